@@ -1,0 +1,44 @@
+# The two commands of the README are `make report` and `make test`; the others are for developers.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+# Strict editable installs link file by file, so a new file needs a new install: the stamp depends on the list.
+TREE   := $(shell find grammars ingest model validate -name __pycache__ -prune -o -type f -print | sort | cksum | cut -d' ' -f1)
+STAMP  := $(VENV)/.installed-$(TREE)
+TEST   := $(VENV)/.installed-test-$(TREE)
+
+.PHONY: report test test-slow lint types accuracy clean
+
+report: $(STAMP)
+	$(BIN)/assay report fixtures/
+
+test: $(TEST) lint types
+	$(BIN)/python -m pytest
+
+test-slow: $(TEST)
+	$(BIN)/python -m pytest -m slow
+
+lint: $(TEST)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(TEST)
+	$(BIN)/mypy -p assay.ingest -p assay.model -p assay.validate
+
+accuracy: $(TEST)
+	$(BIN)/python -m assay.validate.protocol build/accuracy.json
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(TEST): pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@ $(STAMP)
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache

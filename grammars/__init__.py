@@ -1,0 +1,1 @@
+"""Lark grammars, one per format; `common.lark` holds the terminals they share."""

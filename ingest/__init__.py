@@ -1,0 +1,1 @@
+"""Text in, typed frames and refusals out: source, carve, parse, decode, accept."""

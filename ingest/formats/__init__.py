@@ -1,0 +1,1 @@
+"""One module per format: a pandera schema and a `Format`."""

@@ -1,0 +1,1 @@
+"""Analytical performance models: pure arithmetic on machine facts and configurations."""

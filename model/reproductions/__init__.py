@@ -1,0 +1,1 @@
+"""Published estimators, reproduced to the digit."""

@@ -1,0 +1,1 @@
+"""Observations against predictions: join, accuracy, findings, reports, command line."""

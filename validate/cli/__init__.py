@@ -1,0 +1,1 @@
+"""The command line; heavy imports stay inside the commands."""

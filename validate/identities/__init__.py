@@ -1,0 +1,1 @@
+"""Arithmetic that printed numbers must satisfy."""

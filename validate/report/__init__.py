@@ -1,0 +1,1 @@
+"""Writers: terminal, Markdown, JSON."""
