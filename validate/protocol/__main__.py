@@ -1,0 +1,24 @@
+"""`python -m assay.validate.protocol [PATH]`: print all figures, write `build/accuracy.json`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from assay.validate.protocol import configuration, kernels
+from assay.validate.protocol.entries import Entry, line, write
+
+CONTRIBUTIONS: tuple[Callable[[], list[Entry]], ...] = (configuration.entries, kernels.entries)
+
+
+def main(path: Path) -> None:
+    """Collect all figures, print them to stdout and write them to `path`."""
+    found = [entry for contribution in CONTRIBUTIONS for entry in contribution()]
+    for entry in found:
+        print(line(entry))
+    write(found, path)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "build/accuracy.json"))
