@@ -1,8 +1,8 @@
 """The frames a model takes and gives: cases in, predictions out.
 
 A model is a function from a case frame to a prediction frame. Columns are SI: seconds, bytes, flop,
-flop/s, bytes/s; ratios are fractions. A case frame may hold more columns than a model needs; a model
-that lacks a value it needs for a row gives no prediction for that row, and never a guess.
+flop/s, bytes/s; ratios are fractions. A case frame may hold more columns than a model needs; a
+model that lacks a value it needs for a row gives no prediction for that row, and never a guess.
 """
 
 from __future__ import annotations
