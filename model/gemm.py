@@ -1,0 +1,156 @@
+"""Time of b products A [m, k] times B [k, n] on one accelerator: roofline, b3, tile and wave.
+
+Columns in: b, m, n, k and the machine facts of `kernel.FACTS`. Seconds out. `roofline` has no
+parameter, `b3` has three and is the default, `c5` and `c7` follow the tiles of the library kernels
+over the multiprocessors. Formulas and their figures: docs/kernels.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from assay.model.frames import predictions
+from assay.model.kernel import Columns, Floats, Kernel, Parameter, Values, columns, with_facts
+
+SHAPE = ("b", "m", "n", "k", "peak", "memory_bandwidth", "sms", "itemsize")
+
+TILES = (
+    (256, 128), (128, 256), (128, 128), (256, 64), (64, 256), (128, 64), (64, 128), (64, 64),
+    (128, 32), (32, 128), (32, 64), (16, 128),
+)  # fmt: skip
+"""Output tiles (rows, columns) that the library may choose from."""
+
+SPLITS = (1, 2, 3, 4, 6, 8, 16)
+"""Ways to cut k among blocks that add up their partial results afterwards."""
+
+OVERLAP = 4.0
+"""Exponent that joins multiply time and memory time of a tile: 1 adds them, ∞ takes the greater."""
+
+ALIGNMENT = 16
+"""Bytes: tensor-core kernels load vectors of this size from each row of an operand."""
+
+THROTTLE_AFTER = 1e-3
+"""Seconds of full load after which the clock has sunk by the whole of `throttle`."""
+
+
+def flop(table: Columns) -> Floats:
+    """Floating-point operations: 2·b·m·n·k, a multiply and an add are two."""
+    return 2.0 * table["b"] * table["m"] * table["n"] * table["k"]
+
+
+def traffic(table: Columns) -> Floats:
+    """Bytes that must cross the memory at least once: A, B and C, each b times."""
+    b, m, n, k = (table[name] for name in "bmnk")
+    return table["itemsize"] * b * (m * k + k * n + m * n)
+
+
+def misaligned(table: Columns) -> npt.NDArray[np.bool_]:
+    """Whether rows of an operand start off a 16-byte boundary, so that vector loads cannot be used.
+
+    That is the case where the contiguous dimensions n or k are no multiple of 8 elements of 2
+    bytes. m is contiguous only where A is stored transposed (a column `a_transposed` says so): in
+    the measured tables an odd m costs a partial tile and nothing else.
+    """
+    unit = ALIGNMENT / table["itemsize"]
+    odd = (np.mod(table["n"], unit) != 0) | (np.mod(table["k"], unit) != 0)
+    if "a_transposed" in table:
+        odd |= (table["a_transposed"] > 0) & (np.mod(table["m"], unit) != 0)
+    return np.asarray(odd, dtype=np.bool_)
+
+
+def roofline(table: Columns, values: Values) -> Floats:
+    """t = max(F/P, B/BW): no kernel can be faster than the datasheet."""
+    return np.maximum(flop(table) / table["peak"], traffic(table) / table["memory_bandwidth"])
+
+
+def b3(table: Columns, values: Values) -> Floats:
+    """t = t0 + max(F/(eP·P), B/(eB·BW)); misaligned products compute at `misaligned`·P instead."""
+    compute = flop(table) / (table["peak"] * _rate(table, values))
+    memory = traffic(table) / (values["memory"] * table["memory_bandwidth"])
+    return values["launch"] + np.maximum(compute, memory)
+
+
+def c5(table: Columns, values: Values) -> Floats:
+    """Least time over tiles and splits of k; whole waves, constant clock."""
+    return c7(table, {**values, "softness": 1.0, "throttle": 0.0})
+
+
+def c7(table: Columns, values: Values) -> Floats:
+    """`c5` with soft waves and a clock that sinks under load.
+
+    Of nt = b·⌈m/tm⌉·⌈n/tn⌉·s tiles w = nt/SMs waves run: W = 1 where w ≤ 1, else q·⌈w⌉ + (1−q)·w,
+    q = 1 for whole waves and 0 for perfectly packed ones. A k step of a tile takes the greater of
+    multiplying and fetching through L2; a tile has ⌈k/s⌉ + k0 steps. Joined with the memory time,
+    plus 8·s·b·m·n bytes through L2 for the sums when s > 1; the library takes the fastest choice.
+    """
+    memory = traffic(table) / (values["memory"] * table["memory_bandwidth"])
+    compute = _rate(table, values) * table["peak"] / table["sms"]
+    cache = values["l2"]
+    best = np.full(len(memory), np.inf)
+    for rows, cols in TILES:
+        step = np.maximum(2.0 * rows * cols / compute, (rows + cols) * table["itemsize"] / cache)
+        tiles = table["b"] * np.ceil(table["m"] / rows) * np.ceil(table["n"] / cols)
+        for split in SPLITS:
+            waves = tiles * split / table["sms"]
+            soft = values["softness"] * np.ceil(waves) + (1.0 - values["softness"]) * waves
+            multiply = np.where(waves <= 1.0, 1.0, soft) * step
+            multiply = multiply * (np.ceil(table["k"] / split) + values["fill"])
+            time = (multiply**OVERLAP + memory**OVERLAP) ** (1.0 / OVERLAP)
+            if split > 1:
+                sums = 8.0 * split * table["b"] * table["m"] * table["n"]
+                time = time + sums / (cache * table["sms"])
+            best = np.minimum(best, time)
+    sunk = 1.0 + values["throttle"] * np.minimum(best / THROTTLE_AFTER, 1.0)
+    return values["launch"] + best * sunk
+
+
+def _rate(table: Columns, values: Values) -> Floats:
+    """Fraction of the peak that a product can reach, by alignment."""
+    return np.where(misaligned(table), values["misaligned"], values["compute"])
+
+
+COMPUTE = Parameter("compute", "1", 0.8, 0.2, 1.05, "share of the dense peak that is reached")
+MEMORY = Parameter("memory", "1", 0.8, 0.2, 1.2, "share of the memory bandwidth that is reached")
+MISALIGNED = Parameter(
+    "misaligned", "1", 0.036, 0.004, 1.05, "share of the dense peak for misaligned sizes"
+)
+LAUNCH = Parameter("launch", "s", 3e-6, 1e-7, 3e-5, "time of an empty kernel")
+L2 = Parameter("l2", "B/s", 1e11, 5e9, 2e12, "L2 bandwidth of one multiprocessor")
+FILL = Parameter("fill", "1", 100.0, 1.0, 3000.0, "k steps to fill and drain a tile")
+SOFTNESS = Parameter("softness", "1", 0.3, 1e-3, 1.0, "1: waves are whole; 0: they overlap")
+THROTTLE = Parameter("throttle", "1", 0.05, 1e-4, 0.5, "slow-down of kernels longer than 1 ms")
+
+ROOFLINE = Kernel("roofline", "gemm", SHAPE, (), roofline)
+B3 = Kernel("b3", "gemm", SHAPE, (COMPUTE, MEMORY, LAUNCH, MISALIGNED), b3)
+C5 = Kernel("c5", "gemm", SHAPE, (COMPUTE, MEMORY, L2, FILL, LAUNCH, MISALIGNED), c5)
+C7 = Kernel(
+    "c7", "gemm", SHAPE, (COMPUTE, MEMORY, L2, FILL, LAUNCH, SOFTNESS, THROTTLE, MISALIGNED), c7
+)
+KERNELS = {kernel.name: kernel for kernel in (ROOFLINE, B3, C5, C7)}
+"""Every GEMM model by name."""
+
+
+def predict(cases: pl.DataFrame, kernel: Kernel = ROOFLINE, values: Values | None = None,
+            label: str = "") -> pl.DataFrame:  # fmt: skip
+    """Prediction frame for a `GEMM_CASE` frame under one set of parameter values.
+
+    `label` names the model in the frame (default: the kernel's name); whose parameters they are
+    belongs into it. Rows with an unknown machine, dtype or size get no prediction.
+
+    >>> one = pl.DataFrame({"case": ["a"], "machine": ["A100-80g"], "dtype": ["bf16"],
+    ...                     "b": [1], "m": [4096], "n": [4096], "k": [4096]})
+    >>> predict(one).select("value", "model").row(0)
+    (0.0004405094662564103, 'roofline')
+    """
+    table = with_facts(cases)
+    time = kernel.time(columns(table, kernel.shape), values or kernel.starts)
+    return predictions(
+        table.with_columns(time=pl.Series(time)),
+        pl.col("time"),
+        scope="gemm",
+        quantity="time",
+        unit="s",
+        model=label or kernel.name,
+        basis=kernel.basis,
+    )
