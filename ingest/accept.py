@@ -1,0 +1,195 @@
+"""From records to accepted rows: typed, validated, and every refusal with its reason.
+
+A row is refused when a cell does not decode or a check of its column fails; the other rows stand.
+Values that were not simply printed in their row, and cells that hold something else than a value,
+are kept in `PROVENANCE`, one row each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import pandera.errors
+import polars as pl
+from assay.ingest.decode import decode, expected
+from assay.ingest.numbers import printed
+from assay.ingest.schema import FieldSpec, fields
+from assay.ingest.types import Cell, Code, Diagnostic, Record, Schema, Span
+
+OTHER = pl.List(pl.Struct({"name": pl.String, "text": pl.String}))
+
+BASE_TYPES: dict[str, pl.DataType] = {
+    "source": pl.String(),
+    "line": pl.UInt32(),
+    "column": pl.UInt32(),
+    "host": pl.String(),
+    "rank": pl.String(),
+    "timestamp": pl.String(),
+    "mark": pl.String(),
+    "other": OTHER,
+}
+
+PROVENANCE: dict[str, pl.DataType] = {
+    "source": pl.String(),
+    "line": pl.UInt32(),  # of the row
+    "frame": pl.String(),
+    "field": pl.String(),
+    "state": pl.String(),  # value, outcome, unknown, missing
+    "value_origin": pl.String(),  # printed, context, inferred, assumed, corrected
+    "kind": pl.String(),  # where it differs from the column's
+    "text": pl.String(),
+    "from_line": pl.UInt32(),  # where the value stands, if it does
+    "law": pl.String(),  # what an inferred or assumed value rests on
+    "low": pl.Float64(),  # the printed interval, where the kind differs from the column's
+    "high": pl.Float64(),
+}
+
+
+class Accepted(NamedTuple):
+    """The good rows, the positions of the bad ones, and a reason for each."""
+
+    frame: pl.DataFrame
+    bad: set[int]
+    refused: list[Diagnostic]
+
+
+def raw_frame(source: str, records: Sequence[Record], schema: Schema) -> pl.DataFrame:
+    """Records as a raw frame: text per column, with scales where a cell has one (see `decode`)."""
+    data: dict[str, Any] = {
+        "source": [source] * len(records),
+        "line": [record.line for record in records],
+        "column": [record.column for record in records],
+        "mark": [record.mark for record in records],
+        "other": [[{"name": n, "text": t} for n, t in record.other] for record in records],
+    }
+    for name in ("host", "rank", "timestamp"):
+        data[name] = [record.prefix.get(name) for record in records]
+    types: dict[str, pl.DataType] = dict(BASE_TYPES)
+    for name in fields(schema):
+        cells = [record.cells.get(name) for record in records]
+        if not any(cells):
+            continue
+        held = [cell if cell and cell.state == "value" else None for cell in cells]
+        data[name] = [cell.text if cell else None for cell in held]
+        types[name] = pl.String()
+        if any(cell and cell.scale != 1.0 for cell in held):
+            data[f"{name}@scale"] = [cell.scale if cell else None for cell in held]
+            types[f"{name}@scale"] = pl.Float64()
+    return pl.DataFrame(data, schema=types)
+
+
+def provenance(source: str, frame: str, records: Sequence[Record], schema: Schema) -> pl.DataFrame:
+    """One row per cell that is not a plain value printed in its own row."""
+    specs = fields(schema)
+    rows = [
+        _provenance_row(source, frame, record, name, cell, specs[name])
+        for record in records
+        for name, cell in record.cells.items()
+        if name in specs and not _plain(record, cell)
+    ]
+    return pl.DataFrame(rows, schema=PROVENANCE, orient="row")
+
+
+def _plain(record: Record, cell: Cell) -> bool:
+    here = cell.line == record.line and cell.value_origin == "printed"
+    return here and cell.state == "value" and cell.kind is None
+
+
+def _provenance_row(
+    source: str, frame: str, record: Record, name: str, cell: Cell, spec: FieldSpec
+) -> tuple[Any, ...]:
+    low = high = None
+    if cell.kind is not None and cell.state == "value" and spec.numeric:
+        _, low, high = printed(cell.text, cell.kind, cell.scale)
+    return (
+        source, record.line, frame, name, cell.state, cell.value_origin, cell.kind,
+        cell.text, cell.line or None, cell.law, low, high,
+    )  # fmt: skip
+
+
+Place = Callable[[int, str], tuple[int, int]]
+"""Row and field → line and column of the cell, for diagnostics."""
+
+
+def accept(raw: pl.DataFrame, schema: Schema, place: Place | None = None) -> Accepted:
+    """Decode and validate a raw frame: the rows that stand, and a diagnostic per row that does not.
+
+    `place` says where a cell stands; without it a diagnostic points at its record. `bad` holds the
+    positions of the refused rows in `raw`.
+    """
+    decoded = decode(raw, schema)
+    refused = [
+        _undecodable(raw, row, schema, place) for row in decoded.faults.iter_rows(named=True)
+    ]
+    bad = set(decoded.faults["row"].to_list())
+    frame = decoded.frame.with_row_index("row")
+    good = frame.filter(~pl.col("row").is_in(sorted(bad))) if bad else frame
+    failures = _failures(good.drop("row"), schema)
+    rows = good["row"]
+    for at, name, message in failures:
+        row = int(rows[at])
+        bad.add(row)
+        refused.append(_out_of_range(raw, row, name, message, place))
+    kept = frame.filter(~pl.col("row").is_in(sorted(bad))) if bad else frame
+    return Accepted(kept.drop("row"), bad, refused)
+
+
+def _failures(frame: pl.DataFrame, schema: Schema) -> list[tuple[int, str, str]]:
+    """Row, column and message of every check that fails; pandera on an eager frame, lazily."""
+    try:
+        schema.to_schema().validate(frame, lazy=True)
+    except pandera.errors.SchemaErrors as faults:
+        cases = faults.failure_cases
+        assert isinstance(cases, pl.DataFrame)
+        ours = cases.filter(pl.col("index").is_null())
+        if not ours.is_empty():  # a column-level fault is a bug of the schema, not of the input
+            raise
+        return [
+            (row["index"], row["column"] or "", _said(row["check"], row["failure_case"]))
+            for row in cases.unique(["index", "column", "check"], maintain_order=True)
+            .sort("index", maintain_order=True)
+            .iter_rows(named=True)
+        ]
+    return []
+
+
+_WORDS = {
+    "greater_than_or_equal_to": "at least",
+    "greater_than": "more than",
+    "less_than_or_equal_to": "at most",
+    "less_than": "less than",
+    "in_range": "in the range",
+}
+
+
+def _said(check: str, case: object) -> str:
+    name, _, arguments = check.partition("(")
+    if name == "not_nullable":
+        return "is missing"
+    words = f"{_WORDS.get(name, name.replace('_', ' '))} {arguments.rstrip(')')}".strip()
+    return f"was {case}, expected {words}" if case is not None else f"expected {words}"
+
+
+def _span(raw: pl.DataFrame, row: int, name: str, place: Place | None) -> Span:
+    where = raw.select("source", "line", "column").row(row)
+    if place is None:
+        return Span(*where)
+    return Span(where[0], *place(row, name))
+
+
+def _undecodable(
+    raw: pl.DataFrame, fault: dict[str, Any], schema: Schema, place: Place | None
+) -> Diagnostic:
+    spec = fields(schema)[fault["field"]]
+    message = f"{spec.name} was {fault['text']!r}, expected {expected(spec)}"
+    span = _span(raw, fault["row"], spec.name, place)
+    return Diagnostic(span, Code.UNDECODABLE, message, fault["text"])
+
+
+def _out_of_range(
+    raw: pl.DataFrame, row: int, name: str, message: str, place: Place | None
+) -> Diagnostic:
+    text = raw[name][row] if name in raw.columns else ""
+    span = _span(raw, row, name, place)
+    return Diagnostic(span, Code.OUT_OF_RANGE, f"{name} {message}".strip(), str(text or ""))

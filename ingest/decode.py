@@ -1,0 +1,101 @@
+"""From the text of cells to typed columns: the terminal proves it, polars casts it.
+
+A raw frame has one row per record and, for each column of the schema that some record prints, a
+text column of the same name; beside it, where needed, `<name>@scale` (factor to the column's unit)
+and `<name>@kind` (a kind that overrides the column's). A cell whose text does not match the
+terminal of its column is undecodable: polars alone would read `+1`, `007` or `1_000`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import polars as pl
+from assay.ingest.numbers import FIXED, last_place
+from assay.ingest.parse import terminal
+from assay.ingest.schema import FieldSpec, fields
+from assay.ingest.types import BASE, Schema
+
+
+class Decoded(NamedTuple):
+    """`frame`: the typed columns, row for row; `faults`: row, field, text of bad cells."""
+
+    frame: pl.DataFrame
+    faults: pl.DataFrame
+
+
+_EXPECTED = {"INT": "an integer", "NUMBER": "a number", "BOOL": "True or False"}
+
+
+def expected(spec: FieldSpec) -> str:
+    """What a column's cells look like, in words."""
+    return _EXPECTED.get(spec.terminal, spec.terminal.lower())
+
+
+def decode(raw: pl.DataFrame, schema: Schema) -> Decoded:
+    """Type every column of `raw` that `schema` declares; columns no record prints are null."""
+    specs = fields(schema)
+    columns: dict[str, pl.Expr] = {name: pl.col(name) for name in BASE if name in raw}
+    bad: list[pl.DataFrame] = []
+    numbered = raw.with_row_index("row")
+    for name, spec in specs.items():
+        if name in columns:
+            continue
+        if name not in raw.columns:
+            columns[name] = pl.lit(None, dtype=spec.dtype)
+            if spec.has_ulp:
+                columns[f"{name}_ulp"] = pl.lit(None, dtype=pl.Float64)
+            continue
+        value, ulp, proven = _typed(spec, raw.columns)
+        columns[name] = pl.when(proven).then(value)
+        if ulp is not None:
+            columns[f"{name}_ulp"] = pl.when(proven).then(ulp)
+        bad.append(
+            numbered.filter(pl.col(name).is_not_null() & ~proven).select(
+                "row", field=pl.lit(name), text=pl.col(name)
+            )
+        )
+    empty = pl.DataFrame(schema={"row": pl.UInt32, "field": pl.String, "text": pl.String})
+    return Decoded(raw.select(**columns), pl.concat([empty, *bad]))
+
+
+def _typed(spec: FieldSpec, present: list[str]) -> tuple[pl.Expr, pl.Expr | None, pl.Expr]:
+    """Value, unit in the last place and proof of one column, as expressions over the raw frame."""
+    text = pl.col(spec.name)
+    if spec.dtype == pl.String:
+        return text, None, text.is_not_null()
+    shape = text.str.contains(f"^(?:{terminal(spec.terminal)})$")
+    if spec.dtype == pl.Boolean:
+        return text.str.to_lowercase().is_in(["true", "yes"]), None, shape
+    scaled = f"{spec.name}@scale" in present
+    scale = pl.col(f"{spec.name}@scale").fill_null(1.0) if scaled else pl.lit(1.0)
+    if spec.dtype.is_integer():
+        return _integer(text, scale, shape, scaled=scaled)
+    digits = text.str.replace_all(",", "", literal=True)
+    number = digits.cast(pl.Float64, strict=False)
+    value = number * scale if scaled else number
+    ulp = None
+    if spec.has_ulp:
+        fixed = FIXED.fullmatch(spec.kind)
+        place = pl.lit(10.0 ** -int(fixed[1])) if fixed else last_place(digits)
+        ulp = place * scale if scaled else place
+    return value, ulp, shape & number.is_not_null()
+
+
+def _integer(
+    text: pl.Expr, scale: pl.Expr, shape: pl.Expr, *, scaled: bool
+) -> tuple[pl.Expr, None, pl.Expr]:
+    """Integers are read as integers: a double would lose digits beyond 2⁵³."""
+    whole = text.str.strip_prefix("+").cast(pl.Int64, strict=False)
+    if not scaled:
+        return whole, None, shape & whole.is_not_null()
+    # 250k, 1.3B: a count with a suffix, whole once it is multiplied out
+    product = text.cast(pl.Float64, strict=False) * scale
+    number = text.str.contains(f"^(?:{terminal('NUMBER')})$")
+    fits = number & ((product - product.round()).abs() <= 1e-9) & (product.abs() < 2.0**63)
+    value = (
+        pl.when(shape & (scale == 1.0))
+        .then(whole)
+        .otherwise(product.round().cast(pl.Int64, strict=False))
+    )
+    return value, None, pl.when(scale == 1.0).then(shape & whole.is_not_null()).otherwise(fits)

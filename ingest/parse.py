@@ -1,0 +1,123 @@
+"""Lark, at one place: a format's grammar, one start rule per kind of line.
+
+`parse_line` gives the tree of one line or a diagnostic that says what was expected. Grammars are
+LALR and are built once per process. `terminal` hands the regular expression of a terminal to the
+vectorised decoder, so that no second description of a format exists.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+from assay.ingest.types import Code, Diagnostic, Span
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+
+ParsedLine = Tree[Token]
+
+
+_START = re.compile(r"^[?!]*([a-z_]+_(?:line|cell))(?:\.[0-9]+)?\s*:", re.MULTILINE)
+"""Rules named `…_line` and `…_cell` are start rules: one per kind of line."""
+
+
+@cache
+def grammar(name: str) -> Lark:
+    """The LALR parser of `grammars/<name>.lark`.
+
+    Raises FileNotFoundError where no grammar has that name.
+    """
+    return build(files("assay.grammars").joinpath(f"{name}.lark").read_text(encoding="utf-8"))
+
+
+def build(text: str) -> Lark:
+    """The LALR parser of a grammar given as text; may import terminals from `.common`."""
+    return Lark(
+        text,
+        parser="lalr",
+        start=_START.findall(text) or ["start"],
+        import_paths=[_common],
+        maybe_placeholders=False,
+    )
+
+
+def _common(_base: str | None, path: str) -> tuple[str, str]:
+    """Lark's import hook: `%import .common` finds the packaged file, zipped or not."""
+    name = path.rsplit("/", 1)[-1]
+    return path, files("assay.grammars").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def terminal(name: str, of: str = "common") -> str:
+    """The regular expression of terminal `name`, from `common.lark` or the grammar `of`.
+
+    Raises KeyError where there is no such terminal.
+
+    >>> terminal("INT")
+    '[+-]?[0-9]+'
+    """
+    lark = build(f"start: {name}\n%import .common.{name}") if of == "common" else grammar(of)
+    for definition in lark.terminals:
+        if definition.name == name:
+            return str(definition.pattern.to_regexp())
+    raise KeyError(f"grammars/{of}.lark has no terminal {name}")
+
+
+def parse_line(name: str, start: str, text: str, span: Span) -> ParsedLine | Diagnostic:
+    """The tree of `text` under the rule `start` of grammar `name`, or why there is none.
+
+    `span` is where `text` begins; the diagnostic points at the character that did not fit.
+    """
+    parser = grammar(name)
+    try:
+        return parser.parse(text, start=start)
+    except UnexpectedInput as fault:
+        return _diagnostic(parser, fault, text, span)
+
+
+def _diagnostic(parser: Lark, fault: UnexpectedInput, text: str, span: Span) -> Diagnostic:
+    if isinstance(fault, UnexpectedEOF):
+        at, rest, expected = len(text), "", {str(name) for name in fault.expected}
+    elif isinstance(fault, UnexpectedToken):
+        at = len(text) if fault.token.type == "$END" else (fault.token.start_pos or 0)
+        rest, expected = text[at:], {str(name) for name in fault.accepts or fault.expected}
+    elif isinstance(fault, UnexpectedCharacters):
+        at, rest, expected = (
+            fault.pos_in_stream or 0,
+            "",
+            {str(name) for name in fault.allowed or ()},
+        )
+        rest = text[at:]
+    else:
+        at, rest, expected = 0, text, set()
+    names = sorted(_spoken(parser, name) for name in expected if name != "$END")
+    wanted = " or ".join(names) if names else "the end of the line"
+    where = f"cannot read {_short(rest)!r}" if rest else "the line ends here"
+    place = span._replace(column=span.column + at)
+    return Diagnostic(place, Code.SYNTAX, f"{where}, expected {wanted}", text)
+
+
+def _short(text: str, width: int = 40) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _spoken(parser: Lark, name: str) -> str:
+    """A terminal as a user would say it: its literal where it has one, else its name in words."""
+    for definition in parser.terminals:
+        if definition.name == name and definition.pattern.type == "str":
+            return repr(definition.pattern.value)
+    return name.lower().replace("_", " ").strip()
+
+
+def texts(tree: ParsedLine) -> dict[str, str]:
+    """The text under each named child rule of `tree`; a rule that occurs twice keeps the last."""
+    return {
+        child.data: "".join(str(token) for token in child.scan_values(_is_token))
+        for child in tree.children
+        if isinstance(child, Tree)
+    }
+
+
+def _is_token(value: object) -> bool:
+    return isinstance(value, Token)

@@ -1,0 +1,234 @@
+"""One input through all formats: carve, fold, bind, accept, account.
+
+Every line of the input ends in exactly one of four sums: claimed, refused, blank, not ours. Nothing
+here knows a format; formats are data and a fold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import polars as pl
+from assay.ingest.accept import BASE_TYPES, OTHER, PROVENANCE, accept, provenance, raw_frame
+from assay.ingest.carve import candidates, peel, region
+from assay.ingest.context import bind, read_context
+from assay.ingest.schema import fields
+from assay.ingest.source import Source
+from assay.ingest.types import (
+    Accounting,
+    Cell,
+    Code,
+    Diagnostic,
+    Folded,
+    Format,
+    Reading,
+    Record,
+    Region,
+    Schema,
+    Span,
+)
+
+SUSPICIOUS = re.compile(
+    r"[0-9]\s*(?:[TGP]FLOP|[TGP]iB|[MGT]B\b|s(?:ecs?)?/it|ms/it|it/s|tok(?:en)?s?/s|samples?/s|%\s*MFU)"
+    r"|\b(?:MFU|HFU|TFLOPs?|TFLOPS|s/it|tokens/s)\b\W{0,3}[0-9]",
+    re.IGNORECASE,
+)
+"""A number beside a performance unit: among lines that are not ours, worth a second look."""
+
+
+@dataclass
+class _Ledger:
+    """What became of each line of one source."""
+
+    claimed: dict[int, str] = field(default_factory=dict)  # line → format
+    refused: dict[int, str] = field(default_factory=dict)
+    blank: set[int] = field(default_factory=set)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    remarks: list[Diagnostic] = field(default_factory=list)
+
+
+def read_source(
+    source: Source, formats: Sequence[Format], assumed: Mapping[str, Cell] | None = None
+) -> Reading:
+    """Read one source with the given formats; `assumed` are values of a side file or the caller."""
+    ledger = _Ledger(remarks=list(source.remarks))
+    for fault in source.refused:
+        ledger.refused[fault.span.line] = "source"
+        ledger.diagnostics.append(fault)
+    folds = [(fmt, folded) for fmt in formats if (folded := _folded(source, fmt, ledger))]
+    _bind(source, folds, assumed or {}, ledger)
+    frames: dict[str, pl.DataFrame] = {}
+    origins = [pl.DataFrame(schema=PROVENANCE)]
+    for fmt, folded in folds:
+        for name, schema in fmt.schemas.items():
+            frame, origin = _accepted(source, fmt, name, schema, folded, ledger)
+            if frame.height or origin.height:
+                frames[name] = frame
+                origins.append(origin)
+    return Reading(
+        frames=frames,
+        provenance=pl.concat(origins).sort("source", "line", "frame", "field"),
+        refused=tuple(sorted(ledger.diagnostics, key=lambda d: d.span)),
+        remarks=tuple(sorted(ledger.remarks, key=lambda d: d.span)),
+        accounting=(_account(source, ledger),),
+        raw={d.span: source.raw(d.span.line) for d in ledger.diagnostics},
+    )
+
+
+def _folded(source: Source, fmt: Format, ledger: _Ledger) -> Folded | None:
+    """What a format makes of a source; a line that another format has is ambiguous."""
+    hits = candidates(source, fmt)
+    if hits.is_empty():
+        return None
+    folded = fmt.fold(region(source, peel(hits)))
+    double = sorted((folded.claimed | {d.span.line for d in folded.refused}) & set(ledger.claimed))
+    for line in double:
+        other = ledger.claimed.pop(line)
+        message = f"claimed by {other} and by {fmt.name}; neither is believed"
+        ledger.diagnostics.append(Diagnostic(Span(source.name, line), Code.AMBIGUOUS, message))
+        ledger.refused[line] = fmt.name
+    for line in folded.claimed - set(double):
+        ledger.claimed[line] = fmt.name
+    for fault in folded.refused:
+        if fault.span.line not in double:
+            ledger.refused[fault.span.line] = fmt.name
+            ledger.diagnostics.append(fault)
+            ledger.claimed.pop(fault.span.line, None)
+    ledger.blank |= folded.blank
+    ledger.remarks += folded.remarks
+    return folded
+
+
+def _bind(
+    source: Source,
+    folds: Sequence[tuple[Format, Folded]],
+    assumed: Mapping[str, Cell],
+    ledger: _Ledger,
+) -> None:
+    """Bind configuration outside the records; the lines that were used are claimed."""
+    records = list(chain.from_iterable(f.records for fmt, f in folds if fmt.binds))
+    if not records:
+        return
+    text = pl.col("text")
+    worth = source.lines.select("line", "text").filter(
+        text.str.contains(r"[=:]\s*\S|^\s*#")
+        | text.str.contains(r"(?i)[0-9]\s*(?:node|replica|gpu)")
+    )
+    taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank
+    context = read_context(source.name, region(source, peel(worth)).lines, set(taken), assumed)
+    bind(records, context)
+    for line in context.used:
+        ledger.claimed[line] = "context"
+
+
+def _accepted(
+    source: Source, fmt: Format, name: str, schema: Schema, folded: Folded, ledger: _Ledger
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The accepted rows of one frame and their provenance; refused rows go to the ledger."""
+    main = next(iter(fmt.schemas))
+    records = [
+        r for r in folded.records if (r.frame or main) == name and r.line not in ledger.refused
+    ]
+    raws = [raw_frame(source.name, records, schema)] if records else []
+    raws += folded.raw if name == main else []
+    if not raws:
+        return pl.DataFrame(), pl.DataFrame(schema=PROVENANCE)
+    good, lost = [], set()
+    for raw in raws:
+        place = _places(records) if raw is raws[0] and records else None
+        taken = accept(_complete(raw), schema, place)
+        good.append(taken.frame)
+        for fault in taken.refused:
+            ledger.diagnostics.append(fault._replace(text=fault.text or ""))
+        for row in taken.bad:
+            line = raw["line"][row]
+            lost.add(line)
+            ledger.claimed.pop(line, None)
+            ledger.refused[line] = fmt.name
+    kept = [r for r in records if r.line not in lost]
+    frame = pl.concat(good, how="diagonal").sort("source", "line", maintain_order=True)
+    return frame, provenance(source.name, name, kept, schema)
+
+
+def _places(records: Sequence[Record]) -> Any:
+    def place(row: int, name: str) -> tuple[int, int]:
+        cell = records[row].cells.get(name)
+        return (cell.line or records[row].line, cell.column) if cell else (
+            records[row].line, records[row].column)  # fmt: skip
+
+    return place
+
+
+def _complete(raw: pl.DataFrame) -> pl.DataFrame:
+    """A raw frame with every base column, those that were not given as null."""
+    missing = {
+        name: pl.lit(None, dtype=dtype) for name, dtype in BASE_TYPES.items() if name not in raw
+    }
+    if "other" in raw.columns:
+        raw = raw.with_columns(pl.col("other").cast(OTHER))
+    return raw.with_columns(**missing)
+
+
+def _account(source: Source, ledger: _Ledger) -> Accounting:
+    lines = source.lines
+    spoken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank
+    rest = lines.filter(~pl.col("line").is_in(sorted(spoken)))
+    if not rest.is_empty():
+        rest = peel(rest.select("line", "text")).group_by("line").agg(pl.col("text").str.join(" "))
+    empty = pl.col("text").str.strip_chars().str.len_bytes() == 0
+    blank = len(ledger.blank) + (rest.filter(empty).height if rest.height else 0)
+    not_ours = rest.filter(~empty).sort("line") if rest.height else rest
+    doubtful = not_ours.filter(
+        pl.col("text").str.contains("(?i)[0-9].*(?:flop|b|it|/s|mfu|hfu)|mfu")
+    )
+    suspicious = tuple(
+        line
+        for line, text in doubtful.select("line", "text").iter_rows()
+        if SUSPICIOUS.search(text)
+    )
+    return Accounting(
+        source=source.name,
+        sha256=source.sha256,
+        lines=lines.height,
+        claimed=len(ledger.claimed),
+        refused=len(ledger.refused),
+        blank=blank,
+        not_ours=not_ours.height,
+        suspicious=suspicious,
+    )
+
+
+def merge(readings: Iterable[Reading]) -> Reading:
+    """Many readings as one: frames concatenated, sorted by source and line."""
+    readings = list(readings)
+    names = dict.fromkeys(name for reading in readings for name in reading.frames)
+    frames = {
+        name: pl.concat(
+            [r.frames[name] for r in readings if name in r.frames], how="diagonal"
+        ).sort("source", "line", maintain_order=True)
+        for name in names
+    }
+    empty = pl.DataFrame(schema=PROVENANCE)
+    return Reading(
+        frames=frames,
+        provenance=pl.concat([empty, *(r.provenance for r in readings)]),
+        refused=tuple(d for r in readings for d in r.refused),
+        remarks=tuple(d for r in readings for d in r.remarks),
+        accounting=tuple(a for r in readings for a in r.accounting),
+        raw={span: text for r in readings for span, text in r.raw.items()},
+    )
+
+
+def columns_of(schema: Schema) -> list[str]:
+    """Every column a frame of `schema` has, base columns and units in the last place included."""
+    names = list(BASE_TYPES)
+    for spec in fields(schema).values():
+        names += [spec.name, f"{spec.name}_ulp"] if spec.has_ulp else [spec.name]
+    return names
+
+
+__all__ = ["Region", "columns_of", "merge", "read_source"]

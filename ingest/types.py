@@ -1,0 +1,179 @@
+"""What ingest is made of: spans, diagnostics, formats, records, readings.
+
+Everything here is a value. A fault in an input is a `Diagnostic`, collected and printed; never
+raised. `Reading` holds the good and the refused together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    import polars as pl
+    from assay.ingest.source import Source
+
+Origin = Literal["measured", "published", "estimated"]
+"""Who says the number: a clock, a document, or another model."""
+
+ValueOrigin = Literal["printed", "context", "inferred", "assumed", "corrected"]
+"""How a value came to its row."""
+
+State = Literal["value", "outcome", "unknown", "missing"]
+"""What a cell holds: a value, an outcome (`OOM`), something known to be unknown (`GB`), nothing."""
+
+
+BASE = ("source", "line", "column", "host", "rank", "timestamp", "mark", "other")
+"""Columns of every frame beside its schema's own: where the record stands, what was peeled off,
+`mark` (truncated, repaired) and `other` (cells that no column declares, as name and text)."""
+
+
+Schema = Any
+"""A pandera model class; `Any`, because its metaclass hides that classes are hashable."""
+
+
+class Code(StrEnum):
+    """The closed set of things that can be wrong with an input."""
+
+    SYNTAX = "syntax"  # the line starts like a record of its format and does not go on like one
+    UNDECODABLE = "undecodable"  # a value does not match the terminal of its column
+    OUT_OF_RANGE = "out-of-range"  # a value fails the check of its column
+    CELL_COUNT = "cell-count"  # a table row with a cell too many or too few
+    TRUNCATED = "truncated"  # a record that stops before its end
+    TOO_LONG = "too-long"  # a line longer than the limit
+    AMBIGUOUS = "ambiguous"  # two formats claim one line
+    INCOMPLETE = "incomplete"  # a block that lacks lines its format prints
+    UNREADABLE = "unreadable"  # an input that cannot be opened or decompressed
+    UNRECOGNISED = "unrecognised"  # an input in which no format knows a line
+
+
+class Span(NamedTuple):
+    """Where something stands in the original input; line and column count from 1."""
+
+    source: str
+    line: int
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}:{self.column}"
+
+
+class Diagnostic(NamedTuple):
+    """Something wrong at a place; `message` says what was expected, `text` what stands there."""
+
+    span: Span
+    code: Code
+    message: str
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.span}: {self.code}: {self.message}"
+
+
+class Cell(NamedTuple):
+    """One printed value of a record, before its column's type is applied.
+
+    `text` is the number or word itself; `scale` turns its printed unit into the column's unit;
+    `kind` overrides the column's kind where the cell shows another one (a suffix makes it nominal).
+    """
+
+    text: str
+    line: int
+    column: int = 1
+    scale: float = 1.0
+    kind: str | None = None
+    state: State = "value"
+    value_origin: ValueOrigin = "printed"
+    law: str | None = None  # for inferred and assumed values: what they rest on
+
+
+@dataclass
+class Record:
+    """One row to be: cells by field name of the frame's schema, the rest under its own label."""
+
+    line: int
+    cells: dict[str, Cell]
+    column: int = 1
+    frame: str = ""  # which frame of its format; empty where the format has one only
+    other: list[tuple[str, str]] = field(default_factory=list)  # cells no column declares
+    mark: str | None = None  # truncated, repaired
+    prefix: Mapping[str, str] = field(default_factory=dict)  # host, rank, … peeled off the line
+
+
+@dataclass
+class Folded:
+    """What a format made of a region. Each line number stands in one of the four at most."""
+
+    records: list[Record] = field(default_factory=list)
+    raw: list[pl.DataFrame] = field(default_factory=list)  # rows of the first frame, see `decode`
+    claimed: set[int] = field(default_factory=set)  # every line used, the records' own included
+    blank: set[int] = field(default_factory=set)  # filler rows
+    refused: list[Diagnostic] = field(default_factory=list)
+    remarks: list[Diagnostic] = field(default_factory=list)  # refuse nothing, are worth a word
+
+
+class Line(NamedTuple):
+    """A line as formats see it: prefix peeled, escape sequences removed."""
+
+    number: int
+    text: str
+    column: int  # where `text` begins in the original line
+    prefix: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Region:
+    """The lines a format is given: those with one of its heads, or its whole document."""
+
+    source: Source
+    lines: Sequence[Line]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format is data: grammar, fixture folder and output names follow from `name`.
+
+    `heads` are literals, one of which stands on every line that begins a record; `lines` says
+    whether records are single lines (the format then sees only lines with a head) or blocks of a
+    document (it then sees every line of a file that has a head somewhere).
+    """
+
+    name: str
+    heads: tuple[str, ...]
+    schemas: Mapping[str, Schema]  # frame name → pandera model; the first is the main one
+    origin: Origin
+    fold: Callable[[Region], Folded]
+    lines: Literal["single", "document"] = "single"
+    binds: bool = True  # whether configuration outside a record is bound to it
+
+
+@dataclass(frozen=True)
+class Accounting:
+    """lines = claimed + refused + blank + not ours; `suspicious` is a part of not ours."""
+
+    source: str
+    sha256: str
+    lines: int
+    claimed: int
+    refused: int
+    blank: int
+    not_ours: int
+    suspicious: tuple[int, ...] = ()  # lines not ours with a number beside a performance unit
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read from one input or many.
+
+    `frames`: one validated frame per frame name, sorted by (source, line). `provenance`: one row
+    per value that was not simply printed in its row, see `assay.ingest.accept.PROVENANCE`.
+    """
+
+    frames: Mapping[str, pl.DataFrame]
+    provenance: pl.DataFrame
+    refused: tuple[Diagnostic, ...]
+    remarks: tuple[Diagnostic, ...]
+    accounting: tuple[Accounting, ...]
+    raw: Mapping[Span, bytes] = field(default_factory=dict)  # refused lines as they stand on disk
