@@ -19,8 +19,18 @@ Floats = npt.NDArray[np.float64]
 Columns = Mapping[str, Floats]
 Values = Mapping[str, float]
 
-FACTS = ("peak", "memory_bandwidth", "sms", "l2_bytes", "link_bandwidth", "itemsize")
-"""Columns that `with_facts` adds: flop/s, B/s, count, B, B/s per direction, B per element."""
+FACTS = (
+    "peak",  # flop/s of the row's dtype
+    "memory_bandwidth",  # B/s
+    "sms",
+    "l2_bytes",
+    "link_bandwidth",  # B/s in one direction
+    "in_network",  # 1 where the switch of the node can reduce
+    "gpus_per_node",
+    "node_bandwidth",  # B/s of all network cards of a node
+    "itemsize",  # B per element
+)
+"""Columns that `with_facts` adds; null where the machine has no such figure."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +69,8 @@ class Kernel:
 def with_facts(cases: pl.DataFrame, among: Mapping[str, Machine] | None = None) -> pl.DataFrame:
     """`cases` with the columns of `FACTS`, from its columns `machine` and `dtype`.
 
-    Rows whose machine or peak is unknown keep nulls: no model predicts them.
+    Rows whose machine or peak is unknown keep nulls: no model predicts them. A fact that `cases`
+    states itself (the network of this very cluster, say) goes before the datasheet's.
     """
     known = machines() if among is None else among
     rows = [
@@ -71,6 +82,9 @@ def with_facts(cases: pl.DataFrame, among: Mapping[str, Machine] | None = None) 
             "sms": float(one.sms),
             "l2_bytes": one.l2_bytes,
             "link_bandwidth": one.link_bandwidth,
+            "in_network": float(one.in_network),
+            "gpus_per_node": one.gpus_per_node,
+            "node_bandwidth": one.node_bandwidth,
             "itemsize": float(ITEMSIZE[dtype]),
         }
         for one in known.values()
@@ -78,8 +92,13 @@ def with_facts(cases: pl.DataFrame, among: Mapping[str, Machine] | None = None) 
     ]
     schema = {"machine": pl.String, "dtype": pl.String} | dict.fromkeys(FACTS, pl.Float64)
     facts = pl.DataFrame(rows, schema=schema)
-    fresh = cases.drop([name for name in FACTS if name in cases.columns])
-    return fresh.join(facts, on=["machine", "dtype"], how="left", maintain_order="left")
+    joined = cases.join(
+        facts, on=["machine", "dtype"], how="left", maintain_order="left", suffix=".datasheet"
+    )
+    given = [name for name in FACTS if name in cases.columns]
+    return joined.with_columns(
+        pl.coalesce(name, f"{name}.datasheet").alias(name) for name in given
+    ).drop(f"{name}.datasheet" for name in given)
 
 
 def columns(table: pl.DataFrame, names: tuple[str, ...]) -> dict[str, Floats]:

@@ -28,11 +28,12 @@ SCALARS = (
     "memory_bytes",
     "sms",
     "l2_bytes",
+    "in_network",
     "link_bandwidth",
     "gpus_per_node",
     "node_bandwidth",
 )
-OPTIONAL = {"link_bandwidth", "gpus_per_node", "node_bandwidth"}
+OPTIONAL = {"in_network", "link_bandwidth", "gpus_per_node", "node_bandwidth"}
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,11 @@ class Machine:
     def link_bandwidth(self) -> float | None:
         """Links to the other accelerators of the node, B/s in one direction; None if unknown."""
         return self._optional("link_bandwidth")
+
+    @property
+    def in_network(self) -> bool:
+        """Whether the switch between the accelerators of a node adds up what passes through it."""
+        return bool(self._optional("in_network"))
 
     @property
     def gpus_per_node(self) -> float | None:
