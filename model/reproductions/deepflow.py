@@ -1,0 +1,289 @@
+"""The DeepFlow estimator, first generation: every number of a dump from its configuration.
+
+In: `DUMP_CASE` frames, one row per dump with the configuration that stands beside it. Out: predictions
+for the nine GEMMs (flop, bytes, reloads, intensity, time), the pointwise and gradient kernels, the
+embedding, the parts of a step, memory, chip and the whole step. Only parallel degrees of one are
+defined; a row with another degree, or with an unknown value, has no prediction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from assay.model.frames import PREDICTION
+from assay.model.reproductions.deepflow_gemm import (
+    MEMORY_LATENCY,
+    Gemm,
+    Product,
+    Rates,
+    Tiles,
+    gemm_times,
+    product,
+    roofline,
+)
+from assay.model.reproductions.deepflow_memory import requirement
+from assay.model.reproductions.deepflow_workload import (
+    Chip,
+    Kernel,
+    Power,
+    Technology,
+    Workload,
+    chip_from_power,
+    embedding_bytes,
+    gemms,
+    gradients,
+    parameters,
+    pointwise,
+)
+
+MODEL = "deepflow"
+BASIS = "assay.model.reproductions.deepflow.predict"
+
+WORKLOAD_COLUMNS = (
+    "batch",
+    "vocabulary",
+    "layers",
+    "width",
+    "projection",
+    "sequence",
+    "precision",
+    "gates",
+    "adds",
+    "non_linear",
+)
+TECHNOLOGY_COLUMNS = tuple(Technology.__dataclass_fields__)
+POWER_COLUMNS = ("tdp", "core", "dram", "l2", "shared")
+
+DUMP_CASE: dict[str, pl.DataType] = {
+    "case": pl.String(),
+    **{name: pl.Int64() for name in WORKLOAD_COLUMNS},
+    "launch_overhead": pl.Float64(),
+    **{name: pl.Float64() for name in (*TECHNOLOGY_COLUMNS, *POWER_COLUMNS)},
+    "parallel_degree": pl.Int64(),  # the largest degree of any kind; 1: nothing is split
+}
+
+
+class Figure(NamedTuple):
+    """One number of an estimate, in SI."""
+
+    scope: str
+    subject: str
+    quantity: str
+    value: float
+    unit: str
+
+
+def gemm_work(gemm: Gemm, tiles: Tiles, precision: int) -> tuple[Product, Product]:
+    """Both orientations of a GEMM, as printed and transposed."""
+    return (
+        product(gemm.a, gemm.b, gemm.c, tiles, precision),
+        product(gemm.c, gemm.b, gemm.a, tiles, precision),
+    )
+
+
+def gemm_counts(gemm: Gemm, tiles: Tiles, precision: int) -> Iterator[Figure]:
+    """Flop, bytes, reloads and intensity of one GEMM: what needs no rate.
+
+    Quantities of the transposed orientation end in `_t`; its bytes are printed only where the
+    estimator prefers it.
+
+    >>> from assay.model.reproductions.deepflow_gemm import Gemm, Tiles
+    >>> figures = gemm_counts(Gemm("Cf", 512, 39936, 79872), Tiles(512, 2048), 4)
+    >>> [int(f.value) for f in figures if f.quantity == "gmem_bytes"]
+    [25681723392]
+    """
+    for suffix, one in zip(("", "_t"), gemm_work(gemm, tiles, precision), strict=True):
+        yield Figure("gemm", gemm.name, f"flop{suffix}", one.flop, "flop")
+        yield Figure("gemm", gemm.name, f"gmem_bytes{suffix}", one.gmem, "B")
+        yield Figure("gemm", gemm.name, f"l2mem_bytes{suffix}", one.l2mem, "B")
+        yield Figure("gemm", gemm.name, f"intensity{suffix}", one.intensity, "flop/B")
+        for level, count in (("gmem", one.gmem_reloads), ("l2mem", one.l2mem_reloads)):
+            for operand in ("ab", "ac", "bc"):
+                times = getattr(count, operand)
+                yield Figure("gemm", gemm.name, f"{level}_reload_{operand}{suffix}", times, "1")
+
+
+def gemm_time(gemm: Gemm, tiles: Tiles, precision: int, rates: Rates) -> Iterator[Figure]:
+    """Time of one GEMM, launch included, and the inflection printed for both orientations.
+
+    A dump that prefers the transposed orientation still prints the time of the other one beside
+    `GEMM_time_t`: that number is `time_t`.
+    """
+    first, second = gemm_times(*gemm_work(gemm, tiles, precision), rates)
+    inflection = rates.flops / rates.memory_bandwidth
+    for suffix in ("", "_t"):
+        yield Figure("gemm", gemm.name, f"inflection{suffix}", inflection, "flop/B")
+    if first is not None and second is not None:
+        yield Figure("gemm", gemm.name, "time", min(first, second), "s")
+        if second < first:
+            yield Figure("gemm", gemm.name, "time_t", first, "s")
+
+
+def kernel_counts(kernels: Iterable[Kernel]) -> Iterator[Figure]:
+    """Flop, bytes and intensity of pointwise kernels. Flop are cut to integers as printed."""
+    for kernel in kernels:
+        yield Figure("pointwise", kernel.name, "flop", int(kernel.flop), "flop")
+        yield Figure("pointwise", kernel.name, "bytes", int(kernel.bytes), "B")
+        yield Figure("pointwise", kernel.name, "intensity", kernel.flop / kernel.bytes, "flop/B")
+
+
+def kernel_time(kernel: Kernel, rates: Rates) -> float:
+    """Seconds of a pointwise kernel with its launches; L2 plays no part."""
+    seconds = roofline(kernel.flop, kernel.bytes, rates)
+    assert seconds is not None  # only L2 traffic can be unknown
+    return seconds + kernel.launches * rates.overhead
+
+
+def kernel_times(kernels: Iterable[Kernel], rates: Rates) -> Iterator[Figure]:
+    """Time and inflection of pointwise kernels."""
+    for kernel in kernels:
+        yield Figure("pointwise", kernel.name, "time", kernel_time(kernel, rates), "s")
+        inflection = rates.flops / rates.memory_bandwidth
+        yield Figure("pointwise", kernel.name, "inflection", inflection, "flop/B")
+
+
+def embedding_time(work: Workload, rates: Rates) -> float:
+    """Seconds of the embedding in one direction: its bytes, the memory latency and one launch."""
+    return embedding_bytes(work) / rates.memory_bandwidth + MEMORY_LATENCY + rates.overhead
+
+
+def step_parts(work: Workload, tiles: Tiles, rates: Rates) -> dict[str, float]:
+    """Seconds of the parts of a step, as the `Cf:` line names them; absent where a GEMM is unknown.
+
+    Source: each part is its GEMMs and its pointwise kernel; R clips and applies the hidden gradient.
+    """
+    spent: dict[str, float] = {
+        f.subject: f.value
+        for gemm in gemms(work)
+        for f in gemm_time(gemm, tiles, work.precision, rates)
+        if f.quantity == "time"
+    }
+    kernels = [*pointwise(work), *gradients(work)]
+    spent |= {kernel.name: kernel_time(kernel, rates) for kernel in kernels}
+    recipe = {
+        "Cf": ("Cf", "hidden_forward"),
+        "Cb": ("Cb_act", "Cb_wt", "hidden_backward"),
+        "R": ("apply_grad_hidden", "gradclip_hidden"),
+        "softmax_f": ("softmax_f", "softmax_forward"),
+        "softmax_b": ("softmax_b_wt", "softmax_b_act", "softmax_backward"),
+        "projection_f": ("projection",),
+        "projection_b": ("projection_b_wt", "projection_b_act"),
+        "apply_softmax": ("apply_grad_softmax", "gradclip_softmax"),
+    }
+    made = {part: sum(spent[n] for n in of) for part, of in recipe.items() if set(of) <= set(spent)}
+    made["embedding_f"] = made["embedding_b"] = embedding_time(work, rates)
+    return made
+
+
+STEP_PARTS = ("softmax_f", "softmax_b", "embedding_f", "embedding_b", "apply_softmax")
+"""Parts that a step pays once; the projection is left out, 0.551 s in the first dump published."""
+
+
+def step_time(work: Workload, part: dict[str, float]) -> float | None:
+    """Seconds of one step; None where a part is unknown.
+
+    Source: softmax, embedding and the softmax gradient once, L·S cells forward and backward, then the
+    hidden gradient R. Where R takes longer than a backward cell it is what the backward pass waits
+    for: L·(S − 2) + L + 1 cells and L times R.
+    """
+    if not {*STEP_PARTS, "Cf", "Cb", "R"} <= set(part):
+        return None
+    once = sum(part[name] for name in STEP_PARTS)
+    layers, steps = work.layers, work.sequence
+    forward = (layers + layers * (steps - 1)) * part["Cf"]
+    if part["Cb"] >= part["R"]:
+        return once + forward + (layers + layers * (steps - 1)) * part["Cb"] + part["R"]
+    return once + forward + (layers + layers * (steps - 2) + 1) * part["Cb"] + layers * part["R"]
+
+
+def step_figures(work: Workload, tiles: Tiles, rates: Rates) -> Iterator[Figure]:
+    """Parts of the step and the step itself."""
+    part = step_parts(work, tiles, rates)
+    for name, seconds in part.items():
+        yield Figure("configuration", name, "time", seconds, "s")
+    whole = step_time(work, part)
+    if whole is not None:
+        yield Figure("configuration", "", "step_time", whole, "s")
+
+
+def count_figures(work: Workload) -> Iterator[Figure]:
+    """What only the dimensions decide: kernels, embedding, parameters, memory."""
+    yield from kernel_counts((*pointwise(work), *gradients(work)))
+    for name in ("embedding_forward", "embedding_backward"):
+        yield Figure("pointwise", name, "bytes", embedding_bytes(work), "B")
+    yield Figure("configuration", "", "parameters", parameters(work), "1")
+    for name, size in requirement(work).items():
+        yield Figure("configuration", name, "memory", size, "B")
+
+
+def chip_figures(chip: Chip) -> Iterator[Figure]:
+    """The printed chip: rates before the derate; one chip alone has no interconnect."""
+    yield Figure("machine", "", "peak_flops", chip.peak_flops, "flop/s")
+    yield Figure("machine", "", "memory_bandwidth", chip.peak_memory_bandwidth, "B/s")
+    yield Figure("machine", "", "memory_size", chip.memory_size, "B")
+    yield Figure("machine", "", "l2_bandwidth", chip.l2_bandwidth, "B/s")
+    yield Figure("machine", "", "l2_size", chip.l2_size, "B")
+    yield Figure("machine", "", "shared_memory_size", chip.shared_size, "B")
+    yield Figure("machine", "", "interconnect_bandwidth", 0.0, "B/s")
+
+
+def estimate(work: Workload, chip: Chip) -> list[Figure]:
+    """Every number of a dump.
+
+    Errors: ValueError for a chip without shared memory or without DRAM or core power, on which the
+    estimator itself stops.
+    """
+    if not chip.rates.flops or not chip.rates.memory_bandwidth:
+        raise ValueError("DeepFlow divides by the core and the DRAM rate")
+    tiles = chip.tiles(work.precision)
+    figures = [*count_figures(work), *chip_figures(chip)]
+    for gemm in gemms(work):
+        figures += gemm_counts(gemm, tiles, work.precision)
+        figures += gemm_time(gemm, tiles, work.precision, chip.rates)
+    figures += kernel_times((*pointwise(work), *gradients(work)), chip.rates)
+    figures += step_figures(work, tiles, chip.rates)
+    needed = requirement(work)["total"] / chip.memory_size
+    figures.append(Figure("configuration", "", "memory_overflow", needed, "1"))
+    return figures
+
+
+def as_predictions(
+    case: str, figures: Iterable[Figure], *, basis: str, inputs: tuple[str, ...] = ()
+) -> pl.DataFrame:
+    """Figures of one case as a prediction frame; `inputs` are the printed numbers they consumed."""
+    rows = [
+        (case, f.scope, f.subject, f.quantity, float(f.value), None, None, f.unit, MODEL, basis)
+        for f in figures
+    ]
+    return pl.DataFrame(
+        [(*row, list(inputs)) for row in rows], schema=PREDICTION, orient="row"
+    )
+
+
+def configured(row: dict[str, Any]) -> tuple[Workload, Chip]:
+    """Workload and chip of one row of a `DUMP_CASE` frame."""
+    technology = Technology(**{name: row[name] for name in TECHNOLOGY_COLUMNS})
+    power = Power(**{name: row[name] for name in POWER_COLUMNS})
+    work = Workload(**{name: row[name] for name in WORKLOAD_COLUMNS})
+    return work, chip_from_power(power, technology, row["launch_overhead"])
+
+
+def predict(cases: pl.DataFrame) -> pl.DataFrame:
+    """Predictions for every dump whose configuration is whole and splits nothing.
+
+    >>> predict(pl.DataFrame(schema=DUMP_CASE)).is_empty()
+    True
+    """
+    whole = cases.select(*DUMP_CASE).drop_nulls().filter(pl.col("parallel_degree") == 1)
+    frames = [pl.DataFrame(schema=PREDICTION)]
+    for row in whole.iter_rows(named=True):
+        try:
+            work, chip = configured(row)
+            figures = estimate(work, chip)
+        except (ValueError, ZeroDivisionError):
+            continue  # the estimator itself prints nothing for such a chip
+        frames.append(as_predictions(row["case"], figures, basis=BASIS))
+    return pl.concat(frames)
