@@ -1,9 +1,9 @@
 """The DeepFlow estimator, first generation: every number of a dump from its configuration.
 
-In: `DUMP_CASE` frames, one row per dump with the configuration that stands beside it. Out: predictions
-for the nine GEMMs (flop, bytes, reloads, intensity, time), the pointwise and gradient kernels, the
-embedding, the parts of a step, memory, chip and the whole step. Only parallel degrees of one are
-defined; a row with another degree, or with an unknown value, has no prediction.
+In: `DUMP_CASE` frames, one row per dump with the configuration that stands beside it. Out:
+predictions for the nine GEMMs (flop, bytes, reloads, intensity, time), the pointwise and gradient
+kernels, the embedding, the parts of a step, memory, chip and the whole step. Only parallel degrees
+of one are defined; a row with another degree, or with an unknown value, has no prediction.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import polars as pl
-
 from assay.model.frames import PREDICTION
 from assay.model.reproductions.deepflow_gemm import (
     MEMORY_LATENCY,
@@ -153,7 +152,8 @@ def embedding_time(work: Workload, rates: Rates) -> float:
 def step_parts(work: Workload, tiles: Tiles, rates: Rates) -> dict[str, float]:
     """Seconds of the parts of a step, as the `Cf:` line names them; absent where a GEMM is unknown.
 
-    Source: each part is its GEMMs and its pointwise kernel; R clips and applies the hidden gradient.
+    Source: each part is its GEMMs and its pointwise kernel; R clips and applies the gradient of the
+    hidden weight.
     """
     spent: dict[str, float] = {
         f.subject: f.value
@@ -185,9 +185,9 @@ STEP_PARTS = ("softmax_f", "softmax_b", "embedding_f", "embedding_b", "apply_sof
 def step_time(work: Workload, part: dict[str, float]) -> float | None:
     """Seconds of one step; None where a part is unknown.
 
-    Source: softmax, embedding and the softmax gradient once, L·S cells forward and backward, then the
-    hidden gradient R. Where R takes longer than a backward cell it is what the backward pass waits
-    for: L·(S − 2) + L + 1 cells and L times R.
+    Source: softmax, embedding and the softmax gradient once, L·S cells forward and backward, then
+    the hidden gradient R. Where R takes longer than a backward cell it is what the backward pass
+    waits for: L·(S − 2) + L + 1 cells and L times R.
     """
     if not {*STEP_PARTS, "Cf", "Cb", "R"} <= set(part):
         return None
@@ -258,9 +258,7 @@ def as_predictions(
         (case, f.scope, f.subject, f.quantity, float(f.value), None, None, f.unit, MODEL, basis)
         for f in figures
     ]
-    return pl.DataFrame(
-        [(*row, list(inputs)) for row in rows], schema=PREDICTION, orient="row"
-    )
+    return pl.DataFrame([(*row, list(inputs)) for row in rows], schema=PREDICTION, orient="row")
 
 
 def configured(row: dict[str, Any]) -> tuple[Workload, Chip]:

@@ -1,7 +1,7 @@
 """DeepFlow's GEMM: square tiles in two cache levels, reloads, flop, bytes and a roofline time.
 
-Source: DeepFlow, first generation (the dumps that print `GEMM_flop:` lines); formulas recomputed from
-its dumps. Units: elements where a dimension is meant, bytes, flop, seconds, SI rates.
+Source: DeepFlow, first generation (the dumps that print `GEMM_flop:` lines); formulas recomputed
+from its dumps. Units: elements where a dimension is meant, bytes, flop, seconds, SI rates.
 """
 
 from __future__ import annotations

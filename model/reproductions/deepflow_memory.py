@@ -18,8 +18,8 @@ class Part(NamedTuple):
 def parts(work: Workload) -> dict[str, Part]:
     """Elements of weight, activation and pointwise tensors for each part of the model.
 
-    Source: a recurrent cell keeps nine pointwise tensors of width D. The softmax weight is counted with the projection width P although its GEMM and the
-    parameter count use D.
+    Source: a recurrent cell keeps nine pointwise tensors of width D. The softmax weight is counted
+    with the projection width P although its GEMM and the parameter count use D.
 
     >>> parts(Workload(512, 800_000, 2, 19968, 2048, 20, 4))["projection"]
     Part(weight=40896512, activation=20971520, pointwise=20971520)

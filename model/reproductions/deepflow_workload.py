@@ -1,8 +1,8 @@
-"""DeepFlow's workload and chip: a stacked LSTM language model, and a chip bought from a power budget.
+"""DeepFlow's workload and chip: a stacked LSTM language model, a chip bought from a power budget.
 
 Source: DeepFlow, first generation; formulas recomputed from its dumps and the `exp_config.yaml`
-beside them. Everything is for parallel degrees of one. Units are SI throughout: bytes are bytes even
-where the estimator prints GiB as "GB".
+beside them. Everything is for parallel degrees of one. Units are SI throughout: bytes are bytes
+even where the estimator prints GiB as "GB".
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Technology:
-    """Energy per byte moved and per flop (J), and what one stack or bank holds and moves (B, B/s)."""
+    """Energy per byte moved and per flop (J); what one stack or bank holds and moves (B, B/s)."""
 
     dram_energy: float
     l2_energy: float
@@ -84,8 +84,8 @@ def chip_from_power(power: Power, technology: Technology, launch_overhead: float
     """Rates and capacities that a power budget buys.
 
     Units: W, J, B, B/s, s.
-    Source: rate = share · TDP / energy; capacity = rate / bank rate · bank capacity; the kernels see
-    0.7 of the core and DRAM rates, the L2 rate whole.
+    Source: rate = share · TDP / energy; capacity = rate / bank rate · bank capacity; the kernels
+    see 0.7 of the core and DRAM rates, the L2 rate whole.
 
     >>> gib = 2**30
     >>> technology = Technology(6e-12 * 8, 5e-15 * 8, 1e-15 * 8, 119e-13, 4 * gib, 225 * gib,
@@ -174,7 +174,9 @@ def pointwise(work: Workload) -> tuple[Kernel, ...]:
             element * cell * transfers / work.gates + 3 * weight,
             15,
         ),
-        Kernel("softmax_forward", tokens * (3 * vocabulary - 1), element * tokens * 7 * vocabulary, 4),
+        Kernel(
+            "softmax_forward", tokens * (3 * vocabulary - 1), element * tokens * 7 * vocabulary, 4
+        ),
         Kernel("softmax_backward", 5 * tokens * vocabulary, element * tokens * 11 * vocabulary, 4),
     )
 

@@ -20,7 +20,7 @@ def triple(a: int, b: int, c: int, x: int) -> tuple[int, int, int]:
     return (1 if b <= x else ceil(c / x)), 1, ceil(a / x)
 
 
-def transcribe(c: dict) -> dict[tuple[str, str], float]:
+def transcribe(c: dict) -> dict[tuple[str, str], float]:  # noqa: PLR0915 one page of formulas
     b, v, n_layers, d = c["batch"], c["vocabulary"], c["layers"], c["width"]
     p, s, el, gates = c["projection"], c["sequence"], c["precision"], c["gates"]
     adds, acts, o = c["adds"], c["non_linear"], c["launch_overhead"]

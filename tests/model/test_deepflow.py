@@ -1,14 +1,13 @@
-"""DeepFlow against its published dump, against a second transcription, and from its numbers alone."""
+"""DeepFlow against its published figures and against a second transcription."""
 
 from __future__ import annotations
 
 import polars as pl
 import pytest
+from assay.model.reproductions.deepflow import DUMP_CASE, predict
 from deepflow_transcription import GIB, transcribe
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from assay.model.reproductions.deepflow import DUMP_CASE, predict
 
 KIB = 1024.0
 SEED = {
