@@ -16,11 +16,10 @@ from assay.model.frames import PREDICTION
 from assay.model.reproductions.deepflow_gemm import (
     MEMORY_LATENCY,
     Gemm,
-    Product,
     Rates,
     Tiles,
     gemm_times,
-    product,
+    gemm_work,
     roofline,
 )
 from assay.model.reproductions.deepflow_memory import requirement
@@ -73,14 +72,6 @@ class Figure(NamedTuple):
     quantity: str
     value: float
     unit: str
-
-
-def gemm_work(gemm: Gemm, tiles: Tiles, precision: int) -> tuple[Product, Product]:
-    """Both orientations of a GEMM, as printed and transposed."""
-    return (
-        product(gemm.a, gemm.b, gemm.c, tiles, precision),
-        product(gemm.c, gemm.b, gemm.a, tiles, precision),
-    )
 
 
 def gemm_counts(gemm: Gemm, tiles: Tiles, precision: int) -> Iterator[Figure]:

@@ -134,6 +134,14 @@ def product(a: int, b: int, c: int, tiles: Tiles, precision: int) -> Product:
     )
 
 
+def gemm_work(gemm: Gemm, tiles: Tiles, precision: int) -> tuple[Product, Product]:
+    """Both orientations of a GEMM, as printed and transposed."""
+    return (
+        product(gemm.a, gemm.b, gemm.c, tiles, precision),
+        product(gemm.c, gemm.b, gemm.a, tiles, precision),
+    )
+
+
 def roofline(flop: float, gmem: float, rates: Rates, l2mem: float = 0) -> float | None:
     """Seconds of a kernel without launch overhead; None where the L2 rate is needed and unknown.
 
@@ -168,18 +176,34 @@ def gemm_times(one: Product, other: Product, rates: Rates) -> tuple[float | None
 
 def rates_from_two(
     flops: tuple[int, int], times: tuple[float, float]
-) -> tuple[Fraction, Fraction] | None:
+) -> tuple[Fraction, float] | None:
     """Effective flop/s and launch overhead from two compute-bound GEMMs, t = flop/th + O.
 
-    Units: flop, seconds → (flop/s, s), exact rationals so that no digit is lost here. None where
-    the two cannot tell them apart.
+    Units: flop, seconds → (flop/s, s). The shorter GEMM comes first. Two printed doubles fix the
+    overhead to about their last places times the ratio of the times; of what they leave open the
+    shortest decimal is taken, since a configuration states one. None where the two times cannot
+    tell rate and overhead apart.
 
-    >>> th, overhead = rates_from_two((4_000, 8_000), (3.0, 5.0))
-    >>> th, overhead
-    (Fraction(2000, 1), Fraction(1, 1))
+    >>> th, overhead = rates_from_two((4_000_000, 8_000_000), (1.000037, 2.000037))
+    >>> round(float(th)), overhead
+    (4000000, 3.7e-05)
     """
-    slope = Fraction(times[1]) - Fraction(times[0])
-    if flops[0] == flops[1] or slope * (flops[1] - flops[0]) <= 0:
+    (less, more), (short, long) = flops, (Fraction(t) for t in times)
+    if more <= less or long <= short:
         return None
-    th = (flops[1] - flops[0]) / slope
-    return th, Fraction(times[0]) - flops[0] / th
+    overhead = short - less * (long - short) / (more - less)
+    slack = Fraction(math.ulp(times[0])) + Fraction(math.ulp(times[1])) * less / (more - less)
+    stated = shortest_decimal(float(overhead), 4 * float(slack))
+    return more / (long - Fraction(stated)), stated
+
+
+def shortest_decimal(value: float, slack: float) -> float:
+    """The decimal with the fewest digits within `slack` of `value`.
+
+    >>> shortest_decimal(3.6999999999998e-05, 1e-16), shortest_decimal(1e-20, 1e-18)
+    (3.7e-05, 0.0)
+    """
+    if abs(value) <= slack:
+        return 0.0
+    rounded = (float(f"{value:.{digits}e}") for digits in range(17))
+    return next((r for r in rounded if abs(r - value) <= slack), value)
