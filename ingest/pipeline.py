@@ -134,7 +134,9 @@ def _accepted(
         r for r in folded.records if (r.frame or main) == name and r.line not in ledger.refused
     ]
     raws = [raw_frame(source.name, records, schema)] if records else []
-    raws += folded.raw if name == main else []
+    if name == main:
+        stands = ~pl.col("line").is_in(sorted(ledger.refused))
+        raws += [raw.filter(stands) for raw in folded.raw]
     if not raws:
         return pl.DataFrame(), pl.DataFrame(schema=PROVENANCE)
     good, lost = [], set()

@@ -18,6 +18,7 @@ from assay.ingest.pipeline import merge, read_source
 from assay.ingest.schema import fields
 from assay.ingest.source import STDIN, open_source
 from assay.ingest.types import Cell, Code, Diagnostic, Format, Reading, Span
+from assay.ingest.write import is_saved, load
 
 COMPANIONS = {".toml", ".golden"}
 """Files that stand beside an input and are none themselves, where a folder is read."""
@@ -38,7 +39,7 @@ def read(
     stated: Mapping[str, str] | None = None,
     formats: Sequence[Format] = FORMATS,
 ) -> Outcome:
-    """Read every input that `paths` name.
+    """Read every input that `paths` name: files, folders, globs, folders written by `save`.
 
     `stated` are configuration values the caller assumes for all of them (`{"gpu": "A100-80g"}`);
     they come after everything the inputs say. Raises ValueError for a key that is no column.
@@ -46,6 +47,13 @@ def read(
     said = assumed(stated or {}, "stated by the caller")
     readings, unreadable, unrecognised = [], [], []
     for path in inputs(paths):
+        if is_saved(Path(path)):
+            saved = load(Path(path))
+            if isinstance(saved, Diagnostic):
+                unreadable.append(saved)
+            else:
+                readings.append(saved)
+            continue
         opened = open_source(path)
         if isinstance(opened, Diagnostic):
             unreadable.append(opened)
@@ -67,7 +75,7 @@ def inputs(paths: Iterable[str | Path]) -> list[str]:
     found: dict[str, None] = {}
     for path in map(str, paths):
         here = Path(path)
-        if path == STDIN or here.is_file():
+        if path == STDIN or here.is_file() or is_saved(here):
             found[path] = None
         elif here.is_dir():
             found.update(dict.fromkeys(_files(here)))
@@ -82,7 +90,8 @@ def _files(folder: Path) -> list[str]:
     return [
         path.as_posix()
         for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        if (path.is_file() or is_saved(path))
+        and not is_saved(path.parent)
         and path.suffix not in COMPANIONS
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     ]

@@ -195,7 +195,9 @@ def _other(record: Record, column: Column, text: str, at: Span) -> None:
         word = _word(parsed) if parsed else None
         measure = unit(word) if word else None
         if parsed and measure and (name := RATES.get(measure.si)):
-            record.cells[name] = Cell(_number(parsed), at.line, at.column, measure.scale)
+            record.cells[name] = Cell(
+                _number(parsed).replace(",", ""), at.line, at.column, measure.scale
+            )
             return
     if text:
         record.other.append((column.label, text))
@@ -247,9 +249,7 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     scale, kind = scaled
     if scale == 0.0:  # a number without its unit, in a column that has none
         return Cell(text, at.line, at.column, state="unknown")
-    digits = _number(child)
-    if spec.dtype.is_integer():
-        digits = digits.replace(",", "")
+    digits = _number(child).replace(",", "")
     return Cell(digits, at.line, at.column, scale, kind)
 
 

@@ -1,0 +1,99 @@
+"""Damage: whatever happens to an input, nothing crashes, nothing is lost, refusals have reasons."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from assay.ingest.formats import FORMATS
+from assay.ingest.pipeline import read_source
+from assay.ingest.source import Source, source
+from assay.ingest.types import Reading
+
+from ..conftest import FIXTURES
+
+CASES = sorted(
+    path for path in FIXTURES.rglob("*") if path.suffix in {".md", ".log", ".csv", ".txt"}
+)
+PER_FIXTURE = 5_000
+PER_DOCUMENT = 100
+WINDOW = 8
+NASTY = [b"|", b"\r", b"\x00", b"\xff", b"\x1b[31m", b"=", b":", b"-", b"nan", b",", b'"', b"1e999"]
+
+
+def excerpts(data: bytes, rng: random.Random) -> list[bytes]:
+    """A few lines that follow each other, with what stands at the top of the file before them."""
+    lines = data.split(b"\n")
+    at = rng.randrange(len(lines))
+    return lines[:2] + lines[at : at + WINDOW]
+
+
+def mutate(lines: list[bytes], rng: random.Random) -> list[bytes]:
+    """One change: a character, a token, a line, an order, an end."""
+    lines = list(lines)
+    at = rng.randrange(len(lines))
+    line = lines[at]
+    cut = rng.randrange(len(line) + 1)
+    match rng.randrange(8):
+        case 0:
+            lines[at] = line[:cut] + line[cut + 1 :]
+        case 1:
+            lines[at] = line[:cut] + rng.choice(NASTY) + line[cut:]
+        case 2:
+            lines[at] = line[:cut]
+        case 3:
+            lines.insert(at, line)
+        case 4:
+            lines[at : at + 2] = [b"".join(lines[at : at + 2])]
+        case 5:
+            lines[at] = line[:cut] + bytes([rng.randrange(256)]) + line[cut + 1 :]
+        case 6:
+            rng.shuffle(lines)
+        case _:
+            lines[at] = line[cut:] + line[:cut]
+    return lines
+
+
+def conserved(read: Reading, whole: Source) -> None:
+    account = read.accounting[0]
+    total = account.claimed + account.refused + account.blank + account.not_ours
+    assert total == account.lines == whole.lines.height
+    assert {d.span.line for d in read.refused} <= set(range(1, account.lines + 1))
+    assert len({d.span.line for d in read.refused}) == account.refused
+    assert all(d.message for d in read.refused)
+    rows = [at for frame in read.frames.values() for at in frame.select("line", "column").rows()]
+    assert len(set(rows)) == len(rows)
+    lines = {line for line, _ in rows}
+    assert len(lines) <= account.claimed
+    assert not lines & {d.span.line for d in read.refused}
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
+def test_every_fixture_is_conserved(path: Path) -> None:
+    whole = source(path.name, path.read_bytes())
+    assert isinstance(whole, Source)
+    read = read_source(whole, FORMATS)
+    conserved(read, whole)
+    assert read.refused == ()
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
+def test_mutations_lose_nothing(path: Path) -> None:
+    rng = random.Random(path.name)
+    data = path.read_bytes()
+    for _ in range(PER_FIXTURE // PER_DOCUMENT):
+        parts = [b"\n".join(mutate(excerpts(data, rng), rng)) for _ in range(PER_DOCUMENT)]
+        whole = source("mutant", b"\n\n".join(parts))
+        assert isinstance(whole, Source)
+        conserved(read_source(whole, FORMATS), whole)
+
+
+def test_every_real_input_is_conserved(corpus: Path) -> None:
+    files = [p for p in (corpus / "corpus").rglob("*") if p.is_file() and p.suffix != ".tsv"]
+    files += sorted((corpus / "measured").glob("*.csv"))
+    assert len(files) > 50
+    for path in files:
+        whole = source(path.name, path.read_bytes())
+        assert isinstance(whole, Source)
+        conserved(read_source(whole, FORMATS), whole)
