@@ -1,0 +1,82 @@
+"""Operations that a rank executes: a matrix product, a fused attention kernel, their gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Gemm:
+    """`count` products of A [m, k] and B [k, n]; `weight` says whether B is a parameter.
+
+    >>> Gemm("fc1", m=2048, n=16384, k=4096).flop
+    274877906944
+    """
+
+    name: str
+    m: int
+    n: int
+    k: int
+    count: int = 1
+    dtype: str = "bf16"
+    weight: bool = True
+
+    @property
+    def flop(self) -> int:
+        """Multiplies and adds: 2mnk each."""
+        return 2 * self.m * self.n * self.k * self.count
+
+
+@dataclass(frozen=True)
+class Attention:
+    """One fused attention kernel: softmax(Q·Kᵀ)·V for `batch` sequences and this rank's heads.
+
+    >>> Attention("attention", 1, 32, 8, 8192, 8192, 128, 128).flop / (4 * 32 * 8192**2 * 128)
+    0.5
+    """
+
+    name: str
+    batch: int
+    heads: int
+    kv_heads: int
+    queries: int
+    keys: int
+    qk_dim: int
+    v_dim: int
+    causal: bool = True
+    dtype: str = "bf16"
+    products: tuple[int, int] = (1, 1)  # of the kinds [·, qk_dim] and [·, v_dim]
+
+    @property
+    def flop_unmasked(self) -> int:
+        """What the products would take without a mask."""
+        width = self.products[0] * self.qk_dim + self.products[1] * self.v_dim
+        return 2 * self.batch * self.heads * self.queries * self.keys * width
+
+    @property
+    def flop(self) -> float:
+        """With the causal mask half of the products, the diagonal counted as half too."""
+        return self.flop_unmasked * (0.5 if self.causal else 1.0)
+
+
+Operation = Gemm | Attention
+
+
+def data_gradient(operation: Operation) -> Operation:
+    """What the backward pass computes for the input of `operation`.
+
+    A fused attention kernel has one backward kernel for all its inputs: the scores again, then the
+    gradients of probabilities, values, queries and keys, five products for the forward two.
+    """
+    if isinstance(operation, Attention):
+        return replace(operation, products=(3, 2))
+    return replace(operation, n=operation.k, k=operation.n)
+
+
+def weight_gradient(operation: Gemm) -> Gemm:
+    """The gradient of the second factor: a weight, or the other activation of a score product.
+
+    >>> weight_gradient(Gemm("fc1", m=2048, n=16384, k=4096))
+    Gemm(name='fc1', m=4096, n=16384, k=2048, count=1, dtype='bf16', weight=True)
+    """
+    return replace(operation, m=operation.k, k=operation.m)

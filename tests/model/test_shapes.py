@@ -1,0 +1,123 @@
+"""Every packaged model against the parameter count that its project publishes."""
+
+import os
+import re
+import tomllib
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from assay.model import flop_formulas, shapes
+from assay.model.parameters import gpt_layer, megatron_2021_old, mosaic, parameters
+from assay.model.rank_parameters import rank_parameters
+from hypothesis import given
+from hypothesis import strategies as st
+
+CORPUS = os.environ.get("ASSAY_CORPUS")
+FACTS = tomllib.loads((resources.files("assay.model") / "shapes.toml").read_text())["model"]
+EXACT = {name for name, facts in FACTS.items() if isinstance(facts["published"], int)}
+
+
+@pytest.mark.parametrize("name", sorted(EXACT))
+def test_counts_published_in_full(name):
+    assert parameters(shapes.shapes()[name]).total == FACTS[name]["published"]
+
+
+@pytest.mark.parametrize("name", sorted(set(FACTS) - EXACT))
+def test_counts_published_rounded(name):
+    digits = FACTS[name]["published"].removesuffix("B")
+    places = len(digits.partition(".")[2])
+    assert f"{parameters(shapes.shapes()[name]).total / 1e9:.{places}f}" == digits
+
+
+@pytest.mark.parametrize("name", [name for name in FACTS if "published_active" in FACTS[name]])
+def test_active_parameters(name):
+    """Some projects count the embedding as active, some do not; labels round and cut."""
+    published = float(FACTS[name]["published_active"].removesuffix("B"))
+    count = parameters(shapes.shapes()[name])
+    found = (count.active / 1e9, (count.active - count.embedding) / 1e9)
+    assert min(abs(each / published - 1) for each in found) < 0.025
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_every_model_says_where_it_is_from(name):
+    assert FACTS[name]["source"]
+
+
+def test_a_dense_model_has_no_unused_parameters():
+    for model in shapes.shapes().values():
+        count = parameters(model)
+        assert (count.active == count.total) == (model.experts is None)
+
+
+LOGS = {
+    "meg_ds_3d_gpt2_perf_n16-ds-off.out": (8192, 64, 4, 16),
+    "meg_gpt2_perf_n16.out": (8192, 64, 4, 16),
+    "meg_gpt2_base_n16_dp1_tp4_pp16-1809577.out": (9216, 64, 4, 16),
+    "meg_gpt2_base_n8_dp1_tp4_pp8-1809562.out": (7168, 48, 4, 8),
+    "meg_gpt2_base_n4_dp1_tp4_pp4-1809579.out": (6144, 40, 4, 4),
+}
+
+
+@pytest.mark.skipif(CORPUS is None, reason="ASSAY_CORPUS is not set")
+@pytest.mark.parametrize("name", LOGS)
+def test_every_rank_of_megatron_jobs(name):
+    """All counts that five jobs print, each for its tensor and pipeline rank."""
+    hidden, layers, tp, pp = LOGS[name]
+    model = shapes.gpt(hidden=hidden, layers=layers, heads=32, vocab=50257, context=1024)
+    text = Path(CORPUS, "corpus", "megatron_log", name).read_text(errors="replace")
+    printed = set(re.findall(r"parallel rank \(\d+, (\d+)\): (\d+)", text))
+    expected = {
+        (str(stage), str(rank_parameters(model, tp=tp, pp=pp, stage=stage))) for stage in range(pp)
+    }
+    assert printed == expected
+
+
+def test_rank_counts_refuse_what_they_do_not_know():
+    model = shapes.shapes()["Llama-3-8B"]
+    with pytest.raises(ValueError, match="layers do not divide"):
+        rank_parameters(model, tp=1, pp=5, stage=0)
+    with pytest.raises(ValueError, match="stage 2 of 2"):
+        rank_parameters(model, tp=1, pp=2, stage=2)
+    with pytest.raises(ValueError, match="experts"):
+        rank_parameters(shapes.shapes()["Mixtral-8x7B"], tp=1, pp=1, stage=0)
+
+
+dense = st.sampled_from([name for name, model in shapes.shapes().items()
+                         if model.experts is None and model.vocab % 128 == 0])  # fmt: skip
+
+
+@given(name=dense)
+def test_one_rank_holds_everything(name):
+    model = shapes.shapes()[name]
+    assert rank_parameters(model, tp=1, pp=1, stage=0) == parameters(model).total
+
+
+@given(heads=st.integers(1, 64), size=st.integers(1, 32), layers=st.integers(1, 100),
+       vocab=st.integers(1, 300_000), context=st.integers(1, 8192))  # fmt: skip
+def test_closed_forms_of_gpt(heads, size, layers, vocab, context):
+    hidden = heads * size * 4
+    model = shapes.gpt(hidden=hidden, layers=layers, heads=heads, vocab=vocab, context=context)
+    count = parameters(model)
+    assert count.total == mosaic(hidden, layers, vocab, context)
+    assert count.without_embedding == layers * gpt_layer(hidden) + 2 * hidden
+    assert count.without_embedding == megatron_2021_old(hidden, layers, 1)
+    flop = flop_formulas.megatron_2021_old(hidden, layers, 1, context)
+    assert flop == 8 * context * count.without_embedding
+
+
+def test_nonsense_is_refused():
+    with pytest.raises(ValueError, match="64 heads over 7 kv heads"):
+        shapes.llama(hidden=8192, layers=1, heads=64, kv_heads=7, ffn_hidden=1, vocab=1, context=1)
+    with pytest.raises(ValueError, match="'batch' is not one of layer, rms"):
+        shapes.Model(name="x", hidden=8, layers=1, heads=1, kv_heads=1, head_dim=8, ffn_hidden=8,
+                     vocab=1, context=1, gated=True, norm="batch")  # fmt: skip
+
+
+def test_a_file_of_ones_own(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        "[model.mine]\nstyle = 'llama'\nhidden = 64\nlayers = 2\nheads = 4\nffn_hidden = 128\n"
+        "vocab = 256\ncontext = 128\nsource = 'here'\npublished = 1\n"
+    )
+    assert shapes.load(path)["mine"].head_dim == 16
