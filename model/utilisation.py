@@ -24,6 +24,7 @@ __all__ = [
     "FORMULAS",
     "Formula",
     "Rate",
+    "flop_inputs",
     "flop_per_sequence",
     "formula",
     "identities",
@@ -59,9 +60,13 @@ def flop_per_sequence(cases: pl.DataFrame, formula_id: str) -> pl.Expr:
     2940
     """
     found = formula(formula_id)
-    values = {name: _input(name, cases.columns) for name in found.inputs}
-    count: pl.Expr = found.count(values)
+    count: pl.Expr = found.count(flop_inputs(cases, found.inputs))
     return count
+
+
+def flop_inputs(cases: pl.DataFrame, names: tuple[str, ...]) -> dict[str, pl.Expr]:
+    """Expressions over the columns of `cases` for formula inputs, with the frame's defaults."""
+    return {name: _input(name, cases.columns) for name in names}
 
 
 def _input(name: str, columns: list[str]) -> pl.Expr:

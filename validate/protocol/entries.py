@@ -43,7 +43,7 @@ def line(entry: Entry) -> str:
     """One figure as a line of the printed list.
 
     >>> line(Entry("baseline.roofline.peak", 39.8, "%", 85, 35.0, 44.0))
-    'baseline.roofline.peak                        39.8 %     [35, 44]  n=85'
+    'baseline.roofline.peak                            39.8 %     [35, 44]  n=85'
     """
     bounds = "" if entry.low is None else f"  [{entry.low:.4g}, {entry.high:.4g}]"
-    return f"{entry.name:<44}{entry.value:>6.4g} {entry.unit:<4}{bounds}  n={entry.n}"
+    return f"{entry.name:<48}{entry.value:>6.4g} {entry.unit:<4}{bounds}  n={entry.n}"
