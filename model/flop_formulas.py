@@ -41,6 +41,28 @@ def narayanan_eq3_stored(hidden: Number, layers: Number, seq_len: Number, vocab:
     return 0.75 * narayanan_eq3(hidden, layers, seq_len, vocab)
 
 
+def korthikanti_2022(hidden: Number, layers: Number, seq_len: Number, vocab: Number) -> Number:
+    """72·s·L·h²·(1 + s/6h + V/12Lh): every product three times, none again.
+
+    >>> rate = korthikanti_2022(12288, 96, 2048, 51200) * 64 / (13.75 * 64)
+    >>> round(100 * rate / 312e12, 1)  # the paper's 175B: 51.4 %
+    51.4
+    """
+    return 72.0 * seq_len * hidden * (layers * (hidden + seq_len / 6.0) + vocab / 12.0)
+
+
+def korthikanti_2022_selective(
+    hidden: Number, layers: Number, seq_len: Number, vocab: Number
+) -> Number:
+    """72·s·L·h²·(1 + s/3h + V/12Lh): with the attention products counted once more in full.
+
+    >>> rate = korthikanti_2022_selective(12288, 96, 2048, 51200) * 64 / (13.75 * 64)
+    >>> round(100 * rate / 312e12, 1)  # the paper's 175B: 52.8 %
+    52.8
+    """
+    return 72.0 * seq_len * hidden * (layers * (hidden + seq_len / 3.0) + vocab / 12.0)
+
+
 def mosaic_matrices(parameters: Number, seq_len: Number) -> Number:
     """3 · 2 flop per token and parameter: forward, and backward twice."""
     return 6.0 * parameters * seq_len

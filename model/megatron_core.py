@@ -28,6 +28,9 @@ Case = Mapping[str, Number]
 
 MLP = {"plain": 2.0, "gated": 3.0}
 MASK = {"full": 1.0, "causal": 0.5}
+EXPRESSION = "6·B·s·(L·A + k·h·W + h·V)"
+"""A: multiply-adds of one attention block, W: width of all MLPs, k: matrices of one; per token."""
+
 ALWAYS = ("hidden", "layers", "heads", "ffn_hidden", "seq_len", "vocab")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from assay.model import shapes, utilisation
+from assay.model.formula_case import case_of, formula_id_of
 from assay.model.operations import Attention, Gemm, data_gradient, weight_gradient
 from assay.model.passes import flop, passes
 from assay.model.throughput import padded_vocabulary
@@ -39,37 +40,6 @@ def flop_of(found):
     return sum(flop(each) for each in found)
 
 
-def case_of(model, seq_len):
-    """Inputs of the closed formula for a model of shapes.toml."""
-    case = {
-        "hidden": model.hidden, "layers": model.layers, "heads": model.heads,
-        "kv_heads": model.kv_heads, "head_dim": model.head_dim, "ffn_hidden": model.ffn_hidden,
-        "seq_len": seq_len, "vocab": padded_vocabulary(model.vocab, 1),
-        "dense_layers": model.dense_layers,
-    }  # fmt: skip
-    if model.experts:
-        case |= {
-            "moe_ffn_hidden": model.experts.ffn_hidden,
-            "experts_per_token": model.experts.per_token,
-            "shared_ffn_hidden": model.experts.shared_ffn_hidden,
-        }
-    if model.latent:
-        case |= {
-            "q_lora_rank": model.latent.q_rank, "kv_lora_rank": model.latent.kv_rank,
-            "qk_head_dim": model.latent.qk_dim, "rope_head_dim": model.latent.rope_dim,
-            "v_head_dim": model.latent.v_dim,
-        }  # fmt: skip
-    return case
-
-
-def formula_of(model, mask):
-    attention = "gqa"
-    if model.latent:
-        attention = "mla" if model.latent.q_rank else "mla-fullq"
-    parts = ("gated" if model.gated else "plain", attention, "moe" if model.experts else "dense")
-    return ".".join(("megatron-core", *parts, mask))
-
-
 def uncounted(model, seq_len):
     """What one side counts and the other does not: routers here, inner norms there."""
     difference = 0
@@ -85,7 +55,9 @@ def uncounted(model, seq_len):
 @pytest.mark.parametrize("name", MODELS)
 def test_sum_over_products_is_the_formula(name):
     model, seq_len = MODELS[name], 2560  # experts get whole tokens
-    count = utilisation.formula(formula_of(model, "full")).count(case_of(model, seq_len))
+    count = utilisation.formula(formula_id_of(model, mask="full")).count(
+        case_of(model, seq_len=seq_len)
+    )
     assert training_flop(model, seq_len=seq_len) == count + uncounted(model, seq_len)
 
 

@@ -25,26 +25,6 @@ def test_bloom():
     assert found.utilisation == found.value / found.peak_flops
 
 
-@pytest.mark.parametrize(
-    ("shape", "tokens_per_s", "chips", "peak", "published"),
-    [  # PaLM paper, appendix B and table 3
-        ((540.35e9, 118, 48, 256), 238.3e3, 6144, 275e12, 0.462),
-        ((529.6e9, 105, 128, 160), 65.43e3, 2240, 312e12, 0.302),
-    ],
-)
-def test_palm_utilisation(shape, tokens_per_s, chips, peak, published):
-    case = dict(zip(("parameters", "layers", "heads", "head_dim"), shape, strict=True))
-    found = utilisation.measure(
-        "palm-2022",
-        case | {"seq_len": 2048},
-        samples_per_second=tokens_per_s / 2048,
-        gpus=chips,
-        peak_flops=peak,
-        peak_source="paper",
-    )
-    assert found.utilisation == pytest.approx(published, abs=5e-4)
-
-
 def test_deepseek_v3_operations_are_six_per_active_parameter():
     """37 B active parameters (published); without attention the count is 6 flop for each."""
     case = {
