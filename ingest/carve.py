@@ -56,6 +56,8 @@ def candidates(source: Source, fmt: Format) -> pl.DataFrame:
     """The lines a format may look at: columns line and text; empty where no head occurs."""
     lines = source.lines.select("line", "text")
     hits = lines.filter(pl.col("text").str.contains_any(list(fmt.heads)))
+    if fmt.opens is not None:
+        hits = hits.filter(pl.col("text").str.contains(fmt.opens))
     if hits.is_empty() or fmt.lines == "single":
         return hits
     return lines

@@ -49,6 +49,14 @@ _HEADING = re.compile(r"\s*(#{1,6})\s+\S")
 _WORTH_PARSING = re.compile(r"[=:]\s*\"?\S|[0-9]\s*(?:node|replica|gpu|GPU)|^\s*#{1,6}\s")
 _MAX_STATEMENT = 300
 
+# A title is about everything below it: `## Pre-training on DGX-H100 (BF16)`. A device whose name
+# leaves its memory open (A100, V100) is not taken from a title.
+_TITLE_DEVICE = re.compile(
+    r"(?<![A-Za-z0-9])(?:GB[23]00|H[128]00|H20|B[123]00|MI[0-9]{3}[AX]?|L40S?|A40|A800"
+    r"|[AV]100[ _-]?(?:SXM[0-9]?[ _-]?)?[0-9]{2} ?GB)(?![A-Za-z0-9])"
+)
+_TITLE_DTYPE = re.compile(r"(?<![A-Za-z0-9])(?:[Bb][Ff]16|[Ff][Pp](?:8|16|32))(?![A-Za-z0-9])")
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -97,6 +105,8 @@ def read_context(
         if _WORTH_PARSING.search(line.text):
             section = tuple(number for _, number in path)
             statement = _statement(source, line, section)
+            if statement is None and heading:
+                statement = _title(line, section)
             if statement:
                 context.statements.append(statement)
     return context
@@ -117,6 +127,17 @@ def _statement(source: str, line: Line, section: tuple[int, ...]) -> Statement |
         cell = Cell(label[:-1], line.number, line.column, SUFFIXES[label[-1]])
         values["model_size"] = cell
     return Statement(line.number, section, values, size, body.data == "backward")
+
+
+def _title(line: Line, section: tuple[int, ...]) -> Statement | None:
+    """The one device and the one number format that a heading names among other words."""
+    values = {}
+    for name, pattern in (("gpu", _TITLE_DEVICE), ("dtype", _TITLE_DTYPE)):
+        found = {match[0].casefold(): match for match in pattern.finditer(line.text)}
+        if len(found) == 1:
+            match = next(iter(found.values()))
+            values[name] = Cell(match[0], line.number, line.column + match.start())
+    return Statement(line.number, section, values) if values else None
 
 
 def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:

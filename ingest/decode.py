@@ -66,7 +66,7 @@ def _typed(spec: FieldSpec, present: list[str]) -> tuple[pl.Expr, pl.Expr | None
         return text, None, text.is_not_null()
     shape = text.str.contains(f"^(?:{terminal(spec.terminal)})$")
     if spec.dtype == pl.Boolean:
-        return text.str.to_lowercase().is_in(["true", "yes"]), None, shape
+        return text.str.to_lowercase().is_in(["true", "yes", "on", "✓", "✔", "✅"]), None, shape
     scaled = f"{spec.name}@scale" in present
     scale = pl.col(f"{spec.name}@scale").fill_null(1.0) if scaled else pl.lit(1.0)
     if spec.dtype.is_integer():

@@ -146,6 +146,7 @@ class Format:
     origin: Origin
     fold: Callable[[Region], Folded]
     lines: Literal["single", "document"] = "single"
+    opens: str | None = None  # a document is looked at only if a line matches (polars' syntax)
     binds: bool = True  # whether configuration outside a record is bound to it
 
 

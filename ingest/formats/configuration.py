@@ -19,7 +19,7 @@ class Configuration(pa.DataFrameModel):
         ["Size", "model size"], kind="nominal", gt=0, meaning="parameters, as a label: 200B"
     )
     parameters: int = configured(
-        ["ParamCount", "params", "parameters", "n_params", "num params"],
+        ["ParamCount", "params", "parameters", "n_params", "num params", "NumParams", "#Params"],
         gt=0,
         meaning="parameters, counted",
     )
@@ -49,7 +49,7 @@ class Configuration(pa.DataFrameModel):
     seq_len: int = configured(
         [
             "SEQ_LEN", "SeqLen", "SeqLen (T)", "Seq Length", "sequence length", "seq", "SEQLEN",
-            "max seq len", "context length",
+            "max seq len", "context length", "sequence len", "Seq Len (T)",
         ],
         ge=1,
         unit="token",
@@ -69,7 +69,18 @@ class Configuration(pa.DataFrameModel):
         meaning="device, as printed",
     )
     gpus: int = configured(
-        ["GPUs", "#GPUs", "NumGPUs", "num gpus", "n_gpus", "number of GPUs", "world size", "ngpus"],
+        [
+            "GPUs",
+            "#GPUs",
+            "NumGPUs",
+            "num gpus",
+            "n_gpus",
+            "number of GPUs",
+            "world size",
+            "ngpus",
+            "# of GPUs",
+            "GPU count",
+        ],
         ge=1,
         meaning="devices of the run",
     )
@@ -79,7 +90,9 @@ class Configuration(pa.DataFrameModel):
         meaning="nodes of the run",
     )
     gpus_per_node: int = configured(
-        ["GPUs per node", "GPUs/node", "gpus_per_node"], ge=1, meaning="devices in a node"
+        ["GPUs per node", "GPUs/node", "gpus_per_node", "num gpus per node"],
+        ge=1,
+        meaning="devices in a node",
     )
     tp: int = configured(
         ["TP", "TP size", "tensor parallel", "tensor parallel size", "tensor model parallel size"],
@@ -115,7 +128,7 @@ class Configuration(pa.DataFrameModel):
     micro_batch: int = configured(
         [
             "MBS", "Micro-BS", "micro batch size", "micro-batch", "MicroBatchSize (S)",
-            "MicroBatchSize", "micro_batch",
+            "MicroBatchSize", "micro_batch", "local batch size", "batch size per GPU",
         ],
         ge=1,
         unit="sequence",
@@ -147,7 +160,7 @@ class Configuration(pa.DataFrameModel):
         meaning="FSDP sharding strategy",
     )
     activation_checkpointing: bool = named(
-        ["ActCkpt", "activation checkpointing", "AC"],
+        ["ActCkpt", "activation checkpointing", "AC", "activation recomputation"],
         configuration=True,
         meaning="activations recomputed in full",
     )

@@ -29,7 +29,8 @@ class MarkdownTable(Configuration):
         dict.fromkeys(
             [
                 "TFLOPs", "TFLOP/s", "TFLOPs/GPU", "TFLOP/s/GPU", "TFLOP/sec/GPU",
-                "TFLOPs per GPU", "TFLOPs/s/GPU", "achieved TFLOPs", "model TFLOPs",
+                "TFLOPs per GPU", "TFLOPs/s/GPU", "achieved TFLOPs", "model TFLOPs", "model TFLOP",
+                "model TFLOP/s/GPU", "model TFLOP/sec/GPU", "TFLOPs/s", "per-GPU TFLOPs",
                 "throughput per GPU (TFLOP/s/GPU)", "compute per GPU",
             ],
             1e12,
@@ -38,17 +39,22 @@ class MarkdownTable(Configuration):
         meaning="model FLOPs per second and GPU, by the document's own formula",
     )  # fmt: skip
     memory: float = logged(
-        ["Mem", "Memory", "max mem", "max memory", "peak memory", "peak mem", "GPU memory"],
+        [
+            "Mem", "Memory", "max mem", "max memory", "peak memory", "peak mem", "GPU memory",
+            "memory usage", "peak memory usage", "memory per GPU",
+            "max memory allocated", "memory allocated",
+        ],
         unit="B", quantity="memory", gt=0, nullable=True, meaning="memory of one GPU",
     )  # fmt: skip
     tokens_per_s: float = logged(
-        ["Throughput (T/s)", "tokens/s", "tokens/sec", "tok/s", "TPS", "tokens per second"],
+        ["Throughput (T/s)", "tokens/s", "tokens/sec", "tok/s", "TPS", "tokens per second", "WPS"],
         unit="token/s", quantity="tokens_per_s", gt=0, nullable=True, meaning="tokens per second",
     )  # fmt: skip
     tokens_per_gpu_per_s: float = logged(
         [
             "GPUThroughput (T/s/GPU)", "TPS/GPU", "tokens/s/GPU", "tokens/sec/GPU", "tok/s/GPU",
-            "tokens per second per GPU", "tokens per GPU per second", "TGS",
+            "tokens per second per GPU", "tokens per GPU per second", "TGS", "WPS/GPU",
+            "median TPS/GPU", "Throughput (T/s/GPU)",
         ],
         unit="token/s", quantity="tokens_per_gpu_per_s", gt=0, nullable=True,
         meaning="tokens per second and GPU",
@@ -81,7 +87,8 @@ class MarkdownTable(Configuration):
 
 FORMAT = Format(
     name="markdown_table",
-    heads=("--|", "-:|", "- |", ": |", "|-", "|:", "| -", "| :"),
+    heads=("-",),
+    opens=r"^[^|-]*(?:\|[|: \t-]*-|[: \t]*-[: \t-]*\|)[|: \t-]*$",  # an alignment row
     schemas={"markdown_table": MarkdownTable},
     origin="published",
     fold=fold(MarkdownTable),

@@ -1,0 +1,164 @@
+"""Table cells: a number with its unit, an outcome, a known unknown, or nothing.
+
+In: the text of a cell and the column it stands in. Out: a `Cell`, or a diagnostic that says what
+the column expects. The grammar is `table_cell.lark`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+import polars as pl
+from assay.ingest.columns import GENERIC, Column, plain, rate
+from assay.ingest.parse import parse_line, terminal
+from assay.ingest.schema import FieldSpec, normalise
+from assay.ingest.types import Cell, Code, Diagnostic, Record, Span
+from assay.ingest.units import SUFFIXES, unit
+from lark import Token, Tree
+
+_COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×] ?(?=[A-Za-z])")
+_NAMED_NUMBER = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)?)[ _-]?([0-9]+)")
+_HERE = Span("", 0, 1)
+
+
+@lru_cache(maxsize=4096)
+def _parse_quantity(text: str) -> Tree[Token] | Diagnostic:
+    return parse_line("table_cell", "quantity_cell", text, _HERE)
+
+
+def _quantity_tree(text: str) -> Tree[Token] | None:
+    tree = _parse_quantity(text)
+    if isinstance(tree, Diagnostic):
+        return None
+    child = tree.children[0]
+    return child if isinstance(child, Tree) and child.data == "quantity" else None
+
+
+def _number(tree: Tree[Token]) -> str:
+    kinds = ("NUMBER", "GROUPED")
+    return next(str(t) for t in tree.children if isinstance(t, Token) and t.type in kinds)
+
+
+def _word(tree: Tree[Token]) -> str | None:
+    return next((str(t) for t in tree.children if isinstance(t, Token) and t.type == "WORD"), None)
+
+
+def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
+    """One numeric cell: a number with its scale, an outcome, an unknown or a missing value."""
+    spec = column.spec
+    assert spec is not None
+    tree = _parse_quantity(text)
+    if isinstance(tree, Diagnostic):
+        named = _NAMED_NUMBER.fullmatch(plain(text))
+        if named and normalise(named[1]) in spec.spellings:  # `ZeRO-3` under ZeRO, `TP8` under TP
+            return Cell(named[2], at.line, at.column)
+        return _not_a_number(spec, text, at)
+    child = tree.children[0] if tree.children else None
+    what = child.data if isinstance(child, Tree) else "missing"
+    if what in ("outcome", "missing"):
+        return Cell(text, at.line, at.column, state="outcome" if what == "outcome" else "missing")
+    assert isinstance(child, Tree)
+    if what == "unknown":
+        token = child.children[0]
+        known = isinstance(token, Token) and token.type == "UNKNOWN"
+        if known or unit(str(token)):
+            return Cell(text, at.line, at.column, state="unknown")
+        return _not_a_number(spec, text, at)
+    scaled = _scale(child, column)
+    if scaled is None:
+        return _not_a_number(spec, text, at)
+    scale, kind = scaled
+    if scale == 0.0:  # a number without its unit, in a column that has none
+        return Cell(text, at.line, at.column, state="unknown")
+    digits = _number(child).replace(",", "")
+    return Cell(digits, at.line, at.column, scale, kind)
+
+
+def _scale(tree: Tree[Token], column: Column) -> tuple[float, str | None] | None:
+    """Factor to the field's unit and overriding kind; None where the unit is not the field's."""
+    spec = column.spec
+    assert spec is not None
+    word = _word(tree)
+    rough = any(isinstance(t, Token) and t.type == "APPROX" for t in tree.children)
+    kind = "nominal" if rough and spec.kind != "nominal" else None
+    if word is None:
+        return (column.scale if column.unit_known else 0.0), kind
+    measure = unit(word)
+    if measure and measure.si == spec.unit and spec.kind != "nominal":
+        return measure.scale, kind
+    if word in ("k", "K") and spec.unit == "token" and spec.name == "seq_len":
+        return 1024.0, "nominal"  # sequence lengths in k count 1,024
+    if word in SUFFIXES and spec.unit != "B":
+        return SUFFIXES[word] * column.scale, None if spec.kind == "nominal" else "nominal"
+    return None
+
+
+def _not_a_number(spec: FieldSpec, text: str, at: Span) -> Diagnostic:
+    wanted = f"a number in {spec.unit}" if spec.unit not in (None, "1") else "a number"
+    message = f"{spec.name} was {text!r}, expected {wanted}, an outcome such as OOM, or nothing"
+    return Diagnostic(at, Code.UNDECODABLE, message)
+
+
+def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
+    """A text cell; `8xA100_80GB` also counts devices, and `selective` is no True or False."""
+    text = plain(text)
+    cell = Cell(text, at.line, at.column)
+    if spec.dtype == pl.Boolean and not re.fullmatch(terminal("BOOL"), text):
+        record.cells.setdefault("recompute", cell)
+        return
+    record.cells[spec.name] = cell
+    counted = _COUNTED_DEVICE.match(text) if spec.name == "gpu" else None
+    if counted and "gpus" not in record.cells:
+        record.cells["gpus"] = cell._replace(text=counted[1])
+
+
+def other(record: Record, column: Column, text: str, at: Span) -> None:
+    """A column no field declares: kept as text, unless the unit of its cell tells what it is."""
+    parsed = _quantity_tree(text) if normalise(column.label) in GENERIC else None
+    if parsed and (word := _word(parsed)) and (name := rate(column.label, word)):
+        measure = unit(word)
+        if measure and name not in record.cells:
+            record.cells[name] = Cell(
+                _number(parsed).replace(",", ""), at.line, at.column, measure.scale
+            )
+            return
+    if text:
+        record.other.append((column.label, text))
+
+
+def outcome_and_date(record: Record) -> None:
+    """The outcome of a row, from whichever cell says it; the date that its notes begin with."""
+    for cell in list(record.cells.values()):
+        if cell.state == "outcome" and "outcome" not in record.cells:
+            record.cells["outcome"] = cell._replace(text=plain(cell.text), state="value")
+    notes = record.cells.get("notes")
+    if notes is None:
+        return
+    tree = parse_line("table_cell", "notes_cell", notes.text, _HERE)
+    if isinstance(tree, Diagnostic):
+        return
+    for child in tree.children:
+        if not isinstance(child, Tree) or child.data not in ("date", "outcome"):
+            continue
+        if child.data not in record.cells:
+            text = str(child.children[0]).strip()
+            record.cells[child.data] = Cell(text, notes.line, notes.column)
+
+
+def percentages(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """A utilisation above 1 is a percentage: the whole column is, and is marked so."""
+    for column in columns:
+        spec = column.spec
+        if spec is None or spec.unit != "1" or column.scale != 1.0:
+            continue
+        cells = [r.cells[spec.name] for r in records if spec.name in r.cells]
+        bare = [c for c in cells if c.state == "value" and c.scale == 1.0]
+        if not any(float(c.text.replace(",", "")) > 1.0 for c in bare):
+            continue
+        for record in records:
+            cell = record.cells.get(spec.name)
+            if cell and cell.state == "value" and cell.scale == 1.0:
+                law = "a utilisation above 1 is printed in percent"
+                record.cells[spec.name] = cell._replace(scale=0.01, law=law)

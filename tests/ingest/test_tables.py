@@ -1,0 +1,183 @@
+"""Tables as other documents print them: headers, units, cells, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from assay.ingest.formats import FORMATS
+from assay.ingest.pipeline import read_source
+from assay.ingest.source import Source, source
+from assay.ingest.types import Code, Reading
+
+
+def read(text: str) -> Reading:
+    whole = source("a.md", text.encode())
+    assert isinstance(whole, Source)
+    return read_source(whole, FORMATS)
+
+
+def one(header: str, cell: str) -> dict[str, Any]:
+    """The one row of a table with one column of interest."""
+    reading = read(f"| {header} | Sec/it |\n|---|---|\n| {cell} | 1.0 |\n")
+    assert reading.refused == ()
+    return reading.frames["markdown_table"].row(0, named=True)
+
+
+@pytest.mark.parametrize(
+    ("header", "cell", "field", "value"),
+    [
+        ("Memory (GiB)", "2", "memory", 2.0 * 2**30),
+        ("Memory", "45.5GiB(47.8%)", "memory", 45.5 * 2**30),
+        ("Mem", "67GB", "memory", 67e9),
+        ("Tokens / sec / GPU", "12,325", "tokens_per_gpu_per_s", 12325.0),
+        ("Model TFLOP / sec / GPU", "714", "model_flops_rate", 714e12),
+        ("**TFLOPs**", "**98.5**", "model_flops_rate", 98.5e12),
+        ("Throughput (samples/s)", "5.7", "samples_per_s", 5.7),
+        ("Throughput (T/s/GPU)", "5.7", "tokens_per_gpu_per_s", 5.7),
+        ("Throughput", "13812 tokens/s", "tokens_per_s", 13812.0),
+        ("MFU (%)", "40.5", "mfu", 0.405),
+        ("MFU", "~13%", "mfu", 0.13),
+        ("MFU", "0.4088", "mfu", 0.4088),
+        ("MFU\\*", "0.4096", "mfu_weights", 0.4096),
+        ("MFU*", "0.4096", "mfu_weights", 0.4096),
+        ("Seq Len", "8k", "seq_len", 8192),
+        ("\\#GPUs", "1,024", "gpus", 1024),
+        ("#-GPUs", "64", "gpus", 64),
+        ("Size", "7.5B", "model_size", 7.5e9),
+        ("ZeRO", "ZeRO-3", "zero_stage", 3),
+        ("MBS", "8[^note]", "micro_batch", 8),
+        ("GPU", "8xA100_80GB", "gpus", 8),
+        ("ActCkpt", "TRUE", "activation_checkpointing", True),
+        ("Activation Checkpointing", "selective", "recompute", "selective"),
+        ("Seq<br>Length", "`2048`", "seq_len", 2048),
+        ("VP", "n/a", "vp", None),
+        ("VP", "&nbsp;", "vp", None),
+    ],
+)
+def test_headers_and_cells(header: str, cell: str, field: str, value: object) -> None:
+    got = one(header, cell)[field]
+    assert got == (pytest.approx(value, rel=1e-14) if isinstance(value, float) else value)
+
+
+def test_a_column_of_utilisations_above_one_is_in_percent() -> None:
+    reading = read("| MFU | HFU |\n|-|-|\n| 0.9 | 0.5 |\n| 43.1 | 0.6 |\n")
+    table = reading.frames["markdown_table"]
+    assert table["mfu"].to_list() == pytest.approx([0.009, 0.431])
+    assert table["hfu"].to_list() == [0.5, 0.6]
+
+
+def test_a_time_printed_as_throughput_is_told_by_its_unit() -> None:
+    row = read("| DP | Throughput |\n|---|---|\n| 4 | 661ms |\n").frames["markdown_table"]
+    assert row["step_time"].to_list() == [0.661]
+
+
+def test_a_repeated_label_keeps_both_columns() -> None:
+    text = "| GPUType | Sec/it | GPUType |\n|-|-|-|\n| 8xA100_80GB | 1.0 | a100_80gb |\n"
+    row = read(text).frames["markdown_table"].row(0, named=True)
+    assert row["gpu"] == "8xA100_80GB"
+    assert row["other"] == [{"name": "GPUType (2)", "text": "a100_80gb"}]
+
+
+def test_a_column_nobody_declares_is_kept() -> None:
+    assert one("Techniques", "1D FSDP")["other"] == [{"name": "Techniques", "text": "1D FSDP"}]
+
+
+def test_a_bare_number_under_memory_has_no_unit_and_no_value() -> None:
+    reading = read("| Mem | Sec/it |\n|---|---|\n| 80 | 1.0 |\n")
+    assert reading.frames["markdown_table"]["memory"].to_list() == [None]
+    assert reading.provenance.row(0, named=True)["state"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("row", "code", "message"),
+    [
+        ("| 8 | 1.0 | 2 |", Code.CELL_COUNT, "3 cells, the header has 2"),
+        ("| 8 |", Code.CELL_COUNT, "1 cells, the header has 2"),
+        ("| 8 | quick |", Code.UNDECODABLE, "step_time was 'quick', expected a number in s"),
+        ("| 8.5 | 1.0 |", Code.UNDECODABLE, "tp was '8.5', expected an integer"),
+        ("| 0 | 1.0 |", Code.OUT_OF_RANGE, "tp was 0, expected at least 1"),
+        ("| 8 | -1.0 |", Code.OUT_OF_RANGE, "step_time was -1.0, expected more than 0"),
+    ],
+)
+def test_a_bad_row_is_refused_alone(row: str, code: Code, message: str) -> None:
+    reading = read(f"| TP | Sec/it |\n|---|---|\n| 4 | 2.0 |\n{row}\n| 2 | 3.0 |\n")
+    assert reading.frames["markdown_table"]["tp"].to_list() == [4, 2]
+    assert len(reading.refused) == 1
+    fault = reading.refused[0]
+    assert (fault.span.line, fault.code) == (4, code)
+    assert message in fault.message
+
+
+def test_a_row_cut_at_the_end_of_the_input_is_refused() -> None:
+    reading = read("| TP | Sec/it |\n|---|---|\n| 4 | 2.0 |\n| 8 | 2")
+    assert [fault.code for fault in reading.refused] == [Code.TRUNCATED]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| repo | commit |\n|---|---|\n| torch | 2.8 |\n",  # no measured quantity
+        "| Sec/it | TFLOPs |\n| 1 | 2 |\n",  # no alignment row
+        "Sec/it is | the thing\n",
+        "| TP | Sec/it |\n|---|---|---|\n| 1 | 2 |\n",  # header and alignment differ
+    ],
+)
+def test_what_is_no_table_of_ours_is_left_alone(text: str) -> None:
+    reading = read(text)
+    assert reading.frames == {}
+    assert reading.refused == ()
+    assert reading.accounting[0].claimed == 0
+
+
+STATEMENTS = [
+    ("NHIDDEN=4096 / NLAYERS=36", {"hidden": 4096, "layers": 36}),
+    ("HIDDEN=4096; NLAYERS=36", {"hidden": 4096, "layers": 36}),
+    ("### Nodes=4 DP=1 TP=4 PP=4", {"nodes": 4, "dp": 1, "tp": 4, "pp": 4}),
+    ("- **Sequence length**: 8192", {"seq_len": 8192}),
+    ("* Global batch size: 1,024", {"global_batch": 1024}),
+    ("**TP=2, PP=4**", {"tp": 2, "pp": 4}),
+    ("export NHEADS=32", {"heads": 32}),
+    ("NHIDDEN=64/NLAYERS=2", {"hidden": 64, "layers": 2}),
+    ("## 8x A100 80GB", {"gpu": "A100 80GB", "gpus": 8}),
+    ("## Pre-training on DGX-H100 (BF16)", {"gpu": "H100", "dtype": "BF16"}),
+    ("- 20 nodes, 2 replicas", {"nodes": 20, "dp": 2}),
+    ("7B model: TP=1, PP=1, VOCAB=250k", {"tp": 1, "vocab": 250_000, "model_size": 7e9}),
+]
+
+
+@pytest.mark.parametrize(("line", "bound"), STATEMENTS)
+def test_statements_are_bound_and_claimed(line: str, bound: dict[str, object]) -> None:
+    reading = read(f"{line}\n\n| EP | Sec/it |\n|---|---|\n| 1 | 2.0 |\n")
+    row = reading.frames["markdown_table"].row(0, named=True)
+    assert {name: row[name] for name in bound} == bound
+    assert set(reading.provenance["value_origin"]) == {"context"}
+    assert set(reading.provenance["from_line"]) == {1}
+    assert reading.accounting[0].claimed == 4
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "So it is TP=8 or PP=12 that wins.",
+        "NHEADS=108 breaks constraints",
+        "nhidden % 128 = 0",
+        "nhidden = 108*8*c = 864*c",
+        "here `NHIDDEN = 2**9*3**3`",
+        "* DP=4, PP=12, MBS=4: 123 secs/it | 130 TFLOPS",
+        "# A100 experiments",
+        "## fp16 against bf16",
+        "* ZS = ZERO_STAGE",
+    ],
+)
+def test_prose_binds_nothing(line: str) -> None:
+    reading = read(f"{line}\n\n| EP | Sec/it |\n|---|---|\n| 1 | 2.0 |\n")
+    assert reading.provenance.is_empty()
+    assert reading.accounting[0].not_ours == 1
+
+
+def test_a_statement_replaces_its_own_keys_only_and_ends_with_its_section() -> None:
+    table = "| EP | Sec/it |\n|---|---|\n| 1 | 2.0 |\n"
+    text = f"# a\n\nTP=2, PP=4\n\nTP=8\n\n{table}\n# b\n\n{table}\n"
+    rows = read(text).frames["markdown_table"].select("tp", "pp").rows()
+    assert rows == [(8, 4), (None, None)]
