@@ -14,7 +14,10 @@ from assay.ingest.types import Reading
 from ..conftest import FIXTURES
 
 CASES = sorted(
-    path for path in FIXTURES.rglob("*") if path.suffix in {".md", ".log", ".csv", ".txt"}
+    path
+    for each in FORMATS
+    for path in (FIXTURES / each.name).glob("*")
+    if path.suffix in {".md", ".log", ".csv", ".txt"}
 )
 PER_FIXTURE = 5_000
 PER_DOCUMENT = 100

@@ -1,16 +1,12 @@
 """Every formula against whole documents that print what it gives."""
 
 import csv
-import os
 import re
-from pathlib import Path
 
 import polars as pl
 import pytest
 from assay.model import inverse, parameters, utilisation
 
-CORPUS = os.environ.get("ASSAY_CORPUS")
-corpus = pytest.mark.skipif(CORPUS is None, reason="ASSAY_CORPUS is not set")
 MOSAIC_SHAPES = {
     "gpt125m": (768, 12),
     "gpt350m": (1024, 24),
@@ -41,10 +37,10 @@ def table_rows(path):
             yield number, dict(zip(header, cells, strict=False))
 
 
-def prequel():
+def prequel(corpus):
     """The numeric rows of the BLOOM prequel with the configurations of the anchors."""
-    path = next(Path(CORPUS, "corpus", "seeds").glob("002*"))
-    table = Path(CORPUS, "anchors", "step_time_predictions.csv").read_text()
+    path = next((corpus / "corpus" / "seeds").glob("002*"))
+    table = (corpus / "anchors" / "step_time_predictions.csv").read_text()
     anchors = csv.DictReader(table.splitlines())
     printed = {}
     for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -67,8 +63,8 @@ def configuration(number, printed, anchors):
 
 
 @pytest.fixture(scope="module")
-def prequel_frame():
-    printed, anchors = prequel()
+def prequel_frame(corpus):
+    printed, anchors = prequel(corpus)
     rows = []
     for number in sorted(printed):
         anchor = configuration(number, printed, anchors)
@@ -102,7 +98,6 @@ def bounds(frame, formula_id):
     return [utilisation.rate(frame, formula_id, each) / 1e12 for each in samples]
 
 
-@corpus
 def test_prequel_rates_reproduce(prequel_frame):
     parts = []
     for formula_id, old in ((OLD, True), (NEW, False)):
@@ -120,7 +115,6 @@ def test_prequel_rates_reproduce(prequel_frame):
     assert frame.filter("misses")["line"].to_list() == [46, 329, 330, 331]
 
 
-@corpus
 def test_the_exchanged_row_is_invisible_to_its_product(prequel_frame):
     row = prequel_frame.filter(line=340)
     exchanged = row.with_columns(time=pl.col("tflops"), tflops=pl.col("time"))
@@ -129,7 +123,6 @@ def test_the_exchanged_row_is_invisible_to_its_product(prequel_frame):
     assert high >= exchanged["tflops"].item() - HALF
 
 
-@corpus
 def test_layers_follow_from_the_rate(prequel_frame):
     part = prequel_frame.filter("inferred")
     samples = [pl.col("global_batch") / (pl.col("time") + end) for end in (HALF, -HALF)]
@@ -142,7 +135,6 @@ def test_layers_follow_from_the_rate(prequel_frame):
     assert set(part["layers"].to_list()) == {80, 78, 77, 81, 72}
 
 
-@corpus
 def test_layers_of_one_row(prequel_frame):
     row = prequel_frame.row(by_predicate=pl.col("line") == 149, named=True)
     found = inverse.layers(
@@ -192,13 +184,12 @@ def cells_that_reproduce(frame, year, half):
     return good
 
 
-@corpus
 @pytest.mark.parametrize(
     ("where", "year", "rows"),
     [("seeds/004*", 2022, 87), ("mfu_table/mosaic_2023_tables.md", 2023, 77)],
 )
-def test_mosaic_tables_reproduce(where, year, rows):
-    frame = mosaic_frame(next(Path(CORPUS, "corpus").glob(where)))
+def test_mosaic_tables_reproduce(corpus, where, year, rows):
+    frame = mosaic_frame(next((corpus / "corpus").glob(where)))
     assert frame.height == rows
     assert cells_that_reproduce(frame, year, HALF) == 4 * rows
     counted = frame.select(
@@ -207,9 +198,8 @@ def test_mosaic_tables_reproduce(where, year, rows):
     assert (counted == frame["parameters"]).sum() == rows
 
 
-@corpus
-def test_years_are_not_interchangeable():
-    frame = mosaic_frame(Path(CORPUS, "corpus", "mfu_table", "mosaic_2023_tables.md"))
+def test_years_are_not_interchangeable(corpus):
+    frame = mosaic_frame(corpus / "corpus" / "mfu_table" / "mosaic_2023_tables.md")
     assert cells_that_reproduce(frame, 2022, HALF) < 4 * frame.height
 
 
@@ -220,11 +210,10 @@ LLAMA3 = {
 }
 
 
-@corpus
-def test_megatron_llama_table():
+def test_megatron_llama_table(corpus):
     rows = [
         row
-        for _, row in table_rows(Path(CORPUS, "corpus", "mfu_table", "megatron_llama_tables.md"))
+        for _, row in table_rows(corpus / "corpus" / "mfu_table" / "megatron_llama_tables.md")
         if row.get("Model") in LLAMA3
     ]
     met = {}

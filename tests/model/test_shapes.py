@@ -1,10 +1,8 @@
 """Every packaged model against the parameter count that its project publishes."""
 
-import os
 import re
 import tomllib
 from importlib import resources
-from pathlib import Path
 
 import pytest
 from assay.model import flop_formulas, shapes
@@ -13,7 +11,6 @@ from assay.model.rank_parameters import rank_parameters
 from hypothesis import given
 from hypothesis import strategies as st
 
-CORPUS = os.environ.get("ASSAY_CORPUS")
 FACTS = tomllib.loads((resources.files("assay.model") / "shapes.toml").read_text())["model"]
 EXACT = {name for name, facts in FACTS.items() if isinstance(facts["published"], int)}
 
@@ -59,13 +56,12 @@ LOGS = {
 }
 
 
-@pytest.mark.skipif(CORPUS is None, reason="ASSAY_CORPUS is not set")
 @pytest.mark.parametrize("name", LOGS)
-def test_every_rank_of_megatron_jobs(name):
+def test_every_rank_of_megatron_jobs(corpus, name):
     """All counts that five jobs print, each for its tensor and pipeline rank."""
     hidden, layers, tp, pp = LOGS[name]
     model = shapes.gpt(hidden=hidden, layers=layers, heads=32, vocab=50257, context=1024)
-    text = Path(CORPUS, "corpus", "megatron_log", name).read_text(errors="replace")
+    text = (corpus / "corpus" / "megatron_log" / name).read_text(errors="replace")
     printed = set(re.findall(r"parallel rank \(\d+, (\d+)\): (\d+)", text))
     expected = {
         (str(stage), str(rank_parameters(model, tp=tp, pp=pp, stage=stage))) for stage in range(pp)

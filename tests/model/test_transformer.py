@@ -1,8 +1,6 @@
 """Operation lists against closed formulas, against measured kernels, and under splitting."""
 
 import csv
-import os
-from pathlib import Path
 
 import pytest
 from assay.model import shapes, utilisation
@@ -15,7 +13,6 @@ from assay.model.transformer import Kernels, Layout, layer, logits, tokens
 from hypothesis import given
 from hypothesis import strategies as st
 
-CORPUS = os.environ.get("ASSAY_CORPUS")
 UNFUSED = Kernels(attention="unfused")
 MODELS = shapes.shapes()
 MIXTURES = [name for name, model in MODELS.items() if model.experts is not None]
@@ -211,11 +208,10 @@ OPERATORS = {
 }
 
 
-@pytest.mark.skipif(CORPUS is None, reason="ASSAY_CORPUS is not set")
-def test_products_are_those_that_were_profiled():
+def test_products_are_those_that_were_profiled(corpus):
     """The (n, k) that a profiler met in six models at TP 1, 2, 4 and 8, and no others."""
     measured = set()
-    text = Path(CORPUS, "measured", "vidur_gemm_sample.csv").read_text()
+    text = (corpus / "measured" / "vidur_gemm_sample.csv").read_text()
     for row in csv.DictReader(text.splitlines()):
         model, operator = row["kernel"].split(":")
         if model in PROFILED:
