@@ -31,14 +31,18 @@ def grammar(name: str) -> Lark:
     return build(files("assay.grammars").joinpath(f"{name}.lark").read_text(encoding="utf-8"))
 
 
-def build(text: str) -> Lark:
-    """The LALR parser of a grammar given as text; may import terminals from `.common`."""
+def build(text: str, *, strict: bool = False) -> Lark:
+    """The LALR parser of a grammar given as text; may import terminals from `.common`.
+
+    `strict` refuses terminals that collide (needs interegular; tests use it).
+    """
     return Lark(
         text,
         parser="lalr",
         start=_START.findall(text) or ["start"],
         import_paths=[_common],
         maybe_placeholders=False,
+        strict=strict,
     )
 
 
@@ -61,7 +65,7 @@ def terminal(name: str, of: str = "common") -> str:
     for definition in lark.terminals:
         if definition.name == name:
             return str(definition.pattern.to_regexp())
-    raise KeyError(f"grammars/{of}.lark has no terminal {name}")
+    raise KeyError(f"{of}.lark has no terminal {name}")
 
 
 def parse_line(name: str, start: str, text: str, span: Span) -> ParsedLine | Diagnostic:
