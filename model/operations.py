@@ -26,6 +26,11 @@ class Gemm:
         """Multiplies and adds: 2mnk each."""
         return 2 * self.m * self.n * self.k * self.count
 
+    @property
+    def elements(self) -> int:
+        """Compulsory traffic: both factors read once, the product written once."""
+        return self.count * (self.m * self.k + self.k * self.n + self.m * self.n)
+
 
 @dataclass(frozen=True)
 class Attention:
@@ -57,6 +62,14 @@ class Attention:
     def flop(self) -> float:
         """With the causal mask half of the products, the diagonal counted as half too."""
         return self.flop_unmasked * (0.5 if self.causal else 1.0)
+
+    @property
+    def elements(self) -> int:
+        """Compulsory traffic: queries, keys, values, output; backward they and their gradients."""
+        tensors = (self.qk_dim + self.v_dim) * (
+            self.heads * self.queries + self.kv_heads * self.keys
+        )
+        return self.batch * tensors * (1 if self.products == (1, 1) else 2)
 
 
 Operation = Gemm | Attention

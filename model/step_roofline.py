@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from assay.model.configurations import Run
 from assay.model.machine import ITEMSIZE, Machine
-from assay.model.operations import Attention, Operation
+from assay.model.operations import Operation
 from assay.model.parameters import parameters
 from assay.model.passes import passes
 from assay.model.traffic import Traffic, layer_traffic, logits_traffic
@@ -33,20 +33,8 @@ def kernel_time(operation: Operation, machine: Machine) -> float:
     >>> round(kernel_time(Gemm("fc1", 4096, 4096, 4096), machine("A100-80g")) * 1e6, 1)
     440.5
     """
-    size = ITEMSIZE[operation.dtype]
-    if isinstance(operation, Attention):
-        elements = operation.batch * operation.qk_dim * (
-            operation.heads * operation.queries + operation.kv_heads * operation.keys
-        ) + operation.batch * operation.v_dim * (
-            operation.heads * operation.queries + operation.kv_heads * operation.keys
-        )
-        moved = elements * max(operation.products)
-    else:
-        m, n, k = operation.m, operation.n, operation.k
-        moved = operation.count * (m * k + k * n + m * n)
-    return max(
-        operation.flop / machine.peak(operation.dtype), moved * size / machine.memory_bandwidth
-    )
+    moved = operation.elements * ITEMSIZE[operation.dtype]
+    return max(operation.flop / machine.peak(operation.dtype), moved / machine.memory_bandwidth)
 
 
 def layer_time(run: Run) -> float:

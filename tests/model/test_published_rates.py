@@ -5,7 +5,7 @@ import re
 
 import polars as pl
 import pytest
-from assay.model import inverse, parameters, utilisation
+from assay.model import conventions, inverse, parameters, utilisation
 
 MOSAIC_SHAPES = {
     "gpt125m": (768, 12),
@@ -113,6 +113,18 @@ def test_prequel_rates_reproduce(prequel_frame):
     # 46 by one unit; 329 to 331 print another batch. 340 has time and rate exchanged: all that an
     # identity sees is their product, and that is right.
     assert frame.filter("misses")["line"].to_list() == [46, 329, 330, 331]
+
+
+def test_one_formula_fits_each_row(prequel_frame):
+    samples = [pl.col("global_batch") / (pl.col("time") + end) for end in (HALF, -HALF)]
+    rates = [(pl.col("tflops") + end) * 1e12 for end in (-HALF, HALF)]
+    found = conventions.agreeing(
+        prequel_frame, rate=tuple(rates), samples_per_second=tuple(samples)
+    )
+    expected = [[OLD] if old else [NEW] for old in prequel_frame["old"]]
+    other = {46, 329, 330, 331}
+    for line, ids, fits in zip(prequel_frame["line"], found, expected, strict=True):
+        assert ids.to_list() == ([] if line in other else fits), line
 
 
 def test_the_exchanged_row_is_invisible_to_its_product(prequel_frame):
