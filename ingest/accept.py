@@ -8,9 +8,11 @@ are kept in `PROVENANCE`, one row each.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import pandera.errors
+import pandera.polars as pa
 import polars as pl
 from assay.ingest.decode import decode, expected
 from assay.ingest.numbers import printed
@@ -61,11 +63,10 @@ def raw_frame(source: str, records: Sequence[Record], schema: Schema) -> pl.Data
         "line": [record.line for record in records],
         "column": [record.column for record in records],
         "mark": [record.mark for record in records],
-        "other": [[{"name": n, "text": t} for n, t in record.other] for record in records],
     }
     for name in ("host", "rank", "timestamp"):
         data[name] = [record.prefix.get(name) for record in records]
-    types: dict[str, pl.DataType] = dict(BASE_TYPES)
+    types = {name: dtype for name, dtype in BASE_TYPES.items() if name != "other"}
     for name in fields(schema):
         cells = [record.cells.get(name) for record in records]
         if not any(cells):
@@ -76,7 +77,19 @@ def raw_frame(source: str, records: Sequence[Record], schema: Schema) -> pl.Data
         if any(cell and cell.scale != 1.0 for cell in held):
             data[f"{name}@scale"] = [cell.scale if cell else None for cell in held]
             types[f"{name}@scale"] = pl.Float64()
-    return pl.DataFrame(data, schema=types)
+    return pl.DataFrame(data, schema=types).with_columns(other=_others(records))
+
+
+def _others(records: Sequence[Record]) -> pl.Series:
+    """The cells nobody declares, one list per record; built flat, since nested lists are slow."""
+    flat = [(row, *pair) for row, record in enumerate(records) for pair in record.other]
+    rows = pl.DataFrame({"row": pl.int_range(len(records), eager=True)})
+    cells = pl.DataFrame(
+        flat, schema={"row": pl.Int64, "name": pl.String, "text": pl.String}, orient="row"
+    )
+    lists = cells.group_by("row").agg(other=pl.struct("name", "text"))
+    joined = rows.join(lists, on="row", how="left", maintain_order="left")["other"]
+    return joined.cast(OTHER).fill_null([])
 
 
 def provenance(source: str, frame: str, records: Sequence[Record], schema: Schema) -> pl.DataFrame:
@@ -138,7 +151,7 @@ def accept(raw: pl.DataFrame, schema: Schema, place: Place | None = None) -> Acc
 def _failures(frame: pl.DataFrame, schema: Schema) -> list[tuple[int, str, str]]:
     """Row, column and message of every check that fails; pandera on an eager frame, lazily."""
     try:
-        schema.to_schema().validate(frame, lazy=True)
+        _checked(schema, frame).validate(frame, lazy=True)
     except pandera.errors.SchemaErrors as faults:
         cases = faults.failure_cases
         assert isinstance(cases, pl.DataFrame)
@@ -152,6 +165,23 @@ def _failures(frame: pl.DataFrame, schema: Schema) -> list[tuple[int, str, str]]
             .iter_rows(named=True)
         ]
     return []
+
+
+def _checked(schema: Schema, frame: pl.DataFrame) -> pa.DataFrameSchema:
+    """The part of a schema that a frame can fail: a nullable column without a value cannot."""
+    nulls = frame.null_count().row(0, named=True)
+    specs = fields(schema)
+    return _part(
+        schema,
+        tuple(n for n, spec in specs.items() if not spec.nullable or nulls[n] < frame.height),
+    )
+
+
+@lru_cache(maxsize=256)
+def _part(schema: Schema, names: tuple[str, ...]) -> pa.DataFrameSchema:
+    whole = schema.to_schema()
+    columns = {name: column for name, column in whole.columns.items() if name in names}
+    return pa.DataFrameSchema(columns, checks=whole.checks)
 
 
 _WORDS = {

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 from assay.ingest.accept import BASE_TYPES, OTHER, PROVENANCE, accept, provenance, raw_frame
-from assay.ingest.carve import candidates, peel, region
+from assay.ingest.carve import candidates, peel, prefix_pattern, region
 from assay.ingest.context import bind, read_context
 from assay.ingest.schema import fields
 from assay.ingest.source import Source
@@ -179,11 +179,9 @@ def _account(source: Source, ledger: _Ledger) -> Accounting:
     lines = source.lines
     spoken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank
     rest = lines.filter(~pl.col("line").is_in(sorted(spoken)))
-    if not rest.is_empty():
-        rest = peel(rest.select("line", "text")).group_by("line").agg(pl.col("text").str.join(" "))
-    empty = pl.col("text").str.strip_chars().str.len_bytes() == 0
-    blank = len(ledger.blank) + (rest.filter(empty).height if rest.height else 0)
-    not_ours = rest.filter(~empty).sort("line") if rest.height else rest
+    empty = pl.col("text").str.contains(prefix_pattern() + "$")  # nothing, or a prefix alone
+    not_ours = rest.filter(~empty)
+    blank = len(ledger.blank) + rest.height - not_ours.height
     doubtful = not_ours.filter(
         pl.col("text").str.contains("(?i)[0-9].*(?:flop|b|it|/s|mfu|hfu)|mfu")
     )
