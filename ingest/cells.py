@@ -14,10 +14,10 @@ import polars as pl
 
 
 class Split(NamedTuple):
-    """`raw`: line, column and one text column per name; `rest`: line numbers Lark must look at."""
+    """`raw`: line, column and one text column per name; `rest`: line and column of what Lark must look at."""
 
     raw: pl.DataFrame
-    rest: list[int]
+    rest: list[tuple[int, int]]
 
 
 def split(lines: pl.DataFrame, names: Sequence[str], separator: str, quote: str = '"') -> Split:
@@ -25,7 +25,7 @@ def split(lines: pl.DataFrame, names: Sequence[str], separator: str, quote: str 
 
     >>> lines = pl.DataFrame({"line": [2, 3], "column": [1, 1], "text": ["8, 9", "8"]})
     >>> split(lines, ["m", "n"], ",").raw.row(0), split(lines, ["m", "n"], ",").rest
-    ((2, 1, '8', '9'), [3])
+    ((2, 1, '8', '9'), [(3, 1)])
     """
     whole = (pl.col("text").str.count_matches(separator, literal=True) == len(names) - 1) & ~(
         pl.col("text").str.contains(quote, literal=True)
@@ -37,4 +37,4 @@ def split(lines: pl.DataFrame, names: Sequence[str], separator: str, quote: str 
     ).unnest("text")
     stripped = pl.col(list(names)).str.strip_chars()
     filled = pl.when(stripped.str.len_bytes() > 0).then(stripped).name.keep()
-    return Split(raw.with_columns(filled), lines.filter(~whole)["line"].to_list())
+    return Split(raw.with_columns(filled), lines.filter(~whole).select("line", "column").rows())

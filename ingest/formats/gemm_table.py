@@ -104,17 +104,17 @@ def _section(
         schema={"line": pl.UInt32, "column": pl.UInt32, "text": pl.String},
     )  # fmt: skip
     fast, rest = split(lines, names, ",")
-    if cut := [r.number for r in rows if region.source.cut(r.number)]:
-        fast = fast.filter(~pl.col("line").is_in(cut))
+    if cut := [(r.number, r.column) for r in rows if region.source.cut(r.number)]:
+        fast = fast.filter(~pl.col("line").is_in([number for number, _ in cut]))
         rest += cut
     folded.claimed |= set(fast["line"].to_list())
-    by_number = {row.number: row for row in rows}
+    by_place = {(row.number, row.column): row for row in rows}
     slow = []
-    for number in sorted(set(rest)):
-        cells = _odd_row(region, by_number[number], len(columns), folded)
+    for place in sorted(set(rest)):
+        cells = _odd_row(region, by_place[place], len(columns), folded)
         if cells:
-            folded.claimed.add(number)
-            slow.append((number, by_number[number].column, *cells))
+            folded.claimed.add(place[0])
+            slow.append((*place, *cells))
     odd = pl.DataFrame(slow, schema=fast.schema, orient="row")
     folded.raw.append(_raw(source, pl.concat([fast, odd]), names, columns))
 
