@@ -14,7 +14,7 @@ import polars as pl
 
 
 class Split(NamedTuple):
-    """`raw`: line, column and one text column per name; `rest`: line and column of what Lark must look at."""
+    """`raw`: line, column, one text column per name; `rest`: line and column of what Lark reads."""
 
     raw: pl.DataFrame
     rest: list[tuple[int, int]]
