@@ -1,0 +1,120 @@
+"""Formats in words: what each reads, its columns with unit, kind, spellings and checks.
+
+`page` makes the generated page of a format under docs/formats/; `assay formats` prints the same.
+Run `python -m assay.ingest.describe DIR` to write all pages.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+from assay.ingest.formats import FORMATS
+from assay.ingest.schema import FieldSpec, fields
+from assay.ingest.types import Format
+
+_CHECKS = {
+    "greater_than_or_equal_to": "≥",
+    "greater_than": ">",
+    "less_than_or_equal_to": "≤",
+    "less_than": "<",
+}
+
+
+class Described(NamedTuple):
+    """One column of one frame, in words."""
+
+    frame: str
+    column: str
+    type: str
+    unit: str
+    kind: str
+    spelled: tuple[str, ...]
+    check: str
+    meaning: str
+
+
+def summary(fmt: Format) -> str:
+    """The first sentence of the format's module."""
+    module = inspect.getmodule(fmt.fold) if fmt.fold.__name__ != "run" else None
+    text = inspect.getdoc(module or inspect.getmodule(next(iter(fmt.schemas.values())))) or ""
+    return text.split("\n", 1)[0].strip()
+
+
+def columns(fmt: Format) -> list[Described]:
+    """Every column that a format's schemas declare."""
+    return [
+        Described(
+            frame,
+            spec.name,
+            str(spec.dtype),
+            spec.unit or "",
+            spec.kind if spec.numeric else "",
+            spec.labels,
+            _checks(spec),
+            spec.meaning,
+        )
+        for frame, schema in fmt.schemas.items()
+        for spec in fields(schema).values()
+    ]
+
+
+def _checks(spec: FieldSpec) -> str:
+    said = [] if spec.nullable else ["required"]
+    for check in spec.checks:
+        name, _, argument = check.rpartition(": ")[2].partition("(")
+        said.append(f"{_CHECKS.get(name, name)} {argument.rstrip(')>')}".strip())
+    return ", ".join(said)
+
+
+def page(fmt: Format) -> str:
+    """The generated page of one format, in Markdown."""
+    grammar = files("assay.grammars").joinpath(f"{fmt.name}.lark").read_text(encoding="utf-8")
+    lines = [f"# {fmt.name}", "", summary(fmt), "", f"Numbers of this format are {fmt.origin}."]
+    lines.append(
+        f"Samples: `fixtures/{fmt.name}/`. Records are looked for where a line holds one of"
+    )
+    lines += [", ".join(f"`{_cell(head)}`" for head in fmt.heads) + ".", ""]
+    for frame in fmt.schemas:
+        lines += [f"## Frame `{frame}`", ""]
+        lines += ["| column | type | unit | kind | printed as | check | meaning |"]
+        lines += ["|---|---|---|---|---|---|---|"]
+        lines += [_row(column) for column in columns(fmt) if column.frame == frame] + [""]
+    lines += [
+        "Beside these, every frame has `source`, `line`, `column`, `host`, `rank`, `timestamp`,"
+    ]
+    lines += [
+        "`mark` (truncated, repaired, superseded) and `other` (cells that no column declares);"
+    ]
+    lines += ["`<column>_ulp` is one unit in the last printed place of a rounded number.", ""]
+    lines += ["## Grammar", "", "```", grammar.rstrip(), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def _row(column: Described) -> str:
+    spelled = ", ".join(f"`{_cell(label)}`" for label in column.spelled)
+    cells = (column.column, column.type, column.unit, column.kind, spelled)
+    return "| " + " | ".join((*cells, column.check, _cell(column.meaning))) + " |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def write_pages(folder: Path) -> list[Path]:
+    """Write the page of every format to `folder`; the paths written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for fmt in FORMATS:
+        path = folder / f"{fmt.name}.md"
+        path.write_text(page(fmt), encoding="utf-8")
+        paths.append(path)
+    return paths
+
+
+if __name__ == "__main__":
+    for written in write_pages(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/formats")):
+        sys.stderr.write(f"{written}\n")
