@@ -1,1 +1,19 @@
-"""The command line; heavy imports stay inside the commands."""
+"""The command line: `app`. Heavy imports stay inside the commands, so that `--help` is quick."""
+
+from __future__ import annotations
+
+import typer
+from assay.validate.cli import machines, report
+
+app = typer.Typer(
+    name="assay",
+    help="Read the numbers that training jobs and performance models print, and say how far "
+    "apart they are.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+report.register(app)
+machines.register(app)
+
+__all__ = ["app"]

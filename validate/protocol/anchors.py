@@ -28,7 +28,7 @@ def anchors(table: Path = TABLE) -> pl.DataFrame:
     table is not below the working directory.
     """
     everywhere = tomllib.loads(table.with_suffix(".toml").read_text(encoding="utf-8"))
-    constants = {key: pl.lit(value) for key, value in everywhere["configuration"].items()}
+    constants = {key: pl.lit(value) for key, value in everywhere["constants"].items()}
     return (
         pl.read_csv(table, schema_overrides={"date": pl.String})
         .select(**{ours: pl.col(theirs) for ours, theirs in COLUMNS.items()})

@@ -1,0 +1,93 @@
+"""The whole path: inputs in, everything that a report shows out. Writers only lay it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from assay.ingest.formats import FORMATS
+from assay.ingest.read import Outcome, read
+from assay.ingest.types import Format
+from assay.validate.accuracy import Scores, score, scored
+from assay.validate.cases import Cases, cases
+from assay.validate.compare import Comparison, compare
+from assay.validate.findings import Finding, findings
+from assay.validate.identities.arithmetic import arithmetic
+from assay.validate.identities.repeats import repeats
+from assay.validate.models import Registered, named, predict
+from assay.validate.observe import about, observe
+from assay.validate.predictions import load
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was read, what was predicted, how far apart they are, and what is left over."""
+
+    outcome: Outcome
+    cases: Cases
+    observations: pl.DataFrame
+    checks: pl.DataFrame
+    contradicted: pl.DataFrame  # case, quantity
+    repeats: pl.DataFrame
+    comparison: Comparison
+    scored: pl.DataFrame  # the pairs that count
+    scores: Scores
+    findings: Sequence[Finding]
+    models: Sequence[Registered]
+
+
+def assess(
+    paths: Iterable[str | Path],
+    *,
+    machine: str | None = None,
+    models: Iterable[str] = (),
+    predictions: Path | None = None,
+    formats: Sequence[Format] = FORMATS,
+) -> Report:
+    """Read `paths`, predict what can be predicted, and compare.
+
+    `machine` is assumed where an input does not say its device. Raises LookupError for an unknown
+    model or machine, ValueError for a predictions file that cannot be joined.
+    """
+    asked = named(models)
+    stated: Mapping[str, str] = {"gpu": machine} if machine else {}
+    outcome = read(paths, stated=stated, formats=formats)
+    frames = about(formats)
+    observations = observe(outcome.reading, frames)
+    known = arithmetic(cases(outcome.reading, frames, machine=machine), observations)
+    again = repeats(known.observations, known.cases.configuration)
+    exchanged = again.filter("exchanged")["case"]
+    left_out = _left_out(known.observations, known.contradicted, again)
+    counted = known.observations.join(left_out, on=["case", "quantity"], how="anti",
+                                      maintain_order="left")  # fmt: skip
+    predicted = predict(known.cases, counted, asked)
+    if predictions is not None:
+        predicted = pl.concat([predicted, load(predictions, known.cases)])
+    comparison = compare(known.observations, predicted)
+    count = scored(comparison.pairs, left_out)
+    groups = pl.concat(
+        [frame.select("case", "group") for frame in (known.cases.configuration, known.cases.gemm)]
+    )
+    return Report(
+        outcome=outcome,
+        cases=known.cases,
+        observations=known.observations,
+        checks=known.checks.with_columns(exchanged=pl.col("case").is_in(exchanged.implode())),
+        contradicted=known.contradicted,
+        repeats=again,
+        comparison=comparison,
+        scored=count,
+        scores=score(count, groups),
+        findings=findings(known.cases, known.checks, again, known.contradicted),
+        models=asked,
+    )
+
+
+def _left_out(
+    observations: pl.DataFrame, contradicted: pl.DataFrame, again: pl.DataFrame
+) -> pl.DataFrame:
+    """case, quantity of what no model is judged by: contradicted numbers and repeats."""
+    repeated = observations.join(again, on="case", how="semi").select("case", "quantity")
+    return pl.concat([contradicted.select("case", "quantity"), repeated]).unique()

@@ -1,0 +1,109 @@
+"""What every command shares: no traceback, no half-written file, quiet ends.
+
+`Refusal` is how a command says that it cannot go on: a message for stderr and an exit code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+from assay.validate.cli.exits import Exit
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an internal error.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output files.")]
+
+
+class Refusal(Exception):
+    """A command that cannot go on: what to say, and with which code to end."""
+
+    def __init__(self, message: str, code: Exit = Exit.USAGE) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def guarded(command: Command) -> Command:
+    """The command with every way of ending made clean. It takes a keyword `debug`.
+
+    It returns an `Exit`, or None for OK.
+    """
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            code = command(*args, **kwargs) or Exit.OK
+            sys.stdout.flush()
+        except Refusal as refusal:
+            complain(str(refusal))
+            code = refusal.code
+        except BrokenPipeError:
+            # the reader has seen enough; the interpreter must not complain when it flushes
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = Exit.OK
+        except KeyboardInterrupt:
+            raise typer.Exit(130) from None
+        except typer.Exit:
+            raise
+        except Exception as fault:
+            if kwargs.get("debug"):
+                traceback.print_exc()
+            where = _where(fault)
+            complain(
+                f"internal error: {type(fault).__name__}: {_one_line(fault)} ({where}). "
+                "This is a bug of assay; --debug shows the traceback"
+            )
+            code = Exit.BUG
+        raise typer.Exit(int(code))
+
+    return run  # type: ignore[return-value]
+
+
+def complain(message: str) -> None:
+    """A line on stderr."""
+    typer.echo(f"assay: {message}", err=True)
+
+
+def _one_line(fault: Exception) -> str:
+    return (str(fault).strip().splitlines() or [""])[0][:200]
+
+
+def _where(fault: Exception) -> str:
+    frames = traceback.extract_tb(fault.__traceback__)
+    ours = [f for f in frames if "assay" in f.filename] or list(frames)
+    return f"{Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else "?"
+
+
+def refuse_existing(paths: list[Path], *, force: bool) -> None:
+    """Refusal where an output file exists and `--force` is not given."""
+    for path in paths:
+        if path.exists() and not force:
+            raise Refusal(f"{path} exists; --force overwrites it")
+
+
+def write(path: Path, text: str) -> None:
+    """Write a whole file at once, under a temporary name first; Refusal where that cannot be."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with _removed(part):
+            part.write_text(text, encoding="utf-8")
+            os.replace(part, path)
+    except OSError as fault:
+        raise Refusal(f"{path} cannot be written: {fault.strerror or fault}") from None
+
+
+@contextlib.contextmanager
+def _removed(part: Path) -> Iterator[None]:
+    """Whatever happens, no temporary file stays behind."""
+    try:
+        yield
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,142 @@
+"""`assay report PATH…`: the main job."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from assay.validate.cli.exits import Exit, first, parse_max_bad, too_many
+from assay.validate.cli.guard import (
+    Debug,
+    Force,
+    Refusal,
+    complain,
+    guarded,
+    refuse_existing,
+    write,
+)
+from assay.validate.cli.machines import coloured, screen_width
+
+if TYPE_CHECKING:
+    from assay.validate.assess import Report
+
+WRITERS = (".md", ".json")
+
+
+@guarded
+def report(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH…", help="Files, folders or globs; - is stdin.")
+    ],
+    output: Annotated[
+        list[Path] | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write FILE.md or FILE.json as well."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document instead of text.")
+    ] = False,
+    machine: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Machine of the inputs that do not name theirs."),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Score this model only; may be repeated."),
+    ] = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Score these predictions too (CSV or Parquet)."),
+    ] = None,
+    max_bad: Annotated[
+        str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
+    ] = "1%",
+    force: Force = False,
+    debug: Debug = False,
+) -> Exit:
+    """Compare what was printed with what models predict, and say how far apart they are."""
+    outputs = list(output or [])
+    limit = _limit(max_bad)
+    _check_outputs(outputs, force=force)
+    found = _assess(paths, machine, list(model or []), predictions)
+    _write(found, outputs, as_json=as_json)
+    return settle(found, paths, limit)
+
+
+def _limit(text: str) -> tuple[float, bool]:
+    try:
+        return parse_max_bad(text)
+    except ValueError:
+        raise Refusal(
+            f"--max-bad is a number of lines or a share such as 1%, not {text!r}"
+        ) from None
+
+
+def _check_outputs(outputs: list[Path], *, force: bool) -> None:
+    for path in outputs:
+        if path.suffix not in WRITERS:
+            raise Refusal(f"{path}: a report is written as {' or '.join(WRITERS)}")
+    refuse_existing(outputs, force=force)
+
+
+def _assess(
+    paths: list[str], machine: str | None, models: list[str], predictions: Path | None
+) -> Report:
+    from assay.model.machine import resolve
+    from assay.validate.assess import assess
+    from assay.validate.compare import Unjoinable
+
+    try:
+        name = resolve(machine) if machine else None
+        return assess(paths, machine=name, models=models, predictions=predictions)
+    except LookupError as fault:
+        raise Refusal(str(fault.args[0])) from None
+    except Unjoinable as fault:
+        raise Refusal(str(fault)) from None
+
+
+def _write(found: Report, outputs: list[Path], *, as_json: bool) -> None:
+    from assay.validate.report import document, markdown, terminal
+    from assay.validate.report.sections import sections
+
+    for path in outputs:
+        text = document.dumps(found) if path.suffix == ".json" else markdown.render(sections(found))
+        write(path, text)
+    if as_json:
+        sys.stdout.write(document.dumps(found))
+    else:
+        text = terminal.render(sections(found), width=screen_width(), colour=coloured())
+        sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def settle(found: Report, paths: list[str], limit: tuple[float, bool]) -> Exit:
+    """The exit code of a reading, with a word on stderr for each reason."""
+    from assay.validate.nearest import unrecognised
+
+    codes = []
+    accounts = found.outcome.reading.accounting
+    claimed, refused = (sum(getattr(a, name) for a in accounts) for name in ("claimed", "refused"))
+    for fault in found.outcome.unreadable:
+        complain(str(fault))
+    if not accounts:
+        complain(f"no input could be opened: {', '.join(paths)}")
+        codes.append(Exit.USAGE)
+    elif found.outcome.unreadable:
+        codes.append(Exit.REFUSED)
+    if accounts and claimed + refused == 0:
+        complain(unrecognised(found.outcome))
+        codes.append(Exit.NOTHING)
+    elif accounts and found.comparison.pairs.is_empty() and found.checks.is_empty():
+        complain("nothing to join: no printed number has a prediction; the report says why")
+        codes.append(Exit.NOTHING)
+    if too_many(refused, claimed, limit):
+        complain(f"refused {refused:,} of {claimed + refused:,} lines; --max-bad allows fewer")
+        codes.append(Exit.REFUSED)
+    return first(codes)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(report)

@@ -1,0 +1,143 @@
+"""Registered models as functions of cases and observations.
+
+A fitted model never sees the row it predicts: its parameters come from other tables, logs or weight
+shapes of the same machine, whole groups held out together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from assay.model import baselines, calibrate, gemm
+from assay.model.frames import CONFIGURATION_CASE, PREDICTION
+from assay.model.kernel import columns, rows, with_facts
+from assay.validate.cases import Cases
+from assay.validate.identities import throughput
+
+Mask = npt.NDArray[np.bool_]
+Forecast = Callable[[Cases, pl.DataFrame], pl.DataFrame]
+Bound = Callable[[pl.DataFrame], pl.DataFrame]
+
+MIN_SHAPES = 8
+"""Weight shapes that a machine must have been measured on before half of them are fitted."""
+
+
+def gemm_roofline(cases: Cases, observations: pl.DataFrame) -> pl.DataFrame:
+    """Datasheet roofline of every product with a known machine and dtype."""
+    return gemm.predict(cases.gemm) if cases.gemm.height else pl.DataFrame(schema=PREDICTION)
+
+
+def gemm_b3(cases: Cases, observations: pl.DataFrame) -> pl.DataFrame:
+    """b3, each half of the (n, k) pairs predicted by a fit on the other half, per machine."""
+    seconds = observations.filter(
+        (pl.col("scope") == "gemm") & (pl.col("quantity") == "time")
+    ).select("case", seconds="value")
+    table = with_facts(
+        cases.gemm.join(seconds, on="case", how="inner", maintain_order="left")
+    ).filter(pl.all_horizontal(pl.col(name).is_not_null() for name in gemm.SHAPE))
+    parts = [pl.DataFrame(schema=PREDICTION)]
+    for _, mine in table.group_by("machine", "dtype", maintain_order=True):
+        weights = mine.select(pl.format("{}x{}", "n", "k")).to_series().to_numpy()
+        if len(np.unique(weights)) < MIN_SHAPES:
+            continue
+        for fitted, scored in _both_ways(calibrate.halves(weights)):
+            shape = columns(mine, gemm.SHAPE)
+            found = calibrate.fit(
+                gemm.B3, rows(shape, fitted), mine["seconds"].to_numpy()[fitted], weights[fitted],
+                draws=0,
+            )  # fmt: skip
+            chosen = mine.filter(pl.Series(scored)).select(cases.gemm.columns)
+            parts.append(gemm.predict(chosen, gemm.B3, found.values, label="b3_fitted"))
+    return pl.concat(parts)
+
+
+def _both_ways(halves: tuple[Mask, Mask]) -> tuple[tuple[Mask, Mask], tuple[Mask, Mask]]:
+    one, other = halves
+    return (one, other), (other, one)
+
+
+def bound(model: Bound) -> Forecast:
+    """A model of step times that needs no measurement, and the throughput that follows."""
+
+    def forecast(cases: Cases, observations: pl.DataFrame) -> pl.DataFrame:
+        return with_throughput(_once_per_configuration(cases.configuration, model), cases)
+
+    return forecast
+
+
+def held_out(model: Bound, name: str) -> Forecast:
+    """The same with one scalar, the share of the bound, fitted on the machine's other groups."""
+
+    def forecast(cases: Cases, observations: pl.DataFrame) -> pl.DataFrame:
+        bounds = _once_per_configuration(cases.configuration, model)
+        speed = throughput.best(throughput.sayings(observations, cases.configuration))
+        table = (
+            bounds.join(
+                cases.configuration.select("case", "machine", "group", "global_batch"), on="case",
+                maintain_order="left",
+            )
+            .join(speed.select("case", "samples"), on="case", how="left", maintain_order="left")
+            .with_columns(observed=pl.col("global_batch") / pl.col("samples"))
+        )  # fmt: skip
+        shares = _shares(table)
+        fitted = table.join(shares, on=["machine", "group"], maintain_order="left").with_columns(
+            pl.col("value") / pl.col("share"), model=pl.lit(name)
+        )
+        return with_throughput(fitted.select(*PREDICTION), cases)
+
+    return forecast
+
+
+def _shares(table: pl.DataFrame) -> pl.DataFrame:
+    """Machine and group → the share of the bound that the machine's other groups reach."""
+    known = table.drop_nulls(["observed", "value"])
+    found = []
+    for (machine, group), _ in table.group_by("machine", "group", maintain_order=True):
+        others = known.filter((pl.col("machine") == machine) & (pl.col("group") != group))
+        if not others.is_empty():
+            share = baselines.fit_share(others["value"].to_numpy(), others["observed"].to_numpy())
+            found.append((machine, group, share))
+    kinds = {"machine": pl.String, "group": pl.String, "share": pl.Float64}
+    return pl.DataFrame(found, schema=kinds, orient="row")
+
+
+def _once_per_configuration(wide: pl.DataFrame, model: Bound) -> pl.DataFrame:
+    """Predictions for every case; a log of ten thousand iterations has one configuration."""
+    if wide.is_empty():
+        return pl.DataFrame(schema=PREDICTION)
+    same = [name for name in CONFIGURATION_CASE if name != "case" and name in wide.columns]
+    distinct = wide.unique(same, keep="first", maintain_order=True).select("case", *same)
+    numbered = wide.select("case", *same).join(
+        distinct.rename({"case": "first"}), on=same, nulls_equal=True, maintain_order="left"
+    )
+    found = model(distinct).rename({"case": "first"})
+    return (
+        numbered.select("case", "first").join(found, on="first", maintain_order="left")
+        .select(*PREDICTION)
+    )  # fmt: skip
+
+
+def with_throughput(times: pl.DataFrame, cases: Cases) -> pl.DataFrame:
+    """Step times and the samples and tokens per second that they mean."""
+    table = times.join(
+        cases.configuration.select("case", "global_batch", "seq_len", "gpus"), on="case",
+        maintain_order="left",
+    )  # fmt: skip
+    samples = pl.col("global_batch") / pl.col("value")
+    tokens = samples * pl.col("seq_len")
+    rates = {
+        "samples_per_s": (samples, "sample/s"),
+        "tokens_per_s": (tokens, "token/s"),
+        "tokens_per_gpu_per_s": (tokens / pl.col("gpus"), "token/s"),
+    }
+    none = pl.lit(None, dtype=pl.Float64)
+    parts = [
+        table.with_columns(
+            value=value, low=none, high=none, quantity=pl.lit(quantity), unit=pl.lit(unit)
+        ).select(*PREDICTION)
+        for quantity, (value, unit) in rates.items()
+    ]
+    return pl.concat([times.select(*PREDICTION), *parts]).drop_nulls("value")

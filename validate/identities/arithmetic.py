@@ -1,0 +1,174 @@
+"""The arithmetic of a reading: what printed numbers imply for each other, and for the cases.
+
+In: cases and observations. Out: the cases with what arithmetic could fill in or correct, every
+check, and which observations their own document contradicts. Nothing here is a score: an implied
+value is made of printed ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+from assay.validate.cases import ORIGINS, Cases
+from assay.validate.identities import rates, throughput
+from assay.validate.identities.check import checks, equal
+from assay.validate.identities.shape import with_shapes
+
+CONTRADICTION = 0.01
+"""A printed rate this far from what its own row implies is no rounding and no convention."""
+
+TRUSTED = 0.5
+"""Share of a document's rates that a formula must reproduce before its misses mean anything."""
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """`cases` completed; `observations` with formula ids; `checks`; `contradicted`: case,
+    quantity of numbers that their own row contradicts, so that no model is judged by them."""
+
+    cases: Cases
+    observations: pl.DataFrame
+    checks: pl.DataFrame
+    contradicted: pl.DataFrame
+
+
+def arithmetic(cases: Cases, observations: pl.DataFrame) -> Arithmetic:
+    """Check what can be checked, and fill in what only one value can satisfy."""
+    cases = with_shapes(cases)
+    said = throughput.sayings(observations, cases.configuration)
+    table = rates.rated(
+        observations, cases.configuration, throughput.best(said), _nominal_vocabularies(cases)
+    )
+    rows = rates.chosen(table)
+    found = pl.concat([throughput.agreeing(said), rates.as_checks(rows)]).sort(
+        "source", "line", "quantity", maintain_order=True
+    )
+    if "formula_id" in rows.columns:
+        cases = _with_vocabulary(_with_layers(cases, rows), rows)
+        cases = _with_corrected_layout(cases, found)
+        ids = rows.select("case", "quantity", "formula_id")
+        observations = observations.drop("formula_id").join(
+            ids, on=["case", "quantity"], how="left", maintain_order="left"
+        ).select(observations.columns)  # fmt: skip
+    return Arithmetic(_consumption(cases, rows), observations, found, _contradicted(found))
+
+
+def _nominal_vocabularies(cases: Cases) -> pl.DataFrame:
+    """case, vocab_low, vocab_high where the vocabulary is printed as a label such as 250k."""
+    said = cases.reading.provenance.filter(
+        (pl.col("field") == "vocab") & (pl.col("kind") == "nominal")
+    )
+    return said.select(
+        case=pl.format("{}#{}", "source", "line"), vocab_low="low", vocab_high="high"
+    ).unique("case", maintain_order=True)
+
+
+def _filled(
+    cases: Cases, name: str, found: pl.DataFrame, *, value_origin: str, law: pl.Expr
+) -> Cases:
+    """`cases` with column `name` replaced from `found` (case, and the value as `name`)."""
+    held = cases.configuration.join(
+        found.select("case", _found=name), on="case", how="left", maintain_order="left"
+    )
+    origins = found.select(
+        case="case",
+        name=pl.lit(name),
+        value=pl.col(name).cast(pl.String),
+        value_origin=pl.lit(value_origin),
+        line=pl.lit(None, dtype=pl.UInt32),
+        law=law,
+    ).select(*ORIGINS)
+    wide = held.with_columns(pl.coalesce("_found", name).alias(name)).drop("_found")
+    return cases.with_values(wide, origins)
+
+
+def _solved(rows: pl.DataFrame) -> pl.DataFrame:
+    """Cases whose layers follow from their rate, and in how many distinct rows of their size."""
+    if "formula_id" not in rows.columns:
+        return pl.DataFrame(schema={"case": pl.String, "layers": pl.Int64, "alike": pl.UInt32})
+    alike = ["source", "hidden", "model_size", "layers_found"]
+    return rows.filter(
+        pl.col("solved") & equal() & (pl.col("quantity") == rates.RATE)
+    ).select(
+        "case", "says", "formula_id", layers="layers_found",
+        alike=pl.struct("printed", "samples").n_unique().over(alike),
+    )  # fmt: skip
+
+
+def _with_layers(cases: Cases, rows: pl.DataFrame) -> Cases:
+    solved = _solved(rows)
+    law = pl.format(
+        "the only layer count that reproduces the printed rate under {} ({} row(s) of this size)",
+        "formula_id", "alike",
+    )  # fmt: skip
+    return _filled(cases, "layers", solved, value_origin="inferred", law=law)
+
+
+def _with_vocabulary(cases: Cases, rows: pl.DataFrame) -> Cases:
+    """The padded vocabulary goes to every case of the document with the same nominal one."""
+    used = rows.filter(pl.col("vocab_low").is_not_null() & pl.col("vocab_found").is_not_null())
+    padded = (
+        used.select("source", "case", padded="vocab_found")
+        .join(cases.configuration.select("case", "vocab"), on="case")
+        .filter(pl.col("padded") != pl.col("vocab"))
+        .select("source", "vocab", "padded")
+        .unique()
+    )
+    nominal = _nominal_vocabularies(cases).select("case")
+    found = (
+        cases.configuration.join(nominal, on="case", how="semi", maintain_order="left")
+        .join(padded, on=["source", "vocab"], maintain_order="left")
+        .select("case", vocab="padded")
+    )
+    law = pl.lit("the multiple of 128·TP within the printed label that most printed rates need")
+    return _filled(cases, "vocab", found, value_origin="inferred", law=law)
+
+
+def _with_corrected_layout(cases: Cases, found: pl.DataFrame) -> Cases:
+    """DP where DP·TP·PP is not the number of GPUs, and the printed rate agrees with the GPUs."""
+    agrees = found.filter(equal() & (pl.col("quantity") == rates.RATE)).select("case")
+    rest = pl.col("gpus") / (pl.col("tp") * pl.col("pp") * pl.col("cp").fill_null(1))
+    wrong = (
+        cases.configuration.join(agrees, on="case", how="semi", maintain_order="left")
+        .filter((pl.col("dp") != rest) & (rest == rest.round()) & (rest >= 1))
+        .select("case", dp=rest.cast(pl.Int64), said="dp", gpus="gpus")
+    )
+    law = pl.format(
+        "DP was {}, which needs more GPUs than the {} that the printed rate agrees with",
+        "said", "gpus",
+    )  # fmt: skip
+    return _filled(cases, "dp", wrong, value_origin="corrected", law=law)
+
+
+def _consumption(cases: Cases, rows: pl.DataFrame) -> Cases:
+    """The column `consumed`: printed quantities of the row itself that went into its case.
+
+    A layer count that a second row of the same size gives as well owes nothing to this row's time.
+    """
+    alone = pl.when(pl.col("alike") < 2).then(pl.concat_list(pl.lit(rates.RATE), "says"))
+    used = _solved(rows).select(
+        "case", consumed=alone.otherwise(pl.concat_list(pl.lit(rates.RATE)))
+    ) if "formula_id" in rows.columns else pl.DataFrame(
+        schema={"case": pl.String, "consumed": pl.List(pl.String)}
+    )  # fmt: skip
+    nothing = pl.lit([], dtype=pl.List(pl.String))
+    wide = cases.configuration.join(used, on="case", how="left", maintain_order="left")
+    wide = wide.with_columns(pl.col("consumed").fill_null(nothing))
+    return cases.with_values(wide, pl.DataFrame(schema=ORIGINS))
+
+
+def _contradicted(found: pl.DataFrame) -> pl.DataFrame:
+    """Numbers of rows whose rate is far from what the row implies, by a formula that holds."""
+    rated = found.filter(pl.col("peak_flops").is_not_null() | (pl.col("quantity") == rates.RATE))
+    trusted = equal().mean().over("source", "quantity") >= TRUSTED
+    far = ((pl.col("implied") / pl.col("printed") - 1.0).abs() > CONTRADICTION) & ~equal()
+    bad = rated.filter(trusted & far)
+    return (
+        bad.select("case", quantity=pl.concat_list(pl.concat_list("quantity"), "inputs"))
+        .explode("quantity")
+        .unique(maintain_order=True)
+    )
+
+
+__all__ = ["Arithmetic", "arithmetic", "checks"]

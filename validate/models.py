@@ -1,0 +1,102 @@
+"""The models a report scores, in one tuple: name, scope, and a function from cases to predictions.
+
+Identities are not among them: a rate computed from a printed time is no forecast. A model that
+lacks a value for a case gives no prediction for it; `needs` says which columns it asks for, so that
+the report can say what is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import polars as pl
+from assay.model import baselines
+from assay.model.configurations import NEEDED
+from assay.model.frames import PREDICTION
+from assay.validate import forecasts
+from assay.validate.cases import Cases
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A model under its name; `predict(cases, observations)` gives a frame of `PREDICTION`.
+
+    The observations are those of *other* rows to a model that is fitted: it says so in `about`.
+    """
+
+    name: str
+    scope: str
+    quantities: tuple[str, ...]
+    needs: tuple[str, ...]
+    predict: Callable[[Cases, pl.DataFrame], pl.DataFrame]
+    about: str
+
+
+GEMM_NEEDS = ("machine", "dtype", "m", "n", "k")
+MFU_NEEDS = ("machine", "dtype", "gpus", "global_batch", "hidden", "layers", "heads", "seq_len",
+             "vocab", "recompute")  # fmt: skip
+SPEED = ("step_time", "samples_per_s", "tokens_per_s", "tokens_per_gpu_per_s")
+
+MODELS: tuple[Registered, ...] = (
+    Registered(
+        "roofline", "gemm", ("time",), GEMM_NEEDS, forecasts.gemm_roofline,
+        "max(flop/peak, bytes/bandwidth) at datasheet figures; a bound, fitted on nothing",
+    ),
+    Registered(
+        "b3_fitted", "gemm", ("time",), GEMM_NEEDS, forecasts.gemm_b3,
+        "three-parameter roofline, fitted per machine on the half of the (n, k) pairs that the row "
+        "is not in",
+    ),
+    Registered(
+        "constant_mfu", "configuration", SPEED, MFU_NEEDS,
+        forecasts.bound(baselines.constant_mfu),
+        "every operation at the dense peak; a bound, fitted on nothing",
+    ),
+    Registered(
+        "roofline", "configuration", SPEED, NEEDED, forecasts.bound(baselines.roofline),
+        "every operation at datasheet peak or bandwidth; a bound, fitted on nothing",
+    ),
+    Registered(
+        "constant_mfu_fitted", "configuration", SPEED, MFU_NEEDS,
+        forecasts.held_out(baselines.constant_mfu, "constant_mfu_fitted"),
+        "constant MFU; the share of the peak is fitted on the other tables and logs of the machine",
+    ),
+    Registered(
+        "roofline_fitted", "configuration", SPEED, NEEDED,
+        forecasts.held_out(baselines.roofline, "roofline_fitted"),
+        "roofline; the share of it is fitted on the other tables and logs of the machine",
+    ),
+)  # fmt: skip
+"""In the order reports show them. A user's own predictions come from a file, see `predictions`."""
+
+
+def named(names: Iterable[str]) -> tuple[Registered, ...]:
+    """The registered models of those names, all where there are none; LookupError lists them.
+
+    >>> [model.scope for model in named(["roofline"])]
+    ['gemm', 'configuration']
+    """
+    names = tuple(names)
+    for name in names:
+        if name not in {model.name for model in MODELS}:
+            known = ", ".join(dict.fromkeys(model.name for model in MODELS))
+            raise LookupError(f"no model is called {name!r}; there are {known}")
+    return tuple(model for model in MODELS if not names or model.name in names)
+
+
+def predict(cases: Cases, observations: pl.DataFrame, models: Iterable[Registered]) -> pl.DataFrame:
+    """The predictions of all `models`; `inputs` includes what went into the cases themselves."""
+    frames = [
+        pl.DataFrame(schema=PREDICTION),
+        *(model.predict(cases, observations).select(*PREDICTION) for model in models),
+    ]
+    used = cases.configuration.select("case", "consumed")
+    nothing = pl.lit([], dtype=pl.List(pl.String))
+    inputs = pl.concat_list("inputs", pl.col("consumed").fill_null(nothing))
+    return (
+        pl.concat(frames)
+        .join(used, on="case", how="left", maintain_order="left")
+        .with_columns(inputs=inputs.list.unique(maintain_order=True))
+        .select(*PREDICTION)
+    )

@@ -1,0 +1,136 @@
+"""From wide frames to observations: one row per printed number that has a quantity.
+
+Everything here comes from the schemas: which columns are observed, in which unit and kind, and what
+the rows are about. Nothing knows a format. A cell that holds an outcome, something unknown or
+nothing gives no observation; values are SI as the frames hold them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+from assay.ingest.numbers import interval
+from assay.ingest.schema import FieldSpec, fields
+from assay.ingest.types import Format, Reading
+
+OBSERVATION: dict[str, pl.DataType] = {
+    "case": pl.String(),  # <source>#<line>
+    "scope": pl.String(),
+    "subject": pl.String(),
+    "quantity": pl.String(),
+    "value": pl.Float64(),
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "unit": pl.String(),
+    "kind": pl.String(),
+    "origin": pl.String(),  # measured, published, estimated
+    "value_origin": pl.String(),  # printed, context, inferred, assumed, corrected
+    "formula_id": pl.String(),  # of a utilisation or rate, once one is known
+    "source": pl.String(),
+    "line": pl.UInt32(),
+    "column": pl.UInt32(),
+}
+
+DEFAULT_SCOPE = "configuration"
+SEPARATOR = "x"
+"""Joins the columns of a subject: a product is 1x4096x4096x4096."""
+
+
+@dataclass(frozen=True)
+class About:
+    """What the rows of a frame are about: their scope, and the columns that name the subject."""
+
+    scope: str
+    subject: tuple[str, ...]
+    origin: str
+    fields: Mapping[str, FieldSpec]
+
+
+def about(formats: Iterable[Format]) -> dict[str, About]:
+    """Scope, subject columns and origin of every frame that `formats` can give."""
+    found = {}
+    for fmt in formats:
+        for frame, schema in fmt.schemas.items():
+            said: Mapping[str, Any] = getattr(schema.Config, "metadata", None) or {}
+            subject = said.get("subject", ())
+            found[frame] = About(
+                scope=said.get("scope", DEFAULT_SCOPE),
+                subject=(subject,) if isinstance(subject, str) else tuple(subject),
+                origin=said.get("origin", fmt.origin),
+                fields=fields(schema),
+            )
+    return found
+
+
+def observe(reading: Reading, frames: Mapping[str, About]) -> pl.DataFrame:
+    """Every printed number with a quantity, sorted by source, line and column of its schema."""
+    parts = [pl.DataFrame(schema=OBSERVATION)]
+    for name, frame in reading.frames.items():
+        if frame.is_empty():
+            continue
+        said = reading.provenance.filter(pl.col("frame") == name)
+        parts += [
+            _observed(frame, frames[name], spec, said)
+            for spec in frames[name].fields.values()
+            if spec.quantity and spec.name in frame.columns
+        ]
+    return pl.concat(parts).sort("source", "line", maintain_order=True)
+
+
+def case_of() -> pl.Expr:
+    """The case of a row: its source and its line."""
+    return pl.format("{}#{}", "source", "line")
+
+
+def subject_of(columns: tuple[str, ...]) -> pl.Expr:
+    """What a row is about inside its case; a batch that is not printed is one product.
+
+    >>> row = pl.DataFrame({"b": [None], "m": [8], "n": [16]}, schema_overrides={"b": pl.Int64})
+    >>> row.select(subject_of(("b", "m", "n"))).item()
+    '1x8x16'
+    """
+    if not columns:
+        return pl.lit("")
+    return pl.concat_str(
+        [pl.col(name).cast(pl.String).fill_null("1" if name == "b" else "") for name in columns],
+        separator=SEPARATOR,
+    )
+
+
+def _observed(
+    frame: pl.DataFrame, what: About, spec: FieldSpec, said: pl.DataFrame
+) -> pl.DataFrame:
+    """The observations of one column."""
+    said = said.filter(pl.col("field") == spec.name).select(
+        "source", "line", "state", "value_origin", said_kind="kind", said_low="low",
+        said_high="high",
+    ).unique(["source", "line"], keep="first", maintain_order=True)  # fmt: skip
+    value = pl.col(spec.name).cast(pl.Float64)
+    ulp = pl.col(f"{spec.name}_ulp") if spec.has_ulp else pl.lit(0.0)
+    low, high = interval(value, ulp, spec.kind)
+    own = pl.lit(spec.subject) if spec.subject is not None else subject_of(what.subject)
+    return (
+        frame.filter(pl.col(spec.name).is_not_null())
+        .join(said, on=["source", "line"], how="left", maintain_order="left")
+        .filter(pl.col("state").fill_null("value") == "value")
+        .select(
+            case=case_of(),
+            scope=pl.lit(what.scope),
+            subject=own,
+            quantity=pl.lit(spec.quantity),
+            value=value,
+            low=pl.coalesce("said_low", low),
+            high=pl.coalesce("said_high", high),
+            unit=pl.lit(spec.unit or "1"),
+            kind=pl.coalesce("said_kind", pl.lit(spec.kind)),
+            origin=pl.lit(what.origin),
+            value_origin=pl.coalesce("value_origin", pl.lit("printed")),
+            formula_id=pl.lit(None, dtype=pl.String),
+            source=pl.col("source"),
+            line=pl.col("line"),
+            column=pl.col("column"),
+        )
+    )

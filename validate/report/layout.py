@@ -1,0 +1,103 @@
+"""What every written report is made of: sections of text and tables, laid out by the writers."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+
+@dataclass(frozen=True)
+class Column:
+    """A heading, and how its cells stand; a flexible column may be shortened on a narrow screen."""
+
+    heading: str
+    align: str = "<"  # "<" or ">"
+    flexible: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under their columns; every cell is text."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A title, and paragraphs and tables in order."""
+
+    title: str
+    parts: list[str | Table] = field(default_factory=list)
+
+
+def safe(text: str) -> str:
+    """Text from an input, without anything that a terminal would obey or a line would break at.
+
+    >>> safe("a\\x1b[31mb\\n")
+    'a\\\\x1b[31mb\\\\n'
+    """
+    return "".join(
+        char if unicodedata.category(char)[0] != "C" and char not in "\u2028\u2029"
+        else char.encode("unicode_escape").decode("ascii")
+        for char in text
+    )  # fmt: skip
+
+
+def percent(fraction: float | None, *, signed: str = "") -> str:
+    """A fraction in percent, three digits; a dash where there is none.
+
+    >>> percent(0.0312), percent(-0.5, signed="+"), percent(None), percent(3.5)
+    ('3.1 %', '-50.0 %', '–', '350 %')
+    """
+    if fraction is None or math.isnan(fraction):
+        return "–"
+    value = 100.0 * fraction
+    return f"{value:{signed}.{0 if abs(value) >= 100 else 1}f} %"
+
+
+SCALES = {
+    "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
+    "flop/s": ((1e15, "PFLOP/s"), (1e12, "TFLOP/s"), (1e9, "GFLOP/s")),
+    "flop": ((1e18, "EFLOP"), (1e15, "PFLOP"), (1e12, "TFLOP"), (1e9, "GFLOP"), (1e6, "MFLOP")),
+    "B": ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")),
+    "B/s": ((1e12, "TB/s"), (1e9, "GB/s")),
+}
+DISPLAYED = {"flop/s": (1e12, "TFLOP/s")}
+"""Units that reports print at one fixed scale."""
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """An SI value with a unit that suits its size, six digits.
+
+    >>> quantity(1.3034e14, "flop/s"), quantity(4.665e-6, "s"), quantity(0.4286, "1")
+    ('130.34 TFLOP/s', '4.665 µs', '0.4286')
+    """
+    if value is None:
+        return "–"
+    scales = (DISPLAYED[unit],) if unit in DISPLAYED else SCALES.get(unit, ((1.0, unit),))
+    scale, name = next((s for s in scales if abs(value) >= s[0]), scales[-1])
+    return f"{value / scale:.6g} {name if name != '1' else ''}".strip()
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """A number and its noun, with separators.
+
+    >>> count(1, "row"), count(20000, "row"), count(0, "inference", "inferences")
+    ('1 row', '20,000 rows', '0 inferences')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def spans(lines: Sequence[int]) -> str:
+    """Line numbers, neighbours joined.
+
+    >>> spans([329, 330, 331, 340])
+    '329–331, 340'
+    """
+    ends = [i for i, (one, two) in enumerate(pairwise(lines), 1) if two != one + 1]
+    groups = [lines[a:b] for a, b in zip([0, *ends], [*ends, len(lines)], strict=True)]
+    return ", ".join(f"{g[0]}" if len(g) == 1 else f"{g[0]}–{g[-1]}" for g in groups if len(g))

@@ -1,0 +1,86 @@
+"""What did not meet: printed numbers that no model predicted, and predictions nobody printed."""
+
+from __future__ import annotations
+
+import polars as pl
+from assay.validate.assess import Report
+from assay.validate.report.layout import Column, Section, Table
+
+SHOWN = 30
+
+
+def unpredicted(report: Report) -> Section | None:
+    """Printed numbers without a prediction, by reason, each with an example."""
+    rest = report.comparison.unpredicted
+    if rest.is_empty():
+        return None
+    counts = (
+        rest.with_columns(reason=_reasons(report, rest))
+        .group_by("scope", "quantity", "reason")
+        .agg(pl.len(), pl.col("source").first(), pl.col("line").first())
+        .sort("scope", "quantity", "reason")
+    )
+    rows = [
+        [scope, quantity, f"{n:,}", reason, f"{source}:{line}"]
+        for scope, quantity, reason, n, source, line in counts.head(SHOWN).iter_rows()
+    ]
+    columns = [Column("scope"), Column("quantity"), Column("n", ">"), Column("why"),
+               Column("first at", "<", flexible=True)]  # fmt: skip
+    return Section("Printed, not predicted", [Table(columns, rows)])
+
+
+def _reasons(report: Report, rest: pl.DataFrame) -> pl.Series:
+    """Why each number has no prediction: an identity, no model at all, or what its case lacks."""
+    checked = set(report.checks.select(pl.struct("case", "quantity")).to_series().to_list() and
+                  zip(report.checks["case"], report.checks["quantity"], strict=True))  # fmt: skip
+    lacking = _lacking(report)
+    known = {(model.scope, q) for model in report.models for q in model.quantities}
+    reasons = []
+    for case, scope, quantity in rest.select("case", "scope", "quantity").iter_rows():
+        if (case, quantity) in checked:
+            reasons.append("follows from other printed numbers: see the arithmetic")
+        elif (scope, quantity) not in known:
+            reasons.append("no model predicts it")
+        else:
+            reasons.append(lacking.get((case, quantity), "the models have no answer for this case"))
+    return pl.Series(reasons, dtype=pl.String)
+
+
+def _lacking(report: Report) -> dict[tuple[str, str], str]:
+    """Case and quantity → what the least demanding model of that quantity still needs."""
+    found: dict[tuple[str, str], tuple[int, str]] = {}
+    frames = {"configuration": report.cases.configuration, "gemm": report.cases.gemm}
+    for model in report.models:
+        frame = frames.get(model.scope)
+        if frame is None or frame.is_empty():
+            continue
+        needs = [name for name in model.needs if name in frame.columns]
+        missing = pl.concat_list(
+            pl.when(pl.col(name).is_null()).then(pl.lit(name)) for name in needs
+        ).list.drop_nulls()
+        for case, names in frame.select("case", missing.alias("names")).iter_rows():
+            if not names:
+                continue
+            for quantity in model.quantities:
+                worst = (len(names), f"needs {', '.join(names)}")
+                found[case, quantity] = min(found.get((case, quantity), worst), worst)
+    return {key: reason for key, (_, reason) in found.items()}
+
+
+def unobserved(report: Report) -> Section | None:
+    """Predictions of numbers that are not printed, counted by model."""
+    rest = report.comparison.unobserved
+    if rest.is_empty():
+        return None
+    counts = (
+        rest.group_by("scope", "quantity", "model")
+        .agg(pl.len(), pl.col("case").first())
+        .sort("scope", "quantity", "model")
+    )
+    rows = [
+        [scope, quantity, model, f"{n:,}", case]
+        for scope, quantity, model, n, case in counts.head(SHOWN).iter_rows()
+    ]
+    columns = [Column("scope"), Column("quantity"), Column("model"), Column("n", ">"),
+               Column("first case", "<", flexible=True)]  # fmt: skip
+    return Section("Predicted, not printed", [Table(columns, rows)])

@@ -1,0 +1,24 @@
+"""The report for people, in order. The writers lay out what stands here; JSON is `document`."""
+
+from __future__ import annotations
+
+from assay.validate.assess import Report
+from assay.validate.report import figures, leftovers, reading
+from assay.validate.report.layout import Section
+
+
+def sections(report: Report) -> list[Section]:
+    """Every section that has something to say, what was read first and what is left over last."""
+    found = [
+        reading.read(report),
+        reading.configurations(report),
+        *figures.accuracy(report),
+        figures.arithmetic(report),
+        *figures.agreement(report),
+        figures.findings(report),
+        reading.assumptions(report),
+        leftovers.unpredicted(report),
+        leftovers.unobserved(report),
+        reading.refused(report),
+    ]
+    return [section for section in found if section is not None]
