@@ -43,9 +43,11 @@ class Scores(NamedTuple):
     protocol: list[dict[str, object]]
 
 
-def scored(pairs: pl.DataFrame, left_out: pl.DataFrame) -> pl.DataFrame:
-    """The pairs that count: `left_out` (case, quantity) and consumed numbers are not scored."""
-    return pairs.filter(~pl.col("quantity").is_in(pl.col("inputs"))).join(
+def scored(pairs: pl.DataFrame, left_out: pl.DataFrame, *, identities: pl.Series) -> pl.DataFrame:
+    """The pairs that count: not `left_out` (case, quantity), not consumed, not an identity."""
+    consumed = pl.col("quantity").is_in(pl.col("inputs"))
+    implied = pl.col("model").is_in(identities.implode())
+    return pairs.filter(~consumed & ~implied).join(
         left_out, on=["case", "quantity"], how="anti", maintain_order="left"
     )
 

@@ -14,7 +14,9 @@ from assay.validate.accuracy import Scores, score, scored
 from assay.validate.cases import Cases, cases
 from assay.validate.compare import Comparison, compare
 from assay.validate.findings import Finding, findings
+from assay.validate.forecasts import Asked
 from assay.validate.identities.arithmetic import arithmetic
+from assay.validate.identities.check import as_predictions
 from assay.validate.identities.repeats import repeats
 from assay.validate.models import Registered, named, predict
 from assay.validate.observe import about, observe
@@ -62,11 +64,12 @@ def assess(
     left_out = _left_out(known.observations, known.contradicted, again)
     counted = known.observations.join(left_out, on=["case", "quantity"], how="anti",
                                       maintain_order="left")  # fmt: skip
-    predicted = predict(known.cases, counted, asked)
+    predicted = predict(Asked(known.cases, known.observations, counted), asked)
     if predictions is not None:
         predicted = pl.concat([predicted, load(predictions, known.cases)])
-    comparison = compare(known.observations, predicted)
-    count = scored(comparison.pairs, left_out)
+    implied = as_predictions(known.checks)
+    comparison = compare(known.observations, pl.concat([predicted, implied]))
+    count = scored(comparison.pairs, left_out, identities=implied["model"].unique())
     groups = pl.concat(
         [frame.select("case", "group") for frame in (known.cases.configuration, known.cases.gemm)]
     )

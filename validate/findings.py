@@ -9,6 +9,9 @@ import polars as pl
 from assay.validate.cases import Cases
 from assay.validate.identities.check import equal, units_off
 
+NEAR = 20
+"""Misses of so many units of the last place are told in units, larger ones as a ratio."""
+
 Severity = Literal["error", "warning", "note"]
 
 
@@ -65,11 +68,18 @@ def _misses(checks: pl.DataFrame, contradicted: set[str]) -> list[Finding]:
                 (f"{row['source']}:{row['line']}",),
                 row["printed"],
                 row["implied"],
-                f"{row['quantity']} from {', '.join(row['inputs'])} misses the printed number by "
-                f"{row['off']:.0f} unit(s) of its last place (printed/implied {ratio:.4g})",
+                _said(row["inputs"], ratio, row["off"]),
             )
         )
     return found
+
+
+def _said(inputs: list[str], ratio: float, off: float) -> str:
+    source = ", ".join(inputs)
+    if off <= NEAR:
+        word = "unit" if off == 1 else "units"
+        return f"{off:.0f} {word} of the last printed place off what follows from {source}"
+    return f"printed is {ratio:.4g} of what follows from {source}"
 
 
 def _layouts(cases: Cases) -> list[Finding]:

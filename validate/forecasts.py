@@ -7,6 +7,7 @@ shapes of the same machine, whole groups held out together.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,25 +19,43 @@ from assay.validate.cases import Cases
 from assay.validate.identities import throughput
 
 Mask = npt.NDArray[np.bool_]
-Forecast = Callable[[Cases, pl.DataFrame], pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What models are asked: the cases, what was printed of them, and what of that counts.
+
+    `counted` leaves out repeats and numbers that their own row contradicts; models are fitted on it
+    alone.
+    """
+
+    cases: Cases
+    observations: pl.DataFrame
+    counted: pl.DataFrame
+
+
+Forecast = Callable[[Asked], pl.DataFrame]
 Bound = Callable[[pl.DataFrame], pl.DataFrame]
 
 MIN_SHAPES = 8
 """Weight shapes that a machine must have been measured on before half of them are fitted."""
 
 
-def gemm_roofline(cases: Cases, observations: pl.DataFrame) -> pl.DataFrame:
+def gemm_roofline(asked: Asked) -> pl.DataFrame:
     """Datasheet roofline of every product with a known machine and dtype."""
-    return gemm.predict(cases.gemm) if cases.gemm.height else pl.DataFrame(schema=PREDICTION)
+    cases = asked.cases
+    if cases.gemm.is_empty():
+        return pl.DataFrame(schema=PREDICTION)
+    return with_rates(gemm.predict(cases.gemm), asked)
 
 
-def gemm_b3(cases: Cases, observations: pl.DataFrame) -> pl.DataFrame:
+def gemm_b3(asked: Asked) -> pl.DataFrame:
     """b3, each half of the (n, k) pairs predicted by a fit on the other half, per machine."""
-    seconds = observations.filter(
+    seconds = asked.counted.filter(
         (pl.col("scope") == "gemm") & (pl.col("quantity") == "time")
     ).select("case", seconds="value")
     table = with_facts(
-        cases.gemm.join(seconds, on="case", how="inner", maintain_order="left")
+        asked.cases.gemm.join(seconds, on="case", how="inner", maintain_order="left")
     ).filter(pl.all_horizontal(pl.col(name).is_not_null() for name in gemm.SHAPE))
     parts = [pl.DataFrame(schema=PREDICTION)]
     for _, mine in table.group_by("machine", "dtype", maintain_order=True):
@@ -49,9 +68,26 @@ def gemm_b3(cases: Cases, observations: pl.DataFrame) -> pl.DataFrame:
                 gemm.B3, rows(shape, fitted), mine["seconds"].to_numpy()[fitted], weights[fitted],
                 draws=0,
             )  # fmt: skip
-            chosen = mine.filter(pl.Series(scored)).select(cases.gemm.columns)
+            chosen = mine.filter(pl.Series(scored)).select(asked.cases.gemm.columns)
             parts.append(gemm.predict(chosen, gemm.B3, found.values, label="b3_fitted"))
-    return pl.concat(parts)
+    return with_rates(pl.concat(parts), asked)
+
+
+def with_rates(times: pl.DataFrame, asked: Asked) -> pl.DataFrame:
+    """Times of products; where a case prints its rate and no time, the rate instead."""
+    printed = asked.observations.filter(pl.col("scope") == "gemm").select("case", "quantity")
+    rated, timed = (
+        printed.filter(pl.col("quantity") == name).select("case") for name in ("flops_rate", "time")
+    )
+    only = rated.join(timed, on="case", how="anti")
+    flop = 2.0 * pl.col("b") * pl.col("m") * pl.col("n") * pl.col("k")
+    rates = (
+        times.join(only, on="case", how="semi", maintain_order="left")
+        .join(asked.cases.gemm.select("case", "b", "m", "n", "k"), on="case", maintain_order="left")
+        .with_columns(flop / pl.col("value"), quantity=pl.lit("flops_rate"), unit=pl.lit("flop/s"))
+    )
+    rest = times.join(only, on="case", how="anti", maintain_order="left")
+    return pl.concat([rest.select(*PREDICTION), rates.select(*PREDICTION)])
 
 
 def _both_ways(halves: tuple[Mask, Mask]) -> tuple[tuple[Mask, Mask], tuple[Mask, Mask]]:
@@ -59,11 +95,21 @@ def _both_ways(halves: tuple[Mask, Mask]) -> tuple[tuple[Mask, Mask], tuple[Mask
     return (one, other), (other, one)
 
 
+def constant_mfu(cases: pl.DataFrame) -> pl.DataFrame:
+    """`baselines.constant_mfu`, also where only the number of heads is unknown.
+
+    Where keys and values have as many heads as queries, the operations do not depend on how many.
+    """
+    unknown = pl.col("heads").is_null() & pl.col("kv_heads").is_null()
+    heads = pl.when(unknown).then(1).otherwise("heads").cast(pl.Int64)
+    return baselines.constant_mfu(cases.with_columns(heads=heads))
+
+
 def bound(model: Bound) -> Forecast:
     """A model of step times that needs no measurement, and the throughput that follows."""
 
-    def forecast(cases: Cases, observations: pl.DataFrame) -> pl.DataFrame:
-        return with_throughput(_once_per_configuration(cases.configuration, model), cases)
+    def forecast(asked: Asked) -> pl.DataFrame:
+        return with_throughput(_once_per_configuration(asked.cases.configuration, model), asked)
 
     return forecast
 
@@ -71,9 +117,10 @@ def bound(model: Bound) -> Forecast:
 def held_out(model: Bound, name: str) -> Forecast:
     """The same with one scalar, the share of the bound, fitted on the machine's other groups."""
 
-    def forecast(cases: Cases, observations: pl.DataFrame) -> pl.DataFrame:
+    def forecast(asked: Asked) -> pl.DataFrame:
+        cases = asked.cases
         bounds = _once_per_configuration(cases.configuration, model)
-        speed = throughput.best(throughput.sayings(observations, cases.configuration))
+        speed = throughput.best(throughput.sayings(asked.counted, cases.configuration))
         table = (
             bounds.join(
                 cases.configuration.select("case", "machine", "group", "global_batch"), on="case",
@@ -86,7 +133,7 @@ def held_out(model: Bound, name: str) -> Forecast:
         fitted = table.join(shares, on=["machine", "group"], maintain_order="left").with_columns(
             pl.col("value") / pl.col("share"), model=pl.lit(name)
         )
-        return with_throughput(fitted.select(*PREDICTION), cases)
+        return with_throughput(fitted.select(*PREDICTION), asked)
 
     return forecast
 
@@ -120,11 +167,19 @@ def _once_per_configuration(wide: pl.DataFrame, model: Bound) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def with_throughput(times: pl.DataFrame, cases: Cases) -> pl.DataFrame:
-    """Step times and the samples and tokens per second that they mean."""
-    table = times.join(
-        cases.configuration.select("case", "global_batch", "seq_len", "gpus"), on="case",
-        maintain_order="left",
+def with_throughput(times: pl.DataFrame, asked: Asked) -> pl.DataFrame:
+    """Step times; where a case prints no step time, the throughput that it prints most precisely.
+
+    A case says its speed once, however many columns repeat it.
+    """
+    configuration = asked.cases.configuration
+    said = throughput.sayings(asked.observations, configuration)
+    timed = said.filter(pl.col("quantity") == "step_time").select("case")
+    table = (
+        times.join(timed, on="case", how="anti", maintain_order="left")
+        .join(throughput.best(said).select("case", "says"), on="case", maintain_order="left")
+        .join(configuration.select("case", "global_batch", "seq_len", "gpus"), on="case",
+              maintain_order="left")
     )  # fmt: skip
     samples = pl.col("global_batch") / pl.col("value")
     tokens = samples * pl.col("seq_len")
@@ -135,9 +190,12 @@ def with_throughput(times: pl.DataFrame, cases: Cases) -> pl.DataFrame:
     }
     none = pl.lit(None, dtype=pl.Float64)
     parts = [
-        table.with_columns(
+        table.filter(pl.col("says") == quantity)
+        .with_columns(
             value=value, low=none, high=none, quantity=pl.lit(quantity), unit=pl.lit(unit)
-        ).select(*PREDICTION)
+        )
+        .select(*PREDICTION)
         for quantity, (value, unit) in rates.items()
     ]
-    return pl.concat([times.select(*PREDICTION), *parts]).drop_nulls("value")
+    rest = times.join(table, on="case", how="anti", maintain_order="left").select(*PREDICTION)
+    return pl.concat([rest, *parts]).drop_nulls("value")

@@ -15,42 +15,42 @@ from assay.model import baselines
 from assay.model.configurations import NEEDED
 from assay.model.frames import PREDICTION
 from assay.validate import forecasts
-from assay.validate.cases import Cases
+from assay.validate.forecasts import Asked
 
 
 @dataclass(frozen=True)
 class Registered:
-    """A model under its name; `predict(cases, observations)` gives a frame of `PREDICTION`.
+    """A model under its name; `predict` gives a frame of `PREDICTION` for all cases it can.
 
-    The observations are those of *other* rows to a model that is fitted: it says so in `about`.
+    A model that is fitted says so in `about`, and on what: never on the row it predicts.
     """
 
     name: str
     scope: str
     quantities: tuple[str, ...]
     needs: tuple[str, ...]
-    predict: Callable[[Cases, pl.DataFrame], pl.DataFrame]
+    predict: Callable[[Asked], pl.DataFrame]
     about: str
 
 
 GEMM_NEEDS = ("machine", "dtype", "m", "n", "k")
-MFU_NEEDS = ("machine", "dtype", "gpus", "global_batch", "hidden", "layers", "heads", "seq_len",
+MFU_NEEDS = ("machine", "dtype", "gpus", "global_batch", "hidden", "layers", "seq_len",
              "vocab", "recompute")  # fmt: skip
 SPEED = ("step_time", "samples_per_s", "tokens_per_s", "tokens_per_gpu_per_s")
 
 MODELS: tuple[Registered, ...] = (
     Registered(
-        "roofline", "gemm", ("time",), GEMM_NEEDS, forecasts.gemm_roofline,
+        "roofline", "gemm", ("time", "flops_rate"), GEMM_NEEDS, forecasts.gemm_roofline,
         "max(flop/peak, bytes/bandwidth) at datasheet figures; a bound, fitted on nothing",
     ),
     Registered(
-        "b3_fitted", "gemm", ("time",), GEMM_NEEDS, forecasts.gemm_b3,
+        "b3_fitted", "gemm", ("time", "flops_rate"), GEMM_NEEDS, forecasts.gemm_b3,
         "three-parameter roofline, fitted per machine on the half of the (n, k) pairs that the row "
         "is not in",
     ),
     Registered(
         "constant_mfu", "configuration", SPEED, MFU_NEEDS,
-        forecasts.bound(baselines.constant_mfu),
+        forecasts.bound(forecasts.constant_mfu),
         "every operation at the dense peak; a bound, fitted on nothing",
     ),
     Registered(
@@ -59,7 +59,7 @@ MODELS: tuple[Registered, ...] = (
     ),
     Registered(
         "constant_mfu_fitted", "configuration", SPEED, MFU_NEEDS,
-        forecasts.held_out(baselines.constant_mfu, "constant_mfu_fitted"),
+        forecasts.held_out(forecasts.constant_mfu, "constant_mfu_fitted"),
         "constant MFU; the share of the peak is fitted on the other tables and logs of the machine",
     ),
     Registered(
@@ -85,13 +85,13 @@ def named(names: Iterable[str]) -> tuple[Registered, ...]:
     return tuple(model for model in MODELS if not names or model.name in names)
 
 
-def predict(cases: Cases, observations: pl.DataFrame, models: Iterable[Registered]) -> pl.DataFrame:
+def predict(asked: Asked, models: Iterable[Registered]) -> pl.DataFrame:
     """The predictions of all `models`; `inputs` includes what went into the cases themselves."""
     frames = [
         pl.DataFrame(schema=PREDICTION),
-        *(model.predict(cases, observations).select(*PREDICTION) for model in models),
+        *(model.predict(asked).select(*PREDICTION) for model in models),
     ]
-    used = cases.configuration.select("case", "consumed")
+    used = asked.cases.configuration.select("case", "consumed")
     nothing = pl.lit([], dtype=pl.List(pl.String))
     inputs = pl.concat_list("inputs", pl.col("consumed").fill_null(nothing))
     return (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import polars as pl
+from assay.model.formulas import FORMULAS
+from assay.model.frames import PREDICTION
 
 CHECK: dict[str, pl.DataType] = {
     "case": pl.String(),
@@ -54,3 +56,28 @@ def checks(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(**lacking).select(
         pl.col(name).cast(kind) for name, kind in CHECK.items()
     )
+
+
+def as_predictions(found: pl.DataFrame) -> pl.DataFrame:
+    """CHECK rows as predictions: paired with what is printed, and never scored.
+
+    The model is the formula id; for throughput, which follows from other throughput, it is
+    `throughput`.
+    """
+    basis = {formula_id: formula.basis for formula_id, formula in FORMULAS.items()}
+    rated = pl.col("formula_id").is_in(list(basis))
+    return found.select(
+        case="case",
+        scope=pl.lit("configuration"),
+        subject=pl.lit(""),
+        quantity="quantity",
+        value="implied",
+        low="implied_low",
+        high="implied_high",
+        unit="unit",
+        model=pl.when(rated).then("formula_id").otherwise(pl.lit("throughput")),
+        basis=pl.col("formula_id").replace_strict(
+            basis, default="assay.validate.identities.throughput", return_dtype=pl.String
+        ),
+        inputs="inputs",
+    ).select(pl.col(name).cast(kind) for name, kind in PREDICTION.items())

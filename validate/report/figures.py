@@ -12,14 +12,18 @@ SHOWN = 20
 
 def accuracy(report: Report) -> list[Section]:
     """One section per scope: every model on the same rows, best first; then what was left out."""
-    found = [
-        Section(f"Accuracy per {scope}", [_errors(part), *_legend(report, part)])
+    return [
+        Section(
+            f"Accuracy per {scope}",
+            [
+                _errors(part),
+                *_by_input(report, str(scope)),
+                *_legend(report, part),
+                *_left_out(report, str(scope)),
+            ],
+        )
         for (scope,), part in report.scores.accuracy.group_by("scope", maintain_order=True)
     ]
-    left = _left_out(report)
-    if found and left:
-        found[-1].parts.append(left)
-    return found
 
 
 def agreement(report: Report) -> list[Section]:
@@ -57,6 +61,28 @@ def _errors(part: pl.DataFrame) -> Table:
     return Table(columns, rows)
 
 
+def _by_input(report: Report, scope: str) -> list[Table]:
+    """Mean error of every model on every input, where there are several."""
+    pairs = report.scored.filter(pl.col("scope") == scope)
+    if pairs["source"].n_unique() < 2:
+        return []
+    models = pairs["model"].unique(maintain_order=True).to_list()
+    wide = (
+        pairs.group_by("source", "quantity", "model", maintain_order=True)
+        .agg(pl.col("error").abs().mean(), pl.len())
+        .with_columns(n=pl.col("len").max().over("source", "quantity"))
+        .pivot(on="model", index=["source", "quantity", "n"], values="error", maintain_order=True)
+        .sort("source", "quantity")
+    )
+    columns = [Column("MAPE on", "<", flexible=True), Column("quantity"), Column("n", ">"),
+               *(Column(model, ">") for model in models)]  # fmt: skip
+    rows = [
+        [row["source"], row["quantity"], f"{row['n']:,}", *(percent(row[m]) for m in models)]
+        for row in wide.iter_rows(named=True)
+    ]
+    return [Table(columns, rows)]
+
+
 def _legend(report: Report, part: pl.DataFrame) -> list[str]:
     scope = part["scope"][0]
     about = {model.name: model.about for model in report.models if model.scope == scope}
@@ -67,23 +93,29 @@ def _legend(report: Report, part: pl.DataFrame) -> list[str]:
     ]
 
 
-def _left_out(report: Report) -> str:
-    """Joined rows that are not scored, and why."""
-    reasons = []
-    exchanged = report.repeats.filter(pl.col("exchanged")).height
-    again = report.repeats.height - exchanged
-    if again:
-        reasons.append(f"{count(again, 'row')} that print an earlier one again")
-    if exchanged:
-        reasons.append(f"{count(exchanged, 'row')} with time and rate exchanged")
-    contradicted = report.contradicted["case"].n_unique()
-    if contradicted:
-        reasons.append(f"{count(contradicted, 'row')} that contradict themselves")
-    consumed = report.comparison.pairs.filter(pl.col("quantity").is_in(pl.col("inputs")))
-    if consumed.height:
-        n = consumed["case"].n_unique()
-        reasons.append(f"{count(n, 'row')} whose number went into their own case")
-    return "Not scored: " + "; ".join(reasons) + "." if reasons else ""
+def _left_out(report: Report, scope: str) -> list[str]:
+    """Rows of a scope that were joined with a model's prediction and are not scored, and why."""
+    models = [model.name for model in report.models]
+    pairs = report.comparison.pairs.filter(
+        (pl.col("scope") == scope) & pl.col("model").is_in(models)
+    )
+    rows = pairs.select("case", "quantity", "inputs").unique("case", maintain_order=True)
+    exchanged = report.repeats.filter("exchanged")
+    reasons = {
+        "print an earlier row again": report.repeats.filter(~pl.col("exchanged")),
+        "print one again with time and rate exchanged": exchanged,
+        "contradict their own arithmetic": report.contradicted,
+        "gave the number to their own case": rows.filter(
+            pl.col("quantity").is_in(pl.col("inputs"))
+        ),
+    }
+    said, spoken = [], rows.clear().select("case")
+    for reason, cases in reasons.items():
+        here = rows.join(cases, on="case", how="semi").join(spoken, on="case", how="anti")
+        spoken = pl.concat([spoken, here.select("case")])
+        if here.height:
+            said.append(f"{here.height:,} {reason}")
+    return ["Rows that are not scored: " + "; ".join(said) + "."] if said else []
 
 
 def arithmetic(report: Report) -> Section | None:

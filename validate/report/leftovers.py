@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 from assay.validate.assess import Report
+from assay.validate.models import SPEED
 from assay.validate.report.layout import Column, Section, Table
 
 SHOWN = 30
@@ -30,20 +31,28 @@ def unpredicted(report: Report) -> Section | None:
 
 
 def _reasons(report: Report, rest: pl.DataFrame) -> pl.Series:
-    """Why each number has no prediction: an identity, no model at all, or what its case lacks."""
-    checked = set(report.checks.select(pl.struct("case", "quantity")).to_series().to_list() and
-                  zip(report.checks["case"], report.checks["quantity"], strict=True))  # fmt: skip
+    """Why each number has no prediction: no model at all, or what its case lacks."""
     lacking = _lacking(report)
     known = {(model.scope, q) for model in report.models for q in model.quantities}
     reasons = []
+    said = _said_otherwise(report)
     for case, scope, quantity in rest.select("case", "scope", "quantity").iter_rows():
-        if (case, quantity) in checked:
-            reasons.append("follows from other printed numbers: see the arithmetic")
+        if quantity in SPEED and case in said:
+            reasons.append("says what another number of the row says, which is scored")
         elif (scope, quantity) not in known:
             reasons.append("no model predicts it")
         else:
             reasons.append(lacking.get((case, quantity), "the models have no answer for this case"))
     return pl.Series(reasons, dtype=pl.String)
+
+
+def _said_otherwise(report: Report) -> set[str]:
+    """Cases whose speed is paired with a prediction under one of its names."""
+    models = [model.name for model in report.models]
+    paired = report.comparison.pairs.filter(
+        pl.col("quantity").is_in(SPEED) & pl.col("model").is_in(models)
+    )
+    return set(paired["case"])
 
 
 def _lacking(report: Report) -> dict[tuple[str, str], str]:

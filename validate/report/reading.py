@@ -100,37 +100,55 @@ def configurations(report: Report) -> Section | None:
 
 
 def assumptions(report: Report) -> Section | None:
-    """How much assumed values matter: the error of the rows that rest on each of them."""
-    assumed = report.cases.origins.filter(pl.col("value_origin") == "assumed").select(
-        "case", "name", "value"
-    )
-    pairs = report.scored.select("case", "quantity", "model", "error")
+    """How much assumed values matter: the error of the rows that rest on each of them.
+
+    For the best model of each quantity; values that the same rows rest on share a line.
+    """
+    assumed = report.cases.origins.filter(pl.col("value_origin") == "assumed")
+    pairs = report.scored
     if assumed.is_empty() or pairs.is_empty():
         return None
-    rows = []
-    size = pl.col("error").abs().mean()
-    for (quantity, model), mine in pairs.group_by("quantity", "model", maintain_order=True):
-        for (name,), cases in assumed.group_by("name", maintain_order=True):
-            resting = mine.join(cases, on="case", how="semi")
-            others = mine.join(cases, on="case", how="anti")
-            if resting.is_empty() or others.is_empty():
+    rows, everywhere = [], set()
+    for key, mine in pairs.group_by("scope", "quantity", maintain_order=True):
+        model, errors = _best(mine)
+        resting = _resting(assumed, errors)
+        for cases, names in resting.items():
+            on = errors.filter(pl.col("case").is_in(list(cases)))["error"].abs()
+            off = errors.filter(~pl.col("case").is_in(list(cases)))["error"].abs()
+            if off.is_empty():
+                everywhere |= set(names)
                 continue
             rows.append(
-                [str(quantity), str(model), str(name), f"{resting.height:,}",
-                 percent(resting.select(size).item()), f"{others.height:,}",
-                 percent(others.select(size).item())]
+                [f"{key[0]} {key[1]}", model, ", ".join(names), f"{len(on):,}",
+                 percent(_mean(on)), f"{len(off):,}", percent(_mean(off))]
             )  # fmt: skip
-    everywhere = [
-        f"{name} ({', '.join(sorted(set(cases['value'])))})"
-        for (name,), cases in assumed.group_by("name", maintain_order=True)
-        if pairs.join(cases, on="case", how="anti").is_empty()
-    ]
     section = Section("Assumed values, and how much they matter")
     if everywhere:
         section.parts.append("Every scored row rests on: " + ", ".join(sorted(everywhere)) + ".")
     if rows:
-        columns = [Column("quantity"), Column("model"), Column("assumed"), Column("rows", ">"),
-                   Column("MAPE", ">"), Column("others", ">"),
+        columns = [Column("quantity"), Column("best model"), Column("assumed", "<", flexible=True),
+                   Column("rows", ">"), Column("MAPE", ">"), Column("others", ">"),
                    Column("their MAPE", ">")]  # fmt: skip
-        section.parts.append(Table(columns, sorted(rows)))
+        section.parts.append(Table(columns, rows))
     return section if section.parts else None
+
+
+def _best(pairs: pl.DataFrame) -> tuple[str, pl.DataFrame]:
+    """The model with the least mean error among these pairs, and its pairs."""
+    errors = pairs.group_by("model").agg(pl.col("error").abs().mean()).sort("error", "model")
+    model = str(errors["model"][0])
+    return model, pairs.filter(pl.col("model") == model)
+
+
+def _resting(assumed: pl.DataFrame, errors: pl.DataFrame) -> dict[tuple[str, ...], list[str]]:
+    """Sets of scored cases, each with the names of the values that exactly they assume."""
+    held = assumed.join(errors.select("case").unique(), on="case", how="semi")
+    found: dict[tuple[str, ...], list[str]] = {}
+    for name, cases in held.group_by("name").agg(pl.col("case").sort()).sort("name").iter_rows():
+        found.setdefault(tuple(cases), []).append(name)
+    return found
+
+
+def _mean(sizes: pl.Series) -> float | None:
+    found = sizes.mean()
+    return float(found) if isinstance(found, float | int) else None
