@@ -8,7 +8,7 @@ TREE   := $(shell find grammars ingest model validate -name __pycache__ -prune -
 STAMP  := $(VENV)/.installed-$(TREE)
 TEST   := $(VENV)/.installed-test-$(TREE)
 
-.PHONY: report test test-slow lint types accuracy clean
+.PHONY: report test test-slow lint types accuracy docs clean
 
 report: $(STAMP)
 	$(BIN)/assay report fixtures/
@@ -28,6 +28,9 @@ types: $(TEST)
 
 accuracy: $(TEST)
 	$(BIN)/python -m assay.validate.protocol build/accuracy.json
+
+docs: $(TEST)
+	$(BIN)/python -m assay.ingest.describe docs/formats
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -16,6 +16,11 @@ from assay.ingest.formats import FORMATS
 from assay.ingest.schema import FieldSpec, fields
 from assay.ingest.types import Format
 
+_EVERY_FRAME = (
+    "Beside these, every frame has `source`, `line`, `column`, `host`, `rank`, `timestamp`,",
+    "`mark` (truncated, repaired, superseded) and `other` (cells that no column declares);",
+    "`<column>_ulp` is one unit in the last printed place of a rounded number.",
+)
 _CHECKS = {
     "greater_than_or_equal_to": "≥",
     "greater_than": ">",
@@ -39,8 +44,7 @@ class Described(NamedTuple):
 
 def summary(fmt: Format) -> str:
     """The first sentence of the format's module."""
-    module = inspect.getmodule(fmt.fold) if fmt.fold.__name__ != "run" else None
-    text = inspect.getdoc(module or inspect.getmodule(next(iter(fmt.schemas.values())))) or ""
+    text = inspect.getdoc(inspect.getmodule(next(iter(fmt.schemas.values())))) or ""
     return text.split("\n", 1)[0].strip()
 
 
@@ -73,24 +77,15 @@ def _checks(spec: FieldSpec) -> str:
 def page(fmt: Format) -> str:
     """The generated page of one format, in Markdown."""
     grammar = files("assay.grammars").joinpath(f"{fmt.name}.lark").read_text(encoding="utf-8")
+    heads = ", ".join(f"`{_cell(head)}`" for head in fmt.heads)
     lines = [f"# {fmt.name}", "", summary(fmt), "", f"Numbers of this format are {fmt.origin}."]
-    lines.append(
-        f"Samples: `fixtures/{fmt.name}/`. Records are looked for where a line holds one of"
-    )
-    lines += [", ".join(f"`{_cell(head)}`" for head in fmt.heads) + ".", ""]
+    lines += [f"Samples: `fixtures/{fmt.name}/`.", f"Looked for where a line holds {heads}.", ""]
     for frame in fmt.schemas:
         lines += [f"## Frame `{frame}`", ""]
         lines += ["| column | type | unit | kind | printed as | check | meaning |"]
         lines += ["|---|---|---|---|---|---|---|"]
         lines += [_row(column) for column in columns(fmt) if column.frame == frame] + [""]
-    lines += [
-        "Beside these, every frame has `source`, `line`, `column`, `host`, `rank`, `timestamp`,"
-    ]
-    lines += [
-        "`mark` (truncated, repaired, superseded) and `other` (cells that no column declares);"
-    ]
-    lines += ["`<column>_ulp` is one unit in the last printed place of a rounded number.", ""]
-    lines += ["## Grammar", "", "```", grammar.rstrip(), "```"]
+    lines += [*_EVERY_FRAME, "", "## Grammar", "", "```", grammar.rstrip(), "```"]
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Rates and utilisations that projects and papers print, from `fixtures/published_rates`."""
+"""Rates and utilisations that projects and papers print, from `tests/published_rates`."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from assay.model import utilisation
 from assay.model.formula_case import case_of, formula_id_of
 from assay.model.shapes import shapes
 
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "published_rates"
+FIXTURES = Path(__file__).parents[1] / "published_rates"
 A100 = 312e12
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typer
-from assay.validate.cli import machines, report
+from assay.validate.cli import ingest, machines, report
 
 app = typer.Typer(
     name="assay",
@@ -14,6 +14,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 report.register(app)
+ingest.register(app)
 machines.register(app)
 
 __all__ = ["app"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from assay.validate.cli.exits import Exit, first, parse_max_bad, too_many
+from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import (
     Debug,
     Force,
@@ -17,6 +17,7 @@ from assay.validate.cli.guard import (
     refuse_existing,
     write,
 )
+from assay.validate.cli.inputs import Limit, judge, limit
 from assay.validate.cli.machines import coloured, screen_width
 
 if TYPE_CHECKING:
@@ -57,20 +58,11 @@ def report(
 ) -> Exit:
     """Compare what was printed with what models predict, and say how far apart they are."""
     outputs = list(output or [])
-    limit = _limit(max_bad)
+    allowed = limit(max_bad)
     _check_outputs(outputs, force=force)
     found = _assess(paths, machine, list(model or []), predictions)
     _write(found, outputs, as_json=as_json)
-    return settle(found, paths, limit)
-
-
-def _limit(text: str) -> tuple[float, bool]:
-    try:
-        return parse_max_bad(text)
-    except ValueError:
-        raise Refusal(
-            f"--max-bad is a number of lines or a share such as 1%, not {text!r}"
-        ) from None
+    return settle(found, paths, allowed)
 
 
 def _check_outputs(outputs: list[Path], *, force: bool) -> None:
@@ -111,29 +103,13 @@ def _write(found: Report, outputs: list[Path], *, as_json: bool) -> None:
     sys.stdout.flush()
 
 
-def settle(found: Report, paths: list[str], limit: tuple[float, bool]) -> Exit:
-    """The exit code of a reading, with a word on stderr for each reason."""
-    from assay.validate.nearest import unrecognised
-
-    codes = []
-    accounts = found.outcome.reading.accounting
-    claimed, refused = (sum(getattr(a, name) for a in accounts) for name in ("claimed", "refused"))
-    for fault in found.outcome.unreadable:
-        complain(str(fault))
-    if not accounts:
-        complain(f"no input could be opened: {', '.join(paths)}")
-        codes.append(Exit.USAGE)
-    elif found.outcome.unreadable:
-        codes.append(Exit.REFUSED)
-    if accounts and claimed + refused == 0:
-        complain(unrecognised(found.outcome))
-        codes.append(Exit.NOTHING)
-    elif accounts and found.comparison.pairs.is_empty() and found.checks.is_empty():
+def settle(found: Report, paths: list[str], allowed: Limit) -> Exit:
+    """The exit code of a report, with a word on stderr for each reason."""
+    codes = judge(found.outcome, paths, allowed)
+    joined = not (found.comparison.pairs.is_empty() and found.checks.is_empty())
+    if found.outcome.reading.accounting and not joined and Exit.NOTHING not in codes:
         complain("nothing to join: no printed number has a prediction; the report says why")
         codes.append(Exit.NOTHING)
-    if too_many(refused, claimed, limit):
-        complain(f"refused {refused:,} of {claimed + refused:,} lines; --max-bad allows fewer")
-        codes.append(Exit.REFUSED)
     return first(codes)
 
 
