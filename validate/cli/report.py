@@ -29,7 +29,7 @@ WRITERS = (".md", ".json")
 @guarded
 def report(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH…", help="Files, folders or globs; - is stdin.")
+        list[str], typer.Argument(metavar="PATH", help="Files, folders or globs; - is stdin.")
     ],
     output: Annotated[
         list[Path] | None,

@@ -37,10 +37,6 @@ def read(report: Report) -> Section:
                 f"number beside a performance unit: {spans(some)}"
                 + (f" and {more} more" if more else "")
             )
-    for name in report.outcome.unrecognised:
-        section.parts.append(f"{name}: no format knows a line of it.")
-    for fault in report.outcome.unreadable:
-        section.parts.append(str(fault))
     section.parts.extend([f"{remark}" for remark in report.outcome.reading.remarks[:SHOWN]])
     return section
 
@@ -54,6 +50,16 @@ def _states(report: Report) -> list[str]:
     words = {"outcome": "an outcome (OOM, fail)", "unknown": "a known unknown", "missing": "empty"}
     each = [f"{n:,} {words.get(state, state)}" for state, n in counts.iter_rows()]
     return ["Cells without a number: " + ", ".join(each) + "."]
+
+
+def failures(report: Report) -> Section | None:
+    """Inputs that gave nothing: unreadable, or without a line that some format knows."""
+    section = Section("Inputs that gave nothing")
+    section.parts.extend(str(fault) for fault in report.outcome.unreadable)
+    section.parts.extend(
+        f"{name}: no format knows a line of it" for name in report.outcome.unrecognised
+    )
+    return section if section.parts else None
 
 
 def refused(report: Report) -> Section | None:

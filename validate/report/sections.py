@@ -20,5 +20,6 @@ def sections(report: Report) -> list[Section]:
         leftovers.unpredicted(report),
         leftovers.unobserved(report),
         reading.refused(report),
+        reading.failures(report),
     ]
     return [section for section in found if section is not None]
