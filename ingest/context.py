@@ -23,11 +23,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.ingest.formats.configuration import Configuration
-from assay.ingest.parse import parse_line
+from assay.ingest.parse import Token, Tree, parse_line
 from assay.ingest.schema import FieldSpec, by_label, fields, normalise
 from assay.ingest.types import Cell, Diagnostic, Line, Record, Span, ValueOrigin
 from assay.ingest.units import SUFFIXES
-from lark import Token, Tree
 
 OF_THE_MODEL = ("hidden", "heads", "kv_heads", "ffn_hidden", "seq_len", "vocab")
 """What a model line says of the model itself and may carry beyond its section. Layers are not among

@@ -97,7 +97,7 @@ def last_place(text: pl.Expr) -> pl.Expr:
     """One unit in the last printed place of each number in `text`, in the printed unit.
 
     >>> pl.DataFrame({"t": ["57.60", "6.384045E+01", "1,000", "nan"]}).select(
-    ...     last_place(pl.col("t")))["t"].to_list()
+    ...     t=last_place(pl.col("t")))["t"].to_list()
     [0.01, 1e-05, 1.0, None]
     """
     decimals = text.str.extract(r"\.([0-9]*)").str.len_bytes().cast(pl.Int64).fill_null(0)

@@ -15,6 +15,8 @@ from assay.ingest.types import Code, Diagnostic, Span
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
+__all__ = ["ParsedLine", "Token", "Tree", "build", "grammar", "parse_line", "terminal"]
+
 ParsedLine = Tree[Token]
 
 

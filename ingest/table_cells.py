@@ -12,11 +12,10 @@ from functools import lru_cache
 
 import polars as pl
 from assay.ingest.columns import GENERIC, Column, plain, rate
-from assay.ingest.parse import parse_line, terminal
+from assay.ingest.parse import Token, Tree, parse_line, terminal
 from assay.ingest.schema import FieldSpec, normalise
 from assay.ingest.types import Cell, Code, Diagnostic, Record, Span
 from assay.ingest.units import SUFFIXES, unit
-from lark import Token, Tree
 
 _COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×] ?(?=[A-Za-z])")
 _NAMED_NUMBER = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)?)[ _-]?([0-9]+)")

@@ -12,10 +12,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from assay.ingest.columns import Column, header, measures
-from assay.ingest.parse import parse_line
+from assay.ingest.parse import Token, parse_line
 from assay.ingest.table_cells import other, outcome_and_date, percentages, quantity, text_cell
 from assay.ingest.types import Code, Diagnostic, Folded, Line, Record, Region, Schema, Span
-from lark import Token
 
 _ALIGNMENT = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
 _HERE = Span("", 0, 1)

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 import pandera.polars as pa
 import polars as pl
 from assay.ingest.cells import split
-from assay.ingest.parse import parse_line
+from assay.ingest.parse import Token, Tree, parse_line
 from assay.ingest.schema import FieldSpec, by_label, logged, named, normalise
 from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Line, Record, Region, Span
 from assay.ingest.units import unit
-from lark import Token, Tree
 
 TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 TIME_LABELS = {

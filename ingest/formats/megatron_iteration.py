@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 
 from assay.ingest.formats.configuration import Configuration
-from assay.ingest.parse import parse_line, terminal
+from assay.ingest.parse import Token, Tree, parse_line, terminal
 from assay.ingest.schema import by_label, logged, normalise
 from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Line, Record, Region, Span
-from lark import Token, Tree
 
 
 class MegatronIteration(Configuration):
