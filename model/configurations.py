@@ -1,9 +1,10 @@
 """One row of a configuration frame as a model, a layout and a machine.
 
 Columns are those of `frames.CONFIGURATION_CASE`. Where a frame has them too, `gated` (the MLP has a
-third matrix), `sequence_parallel`, `attention` (flash or unfused) and `node_bandwidth` (B/s, one
-direction) are used; absent they are what the training stacks of GPT models had: no, no, unfused,
-and the machine's own figure.
+third matrix), `sequence_parallel`, `attention` (flash or unfused), `node_bandwidth` (B/s, one
+direction), `cp`, `ep`, `vp` (chunks of an interleaved stage) and `launch` (blocking or async) are
+used; absent they are what the training stacks of GPT models had: no, no, unfused, the machine's own
+figure, 1, 1, 1, async. A column `model` that names a shape of `shapes.toml` gives the whole shape.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.model.machine import Machine, machines
-from assay.model.shapes import Model
+from assay.model.shapes import Model, shapes
 from assay.model.transformer import Kernels, Layout
 
 NEEDED = (
@@ -41,6 +42,8 @@ class Run:
     node_bandwidth: float | None  # B/s, one direction, all cards of a node; None: not known
     zero_stage: int
     recompute: str
+    interleave: int = 1  # chunks of layers per pipeline stage
+    launch: str = "async"  # blocking: the host waits for every kernel
 
     @property
     def network_per_gpu(self) -> float | None:
@@ -66,29 +69,18 @@ def run(row: Mapping[str, Any]) -> Run | None:
     accelerator = machines().get(row["machine"])
     if accelerator is None or row["dtype"] not in accelerator.peaks:
         return None
-    kv_heads = row.get("kv_heads") or row["heads"]
-    if row["heads"] % kv_heads:
+    model = _model(row)
+    if model is None:
         return None
-    gated = bool(row.get("gated"))
-    model = Model(
-        name=row.get("case", ""),
-        hidden=row["hidden"],
-        layers=row["layers"],
-        heads=row["heads"],
-        kv_heads=kv_heads,
-        head_dim=row["hidden"] // row["heads"],
-        ffn_hidden=row.get("ffn_hidden") or 4 * row["hidden"],
-        vocab=row["vocab"],
-        context=row["seq_len"],
-        gated=gated,
-        norm="rms" if gated else "layer",
-        biases="none" if gated else "all",
-        positions="rotary" if gated else "learned",
-        tied=not gated,
+    layout = Layout(
+        tp=row["tp"],
+        cp=row.get("cp") or 1,
+        ep=row.get("ep") or 1,
+        sequence_parallel=bool(row.get("sequence_parallel")),
     )
     return Run(
         model=model,
-        layout=Layout(tp=row["tp"], sequence_parallel=bool(row.get("sequence_parallel"))),
+        layout=layout,
         kernels=Kernels(
             attention=row.get("attention") or "unfused",
             linear_dtype=row["dtype"],
@@ -105,4 +97,33 @@ def run(row: Mapping[str, Any]) -> Run | None:
         node_bandwidth=row.get("node_bandwidth") or accelerator.node_bandwidth,
         zero_stage=row.get("zero_stage") or 0,
         recompute=row["recompute"],
+        interleave=row.get("vp") or 1,
+        launch=row.get("launch") or "async",
+    )
+
+
+def _model(row: Mapping[str, Any]) -> Model | None:
+    """The shape that the row names or spells out; None where its heads do not group."""
+    named = shapes().get(row.get("model") or "")
+    if named is not None:
+        return named
+    kv_heads = row.get("kv_heads") or row["heads"]
+    if row["heads"] % kv_heads:
+        return None
+    gated = bool(row.get("gated"))
+    return Model(
+        name=row.get("case", ""),
+        hidden=row["hidden"],
+        layers=row["layers"],
+        heads=row["heads"],
+        kv_heads=kv_heads,
+        head_dim=row["hidden"] // row["heads"],
+        ffn_hidden=row.get("ffn_hidden") or 4 * row["hidden"],
+        vocab=row["vocab"],
+        context=row["seq_len"],
+        gated=gated,
+        norm="rms" if gated else "layer",
+        biases="none" if gated else "all",
+        positions="rotary" if gated else "learned",
+        tied=not gated,
     )
