@@ -1,12 +1,16 @@
 """From lines to regions: prefixes peeled, candidates found, one region per format.
 
-A format sees the lines that hold one of its heads (`lines="single"`), or every line of a source in
-which a head occurs (`lines="document"`). Finding heads is a literal scan over the whole column; all
-else happens on what is left, so that a log of noise costs a scan and no more.
+A format sees the lines that hold one of its heads (`lines="single"`), with as many lines after each
+as its records may reach, or every line of a source in which a head occurs (`lines="document"`).
+Finding heads is a literal scan over the whole column; all else happens on what is left, so that a
+log of noise costs a scan and no more.
 """
 
 from __future__ import annotations
 
+import itertools
+import re
+from collections.abc import Callable
 from functools import cache
 
 import polars as pl
@@ -20,18 +24,23 @@ PREFIXES = (
     "HOST",
     "WORKER",
     "SRUN_RANK",
+    "MPI_RANK",
+    "ACTOR",
     "TIMESTAMP",
+    "BARE_TIMESTAMP",
     "LEVEL",
+    "PLAIN_LEVEL",
     "LOCATION",
     "DASHED",
     "RANK",
     "STREAM",
     "LOGGER",
     "QUOTE",
+    "PROGRESS",
 )
 """Terminals of `common.lark` that may stand before a record, in any combination."""
 
-PREFIX_COLUMNS = ("host", "rank", "timestamp")
+PREFIX_COLUMNS = ("host", "rank", "timestamp", "location")
 _WHERE = {
     "host": (r"\[([A-Za-z][A-Za-z0-9._-]*):[0-9]+\]:", r"((?:[0-9]{1,3}\.){3}[0-9]{1,3}):"),
     "rank": (
@@ -39,9 +48,14 @@ _WHERE = {
         r"\[default([0-9]+)\]",
         r"\[rank-?([0-9]+)",
         r"worker-([0-9]+):",
+        r"\[[0-9]+,([0-9]+)\]<",
         r"(?:^|\s)([0-9]+):\s",
     ),
-    "timestamp": (r"\[([0-9]{4}-?[0-9]{2}-?[0-9]{2}[ T][0-9:]{8}(?:[.,][0-9]+)?)\]",),
+    "timestamp": (
+        r"\[([0-9]{4}-?[0-9]{2}-?[0-9]{2}[ T][0-9:]{8}(?:[.,][0-9]+)?)\]",
+        r"([0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:]{8}(?:[.,][0-9]+)?)",
+    ),
+    "location": (r"\[-*([^\[\]| ]*:[0-9]+(?::[A-Za-z_]\w*)?)\]",),
 }
 
 
@@ -55,21 +69,30 @@ def prefix_pattern() -> str:
 def candidates(source: Source, fmt: Format) -> pl.DataFrame:
     """The lines a format may look at: columns line and text; empty where no head occurs."""
     lines = source.lines.select("line", "text")
-    hits = lines.filter(pl.col("text").str.contains_any(list(fmt.heads)))
-    if fmt.opens is not None:
-        hits = hits.filter(pl.col("text").str.contains(fmt.opens))
-    if hits.is_empty() or fmt.lines == "single":
-        return hits
-    return lines
+    held = lines["text"].str.contains_any(list(fmt.heads))
+    if fmt.opens is not None and held.any():
+        held &= lines["text"].str.contains(fmt.opens)
+    if not held.any():
+        return lines.clear()
+    if fmt.lines == "document":
+        return lines
+    for head, reach in fmt.reach.items():
+        begins = pl.col("text").str.contains(head, literal=True)
+        since = pl.col("line") - pl.when(begins).then(pl.col("line")).forward_fill()
+        held |= lines.select(since <= reach).to_series().fill_null(value=False)
+    return lines.filter(held)
 
 
-def peel(lines: pl.DataFrame) -> pl.DataFrame:
-    """Take launcher and logger prefixes off: columns line, text, column, host, rank, timestamp.
+def peel(lines: pl.DataFrame, *, glued: bool = False) -> pl.DataFrame:
+    """Take launcher and logger prefixes off: columns line, text, column and `PREFIX_COLUMNS`.
 
     A line with a carriage return inside holds what a terminal would have overwritten: each part is
-    a line of its own here, with the number of the line it stands in.
+    a line of its own here, with the number of the line it stands in. So is, where `glued` is asked
+    for, each record of several that stand on one line.
     """
     parted = _at_returns(lines)
+    if glued:
+        parted = _at_seams(parted)
     prefix = pl.col("text").str.extract(f"({prefix_pattern()})")
     width = prefix.str.len_chars().fill_null(0)
     return parted.with_columns(prefix=prefix, width=width).select(
@@ -86,17 +109,42 @@ def peel(lines: pl.DataFrame) -> pl.DataFrame:
 def _at_returns(lines: pl.DataFrame) -> pl.DataFrame:
     whole = lines.with_columns(offset=pl.lit(0, dtype=pl.UInt32))
     returned = pl.col("text").str.contains("\r", literal=True)
-    torn = whole.filter(returned)
-    if torn.is_empty():
-        return whole
+    return _parted(whole, returned, lambda text: [at.end() for at in re.finditer("\r", text)])
+
+
+@cache
+def _seam() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Where a record begins on a line, with the prefixes in front of it; and a line of records."""
+    prefixes = "|".join(f"(?:{terminal(name)})" for name in PREFIXES)
+    seam = rf"\s*(?:{prefixes})*\s*(?:{terminal('SEAM')})"
+    return re.compile(seam), re.compile(rf"(?:[^|]*[:=][^|]*\|)?{seam}")
+
+
+def _at_seams(lines: pl.DataFrame) -> pl.DataFrame:
+    """Lines that hold several records, taken apart where the next one begins.
+
+    Only a line that begins as a record holds others: a sentence that quotes two holds none.
+    """
+    seam, first = _seam()
+
+    def cuts(text: str) -> list[int]:
+        begin = first.match(text)
+        return [at.start() for at in seam.finditer(text, begin.end())] if begin else []
+
+    return _parted(lines, pl.col("text").str.count_matches(terminal("SEAM")) > 1, cuts)
+
+
+def _parted(lines: pl.DataFrame, torn: pl.Expr, cuts: Callable[[str], list[int]]) -> pl.DataFrame:
+    """Each line of `torn` as the parts between its `cuts`; the other lines as they are."""
+    hurt = lines.filter(torn)
+    if hurt.is_empty():
+        return lines
     rows = []
-    for line, text, _ in torn.iter_rows():
-        at = 0
-        for part in text.split("\r"):
-            rows.append((line, part, at))
-            at += len(part) + 1
-    parts = pl.DataFrame(rows, schema=whole.schema, orient="row")
-    return pl.concat([whole.filter(~returned), parts]).sort("line", "offset")
+    for line, text, offset in hurt.iter_rows():
+        edges = [0, *cuts(text), len(text)]
+        rows += [(line, text[a:b].strip("\r"), offset + a) for a, b in itertools.pairwise(edges)]
+    parts = pl.DataFrame(rows, schema=lines.schema, orient="row")
+    return pl.concat([lines.filter(~torn), parts]).sort("line", "offset")
 
 
 def region(source: Source, peeled: pl.DataFrame) -> Region:

@@ -47,6 +47,7 @@ class _Ledger:
     claimed: dict[int, str] = field(default_factory=dict)  # line → format
     refused: dict[int, str] = field(default_factory=dict)
     blank: set[int] = field(default_factory=set)
+    parts: set[tuple[int, int]] = field(default_factory=set)  # of lines that formats share
     diagnostics: list[Diagnostic] = field(default_factory=list)
     remarks: list[Diagnostic] = field(default_factory=list)
 
@@ -69,6 +70,9 @@ def read_source(
             if frame.height or origin.height:
                 frames[name] = frame
                 origins.append(origin)
+    lost = ~pl.col("line").is_in(sorted(ledger.refused))  # by a format whose turn came later
+    frames = {name: frame.filter(lost) for name, frame in frames.items()}
+    origins = [origin.filter(lost) for origin in origins]
     return Reading(
         frames=frames,
         provenance=pl.concat(origins).sort("source", "line", "frame", "field"),
@@ -84,14 +88,14 @@ def _folded(source: Source, fmt: Format, ledger: _Ledger) -> Folded | None:
     hits = candidates(source, fmt)
     if hits.is_empty():
         return None
-    folded = fmt.fold(region(source, peel(hits)))
-    double = sorted((folded.claimed | {d.span.line for d in folded.refused}) & set(ledger.claimed))
+    folded = fmt.fold(region(source, peel(hits, glued=fmt.glued)))
+    double = _double(fmt, folded, ledger)
     for line in double:
         other = ledger.claimed.pop(line)
         message = f"claimed by {other} and by {fmt.name}; neither is believed"
         ledger.diagnostics.append(Diagnostic(Span(source.name, line), Code.AMBIGUOUS, message))
         ledger.refused[line] = fmt.name
-    for line in folded.claimed - set(double):
+    for line in folded.claimed - set(double) - ledger.refused.keys():
         ledger.claimed[line] = fmt.name
     for fault in folded.refused:
         if fault.span.line not in double:
@@ -101,6 +105,19 @@ def _folded(source: Source, fmt: Format, ledger: _Ledger) -> Folded | None:
     ledger.blank |= folded.blank
     ledger.remarks += folded.remarks
     return folded
+
+
+def _double(fmt: Format, folded: Folded, ledger: _Ledger) -> list[int]:
+    """Lines that another format has claimed too, unless each holds a part of its own there."""
+    mine = folded.parts or set()
+    lines = folded.claimed | {d.span.line for d in folded.refused}
+    double = lines & ledger.claimed.keys()
+    if folded.parts is not None:
+        both = {line for line, column in mine if (line, column) in ledger.parts}
+        whole = ledger.claimed.keys() - {line for line, _ in ledger.parts}
+        double = (double & both) | (double & whole)
+    ledger.parts |= mine
+    return sorted(double)
 
 
 def _bind(

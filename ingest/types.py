@@ -45,6 +45,7 @@ class Code(StrEnum):
     TOO_LONG = "too-long"  # a line longer than the limit
     AMBIGUOUS = "ambiguous"  # two formats claim one line
     INCOMPLETE = "incomplete"  # a block that lacks lines its format prints
+    REPAIRED = "repaired"  # a remark: a record was put together from parts, or taken from others
     UNREADABLE = "unreadable"  # an input that cannot be opened or decompressed
     UNRECOGNISED = "unrecognised"  # an input in which no format knows a line
 
@@ -109,6 +110,7 @@ class Folded:
     records: list[Record] = field(default_factory=list)
     raw: list[pl.DataFrame] = field(default_factory=list)  # rows of the first frame, see `decode`
     claimed: set[int] = field(default_factory=set)  # every line used, the records' own included
+    parts: set[tuple[int, int]] | None = None  # line and column of each claim, if lines are shared
     blank: set[int] = field(default_factory=set)  # filler rows
     refused: list[Diagnostic] = field(default_factory=list)
     remarks: list[Diagnostic] = field(default_factory=list)  # refuse nothing, are worth a word
@@ -130,14 +132,20 @@ class Region:
     source: Source
     lines: Sequence[Line]
 
+    def cut(self, line: Line) -> bool:
+        """Whether the input ends inside this line, or this part of a line."""
+        return self.source.cut(line.number) and line.column >= self.lines[-1].column
+
 
 @dataclass(frozen=True)
 class Format:
     """A format is data: grammar, fixture folder and output names follow from `name`.
 
     `heads` are literals, one of which stands on every line that begins a record; `lines` says
-    whether records are single lines (the format then sees only lines with a head) or blocks of a
-    document (it then sees every line of a file that has a head somewhere).
+    whether records are single lines (the format then sees only lines with a head; where one begins
+    a block, `reach` says how many lines after it belong to it at most) or blocks of a document (it
+    then sees every line of a file that has a head somewhere). Records of `glued` formats may share
+    a physical line, each with its own column.
     """
 
     name: str
@@ -147,6 +155,8 @@ class Format:
     fold: Callable[[Region], Folded]
     lines: Literal["single", "document"] = "single"
     opens: str | None = None  # a document is looked at only if a line matches (polars' syntax)
+    reach: Mapping[str, int] = field(default_factory=dict)
+    glued: bool = False
     binds: bool = True  # whether configuration outside a record is bound to it
 
 

@@ -1,10 +1,18 @@
 """One module per format: a pandera schema and a `Format`. The tuple is the registry, in order."""
 
-from assay.ingest.formats import gemm_table, markdown_table, megatron_iteration
+from assay.ingest.formats import (
+    gemm_table,
+    markdown_table,
+    megatron_iteration,
+    megatron_memory,
+    megatron_validation,
+)
 from assay.ingest.types import Format
 
 FORMATS: tuple[Format, ...] = (
     megatron_iteration.FORMAT,
+    megatron_validation.FORMAT,
+    megatron_memory.FORMAT,
     markdown_table.FORMAT,
     gemm_table.FORMAT,
 )

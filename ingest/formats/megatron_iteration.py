@@ -7,15 +7,25 @@ Fields come in any order, any may be missing, unknown ones are kept in `other`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import cache
 
 from assay.ingest.formats.configuration import Configuration
+from assay.ingest.metrics import put
 from assay.ingest.parse import Token, Tree, parse_line, terminal
-from assay.ingest.schema import by_label, logged, normalise
+from assay.ingest.schema import logged
 from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Line, Record, Region, Span
+
+GIB_AS_GB = 2.0**30 / 1e9
+"""Fields that divide by 1024³ and print `GB`: a device of 256 GiB shows as 255.98GB."""
 
 
 class MegatronIteration(Configuration):
-    """Times and rates are means over the iterations since the previous line."""
+    """Times and rates are means over the iterations since the previous line.
+
+    Where a line prints a pair `8400.2/8512.9`, the first is that mean, the second the mean since
+    the start of the run, kept in the column that ends with `_average`.
+    """
 
     iteration: int = logged(kind="exact", ge=0, meaning="iteration number")
     train_iters: int = logged(kind="exact", ge=1, meaning="iterations of the schedule")
@@ -27,44 +37,109 @@ class MegatronIteration(Configuration):
             "elapsed time per iteration (ms)": 1e-3,
             "iteration time (s)": 1,
             "iteration time (ms)": 1e-3,
+            "iteration time": 1,
         },
         unit="s", quantity="step_time", gt=0, nullable=True, meaning="time of one iteration",
     )  # fmt: skip
+    step_time_average: float = logged(unit="s", gt=0, nullable=True)
     learning_rate: float = logged(["learning rate", "lr"], nullable=True)
-    lm_loss: float = logged(["lm loss"], nullable=True, meaning="language-model loss")
+    lm_loss: float = logged(
+        ["lm loss", "loss", "train loss", "reduced train loss"],
+        nullable=True,
+        meaning="language-model loss",
+    )
     loss_scale: float = logged(["loss scale"], ge=0, nullable=True)
     grad_norm: float = logged(["grad norm"], nullable=True)
     params_norm: float = logged(["params norm"], nullable=True)
     num_zeros: float = logged(["num zeros"], ge=0, nullable=True)
+    load_balancing_loss: float = logged(["load balancing loss"], nullable=True)
+    sop_loss: float = logged(["sop loss"], nullable=True, meaning="sentence-order loss of BERT")
     skipped_iterations: int = logged(
         ["number of skipped iterations"], kind="exact", ge=0, nullable=True
     )
     nan_iterations: int = logged(["number of nan iterations"], kind="exact", ge=0, nullable=True)
     samples_per_s: float = logged(
-        ["samples per second", "samples/sec"],
+        ["samples per second", "samples/sec", "samples/s"],
         unit="sample/s", quantity="samples_per_s", gt=0, nullable=True,
     )  # fmt: skip
     tokens_per_gpu_per_s: float = logged(
-        ["tokens per gpu per second (tgs)", "tokens per gpu per second"],
+        [
+            "tokens per gpu per second (tgs)", "tokens per gpu per second", "tgs",
+            "tokens per GPU (tokens/s/GPU)", "tokens/sec/GPU", "tokens/s/GPU",
+        ],
         unit="token/s", quantity="tokens_per_gpu_per_s", gt=0, nullable=True,
     )  # fmt: skip
+    tokens_per_gpu_per_s_average: float = logged(unit="token/s", gt=0, nullable=True)
+    tokens_per_s: float = logged(
+        ["tokens per second", "tokens/sec", "tokens/s"],
+        unit="token/s", quantity="tokens_per_s", gt=0, nullable=True,
+    )  # fmt: skip
     model_flops_rate: float = logged(
-        {"TFLOPs": 1e12, "throughput per GPU (TFLOP/s/GPU)": 1e12, "compute per GPU": 1e12},
+        {
+            "TFLOPs": 1e12,
+            "throughput per GPU (TFLOP/s/GPU)": 1e12,
+            "throughput (TFLOP/s/GPU)": 1e12,
+            "compute per GPU (TFLOP/s/GPU)": 1e12,
+            "compute per GPU": 1e12,
+            "approx flops per GPU": 1,
+        },
         unit="flop/s", quantity="model_flops_rate", gt=0, nullable=True,
         meaning="model FLOPs per second and GPU, by the framework's own formula",
     )  # fmt: skip
+    model_flops_rate_average: float = logged(unit="flop/s", gt=0, nullable=True)
+    memory_used: float = logged(
+        dict.fromkeys(
+            ["hip mem usage", "rocm mem usage", "cuda mem usage", "gpu mem usage"], GIB_AS_GB
+        ),
+        unit="B", ge=0, nullable=True, meaning="memory in use on the device, by its driver",
+    )  # fmt: skip
+    memory_free: float = logged(
+        dict.fromkeys(
+            ["hip mem free", "rocm mem free", "cuda mem free", "gpu mem free"], GIB_AS_GB
+        ),
+        unit="B", ge=0, nullable=True,
+    )  # fmt: skip
+    memory_total: float = logged(
+        dict.fromkeys(
+            ["hip mem total", "rocm mem total", "cuda mem total", "gpu mem total"], GIB_AS_GB
+        ),
+        unit="B", gt=0, nullable=True,
+    )  # fmt: skip
+    memory_fraction: float = logged(
+        [
+            "hip mem usage_ratio", "rocm mem usage_ratio", "cuda mem usage_ratio",
+            "gpu mem usage_ratio", "mem usages",
+        ],
+        unit="1", ge=0, nullable=True,
+    )  # fmt: skip
+    energy_per_gpu: float = logged(
+        ["energy per GPU (J/iter/GPU)"], unit="J", ge=0, nullable=True, meaning="of one iteration"
+    )
+    power_per_gpu: float = logged(["power per GPU (W/GPU)"], unit="W", ge=0, nullable=True)
     actual_seq_len: int = logged(
         ["actual seqlen", "actual seq length"], kind="exact", ge=1, unit="token", nullable=True
     )
 
 
+@cache
+def _claims() -> re.Pattern[str]:
+    """A record: its head, after nothing, a bracket of a launcher unknown to us, or one metric."""
+    head = terminal("HEAD", "megatron_iteration")
+    return re.compile(
+        rf"((?:[\[(<{{][^][(){{}}<>|]{{0,60}}[\])>}}]:?\s*)*)(?:[^|]*[:=][^|]*\|\s*)?{head}"
+    )
+
+
 def fold(region: Region) -> Folded:
     """Every line with a record head, parsed; what does not parse is refused."""
-    folded = Folded()
-    claims = re.compile(rf"(?:[^|]*[:=][^|]*\|\s*)?{terminal('HEAD', 'megatron_iteration')}")
-    for line in region.lines:
-        if not claims.match(line.text):
+    parts: set[tuple[int, int]] = set()
+    folded = Folded(parts=parts)
+    for whole in region.lines:
+        claim = _claims().match(whole.text)
+        if not claim:
             continue
+        begin = claim.end(1)
+        line = whole._replace(text=whole.text[begin:], column=whole.column + begin)
         span = Span(region.source.name, line.number, line.column)
         tree = parse_line("megatron_iteration", "iteration_line", line.text.rstrip(), span)
         if isinstance(tree, Diagnostic):
@@ -73,6 +148,7 @@ def fold(region: Region) -> Folded:
         record, remark = _record(region, line, tree)
         folded.records.append(record)
         folded.claimed.add(line.number)
+        parts.add((line.number, line.column))
         if remark:
             folded.remarks.append(remark)
     return folded
@@ -80,9 +156,9 @@ def fold(region: Region) -> Folded:
 
 def _record(region: Region, line: Line, tree: Tree[Token]) -> tuple[Record, Diagnostic | None]:
     record = Record(line.number, {}, line.column, prefix=line.prefix)
-    parts = [part for part in tree.children if isinstance(part, Tree)]
+    parts = list(_parts(tree))
     closed = isinstance(tree.children[-1], Token)  # the line ends with a bar
-    cut = region.source.cut(line.number) and not closed
+    cut = region.cut(line) and not closed
     for part in parts:
         tokens = {t.type: t for t in part.scan_values(lambda value: isinstance(value, Token))}
         last = part is parts[-1] and not closed
@@ -98,21 +174,21 @@ def _record(region: Region, line: Line, tree: Tree[Token]) -> tuple[Record, Diag
         elif last and cut:
             return record, _truncated(region, line, record, str(tokens["KEY"]))
         else:
-            _metric(record, line, tokens["KEY"], tokens["VALUE"])
+            value = tokens.get("VALUE") or tokens["QUANTITY"]
+            at = line.column + (value.start_pos or 0)
+            put(record, MegatronIteration, tokens["KEY"], str(value), at)
     return record, None
 
 
-def _metric(record: Record, line: Line, key: Token, value: Token) -> None:
-    found = by_label(MegatronIteration).get(normalise(key))
-    if found is None or found[0].name in record.cells:
-        record.other.append((key.strip(), str(value)))
-        return
-    spec, scale = found
-    record.cells[spec.name] = _cell(line, value, scale)
+def _parts(tree: Tree[Token]) -> Iterator[Tree[Token]]:
+    """Head, metrics and labels of a line, in order."""
+    for part in tree.children:
+        if isinstance(part, Tree):
+            yield from _parts(part) if part.data == "cell" else (part,)
 
 
-def _cell(line: Line, token: Token, scale: float = 1.0) -> Cell:
-    return Cell(str(token), line.number, line.column + (token.start_pos or 0), scale)
+def _cell(line: Line, token: Token) -> Cell:
+    return Cell(str(token), line.number, line.column + (token.start_pos or 0))
 
 
 def _truncated(region: Region, line: Line, record: Record, label: str) -> Diagnostic:
@@ -128,4 +204,5 @@ FORMAT = Format(
     schemas={"megatron_iteration": MegatronIteration},
     origin="measured",
     fold=fold,
+    glued=True,
 )

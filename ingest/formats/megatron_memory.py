@@ -1,0 +1,52 @@
+"""Megatron's memory reports: what the allocator of each rank holds after some iterations.
+
+In: `[Rank N] (after M iterations) memory (MB) | allocated: … | …`. Out: one record per report, also
+where the reports of several ranks stand on one line. Megatron divides by 1024² and prints `MB`.
+"""
+
+from __future__ import annotations
+
+import pandera.polars as pa
+from assay.ingest.records import Kind, fold_lines
+from assay.ingest.schema import logged, named
+from assay.ingest.types import Folded, Format, Region
+
+MIB_AS_MB = 2.0**20
+
+
+class MegatronMemory(pa.DataFrameModel):
+    """Bytes of one rank, as its caching allocator counts them."""
+
+    iteration: int = logged(kind="exact", ge=0, nullable=True, meaning="iterations done so far")
+    moment: str = named(meaning="when, where it is no number of iterations")
+    allocated: float = logged(
+        {"allocated": MIB_AS_MB}, kind="binary", unit="B", ge=0, nullable=True
+    )
+    max_allocated: float = logged(
+        {"max allocated": MIB_AS_MB}, kind="binary", unit="B", quantity="memory", ge=0,
+        nullable=True, meaning="peak of what tensors held",
+    )  # fmt: skip
+    reserved: float = logged({"reserved": MIB_AS_MB}, kind="binary", unit="B", ge=0, nullable=True)
+    max_reserved: float = logged(
+        {"max reserved": MIB_AS_MB}, kind="binary", unit="B", quantity="memory_reserved", ge=0,
+        nullable=True, meaning="peak of what the allocator took from the device",
+    )  # fmt: skip
+
+
+KINDS = (Kind("memory_line", "HEAD", "megatron_memory", MegatronMemory),)
+
+
+def fold(region: Region) -> Folded:
+    """Every memory report of a region."""
+    return fold_lines(region, "megatron_memory", KINDS)
+
+
+FORMAT = Format(
+    name="megatron_memory",
+    heads=("memory (MB)",),
+    schemas={"megatron_memory": MegatronMemory},
+    origin="measured",
+    fold=fold,
+    glued=True,
+    binds=False,
+)

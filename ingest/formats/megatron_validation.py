@@ -1,0 +1,40 @@
+"""Megatron's validation lines: the losses on held-out data at some iteration.
+
+In: `validation loss at iteration N | lm loss value: … | lm loss PPL: … |`. Out: one record per
+line; losses of other names are kept in `other`.
+"""
+
+from __future__ import annotations
+
+import pandera.polars as pa
+from assay.ingest.records import Kind, fold_lines
+from assay.ingest.schema import logged, named
+from assay.ingest.types import Folded, Format, Region
+
+
+class MegatronValidation(pa.DataFrameModel):
+    """Loss and perplexity on held-out data."""
+
+    iteration: int = logged(kind="exact", ge=0, nullable=True)
+    moment: str = named(meaning="what stands for the iteration or behind it: on which data")
+    lm_loss: float = logged(["lm loss value", "loss value"], nullable=True)
+    lm_ppl: float = logged(["lm loss PPL", "loss PPL"], ge=0, nullable=True, meaning="perplexity")
+
+
+KINDS = (Kind("validation_line", "HEAD", "megatron_validation", MegatronValidation),)
+
+
+def fold(region: Region) -> Folded:
+    """Every validation line of a region."""
+    return fold_lines(region, "megatron_validation", KINDS)
+
+
+FORMAT = Format(
+    name="megatron_validation",
+    heads=("loss at ", "results at "),
+    schemas={"megatron_validation": MegatronValidation},
+    origin="measured",
+    fold=fold,
+    glued=True,
+    binds=False,
+)

@@ -1,0 +1,105 @@
+"""One printed metric — a label and a value — to the column that it belongs to.
+
+The schema says which labels a column has; here stands what a value may be beside a number: a number
+with its unit glued on or one blank away (`112.9TFLOPS`, `98.412 s`), a pair of the last interval's
+value and its running mean (`8400.2/8512.9`), or several values under a label that names several
+(`mem usage/free/total: 180.10GB/75.88GB/255.98GB`).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from assay.ingest.parse import terminal
+from assay.ingest.schema import FieldSpec, by_label, fields, normalise
+from assay.ingest.types import Cell, Record, Schema
+from assay.ingest.units import unit
+
+AVERAGE = "_average"
+"""A column with this ending holds the running mean that is printed behind the value of its base."""
+
+_LABEL_UNIT = re.compile(r"(.+?)[\s_]*\(([^()]+)\)\s*")
+
+
+@cache
+def _measured() -> re.Pattern[str]:
+    return re.compile(rf"({terminal('NUMBER')})\s?([A-Za-zµ%][A-Za-z/%]*)")
+
+
+def put(record: Record, schema: Schema, label: str, value: str, at: int) -> None:
+    """Store one metric of `record`: in its column, or among `other` where no column declares it.
+
+    `at` is the column of the value in the original line. A label that comes twice keeps its first
+    value; the second goes to `other`.
+    """
+    if not _composite(record, schema, label, value, at):
+        _single(record, schema, label, value, at)
+
+
+def _single(record: Record, schema: Schema, label: str, value: str, at: int) -> None:
+    found = column(schema, label)
+    if found is None or found[0].name in record.cells:
+        record.other.append((label.strip(), value))
+        return
+    spec, scale = found
+    mean = f"{spec.name}{AVERAGE}"
+    now, slash, then = value.partition("/")
+    if slash and mean in fields(schema):
+        record.cells[spec.name] = cell(spec, now.strip(), scale, record.line, at)
+        record.cells[mean] = cell(spec, then.strip(), scale, record.line, at + len(now) + 1)
+        return
+    record.cells[spec.name] = cell(spec, value, scale, record.line, at)
+
+
+def _composite(record: Record, schema: Schema, label: str, value: str, at: int) -> bool:
+    """`mem usage/free: 1GB/2GB` as `mem usage: 1GB` and `mem free: 2GB`, if a part is known."""
+    if "/" not in value or "/" not in label or column(schema, label):
+        return False
+    head, _, names = label.strip().rpartition(" ")
+    parts, values = names.split("/"), value.split("/")
+    labels = [f"{head} {part}".strip() for part in parts]
+    if len(parts) != len(values) or not any(column(schema, name) for name in labels):
+        return False
+    for name, text in zip(labels, values, strict=True):
+        _single(record, schema, name, text.strip(), at)
+        at += len(text) + 1
+    return True
+
+
+def cell(spec: FieldSpec, text: str, scale: float, line: int, at: int) -> Cell:
+    """The cell of one value; a unit printed behind the number is taken off and multiplied in."""
+    if spec.numeric and (measured := _measured().fullmatch(text)):
+        known = unit(measured[2])
+        if known is not None and known.si == (spec.unit or known.si):
+            same = scale == known.scale  # the label names the unit too
+            return Cell(measured[1], line, at, scale if same else scale * known.scale)
+    return Cell(text, line, at, scale)
+
+
+def column(schema: Schema, label: str) -> tuple[FieldSpec, float] | None:
+    """The column a label belongs to and the factor to its unit; None where none declares it.
+
+    A label whose bracket names another unit than the declared spellings do is known by its unit:
+    `elapsed time per iteration (us)`.
+    """
+    found = by_label(schema).get(normalise(label))
+    if found is not None:
+        return found
+    said = _LABEL_UNIT.fullmatch(label)
+    known = unit(said[2]) if said else None
+    if said is None or known is None:
+        return None
+    spec = _without_unit(schema).get(normalise(said[1]))
+    return (spec, known.scale) if spec is not None and spec.unit == known.si else None
+
+
+@cache
+def _without_unit(schema: Schema) -> dict[str, FieldSpec]:
+    """Labels that end with a unit in brackets, without it."""
+    return {
+        normalise(said[1]): spec
+        for spec in fields(schema).values()
+        for label in spec.labels
+        if (said := _LABEL_UNIT.fullmatch(label)) and unit(said[2])
+    }
