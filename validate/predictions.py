@@ -34,6 +34,7 @@ def load(path: Path, cases: Cases) -> pl.DataFrame:
         table = _with_cases(path, table, cases)
     elif "subject" not in table.columns or "scope" not in table.columns:
         table = _with_subjects(table, cases)
+    _finite(path, table)
     none = pl.lit(None, dtype=pl.Float64)
     bounds = {name: none for name in ("low", "high") if name not in table.columns}
     return table.with_columns(
@@ -41,6 +42,16 @@ def load(path: Path, cases: Cases) -> pl.DataFrame:
         basis=pl.lit(str(path)),
         inputs=pl.lit([], dtype=pl.List(pl.String)),
     ).select(pl.col(name).cast(kind) for name, kind in PREDICTION.items())
+
+
+def _finite(path: Path, table: pl.DataFrame) -> None:
+    try:
+        value = table["value"].cast(pl.Float64)
+    except pl.exceptions.PolarsError as fault:
+        raise Unjoinable(f"{path}: {str(fault).splitlines()[0]}") from None
+    bad = (~value.is_finite().fill_null(value=False)).arg_true()
+    if len(bad):
+        raise Unjoinable(f"{path}:{bad[0] + 2}: value is no finite number")
 
 
 def _read(path: Path) -> pl.DataFrame:

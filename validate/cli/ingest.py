@@ -22,7 +22,7 @@ SHOWN = 20
 @guarded
 def ingest(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH…", help="Files, folders or globs; - is stdin.")
+        list[str], typer.Argument(metavar="PATH", help="Files, folders or globs; - is stdin.")
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write; new or ours.")

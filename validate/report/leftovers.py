@@ -8,6 +8,10 @@ from assay.validate.models import SPEED
 from assay.validate.report.layout import Column, Section, Table
 
 SHOWN = 30
+HINT = (
+    "What a document leaves out can be stated: the machine with --machine NAME, everything else in "
+    "a file NAME.toml beside NAME.md, as a table [configuration]."
+)
 
 
 def unpredicted(report: Report) -> Section | None:
@@ -27,7 +31,12 @@ def unpredicted(report: Report) -> Section | None:
     ]
     columns = [Column("scope"), Column("quantity"), Column("n", ">"), Column("why"),
                Column("first at", "<", flexible=True)]  # fmt: skip
-    return Section("Printed, not predicted", [Table(columns, rows)])
+    section = Section("Printed, not predicted", [Table(columns, rows)])
+    for text, why in sorted(report.cases.unresolved.items()):
+        section.parts.append(f"Unknown device or number format {text}: {why}.")
+    if counts["reason"].str.starts_with("needs").any():
+        section.parts.append(HINT)
+    return section
 
 
 def _reasons(report: Report, rest: pl.DataFrame) -> pl.Series:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import polars as pl
 from assay.validate.assess import Report
-from assay.validate.report.layout import Column, Section, Table, count, percent, safe, spans
+from assay.validate.report.layout import Column, Section, Table, count, percent, spans
 
 SHOWN = 12
 SAMPLED = 3
@@ -100,8 +100,6 @@ def configurations(report: Report) -> Section | None:
     )
     for origin, law, names, n in laws.iter_rows():
         section.parts.append(f"{origin}: {', '.join(names)} ({n:,}) by: {law}")
-    for text, why in sorted(report.cases.unresolved.items()):
-        section.parts.append(f"unknown device or number format {safe(text)!r}: {why}")
     return section
 
 

@@ -1,0 +1,47 @@
+"""Help is quick, complete, and what the documentation says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from assay.validate.cli import app
+from assay.validate.cli.reference import commands, page
+
+from tests.cli.conftest import Run
+from tests.conftest import ROOT
+
+PROBE = """
+import sys
+sys.argv = ["assay", *{arguments!r}]
+from assay.validate.cli import app
+try:
+    app()
+except SystemExit:
+    pass
+heavy = {{"polars", "pandera", "lark", "numpy", "scipy"}}
+print("HEAVY", sorted(heavy & set(sys.modules)), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("path", [[], *commands(app)], ids=lambda path: " ".join(path) or "assay")
+def test_help_imports_nothing_heavy(path: list[str]) -> None:
+    code = PROBE.format(arguments=[*path, "--help"])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "Usage: assay" in done.stdout
+    assert "HEAVY []" in done.stderr
+
+
+def test_the_page_of_commands_is_up_to_date() -> None:
+    said = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert said == page(), "python -m assay.validate.cli.reference > docs/cli.md"
+
+
+def test_no_arguments_show_the_help(assay: Run) -> None:
+    done = assay()
+    assert "Usage: assay" in done.out + done.err
+
+
+def test_an_unknown_option_is_a_usage_error(assay: Run) -> None:
+    assert assay("report", "--bogus", "x").code == 2
