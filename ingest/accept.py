@@ -121,8 +121,8 @@ def _provenance_row(
     )  # fmt: skip
 
 
-Place = Callable[[int, str], tuple[int, int]]
-"""Row and field → line and column of the cell, for diagnostics."""
+Place = Callable[[int, str], tuple[int, int] | None]
+"""Row and field → line and column of the cell, for diagnostics; None: where the record is."""
 
 
 def accept(raw: pl.DataFrame, schema: Schema, place: Place | None = None) -> Accepted:
@@ -202,10 +202,8 @@ def _said(check: str, case: object) -> str:
 
 
 def _span(raw: pl.DataFrame, row: int, name: str, place: Place | None) -> Span:
-    where = raw.select("source", "line", "column").row(row)
-    if place is None:
-        return Span(*where)
-    return Span(where[0], *place(row, name))
+    source, *record = raw.select("source", "line", "column").row(row)
+    return Span(source, *((place and place(row, name)) or record))
 
 
 def _undecodable(

@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
 
 import polars as pl
-from assay.ingest.accept import BASE_TYPES, OTHER, PROVENANCE, accept, provenance, raw_frame
+from assay.ingest.accept import BASE_TYPES, OTHER, PROVENANCE, Place, accept, provenance, raw_frame
 from assay.ingest.carve import candidates, peel, prefix_pattern, region
 from assay.ingest.context import bind, read_context
 from assay.ingest.schema import fields
@@ -156,28 +155,24 @@ def _accepted(
         raws += [raw.filter(stands) for raw in folded.raw]
     if not raws:
         return pl.DataFrame(), pl.DataFrame(schema=PROVENANCE)
-    good, lost = [], set()
-    for raw in raws:
-        place = _places(records) if raw is raws[0] and records else None
-        taken = accept(_complete(raw), schema, place)
-        good.append(taken.frame)
-        for fault in taken.refused:
-            ledger.diagnostics.append(fault._replace(text=fault.text or ""))
-        for row in taken.bad:
-            line = raw["line"][row]
-            lost.add(line)
-            ledger.claimed.pop(line, None)
-            ledger.refused[line] = fmt.name
+    raw = pl.concat(map(_complete, raws), how="diagonal")
+    taken = accept(raw, schema, _places(records))
+    lost = {raw["line"][row] for row in taken.bad}
+    ledger.diagnostics += taken.refused
+    for line in lost:
+        ledger.claimed.pop(line, None)
+        ledger.refused[line] = fmt.name
     kept = [r for r in records if r.line not in lost]
-    frame = pl.concat(good, how="diagonal").sort("source", "line", maintain_order=True)
+    frame = taken.frame.sort("source", "line", maintain_order=True)
     return frame, provenance(source.name, name, kept, schema)
 
 
-def _places(records: Sequence[Record]) -> Any:
-    def place(row: int, name: str) -> tuple[int, int]:
-        cell = records[row].cells.get(name)
-        return (cell.line or records[row].line, cell.column) if cell else (
-            records[row].line, records[row].column)  # fmt: skip
+def _places(records: Sequence[Record]) -> Place:
+    """Where the cells of the first rows stand, those made of records; None for the others."""
+
+    def place(row: int, name: str) -> tuple[int, int] | None:
+        cell = records[row].cells.get(name) if row < len(records) else None
+        return (cell.line, cell.column) if cell and cell.line else None
 
     return place
 

@@ -20,6 +20,7 @@ CASES = sorted(
     if path.suffix in {".md", ".log", ".csv", ".txt"}
 )
 PER_FIXTURE = 5_000
+QUICK = 1_000  # of them, in every run of the tests; all of them in the slow ones
 PER_DOCUMENT = 100
 WINDOW = 8
 NASTY = [b"|", b"\r", b"\x00", b"\xff", b"\x1b[31m", b"=", b":", b"-", b"nan", b",", b'"', b"1e999"]
@@ -83,9 +84,20 @@ def test_every_fixture_is_conserved(path: Path) -> None:
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
 def test_mutations_lose_nothing(path: Path) -> None:
-    rng = random.Random(path.name)
+    lose_nothing(path, QUICK)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
+def test_many_mutations_lose_nothing(path: Path) -> None:
+    lose_nothing(path, PER_FIXTURE)
+
+
+def lose_nothing(path: Path, mutations: int) -> None:
+    """Read so many mutated excerpts of an input, batched into documents."""
+    rng = random.Random(f"{path.name} {mutations}")
     data = path.read_bytes()
-    for _ in range(PER_FIXTURE // PER_DOCUMENT):
+    for _ in range(mutations // PER_DOCUMENT):
         parts = [b"\n".join(mutate(excerpts(data, rng), rng)) for _ in range(PER_DOCUMENT)]
         whole = source("mutant", b"\n\n".join(parts))
         assert isinstance(whole, Source)
