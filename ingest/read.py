@@ -24,6 +24,10 @@ COMPANIONS = {".toml", ".golden"}
 """Files that stand beside an input and are none themselves, where a folder is read."""
 
 
+COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
+"""Suffixes that say how an input is packed and nothing of what it is."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What became of several inputs: the reading, and the inputs that gave none."""
@@ -99,7 +103,8 @@ def _files(folder: Path) -> list[str]:
 
 def side_file(path: Path) -> dict[str, Cell] | Diagnostic:
     """The configuration that the side file of `path` states; empty where there is none."""
-    beside = path.with_suffix(".toml")
+    plain = path.with_suffix("") if path.suffix in COMPRESSED else path
+    beside = plain.with_suffix(".toml")
     if beside == path or not beside.is_file():
         return {}
     try:
