@@ -1,0 +1,57 @@
+"""JUnit XML, which every CI shows: one suite, one case per thing that was judged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot hold, not even escaped."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One case: `failure` is empty where it passed; `error` says that it could not be judged."""
+
+    suite: str
+    name: str
+    failure: str = ""
+    error: str = ""
+    details: str = ""
+
+
+def junit(name: str, results: Sequence[Result]) -> str:
+    """The XML of a test suite; the same results give the same bytes.
+
+    >>> print(junit("gates", [Result("gates", "gemm.time", failure="mape 9% is over 5%")]))
+    <?xml version="1.0" encoding="utf-8"?>
+    <testsuites>
+      <testsuite name="gates" tests="1" failures="1" errors="0" skipped="0">
+        <testcase classname="gates" name="gemm.time">
+          <failure message="mape 9% is over 5%" />
+        </testcase>
+      </testsuite>
+    </testsuites>
+    <BLANKLINE>
+    """
+    root = ElementTree.Element("testsuites")
+    suite = ElementTree.SubElement(
+        root, "testsuite", name=name, tests=str(len(results)),
+        failures=str(sum(bool(result.failure) for result in results)),
+        errors=str(sum(bool(result.error) for result in results)), skipped="0",
+    )  # fmt: skip
+    for result in results:
+        case = ElementTree.SubElement(suite, "testcase", classname=result.suite, name=result.name)
+        for kind in ("failure", "error"):
+            if message := getattr(result, kind):
+                element = ElementTree.SubElement(case, kind, message=_clean(message))
+                element.text = _clean(result.details) or None
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+
+def _clean(text: str) -> str:
+    return _FORBIDDEN.sub("�", text)
