@@ -1,0 +1,74 @@
+"""What the registered models predict for a reading, as entries of its golden.
+
+One entry per case that some model predicts: the values the models are given, then one line per
+prediction, `scope.quantity by model`. Equal cases are one entry with a count, so that a log of ten
+thousand lines of one run is ten lines here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from assay.ingest.formats import FORMATS
+from assay.ingest.types import Format, Reading
+from assay.validate.cases import CONFIGURED, Cases, cases
+from assay.validate.golden.canonical import quoted
+from assay.validate.golden.digits import predicted
+from assay.validate.golden.document import PREDICTED, Entry
+from assay.validate.golden.folder import Settings
+from assay.validate.models import MODELS, predict
+from assay.validate.observe import about
+
+GEMM = ("machine", "dtype", "b", "m", "n", "k")
+
+
+def settings(stated: Mapping[str, str] | None = None) -> Settings:
+    """How inputs are read for their goldens: all formats, all registered models."""
+    return Settings(stated=stated, predict=forecast)
+
+
+def forecast(
+    reading: Reading, formats: Sequence[Format] = FORMATS
+) -> Mapping[str, Sequence[Entry]]:
+    """The section of predictions of a golden; none where no model predicts anything."""
+    known = cases(reading, about(formats))
+    said = predict(known, MODELS)
+    if said.is_empty():
+        return {}
+    given = _given(known)
+    lines: dict[str, list[tuple[str, str]]] = {}
+    for row in said.sort("case", "scope", "subject", "quantity", "model").iter_rows(named=True):
+        what = f"{row['scope']}.{row['quantity']}"
+        subject = f" of {row['subject']}" if row["subject"] else ""
+        unit = f" {row['unit']}" if row["unit"] != "1" else ""
+        shown = (f"{what}{subject} by {row['model']}", f"{predicted(row['value'])}{unit}")
+        lines.setdefault(row["case"], []).append(shown)
+    counts = Counter((*given.get(case, ()), *told) for case, told in lines.items())
+    return {
+        PREDICTED: [
+            (("cases", str(count)), *entry) if count > 1 else entry
+            for entry, count in counts.items()
+        ]
+    }
+
+
+def _given(known: Cases) -> dict[str, Entry]:
+    """Case → the values that say what is predicted; nulls are left out."""
+    found: dict[str, Entry] = {}
+    configured = [name for name in ("machine", *CONFIGURED) if name in known.configuration.columns]
+    for frame, columns in ((known.configuration, configured), (known.gemm, list(GEMM))):
+        for row in frame.select("case", *columns).iter_rows(named=True):
+            case = row.pop("case")
+            found[case] = tuple(
+                (name, _shown(value)) for name, value in row.items() if value is not None
+            )
+    return found
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    return quoted(value) if isinstance(value, str) else str(value)
