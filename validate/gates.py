@@ -18,6 +18,11 @@ from typing import Any
 Row = Mapping[str, Any]
 """One row of a list in the report document."""
 
+WHAT = ("scope", "quantity", "origin")
+FIGURE = (*WHAT, "model")
+PAIR = ("case", "scope", "subject", "quantity", "model")
+"""What makes a row of accuracy, and of pairs, the same one in two reports."""
+
 _SHOWN = 5
 _AIM = r"(?:(?P<scope>[a-z_]+)(?:\.(?P<quantity>[a-z_0-9]+))?)?(?:@(?P<model>[\w.+-]+))?"
 _LIMIT = re.compile(rf"(?:{_AIM}=)?(?P<limit>[0-9]+(?:\.[0-9]+)?)(?P<percent>%?)")
@@ -130,11 +135,15 @@ def judge(
     required: Sequence[Least] = (),
     baseline: Row | None = None,
     yardsticks: Collection[str] = (),
+    models: Collection[str] = (),
 ) -> list[Verdict]:
     """Every verdict of every gate, in the order of the options.
 
-    `yardsticks` are models that a report carries to be beaten: a gate that names no model does not
-    judge them, unless the report holds nothing else of what the gate speaks of.
+    Of `report`, `accuracy` and `pairs` are looked at; pairs should be those that were scored.
+    `models` restricts the comparison with a baseline to those of the report; empty means all.
+
+    `yardsticks` are models that a report carries to be beaten: a gate that names no model judges
+    them only where nothing else predicts a quantity, and then the best of them.
     """
     verdicts: list[Verdict] = []
     for figure in dict.fromkeys(one.figure for one in limits):
@@ -143,7 +152,7 @@ def judge(
     for need in required:
         verdicts += _required(report, need, yardsticks)
     if baseline is not None:
-        verdicts += _against(report, baseline)
+        verdicts += _against(report, baseline, models)
     return verdicts
 
 
@@ -158,13 +167,14 @@ def _judged(report: Row, aim: Aim, yardsticks: Collection[str]) -> list[Row]:
     rows = [row for row in report["accuracy"] if aim.fits(row) and row["n"]]
     if aim.model is not None:
         return rows
-    ours = [row for row in rows if row["model"] not in yardsticks]
-    covered = {(row["scope"], row["quantity"]) for row in ours}
-    return [
-        row
-        for row in rows
-        if row["model"] not in yardsticks or (row["scope"], row["quantity"]) not in covered
-    ]
+    judged = [row for row in rows if row["model"] not in yardsticks]
+    covered = {tuple(row[name] for name in WHAT) for row in judged}
+    best: dict[tuple[str, ...], Row] = {}
+    for row in rows:
+        what = tuple(row[name] for name in WHAT)
+        if what not in covered and (what not in best or row["mape"] < best[what]["mape"]):
+            best[what] = row
+    return [row for row in rows if row in judged or row in best.values()]
 
 
 def _limits(report: Row, limits: Sequence[Limit], yardsticks: Collection[str]) -> Iterator[Verdict]:
@@ -212,15 +222,13 @@ def _required(report: Row, need: Least, yardsticks: Collection[str]) -> Iterator
         yield Verdict(need.option, str(aim), status, message)
 
 
-FIGURE = ("scope", "quantity", "model", "origin")
-PAIR = ("case", "scope", "subject", "quantity", "model")
-
-
-def _against(report: Row, baseline: Row) -> Iterator[Verdict]:
+def _against(report: Row, baseline: Row, models: Collection[str]) -> Iterator[Verdict]:
     """Each figure of the baseline against the same figure now."""
     option = "--baseline"
     now = {tuple(row[name] for name in FIGURE): row for row in report["accuracy"] if row["n"]}
-    before = [row for row in baseline["accuracy"] if row["n"]]
+    before = [
+        row for row in baseline["accuracy"] if row["n"] and (not models or row["model"] in models)
+    ]
     if not before:
         yield Verdict(option, "every figure", Status.EMPTY, "the baseline has no scored row")
     for row in before:

@@ -31,6 +31,8 @@ class Registered:
     needs: tuple[str, ...]
     predict: Callable[[Asked], pl.DataFrame]
     about: str
+    fitted: bool = False  # on other rows of what is read, so it moves with them
+    baseline: bool = False  # there to be beaten: a gate that names no model passes over it
 
 
 GEMM_NEEDS = ("machine", "dtype", "m", "n", "k")
@@ -42,30 +44,36 @@ MODELS: tuple[Registered, ...] = (
     Registered(
         "roofline", "gemm", ("time", "flops_rate"), GEMM_NEEDS, forecasts.gemm_roofline,
         "max(flop/peak, bytes/bandwidth) at datasheet figures; a bound, fitted on nothing",
+        baseline=True,
     ),
     Registered(
         "b3_fitted", "gemm", ("time", "flops_rate"), GEMM_NEEDS, forecasts.gemm_b3,
         "three-parameter roofline, fitted per machine on the half of the (n, k) pairs that the row "
         "is not in",
+        fitted=True,
     ),
     Registered(
         "constant_mfu", "configuration", SPEED, MFU_NEEDS,
         forecasts.bound(forecasts.constant_mfu),
         "every operation at the dense peak; a bound, fitted on nothing",
+        baseline=True,
     ),
     Registered(
         "roofline", "configuration", SPEED, NEEDED, forecasts.bound(baselines.roofline),
         "every operation at datasheet peak or bandwidth; a bound, fitted on nothing",
+        baseline=True,
     ),
     Registered(
         "constant_mfu_fitted", "configuration", SPEED, MFU_NEEDS,
         forecasts.held_out(forecasts.constant_mfu, "constant_mfu_fitted"),
         "constant MFU; the share of the peak is fitted on the other tables and logs of the machine",
+        fitted=True, baseline=True,
     ),
     Registered(
         "roofline_fitted", "configuration", SPEED, NEEDED,
         forecasts.held_out(baselines.roofline, "roofline_fitted"),
         "roofline; the share of it is fitted on the other tables and logs of the machine",
+        fitted=True, baseline=True,
     ),
 )  # fmt: skip
 """In the order reports show them. A user's own predictions come from a file, see `predictions`."""

@@ -132,8 +132,9 @@ def test_yardsticks_are_judged_where_nothing_else_is_or_they_are_named() -> None
     assert exit_code(judge(doc, limits=[limit("mape", "5%")])) == 1
     named = [limit("mape", "gemm@roofline=5%")]
     assert exit_code(judge(doc, limits=named, yardsticks={"roofline"})) == 1
-    alone = report(roofline=[0.6])
-    assert exit_code(judge(alone, limits=[limit("mape", "5%")], yardsticks={"roofline"})) == 1
+    alone = report(roofline=[0.6], constant=[0.3])
+    verdicts = judge(alone, limits=[limit("mape", "5%")], yardsticks={"roofline", "constant"})
+    assert statuses(verdicts) == [("gemm.time@constant (measured)", Status.FAILED)]
 
 
 def test_a_number_of_rows_can_be_required() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from assay.validate.cli import gates
 from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import (
     Debug,
@@ -53,6 +54,11 @@ def report(
     max_bad: Annotated[
         str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
     ] = "1%",
+    max_mape: gates.MaxMape = None,
+    max_bias: gates.MaxBias = None,
+    require: gates.Required = None,
+    baseline: gates.Baseline = None,
+    junit: gates.Junit = None,
     force: Force = False,
     debug: Debug = False,
 ) -> Exit:
@@ -60,9 +66,11 @@ def report(
     outputs = list(output or [])
     allowed = limit(max_bad)
     _check_outputs(outputs, force=force)
+    refuse_existing([junit] if junit else [], force=force)
+    asked = gates.gates(max_mape, max_bias, require, baseline, junit)
     found = _assess(paths, machine, list(model or []), predictions)
     _write(found, outputs, as_json=as_json)
-    return settle(found, paths, allowed)
+    return first([settle(found, paths, allowed), gates.settle(found, asked, list(model or []))])
 
 
 def _check_outputs(outputs: list[Path], *, force: bool) -> None:
