@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typer
-from assay.validate.cli import ingest, machines, report
+from assay.validate.cli import golden, ingest, machines, report
 
 app = typer.Typer(
     name="assay",
@@ -15,6 +15,7 @@ app = typer.Typer(
 )
 report.register(app)
 ingest.register(app)
+golden.register(app)
 machines.register(app)
 
 __all__ = ["app"]

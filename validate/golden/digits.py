@@ -31,7 +31,7 @@ def shown(value: float, place: float | None) -> str:
     Where the printed unit is no power of ten of the SI unit, the last place follows in brackets.
 
     >>> shown(57.6e9, 1e7), shown(105.22, 0.01), shown(3.787e-06, 1e-09), shown(4096.0, 0.1)
-    ('5.760e+10', '105.22', '3.787e-06', '4096.0')
+    ('5.760e+10', '105.22', '3.787e-6', '4096.0')
     >>> shown(67 * 2.0**30, 2.0**30), shown(float("nan"), None), shown(0.1 + 0.2, None)
     ('71940702208 [1073741824]', 'nan', '0.30000000000000004')
     """

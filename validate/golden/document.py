@@ -69,9 +69,9 @@ def body(document: Document) -> str:
 def write(document: Document) -> str:
     """The text of a golden file.
 
-    >>> print(write(Document({"reading": [(("claimed", "2"),)]})))  # doctest: +ELLIPSIS
+    >>> print(write(Document({"reading": [(("claimed", "2"),)]})))
     assay golden 1
-    sha256: b4d7…
+    sha256: 85883353e1b9237c121e28aa86010ca180cd6e02ba48ae39496431324db2bfb8
     <BLANKLINE>
     [reading]
     claimed: 2

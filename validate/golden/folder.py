@@ -68,6 +68,7 @@ class Updated:
     outcome: str
     diff: str = ""
     reason: Reason | None = None
+    changed: bool = False  # there was a golden before
 
 
 def cases(folder: Path) -> list[Case]:
@@ -193,9 +194,9 @@ def _update(
         return Updated(case, "unchanged")
     shown = diff(before, made[0], (case.golden.as_posix(), case.input.as_posix()))
     if text is not None and not replacing:
-        return Updated(case, "held back", shown or _seal(before))
+        return Updated(case, "held back", shown or _seal(before), changed=True)
     replace(case.golden, current)
-    return Updated(case, "written", shown)
+    return Updated(case, "written", shown or _seal(before), changed=text is not None)
 
 
 def _existing(path: Path) -> tuple[str | None, Document | None]:

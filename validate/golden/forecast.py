@@ -2,7 +2,8 @@
 
 One entry per case that some model predicts: the values the models are given, then one line per
 prediction, `scope.quantity by model`. Equal cases are one entry with a count, so that a log of ten
-thousand lines of one run is ten lines here.
+thousand lines of one run is ten lines here. Models that are fitted on what is read are left out:
+they move with every row, and one digit would change all their predictions.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from assay.validate.golden.canonical import quoted
 from assay.validate.golden.digits import predicted
 from assay.validate.golden.document import PREDICTED, Entry
 from assay.validate.golden.folder import Settings
+from assay.validate.identities.arithmetic import arithmetic
 from assay.validate.models import MODELS, predict
-from assay.validate.observe import about
+from assay.validate.observe import about, observe
 
 GEMM = ("machine", "dtype", "b", "m", "n", "k")
 
@@ -32,15 +34,18 @@ def forecast(
     reading: Reading, formats: Sequence[Format] = FORMATS
 ) -> Mapping[str, Sequence[Entry]]:
     """The section of predictions of a golden; none where no model predicts anything."""
-    known = cases(reading, about(formats))
-    said = predict(known, MODELS)
+    frames = about(formats)
+    known = arithmetic(cases(reading, frames), observe(reading, frames))
+    models = [model for model in MODELS if not model.fitted]
+    said = predict(known.cases, known.observations, models)
     if said.is_empty():
         return {}
-    given = _given(known)
+    given = _given(known.cases)
     lines: dict[str, list[tuple[str, str]]] = {}
     for row in said.sort("case", "scope", "subject", "quantity", "model").iter_rows(named=True):
         what = f"{row['scope']}.{row['quantity']}"
-        subject = f" of {row['subject']}" if row["subject"] else ""
+        told = row["scope"] == "gemm"  # the shape is among the values that are given
+        subject = f" of {row['subject']}" if row["subject"] and not told else ""
         unit = f" {row['unit']}" if row["unit"] != "1" else ""
         shown = (f"{what}{subject} by {row['model']}", f"{predicted(row['value'])}{unit}")
         lines.setdefault(row["case"], []).append(shown)
