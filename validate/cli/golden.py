@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
-from assay.validate.cli.exits import Exit, first, parse_max_bad, too_many
+from assay.validate.cli.exits import Exit, first, too_many
 from assay.validate.cli.gates import Junit
 from assay.validate.cli.guard import (
     Debug,
@@ -20,12 +20,13 @@ from assay.validate.cli.guard import (
     refuse_existing,
     write,
 )
+from assay.validate.cli.inputs import Limit, limit
 
 if TYPE_CHECKING:
     from assay.validate.golden.folder import Case, Checked
     from assay.validate.golden.tolerances import Spread
 
-Folders = Annotated[list[Path], typer.Argument(metavar="DIR…", help="Folders of inputs.")]
+Folders = Annotated[list[Path], typer.Argument(metavar="DIR", help="Folders of inputs.")]
 Item = TypeVar("Item")
 
 golden = typer.Typer(
@@ -121,10 +122,7 @@ def check(
     from assay.validate.golden import folder
     from assay.validate.golden.forecast import settings
 
-    try:
-        limit = parse_max_bad(max_bad)
-    except ValueError:
-        raise Refusal(f"--max-bad is a number of lines or a share, not {max_bad!r}") from None
+    allowed = limit(max_bad)
     if junit:
         refuse_existing([junit], force=force)
     cases = [case for root in folders for case in _cases(root)]
@@ -133,7 +131,7 @@ def check(
     _tell(found, as_json=as_json)
     if junit:
         write(junit, _xml(found))
-    return _settled(found, limit)
+    return _settled(found, allowed)
 
 
 def _tell(found: Sequence[Checked], *, as_json: bool) -> None:
@@ -162,7 +160,7 @@ def _tell(found: Sequence[Checked], *, as_json: bool) -> None:
     complain(f"{len(found) - len(differing)} of {len(found)} goldens stand")
 
 
-def _settled(found: Sequence[Checked], limit: tuple[float, bool]) -> Exit:
+def _settled(found: Sequence[Checked], allowed: Limit) -> Exit:
     from assay.validate.golden.compare import Cause
 
     causes = [{reason.cause for reason in each.difference.reasons} for each in found]
@@ -173,7 +171,7 @@ def _settled(found: Sequence[Checked], limit: tuple[float, bool]) -> Exit:
         codes.append(Exit.NOTHING)
     if any(Cause.UNREADABLE in cause for cause in causes):
         codes.append(Exit.REFUSED)
-    if too_many(refused, claimed, limit):
+    if too_many(refused, claimed, allowed):
         complain(f"refused {refused:,} of {claimed + refused:,} lines; --max-bad allows fewer")
         codes.append(Exit.REFUSED)
     return first(codes)
@@ -200,7 +198,7 @@ def _xml(found: Sequence[Checked]) -> str:
 @guarded
 def tolerances(
     paths: Annotated[
-        list[str], typer.Argument(metavar="DIR…", help="Repeated runs of one configuration.")
+        list[str], typer.Argument(metavar="DIR", help="Repeated runs of one configuration.")
     ],
     false_alarms: Annotated[
         str,

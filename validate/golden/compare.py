@@ -115,7 +115,8 @@ def compare(golden: Document, current: Document, names: tuple[str, str]) -> Diff
 def diff(golden: Document | None, current: Document, names: tuple[str, str]) -> str:
     """A unified diff of two goldens without their seals; `None` is a golden that is not there."""
     before, after = (
-        write(document).split("\n")[3:] if document else [] for document in (golden, current)
+        write(document).rstrip("\n").split("\n")[3:] if document else []
+        for document in (golden, current)
     )
     lines = difflib.unified_diff(before, after, *names, lineterm="")
     return "\n".join(lines)

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from assay.ingest.formats import FORMATS
 from assay.ingest.types import Format, Reading
 from assay.validate.cases import CONFIGURED, Cases, cases
+from assay.validate.forecasts import Asked
 from assay.validate.golden.canonical import quoted
 from assay.validate.golden.digits import predicted
 from assay.validate.golden.document import PREDICTED, Entry
@@ -37,7 +38,7 @@ def forecast(
     frames = about(formats)
     known = arithmetic(cases(reading, frames), observe(reading, frames))
     models = [model for model in MODELS if not model.fitted]
-    said = predict(known.cases, known.observations, models)
+    said = predict(Asked(known.cases, known.observations, known.observations), models)
     if said.is_empty():
         return {}
     given = _given(known.cases)

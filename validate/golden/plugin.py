@@ -40,7 +40,8 @@ def _collected(session: pytest.Session, folder: Path) -> Iterator[pytest.Item]:
 
     if not folder.is_dir():
         raise pytest.UsageError(f"--assay-golden: {folder} is no directory")
-    parent = Folder.from_parent(session, name=folder.as_posix(), path=folder)
+    name = folder.as_posix()
+    parent = Folder.from_parent(session, name=name, path=folder, nodeid=name)
     found = cases(folder)
     if not found:
         raise pytest.UsageError(f"--assay-golden: {folder} holds no input and no golden")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from xml.etree import ElementTree
 
+import polars as pl
 import pytest
+from assay.model import gemm
 from assay.validate.cli import app
+from assay.validate.forecasts import Asked
+from assay.validate.models import MODELS
 from typer.testing import CliRunner, Result
 
 TABLE = "gpu,dtype,m,n,k,time_us\nH100,bf16,4096,4096,4096,250.5\nH100,bf16,64,64,64,3.10\n"
@@ -60,20 +65,14 @@ def test_predictions_are_part_of_a_golden(folder: Path) -> None:
 def test_a_constant_of_a_registered_model_is_caught(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import assay.validate.forecasts
-    import assay.validate.models
-    from assay.model import gemm
-
-    def faster(cases: object, observations: object) -> object:
-        import polars as pl
-
-        return gemm.predict(cases.gemm).with_columns(pl.col("value") * 0.999)  # type: ignore[attr-defined]
+    def faster(asked: Asked) -> pl.DataFrame:
+        return gemm.predict(asked.cases.gemm).with_columns(pl.col("value") * 0.999)
 
     changed = [
-        type(model)(**{**vars(model), "predict": faster})
+        dataclasses.replace(model, predict=faster)
         if (model.name, model.scope) == ("roofline", "gemm")
         else model
-        for model in assay.validate.models.MODELS
+        for model in MODELS
     ]
     monkeypatch.setattr("assay.validate.golden.forecast.MODELS", changed)
     differs = run("check", folder)
