@@ -32,6 +32,10 @@ accuracy: $(TEST)
 docs: $(TEST)
 	$(BIN)/python -m assay.ingest.describe docs/formats
 
+# anchors/ and published_rates/ hold tables of other tools, not inputs
+golden: $(STAMP)
+	$(BIN)/assay golden update --yes $(filter-out fixtures/anchors/ fixtures/published_rates/,$(wildcard fixtures/*/))
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
