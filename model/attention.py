@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 from assay.model.frames import predictions
-from assay.model.kernel import Columns, Floats, Kernel, Parameter, Values, columns, with_facts
+from assay.model.kernel import Columns, Floats, Kernel, Parameter, Values, inputs, with_facts
 
 SHAPE = ("batch", "seq", "heads", "kv_heads", "head_dim", "peak", "memory_bandwidth", "sms",
          "itemsize")  # fmt: skip
@@ -80,7 +80,7 @@ def _keys(table: Columns) -> Floats:
     return table.get("kv_seq", table["seq"])
 
 
-ROOFLINE = Kernel("attention_roofline", "attention", SHAPE, (), roofline)
+ROOFLINE = Kernel("attention_roofline", "attention", SHAPE, (), roofline, OPTIONAL)
 TILED = Kernel(
     "attention_tiled",
     "attention",
@@ -95,6 +95,7 @@ TILED = Kernel(
         Parameter("throttle", "1", 0.02, 1e-4, 0.5, "slow-down of kernels longer than 1 ms"),
     ),
     tiled,
+    OPTIONAL,
 )
 KERNELS = {kernel.name: kernel for kernel in (ROOFLINE, TILED)}
 """Every attention model by name."""
@@ -117,8 +118,7 @@ def predict(
     [0.000556]
     """
     table = with_facts(cases)
-    names = SHAPE + tuple(name for name in OPTIONAL if name in table.columns)
-    time = kernel.time(columns(table, names), values or kernel.starts)
+    time = kernel.time(inputs(kernel, table), values or kernel.starts)
     return predictions(
         table.with_columns(time=pl.Series(time)),
         pl.col("time"),

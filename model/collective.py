@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 from assay.model.frames import predictions
-from assay.model.kernel import Columns, Floats, Kernel, Parameter, Values, columns, with_facts
+from assay.model.kernel import Columns, Floats, Kernel, Parameter, Values, inputs, with_facts
 
 OPERATIONS = ("all_gather", "all_reduce", "all_to_all", "reduce_scatter", "p2p")
 """Codes are positions in this tuple."""
@@ -156,6 +156,7 @@ COLLECTIVE = Kernel(
         Parameter("network", "1", 0.7, 0.1, 1.0, "share of the network cards that is reached"),
     ),
     collective,
+    OPTIONAL,
 )
 
 
@@ -175,8 +176,7 @@ def predict(cases: pl.DataFrame, values: Values | None = None, *, label: str = "
     [0.002]
     """
     table = with_facts(encode(cases))
-    names = SHAPE + tuple(name for name in OPTIONAL if name in table.columns)
-    time = collective(columns(table, names), values or COLLECTIVE.starts)
+    time = collective(inputs(COLLECTIVE, table), values or COLLECTIVE.starts)
     return predictions(
         table.with_columns(time=pl.Series(time)),
         pl.col("time"),

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 from assay.model.frames import predictions
-from assay.model.kernel import Columns, Floats, Kernel, Parameter, Values, columns, with_facts
+from assay.model.kernel import Columns, Floats, Kernel, Parameter, Values, inputs, with_facts
 
 SHAPE = ("b", "m", "n", "k", "peak", "memory_bandwidth", "sms", "itemsize")
+OPTIONAL = ("a_transposed",)
 
 TILES = (
     (256, 128), (128, 256), (128, 128), (256, 64), (64, 256), (128, 64), (64, 128), (64, 64),
@@ -23,9 +24,6 @@ TILES = (
 
 SPLITS = (1, 2, 3, 4, 6, 8, 16)
 """Ways to cut k among blocks that add up their partial results afterwards."""
-
-OVERLAP = 4.0
-"""Exponent that joins multiply time and memory time of a tile: 1 adds them, ∞ takes the greater."""
 
 ALIGNMENT = 16
 """Bytes: tensor-core kernels load vectors of this size from each row of an operand."""
@@ -85,24 +83,45 @@ def c7(table: Columns, values: Values) -> Floats:
     plus 8·s·b·m·n bytes through L2 for the sums when s > 1; the library takes the fastest choice.
     """
     memory = traffic(table) / (values["memory"] * table["memory_bandwidth"])
-    compute = _rate(table, values) * table["peak"] / table["sms"]
-    cache = values["l2"]
+    every = _tiles(table, values)
     best = np.full(len(memory), np.inf)
-    for rows, cols in TILES:
-        step = np.maximum(2.0 * rows * cols / compute, (rows + cols) * table["itemsize"] / cache)
-        tiles = table["b"] * np.ceil(table["m"] / rows) * np.ceil(table["n"] / cols)
-        for split in SPLITS:
-            waves = tiles * split / table["sms"]
-            soft = values["softness"] * np.ceil(waves) + (1.0 - values["softness"]) * waves
-            multiply = np.where(waves <= 1.0, 1.0, soft) * step
-            multiply = multiply * (np.ceil(table["k"] / split) + values["fill"])
-            time = (multiply**OVERLAP + memory**OVERLAP) ** (1.0 / OVERLAP)
-            if split > 1:
-                sums = 8.0 * split * table["b"] * table["m"] * table["n"]
-                time = time + sums / (cache * table["sms"])
-            best = np.minimum(best, time)
+    for split in SPLITS:
+        # One split adds the same sums and the same depth to every tile: the fastest tile wins.
+        multiply = np.min([_waves(count * split, values) * step for count, step in every], axis=0)
+        time = _joined(multiply * (np.ceil(table["k"] / split) + values["fill"]), memory)
+        if split > 1:
+            sums = 8.0 * split * table["b"] * table["m"] * table["n"]
+            time = time + sums / (values["feed"] * table["peak"])
+        best = np.minimum(best, time)
     sunk = 1.0 + values["throttle"] * np.minimum(best / THROTTLE_AFTER, 1.0)
     return values["launch"] + best * sunk
+
+
+def _tiles(table: Columns, values: Values) -> list[tuple[Floats, Floats]]:
+    """By tile: how many there are per multiprocessor, and the seconds of one k step of one."""
+    peak = table["peak"] / table["sms"]
+    compute, feed = _rate(table, values) * peak, values["feed"] * peak
+    across = {size: np.ceil(table["m"] / size) for size in {rows for rows, _ in TILES}}
+    along = {size: np.ceil(table["n"] / size) for size in {cols for _, cols in TILES}}
+    share = table["b"] / table["sms"]
+    found = []
+    for rows, cols in TILES:
+        fetch = (rows + cols) * table["itemsize"] / feed
+        step = np.maximum(2.0 * rows * cols / compute, fetch)
+        found.append((share * across[rows] * along[cols], step))
+    return found
+
+
+def _waves(waves: Floats, values: Values) -> Floats:
+    """Waves of tiles as time: the first is whole, further ones more or less packed."""
+    whole = values["softness"]
+    return np.maximum(whole * np.ceil(waves) + (1.0 - whole) * waves, 1.0)
+
+
+def _joined(left: Floats, right: Floats) -> Floats:
+    """(a⁴ + b⁴)^¼: two times that overlap but for where they are about equal."""
+    left, right = left * left, right * right
+    return np.asarray(np.sqrt(np.sqrt(left * left + right * right)))
 
 
 def _rate(table: Columns, values: Values) -> Floats:
@@ -116,16 +135,21 @@ MISALIGNED = Parameter(
     "misaligned", "1", 0.036, 0.004, 1.05, "share of the dense peak for misaligned sizes"
 )
 LAUNCH = Parameter("launch", "s", 3e-6, 1e-7, 3e-5, "time of an empty kernel")
-L2 = Parameter("l2", "B/s", 1e11, 5e9, 2e12, "L2 bandwidth of one multiprocessor")
+FEED = Parameter("feed", "B/flop", 0.015, 1e-3, 0.3, "bytes from L2 in the time of a flop at peak")
 FILL = Parameter("fill", "1", 100.0, 1.0, 3000.0, "k steps to fill and drain a tile")
 SOFTNESS = Parameter("softness", "1", 0.3, 1e-3, 1.0, "1: waves are whole; 0: they overlap")
 THROTTLE = Parameter("throttle", "1", 0.05, 1e-4, 0.5, "slow-down of kernels longer than 1 ms")
 
-ROOFLINE = Kernel("roofline", "gemm", SHAPE, (), roofline)
-B3 = Kernel("b3", "gemm", SHAPE, (COMPUTE, MEMORY, LAUNCH, MISALIGNED), b3)
-C5 = Kernel("c5", "gemm", SHAPE, (COMPUTE, MEMORY, L2, FILL, LAUNCH, MISALIGNED), c5)
+ROOFLINE = Kernel("roofline", "gemm", SHAPE, (), roofline, OPTIONAL)
+B3 = Kernel("b3", "gemm", SHAPE, (COMPUTE, MEMORY, LAUNCH, MISALIGNED), b3, OPTIONAL)
+C5 = Kernel("c5", "gemm", SHAPE, (COMPUTE, MEMORY, FEED, FILL, LAUNCH, MISALIGNED), c5, OPTIONAL)
 C7 = Kernel(
-    "c7", "gemm", SHAPE, (COMPUTE, MEMORY, L2, FILL, LAUNCH, SOFTNESS, THROTTLE, MISALIGNED), c7
+    "c7",
+    "gemm",
+    SHAPE,
+    (COMPUTE, MEMORY, FEED, FILL, LAUNCH, SOFTNESS, THROTTLE, MISALIGNED),
+    c7,
+    OPTIONAL,
 )
 KERNELS = {kernel.name: kernel for kernel in (ROOFLINE, B3, C5, C7)}
 """Every GEMM model by name."""
@@ -144,7 +168,7 @@ def predict(cases: pl.DataFrame, kernel: Kernel = ROOFLINE, values: Values | Non
     (0.0004405094662564103, 'roofline')
     """
     table = with_facts(cases)
-    time = kernel.time(columns(table, kernel.shape), values or kernel.starts)
+    time = kernel.time(inputs(kernel, table), values or kernel.starts)
     return predictions(
         table.with_columns(time=pl.Series(time)),
         pl.col("time"),

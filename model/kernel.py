@@ -47,13 +47,17 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A time model: `time(columns, values)` in s, with the columns and parameters that it needs."""
+    """A time model: `time(columns, values)` in s, with the columns and parameters that it needs.
+
+    `shape` lists the columns it cannot do without, `optional` those it uses where they are there.
+    """
 
     name: str
     scope: str
     shape: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     time: Callable[[Columns, Values], Floats]
+    optional: tuple[str, ...] = ()
 
     @property
     def basis(self) -> str:
@@ -99,6 +103,12 @@ def with_facts(cases: pl.DataFrame, among: Mapping[str, Machine] | None = None) 
     return joined.with_columns(
         pl.coalesce(name, f"{name}.datasheet").alias(name) for name in given
     ).drop(f"{name}.datasheet" for name in given)
+
+
+def inputs(kernel: Kernel, table: pl.DataFrame) -> dict[str, Floats]:
+    """What `kernel` reads of `table`: its shape, and its optional columns that are there."""
+    there = tuple(name for name in kernel.optional if name in table.columns)
+    return columns(table, kernel.shape + there)
 
 
 def columns(table: pl.DataFrame, names: tuple[str, ...]) -> dict[str, Floats]:

@@ -36,7 +36,7 @@ def test_b3_by_hand() -> None:
 def test_c5_by_hand_where_one_tile_fills_one_wave() -> None:
     # 108 tiles of 256 x 128 on 108 SMs: one wave; compute-bound, so the memory side is negligible.
     at = table(m=256 * 12, n=128 * 9, k=65536)
-    values = {"compute": 0.5, "memory": 1.0, "launch": 0.0, "l2": 1e15, "fill": 64.0}
+    values = {"compute": 0.5, "memory": 1.0, "launch": 0.0, "feed": 1e6, "fill": 64.0}
     expected = (65536 + 64) * 2 * 256 * 128 / (0.5 * 312e12 / 108)
     assert seconds(gemm.C5, at, **values) == pytest.approx(expected, rel=1e-3)
 
