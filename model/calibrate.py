@@ -201,7 +201,8 @@ class _Problem:
         )
 
     def residuals(self, table: Columns, seconds: Floats, point: Floats) -> Floats:
-        return np.log(self.kernel.time(table, self.named(point)) / seconds)
+        missed = np.log(self.kernel.time(table, self.named(point)) / seconds)
+        return missed if self.kernel.weight is None else missed * self.kernel.weight(table)
 
     def solve(
         self, table: Columns, seconds: Floats, start: Floats, *, evaluations: int = 60

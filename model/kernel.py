@@ -50,6 +50,7 @@ class Kernel:
     """A time model: `time(columns, values)` in s, with the columns and parameters that it needs.
 
     `shape` lists the columns it cannot do without, `optional` those it uses where they are there.
+    `weight` says how much a row's error counts in a fit; without it all count alike.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Kernel:
     parameters: tuple[Parameter, ...]
     time: Callable[[Columns, Values], Floats]
     optional: tuple[str, ...] = ()
+    weight: Callable[[Columns], Floats] | None = None
 
     @property
     def basis(self) -> str:

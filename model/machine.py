@@ -28,12 +28,13 @@ SCALARS = (
     "memory_bytes",
     "sms",
     "l2_bytes",
+    "power",
     "in_network",
     "link_bandwidth",
     "gpus_per_node",
     "node_bandwidth",
 )
-OPTIONAL = {"in_network", "link_bandwidth", "gpus_per_node", "node_bandwidth"}
+OPTIONAL = {"power", "in_network", "link_bandwidth", "gpus_per_node", "node_bandwidth"}
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,11 @@ class Machine:
     def link_bandwidth(self) -> float | None:
         """Links to the other accelerators of the node, B/s in one direction; None if unknown."""
         return self._optional("link_bandwidth")
+
+    @property
+    def power(self) -> float | None:
+        """Most that the module may draw, in W."""
+        return self._optional("power")
 
     @property
     def in_network(self) -> bool:

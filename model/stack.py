@@ -36,6 +36,13 @@ WIDEN_MODEL, WIDEN_GENERATION, WIDEN_OTHER, WIDEN_VENDOR, WIDEN_DTYPE = 1.05, 1.
 generation, other vendor; and other number format. H100 parameters miss H200 by 6 and B200 by 10 %
 (docs/kernels.md), which the second and third cover."""
 
+DENSITY = 0.2
+"""A chip with more peak per watt sustains a smaller share of it: share ~ (peak/power)^-DENSITY.
+
+The exponent is what lies between the fitted shares of A100 (0.78 TFLOP/s/W) and H100 (1.41). A
+lender's share is only ever lowered: with power to spare, other limits hold.
+"""
+
 
 @dataclass(frozen=True)
 class Stack:
@@ -103,7 +110,18 @@ def lent(part: Calibrated, lender: Machine, target: Machine) -> Calibrated:
         if lender.model != target.model
         else WIDEN_MODEL
     )
-    return _widened(part, wider)
+    return _widened(replace(part, values=_denser(part, lender, target)), wider)
+
+
+def _denser(part: Calibrated, lender: Machine, target: Machine) -> dict[str, float]:
+    """Values with the share of the peak that the target can sustain on its power."""
+    if "compute" not in part.values or not {part.dtype} <= set(lender.peaks) & set(target.peaks):
+        return part.values
+    if lender.power is None or target.power is None:
+        return part.values
+    here, there = target.peak(part.dtype) / target.power, lender.peak(part.dtype) / lender.power
+    share = min(1.0, (here / there) ** -DENSITY)
+    return part.values | {"compute": part.values["compute"] * share}
 
 
 def _widened(part: Calibrated, factor: float) -> Calibrated:

@@ -61,6 +61,7 @@ def _part_lines(scope: str, part: Calibrated) -> Iterable[str]:
             "low": _number(part.low[one.name]),
             "high": _number(part.high[one.name]),
             "bounds": f"[{_number(one.low)}, {_number(one.high)}]",
+            "origin": '"assumed"' if part.values[one.name] == one.start else '"fitted"',
             "weak": "true" if one.name in part.weak else "false",
         }
         inside = ", ".join(f"{key} = {value}" for key, value in fields.items())
