@@ -45,8 +45,8 @@ def test_a_part_takes_one_machine_and_leaves_rows_without_time_out() -> None:
     frame = some(50).with_columns(time=pl.when(pl.col("m") > 100).then("time"))
     one = calibrate.part(frame, "gemm", origin="here", kernel=gemm.B3, draws=0)
     assert one.rows == frame["time"].drop_nulls().len()
+    mixed = pl.concat([frame, frame.with_columns(machine=pl.lit("H200"))])
     with pytest.raises(ValueError, match="one machine and format at a time"):
-        mixed = pl.concat([frame, frame.with_columns(machine=pl.lit("H200"))])
         calibrate.part(mixed, "gemm", origin="here")
 
 
