@@ -1,10 +1,11 @@
 """One row of a configuration frame as a model, a layout and a machine.
 
 Columns are those of `frames.CONFIGURATION_CASE`. Where a frame has them too, `gated` (the MLP has a
-third matrix), `sequence_parallel`, `attention` (flash or unfused), `node_bandwidth` (B/s, one
-direction), `cp`, `ep`, `vp` (chunks of an interleaved stage) and `launch` (blocking or async) are
-used; absent they are what the training stacks of GPT models had: no, no, unfused, the machine's own
-figure, 1, 1, 1, async. A column `model` that names a shape of `shapes.toml` gives the whole shape.
+third matrix), `sequence_parallel`, `attention` (unfused, flash, or flash1: its first generation),
+`node_bandwidth` (B/s, one direction), `cp`, `ep`, `vp` (chunks of an interleaved stage), `launch`
+(blocking or async) and `eager` (no fused norms and activations) are used; absent they are what the
+training stacks of GPT models had: no, no, unfused, the machine's own figure, 1, 1, 1, async, no.
+A column `model` that names a shape of `shapes.toml` gives the whole shape.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ class Run:
     recompute: str
     interleave: int = 1  # chunks of layers per pipeline stage
     launch: str = "async"  # blocking: the host waits for every kernel
+    flash: int = 2  # generation of the fused attention kernel
+    eager: bool = False  # norms, casts and activations as separate kernels, norms in fp32
 
     @property
     def network_per_gpu(self) -> float | None:
@@ -78,11 +81,12 @@ def run(row: Mapping[str, Any]) -> Run | None:
         ep=row.get("ep") or 1,
         sequence_parallel=bool(row.get("sequence_parallel")),
     )
+    attention = row.get("attention") or "unfused"
     return Run(
         model=model,
         layout=layout,
         kernels=Kernels(
-            attention=row.get("attention") or "unfused",
+            attention="flash" if attention.startswith("flash") else attention,
             linear_dtype=row["dtype"],
             dtype="bf16" if row["dtype"] == "fp8" else row["dtype"],
         ),
@@ -99,6 +103,8 @@ def run(row: Mapping[str, Any]) -> Run | None:
         recompute=row["recompute"],
         interleave=row.get("vp") or 1,
         launch=row.get("launch") or "async",
+        flash=1 if attention == "flash1" else 2,
+        eager=bool(row.get("eager")),
     )
 
 

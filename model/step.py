@@ -110,7 +110,7 @@ def breakdown(table: Columns, values: Values) -> dict[str, Floats]:
     seconds = {
         "compute": times * (
             values["slowdown"] * (layers * table["layer_matrix"] + share * table["head_matrix"])
-            + layers * table["layer_plain"] + share * table["head_plain"]
+            + values["plain"] * (layers * table["layer_plain"] + share * table["head_plain"])
         ),
         "attention": times * layers * values["attention"] * table["layer_attention"],
         "memory": times * (layers * table["layer_memory"] + share * table["head_memory"]),
@@ -138,7 +138,7 @@ def _layer(table: Columns, values: Values) -> dict[str, Floats]:
     exchange = table["layer_exchange"] + table["layer_net"] / values["network"]
     busy = (
         values["slowdown"] * table["layer_matrix"]
-        + table["layer_plain"]
+        + values["plain"] * table["layer_plain"]
         + values["attention"] * table["layer_attention"]
         + table["layer_memory"]
         + exchange
@@ -150,7 +150,7 @@ def _layer(table: Columns, values: Values) -> dict[str, Floats]:
 
 
 def _head(table: Columns, values: Values) -> Floats:
-    matrix = values["slowdown"] * table["head_matrix"] + table["head_plain"]
+    matrix = values["slowdown"] * table["head_matrix"] + values["plain"] * table["head_plain"]
     return matrix + table["head_memory"] + table["head_exchange"]
 
 
@@ -163,6 +163,9 @@ STEP = Kernel(
         Parameter("overhead", "s", 1e-3, 1e-5, 3e-2, "launching, per layer and micro-batch"),
         Parameter("network", "1", 0.6, 0.05, 1.2, "share of the network cards that is reached"),
         Parameter("attention", "1", 1.15, 0.5, 4.0, "fused attention in a step over alone"),
+        Parameter(
+            "plain", "1", 0.35, 0.1, 1.5, "misaligned products over their time in fp32 units"
+        ),
         Parameter("pace", "1", 1.0, 0.7, 1.4, "all but the network over an earlier epoch"),
     ),
     step_time,

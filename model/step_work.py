@@ -24,8 +24,20 @@ from assay.model.transformer import layer, logits
 FORWARDS = {"none": 1, "selective": 1, "full": 2}
 """Times that a layer's forward runs; selective recomputation repeats the attention core alone."""
 
-BACKWARD_RATE = 0.8
+BACKWARD_RATE = 1.0
 """Fused attention: share of the forward's rate that the backward kernel reaches."""
+
+FIRST_FLASH = 2.0
+"""Fused attention of the first generation takes about twice the time of the second, by the latter's
+authors (arXiv 2307.08691)."""
+
+FIRST_FLASH_WIDTH = 1.0 / 3.0
+"""And its rate per operation falls with the head size as (128/d)^-1/3: read off the residuals of
+the 2022 tables of seed 004, where heads are 64 and 128 wide."""
+
+EAGER = 1.7
+"""Bytes of a program without fused norms and activations, under automatic casting, over those of
+fused kernels: likewise from seed 004."""
 
 MASK = 0.5
 """Size of a dropout mask relative to a tensor of 16-bit elements."""
@@ -126,13 +138,14 @@ def layer_bytes(run: Run) -> float:
         moved += share * _passes(rows, FORWARDS[run.recompute])
     if run.kernels.attention == "unfused":
         moved += _dropout(run)
-    return moved
+    return moved * (EAGER if run.eager else 1.0)
 
 
 def head_bytes(run: Run) -> float:
     """Bytes of the cross-entropy."""
     at = {"micro_batch": run.micro_batch, "seq_len": run.seq_len}
-    return _passes([logits_traffic(run.layout, run.kernels, columns=head(run).n, **at)], 1)
+    moved = _passes([logits_traffic(run.layout, run.kernels, columns=head(run).n, **at)], 1)
+    return moved * (EAGER if run.eager else 1.0)
 
 
 def activation_bytes(run: Run) -> float:
@@ -215,6 +228,9 @@ def _attention_seconds(
         [op.flop / base.flop for (_, op), (_, base) in zip(chosen, plain, strict=True)]
     )
     factor = np.where(ratio > 1.0, ratio / BACKWARD_RATE, 1.0)
+    first = np.array([runs[one.run].flash == 1 for one, _ in plain])
+    older = FIRST_FLASH * (table["head_dim"] / 128.0) ** FIRST_FLASH_WIDTH
+    factor = factor * np.where(first, older, 1.0)
     at = np.array([one.run for one, _ in chosen])
     np.add.at(total, at, times.attention(table) * factor * [one.times for one, _ in chosen])
     return total

@@ -6,10 +6,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from assay.validate.protocol import configuration, kernels
+from assay.validate.protocol import configuration, kernels, step, step_tables
 from assay.validate.protocol.entries import Entry, line, write
 
-CONTRIBUTIONS: tuple[Callable[[], list[Entry]], ...] = (configuration.entries, kernels.entries)
+CONTRIBUTIONS: tuple[Callable[[], list[Entry]], ...] = (
+    configuration.entries,
+    kernels.entries,
+    step.entries,
+    step_tables.entries,
+)
 
 
 def main(path: Path) -> None:
