@@ -161,3 +161,18 @@ def percentages(records: Sequence[Record], columns: Sequence[Column]) -> None:
             if cell and cell.state == "value" and cell.scale == 1.0:
                 law = "a utilisation above 1 is printed in percent"
                 record.cells[spec.name] = cell._replace(scale=0.01, law=law)
+
+
+def whole_numbers(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """A measured column of whole numbers may be rounded or cut: its cells say which by no digit."""
+    for column in columns:
+        spec = column.spec
+        if spec is None or spec.quantity is None or spec.kind != "decimal":
+            continue
+        cells = [(r, r.cells[spec.name]) for r in records if spec.name in r.cells]
+        held = [(r, cell) for r, cell in cells if cell.state == "value" and cell.kind is None]
+        if not all(cell.text.isdigit() for _, cell in held):
+            continue
+        for record, cell in held:
+            law = cell.law or "whole numbers: rounded or cut"
+            record.cells[spec.name] = cell._replace(kind="nominal", law=law)

@@ -13,7 +13,14 @@ from functools import lru_cache
 
 from assay.ingest.columns import Column, header, measures
 from assay.ingest.parse import Token, parse_line
-from assay.ingest.table_cells import other, outcome_and_date, percentages, quantity, text_cell
+from assay.ingest.table_cells import (
+    other,
+    outcome_and_date,
+    percentages,
+    quantity,
+    text_cell,
+    whole_numbers,
+)
 from assay.ingest.types import Code, Diagnostic, Folded, Line, Record, Region, Schema, Span
 
 _ALIGNMENT = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
@@ -97,6 +104,7 @@ def _table(
             if record:
                 records.append(record)
     percentages(records, columns)
+    whole_numbers(records, columns)
     folded.records += records
     folded.claimed |= {record.line for record in records}
 

@@ -67,6 +67,15 @@ def test_a_column_of_utilisations_above_one_is_in_percent() -> None:
     assert table["hfu"].to_list() == [0.5, 0.6]
 
 
+def test_whole_numbers_of_a_measured_column_may_be_rounded_or_cut() -> None:
+    reading = read("| tokens/s | Sec/it |\n|-|-|\n| 410 | 1 |\n| 33414 | 2.5 |\n")
+    said = reading.provenance.select("line", "field", "kind", "low", "high").rows()
+    assert said == [
+        (3, "tokens_per_s", "nominal", 409.5, 411.0),
+        (4, "tokens_per_s", "nominal", 33413.5, 33415.0),
+    ]
+
+
 def test_a_time_printed_as_throughput_is_told_by_its_unit() -> None:
     row = read("| DP | Throughput |\n|---|---|\n| 4 | 661ms |\n").frames["markdown_table"]
     assert row["step_time"].to_list() == [0.661]
