@@ -1,77 +1,75 @@
 """Times of single kernels on one machine, as a step model asks for them.
 
-One `KernelTimes` per machine says what a product, an attention kernel, a collective and a pass over
-memory take. The stack of the machine gives the parameters; what no stack can know is decided here
-by rule: products whose rows start off a 16-byte boundary run on the plain fp32 units.
+The stack of the machine gives kernels and parameters. What no stack can know is decided here by
+rule: products whose rows start off a 16-byte boundary run on the plain fp32 units. The correction
+by neighbouring shapes is left out: it knows single products of measured sizes only, and what it
+leaves is part of the residuals.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from assay.model import attention, collective, gemm, pointwise
-from assay.model.kernel import Columns, Floats, Kernel, Values
-from assay.model.machine import Machine
+from assay.model import gemm
+from assay.model.calibrated import Calibrated
+from assay.model.kernel import Columns, Floats
+from assay.model.machine import Machine, machine
+from assay.model.stack import Stack, stack_for
 
 
 @dataclass(frozen=True)
 class KernelTimes:
-    """Kernel models by scope with their values; `whose` names the measurements behind them."""
+    """The kernels of one machine with the parameters of its stack."""
 
-    kernels: Mapping[str, tuple[Kernel, Values]]
-    whose: str
+    stack: Stack
 
     def gemm(self, table: Columns) -> Floats:
         """Seconds of the products of `gemm.SHAPE` columns."""
-        return self._time("gemm", table)
+        return self.stack.part("gemm").time(table)
 
     def attention(self, table: Columns) -> Floats:
         """Seconds of fused attention kernels, forward."""
-        return self._time("attention", table)
+        return self.stack.part("attention").time(table)
 
     def collective(self, table: Columns) -> Floats:
         """Seconds of collectives."""
-        return self._time("collective", table)
+        return self.stack.part("collective").time(table)
 
     @property
     def memory_share(self) -> float:
         """Share of the memory bandwidth that streaming kernels reach."""
-        return self.kernels["pointwise"][1]["memory"]
+        return self.stack.part("pointwise").values["memory"]
 
     @property
     def network_share(self) -> float:
         """Share of the network cards that one transfer between neighbours reaches."""
-        return self.kernels["collective"][1]["network"]
+        return self.stack.part("collective").values["network"]
 
-    def _time(self, scope: str, table: Columns) -> Floats:
-        kernel, values = self.kernels[scope]
-        return kernel.time(table, values)
-
-
-GEMM_DEFAULT = {
-    "compute": 0.928, "memory": 0.577, "l2": 3.18e10, "fill": 209.0, "launch": 1.15e-6,
-    "softness": 0.931, "throttle": 0.0876,
-}  # fmt: skip
-"""c7 fitted to the A100 products of shared/measured with m >= 512 and n, k >= 1024 (3.7 % MAPE)."""
+    @property
+    def whose(self) -> str:
+        """Machines whose measurements the times rest on."""
+        return ", ".join(dict.fromkeys(part.machine for part in self.stack.parts.values()))
 
 
 @functools.cache
 def kernel_times(name: str) -> KernelTimes:
-    """The kernel times of a machine by its name."""
-    from assay.model.machine import machine  # noqa: PLC0415
+    """The kernel times of a machine from its packaged or borrowed stack, by its name."""
+    return from_stack(stack_for(name))
 
-    accelerator = machine(name)
-    kernels: dict[str, tuple[Kernel, Values]] = {
-        "gemm": (gemm.C7, GEMM_DEFAULT),
-        "attention": (attention.TILED, attention.TILED.starts),
-        "collective": (collective.COLLECTIVE, collective.COLLECTIVE.starts),
-        "pointwise": (pointwise.STREAMED, pointwise.STREAMED.starts),
-    }
-    kernel, values = kernels["gemm"]
-    kernels["gemm"] = (kernel, dict(values) | {"misaligned": misaligned_share(accelerator)})
-    return KernelTimes(kernels, "defaults")
+
+def from_stack(stack: Stack) -> KernelTimes:
+    """The kernel times that a stack gives."""
+    parts = {scope: replace(part, near=None) for scope, part in stack.parts.items()}
+    return KernelTimes(Stack(stack.machine, parts | {"gemm": _aligned(stack, parts["gemm"])}))
+
+
+def _aligned(stack: Stack, part: Calibrated) -> Calibrated:
+    """The products with the rate of misaligned ones, unless it was measured."""
+    if "misaligned" not in part.values or "misaligned" not in part.weak:
+        return part
+    share = misaligned_share(machine(stack.machine))
+    return replace(part, values=part.values | {"misaligned": share})
 
 
 def misaligned_share(accelerator: Machine) -> float:
@@ -79,7 +77,6 @@ def misaligned_share(accelerator: Machine) -> float:
 
     Without 16-byte rows the library falls back to kernels that multiply in fp32 units.
 
-    >>> from assay.model.machine import machine
     >>> round(misaligned_share(machine("A100-80g")), 4)
     0.0625
     """

@@ -6,13 +6,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from assay.validate.protocol import configuration, kernels, step, step_tables
+from assay.validate.protocol import configuration, kernels, step, step_memory, step_tables
 from assay.validate.protocol.entries import Entry, line, write
 
 CONTRIBUTIONS: tuple[Callable[[], list[Entry]], ...] = (
     configuration.entries,
     kernels.entries,
     step.entries,
+    step_memory.entries,
     step_tables.entries,
 )
 

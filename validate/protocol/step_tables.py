@@ -16,7 +16,7 @@ from assay.model.step import STEP
 from assay.model.step_fit import StepFit, fit
 from assay.validate.protocol.entries import Entry
 from assay.validate.protocol.splits import Mask, held_out, leave_one_group_out
-from assay.validate.protocol.statistics import Floats, bootstrap, errors, mape
+from assay.validate.protocol.statistics import Floats, Groups, bootstrap, errors, mape
 from assay.validate.protocol.step import PERCENT, predictor, residuals
 from assay.validate.protocol.step_rows import Rows, logs, measured, mosaic
 
@@ -134,7 +134,7 @@ def _box(rows: Rows) -> Floats:
     return np.asarray(STEP.time(rows.table, STEP.starts))
 
 
-def _mape(name: str, error: Floats, groups: np.ndarray) -> Entry:  # type: ignore[type-arg]
+def _mape(name: str, error: Floats, groups: Groups) -> Entry:
     low, high = bootstrap(error, groups)
     return Entry(name, *_percent(mape(error)), len(error), PERCENT * low, PERCENT * high)
 
