@@ -18,6 +18,7 @@ What is found nowhere is unknown. A statement replaces earlier values of its own
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -76,6 +77,19 @@ class Context:
     sections: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)  # by heading line
     assumed: Mapping[str, Cell] = field(default_factory=dict)
     used: set[int] = field(default_factory=set)
+    heard: dict[tuple[int, tuple[int, ...]], dict[str, Cell]] = field(default_factory=dict)
+
+    def nearest(self, line: int) -> Mapping[str, Cell]:
+        """Field → the nearest cell that a statement above `line` in the same section holds."""
+        count = bisect_left(self.statements, line, key=lambda statement: statement.line)
+        key = (count, self.section(line))
+        if key not in self.heard:
+            said: dict[str, Cell] = {}
+            for statement in reversed(self.statements[:count]):
+                if statement.section == key[1]:
+                    said = {**statement.values, **said}
+            self.heard[key] = said
+        return self.heard[key]
 
     def section(self, line: int) -> tuple[int, ...]:
         """The headings above `line`, outermost first."""
@@ -187,6 +201,27 @@ def bind(records: Sequence[Record], context: Context) -> None:
                 record.cells[name] = cell
                 if cell.line:  # 0: from a side file or the caller
                     context.used.add(cell.line)
+        record.overridden = _overridden(record, context)
+
+
+def _overridden(record: Record, context: Context) -> dict[str, Cell]:
+    """What the nearest statement above, in the same section, says otherwise than the row."""
+    return {
+        name: cell
+        for name, cell in context.nearest(record.line).items()
+        if (own := record.cells.get(name)) is not None
+        and own.line == record.line
+        and own.state == cell.state == "value"
+        and _differ(own, cell)
+    }
+
+
+def _differ(own: Cell, said: Cell) -> bool:
+    """Whether two cells hold different numbers; words are no matter here."""
+    try:
+        return float(own.text) * own.scale != float(said.text) * said.scale
+    except ValueError:
+        return False
 
 
 def _open(record: Record, name: str) -> bool:

@@ -24,6 +24,7 @@ from assay.ingest.types import (
     Diagnostic,
     Folded,
     Format,
+    Overridden,
     Reading,
     Record,
     Region,
@@ -79,7 +80,14 @@ def read_source(
         remarks=tuple(sorted(ledger.remarks, key=lambda d: d.span)),
         accounting=(_account(source, ledger),),
         raw={d.span: source.raw(d.span.line) for d in ledger.diagnostics},
-    )
+        overridden=tuple(
+            Overridden(source.name, record.line, record.frame or next(iter(fmt.schemas)), name,
+                       float(cell.text) * cell.scale, Span(source.name, cell.line, cell.column))
+            for fmt, folded in folds
+            for record in folded.records
+            for name, cell in record.overridden.items()
+        ),
+    )  # fmt: skip
 
 
 def _folded(source: Source, fmt: Format, ledger: _Ledger) -> Folded | None:
@@ -232,6 +240,7 @@ def merge(readings: Iterable[Reading]) -> Reading:
         remarks=tuple(d for r in readings for d in r.remarks),
         accounting=tuple(a for r in readings for a in r.accounting),
         raw={span: text for r in readings for span, text in r.raw.items()},
+        overridden=tuple(each for r in readings for each in r.overridden),
     )
 
 

@@ -101,6 +101,7 @@ class Record:
     other: list[tuple[str, str]] = field(default_factory=list)  # cells no column declares
     mark: str | None = None  # truncated, repaired
     prefix: Mapping[str, str] = field(default_factory=dict)  # host, rank, … peeled off the line
+    overridden: dict[str, Cell] = field(default_factory=dict)  # said above, printed otherwise here
 
 
 @dataclass
@@ -160,6 +161,17 @@ class Format:
     binds: bool = True  # whether configuration outside a record is bound to it
 
 
+class Overridden(NamedTuple):
+    """A value that a statement above a row gives, where the row itself prints another one."""
+
+    source: str
+    line: int  # of the row
+    frame: str
+    field: str
+    value: float
+    at: Span  # of the statement
+
+
 @dataclass(frozen=True)
 class Accounting:
     """lines = claimed + refused + blank + not ours; `suspicious` is a part of not ours."""
@@ -188,3 +200,4 @@ class Reading:
     remarks: tuple[Diagnostic, ...]
     accounting: tuple[Accounting, ...]
     raw: Mapping[Span, bytes] = field(default_factory=dict)  # refused lines as they stand on disk
+    overridden: tuple[Overridden, ...] = ()  # statements that rows contradict; not saved

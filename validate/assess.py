@@ -13,11 +13,14 @@ from assay.ingest.types import Format
 from assay.validate.accuracy import Scores, score, scored
 from assay.validate.cases import Cases, cases
 from assay.validate.compare import Comparison, compare
-from assay.validate.findings import Finding, findings
+from assay.validate.corrections import contradicted, corrected
+from assay.validate.findings import findings
 from assay.validate.forecasts import Asked
 from assay.validate.identities.arithmetic import arithmetic
 from assay.validate.identities.check import as_predictions
+from assay.validate.identities.finding import Finding
 from assay.validate.identities.repeats import repeats
+from assay.validate.identities.shape import with_shapes
 from assay.validate.models import Registered, named, predict
 from assay.validate.observe import about, observe
 from assay.validate.predictions import load
@@ -31,7 +34,7 @@ class Report:
     cases: Cases
     observations: pl.DataFrame
     checks: pl.DataFrame
-    contradicted: pl.DataFrame  # case, quantity
+    contradicted: pl.DataFrame  # case, quantity: left out, or empty where they are kept
     repeats: pl.DataFrame
     comparison: Comparison
     scored: pl.DataFrame  # the pairs that count
@@ -47,10 +50,14 @@ def assess(
     models: Iterable[str] = (),
     predictions: Path | None = None,
     formats: Sequence[Format] = FORMATS,
+    keep_contradicted: bool = False,
+    apply_corrections: bool = False,
 ) -> Report:
     """Read `paths`, predict what can be predicted, and compare.
 
-    `machine` is assumed where an input does not say its device. Raises LookupError for an unknown
+    `machine` is assumed where an input does not say its device. Rows with an error among their
+    findings are not scored unless `keep_contradicted`; `apply_corrections` scores them with the
+    values that the arithmetic implies, where it implies one. Raises LookupError for an unknown
     model or machine, ValueError for a predictions file that cannot be joined.
     """
     asked = named(models)
@@ -58,10 +65,17 @@ def assess(
     outcome = read(paths, stated=stated, formats=formats)
     frames = about(formats)
     observations = observe(outcome.reading, frames)
-    known = arithmetic(cases(outcome.reading, frames, machine=machine), observations)
+    bare = with_shapes(cases(outcome.reading, frames, machine=machine))
+    found = findings(outcome.reading, bare)
+    wrong = contradicted([] if keep_contradicted else found)
+    if apply_corrections:
+        bare, observations = corrected(bare, observations, found)
+        left = [] if keep_contradicted else [each for each in found if not each.correction]
+        wrong = contradicted(left)
+    known = arithmetic(bare, observations)
     again = repeats(known.observations, known.cases.configuration)
     exchanged = again.filter("exchanged")["case"]
-    left_out = _left_out(known.observations, known.contradicted, again)
+    left_out = _left_out(known.observations, wrong, again)
     counted = known.observations.join(left_out, on=["case", "quantity"], how="anti",
                                       maintain_order="left")  # fmt: skip
     predicted = predict(Asked(known.cases, known.observations, counted), asked)
@@ -78,12 +92,12 @@ def assess(
         cases=known.cases,
         observations=known.observations,
         checks=known.checks.with_columns(exchanged=pl.col("case").is_in(exchanged.implode())),
-        contradicted=known.contradicted,
+        contradicted=wrong,
         repeats=again,
         comparison=comparison,
         scored=count,
         scores=score(count, groups),
-        findings=findings(known.cases, known.checks, again, known.contradicted),
+        findings=found,
         models=asked,
     )
 

@@ -1,104 +1,50 @@
-"""What printed numbers say against each other: misses, layouts that do not fit, repeats."""
+"""Findings: every contradiction that the laws find in a reading, by source and line."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable
 
-import polars as pl
+from assay.ingest.types import Reading
 from assay.validate.cases import Cases
-from assay.validate.identities.check import equal, units_off
-
-NEAR = 20
-"""Misses of so many units of the last place are told in units, larger ones as a ratio."""
-
-Severity = Literal["error", "warning", "note"]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A printed number contradicts its own document or its arithmetic, or repeats another one.
-
-    `kind` is the class: identity (arithmetic that must hold), convention (another formula than the
-    rest), statistical (unlikely, not impossible).
-    """
-
-    law: str
-    kind: Literal["identity", "convention", "statistical"]
-    severity: Severity
-    spans: tuple[str, ...]
-    observed: float | None
-    implied: float | None
-    explanation: str
+from assay.validate.identities.evidence import Evidence
+from assay.validate.identities.finding import Finding, ordered
+from assay.validate.identities.laws import find, named
 
 
 def findings(
-    cases: Cases, checks: pl.DataFrame, repeats: pl.DataFrame, contradicted: pl.DataFrame
+    reading: Reading, cases: Cases | None = None, *, laws: Iterable[str] = ()
 ) -> list[Finding]:
-    """Everything found, by source and line."""
-    found = [
-        *_misses(checks, set(contradicted["case"])),
-        *_layouts(cases),
-        *_repeats(repeats),
-    ]
-    return sorted(found, key=lambda finding: (_place(finding.spans[0]), finding.law))
+    """The findings of a reading; `laws` restricts them to those names.
+
+    Raises LookupError for a law that does not exist. A row that already has an error of one cell is
+    not reported again for the same cell by a weaker law.
+    """
+    found = find(Evidence.of(reading, cases), named(tuple(laws)))
+    return ordered(_without_echoes(found))
 
 
-def _place(span: str) -> tuple[str, int]:
-    source, _, line = span.rpartition(":")
-    return source, int(line)
-
-
-def _span(case: str) -> str:
-    source, _, line = case.rpartition("#")
-    return f"{source}:{line}"
-
-
-def _misses(checks: pl.DataFrame, contradicted: set[str]) -> list[Finding]:
-    missed = checks.with_columns(off=units_off()).filter(~equal())
-    found = []
-    for row in missed.iter_rows(named=True):
-        ratio = row["printed"] / row["implied"] if row["implied"] else float("nan")
-        severity: Severity = "error" if row["case"] in contradicted else "note"
-        found.append(
-            Finding(
-                f"{row['quantity']}: {row['formula_id']}",
-                "identity",
-                severity,
-                (f"{row['source']}:{row['line']}",),
-                row["printed"],
-                row["implied"],
-                _said(row["inputs"], ratio, row["off"]),
+def _without_echoes(found: list[Finding]) -> list[Finding]:
+    """Statistical remarks on cells that an identity has already called wrong say nothing new."""
+    wrong = {case for each in found if each.severity == "error" for case in each.cases}
+    echo = {"unit-slip", "copied-row", "rate-above-peak", "time-below-roofline"}
+    kept, seen = [], set()
+    for each in found:
+        if (
+            each.law in echo
+            and each.cases
+            and each.cases[0] in wrong
+            and (
+                each.severity != "error"
+                or any(
+                    each.cases[0] in other.cases
+                    for other in found
+                    if other is not each and other.law not in echo
+                )
             )
-        )
-    return found
-
-
-def _said(inputs: list[str], ratio: float, off: float) -> str:
-    source = ", ".join(inputs)
-    if off <= NEAR:
-        word = "unit" if off == 1 else "units"
-        return f"{off:.0f} {word} of the last printed place off what follows from {source}"
-    return f"printed is {ratio:.4g} of what follows from {source}"
-
-
-def _layouts(cases: Cases) -> list[Finding]:
-    fixed = cases.origins.filter(pl.col("value_origin") == "corrected")
-    return [
-        Finding("layout: DP·TP·PP·CP = GPUs", "identity", "error", (_span(row["case"]),), None,
-                float(row["value"]), row["law"])
-        for row in fixed.iter_rows(named=True)
-    ]  # fmt: skip
-
-
-def _repeats(repeats: pl.DataFrame) -> list[Finding]:
-    return [
-        Finding(
-            "repeat", "identity" if row["exchanged"] else "statistical",
-            "error" if row["exchanged"] else "note",
-            (_span(row["case"]), _span(row["of"])), None, None,
-            "prints an earlier row again with step time and TFLOPs exchanged"
-            if row["exchanged"] else "prints an earlier measurement again",
-        )
-        for row in repeats.iter_rows(named=True)
-    ]  # fmt: skip
+        ):
+            continue
+        key = (each.law, each.spans, each.explanation)
+        if key not in seen:
+            seen.add(key)
+            kept.append(each)
+    return kept

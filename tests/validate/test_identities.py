@@ -91,18 +91,29 @@ def test_the_vocabulary_that_rates_single_out() -> None:
     assert set(laws["value_origin"]) == {"inferred"}
 
 
-def test_a_layout_that_does_not_fit_is_corrected_by_arithmetic() -> None:
-    found = report(PREQUEL)
+def test_corrections_are_applied_when_asked() -> None:
+    plain = report(PREQUEL).cases.configuration.filter(pl.col("line") == 319).row(0, named=True)
+    assert (plain["gpus"], plain["dp"], plain["tp"], plain["pp"]) == (320, 8, 8, 10)
+    found = assess([PREQUEL], apply_corrections=True)
     row = found.cases.configuration.filter(pl.col("line") == 319).row(0, named=True)
     assert (row["gpus"], row["dp"], row["tp"], row["pp"]) == (320, 4, 8, 10)
-    (finding,) = (f for f in found.findings if f.law.startswith("layout"))
-    assert finding.spans == (f"{PREQUEL}:319",)
+    marked = found.cases.origins.filter(pl.col("value_origin") == "corrected")
+    assert set(zip(_lines(marked["case"]), marked.sort("case")["name"], strict=True)) == {
+        (319, "dp"), (329, "global_batch"), (330, "global_batch"), (331, "global_batch"),
+    }  # fmt: skip
+    exchanged = found.observations.filter(pl.col("line") == 340)
+    assert dict(exchanged.select("quantity", "value").iter_rows())["step_time"] == 134.02
+    assert {319, 329, 330, 331} <= set(found.scored["line"])
 
 
 def test_rows_that_contradict_themselves_are_not_scored() -> None:
     found = report(PREQUEL)
-    assert sorted(set(_lines(found.contradicted["case"]))) == [329, 330, 331]
-    assert set(found.scored["line"]).isdisjoint({329, 330, 331, 340})
+    wrong = {319, 329, 330, 331, 340}
+    assert set(_lines(found.contradicted["case"])) == wrong
+    assert set(found.scored["line"]).isdisjoint(wrong)
+    kept = assess([PREQUEL], keep_contradicted=True)
+    assert {319, 329, 330, 331} <= set(kept.scored["line"])
+    assert kept.contradicted.is_empty()
 
 
 def test_repeats_are_no_second_measurement() -> None:

@@ -1,8 +1,8 @@
 """The arithmetic of a reading: what printed numbers imply for each other, and for the cases.
 
-In: cases and observations. Out: the cases with what arithmetic could fill in or correct, every
-check, and which observations their own document contradicts. Nothing here is a score: an implied
-value is made of printed ones.
+In: cases and observations. Out: the cases with what arithmetic could fill in, and every check.
+Nothing here is a score: an implied value is made of printed ones. What contradicts itself is for
+`assay.validate.findings` to say.
 """
 
 from __future__ import annotations
@@ -15,22 +15,14 @@ from assay.validate.identities import rates, throughput
 from assay.validate.identities.check import checks, equal
 from assay.validate.identities.shape import with_shapes
 
-CONTRADICTION = 0.01
-"""A printed rate this far from what its own row implies is no rounding and no convention."""
-
-TRUSTED = 0.5
-"""Share of a document's rates that a formula must reproduce before its misses mean anything."""
-
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """`cases` completed; `observations` with formula ids; `checks`; `contradicted`: case,
-    quantity of numbers that their own row contradicts, so that no model is judged by them."""
+    """`cases` completed; `observations` with formula ids; `checks`."""
 
     cases: Cases
     observations: pl.DataFrame
     checks: pl.DataFrame
-    contradicted: pl.DataFrame
 
 
 def arithmetic(cases: Cases, observations: pl.DataFrame) -> Arithmetic:
@@ -46,12 +38,11 @@ def arithmetic(cases: Cases, observations: pl.DataFrame) -> Arithmetic:
     )
     if "formula_id" in rows.columns:
         cases = _with_vocabulary(_with_layers(cases, rows), rows)
-        cases = _with_corrected_layout(cases, found)
         ids = rows.select("case", "quantity", "formula_id")
         observations = observations.drop("formula_id").join(
             ids, on=["case", "quantity"], how="left", maintain_order="left"
         ).select(observations.columns)  # fmt: skip
-    return Arithmetic(_consumption(cases, rows), observations, found, _contradicted(found))
+    return Arithmetic(_consumption(cases, rows), observations, found)
 
 
 def _nominal_vocabularies(cases: Cases) -> pl.DataFrame:
@@ -125,22 +116,6 @@ def _with_vocabulary(cases: Cases, rows: pl.DataFrame) -> Cases:
     return _filled(cases, "vocab", found, value_origin="inferred", law=law)
 
 
-def _with_corrected_layout(cases: Cases, found: pl.DataFrame) -> Cases:
-    """DP where DP·TP·PP is not the number of GPUs, and the printed rate agrees with the GPUs."""
-    agrees = found.filter(equal() & (pl.col("quantity") == rates.RATE)).select("case")
-    rest = pl.col("gpus") / (pl.col("tp") * pl.col("pp") * pl.col("cp").fill_null(1))
-    wrong = (
-        cases.configuration.join(agrees, on="case", how="semi", maintain_order="left")
-        .filter((pl.col("dp") != rest) & (rest == rest.round()) & (rest >= 1))
-        .select("case", dp=rest.cast(pl.Int64), said="dp", gpus="gpus")
-    )
-    law = pl.format(
-        "DP was {}, which needs more GPUs than the {} that the printed rate agrees with",
-        "said", "gpus",
-    )  # fmt: skip
-    return _filled(cases, "dp", wrong, value_origin="corrected", law=law)
-
-
 def _consumption(cases: Cases, rows: pl.DataFrame) -> Cases:
     """The column `consumed`: printed quantities of the row itself that went into its case.
 
@@ -156,19 +131,6 @@ def _consumption(cases: Cases, rows: pl.DataFrame) -> Cases:
     wide = cases.configuration.join(used, on="case", how="left", maintain_order="left")
     wide = wide.with_columns(pl.col("consumed").fill_null(nothing))
     return cases.with_values(wide, pl.DataFrame(schema=ORIGINS))
-
-
-def _contradicted(found: pl.DataFrame) -> pl.DataFrame:
-    """Numbers of rows whose rate is far from what the row implies, by a formula that holds."""
-    rated = found.filter(pl.col("peak_flops").is_not_null() | (pl.col("quantity") == rates.RATE))
-    trusted = equal().mean().over("source", "quantity") >= TRUSTED
-    far = ((pl.col("implied") / pl.col("printed") - 1.0).abs() > CONTRADICTION) & ~equal()
-    bad = rated.filter(trusted & far)
-    return (
-        bad.select("case", quantity=pl.concat_list(pl.concat_list("quantity"), "inputs"))
-        .explode("quantity")
-        .unique(maintain_order=True)
-    )
 
 
 __all__ = ["Arithmetic", "arithmetic", "checks"]

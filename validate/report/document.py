@@ -15,6 +15,7 @@ import polars as pl
 from assay.validate.accuracy import ACCURACY
 from assay.validate.assess import Report
 from assay.validate.identities.check import equal
+from assay.validate.identities.finding import as_dict
 
 FRAMEWORKS = {"megatron_iteration": "Megatron"}
 """Which framework wrote the frames of a format; a document says of none."""
@@ -37,7 +38,7 @@ def document(report: Report) -> dict[str, Any]:
             "agreement": report.scores.agreement.select(*ACCURACY).to_dicts(),
             "protocol": [*report.scores.protocol, *_identities(report)],
             "pairs": _pairs(report),
-            "findings": [_finding(found) for found in report.findings],
+            "findings": [as_dict(found) for found in report.findings],
             "unpredicted": report.comparison.unpredicted.select(*LEFT).to_dicts(),
             "unobserved": _unobserved(report),
             "refused": [
@@ -149,18 +150,6 @@ def _identities(report: Report) -> Iterable[dict[str, Any]]:
             "low": None,
             "high": None,
         }
-
-
-def _finding(found: Any) -> dict[str, Any]:
-    return {
-        "law": found.law,
-        "class": found.kind,
-        "severity": found.severity,
-        "spans": list(found.spans),
-        "observed": found.observed,
-        "implied": found.implied,
-        "explanation": found.explanation,
-    }
 
 
 def _unobserved(report: Report) -> list[dict[str, Any]]:

@@ -183,7 +183,7 @@ def findings(report: Report) -> Section | None:
     section.parts.extend(
         [
             f"{f.spans[0]}: {f.severity}: {f.law}: {f.explanation}"
-            + (f" (see {', '.join(f.spans[1:])})" if f.spans[1:] else "")
+            + (f" (see {', '.join(map(str, f.spans[1:]))})" if f.spans[1:] else "")
             for f in loud[:SHOWN]
         ]
     )
@@ -191,4 +191,28 @@ def findings(report: Report) -> Section | None:
         section.parts.append(f"… and {len(loud) - SHOWN:,} more.")
     if quiet:
         section.parts.append(f"{count(quiet, 'note')}; the JSON report lists them.")
+    section.parts.extend(_consequences(report))
     return section
+
+
+def _consequences(report: Report) -> list[str]:
+    """What errors did to the scores, and what the options would do."""
+    errors = [f for f in report.findings if f.severity == "error"]
+    rows = {case for f in errors for case in f.cases}
+    if not rows:
+        return []
+    left = set(report.contradicted["case"])
+    fixed = report.cases.origins.filter(pl.col("value_origin") == "corrected").height
+    said = [f"{count(len(left), 'row')} of {len(rows)} with an error are not scored."]
+    implied = sum(len(f.correction) for f in errors)
+    if implied and not fixed:
+        said.append(
+            f"--keep-contradicted scores them as printed, --apply-corrections with the "
+            f"{count(implied, 'value')} that the arithmetic implies."
+        )
+    for name, value, case, law in (
+        report.cases.origins.filter(pl.col("value_origin") == "corrected")
+        .select("name", "value", "case", "law").head(SHOWN).iter_rows()
+    ):  # fmt: skip
+        said.append(f"Corrected: {name} = {value} at {case.replace('#', ':')}, by {law}.")
+    return said

@@ -1,0 +1,168 @@
+"""Which formula each table follows, and which rows do not: relations of printed rates.
+
+A document rarely says how it counted. Per table (or log) the candidate that reproduces most rows is
+taken; between equals the one of the tables around it. It is believed when so many rows agree that
+accident is out of the question, or when the rest of the document follows it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from assay.validate.identities import speeds
+from assay.validate.identities.counting import Array, Candidate, Rows, candidates, rows_of
+from assay.validate.identities.rates import COUNTS
+from assay.validate.identities.throughput import SAYS
+
+BELIEVED = 4.0
+"""Decades against accident before the rows of one table prove a formula."""
+
+PROVEN = 6.0
+"""Decades before a formula counts as one that the whole document knows."""
+
+STRAY = 0.15
+"""Share of a table's rows that may miss a formula and leave it believable."""
+
+DISTANCE = 0.7
+"""Weight of a table's hits on the choice of the next one, once per table between."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What one table follows for one quantity."""
+
+    quantity: str
+    group: str
+    source: str
+    at: Array  # positions in `rows`
+    candidate: Candidate
+    hits: Array  # per position
+    tried: int
+    believed: bool  # by the table itself
+    proven: bool  # by the document
+    others: tuple[Candidate, ...]  # further candidates that the document proves
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Every choice for one quantity."""
+
+    rows: Rows
+    choices: tuple[Choice, ...]
+
+
+def speed_of(table: pl.DataFrame) -> pl.DataFrame:
+    """case, says, samples_low, samples, samples_high: the most precise number of each run."""
+    parts = []
+    for name in SAYS:
+        low, middle, high = (speeds.samples(name, end) for end in ("low", "", "high"))
+        parts.append(
+            table.select(
+                "case", says=pl.lit(name), samples_low=low, samples=middle, samples_high=high
+            ).filter(pl.col("samples").is_finite() & (pl.col("samples_low") > 0))
+        )
+    width = (pl.col("samples_high") - pl.col("samples_low")) / pl.col("samples")
+    return (
+        pl.concat(parts)
+        .with_columns(width=width)
+        .sort("case", "width", maintain_order=True)
+        .unique("case", keep="first", maintain_order=True)
+        .drop("width")
+    )
+
+
+def followed(table: pl.DataFrame) -> list[Followed]:
+    """The choices of every printed rate and utilisation."""
+    if table.is_empty():
+        return []
+    speed = speed_of(table)
+    found = []
+    for quantity in COUNTS:
+        rows = rows_of(table, quantity, speed)
+        if rows is not None:
+            found.append(Followed(rows, tuple(_choices(rows))))
+    return found
+
+
+def hits(rows: Rows, candidate: Candidate) -> Array:
+    """1 where a candidate meets the printed number, 0 where not, nan where it says nothing."""
+    low, value, high = candidate.implied
+    slack = 1e-12 * rows.printed[1]
+    meets = (low <= rows.printed[2] + slack) & (high >= rows.printed[0] - slack)
+    return np.where(np.isfinite(value), meets.astype(float), np.nan)
+
+
+def _choices(rows: Rows) -> list[Choice]:
+    tried = candidates(rows)
+    if not tried:
+        return []
+    met = np.array([hits(rows, each) for each in tried])
+    decades = np.array([-np.log10(each.chance) for each in tried])
+    sources = rows.table["source"].to_numpy()
+    groups = rows.table["group"].to_numpy()
+    found = []
+    for source in dict.fromkeys(sources):
+        here = sources == source
+        order = list(dict.fromkeys(groups[here]))
+        score = np.array([np.nansum(met[:, groups == group] == 1, axis=1) for group in order])
+        proof = np.nansum(np.where(met[:, here] == 1, decades[:, here], 0.0), axis=1)
+        for place, group in enumerate(order):
+            at = np.flatnonzero(here & (groups == group))
+            fed = np.isfinite(met[:, at]).any(axis=1)
+            if not fed.any():
+                continue
+            weight = DISTANCE ** np.abs(np.arange(len(order)) - place)
+            near = weight @ score
+            rank = np.where(fed, score[place] + near / (1.0 + near.max()) * 0.999, -1.0)
+            best = int(np.argmax(rank))
+            found.append(
+                _choice(rows, tried, best, at, met, decades, proof, len(tried), (source, group))
+            )
+    return found
+
+
+def _choice(
+    rows: Rows,
+    tried: list[Candidate],
+    best: int,
+    at: Array,
+    met: Array,
+    decades: Array,
+    proof: Array,
+    count: int,
+    place: tuple[str, str],
+) -> Choice:
+    price = np.log10(max(count, 1))
+    mine = met[best, at]
+    evidence = np.nansum(np.where(mine == 1, decades[best, at], 0.0)) - price
+    misses = int((mine == 0).sum())
+    fine = misses <= max(1, STRAY * len(at)) and int((mine == 1).sum()) >= 2
+    elsewhere = proof - np.nansum(np.where(met[:, at] == 1, decades[:, at], 0.0), axis=1)
+    others = tuple(
+        each
+        for i, each in enumerate(tried)
+        if i != best and elsewhere[i] - price >= PROVEN and not _same(tried[best], each)
+    )
+    return Choice(
+        quantity=rows.quantity,
+        source=place[0],
+        group=place[1],
+        at=at,
+        candidate=tried[best],
+        hits=mine,
+        tried=count,
+        believed=bool(evidence >= BELIEVED and fine),
+        proven=bool(elsewhere[best] - price >= PROVEN),
+        others=others,
+    )
+
+
+def _same(one: Candidate, other: Candidate) -> bool:
+    """Whether two candidates cannot be told apart on any row."""
+    low, high = (
+        np.minimum(one.implied[1], other.implied[1]),
+        np.maximum(one.implied[1], other.implied[1]),
+    )
+    return bool(np.all(~np.isfinite(high / low) | (high / low < 1 + 1e-9)))

@@ -1,0 +1,119 @@
+"""All laws, in one list: what each ties together, how grave a breach is, and what finds it.
+
+A law is data and one function from the evidence to findings. Relations of one row share a function,
+because one wrong cell breaks several of them and is one finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from assay.validate.identities import bounds, conventions, labels, rowwise, same, trends
+from assay.validate.identities.evidence import Evidence
+from assay.validate.identities.finding import Finding, Kind
+
+Find = Callable[[Evidence], list[Finding]]
+
+
+@dataclass(frozen=True)
+class Law:
+    """One law: its name is what `--law` takes and findings carry."""
+
+    name: str
+    kind: Kind
+    ties: tuple[str, ...]  # the quantities it ties together
+    rule: str  # when a breach is an error, a warning, a note
+    sentence: str
+    find: Find
+    formula: str = ""  # formula id, or the formula itself
+
+
+ROUNDING = "error beyond 3 units in the last place, note within"
+EXACT = "error"
+BEYOND_NOISE = "warning beyond the measured repeat noise, else note"
+
+LAWS: tuple[Law, ...] = (
+    Law("samples-per-second", "identity", ("samples/s", "GBS", "step time"), ROUNDING,
+        "Sequences per second are the global batch over the step time.",
+        rowwise.row_findings, "samples/s = GBS / t"),
+    Law("tokens-per-second", "identity", ("tokens/s", "samples/s", "sequence length"), ROUNDING,
+        "Tokens per second are sequences per second times their length.",
+        rowwise.row_findings, "tokens/s = samples/s · s"),
+    Law("rate-per-gpu", "identity", ("tokens/s per GPU", "tokens/s", "GPUs"), ROUNDING,
+        "A rate per GPU times the GPUs is the rate of the job.",
+        rowwise.row_findings, "tokens/s/GPU · GPUs = tokens/s"),
+    Law("rate-from-time", "identity", ("TFLOPs", "step time or throughput", "model", "GPUs"),
+        ROUNDING, "A printed rate follows from time and configuration by a known formula.",
+        rowwise.row_findings, "the formula that most rows of the table follow"),
+    Law("utilisation-from-throughput", "identity", ("MFU", "HFU", "throughput", "model", "peak"),
+        ROUNDING, "A printed utilisation follows from throughput, model and peak.",
+        rowwise.row_findings, "the formula that most rows of the table follow"),
+    Law("batch-accumulation", "identity", ("accumulation", "GBS", "MBS", "DP"), EXACT,
+        "Accumulation steps are the global batch over micro-batch and replicas, or rounded up.",
+        rowwise.row_findings, "GA = ⌈GBS / (MBS·DP)⌉"),
+    Law("batch-tokens", "identity", ("GBS in tokens", "GBS", "sequence length"), EXACT,
+        "The batch in tokens is the batch in sequences times their length.",
+        rowwise.row_findings, "GBS·s"),
+    Law("parallel-degrees", "identity", ("GPUs", "nodes", "DP", "TP", "PP", "CP"), EXACT,
+        "The parallel degrees multiply to the number of GPUs.",
+        rowwise.row_findings, "DP·TP·PP·CP = GPUs"),
+    Law("heading-against-column", "identity", ("a heading's value", "a column's value"),
+        "error where the heading's value satisfies every row and the column's none",
+        "Where a statement and a column disagree, the arithmetic of the rows decides.",
+        rowwise.row_findings),
+    Law("exchanged-cells", "identity", ("step time", "TFLOPs"), EXACT,
+        "Two values are exchanged, shown by another row of the same configuration.",
+        same.exchanged),
+    Law("size-label", "identity", ("size label", "hidden size", "layers", "vocabulary"),
+        "warning beyond 20 % of every way of counting, note beyond 5 %",
+        "A size label is near the parameters of the shape.", labels.size_labels, "L(12h² + 13h)"),
+    Law("utilisation-above-one", "identity", ("MFU", "HFU"), EXACT,
+        "No utilisation is above 1.", bounds.above_one),
+    Law("rate-above-peak", "identity", ("TFLOPs", "peak"), EXACT,
+        "No rate is above the dense peak of its device.", bounds.above_peak),
+    Law("time-below-roofline", "identity", ("time", "operations", "bytes", "peak", "bandwidth"),
+        EXACT, "No product is faster than both its compute bound and its memory bound.",
+        lambda evidence: [*bounds.below_roofline(evidence), *bounds.faster_than_peak(evidence)]),
+    Law("formula", "convention", ("TFLOPs", "MFU", "HFU"),
+        "warning for rows that follow another formula than their table, note for what it follows",
+        "A table follows one formula; which one is found by the most rows.",
+        lambda evidence: [
+            *conventions.other_formulas(evidence), *conventions.followed_formulas(evidence)
+        ]),
+    Law("definition", "convention", ("throughput columns",), "note",
+        "A column that counts per GPU or per replica does so in every row.",
+        conventions.definitions),
+    Law("same-configuration", "statistical", ("step time", "throughput", "memory"), BEYOND_NOISE,
+        "One configuration measured twice on one date gives one number.", same.differing),
+    Law("repeat", "statistical", ("all measured values",), "note",
+        "A measurement printed again is not a second one.", same.repeats),
+    Law("copied-row", "statistical", ("all measured values",),
+        "warning where accident is less likely than 1 in 1000",
+        "Rows of different configurations do not print the same measurements.", same.copied),
+    Law("memory-in-micro-batch", "statistical", ("memory", "MBS"), BEYOND_NOISE,
+        "Memory does not fall as the micro-batch grows.", trends.memory_falls),
+    Law("time-in-batch", "statistical", ("step time", "GBS"), BEYOND_NOISE,
+        "Time grows with the batch, less what is paid once a step.", trends.time_in_batch),
+    Law("unit-slip", "statistical", ("any measured value",), "warning",
+        "A number is not a thousand times away from all others of its column.",
+        bounds.unit_slips),
+)  # fmt: skip
+
+
+def named(names: tuple[str, ...]) -> tuple[Law, ...]:
+    """The laws of those names, all where there are none; LookupError lists them."""
+    known = {law.name for law in LAWS}
+    for name in names:
+        if name not in known:
+            raise LookupError(f"no law is called {name!r}; there are {', '.join(sorted(known))}")
+    return tuple(law for law in LAWS if not names or law.name in names)
+
+
+def find(evidence: Evidence, laws: tuple[Law, ...] = LAWS) -> list[Finding]:
+    """What the laws find, each shared function run once."""
+    found: list[Finding] = []
+    for function in dict.fromkeys(law.find for law in laws):
+        found += function(evidence)
+    wanted = {law.name for law in laws}
+    return [each for each in found if each.law in wanted]

@@ -1,0 +1,285 @@
+"""One finding per row that misses a relation: what is wrong with it, as narrowly as can be said.
+
+A row may miss several relations for one cause. The cells that all missed relations share, less
+those that a kept relation vouches for, are under suspicion; where exactly one change with a reason
+satisfies the row, it is the explanation. Rows of one table with one explanation are one finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import polars as pl
+from assay.ingest.types import Span
+from assay.validate.identities import suspects as reasons
+from assay.validate.identities.counting import Candidate, Rows
+from assay.validate.identities.evidence import Evidence
+from assay.validate.identities.finding import Finding, Number, Severity
+from assay.validate.identities.following import Choice, Followed, hits
+from assay.validate.identities.layout import BATCH, DEGREES
+from assay.validate.identities.layout import TOKENS as BATCH_TOKENS
+from assay.validate.identities.relation import judged
+from assay.validate.identities.runs import MEASURED, UNITS, label
+from assay.validate.identities.speeds import PER_GPU, SAMPLES, TOKENS, cells
+
+SMALL = 3.0
+"""Units in the last place up to which a miss is a matter of rounding."""
+
+LAWS = {
+    SAMPLES: "samples-per-second", TOKENS: "tokens-per-second", PER_GPU: "rate-per-gpu",
+    DEGREES: "parallel-degrees", BATCH: "batch-accumulation", BATCH_TOKENS: "batch-tokens",
+}  # fmt: skip
+FORMULA_LAW = {"model_flops_rate": "rate-from-time"}
+UTILISATION = "utilisation-from-throughput"
+HEADING = "heading-against-column"
+
+MEANINGS: dict[str, str] = {
+    "error": "Do not use the row before the document has been corrected.",
+    "warning": "Ask before using the number; the row may mean something else than it says.",
+    "note": "The number can be used; its last digit is uncertain.",
+}
+
+
+@dataclass
+class Miss:
+    """A row, what it misses, and what it keeps."""
+
+    case: str
+    group: str
+    missed: list[dict[str, Any]] = field(default_factory=list)
+    kept: list[dict[str, Any]] = field(default_factory=list)
+    choices: list[Choice] = field(default_factory=list)
+    believed: bool = True  # whether a rate that is missed is believed without an explanation
+
+    @property
+    def first(self) -> dict[str, Any]:
+        """The missed relation that says most: exact ones, then the narrowest."""
+        return min(self.missed, key=lambda c: (c["place"] > 0, len(c["cells"]), -c["off"]))
+
+
+def row_findings(evidence: Evidence) -> list[Finding]:
+    """Findings of all relations and formulas, one per row or explanation."""
+    misses = _misses(evidence)
+    told = [(miss, _explained(evidence, miss)) for miss in misses.values()]
+    found: list[Finding] = []
+    for miss, suspect in told:
+        if miss.believed or suspect is not None:
+            found.append(_finding(evidence, miss, suspect))
+    return _merged(found)
+
+
+def _misses(evidence: Evidence) -> dict[str, Miss]:
+    """Every row that misses a believed relation, or a formula the document knows."""
+    checked = evidence.checked.filter("believed")
+    bad = checked.filter(~pl.col("hit"))
+    found = {row["case"]: Miss(row["case"], row["group"]) for row in bad.iter_rows(named=True)}
+    for each, choice in evidence.choices:
+        for at, hit in zip(choice.at, choice.hits, strict=True):
+            if hit == 0 and _counts(each.rows, choice, int(at)):
+                case = each.rows.table["case"][int(at)]
+                miss = found.setdefault(case, Miss(case, choice.group))
+                if not choice.believed and not miss.missed:
+                    miss.believed = miss.believed and case in set(bad["case"])
+    for row in checked.filter(pl.col("case").is_in(list(found))).iter_rows(named=True):
+        miss = found[row["case"]]
+        (miss.kept if row["hit"] else miss.missed).append(row)
+    for each, choice in evidence.choices:
+        names = each.rows.table["case"].gather(choice.at).to_list()
+        for case, at, hit in zip(names, choice.at, choice.hits, strict=True):
+            if case in found and np.isfinite(hit) and (choice.believed or choice.proven):
+                row = _as_checked(each, choice, int(at))
+                (found[case].kept if hit else found[case].missed).append(row)
+                found[case].choices.append(choice)
+    return {case: miss for case, miss in found.items() if miss.missed}
+
+
+def _counts(rows: Rows, choice: Choice, at: int) -> bool:
+    """Whether a missed formula is worth a word: believed here, or known to the document."""
+    if not (choice.believed or choice.proven):
+        return False
+    return other_formula(rows, choice, at) is None
+
+
+def other_formula(rows: Rows, choice: Choice, at: int) -> Candidate | None:
+    """Another formula that the document proves and this row follows."""
+    return next((each for each in choice.others if hits(rows, each)[at] == 1), None)
+
+
+def _as_checked(each: Followed, choice: Choice, at: int) -> dict[str, Any]:
+    rows, candidate = each.rows, choice.candidate
+    row = rows.table.row(at, named=True)
+    inputs = [name for name in ("hidden", "layers", "vocab", "seq_len", "parameters", "heads", "tp")
+              if row.get(name) is not None]  # fmt: skip
+    low, value, high = (float(end[at]) for end in rows.printed)
+    implied = [float(end[at]) for end in candidate.implied]
+    frame = pl.DataFrame(
+        {"printed": [value], "low": [low], "high": [high], "place": [float(rows.place[at])],
+         "implied": [implied[1]], "implied_low": [implied[0]], "implied_high": [implied[2]]}
+    )  # fmt: skip
+    speed = cells(row["says"])
+    held = {choice.quantity, *speed, *inputs, "gpus", "nodes"}
+    if row["says"] == "tokens_per_gpu_per_s":  # a rate per GPU owes nothing to their number
+        held -= {"gpus", "nodes"}
+    return judged(frame).row(0, named=True) | {
+        "law": choice.quantity,
+        "quantity": choice.quantity,
+        "cells": sorted(held),
+        "formula_id": candidate.formula_id,
+        "tried": choice.tried,
+    }
+
+
+def _explained(evidence: Evidence, miss: Miss) -> reasons.Suspect | None:
+    """The one change with a reason that satisfies the row; None where none or several do."""
+    row = evidence.runs.filter(pl.col("case") == miss.case)
+    values = row.row(0, named=True)
+    accused = set.intersection(*(set(c["cells"]) for c in miss.missed))
+    vouched = {name for c in miss.kept for name in c["cells"] if c["law"] != BATCH}
+    named = sorted(accused - vouched) or sorted(accused)
+    if not named:
+        return None
+    told = reasons.Told(
+        evidence.headings(values["source"], values["line"]),
+        evidence.runs.filter(pl.col("group") == miss.group),
+        evidence.runs.filter(pl.col("source") == values["source"]),
+    )
+    variants = {row["key"]: row["variant"] for row in (*miss.kept, *miss.missed) if "key" in row}
+    tries = [
+        each for each in reasons.suspects(values, named, told)
+        if miss.believed or each.reason == "heading"
+    ]  # fmt: skip
+    good = reasons.satisfying(row, tries, variants, miss.choices)
+    for reason in reasons.REASONS:
+        mine = {each.changes: each for each in good if each.reason == reason}
+        if len(mine) == 1:
+            return next(iter(mine.values()))
+        if mine:
+            return None
+    return None
+
+
+def _finding(evidence: Evidence, miss: Miss, suspect: reasons.Suspect | None) -> Finding:
+    first = miss.first
+    small = all(each["off"] <= SMALL for each in miss.missed) and suspect is None
+    severity: Severity = "note" if small else "error"
+    span = evidence.span(miss.case)
+    spans = [span]
+    observed = [_number(first["quantity"], first["printed"], first["low"], first["high"])]
+    implied = [
+        _number(first["quantity"], first["implied"], first["implied_low"], first["implied_high"])
+    ]
+    correction = []
+    if suspect is not None:
+        values = evidence.runs.filter(pl.col("case") == miss.case).row(0, named=True)
+        for name, value in suspect.changes:
+            observed.append(_number(name, float(values[name])))
+            implied.append(_number(name, value))
+            correction.append((miss.case, name, value))
+        if suspect.at is not None:
+            spans.append(suspect.at)
+    law = _law_of(first["law"])
+    if suspect is not None and suspect.reason == "heading":
+        law = HEADING
+    return Finding(
+        law=law,
+        kind="identity",
+        severity=severity,
+        spans=tuple(spans),
+        observed=tuple(observed),
+        implied=tuple(implied),
+        explanation=_explanation(miss, suspect),
+        meaning=MEANINGS[severity],
+        cases=(miss.case,),
+        quantities=tuple(n for n in MEASURED if n != "memory") if severity == "error" else (),
+        correction=tuple(correction),
+    )
+
+
+def _law_of(name: str) -> str:
+    return LAWS.get(name) or FORMULA_LAW.get(name, UTILISATION)
+
+
+def _number(
+    quantity: str, value: float, low: float | None = None, high: float | None = None
+) -> Number:
+    name = "gpus" if quantity == "stated_gpus" else quantity
+    return Number(
+        name, value, value if low is None else low, value if high is None else high,
+        UNITS.get(name, "1"),
+    )  # fmt: skip
+
+
+def _explanation(miss: Miss, suspect: reasons.Suspect | None) -> str:
+    parts = [_said(each) for each in miss.missed[:2]]
+    if suspect is not None:
+        parts.append(suspect.text)
+    vouching = [each for each in miss.kept if "formula_id" in each and "gpus" in each["cells"]]
+    if suspect is not None and vouching and isfinite(_stated_gpus(miss)):
+        gpus = _stated_gpus(miss)
+        parts.append(f"{label(vouching[0]['quantity'])} agree with {gpus:g} GPUs")
+    return "; ".join(parts)
+
+
+def _stated_gpus(miss: Miss) -> float:
+    """The GPUs that a row states, where it misses what its degrees make."""
+    stated = [row["printed"] for row in miss.missed if row["quantity"] == "stated_gpus"]
+    return float(stated[0]) if stated else float("nan")
+
+
+def _said(row: dict[str, Any]) -> str:
+    name = label("gpus" if row["quantity"] == "stated_gpus" else row["quantity"])
+    ratio = row["printed"] / row["implied"]
+    how = f" by {row['formula_id']} ({row['tried']} tried)" if "formula_id" in row else ""
+    return (
+        f"{name} {_short(row['quantity'], row['printed'])} printed, "
+        f"{_short(row['quantity'], row['implied'])} implied{how}, ratio {ratio:.4g}"
+    )
+
+
+def _short(quantity: str, value: float) -> str:
+    scale = 1e12 if quantity == "model_flops_rate" else 1.0
+    return f"{value / scale:.6g}"
+
+
+def _merged(found: Iterable[Finding]) -> list[Finding]:
+    """Rows of one source with one explanation, which stands elsewhere, are one finding."""
+    groups: dict[tuple[Any, ...], list[Finding]] = {}
+    for each in found:
+        changes = tuple((name, value) for _, name, value in each.correction)
+        shared = each.law == HEADING and len(each.spans) > 1
+        key = (each.law, each.spans[1], changes) if shared else (each.law, each.spans[0])
+        groups.setdefault(key, []).append(each)
+    return [_union(each) for each in groups.values()]
+
+
+def _union(found: Sequence[Finding]) -> Finding:
+    if len(found) == 1:
+        return found[0]
+    one = found[0]
+    rows = [each.spans[0] for each in found]
+    said = tuple(dict.fromkeys(number for each in found for number in each.observed))
+    implied = tuple(dict.fromkeys(number for each in found for number in each.implied))
+    spans: list[Span] = [*rows[:3], one.spans[1]]
+    ratio = np.array([each.observed[0].value / each.implied[0].value for each in found])
+    name, value = one.correction[0][1], one.correction[0][2]
+    return Finding(
+        law=one.law,
+        kind=one.kind,
+        severity=one.severity,
+        spans=tuple(spans),
+        observed=said,
+        implied=implied,
+        explanation=(
+            f"{label(name)} {value:g}, as the statement above has it, satisfies all {len(found)} "
+            f"rows; with the column's value {label(one.observed[0].quantity)} are "
+            f"{ratio.min():.4g} of what follows"
+        ),
+        meaning=one.meaning,
+        cases=tuple(case for each in found for case in each.cases),
+        quantities=one.quantities,
+        correction=tuple(change for each in found for change in each.correction),
+    )

@@ -1,0 +1,145 @@
+"""Rows that say what ran and how fast, as laws want them: one wide frame of printed intervals.
+
+In: a reading and its cases. Out: `RUNS`, one row per table row or training line: configuration,
+printed quantities each with `_low`, `_high` and `_place` (one unit in the last place), and what
+else tells two rows apart (`date`, `remark`, `others`).
+
+An interval here holds every value that could have been printed so, rounded *or* cut: which of the
+two a document did is rarely said. Zeros that end all numbers of a column are no digits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import polars as pl
+from assay.ingest.types import Reading
+from assay.validate.cases import Cases
+from assay.validate.identities.rates import COUNTS
+from assay.validate.identities.throughput import SAYS
+
+MEASURED: tuple[str, ...] = (*SAYS, *COUNTS, "memory")
+UNITS: Mapping[str, str] = {
+    "step_time": "s", "samples_per_s": "sample/s", "tokens_per_s": "token/s",
+    "tokens_per_gpu_per_s": "token/s", "model_flops_rate": "flop/s", "memory": "B",
+    "mfu": "1", "hfu": "1", "mfu_weights": "1", "hfu_weights": "1",
+}  # fmt: skip
+LABELS = {
+    "step_time": "step time", "samples_per_s": "samples/s", "tokens_per_s": "tokens/s",
+    "tokens_per_gpu_per_s": "tokens/s per GPU", "model_flops_rate": "TFLOPs", "memory": "memory",
+    "mfu": "MFU", "hfu": "HFU", "mfu_weights": "MFU*", "hfu_weights": "HFU*",
+    "global_batch": "GBS", "global_batch_tokens": "GBS in tokens", "micro_batch": "MBS",
+    "accumulation": "accumulation", "dp": "DP", "tp": "TP", "pp": "PP", "cp": "CP", "gpus": "GPUs",
+    "nodes": "nodes", "hidden": "hidden size", "layers": "layers", "seq_len": "sequence length",
+    "parameters": "parameters", "model_size": "size", "heads": "heads", "vocab": "vocabulary",
+}  # fmt: skip
+"""What a column is called in a sentence."""
+
+DECADES = range(1, 7)
+_DATE = re.compile(r"^\W*[0-9]{1,4}[-/.][0-9]{1,2}(?:[-/.][0-9]{1,4})?\W*")
+
+
+def label(name: str) -> str:
+    """The name of a column in a sentence."""
+    return LABELS.get(name, name.replace("_", " "))
+
+
+def runs(reading: Reading, cases: Cases) -> pl.DataFrame:
+    """The run frame of a reading; see the module."""
+    wide = cases.configuration
+    parts = [
+        _measured(frame, reading, name)
+        for name, frame in reading.frames.items()
+        if name in set(wide["frame"])
+    ]
+    if not parts:
+        return pl.DataFrame()
+    printed = pl.concat(parts, how="diagonal_relaxed")
+    joined = wide.join(printed, on=["source", "line", "frame"], how="left", maintain_order="left")
+    joined = joined.with_columns(
+        seq_len=pl.coalesce("actual_seq_len", "seq_len").cast(pl.Int64),
+        printed=_printed_in_row(cases, joined),
+    ).join(_vocabulary(reading), on=["source", "line"], how="left", maintain_order="left")
+    return _coarse(joined).sort("source", "line", maintain_order=True)
+
+
+def _measured(frame: pl.DataFrame, reading: Reading, name: str) -> pl.DataFrame:
+    """What one frame prints of each run."""
+    here = [column for column in MEASURED if column in frame.columns]
+    lacking = [column for column in MEASURED if column not in frame.columns]
+    text = {
+        column: pl.col(column) if column in frame.columns else pl.lit(None, dtype=pl.String)
+        for column in ("date", "notes")
+    }
+    actual = "actual_seq_len" in frame.columns
+    others = pl.col("other").list.eval(
+        pl.format("{}={}", pl.element().struct.field("name"), pl.element().struct.field("text"))
+    )
+    wide = frame.select(
+        "source", "line", "column", frame=pl.lit(name),
+        **{column: pl.col(column).cast(pl.Float64) for column in here},
+        **{f"{column}_place": pl.col(f"{column}_ulp").cast(pl.Float64) for column in here},
+        **{column: pl.lit(None, dtype=pl.Float64) for column in lacking},
+        **{f"{column}_place": pl.lit(None, dtype=pl.Float64) for column in lacking},
+        date=text["date"],
+        remark=text["notes"].map_elements(_without_date, return_dtype=pl.String),
+        others=others,
+        actual_seq_len=pl.col("actual_seq_len") if actual else pl.lit(None, dtype=pl.Int64),
+    )  # fmt: skip
+    rough = reading.provenance.filter(
+        (pl.col("frame") == name) & pl.col("low").is_not_null() & pl.col("field").is_in(here)
+    )
+    if rough.is_empty():
+        return wide
+    spread = rough.select("source", "line", "field", place=pl.col("high") - pl.col("low"))
+    spread = spread.pivot(
+        on="field", index=["source", "line"], values="place", aggregate_function="first"
+    )
+    wide = wide.join(spread, on=["source", "line"], how="left", maintain_order="left",
+                     suffix="_rough")  # fmt: skip
+    names = [column for column in here if f"{column}_rough" in wide.columns]
+    return wide.with_columns(
+        pl.coalesce(f"{column}_rough", f"{column}_place").alias(f"{column}_place")
+        for column in names
+    ).drop(f"{column}_rough" for column in names)
+
+
+def _without_date(notes: str) -> str:
+    return _DATE.sub("", notes).strip()
+
+
+def _printed_in_row(cases: Cases, joined: pl.DataFrame) -> pl.Series:
+    """Names of the configuration values that a row prints itself."""
+    held = (
+        cases.origins.filter(pl.col("value_origin") == "printed")
+        .group_by("case", maintain_order=True)
+        .agg(pl.col("name"))
+    )
+    found = joined.select("case").join(held, on="case", how="left", maintain_order="left")["name"]
+    return found.fill_null(pl.Series([[]], dtype=pl.List(pl.String)).first())
+
+
+def _vocabulary(reading: Reading) -> pl.DataFrame:
+    """source, line, vocab_low, vocab_high where the vocabulary is a label such as 250k."""
+    said = reading.provenance.filter((pl.col("field") == "vocab") & pl.col("low").is_not_null())
+    return said.select("source", "line", vocab_low="low", vocab_high="high").unique(
+        ["source", "line"], keep="first", maintain_order=True
+    )
+
+
+def _coarse(frame: pl.DataFrame) -> pl.DataFrame:
+    """The intervals, with places widened where all numbers of a column end in zeros."""
+    by = ["source", "group"]
+    for name in MEASURED:
+        place, value = pl.col(f"{name}_place"), pl.col(name)
+        count = (value / place).round()
+        zeros = pl.lit(0)
+        for decade in DECADES:
+            zeros = zeros + ((count % 10**decade) == 0).all().over(by).cast(pl.Int32)
+        wide = (place * pl.lit(10.0).pow(zeros)).alias(f"{name}_place")
+        frame = frame.with_columns(wide)
+    return frame.with_columns(
+        [(pl.col(n) - pl.col(f"{n}_place") / 2).alias(f"{n}_low") for n in MEASURED]
+        + [(pl.col(n) + pl.col(f"{n}_place")).alias(f"{n}_high") for n in MEASURED]
+    )
