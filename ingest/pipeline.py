@@ -197,11 +197,15 @@ def _complete(raw: pl.DataFrame) -> pl.DataFrame:
 
 def _account(source: Source, ledger: _Ledger) -> Accounting:
     lines = source.lines
-    spoken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank
+    # a line of several parts, at carriage returns, is what the worst of them is
+    refused = ledger.refused.keys()
+    claimed = ledger.claimed.keys() - refused
+    filler = ledger.blank - claimed - refused
+    spoken = refused | claimed | filler
     rest = lines.filter(~pl.col("line").is_in(sorted(spoken)))
     empty = pl.col("text").str.contains(prefix_pattern() + "$")  # nothing, or a prefix alone
     not_ours = rest.filter(~empty)
-    blank = len(ledger.blank) + rest.height - not_ours.height
+    blank = len(filler) + rest.height - not_ours.height
     doubtful = not_ours.filter(
         pl.col("text").str.contains("(?i)[0-9].*(?:flop|b|it|/s|mfu|hfu)|mfu")
     )
@@ -214,8 +218,8 @@ def _account(source: Source, ledger: _Ledger) -> Accounting:
         source=source.name,
         sha256=source.sha256,
         lines=lines.height,
-        claimed=len(ledger.claimed),
-        refused=len(ledger.refused),
+        claimed=len(claimed),
+        refused=len(refused),
         blank=blank,
         not_ours=not_ours.height,
         suspicious=suspicious,
