@@ -252,10 +252,10 @@ def _spread_table(found: Sequence[Spread], paths: Sequence[str]) -> None:
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         typer.echo(line.rstrip())
     typer.echo(
-        f"\nbetween, within: one standard deviation, run against run and value against value. "
-        f"gate: at most {percent(found[0].false_alarms)}\nof unchanged runs fail by it, per "
-        "quantity and file, if runs are independent and deviations normal; beyond: pairs\nof "
-        "values of these runs that lie further apart than the gate.\n"
+        "\nbetween, within: one standard deviation, run against run and value against value. gate: "
+        f"at most {percent(found[0].false_alarms)}\nof unchanged runs fail by it, per quantity and "
+        "file, if runs are independent and deviations normal;\nbeyond: pairs of values of these "
+        "runs that lie further apart than the gate.\n"
     )
     options = " ".join(f"--tolerance {each.quantity}={percent(each.gate)}" for each in found)
     typer.echo(f"assay golden update {' '.join(paths)} --yes {options}")

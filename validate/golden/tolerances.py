@@ -8,7 +8,7 @@ values equal) in several runs. With x = ln(value), run r, record j:
 Both spreads are robust (see `robust`; within runs 1.4826 × the median absolute deviation, corrected
 for the centres taken off). A new run differs from the golden of an old one by at most
 
-    gate = √2 · (k_runs · spread between + z(1 − a / 4m) · spread within)
+    gate = k_runs · spread between + √2 · z(1 − a / 4m) · spread within
 
 in all m of its values, save for a share `a` of the runs: half of `a` for the shift of the whole
 run, half shared by the values (union bound). `k_runs` is the quantile of the shift between two runs
