@@ -4,7 +4,8 @@ A statement is a line that is nothing but configuration: assignments, `20 nodes,
 heading that names a device or a number format. A row's value is looked for in this order:
 
 1. its own cell;
-2. the nearest statement above in its section, then in the sections around it (`context`); one
+2. what its run prints of itself: argument dumps and layout lines, the last first (`context`);
+   then the nearest statement above in its section, then in the sections around it (`context`); one
    labelled with a model size speaks only for rows of that size, where the row has a size;
 3. the last model line above in another section, for what belongs to a model and not to a layout
    (`assumed`), unless its hidden size contradicts the row's: then all of that line is dropped;
@@ -26,7 +27,7 @@ from typing import Any
 from assay.ingest.formats.configuration import Configuration
 from assay.ingest.parse import Token, Tree, parse_line
 from assay.ingest.schema import FieldSpec, by_label, fields, normalise
-from assay.ingest.types import Cell, Diagnostic, Line, Record, Span, ValueOrigin
+from assay.ingest.types import Cell, Diagnostic, Line, Record, Span, Statement, ValueOrigin
 from assay.ingest.units import SUFFIXES
 
 OF_THE_MODEL = ("hidden", "heads", "kv_heads", "ffn_hidden", "seq_len", "vocab")
@@ -56,17 +57,6 @@ _TITLE_DEVICE = re.compile(
     r"|[AV]100[ _-]?(?:SXM[0-9]?[ _-]?)?[0-9]{2} ?GB)(?![A-Za-z0-9])"
 )
 _TITLE_DTYPE = re.compile(r"(?<![A-Za-z0-9])(?:[Bb][Ff]16|[Ff][Pp](?:8|16|32))(?![A-Za-z0-9])")
-
-
-@dataclass(frozen=True)
-class Statement:
-    """One line of configuration: field → cell, and where in the document it stands."""
-
-    line: int
-    section: tuple[int, ...]  # the headings it stands under, outermost first
-    values: Mapping[str, Cell]
-    size: float | None = None  # of a labelled model line
-    backward: bool = False
 
 
 @dataclass
@@ -243,10 +233,15 @@ def _found(record: Record, context: Context) -> list[tuple[str, Cell]]:
             if any(other in record.cells for other in SAME_FACT.get(name, ())):
                 continue
             row[name] = cell
-            found.append((name, cell._replace(value_origin=origin, law=law or cell.law)))
+            own = cell.value_origin if origin == "context" != cell.value_origin else None
+            said = origin if own in (None, "printed") else own
+            found.append((name, cell._replace(value_origin=said, law=law or cell.law)))
 
     section = context.section(record.line)
     above = [s for s in context.statements if s.line < record.line]
+    for statement in reversed(above):
+        if statement.of_run:
+            take(statement.values, "context", None)
     for depth in range(len(section), -1, -1):
         for statement in reversed(above):
             if statement.section == section[:depth] and _speaks_for(statement, row):

@@ -144,6 +144,8 @@ def _bind(
     )
     taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank
     context = read_context(source.name, region(source, peel(worth)).lines, set(taken), assumed)
+    context.statements += chain.from_iterable(f.statements for _, f in folds)
+    context.statements.sort(key=lambda statement: statement.line)
     bind(records, context)
     for line in context.used:
         ledger.claimed[line] = "context"

@@ -104,6 +104,18 @@ class Record:
     overridden: dict[str, Cell] = field(default_factory=dict)  # said above, printed otherwise here
 
 
+@dataclass(frozen=True)
+class Statement:
+    """One line of configuration: field → cell, and where in the document it stands."""
+
+    line: int
+    section: tuple[int, ...]  # the headings it stands under, outermost first
+    values: Mapping[str, Cell]
+    size: float | None = None  # of a labelled model line
+    backward: bool = False
+    of_run: bool = False  # what a run says of itself holds for all below, under any heading
+
+
 @dataclass
 class Folded:
     """What a format made of a region. Each line number stands in one of the four at most."""
@@ -113,6 +125,7 @@ class Folded:
     claimed: set[int] = field(default_factory=set)  # every line used, the records' own included
     parts: set[tuple[int, int]] | None = None  # line and column of each claim, if lines are shared
     blank: set[int] = field(default_factory=set)  # filler rows
+    statements: list[Statement] = field(default_factory=list)  # configuration of rows below
     refused: list[Diagnostic] = field(default_factory=list)
     remarks: list[Diagnostic] = field(default_factory=list)  # refuse nothing, are worth a word
 

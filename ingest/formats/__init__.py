@@ -1,6 +1,7 @@
 """One module per format: a pandera schema and a `Format`. The tuple is the registry, in order."""
 
 from assay.ingest.formats import (
+    arguments,
     gemm_table,
     markdown_table,
     megatron_iteration,
@@ -13,6 +14,7 @@ FORMATS: tuple[Format, ...] = (
     megatron_iteration.FORMAT,
     megatron_validation.FORMAT,
     megatron_memory.FORMAT,
+    arguments.FORMAT,
     markdown_table.FORMAT,
     gemm_table.FORMAT,
 )
