@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typer
-from assay.validate.cli import golden, ingest, machines, report
+from assay.validate.cli import check, golden, ingest, machines, report
 
 app = typer.Typer(
     name="assay",
@@ -14,6 +14,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 report.register(app)
+check.register(app)
 ingest.register(app)
 golden.register(app)
 machines.register(app)

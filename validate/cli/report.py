@@ -51,6 +51,13 @@ def report(
         Path | None,
         typer.Option(metavar="FILE", help="Score these predictions too (CSV or Parquet)."),
     ] = None,
+    keep_contradicted: Annotated[
+        bool, typer.Option("--keep-contradicted", help="Score rows that contradict themselves.")
+    ] = False,
+    apply_corrections: Annotated[
+        bool,
+        typer.Option("--apply-corrections", help="Score them with what the arithmetic implies."),
+    ] = False,
     max_bad: Annotated[
         str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
     ] = "1%",
@@ -68,7 +75,10 @@ def report(
     _check_outputs(outputs, force=force)
     refuse_existing([junit] if junit else [], force=force)
     asked = gates.gates(max_mape, max_bias, require, baseline, junit)
-    found = _assess(paths, machine, list(model or []), predictions)
+    found = _assess(
+        paths, machine, list(model or []), predictions,
+        keep_contradicted=keep_contradicted, apply_corrections=apply_corrections,
+    )  # fmt: skip
     _write(found, outputs, as_json=as_json)
     return first([settle(found, paths, allowed), gates.settle(found, asked, list(model or []))])
 
@@ -81,7 +91,13 @@ def _check_outputs(outputs: list[Path], *, force: bool) -> None:
 
 
 def _assess(
-    paths: list[str], machine: str | None, models: list[str], predictions: Path | None
+    paths: list[str],
+    machine: str | None,
+    models: list[str],
+    predictions: Path | None,
+    *,
+    keep_contradicted: bool,
+    apply_corrections: bool,
 ) -> Report:
     from assay.model.machine import resolve
     from assay.validate.assess import assess
@@ -89,7 +105,14 @@ def _assess(
 
     try:
         name = resolve(machine) if machine else None
-        return assess(paths, machine=name, models=models, predictions=predictions)
+        return assess(
+            paths,
+            machine=name,
+            models=models,
+            predictions=predictions,
+            keep_contradicted=keep_contradicted,
+            apply_corrections=apply_corrections,
+        )
     except LookupError as fault:
         raise Refusal(str(fault.args[0])) from None
     except Unjoinable as fault:

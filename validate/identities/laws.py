@@ -101,6 +101,27 @@ LAWS: tuple[Law, ...] = (
 )  # fmt: skip
 
 
+BLIND: tuple[str, ...] = (
+    "A changed memory cell, unless it breaks the order in micro-batch, leaves another row of its "
+    "configuration, or is a thousand times off: memory follows from no other printed number.",
+    "A changed degree, batch, accumulation or node count in a table that prints nothing it "
+    "multiplies to, nor a rate of a known formula.",
+    "A changed micro-batch or accumulation where only one of the two is printed.",
+    "TP and PP exchanged, or DP with either: their product is what it was.",
+    "Heads, for formulas that do not count them; sequence length and vocabulary, where another "
+    "value changes the rate by less than its last digit.",
+    "A step time and its rate exchanged in a row whose configuration occurs once: the product of "
+    "the two is what it was.",
+    "A whole row copied over another one of the same rate-determining configuration, where the "
+    "digits are so few that accident prints the same.",
+    "Any cell of a table whose formula is not among those known, or cannot be told from them by "
+    "so few rows or digits.",
+    "Changes within three times the printed interval, and those that a second wrong cell undoes.",
+    "Dates, names and remarks.",
+)
+"""Changes that leave everything printed consistent: no arithmetic sees them."""
+
+
 def named(names: tuple[str, ...]) -> tuple[Law, ...]:
     """The laws of those names, all where there are none; LookupError lists them."""
     known = {law.name for law in LAWS}

@@ -1,0 +1,149 @@
+"""`assay check PATH…`: contradictions in the numbers themselves."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from assay.validate.cli.exits import Exit, first
+from assay.validate.cli.guard import (
+    Debug,
+    Force,
+    Refusal,
+    complain,
+    guarded,
+    refuse_existing,
+    write,
+)
+from assay.validate.cli.inputs import judge, limit
+from assay.validate.cli.machines import coloured
+
+if TYPE_CHECKING:
+    from assay.ingest.read import Outcome
+    from assay.validate.accepted import Exemption
+    from assay.validate.identities.finding import Finding
+
+
+class Severity(StrEnum):
+    """What is shown, and what makes the command fail."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@guarded
+def check(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH…", help="Files, folders or globs; - is stdin.")
+    ],
+    severity: Annotated[
+        Severity, typer.Option(help="Show findings this grave or graver, and fail on them.")
+    ] = Severity.WARNING,
+    law: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Look for breaches of this law only; repeatable."),
+    ] = None,
+    ignore: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Known findings with their reasons (TOML)."),
+    ] = None,
+    write_baseline: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write what is found as a file for --ignore."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON list instead of text.")
+    ] = False,
+    sarif: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0 as well.")
+    ] = None,
+    machine: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Machine of the inputs that do not name theirs."),
+    ] = None,
+    max_bad: Annotated[
+        str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
+    ] = "1%",
+    force: Force = False,
+    debug: Debug = False,
+) -> Exit:
+    """Say where printed numbers contradict their own document or arithmetic."""
+    allowed = limit(max_bad)
+    refuse_existing([path for path in (write_baseline, sarif) if path], force=force)
+    known = _known(ignore)
+    outcome, found = _findings(paths, machine, tuple(law or ()))
+    found = _left(found, known, ignore)
+    from assay.validate.identities.finding import at_least
+
+    shown = at_least(found, severity.value)
+    _write(shown, write_baseline, sarif, as_json=as_json)
+    codes = judge(outcome, paths, allowed)
+    if shown and write_baseline is None:
+        codes.append(Exit.GATE)
+    return first(codes)
+
+
+def _known(path: Path | None) -> tuple[Exemption, ...]:
+    from assay.validate.accepted import Unreadable, load
+
+    try:
+        return load(path) if path else ()
+    except Unreadable as fault:
+        raise Refusal(str(fault)) from None
+
+
+def _findings(
+    paths: list[str], machine: str | None, laws: tuple[str, ...]
+) -> tuple[Outcome, list[Finding]]:
+    from assay.ingest.formats import FORMATS
+    from assay.ingest.read import read
+    from assay.model.machine import resolve
+    from assay.validate.cases import cases
+    from assay.validate.findings import findings
+    from assay.validate.identities.shape import with_shapes
+    from assay.validate.observe import about
+
+    try:
+        name = resolve(machine) if machine else None
+        outcome = read(paths, stated={"gpu": name} if name else {})
+        known = with_shapes(cases(outcome.reading, about(FORMATS), machine=name))
+        return outcome, findings(outcome.reading, known, laws=laws)
+    except LookupError as fault:
+        raise Refusal(str(fault.args[0])) from None
+
+
+def _left(found: list[Finding], known: tuple[Exemption, ...], path: Path | None) -> list[Finding]:
+    from assay.validate.accepted import without
+
+    left, unused = without(found, known)
+    for each in unused:
+        complain(f"{path}: {each.law} at {each.file}:{each.line} is not found any more")
+    return left
+
+
+def _write(
+    shown: list[Finding], baseline: Path | None, sarif: Path | None, *, as_json: bool
+) -> None:
+    from assay.validate import accepted
+    from assay.validate.report import contradictions
+    from assay.validate.report import sarif as sarif_writer
+
+    if baseline:
+        write(baseline, accepted.baseline(shown))
+    if sarif:
+        write(sarif, sarif_writer.dumps(shown))
+    if as_json:
+        sys.stdout.write(contradictions.dumps(shown))
+    else:
+        sys.stdout.write(contradictions.render(shown, colour=coloured()))
+    sys.stdout.flush()
+    complain(contradictions.summary(shown))
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(check)
