@@ -59,8 +59,7 @@ def update(
 
     counts = {"written": 0, "unchanged": 0, "held back": 0, "none": 0}
     codes = []
-    for root in folders:
-        cases = _cases(root)
+    for root, cases in _cases(folders):
         try:
             found = folder.update(
                 root, settings(), replacing=yes, tolerances=_tolerances(tolerance)
@@ -125,7 +124,7 @@ def check(
     allowed = limit(max_bad)
     if junit:
         refuse_existing([junit], force=force)
-    cases = [case for root in folders for case in _cases(root)]
+    cases = [case for _, held in _cases(folders) for case in held]
     reading = settings()
     found = list(_progress((folder.check(case, reading) for case in cases), len(cases)))
     _tell(found, as_json=as_json)
@@ -261,16 +260,17 @@ def _spread_table(found: Sequence[Spread], paths: Sequence[str]) -> None:
     typer.echo(f"assay golden update {' '.join(paths)} --yes {options}")
 
 
-def _cases(root: Path) -> list[Case]:
-    """The cases of a folder; Refusal where it is none or holds no input."""
+def _cases(roots: Sequence[Path]) -> list[tuple[Path, list[Case]]]:
+    """The cases of each folder; Refusal where one is no folder, or holds no input."""
     from assay.validate.golden.folder import cases
 
     try:
-        found = cases(root)
+        found = [(root, cases(root)) for root in roots]
     except NotADirectoryError as fault:
         raise Refusal(str(fault)) from None
-    if not any(case.input for case in found):
-        raise Refusal(f"{root} holds no input", Exit.NOTHING)
+    empty = [str(root) for root, held in found if not any(case.input for case in held)]
+    if empty:
+        raise Refusal(f"no input in {', '.join(empty)}", Exit.NOTHING)
     return found
 
 
