@@ -161,11 +161,11 @@ def _of_step(calls: _Calls, index: int, run: Run) -> None:
     replicas = max(1.0, run.gpus_per_node / run.layout.tp)
     if stages_leave_node(run):  # TP ranks send a part each and gather it on the other side
         cards = run.node_bandwidth or np.nan
-        calls.plain["handover_net"][index] += 2.0 * size * replicas / cards
+        calls.plain["handover_net"][index] += size * replicas / cards  # both directions at once
         calls.add("handover_link", index, GATHER, size, tensor_group(run), 2.0)
     else:
         link = run.machine.link_bandwidth or np.nan
-        calls.plain["handover_link"][index] += 2.0 * size / link
+        calls.plain["handover_link"][index] += size / link
     if run.model.tied:
         copy = counted(run).embedding / run.layout.tp * ITEMSIZE[run.kernels.dtype]
         cards = (run.node_bandwidth or np.nan) / run.gpus_per_node

@@ -130,7 +130,7 @@ def _calls(index: int, every: Passes, share: float) -> list[Call]:
 
 def layer_bytes(run: Run) -> float:
     """Bytes that norms, activations, softmax, residuals and dropout of one layer move."""
-    moved = 0.0
+    moved = _parameter_gradients(run)
     for sparse, share in _kinds(run):
         width = _visited_width(run) if sparse else None
         at = {"micro_batch": run.micro_batch, "seq_len": run.seq_len}
@@ -155,13 +155,33 @@ def activation_bytes(run: Run) -> float:
 
 
 def _dropout(run: Run) -> float:
-    """Dropout of the attention probabilities and of the two outputs, as unfused stacks have it."""
+    """Dropout of the attention probabilities and of the two outputs, as unfused stacks have it.
+
+    Forward fused with the addition of the residual it only writes a mask; backward it is a pass.
+    """
     scores = run.micro_batch * run.model.heads / run.layout.tp * run.seq_len**2 / run.layout.cp
-    outputs = 2.0 * activation_bytes(run)
-    if run.layout.sequence_parallel:
-        outputs /= run.layout.tp
     elements = scores * ITEMSIZE[run.kernels.dtype]
-    return (2.0 + MASK) * elements * (FORWARDS[run.recompute] + 1) + MASK * outputs
+    forwards = FORWARDS[run.recompute]
+    outputs = 2.0 * _own(run) * (MASK * forwards + 2.0 + MASK)
+    return (2.0 + MASK) * elements * (forwards + 1) + outputs
+
+
+def _parameter_gradients(run: Run) -> float:
+    """Activations read once more for the gradients of norms (input and gradient) and of biases."""
+    model, own = run.model, _own(run)
+    moved = 2.0 * 2.0 * own
+    if model.biases == "none":
+        return moved
+    split = activation_bytes(run) / run.layout.tp / model.hidden
+    moved += split * (model.heads + 2 * model.kv_heads) * model.head_dim
+    if model.biases == "all":
+        moved += 2.0 * own + split * (model.mlp_matrices - 1) * model.ffn_hidden
+    return moved
+
+
+def _own(run: Run) -> float:
+    """Bytes of an activation outside the products: a share of it under sequence parallelism."""
+    return activation_bytes(run) / (run.layout.tp if run.layout.sequence_parallel else 1)
 
 
 def _kinds(run: Run) -> list[tuple[bool, float]]:
