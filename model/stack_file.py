@@ -16,12 +16,14 @@ from assay.model import attention, collective, gemm, pointwise
 from assay.model.calibrated import Calibrated, Interval
 from assay.model.kernel import Kernel
 from assay.model.neighbours import Neighbours
+from assay.model.step_schedule import STEP
 
 KERNELS: dict[str, Kernel] = {
     **gemm.KERNELS,
     **attention.KERNELS,
     collective.COLLECTIVE.name: collective.COLLECTIVE,
     pointwise.STREAMED.name: pointwise.STREAMED,
+    STEP.name: STEP,
 }
 """Every kernel a stack can hold, by name."""
 

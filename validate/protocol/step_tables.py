@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-from assay.model.step import STEP
 from assay.model.step_fit import StepFit, fit
+from assay.model.step_schedule import STEP
 from assay.validate.protocol.entries import Entry
 from assay.validate.protocol.splits import Mask, held_out, leave_one_group_out
 from assay.validate.protocol.statistics import Floats, Groups, bootstrap, errors, mape
