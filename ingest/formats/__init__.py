@@ -2,6 +2,8 @@
 
 from assay.ingest.formats import (
     arguments,
+    attention_table,
+    collective_table,
     gemm_table,
     markdown_table,
     megatron_iteration,
@@ -17,4 +19,6 @@ FORMATS: tuple[Format, ...] = (
     arguments.FORMAT,
     markdown_table.FORMAT,
     gemm_table.FORMAT,
+    attention_table.FORMAT,
+    collective_table.FORMAT,
 )

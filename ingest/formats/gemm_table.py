@@ -7,22 +7,13 @@ In: a document with a CSV header that names m, n, k and a time, or lines that gi
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import pandera.polars as pa
-import polars as pl
-from assay.ingest.cells import split
+from assay.ingest.csv_tables import TIME_LABELS, CsvTable
 from assay.ingest.parse import Token, Tree, parse_line
-from assay.ingest.schema import FieldSpec, by_label, logged, named, normalise
-from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Line, Record, Region, Span
+from assay.ingest.schema import logged, named
+from assay.ingest.types import Cell, Diagnostic, Folded, Format, Line, Record, Region, Span
 from assay.ingest.units import unit
-
-TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-TIME_LABELS = {
-    f"{name}_{suffix}": scale
-    for name in ("t", "time", "latency", "duration", "elapsed", "mean", "avg_time", "median")
-    for suffix, scale in TIMES.items()
-}
 
 
 class GemmTable(pa.DataFrameModel):
@@ -52,110 +43,19 @@ class GemmTable(pa.DataFrameModel):
 _SHAPE = re.compile(r"[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+")
 
 
+TABLE = CsvTable(
+    "gemm_table",
+    GemmTable,
+    (frozenset("m"), frozenset("n"), frozenset("k"), frozenset({"time", "flops_rate"})),
+)
+
+
 def fold(region: Region) -> Folded:
     """CSV sections first; benchmark lines among what is left."""
     folded = Folded()
-    lines = region.lines
-    at = 0
-    while at < len(lines):
-        columns = header(lines[at].text)
-        if columns is None:
-            _benchmark(region, lines[at], folded)
-            at += 1
-            continue
-        end = at + 1
-        while end < len(lines) and lines[end].text.strip() and header(lines[end].text) is None:
-            end += 1
-        folded.claimed.add(lines[at].number)
-        _section(region, lines[at + 1 : end], columns, folded)
-        at = end
+    for line in TABLE.fold(region, folded):
+        _benchmark(region, line, folded)
     return folded
-
-
-def header(text: str) -> list[tuple[str, FieldSpec | None, float]] | None:
-    """The columns of a CSV header that names m, n, k and a measured quantity, else None."""
-    if text.count(",") < 3 or not re.match(r"[\s\"A-Za-z_]", text):
-        return None
-    known = by_label(GemmTable)
-    columns = []
-    for label in text.split(","):
-        shown = label.strip().strip('"')
-        spec, scale = known.get(normalise(shown), (None, 1.0))
-        columns.append((shown, spec, scale))
-    names = {spec.name for _, spec, _ in columns if spec}
-    if not {"m", "n", "k"} <= names or not names & {"time", "flops_rate"}:
-        return None
-    return columns
-
-
-def _section(
-    region: Region,
-    rows: Sequence[Line],
-    columns: Sequence[tuple[str, FieldSpec | None, float]],
-    folded: Folded,
-) -> None:
-    """The rows under one header: most through the splitter, the odd ones through Lark."""
-    source = region.source.name
-    names = [f"c{i}" for i in range(len(columns))]
-    lines = pl.DataFrame(
-        {"line": [r.number for r in rows], "column": [r.column for r in rows],
-         "text": [r.text for r in rows]},
-        schema={"line": pl.UInt32, "column": pl.UInt32, "text": pl.String},
-    )  # fmt: skip
-    fast, rest = split(lines, names, ",")
-    if cut := [(r.number, r.column) for r in rows if region.source.cut(r.number)]:
-        fast = fast.filter(~pl.col("line").is_in([number for number, _ in cut]))
-        rest += cut
-    folded.claimed |= set(fast["line"].to_list())
-    by_place = {(row.number, row.column): row for row in rows}
-    slow = []
-    for place in sorted(set(rest)):
-        cells = _odd_row(region, by_place[place], len(columns), folded)
-        if cells:
-            folded.claimed.add(place[0])
-            slow.append((*place, *cells))
-    odd = pl.DataFrame(slow, schema=fast.schema, orient="row")
-    folded.raw.append(_raw(source, pl.concat([fast, odd]), names, columns))
-
-
-def _raw(
-    source: str,
-    cells: pl.DataFrame,
-    names: Sequence[str],
-    columns: Sequence[tuple[str, FieldSpec | None, float]],
-) -> pl.DataFrame:
-    taken: dict[str, pl.Expr] = {}
-    other = []
-    for name, (label, spec, scale) in zip(names, columns, strict=True):
-        if spec is None or spec.name in taken:
-            pair = pl.struct(name=pl.lit(label), text=pl.col(name).fill_null(""))
-            other.append(pair)
-            continue
-        taken[spec.name] = pl.col(name)
-        if scale != 1.0:
-            taken[f"{spec.name}@scale"] = pl.lit(scale)
-    extra = {"other": pl.concat_list(other)} if other else {}
-    return cells.select("line", "column", source=pl.lit(source), **taken, **extra)
-
-
-def _odd_row(region: Region, line: Line, width: int, folded: Folded) -> list[str | None] | None:
-    """A row with quotes, too many or too few cells, or the last of an input cut inside it."""
-    span = Span(region.source.name, line.number, line.column)
-    tree = parse_line("gemm_table", "csv_line", line.text, span)
-    if isinstance(tree, Diagnostic):
-        folded.refused.append(tree._replace(text=line.text))
-        return None
-    cells: list[str | None] = []
-    for part in tree.children:
-        if isinstance(part, Tree):
-            text = "".join(map(str, part.children)).strip()
-            quoted = text.startswith('"')
-            cells.append((text[1:-1].replace('""', '"') if quoted else text) or None)
-    if len(cells) != width:
-        message = f"{len(cells)} cells, the header has {width}"
-        folded.refused.append(Diagnostic(span, Code.CELL_COUNT, message, line.text))
-        return None
-    return cells
 
 
 def _benchmark(region: Region, line: Line, folded: Folded) -> None:

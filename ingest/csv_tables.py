@@ -1,0 +1,138 @@
+"""CSV tables of measurements inside a document: sections of rows under a header.
+
+In: the lines of a document. Out: raw frames with the columns of a schema. A line is a header if it
+names the columns that the table's `needs` ask for; its rows end at a blank line or the next header.
+Most rows go through the splitter, odd ones (quotes, cells too many or too few) through the rule
+`csv_line` of the format's grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+from assay.ingest.cells import split
+from assay.ingest.parse import Tree, parse_line
+from assay.ingest.schema import FieldSpec, by_label, normalise
+from assay.ingest.types import Code, Diagnostic, Folded, Line, Region, Schema, Span
+
+TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+TIME_LABELS = {
+    f"{name}_{suffix}": scale
+    for name in ("t", "time", "latency", "duration", "elapsed", "mean", "avg_time", "median")
+    for suffix, scale in TIMES.items()
+}
+"""Headers of a time column, each with its unit."""
+
+Columns = Sequence[tuple[str, FieldSpec | None, float]]
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """A kind of CSV table: its grammar, its schema, and what a header must name.
+
+    `needs` holds sets of columns; a header names at least one of each.
+    """
+
+    name: str
+    schema: Schema
+    needs: tuple[frozenset[str], ...]
+
+    def header(self, text: str) -> Columns | None:
+        """The columns of a header that names what is needed, else None."""
+        if text.count(",") < len(self.needs) - 1 or not re.match(r"[\s\"A-Za-z_#]", text):
+            return None
+        known = by_label(self.schema)
+        columns = []
+        for label in text.split(","):
+            shown = label.strip().strip('"')
+            spec, scale = known.get(normalise(shown), (None, 1.0))
+            columns.append((shown, spec, scale))
+        names = {spec.name for _, spec, _ in columns if spec}
+        return columns if all(names & need for need in self.needs) else None
+
+    def fold(self, region: Region, folded: Folded) -> list[Line]:
+        """Put every table of `region` into `folded`; returns the lines outside of tables."""
+        lines = region.lines
+        outside = []
+        at = 0
+        while at < len(lines):
+            columns = self.header(lines[at].text)
+            if columns is None:
+                outside.append(lines[at])
+                at += 1
+                continue
+            end = at + 1
+            while end < len(lines) and lines[end].text.strip() and not self._begins(lines[end]):
+                end += 1
+            folded.claimed.add(lines[at].number)
+            self._section(region, lines[at + 1 : end], columns, folded)
+            at = end
+        return outside
+
+    def _begins(self, line: Line) -> bool:
+        return self.header(line.text) is not None
+
+    def _section(
+        self, region: Region, rows: Sequence[Line], columns: Columns, folded: Folded
+    ) -> None:
+        """The rows under one header: most through the splitter, the odd ones through Lark."""
+        source = region.source.name
+        names = [f"c{i}" for i in range(len(columns))]
+        lines = pl.DataFrame(
+            {"line": [r.number for r in rows], "column": [r.column for r in rows],
+             "text": [r.text for r in rows]},
+            schema={"line": pl.UInt32, "column": pl.UInt32, "text": pl.String},
+        )  # fmt: skip
+        fast, rest = split(lines, names, ",")
+        if cut := [(r.number, r.column) for r in rows if region.source.cut(r.number)]:
+            fast = fast.filter(~pl.col("line").is_in([number for number, _ in cut]))
+            rest += cut
+        folded.claimed |= set(fast["line"].to_list())
+        by_place = {(row.number, row.column): row for row in rows}
+        slow = []
+        for place in sorted(set(rest)):
+            cells = self._odd_row(region, by_place[place], len(columns), folded)
+            if cells:
+                folded.claimed.add(place[0])
+                slow.append((*place, *cells))
+        odd = pl.DataFrame(slow, schema=fast.schema, orient="row")
+        folded.raw.append(_raw(source, pl.concat([fast, odd]), names, columns))
+
+    def _odd_row(
+        self, region: Region, line: Line, width: int, folded: Folded
+    ) -> list[str | None] | None:
+        """A row with quotes, too many or too few cells, or the last of an input cut inside it."""
+        span = Span(region.source.name, line.number, line.column)
+        tree = parse_line(self.name, "csv_line", line.text, span)
+        if isinstance(tree, Diagnostic):
+            folded.refused.append(tree._replace(text=line.text))
+            return None
+        cells: list[str | None] = []
+        for part in tree.children:
+            if isinstance(part, Tree):
+                text = "".join(map(str, part.children)).strip()
+                quoted = text.startswith('"')
+                cells.append((text[1:-1].replace('""', '"') if quoted else text) or None)
+        if len(cells) != width:
+            message = f"{len(cells)} cells, the header has {width}"
+            folded.refused.append(Diagnostic(span, Code.CELL_COUNT, message, line.text))
+            return None
+        return cells
+
+
+def _raw(source: str, cells: pl.DataFrame, names: Sequence[str], columns: Columns) -> pl.DataFrame:
+    taken: dict[str, pl.Expr] = {}
+    other = []
+    for name, (label, spec, scale) in zip(names, columns, strict=True):
+        if spec is None or spec.name in taken:
+            pair = pl.struct(name=pl.lit(label), text=pl.col(name).fill_null(""))
+            other.append(pair)
+            continue
+        taken[spec.name] = pl.col(name)
+        if scale != 1.0:
+            taken[f"{spec.name}@scale"] = pl.lit(scale)
+    extra = {"other": pl.concat_list(other)} if other else {}
+    return cells.select("line", "column", source=pl.lit(source), **taken, **extra)

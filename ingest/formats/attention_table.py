@@ -1,0 +1,79 @@
+"""Measured attention times: CSV tables with sequence length, heads and a time.
+
+In: a document with a CSV header that names a sequence length, heads and a time. Out: one record per
+measurement. A table without `kv_heads` has as many as heads; one without `causal` does not say.
+"""
+
+from __future__ import annotations
+
+import pandera.polars as pa
+from assay.ingest.csv_tables import TIME_LABELS, CsvTable
+from assay.ingest.schema import logged, named
+from assay.ingest.types import Folded, Format, Region
+
+
+class AttentionTable(pa.DataFrameModel):
+    """One measured call of a fused attention kernel."""
+
+    gpu: str = named(["gpu", "device", "machine", "gpu_name"], meaning="device, as printed")
+    dtype: str = named(["dtype", "precision", "data_type", "attn_dtype"])
+    batch: int = logged(["batch", "b", "batch_size", "bs"], kind="exact", ge=1, nullable=True)
+    seq: int = logged(
+        ["seq", "s", "seq_len", "seqlen", "isl", "sequence_length", "seqlen_q"],
+        kind="exact", ge=1, meaning="queries",
+    )  # fmt: skip
+    kv_seq: int = logged(
+        ["kv_seq", "kv_len", "seqlen_k", "kv_seq_len"], kind="exact", ge=1, nullable=True,
+        meaning="keys, where they are not as many as queries",
+    )  # fmt: skip
+    heads: int = logged(
+        ["heads", "num_heads", "nheads", "n_heads", "q_heads", "num_attention_heads"],
+        kind="exact", ge=1, meaning="query heads",
+    )  # fmt: skip
+    kv_heads: int = logged(
+        ["kv_heads", "num_kv_heads", "nheads_k", "n_kv_heads", "num_key_value_heads"],
+        kind="exact", ge=1, nullable=True, meaning="heads of keys and values",
+    )  # fmt: skip
+    head_dim: int = logged(
+        ["head_dim", "headdim", "head_size", "d"], kind="exact", ge=1, nullable=True
+    )
+    causal: bool = logged(["causal", "is_causal"], kind="exact", nullable=True)
+    direction: str = named(["direction", "pass", "mode"], meaning="forward or backward")
+    kernel: str = named(["kernel", "kernel_name", "backend", "kernel_source"])
+    time: float = logged(
+        TIME_LABELS, unit="s", quantity="time", gt=0, nullable=True, meaning="time of the call"
+    )
+
+    class Config:
+        """What the rows are about."""
+
+        metadata = {
+            "scope": "attention",
+            "subject": ("batch", "seq", "heads", "kv_heads", "head_dim"),
+        }
+
+
+TABLE = CsvTable(
+    "attention_table",
+    AttentionTable,
+    (frozenset({"seq"}), frozenset({"heads"}), frozenset({"time"})),
+)
+
+
+def fold(region: Region) -> Folded:
+    """Every table of a document."""
+    folded = Folded()
+    TABLE.fold(region, folded)
+    return folded
+
+
+FORMAT = Format(
+    name="attention_table",
+    heads=("heads",),
+    schemas={"attention_table": AttentionTable},
+    origin="measured",
+    fold=fold,
+    lines="document",
+    opens=r"(?i)^[^,|:=]*,.*heads[^=:|]*,",
+    binds=False,
+)

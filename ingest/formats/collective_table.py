@@ -1,0 +1,70 @@
+"""Measured collectives: CSV tables with an operation, a number of ranks, a size and a time.
+
+In: a document with a CSV header that names an operation, ranks, a size in bytes or elements, and a
+time. Out: one record per measurement. A size in elements stays one: the width of an element is the
+table's to say.
+"""
+
+from __future__ import annotations
+
+import pandera.polars as pa
+from assay.ingest.csv_tables import TIME_LABELS, CsvTable
+from assay.ingest.schema import logged, named
+from assay.ingest.types import Folded, Format, Region
+
+
+class CollectiveTable(pa.DataFrameModel):
+    """One measured collective; the size is that of the whole message."""
+
+    gpu: str = named(["gpu", "device", "machine", "gpu_name"], meaning="device, as printed")
+    dtype: str = named(["dtype", "nccl_dtype", "data_type", "precision"])
+    op: str = named(["op", "op_name", "operation", "collective"], nullable=False)
+    ranks: int = logged(
+        ["num_gpus", "ranks", "nranks", "n_ranks", "world_size", "gpus"], kind="exact", ge=1
+    )
+    ranks_per_node: int = logged(
+        ["ranks_per_node", "gpus_per_node"], kind="exact", ge=1, nullable=True,
+        meaning="how many of the ranks share a node",
+    )  # fmt: skip
+    elements: int = logged(
+        ["elements", "count", "message_size", "num_elements"], kind="exact", ge=0, nullable=True
+    )
+    bytes: int = logged(
+        ["bytes", "size_bytes", "message_bytes", "size_B", "payload_bytes"], kind="exact",
+        unit="B", ge=0, nullable=True,
+    )  # fmt: skip
+    time: float = logged(
+        TIME_LABELS, unit="s", quantity="time", gt=0, nullable=True, meaning="time of the call"
+    )
+
+    class Config:
+        """What the rows are about."""
+
+        metadata = {"scope": "collective", "subject": ("op", "ranks", "elements", "bytes")}
+
+
+TABLE = CsvTable(
+    "collective_table",
+    CollectiveTable,
+    (frozenset({"op"}), frozenset({"ranks"}), frozenset({"elements", "bytes"}),
+     frozenset({"time"})),
+)  # fmt: skip
+
+
+def fold(region: Region) -> Folded:
+    """Every table of a document."""
+    folded = Folded()
+    TABLE.fold(region, folded)
+    return folded
+
+
+FORMAT = Format(
+    name="collective_table",
+    heads=("gpus", "ranks", "world_size"),
+    schemas={"collective_table": CollectiveTable},
+    origin="measured",
+    fold=fold,
+    lines="document",
+    opens=r"(?i)^[^|:=]*,[^|:=]*(gpus|ranks|world_size)[^|:=]*,",
+    binds=False,
+)
