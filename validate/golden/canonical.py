@@ -128,10 +128,26 @@ def records(name: str, reading: Reading, schema: Schema) -> list[Entry]:
     frame = reading.frames[name]
     specs = fields(schema)
     origins = _origins(name, reading.provenance)
+    places = _places(reading)
     return [
-        _record(row, specs, origins.get((row["source"], row["line"]), {}))
+        _record(row, specs, origins.get((row["source"], row["line"]), {}), places)
         for row in frame.iter_rows(named=True)
     ]
+
+
+def _places(reading: Reading) -> dict[str, str]:
+    """Values that name a place in the input, `<source>#<line>` → which of those places it is.
+
+    Records of one run share such a value; in a golden the runs are counted instead.
+    """
+    found: set[tuple[str, int]] = set()
+    for frame in reading.frames.values():
+        for name in frame.columns:
+            if frame.schema[name] == pl.String and name != "source":
+                text = frame.filter(pl.col(name).str.starts_with(pl.format("{}#", "source")))[name]
+                parts = (value.rpartition("#") for value in text.unique())
+                found |= {(head, int(line)) for head, _, line in parts if line.isdecimal()}
+    return {f"{head}#{line}": f"#{nth}" for nth, (head, line) in enumerate(sorted(found), 1)}
 
 
 Origins = dict[str, list[dict[str, Any]]]
@@ -149,10 +165,17 @@ def _origins(name: str, provenance: pl.DataFrame) -> dict[tuple[str, int], Origi
     return by_place
 
 
-def _record(row: Mapping[str, Any], specs: Mapping[str, FieldSpec], origins: Origins) -> Entry:
+def _record(
+    row: Mapping[str, Any],
+    specs: Mapping[str, FieldSpec],
+    origins: Origins,
+    places: Mapping[str, str],
+) -> Entry:
     lines: list[tuple[str, str]] = []
     for name, spec in specs.items():
         value = row[name]
+        if isinstance(value, str):
+            value = places.get(value, value)
         origin = _taken(origins.get(name, []), value)
         if value is None and origin is None:
             continue

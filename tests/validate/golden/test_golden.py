@@ -20,6 +20,8 @@ from assay.validate.golden.compare import Cause
 from assay.validate.golden.document import Entry, parse, write
 from assay.validate.golden.folder import Checked, Settings, cases, check, update
 
+from tests.conftest import FIXTURES
+
 LINE = (
     " iteration {i}/ 1000 | consumed samples: {s} | elapsed time per iteration (s): {t} "
     "| global batch size: 2048 | lm loss: 6.384045E+01 | TFLOPs: 149.02 | odd one: {o} |\n"
@@ -323,7 +325,7 @@ def test_states_are_not_one_another(tmp_path: Path) -> None:
     assert 'memory: outcome "OOM"\n' in text
     assert 'memory: unknown "GB"\n' in text
     assert "memory: missing\n" in text
-    assert "memory: 6.7e+10 B\n" in text
+    assert "memory: 6.7e+10 B" in text
     (tmp_path / "table.md").write_text(table.replace("| 32 | GB", "| 32 | OOM"))
     assert causes(checked(tmp_path)) == [Cause.READING]
 
@@ -353,3 +355,17 @@ def test_goldens_do_not_depend_on_the_folder(tmp_path: Path) -> None:
         outcomes(tmp_path / name)
         texts.append((tmp_path / name / "run.golden").read_text())
     assert texts[0] == texts[1]
+
+
+def test_values_that_name_a_place_are_counted(tmp_path: Path) -> None:
+    name = "gpt2_18b_v100.log"
+    text = (FIXTURES / "arguments" / name).read_text()
+    goldens = []
+    for folder, noise in (("one", ""), ("two", "a line of noise\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text(noise + text)
+        outcomes(tmp_path / folder)
+        goldens.append((tmp_path / folder / name).with_suffix(".golden").read_text())
+    assert 'run: "#1"' in goldens[0]
+    first, second = (golden.partition("[schema")[2] for golden in goldens)
+    assert first == second
