@@ -1,9 +1,9 @@
 """One printed metric — a label and a value — to the column that it belongs to.
 
 The schema says which labels a column has; here stands what a value may be beside a number: a number
-with its unit glued on or one blank away (`112.9TFLOPS`, `98.412 s`), a pair of the last interval's
-value and its running mean (`8400.2/8512.9`), or several values under a label that names several
-(`mem usage/free/total: 180.10GB/75.88GB/255.98GB`).
+with its unit glued on or one blank away (`112.9TFLOPS`, `98.412 s`), a count (`52.005 B`), a pair
+of the last interval's value and its running mean (`8400.2/8512.9`), or several values under a label
+that names several (`mem usage/free/total: 180.10GB/75.88GB/255.98GB`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 from assay.ingest.parse import terminal
 from assay.ingest.schema import FieldSpec, by_label, fields, normalise
 from assay.ingest.types import Cell, Record, Schema
-from assay.ingest.units import unit
+from assay.ingest.units import SUFFIXES, unit
 
 AVERAGE = "_average"
 """A column with this ending holds the running mean that is printed behind the value of its base."""
@@ -24,7 +24,12 @@ _LABEL_UNIT = re.compile(r"(.+?)[\s_]*\(([^()]+)\)\s*")
 
 @cache
 def _measured() -> re.Pattern[str]:
-    return re.compile(rf"({terminal('NUMBER')})\s?([A-Za-zµ%][A-Za-z/%]*)")
+    return re.compile(rf"({terminal('NUMBER')})\s?([A-Za-zµ%][A-Za-z_/%]*)")
+
+
+@cache
+def _counted() -> re.Pattern[str]:
+    return re.compile(rf"({terminal('NUMBER')}) ?([KMBT])")
 
 
 def put(record: Record, schema: Schema, label: str, value: str, at: int) -> None:
@@ -69,6 +74,8 @@ def _composite(record: Record, schema: Schema, label: str, value: str, at: int) 
 
 def cell(spec: FieldSpec, text: str, scale: float, line: int, at: int) -> Cell:
     """The cell of one value; a unit printed behind the number is taken off and multiplied in."""
+    if spec.numeric and (counted := _counted().fullmatch(text)):
+        return Cell(counted[1], line, at, scale * SUFFIXES[counted[2]])
     if spec.numeric and (measured := _measured().fullmatch(text)):
         known = unit(measured[2])
         if known is not None and known.si == (spec.unit or known.si):

@@ -26,6 +26,7 @@ class Kind(NamedTuple):
     head: str
     frame: str
     schema: Schema
+    rows: bool = False  # whether a line may hold several records, or none
 
 
 def fold_lines(region: Region, grammar: str, kinds: Sequence[Kind]) -> Folded:
@@ -54,8 +55,10 @@ def take(folded: Folded, region: Region, line: Line, grammar: str, kind: Kind) -
     rows = [part for part in tree.children if isinstance(part, Tree) and part.data == "row"]
     cut = region.cut(line) and not isinstance(tree.children[-1], Token)
     shared = Tree(tree.data, [part for part in tree.children if part not in rows])
+    if kind.rows:
+        shared.children = [part for part in shared.children if not _cut_label(part)]
     records = []
-    for row in rows or [shared]:
+    for row in rows if kind.rows else [shared]:
         record = Record(line.number, {}, line.column, kind.frame, prefix=dict(line.prefix))
         if row is not shared:
             record.column += next(_tokens(row)).start_pos or 0
@@ -67,6 +70,14 @@ def take(folded: Folded, region: Region, line: Line, grammar: str, kind: Kind) -
     folded.claimed.add(line.number)
     assert folded.parts is not None
     folded.parts.add((line.number, line.column))
+
+
+def _is(part: Token | Tree[Token], name: str) -> bool:
+    return isinstance(part, Tree) and part.data == name
+
+
+def _cut_label(part: Token | Tree[Token] | None) -> bool:
+    return part is not None and (_is(part, "label") or _is(part, "unset"))
 
 
 def _tokens(tree: Tree[Token]) -> Iterator[Token]:
@@ -82,9 +93,9 @@ def _fill(record: Record, line: Line, schema: Schema, tree: Tree[Token]) -> None
             continue
         at = line.column + (tokens[0].start_pos or 0)
         text = "".join(tokens).strip()
-        if part.data == "metric":
+        if part.data in ("metric", "pair"):
             at = line.column + (tokens[-1].start_pos or 0)
-            put(record, schema, tokens[0], str(tokens[-1]), at)
+            put(record, schema, tokens[0].strip(), str(tokens[-1]), at)
         elif part.data == "label":
             record.other.append((str(tokens[0]).strip(), ""))
         elif part.data == "rank":
@@ -105,12 +116,13 @@ def _shorten(
 ) -> None:  # fmt: skip
     """Mark a record that stops inside a label, or inside the last value of a cut input."""
     last = next((part for part in reversed(tree.children) if isinstance(part, Tree)), None)
-    label = last is not None and last.data == "label" and last is tree.children[-1]
+    label = _cut_label(last) and last is tree.children[-1]
     if not records or not (label or cut):
         return
     record = records[-1]
     if label:
-        name = record.other.pop()[0]
+        name = str(next(_tokens(last))) if last else ""
+        record.other = [cell for cell in record.other if cell[0] != name.strip()]
     elif record.cells and len(records) == 1:
         name, _ = record.cells.popitem()
     else:

@@ -56,6 +56,7 @@ UNITS: dict[str, Unit] = {
     "TFLOP": Unit("flop/s", 1e12),
     "TFLOP/s": Unit("flop/s", 1e12),
     "TFLOP/s/GPU": Unit("flop/s", 1e12),
+    "MODEL_TFLOP/s/GPU": Unit("flop/s", 1e12),
     "TFLOPs/GPU": Unit("flop/s", 1e12),
     "TFLOP/sec/GPU": Unit("flop/s", 1e12),
     "TFLOPS/GPU": Unit("flop/s", 1e12),

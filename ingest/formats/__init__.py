@@ -4,18 +4,26 @@ from assay.ingest.formats import (
     arguments,
     attention_table,
     collective_table,
+    deepspeed,
     gemm_table,
     markdown_table,
     megatron_iteration,
     megatron_memory,
+    megatron_parameters,
+    megatron_timers,
     megatron_validation,
+    step_rate,
 )
 from assay.ingest.types import Format
 
 FORMATS: tuple[Format, ...] = (
     megatron_iteration.FORMAT,
     megatron_validation.FORMAT,
+    megatron_timers.FORMAT,
     megatron_memory.FORMAT,
+    megatron_parameters.FORMAT,
+    deepspeed.FORMAT,
+    step_rate.FORMAT,
     arguments.FORMAT,
     markdown_table.FORMAT,
     gemm_table.FORMAT,

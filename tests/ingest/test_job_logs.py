@@ -222,3 +222,68 @@ def test_prefixes(prefix: str) -> None:
 )
 def test_what_is_no_record(line: str) -> None:
     assert parse(line + "\n").frames == {}
+
+
+def shapes(name: str) -> dict[str, pl.DataFrame]:
+    reading = read([FIXTURES / name / "shapes.log"]).reading
+    assert (reading.refused, reading.remarks) == ((), ())
+    return dict(reading.frames)
+
+
+def test_timers_of_one_line_and_of_a_block() -> None:
+    rows = shapes("megatron_timers")["megatron_timers"]
+    assert rows.height == 16
+    assert rows.filter(pl.col("line") == 4)["timer"].to_list() == [
+        "forward", "backward", "backward-backward", "batch generator"]  # fmt: skip
+    assert rows.filter(pl.col("line").is_in([5, 6]))["rank"].to_list() == ["0", "0", "3", "3"]
+    block = rows.filter(pl.col("line").is_in([8, 11])).select("timer", "minimum", "maximum").rows()
+    assert block == [("forward-backward", 26.09439, 26.09509), ("forward-backward", None, 26.09509)]
+    each = rows.filter(pl.col("line") > 13).select("timer", "rank", "time").rows()
+    assert [(a, b) for a, b, _ in each] == [("forward-compute", "0"), ("forward-compute", "1")]
+
+
+def test_parameter_counts_and_theoretical_memory() -> None:
+    frames = shapes("megatron_parameters")
+    rows = frames["megatron_parameters"]
+    glued = rows.filter(pl.col("line") == 2)
+    assert glued.select("tp_rank", "pp_rank", "count").rows() == [
+        (2, 14, 805560320), (3, 14, 805560320)]  # fmt: skip
+    assert rows.filter(pl.col("line") == 4)["rounded"].item() == pytest.approx(52.005e9)
+    total = frames["megatron_theory"]["total"].to_list()
+    assert total == [None, pytest.approx(37461.17 * 2**20)]
+
+
+def test_lines_of_deepspeed() -> None:
+    frames = shapes("deepspeed")
+    memory = frames["deepspeed_memory"]
+    assert memory["max_reserved"].to_list() == [2 * 2.0**30, None]
+    assert memory["host_fraction"].to_list() == [None, pytest.approx(0.208)]
+    assert frames["deepspeed_throughput"]["samples_per_s_average"].to_list() == [
+        83.48609168106144, 16.25]  # fmt: skip
+    assert frames["deepspeed_step"].select("step", "step_time", "samples_per_s").rows() == [
+        (1, 150.471, 6.805)]  # fmt: skip
+    assert frames["deepspeed_flops"].select("flops_rate", "parameters").rows() == [
+        (pytest.approx(41.31e12), pytest.approx(52.005e9))]  # fmt: skip
+    assert frames["deepspeed_overflow"]["reduced_to"].to_list() == [128.0, 32768.0]
+    assert frames["deepspeed_schedule"]["skipped"].to_list() == [0, 1]
+
+
+def test_step_lines_of_another_trainer() -> None:
+    rows = shapes("step_rate")["step_rate"]
+    assert rows.select("step_time", "model_flops_rate").rows() == [
+        (5.2, pytest.approx(402.1e12)), (1.42, pytest.approx(713.5e12))]  # fmt: skip
+
+
+def test_validation_lines() -> None:
+    text = (
+        " validation loss at iteration 100 | lm loss value: 8.0E+00 | lm loss PPL: 3.0E+03 | \n"
+        "[default7]:valid loss at iteration 45000 | lm loss value: 2.3E+00 |\n"
+        " validation loss at the end of training for val data | lm loss value: 2.1E+00 |\n"
+        " validation results at iteration 7 | lm_loss value: 2.0E+00 | lm_loss_ppl value: 7.4 |\n"
+        " validation loss at iteration 9 on test set | lm loss value: 1.9E+00 |\n"
+    )
+    rows = parse(text).frames["megatron_validation"]
+    assert rows["iteration"].to_list() == [100, 45000, None, 7, 9]
+    assert rows["lm_loss"].to_list() == [8.0, 2.3, 2.1, 2.0, 1.9]
+    assert rows["moment"].to_list() == [
+        None, None, "the end of training for val data", None, "on test set"]  # fmt: skip

@@ -1,0 +1,66 @@
+"""Parameter counts, and the memory that Megatron derives from them before training.
+
+In: `> number of parameters on … rank (0, 1): N`, `… in billions: N`, `estimated model parameters:
+N` and `Theoretical memory footprints: …`. Out: one record per line, in two frames.
+"""
+
+from __future__ import annotations
+
+import pandera.polars as pa
+from assay.ingest.records import Kind, fold_lines
+from assay.ingest.schema import logged, named
+from assay.ingest.types import Folded, Format, Region
+
+BILLION = 1e9
+MIB_AS_MB = 2.0**20 / 1e6
+"""Megatron divides by 1024² and prints `MB`."""
+
+
+class MegatronParameters(pa.DataFrameModel):
+    """Parameters of one rank's shard, of a part of the model, or of all of it."""
+
+    subject: str = named(["estimated"], meaning="what is counted, where it is no rank")
+    tp_rank: int = logged(kind="exact", ge=0, nullable=True, meaning="tensor-parallel rank")
+    pp_rank: int = logged(kind="exact", ge=0, nullable=True, meaning="pipeline-parallel rank")
+    count: int = logged({"parameters": 1}, kind="exact", ge=0, nullable=True)
+    rounded: float = logged(
+        {"billions": BILLION, "number": BILLION}, ge=0, nullable=True,
+        meaning="the same where it is printed in billions",
+    )  # fmt: skip
+
+
+class MegatronTheory(pa.DataFrameModel):
+    """Memory of the most loaded rank, as Megatron estimates it."""
+
+    weight_and_optimizer: float = logged(
+        {"weight and optimizer": MIB_AS_MB}, unit="B", ge=0, nullable=True
+    )
+    activation: float = logged({"activation": MIB_AS_MB}, unit="B", ge=0, nullable=True)
+    total: float = logged({"total": MIB_AS_MB}, unit="B", ge=0, nullable=True)
+
+
+KINDS = (
+    Kind("rank_line", "RANK_HEAD", "megatron_parameters", MegatronParameters),
+    Kind("total_line", "TOTAL_HEAD", "megatron_parameters", MegatronParameters),
+    Kind("estimate_line", "ESTIMATE_HEAD", "megatron_parameters", MegatronParameters),
+    Kind("theory_line", "THEORY_HEAD", "megatron_theory", MegatronTheory),
+)
+
+
+def fold(region: Region) -> Folded:
+    """Every parameter count and theoretical footprint of a region."""
+    return fold_lines(region, "megatron_parameters", KINDS)
+
+
+FORMAT = Format(
+    name="megatron_parameters",
+    heads=(
+        "number of parameters", "Number of parameters", "Number of active parameters",
+        "estimated model parameters", "Theoretical memory footprints",
+    ),
+    schemas={"megatron_parameters": MegatronParameters, "megatron_theory": MegatronTheory},
+    origin="published",
+    fold=fold,
+    glued=True,
+    binds=False,
+)  # fmt: skip
