@@ -1,6 +1,7 @@
 """One module per format: a pandera schema and a `Format`. The tuple is the registry, in order."""
 
 from assay.ingest.formats import (
+    all_reduce_bench,
     arguments,
     attention_table,
     collective_table,
@@ -12,6 +13,7 @@ from assay.ingest.formats import (
     megatron_parameters,
     megatron_timers,
     megatron_validation,
+    nccl_tests,
     step_rate,
 )
 from assay.ingest.types import Format
@@ -29,4 +31,6 @@ FORMATS: tuple[Format, ...] = (
     gemm_table.FORMAT,
     attention_table.FORMAT,
     collective_table.FORMAT,
+    nccl_tests.FORMAT,
+    all_reduce_bench.FORMAT,
 )

@@ -1,0 +1,168 @@
+"""Bandwidths of a collective, as small benchmarks of PyTorch print them.
+
+In: `The average bandwidth of all_reduce with a 4.0GB payload (5 trials, 4 ranks):` and the two
+lines below it, or a table of payloads under `… over 4 ranks (…):`. Out: one record per payload.
+The time follows from payload and algorithm bandwidth; it is not printed and not made up here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import pandera.polars as pa
+from assay.ingest.parse import Token, Tree, parse_line
+from assay.ingest.schema import logged, named
+from assay.ingest.types import Cell, Diagnostic, Folded, Format, Line, Record, Region, Span
+
+BINARY = {"B": 1.0, "KB": 2.0**10, "MB": 2.0**20, "GB": 2.0**30, "TB": 2.0**40,
+          "KIB": 2.0**10, "MIB": 2.0**20, "GIB": 2.0**30, "TIB": 2.0**40}  # fmt: skip
+"""Payloads of a table: powers of two, whatever the unit is called (its legend says so)."""
+
+DECIMAL = BINARY | {"KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+"""Payload of the sentence."""
+
+GIGA = 1e9
+
+
+class AllReduceBench(pa.DataFrameModel):
+    """One payload of one collective."""
+
+    gpu: str = named(meaning="device, as the environment lines name it")
+    op: str = named(meaning="operation", nullable=False)
+    ranks: int = logged(kind="exact", ge=1)
+    bytes: float = logged(kind="nominal", unit="B", ge=0, meaning="payload of one rank")
+    algbw: float = logged(
+        {"algbw": GIGA}, unit="B/s", quantity="algorithm_bandwidth", ge=0, nullable=True,
+        meaning="payload over time",
+    )  # fmt: skip
+    busbw: float = logged(
+        {"busbw": GIGA}, unit="B/s", quantity="bus_bandwidth", ge=0, nullable=True,
+        meaning="bytes on the wire over time",
+    )  # fmt: skip
+
+    class Config:
+        """What the rows are about."""
+
+        metadata = {"scope": "collective", "subject": ("op", "ranks", "bytes")}
+
+
+_DEVICE = re.compile(r"hardware:.*?name='([^']+)'")
+_RULER = re.compile(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*$")
+
+
+@dataclass
+class _State:
+    """What the lines so far say about the next ones."""
+
+    said: dict[str, Cell] = field(default_factory=dict)
+    device: Cell | None = None
+    record: Record | None = None  # waits for its two bandwidths
+    labels: tuple[str, ...] = ()  # of the table that is open
+
+
+def fold(region: Region) -> Folded:
+    """Every payload of a document."""
+    folded = Folded()
+    state = _State()
+    for line in region.lines:
+        if device := _DEVICE.search(line.text):
+            place = line.column + device.start(1)
+            state.device = Cell(device[1], line.number, place, value_origin="context")
+            folded.claimed.add(line.number)
+        elif rule := _rule(line.text, state):
+            _take(region, line, rule, state, folded)
+        elif state.labels and _RULER.match(line.text):
+            folded.claimed.add(line.number)
+        elif line.text.strip():
+            state.labels, state.record = (), None
+    return folded
+
+
+def _rule(text: str, state: _State) -> str | None:
+    """The kind of line `text` can be here."""
+    plain = text.strip()
+    if plain.startswith("The average bandwidth of "):
+        return "payload_line" if " payload " in plain else "ranks_line"
+    if plain.startswith(("algbw:", "busbw:")) and state.record:
+        return "bandwidth_line"
+    if plain.startswith("|") and state.said and "busbw" in plain:
+        return "header_line"
+    return "sized_line" if state.labels and re.match(r"\|\s*[0-9]", plain) else None
+
+
+def _take(region: Region, line: Line, rule: str, state: _State, folded: Folded) -> None:
+    span = Span(region.source.name, line.number, line.column)
+    tree = parse_line("all_reduce_bench", rule, line.text.strip(), span)
+    if isinstance(tree, Diagnostic):
+        if rule != "header_line":
+            folded.refused.append(tree._replace(text=line.text))
+        return
+    shift = line.column + len(line.text) - len(line.text.lstrip())
+    parts = [(part.data, part.children) for part in tree.children if isinstance(part, Tree)]
+    cells = [
+        (str(name), _cell(name, children, line, shift=shift, rule=rule)) for name, children in parts
+    ]
+    if rule == "header_line":
+        state.labels = tuple(cell.text for _, cell in cells)
+        folded.claimed.add(line.number)
+        return
+    _fill(line, rule, cells, state, folded)
+
+
+def _fill(
+    line: Line, rule: str, cells: list[tuple[str, Cell]], state: _State, folded: Folded
+) -> None:
+    """Put the cells of one line where they belong."""
+    if rule == "bandwidth_line":
+        assert state.record is not None
+        state.record.cells[line.text.strip()[:5]] = cells[0][1]
+        folded.claimed.add(line.number)
+        return
+    folded.claimed.add(line.number)
+    if rule == "sized_line":
+        names = ("bytes", *state.labels[1:])
+        found = {name: cell for name, (_, cell) in zip(names, cells, strict=False)}
+        _record(line, {**state.said, **found}, state, folded)
+        return
+    said = {{"operation": "op", "size": "bytes"}.get(name, name): cell for name, cell in cells}
+    state.labels, state.record = (), None
+    if rule == "payload_line":
+        state.said = {}
+        state.record = _record(line, said, state, folded)
+    else:
+        state.said = {name: cell._replace(value_origin="context") for name, cell in said.items()}
+
+
+def _record(line: Line, cells: dict[str, Cell], state: _State, folded: Folded) -> Record:
+    device = {"gpu": state.device} if state.device else {}
+    record = Record(line.number, {**device, **cells}, line.column, prefix=line.prefix)
+    folded.records.append(record)
+    return record
+
+
+def _cell(
+    name: str, children: list[Token | Tree[Token]], line: Line, shift: int, rule: str
+) -> Cell:
+    """A part of a line as a cell; sizes and rates with the factor of their unit."""
+    token = children[0]
+    assert isinstance(token, Token)
+    column = shift + (token.start_pos or 0)
+    scale = 1.0
+    if name == "size":
+        units = DECIMAL if rule == "payload_line" else BINARY
+        scale = units[str(children[1]).strip().upper()]
+    elif name == "rate":
+        scale = GIGA
+    return Cell(str(token), line.number, column, scale)
+
+
+FORMAT = Format(
+    name="all_reduce_bench",
+    heads=("The average bandwidth of ",),
+    schemas={"all_reduce_bench": AllReduceBench},
+    origin="measured",
+    fold=fold,
+    lines="document",
+    binds=False,
+)

@@ -1,0 +1,195 @@
+"""Output of the collective benchmarks of NCCL (`all_reduce_perf` and its like).
+
+In: a document with a header `# size count type redop …` and rows below it. Out: one record per
+message size. Operation, devices and ranks come from the lines above; where no line names the
+operation, a reduction is told by its size: count × width, or that times the ranks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import pandera.polars as pa
+from assay.ingest.parse import Token, Tree, parse_line
+from assay.ingest.schema import logged, named
+from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Line, Record, Region, Span
+
+MICRO, GIGA = 1e-6, 1e9
+
+WIDTH = {"float": 4, "half": 2, "bfloat16": 2, "double": 8, "int8": 1, "uint8": 1, "int32": 4,
+         "uint32": 4, "int64": 8, "uint64": 8, "f8e4m3": 1, "f8e5m2": 1}  # fmt: skip
+"""Bytes of an element by the name in the column `type`."""
+
+
+class NcclTests(pa.DataFrameModel):
+    """One message size: the time of a collective out of place, and in place where printed."""
+
+    gpu: str = named(meaning="device of every rank, if all have the same")
+    op: str = named(["op"], meaning="operation")
+    ranks: int = logged(kind="exact", ge=1, nullable=True)
+    ranks_per_node: int = logged(kind="exact", ge=1, nullable=True)
+    dtype: str = named(["type"])
+    redop: str = named(["redop"], meaning="how elements are reduced")
+    bytes: int = logged(["size"], kind="exact", unit="B", ge=0)
+    elements: int = logged(["count"], kind="exact", ge=0)
+    time: float = logged(
+        {"time": MICRO}, unit="s", quantity="time", gt=0, nullable=True, meaning="out of place"
+    )
+    algbw: float = logged(
+        {"algbw": GIGA}, unit="B/s", ge=0, nullable=True, meaning="bytes over time"
+    )
+    busbw: float = logged(
+        {"busbw": GIGA}, unit="B/s", ge=0, nullable=True, meaning="bytes on the wire over time"
+    )
+    wrong: int = logged(["#wrong"], kind="exact", ge=0, nullable=True, meaning="wrong elements")
+    time_in_place: float = logged(
+        {"time (in-place)": MICRO}, unit="s", gt=0, nullable=True, meaning="in place"
+    )
+
+    class Config:
+        """What the rows are about."""
+
+        metadata = {"scope": "collective", "subject": ("op", "ranks", "elements", "bytes")}
+
+
+FIELDS = {
+    "size": ("bytes", 1.0), "count": ("elements", 1.0), "type": ("dtype", 1.0),
+    "redop": ("redop", 1.0), "time": ("time", MICRO), "algbw": ("algbw", GIGA),
+    "busbw": ("busbw", GIGA), "#wrong": ("wrong", 1.0),
+}  # fmt: skip
+"""Column label → field and factor; the second `time` is the in-place one."""
+
+_ROW = re.compile(r"\s*[0-9]+\s+[0-9]+\s+[a-z][a-z0-9]+\s+\S")
+_PROGRAM = re.compile(r"\b([a-z_]+)_perf\b")
+_DECORATION = re.compile(r"#\s+(?:out-of-place|\(B\))")
+
+
+@dataclass
+class _Run:
+    """What the lines above a table say."""
+
+    operation: Cell | None = None
+    devices: list[tuple[Line, str, str]] = field(default_factory=list)  # line, host, device
+    labels: list[str] = field(default_factory=list)
+
+
+def fold(region: Region) -> Folded:
+    """Every table of a document, each with the operation and devices of the lines above it."""
+    folded = Folded()
+    run = _Run()
+    for line in region.lines:
+        if line.text.lstrip().startswith("#"):
+            run = _comment(region, line, run, folded)
+        elif run.labels and _ROW.match(line.text):
+            _row(region, line, run, folded)
+        elif found := _PROGRAM.search(line.text):
+            run = _Run(_operation(found[1], line, line.column + found.start()))
+    return folded
+
+
+def _operation(text: str, line: Line, column: int) -> Cell:
+    return Cell(text, line.number, column, value_origin="context")
+
+
+def _comment(region: Region, line: Line, run: _Run, folded: Folded) -> _Run:
+    """A line of `#`: what it says goes into `run`; one that begins a run makes a new one."""
+    text = line.text.strip()
+    rules = (("Collective test starting", "started_line"), ("Rank", "device_line"),
+             ("size", "header_line"))  # fmt: skip
+    rule = next((name for word, name in rules if text.lstrip("# ").startswith(word)), None)
+    if rule is None:
+        if _DECORATION.match(text):
+            folded.claimed.add(line.number)
+        return run
+    span = Span(region.source.name, line.number, line.column)
+    tree = parse_line("nccl_tests", rule, text, span)
+    if isinstance(tree, Diagnostic):
+        return run  # a comment that only begins like one of ours
+    folded.claimed.add(line.number)
+    words = [str(part.children[0]) for part in tree.children if isinstance(part, Tree)]
+    if rule == "started_line":
+        found = _operation(words[0].removesuffix("_perf"), line, line.column)
+        return _Run(found)
+    if rule == "device_line":
+        run.devices.append((line, words[0], words[1]))
+    else:
+        run.labels = words
+    return run
+
+
+def _row(region: Region, line: Line, run: _Run, folded: Folded) -> None:
+    span = Span(region.source.name, line.number, line.column)
+    tree = parse_line("nccl_tests", "row_line", line.text, span)
+    if isinstance(tree, Diagnostic):
+        folded.refused.append(tree._replace(text=line.text))
+        return
+    values = [
+        part.children[0]
+        for part in tree.children
+        if isinstance(part, Tree) and isinstance(part.children[0], Token)
+    ]
+    if len(values) != len(run.labels):
+        message = f"{len(values)} values, the header has {len(run.labels)} columns"
+        folded.refused.append(Diagnostic(span, Code.CELL_COUNT, message, line.text))
+        return
+    record = Record(line.number, {}, line.column, prefix=line.prefix)
+    for label, token in zip(run.labels, values, strict=True):
+        name, scale = FIELDS.get(label, ("", 1.0))
+        again = name in record.cells
+        if (again and name != "time") or (name == "wrong" and not token.isdigit()):
+            continue
+        if not name:
+            record.other.append((label, str(token)))
+            continue
+        column = line.column + (token.start_pos or 0)
+        cell = Cell(str(token), line.number, column, scale)
+        record.cells["time_in_place" if again else name] = cell
+    _context(record, run)
+    folded.records.append(record)
+    folded.claimed.add(line.number)
+
+
+def _context(record: Record, run: _Run) -> None:
+    """Operation, device and ranks from the lines above."""
+    if run.devices:
+        line, _, device = run.devices[0]
+        hosts = [host for _, host, _ in run.devices]
+        said = {"ranks": str(len(hosts))}
+        if len({name for _, _, name in run.devices}) == 1:
+            said["gpu"] = device
+        per_node = {hosts.count(host) for host in hosts}
+        if len(per_node) == 1:
+            said["ranks_per_node"] = str(per_node.pop())
+        for name, text in said.items():
+            record.cells[name] = Cell(text, line.number, line.column, value_origin="context")
+    operation = run.operation or _told_by_size(record, len(run.devices))
+    if operation:
+        record.cells["op"] = operation
+
+
+def _told_by_size(record: Record, ranks: int) -> Cell | None:
+    """A reduction of count × width bytes is an all-reduce, times the ranks a reduce-scatter."""
+    cells = record.cells
+    width = WIDTH.get(cells["dtype"].text)
+    size, count = cells["bytes"].text, cells["elements"].text
+    if cells["redop"].text == "none" or not (width and size.isdigit() and count.isdigit()):
+        return None
+    share = int(size) / (int(count) * width) if int(count) else 0
+    names = {1.0: "all_reduce", float(ranks): "reduce_scatter"} if ranks > 1 else {}
+    if share not in names:
+        return None
+    law = "size = count × width of a reduction: all-reduce; × ranks: reduce-scatter"
+    return Cell(names[share], record.line, record.column, value_origin="inferred", law=law)
+
+
+FORMAT = Format(
+    name="nccl_tests",
+    heads=("redop",),
+    schemas={"nccl_tests": NcclTests},
+    origin="measured",
+    fold=fold,
+    lines="document",
+    opens=r"#\s+size\s+count\s+type\s+redop",
+    binds=False,
+)

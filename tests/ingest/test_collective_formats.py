@@ -1,0 +1,71 @@
+import polars as pl
+import pytest
+from assay.ingest.read import read
+
+from ..conftest import FIXTURES
+
+HEADER = "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
+
+
+def frame(path: object, name: str) -> pl.DataFrame:
+    found = read([str(path)])
+    assert not found.reading.refused
+    return found.reading.frames[name]
+
+
+def test_rows_take_operation_devices_and_ranks_from_above() -> None:
+    rows = frame(FIXTURES / "nccl_tests" / "all_reduce_8.log", "nccl_tests")
+    last = rows[-1].to_dicts()[0]
+    assert (last["op"], last["ranks"], last["ranks_per_node"]) == ("all_reduce", 8, 8)
+    assert (last["bytes"], last["elements"], last["dtype"]) == (268435456, 67108864, "float")
+    assert last["time"] == pytest.approx(1092.1e-6)
+    assert last["time_in_place"] == pytest.approx(1090.4e-6)
+    assert last["busbw"] == pytest.approx(430.15e9)
+    assert rows["wrong"].to_list() == [0, 0, 0]
+
+
+def test_a_reduction_is_told_by_its_size_and_hosts_by_their_names() -> None:
+    reading = read([FIXTURES / "nccl_tests" / "two_nodes.log"]).reading
+    rows = reading.frames["nccl_tests"]
+    assert rows["op"].unique().to_list() == ["all_reduce"]
+    assert rows.select("ranks", "ranks_per_node").unique().rows() == [(4, 2)]
+    said = reading.provenance.filter(pl.col("field") == "op")
+    assert set(said["value_origin"]) == {"inferred"}
+
+
+def test_a_gather_without_a_name_stays_unknown(tmp_path: object) -> None:
+    path = tmp_path / "a.log"  # type: ignore[operator]
+    path.write_text(HEADER + "  67108864  1048576  float  none  -1  1914.8  35.05  32.86  0\n")
+    assert frame(path, "nccl_tests")["op"].to_list() == [None]
+
+
+def test_a_row_with_a_value_too_few_is_refused(tmp_path: object) -> None:
+    path = tmp_path / "a.log"  # type: ignore[operator]
+    path.write_text(HEADER + "  67108864  1048576  float  sum  -1  1914.8  35.05  32.86\n")
+    (fault,) = read([path]).reading.refused
+    assert "8 values, the header has 9 columns" in fault.message
+
+
+def test_payloads_of_a_table_are_binary_and_of_the_sentence_decimal() -> None:
+    rows = frame(FIXTURES / "all_reduce_bench", "all_reduce_bench").sort("bytes")
+    assert rows["bytes"].to_list() == [2**20, 2**24, 2**28, 4e9, 2**32]
+    assert rows["ranks"].to_list() == [4, 4, 4, 16, 4]
+    sentence = rows.filter(pl.col("ranks") == 16).to_dicts()[0]
+    assert sentence["algbw"] == pytest.approx(176.59e9)
+    assert sentence["busbw"] == pytest.approx(331.106e9)
+    assert sentence["gpu"] is None
+    table = rows.filter(pl.col("ranks") == 4)
+    assert (table["busbw"] / table["algbw"]).to_list() == pytest.approx([1.5] * 4, rel=1e-3)
+    assert set(table["gpu"]) == {"NVIDIA H100 80GB HBM3"}
+
+
+def test_csv_tables_name_their_columns_freely(tmp_path: object) -> None:
+    path = tmp_path / "a.csv"  # type: ignore[operator]
+    path.write_text("collective,world_size,size_bytes,latency_ms\nall_reduce,8,1048576,0.05\n")
+    row = frame(path, "collective_table").to_dicts()[0]
+    assert (row["op"], row["ranks"], row["bytes"]) == ("all_reduce", 8, 2**20)
+    assert row["time"] == pytest.approx(5e-5)
+    path.write_text("batch_size,seq_len,num_heads,head_dim,causal,time_us\n1,128,8,64,true,9.5\n")
+    row = frame(path, "attention_table").to_dicts()[0]
+    assert (row["batch"], row["seq"], row["heads"], row["kv_heads"]) == (1, 128, 8, None)
+    assert row["causal"] is True
