@@ -23,6 +23,7 @@ CHECK: dict[str, pl.DataType] = {
     "inputs": pl.List(pl.String()),  # printed quantities that the implied value comes from
     "solved": pl.Boolean(),  # an unknown of the case was solved from this very number
     "exchanged": pl.Boolean(),  # the row is an earlier one with time and rate exchanged
+    "usual": pl.String(),  # the formula of the rows around, where this one follows another
     "tried": pl.UInt32(),  # formulas that were tried
     "peak_flops": pl.Float64(),
     "peak_source": pl.String(),

@@ -180,6 +180,7 @@ def as_checks(rows: pl.DataFrame) -> pl.DataFrame:
     return checks(
         rows.with_columns(
             inputs=pl.concat_list("says"),
+            usual=pl.when("unusual").then("usual"),
             peak_flops=pl.when(share).then("peak"),
             peak_source=pl.when(share).then("peak_source"),
         )

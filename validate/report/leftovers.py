@@ -33,7 +33,7 @@ def unpredicted(report: Report) -> Section | None:
                Column("first at", "<", flexible=True)]  # fmt: skip
     section = Section("Printed, not predicted", [Table(columns, rows)])
     for text, why in sorted(report.cases.unresolved.items()):
-        section.parts.append(f"Unknown device or number format {text}: {why}.")
+        section.parts.append(f"Unknown device or number format {text}: {why}; --machine states one.")
     if counts["reason"].str.starts_with("needs").any():
         section.parts.append(HINT)
     return section

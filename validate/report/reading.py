@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import polars as pl
+from assay.ingest.source import Source, open_source
 from assay.validate.assess import Report
 from assay.validate.report.layout import Column, Section, Table, count, percent, spans
 
 SHOWN = 12
 SAMPLED = 3
+WIDE = 100
+"""Characters of a sampled line."""
 
 
 def read(report: Report) -> Section:
@@ -35,8 +39,9 @@ def read(report: Report) -> Section:
             section.parts.append(
                 f"{account.source}: {count(len(account.suspicious), 'line')} not ours with a "
                 f"number beside a performance unit: {spans(some)}"
-                + (f" and {more} more" if more else "")
+                + (f" and {more:,} more" if more else "")
             )
+            section.parts.extend(_sample(account.source, account.suspicious[:SAMPLED]))
     section.parts.extend([f"{remark}" for remark in report.outcome.reading.remarks[:SHOWN]])
     return section
 
@@ -50,6 +55,15 @@ def _states(report: Report) -> list[str]:
     words = {"outcome": "an outcome (OOM, fail)", "unknown": "a known unknown", "missing": "empty"}
     each = [f"{n:,} {words.get(state, state)}" for state, n in counts.iter_rows()]
     return ["Cells without a number: " + ", ".join(each) + "."]
+
+
+def _sample(name: str, lines: tuple[int, ...]) -> list[str]:
+    """Some lines as they stand, so that a format we fail to recognise cannot hide."""
+    source = open_source(name) if Path(name).is_file() else None
+    if not isinstance(source, Source):
+        return []
+    held = dict(source.lines.filter(pl.col("line").is_in(lines)).select("line", "text").iter_rows())
+    return [f"  {name}:{line}: {held[line].strip()[:WIDE]}" for line in lines if line in held]
 
 
 def failures(report: Report) -> Section | None:
