@@ -31,7 +31,7 @@ ACCURACY: dict[str, pl.DataType] = {
 }
 
 TRUE = ("measured", "published")
-RANKED = 2000
+RANKED = 500
 """Rows up to which all pairs are put in order; beyond that ranks say enough."""
 
 

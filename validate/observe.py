@@ -81,8 +81,17 @@ def observe(reading: Reading, frames: Mapping[str, About]) -> pl.DataFrame:
 
 
 def case_of() -> pl.Expr:
-    """The case of a row: its source and its line."""
-    return pl.format("{}#{}", "source", "line")
+    """The case of a row of a whole frame: its source and its line.
+
+    Of several records on one line the later ones have their column too.
+
+    >>> rows = pl.DataFrame({"source": ["a", "a"], "line": [7, 7], "column": [1, 40]})
+    >>> rows.select(case_of()).to_series().to_list()
+    ['a#7', 'a#7:40']
+    """
+    first = pl.col("column").rank("ordinal").over("source", "line") == 1
+    place = pl.format("{}#{}", "source", "line")
+    return pl.when(first).then(place).otherwise(pl.format("{}:{}", place, "column"))
 
 
 def subject_of(columns: tuple[str, ...]) -> pl.Expr:
@@ -113,11 +122,12 @@ def _observed(
     low, high = interval(value, ulp, spec.kind)
     own = pl.lit(spec.subject) if spec.subject is not None else subject_of(what.subject)
     return (
-        frame.filter(pl.col(spec.name).is_not_null())
+        frame.with_columns(case=case_of())
+        .filter(pl.col(spec.name).is_not_null())
         .join(said, on=["source", "line"], how="left", maintain_order="left")
         .filter(pl.col("state").fill_null("value") == "value")
         .select(
-            case=case_of(),
+            case="case",
             scope=pl.lit(what.scope),
             subject=own,
             quantity=pl.lit(spec.quantity),

@@ -67,7 +67,7 @@ def chosen(table: pl.DataFrame) -> pl.DataFrame:
     """CHECK columns, layers_found and vocab_found for every row of `table`, one formula a group."""
     tried = _tried(_vocabularies(table))
     if tried.is_empty():
-        return tried
+        return tried.select("case").clear()
     marked = tried.with_columns(
         hit=equal(), family=pl.col("formula_id").map_elements(family, return_dtype=pl.String)
     )

@@ -33,7 +33,7 @@ def repeats(observations: pl.DataFrame, configuration: pl.DataFrame) -> pl.DataF
     printed = observations.filter(
         pl.col("quantity").is_in(speed) & (pl.col("origin") == "published")
     ).pivot(on="quantity", index="case", values="value", maintain_order=True)
-    table = configuration.join(printed, on="case", maintain_order="left").sort("source", "line")
+    table = configuration.join(printed, on="case", how="inner").sort("source", "line")
     known: defaultdict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     found = []
     for row in table.iter_rows(named=True):

@@ -21,6 +21,9 @@ FRAMEWORKS = {"megatron_iteration": "Megatron"}
 """Which framework wrote the frames of a format; a document says of none."""
 
 LEFT = ("case", "scope", "subject", "quantity", "value", "unit", "source", "line")
+PLACE = r"^(.*)#([0-9]+)(?::[0-9]+)?$"
+"""Source and line of a case."""
+
 PAIRS = (
     "case", "scope", "subject", "quantity", "observed", "observed_low", "observed_high",
     "predicted", "predicted_low", "predicted_high", "unit", "error", "kind", "origin",
@@ -28,48 +31,54 @@ PAIRS = (
 )  # fmt: skip
 
 
-def document(report: Report) -> dict[str, Any]:
+def document(report: Report) -> dict[str, list[dict[str, Any]]]:
     """The document of `assay report`, as values that `json` can write."""
-    found: dict[str, Any] = _clean(
-        {
-            "sources": _sources(report),
-            "runs": _runs(report),
-            "accuracy": report.scores.accuracy.select(*ACCURACY).to_dicts(),
-            "agreement": report.scores.agreement.select(*ACCURACY).to_dicts(),
-            "protocol": [*report.scores.protocol, *_identities(report)],
-            "pairs": _pairs(report),
-            "findings": [as_dict(found) for found in report.findings],
-            "unpredicted": report.comparison.unpredicted.select(*LEFT).to_dicts(),
-            "unobserved": _unobserved(report),
-            "refused": [
-                {
-                    "source": fault.span.source,
-                    "line": fault.span.line,
-                    "column": fault.span.column,
-                    "code": str(fault.code),
-                    "message": fault.message,
-                    "text": fault.text,
-                }
-                for fault in (*report.outcome.unreadable, *report.outcome.reading.refused)
-            ],
-        }
-    )
-    return found
+    scores, left = report.scores, report.comparison
+    return {
+        "sources": _sources(report),
+        "runs": _runs(report),
+        "accuracy": _rows(scores.accuracy.select(*ACCURACY)),
+        "agreement": _rows(scores.agreement.select(*ACCURACY)),
+        "protocol": [*scores.protocol, *_identities(report)],
+        "pairs": _pairs(report),
+        "findings": _finite([as_dict(found) for found in report.findings]),
+        "unpredicted": _rows(left.unpredicted.select(*LEFT)),
+        "unobserved": _unobserved(report),
+        "refused": [
+            {
+                "source": fault.span.source,
+                "line": fault.span.line,
+                "column": fault.span.column,
+                "code": str(fault.code),
+                "message": fault.message,
+                "text": fault.text,
+            }
+            for fault in (*report.outcome.unreadable, *report.outcome.reading.refused)
+        ],
+    }
 
 
 def dumps(report: Report) -> str:
-    """The document as text, one line end at its end; the same report gives the same bytes."""
-    return json.dumps(document(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """The document as text, one entry a line; the same report gives the same bytes."""
+    parts = [
+        f" {json.dumps(name)}: ["
+        + "".join(f"{_line(row, at)}" for at, row in enumerate(rows))
+        + "]"
+        for name, rows in document(report).items()
+    ]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def _clean(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _clean(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+def _line(row: dict[str, Any], at: int) -> str:
+    text = json.dumps(row, ensure_ascii=False, allow_nan=False)
+    return f"{',' if at else ''}\n  {text}"
+
+
+def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame; what is no finite number is null."""
+    floats = [name for name, kind in frame.schema.items() if kind.is_float()]
+    finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in floats]
+    return frame.with_columns(finite).to_dicts()
 
 
 def _sources(report: Report) -> list[dict[str, Any]]:
@@ -123,13 +132,8 @@ def _typed(text: str, kind: pl.DataType) -> Any:
 
 
 def _pairs(report: Report) -> list[dict[str, Any]]:
-    return (
-        report.comparison.pairs.rename(
-            {"value": "observed", "low": "observed_low", "high": "observed_high"}
-        )
-        .select(*PAIRS)
-        .to_dicts()
-    )
+    names = {"value": "observed", "low": "observed_low", "high": "observed_high"}
+    return _rows(report.comparison.pairs.rename(names).select(*PAIRS))
 
 
 def _identities(report: Report) -> Iterable[dict[str, Any]]:
@@ -152,9 +156,18 @@ def _identities(report: Report) -> Iterable[dict[str, Any]]:
         }
 
 
+def _finite(value: Any) -> Any:
+    """The same with null for every number that JSON cannot write."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _unobserved(report: Report) -> list[dict[str, Any]]:
     """A prediction stands where its case stands."""
-    parts = pl.col("case").str.extract(r"^(.*)#([0-9]+)$", 1).alias("source")
-    line = pl.col("case").str.extract(r"#([0-9]+)$", 1).cast(pl.Int64).alias("line")
+    parts = pl.col("case").str.extract(PLACE, 1).alias("source")
+    line = pl.col("case").str.extract(PLACE, 2).cast(pl.Int64).alias("line")
     rest = report.comparison.unobserved.with_columns(pl.coalesce(parts, "case"), line)
-    return rest.select(*LEFT).to_dicts()
+    return _rows(rest.select(*LEFT))

@@ -33,7 +33,7 @@ def unpredicted(report: Report) -> Section | None:
                Column("first at", "<", flexible=True)]  # fmt: skip
     section = Section("Printed, not predicted", [Table(columns, rows)])
     for text, why in sorted(report.cases.unresolved.items()):
-        section.parts.append(f"Unknown device or number format {text}: {why}; --machine states one.")
+        section.parts.append(f"Unknown device or number format {text}: {why} (--machine).")
     if counts["reason"].str.starts_with("needs").any():
         section.parts.append(HINT)
     return section
@@ -41,7 +41,7 @@ def unpredicted(report: Report) -> Section | None:
 
 def _reasons(report: Report, rest: pl.DataFrame) -> pl.Series:
     """Why each number has no prediction: no model at all, or what its case lacks."""
-    lacking = _lacking(report)
+    lacking = _lacking(report, rest.select("case").unique())
     known = {(model.scope, q) for model in report.models for q in model.quantities}
     reasons = []
     said = _said_otherwise(report)
@@ -64,7 +64,7 @@ def _said_otherwise(report: Report) -> set[str]:
     return set(paired["case"])
 
 
-def _lacking(report: Report) -> dict[tuple[str, str], str]:
+def _lacking(report: Report, cases: pl.DataFrame) -> dict[tuple[str, str], str]:
     """Case and quantity → what the least demanding model of that quantity still needs."""
     found: dict[tuple[str, str], tuple[int, str]] = {}
     frames = {"configuration": report.cases.configuration, "gemm": report.cases.gemm}
@@ -72,6 +72,7 @@ def _lacking(report: Report) -> dict[tuple[str, str], str]:
         frame = frames.get(model.scope)
         if frame is None or frame.is_empty():
             continue
+        frame = frame.join(cases, on="case", how="semi", maintain_order="left")
         needs = [name for name in model.needs if name in frame.columns]
         missing = pl.concat_list(
             pl.when(pl.col(name).is_null()).then(pl.lit(name)) for name in needs
