@@ -190,14 +190,19 @@ def _said(name: str, frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         "source", "line", "value_origin", "from_line", "law", name="field"
     )  # fmt: skip
     long = (
-        frame.select("source", "line", *(pl.col(column).cast(pl.String) for column in CONFIGURED))
-        .unpivot(index=["source", "line"], variable_name="name")
+        frame.select(
+            "source",
+            "line",
+            *(pl.col(column).cast(pl.String) for column in CONFIGURED),
+            case=case_of(),
+        )
+        .unpivot(index=["source", "line", "case"], variable_name="name")
         .drop_nulls("value")
     )
     on = ["source", "line", "name"]
     known = said.unique(on, keep="first", maintain_order=True)
     return long.join(known, on=on, how="left", maintain_order="left").select(
-        case=case_of(),
+        case="case",
         name="name",
         value="value",
         value_origin=pl.col("value_origin").fill_null("printed"),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import polars as pl
-from assay.model import baselines, step
+from assay.model import baselines
 from assay.model.configurations import NEEDED
 from assay.model.frames import PREDICTION
 from assay.validate import forecasts
@@ -62,11 +62,6 @@ MODELS: tuple[Registered, ...] = (
         "roofline", "configuration", SPEED, NEEDED, forecasts.bound(baselines.roofline),
         "every operation at datasheet peak or bandwidth; a bound, fitted on nothing",
         baseline=True,
-    ),
-    Registered(
-        "step", "configuration", SPEED, NEEDED, forecasts.bound(step.predict),
-        "kernels and transfers in a pipeline schedule; parameters as shipped, fitted on nothing "
-        "here",
     ),
     Registered(
         "constant_mfu_fitted", "configuration", SPEED, MFU_NEEDS,
