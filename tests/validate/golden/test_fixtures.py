@@ -1,0 +1,62 @@
+"""Every fixture, and how little of how it is written reaches its golden."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from assay.ingest.formats import FORMATS
+from assay.ingest.read import COMPANIONS, read
+from assay.validate.golden.canonical import document
+from assay.validate.golden.document import write
+
+from tests.conftest import FIXTURES
+
+INPUTS = sorted(
+    path
+    for fmt in FORMATS
+    for path in (FIXTURES / fmt.name).glob("*")
+    if path.suffix not in COMPANIONS
+)
+
+
+def text(path: Path) -> str:
+    outcome = read([path])
+    assert not outcome.unreadable
+    return write(document(outcome.reading))
+
+
+def carriage_returns(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+
+
+@pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    ("suffix", "change"), [("", carriage_returns), (".gz", gzip.compress)], ids=["crlf", "gz"]
+)
+def test_line_ends_and_compression_change_no_golden(
+    path: Path, suffix: str, change: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    side = path.with_suffix(".toml")
+    if side.is_file():
+        shutil.copy(side, tmp_path)
+    other = tmp_path / f"{path.name}{suffix}"
+    other.write_bytes(change(path.read_bytes()))
+    assert text(other) == text(path)
+
+
+@pytest.mark.parametrize("name", ["megatron_iteration/bloom_176b.log", "gemm_table/h100_bf16.csv"])
+def test_the_order_of_records_changes_no_golden(name: str, tmp_path: Path) -> None:
+    path = FIXTURES / name
+    shutil.copy(path.with_suffix(".toml"), tmp_path)
+    lines = path.read_text().splitlines(keepends=True)
+    head = 1 if path.suffix == ".csv" else 0
+    rows = lines[head:]
+    random.Random(1).shuffle(rows)
+    other = tmp_path / path.name
+    other.write_text("".join(lines[:head] + rows))
+    assert text(other) == text(path)
