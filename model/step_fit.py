@@ -27,10 +27,15 @@ AT_MOST = 3
 """Residual parameters that one campaign may have, `pace` apart."""
 
 EXPECTED = {
-    "slowdown": 0.2, "overhead": 2.0, "network": 1.5, "attention": 0.3, "plain": 0.7, "pace": 1.0,
+    "slowdown": 0.2, "overhead": 2.0, "network": 1.5, "attention": 0.3, "odd_head": 0.7,
+    "pace": 1.0,
 }  # fmt: skip
 """How far (logarithm) a residual may lie from its start before it counts as much as one row that is
 off by the repeat noise: what holds a fit to three rows, and nothing to eighty."""
+
+FELT = 0.02
+TRIED = 0.3
+"""Change (logarithm) by which a residual is tried, and the response that counts, per unit of it."""
 
 WIDE = 2.0
 ENTANGLED = 0.95
@@ -210,3 +215,21 @@ def _weak(
     entangled = (others > ENTANGLED).any(axis=0) if len(best) else np.empty(0, dtype=bool)
     weak = (best - bottom < near) | (top - best < near) | entangled | (high > WIDE * low)
     return tuple(one.name for one, yes in zip(chosen, weak, strict=True) if yes)
+
+
+def telling(table: Columns, *, at_most: int = AT_MOST) -> tuple[str, ...]:
+    """The residuals that the rows of a component table respond to, the strongest first.
+
+    Fewer than `at_most` where the others would change no step by more than `FELT` for a change of
+    its own size.
+    """
+    base = STEP.starts
+    here = np.log(step_time(table, base))
+    found = []
+    for one in STEP.parameters:
+        if one.name == "pace":
+            continue
+        moved = np.log(step_time(table, base | {one.name: base[one.name] * np.exp(TRIED)}))
+        found.append((float(np.sqrt(np.mean((moved - here) ** 2))) / TRIED, one.name))
+    strong = sorted((one for one in found if one[0] > FELT), reverse=True)
+    return tuple(name for _, name in strong[:at_most])

@@ -50,7 +50,8 @@ def breakdown(table: Columns, values: Values) -> dict[str, Floats]:
     seconds = {
         "compute": times * (
             values["slowdown"] * (layers * table["layer_matrix"] + share * table["head_matrix"])
-            + values["plain"] * (layers * table["layer_plain"] + share * table["head_plain"])
+            + layers * table["layer_plain"]
+            + share * values["odd_head"] * table["head_plain"]
         ),
         "attention": times * layers * values["attention"] * table["layer_attention"],
         "memory": times * (layers * table["layer_memory"] + share * table["head_memory"]),
@@ -78,7 +79,7 @@ def _layer(table: Columns, values: Values) -> dict[str, Floats]:
     exchange = table["layer_exchange"] + table["layer_net"] / values["network"]
     busy = (
         values["slowdown"] * table["layer_matrix"]
-        + values["plain"] * table["layer_plain"]
+        + table["layer_plain"]
         + values["attention"] * table["layer_attention"]
         + table["layer_memory"]
         + exchange
@@ -90,7 +91,7 @@ def _layer(table: Columns, values: Values) -> dict[str, Floats]:
 
 
 def _head(table: Columns, values: Values) -> Floats:
-    matrix = values["slowdown"] * table["head_matrix"] + values["plain"] * table["head_plain"]
+    matrix = values["slowdown"] * table["head_matrix"] + values["odd_head"] * table["head_plain"]
     return matrix + table["head_memory"] + table["head_exchange"]
 
 
@@ -103,9 +104,7 @@ STEP = Kernel(
         Parameter("overhead", "s", 1e-3, 1e-5, 3e-2, "launching, per layer and micro-batch"),
         Parameter("network", "1", 0.6, 0.05, 1.2, "share of the network cards that is reached"),
         Parameter("attention", "1", 1.15, 0.5, 4.0, "fused attention in a step over alone"),
-        Parameter(
-            "plain", "1", 0.35, 0.1, 1.5, "misaligned products over their time in fp32 units"
-        ),
+        Parameter("odd_head", "1", 0.35, 0.1, 1.5, "head over an odd vocabulary, over fp32 units"),
         Parameter("pace", "1", 1.0, 0.7, 1.4, "all but the network over an earlier epoch"),
     ),
     step_time,

@@ -188,11 +188,14 @@ def with_throughput(times: pl.DataFrame, asked: Asked) -> pl.DataFrame:
         "tokens_per_s": (tokens, "token/s"),
         "tokens_per_gpu_per_s": (tokens / pl.col("gpus"), "token/s"),
     }
-    none = pl.lit(None, dtype=pl.Float64)
     parts = [
         table.filter(pl.col("says") == quantity)
         .with_columns(
-            value=value, low=none, high=none, quantity=pl.lit(quantity), unit=pl.lit(unit)
+            value=value,
+            low=value * pl.col("value") / pl.col("high"),
+            high=value * pl.col("value") / pl.col("low"),
+            quantity=pl.lit(quantity),
+            unit=pl.lit(unit),
         )
         .select(*PREDICTION)
         for quantity, (value, unit) in rates.items()

@@ -14,7 +14,7 @@ import polars as pl
 from assay.model import baselines
 from assay.model.configurations import NEEDED
 from assay.model.frames import PREDICTION
-from assay.validate import forecasts
+from assay.validate import forecasts, step_forecast
 from assay.validate.forecasts import Asked
 
 
@@ -38,6 +38,8 @@ class Registered:
 GEMM_NEEDS = ("machine", "dtype", "m", "n", "k")
 MFU_NEEDS = ("machine", "dtype", "gpus", "global_batch", "hidden", "layers", "seq_len",
              "vocab", "recompute")  # fmt: skip
+STEP_NEEDS = ("machine", "dtype", "gpus", "global_batch", "micro_batch", "hidden", "layers",
+              "seq_len", "vocab")  # fmt: skip
 SPEED = ("step_time", "samples_per_s", "tokens_per_s", "tokens_per_gpu_per_s")
 
 MODELS: tuple[Registered, ...] = (
@@ -50,6 +52,15 @@ MODELS: tuple[Registered, ...] = (
         "b3_fitted", "gemm", ("time", "flops_rate"), GEMM_NEEDS, forecasts.gemm_b3,
         "three-parameter roofline, fitted per machine on the half of the (n, k) pairs that the row "
         "is not in",
+        fitted=True,
+    ),
+    Registered(
+        "step", "configuration", SPEED, STEP_NEEDS, step_forecast.as_shipped,
+        "bottom-up step time with the shipped stacks; nothing of these inputs is fitted",
+    ),
+    Registered(
+        "step_fitted", "configuration", SPEED, STEP_NEEDS, step_forecast.held_out,
+        "the same with at most three residuals fitted on the machine's other tables and logs",
         fitted=True,
     ),
     Registered(

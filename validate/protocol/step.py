@@ -27,9 +27,6 @@ PERCENT = 100.0
 FREE = ("slowdown", "overhead", "network", "pace")
 """Seed 002: three residuals, and the pace after the hardware was improved on 02-25."""
 
-FIXED = {"plain": 1.0}
-"""Its misaligned products (a head size of 150, say) run at the fp32 peak: not fitted."""
-
 FINDINGS = (46, 305, 319, 329, 330, 331, 341, 447, 474, 475)
 """Lines of seed 002 whose numbers contradict their document or their arithmetic."""
 
@@ -49,7 +46,7 @@ def seed002() -> Rows:
 def entries() -> list[Entry]:
     """Figures of the step model on the 85 measured steps."""
     rows = seed002()
-    predict = predictor(rows, FREE, FIXED)
+    predict = predictor(rows, FREE)
     left_out = held_out(leave_one_group_out(rows.groups), predict, rows.size)
     by_hidden = held_out(leave_one_group_out(rows.frame["hidden"].to_numpy()), predict, rows.size)
     sound = ~rows.frame["line"].is_in(FINDINGS).to_numpy()
@@ -62,7 +59,7 @@ def entries() -> list[Entry]:
         paired(rows, left_out),
         coverage("seed002.coverage", rows, predict, left_out),
         *learning(rows),
-        *residuals("seed002", fit(rows.table, rows.seconds, rows.groups, FREE, fixed=FIXED)),
+        *residuals("seed002", fit(rows.table, rows.seconds, rows.groups, FREE)),
     ]
 
 
@@ -162,7 +159,7 @@ def learning(rows: Rows) -> list[Entry]:
             scored = ~np.isin(rows.groups, rows.groups[seen])
             some = rows.at(seen)
             calibrated = fit(
-                some.table, some.seconds, some.groups, free, fixed=FIXED | SITE, starts=1, draws=0
+                some.table, some.seconds, some.groups, free, fixed=SITE, starts=1, draws=0
             )
             errs.append(mape(errors(calibrated.time(rows.at(scored).table), rows.seconds[scored])))
         low, high = np.quantile(errs, [0.05, 0.95])

@@ -25,7 +25,7 @@ TABLES = Path("corpus/mfu_table/mosaic_2023_tables.md")
 """Below the folder that the environment variable names; the figures are left out without it."""
 
 CORPUS = "ASSAY_CORPUS"
-FREE = ("slowdown", "attention", "plain")
+FREE = ("slowdown", "attention", "odd_head")
 LOG_FREE = ("slowdown", "overhead")
 ANOMALOUS = 5.0
 """Robust standard deviations."""
