@@ -73,18 +73,19 @@ def memory(run: Run) -> Memory:
     return max(first, last, key=lambda one: one.total)
 
 
-def in_flight(run: Run) -> int:
+def in_flight(run: Run) -> float:
     """Micro-batches whose activations the first stage holds at once.
 
-    Interleaving adds a fraction (PP − 1)/(PP·v) of a stage, rounded up here.
+    1F1B: one per stage, and one that is being received. Interleaving: PP + (PP − 1)/v.
     """
     if run.pp == 1:
-        return 1
-    extra = 1 if run.interleave == 1 else 1 + -(-(run.pp - 1) // run.interleave)
-    return min(run.pp + extra, run.micro_batches)
+        return 1.0
+    if run.interleave > 1:
+        return min(run.pp + (run.pp - 1) / run.interleave, float(run.micro_batches))
+    return float(min(run.pp + 1, run.micro_batches))
 
 
-def _stage(run: Run, layers: int, flight: int, *, first: bool, last: bool) -> Memory:
+def _stage(run: Run, layers: int, flight: float, *, first: bool, last: bool) -> Memory:
     every, shards = counted(run), gradient_group(run).ranks
     ends = (every.embedding + every.positions) * first + (every.head or every.embedding) * (
         last and (every.head > 0 or not first)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typer
-from assay.validate.cli import check, golden, ingest, machines, report
+from assay.validate.cli import check, golden, ingest, machines, predict, report
 
 app = typer.Typer(
     name="assay",
@@ -17,6 +17,7 @@ report.register(app)
 check.register(app)
 ingest.register(app)
 golden.register(app)
+predict.register(app)
 machines.register(app)
 
 __all__ = ["app"]

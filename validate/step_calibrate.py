@@ -1,0 +1,57 @@
+"""From logs and tables to the residuals of a site: a part `configuration` of a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from assay.model.calibrated import Calibrated, Interval
+from assay.model.kernel import rows
+from assay.model.stack import Stack
+from assay.model.step_fit import fit, telling
+from assay.model.step_schedule import STEP
+from assay.validate.assess import assess
+from assay.validate.identities import throughput
+from assay.validate.predict import SCOPE, Unpredictable
+from assay.validate.step_forecast import calibrated, runs_of
+
+
+def calibrate(paths: Iterable[str | Path], machine: str | None = None) -> Stack:
+    """The residuals that the steps printed in `paths` tell, for the one machine they ran on.
+
+    Raises Unpredictable where no printed step can be modelled, or several machines are mixed.
+    """
+    names = [str(path) for path in paths]
+    report = assess(names, machine=machine, models=["constant_mfu"])
+    known = runs_of(report.cases.configuration)
+    speed = throughput.best(throughput.sayings(report.observations, report.cases.configuration))
+    frame = known.frame.join(
+        speed.select("case", "samples"), on="case", how="left", maintain_order="left"
+    ).with_columns(seconds=pl.col("global_batch") / pl.col("samples"))
+    measured = frame["seconds"].is_not_null().to_numpy()
+    if not measured.any():
+        raise Unpredictable("no printed step has a configuration that the step model can build")
+    machines = frame.filter(pl.Series(measured))["machine"].unique().to_list()
+    if len(machines) != 1:
+        raise Unpredictable(f"one machine at a time, not {', '.join(sorted(machines))}")
+    table, seconds = rows(known.table, measured), frame["seconds"].to_numpy()[measured]
+    groups = frame["group"].to_numpy()[measured]
+    found = fit(table, seconds, groups, telling(table))
+    _, spread = calibrated(table, seconds, groups)
+    fixed = {name: value for name, value in found.values.items() if name not in found.low}
+    part = Calibrated(
+        kernel=STEP,
+        values=found.values,
+        low=fixed | found.low,
+        high=fixed | found.high,
+        weak=(*found.weak, *fixed),
+        machine=machines[0],
+        dtype=str(report.cases.configuration["dtype"].drop_nulls().first() or ""),
+        origin=", ".join(Path(name).name for name in names),
+        rows=found.rows,
+        groups=found.groups,
+        interval=Interval((float("inf"),), (float(np.exp(-spread)),), (float(np.exp(spread)),)),
+    )
+    return Stack(machines[0], {SCOPE: part})
