@@ -166,6 +166,16 @@ def test_a_bug_is_one_line(assay: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "ZeroDivisionError: a bug" in done.err
 
 
+def test_a_missing_key_is_a_bug_and_no_usage_error(
+    assay: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("nothing of the user's")
+
+    monkeypatch.setattr("assay.validate.assess.assess", broken)
+    assert assay("report", PREQUEL).code == 70
+
+
 def test_colour_only_where_it_is_seen(assay: Run) -> None:
     assert "\x1b" not in assay("report", PREQUEL).out
 

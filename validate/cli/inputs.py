@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.validate.cli.exits import Exit, parse_max_bad, too_many
@@ -10,6 +12,9 @@ from assay.validate.cli.guard import Refusal, complain
 
 if TYPE_CHECKING:
     from assay.ingest.read import Outcome
+
+WORTH_A_WORD = 10_000_000
+"""Bytes of input from which reading takes long enough to say so."""
 
 Limit = tuple[float, bool]
 
@@ -22,6 +27,18 @@ def limit(text: str) -> Limit:
         raise Refusal(
             f"--max-bad is a number of lines or a share such as 1%, not {text!r}"
         ) from None
+
+
+def announce(paths: Sequence[str]) -> None:
+    """A word on stderr before long work, where somebody watches."""
+    if not sys.stderr.isatty():
+        return
+    from assay.ingest.read import inputs
+
+    files = [Path(path) for path in inputs(paths)]
+    size = sum(path.stat().st_size for path in files if path.is_file())
+    if size > WORTH_A_WORD:
+        complain(f"reading {len(files):,} input(s), {size / 1e6:,.0f} MB")
 
 
 def judge(outcome: Outcome, paths: Sequence[str], allowed: Limit) -> list[Exit]:

@@ -18,7 +18,7 @@ from assay.validate.cli.guard import (
     refuse_existing,
     write,
 )
-from assay.validate.cli.inputs import Limit, judge, limit
+from assay.validate.cli.inputs import Limit, announce, judge, limit
 from assay.validate.cli.machines import coloured, screen_width
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def _assess(
     from assay.validate.assess import assess
     from assay.validate.compare import Unjoinable
 
+    announce(paths)
     try:
         name = resolve(machine) if machine else None
         return assess(
@@ -114,6 +115,8 @@ def _assess(
             apply_corrections=apply_corrections,
         )
     except LookupError as fault:
+        if type(fault) is not LookupError:  # a KeyError is a bug of ours, not an unknown name
+            raise
         raise Refusal(str(fault.args[0])) from None
     except Unjoinable as fault:
         raise Refusal(str(fault)) from None

@@ -7,33 +7,49 @@ from pathlib import Path
 
 import polars as pl
 from assay.ingest.source import Source, open_source
+from assay.ingest.types import Diagnostic
 from assay.validate.assess import Report
 from assay.validate.report.layout import Column, Section, Table, count, percent, spans
 
 SHOWN = 12
+INPUTS = 40
 SAMPLED = 3
 WIDE = 100
 """Characters of a sampled line."""
 
 
 def read(report: Report) -> Section:
-    """Every input with its lines: claimed, refused, blank, not ours."""
+    """Every input with its lines: claimed, refused, blank, not ours; and their sums."""
     columns = [Column("input", "<", flexible=True)] + [
         Column(name, ">")
         for name in ("lines", "claimed", "refused", "blank", "not ours", "suspicious")
     ]
+    accounts = report.outcome.reading.accounting
+    numbers = [
+        (a.lines, a.claimed, a.refused, a.blank, a.not_ours, len(a.suspicious)) for a in accounts
+    ]
     rows = [
-        [a.source, *(f"{n:,}" for n in (a.lines, a.claimed, a.refused, a.blank, a.not_ours)),
-         f"{len(a.suspicious):,}"]
-        for a in report.outcome.reading.accounting
-    ]  # fmt: skip
+        [account.source, *(f"{n:,}" for n in counts)]
+        for account, counts in zip(accounts[:INPUTS], numbers, strict=False)
+    ]
+    if len(accounts) > INPUTS:
+        rows.append([f"… {count(len(accounts) - INPUTS, 'more input')}", *[""] * 6])
+    if len(accounts) > 1:
+        sums = [sum(counts) for counts in zip(*numbers, strict=True)]
+        rows.append([count(len(accounts), "input"), *(f"{n:,}" for n in sums)])
     section = Section("What was read", [Table(columns, rows)])
     frames = report.outcome.reading.frames
-    rows_of = [f"{count(f.height, 'row')} of {name}" for name, f in frames.items() if f.height]
-    section.parts.append("Read: " + (", ".join(rows_of) if rows_of else "nothing") + ".")
+    rows_of = [f"{f.height:,} of {name}" for name, f in frames.items() if f.height]
+    section.parts.append("Rows: " + (", ".join(rows_of) if rows_of else "none") + ".")
     section.parts.extend(_states(report))
+    return section
+
+
+def doubtful(report: Report) -> Section | None:
+    """Lines not ours that look like measurements, and remarks on what was repaired or cut."""
+    section = Section("Worth a second look")
     for account in report.outcome.reading.accounting:
-        if account.suspicious:
+        if account.suspicious and len(section.parts) < INPUTS:
             some = list(account.suspicious[: 4 * SAMPLED])
             more = len(account.suspicious) - len(some)
             section.parts.append(
@@ -42,8 +58,24 @@ def read(report: Report) -> Section:
                 + (f" and {more:,} more" if more else "")
             )
             section.parts.extend(_sample(account.source, account.suspicious[:SAMPLED]))
-    section.parts.extend([f"{remark}" for remark in report.outcome.reading.remarks[:SHOWN]])
-    return section
+    section.parts.extend(_remarks(report))
+    return section if section.parts else None
+
+
+def _remarks(report: Report) -> list[str]:
+    """Remarks that say the same of one input share a line."""
+    alike: dict[tuple[str, str], list[Diagnostic]] = {}
+    for remark in report.outcome.reading.remarks:
+        alike.setdefault((remark.span.source, remark.message), []).append(remark)
+    said = []
+    for (_, message), remarks in list(alike.items())[:SHOWN]:
+        more = [remark.span.line for remark in remarks[1:]]
+        rest = f"; so are lines {spans(more[:SHOWN])}" if more else ""
+        rest += f" and {len(more) - SHOWN:,} more" if len(more) > SHOWN else ""
+        said.append(f"{remarks[0].span}: {remarks[0].code}: {message}{rest}")
+    if len(alike) > SHOWN:
+        said.append(f"… and {len(alike) - SHOWN:,} more remarks.")
+    return said
 
 
 def _states(report: Report) -> list[str]:

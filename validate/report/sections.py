@@ -11,14 +11,15 @@ def sections(report: Report) -> list[Section]:
     """Every section that has something to say, what was read first and what is left over last."""
     found = [
         reading.read(report),
-        reading.configurations(report),
         *figures.accuracy(report),
         figures.arithmetic(report),
         *figures.agreement(report),
         figures.findings(report),
+        reading.configurations(report),
         reading.assumptions(report),
         leftovers.unpredicted(report),
         leftovers.unobserved(report),
+        reading.doubtful(report),
         reading.refused(report),
         reading.failures(report),
     ]
