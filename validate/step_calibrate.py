@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from assay.model.calibrated import Calibrated, Interval
 from assay.model.kernel import rows
+from assay.model.machine import machine as machine_of
 from assay.model.stack import Stack
 from assay.model.step_fit import fit, telling
 from assay.model.step_schedule import STEP
@@ -31,13 +32,18 @@ def calibrate(paths: Iterable[str | Path], machine: str | None = None) -> Stack:
         speed.select("case", "samples"), on="case", how="left", maintain_order="left"
     ).with_columns(seconds=pl.col("global_batch") / pl.col("samples"))
     measured = frame["seconds"].is_not_null().to_numpy()
+    if machine is not None:
+        measured &= (frame["machine"] == machine_of(machine).name).to_numpy()
     if not measured.any():
         raise Unpredictable("no printed step has a configuration that the step model can build")
     machines = frame.filter(pl.Series(measured))["machine"].unique().to_list()
     if len(machines) != 1:
-        raise Unpredictable(f"one machine at a time, not {', '.join(sorted(machines))}")
+        told = ", ".join(sorted(machines))
+        raise Unpredictable(f"one machine at a time, not {told}: --machine chooses")
     table, seconds = rows(known.table, measured), frame["seconds"].to_numpy()[measured]
     groups = frame["group"].to_numpy()[measured]
+    if len(np.unique(groups)) == 1:  # one table: its rows are all there is to resample
+        groups = np.arange(len(groups))
     found = fit(table, seconds, groups, telling(table))
     _, spread = calibrated(table, seconds, groups)
     fixed = {name: value for name, value in found.values.items() if name not in found.low}

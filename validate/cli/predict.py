@@ -61,7 +61,10 @@ def calibrate(
     ],
     machine: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Machine of the inputs that do not name theirs."),
+        typer.Option(
+            metavar="NAME",
+            help="Machine of the inputs that do not name theirs; of several, the one to fit.",
+        ),
     ] = None,
     force: Force = False,
     debug: Debug = False,
