@@ -20,7 +20,7 @@ MARGIN = 1.05
 THOUSAND = (300.0, 3000.0)
 """A ratio to the rest of a column that only a unit can explain."""
 
-ALIKE = 10.0
+ALIKE = 4.0
 """Within this factor of their median the rest of a column is of one kind."""
 
 LEAST_ROWS = 4
@@ -144,6 +144,7 @@ def unit_slips(evidence: Evidence) -> list[Finding]:
         enough = value.count().over("source", "group") >= LEAST_ROWS
         few = odd.sum().over("source", "group") <= 1
         table = runs.with_columns(middle=middle).filter(odd & rest & enough & few)
+        table = table.filter(~pl.col("case").is_in(_vouched(evidence, name)))
         for row in table.iter_rows(named=True):
             times = "1000 times" if row[name] > row["middle"] else "a thousandth of"
             found.append(
@@ -162,6 +163,22 @@ def unit_slips(evidence: Evidence) -> list[Finding]:
                 )
             )  # fmt: skip
     return found
+
+
+def _vouched(evidence: Evidence, name: str) -> list[str]:
+    """Runs in which some relation or formula that the document keeps confirms the number."""
+    held = evidence.checked.filter("believed", "hit", pl.col("cells").list.contains(name))
+    found = set(held["case"])
+    for each, choice in evidence.choices:
+        names = each.rows.table["case"].gather(choice.at).to_list()
+        said = each.rows.table["says"].gather(choice.at).to_list()
+        if choice.believed:
+            found |= {
+                case
+                for case, hit, says in zip(names, choice.hits, said, strict=True)
+                if hit == 1 and name in (choice.quantity, says)
+            }
+    return sorted(found)
 
 
 def _peak(runs: pl.DataFrame) -> pl.Expr:

@@ -36,7 +36,7 @@ LABELS = {
 }  # fmt: skip
 """What a column is called in a sentence."""
 
-DECADES = range(1, 7)
+DECADES = range(1, 13)
 _DATE = re.compile(r"^\W*[0-9]{1,4}[-/.][0-9]{1,2}(?:[-/.][0-9]{1,4})?\W*")
 
 
@@ -92,7 +92,9 @@ def _measured(frame: pl.DataFrame, reading: Reading, name: str) -> pl.DataFrame:
     )
     if rough.is_empty():
         return wide
-    spread = rough.select("source", "line", "field", place=pl.col("high") - pl.col("low"))
+    # rounded or cut, [v − u/2, v + u): one unit is two thirds of it
+    place = (pl.col("high") - pl.col("low")) / 1.5
+    spread = rough.select("source", "line", "field", place=place)
     spread = spread.pivot(
         on="field", index=["source", "line"], values="place", aggregate_function="first"
     )
@@ -129,16 +131,23 @@ def _vocabulary(reading: Reading) -> pl.DataFrame:
 
 
 def _coarse(frame: pl.DataFrame) -> pl.DataFrame:
-    """The intervals, with places widened where all numbers of a column end in zeros."""
+    """The intervals, with places widened where zeros at the end of numbers may be no digits.
+
+    A column of three significant digits prints 9,310 and 12,900: no number of a column is taken to
+    have more digits than the longest has without the zeros at its end.
+    """
     by = ["source", "group"]
     for name in MEASURED:
-        place, value = pl.col(f"{name}_place"), pl.col(name)
-        count = (value / place).round()
+        count = (pl.col(name) / pl.col(f"{name}_place")).round()
         zeros = pl.lit(0)
         for decade in DECADES:
-            zeros = zeros + ((count % 10**decade) == 0).all().over(by).cast(pl.Int32)
-        wide = (place * pl.lit(10.0).pow(zeros)).alias(f"{name}_place")
-        frame = frame.with_columns(wide)
+            zeros = zeros + ((count % 10**decade) == 0).cast(pl.Int32)
+        digits = (count.log10() + 1e-9).floor().cast(pl.Int32, strict=False) + 1
+        common = zeros.min().over(by)
+        longest = (digits - zeros).max().over(by)
+        idle = pl.max_horizontal(common, digits - longest, pl.lit(0)).fill_null(0)
+        wide = pl.col(f"{name}_place") * pl.lit(10.0).pow(idle)
+        frame = frame.with_columns(wide.alias(f"{name}_place"))
     return frame.with_columns(
         [(pl.col(n) - pl.col(f"{n}_place") / 2).alias(f"{n}_low") for n in MEASURED]
         + [(pl.col(n) + pl.col(f"{n}_place")).alias(f"{n}_high") for n in MEASURED]
