@@ -10,6 +10,10 @@ from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Finding, ordered
 from assay.validate.identities.laws import find, named
 
+ECHOES = {"unit-slip", "copied-row", "utilisation-above-one", "rate-above-peak",
+          "time-below-roofline"}  # fmt: skip
+"""Laws that see the consequences of what relations between cells explain better."""
+
 
 def findings(
     reading: Reading, cases: Cases | None = None, *, laws: Iterable[str] = ()
@@ -24,27 +28,13 @@ def findings(
 
 
 def _without_echoes(found: list[Finding]) -> list[Finding]:
-    """Statistical remarks on cells that an identity has already called wrong say nothing new."""
-    wrong = {case for each in found if each.severity == "error" for case in each.cases}
-    echo = {"unit-slip", "copied-row", "rate-above-peak", "time-below-roofline"}
-    kept, seen = [], set()
-    for each in found:
-        if (
-            each.law in echo
-            and each.cases
-            and each.cases[0] in wrong
-            and (
-                each.severity != "error"
-                or any(
-                    each.cases[0] in other.cases
-                    for other in found
-                    if other is not each and other.law not in echo
-                )
-            )
-        ):
-            continue
-        key = (each.law, each.spans, each.explanation)
-        if key not in seen:
-            seen.add(key)
-            kept.append(each)
-    return kept
+    """What is found, once; remarks on rows that an identity has already called wrong say nothing
+    new."""
+    wrong = {
+        case
+        for each in found
+        if each.severity == "error" and each.law not in ECHOES
+        for case in each.cases
+    }
+    kept = [each for each in found if each.law not in ECHOES or not wrong.intersection(each.cases)]
+    return list({(each.law, each.spans, each.explanation): each for each in kept}.values())

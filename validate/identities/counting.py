@@ -63,6 +63,7 @@ def rows_of(table: pl.DataFrame, quantity: str, speed: pl.DataFrame) -> Rows | N
     known = known.filter(
         pl.col(quantity).is_not_null() & pl.col("gpus").is_not_null() & (pl.col(quantity) > 0)
     )
+    known = known.filter(~_of_experts())
     if known.is_empty():
         return None
     ends = ("_low", "", "_high")
@@ -83,6 +84,16 @@ def rows_of(table: pl.DataFrame, quantity: str, speed: pl.DataFrame) -> Rows | N
         models=_array(known.select(pl.struct(MODEL).rank("dense")).to_series()),
         table=known,
     )
+
+
+_EXPERTS = r"(?i)\bmoe\b|expert|[0-9]x[0-9]+ ?[bm]\b"
+
+
+def _of_experts() -> pl.Expr:
+    """Rows about mixtures of experts, whose operations no column that is read here counts."""
+    said = pl.col("others").list.join(" ").str.contains(_EXPERTS).fill_null(value=False)
+    named = pl.col("model").str.contains(_EXPERTS).fill_null(value=False)
+    return said | named | (pl.col("ep").fill_null(1) > 1)
 
 
 def _array(series: pl.Series) -> Array:
@@ -138,25 +149,48 @@ def again(candidate: Candidate, rows: Rows) -> Candidate | None:
 
 
 def peaks(rows: Rows) -> list[tuple[str, Array]]:
-    """Name and flop/s per row of the peaks that a utilisation may be a share of."""
-    n = len(rows.gpus)
+    """Name and flop/s per row of the peaks that a utilisation may be a share of.
+
+    Where the device is known its own, by number format where that is open; else every peak there
+    is. nan where a peak is not a row's.
+    """
     if rows.quantity == RATE:
-        return [("", np.ones(n))]
+        return [("", np.ones(len(rows.gpus)))]
     named, types = rows.table["machine"], rows.table["dtype"]
     known = machines()
-    if named.null_count() == n:
-        values = sorted({p for one in known.values() for d, p in one.peaks.items() if d in WIDTHS})
-        return [(f"{value / 1e12:g} TFLOP/s", np.full(n, value)) for value in values]
-    open_types = WIDTHS if types.null_count() else ("",)
     found = []
-    for each in open_types:
+    for each in (*WIDTHS, ""):
         values = [
-            known[m].peaks.get(d or each, np.nan) if m is not None else np.nan
+            known[m].peaks.get(d or each, np.nan) if m is not None and bool(d) != bool(each)
+            else np.nan
             for m, d in zip(named, types, strict=True)
-        ]
+        ]  # fmt: skip
         found.append((f"{each or 'the stated'} peak", np.array(values, dtype=float)))
-    return found
+    unnamed = named.is_null().to_numpy()
+    every = {p for one in known.values() for d, p in one.peaks.items() if d in WIDTHS}
+    found += [
+        (f"{value / 1e12:g} TFLOP/s", np.where(unnamed, value, np.nan)) for value in sorted(every)
+    ]
+    found = [(name, peak) for name, peak in found if np.isfinite(peak).any()]
+    return found + _as_fractions(rows, found)
 
+
+def _as_fractions(rows: Rows, found: list[tuple[str, Array]]) -> list[tuple[str, Array]]:
+    """The same peaks for tables whose column one cell above 1 has turned into percent."""
+    value = pl.DataFrame({"group": rows.table["group"], "value": rows.printed[1]})
+    above = (pl.col("value") > 0.01).sum().over("group")
+    slipped = value.select(
+        (pl.col("value").median().over("group") < PERCENT)
+        & (above <= pl.max_horizontal(pl.lit(1.0), 0.1 * pl.len().over("group")))
+    ).to_series()
+    if not slipped.any():
+        return []
+    factor = np.where(slipped.to_numpy(), 100.0, np.nan)
+    return [(f"{name}, as fractions", peak * factor) for name, peak in found]
+
+
+PERCENT = 0.02
+"""A utilisation in percent whose median is below this may be one of fractions."""
 
 WIDTHS = ("bf16", "fp16", "fp8", "tf32")
 """Number formats whose peak a utilisation of training may be a share of."""

@@ -25,6 +25,12 @@ PROVEN = 6.0
 STRAY = 0.15
 """Share of a table's rows that may miss a formula and leave it believable."""
 
+FAR = 2.0
+"""Further from every known formula than this factor, a rate follows none of them."""
+
+MOST = 0.8
+"""Share of a table's rows that must meet a candidate before one far from all is believed wrong."""
+
 DISTANCE = 0.7
 """Weight of a table's hits on the choice of the next one, once per table between."""
 
@@ -42,6 +48,7 @@ class Choice:
     tried: int
     believed: bool  # by the table itself
     proven: bool  # by the document
+    far: Array  # per position: beyond every candidate by a factor no formula explains
     others: tuple[Candidate, ...]  # further candidates that the document proves
 
 
@@ -118,7 +125,7 @@ def _choices(rows: Rows) -> list[Choice]:
             rank = np.where(fed, score[place] + near / (1.0 + near.max()) * 0.999, -1.0)
             best = int(np.argmax(rank))
             found.append(
-                _choice(rows, tried, best, at, met, decades, proof, len(tried), (source, group))
+                _choice(rows, tried, best, at, met, decades, proof, int(fed.sum()), (source, group))
             )
     return found
 
@@ -139,6 +146,9 @@ def _choice(
     evidence = np.nansum(np.where(mine == 1, decades[best, at], 0.0)) - price
     misses = int((mine == 0).sum())
     fine = misses <= max(1, STRAY * len(at)) and int((mine == 1).sum()) >= 2
+    far = _beyond(rows, tried, at) & bool(
+        (mine == 1).sum() >= max(4, MOST * np.isfinite(mine).sum())
+    )
     elsewhere = proof - np.nansum(np.where(met[:, at] == 1, decades[:, at], 0.0), axis=1)
     others = tuple(
         each
@@ -155,8 +165,22 @@ def _choice(
         tried=count,
         believed=bool(evidence >= BELIEVED and fine),
         proven=bool(elsewhere[best] - price >= PROVEN),
+        far=far,
         others=others,
     )
+
+
+def _beyond(rows: Rows, tried: list[Candidate], at: Array) -> Array:
+    """Rows whose printed number is a factor away from what every candidate makes of them."""
+    low = np.array([each.implied[0, at] for each in tried])
+    high = np.array([each.implied[2, at] for each in tried])
+    fed = np.isfinite(low).any(axis=0)
+    least = np.nanmin(np.where(np.isfinite(low), low, np.inf), axis=0)
+    most = np.nanmax(np.where(np.isfinite(high), high, -np.inf), axis=0)
+    above = rows.printed[0, at] > FAR * most
+    below = rows.printed[2, at] < least / FAR
+    found: Array = fed & (above | below)
+    return found
 
 
 def _same(one: Candidate, other: Candidate) -> bool:

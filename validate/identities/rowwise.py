@@ -53,7 +53,7 @@ class Miss:
     missed: list[dict[str, Any]] = field(default_factory=list)
     kept: list[dict[str, Any]] = field(default_factory=list)
     choices: list[Choice] = field(default_factory=list)
-    believed: bool = True  # whether a rate that is missed is believed without an explanation
+    believed: bool = False  # whether what is missed is believed without an explanation
 
     @property
     def first(self) -> dict[str, Any]:
@@ -76,21 +76,25 @@ def _misses(evidence: Evidence) -> dict[str, Miss]:
     """Every row that misses a believed relation, or a formula the document knows."""
     checked = evidence.checked.filter("believed")
     bad = checked.filter(~pl.col("hit"))
-    found = {row["case"]: Miss(row["case"], row["group"]) for row in bad.iter_rows(named=True)}
+    found = {
+        row["case"]: Miss(row["case"], row["group"], believed=True)
+        for row in bad.iter_rows(named=True)
+    }
     for each, choice in evidence.choices:
         for at, hit in zip(choice.at, choice.hits, strict=True):
             if hit == 0 and _counts(each.rows, choice, int(at)):
                 case = each.rows.table["case"][int(at)]
                 miss = found.setdefault(case, Miss(case, choice.group))
-                if not choice.believed and not miss.missed:
-                    miss.believed = miss.believed and case in set(bad["case"])
+                strong = choice.believed or choice.far[choice.at == at].any()
+                miss.believed |= bool(strong)
     for row in checked.filter(pl.col("case").is_in(list(found))).iter_rows(named=True):
         miss = found[row["case"]]
         (miss.kept if row["hit"] else miss.missed).append(row)
     for each, choice in evidence.choices:
         names = each.rows.table["case"].gather(choice.at).to_list()
-        for case, at, hit in zip(names, choice.at, choice.hits, strict=True):
-            if case in found and np.isfinite(hit) and (choice.believed or choice.proven):
+        for case, at, hit, far in zip(names, choice.at, choice.hits, choice.far, strict=True):
+            known = choice.believed or choice.proven or far
+            if case in found and np.isfinite(hit) and known:
                 row = _as_checked(each, choice, int(at))
                 (found[case].kept if hit else found[case].missed).append(row)
                 found[case].choices.append(choice)
@@ -99,6 +103,8 @@ def _misses(evidence: Evidence) -> dict[str, Miss]:
 
 def _counts(rows: Rows, choice: Choice, at: int) -> bool:
     """Whether a missed formula is worth a word: believed here, or known to the document."""
+    if choice.far[choice.at == at].any():
+        return True
     if not (choice.believed or choice.proven):
         return False
     return other_formula(rows, choice, at) is None

@@ -195,5 +195,5 @@ def _copied(evidence: Evidence, first: Row, row: Row) -> Finding:
         explanation=f"every measured value of line {first['line']}, where "
         + ", ".join(f"{label(n)} is {first[n]} and not {row[n]}" for n in names[:3]),
         meaning="One of the two rows was not measured as it says; use neither alone.",
-        cases=(row["case"],),
+        cases=(row["case"], first["case"]),
     )

@@ -99,6 +99,8 @@ def _alike(row: dict[str, Any], printed: Sequence[str], told: Told) -> Iterator[
         if name not in degrees:
             continue
         rest = [n for n in degrees if n != name and (n in row["printed"])]
+        if len(rest) < 2:  # one degree in common is no layout
+            continue
         same = told.document.filter(
             pl.all_horizontal([pl.col(n) == row[n] for n in rest])
             & (pl.col(name) != row[name])

@@ -25,10 +25,17 @@ RATES = ("megatron-2021-old", "narayanan-eq3", "narayanan-eq3-stored", "korthika
 MFUS = ("mosaic-2022.mfu", "mosaic-2023.mfu", "palm-2022", "korthikanti-2022.mfu",
         "megatron-core.gated.gqa.dense.causal", "mosaic-2022.mfu*")  # fmt: skip
 SHAPES = [(768, 12, 12), (1024, 24, 16), (2048, 24, 16), (2560, 32, 32), (4096, 32, 32),
-          (5120, 40, 40), (6144, 48, 64), (8192, 80, 64), (12288, 96, 96), (14336, 70, 112)]  # fmt: skip
+          (5120, 40, 40), (6144, 48, 64), (8192, 80, 64), (12288, 96, 96),
+          (14336, 70, 112)]  # fmt: skip
 
 COUNTS = ("GPUs", "ParamCount", "NHIDDEN", "NLAYERS", "NHEADS", "FFN", "SEQ_LEN", "VOCAB", "TP",
           "PP", "DP", "MBS", "GA", "GBS")  # fmt: skip
+INPUTS = {
+    "hidden": "NHIDDEN", "layers": "NLAYERS", "heads": "NHEADS", "ffn_hidden": "FFN",
+    "seq_len": "SEQ_LEN", "vocab": "VOCAB", "parameters": "ParamCount", "tp": "TP",
+}  # fmt: skip
+"""Inputs of formulas and the columns that print them."""
+
 SPEEDS = ("Sec/it", "samples/s", "tokens/s", "tokens/s/GPU", "TFLOPs", "MFU")
 
 
@@ -75,9 +82,8 @@ def consistent(seed: int, rows: int = 10) -> Table:
     speeds = _speeds(luck, utilisation=utilisation)
     runs = [_run(luck, formula, model) for _ in range(rows)]
     needed = set(FORMULAS[formula].inputs)
-    names = {"hidden": "NHIDDEN", "layers": "NLAYERS", "heads": "NHEADS", "ffn_hidden": "FFN",
-             "seq_len": "SEQ_LEN", "vocab": "VOCAB", "parameters": "ParamCount", "tp": "TP"}  # fmt: skip
-    wanted = {names[name] for name in needed & set(names)} | {"GPUs", "SEQ_LEN", "GBS"}
+    wanted = {INPUTS[name] for name in needed & set(INPUTS)} | {"GPUs", "SEQ_LEN", "GBS"}
+    wanted |= {"NHIDDEN"} if "head_dim" in needed else set()
     wanted |= {name for name in ("TP", "PP", "DP", "MBS", "GA") if luck.random() < 0.7}
     columns = [name for name in COUNTS if name in wanted] + [n for n in SPEEDS if n in speeds]
     cut, style = luck.random() < 0.5, luck.choice(["significant", "decimals"])
@@ -212,3 +218,57 @@ def _last(text: str) -> int:
     if "." in text:
         return exponent
     return len(text) - len(text.rstrip("0"))
+
+
+def visible(table: Table, at: int) -> bool:
+    """Whether a row breaks something that follows from what the table prints and its formula.
+
+    An oracle for tests: it knows the formula and how the columns were printed, which laws do not.
+    """
+    row = {name: Decimal(text) for name, text in table.rows[at].items()}
+    count = {name: int(value) for name, value in row.items() if name in COUNTS}
+    span = {name: _bounds(table, at, name) for name in table.columns if name in SPEEDS}
+    return bool(_broken_layout(count) or _broken_speeds(table, count, span))
+
+
+def _broken_layout(count: dict[str, int]) -> bool:
+    if {"TP", "PP", "DP"} <= set(count) and count["TP"] * count["PP"] * count["DP"] != count[
+        "GPUs"
+    ]:
+        return True
+    if not {"MBS", "GA", "GBS"} <= set(count):
+        return False
+    if "DP" in count:
+        replicas = float(count["DP"])
+    elif {"TP", "PP"} <= set(count):
+        replicas = count["GPUs"] / (count["TP"] * count["PP"])
+    else:
+        return False
+    steps = count["GBS"] / (count["MBS"] * replicas)
+    return not int(steps) <= count["GA"] <= -int(-steps // 1)
+
+
+def _bounds(table: Table, at: int, name: str) -> tuple[float, float]:
+    value = Decimal(table.rows[at][name])
+    place = Decimal(1).scaleb(_last(table.rows[at][name]))
+    return float(value - place / 2), float(value + place)
+
+
+def _broken_speeds(
+    table: Table, count: dict[str, int], span: dict[str, tuple[float, float]]
+) -> bool:
+    scale = {"samples/s": 1.0, "tokens/s": 1 / count["SEQ_LEN"],
+             "tokens/s/GPU": count["GPUs"] / count["SEQ_LEN"]}  # fmt: skip
+    said = [(low * scale[n], high * scale[n]) for n, (low, high) in span.items() if n in scale]
+    if "Sec/it" in span:
+        low, high = span["Sec/it"]
+        said.append((count["GBS"] / high, count["GBS"] / max(low, 1e-30)))
+    case: dict[str, Any] = {name: count[n] for name, n in INPUTS.items() if n in count}
+    case.setdefault("heads", 1)
+    case["kv_heads"], case["head_dim"] = case["heads"], case.get("hidden", 1) / case["heads"]
+    flop = float(FORMULAS[table.formula].count(case)) / count["GPUs"]
+    for name, unit in (("TFLOPs", 1e12), ("MFU", PEAK)):
+        if name in span:
+            low, high = span[name]
+            said.append((low * unit / flop, high * unit / flop))
+    return max(low for low, _ in said) > min(high for _, high in said)
