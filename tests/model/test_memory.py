@@ -1,0 +1,59 @@
+"""What a rank holds: bytes by hand, and what must shrink when it is shared."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from assay.model.memory import Reserve, in_flight, layer_activations, memory, reserve
+from assay.model.step_exchange import stage_parameters
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.model.test_parallel import built
+
+
+def test_parameters_of_the_fullest_stage():
+    one = built()
+    found = memory(one)
+    own = stage_parameters(one)
+    assert found.weights == pytest.approx(2 * own, rel=1e-3)
+    assert found.gradients == pytest.approx(found.weights)
+    assert found.optimizer == pytest.approx(16 * own / 4, rel=1e-3)
+
+
+def test_activations_of_a_layer_are_those_of_the_paper():
+    """s·b·h·(10 + 24/t + 5·a·s/(h·t)), Korthikanti et al., table 2."""
+    one = built()
+    s, b, h, a, t = 2048, 4, 14336, 64, 8
+    assert layer_activations(one) == pytest.approx(s * b * h * (10 + 24 / t + 5 * a * s / (h * t)))
+    split = dataclasses.replace(one, layout=dataclasses.replace(one.layout, sequence_parallel=True))
+    assert layer_activations(split) == pytest.approx(s * b * h * (34 / t + 5 * a * s / (h * t)))
+
+
+def test_micro_batches_in_flight():
+    assert in_flight(built(pp=1, dp=48)) == 1
+    assert in_flight(built()) == 13
+    assert in_flight(built(vp=3)) == pytest.approx(12 + 11 / 3)
+    assert in_flight(built(global_batch=64)) == 4  # four micro-batches a replica are all there are
+
+
+@given(st.integers(0, 2))
+def test_each_zero_stage_holds_less(stage):
+    assert memory(built(zero_stage=stage + 1)).total < memory(built(zero_stage=stage)).total
+
+
+def test_recomputation_trades_memory():
+    full, selective, none = (
+        memory(built(recompute=policy)).activations for policy in ("full", "selective", "none")
+    )
+    assert full < selective < none
+
+
+def test_the_reserve_is_an_affine_term():
+    counted = np.linspace(20e9, 60e9, 9)
+    found = reserve(counted, 5e9 + 1.1 * counted)
+    assert found.offset == pytest.approx(5e9, rel=1e-3)
+    assert found.factor == pytest.approx(1.1, rel=1e-3)
+    assert Reserve(1e9, 2.0).peak(np.array([3e9]))[0] == 7e9
+    with pytest.raises(ValueError, match="at least two"):
+        reserve(counted[:1], counted[:1])

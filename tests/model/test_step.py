@@ -1,0 +1,198 @@
+"""Exact oracles of the schedule and the volumes, and what must hold whatever the numbers."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from assay.model.configurations import run
+from assay.model.kernel_times import kernel_times
+from assay.model.operations import Gemm
+from assay.model.step import components, predict
+from assay.model.step_exchange import (
+    GRADIENT_BYTES,
+    layer_parameters,
+    stage_parameters,
+)
+from assay.model.step_fit import fit, telling
+from assay.model.step_schedule import SHAPE, STEP, breakdown, step_time
+from assay.model.step_work import activation_bytes, head, layer_calls
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.model.test_parallel import ROW, built
+
+ZERO = dict.fromkeys(SHAPE, 0.0) | {
+    "layers": 24.0, "layers_first": 6.0, "layers_last": 6.0, "stages": 4.0, "micro_batches": 8.0,
+    "chunks": 1.0, "network_share": 0.7, "layer_matrix": 1.0,
+}  # fmt: skip
+PLAIN = STEP.starts | {"slowdown": 1.0, "overhead": 1e-5, "attention": 1.0, "odd_head": 1.0}
+
+
+def table(**changes):
+    return {name: np.array([value]) for name, value in (ZERO | changes).items()}
+
+
+def seconds(**changes):
+    return float(step_time(table(**changes), PLAIN)[0])
+
+
+def test_1f1b_is_m_plus_p_minus_one_slots():
+    assert seconds() == pytest.approx((8 + 4 - 1) * 6.0)
+
+
+def test_interleaving_divides_the_bubble():
+    assert seconds(chunks=3.0) == pytest.approx(8 * 6.0 + 3 * 6.0 / 3.0)
+
+
+def test_the_stage_with_the_head_sets_the_pace():
+    """m times the longest stage, and every other stage once."""
+    assert seconds(head_matrix=2.0) == pytest.approx(8 * 8.0 + 3 * 6.0)
+
+
+def test_uneven_stages():
+    uneven = seconds(layers=23.0, layers_last=5.0)
+    assert uneven == pytest.approx(8 * 6.0 + (23.0 - 6.0))
+
+
+def test_one_stage_has_no_bubble():
+    alone = seconds(stages=1.0, layers_first=24.0, layers_last=24.0, head_matrix=2.0)
+    assert alone == pytest.approx(8 * 26.0)
+
+
+def test_overhead_is_added_or_a_floor():
+    waiting = PLAIN | {"overhead": 0.5}
+    assert float(step_time(table(blocking=1.0), waiting)[0]) == pytest.approx(11 * 6 * 1.5)
+    assert float(step_time(table(), waiting)[0]) == pytest.approx(11 * 6.0)
+    assert float(step_time(table(), PLAIN | {"overhead": 2.0})[0]) == pytest.approx(11 * 12.0)
+
+
+def test_shards_hide_behind_a_layer_until_they_do_not():
+    assert seconds(shard_link=0.9) == seconds()
+    assert seconds(shard_link=1.5) == pytest.approx(seconds() * 1.5)
+
+
+def test_pace_acts_after_the_change_and_not_on_the_network():
+    quick = PLAIN | {"pace": 0.9, "network": 1.0}
+    later = table(later=1.0, gradient_net=3.0)
+    assert float(step_time(later, quick)[0]) == pytest.approx(0.9 * 66.0 + 3.0)
+    assert float(step_time(table(gradient_net=3.0), quick)[0]) == pytest.approx(69.0)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            [
+                n
+                for n in SHAPE
+                if not n.startswith(("layers", "stages", "micro", "chunks", "network", "later"))
+            ]
+        ),
+        st.floats(0.0, 2.0),
+    ),
+    st.sampled_from([1.0, 2.0, 4.0]),
+)
+def test_the_breakdown_adds_up(changes, chunks):
+    columns = table(**changes, chunks=chunks)
+    parts = breakdown(columns, PLAIN)
+    assert all(float(value[0]) >= -1e-9 for value in parts.values())
+    assert sum(float(value[0]) for value in parts.values()) == pytest.approx(
+        float(step_time(columns, PLAIN)[0])
+    )
+
+
+def test_products_of_a_layer_are_those_of_the_formula():
+    """Full recomputation: four times 24·s·b·h²·(1 + s/6h) flop, divided among TP ranks."""
+    one = built()
+    found = sum(call.operation.flop * call.times for call in layer_calls(0, one))
+    s, b, h = one.seq_len, one.micro_batch, one.model.hidden
+    assert found == pytest.approx(4 * 24 * s * b * h**2 * (1 + s / (6 * h)) / 8, rel=1e-12)
+
+
+def test_weight_gradients_lie_the_other_way_round():
+    kinds = [call.transposed for call in layer_calls(0, built())
+             if isinstance(call.operation, Gemm)]  # fmt: skip
+    assert kinds.count(True) == 6
+    assert kinds.count(False) == 18
+
+
+def test_only_sharded_runs_keep_an_odd_vocabulary():
+    row = ROW | {"tp": 1, "pp": 1, "dp": 8, "gpus": 8, "vocab": 50257}
+    assert head(run(row | {"zero_stage": 3})).n == 50257
+    assert head(run(row)).n == 50304
+
+
+def test_volumes_by_hand():
+    """Hand-overs, the tied embedding and the ring of gradients, at the full rate of the cards."""
+    one = built()
+    parts = components([one])
+    size = 2048 * 4 * 14336 * 2
+    assert activation_bytes(one) == size
+    assert parts["handover_net"][0] == pytest.approx(size / 50e9)
+    assert parts["tied_net"][0] == pytest.approx(250880 / 8 * 14336 * 2 / (50e9 / 8))
+    volume = 3 / 4 * GRADIENT_BYTES[1] * stage_parameters(one)
+    assert parts["gradient_net"][0] == pytest.approx(volume / (50e9 / 8))
+    assert layer_parameters(one) == pytest.approx((12 * 14336**2 + 13 * 14336 + 2 * 14336 / 72) / 8)
+
+
+def test_the_same_bytes_leave_a_node_whatever_the_tensor_degree():
+    """Half the TP, twice the parameters a rank, half the rings: only (d − 1)/d differs."""
+    found = components([built(), built(tp=4, dp=8), built(tp=2, dp=16)])["gradient_net"]
+    per_ring = found / np.array([3 / 4, 7 / 8, 15 / 16])
+    assert per_ring == pytest.approx(per_ring[0], rel=1e-3)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.sampled_from(["peak", "memory_bandwidth", "link_bandwidth"]), st.floats(1.1, 3.0))
+def test_a_faster_machine_is_not_slower(fact, factor):
+    one = built()
+    facts = dict(one.machine.facts)
+    name = "peak.fp16" if fact == "peak" else fact
+    facts[name] = dataclasses.replace(facts[name], value=facts[name].value * factor)
+    quick = dataclasses.replace(one, machine=dataclasses.replace(one.machine, facts=facts))
+    times = kernel_times("A100-80g")
+    before = step_time(components([one], times), STEP.starts)
+    assert step_time(components([quick], times), STEP.starts)[0] <= before[0] * (1 + 1e-9)
+
+
+def test_more_micro_batches_take_longer_and_waste_less():
+    times = [step_time(components([built(global_batch=batch)]), STEP.starts)[0]
+             for batch in (512, 1024, 2048)]  # fmt: skip
+    assert times[0] < times[1] < times[2]
+    assert times[0] / 512 > times[1] / 1024 > times[2] / 2048
+
+
+def test_a_row_that_cannot_run_has_no_prediction():
+    import polars as pl
+
+    frame = pl.DataFrame([ROW, ROW | {"heads": 28}, ROW | {"machine": "abacus"}])
+    found = predict(frame, spread=0.4)
+    assert found.height == 1
+    assert found["low"][0] < found["value"][0] < found["high"][0]
+
+
+def test_a_fit_finds_what_made_the_data():
+    layouts = ((12, 4, 8), (6, 8, 8), (12, 8, 4), (2, 24, 8))
+    runs = [
+        built(micro_batch=batch, pp=pp, dp=dp, tp=tp)
+        for batch in (1, 2, 4)
+        for pp, dp, tp in layouts
+    ]
+    parts = components(runs)
+    parts["blocking"][:] = 1.0
+    truth = STEP.starts | {"slowdown": 1.3, "overhead": 4e-3, "network": 0.35}
+    found = fit(parts, step_time(parts, truth), np.arange(len(runs)),
+                ("slowdown", "overhead", "network"), draws=5)  # fmt: skip
+    for name in ("slowdown", "overhead", "network"):
+        assert found.values[name] == pytest.approx(truth[name], rel=0.05)
+        assert found.low[name] <= found.values[name] <= found.high[name]
+    assert found.correlation.shape == (3, 3)
+
+
+def test_at_most_three_residuals():
+    parts = components([built()])
+    with pytest.raises(ValueError, match="at most 3"):
+        fit(parts, np.ones(1), np.zeros(1), ("slowdown", "overhead", "network", "attention"))
+    with pytest.raises(ValueError, match="no residual is called"):
+        fit(parts, np.ones(1), np.zeros(1), ("luck",))
+    assert "slowdown" in telling(parts)
+    assert "attention" not in telling(parts)

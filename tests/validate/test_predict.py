@@ -1,0 +1,85 @@
+"""Predicting a configuration from a file, and calibrating a site from its tables."""
+
+import json
+
+import pytest
+from assay.model.stack import dump, load
+from assay.validate.cli import app
+from assay.validate.predict import Unpredictable, lines, predictions
+from assay.validate.step_calibrate import calibrate
+from typer.testing import CliRunner
+
+LLAMA = """
+[configuration]
+model = "Llama-3-70B"
+dtype = "bf16"
+gpus = 64
+tp = 4
+pp = 8
+vp = 5
+micro_batch = 1
+global_batch = 128
+seq_len = 8192
+"""
+TABLE = "fixtures/markdown_table/mosaic_2022.md"
+
+
+@pytest.fixture
+def config(tmp_path):
+    path = tmp_path / "run.toml"
+    path.write_text(LLAMA, encoding="utf-8")
+    return path
+
+
+def test_a_named_model(config):
+    (found,) = predictions(config, "H100")
+    assert found["step_time_low"] < found["step_time"] < found["step_time_high"]
+    assert sum(found["spent"].values()) == pytest.approx(found["step_time"])
+    # three quarters of the dense peak at most, a fifth at least
+    flop = 6 * 70.5e9 * 128 * 8192
+    assert 0.2 < flop / (64 * 989e12 * found["step_time"]) < 0.75
+    assert any("bubble" in line for line in lines(found))
+
+
+def test_the_command(config):
+    run = CliRunner().invoke(app, ["predict", str(config), "--machine", "H100", "--json"])
+    assert run.exit_code == 0
+    assert json.loads(run.stdout)[0]["machine"] == "H100"
+
+
+def test_what_cannot_exist(config):
+    config.write_text(LLAMA.replace("tp = 4", "tp = 3"), encoding="utf-8")
+    run = CliRunner().invoke(app, ["predict", str(config), "--machine", "H100"])
+    assert run.exit_code == 4
+    assert "64 heads do not divide among TP 3" in run.stderr
+    config.write_text("[configuration]\nhidden = 8192\n", encoding="utf-8")
+    with pytest.raises(Unpredictable, match="lacks"):
+        predictions(config, "H100")
+
+
+def test_an_unknown_machine_gets_the_list(config):
+    run = CliRunner().invoke(app, ["predict", str(config), "--machine", "abacus"])
+    assert run.exit_code == 2
+    assert "A100-80g" in run.stderr
+    assert "machines.toml" in run.stderr
+
+
+def test_calibrate_then_predict(config, tmp_path):
+    found = calibrate([TABLE], "A100-80g")
+    again = load(dump(found))
+    part = again.part("configuration")
+    assert part.rows == 36
+    assert 1.0 < part.values["slowdown"] < 1.4
+    assert part.low["slowdown"] <= part.values["slowdown"] <= part.high["slowdown"]
+    stack = tmp_path / "site.toml"
+    stack.write_text(dump(found), encoding="utf-8")
+    wide = predictions(config, "A100-80g")[0]
+    narrow = predictions(config, "A100-80g", stack)[0]
+    assert narrow["residuals_of"] == "mosaic_2022.md"
+    ratio = [one["step_time_high"] / one["step_time_low"] for one in (wide, narrow)]
+    assert ratio[1] < ratio[0]
+
+
+def test_one_machine_at_a_time():
+    with pytest.raises(Unpredictable, match="A100-40g, A100-80g"):
+        calibrate([TABLE])
