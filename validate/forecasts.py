@@ -37,6 +37,12 @@ class Asked:
 Forecast = Callable[[Asked], pl.DataFrame]
 Bound = Callable[[pl.DataFrame], pl.DataFrame]
 
+MAY_MATTER = (
+    "model", "cp", "ep", "vp", "gated", "sequence_parallel", "attention", "launch",
+    "node_bandwidth",
+)  # fmt: skip
+"""Columns beyond the case frame that a step model looks at where they are there."""
+
 MIN_SHAPES = 8
 """Weight shapes that a machine must have been measured on before half of them are fitted."""
 
@@ -155,7 +161,8 @@ def _once_per_configuration(wide: pl.DataFrame, model: Bound) -> pl.DataFrame:
     """Predictions for every case; a log of ten thousand iterations has one configuration."""
     if wide.is_empty():
         return pl.DataFrame(schema=PREDICTION)
-    same = [name for name in CONFIGURATION_CASE if name != "case" and name in wide.columns]
+    wanted = {*CONFIGURATION_CASE, *MAY_MATTER} - {"case"}
+    same = [name for name in wide.columns if name in wanted]
     distinct = wide.unique(same, keep="first", maintain_order=True).select("case", *same)
     numbered = wide.select("case", *same).join(
         distinct.rename({"case": "first"}), on=same, nulls_equal=True, maintain_order="left"

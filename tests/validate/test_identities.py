@@ -184,3 +184,26 @@ def test_another_document_with_other_values(tmp_path: Path) -> None:
     rates = found.checks.filter(pl.col("quantity") == "model_flops_rate")
     assert set(rates["formula_id"]) == {"narayanan-eq3"}
     assert rates.filter(equal()).height == 2
+
+
+def test_a_public_name_has_its_published_shape(corpus: Path) -> None:
+    found = report(corpus / "corpus" / "mfu_table" / "megatron_llama_tables.md")
+    wide = found.cases.configuration
+    assert wide["hidden"].to_list() == [4096, 8192, 16384]
+    assert wide["kv_heads"].to_list() == [8, 8, 8]
+    origins = found.cases.origins.filter(pl.col("name") == "hidden")
+    assert set(origins["value_origin"]) == {"assumed"}
+    rates = found.checks.filter(pl.col("quantity") == "model_flops_rate")
+    assert set(rates["formula_id"]) == {"megatron-core.gated.gqa.dense.full"}
+    assert rates.filter(equal()).height == 2
+
+
+def test_a_name_that_contradicts_its_row_says_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "odd.md"
+    path.write_text(
+        "| Model | NHIDDEN | NLAYERS | Sec/it |\n| - | - | - | - |\n"
+        "| LLAMA3-8B | 4096 | 33 | 5.0 |\n| LLAMA3-8B | 4096 | | 5.0 |\n"
+    )
+    wide = assess([path]).cases.configuration
+    assert wide["heads"].to_list() == [None, 32]
+    assert wide["layers"].to_list() == [33, 32]
