@@ -108,9 +108,10 @@ def with_facts(cases: pl.DataFrame, among: Mapping[str, Machine] | None = None) 
 
 
 def inputs(kernel: Kernel, table: pl.DataFrame) -> dict[str, Floats]:
-    """What `kernel` reads of `table`: its shape, and its optional columns that are there."""
-    there = tuple(name for name in kernel.optional if name in table.columns)
-    return columns(table, kernel.shape + there)
+    """What `kernel` reads of `table`: its shape, and its optional columns that say something."""
+    there = [name for name in kernel.optional if name in table.columns]
+    said = tuple(name for name in there if table[name].null_count() < table.height)
+    return columns(table, kernel.shape + said)
 
 
 def columns(table: pl.DataFrame, names: tuple[str, ...]) -> dict[str, Floats]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typer
-from assay.validate.cli import check, golden, ingest, machines, predict, report
+from assay.validate.cli import calibrate, check, golden, ingest, machines, predict, report
 
 app = typer.Typer(
     name="assay",
@@ -18,6 +18,7 @@ check.register(app)
 ingest.register(app)
 golden.register(app)
 predict.register(app)
+calibrate.register(app)
 machines.register(app)
 
 __all__ = ["app"]

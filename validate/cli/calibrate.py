@@ -1,0 +1,114 @@
+"""`assay calibrate PATH… -o stack.toml`: efficiencies of a machine from its measured kernels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from assay.validate.cli.exits import Exit, first
+from assay.validate.cli.guard import (
+    Debug,
+    Force,
+    Refusal,
+    complain,
+    guarded,
+    refuse_existing,
+    write,
+)
+from assay.validate.cli.inputs import judge, limit
+
+if TYPE_CHECKING:
+    import polars as pl
+    from assay.model.calibrated import Calibrated
+    from assay.model.stack import Stack
+
+
+@guarded
+def calibrate(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="PATH", help="Measured kernels: files, folders, globs.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Stack to write, FILE.toml.")
+    ],
+    machine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Machine of the inputs, where they name none or several."
+        ),
+    ] = None,
+    max_bad: Annotated[
+        str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
+    ] = "1%",
+    force: Force = False,
+    debug: Debug = False,
+) -> Exit:
+    """Fit kernel models to measured times of one machine, and say what the data cannot tell."""
+    from assay.ingest.formats import FORMATS
+    from assay.ingest.read import read
+    from assay.model.machine import resolve
+    from assay.model.stack import dump
+    from assay.validate.kernel_cases import kernel_cases
+    from assay.validate.observe import about
+
+    allowed = limit(max_bad)
+    refuse_existing([output], force=force)
+    try:
+        name = resolve(machine) if machine else None
+    except LookupError as fault:
+        raise Refusal(str(fault.args[0])) from None
+    outcome = read(paths)
+    codes = judge(outcome, paths, allowed)
+    cases = kernel_cases(outcome.reading, about(FORMATS), machine=name)
+    built = _stack(cases, name)
+    if built is None:
+        complain("no measured product, attention or collective of a known machine was read")
+        return first([*codes, Exit.NOTHING])
+    write(output, dump(built))
+    for scope, part in built.parts.items():
+        typer.echo(_summary(scope, part))
+    return first(codes)
+
+
+def _stack(cases: dict[str, pl.DataFrame], name: str | None) -> Stack | None:
+    """The stack of the one machine that the cases are about."""
+    import polars as pl
+    from assay.validate import calibrate as fitting
+
+    timed = {
+        scope: frame.filter(pl.col("time") > 0, pl.col("machine").is_not_null())
+        for scope, frame in cases.items()
+    }
+    found = sorted({one for frame in timed.values() for one in frame["machine"].unique()})
+    if name is None and len(found) > 1:
+        raise Refusal(f"the inputs measure {', '.join(found)}: choose one with --machine")
+    chosen = name or (found[0] if found else None)
+    parts = {}
+    for scope, frame in timed.items():
+        mine = frame.filter(pl.col("machine") == chosen)
+        if mine.is_empty():
+            continue
+        kind = mine["dtype"].drop_nulls().value_counts(sort=True)["dtype"][0]
+        if mine["dtype"].n_unique() > 1:
+            complain(f"{scope}: several number formats; {kind} is calibrated")
+        rows = mine.filter(pl.col("dtype") == kind)
+        sources = sorted({Path(source).name for source in rows["source"].unique()})
+        parts[scope] = fitting.part(rows, scope, origin=", ".join(sources))
+    return fitting.stack(str(chosen), parts) if parts else None
+
+
+def _summary(scope: str, part: Calibrated) -> str:
+    """One calibrated kernel as lines: each parameter with its interval, and what stays open."""
+    lines = [f"{scope}: {part.kernel.name} for {part.machine} {part.dtype}, {part.rows} rows"]
+    for one in part.kernel.parameters:
+        value, low, high = (found[one.name] for found in (part.values, part.low, part.high))
+        weak = "  not identifiable from these rows" if one.name in part.weak else ""
+        unit = "" if one.unit == "1" else f" {one.unit}"
+        lines.append(f"  {one.name:<15}{value:>10.4g}{unit}  [{low:.4g}, {high:.4g}]{weak}")
+    return "\n".join(lines)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(calibrate)
