@@ -3,7 +3,8 @@
 Columns in: operation (a code of `OPERATIONS`), bytes (of the whole message: what every rank holds
 after an all-gather, before a reduce-scatter, on both sides of an all-reduce or all-to-all), ranks,
 and machine facts; optionally ranks_per_node (default: all ranks in one node) and sharing, the
-number of groups that use a node's network cards at the same time. Seconds out.
+number of groups that use a node's network cards at the same time (default: as many as fill the
+node, so that each accelerator has its part of the cards). Seconds out.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ SPELLINGS = {"alltoall": "all_to_all", "allreduce": "all_reduce", "allgather": "
              "reducescatter": "reduce_scatter", "sendrecv": "p2p", "send_recv": "p2p"}  # fmt: skip
 
 SHAPE = ("operation", "bytes", "ranks", "link_bandwidth", "in_network")
-OPTIONAL = ("ranks_per_node", "sharing", "node_bandwidth")
+OPTIONAL = ("ranks_per_node", "sharing", "node_bandwidth", "gpus_per_node")
 
 GATHER, REDUCE, SWAP, SCATTER, PAIR = range(len(OPERATIONS))
 
@@ -137,7 +138,9 @@ def _network(table: Columns, volume: Floats, values: Values) -> Floats:
     ranks, inside = table["ranks"], table.get("ranks_per_node", table["ranks"])
     swap = table["operation"] == SWAP
     crossing = np.where(swap, inside * table["bytes"] * (ranks - inside) / ranks, volume)
-    share = table.get("node_bandwidth", np.full_like(volume, np.nan)) / table.get("sharing", 1.0)
+    fill = table.get("gpus_per_node", inside) / inside
+    sharing = table.get("sharing", np.maximum(fill, 1.0))
+    share = table.get("node_bandwidth", np.full_like(volume, np.nan)) / sharing
     return np.where(away, crossing / (values["network"] * share), 0.0)
 
 

@@ -146,11 +146,14 @@ def _distance(target: Machine, lender: Machine) -> tuple[int, int, float, str]:
     return exact, int(lender.model != target.model), apart, lender.name
 
 
-def predict(cases: pl.DataFrame, scope: str, stack: Stack | None = None) -> pl.DataFrame:
+def predict(
+    cases: pl.DataFrame, scope: str, stack: Stack | None = None, *, label: str = ""
+) -> pl.DataFrame:
     """Prediction frame with 90 % intervals for the cases of one scope, machine by machine.
 
-    Without `stack` each machine takes its packaged or borrowed one. `model` names the kernel and
-    the machine that was measured. Rows of unknown machines get no prediction.
+    Without `stack` each machine takes its packaged or borrowed one. `basis` names the kernel and
+    the machine that was measured; `model` is `label`, or the kernel's name. Rows of unknown
+    machines get no prediction.
     """
     names = [name for name in cases["machine"].unique().drop_nulls().sort() if name in machines()]
     empty = predictions(
@@ -163,14 +166,14 @@ def predict(cases: pl.DataFrame, scope: str, stack: Stack | None = None) -> pl.D
         basis="",
     )
     found = [
-        _predict_one(rows, scope, stack or stack_for(name))
+        _predict_one(rows, scope, stack or stack_for(name), label)
         for name in names
         for rows in cases.filter(pl.col("machine") == name).partition_by("dtype")
     ]
     return pl.concat([empty, *found])
 
 
-def _predict_one(cases: pl.DataFrame, scope: str, stack: Stack) -> pl.DataFrame:
+def _predict_one(cases: pl.DataFrame, scope: str, stack: Stack, label: str) -> pl.DataFrame:
     """Predictions for the cases of one machine and one number format."""
     part, name = stack.part(scope), cases["machine"][0]
     borrowed = part.machine != name
@@ -193,8 +196,8 @@ def _predict_one(cases: pl.DataFrame, scope: str, stack: Stack) -> pl.DataFrame:
         scope=scope,
         quantity="time",
         unit="s",
-        model=f"{part.kernel.name} ({whose})",
-        basis=part.kernel.basis,
+        model=label or part.kernel.name,
+        basis=f"{part.kernel.basis} ({whose})",
     )
 
 

@@ -10,6 +10,7 @@ import polars as pl
 from assay.ingest.formats import FORMATS
 from assay.ingest.read import Outcome, read
 from assay.ingest.types import Format
+from assay.model.stack import Stack
 from assay.validate.accuracy import Scores, score, scored
 from assay.validate.cases import Cases, cases
 from assay.validate.compare import Comparison, compare
@@ -50,12 +51,14 @@ def assess(
     models: Iterable[str] = (),
     predictions: Path | None = None,
     formats: Sequence[Format] = FORMATS,
+    stack: Stack | None = None,
     keep_contradicted: bool = False,
     apply_corrections: bool = False,
 ) -> Report:
     """Read `paths`, predict what can be predicted, and compare.
 
-    `machine` is assumed where an input does not say its device. Rows with an error among their
+    `machine` is assumed where an input does not say its device; `stack` replaces the packaged
+    calibrated kernels. Rows with an error among their
     findings are not scored unless `keep_contradicted`; `apply_corrections` scores them with the
     values that the arithmetic implies, where it implies one. Raises LookupError for an unknown
     model or machine, ValueError for a predictions file that cannot be joined.
@@ -78,7 +81,8 @@ def assess(
     left_out = _left_out(known.observations, wrong, again)
     counted = known.observations.join(left_out, on=["case", "quantity"], how="anti",
                                       maintain_order="left")  # fmt: skip
-    predicted = predict(Asked(known.cases, known.observations, counted), asked)
+    question = Asked(known.cases, known.observations, counted, machine, stack)
+    predicted = predict(question, asked)
     if predictions is not None:
         predicted = pl.concat([predicted, load(predictions, known.cases)])
     implied = as_predictions(known.checks)

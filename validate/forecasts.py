@@ -15,6 +15,7 @@ import polars as pl
 from assay.model import baselines, calibrate, gemm
 from assay.model.frames import CONFIGURATION_CASE, PREDICTION
 from assay.model.kernel import columns, rows, with_facts
+from assay.model.stack import Stack
 from assay.validate.cases import Cases
 from assay.validate.identities import throughput
 
@@ -32,6 +33,8 @@ class Asked:
     cases: Cases
     observations: pl.DataFrame
     counted: pl.DataFrame
+    machine: str | None = None  # what the caller says of inputs that do not name theirs
+    stack: Stack | None = None  # calibrated kernels that the caller names
 
 
 Forecast = Callable[[Asked], pl.DataFrame]

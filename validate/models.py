@@ -14,7 +14,7 @@ import polars as pl
 from assay.model import baselines
 from assay.model.configurations import NEEDED
 from assay.model.frames import PREDICTION
-from assay.validate import forecasts, step_forecast
+from assay.validate import forecasts, kernel_forecasts, step_forecast
 from assay.validate.forecasts import Asked
 
 
@@ -42,6 +42,13 @@ STEP_NEEDS = ("machine", "dtype", "gpus", "global_batch", "micro_batch", "hidden
               "seq_len", "vocab")  # fmt: skip
 SPEED = ("step_time", "samples_per_s", "tokens_per_s", "tokens_per_gpu_per_s")
 
+KERNELS = (
+    ("gemm", ("time", "flops_rate"), GEMM_NEEDS),
+    ("attention", ("time",), ("machine", "dtype")),
+    ("collective", ("time", "algorithm_bandwidth", "bus_bandwidth"), ("machine",)),
+)
+"""Scope, quantities and needs of what a stack can predict."""
+
 MODELS: tuple[Registered, ...] = (
     Registered(
         "roofline", "gemm", ("time", "flops_rate"), GEMM_NEEDS, forecasts.gemm_roofline,
@@ -53,6 +60,20 @@ MODELS: tuple[Registered, ...] = (
         "three-parameter roofline, fitted per machine on the half of the (n, k) pairs that the row "
         "is not in",
         fitted=True,
+    ),
+    *(
+        Registered(
+            "stack", scope, quantities, needs, kernel_forecasts.calibrated(scope),
+            "kernels calibrated to published tables or to --stack; the basis says whose parameters",
+            fitted=True,
+        )
+        for scope, quantities, needs in KERNELS
+    ),
+    Registered(
+        "roofline", "attention", ("time",), ("machine", "dtype"),
+        kernel_forecasts.attention_roofline,
+        "max(flop/peak, bytes/bandwidth) at datasheet figures; a bound, fitted on nothing",
+        baseline=True,
     ),
     Registered(
         "step", "configuration", SPEED, STEP_NEEDS, step_forecast.as_shipped,

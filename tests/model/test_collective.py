@@ -63,6 +63,12 @@ def test_across_nodes_the_network_cards_decide_and_groups_share_them() -> None:
     assert swap == pytest.approx(8 * 24 / 32 * 1e9 / 25e9, rel=1e-3)
 
 
+def test_a_group_that_does_not_fill_the_node_has_its_part_of_the_cards() -> None:
+    node = {"ranks_per_node": 2.0, "node_bandwidth": 50e9, "gpus_per_node": 8.0}
+    time = seconds(table("all_reduce", 1e9, 4.0, **node), **FREE, network=1.0)
+    assert time == pytest.approx(2 * 3 / 4 * 1e9 / 12.5e9, rel=1e-3)
+
+
 def test_a_tree_wins_for_small_messages_on_many_nodes() -> None:
     node = {"ranks_per_node": 8.0, "node_bandwidth": 400e9}
     at = table("all_reduce", 1024.0, 512.0, **node)

@@ -46,11 +46,12 @@ def test_a_prediction_says_whose_parameters_it_used() -> None:
     stack = Stack("H100", {"gemm": full()})
     found = predict(CASES, "gemm", stack)
     assert found.schema == pl.Schema(PREDICTION)
-    assert set(found["model"]) == {"b3 (H100 bf16 parameters)"}
+    assert set(found["model"]) == {"b3"}
+    assert set(found["basis"]) == {"assay.model.gemm.b3 (H100 bf16 parameters)"}
     other = predict(CASES.with_columns(machine=pl.lit("H200")), "gemm", stack)
-    assert set(other["model"]) == {"b3 (H100 bf16 parameters, borrowed)"}
+    assert set(other["basis"]) == {"assay.model.gemm.b3 (H100 bf16 parameters, borrowed)"}
     fp8 = predict(CASES.with_columns(dtype=pl.lit("fp8")), "gemm", stack)
-    assert set(fp8["model"]) == {"b3 (H100 bf16 parameters, borrowed)"}
+    assert set(fp8["basis"]) == {"assay.model.gemm.b3 (H100 bf16 parameters, borrowed)"}
 
 
 def test_neighbours_correct_where_they_are_and_nowhere_else() -> None:
@@ -105,7 +106,7 @@ def test_every_machine_has_a_stack(name: str) -> None:
     cases = CASES.with_columns(machine=pl.lit(name), dtype=pl.lit(kind))
     found = predict(cases, "gemm")
     assert found.height == 2
-    assert ("borrowed" in found["model"][0]) == (name not in packaged())
+    assert ("borrowed" in found["basis"][0]) == (name not in packaged())
     assert (found["low"] < found["value"]).all()
     assert (found["value"] < found["high"]).all()
 

@@ -1,4 +1,4 @@
-"""`assay calibrate PATH… -o stack.toml`: efficiencies of a machine from its measured kernels."""
+"""`assay calibrate PATH… -o stack.toml`: a machine's kernels, and the residuals of a site's steps."""
 
 from __future__ import annotations
 
@@ -23,11 +23,15 @@ if TYPE_CHECKING:
     from assay.model.calibrated import Calibrated
     from assay.model.stack import Stack
 
+STEPS = "configuration"
+"""The scope of rows that say how long a step took."""
+
 
 @guarded
 def calibrate(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH", help="Measured kernels: files, folders, globs.")
+        list[str],
+        typer.Argument(metavar="PATH", help="Measured kernels, or logs and tables of steps."),
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="Stack to write, FILE.toml.")
@@ -44,7 +48,7 @@ def calibrate(
     force: Force = False,
     debug: Debug = False,
 ) -> Exit:
-    """Fit kernel models to measured times of one machine, and say what the data cannot tell."""
+    """Fit kernel models and residuals of steps to what was measured on one machine."""
     from assay.ingest.formats import FORMATS
     from assay.ingest.read import read
     from assay.model.machine import resolve
@@ -60,15 +64,33 @@ def calibrate(
         raise Refusal(str(fault.args[0])) from None
     outcome = read(paths)
     codes = judge(outcome, paths, allowed)
-    cases = kernel_cases(outcome.reading, about(FORMATS), machine=name)
-    built = _stack(cases, name)
-    if built is None:
-        complain("no measured product, attention or collective of a known machine was read")
-        return first([*codes, Exit.NOTHING])
+    frames = about(FORMATS)
+    built = _stack(kernel_cases(outcome.reading, frames, machine=name), name)
+    if built is None or any(frames[one].scope == STEPS for one in outcome.reading.frames):
+        built = _with_steps(built, paths, name)
     write(output, dump(built))
     for scope, part in built.parts.items():
         typer.echo(_summary(scope, part))
     return first(codes)
+
+
+def _with_steps(built: Stack | None, paths: list[str], name: str | None) -> Stack:
+    """`built` with the residuals of the printed steps, where the step model can build some."""
+    from assay.model.stack import Stack
+    from assay.validate.predict import Unpredictable
+    from assay.validate.step_calibrate import calibrate as fitted
+
+    try:
+        steps = fitted(paths, name)
+    except Unpredictable as fault:
+        if built is None:
+            message = f"no measured kernel of a known machine was read, and {fault}"
+            raise Refusal(message, Exit.NOTHING) from None
+        return built
+    if built is not None and built.machine != steps.machine:
+        told = f"kernels of {built.machine} and steps of {steps.machine}"
+        raise Refusal(f"the inputs hold {told}: choose one with --machine")
+    return steps if built is None else Stack(built.machine, {**built.parts, **steps.parts})
 
 
 def _stack(cases: dict[str, pl.DataFrame], name: str | None) -> Stack | None:

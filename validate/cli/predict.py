@@ -1,4 +1,4 @@
-"""`assay predict CONFIG|PATH` and `assay calibrate PATH…`: steps that have not run yet."""
+"""`assay predict CONFIG|PATH`: steps that have not run yet."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 from assay.validate.cli.exits import Exit
-from assay.validate.cli.guard import Debug, Force, Refusal, guarded, refuse_existing, write
+from assay.validate.cli.guard import Debug, Refusal, guarded
 
 
 @guarded
@@ -51,41 +51,6 @@ def predict(
     return Exit.OK
 
 
-@guarded
-def calibrate(
-    paths: Annotated[
-        list[str], typer.Argument(metavar="PATH", help="Logs or tables of steps that have run.")
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The stack to write (TOML).")
-    ],
-    machine: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Machine of the inputs that do not name theirs; of several, the one to fit.",
-        ),
-    ] = None,
-    force: Force = False,
-    debug: Debug = False,
-) -> Exit:
-    """Fit the residuals of the step model to a site's printed steps and write them as a stack."""
-    from assay.model.stack import dump
-    from assay.validate.predict import Unpredictable
-    from assay.validate.step_calibrate import calibrate as fitted
-
-    refuse_existing([output], force=force)
-    try:
-        found = fitted(paths, machine)
-    except Unpredictable as fault:
-        raise Refusal(str(fault), Exit.NOTHING) from None
-    except LookupError as fault:
-        raise Refusal(str(fault.args[0])) from None
-    write(output, dump(found))
-    return Exit.OK
-
-
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
+    """Add the command."""
     app.command()(predict)
-    app.command()(calibrate)

@@ -22,6 +22,7 @@ from assay.validate.cli.inputs import Limit, announce, judge, limit
 from assay.validate.cli.machines import coloured, screen_width
 
 if TYPE_CHECKING:
+    from assay.model.stack import Stack
     from assay.validate.assess import Report
 
 WRITERS = (".md", ".json")
@@ -51,6 +52,10 @@ def report(
         Path | None,
         typer.Option(metavar="FILE", help="Score these predictions too (CSV or Parquet)."),
     ] = None,
+    stack: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Calibrated kernels, as `assay calibrate` writes them."),
+    ] = None,
     keep_contradicted: Annotated[
         bool, typer.Option("--keep-contradicted", help="Score rows that contradict themselves.")
     ] = False,
@@ -76,7 +81,7 @@ def report(
     refuse_existing([junit] if junit else [], force=force)
     asked = gates.gates(max_mape, max_bias, require, baseline, junit)
     found = _assess(
-        paths, machine, list(model or []), predictions,
+        paths, machine, list(model or []), predictions, stack,
         keep_contradicted=keep_contradicted, apply_corrections=apply_corrections,
     )  # fmt: skip
     _write(found, outputs, as_json=as_json)
@@ -95,6 +100,7 @@ def _assess(
     machine: str | None,
     models: list[str],
     predictions: Path | None,
+    stack: Path | None,
     *,
     keep_contradicted: bool,
     apply_corrections: bool,
@@ -111,6 +117,7 @@ def _assess(
             machine=name,
             models=models,
             predictions=predictions,
+            stack=_stack(stack),
             keep_contradicted=keep_contradicted,
             apply_corrections=apply_corrections,
         )
@@ -120,6 +127,18 @@ def _assess(
         raise Refusal(str(fault.args[0])) from None
     except Unjoinable as fault:
         raise Refusal(str(fault)) from None
+
+
+def _stack(path: Path | None) -> Stack | None:
+    """The stack that a file holds."""
+    from assay.model.stack import load
+
+    if path is None:
+        return None
+    try:
+        return load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as fault:
+        raise Refusal(f"{path}: {fault}") from None
 
 
 def _write(found: Report, outputs: list[Path], *, as_json: bool) -> None:
