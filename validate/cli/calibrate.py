@@ -1,4 +1,4 @@
-"""`assay calibrate PATH… -o stack.toml`: a machine's kernels, and the residuals of a site's steps."""
+"""`assay calibrate PATH… -o stack.toml`: a machine's kernels and the residuals of a site."""
 
 from __future__ import annotations
 
