@@ -77,7 +77,7 @@ def candidates(source: Source, fmt: Format) -> pl.DataFrame:
     if fmt.lines == "document":
         return lines
     for head, reach in fmt.reach.items():
-        begins = pl.col("text").str.contains(head, literal=True)
+        begins = pl.col("text").str.contains(head)
         since = pl.col("line") - pl.when(begins).then(pl.col("line")).forward_fill()
         held |= lines.select(since <= reach).to_series().fill_null(value=False)
     return lines.filter(held)

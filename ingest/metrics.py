@@ -32,17 +32,21 @@ def _counted() -> re.Pattern[str]:
     return re.compile(rf"({terminal('NUMBER')}) ?([KMBT])")
 
 
-def put(record: Record, schema: Schema, label: str, value: str, at: int) -> None:
+def put(
+    record: Record, schema: Schema, label: str, value: str, at: int, line: int | None = None
+) -> None:
     """Store one metric of `record`: in its column, or among `other` where no column declares it.
 
-    `at` is the column of the value in the original line. A label that comes twice keeps its first
+    `at` is the column of the value in the original line, which is the record's own unless `line`
+    says another. A label that comes twice keeps its first
     value; the second goes to `other`.
     """
-    if not _composite(record, schema, label, value, at):
-        _single(record, schema, label, value, at)
+    number = record.line if line is None else line
+    if not _composite(record, schema, label, value, number, at):
+        _single(record, schema, label, value, number, at)
 
 
-def _single(record: Record, schema: Schema, label: str, value: str, at: int) -> None:
+def _single(record: Record, schema: Schema, label: str, value: str, line: int, at: int) -> None:
     found = column(schema, label)
     if found is None or found[0].name in record.cells:
         record.other.append((label.strip(), value))
@@ -51,13 +55,13 @@ def _single(record: Record, schema: Schema, label: str, value: str, at: int) -> 
     mean = f"{spec.name}{AVERAGE}"
     now, slash, then = value.partition("/")
     if slash and mean in fields(schema):
-        record.cells[spec.name] = cell(spec, now.strip(), scale, record.line, at)
-        record.cells[mean] = cell(spec, then.strip(), scale, record.line, at + len(now) + 1)
+        record.cells[spec.name] = cell(spec, now.strip(), scale, line, at)
+        record.cells[mean] = cell(spec, then.strip(), scale, line, at + len(now) + 1)
         return
-    record.cells[spec.name] = cell(spec, value, scale, record.line, at)
+    record.cells[spec.name] = cell(spec, value, scale, line, at)
 
 
-def _composite(record: Record, schema: Schema, label: str, value: str, at: int) -> bool:
+def _composite(record: Record, schema: Schema, label: str, value: str, line: int, at: int) -> bool:
     """`mem usage/free: 1GB/2GB` as `mem usage: 1GB` and `mem free: 2GB`, if a part is known."""
     if "/" not in value or "/" not in label or column(schema, label):
         return False
@@ -67,7 +71,7 @@ def _composite(record: Record, schema: Schema, label: str, value: str, at: int) 
     if len(parts) != len(values) or not any(column(schema, name) for name in labels):
         return False
     for name, text in zip(labels, values, strict=True):
-        _single(record, schema, name, text.strip(), at)
+        _single(record, schema, name, text.strip(), line, at)
         at += len(text) + 1
     return True
 

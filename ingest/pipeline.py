@@ -62,6 +62,9 @@ def read_source(
         ledger.diagnostics.append(fault)
     folds = [(fmt, folded) for fmt in formats if (folded := _folded(source, fmt, ledger))]
     _bind(source, folds, assumed or {}, ledger)
+    for fmt, folded in folds:
+        if fmt.finish:
+            ledger.remarks += fmt.finish(source.name, folded.records)
     frames: dict[str, pl.DataFrame] = {}
     origins = [pl.DataFrame(schema=PROVENANCE)]
     for fmt, folded in folds:

@@ -45,6 +45,7 @@ class Code(StrEnum):
     TOO_LONG = "too-long"  # a line longer than the limit
     AMBIGUOUS = "ambiguous"  # two formats claim one line
     INCOMPLETE = "incomplete"  # a block that lacks lines its format prints
+    SUPERSEDED = "superseded"  # a remark: a restarted job printed these iterations again
     REPAIRED = "repaired"  # a remark: a record was put together from parts, or taken from others
     UNREADABLE = "unreadable"  # an input that cannot be opened or decompressed
     UNRECOGNISED = "unrecognised"  # an input in which no format knows a line
@@ -156,10 +157,10 @@ class Format:
     """A format is data: grammar, fixture folder and output names follow from `name`.
 
     `heads` are literals, one of which stands on every line that begins a record; `lines` says
-    whether records are single lines (the format then sees only lines with a head; where one begins
-    a block, `reach` says how many lines after it belong to it at most) or blocks of a document (it
-    then sees every line of a file that has a head somewhere). Records of `glued` formats may share
-    a physical line, each with its own column.
+    whether records are single lines (the format then sees only lines with a head, and as many lines
+    after one that matches a key of `reach`, in polars' syntax, as it says) or blocks of a document
+    (it then sees every line of a file that has a head somewhere). Records of `glued` formats may
+    share a physical line, each with its own column. `finish` sees the records once all is bound.
     """
 
     name: str
@@ -171,6 +172,7 @@ class Format:
     opens: str | None = None  # a document is looked at only if a line matches (polars' syntax)
     reach: Mapping[str, int] = field(default_factory=dict)
     glued: bool = False
+    finish: Callable[[str, Sequence[Record]], list[Diagnostic]] | None = None
     binds: bool = True  # whether configuration outside a record is bound to it
 
 

@@ -123,7 +123,7 @@ def _observed(
     own = pl.lit(spec.subject) if spec.subject is not None else subject_of(what.subject)
     return (
         frame.with_columns(case=case_of())
-        .filter(pl.col(spec.name).is_not_null())
+        .filter(pl.col(spec.name).is_not_null(), pl.col("mark").ne_missing("superseded"))
         .join(said, on=["source", "line"], how="left", maintain_order="left")
         .filter(pl.col("state").fill_null("value") == "value")
         .select(

@@ -344,5 +344,5 @@ FORMAT = Format(
     schemas={"arguments": Arguments, "runs": Runs, "devices": Devices},
     origin="published",
     fold=fold,
-    reach={"- arguments -": 3000, ":print]": 80},
+    reach={"- arguments -": 3000, r":print\]": 80},
 )  # fmt: skip

@@ -7,14 +7,15 @@ Fields come in any order, any may be missing, unknown ones are kept in `other`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from assay.ingest.formats.configuration import Configuration
 from assay.ingest.metrics import put
 from assay.ingest.parse import Token, Tree, parse_line, terminal
-from assay.ingest.schema import logged
-from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Line, Record, Region, Span
+from assay.ingest.repair import REACH, Pieces, whole
+from assay.ingest.schema import fields, logged
+from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Record, Region, Span
 
 GIB_AS_GB = 2.0**30 / 1e9
 """Fields that divide by 1024³ and print `GB`: a device of 256 GiB shows as 255.98GB."""
@@ -131,34 +132,41 @@ def _claims() -> re.Pattern[str]:
 
 
 def fold(region: Region) -> Folded:
-    """Every line with a record head, parsed; what does not parse is refused."""
+    """Every line with a record head, parsed; what does not parse is refused.
+
+    A record that is torn over several lines is put together, marked `repaired`, and told of.
+    """
     parts: set[tuple[int, int]] = set()
     folded = Folded(parts=parts)
-    for whole in region.lines:
-        claim = _claims().match(whole.text)
+    for at, line in enumerate(region.lines):
+        claim = _claims().match(line.text)
         if not claim:
             continue
         begin = claim.end(1)
-        line = whole._replace(text=whole.text[begin:], column=whole.column + begin)
-        span = Span(region.source.name, line.number, line.column)
-        tree = parse_line("megatron_iteration", "iteration_line", line.text.rstrip(), span)
+        first = line._replace(text=line.text[begin:], column=line.column + begin)
+        pieces = whole([first, *region.lines[at + 1 : at + 1 + REACH]], MegatronIteration)
+        span = Span(region.source.name, first.number, first.column)
+        tree = parse_line("megatron_iteration", "iteration_line", pieces.text, span)
         if isinstance(tree, Diagnostic):
-            folded.refused.append(tree._replace(text=line.text))
+            folded.refused.append(tree._replace(text=first.text))
             continue
-        record, remark = _record(region, line, tree)
+        record, remark = _record(region, pieces, tree)
         folded.records.append(record)
-        folded.claimed.add(line.number)
-        parts.add((line.number, line.column))
+        folded.claimed |= {piece.number for piece in pieces.lines}
+        parts |= {(piece.number, piece.column) for piece in pieces.lines}
+        if len(pieces.lines) > 1:
+            folded.remarks.append(_repaired(region, pieces, record))
         if remark:
             folded.remarks.append(remark)
     return folded
 
 
-def _record(region: Region, line: Line, tree: Tree[Token]) -> tuple[Record, Diagnostic | None]:
-    record = Record(line.number, {}, line.column, prefix=line.prefix)
+def _record(region: Region, pieces: Pieces, tree: Tree[Token]) -> tuple[Record, Diagnostic | None]:
+    first = pieces.lines[0]
+    record = Record(first.number, {}, first.column, prefix=first.prefix)
     parts = list(_parts(tree))
     closed = isinstance(tree.children[-1], Token)  # the line ends with a bar
-    cut = region.cut(line) and not closed
+    cut = region.cut(pieces.lines[-1]) and not closed
     for part in parts:
         tokens = {t.type: t for t in part.scan_values(lambda value: isinstance(value, Token))}
         last = part is parts[-1] and not closed
@@ -166,17 +174,18 @@ def _record(region: Region, line: Line, tree: Tree[Token]) -> tuple[Record, Diag
             for child in part.find_pred(lambda t: t.data in ("iteration", "train_iters")):
                 token = child.children[0]
                 assert isinstance(token, Token)
-                record.cells[child.data] = _cell(line, token)
+                place = pieces.place(token.start_pos or 0)
+                record.cells[child.data] = Cell(str(token), *place)
         elif part.data == "label":
             if last:
-                return record, _truncated(region, line, record, str(tokens["KEY"]))
+                return record, _truncated(region, pieces, record, str(tokens["KEY"]))
             record.other.append((str(tokens["KEY"]).strip(), ""))
         elif last and cut:
-            return record, _truncated(region, line, record, str(tokens["KEY"]))
+            return record, _truncated(region, pieces, record, str(tokens["KEY"]))
         else:
             value = tokens.get("VALUE") or tokens["QUANTITY"]
-            at = line.column + (value.start_pos or 0)
-            put(record, MegatronIteration, tokens["KEY"], str(value), at)
+            line, at = pieces.place(value.start_pos or 0)
+            put(record, MegatronIteration, tokens["KEY"], str(value), at, line)
     return record, None
 
 
@@ -187,15 +196,55 @@ def _parts(tree: Tree[Token]) -> Iterator[Tree[Token]]:
             yield from _parts(part) if part.data == "cell" else (part,)
 
 
-def _cell(line: Line, token: Token) -> Cell:
-    return Cell(str(token), line.number, line.column + (token.start_pos or 0))
-
-
-def _truncated(region: Region, line: Line, record: Record, label: str) -> Diagnostic:
+def _truncated(region: Region, pieces: Pieces, record: Record, label: str) -> Diagnostic:
     record.mark = "truncated"
-    span = Span(region.source.name, line.number, line.column + len(line.text.rstrip()))
+    last = pieces.lines[-1]
+    span = Span(region.source.name, last.number, last.column + len(last.text.rstrip()))
     message = f"the record is cut off at {label.strip()!r}; the cells before it stand"
-    return Diagnostic(span, Code.TRUNCATED, message, line.text)
+    return Diagnostic(span, Code.TRUNCATED, message, last.text)
+
+
+def _repaired(region: Region, pieces: Pieces, record: Record) -> Diagnostic:
+    record.mark = "repaired"
+    first = pieces.lines[0]
+    numbers = ", ".join(str(piece.number) for piece in pieces.lines[1:])
+    message = f"the record is torn; it goes on in line {numbers}"
+    return Diagnostic(
+        Span(region.source.name, first.number, first.column), Code.REPAIRED, message, pieces.text
+    )
+
+
+SUPERSEDED = "superseded"
+_SAME = (
+    "train_iters", "consumed_samples",
+    *(name for name, spec in fields(MegatronIteration).items() if spec.configuration),
+)  # fmt: skip
+
+
+def supersede(source: str, records: Sequence[Record]) -> list[Diagnostic]:
+    """Mark the earlier of two records that print one iteration of one run: a restart repeats them.
+
+    Two records are of one run if everything known of their configuration is the same, and the
+    samples consumed so far. What several ranks print at once is no restart.
+    """
+    last: dict[tuple[object, ...], Record] = {}
+    remarks = []
+    for record in records:
+        key = (
+            record.prefix.get("host"),
+            record.prefix.get("rank"),
+            *(record.cells[name].text if name in record.cells else None for name in _SAME),
+            record.cells["iteration"].text,
+        )
+        earlier = last.get(key)
+        last[key] = record
+        if earlier is not None:
+            earlier.mark = SUPERSEDED
+            message = f"iteration {key[-1]} is printed again in line {record.line}, which counts"
+            remarks.append(
+                Diagnostic(Span(source, earlier.line, earlier.column), Code.SUPERSEDED, message)
+            )
+    return remarks
 
 
 FORMAT = Format(
@@ -204,5 +253,7 @@ FORMAT = Format(
     schemas={"megatron_iteration": MegatronIteration},
     origin="measured",
     fold=fold,
+    reach={r"iteration[ =:]+[0-9]+ */": REACH},
     glued=True,
+    finish=supersede,
 )

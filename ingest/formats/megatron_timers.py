@@ -77,7 +77,7 @@ FORMAT = Format(
     schemas={"megatron_timers": MegatronTimers},
     origin="measured",
     fold=fold,
-    reach={"across ranks (ms):": 200},
+    reach={r"across ranks \(ms\):": 200},
     glued=True,
     binds=False,
 )
