@@ -1,0 +1,182 @@
+"""Dumps of the DeepFlow estimator, both generations, whole or cut short.
+
+In: a document with at least one line that only DeepFlow prints. Out: the frames of `deepflow_frames`
+and, for a dump that lacks lines, a remark that names them. A dump ends at its `time_per_step:` or
+`Params` line, or where a line comes again that a dump prints once.
+"""
+
+from __future__ import annotations
+
+from assay.ingest.formats.deepflow_frames import (
+    DeepflowComponent,
+    DeepflowDump,
+    DeepflowGemm,
+    DeepflowKernel,
+    DeepflowMachine,
+    DeepflowMemory,
+    DeepflowPart,
+)
+from assay.ingest.formats.deepflow_lines import KINDS, TAKE, Dump, hardware_records
+from assay.ingest.linewise import Said, read
+from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Line, Record, Region, Span
+
+GRAMMAR = "deepflow_dump"
+ONCE = ("parts_line", "parameters_line", "step_time_line")
+LAST = {1: ("next_time_line",), 2: ("parameters_line",)}
+COMPONENTS = "Hardware Component Stats"
+
+
+def fold(region: Region) -> Folded:
+    """Read each line, put the lines of one dump together, and say what a dump lacks."""
+    folded, dumps = Folded(), _Dumps()
+    for line in region.lines:
+        outcome = _read(line, region, dumps)
+        if isinstance(outcome, Diagnostic):
+            own = outcome.code != Code.SYNTAX or not _generic(line)
+            (folded.refused if own else dumps.doubtful).append(outcome._replace(text=line.text))
+        elif outcome is not None:
+            folded.claimed.add(line.number)
+            dumps.take(outcome)
+        elif dumps.expects_title and line.text.strip():
+            dumps.entitle(line.text.strip())
+            folded.claimed.add(line.number)
+    if not dumps.proven:
+        own = [fault for fault in folded.refused if not _generic_at(region, fault)]
+        return Folded(refused=own)
+    folded.refused += dumps.doubtful
+    for dump in dumps.finished():
+        folded.records += _records(dump)
+        folded.remarks += _lacking(dump, region.source.name)
+    return folded
+
+
+class _Dumps:
+    """The dumps of one document, in order."""
+
+    def __init__(self) -> None:
+        self.done: list[Dump] = []
+        self.open: Dump | None = None
+        self.seen: set[str] = set()
+        self.proven = False
+        self.expects_title = False
+        self.section = ""
+        self.doubtful: list[Diagnostic] = []
+
+    def take(self, said: Said) -> None:
+        rule = said.kind.rule
+        self.proven |= not said.kind.generic
+        if rule == "rule_line":
+            self.expects_title = not self.expects_title
+            return
+        self.expects_title = False
+        if rule in ONCE and rule in self.seen:
+            self.close()
+        if self.open is None:
+            self.open = Dump(said.line.number)
+        self.open.title, self.open.per_shard = self.section, "Per Model Shard" in self.section
+        self.seen.add(rule)
+        if rule in TAKE:
+            TAKE[rule](self.open, said)
+        if rule in LAST[2 if self.open.later else 1]:
+            self.close()
+
+    def entitle(self, text: str) -> None:
+        self.section = text
+
+    def close(self) -> None:
+        if self.open is not None:
+            self.done.append(self.open)
+        self.open, self.seen, self.section = None, set(), ""
+
+    def finished(self) -> list[Dump]:
+        self.close()
+        return self.done
+
+
+def _read(line: Line, region: Region, dumps: _Dumps) -> Said | Diagnostic | None:
+    """The line by its kind; a run of `key: value` only where components are listed."""
+    said = read(GRAMMAR, KINDS, line, region.source)
+    rule = said.kind.rule if isinstance(said, Said) else ""
+    if rule == "component_line" and not dumps.section:
+        return None
+    if isinstance(said, Diagnostic) and _is_component(line) and not dumps.section:
+        return None
+    return said
+
+
+def _kind_of(line: Line) -> object:
+    return next((one for one in KINDS if one.head.match(line.text)), None)
+
+
+def _is_component(line: Line) -> bool:
+    return getattr(_kind_of(line), "rule", "") == "component_line"
+
+
+def _generic(line: Line) -> bool:
+    return bool(getattr(_kind_of(line), "generic", True))
+
+
+def _generic_at(region: Region, fault: Diagnostic) -> bool:
+    return any(line.number == fault.span.line and _generic(line) for line in region.lines)
+
+
+def _records(dump: Dump) -> list[Record]:
+    totals = {name: cell for name, cell in dump.totals.items()}
+    totals["generation"] = Cell("2" if dump.later else "1", dump.first, value_origin="inferred")
+    whole = Record(dump.first, totals, 1, "deepflow_dump")
+    records = [whole, *dump.rows.values(), *hardware_records(dump), *dump.components]
+    for record in records:
+        record.cells["dump"] = Cell(str(dump.first), record.line)
+    return records
+
+
+WANTED = {
+    "gemm": (9, "GEMMs", ("flop", "time")),
+    "kernel": (12, "pointwise, gradient and embedding kernels", ("bytes",)),
+    "part": (9, "parts of the step", ("time",)),
+}
+"""Frame → how many rows a whole dump has, what they are called, and what each must say."""
+
+
+def _lacking(dump: Dump, source: str) -> list[Diagnostic]:
+    """One remark that names what the dump lacks; none for a whole one."""
+    missing = []
+    if not dump.later:
+        for frame, (expected, name, columns) in WANTED.items():
+            rows = [row for (kind, _), row in dump.rows.items() if kind == frame]
+            whole = sum(all(c in row.cells for c in columns) for row in rows)
+            if whole < expected:
+                missing.append(f"{expected - whole} of {expected} {name}")
+    if not dump.hardware:
+        missing.append("the hardware")
+    if not any(kind == "memory" for kind, _ in dump.rows):
+        missing.append("the memory requirement")
+    names = {"parameters": "the number of parameters", "step_time": "Time"}
+    missing += [said for name, said in names.items() if name not in dump.totals]
+    if not missing:
+        return []
+    message = f"this dump lacks {', '.join(missing)}"
+    return [Diagnostic(Span(source, dump.first), Code.INCOMPLETE, message)]
+
+
+FORMAT = Format(
+    name="deepflow_dump",
+    heads=(
+        "GEMM_flop", "GEMM_time", "comp_int:", "inflection_point:", "gradclip_", "applyGrad_",
+        "point_flop:", "point_time:", "Embedding_mem:", "reload_AB", "Memory Overflow Rate (",
+        "kp_hidden_dim1", "#Parameters:", "Params (Billion)", "*factor:", "allReduce_flop",
+    ),
+    schemas={
+        "deepflow_dump": DeepflowDump,
+        "deepflow_gemm": DeepflowGemm,
+        "deepflow_kernel": DeepflowKernel,
+        "deepflow_part": DeepflowPart,
+        "deepflow_memory": DeepflowMemory,
+        "deepflow_machine": DeepflowMachine,
+        "deepflow_component": DeepflowComponent,
+    },
+    origin="estimated",
+    fold=fold,
+    lines="document",
+    binds=False,
+)  # fmt: skip

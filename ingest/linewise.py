@@ -1,0 +1,94 @@
+"""Line-oriented formats: which kind of line is this, and what does it say.
+
+A format that prints blocks lists its kinds of line in order. A kind has a head, a cheap pattern at the
+beginning of the line, and a start rule of the format's grammar. A line with a head that the rule does
+not read is refused; a line without any head is not the format's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lark import Token, Tree
+
+from assay.ingest.parse import ParsedLine, parse_line
+from assay.ingest.source import Source
+from assay.ingest.types import Cell, Code, Diagnostic, Line, Span
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of line. `open_end`: its last value ends where the line ends, by nothing else.
+
+    `generic` kinds look like anybody's lines; they are a format's only beside a line that is not.
+    """
+
+    rule: str
+    head: re.Pattern[str]
+    open_end: bool = True
+    generic: bool = False
+
+
+@dataclass(frozen=True)
+class Said:
+    """A line that was read: its kind and its tree."""
+
+    line: Line
+    kind: Kind
+    tree: ParsedLine
+
+    def cell(self, name: str, *, scale: float = 1.0, kind: str | None = None) -> Cell | None:
+        """The value under the first rule `name`, commas between its digits taken out."""
+        return next(self.cells(name, scale=scale, kind=kind), None)
+
+    def cells(self, name: str, *, scale: float = 1.0, kind: str | None = None) -> Iterator[Cell]:
+        """Every value under a rule `name`, in order."""
+        for part in self.tree.iter_subtrees_topdown():
+            if part.data == name:
+                yield self.of(part, scale=scale, kind=kind)
+
+    def of(self, part: Tree[Token], *, scale: float = 1.0, kind: str | None = None) -> Cell:
+        """The value of one subtree as a cell with its place."""
+        tokens = list(part.scan_values(lambda value: isinstance(value, Token)))
+        column = self.line.column + (tokens[0].start_pos or 0 if tokens else 0)
+        text = "".join(str(token) for token in tokens)
+        if re.fullmatch(r"-?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?", text):
+            text = text.replace(",", "")
+        return Cell(text, self.line.number, column, scale, kind)
+
+    def text(self, name: str) -> str | None:
+        """The text under the first rule `name`."""
+        cell = self.cell(name)
+        return None if cell is None else cell.text
+
+    def has(self, name: str) -> bool:
+        """Whether the line has a part `name`."""
+        return any(True for _ in self.tree.find_data(name))
+
+
+def kind(rule: str, head: str, *, open_end: bool = True, generic: bool = False) -> Kind:
+    """A kind of line from a pattern for its head."""
+    return Kind(rule, re.compile(head), open_end, generic)
+
+
+def read(grammar: str, kinds: Sequence[Kind], line: Line, source: Source) -> Said | Diagnostic | None:
+    """What `line` says, why it cannot be read, or None where no kind has its head.
+
+    The last line of an input that ends inside it is refused where its last value may be cut.
+    """
+    found = next((one for one in kinds if one.head.match(line.text)), None)
+    if found is None:
+        return None
+    span = Span(source.name, line.number, line.column)
+    text = line.text.rstrip()
+    if found.open_end and source.cut(line.number):
+        message = "the input ends inside this line: its last value may be cut"
+        return Diagnostic(span._replace(column=line.column + len(text)), Code.TRUNCATED, message, text)
+    tree = parse_line(grammar, found.rule, text, span)
+    if isinstance(tree, Diagnostic):
+        if source.cut(line.number):
+            return tree._replace(code=Code.TRUNCATED)
+        return tree
+    return Said(line, found, tree)
