@@ -1,8 +1,8 @@
 """Line-oriented formats: which kind of line is this, and what does it say.
 
-A format that prints blocks lists its kinds of line in order. A kind has a head, a cheap pattern at the
-beginning of the line, and a start rule of the format's grammar. A line with a head that the rule does
-not read is refused; a line without any head is not the format's.
+A format that prints blocks lists its kinds of line in order. A kind has a head, a cheap pattern at
+the beginning of the line, and a start rule of the format's grammar. A line with a head that the
+rule does not read is refused; a line without any head is not the format's.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lark import Token, Tree
-
 from assay.ingest.parse import ParsedLine, parse_line
 from assay.ingest.source import Source
 from assay.ingest.types import Cell, Code, Diagnostic, Line, Span
+from lark import Token, Tree
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Said:
 
     def cells(self, name: str, *, scale: float = 1.0, kind: str | None = None) -> Iterator[Cell]:
         """Every value under a rule `name`, in order."""
-        for part in self.tree.iter_subtrees_topdown():
+        for part in self.tree.iter_subtrees_topdown():  # type: ignore[no-untyped-call]
             if part.data == name:
                 yield self.of(part, scale=scale, kind=kind)
 
@@ -73,7 +72,9 @@ def kind(rule: str, head: str, *, open_end: bool = True, generic: bool = False) 
     return Kind(rule, re.compile(head), open_end, generic)
 
 
-def read(grammar: str, kinds: Sequence[Kind], line: Line, source: Source) -> Said | Diagnostic | None:
+def read(
+    grammar: str, kinds: Sequence[Kind], line: Line, source: Source
+) -> Said | Diagnostic | None:
     """What `line` says, why it cannot be read, or None where no kind has its head.
 
     The last line of an input that ends inside it is refused where its last value may be cut.
@@ -85,7 +86,8 @@ def read(grammar: str, kinds: Sequence[Kind], line: Line, source: Source) -> Sai
     text = line.text.rstrip()
     if found.open_end and source.cut(line.number):
         message = "the input ends inside this line: its last value may be cut"
-        return Diagnostic(span._replace(column=line.column + len(text)), Code.TRUNCATED, message, text)
+        end = span._replace(column=line.column + len(text))
+        return Diagnostic(end, Code.TRUNCATED, message, text)
     tree = parse_line(grammar, found.rule, text, span)
     if isinstance(tree, Diagnostic):
         if source.cut(line.number):

@@ -1,7 +1,8 @@
 """Jupyter notebooks as lines of output: what was printed, and which line of the file it stands in.
 
-In: the lines of an `.ipynb` file, whole or cut short. Out: `Shown` values: the text of one output line,
-its place, its kind (`text`, `html`, `plain`) and the output it belongs to. Sources are not output.
+In: the lines of an `.ipynb` file, whole or cut short. Out: `Shown` values: the text of one output
+line, its place, its kind (`text`, `html`, `plain`) and the output it belongs to. Sources are not
+output.
 """
 
 from __future__ import annotations
@@ -60,8 +61,10 @@ def _by_line(lines: Sequence[Line]) -> Iterator[Shown]:
         for string in _STRING.finditer(rest) if kind else ():
             for text in _decoded(string[0]).splitlines():
                 yield Shown(line.number, line.column + at + string.start(), text, kind, output)
-        if kind and rest.strip().rstrip(",").endswith(("]", "}")) and not _STRING.fullmatch(
-            rest.strip().rstrip(",")
+        if (
+            kind
+            and rest.strip().rstrip(",").endswith(("]", "}"))
+            and not _STRING.fullmatch(rest.strip().rstrip(","))
         ):
             kind = ""
 

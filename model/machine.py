@@ -30,11 +30,14 @@ SCALARS = (
     "l2_bytes",
     "power",
     "in_network",
+    "vector_flops",
     "link_bandwidth",
     "gpus_per_node",
     "node_bandwidth",
 )
-OPTIONAL = {"power", "in_network", "link_bandwidth", "gpus_per_node", "node_bandwidth"}
+OPTIONAL = {
+    "power", "in_network", "link_bandwidth", "gpus_per_node", "node_bandwidth", "vector_flops"
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,11 @@ class Machine:
     def node_bandwidth(self) -> float | None:
         """Network cards of one node together, B/s in one direction: an assumed default."""
         return self._optional("node_bandwidth")
+
+    @property
+    def vector_flops(self) -> float | None:
+        """Peak in flop/s of 2-byte arithmetic outside the matrix units; None if unknown."""
+        return self._optional("vector_flops")
 
     def _optional(self, name: str) -> float | None:
         fact = self.facts.get(name)

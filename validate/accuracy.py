@@ -44,10 +44,13 @@ class Scores(NamedTuple):
 
 
 def scored(pairs: pl.DataFrame, left_out: pl.DataFrame, *, identities: pl.Series) -> pl.DataFrame:
-    """The pairs that count: not `left_out` (case, quantity), not consumed, not an identity."""
+    """The pairs that count: not `left_out` (case, quantity), not consumed, not an identity.
+
+    Nor a zero that was printed for something small: no ratio says how far it is off.
+    """
     consumed = pl.col("quantity").is_in(pl.col("inputs"))
     implied = pl.col("model").is_in(identities.implode())
-    return pairs.filter(~consumed & ~implied).join(
+    return pairs.filter(~consumed & ~implied & pl.col("error").is_not_null()).join(
         left_out, on=["case", "quantity"], how="anti", maintain_order="left"
     )
 
@@ -110,6 +113,7 @@ def interval(
 
 def _ranks(key: dict[str, str], part: pl.DataFrame) -> list[dict[str, object]]:
     """Rank correlation and pairwise order of one model, as protocol entries."""
+    part = part.filter(pl.col("value") != 0)  # ratios put them in order
     observed, predicted = part["value"].to_numpy(), part["predicted"].to_numpy()
     if len(observed) < 3:
         return []

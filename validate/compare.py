@@ -15,7 +15,7 @@ PAIR: dict[str, pl.DataType] = OBSERVATION | {
     "model": pl.String(),
     "basis": pl.String(),
     "inputs": pl.List(pl.String()),
-    "error": pl.Float64(),  # predicted / observed − 1
+    "error": pl.Float64(),  # predicted / observed − 1; null where a zero was printed for a non-zero
 }
 
 
@@ -72,7 +72,9 @@ def _joined(observed: pl.DataFrame, predicted: pl.DataFrame) -> pl.DataFrame:
             f"{row['model']} gives {row['quantity']} of {row['case']} in "
             f"{row['unit_predicted']}, observed is {row['unit']}"
         )
-    error = pl.col("predicted") / pl.col("value") - 1.0
+    ratio = pl.col("predicted") / pl.col("value")
+    same = pl.col("predicted") == pl.col("value")
+    error = pl.when(same).then(0.0).when(pl.col("value") != 0).then(ratio - 1.0)
     return pairs.with_columns(error=error).select(*PAIR)
 
 

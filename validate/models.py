@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import polars as pl
-from assay.model import baselines
+from assay.model import baselines, gemm
 from assay.model.configurations import NEEDED
 from assay.model.frames import PREDICTION
-from assay.validate import forecasts, kernel_forecasts, step_forecast
+from assay.validate import estimates, forecasts, kernel_forecasts, step_forecast
+from assay.validate.estimated_products import on_dumps, on_layers
 from assay.validate.forecasts import Asked
 
 
@@ -83,6 +84,38 @@ MODELS: tuple[Registered, ...] = (
         "step_fitted", "configuration", SPEED, STEP_NEEDS, step_forecast.held_out,
         "the same with at most three residuals fitted on the machine's other tables and logs",
         fitted=True,
+    ),
+    Registered(
+        "deepflow", "gemm", estimates.DEEPFLOW, (), estimates.deepflow_reproduced,
+        "the DeepFlow estimator, from a dump's configuration or, without one, from its own numbers",
+    ),
+    Registered(
+        "roofline", "gemm", ("time",), (), on_dumps(gemm.ROOFLINE),
+        "roofline on the products of a DeepFlow dump, at the rates of its chip",
+        baseline=True,
+    ),
+    Registered(
+        "b3", "gemm", ("time",), (), on_dumps(gemm.B3),
+        "three-parameter roofline at its starting values, fitted on nothing, on the same products",
+        baseline=True,
+    ),
+    Registered(
+        "transformer-perf-estimates", "layer", estimates.LAYERED, (), estimates.layers_reproduced,
+        "the per-layer estimator, from the lines above its tables and the machine",
+    ),
+    Registered(
+        "roofline", "layer", ("t_fwd",), (), on_layers(gemm.ROOFLINE),
+        "roofline on the matrix products of a table of layers",
+        baseline=True,
+    ),
+    Registered(
+        "b3", "layer", ("t_fwd",), (), on_layers(gemm.B3),
+        "three-parameter roofline at its starting values on the same products",
+        baseline=True,
+    ),
+    Registered(
+        "ulysses", "tensor", ("elements", "bytes"), (), estimates.traces_reproduced,
+        "sizes, flop and peak memory of a Ulysses trace, from its header and shapes",
     ),
     Registered(
         "constant_mfu", "configuration", SPEED, MFU_NEEDS,

@@ -47,6 +47,7 @@ class About:
     subject: tuple[str, ...]
     origin: str
     fields: Mapping[str, FieldSpec]
+    case: str | None = None  # the column that holds the first line of a row's block
 
 
 def about(formats: Iterable[Format]) -> dict[str, About]:
@@ -61,6 +62,7 @@ def about(formats: Iterable[Format]) -> dict[str, About]:
                 subject=(subject,) if isinstance(subject, str) else tuple(subject),
                 origin=said.get("origin", fmt.origin),
                 fields=fields(schema),
+                case=said.get("case"),
             )
     return found
 
@@ -94,6 +96,11 @@ def case_of() -> pl.Expr:
     return pl.when(first).then(place).otherwise(pl.format("{}:{}", place, "column"))
 
 
+def case_in(what: About) -> pl.Expr:
+    """The case of a row of a frame: its own, or that of the block whose first line it holds."""
+    return case_of() if what.case is None else pl.format("{}#{}", "source", what.case)
+
+
 def subject_of(columns: tuple[str, ...]) -> pl.Expr:
     """What a row is about inside its case; a batch that is not printed is one product.
 
@@ -122,7 +129,7 @@ def _observed(
     low, high = interval(value, ulp, spec.kind)
     own = pl.lit(spec.subject) if spec.subject is not None else subject_of(what.subject)
     return (
-        frame.with_columns(case=case_of())
+        frame.with_columns(case=case_in(what))
         .filter(pl.col(spec.name).is_not_null(), pl.col("mark").ne_missing("superseded"))
         .join(said, on=["source", "line"], how="left", maintain_order="left")
         .filter(pl.col("state").fill_null("value") == "value")

@@ -6,7 +6,10 @@ from assay.ingest.formats import (
     attention_table,
     collective_table,
     deepspeed,
+    deepflow_config,
+    deepflow_dump,
     gemm_table,
+    layer_estimates,
     markdown_table,
     megatron_iteration,
     megatron_memory,
@@ -15,6 +18,7 @@ from assay.ingest.formats import (
     megatron_validation,
     nccl_tests,
     step_rate,
+    ulysses_trace,
 )
 from assay.ingest.types import Format
 
@@ -33,4 +37,8 @@ FORMATS: tuple[Format, ...] = (
     collective_table.FORMAT,
     nccl_tests.FORMAT,
     all_reduce_bench.FORMAT,
+    deepflow_dump.FORMAT,
+    deepflow_config.FORMAT,
+    layer_estimates.FORMAT,
+    ulysses_trace.FORMAT,
 )

@@ -1,19 +1,18 @@
-"""The `exp_config.yaml` that stands beside a DeepFlow dump: what was estimated, and on which budget.
+"""The `exp_config.yaml` beside a DeepFlow dump: what was estimated, and on which budget.
 
-In: nested `key: value` lines. Values may be numbers, numbers in quotes, sizes (`4 GB` means 4·2³⁰ B) or
-empty. Out: one record per file, bound to the dump of the same folder later; keys that no column
-declares are kept in `other` under their full path.
+In: nested `key: value` lines. Values may be numbers, numbers in quotes, sizes (`4 GB` means 4·2³⁰
+B) or empty. Out: one record per file, bound to the dump of the same folder later; keys that no
+column declares are kept in `other` under their full path.
 """
 
 from __future__ import annotations
 
 import pandera.polars as pa
-from lark import Tree
-
 from assay.ingest.formats.deepflow_frames import SCALES
-from assay.ingest.parse import parse_line
+from assay.ingest.parse import ParsedLine, parse_line
 from assay.ingest.schema import by_label, logged, named
 from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Line, Record, Region, Span
+from lark import Token
 
 GRAMMAR = "deepflow_config"
 PROOF = ({"model_param"}, {"arch_param", "sw_param", "power_breakdown", "tech_param"})
@@ -52,9 +51,7 @@ class DeepflowConfig(pa.DataFrameModel):
     launch_overhead: float = number(
         "arch_param.kernel_launch_overhead", "sw_param.kernel_launch_overhead", unit="s"
     )
-    dram_energy: float = number(
-        "tech_param.DRAM_energy_per_bit_trans", scale=PER_BYTE, unit="J/B"
-    )
+    dram_energy: float = number("tech_param.DRAM_energy_per_bit_trans", scale=PER_BYTE, unit="J/B")
     l2_energy: float = number("tech_param.L2_energy_per_bit", scale=PER_BYTE, unit="J/B")
     shared_energy: float = number(
         "tech_param.shared_mem_energy_per_bit", scale=PER_BYTE, unit="J/B"
@@ -82,7 +79,8 @@ class DeepflowConfig(pa.DataFrameModel):
 
 def fold(region: Region) -> Folded:
     """One record from all lines; nothing where the top-level keys are another program's."""
-    folded, record, path = Folded(), None, []
+    folded, record = Folded(), None
+    path: list[tuple[int, str]] = []
     degrees: list[Cell] = []
     top: set[str] = set()
     for line in region.lines:
@@ -93,7 +91,7 @@ def fold(region: Region) -> Folded:
             folded.refused.append(tree._replace(text=line.text))
             continue
         folded.claimed.add(line.number)
-        name, depth, cell = _said(tree, line, region)
+        name, depth, cell = _said(tree, line)
         path = [*(part for part in path if part[0] < depth), (depth, name)]
         top.add(path[0][1])
         record = record or Record(line.number, {}, line.column)
@@ -111,7 +109,7 @@ def fold(region: Region) -> Folded:
     return folded
 
 
-def _entry(line: Line, region: Region) -> Tree | Diagnostic | None:  # type: ignore[type-arg]
+def _entry(line: Line, region: Region) -> ParsedLine | Diagnostic | None:
     text = line.text.split("#", 1)[0].strip()
     if ":" not in text or text.startswith("-"):
         return None
@@ -122,14 +120,18 @@ def _entry(line: Line, region: Region) -> Tree | Diagnostic | None:  # type: ign
     return parse_line(GRAMMAR, "entry_line", text, span)
 
 
-def _said(tree: Tree, line: Line, region: Region) -> tuple[str, int, Cell | None]:  # type: ignore[type-arg]
+def _said(tree: ParsedLine, line: Line) -> tuple[str, int, Cell | None]:
     """Key, indentation and value of an entry; prefix peeling has eaten the blanks in front."""
     key = str(next(tree.find_data("key")).children[0])
     value = next(tree.find_data("value"), None)
     depth = line.column
     if value is None:
         return key, depth, None
-    token = next(iter(value.scan_values(lambda token: token.type in ("NUMBER", "WORD"))))
+    token = next(
+        token
+        for token in value.scan_values(lambda held: isinstance(held, Token))
+        if isinstance(token, Token) and token.type in ("NUMBER", "WORD")
+    )
     size = next((str(part.children[0]) for part in value.find_data("size")), None)
     scale = 1.0 if size is None else SCALES.get(size, 0.0)
     cell = Cell(str(token).strip(), line.number, line.column + (token.start_pos or 0), scale)

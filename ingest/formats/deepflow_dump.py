@@ -1,8 +1,8 @@
 """Dumps of the DeepFlow estimator, both generations, whole or cut short.
 
-In: a document with at least one line that only DeepFlow prints. Out: the frames of `deepflow_frames`
-and, for a dump that lacks lines, a remark that names them. A dump ends at its `time_per_step:` or
-`Params` line, or where a line comes again that a dump prints once.
+In: a document with at least one line that only DeepFlow prints. Out: the frames of
+`deepflow_frames` and, for a dump that lacks lines, a remark that names them. A dump ends at its
+`time_per_step:` or `Params` line, or where a line comes again that a dump prints once.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from assay.ingest.formats.deepflow_frames import (
     DeepflowMachine,
     DeepflowMemory,
     DeepflowPart,
+    DeepflowReload,
 )
 from assay.ingest.formats.deepflow_lines import KINDS, TAKE, Dump, hardware_records
 from assay.ingest.linewise import Said, read
@@ -32,8 +33,8 @@ def fold(region: Region) -> Folded:
     for line in region.lines:
         outcome = _read(line, region, dumps)
         if isinstance(outcome, Diagnostic):
-            own = outcome.code != Code.SYNTAX or not _generic(line)
-            (folded.refused if own else dumps.doubtful).append(outcome._replace(text=line.text))
+            kept = dumps.doubtful if _generic(line) else folded.refused
+            kept.append(outcome._replace(text=line.text))
         elif outcome is not None:
             folded.claimed.add(line.number)
             dumps.take(outcome)
@@ -41,8 +42,7 @@ def fold(region: Region) -> Folded:
             dumps.entitle(line.text.strip())
             folded.claimed.add(line.number)
     if not dumps.proven:
-        own = [fault for fault in folded.refused if not _generic_at(region, fault)]
-        return Folded(refused=own)
+        return Folded(refused=folded.refused)
     folded.refused += dumps.doubtful
     for dump in dumps.finished():
         folded.records += _records(dump)
@@ -116,12 +116,8 @@ def _generic(line: Line) -> bool:
     return bool(getattr(_kind_of(line), "generic", True))
 
 
-def _generic_at(region: Region, fault: Diagnostic) -> bool:
-    return any(line.number == fault.span.line and _generic(line) for line in region.lines)
-
-
 def _records(dump: Dump) -> list[Record]:
-    totals = {name: cell for name, cell in dump.totals.items()}
+    totals = dict(dump.totals)
     totals["generation"] = Cell("2" if dump.later else "1", dump.first, value_origin="inferred")
     whole = Record(dump.first, totals, 1, "deepflow_dump")
     records = [whole, *dump.rows.values(), *hardware_records(dump), *dump.components]
@@ -132,6 +128,7 @@ def _records(dump: Dump) -> list[Record]:
 
 WANTED = {
     "gemm": (9, "GEMMs", ("flop", "time")),
+    "reload": (36, "reload triples", ("reload_ab",)),
     "kernel": (12, "pointwise, gradient and embedding kernels", ("bytes",)),
     "part": (9, "parts of the step", ("time",)),
 }
@@ -169,6 +166,7 @@ FORMAT = Format(
     schemas={
         "deepflow_dump": DeepflowDump,
         "deepflow_gemm": DeepflowGemm,
+        "deepflow_reload": DeepflowReload,
         "deepflow_kernel": DeepflowKernel,
         "deepflow_part": DeepflowPart,
         "deepflow_memory": DeepflowMemory,

@@ -1,4 +1,4 @@
-"""The frames of a DeepFlow dump: one row per GEMM, kernel, part, memory line, machine, component, dump.
+"""The frames of a DeepFlow dump: a row per GEMM, kernel, part, memory line, chip, component, dump.
 
 `dump` is the first line of the dump that a row belongs to: the case. Sizes and rates are printed in
 powers of 1024 under decimal names ("GB/s" is 2³⁰ B/s), and before the derate; `Tflops` are decimal.
@@ -7,7 +7,6 @@ powers of 1024 under decimal names ("GB/s" is 2³⁰ B/s), and before the derate
 from __future__ import annotations
 
 import pandera.polars as pa
-
 from assay.ingest.schema import logged, named
 
 SCALES = {
@@ -60,18 +59,20 @@ class DeepflowGemm(OfDump):
     inflection: float = rounded("inflection", "flop/B", "where bytes stop to bound")
     intensity_t: float = rounded("intensity_t", "flop/B")
     inflection_t: float = rounded("inflection_t", "flop/B")
-    gmem_reload_ab: int = count("gmem_reload_ab", "1")
-    gmem_reload_ac: int = count("gmem_reload_ac", "1")
-    gmem_reload_bc: int = count("gmem_reload_bc", "1")
-    l2mem_reload_ab: int = count("l2mem_reload_ab", "1")
-    l2mem_reload_ac: int = count("l2mem_reload_ac", "1")
-    l2mem_reload_bc: int = count("l2mem_reload_bc", "1")
-    gmem_reload_ab_t: int = count("gmem_reload_ab_t", "1")
-    gmem_reload_ac_t: int = count("gmem_reload_ac_t", "1")
-    gmem_reload_bc_t: int = count("gmem_reload_bc_t", "1")
-    l2mem_reload_ab_t: int = count("l2mem_reload_ab_t", "1")
-    l2mem_reload_ac_t: int = count("l2mem_reload_ac_t", "1")
-    l2mem_reload_bc_t: int = count("l2mem_reload_bc_t", "1")
+
+    class Config:
+        """What the rows are about."""
+
+        metadata = {"scope": "gemm", "subject": ("name",), "case": "dump"}
+
+
+class DeepflowReload(OfDump):
+    """How often the operands of a product are moved, at one cache level and in one orientation."""
+
+    name: str = named(nullable=False, meaning="product, cache level, and whether transposed")
+    reload_ab: int = count("reload_ab", "1")
+    reload_ac: int = count("reload_ac", "1")
+    reload_bc: int = count("reload_bc", "1")
 
     class Config:
         """What the rows are about."""

@@ -1,8 +1,8 @@
 """What each line of a DeepFlow dump says, gathered until the dump is whole.
 
-In: lines as `Said`, in order. Out: a `Dump` with its records by name. Lines that carry no name of their
-own wait for the next line that does; what cannot be told apart after a missing line (which of two
-intensities, which of four reload triples) is left out, not guessed.
+In: lines as `Said`, in order. Out: a `Dump` with its records by name. Lines that carry no name of
+their own wait for the next line that does; what cannot be told apart after a missing line (which
+of two intensities, which of four reload triples) is left out, not guessed.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lark import Tree
-
 from assay.ingest.formats.deepflow_frames import SCALES
 from assay.ingest.linewise import Said, kind
 from assay.ingest.types import Cell, Record
+from lark import Tree
 
 GRAMMAR = "deepflow_dump"
 MEMORY = "Total|Embedding|Hidden|Softmax|Projection|Weight|Activation|Pointwise"
@@ -111,11 +110,11 @@ def _gemm(dump: Dump, said: Said) -> None:
     order = ["gmem", "l2mem", "gmem", "l2mem"]
     if [level for level, triple in dump.reloads if triple] == order == [r[0] for r in dump.reloads]:
         for index, (level, triple) in enumerate(dump.reloads):
-            suffix = "_t" if index > 1 else ""
-            for operand in ("ab", "ac", "bc"):
-                cell = triple.cell(f"reload_{operand}") if triple else None
-                if cell:
-                    record.cells[f"{level}_reload_{operand}{suffix}"] = cell
+            if triple is None:
+                continue
+            name = f"{said.text('name')} {level}{' transposed' if index > 1 else ''}"
+            row = dump.row("reload", name, triple.line.number, triple.line.column)
+            row.cells |= work_cells(triple, "reload_ab", "reload_ac", "reload_bc")
     dump.reloads = []
 
 

@@ -1,8 +1,9 @@
 """Per-layer transformer estimates: tables, their sums, and the lines that say of which model.
 
-In: text with CSV tables or printed data frames, or a notebook with HTML or text output. Out: one row per
-layer and one per sum. The case comes from the nearest `model:` and `parallelization:` lines above;
-what they do not say stays unknown. Whether times are in ms or s follows from the table itself.
+In: text with CSV tables or printed data frames, or a notebook with HTML or text output. Out: one
+row per layer and one per sum. The case comes from the nearest `model:` and `parallelization:`
+lines above; what they do not say stays unknown. Whether times are in ms or s follows from the
+table itself.
 """
 
 from __future__ import annotations
@@ -47,12 +48,12 @@ SAID = {
 }
 """Key of a `model:` or `parallelization:` line → column."""
 
-BLOCKS = {"mlp": "mlp", "sa": "attention", "self attention": "attention"}
+BLOCKS = {"mlp": "mlp", "sa": "attention", "selfattention": "attention"}
 MLP_LAYERS = ("fc1", "fc2")
 SCIENTIFIC = re.compile(r"[eE]")
 PLAUSIBLE = (1e13, 1e16)
-"""Flop/s of the matrix units of any accelerator that ran such a model: a factor of 1000 wide, so that
-of milliseconds and seconds only one can be meant."""
+"""Flop/s of the matrix units of any accelerator that ran such a model: a factor of 1000 wide, so
+that of milliseconds and seconds only one can be meant."""
 
 
 @dataclass
@@ -101,7 +102,11 @@ def fold(region: Region) -> Folded:
 def _shown(region: Region) -> list[Shown]:
     if is_notebook(region.lines):
         return outputs(region.lines)
-    return [Shown(line.number, line.column, line.text, "text", -2) for line in region.lines]
+    # a data frame is aligned by column, so what was peeled off in front counts as blanks
+    return [
+        Shown(line.number, 1, " " * (line.column - 1) + line.text, "text", -2)
+        for line in region.lines
+    ]
 
 
 def _table(lines: Sequence[Shown], at: int, *, skip: bool) -> Table | None:
@@ -117,7 +122,8 @@ def _table(lines: Sequence[Shown], at: int, *, skip: bool) -> Table | None:
 
 
 def _said(document: _Document, region: Region, shown: Shown) -> None:
-    line = Line(shown.number, shown.text, shown.column, {})
+    text = shown.text.lstrip()
+    line = Line(shown.number, text, shown.column + len(shown.text) - len(text), {})
     said = read(GRAMMAR, KINDS, line, region.source)
     if isinstance(said, Diagnostic):
         document.folded.refused.append(said._replace(text=shown.text))
@@ -181,7 +187,7 @@ def _block_of(table: Table) -> str | None:
 
 
 def _columns(table: Table) -> list[tuple[FieldSpec, float] | None]:
-    """The column of each label. Where times of a pass are split into parts, `t_fwd` is their sum."""
+    """The column of each label. Where the times of a pass come in parts, `t_fwd` is their sum."""
     known = by_label(LayerEstimate)
     split = "t_fwd_comm" in table.labels
     renamed = {"t_fwd": "t_total_fwd", "t_bwd": "t_total_bwd"} if split else {}

@@ -1,13 +1,12 @@
 """The frames of per-layer estimates: one row per layer, and one per sum.
 
-Printed units: flop in TFLOP, memory and volumes in GB (decimal), times in ms or s as the table's own
-arithmetic shows. Numbers are rounded to six decimals, trailing zeros dropped.
+Printed units: flop in TFLOP, memory and volumes in GB (decimal), times in ms or s as the table's
+own arithmetic shows. Numbers are rounded to six decimals, trailing zeros dropped.
 """
 
 from __future__ import annotations
 
 import pandera.polars as pa
-
 from assay.ingest.schema import logged, named
 
 TABLE_KIND = "fixed(6)"

@@ -1,7 +1,7 @@
 """Tables of per-layer estimates in three dresses: CSV, HTML, and the wrapped text of a data frame.
 
-In: lines of a document or of a notebook's output. Out: a `Table`: header and rows as text with the place
-of every cell, and the lines it takes. Nothing is typed here.
+In: lines of a document or of a notebook's output. Out: a `Table`: header and rows as text with the
+place of every cell, and the lines it takes. Nothing is typed here.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def is_header(labels: Sequence[str]) -> bool:
 
 def csv_table(lines: Sequence[Shown], at: int) -> Table | None:
     """The CSV table whose header is line `at`: an unnamed index column, then the labels."""
-    labels = lines[at].text.strip().split(",")
+    labels = lines[at].text.strip().split(",")  # the index has no label, or pandas' own
     if len(labels) < 3 or not is_header(labels[1:]):
         return None
     table = Table(lines[at].number, labels[1:], lines={lines[at].number})
     for line in lines[at + 1 :]:
-        if not re.match(r"[0-9]+,", line.text):
+        if not re.match(r"\s*[0-9]+,", line.text):
             break
         cells, begin = [], 0
         for part in line.text.rstrip("\n").split(","):

@@ -1,13 +1,12 @@
 """The frames of a Ulysses trace; `trace` is the first line of the trace that a row belongs to.
 
-Sizes are per rank in decimal units, flop are totals over all ranks. What was printed is what a program
-computed from shapes (elements, flop) or what the allocator said (memory).
+Sizes are per rank in decimal units, flop are totals over all ranks. What was printed is what a
+program computed from shapes (elements, flop) or what the allocator said (memory).
 """
 
 from __future__ import annotations
 
 import pandera.polars as pa
-
 from assay.ingest.schema import logged, named
 
 DIMENSIONS = 6

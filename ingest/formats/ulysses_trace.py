@@ -1,9 +1,9 @@
 """Traces of sequence-parallel attention: header, tensors, operations, flop and memory, in order.
 
-In: lines of one or more hosts; a prefix has been taken off and tells them apart. A trace begins at a
-`my_rank` line, or at a host's first line. Out: one row per trace, per tensor, per flop line, per memory
-line and per other line, each with the section and the operation it stands under. Lines come from one
-rank: sizes are per rank, flop are totals.
+In: lines of one or more hosts; a prefix has been taken off and tells them apart. A trace begins at
+a `my_rank` line, or at a host's first line. Out: one row per trace, per tensor, per flop line, per
+memory line and per other line, each with the section and the operation it stands under. Lines come
+from one rank: sizes are per rank, flop are totals.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ from assay.ingest.types import Cell, Diagnostic, Folded, Format, Record, Region
 GRAMMAR = "ulysses_trace"
 KINDS = (
     kind("rank_line", r"my_rank "),
-    kind("tensor_line", r"[A-Za-z_][\w ()]*(?:\[[^\]]*\])?(?: shape)?: ?torch\.Size", open_end=False),
+    kind("tensor_line", r"[A-Za-z_][\w ()]*(?:\[[^\]]*\])?(?: shape)?: ?torch\.Size",
+         open_end=False),
     kind("memory_line", r"(?:Peak|Current|Torch) memory allocation:", open_end=False),
     kind("per_gpu_line", r"head per GPU:", generic=True),
     kind("flops_line", r"(?:.*[=x].* )?flops: ", open_end=False, generic=True),
     kind("contiguous_line", r"is_contiguous:", generic=True),
     kind("ranks_line", r"[A-Z]{1,2} ranks:", open_end=False, generic=True),
     kind("nccl_line", r"NCCL version", generic=True),
-    kind("section_line", r"(?:[0-9]D )?[A-Z][A-Za-z-]*(?: [A-Za-z]+)? (?:[Aa]ttention|[Pp]arallel)\s*$",
+    kind("section_line",
+         r"(?:[0-9]D )?[A-Z][A-Za-z-]*(?: [A-Za-z]+)? (?:[Aa]ttention|[Pp]arallel)\s*$",
          generic=True),
     kind("equation_line", r"[A-Za-z_]\w* ?= ?\w+ ?x ?\w+", generic=True),
     kind("operation_line",

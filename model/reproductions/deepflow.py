@@ -77,39 +77,44 @@ class Figure(NamedTuple):
 def gemm_counts(gemm: Gemm, tiles: Tiles, precision: int) -> Iterator[Figure]:
     """Flop, bytes, reloads and intensity of one GEMM: what needs no rate.
 
-    Quantities of the transposed orientation end in `_t`; its bytes are printed only where the
-    estimator prefers it.
+    Reloads have a subject per cache level and orientation. Intensity is printed for both
+    orientations, the transposed one as `intensity_t`.
 
     >>> from assay.model.reproductions.deepflow_gemm import Gemm, Tiles
     >>> figures = gemm_counts(Gemm("Cf", 512, 39936, 79872), Tiles(512, 2048), 4)
     >>> [int(f.value) for f in figures if f.quantity == "gmem_bytes"]
     [25681723392]
     """
-    for suffix, one in zip(("", "_t"), gemm_work(gemm, tiles, precision), strict=True):
-        yield Figure("gemm", gemm.name, f"flop{suffix}", one.flop, "flop")
-        yield Figure("gemm", gemm.name, f"gmem_bytes{suffix}", one.gmem, "B")
-        yield Figure("gemm", gemm.name, f"l2mem_bytes{suffix}", one.l2mem, "B")
+    first, second = gemm_work(gemm, tiles, precision)
+    yield Figure("gemm", gemm.name, "flop", first.flop, "flop")
+    yield Figure("gemm", gemm.name, "gmem_bytes", first.gmem, "B")
+    yield Figure("gemm", gemm.name, "l2mem_bytes", first.l2mem, "B")
+    for suffix, turned, one in (("", "", first), ("_t", " transposed", second)):
         yield Figure("gemm", gemm.name, f"intensity{suffix}", one.intensity, "flop/B")
         for level, count in (("gmem", one.gmem_reloads), ("l2mem", one.l2mem_reloads)):
             for operand in ("ab", "ac", "bc"):
-                times = getattr(count, operand)
-                yield Figure("gemm", gemm.name, f"{level}_reload_{operand}{suffix}", times, "1")
+                subject, times = f"{gemm.name} {level}{turned}", getattr(count, operand)
+                yield Figure("gemm", subject, f"reload_{operand}", times, "1")
 
 
 def gemm_time(gemm: Gemm, tiles: Tiles, precision: int, rates: Rates) -> Iterator[Figure]:
     """Time of one GEMM, launch included, and the inflection printed for both orientations.
 
-    A dump that prefers the transposed orientation still prints the time of the other one beside
-    `GEMM_time_t`: that number is `time_t`.
+    A dump that prefers the transposed orientation prints that one's flop and bytes under names in
+    `_t`, and beside `GEMM_time_t` still the time of the other: that number is `time_t`.
     """
-    first, second = gemm_times(*gemm_work(gemm, tiles, precision), rates)
+    both = gemm_work(gemm, tiles, precision)
+    first, second = gemm_times(*both, rates)
     inflection = rates.flops / rates.memory_bandwidth
     for suffix in ("", "_t"):
         yield Figure("gemm", gemm.name, f"inflection{suffix}", inflection, "flop/B")
-    if first is not None and second is not None:
-        yield Figure("gemm", gemm.name, "time", min(first, second), "s")
-        if second < first:
-            yield Figure("gemm", gemm.name, "time_t", first, "s")
+    if first is None or second is None:
+        return
+    yield Figure("gemm", gemm.name, "time", min(first, second), "s")
+    if second < first:
+        yield Figure("gemm", gemm.name, "flop_t", both[1].flop, "flop")
+        yield Figure("gemm", gemm.name, "gmem_bytes_t", both[1].gmem, "B")
+        yield Figure("gemm", gemm.name, "time_t", first, "s")
 
 
 def kernel_counts(kernels: Iterable[Kernel]) -> Iterator[Figure]:
@@ -194,7 +199,8 @@ def step_figures(work: Workload, tiles: Tiles, rates: Rates) -> Iterator[Figure]
     """Parts of the step and the step itself."""
     part = step_parts(work, tiles, rates)
     for name, seconds in part.items():
-        yield Figure("configuration", name, "time", seconds, "s")
+        if name != "apply_softmax":  # part of the step, but not of the line
+            yield Figure("configuration", name, "time", seconds, "s")
     whole = step_time(work, part)
     if whole is not None:
         yield Figure("configuration", "", "step_time", whole, "s")
@@ -208,6 +214,7 @@ def count_figures(work: Workload) -> Iterator[Figure]:
     yield Figure("configuration", "", "parameters", parameters(work), "1")
     for name, size in requirement(work).items():
         yield Figure("configuration", name, "memory", size, "B")
+        yield Figure("configuration", name, "memory_per_shard", size, "B")  # one shard is all
 
 
 def chip_figures(chip: Chip) -> Iterator[Figure]:
@@ -237,7 +244,8 @@ def estimate(work: Workload, chip: Chip) -> list[Figure]:
     figures += kernel_times((*pointwise(work), *gradients(work)), chip.rates)
     figures += step_figures(work, tiles, chip.rates)
     needed = requirement(work)["total"] / chip.memory_size
-    figures.append(Figure("configuration", "", "memory_overflow", needed, "1"))
+    for quantity in ("memory_overflow", "memory_overflow_per_shard"):
+        figures.append(Figure("configuration", "", quantity, needed, "1"))
     return figures
 
 

@@ -194,12 +194,12 @@ def _edge(work: Workload, printed: Printed, size: Key, level: str) -> tuple[int,
     fits = [0, *(2**exponent for exponent in range(24))]
     used: list[Key] = []
     for gemm in gemms(work):
-        for suffix, (a, b, c) in (
+        for turned, (a, b, c) in (
             ("", (gemm.a, gemm.b, gemm.c)),
-            ("_t", (gemm.c, gemm.b, gemm.a)),
+            (" transposed", (gemm.c, gemm.b, gemm.a)),
         ):
             for operand in ("ab", "bc"):
-                key = ("gemm", gemm.name, f"{level}_reload_{operand}{suffix}")
+                key = ("gemm", f"{gemm.name} {level}{turned}", f"reload_{operand}")
                 if key not in printed:
                     continue
                 said = printed[key].value

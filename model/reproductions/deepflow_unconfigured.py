@@ -37,7 +37,7 @@ def figures(solution: Solution) -> Iterator[Figure]:
     work, tiles, rates = solution.work, solution.tiles, solution.rates
     if work is None:
         return
-    per_layer = {"parameters", "memory"}
+    per_layer = {"parameters", "memory", "memory_per_shard"}
     for figure in count_figures(work):
         if solution.layers_known or figure.quantity not in per_layer:
             yield figure

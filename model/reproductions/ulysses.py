@@ -152,11 +152,16 @@ def flops_figures(lines: Sequence[Mapping[str, Any]], known: Mapping[str, int]) 
 def _events(lines: Sequence[Mapping[str, Any]]) -> list[Event]:
     return [
         Event(
-            line["kind"], line["text"] or "", line["name"] or "", tuple(line["shape"] or ()),
-            line["low"] or 0.0, line["high"] or 0.0,
+            kind=line["kind"],
+            text=line["text"] or "",
+            name=line["name"] or "",
+            shape=tuple(line["shape"] or ()),
+            label=line["label"] or "",
+            low=line["low"] or 0.0,
+            high=line["high"] or 0.0,
         )
         for line in lines
-    ]  # fmt: skip
+    ]
 
 
 def peak_figures(lines: Sequence[Mapping[str, Any]], itemsize: int) -> Iterator[_Row]:

@@ -51,6 +51,18 @@ def evaluate(dimension: str, known: Mapping[str, int]) -> int | None:
     return value
 
 
+def powers(dimension: str) -> dict[str, int]:
+    """A dimension as exponents by symbol; integers count as symbols of their own.
+
+    >>> powers("N/DP/TP"), powers("h")
+    ({'N': 1, 'DP': -1, 'TP': -1}, {'h': 1})
+    """
+    found: dict[str, int] = {}
+    for operator, name in _PART.findall(dimension):
+        found[name] = found.get(name, 0) + (-1 if operator == "/" else 1)
+    return found
+
+
 def solve(
     labels: Sequence[tuple[str, Sequence[int]]], known: Mapping[str, int]
 ) -> dict[str, tuple[int, int]]:

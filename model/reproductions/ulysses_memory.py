@@ -10,12 +10,22 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from operator import mul
 from typing import Literal, NamedTuple
 
+from assay.model.reproductions.ulysses_labels import dimensions, powers
+
 Kind = Literal["section", "operation", "equation", "tensor", "contiguous", "peak", "other"]
+
+
+class Layout(NamedTuple):
+    """A tensor's dimensions as numbers and, where it has a label, in symbols."""
+
+    shape: tuple[int, ...]
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -26,8 +36,14 @@ class Event:
     text: str = ""
     name: str = ""
     shape: tuple[int, ...] = ()
+    label: str = ""
     low: float = 0.0  # interval of a printed peak
     high: float = 0.0
+
+    @property
+    def layout(self) -> Layout:
+        """The tensor's dimensions."""
+        return Layout(self.shape, self.label)
 
 
 class Held(NamedTuple):
@@ -37,14 +53,35 @@ class Held(NamedTuple):
     workspace: bool
 
 
-def is_view(old: Sequence[int], new: Sequence[int]) -> bool:
+def is_view(old: Layout, new: Layout) -> bool:
     """Whether `new` only joins neighbouring dimensions of `old`, which copies nothing.
 
-    >>> is_view((128, 128, 16384), (16384, 16384)), is_view((16, 8, 3750, 128), (8, 60000, 128))
-    (True, False)
+    Symbols decide where both have them: equal sizes may be a coincidence.
+
+    >>> is_view(Layout((4, 4, 8), "[h, d/h, d]"), Layout((16, 8), "[d, d]"))
+    True
+    >>> is_view(Layout((8, 8, 4), "[P, h/P, N/P]"), Layout((8, 32), "[h/P, N]"))
+    False
     """
-    ends = set(itertools.accumulate(old, lambda a, b: a * b))
-    return prod(old) == prod(new) and set(itertools.accumulate(new, lambda a, b: a * b)) <= ends
+    before, after = dimensions(old.label), dimensions(new.label)
+    if before and after:
+        ends = list(itertools.accumulate(map(powers, before), joined))
+        return set(map(_key, itertools.accumulate(map(powers, after), joined))) <= set(
+            map(_key, ends)
+        )
+    sizes = set(itertools.accumulate(old.shape, mul))
+    return prod(old.shape) == prod(new.shape) and (
+        set(itertools.accumulate(new.shape, mul)) <= sizes
+    )
+
+
+def joined(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    """The product of two monomials, as exponents by symbol."""
+    return {name: one.get(name, 0) + other.get(name, 0) for name in {*one, *other}}
+
+
+def _key(monomial: Mapping[str, int]) -> frozenset[tuple[str, int]]:
+    return frozenset((name, power) for name, power in monomial.items() if power)
 
 
 def moves_only(text: str) -> bool:
@@ -64,27 +101,27 @@ class Memory:
     live: int = 0
     peak: int = 0
     workspace: bool = False
-    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    layouts: dict[str, Layout] = field(default_factory=dict)
 
     def touch(self, extra: int = 0) -> None:
         """Let the peak see what is live now, with `extra` for the time of a copy."""
         self.peak = max(self.peak, self.live + extra)
 
-    def make(self, name: str, shape: tuple[int, ...]) -> None:
+    def make(self, name: str, layout: Layout) -> None:
         """A new tensor; an older one of the same name stays, the program still holds it."""
-        self.live += prod(shape) * self.itemsize
-        self.shapes[name] = shape
+        self.live += prod(layout.shape) * self.itemsize
+        self.layouts[name] = layout
         self.touch()
 
-    def rearrange(self, name: str, shape: tuple[int, ...], *, reshaped: bool, dense: bool) -> None:
+    def rearrange(self, name: str, layout: Layout, *, reshaped: bool, dense: bool) -> None:
         """A tensor in a new order: a copy beside the old one for a moment, or only a view of it.
 
         A reshape that permutes copies; a transpose alone copies if its result is contiguous.
         """
-        old = self.shapes.get(name, shape)
-        self.shapes[name] = shape
-        if not is_view(old, shape) and (reshaped or dense):
-            self.touch(prod(shape) * self.itemsize)
+        old = self.layouts.get(name, layout)
+        self.layouts[name] = layout
+        if not is_view(old, layout) and (reshaped or dense):
+            self.touch(prod(layout.shape) * self.itemsize)
 
 
 def _operations(events: Sequence[Event]) -> list[tuple[Event | None, list[Event]]]:
@@ -120,9 +157,9 @@ def peaks(events: Sequence[Event], itemsize: int) -> list[Held | None]:
         for event in group:
             if event.kind == "tensor" and moves_only(text):
                 reshaped = "reshape" in text
-                memory.rearrange(event.name, event.shape, reshaped=reshaped, dense=dense)
+                memory.rearrange(event.name, event.layout, reshaped=reshaped, dense=dense)
             elif event.kind == "tensor":
-                memory.make(event.name, event.shape)
+                memory.make(event.name, event.layout)
             elif event.kind == "peak":
                 held.append(Held(memory.peak, memory.workspace))
     return held

@@ -53,10 +53,13 @@ def transcribe(c: dict) -> dict[tuple[str, str], float]:  # noqa: PLR0915 one pa
             for level, edge in (("gmem", x1), ("l2mem", x2)):
                 r = triple(x, y, z, edge)
                 for operand, times in zip(("ab", "ac", "bc"), r, strict=True):
-                    out[name, f"{level}_reload_{operand}{t}"] = times
+                    turned = " transposed" if t else ""
+                    out[f"{name} {level}{turned}", f"reload_{operand}"] = times
                 traffic.append((x * y * r[0] + x * z * r[1] + y * z * r[2]) * el)
-                out[name, f"{level}_bytes{t}"] = traffic[-1]
-            out[name, "flop" + t] = flop
+                if not t:
+                    out[name, f"{level}_bytes"] = traffic[-1]
+            if not t:
+                out[name, "flop"] = flop
             out[name, "intensity" + t] = flop / traffic[0]
             out[name, "inflection" + t] = th / bw
             seconds.append(line(flop, *traffic) + o)

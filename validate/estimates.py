@@ -1,0 +1,183 @@
+"""Published estimators reproduced on the rows that they print.
+
+From the frames of a reading to the cases of `model.reproductions`: a dump is bound to the one
+configuration beside it, a table of layers to the lines above it and a machine, a trace to its
+lines. What ends in `_reproduced` is a registered model: what is asked in, predictions out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+import polars as pl
+from assay.model.machine import machine, resolve
+from assay.model.reproductions import deepflow, deepflow_unconfigured, layer_estimates, ulysses
+from assay.validate.cases import Cases
+from assay.validate.forecasts import Asked
+
+DEEPFLOW = (
+    "time", "flop", "gmem_bytes", "l2mem_bytes", "intensity", "intensity_t", "inflection",
+    "inflection_t", "reload_ab", "reload_ac", "reload_bc",
+)  # fmt: skip
+LAYERED = ("flops_fwd", "flops_bwd", "t_total_fwd", "t_total_bwd")
+"""Quantities that a report lists as somebody's, so that a row without a prediction says why."""
+
+
+def dump_cases(cases: Cases) -> pl.DataFrame:
+    """`DUMP_CASE` rows: each dump with the configuration of its folder, where there is just one.
+
+    A configuration of the same stem goes before that of the same folder. Values that are not there
+    are null, and so is everything for a dump that stands alone or beside several.
+    """
+    frames = cases.reading.frames
+    dumps = frames.get("deepflow_dump", pl.DataFrame())
+    if dumps.is_empty():
+        return pl.DataFrame(schema=deepflow.DUMP_CASE)
+    printed = dumps.select(
+        "source", case=_case("dump"), split=pl.col("parallel_degree").fill_null(1)
+    )
+    configs = frames.get("deepflow_config", pl.DataFrame())
+    if configs.is_empty():
+        configs = pl.DataFrame(schema=deepflow.DUMP_CASE | {"source": pl.String()})
+    beside = _beside(printed["source"].to_list(), configs["source"].to_list())
+    known = printed.with_columns(
+        config=pl.col("source").replace_strict(beside, default=None, return_dtype=pl.String)
+    ).join(configs.rename({"source": "config"}), on="config", how="left", maintain_order="left")
+    degree = pl.max_horizontal("parallel_degree", "split")
+    whole = known.with_columns(parallel_degree=degree)
+    return whole.select(pl.col(n).cast(t) for n, t in deepflow.DUMP_CASE.items())
+
+
+def _beside(dumps: list[str], configs: list[str]) -> dict[str, str]:
+    """Dump → its configuration: of the same stem, else the only one in the folder of one dump."""
+    found = {}
+    for dump in dict.fromkeys(dumps):
+        place = PurePosixPath(dump)
+        near = [c for c in configs if PurePosixPath(c).parent == place.parent]
+        named = [c for c in near if PurePosixPath(c).stem == place.stem]
+        alone = sum(PurePosixPath(d).parent == place.parent for d in dict.fromkeys(dumps)) == 1
+        if len(named) == 1:
+            found[dump] = named[0]
+        elif len(near) == 1 and alone:
+            found[dump] = near[0]
+    return found
+
+
+def deepflow_reproduced(asked: Asked) -> pl.DataFrame:
+    """DeepFlow from a dump's configuration; without one, from the numbers of the dump itself."""
+    dumps = dump_cases(asked.cases)
+    configured = deepflow.predict(dumps)
+    alone = dumps.filter(
+        pl.col("parallel_degree").fill_null(1) == 1, pl.col("batch").is_null()
+    ).select("case")
+    own = asked.observations.join(alone, on="case", how="semi", maintain_order="left")
+    return pl.concat([configured, deepflow_unconfigured.predict_alone(own)])
+
+
+def layer_cases(cases: Cases) -> pl.DataFrame:
+    """`LAYER_CASE` rows, one per table of layers that has exactly the layers of its block."""
+    frame = cases.reading.frames.get("layer_estimates", pl.DataFrame())
+    if frame.is_empty():
+        return pl.DataFrame(schema=layer_estimates.LAYER_CASE)
+    said = ("block", "batch", "seq_len", "hidden", "heads", "depth", "m1", "m2", "gpu")
+    tables = frame.group_by("source", "table", maintain_order=True).agg(
+        *(pl.col(name).first() for name in said), names=pl.col("layer")
+    )
+    rows = []
+    for row in tables.iter_rows(named=True):
+        wanted = LAYERS.get(row["block"] or "")
+        if wanted is None or set(row["names"]) != wanted:
+            continue
+        facts = _facts(row["gpu"])
+        case = {"case": f"{row['source']}#{row['table']}", **{n: row[n] for n in said[:-1]}}
+        rows.append({**case, **facts})
+    return pl.DataFrame(rows, schema=layer_estimates.LAYER_CASE)
+
+
+def _layers_of(block: str) -> set[str]:
+    model = layer_estimates.Model(1, 8, 8, 1, 1, 1)
+    return {layer.name for layer in layer_estimates.BLOCKS[block](model)}
+
+
+LAYERS = {block: _layers_of(block) for block in layer_estimates.BLOCKS}
+"""Block → the layers that its table has; another set is another version of the estimator."""
+
+
+def _facts(printed: str | None) -> Mapping[str, float | int | None]:
+    """What a table needs to know of its machine; empty where it is unknown."""
+    try:
+        known = machine(resolve(printed)) if printed else None
+    except LookupError:
+        known = None
+    if known is None:
+        return {}
+    links = known.link_bandwidth
+    return {
+        "matrix_flops": known.peaks.get("fp16"),
+        "vector_flops": known.vector_flops,
+        "memory_bandwidth": known.memory_bandwidth,
+        "link_bandwidth": None if links is None else 2 * links,
+        "link_domain": None if known.gpus_per_node is None else int(known.gpus_per_node),
+    }
+
+
+def layers_reproduced(asked: Asked) -> pl.DataFrame:
+    """The per-layer estimator on its own tables."""
+    return layer_estimates.predict(layer_cases(asked.cases))
+
+
+def trace_cases(cases: Cases) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Traces and their lines in order, as `ulysses.predict` takes them."""
+    frames = cases.reading.frames
+    headers = frames.get("ulysses_trace", pl.DataFrame())
+    if headers.is_empty():
+        return pl.DataFrame(schema=ulysses.TRACE_CASE), pl.DataFrame(schema=ulysses.TRACE_LINE)
+    traces = headers.select(
+        case=_case("trace"),
+        **{n: pl.col(n).cast(t) for n, t in ulysses.TRACE_CASE.items() if n != "case"},
+    )
+    parts = [pl.DataFrame(schema=ulysses.TRACE_LINE)]
+    for name, columns in LINES.items():
+        frame = frames.get(name, pl.DataFrame())
+        if not frame.is_empty():
+            parts.append(_lines(frame, columns))
+    return traces, pl.concat(parts)
+
+
+def _lines(frame: pl.DataFrame, columns: Mapping[str, pl.Expr]) -> pl.DataFrame:
+    given = {"case": _case("trace"), "line": pl.col("line"), "section": pl.col("section")}
+    given |= columns
+    kept = frame.select(
+        given.get(name, pl.lit(None)).cast(kind).alias(name)
+        for name, kind in ulysses.TRACE_LINE.items()
+    )
+    return kept.drop_nulls("kind")
+
+
+_SHAPE = pl.col("shape").str.extract_all("[0-9]+").cast(pl.List(pl.Int64))
+_ULP = pl.col("peak_memory_ulp") / 2
+LINES: dict[str, dict[str, pl.Expr]] = {
+    "ulysses_tensor": {
+        "kind": pl.lit("tensor"), "subject": pl.col("subject"), "name": pl.col("name"),
+        "label": pl.col("label"), "shape": _SHAPE,
+    },
+    "ulysses_flops": {
+        "kind": pl.lit("flops"), "subject": pl.col("subject"), "text": pl.col("equation"),
+    },
+    "ulysses_memory": {
+        "kind": pl.when(pl.col("peak_memory").is_not_null()).then(pl.lit("peak")),
+        "subject": pl.col("subject"),
+        "low": pl.col("peak_memory") - _ULP, "high": pl.col("peak_memory") + _ULP,
+    },
+    "ulysses_event": {
+        "kind": pl.when(pl.col("text") != "is_contiguous: False").then("kind"),
+        "text": pl.col("text"),
+    },
+}  # fmt: skip
+"""Frame → the columns of `TRACE_LINE` that it gives."""
+
+
+def traces_reproduced(asked: Asked) -> pl.DataFrame:
+    """Sizes, flop and peak memory of every Ulysses trace."""
+    return ulysses.predict(*trace_cases(asked.cases))
