@@ -11,10 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.ingest.parse import ParsedLine, parse_line
+from assay.ingest.parse import ParsedLine, Token, Tree, parse_line
 from assay.ingest.source import Source
 from assay.ingest.types import Cell, Code, Diagnostic, Line, Span
-from lark import Token, Tree
 
 
 @dataclass(frozen=True)

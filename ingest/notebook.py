@@ -85,9 +85,11 @@ def _whole(lines: Sequence[Line]) -> Iterator[Shown]:
         return
     cells: list[dict[str, Any]] = document.get("cells", []) if isinstance(document, dict) else []
     held = [output for cell in cells for output in cell.get("outputs", [])]
+    at = 0
     for number, output in enumerate(held):
         for name, value in {**output.get("data", {}), "text": output.get("text", "")}.items():
             text = "".join(value) if isinstance(value, list) else value
             if name in KEYS and isinstance(text, str):
                 for part in text.splitlines():
-                    yield Shown(lines[0].number, 1, part, KEYS[name], number)
+                    at = max(lines[0].text.find(json.dumps(part)[1:-1], at), at + 1)
+                    yield Shown(lines[0].number, at, part, KEYS[name], number)

@@ -31,12 +31,16 @@ def dump_cases(cases: Cases) -> pl.DataFrame:
     are null, and so is everything for a dump that stands alone or beside several.
     """
     frames = cases.reading.frames
-    dumps = frames.get("deepflow_dump", pl.DataFrame())
+    dumps = _blocks(cases, "deepflow_", "dump")
     if dumps.is_empty():
         return pl.DataFrame(schema=deepflow.DUMP_CASE)
-    printed = dumps.select(
-        "source", case=_case("dump"), split=pl.col("parallel_degree").fill_null(1)
-    )
+    split = pl.col("parallel_degree").fill_null(1)
+    if (totals := frames.get("deepflow_dump")) is not None and not totals.is_empty():
+        said = totals.select("source", "dump", split=split)
+        dumps = dumps.join(said, on=["source", "dump"], how="left", maintain_order="left")
+    else:
+        dumps = dumps.with_columns(split=pl.lit(1))
+    printed = dumps.select("source", "split", case=_case("dump"))
     configs = frames.get("deepflow_config", pl.DataFrame())
     if configs.is_empty():
         configs = pl.DataFrame(schema=deepflow.DUMP_CASE | {"source": pl.String()})
@@ -47,6 +51,17 @@ def dump_cases(cases: Cases) -> pl.DataFrame:
     degree = pl.max_horizontal("parallel_degree", "split")
     whole = known.with_columns(parallel_degree=degree)
     return whole.select(pl.col(n).cast(t) for n, t in deepflow.DUMP_CASE.items())
+
+
+def _blocks(cases: Cases, prefix: str, column: str) -> pl.DataFrame:
+    """Source and first line of every block that any frame of a format has rows of."""
+    parts = [
+        frame.select("source", column)
+        for name, frame in cases.reading.frames.items()
+        if name.startswith(prefix) and column in frame.columns
+    ]
+    empty = pl.DataFrame(schema={"source": pl.String, column: pl.Int64})
+    return pl.concat([empty, *parts]).unique().sort("source", column)
 
 
 def _beside(dumps: list[str], configs: list[str]) -> dict[str, str]:
@@ -130,12 +145,21 @@ def layers_reproduced(asked: Asked) -> pl.DataFrame:
 def trace_cases(cases: Cases) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Traces and their lines in order, as `ulysses.predict` takes them."""
     frames = cases.reading.frames
-    headers = frames.get("ulysses_trace", pl.DataFrame())
-    if headers.is_empty():
+    known = _blocks(cases, "ulysses_", "trace")
+    if known.is_empty():
         return pl.DataFrame(schema=ulysses.TRACE_CASE), pl.DataFrame(schema=ulysses.TRACE_LINE)
-    traces = headers.select(
-        case=_case("trace"),
-        **{n: pl.col(n).cast(t) for n, t in ulysses.TRACE_CASE.items() if n != "case"},
+    headers = frames.get("ulysses_trace", pl.DataFrame())
+    names = [name for name in ulysses.TRACE_CASE if name != "case"]
+    if not headers.is_empty():
+        on = ["source", "trace"]
+        held = headers.select(*on, *names)
+        known = known.join(held, on=on, how="left", maintain_order="left")
+    traces = known.select(
+        _case("trace").alias("case"),
+        *(
+            (pl.col(n) if n in known.columns else pl.lit(None)).cast(ulysses.TRACE_CASE[n]).alias(n)
+            for n in names
+        ),
     )
     parts = [pl.DataFrame(schema=ulysses.TRACE_LINE)]
     for name, columns in LINES.items():

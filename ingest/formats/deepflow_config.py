@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import pandera.polars as pa
 from assay.ingest.formats.deepflow_frames import SCALES
-from assay.ingest.parse import ParsedLine, parse_line
+from assay.ingest.parse import ParsedLine, Token, parse_line
 from assay.ingest.schema import by_label, logged, named
 from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Line, Record, Region, Span
-from lark import Token
 
 GRAMMAR = "deepflow_config"
 PROOF = ({"model_param"}, {"arch_param", "sw_param", "power_breakdown", "tech_param"})

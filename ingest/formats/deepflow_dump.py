@@ -22,7 +22,16 @@ from assay.ingest.linewise import Said, read
 from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Line, Record, Region, Span
 
 GRAMMAR = "deepflow_dump"
-ONCE = ("parts_line", "parameters_line", "step_time_line")
+ONCE = {
+    "parts_line": (),
+    "parameters_line": (),
+    "step_time_line": (),
+    "gemm_work_line": ("name",),
+    "gradient_work_line": ("step", "part"),
+    "point_work_line": ("backward", "part"),
+    "embedding_line": ("backward",),
+}
+"""Lines that a dump prints once, by what they say; one that comes again begins another dump."""
 LAST = {1: ("next_time_line",), 2: ("parameters_line",)}
 COMPONENTS = "Hardware Component Stats"
 
@@ -69,12 +78,14 @@ class _Dumps:
             self.expects_title = not self.expects_title
             return
         self.expects_title = False
-        if rule in ONCE and rule in self.seen:
-            self.close()
+        if rule in ONCE:
+            once = " ".join([rule, *(said.text(name) or "" for name in ONCE[rule])])
+            if once in self.seen:
+                self.close()
+            self.seen.add(once)
         if self.open is None:
             self.open = Dump(said.line.number)
         self.open.title, self.open.per_shard = self.section, "Per Model Shard" in self.section
-        self.seen.add(rule)
         if rule in TAKE:
             TAKE[rule](self.open, said)
         if rule in LAST[2 if self.open.later else 1]:
@@ -117,10 +128,13 @@ def _generic(line: Line) -> bool:
 
 
 def _records(dump: Dump) -> list[Record]:
-    totals = dict(dump.totals)
-    totals["generation"] = Cell("2" if dump.later else "1", dump.first, value_origin="inferred")
-    whole = Record(dump.first, totals, 1, "deepflow_dump")
-    records = [whole, *dump.rows.values(), *hardware_records(dump), *dump.components]
+    """The rows of one dump; its totals stand where the first of them is printed."""
+    records = [*dump.rows.values(), *hardware_records(dump), *dump.components]
+    if dump.totals:
+        first = min(dump.totals.values(), key=lambda cell: (cell.line, cell.column))
+        generation = Cell("2" if dump.later else "1", dump.first, value_origin="inferred")
+        totals = {**dump.totals, "generation": generation}
+        records.insert(0, Record(first.line, totals, first.column, "deepflow_dump"))
     for record in records:
         record.cells["dump"] = Cell(str(dump.first), record.line)
     return records

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from assay.ingest.formats.deepflow_frames import SCALES
 from assay.ingest.linewise import Said, kind
+from assay.ingest.parse import Tree
 from assay.ingest.types import Cell, Record
-from lark import Tree
 
 GRAMMAR = "deepflow_dump"
 MEMORY = "Total|Embedding|Hidden|Softmax|Projection|Weight|Activation|Pointwise"
@@ -169,7 +169,8 @@ def _waiting(dump: Dump, said: Said) -> None:
 def _parts(dump: Dump, said: Said) -> None:
     for entry in said.tree.find_data("entry"):
         key, *_, time = (part for part in entry.children if isinstance(part, Tree))
-        record = dump.row("part", said.of(key).text, said.line.number, said.line.column)
+        name = said.of(key)
+        record = dump.row("part", name.text, said.line.number, name.column)
         record.cells["time"] = said.of(time)
 
 
@@ -192,10 +193,14 @@ def scaled(said: Said, name: str, unit: str | None) -> Cell | None:
 
 def _memory(dump: Dump, said: Said) -> None:
     name = (said.text("part") or "").lower()
+    column = "memory_per_shard" if dump.per_shard else "memory"
+    rows = [row for (kind, _), row in dump.rows.items() if kind == "memory" and column in row.cells]
+    if name == "total" and any(row.cells["name"].text == "total" for row in rows):
+        name = "total_of_kinds"  # printed again above weight, activation and pointwise
     record = dump.row("memory", f"{name}@{said.line.number}", said.line.number, said.line.column)
     record.cells["name"] = Cell(name, said.line.number, said.line.column)
     if cell := scaled(said, "number", said.text("rate_unit")):
-        record.cells["memory_per_shard" if dump.per_shard else "memory"] = cell
+        record.cells[column] = cell
 
 
 def _hardware(dump: Dump, said: Said) -> None:
@@ -211,13 +216,19 @@ def _total(dump: Dump, said: Said) -> None:
 
 
 def _component(dump: Dump, said: Said) -> None:
-    """A run of numbers: each is a row of its own, in the column of its unit."""
+    """A run of numbers: each is a row of its own, in the column of its unit.
+
+    A component prints `util` several times, each after what is used.
+    """
+    used = ""
     for measure in said.tree.find_data("measure"):
         key, number, *unit = (part for part in measure.children if isinstance(part, Tree))
         printed = said.of(unit[0]).text.strip("()") if unit else ""
         name = said.of(key)
-        record = Record(said.line.number, {}, said.line.column, "deepflow_component")
-        record.cells["subject"] = name._replace(text=f"{dump.title}/{name.text}")
+        what = f"{used} util" if name.text == "util" and used else name.text
+        used = name.text
+        record = Record(said.line.number, {}, name.column, "deepflow_component")
+        record.cells["subject"] = name._replace(text=f"{dump.title}/{what}")
         column = COLUMNS_OF[printed]
         record.cells[column] = said.of(number, scale=SCALES.get(printed, 1.0))
         dump.components.append(record)

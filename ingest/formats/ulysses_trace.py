@@ -72,7 +72,8 @@ EVENTS = ("section_line", "operation_line", "equation_line", "contiguous_line", 
 class Trace:
     """One trace in the making: its header row and where it stands."""
 
-    row: Record
+    first: int  # line of the trace's first line
+    row: Record | None = None  # the header, where one is printed
     section: str = ""
     operation: str = ""
     equation: str = ""
@@ -85,12 +86,20 @@ class Trace:
         times = self.subjects[frame, name] = self.subjects.get((frame, name), 0) + 1
         return name if times == 1 else f"{name} ({times})"
 
+    def header(self, said: Said, cells: dict[str, Cell]) -> None:
+        """Cells of the header row, which stands where its first line does."""
+        at = (said.line.number, said.line.column)
+        if self.row is None:
+            self.row = Record(at[0], {}, at[1], "ulysses_trace", prefix=said.line.prefix)
+            self.row.cells["trace"] = Cell(str(self.first), at[0])
+        self.row.cells |= cells
+
     def add(self, frame: str, said: Said, cells: dict[str, Cell | None], what: str = "") -> None:
         """A record of `frame` with the section and operation it stands under."""
         at = (said.line.number, said.line.column)
         held = {name: cell for name, cell in cells.items() if cell is not None}
         record = Record(at[0], held, at[1], f"ulysses_{frame}", prefix=said.line.prefix)
-        record.cells["trace"] = Cell(str(self.row.line), at[0])
+        record.cells["trace"] = Cell(str(self.first), at[0])
         where = {"section": self.section, "operation": self.operation}
         if what:
             where["subject"] = self.subject(frame, what)
@@ -111,17 +120,13 @@ def fold(region: Region) -> Folded:
         proven |= not said.kind.generic
         host = line.prefix.get("host", "")
         if host not in traces or said.kind.rule == "rank_line":
-            first = Record(line.number, {}, line.column, "ulysses_trace", prefix=line.prefix)
-            first.cells["trace"] = Cell(str(line.number), line.number)
-            traces[host] = Trace(first)
+            traces[host] = Trace(line.number)
             done.append(traces[host])
         _take(traces[host], said)
     if not proven:
         return Folded()
     for trace in done:
-        if len(trace.row.cells) > 1 or any(r.frame != "ulysses_event" for r in trace.records):
-            folded.records.append(trace.row)
-        folded.records += trace.records
+        folded.records += [trace.row, *trace.records] if trace.row else trace.records
     return folded
 
 
@@ -131,10 +136,10 @@ def _take(trace: Trace, said: Said) -> None:
         name = HEADER.get(said.text("key") or "")
         cell = said.cell("dtype") if name == "dtype" else said.cell("value")
         if name and cell:
-            trace.row.cells[name] = cell
+            trace.header(said, {name: cell})
     elif rule in ("rank_line", "per_gpu_line"):
         names = ("my_rank", "ranks", "my_device", "devices", "heads_per_gpu", "tokens_per_gpu")
-        trace.row.cells |= {name: cell for name in names if (cell := said.cell(name))}
+        trace.header(said, {name: cell for name in names if (cell := said.cell(name))})
     elif rule == "tensor_line":
         _tensor(trace, said)
     elif rule == "flops_line":

@@ -212,7 +212,8 @@ def count_figures(work: Workload) -> Iterator[Figure]:
     for name in ("embedding_forward", "embedding_backward"):
         yield Figure("pointwise", name, "bytes", embedding_bytes(work), "B")
     yield Figure("configuration", "", "parameters", parameters(work), "1")
-    for name, size in requirement(work).items():
+    needed = requirement(work)
+    for name, size in (*needed.items(), ("total_of_kinds", needed["total"])):
         yield Figure("configuration", name, "memory", size, "B")
         yield Figure("configuration", name, "memory_per_shard", size, "B")  # one shard is all
 

@@ -74,6 +74,8 @@ def _lacking(report: Report, cases: pl.DataFrame) -> dict[tuple[str, str], str]:
             continue
         frame = frame.join(cases, on="case", how="semi", maintain_order="left")
         needs = [name for name in model.needs if name in frame.columns]
+        if not needs:
+            continue  # it answers for rows of its own
         missing = pl.concat_list(
             pl.when(pl.col(name).is_null()).then(pl.lit(name)) for name in needs
         ).list.drop_nulls()
