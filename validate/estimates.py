@@ -53,6 +53,11 @@ def dump_cases(cases: Cases) -> pl.DataFrame:
     return whole.select(pl.col(n).cast(t) for n, t in deepflow.DUMP_CASE.items())
 
 
+def _case(column: str) -> pl.Expr:
+    """The case of a block: its source and its first line."""
+    return pl.format("{}#{}", "source", column)
+
+
 def _blocks(cases: Cases, prefix: str, column: str) -> pl.DataFrame:
     """Source and first line of every block that any frame of a format has rows of."""
     parts = [
