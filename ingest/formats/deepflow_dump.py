@@ -79,7 +79,9 @@ class _Dumps:
             return
         self.expects_title = False
         if rule in ONCE:
-            once = " ".join([rule, *(said.text(name) or "" for name in ONCE[rule])])
+            once = " ".join(
+                [rule, *(said.text(name) or str(said.has(name)) for name in ONCE[rule])]
+            )
             if once in self.seen:
                 self.close()
             self.seen.add(once)
