@@ -14,9 +14,9 @@ from assay.ingest.formats import FORMATS
 from assay.model import attention
 from assay.model.collective import wire_bytes
 from assay.model.frames import PREDICTION
-from assay.model.stack import Stack, predict, stack_for
+from assay.model.stack import Stack, packaged, predict, stack_for
 from assay.validate.forecasts import Asked, Forecast, with_rates
-from assay.validate.kernel_cases import kernel_cases
+from assay.validate.kernel_cases import SHAPES, kernel_cases
 from assay.validate.observe import about
 
 
@@ -44,10 +44,11 @@ def calibrated(scope: str) -> Forecast:
         cases = asked_cases(asked, scope)
         if cases is None:
             return pl.DataFrame(schema=PREDICTION)
+        known = _known(asked.stack)
         parts = [
             predict(rows, scope, stack, label="stack")
             for (name,), rows in _forward(cases).group_by("machine", maintain_order=True)
-            if (stack := asked.stack or _parameters(stack_for(str(name)))) and scope in stack.parts
+            if scope in (stack := stack_for(str(name), known)).parts
         ]
         times = pl.concat([pl.DataFrame(schema=PREDICTION), *parts])
         if scope == "gemm":
@@ -64,9 +65,17 @@ def _forward(cases: pl.DataFrame) -> pl.DataFrame:
     return cases.filter(~pl.col("direction").fill_null("").str.contains("(?i)back|bwd"))
 
 
-def _parameters(stack: Stack) -> Stack:
-    parts = {scope: replace(part, near=None) for scope, part in stack.parts.items()}
-    return Stack(stack.machine, parts)
+def _known(named: Stack | None) -> dict[str, Stack]:
+    """The packaged stacks without neighbours, and over them the parts of the one that is named."""
+    known = {
+        name: Stack(name, {scope: replace(part, near=None) for scope, part in one.parts.items()})
+        for name, one in packaged().items()
+    }
+    if named is not None:
+        own = known[named.machine].parts if named.machine in known else {}
+        kernels = {scope: part for scope, part in named.parts.items() if scope in SHAPES}
+        known[named.machine] = Stack(named.machine, {**own, **kernels})
+    return known
 
 
 def _with_bandwidths(times: pl.DataFrame, cases: pl.DataFrame) -> pl.DataFrame:
