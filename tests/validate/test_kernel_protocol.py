@@ -6,7 +6,9 @@ import pytest
 from assay.model import gemm
 from assay.model.kernel import inputs, with_facts
 from assay.validate import calibrate
-from assay.validate.protocol import kernels, measured
+from assay.validate.protocol import kernels, measured, stack_page
+
+from ..conftest import ROOT
 
 LIMITS = {
     "gemm.a100": 4.3, "gemm.h100": 5.5, "gemm.h200": 5.0, "gemm.b200": 7.0,
@@ -79,3 +81,10 @@ def test_accuracy(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not far
     covered = {name: value for name, value in found.items() if name.startswith("coverage.")}
     assert all(85 <= value <= 95 for value in covered.values()), covered
+
+
+def test_the_page_of_stacks_is_up_to_date() -> None:
+    written = (ROOT / "docs" / "stacks.md").read_text(encoding="utf-8")
+    assert written == stack_page.page(), (
+        "run: python -m assay.validate.protocol.stack_page > docs/stacks.md"
+    )

@@ -1,6 +1,7 @@
 """The measured kernel tables, as frames: machine, dtype, `time` in s, and the shape columns.
 
-The tables name a GPU but not its memory; `TABLES` says which machine each was, from its publisher.
+They are read like any input. The tables name a GPU but not its memory; `GPUS` says which machine
+each was, from its publisher.
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
+from assay.ingest.read import read
 from assay.model.collective import encode
-from assay.model.machine import ITEMSIZE, dtype
+from assay.model.machine import dtype
 
 GPUS = {"a100": "A100-80g", "h100": "H100", "h200": "H200", "b200": "B200", "a40": "A40"}
 """Machine behind each name of the tables: the A100 of all of them has 80 GB and 2039 GB/s."""
@@ -23,13 +25,11 @@ def table(folder: Path, name: str, gpu: str) -> pl.DataFrame:
     path = folder / "measured" / name
     if not path.is_file():
         return pl.DataFrame()
-    rows = pl.read_csv(path).filter(pl.col("gpu").str.to_lowercase() == gpu)
-    spelled = rows["dtype"].unique().to_list() if "dtype" in rows.columns else []
-    names = {text: dtype(text) for text in spelled}
-    format_name = pl.col("dtype").replace_strict(names) if names else pl.lit("fp16")
-    return rows.with_columns(
-        machine=pl.lit(GPUS[gpu]), dtype=format_name, time=pl.col("t_us") * 1e-6
-    ).drop("t_us")
+    (frame,) = read([path]).reading.frames.values()
+    rows = frame.filter(pl.col("gpu").str.to_lowercase() == gpu, pl.col("time") > 0)
+    names = {text: dtype(text) for text in rows["dtype"].drop_nulls().unique()}
+    known = pl.col("dtype").replace_strict(names, default=None, return_dtype=pl.String)
+    return rows.with_columns(machine=pl.lit(GPUS[gpu]), dtype=known.fill_null("fp16"))
 
 
 def gemm(folder: Path, gpu: str) -> pl.DataFrame:
@@ -60,6 +60,4 @@ def collective(folder: Path, gpu: str) -> pl.DataFrame:
     rows = table(folder, f"collective_{gpu}_fp16.csv", gpu)
     if rows.is_empty():
         return rows
-    assert ITEMSIZE["fp16"] == ELEMENT
-    named = rows.rename({"num_gpus": "ranks"})
-    return encode(named.with_columns(bytes=pl.col("elements") * ELEMENT))
+    return encode(rows.with_columns(bytes=pl.col("elements") * ELEMENT))
