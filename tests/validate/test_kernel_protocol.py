@@ -8,7 +8,7 @@ from assay.model.kernel import inputs, with_facts
 from assay.validate import calibrate
 from assay.validate.protocol import kernels, measured, stack_page
 
-from ..conftest import ROOT
+ROOT = Path(__file__).resolve().parents[2]
 
 LIMITS = {
     "gemm.a100": 4.3, "gemm.h100": 5.5, "gemm.h200": 5.0, "gemm.b200": 7.0,

@@ -1,4 +1,4 @@
-"""`python -m assay.validate.protocol.stack_page > docs/stacks.md`: what the packaged stacks hold."""
+"""`python -m assay.validate.protocol.stack_page > docs/stacks.md`: the packaged stacks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ HEAD = """# Packaged stacks
 
 Generated from the stacks in the package by `python -m assay.validate.protocol.stack_page`. What the
 parameters mean: [kernels.md](kernels.md). Intervals are 90 %, whole groups resampled. A parameter
-is *open* where its interval spans more than a factor of two, it is entangled with another, it sits at a
-bound, or no row feels it; *assumed* where no row of the tables tells it.
+is *open* where its interval spans more than a factor of two, it is entangled with another, it sits
+at a bound, or no row feels it; *assumed* where no row of the tables tells it.
 """
 
 SCOPES = ("gemm", "attention", "collective")
