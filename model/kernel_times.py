@@ -58,6 +58,15 @@ def kernel_times(name: str) -> KernelTimes:
     return from_stack(stack_for(name))
 
 
+def with_own(name: str, own: Stack | None) -> KernelTimes:
+    """The kernel times of a machine, scope by scope from a user's own stack where it has them."""
+    scopes = {"gemm", "attention", "collective", "pointwise"} & set(own.parts if own else ())
+    if own is None or not scopes:
+        return kernel_times(name)
+    shipped = stack_for(name)
+    return from_stack(Stack(name, {**shipped.parts, **{one: own.parts[one] for one in scopes}}))
+
+
 def from_stack(stack: Stack) -> KernelTimes:
     """The kernel times that a stack gives."""
     parts = {scope: replace(part, near=None) for scope, part in stack.parts.items()}

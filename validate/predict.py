@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from assay.model.configurations import NEEDED, Run, run
-from assay.model.kernel_times import kernel_times
+from assay.model.kernel_times import with_own
 from assay.model.machine import machine as machine_of
 from assay.model.memory import Reserve, memory
 from assay.model.parallel import check
@@ -24,10 +24,7 @@ from assay.model.step import components
 from assay.model.step_schedule import STEP, breakdown
 from assay.validate.assess import assess
 from assay.validate.step_cases import ASSUMED, completed
-from assay.validate.step_forecast import SPREAD
-
-SCOPE = "configuration"
-"""Part of a stack that holds the residuals of a site."""
+from assay.validate.step_forecast import SCOPE, SPREAD
 
 
 class Unpredictable(ValueError):
@@ -90,7 +87,8 @@ def forecast(built: Run, stack: Stack | None = None) -> dict[str, Any]:
     """Step time with its interval and breakdown, throughput and memory of one run."""
     part = None if stack is None else stack.parts.get(SCOPE)
     values = STEP.starts | ({} if part is None else part.values)
-    table = components([built])
+    times = with_own(built.machine.name, stack)
+    table = components([built], times)
     seconds = float(STEP.time(table, values)[0])
     low, high = seconds / math.exp(SPREAD), seconds * math.exp(SPREAD)
     if part is not None and part.interval is not None:
@@ -110,7 +108,7 @@ def forecast(built: Run, stack: Stack | None = None) -> dict[str, Any]:
         "memory": float(Reserve().peak(np.array([counted.total]))[0]),
         "memory_counted": counted._asdict(),
         "memory_capacity": built.machine.memory_bytes,
-        "kernels_measured_on": kernel_times(built.machine.name).whose,
+        "kernels_measured_on": times.whose,
         "residuals": {name: value for name, value in values.items() if name != "pace"},
         "residuals_of": "no measurement of this site" if part is None else part.origin,
         "assumed_where_unsaid": list(ASSUMED),

@@ -15,8 +15,8 @@ from assay.model.step_fit import fit, telling
 from assay.model.step_schedule import STEP
 from assay.validate.assess import assess
 from assay.validate.identities import throughput
-from assay.validate.predict import SCOPE, Unpredictable
-from assay.validate.step_forecast import calibrated, runs_of
+from assay.validate.predict import Unpredictable
+from assay.validate.step_forecast import SCOPE, calibrated, runs_of
 
 
 def calibrate(paths: Iterable[str | Path], machine: str | None = None) -> Stack:

@@ -6,7 +6,6 @@ generation lie from the shipped stacks (`SPREAD`), calibrated from the rows it w
 
 from __future__ import annotations
 
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +13,18 @@ import polars as pl
 from assay.model.configurations import Run, run
 from assay.model.frames import PREDICTION, predictions
 from assay.model.kernel import Columns, Floats, Values, rows
+from assay.model.kernel_times import with_own
 from assay.model.parallel import faults
+from assay.model.stack import Stack
 from assay.model.step import components
 from assay.model.step_fit import fit, telling
 from assay.model.step_schedule import STEP
 from assay.validate.forecasts import Asked, with_throughput
 from assay.validate.identities import throughput
 from assay.validate.step_cases import completed
+
+SCOPE = "configuration"
+"""Part of a stack that holds the residuals of a site."""
 
 SPREAD = 0.40
 """90 % half-width of log(observed/predicted) of a site of which nothing was measured."""
@@ -38,10 +42,14 @@ class Known(NamedTuple):
 
 
 def as_shipped(asked: Asked) -> pl.DataFrame:
-    """Step times with the shipped stacks, and the throughput that the case prints."""
-    known = runs_of(asked.cases.configuration)
-    seconds = STEP.time(known.table, STEP.starts) if known.frame.height else np.empty(0)
+    """Step times with the shipped stacks, or the caller's; throughput where a case prints it."""
+    known = runs_of(asked.cases.configuration, asked.stack)
+    part = None if asked.stack is None else asked.stack.parts.get(SCOPE)
+    values = STEP.starts | ({} if part is None else part.values)
+    seconds = STEP.time(known.table, values) if known.frame.height else np.empty(0)
     spread = np.full(known.frame.height, SPREAD)
+    if part is not None and part.interval is not None and known.frame.height:
+        spread = np.log(part.interval.bounds(seconds)[1] / seconds)
     return with_throughput(framed(known.frame, seconds, spread, STEP.name), asked)
 
 
@@ -81,32 +89,40 @@ def calibrated(
     return found.values, max(spread, FEW_SPREAD) if len(seconds) < 10 else spread
 
 
-def runs_of(configuration: pl.DataFrame) -> Known:
-    """The rows that can run, in their order; equal configurations are computed once."""
-    wide = completed(configuration)
-    places: dict[tuple[object, ...], int] = {}
+def runs_of(configuration: pl.DataFrame, own: Stack | None = None) -> Known:
+    """The rows that can run, in their order; equal configurations are computed once.
+
+    Kernels are those of each row's machine, or of the caller's `own` stack for its machine.
+    """
+    if configuration.is_empty():
+        return Known(configuration.select(KEPT), {})
+    same = [name for name in configuration.columns if name not in PLACE]
+    alike = configuration.with_row_index("at").group_by(same, maintain_order=True).agg("at")
     distinct: list[Run] = []
     rows_at, kept = [], []
-    for index, row in enumerate(wide.iter_rows(named=True)):
+    for row in completed(alike).iter_rows(named=True):
         built = run(row | {"case": ""})
         if built is None or faults(built, gpus_given=row["gpus"]):
             continue
-        key = _key(built)
-        if key not in places:
-            places[key] = len(distinct)
-            distinct.append(built)
-        rows_at.append(places[key])
-        kept.append(index)
-    frame = wide[kept].select("case", "machine", "group", "global_batch")
+        kept += row["at"]
+        rows_at += [len(distinct)] * len(row["at"])
+        distinct.append(built)
+    order = np.argsort(kept)
+    frame = configuration[np.sort(kept).tolist()].select(KEPT)
     if not distinct:
         return Known(frame, {})
-    return Known(frame, rows(components(distinct), np.array(rows_at)))
+    return Known(frame, rows(_components(distinct, own), np.array(rows_at)[order]))
 
 
-def _key(one: Run) -> tuple[object, ...]:
-    """What makes two runs the same; a machine counts by its name."""
-    values = {each.name: getattr(one, each.name) for each in dataclasses.fields(one)}
-    return tuple((values | {"machine": one.machine.name}).values())
+KEPT = ("case", "machine", "group", "global_batch")
+PLACE = ("case", "source", "line", "frame", "group", "consumed")
+"""Columns that say where a row stands, not what ran."""
+
+
+def _components(runs: list[Run], own: Stack | None) -> Columns:
+    if own is None or any(one.machine.name != own.machine for one in runs):
+        return components(runs)
+    return components(runs, with_own(own.machine, own))
 
 
 def framed(frame: pl.DataFrame, seconds: Floats, spread: Floats, model: str) -> pl.DataFrame:
