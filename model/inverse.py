@@ -78,8 +78,8 @@ def layer_bounds(
     return (
         cases.with_columns(none.to_series().alias("_none"), per_layer)
         .with_columns(
-            layers_low=solve[0].ceil().clip(lower_bound=1).cast(pl.Int64),
-            layers_high=solve[1].floor().cast(pl.Int64),
+            layers_low=solve[0].ceil().clip(lower_bound=1).cast(pl.Int64, strict=False),
+            layers_high=solve[1].floor().cast(pl.Int64, strict=False),
         )
         .drop("_none", "_per_layer")
     )
