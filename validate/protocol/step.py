@@ -33,6 +33,9 @@ FINDINGS = (46, 305, 319, 329, 330, 331, 341, 447, 474, 475)
 LEARNING = {1: ("slowdown",), 3: ("slowdown", "network"), 10: ("slowdown", "overhead", "network")}
 """Rows of calibration, and the residuals that so many can tell."""
 
+ANOMALOUS = 5.0
+"""Robust standard deviations of the fitted rows' residuals, beyond which a row is anomalous."""
+
 LEARNING_DRAWS = 40
 LEVEL = 0.90
 SEED = 20220220
@@ -49,6 +52,7 @@ def entries() -> list[Entry]:
     predict = predictor(rows, FREE)
     left_out = held_out(leave_one_group_out(rows.groups), predict, rows.size)
     by_hidden = held_out(leave_one_group_out(rows.frame["hidden"].to_numpy()), predict, rows.size)
+    known = fit(rows.table, rows.seconds, rows.groups, FREE)
     sound = ~rows.frame["line"].is_in(FINDINGS).to_numpy()
     return [
         *figures("seed002.logo", left_out, rows),
@@ -59,7 +63,8 @@ def entries() -> list[Entry]:
         paired(rows, left_out),
         coverage("seed002.coverage", rows, predict, left_out),
         *learning(rows),
-        *residuals("seed002", fit(rows.table, rows.seconds, rows.groups, FREE)),
+        Entry("seed002.anomalous", int(anomalous(known, rows, rows).sum()), "1", rows.size),
+        *residuals("seed002", known),
     ]
 
 
@@ -145,6 +150,15 @@ def coverage(
         low, high = np.quantile(missed[seen], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
         inside[scored] = (missed[scored] >= low) & (missed[scored] <= high)
     return Entry(name, *_percent(float(inside.mean())), rows.size)
+
+
+def anomalous(known: StepFit, seen: Rows, rows: Rows) -> Mask:
+    """Which of `rows` are farther off than five robust deviations of the rows fitted."""
+    own = np.log(known.time(seen.table) / seen.seconds)
+    middle = float(np.median(own))
+    deviation = 1.4826 * float(np.median(np.abs(own - middle)))
+    missed = np.log(known.time(rows.table) / rows.seconds)
+    return np.asarray(np.abs(missed) > ANOMALOUS * deviation)
 
 
 def learning(rows: Rows) -> list[Entry]:

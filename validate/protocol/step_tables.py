@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-from assay.model.step_fit import StepFit, fit
+from assay.model.step_fit import fit
 from assay.model.step_schedule import STEP
 from assay.validate.protocol.entries import Entry
 from assay.validate.protocol.splits import Mask, held_out, leave_one_group_out
 from assay.validate.protocol.statistics import Floats, Groups, bootstrap, errors, mape
-from assay.validate.protocol.step import PERCENT, predictor, residuals
+from assay.validate.protocol.step import PERCENT, anomalous, predictor, residuals
 from assay.validate.protocol.step_rows import Rows, logs, measured, mosaic
 
 SEED004 = Path("fixtures/markdown_table/mosaic_2022.md")
@@ -27,9 +27,6 @@ TABLES = Path("corpus/mfu_table/mosaic_2023_tables.md")
 CORPUS = "ASSAY_CORPUS"
 FREE = ("slowdown", "attention", "odd_head")
 LOG_FREE = ("slowdown", "overhead")
-ANOMALOUS = 5.0
-"""Robust standard deviations."""
-
 CALIBRATION_ROWS = 3
 DRAWS = 100
 SEED = 20220220
@@ -67,15 +64,6 @@ def seed004() -> list[Entry]:
     return found
 
 
-def anomalous(known: StepFit, seen: Rows, rows: Rows) -> Mask:
-    """Which of `rows` are farther off than five robust deviations of the rows fitted."""
-    own = np.log(known.time(seen.table) / seen.seconds)
-    middle = float(np.median(own))
-    deviation = 1.4826 * float(np.median(np.abs(own - middle)))
-    missed = np.log(known.time(rows.table) / rows.seconds)
-    return np.asarray(np.abs(missed) > ANOMALOUS * deviation)
-
-
 def tables(path: Path) -> list[Entry]:
     """The tables of 2023: out of the box, and after calibration on three rows."""
     rows = measured(mosaic(path))
@@ -88,7 +76,14 @@ def tables(path: Path) -> list[Entry]:
         Entry("tables.box.coverage", *_percent(float(inside.mean())), rows.size),
         _mape("tables.box.fresh", error[fresh], rows.groups[fresh]),
         three("tables.three", rows, FREE),
+        Entry("tables.anomalous", _own_anomalies(rows, FREE), "1", rows.size),
     ]
+
+
+def _own_anomalies(rows: Rows, free: Iterable[str]) -> int:
+    """Rows that the rule calls anomalous among those it is fitted to."""
+    known = fit(rows.table, rows.seconds, rows.groups, free, draws=0)
+    return int(anomalous(known, rows, rows).sum())
 
 
 def three(name: str, rows: Rows, free: Iterable[str]) -> Entry:
@@ -125,6 +120,7 @@ def v100() -> list[Entry]:
     return [
         _mape("v100.box", error, rows.groups),
         Entry("v100.box.coverage", *_percent(float(inside.mean())), rows.size),
+        Entry("v100.anomalous", _own_anomalies(rows, LOG_FREE), "1", rows.size),
         _mape("v100.two", errors(left_out, rows.seconds), rows.groups),
         *residuals("v100", fit(rows.table, rows.seconds, rows.groups, LOG_FREE)),
     ]
