@@ -9,7 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assay.validate.identities import bounds, conventions, labels, rowwise, same, trends
+from assay.validate.identities import (
+    bounds,
+    conventions,
+    dumps,
+    labels,
+    logs,
+    reproduced,
+    rowwise,
+    same,
+    shares,
+    traces,
+    trends,
+)
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Finding, Kind
 
@@ -98,6 +110,44 @@ LAWS: tuple[Law, ...] = (
     Law("unit-slip", "statistical", ("any measured value",), "warning",
         "A number is not a thousand times away from all others of its column.",
         bounds.unit_slips),
+    Law("timers-above-total", "identity", ("timers", "step time"),
+        "error, in logs whose timers are per iteration", "No timer is longer than its iteration.",
+        logs.timers),
+    Law("nan-not-counted", "identity", ("loss", "gradient norm", "number of nan iterations"),
+        "warning: what is counted is the framework's definition",
+        "An iteration with a loss that is no number is counted as such.", logs.nans),
+    Law("elements-of-shape", "identity", ("elements", "shape"), EXACT,
+        "A tensor has as many elements as its dimensions multiply to.", traces.tensors,
+        "elements = Π shape"),
+    Law("bytes-of-elements", "identity", ("bytes", "elements"), EXACT,
+        "A tensor's bytes are its elements times the size of one.", traces.tensors,
+        "bytes = elements · itemsize"),
+    Law("label-of-shape", "identity", ("symbolic label", "shape"), EXACT,
+        "A symbolic label evaluates to the shape beside it.", traces.tensors),
+    Law("peak-memory-falls", "identity", ("peak memory", "earlier peak memory"), EXACT,
+        "A peak of memory never falls.", traces.peaks),
+    Law("estimator-reproduced", "identity", ("any number of an estimator", "its inputs"), ROUNDING,
+        "A number of an estimator follows from its inputs as nine of ten others do.",
+        reproduced.reproduced),
+    Law("estimator-memory", "identity", ("weight memory", "parameters", "bytes per element"),
+        "warning: the definition is the estimator's", "Weights take their parameters' bytes.",
+        dumps.dumps),
+    Law("estimator-total", "identity", ("total", "parts"),
+        "error for a sum; warning where the estimator defines what it leaves out",
+        "A total is the sum of its parts.", dumps.dumps),
+    Law("estimator-time-per-step", "identity", ("time per step", "batch", "sequence"),
+        "warning: the definition is the estimator's",
+        "A time per step is of the batch that the rest of the dump is of.", dumps.dumps),
+    Law("power-shares", "identity", ("power shares",), "warning: they are the estimator's input",
+        "Shares of a power budget sum to 1 at most.", dumps.dumps),
+    Law("negative-size", "identity", ("sizes", "bandwidths", "times"), EXACT,
+        "No size, rate or time is below zero.",
+        lambda evidence: [*dumps.dumps(evidence), *shares.shares(evidence)]),
+    Law("share-above-one", "identity", ("shares",), EXACT, "No share is above 1.", shares.shares),
+    Law("estimator-definition", "convention", ("rates before a derate", "bytes of a kernel"),
+        "note", "What an estimator means by a number may differ from its label.", dumps.dumps),
+    Law("memory-overflow", "statistical", ("memory needed", "memory present", "time"), "note",
+        "A time is of something that fits into its memory.", dumps.dumps),
 )  # fmt: skip
 
 
