@@ -72,24 +72,26 @@ def kind(rule: str, head: str, *, open_end: bool = True, generic: bool = False) 
 
 
 def read(
-    grammar: str, kinds: Sequence[Kind], line: Line, source: Source
+    grammar: str, kinds: Sequence[Kind], line: Line, source: Source, *, quoted: bool = False
 ) -> Said | Diagnostic | None:
     """What `line` says, why it cannot be read, or None where no kind has its head.
 
-    The last line of an input that ends inside it is refused where its last value may be cut.
+    The last line of an input that ends inside it is refused where its last value may be cut, unless
+    the line is `quoted` in something that has ended.
     """
+    cut = source.cut(line.number) and not quoted
     found = next((one for one in kinds if one.head.match(line.text)), None)
     if found is None:
         return None
     span = Span(source.name, line.number, line.column)
     text = line.text.rstrip()
-    if found.open_end and source.cut(line.number):
+    if found.open_end and cut:
         message = "the input ends inside this line: its last value may be cut"
         end = span._replace(column=line.column + len(text))
         return Diagnostic(end, Code.TRUNCATED, message, text)
     tree = parse_line(grammar, found.rule, text, span)
     if isinstance(tree, Diagnostic):
-        if source.cut(line.number):
+        if cut:
             return tree._replace(code=Code.TRUNCATED)
         return tree
     return Said(line, found, tree)

@@ -91,8 +91,7 @@ def fold(region: Region) -> Folded:
             if not (line.kind == "plain" and line.output == printed):
                 _rows(document, table)
             document.folded.claimed |= table.lines
-            while at < len(lines) and lines[at].number in table.lines | {o[0] for o in table.odd}:
-                at += 1
+            at += table.size
             continue
         _said(document, region, line)
         at += 1
@@ -124,7 +123,7 @@ def _table(lines: Sequence[Shown], at: int, *, skip: bool) -> Table | None:
 def _said(document: _Document, region: Region, shown: Shown) -> None:
     text = shown.text.lstrip()
     line = Line(shown.number, text, shown.column + len(shown.text) - len(text), {})
-    said = read(GRAMMAR, KINDS, line, region.source)
+    said = read(GRAMMAR, KINDS, line, region.source, quoted=shown.output >= 0)
     if isinstance(said, Diagnostic):
         document.folded.refused.append(said._replace(text=shown.text))
     if not isinstance(said, Said):

@@ -37,6 +37,7 @@ class Table:
     rows: list[list[Text]] = field(default_factory=list)
     lines: set[int] = field(default_factory=set)
     odd: list[tuple[int, int, int]] = field(default_factory=list)  # line, column, cells: refused
+    size: int = 1  # how many of the lines given it takes
 
 
 def is_header(labels: Sequence[str]) -> bool:
@@ -62,6 +63,7 @@ def csv_table(lines: Sequence[Shown], at: int) -> Table | None:
             cells.append(Text(part.strip(), line.number, line.column + begin))
             begin += len(part) + 1
         _add(table, cells[1:], line)
+        table.size += 1
     return table
 
 
@@ -117,7 +119,7 @@ def html_table(lines: Sequence[Shown], at: int) -> Table | None:
     if not is_header(labels):
         return None
     whole = rows[1:] if parser.done else rows[1:-1]
-    table = Table(used[0].number, labels, lines={line.number for line in used})
+    table = Table(used[0].number, labels, lines={line.number for line in used}, size=len(used))
     for row in whole:
         if len(row) == len(labels) + 1:
             table.rows.append(row[1:])
@@ -135,7 +137,7 @@ def plain_table(lines: Sequence[Shown], at: int) -> Table | None:
     if not first or first[0][0] not in NAMES:
         return None
     table = Table(lines[at].number, [])
-    held: list[list[Text]] = []
+    begin, held = at, list[list[Text]]()
     while at < len(lines) and (labels := _labels(lines[at].text)):
         block = _block(lines, at, [end for _, end in labels])
         if table.labels and len(block) != len(held):
@@ -145,6 +147,7 @@ def plain_table(lines: Sequence[Shown], at: int) -> Table | None:
         table.lines |= {line.number for line in lines[at : at + len(block) + 1]}
         goes_on = lines[at].text.rstrip().endswith("\\")
         at += len(block) + 1
+        table.size = at - begin
         while at < len(lines) and not lines[at].text.strip():
             at += 1
         if not goes_on:
