@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
+from assay.validate.accuracy import TRUE
 from assay.validate.assess import Report
 from assay.validate.identities.check import equal, units_off
 from assay.validate.report.layout import Column, Section, Table, count, percent, quantity
@@ -32,8 +33,9 @@ def agreement(report: Report) -> list[Section]:
         Section(
             f"Agreement with estimates per {scope}",
             [
-                "The numbers below were printed by another model: this is agreement, not accuracy.",
-                _errors(part),
+                "The numbers below were printed by another model: this is agreement, not accuracy. "
+                "Equal are those that the printed digits cannot tell from the prediction.",
+                _agreement(part),
                 *_legend(report, part),
             ],
         )
@@ -61,9 +63,25 @@ def _errors(part: pl.DataFrame) -> Table:
     return Table(columns, rows)
 
 
+def _agreement(part: pl.DataFrame) -> Table:
+    columns = [
+        Column("quantity"), Column("model"), Column("n", ">"), Column("equal", ">"),
+        Column("bias", ">"), Column("mean size", ">"), Column("p90", ">"), Column("worst", ">"),
+        Column("at", "<", flexible=True),
+    ]  # fmt: skip
+    rows = [
+        [row["quantity"], row["model"], f"{row['n']:,}",
+         f"{row['explained_by_rounding'] * row['n']:,.0f}", percent(row["bias"], signed="+"),
+         percent(row["mape"]), percent(row["p90"]), percent(row["worst"], signed="+"),
+         row["worst_at"]]
+        for row in part.iter_rows(named=True)
+    ]  # fmt: skip
+    return Table(columns, rows)
+
+
 def _by_input(report: Report, scope: str) -> list[Table]:
     """Mean error of every model on every input, where there are several."""
-    pairs = report.scored.filter(pl.col("scope") == scope)
+    pairs = report.scored.filter((pl.col("scope") == scope) & pl.col("origin").is_in(TRUE))
     if pairs["source"].n_unique() < 2:
         return []
     models = pairs["model"].unique(maintain_order=True).to_list()

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 from assay.ingest.source import Source, open_source
 from assay.ingest.types import Diagnostic
+from assay.validate.accuracy import TRUE
 from assay.validate.assess import Report
 from assay.validate.report.layout import Column, Section, Table, count, percent, spans
 
@@ -155,10 +156,10 @@ def assumptions(report: Report) -> Section | None:
     For the best model of each quantity; values that the same rows rest on share a line.
     """
     assumed = report.cases.origins.filter(pl.col("value_origin") == "assumed")
-    pairs = report.scored
+    pairs = report.scored.filter(pl.col("origin").is_in(TRUE))
     if assumed.is_empty() or pairs.is_empty():
         return None
-    rows, everywhere = [], set()
+    rows, everywhere = [], []
     for key, mine in pairs.group_by("scope", "quantity", maintain_order=True):
         model, errors = _best(mine)
         resting = _resting(assumed, errors)
@@ -166,7 +167,7 @@ def assumptions(report: Report) -> Section | None:
             on = errors.filter(pl.col("case").is_in(list(cases)))["error"].abs()
             off = errors.filter(~pl.col("case").is_in(list(cases)))["error"].abs()
             if off.is_empty():
-                everywhere |= set(names)
+                everywhere.append(f"{key[0]} {key[1]} on {', '.join(names)}")
                 continue
             rows.append(
                 [f"{key[0]} {key[1]}", model, ", ".join(names), f"{len(on):,}",
@@ -174,7 +175,7 @@ def assumptions(report: Report) -> Section | None:
             )  # fmt: skip
     section = Section("Assumed values, and how much they matter")
     if everywhere:
-        section.parts.append("Every scored row rests on: " + ", ".join(sorted(everywhere)) + ".")
+        section.parts.append("Every scored row rests on an assumption: " + "; ".join(everywhere))
     if rows:
         columns = [Column("quantity"), Column("best model"), Column("assumed", "<", flexible=True),
                    Column("rows", ">"), Column("MAPE", ">"), Column("others", ">"),
