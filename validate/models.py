@@ -148,7 +148,7 @@ def named(names: Iterable[str]) -> tuple[Registered, ...]:
     """The registered models of those names, all where there are none; LookupError lists them.
 
     >>> [model.scope for model in named(["roofline"])]
-    ['gemm', 'gemm', 'layer', 'configuration']
+    ['gemm', 'attention', 'gemm', 'layer', 'configuration']
     """
     names = tuple(names)
     for name in names:
