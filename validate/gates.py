@@ -172,7 +172,7 @@ def _judged(report: Row, aim: Aim, yardsticks: Collection[str]) -> list[Row]:
     best: dict[tuple[str, ...], Row] = {}
     for row in rows:
         what = tuple(row[name] for name in WHAT)
-        if what not in covered and (what not in best or row["mape"] < best[what]["mape"]):
+        if what not in covered and (what not in best or _size(row) < _size(best[what])):
             best[what] = row
     return [row for row in rows if row in judged or row in best.values()]
 
@@ -241,13 +241,13 @@ def _against(report: Row, baseline: Row, models: Collection[str]) -> Iterator[Ve
 
 
 def _grown(report: Row, baseline: Row, before: Row, now: Row) -> Verdict:
-    bound = before["ci_high"] if before["ci_high"] is not None else before["mape"]
+    bound = _size(before) if before["ci_high"] is None else before["ci_high"]
     how = "the interval's end" if before["ci_high"] is not None else "no interval"
     said = (
         f"mape {percent(now['mape'])} of {now['n']} rows, "
         f"was {percent(before['mape'])} of {before['n']} ({how} {percent(bound)})"
     )
-    if now["mape"] <= bound * (1 + 1e-9) + 1e-12:
+    if _size(now) <= bound * (1 + 1e-9) + 1e-12:
         return Verdict("--baseline", _name(now), Status.PASSED, said)
     rows = tuple(_culprits(_pairs(report, now), _pairs(baseline, before)))
     return Verdict("--baseline", _name(now), Status.FAILED, said, rows)

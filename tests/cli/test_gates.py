@@ -19,6 +19,9 @@ ROWS = [
 ]  # fmt: skip
 
 
+BARE = '{"accuracy": [{"scope": "gemm"}], "pairs": []}'
+
+
 def table(scale: float = 1.0) -> str:
     rows = "".join(f"H100,bf16,{m},{n},{k},{t * scale:.1f}\n" for m, n, k, t in ROWS)
     return f"gpu,dtype,m,n,k,time_us\n{rows}"
@@ -69,7 +72,7 @@ def test_a_baseline_names_the_rows_that_did_it(measured: Path, tmp_path: Path) -
 
 
 def test_a_broken_baseline_is_a_wrong_usage(measured: Path, tmp_path: Path) -> None:
-    for text in ("", "[]", "{}", '{"accuracy": 3, "pairs": []}'):
+    for text in ("", "[]", "{}", '{"accuracy": 3, "pairs": []}', BARE):
         (tmp_path / "before.json").write_text(text)
         assert run(measured, "--baseline", tmp_path / "before.json").exit_code == 2
     assert run(measured, "--baseline", tmp_path / "missing.json").exit_code == 2

@@ -82,13 +82,26 @@ def gates(
     return Gates(limits, required, earlier, junit)
 
 
+READ = {
+    "accuracy": {"scope", "quantity", "model", "origin", "n", "mape", "ci_high"},
+    "pairs": {"case", "scope", "subject", "quantity", "model", "origin", "error"},
+}
+"""What is looked at in an earlier report."""
+
+
+def _holds(rows: object, columns: set[str]) -> bool:
+    return isinstance(rows, list) and all(
+        isinstance(row, dict) and columns <= row.keys() for row in rows
+    )
+
+
 def _earlier(path: Path) -> Mapping[str, Any]:
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as fault:
         raise Refusal(f"--baseline: {path} cannot be used: {fault}") from None
     lists = report if isinstance(report, dict) else {}
-    if not all(isinstance(lists.get(name), list) for name in ("accuracy", "pairs")):
+    if not all(_holds(lists.get(name), columns) for name, columns in READ.items()):
         raise Refusal(f"--baseline: {path} is no report; `assay report … -o {path}` writes one")
     return lists
 

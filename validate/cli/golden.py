@@ -71,6 +71,8 @@ def update(
                     codes.append(Exit.REFUSED)
         except ValueError as fault:
             raise Refusal(str(fault)) from None
+        except OSError as fault:
+            raise Refusal(f"{fault.filename} cannot be written: {fault.strerror}") from None
     if counts["held back"]:
         complain(f"{counts['held back']} goldens would change and were left; --yes accepts them")
         codes.append(Exit.GATE)

@@ -12,6 +12,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -59,19 +60,25 @@ def document(
 
 def ordered(entries: Iterable[Entry]) -> list[Entry]:
     """Entries in the one order that does not depend on where their lines stood; equal ones stay."""
-    return sorted(entries, key=lambda entry: [(name, _natural(text)) for name, text in entry])
+    return sorted(entries, key=order)
 
 
-def _natural(text: str) -> list[tuple[int, float, str]]:
+def order(entry: Entry) -> list[tuple[str, tuple[tuple[int, float, str], ...]]]:
+    """Where an entry stands among others."""
+    return [(name, _natural(text)) for name, text in entry]
+
+
+@lru_cache(maxsize=2**16)
+def _natural(text: str) -> tuple[tuple[int, float, str], ...]:
     """Sorts numbers inside text as numbers, so that iteration 9 comes before iteration 10.
 
     >>> _natural("9 s") < _natural("10 s")
     True
     """
-    return [
+    return tuple(
         (0, float(piece), "") if at % 2 else (1, 0.0, piece)
         for at, piece in enumerate(_PIECES.split(text))
-    ]
+    )
 
 
 def _reading(reading: Reading, formats: Sequence[Format]) -> Entry:

@@ -6,7 +6,6 @@ golden value by value stands in for it, so that only true differences are shown.
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,8 +22,11 @@ from assay.validate.golden.document import (
     VERSION,
     Document,
     Entry,
-    write,
 )
+from assay.validate.golden.unified import unified
+
+_READABLE = 100
+"""Changed records beyond which nobody reads them one by one."""
 
 _SHOWN = 5
 """Changed values that a message names before it counts the rest."""
@@ -109,17 +111,19 @@ def compare(golden: Document, current: Document, names: tuple[str, str]) -> Diff
         if change:
             changes[title] = change
     reasons += _reasons(changes)
-    return Difference(tuple(reasons), diff(golden, Document(sections), names))
+    pairs = {title: change.pairs for title, change in changes.items()}
+    return Difference(tuple(reasons), unified(golden.sections, sections, pairs, names))
 
 
 def diff(golden: Document | None, current: Document, names: tuple[str, str]) -> str:
-    """A unified diff of two goldens without their seals; `None` is a golden that is not there."""
-    before, after = (
-        write(document).rstrip("\n").split("\n")[3:] if document else []
-        for document in (golden, current)
-    )
-    lines = difflib.unified_diff(before, after, *names, lineterm="")
-    return "\n".join(lines)
+    """A unified diff of two goldens as they stand; `None` is a golden that is not there."""
+    before = golden.sections if golden else {}
+    pairs = {}
+    for title, after in current.sections.items():
+        there, here = Counter(before.get(title, ())), Counter(after)
+        gone, new = ordered((there - here).elements()), ordered((here - there).elements())
+        pairs[title] = list(_paired(gone, new, _kinds(current, title), {}))
+    return unified(before, current.sections, pairs, names)
 
 
 Kinds = Mapping[str, str]
@@ -169,7 +173,7 @@ def _change(
             same.remove(twin)
             kept.append(entry)
     left = ordered(entry for entries in waiting.values() for entry in entries)
-    pairs = list(_paired(lost, left))
+    pairs = list(_paired(lost, left, kinds, allowed))
     change = _Change(
         pairs,
         list((Counter(lost) - Counter(entry for entry, _ in pairs)).elements()),
@@ -193,21 +197,31 @@ def _agrees(golden: Entry, current: Entry, kinds: Kinds, allowed: Mapping[str, T
     )
 
 
-def _paired(gone: Sequence[Entry], new: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
-    """Entries that are one record with some values changed: those that share the most lines.
+def _paired(
+    gone: Sequence[Entry], new: Sequence[Entry], kinds: Kinds, allowed: Mapping[str, Tolerance]
+) -> Iterator[tuple[Entry, Entry]]:
+    """Entries that are one record with some values changed.
 
-    Past a hundred entries nobody reads them one by one, and order alone has to do.
+    First those whose exact values are equal; then, where they are few enough for anybody to read
+    them, those that share at least half of their lines.
     """
-    if max(len(gone), len(new)) > 100:
-        yield from zip(gone, new, strict=False)
-        return
-    left = list(new)
+    waiting: dict[object, list[Entry]] = defaultdict(list)
+    for entry in reversed(new):
+        waiting[_fixed(entry, kinds, allowed)].append(entry)
+    lost = []
     for entry in gone:
-        if not left:
-            return
+        same = waiting[_fixed(entry, kinds, allowed)]
+        if same:
+            yield entry, same.pop()
+        else:
+            lost.append(entry)
+    left = ordered(entry for entries in waiting.values() for entry in entries)
+    if max(len(lost), len(left)) > _READABLE:
+        return
+    for entry in lost:
         lines = set(entry)
-        best = max(left, key=lambda other: len(lines & set(other)))
-        if 2 * len(lines & set(best)) >= len(lines):
+        best = max(left, key=lambda other: len(lines & set(other)), default=None)
+        if best is not None and 2 * len(lines & set(best)) >= len(lines):
             left.remove(best)
             yield entry, best
 

@@ -55,12 +55,17 @@ class Document:
         return dict(next(iter(self.sections.get(title, ())), ()))
 
 
+def shown_line(name: str, text: str) -> str:
+    """One line of an entry; a line that only a hand can have written stays what it is."""
+    return f"{name}: {text}" if name else text
+
+
 def body(document: Document) -> str:
     """Everything below the digest."""
     blocks = []
     for title, entries in document.sections.items():
         block = "\n\n".join(
-            "\n".join(f"{name}: {shown}" for name, shown in entry) for entry in entries
+            "\n".join(shown_line(name, text) for name, text in entry) for entry in entries
         )
         blocks.append(f"[{title}]\n{block}\n" if block else f"[{title}]\n")
     return "\n".join(blocks)

@@ -369,3 +369,15 @@ def test_values_that_name_a_place_are_counted(tmp_path: Path) -> None:
     assert 'run: "#1"' in goldens[0]
     first, second = (golden.partition("[schema")[2] for golden in goldens)
     assert first == second
+
+
+def test_a_diff_of_many_changes_is_not_searched_for(tmp_path: Path) -> None:
+    (tmp_path / "run.log").write_text(log([f"{100 + at % 7}.25" for at in range(400)]))
+    outcomes(tmp_path)
+    (tmp_path / "run.log").write_text(log([f"{100 + at % 7}.75" for at in range(400)]))
+    found = checked(tmp_path)
+    assert causes(found) == [Cause.READING]
+    lines = found.difference.diff.split("\n")
+    assert sum(line.startswith("-step_time") for line in lines) == 400
+    assert sum(line.startswith("-") for line in lines) == 401
+    assert "and 395 more values" in str(found.difference.reasons[0])
