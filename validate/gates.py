@@ -9,6 +9,7 @@ A gate speaks of all figures, of a scope, of one quantity or of one model's: `5%
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -175,6 +176,11 @@ def _judged(report: Row, aim: Aim, yardsticks: Collection[str]) -> list[Row]:
         if what not in covered and (what not in best or _size(row) < _size(best[what])):
             best[what] = row
     return [row for row in rows if row in judged or row in best.values()]
+
+
+def _size(row: Row) -> float:
+    """The error of a row of accuracy; what is not known is the worst there can be."""
+    return math.inf if row["mape"] is None else float(row["mape"])
 
 
 def _limits(report: Row, limits: Sequence[Limit], yardsticks: Collection[str]) -> Iterator[Verdict]:

@@ -202,3 +202,11 @@ def test_junit_counts_and_survives_odd_characters() -> None:
     assert (suite.attrib["failures"], suite.attrib["errors"]) == ("1", "1")
     assert suite[1][0].attrib["message"] == "<&��"
     assert suite[1][0].text == "one\ntwo"
+
+
+def test_a_figure_that_is_not_known_does_not_pass() -> None:
+    doc = report(waves=[0.1])
+    doc["accuracy"][0]["mape"] = None
+    assert exit_code(judge(doc, limits=[limit("mape", "500%")])) == 1
+    assert exit_code(judge(doc, limits=[limit("mape", "500%")], yardsticks={"waves"})) == 1
+    assert exit_code(judge(doc, baseline=report(waves=[0.1]))) == 1
