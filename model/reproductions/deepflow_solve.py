@@ -277,7 +277,7 @@ def solve(printed: Printed) -> Solution:
     else:
         solution.open.append("tiles")
     _rates(solution, printed)
-    counted = [k for k in printed if k[2].startswith(("flop", "bytes", "gmem", "l2mem"))]
+    counted = [k for k in printed if k[2].startswith(("flop", "bytes", "gmem", "l2mem", "reload"))]
     solution.checks = len(set(counted) - set(solution.consumed))
     return solution
 

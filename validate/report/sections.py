@@ -5,6 +5,7 @@ from __future__ import annotations
 from assay.validate.assess import Report
 from assay.validate.report import figures, leftovers, reading
 from assay.validate.report.layout import Section
+from assay.validate.report.solved import solved
 
 
 def sections(report: Report) -> list[Section]:
@@ -14,6 +15,7 @@ def sections(report: Report) -> list[Section]:
         *figures.accuracy(report),
         figures.arithmetic(report),
         *figures.agreement(report),
+        solved(report),
         figures.findings(report),
         reading.configurations(report),
         reading.assumptions(report),
