@@ -259,7 +259,16 @@ def _node_rule(wide: pl.DataFrame) -> Rule:
 def _machine_rules() -> tuple[Rule, ...]:
     usual = {name: int(one.gpus_per_node) for name, one in machines().items() if one.gpus_per_node}
     known = pl.col("machine").replace_strict(usual, default=None, return_dtype=pl.Int64)
-    return (Rule("gpus_per_node", known, "the machine's usual node", "assumed"),)
+    half = {
+        name: "bf16" if "bf16" in one.peaks else "fp16"
+        for name, one in machines().items()
+        if {"bf16", "fp16"} & set(one.peaks)
+    }
+    sixteen = pl.col("machine").replace_strict(half, default=None, return_dtype=pl.String)
+    return (
+        Rule("gpus_per_node", known, "the machine's usual node", "assumed"),
+        Rule("dtype", sixteen, "training in 16 bits, where nothing says otherwise", "assumed"),
+    )
 
 
 def _products(

@@ -207,3 +207,27 @@ def test_a_name_that_contradicts_its_row_says_nothing(tmp_path: Path) -> None:
     wide = assess([path]).cases.configuration
     assert wide["heads"].to_list() == [None, 32]
     assert wide["layers"].to_list() == [33, 32]
+
+
+def test_a_machine_is_all_that_the_prequel_needs(tmp_path: Path) -> None:
+    """Without a side file: recomputation by the formula of the rates, 16 bits by default."""
+    (tmp_path / "prequel.md").write_text(PREQUEL.read_text())
+    found = assess([tmp_path / "prequel.md"], machine="A100-80g", models=["constant_mfu"])
+    wide = found.cases.configuration
+    assert set(wide["recompute"]) == {"full"}
+    assert wide["dtype"].null_count() == 0
+    origins = found.cases.origins.filter(pl.col("name") == "recompute")
+    counts = dict(origins.group_by("value_origin").len().iter_rows())
+    assert counts == {"inferred": 55, "assumed": 61}
+    assert found.scored.height == report(PREQUEL).scored.filter(
+        pl.col("model") == "constant_mfu"
+    ).height  # fmt: skip
+
+
+def test_nothing_is_assumed_without_a_machine(tmp_path: Path) -> None:
+    (tmp_path / "mosaic.md").write_text("\n".join(
+        line for line in PREQUEL.read_text().splitlines() if "02-20" in line or "---" in line
+    ))  # fmt: skip
+    wide = assess([tmp_path / "mosaic.md"]).cases.configuration
+    assert wide["dtype"].null_count() == wide.height
+    assert wide["recompute"].null_count() == wide.height

@@ -38,6 +38,7 @@ def arithmetic(cases: Cases, observations: pl.DataFrame) -> Arithmetic:
     )
     if "formula_id" in rows.columns:
         cases = _with_vocabulary(_with_layers(cases, rows), rows)
+        cases = _with_recomputation(cases, rows)
         ids = rows.select("case", "quantity", "formula_id")
         observations = observations.drop("formula_id").join(
             ids, on=["case", "quantity"], how="left", maintain_order="left"
@@ -94,6 +95,37 @@ def _with_layers(cases: Cases, rows: pl.DataFrame) -> Cases:
         "formula_id", "alike",
     )  # fmt: skip
     return _filled(cases, "layers", solved, value_origin="inferred", law=law)
+
+
+COUNTS_RECOMPUTATION = {"narayanan-eq3": "full", "narayanan-eq3-stored": "none"}
+"""Formulas that their code chooses by whether activations are recomputed, and which way."""
+
+
+def _with_recomputation(cases: Cases, rows: pl.DataFrame) -> Cases:
+    """What a formula that reproduces a rate says of recomputation; for the rest of the document,
+    what all such rows say alike."""
+    unsaid = cases.configuration.filter(pl.col("recompute").is_null())
+    policy = pl.col("formula_id").replace_strict(
+        COUNTS_RECOMPUTATION, default=None, return_dtype=pl.String
+    )
+    said = (
+        rows.filter(equal() & (pl.col("quantity") == rates.RATE) & ~pl.col("solved"))
+        .with_columns(recompute=policy)
+        .drop_nulls("recompute")
+    )
+    inferred = said.join(unsaid, on="case", how="semi").select("case", "recompute", "formula_id")
+    law = pl.format("{}, which reproduces the printed rate, counts it so", "formula_id")
+    cases = _filled(cases, "recompute", inferred, value_origin="inferred", law=law)
+    alike = said.group_by("source").agg(
+        pl.col("recompute").first(), pl.col("recompute").n_unique().alias("ways"), pl.len()
+    )
+    rest = (
+        unsaid.drop("recompute")
+        .join(inferred, on="case", how="anti")
+        .join(alike.filter((pl.col("ways") == 1) & (pl.col("len") >= rates.PROVEN)), on="source")
+    )
+    law = pl.lit("as in all rows of the document whose rate tells")
+    return _filled(cases, "recompute", rest, value_origin="assumed", law=law)
 
 
 def _with_vocabulary(cases: Cases, rows: pl.DataFrame) -> Cases:
