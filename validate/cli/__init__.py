@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import typer
-from assay.validate.cli import calibrate, check, golden, ingest, machines, predict, report
+from assay.validate.cli import (
+    calibrate,
+    check,
+    diff,
+    golden,
+    ingest,
+    machines,
+    predict,
+    report,
+    watch,
+)
 
 app = typer.Typer(
     name="assay",
@@ -20,5 +30,7 @@ golden.register(app)
 predict.register(app)
 calibrate.register(app)
 machines.register(app)
+diff.register(app)
+watch.register(app)
 
 __all__ = ["app"]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from assay.validate.assess import Report
 from assay.validate.report import figures, leftovers, reading
+from assay.validate.report import runs as of_runs
 from assay.validate.report.layout import Section
 from assay.validate.report.solved import solved
+from assay.validate.runs import runs
 
 
 def sections(report: Report) -> list[Section]:
     """Every section that has something to say, what was read first and what is left over last."""
     found = [
         reading.read(report),
+        of_runs.section(runs(report.outcome.reading, report.cases, report.comparison.pairs)),
         *figures.accuracy(report),
         figures.arithmetic(report),
         *figures.agreement(report),

@@ -1,0 +1,106 @@
+"""Runs: their step time, rates, memory and counts, and what differs between two."""
+
+from __future__ import annotations
+
+import pytest
+from assay.ingest.formats import FORMATS
+from assay.ingest.pipeline import read_source
+from assay.ingest.read import read
+from assay.ingest.source import Source, source
+from assay.ingest.types import Reading
+from assay.validate.cases import cases
+from assay.validate.differences import difference, gate
+from assay.validate.observe import about
+from assay.validate.runs import Run, runs, warm_up
+
+from tests.conftest import FIXTURES
+
+JOB = FIXTURES / "arguments" / "gpt2_18b_v100.log"
+
+
+def summarised(reading: Reading) -> tuple[Run, ...]:
+    return runs(reading, cases(reading, about(FORMATS)))
+
+
+def parse(text: str) -> Reading:
+    whole = source("job.log", text.encode())
+    assert isinstance(whole, Source)
+    return read_source(whole, FORMATS)
+
+
+def test_a_job_is_summarised() -> None:
+    (run,) = summarised(read([JOB]).reading)
+    figures = run.metrics
+    assert run.case.endswith("gpt2_18b_v100.log#88")
+    assert (run.machine, run.rows, run.left_out, run.window) == ("V100-32g", 20, 1, (20, 200))
+    assert figures["step_time"].value == pytest.approx(1.3806)
+    assert figures["step_time"].noise == pytest.approx(0.0015, abs=2e-4)
+    assert figures["mfu"].value == pytest.approx(
+        72 * 4 * 1024 * 40 * 6144**2 * (1 + 1024 / (6 * 6144) + 50688 / (16 * 40 * 6144))
+        / 1.3806 / 16 / 125e12
+    )  # fmt: skip
+    assert "narayanan-eq3-stored over V100-32g fp16" in figures["mfu"].basis
+    assert figures["memory_max_allocated"].value == pytest.approx(26204.5595703125 * 2**20)
+    assert "rank 3" in figures["memory_max_allocated"].basis
+    assert figures["skipped_iterations"].value == 19
+    assert [when for when, _ in run.validation] == ["iteration 100", "iteration 200"]
+
+
+def test_tokens_per_second_are_all_tokens_over_all_time() -> None:
+    lines = ["using world size: 8, data-parallel-size: 8, tensor-model-parallel size: 1, "
+             "pipeline-model-parallel size: 1", "SEQ_LEN=1000"]  # fmt: skip
+    lines += [
+        f" iteration {n}/ 9 | elapsed time per iteration (ms): {ms} | global batch size: {batch} |"
+        for n, ms, batch in [(1, 9000.0, 8), (2, 1000.0, 8), (3, 1010.0, 16), (4, 990.0, 16)]
+    ]
+    (run,) = summarised(parse("\n".join(lines) + "\n"))
+    assert run.left_out == 1
+    assert run.metrics["tokens_per_s"].value == pytest.approx(40_000 / 3.0)
+
+
+def test_superseded_rows_do_not_count() -> None:
+    def line(n: int, ms: float) -> str:
+        return f" iteration {n}/ 90 | elapsed time per iteration (ms): {ms} |\n"
+
+    text = "".join(line(n, 5000.0) for n in range(1, 9)) + "".join(
+        line(n, 1000.0) for n in range(3, 20)
+    )
+    (run,) = summarised(parse(text))
+    assert run.metrics["superseded"].value == 6
+    assert run.metrics["step_time"].value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [([], 0), ([1.0, 1.0], 0), ([9, 1, 1, 1], 1), ([9, 8, 7, 1, 1, 1, 1, 1, 1, 1], 3),
+     ([9, 8, 7, 6, 5, 4, 3, 2, 1.5, 1], 5)],
+)  # fmt: skip
+def test_warm_up_is_left_out_but_never_most(times: list[float], expected: int) -> None:
+    assert warm_up(times) == expected
+
+
+def test_documents_that_quote_lines_hold_no_run() -> None:
+    assert summarised(read([FIXTURES / "markdown_table" / "bloom_prequel.md"]).reading) == ()
+
+
+def test_two_runs_are_compared_argument_by_argument() -> None:
+    text = JOB.read_text()
+    slower = text.replace("init_method_std ................................. 0.02",
+                          "init_method_std ................................. 0.03")  # fmt: skip
+    slower = slower.replace(
+        "elapsed time per iteration (ms): 1", "elapsed time per iteration (ms): 2"
+    )
+    first, second = parse(text), parse(slower)
+    found = difference(*summarised(first), *summarised(second), first, second)
+    assert [a.name for a in found.arguments] == ["megatron.init_method_std"]
+    assert found.configuration == []
+    step = next(c for c in found.changes if c.name == "step_time")
+    assert step.change == pytest.approx(1 / 1.3806, rel=1e-3)
+    assert step.beyond_noise is True
+    assert next(c for c in found.changes if c.name == "lm_loss").beyond_noise is None
+
+
+@pytest.mark.parametrize("text", ["", "step_time", "step_time>5", "5%>step_time", "step time>+5%"])
+def test_what_is_no_gate(text: str) -> None:
+    with pytest.raises(ValueError, match="is no gate"):
+        gate(text)

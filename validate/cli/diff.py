@@ -1,0 +1,101 @@
+"""`assay diff A B`: what differs between two runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from assay.validate.cli.exits import Exit
+from assay.validate.cli.guard import Debug, Refusal, complain, guarded
+from assay.validate.cli.machines import coloured, screen_width
+
+if TYPE_CHECKING:
+    from assay.validate.differences import Difference, Gate
+
+
+@guarded
+def diff(
+    a: Annotated[str, typer.Argument(metavar="A", help="A log, a folder of one job, or a glob.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The one to compare with it.")],
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option("--fail-if", metavar="GATE", help="End with 1 if so: 'step_time>+5%'."),
+    ] = None,
+    machine: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Machine, where the logs name none.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    debug: Debug = False,
+) -> Exit:
+    """Compare the last run of A with the last run of B: arguments, figures, and their noise."""
+    from assay.model.machine import resolve
+    from assay.validate.cli.one import required
+    from assay.validate.differences import difference, gate
+
+    try:
+        gates = [gate(text) for text in fail_if or []]
+        name = resolve(machine) if machine else None
+    except (ValueError, LookupError) as fault:
+        raise Refusal(str(fault.args[0])) from None
+    one, reading_a = required(a, name)
+    other, reading_b = required(b, name)
+    found = difference(one, other, reading_a, reading_b)
+    if as_json:
+        sys.stdout.write(json.dumps(_document(found), indent=1, allow_nan=False) + "\n")
+    else:
+        _print(found)
+    return _settle(found, gates)
+
+
+def _settle(found: Difference, gates: list[Gate]) -> Exit:
+    code = Exit.OK
+    changes = {change.name: change for change in found.changes}
+    for gate in gates:
+        change = changes.get(gate.name)
+        if change is None:
+            known = ", ".join(changes) or "none"
+            raise Refusal(f"--fail-if {gate.text}: both runs have no {gate.name}; known: {known}")
+        if gate.fails(change.change):
+            complain(f"{gate.text}: {gate.name} changed by {100 * change.change:+.2f} %")
+            code = Exit.GATE
+    return code
+
+
+def _document(found: Difference) -> dict[str, object]:
+    return {
+        "a": found.a.case,
+        "b": found.b.case,
+        "configuration": [row._asdict() for row in found.configuration],
+        "arguments": [row._asdict() for row in found.arguments],
+        "changes": [{**c._asdict(), "beyond_noise": c.beyond_noise} for c in found.changes],
+    }
+
+
+def _print(found: Difference) -> None:
+    from assay.validate.report.layout import Column, Section, Table, percent, quantity
+    from assay.validate.report.terminal import render
+
+    sides = [Column("a", flexible=True), Column("b", flexible=True)]
+    sections = []
+    for title, rows in (("Configuration", found.configuration), ("Arguments", found.arguments)):
+        cells = [[name, one if one is not None else "–", other if other is not None else "–"]
+                 for name, one, other in rows]  # fmt: skip
+        table = Table([Column("name", flexible=True), *sides], cells)
+        sections.append(Section(f"{title} that differ ({len(cells)})", [table] if cells else []))
+    words = {True: "beyond noise", False: "within noise", None: "noise unknown"}
+    cells = [
+        [c.name, quantity(c.a, c.unit or "1"), quantity(c.b, c.unit or "1"),
+         percent(c.change, signed="+"), percent(c.noise), words[c.beyond_noise]]
+        for c in found.changes
+    ]  # fmt: skip
+    heads = [Column("figure"), Column("a", ">"), Column("b", ">"), Column("change", ">"),
+             Column("noise", ">"), Column("so")]  # fmt: skip
+    sections.append(Section(f"{found.a.case} and {found.b.case}", [Table(heads, cells)]))
+    sys.stdout.write(render(sections, width=screen_width(), colour=coloured()))
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(diff)
