@@ -22,10 +22,9 @@ from assay.model.reproductions.deepflow_gemm import (
     Tiles,
     gemm_work,
     rates_from_two,
-    reloads,
-    tile_edge,
 )
 from assay.model.reproductions.deepflow_memory import requirement
+from assay.model.reproductions.deepflow_tiles import Key, from_reloads, from_size
 from assay.model.reproductions.deepflow_workload import (
     ADDS,
     GATES,
@@ -35,9 +34,6 @@ from assay.model.reproductions.deepflow_workload import (
     gradients,
     parameters,
 )
-
-Key = tuple[str, str, str]
-"""Scope, subject and quantity of a printed number."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +106,10 @@ def _element_size(read: _Reader) -> int | None:
         for name, flop, transfers in (("gradclip", 4, 3), ("apply_grad", 3, 7)):
             work, moved = (_kernel(f"{name}_{part}", q) for q in ("flop", "bytes"))
             if {work, moved} <= set(read.printed):
-                size = round(read.printed[work].value) // flop
+                number = round(read.printed[work].value)
+                if number % flop:
+                    raise Unsolvable(f"{work[2]} of {work[1]} is {number:,}, no multiple of {flop}")
+                size = number // flop
                 if size:
                     read.consumed.append(work)
                     return read.quotient([(moved, transfers * size)])
@@ -188,27 +187,10 @@ def _layers(work: Workload, printed: Printed) -> tuple[int, Key] | None:
 def _edge(work: Workload, printed: Printed, size: Key, level: str) -> tuple[int, list[Key]] | None:
     """Tile edge of one cache level: from its printed size, else from the printed reloads."""
     if size in printed:
-        found = {tile_edge(x, work.precision) for x in (printed[size].low, printed[size].high)}
-        if len(found) == 1:
-            return found.pop(), [size]
-    fits = [0, *(2**exponent for exponent in range(24))]
-    used: list[Key] = []
-    for gemm in gemms(work):
-        for turned, (a, b, c) in (
-            ("", (gemm.a, gemm.b, gemm.c)),
-            (" transposed", (gemm.c, gemm.b, gemm.a)),
-        ):
-            for operand in ("ab", "bc"):
-                key = ("gemm", f"{gemm.name} {level}{turned}", f"reload_{operand}")
-                if key not in printed:
-                    continue
-                said = printed[key].value
-                left = [x for x in fits if getattr(reloads(a, b, c, x), operand) == said]
-                if len(left) < len(fits):
-                    fits, used = left, [*used, key]
-                if len(fits) <= 1:
-                    return (fits[0], used) if fits else None
-    return None
+        edge = from_size(work, printed[size].low, printed[size].high)
+        if edge is not None:
+            return edge, [size]
+    return from_reloads(work, {key: value.value for key, value in printed.items()}, level)
 
 
 def _turn(printed: Printed) -> Value | None:
