@@ -49,6 +49,7 @@ class Identifiability:
 
     condition: float  # of the Jacobian in log parameters, columns scaled to length 1
     correlation: npt.NDArray[np.float64]  # between the estimates, in the order of the parameters
+    entangled: tuple[str, ...]  # "a ~ b 0.97": pairs whose correlation exceeds `ENTANGLED`
     at_bound: tuple[str, ...]
     silent: tuple[str, ...]  # no row responds to them
     weak: tuple[str, ...]  # interval wider than a factor `WIDE`, or entangled, or any of the above
@@ -272,6 +273,11 @@ class _Problem:
         return Identifiability(
             condition=float(np.linalg.cond(scaled)) if felt.any() else float("nan"),
             correlation=correlation,
+            entangled=tuple(
+                f"{names[row]} ~ {names[column]} {correlation[row, column]:.2f}"
+                for row, column in zip(*np.triu_indices(len(names), 1), strict=True)
+                if abs(correlation[row, column]) > ENTANGLED
+            ),
             at_bound=_pick(names, bound),
             silent=(*_pick(names, ~felt), *silent),
             weak=(*_pick(names, weak), *silent),

@@ -6,6 +6,7 @@ errors on groups that were held out, by class of duration. What it returns predi
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -57,6 +58,8 @@ class Calibrated:
     rows: int = 0
     groups: int = 0
     interval: Interval | None = None
+    condition: float = math.nan  # of the fit's Jacobian, columns scaled to length 1
+    entangled: tuple[str, ...] = ()  # pairs of parameters whose estimates move together
     near: Neighbours | None = field(default=None, repr=False)
 
     def time(self, table: Columns) -> Floats:
@@ -97,6 +100,8 @@ def learn(
         origin,
         found.rows,
         found.groups,
+        condition=found.identifiability.condition,
+        entangled=found.identifiability.entangled,
     )
     near = _neighbours(plain, table, seconds, groups, dimensions, seed=seed)
     whole = _with(plain, near=near)

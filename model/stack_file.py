@@ -7,6 +7,7 @@ mille of the logarithm.
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -56,6 +57,9 @@ def _part_lines(scope: str, part: Calibrated) -> Iterable[str]:
     yield f"origin = {json.dumps(part.origin)}"
     yield f"rows = {part.rows}"
     yield f"groups = {part.groups}"
+    if not math.isnan(part.condition):
+        yield f"condition = {_number(part.condition)}"
+        yield f"entangled = {json.dumps(part.entangled, ensure_ascii=False)}"
     for one in part.kernel.parameters:
         fields = {
             "value": _number(part.values[one.name]),
@@ -107,6 +111,8 @@ def _part(scope: str, table: Mapping[str, Any]) -> Calibrated:
             origin=str(table["origin"]),
             rows=int(table.get("rows", 0)),
             groups=int(table.get("groups", 0)),
+            condition=float(table.get("condition", math.nan)),
+            entangled=tuple(table.get("entangled", ())),
             interval=_interval(table.get("interval")),
             near=_near(table.get("neighbours")),
         )

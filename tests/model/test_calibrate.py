@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from assay.model import calibrate, gemm
@@ -64,6 +66,20 @@ def test_entangled_parameters_are_called_weak() -> None:
     found = calibrate.fit(gemm.B3, large, gemm.b3(large, TRUE), pairs(large), draws=10)
     assert "memory" in found.identifiability.weak  # every row is bound by compute
     assert "compute" not in found.identifiability.weak
+
+
+def test_a_pair_that_only_its_product_decides_is_named() -> None:
+    table = shapes(200)
+    double = replace(
+        gemm.B3,
+        time=lambda columns, values: gemm.b3(
+            columns, dict(values) | {"compute": values["compute"] * values["misaligned"]}
+        ),
+    )
+    seconds = double.time(table, TRUE | {"misaligned": 0.9})
+    found = calibrate.fit(double, table, seconds, pairs(table), draws=0).identifiability
+    assert found.entangled == ("compute ~ misaligned -1.00",)
+    assert {"compute", "misaligned"} <= set(found.weak)
 
 
 def test_same_seed_same_fit() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -128,6 +129,10 @@ def _summary(scope: str, part: Calibrated) -> str:
         weak = "  not identifiable from these rows" if one.name in part.weak else ""
         unit = "" if one.unit == "1" else f" {one.unit}"
         lines.append(f"  {one.name:<15}{value:>10.4g}{unit}  [{low:.4g}, {high:.4g}]{weak}")
+    if part.entangled:
+        lines.append(f"  entangled, only their combination is known: {', '.join(part.entangled)}")
+    if not math.isnan(part.condition):
+        lines.append(f"  condition of the fit {part.condition:.3g}")
     return "\n".join(lines)
 
 
