@@ -289,7 +289,9 @@ def _pick(names: Sequence[str], mask: npt.NDArray[np.bool_]) -> tuple[str, ...]:
 
 
 def _correlation(scaled: Floats) -> Floats:
-    covariance = np.linalg.pinv(scaled.T @ scaled)
+    # A little ridge: of two parameters that only act together one rises as the other falls, which
+    # a pseudo-inverse would hide.
+    covariance = np.linalg.inv(scaled.T @ scaled + 1e-9 * np.eye(scaled.shape[1]))
     deviation = np.sqrt(np.clip(np.diag(covariance), 1e-300, None))
     return np.asarray(covariance / np.outer(deviation, deviation))
 
