@@ -59,6 +59,7 @@ def update(
 
     counts = {"written": 0, "unchanged": 0, "held back": 0, "none": 0}
     codes = []
+    unused: list[frozenset[str]] = []
     for root, cases in _cases(folders):
         try:
             found = folder.update(
@@ -67,12 +68,16 @@ def update(
             for made in _progress(found, len(cases)):
                 counts[made.outcome] += 1
                 _say(made)
+                if made.outcome != "none":
+                    unused.append(made.unused)
                 if made.reason and made.reason.cause is Cause.UNREADABLE:
                     codes.append(Exit.REFUSED)
         except ValueError as fault:
             raise Refusal(str(fault)) from None
         except OSError as fault:
             raise Refusal(f"{fault.filename} cannot be written: {fault.strerror}") from None
+    for name in sorted(frozenset.intersection(*unused)) if unused else ():
+        complain(f"--tolerance {name}: no value of that name is in any of the inputs")
     if counts["held back"]:
         complain(f"{counts['held back']} goldens would change and were left; --yes accepts them")
         codes.append(Exit.GATE)

@@ -17,8 +17,16 @@ from assay.ingest.read import COMPRESSED, inputs, read
 from assay.ingest.types import Format, Reading
 from assay.validate.golden.agree import tolerance
 from assay.validate.golden.canonical import document
-from assay.validate.golden.compare import Cause, Difference, Reason, compare, diff
-from assay.validate.golden.document import TOLERANCE, Document, Entry, NotGolden, parse, write
+from assay.validate.golden.compare import Cause, Difference, Reason, compare, diff, quantity
+from assay.validate.golden.document import (
+    SCHEMA,
+    TOLERANCE,
+    Document,
+    Entry,
+    NotGolden,
+    parse,
+    write,
+)
 
 SUFFIX = ".golden"
 PART = ".golden.part"
@@ -69,6 +77,7 @@ class Updated:
     diff: str = ""
     reason: Reason | None = None
     changed: bool = False  # there was a golden before
+    unused: frozenset[str] = frozenset()  # quantities of stated tolerances that no line is about
 
 
 def cases(folder: Path) -> list[Case]:
@@ -190,13 +199,27 @@ def _update(
     if isinstance(made, Reason):
         return Updated(case, "none", reason=made)
     current = write(made[0])
+    unused = frozenset(tolerances) - _quantities(made[0]) if tolerances else frozenset()
     if current == text:
-        return Updated(case, "unchanged")
+        return Updated(case, "unchanged", unused=unused)
     shown = diff(before, made[0], (case.golden.as_posix(), case.input.as_posix()))
     if text is not None and not replacing:
-        return Updated(case, "held back", shown or _seal(before), changed=True)
+        return Updated(case, "held back", shown or _seal(before), changed=True, unused=unused)
     replace(case.golden, current)
-    return Updated(case, "written", shown or _seal(before), changed=text is not None)
+    changed = text is not None
+    return Updated(case, "written", shown or _seal(before), changed=changed, unused=unused)
+
+
+def _quantities(document: Document) -> frozenset[str]:
+    """Everything in a golden that a tolerance can be stated for."""
+    names = {
+        name
+        for title, entries in document.sections.items()
+        if title != TOLERANCE and not title.startswith(SCHEMA)
+        for entry in entries
+        for name, _ in entry
+    }
+    return frozenset(quantity(name) for name in names)
 
 
 def _existing(path: Path) -> tuple[str | None, Document | None]:

@@ -91,6 +91,13 @@ def test_a_tolerance_is_recorded_and_used(folder: Path) -> None:
     assert run("check", folder).exit_code == 1
 
 
+def test_a_tolerance_for_nothing_is_told(folder: Path) -> None:
+    made = run("update", folder, "--tolerance", "step_time=2%", "--tolerance", "time=2%", "--yes")
+    assert made.exit_code == 0
+    assert "--tolerance step_time: no value of that name is in any of the inputs" in made.stderr
+    assert "--tolerance time:" not in made.stderr
+
+
 @pytest.mark.parametrize("text", ["time", "time=", "=3%", "time=much", "time=-3%"])
 def test_what_is_no_tolerance_is_a_wrong_usage(folder: Path, text: str) -> None:
     before = (folder / "gemm.golden").read_bytes()
