@@ -21,6 +21,12 @@ _COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×] ?(?=[A-Za-z])")
 _NAMED_NUMBER = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)?)[ _-]?([0-9]+)")
 _HERE = Span("", 0, 1)
 
+CUT = ("sample/s", "token/s")
+"""Units of rates that tables cut to whole numbers: a printed 0 is no rate, and not nothing."""
+
+IMPOSSIBLE = 1e6
+"""A rate of a GPU in TFLOP/s that none has: such a column is printed in FLOP/s."""
+
 
 @lru_cache(maxsize=4096)
 def _parse_quantity(text: str) -> Tree[Token] | Diagnostic:
@@ -72,6 +78,8 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     if scale == 0.0:  # a number without its unit, in a column that has none
         return Cell(text, at.line, at.column, state="unknown")
     digits = _number(child).replace(",", "")
+    if spec.unit in CUT and float(digits) == 0.0:  # 0.48 samples/s, cut to a whole number
+        return Cell(text, at.line, at.column, state="unknown")
     return Cell(digits, at.line, at.column, scale, kind)
 
 
@@ -144,6 +152,22 @@ def outcome_and_date(record: Record) -> None:
         if child.data not in record.cells:
             text = str(child.children[0]).strip()
             record.cells[child.data] = Cell(text, notes.line, notes.column)
+
+
+def rates(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """A column headed TFLOPs whose numbers no GPU reaches is printed in FLOP/s, and marked so."""
+    for column in columns:
+        spec = column.spec
+        if spec is None or spec.unit != "flop/s" or column.scale != 1e12:
+            continue
+        cells = [r.cells[spec.name] for r in records if spec.name in r.cells]
+        bare = [c for c in cells if c.state == "value" and c.scale == 1e12]
+        if not bare or any(float(c.text.replace(",", "")) < IMPOSSIBLE for c in bare):
+            continue
+        for cell in bare:
+            law = "no GPU reaches so many TFLOP/s: printed in FLOP/s"
+            record = next(r for r in records if r.cells.get(spec.name) is cell)
+            record.cells[spec.name] = cell._replace(scale=1.0, law=law)
 
 
 def percentages(records: Sequence[Record], columns: Sequence[Column]) -> None:

@@ -18,6 +18,7 @@ from assay.ingest.table_cells import (
     outcome_and_date,
     percentages,
     quantity,
+    rates,
     text_cell,
     whole_numbers,
 )
@@ -104,6 +105,7 @@ def _table(
             if record:
                 records.append(record)
     percentages(records, columns)
+    rates(records, columns)
     whole_numbers(records, columns)
     folded.records += records
     folded.claimed |= {record.line for record in records}

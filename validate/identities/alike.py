@@ -69,7 +69,7 @@ def alike(one: Row, other: Row, *, but: tuple[str, ...] = ()) -> bool:
     """Whether no configuration value that both rows know differs, `but` for some."""
     return all(
         one[name] is None or other[name] is None or one[name] == other[name]
-        for name in CONFIGURED
+        for name in (*CONFIGURED, "dtype_said")
         if name not in (*NOMINAL, *but)
     )
 

@@ -166,6 +166,11 @@ def peaks(rows: Rows) -> list[tuple[str, Array]]:
             for m, d in zip(named, types, strict=True)
         ]  # fmt: skip
         found.append((f"{each or 'the stated'} peak", np.array(values, dtype=float)))
+    halves = [
+        known[m].peaks.get("fp8", np.nan) / 2 if m is not None and d in ("bf16", "fp16") else np.nan
+        for m, d in zip(named, types, strict=True)
+    ]
+    found.append(("half the fp8 peak", np.array(halves, dtype=float)))
     unnamed = named.is_null().to_numpy()
     every = {p for one in known.values() for d, p in one.peaks.items() if d in WIDTHS}
     found += [

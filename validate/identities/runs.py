@@ -70,7 +70,7 @@ def _measured(frame: pl.DataFrame, reading: Reading, name: str) -> pl.DataFrame:
     lacking = [column for column in MEASURED if column not in frame.columns]
     text = {
         column: pl.col(column) if column in frame.columns else pl.lit(None, dtype=pl.String)
-        for column in ("date", "notes")
+        for column in ("date", "notes", "dtype")
     }
     actual = "actual_seq_len" in frame.columns
     others = pl.col("other").list.eval(
@@ -83,6 +83,7 @@ def _measured(frame: pl.DataFrame, reading: Reading, name: str) -> pl.DataFrame:
         **{column: pl.lit(None, dtype=pl.Float64) for column in lacking},
         **{f"{column}_place": pl.lit(None, dtype=pl.Float64) for column in lacking},
         date=text["date"],
+        dtype_said=text["dtype"].str.strip_chars().str.to_lowercase(),  # FP8-CS is not FP8-MX
         remark=text["notes"].map_elements(_without_date, return_dtype=pl.String),
         others=others,
         actual_seq_len=pl.col("actual_seq_len") if actual else pl.lit(None, dtype=pl.Int64),
