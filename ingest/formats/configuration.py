@@ -127,7 +127,7 @@ class Configuration(pa.DataFrameModel):
     )
     micro_batch: int = configured(
         [
-            "MBS", "Micro-BS", "micro batch size", "micro-batch", "MicroBatchSize (S)",
+            "MBS", "Micro-BS", "Mic-BS", "micro batch size", "micro-batch", "MicroBatchSize (S)",
             "MicroBatchSize", "micro_batch", "local batch size", "batch size per GPU",
         ],
         ge=1,
@@ -135,11 +135,19 @@ class Configuration(pa.DataFrameModel):
         meaning="sequences of one micro-batch",
     )  # fmt: skip
     global_batch: int = configured(
-        ["GBS", "global batch size", "GlobalBatchSize (S)", "global batch", "GlobalBatchSize"],
+        [
+            "GBS",
+            "Glob-BS",
+            "Global-BS",
+            "global batch size",
+            "GlobalBatchSize (S)",
+            "global batch",
+            "GlobalBatchSize",
+        ],
         ge=1,
         unit="sequence",
         meaning="sequences of one iteration",
-    )
+    )  # fmt: skip
     global_batch_tokens: int = configured(
         ["GlobalBatchSize (T)", "global batch size (tokens)", "tokens per iteration"],
         ge=1,
@@ -147,10 +155,17 @@ class Configuration(pa.DataFrameModel):
         meaning="tokens of one iteration",
     )
     accumulation: int = configured(
-        ["GA", "GAS", "GradAccum", "gradient accumulation", "gradient accumulation steps"],
+        [
+            "GA",
+            "GAS",
+            "PP chunks",
+            "GradAccum",
+            "gradient accumulation",
+            "gradient accumulation steps",
+        ],
         ge=1,
         meaning="micro-batches of one iteration and replica",
-    )
+    )  # fmt: skip
     zero_stage: int = configured(
         ["ZS", "ZERO_STAGE", "ZeRO", "ZeRO stage"], ge=0, le=3, meaning="ZeRO stage"
     )

@@ -70,7 +70,15 @@ def alike(one: Row, other: Row, *, but: tuple[str, ...] = ()) -> bool:
     return all(
         one[name] is None or other[name] is None or one[name] == other[name]
         for name in (*CONFIGURED, "dtype_said")
-        if name not in (*NOMINAL, *but)
+        if name not in (*(NOMINAL if _shaped(one, other) else ()), *but)
+    )
+
+
+def _shaped(one: Row, other: Row) -> bool:
+    """Whether both rows know the shape of their model, so that a label says nothing more."""
+    return any(
+        all(row[name] is not None for row in (one, other) for name in names)
+        for names in (("hidden", "layers"), ("parameters",))
     )
 
 

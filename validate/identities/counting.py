@@ -55,6 +55,7 @@ class Candidate:
     chance: Array  # how likely a row agrees by accident, at most 1
     layers: Array  # the layer count that went in
     solved: Array  # whether that count was solved from these very rows
+    factor: tuple[float, float, float] | None = None  # what it was found to be a multiple by
 
 
 def rows_of(table: pl.DataFrame, quantity: str, speed: pl.DataFrame) -> Rows | None:
@@ -134,11 +135,61 @@ def candidates(rows: Rows) -> list[Candidate]:
             candidate = _candidate(rows, formula, name, peak)
             if np.isfinite(candidate.implied[1]).any():
                 found.append(candidate)
-    return found
+    return [*found, *_proportional(rows)]
+
+
+LABELLED = "a multiple of the size label"
+
+
+def _proportional(rows: Rows) -> Iterator[Candidate]:
+    """Rates as size label · sequence · samples/s over GPUs, times what most rows of a source have.
+
+    How a document of few columns counts: 8·P·s with the label for P. The factor itself is theirs.
+    """
+    size = _array(rows.table["model_size"])
+    if rows.quantity != RATE or np.isfinite(size).sum() < FACTOR_ROWS:
+        return
+    length = rows.inputs["seq_len"]
+    work = size * np.where(np.isnan(length), 1.0, length) * rows.samples / rows.gpus
+    low, high = rows.printed[0] / work[2], rows.printed[2] / work[0]
+    factor = np.full((3, len(size)), np.nan)
+    sources = rows.table["source"].to_numpy()
+    for source in dict.fromkeys(sources):
+        mine = (sources == source) & np.isfinite(low) & np.isfinite(high)
+        if len({*zip(low[mine], high[mine], strict=True)}) < FACTOR_ROWS:
+            continue
+        votes = [int(((low <= x) & (high >= x) & mine).sum()) for x in low[mine]]
+        best = low[mine][int(np.argmax(votes))]
+        agree = mine & (low <= best) & (high >= best)
+        ends = low[agree].max(), high[agree].min()
+        factor[:, mine] = np.array([[ends[0]], [(ends[0] + ends[1]) / 2], [ends[1]]])
+    implied = factor * work
+    spread = (implied[2] - implied[0] + rows.printed[2] - rows.printed[0]) / rows.printed[1]
+    chance = np.clip(spread / 0.5, 1e-6, 1.0)
+    layers = np.full(len(size), np.nan)
+    if np.isfinite(implied[1]).any():
+        yield Candidate(
+            LABELLED, "", implied, rows.vocab[1], chance, layers,
+            np.zeros(len(size), dtype=bool), _one_factor(factor),
+        )  # fmt: skip
+
+
+def _one_factor(factor: Array) -> tuple[float, float, float] | None:
+    """The factor, where all documents at hand have one."""
+    known = factor[:, np.isfinite(factor[1])]
+    if known.size == 0 or not np.allclose(known, known[:, :1], rtol=1e-9):
+        return None
+    return float(known[0, 0]), float(known[1, 0]), float(known[2, 0])
+
+
+FACTOR_ROWS = 4
+"""Different rows before a factor common to them means anything."""
 
 
 def again(candidate: Candidate, rows: Rows) -> Candidate | None:
     """The same formula and peak over other rows; None where those lack an input."""
+    if candidate.formula_id == LABELLED:
+        return _labelled_again(candidate, rows)
     formula = FORMULAS[candidate.formula_id]
     if not set(formula.inputs) <= set(rows.inputs):
         return None
@@ -146,6 +197,20 @@ def again(candidate: Candidate, rows: Rows) -> Candidate | None:
     if candidate.peak not in named:
         return None
     return _candidate(rows, formula, candidate.peak, named[candidate.peak])
+
+
+def _labelled_again(candidate: Candidate, rows: Rows) -> Candidate | None:
+    """The factor of the size label, as it was found, over other rows of the same document."""
+    if candidate.factor is None:
+        return None
+    length = rows.inputs["seq_len"]
+    size = _array(rows.table["model_size"])
+    work = size * np.where(np.isnan(length), 1.0, length) * rows.samples / rows.gpus
+    nothing = np.zeros(len(size))
+    implied = np.array(candidate.factor)[:, None] * work
+    return Candidate(
+        LABELLED, "", implied, rows.vocab[1], nothing + 1.0, nothing, nothing.astype(bool)
+    )
 
 
 def peaks(rows: Rows) -> list[tuple[str, Array]]:

@@ -35,6 +35,10 @@ SLIPS = {
 }  # fmt: skip
 """By how much cells are wrong where people slip: units, digits, replicas."""
 
+SWAPS = ({"dp", "tp", "pp", "cp", "nodes", "gpus"}, {"global_batch", "micro_batch"},
+         {"hidden", "layers", "seq_len"})  # fmt: skip
+"""Counts that stand in for each other; others would trade a number for one of another meaning."""
+
 REASONS = ("heading", "alike", "exchanged", "copied", "slip", "digits")
 """Kinds of explanation, the most telling first."""
 
@@ -122,6 +126,8 @@ def _exchanged(row: dict[str, Any], printed: Sequence[str]) -> Iterator[Suspect]
                 continue
             ones, two = (shown(row, each) for each in (name, other))
             counts = pair & set(COUNTS)
+            if counts and not any(pair <= swap for swap in SWAPS):
+                continue
             if counts and not (ones == round(ones) and two == round(two)):
                 continue
             changes = ((name, hidden(row, name, two)), (other, hidden(row, other, ones)))
@@ -178,6 +184,8 @@ def satisfying(
     for choice in choices:
         fed = rows_of(table, choice.quantity, speed)
         candidate = again(choice.candidate, fed) if fed is not None else None
+        if fed is not None and candidate is None:
+            good[fed.index.astype(int)] = False  # what cannot be tried again explains nothing
         if fed is not None and candidate is not None:
             met = hits(fed, candidate)
             good[fed.index[met == 0].astype(int)] = False
