@@ -14,6 +14,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import polars as pl
 from assay.ingest.formats import FORMATS
 from assay.validate.cases import CONFIGURED
 from assay.validate.identities.evidence import Evidence
@@ -54,8 +55,10 @@ def published(evidence: Evidence) -> list[Row]:
     """Rows of tables; lines of a log are iterations, each its own measurement."""
     if "rows" not in evidence.memo:
         tables = {name for name, what in about(FORMATS).items() if what.origin == "published"}
-        rows = evidence.runs.to_dicts() if not evidence.runs.is_empty() else []
-        evidence.memo["rows"] = [row for row in rows if row["frame"] in tables]
+        runs = evidence.runs
+        if not runs.is_empty():
+            runs = runs.filter(pl.col("frame").is_in(sorted(tables)))
+        evidence.memo["rows"] = runs.to_dicts()
     found: list[Row] = evidence.memo["rows"]
     return found
 
