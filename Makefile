@@ -14,7 +14,7 @@ report: $(STAMP)
 	$(BIN)/assay report fixtures/
 
 test: $(TEST) lint types
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 test-slow: $(TEST)
 	$(BIN)/python -m pytest -m slow
