@@ -27,8 +27,8 @@ AT_MOST = 3
 """Residual parameters that one campaign may have, `pace` apart."""
 
 EXPECTED = {
-    "slowdown": 0.2, "overhead": 2.0, "network": 1.5, "attention": 0.3, "odd_head": 0.7,
-    "pace": 1.0,
+    "slowdown": 0.2, "overhead": 2.0, "exposed": 6.0, "network": 1.5, "attention": 0.3,
+    "odd_head": 0.7, "pace": 1.0,
 }  # fmt: skip
 """How far (logarithm) a residual may lie from its start before it counts as much as one row that is
 off by the repeat noise: what holds a fit to three rows, and nothing to eighty."""
@@ -36,6 +36,11 @@ off by the repeat noise: what holds a fit to three rows, and nothing to eighty."
 FELT = 0.02
 TRIED = 0.3
 """Change (logarithm) by which a residual is tried, and the response that counts, per unit of it."""
+
+ENOUGH = 10
+"""Rows from which measured times may choose the residuals."""
+
+GRID = 25
 
 WIDE = 2.0
 ENTANGLED = 0.95
@@ -85,7 +90,10 @@ def fit(
         raise ValueError("a fit needs rows, all with positive times")
     base = STEP.starts | dict(fixed or {})
     random = np.random.default_rng(seed)
-    best = _solve(chosen, base, table, seconds, _begin(chosen, base, random, starts))
+    begin = _begin(chosen, base, random, starts)
+    if starts > 1 and chosen:
+        begin[1] = _scanned(chosen, base, table, seconds)
+    best = _solve(chosen, base, table, seconds, begin)
     drawn = _redraw(chosen, base, table, seconds, groups, best, draws, random)
     tail = (1.0 - CONFIDENCE) / 2.0
     low = np.exp(np.minimum(np.quantile(drawn, tail, axis=0), best))
@@ -131,6 +139,16 @@ def _begin(
     reach = (high - low) / 4.0
     others = start + reach * random.uniform(-1.0, 1.0, (max(count - 1, 0), len(chosen)))
     return [start, *np.clip(others, low, high)]
+
+
+def _scanned(
+    chosen: tuple[Parameter, ...], base: dict[str, float], table: Columns, seconds: Floats
+) -> Floats:
+    """A start for steps that do not feel a residual where it begins: each at its best alone."""
+    values = base
+    for one in chosen:
+        values = values | {one.name: _alone(one, values, table, seconds)[1]}
+    return np.log([values[one.name] for one in chosen])
 
 
 def _bounds(chosen: tuple[Parameter, ...]) -> tuple[Floats, Floats]:
@@ -217,8 +235,59 @@ def _weak(
     return tuple(one.name for one, yes in zip(chosen, weak, strict=True) if yes)
 
 
-def telling(table: Columns, *, at_most: int = AT_MOST) -> tuple[str, ...]:
-    """The residuals that the rows of a component table respond to, the strongest first.
+def telling(table: Columns, seconds: Floats, *, at_most: int = AT_MOST) -> tuple[str, ...]:
+    """The residuals that measured `seconds` of a component table can tell.
+
+    Those that the rows respond to, without a look at the times; with `ENOUGH` rows, or those that
+    explain most of the times one after the other, whichever the Bayesian information criterion
+    prefers.
+    """
+    responsive = _responsive(table, at_most)
+    if len(seconds) < ENOUGH:
+        return responsive
+    chosen: tuple[str, ...] = ()
+    sets = {responsive, chosen}
+    while len(chosen) < at_most:
+        values = _plain(chosen, table, seconds)
+        tried = {
+            one.name: _alone(one, values, table, seconds)
+            for one in STEP.parameters
+            if one.name not in (*chosen, "pace")
+        }
+        chosen = (*chosen, min(tried, key=lambda name: tried[name]))
+        sets.add(chosen)
+
+    def criterion(free: tuple[str, ...]) -> tuple[float, tuple[str, ...]]:
+        left = _left(table, seconds, _plain(free, table, seconds))
+        return 2.0 * left + len(free) * float(np.log(len(seconds))), free
+
+    return min(sets, key=criterion)
+
+
+def _plain(free: tuple[str, ...], table: Columns, seconds: Floats) -> dict[str, float]:
+    """The values of one fit, from where each residual is at its best alone."""
+    chosen, base = _chosen(free), dict(STEP.starts)
+    begin = _scanned(chosen, base, table, seconds)
+    return base | _named(chosen, _solve(chosen, base, table, seconds, [begin]))
+
+
+def _left(table: Columns, seconds: Floats, values: Values) -> float:
+    """What values leave unexplained, −log likelihood of Cauchy errors as wide as repeats differ.
+
+    A row that no residual explains hardly says which residuals explain the others.
+    """
+    off = np.log(step_time(table, values) / seconds) / LOSS_SCALE
+    return float(np.sum(np.log1p(off**2)))
+
+
+def _alone(one: Parameter, values: Values, table: Columns, seconds: Floats) -> tuple[float, float]:
+    """What is left, and at which value, when one residual may lie anywhere between its bounds."""
+    grid = map(float, np.geomspace(one.low, one.high, GRID))
+    return min((_left(table, seconds, {**values, one.name: at}), at) for at in grid)
+
+
+def _responsive(table: Columns, at_most: int) -> tuple[str, ...]:
+    """The residuals whose change moves the steps of a table, the strongest first.
 
     Fewer than `at_most` where the others would change no step by more than `FELT` for a change of
     its own size.

@@ -5,8 +5,9 @@
 m micro-batches run through PP stages (1F1B); `longest` is the stage that sets the pace: its layers,
 what it hands over, and on the last one the output head. With v chunks per stage (interleaving) the
 pipeline fills v times faster. A layer takes its kernels and collectives; a host that waits for each
-kernel adds `overhead` to every layer and micro-batch, one that runs ahead makes it a floor. A fully
-sharded layer takes no less than its gathers and scatters. Seconds; formulas: docs/model.md.
+kernel adds `overhead` to every layer and micro-batch, one that runs ahead makes it a floor and
+leaves gaps, `exposed`. A fully sharded layer takes no less than its gathers and scatters. Seconds;
+formulas: docs/model.md.
 """
 
 from __future__ import annotations
@@ -85,7 +86,8 @@ def _layer(table: Columns, values: Values) -> dict[str, Floats]:
         + exchange
     )
     overhead = values["overhead"]
-    launched = np.where(table["blocking"] > 0, busy + overhead, np.maximum(busy, overhead))
+    ahead = np.maximum(busy + values["exposed"], overhead)
+    launched = np.where(table["blocking"] > 0, busy + overhead, ahead)
     shard = table["shard_link"] + table["shard_net"] / values["network"]
     return {"time": np.maximum(launched, shard), "exchange": exchange}
 
@@ -102,6 +104,7 @@ STEP = Kernel(
     (
         Parameter("slowdown", "1", 1.15, 0.7, 2.5, "products in a step over products alone"),
         Parameter("overhead", "s", 1e-3, 1e-5, 3e-2, "launching, per layer and micro-batch"),
+        Parameter("exposed", "s", 1e-6, 1e-7, 3e-2, "no kernel runs, per layer and micro-batch"),
         Parameter("network", "1", 0.6, 0.05, 1.2, "share of the network cards that is reached"),
         Parameter("attention", "1", 1.15, 0.5, 4.0, "fused attention in a step over alone"),
         Parameter("odd_head", "1", 0.35, 0.1, 1.5, "head over an odd vocabulary, over fp32 units"),

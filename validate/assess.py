@@ -34,6 +34,7 @@ class Report:
     outcome: Outcome
     cases: Cases
     observations: pl.DataFrame
+    counted: pl.DataFrame  # the observations that models are fitted on
     checks: pl.DataFrame
     contradicted: pl.DataFrame  # case, quantity: left out, or empty where they are kept
     repeats: pl.DataFrame
@@ -95,6 +96,7 @@ def assess(
         outcome=outcome,
         cases=known.cases,
         observations=known.observations,
+        counted=counted,
         checks=known.checks.with_columns(exchanged=pl.col("case").is_in(exchanged.implode())),
         contradicted=wrong,
         repeats=again,

@@ -14,23 +14,22 @@ from assay.model.stack import Stack
 from assay.model.step_fit import fit, telling
 from assay.model.step_schedule import STEP
 from assay.validate.assess import assess
-from assay.validate.identities import throughput
+from assay.validate.forecasts import Asked
 from assay.validate.predict import Unpredictable
-from assay.validate.step_forecast import SCOPE, calibrated, runs_of
+from assay.validate.step_forecast import SCOPE, calibrated, runs_of, steady, timed
 
 
 def calibrate(paths: Iterable[str | Path], machine: str | None = None) -> Stack:
     """The residuals that the steps printed in `paths` tell, for the one machine they ran on.
 
-    Raises Unpredictable where no printed step can be modelled, or several machines are mixed.
+    Rows that contradict themselves and repeats are left out; a configuration counts once, with its
+    median. Raises Unpredictable where no printed step can be modelled, or machines are mixed.
     """
     names = [str(path) for path in paths]
     report = assess(names, machine=machine, models=["constant_mfu"])
     known = runs_of(report.cases.configuration)
-    speed = throughput.best(throughput.sayings(report.observations, report.cases.configuration))
-    frame = known.frame.join(
-        speed.select("case", "samples"), on="case", how="left", maintain_order="left"
-    ).with_columns(seconds=pl.col("global_batch") / pl.col("samples"))
+    asked = Asked(report.cases, report.observations, report.counted)
+    frame = timed(known, asked)
     measured = frame["seconds"].is_not_null().to_numpy()
     if machine is not None:
         measured &= (frame["machine"] == machine_of(machine).name).to_numpy()
@@ -40,11 +39,11 @@ def calibrate(paths: Iterable[str | Path], machine: str | None = None) -> Stack:
     if len(machines) != 1:
         told = ", ".join(sorted(machines))
         raise Unpredictable(f"one machine at a time, not {told}: --machine chooses")
-    table, seconds = rows(known.table, measured), frame["seconds"].to_numpy()[measured]
-    groups = frame["group"].to_numpy()[measured]
+    seen, seconds = steady(known, frame["seconds"].to_numpy(), measured)
+    table, groups = rows(known.table, seen), frame["group"].to_numpy()[seen]
     if len(np.unique(groups)) == 1:  # one table: its rows are all there is to resample
         groups = np.arange(len(groups))
-    found = fit(table, seconds, groups, telling(table))
+    found = fit(table, seconds, groups, telling(table, seconds))
     _, spread = calibrated(table, seconds, groups)
     fixed = {name: value for name, value in found.values.items() if name not in found.low}
     part = Calibrated(

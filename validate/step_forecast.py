@@ -31,7 +31,11 @@ SPREAD = 0.40
 
 LEAST_SPREAD = 0.05
 FEW_SPREAD = 0.20
-"""Half-widths after calibration: never less than the first; the second with fewer than ten rows."""
+FEW = 10
+"""Half-widths after calibration: never less than the first; the second with fewer than `FEW`."""
+
+LEAST = 2
+"""Configurations that must have been seen: one step time cannot say which residual it is due to."""
 
 
 class Known(NamedTuple):
@@ -54,20 +58,16 @@ def as_shipped(asked: Asked) -> pl.DataFrame:
 
 
 def held_out(asked: Asked) -> pl.DataFrame:
-    """Step times with residuals fitted on the other groups of the same machine; none without."""
+    """Step times with residuals fitted on the machine's other groups; none without `LEAST` rows."""
     known = runs_of(asked.cases.configuration)
-    speed = throughput.best(throughput.sayings(asked.counted, asked.cases.configuration))
-    frame = known.frame.join(
-        speed.select("case", "samples"), on="case", how="left", maintain_order="left"
-    ).with_columns(seconds=pl.col("global_batch") / pl.col("samples"))
+    frame = timed(known, asked)
     parts = [pl.DataFrame(schema=PREDICTION)]
     for (machine, group), _ in frame.group_by("machine", "group", maintain_order=True):
         mine = ((frame["machine"] == machine) & (frame["group"] == group)).to_numpy()
         others = ((frame["machine"] == machine) & (frame["group"] != group)).to_numpy()
-        seen = others & frame["seconds"].is_not_null().to_numpy() & _first_of_each(known, others)
-        if not seen.any():
+        seen, measured = steady(known, frame["seconds"].to_numpy(), others)
+        if len(seen) < LEAST:
             continue
-        measured = frame["seconds"].to_numpy()[seen]
         values, spread = calibrated(
             rows(known.table, seen), measured, frame["group"].to_numpy()[seen]
         )
@@ -77,16 +77,41 @@ def held_out(asked: Asked) -> pl.DataFrame:
     return with_throughput(pl.concat(parts), asked)
 
 
+def timed(known: Known, asked: Asked) -> pl.DataFrame:
+    """The runs with their printed `seconds` a step, null where none counts."""
+    speed = throughput.best(throughput.sayings(asked.counted, asked.cases.configuration))
+    return known.frame.join(
+        speed.select("case", "samples"), on="case", how="left", maintain_order="left"
+    ).with_columns(seconds=pl.col("global_batch") / pl.col("samples"))
+
+
+def steady(known: Known, seconds: Floats, among: np.ndarray) -> tuple[np.ndarray, Floats]:
+    """One row and its median seconds per configuration and group of the rows `among` with a time.
+
+    A log of ten thousand lines is one measurement, and its median is not its warm-up.
+    """
+    keys = np.stack([*known.table.values()], axis=1)
+    labels = known.frame["group"].to_numpy()
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for index in np.flatnonzero(among & ~np.isnan(seconds)):
+        alike.setdefault((labels[index], *keys[index].tolist()), []).append(int(index))
+    first = np.array([rows_at[0] for rows_at in alike.values()], dtype=np.intp)
+    middle = [float(np.median(seconds[rows_at])) for rows_at in alike.values()]
+    return first, np.array(middle)
+
+
 def calibrated(
     table: Columns,
     seconds: Floats,
     groups: np.ndarray,
 ) -> tuple[Values, float]:
     """Residuals fitted to measured steps, and the half-width of log(observed/predicted) after."""
-    found = fit(table, seconds, groups, telling(table), draws=0)
+    found = fit(table, seconds, groups, telling(table, seconds), draws=0)
     missed = np.abs(np.log(found.time(table) / seconds))
     spread = max(LEAST_SPREAD, 1.5 * float(np.quantile(missed, 0.9)))
-    return found.values, max(spread, FEW_SPREAD) if len(seconds) < 10 else spread
+    if len(seconds) < LEAST:
+        return found.values, max(spread, SPREAD)
+    return found.values, max(spread, FEW_SPREAD) if len(seconds) < FEW else spread
 
 
 def runs_of(configuration: pl.DataFrame, own: Stack | None = None) -> Known:
@@ -141,16 +166,3 @@ def framed(frame: pl.DataFrame, seconds: Floats, spread: Floats, model: str) -> 
         model=model,
         basis=STEP.basis,
     )
-
-
-def _first_of_each(known: Known, among: np.ndarray) -> np.ndarray:
-    """One row per configuration and group: a log of ten thousand lines is one measurement."""
-    keys = np.stack([*known.table.values()], axis=1)
-    labels = known.frame["group"].to_numpy()
-    seen: set[tuple[object, ...]] = set()
-    first = np.zeros(len(labels), dtype=bool)
-    for index in np.flatnonzero(among):
-        key = (labels[index], *keys[index].tolist())
-        first[index] = key not in seen
-        seen.add(key)
-    return first

@@ -194,5 +194,18 @@ def test_at_most_three_residuals():
         fit(parts, np.ones(1), np.zeros(1), ("slowdown", "overhead", "network", "attention"))
     with pytest.raises(ValueError, match="no residual is called"):
         fit(parts, np.ones(1), np.zeros(1), ("luck",))
-    assert "slowdown" in telling(parts)
-    assert "attention" not in telling(parts)
+    assert "slowdown" in telling(parts, np.ones(1))
+    assert "attention" not in telling(parts, np.ones(1))
+
+
+def test_enough_rows_choose_the_residuals_that_made_them():
+    layouts = ((12, 4, 8), (6, 8, 8), (12, 8, 4), (2, 24, 8))
+    runs = [
+        built(micro_batch=batch, pp=pp, dp=dp, tp=tp)
+        for batch in (1, 2, 4)
+        for pp, dp, tp in layouts
+    ]
+    parts = components(runs)
+    truth = STEP.starts | {"exposed": 8e-3, "slowdown": 1.6}
+    noise = np.exp(0.01 * np.random.default_rng(7).standard_normal(len(runs)))
+    assert set(telling(parts, step_time(parts, truth) * noise)) == {"exposed", "slowdown"}
