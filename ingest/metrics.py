@@ -14,7 +14,7 @@ from functools import cache
 from assay.ingest.parse import terminal
 from assay.ingest.schema import FieldSpec, by_label, fields, normalise
 from assay.ingest.types import Cell, Record, Schema
-from assay.ingest.units import SUFFIXES, unit
+from assay.ingest.units import SUFFIXES, UNITS, unit
 
 AVERAGE = "_average"
 """A column with this ending holds the running mean that is printed behind the value of its base."""
@@ -77,15 +77,25 @@ def _composite(record: Record, schema: Schema, label: str, value: str, line: int
 
 
 def cell(spec: FieldSpec, text: str, scale: float, line: int, at: int) -> Cell:
-    """The cell of one value; a unit printed behind the number is taken off and multiplied in."""
-    if spec.numeric and (counted := _counted().fullmatch(text)):
-        return Cell(counted[1], line, at, scale * SUFFIXES[counted[2]])
+    """The cell of one value; a unit printed behind the number is taken off and multiplied in.
+
+    The unit behind the number counts before one that its label names. A factor of the label that is
+    no unit's is a correction and stays (fields that divide by 1024³ and print `GB`).
+    """
+    if spec.numeric and spec.unit != "B" and (counted := _counted().fullmatch(text)):
+        return Cell(counted[1], line, at, scale * SUFFIXES[counted[2]])  # 512B is bytes elsewhere
     if spec.numeric and (measured := _measured().fullmatch(text)):
         known = unit(measured[2])
         if known is not None and known.si == (spec.unit or known.si):
-            same = scale == known.scale  # the label names the unit too
-            return Cell(measured[1], line, at, scale if same else scale * known.scale)
+            named = scale in _scales(known.si)
+            return Cell(measured[1], line, at, known.scale if named else scale * known.scale)
     return Cell(text, line, at, scale)
+
+
+@cache
+def _scales(si: str) -> frozenset[float]:
+    """The factors of every unit of one kind."""
+    return frozenset(known.scale for known in UNITS.values() if known.si == si)
 
 
 def column(schema: Schema, label: str) -> tuple[FieldSpec, float] | None:
