@@ -15,9 +15,15 @@ from assay.ingest.types import Code, Diagnostic, Span
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
-__all__ = ["ParsedLine", "Token", "Tree", "build", "grammar", "parse_line", "terminal"]
+__all__ = ["Grammar", "ParsedLine", "Token", "Tree", "build", "grammar", "parse_line", "terminal"]
 
 ParsedLine = Tree[Token]
+
+
+class Grammar(str):
+    """A grammar given as its text, where otherwise the name of a packaged one stands."""
+
+    __slots__ = ()
 
 
 _START = re.compile(r"^[?!]*([a-z_]+_(?:line|cell))(?:\.[0-9]+)?\s*:", re.MULTILINE)
@@ -26,10 +32,12 @@ _START = re.compile(r"^[?!]*([a-z_]+_(?:line|cell))(?:\.[0-9]+)?\s*:", re.MULTIL
 
 @cache
 def grammar(name: str) -> Lark:
-    """The LALR parser of `grammars/<name>.lark`.
+    """The LALR parser of `grammars/<name>.lark`, or of a `Grammar` given as text.
 
     Raises FileNotFoundError where no grammar has that name.
     """
+    if isinstance(name, Grammar):
+        return build(name)
     return build(files("assay.grammars").joinpath(f"{name}.lark").read_text(encoding="utf-8"))
 
 

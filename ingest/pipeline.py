@@ -90,6 +90,7 @@ def read_source(
             for record in folded.records
             for name, cell in record.overridden.items()
         ),
+        formats=tuple(formats),
     )  # fmt: skip
 
 
@@ -250,6 +251,7 @@ def merge(readings: Iterable[Reading]) -> Reading:
         accounting=tuple(a for r in readings for a in r.accounting),
         raw={span: text for r in readings for span, text in r.raw.items()},
         overridden=tuple(each for r in readings for each in r.overridden),
+        formats=tuple({fmt.name: fmt for r in readings for fmt in r.formats}.values()),
     )
 
 

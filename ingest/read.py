@@ -52,7 +52,7 @@ def read(
     readings, unreadable, unrecognised = [], [], []
     for path in inputs(paths):
         if is_saved(Path(path)):
-            saved = load(Path(path))
+            saved = load(Path(path), formats)
             if isinstance(saved, Diagnostic):
                 unreadable.append(saved)
             else:

@@ -216,3 +216,4 @@ class Reading:
     accounting: tuple[Accounting, ...]
     raw: Mapping[Span, bytes] = field(default_factory=dict)  # refused lines as they stand on disk
     overridden: tuple[Overridden, ...] = ()  # statements that rows contradict; not saved
+    formats: tuple[Format, ...] = ()  # those it was read with: what its frames mean

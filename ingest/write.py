@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -21,7 +21,7 @@ import polars as pl
 from assay.ingest.accept import PROVENANCE
 from assay.ingest.formats import FORMATS
 from assay.ingest.schema import fields
-from assay.ingest.types import Accounting, Code, Diagnostic, Reading, Schema, Span
+from assay.ingest.types import Accounting, Code, Diagnostic, Format, Reading, Schema, Span
 
 MANIFEST = "manifest.json"
 LAYOUT = 1
@@ -48,9 +48,9 @@ def fingerprint(schema: Schema) -> str:
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
 
 
-def schemas() -> dict[str, Schema]:
+def schemas(formats: Iterable[Format]) -> dict[str, Schema]:
     """Every frame name and its schema."""
-    return {name: schema for fmt in FORMATS for name, schema in fmt.schemas.items()}
+    return {name: schema for fmt in formats for name, schema in fmt.schemas.items()}
 
 
 def save(reading: Reading, folder: Path) -> None:
@@ -62,7 +62,7 @@ def save(reading: Reading, folder: Path) -> None:
         raise FileExistsError(f"{folder} holds other files than those of an earlier ingest")
     with _beside(folder) as fresh:
         tool = {"assay.version": version("assay")}
-        known = schemas()
+        known = schemas(reading.formats)
         for name, frame in reading.frames.items():
             marks = {"assay.frame": name, "assay.schema": fingerprint(known[name]), **tool}
             frame.write_parquet(fresh / f"{name}.parquet", metadata=marks)
@@ -93,7 +93,7 @@ def _beside(folder: Path) -> Iterator[Path]:
 
 def manifest(reading: Reading) -> dict[str, Any]:
     """What a folder holds: frames with their schemas, and the account of every source."""
-    known = schemas()
+    known = schemas(reading.formats)
     return {
         "layout": LAYOUT,
         "version": version("assay"),
@@ -127,13 +127,13 @@ def is_saved(folder: Path) -> bool:
     return (folder / MANIFEST).is_file()
 
 
-def load(folder: Path) -> Reading | Diagnostic:
-    """The reading that `save` wrote, or why it cannot be used."""
+def load(folder: Path, formats: Sequence[Format] = FORMATS) -> Reading | Diagnostic:
+    """The reading that `save` wrote, or why it cannot be used; `formats` say what frames mean."""
     try:
         said = json.loads((folder / MANIFEST).read_text("utf-8"))
         if said["layout"] > LAYOUT:
             return _unusable(folder, f"has layout {said['layout']}, this version knows {LAYOUT}")
-        known = schemas()
+        known = schemas(formats)
         frames = {}
         for name, entry in said["frames"].items():
             if name not in known or entry["schema"] != fingerprint(known[name]):
@@ -163,7 +163,7 @@ def load(folder: Path) -> Reading | Diagnostic:
         Span(r["source"], r["line"], r["column"]): r["raw"]
         for r in bad.filter(pl.col("refused") & pl.col("raw").is_not_null()).iter_rows(named=True)
     }
-    return Reading(frames, provenance, refused, remarks, accounts, raw)
+    return Reading(frames, provenance, refused, remarks, accounts, raw, formats=tuple(formats))
 
 
 def _diagnostics(bad: pl.DataFrame, *, refused: bool) -> tuple[Diagnostic, ...]:

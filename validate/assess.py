@@ -67,7 +67,7 @@ def assess(
     asked = named(models)
     stated: Mapping[str, str] = {"gpu": machine} if machine else {}
     outcome = read(paths, stated=stated, formats=formats)
-    frames = about(formats)
+    frames = about(outcome.reading.formats)
     observations = observe(outcome.reading, frames)
     bare = with_shapes(cases(outcome.reading, frames, machine=machine))
     found = findings(outcome.reading, bare)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import polars as pl
-from assay.ingest.formats import FORMATS
 from assay.model import attention
 from assay.model.collective import wire_bytes
 from assay.model.frames import PREDICTION
@@ -22,7 +21,8 @@ from assay.validate.observe import about
 
 def asked_cases(asked: Asked, scope: str) -> pl.DataFrame | None:
     """The cases of one scope with a known machine and number format, None if there are none."""
-    found = kernel_cases(asked.cases.reading, about(FORMATS), machine=asked.machine).get(scope)
+    reading = asked.cases.reading
+    found = kernel_cases(reading, about(reading.formats), machine=asked.machine).get(scope)
     if found is None:
         return None
     known = found.drop_nulls(["machine", "dtype"])

@@ -50,7 +50,6 @@ def calibrate(
     debug: Debug = False,
 ) -> Exit:
     """Fit kernel models and residuals of steps to what was measured on one machine."""
-    from assay.ingest.formats import FORMATS
     from assay.ingest.read import read
     from assay.model.machine import resolve
     from assay.model.stack import dump
@@ -65,7 +64,7 @@ def calibrate(
         raise Refusal(str(fault.args[0])) from None
     outcome = read(paths)
     codes = judge(outcome, paths, allowed)
-    frames = about(FORMATS)
+    frames = about(outcome.reading.formats)
     built = _stack(kernel_cases(outcome.reading, frames, machine=name), name)
     if built is None or any(frames[one].scope == STEPS for one in outcome.reading.frames):
         built = _with_steps(built, paths, name)

@@ -99,7 +99,6 @@ def _known(path: Path | None) -> tuple[Exemption, ...]:
 def _findings(
     paths: list[str], machine: str | None, laws: tuple[str, ...]
 ) -> tuple[Outcome, list[Finding]]:
-    from assay.ingest.formats import FORMATS
     from assay.ingest.read import read
     from assay.model.machine import resolve
     from assay.validate.cases import cases
@@ -110,7 +109,8 @@ def _findings(
     try:
         name = resolve(machine) if machine else None
         outcome = read(paths, stated={"gpu": name} if name else {})
-        known = with_shapes(cases(outcome.reading, about(FORMATS), machine=name))
+        frames = about(outcome.reading.formats)
+        known = with_shapes(cases(outcome.reading, frames, machine=name))
         return outcome, findings(outcome.reading, known, laws=laws)
     except LookupError as fault:
         raise Refusal(str(fault.args[0])) from None

@@ -18,7 +18,6 @@ def latest(path: Path | str, machine: str | None = None) -> tuple[Run, Reading] 
 
     Refusal where the input cannot be opened.
     """
-    from assay.ingest.formats import FORMATS
     from assay.ingest.read import read
     from assay.validate.cases import cases
     from assay.validate.observe import about
@@ -27,7 +26,7 @@ def latest(path: Path | str, machine: str | None = None) -> tuple[Run, Reading] 
     outcome = read([path], stated={"gpu": machine} if machine else {})
     if not outcome.reading.accounting:
         raise Refusal("; ".join(map(str, outcome.unreadable)) or f"{path}: nothing to read")
-    known = cases(outcome.reading, about(FORMATS), machine=machine)
+    known = cases(outcome.reading, about(outcome.reading.formats), machine=machine)
     found = [run for run in runs(outcome.reading, known) if run.metrics]
     return (found[-1], outcome.reading) if found else None
 

@@ -29,7 +29,6 @@ def tolerances(
     debug: Debug = False,
 ) -> Exit:
     """Say how far repeated runs lie apart, and which tolerance follows for a golden of them."""
-    from assay.ingest.formats import FORMATS
     from assay.ingest.read import read
     from assay.validate.golden import tolerances as golden_tolerances
     from assay.validate.golden.agree import tolerance
@@ -37,7 +36,7 @@ def tolerances(
     try:
         share = tolerance(false_alarms).size
         outcome = read(paths)
-        found = golden_tolerances.spreads(outcome.reading, FORMATS, share)
+        found = golden_tolerances.spreads(outcome.reading, share)
     except ValueError as fault:
         raise Refusal(f"--false-alarms: {fault}") from None
     for unreadable in outcome.unreadable:

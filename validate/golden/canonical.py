@@ -16,9 +16,8 @@ from functools import lru_cache
 from typing import Any
 
 import polars as pl
-from assay.ingest.formats import FORMATS
 from assay.ingest.schema import FieldSpec, fields
-from assay.ingest.types import Format, Reading, Schema
+from assay.ingest.types import Reading, Schema
 from assay.validate.golden.digits import shown
 from assay.validate.golden.document import READING, REFUSED, SCHEMA, TOLERANCE, Document, Entry
 
@@ -34,18 +33,17 @@ def document(
     reading: Reading,
     predicted: Mapping[str, Sequence[Entry]] | None = None,
     tolerances: Mapping[str, str] | None = None,
-    formats: Sequence[Format] = FORMATS,
 ) -> Document:
     """The golden of one input.
 
     `predicted` are further sections, entries in any order; `tolerances` (quantity → text) are
-    recorded as they are given. A frame that no format of `formats` declares raises KeyError.
+    recorded as they are given. A frame that none of its formats declares raises KeyError.
     """
-    schemas = {name: schema for fmt in formats for name, schema in fmt.schemas.items()}
+    schemas = {name: schema for fmt in reading.formats for name, schema in fmt.schemas.items()}
     sections: dict[str, Sequence[Entry]] = {}
     if tolerances:
         sections[TOLERANCE] = [tuple(sorted(tolerances.items()))]
-    sections[READING] = [_reading(reading, formats)]
+    sections[READING] = [_reading(reading)]
     names = sorted(name for name, frame in reading.frames.items() if frame.height)
     for name in names:
         sections[SCHEMA + name] = [declared(schemas[name], reading.frames[name])]
@@ -81,11 +79,11 @@ def _natural(text: str) -> tuple[tuple[int, float, str], ...]:
     )
 
 
-def _reading(reading: Reading, formats: Sequence[Format]) -> Entry:
+def _reading(reading: Reading) -> Entry:
     """How many lines went where; how they are ended and compressed leaves these alone."""
     held = [
         fmt.name
-        for fmt in formats
+        for fmt in reading.formats
         if any(name in reading.frames and reading.frames[name].height for name in fmt.schemas)
     ]
     counts = [

@@ -133,7 +133,7 @@ def read_case(
         tried = ", ".join(fmt.name for fmt in settings.formats)
         lines = reading.accounting[0].lines
         return Reason(Cause.UNKNOWN, f"no format knows a line of its {lines:,} (tried {tried})")
-    return document(reading, settings.predict(reading), tolerances, settings.formats), reading
+    return document(reading, settings.predict(reading), tolerances), reading
 
 
 def check(case: Case, settings: Settings) -> Checked:

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from assay.ingest.formats import FORMATS
-from assay.ingest.types import Format, Reading
+from assay.ingest.types import Reading
 from assay.validate.cases import CONFIGURED, Cases, cases
 from assay.validate.forecasts import Asked
 from assay.validate.golden.canonical import quoted
@@ -31,11 +30,9 @@ def settings(stated: Mapping[str, str] | None = None) -> Settings:
     return Settings(stated=stated, predict=forecast)
 
 
-def forecast(
-    reading: Reading, formats: Sequence[Format] = FORMATS
-) -> Mapping[str, Sequence[Entry]]:
+def forecast(reading: Reading) -> Mapping[str, Sequence[Entry]]:
     """The section of predictions of a golden; none where no model predicts anything."""
-    frames = about(formats)
+    frames = about(reading.formats)
     known = arithmetic(cases(reading, frames), observe(reading, frames))
     models = [model for model in MODELS if not model.fitted]
     said = predict(Asked(known.cases, known.observations, known.observations), models)

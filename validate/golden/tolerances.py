@@ -71,9 +71,7 @@ class Spread:
     matched: str  # how records of different runs were found to be the same
 
 
-def spreads(
-    reading: Reading, formats: Sequence[Format], false_alarms: float = FALSE_ALARMS
-) -> list[Spread]:
+def spreads(reading: Reading, false_alarms: float = FALSE_ALARMS) -> list[Spread]:
     """The spread of every quantity that several runs in `reading` share.
 
     Raises ValueError unless 0 < `false_alarms` < 1.
@@ -81,7 +79,7 @@ def spreads(
     if not 0 < false_alarms < 1:
         raise ValueError(f"a share of false alarms lies between 0 and 1, not {false_alarms}")
     found: list[Spread] = []
-    for fmt in formats:
+    for fmt in reading.formats:
         for name, schema in fmt.schemas.items():
             frame = reading.frames.get(name)
             if frame is not None and frame.height > 1:

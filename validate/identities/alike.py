@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from assay.ingest.formats import FORMATS
 from assay.validate.cases import CONFIGURED
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Number
@@ -54,7 +53,8 @@ class Pair:
 def published(evidence: Evidence) -> list[Row]:
     """Rows of tables; lines of a log are iterations, each its own measurement."""
     if "rows" not in evidence.memo:
-        tables = {name for name, what in about(FORMATS).items() if what.origin == "published"}
+        known = about(evidence.reading.formats)
+        tables = {name for name, what in known.items() if what.origin == "published"}
         runs = evidence.runs
         if not runs.is_empty():
             runs = runs.filter(pl.col("frame").is_in(sorted(tables)))

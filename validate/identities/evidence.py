@@ -8,7 +8,6 @@ from math import isfinite
 from typing import Any
 
 import polars as pl
-from assay.ingest.formats import FORMATS
 from assay.ingest.types import Reading, Span
 from assay.validate.cases import Cases, cases
 from assay.validate.identities import layout
@@ -31,7 +30,7 @@ class Evidence:
     @classmethod
     def of(cls, reading: Reading, known: Cases | None = None) -> Evidence:
         """The evidence in a reading; `known` are its cases where they have been made already."""
-        return cls(reading, known or with_shapes(cases(reading, about(FORMATS))))
+        return cls(reading, known or with_shapes(cases(reading, about(reading.formats))))
 
     @cached_property
     def runs(self) -> pl.DataFrame:

@@ -8,7 +8,6 @@ the estimator's own is reproduced, so it is no miss here.
 from __future__ import annotations
 
 import polars as pl
-from assay.ingest.formats import FORMATS
 from assay.ingest.types import Span
 from assay.model.frames import KEY
 from assay.validate import estimates
@@ -33,7 +32,7 @@ def reproduced(evidence: Evidence) -> list[Finding]:
     held = [name for name in FRAMES if not evidence.reading.frames.get(name, _NONE).is_empty()]
     if not held:
         return []
-    observed = observe(evidence.reading, about(FORMATS))
+    observed = observe(evidence.reading, about(evidence.reading.formats))
     asked = Asked(evidence.cases, observed, observed)
     pairs = pl.concat(
         [

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from assay.ingest.formats import FORMATS
 from assay.ingest.read import read
 from assay.validate.golden.tolerances import Spread, factor, robust, rounded_up, spreads
 
@@ -22,7 +21,7 @@ def runs(folder: Path, times: np.ndarray, first: int = 1) -> None:
 
 
 def found(folder: Path, share: float = 0.01) -> list[Spread]:
-    return spreads(read([folder]).reading, FORMATS, share)
+    return spreads(read([folder]).reading, share)
 
 
 def draw(random: np.random.Generator, runs: int, lines: int) -> np.ndarray:
