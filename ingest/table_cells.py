@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from statistics import median
 
 import polars as pl
 from assay.ingest.columns import GENERIC, Column, plain, rate
@@ -170,21 +171,39 @@ def rates(records: Sequence[Record], columns: Sequence[Column]) -> None:
             record.cells[spec.name] = cell._replace(scale=1.0, law=law)
 
 
+PLAUSIBLE = 0.05
+"""The least median of a column of fractions beside which one number above 1 is a wrong cell."""
+
+SEVERAL = 4
+"""Numbers of a column before most of them say what it is in."""
+
+
 def percentages(records: Sequence[Record], columns: Sequence[Column]) -> None:
-    """A utilisation above 1 is a percentage: the whole column is, and is marked so."""
+    """A column of utilisations above 1 is of percentages, all of it, and is marked so.
+
+    One number above 1 in a column of fractions is that cell's own fault.
+    """
     for column in columns:
         spec = column.spec
         if spec is None or spec.unit != "1" or column.scale != 1.0:
             continue
         cells = [r.cells[spec.name] for r in records if spec.name in r.cells]
         bare = [c for c in cells if c.state == "value" and c.scale == 1.0]
-        if not any(float(c.text.replace(",", "")) > 1.0 for c in bare):
+        if not _in_percent([float(c.text.replace(",", "")) for c in bare]):
             continue
         for record in records:
             cell = record.cells.get(spec.name)
             if cell and cell.state == "value" and cell.scale == 1.0:
                 law = "a utilisation above 1 is printed in percent"
                 record.cells[spec.name] = cell._replace(scale=0.01, law=law)
+
+
+def _in_percent(values: list[float]) -> bool:
+    above = sum(value > 1.0 for value in values)
+    if above == 0:
+        return False
+    few = len(values) >= SEVERAL and above <= max(1, len(values) // 10)
+    return not (few and median(values) >= PLAUSIBLE)
 
 
 def whole_numbers(records: Sequence[Record], columns: Sequence[Column]) -> None:

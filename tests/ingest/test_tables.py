@@ -67,6 +67,13 @@ def test_a_column_of_utilisations_above_one_is_in_percent() -> None:
     assert table["hfu"].to_list() == [0.5, 0.6]
 
 
+def test_one_utilisation_above_one_among_fractions_is_its_own_fault() -> None:
+    text = "| MFU | HFU |\n|-|-|\n| 0.41 | 0.4 |\n| 0.38 | 0.5 |\n| 4.2 | 41 |\n| 0.40 | 39 |\n"
+    table = read(text).frames["markdown_table"]
+    assert table["mfu"].to_list() == [0.41, 0.38, 4.2, 0.40]
+    assert table["hfu"].to_list() == pytest.approx([0.004, 0.005, 0.41, 0.39])
+
+
 def test_whole_numbers_of_a_measured_column_may_be_rounded_or_cut() -> None:
     reading = read("| tokens/s | Sec/it |\n|-|-|\n| 410 | 1 |\n| 33414 | 2.5 |\n")
     said = reading.provenance.select("line", "field", "kind", "low", "high").rows()

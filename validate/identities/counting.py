@@ -241,26 +241,8 @@ def peaks(rows: Rows) -> list[tuple[str, Array]]:
     found += [
         (f"{value / 1e12:g} TFLOP/s", np.where(unnamed, value, np.nan)) for value in sorted(every)
     ]
-    found = [(name, peak) for name, peak in found if np.isfinite(peak).any()]
-    return found + _as_fractions(rows, found)
+    return [(name, peak) for name, peak in found if np.isfinite(peak).any()]
 
-
-def _as_fractions(rows: Rows, found: list[tuple[str, Array]]) -> list[tuple[str, Array]]:
-    """The same peaks for tables whose column one cell above 1 has turned into percent."""
-    value = pl.DataFrame({"group": rows.table["group"], "value": rows.printed[1]})
-    above = (pl.col("value") > 0.01).sum().over("group")
-    slipped = value.select(
-        (pl.col("value").median().over("group") < PERCENT)
-        & (above <= pl.max_horizontal(pl.lit(1.0), 0.1 * pl.len().over("group")))
-    ).to_series()
-    if not slipped.any():
-        return []
-    factor = np.where(slipped.to_numpy(), 100.0, np.nan)
-    return [(f"{name}, as fractions", peak * factor) for name, peak in found]
-
-
-PERCENT = 0.02
-"""A utilisation in percent whose median is below this may be one of fractions."""
 
 WIDTHS = ("bf16", "fp16", "fp8", "tf32")
 """Number formats whose peak a utilisation of training may be a share of."""

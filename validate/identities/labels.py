@@ -1,10 +1,13 @@
-"""Size labels against the parameters that the shape gives.
+"""Size labels and parameter counts against what the shape gives.
 
 A label is nominal: `200B` is 199.1 B without embeddings and 202.7 B with them. It is wrong
-only where no way of counting comes near it.
+only where no way of counting comes near it. A printed count may be of gated, grouped, tied or
+expert layers; it is wrong only where none of them explains it, and its neighbours are explained.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import polars as pl
 from assay.model.parameters import gpt_layer
@@ -12,11 +15,21 @@ from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Finding, Number, Severity
 
 LAW = "size-label"
+COUNTS = "parameters-of-shape"
 NEAR = 0.05
 """Up to here a label is only rounded its own way."""
 
 FAR = 0.20
 """From here on no reading of the label saves it."""
+
+FEWEST, MOST_OF_PLAIN = 0.55, 20.0
+"""Parameters per 12h²+13h of a layer: grouped queries have less, hundreds of experts more."""
+
+WORDS = 600_000
+"""Rows of embeddings, both ends and positions, that no vocabulary exceeds."""
+
+EXPLAINED = 0.8
+"""Share of a document's counts, of three at least, that must be explained before one is wrong."""
 
 MOST = 0.5
 """Share of a document's labels that must be near before one that is not means anything."""
@@ -45,6 +58,48 @@ def size_labels(evidence: Evidence) -> list[Finding]:
     fits = (pl.col("off") <= NEAR).mean().over("source") >= MOST
     table = table.filter(fits & (pl.col("off") > NEAR))
     return [_finding(evidence, row) for row in table.iter_rows(named=True)]
+
+
+def counts(evidence: Evidence) -> list[Finding]:
+    """Printed parameter counts that no layers of the printed width and depth have."""
+    runs = evidence.runs
+    if runs.is_empty():
+        return []
+    hidden, layers, said = (
+        pl.col(name).cast(pl.Float64) for name in ("hidden", "layers", "parameters")
+    )
+    printed = pl.all_horizontal(
+        pl.col("printed").list.contains(name) for name in ("hidden", "layers", "parameters")
+    )
+    plain = layers * gpt_layer(hidden)
+    table = (
+        runs.filter(printed & (pl.col("ep").fill_null(1) == 1))
+        .with_columns(least=FEWEST * plain, most=MOST_OF_PLAIN * plain + WORDS * hidden)
+        .with_columns(fits=said.is_between("least", "most"))
+        .with_columns(
+            share=pl.col("fits").mean().over("source"), n=pl.col("fits").sum().over("source")
+        )
+        .filter(~pl.col("fits") & (pl.col("share") >= EXPLAINED) & (pl.col("n") >= 3))
+    )
+    return [_count(evidence, row) for row in table.iter_rows(named=True)]
+
+
+def _count(evidence: Evidence, row: dict[str, Any]) -> Finding:
+    said, plain = float(row["parameters"]), float(row["least"]) / FEWEST
+    return Finding(
+        law=COUNTS,
+        kind="identity",
+        severity="warning",
+        spans=(evidence.span(row["case"]),),
+        observed=(Number("parameters", said, said, said, "1"),),
+        implied=(Number("parameters", plain, float(row["least"]), float(row["most"]), "1"),),
+        explanation=(
+            f"{said / 1e9:.4g} B parameters, where {row['layers']} layers of {row['hidden']} have "
+            f"about {plain / 1e9:.3g} B and a vocabulary"
+        ),
+        meaning="Ask which of parameters, hidden size and layers is of another model.",
+        cases=(row["case"],),
+    )
 
 
 def _digits(label: pl.Expr) -> pl.Expr:

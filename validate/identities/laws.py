@@ -41,7 +41,8 @@ class Law:
     formula: str = ""  # formula id, or the formula itself
 
 
-ROUNDING = "error beyond 3 units in the last place, note within"
+ROUNDING = "error beyond 3 units in the last place or 5 %, note within"
+UNITS = "error beyond 3 units in the last place, note within"
 EXACT = "error"
 BEYOND_NOISE = "warning beyond the measured repeat noise, else note"
 
@@ -80,6 +81,10 @@ LAWS: tuple[Law, ...] = (
     Law("size-label", "identity", ("size label", "hidden size", "layers", "vocabulary"),
         "warning beyond 20 % of every way of counting, note beyond 5 %",
         "A size label is near the parameters of the shape.", labels.size_labels, "L(12h² + 13h)"),
+    Law("parameters-of-shape", "identity", ("parameters", "hidden size", "layers"),
+        "warning: how layers are counted is rarely said",
+        "A parameter count is one that layers of its width and depth can have.", labels.counts,
+        "L(12h² + 13h)"),
     Law("utilisation-above-one", "identity", ("MFU", "HFU"), EXACT,
         "No utilisation is above 1.", bounds.above_one),
     Law("rate-above-peak", "identity", ("TFLOPs", "peak"), EXACT,
@@ -126,7 +131,7 @@ LAWS: tuple[Law, ...] = (
         "A symbolic label evaluates to the shape beside it.", traces.tensors),
     Law("peak-memory-falls", "identity", ("peak memory", "earlier peak memory"), EXACT,
         "A peak of memory never falls.", traces.peaks),
-    Law("estimator-reproduced", "identity", ("any number of an estimator", "its inputs"), ROUNDING,
+    Law("estimator-reproduced", "identity", ("any number of an estimator", "its inputs"), UNITS,
         "A number of an estimator follows from its inputs as nine of ten others do.",
         reproduced.reproduced),
     Law("estimator-memory", "identity", ("weight memory", "parameters", "bytes per element"),

@@ -17,7 +17,8 @@ Generated from the list of laws by `python -m assay.validate.identities.page > d
 
 - **identity**: arithmetic that must hold. The printed intervals, carried through it, do not meet:
   an error beyond three units in the last place, a note within; a warning where a nominal label or
-  an estimator's own definition is involved.
+  an estimator's own definition is involved. Units are those of the column, also where one cell
+  lost a digit, and more than 5 % of a number is no rounding whatever its digits; counts are exact.
 - **convention**: one of several known formulas or definitions. Which one a table follows is found
   by the most rows; a row that follows another one is a warning, what a whole document follows a
   note.

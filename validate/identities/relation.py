@@ -31,6 +31,7 @@ CHECKED: dict[str, pl.DataType] = {
     "cells": pl.List(pl.String),  # columns of the row that take part
     "hit": pl.Boolean(),
     "off": pl.Float64(),  # units in the last place between the two intervals
+    "apart": pl.Float64(),  # the same relative to the smaller of the two
     "believed": pl.Boolean(),  # whether the document keeps to this variant of the relation
     "usual": pl.Boolean(),  # whether the variant is the one the relation is named for
 }
@@ -102,8 +103,10 @@ def judged(frame: pl.DataFrame) -> pl.DataFrame:
         pl.col("implied_low") - pl.col("high"), pl.col("low") - pl.col("implied_high")
     )
     unit = pl.max_horizontal("place", pl.col("implied_high") - pl.col("implied_low"))
-    off = pl.when(gap <= slack).then(0.0).when(unit > 0).then(gap / unit).otherwise(float("inf"))
-    return frame.with_columns(hit=gap <= slack, off=off)
+    rounded = pl.col("place") > 0  # a count is exact however many counts it follows from
+    off = pl.when(gap <= slack).then(0.0).when(rounded).then(gap / unit).otherwise(float("inf"))
+    share = gap / pl.min_horizontal("high", "implied_high")
+    return frame.with_columns(hit=gap <= slack, off=off, apart=share.clip(lower_bound=0.0))
 
 
 def _followed(tried: pl.DataFrame) -> pl.DataFrame:

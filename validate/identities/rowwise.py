@@ -29,6 +29,9 @@ from assay.validate.identities.speeds import PER_GPU, SAMPLES, TOKENS, cells
 SMALL = 3.0
 """Units in the last place up to which a miss is a matter of rounding."""
 
+CLOSE = 0.05
+"""Share of a number up to which it is: three units of a single digit are no rounding."""
+
 LAWS = {
     SAMPLES: "samples-per-second", TOKENS: "tokens-per-second", PER_GPU: "rate-per-gpu",
     DEGREES: "parallel-degrees", BATCH: "batch-accumulation", BATCH_TOKENS: "batch-tokens",
@@ -170,7 +173,7 @@ def _explained(evidence: Evidence, miss: Miss) -> reasons.Suspect | None:
 
 def _finding(evidence: Evidence, miss: Miss, suspect: reasons.Suspect | None) -> Finding:
     first = miss.first
-    small = all(each["off"] <= SMALL for each in miss.missed) and suspect is None
+    small = suspect is None and all(_small(each) for each in miss.missed)
     severity: Severity = "note" if small else "error"
     span = evidence.span(miss.case)
     spans = [span]
@@ -203,6 +206,11 @@ def _finding(evidence: Evidence, miss: Miss, suspect: reasons.Suspect | None) ->
         quantities=tuple(n for n in MEASURED if n != "memory") if severity == "error" else (),
         correction=tuple(correction),
     )
+
+
+def _small(row: dict[str, Any]) -> bool:
+    """Whether a miss may be rounding: three units in the last place, of a number so precise."""
+    return bool(row["off"] <= SMALL and row["apart"] <= CLOSE)
 
 
 def _law_of(name: str) -> str:

@@ -135,7 +135,9 @@ def _coarse(frame: pl.DataFrame) -> pl.DataFrame:
     """The intervals, with places widened where zeros at the end of numbers may be no digits.
 
     A column of three significant digits prints 9,310 and 12,900: no number of a column is taken to
-    have more digits than the longest has without the zeros at its end.
+    have more digits than the longest but one has without the zeros at its end. (The longest itself
+    may be the wrong cell.) The place that is left in the frame is the one of the column: what a
+    cell is off by is counted in it, also where that cell has lost a digit.
     """
     by = ["source", "group"]
     for name in MEASURED:
@@ -143,13 +145,49 @@ def _coarse(frame: pl.DataFrame) -> pl.DataFrame:
         zeros = pl.lit(0)
         for decade in DECADES:
             zeros = zeros + ((count % 10**decade) == 0).cast(pl.Int32)
+        zeros = pl.when(count.is_not_null()).then(zeros)
         digits = (count.log10() + 1e-9).floor().cast(pl.Int32, strict=False) + 1
-        common = zeros.min().over(by)
-        longest = (digits - zeros).max().over(by)
-        idle = pl.max_horizontal(common, digits - longest, pl.lit(0)).fill_null(0)
+        frame = frame.with_columns(_zeros=zeros, _digits=digits)
+        common = _but_one(pl.col("_zeros"), by, descending=False)
+        longest = _but_one(pl.col("_digits") - pl.col("_zeros"), by, descending=True)
+        idle = pl.max_horizontal(common, pl.col("_digits") - longest, pl.lit(0))
+        idle = pl.min_horizontal(idle, "_zeros").fill_null(0)
         wide = pl.col(f"{name}_place") * pl.lit(10.0).pow(idle)
         frame = frame.with_columns(wide.alias(f"{name}_place"))
-    return frame.with_columns(
+    return frame.drop("_zeros", "_digits").with_columns(
         [(pl.col(n) - pl.col(f"{n}_place") / 2).alias(f"{n}_low") for n in MEASURED]
         + [(pl.col(n) + pl.col(f"{n}_place")).alias(f"{n}_high") for n in MEASURED]
+        + [_of_column(n, by).alias(f"{n}_place") for n in MEASURED]
     )
+
+
+ROBUST = 4
+"""Numbers of a column before its extreme one is left out of what is said of all."""
+
+
+def _but_one(value: pl.Expr, by: list[str], *, descending: bool) -> pl.Expr:
+    """The greatest (or least) of a column but for one number, of all where they are few."""
+    ranked = value.drop_nulls().sort(descending=descending)
+    enough = value.count() >= ROBUST
+    return pl.when(enough).then(ranked.get(1, null_on_oob=True)).otherwise(ranked.first()).over(by)
+
+
+def _of_column(name: str, by: list[str]) -> pl.Expr:
+    """One unit in the last place as all numbers of the column but one print it, at most its own.
+
+    Where they have equally many decimals that is the place, else equally many digits.
+    """
+    place = pl.col(f"{name}_place")
+    decade = (place.log10() + 1e-9).floor().cast(pl.Int32, strict=False)
+    head = (pl.col(name).abs().log10() + 1e-9).floor().cast(pl.Int32, strict=False)
+    ten = pl.lit(10.0)
+    decimals, digits = (_nearly_all(each, by) for each in (decade, head - decade))
+    usual = pl.coalesce(ten.pow(decimals), ten.pow(head - digits))
+    return pl.min_horizontal(place, pl.max_horizontal(usual, place / 1000.0).fill_null(place))
+
+
+def _nearly_all(value: pl.Expr, by: list[str]) -> pl.Expr:
+    """What all values of a column are but at most one; null where there is no such value."""
+    middle = value.median()
+    alike = (value == middle).sum() >= value.count() - 1
+    return pl.when(alike & (value.count() >= ROBUST)).then(middle).over(by)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from assay.ingest.read import read
+from assay.model.formulas import FORMULAS
 from assay.validate.findings import findings
 
 from tests.validate.identities.tables import CLASSES, Table, consistent, spoil, visible
@@ -55,21 +56,47 @@ def recall(folder: Path, kind: str, seeds: range) -> tuple[int, int, int]:
     return hits, len(spoiled), blind
 
 
-def report(folder: Path, seeds: range) -> float:
-    total = [0, 0]
+def report(folder: Path, seeds: range) -> dict[str, tuple[int, int]]:
+    """Found and visible changes by class."""
+    found = {}
     for kind in CLASSES:
         hits, seen, blind = recall(folder / kind.replace(" ", "_"), kind, seeds)
-        total[0] += hits
-        total[1] += seen
         print(f"{kind}: {hits} of {seen} found ({hits / seen:.1%}), {blind} that nothing shows")
-        assert hits / seen >= 0.85
-    return total[0] / total[1]
+        found[kind] = (hits, seen)
+    return found
+
+
+def share(found: dict[str, tuple[int, int]]) -> float:
+    return sum(hits for hits, _ in found.values()) / sum(seen for _, seen in found.values())
 
 
 def test_spoiled_cells_are_found(tmp_path: Path) -> None:
-    assert report(tmp_path, range(1000, 1012)) >= ENOUGH - 0.03
+    assert share(report(tmp_path, range(1000, 1012))) >= ENOUGH
 
 
 @pytest.mark.slow
-def test_spoiled_cells_are_found_by_class(tmp_path: Path) -> None:
-    assert report(tmp_path, range(200)) >= ENOUGH
+@pytest.mark.parametrize("first", [0, 2000, 4000])
+def test_spoiled_cells_are_found_by_class(tmp_path: Path, first: int) -> None:
+    """Each class for itself, on three draws of 200 tables."""
+    found = report(tmp_path, range(first, first + 200))
+    assert share(found) >= ENOUGH
+    for kind, (hits, seen) in found.items():
+        assert seen >= 100
+        assert hits / seen >= ENOUGH, kind
+
+
+@pytest.mark.slow
+def test_consistent_tables_of_a_formula_we_lack_raise_no_alarm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a table follows may be unknown: nothing is said about it then."""
+    tables = {f"t{seed}": consistent(seed) for seed in range(6000, 6150)}
+    for formula in sorted({table.formula for table in tables.values()}):
+        family = formula.partition(".")[0] if formula.startswith("mosaic") else formula
+        folder = tmp_path / formula.replace("*", "-weights")
+        folder.mkdir()
+        mine = {name: table for name, table in tables.items() if table.formula == formula}
+        with monkeypatch.context() as patch:
+            for known in [each for each in FORMULAS if each.startswith(family)]:
+                patch.delitem(FORMULAS, known)
+            assert alarms(folder, mine) == {}, formula
