@@ -153,6 +153,31 @@ class Region:
 
 
 @dataclass(frozen=True)
+class CellLayout:
+    """Records are lines of labelled cells between `separator`s: they may be read column by column.
+
+    Nothing is described twice. The fold of the format reads one example of each layout met in an
+    input, that line alone; its record says which text is a value, the rest is labels. Lines with
+    the same labels, spelled the same, whose values match the terminals of their columns are then
+    split by polars; whatever differs goes to the fold, line by line. So a format may declare this
+    if, for one line of one record, the fold gives the same record when other numbers stand in it.
+
+    Where a record may go on in the lines below it, `reach` says how many of them its fold looks at,
+    and `goes_on` tells from the record's text and the text of such a line (both peeled) whether the
+    line may be a part of it ("joins"), is passed over ("passed"), or ends it ("ends"). Blank lines
+    and those of other ranks are passed over and never asked for.
+    """
+
+    separator: str
+    reach: int = 0
+    goes_on: Callable[[str, str], Follower] | None = None
+
+
+Follower = Literal["joins", "passed", "ends"]
+"""What a line below a record is to it."""
+
+
+@dataclass(frozen=True)
 class Format:
     """A format is data: grammar, fixture folder and output names follow from `name`.
 
@@ -174,6 +199,7 @@ class Format:
     glued: bool = False
     finish: Callable[[str, Sequence[Record]], list[Diagnostic]] | None = None
     binds: bool = True  # whether configuration outside a record is bound to it
+    cells: CellLayout | None = None  # where its main frame can be read column by column
 
 
 class Overridden(NamedTuple):
