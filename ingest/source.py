@@ -54,7 +54,9 @@ class Source:
 
 def open_source(path: str | Path, name: str | None = None) -> Source | Diagnostic:
     """Read one input; `-` is stdin. A diagnostic where it cannot be opened."""
+    # a file name may hold bytes that are no UTF-8; they are spelled out, as no frame can hold them
     shown = name if name is not None else Path(path).as_posix()
+    shown = shown.encode("utf-8", "backslashreplace").decode("utf-8")
     try:
         if str(path) == STDIN:
             shown, data = "<stdin>", sys.stdin.buffer.read()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, not even escaped."""
+from assay.validate.report.safe import xml
 
 
 @dataclass(frozen=True)
@@ -43,15 +41,13 @@ def junit(name: str, results: Sequence[Result]) -> str:
         errors=str(sum(bool(result.error) for result in results)), skipped="0",
     )  # fmt: skip
     for result in results:
-        case = ElementTree.SubElement(suite, "testcase", classname=result.suite, name=result.name)
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=xml(result.suite), name=xml(result.name)
+        )  # fmt: skip
         for kind in ("failure", "error"):
             if message := getattr(result, kind):
-                element = ElementTree.SubElement(case, kind, message=_clean(message))
-                element.text = _clean(result.details) or None
+                element = ElementTree.SubElement(case, kind, message=xml(message))
+                element.text = xml(result.details) or None
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
-
-
-def _clean(text: str) -> str:
-    return _FORBIDDEN.sub("�", text)

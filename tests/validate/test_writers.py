@@ -6,9 +6,7 @@ import unicodedata
 
 import pytest
 from assay.validate.report import markdown, terminal
-from assay.validate.report.layout import Column, Section, Table, percent, quantity, safe, spans
-from hypothesis import given
-from hypothesis import strategies as st
+from assay.validate.report.layout import Column, Section, Table, percent, quantity, spans
 
 NASTY = "a|b\\c`d*e_f[g](h)<i>\x1b[31mj\x00k\nl\u202em\u2028n#~&"
 TABLE = Table(
@@ -53,12 +51,6 @@ def test_markdown_rows_have_the_cells_of_their_table() -> None:
         bars = row.replace("\\\\", "").replace("\\|", "").count("|")
         assert bars == 3, row
     assert rows[1] == "| --- | ---: |"
-
-
-@given(st.text())
-def test_any_text_stays_on_its_line(text: str) -> None:
-    assert len(safe(text).splitlines()) <= 1
-    assert len(markdown.escape(text).splitlines()) <= 1
 
 
 def test_figures() -> None:

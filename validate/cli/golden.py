@@ -18,6 +18,7 @@ from assay.validate.cli.guard import (
     complain,
     guarded,
     refuse_existing,
+    say,
     write,
 )
 from assay.validate.cli.inputs import Limit, limit
@@ -95,9 +96,9 @@ def _say(made: object) -> None:
     if made.reason:
         complain(f"{made.case.name}: {made.reason}")
     elif made.outcome == "written" and not made.changed:
-        typer.echo(f"new: {made.case.golden.as_posix()}")
+        say(f"new: {made.case.golden.as_posix()}")
     elif made.outcome in ("written", "held back"):
-        typer.echo(made.diff)
+        say(made.diff)
 
 
 def _tolerances(items: list[str] | None) -> dict[str, str]:
@@ -156,13 +157,13 @@ def _tell(found: Sequence[Checked], *, as_json: bool) -> None:
             }
             for each in found
         ]
-        typer.echo(json.dumps(document, indent=1, ensure_ascii=False))
+        typer.echo(json.dumps(document, indent=1))
         return
     for each in differing:
         for reason in each.difference.reasons:
-            typer.echo(f"{each.case.golden.as_posix()}: {reason}")
+            say(f"{each.case.golden.as_posix()}: {reason}")
         if each.difference.diff:
-            typer.echo(each.difference.diff)
+            say(each.difference.diff)
     complain(f"{len(found) - len(differing)} of {len(found)} goldens stand")
 
 

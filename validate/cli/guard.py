@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 import traceback
@@ -16,6 +17,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 from assay.validate.cli.exits import Exit
+from assay.validate.report.safe import lines
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -39,6 +41,9 @@ def guarded(command: Command) -> Command:
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # LANG=C cannot say µ or ≥
         try:
             code = command(*args, **kwargs) or Exit.OK
             sys.stdout.flush()
@@ -68,8 +73,13 @@ def guarded(command: Command) -> Command:
 
 
 def complain(message: str) -> None:
-    """A line on stderr."""
-    typer.echo(f"assay: {message}", err=True)
+    """Words on stderr; whatever of an input is in them, a terminal does not obey it."""
+    typer.echo(f"assay: {lines(message)}", err=True)
+
+
+def say(text: str) -> None:
+    """Lines on stdout that hold text of inputs; a terminal does not obey it."""
+    typer.echo(lines(text))
 
 
 def _one_line(fault: Exception) -> str:

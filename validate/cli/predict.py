@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 from assay.validate.cli.exits import Exit
-from assay.validate.cli.guard import Debug, Refusal, guarded
+from assay.validate.cli.guard import Debug, Refusal, guarded, say
 
 
 @guarded
@@ -47,7 +47,7 @@ def predict(
         typer.echo(json.dumps(found, indent=1))
     else:
         for one in found:
-            typer.echo("\n".join(lines(one)))
+            say("\n".join(lines(one)))
     return Exit.OK
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from assay.validate.cli.exits import Exit
-from assay.validate.cli.guard import Debug, Refusal, complain, guarded
+from assay.validate.cli.guard import Debug, Refusal, complain, guarded, say
 
 if TYPE_CHECKING:
     from assay.validate.golden.tolerances import Spread
@@ -68,7 +68,7 @@ def _spread_table(found: Sequence[Spread], paths: Sequence[str]) -> None:
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     for row in (head, *rows):
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        typer.echo(line.rstrip())
+        say(line.rstrip())
     typer.echo(
         "\nbetween, within: one standard deviation, run against run and value against value. gate: "
         f"at most {percent(found[0].false_alarms)}\nof unchanged runs fail by it, per quantity and "
@@ -76,4 +76,4 @@ def _spread_table(found: Sequence[Spread], paths: Sequence[str]) -> None:
         "runs that lie further apart than the gate.\n"
     )
     options = " ".join(f"--tolerance {each.quantity}={percent(each.gate)}" for each in found)
-    typer.echo(f"assay golden update {' '.join(paths)} --yes {options}")
+    say(f"assay golden update {' '.join(paths)} --yes {options}")

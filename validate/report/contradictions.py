@@ -10,7 +10,8 @@ from typing import Any
 
 from assay.validate.identities.finding import SEVERITIES, Finding, Number, as_dict
 from assay.validate.identities.runs import label
-from assay.validate.report.layout import count, quantity, safe
+from assay.validate.report.layout import count, quantity
+from assay.validate.report.safe import json_text, visible
 
 COLOURS = {"error": "\x1b[31m", "warning": "\x1b[33m", "note": "\x1b[36m"}
 OFF = "\x1b[0m"
@@ -23,7 +24,7 @@ def dumps(findings: Iterable[Finding]) -> str:
     text = json.dumps(
         [finite(as_dict(each)) for each in findings], indent=1, ensure_ascii=False, allow_nan=False
     )
-    return text + "\n"
+    return json_text(text) + "\n"
 
 
 def finite(value: Any) -> Any:
@@ -45,15 +46,15 @@ def render(findings: Iterable[Finding], *, colour: bool = False) -> str:
 def _one(finding: Finding, *, colour: bool) -> str:
     mark, off = (COLOURS[finding.severity], OFF) if colour else ("", "")
     lines = [
-        f"{safe(str(finding.spans[0]))}: {mark}{finding.severity}{off}: {finding.law}: "
-        f"{safe(finding.explanation)}"
+        f"{visible(str(finding.spans[0]))}: {mark}{finding.severity}{off}: {finding.law}: "
+        f"{visible(finding.explanation)}"
     ]
-    lines += [f"    see {safe(str(span))}" for span in finding.spans[1:]]
+    lines += [f"    see {visible(str(span))}" for span in finding.spans[1:]]
     if finding.observed:
         lines.append(f"    printed  {_numbers(finding.observed)}")
     if finding.implied:
         lines.append(f"    implied  {_numbers(finding.implied)}")
-    lines.append(f"    {finding.kind}: {safe(finding.meaning)}")
+    lines.append(f"    {finding.kind}: {visible(finding.meaning)}")
     return "\n".join(lines) + "\n"
 
 

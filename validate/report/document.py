@@ -16,6 +16,7 @@ from assay.validate.accuracy import ACCURACY
 from assay.validate.assess import Report
 from assay.validate.identities.check import equal
 from assay.validate.identities.finding import as_dict
+from assay.validate.report.safe import json_text
 
 FRAMEWORKS = {"megatron_iteration": "Megatron"}
 """Which framework wrote the frames of a format; a document says of none."""
@@ -66,7 +67,7 @@ def dumps(report: Report) -> str:
         + "]"
         for name, rows in document(report).items()
     ]
-    return "{\n" + ",\n".join(parts) + "\n}\n"
+    return json_text("{\n" + ",\n".join(parts) + "\n}\n")
 
 
 def _line(row: dict[str, Any], at: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -32,19 +31,6 @@ class Section:
 
     title: str
     parts: list[str | Table] = field(default_factory=list)
-
-
-def safe(text: str) -> str:
-    """Text from an input, without anything that a terminal would obey or a line would break at.
-
-    >>> safe("a\\x1b[31mb\\n")
-    'a\\\\x1b[31mb\\\\n'
-    """
-    return "".join(
-        char if unicodedata.category(char)[0] != "C" and char not in "\u2028\u2029"
-        else char.encode("unicode_escape").decode("ascii")
-        for char in text
-    )  # fmt: skip
 
 
 def percent(fraction: float | None, *, signed: str = "") -> str:

@@ -12,13 +12,15 @@ from assay.ingest.types import Span
 from assay.validate.identities.finding import Finding, as_dict
 from assay.validate.identities.laws import LAWS
 from assay.validate.report.contradictions import finite
+from assay.validate.report.safe import json_text, sarif
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def dumps(findings: Iterable[Finding]) -> str:
     """The document as text, one line end at its end."""
-    return json.dumps(document(findings), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(document(findings), indent=1, ensure_ascii=False, allow_nan=False)
+    return json_text(text) + "\n"
 
 
 def document(findings: Iterable[Finding]) -> dict[str, Any]:
@@ -48,7 +50,7 @@ def _result(finding: Finding, index: dict[str, int]) -> dict[str, Any]:
         "ruleId": finding.law,
         "ruleIndex": index[finding.law],
         "level": finding.severity,
-        "message": {"text": f"{finding.explanation}. {finding.meaning}"},
+        "message": {"text": sarif(f"{finding.explanation}. {finding.meaning}")},
         "locations": [_location(finding.spans[0])],
         "relatedLocations": [
             {"id": at, **_location(span)} for at, span in enumerate(finding.spans[1:], 1)

@@ -6,7 +6,8 @@ import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from assay.validate.report.layout import Section, Table, safe
+from assay.validate.report.layout import Section, Table
+from assay.validate.report.safe import visible
 
 BOLD, DIM, OFF = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 NARROWEST = 12
@@ -18,7 +19,7 @@ def render(sections: Iterable[Section], *, width: int = 100, colour: bool = Fals
     bold, off = (BOLD, OFF) if colour else ("", "")
     blocks = []
     for section in sections:
-        lines = [f"{bold}{safe(section.title)}{off}"]
+        lines = [f"{bold}{visible(section.title)}{off}"]
         for at, part in enumerate(section.parts):
             if at and (isinstance(part, Table) or isinstance(section.parts[at - 1], Table)):
                 lines.append("")
@@ -33,13 +34,13 @@ def render(sections: Iterable[Section], *, width: int = 100, colour: bool = Fals
 
 def _paragraph(text: str, width: int) -> list[str]:
     return textwrap.wrap(
-        safe(text), max(width, 40), initial_indent="  ", subsequent_indent="    ",
+        visible(text), max(width, 40), initial_indent="  ", subsequent_indent="    ",
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
 
 
 def _table(table: Table, width: int, *, colour: bool) -> list[str]:
-    rows = [[safe(cell) for cell in row] for row in table.rows]
+    rows = [[visible(cell) for cell in row] for row in table.rows]
     heads = [column.heading for column in table.columns]
     sizes = [max(map(_width, cells)) for cells in zip(heads, *rows, strict=True)]
     sizes = _fit(sizes, [column.flexible for column in table.columns], width - 2)
