@@ -200,7 +200,7 @@ def test_junit_counts_and_survives_odd_characters() -> None:
     suite = ElementTree.fromstring(text)[0]
     assert suite.attrib["tests"] == "3"
     assert (suite.attrib["failures"], suite.attrib["errors"]) == ("1", "1")
-    assert suite[1][0].attrib["message"] == "<&��"
+    assert suite[1][0].attrib["message"] == "<&\\x00\\x1b"
     assert suite[1][0].text == "one\ntwo"
 
 
