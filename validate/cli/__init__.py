@@ -7,6 +7,7 @@ from assay.validate.cli import (
     calibrate,
     check,
     diff,
+    export,
     golden,
     ingest,
     machines,
@@ -26,6 +27,7 @@ app = typer.Typer(
 report.register(app)
 check.register(app)
 ingest.register(app)
+export.register(app)
 golden.register(app)
 predict.register(app)
 calibrate.register(app)

@@ -29,7 +29,7 @@ _UNUSUAL = re.compile(r"[^\x00-\x7e]")
 _MARKUP = re.compile(r"[\\`*\[\]<|&~$]|^[#>]|#(?=\w)|(?<!\w)_|_(?!\w)")
 _CALLS = re.compile(r"(?:@|\\#)(?=\w)|:(?=//)|\bwww(?=\.)", re.IGNORECASE)
 _LISTED = re.compile(r"^( {0,3})(?:([-+=])|([0-9]{1,9})([.)]))(?=\s|$|[-=])")
-_FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
+_FORMULA = frozenset("=+-@\t\r\n＝＋－＠'")
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s?%?|[+-]?(?:inf|nan)",
     re.IGNORECASE,
@@ -128,6 +128,8 @@ def sarif(text: str) -> str:
 
 def csv(text: str) -> str:
     """The text of a CSV cell; a spreadsheet must not run it as a formula. Numbers stay numbers.
+
+    Text that begins with an apostrophe gets one more, so that taking one off gives the text back.
 
     >>> csv("=cmd|' /C calc'!A0"), csv("-1.5"), csv("-2+3")
     ("'=cmd|' /C calc'!A0", '-1.5', "'-2+3")
