@@ -28,6 +28,10 @@ PREFIXES = (
     "ACTOR",
     "TIMESTAMP",
     "BARE_TIMESTAMP",
+    "LOGURU",
+    "GLOG",
+    "FILE_LINE",
+    "SYSLOG",
     "LOGGER",
     "LEVEL",
     "PLAIN_LEVEL",
@@ -42,7 +46,11 @@ PREFIXES = (
 
 PREFIX_COLUMNS = ("host", "rank", "timestamp", "location")
 _WHERE = {
-    "host": (r"\[([A-Za-z][A-Za-z0-9._-]*):[0-9]+\]:", r"((?:[0-9]{1,3}\.){3}[0-9]{1,3}):"),
+    "host": (
+        r"\[([A-Za-z][A-Za-z0-9._-]*):[0-9]+\]:",
+        r"((?:[0-9]{1,3}\.){3}[0-9]{1,3}):",
+        r"^\s*([A-Za-z][A-Za-z0-9._-]*[0-9]): ",
+    ),
     "rank": (
         r"\[[A-Za-z][A-Za-z0-9._-]*:([0-9]+)\]:",
         r"\[default([0-9]+)\]",
@@ -64,6 +72,21 @@ def prefix_pattern() -> str:
     """One regular expression for any run of prefixes, put together from `common.lark`."""
     alternatives = "|".join(f"(?:{terminal(name)})" for name in PREFIXES)
     return rf"^\s*(?:{alternatives})*\s*"
+
+
+@cache
+def _prefixes() -> tuple[str, ...]:
+    """Patterns whose first group is what to take off a line; the first that matches counts.
+
+    A host's name stands in front of another prefix or of a record; elsewhere it is a label.
+    """
+    host, several = terminal("HOSTNAME"), "|".join(f"(?:{terminal(name)})" for name in PREFIXES)
+    record = f"(?:{terminal('SEAM')})|(?:{terminal('BEGINS')})"
+    return (
+        rf"^(\s*{host}\s*(?:{several})*\s*)(?:{record})",
+        rf"^(\s*{host}\s*(?:{several})+\s*)",
+        f"({prefix_pattern()})",
+    )
 
 
 def candidates(source: Source, fmt: Format) -> pl.DataFrame:
@@ -93,7 +116,7 @@ def peel(lines: pl.DataFrame, *, glued: bool = False) -> pl.DataFrame:
     parted = _at_returns(lines)
     if glued:
         parted = _at_seams(parted)
-    prefix = pl.col("text").str.extract(f"({prefix_pattern()})")
+    prefix = pl.coalesce(pl.col("text").str.extract(each) for each in _prefixes())
     width = prefix.str.len_chars().fill_null(0)
     return parted.with_columns(prefix=prefix, width=width).select(
         "line",
@@ -116,7 +139,7 @@ def _at_returns(lines: pl.DataFrame) -> pl.DataFrame:
 def _seam() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Where a record begins on a line, with the prefixes in front of it; and a line of records."""
     prefixes = "|".join(f"(?:{terminal(name)})" for name in PREFIXES)
-    seam = rf"\s*(?:{prefixes})*\s*(?:{terminal('SEAM')})"
+    seam = rf"\s*(?:{terminal('HOSTNAME')})?\s*(?:{prefixes})*\s*(?:{terminal('SEAM')})"
     return re.compile(seam), re.compile(rf"(?:[^|]*[:=][^|]*\|)?{seam}")
 
 

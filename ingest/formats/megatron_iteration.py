@@ -39,6 +39,7 @@ class MegatronIteration(Configuration):
             "iteration time (s)": 1,
             "iteration time (ms)": 1e-3,
             "iteration time": 1,
+            "train_step_timing in s": 1,
         },
         unit="s", quantity="step_time", gt=0, nullable=True, meaning="time of one iteration",
     )  # fmt: skip
@@ -60,19 +61,20 @@ class MegatronIteration(Configuration):
     )
     nan_iterations: int = logged(["number of nan iterations"], kind="exact", ge=0, nullable=True)
     samples_per_s: float = logged(
-        ["samples per second", "samples/sec", "samples/s"],
+        ["samples per second", "samples/sec", "samples/s", "samples per sec"],
         unit="sample/s", quantity="samples_per_s", gt=0, nullable=True,
     )  # fmt: skip
     tokens_per_gpu_per_s: float = logged(
         [
             "tokens per gpu per second (tgs)", "tokens per gpu per second", "tgs",
-            "tokens per GPU (tokens/s/GPU)", "tokens/sec/GPU", "tokens/s/GPU",
+            "tokens per GPU (tokens/s/GPU)", "tokens/sec/GPU", "tokens/s/GPU", "tokens/GPU/s",
+            "tokens/GPU/sec", "tokens per second per gpu", "tokens per gpu per sec",
         ],
         unit="token/s", quantity="tokens_per_gpu_per_s", gt=0, nullable=True,
     )  # fmt: skip
     tokens_per_gpu_per_s_average: float = logged(unit="token/s", gt=0, nullable=True)
     tokens_per_s: float = logged(
-        ["tokens per second", "tokens/sec", "tokens/s"],
+        ["tokens per second", "tokens/sec", "tokens/s", "rate (tokens/sec)"],
         unit="token/s", quantity="tokens_per_s", gt=0, nullable=True,
     )  # fmt: skip
     model_flops_rate: float = logged(
@@ -82,6 +84,10 @@ class MegatronIteration(Configuration):
             "throughput (TFLOP/s/GPU)": 1e12,
             "compute per GPU (TFLOP/s/GPU)": 1e12,
             "compute per GPU": 1e12,
+            "TFLOPs per GPU": 1e12,
+            "TFLOPS/GPU": 1e12,
+            "TFLOP/s/GPU": 1e12,
+            "model TFLOP/s/GPU": 1e12,
             "approx flops per GPU": 1,
         },
         unit="flop/s", quantity="model_flops_rate", gt=0, nullable=True,
@@ -179,7 +185,7 @@ def _record(region: Region, pieces: Pieces, tree: Tree[Token]) -> tuple[Record, 
         elif part.data == "label":
             if last:
                 return record, _truncated(region, pieces, record, str(tokens["KEY"]))
-            record.other.append((str(tokens["KEY"]).strip(), ""))
+            _without_colon(record, pieces, tokens["KEY"])
         elif last and cut:
             return record, _truncated(region, pieces, record, str(tokens["KEY"]))
         else:
@@ -187,6 +193,19 @@ def _record(region: Region, pieces: Pieces, tree: Tree[Token]) -> tuple[Record, 
             line, at = pieces.place(value.start_pos or 0)
             put(record, MegatronIteration, tokens["KEY"], str(value), at, line)
     return record, None
+
+
+_LABEL_VALUE = re.compile(r"(.*\S)\s+(\S+)\s*")
+
+
+def _without_colon(record: Record, pieces: Pieces, text: Token) -> None:
+    """A cell without a separator: a label alone, or one and a number, as lines of 2019 have it."""
+    said = _LABEL_VALUE.fullmatch(text)
+    if said is None or not re.fullmatch(terminal("NUMBER"), said[2]):
+        record.other.append((text.strip(), ""))
+        return
+    line, at = pieces.place((text.start_pos or 0) + said.start(2))
+    put(record, MegatronIteration, said[1], said[2], at, line)
 
 
 def _parts(tree: Tree[Token]) -> Iterator[Tree[Token]]:

@@ -19,17 +19,15 @@ class MegatronMemory(pa.DataFrameModel):
 
     iteration: int = logged(kind="exact", ge=0, nullable=True, meaning="iterations done so far")
     moment: str = named(meaning="when, where it is no number of iterations")
-    allocated: float = logged(
-        {"allocated": MIB_AS_MB}, kind="binary", unit="B", ge=0, nullable=True
-    )
+    allocated: float = logged({"allocated": MIB_AS_MB}, unit="B", ge=0, nullable=True)
     max_allocated: float = logged(
-        {"max allocated": MIB_AS_MB}, kind="binary", unit="B", quantity="memory", ge=0,
-        nullable=True, meaning="peak of what tensors held",
+        {"max allocated": MIB_AS_MB}, unit="B", quantity="memory", ge=0, nullable=True,
+        meaning="peak of what tensors held",
     )  # fmt: skip
-    reserved: float = logged({"reserved": MIB_AS_MB}, kind="binary", unit="B", ge=0, nullable=True)
+    reserved: float = logged({"reserved": MIB_AS_MB}, unit="B", ge=0, nullable=True)
     max_reserved: float = logged(
-        {"max reserved": MIB_AS_MB}, kind="binary", unit="B", quantity="memory_reserved", ge=0,
-        nullable=True, meaning="peak of what the allocator took from the device",
+        {"max reserved": MIB_AS_MB}, unit="B", quantity="memory_reserved", ge=0, nullable=True,
+        meaning="peak of what the allocator took from the device",
     )  # fmt: skip
 
 

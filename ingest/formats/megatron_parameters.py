@@ -37,6 +37,9 @@ class MegatronTheory(pa.DataFrameModel):
     )
     activation: float = logged({"activation": MIB_AS_MB}, unit="B", ge=0, nullable=True)
     total: float = logged({"total": MIB_AS_MB}, unit="B", ge=0, nullable=True)
+    activation_per_layer: float = logged(
+        {"activation_per_layer": MIB_AS_MB}, unit="B", ge=0, nullable=True
+    )
 
 
 KINDS = (
@@ -44,6 +47,7 @@ KINDS = (
     Kind("total_line", "TOTAL_HEAD", "megatron_parameters", MegatronParameters),
     Kind("estimate_line", "ESTIMATE_HEAD", "megatron_parameters", MegatronParameters),
     Kind("theory_line", "THEORY_HEAD", "megatron_theory", MegatronTheory),
+    Kind("layer_line", "LAYER_HEAD", "megatron_theory", MegatronTheory),
 )
 
 
@@ -57,6 +61,7 @@ FORMAT = Format(
     heads=(
         "number of parameters", "Number of parameters", "Number of active parameters",
         "estimated model parameters", "Theoretical memory footprints",
+        "Activation memory footprint",
     ),
     schemas={"megatron_parameters": MegatronParameters, "megatron_theory": MegatronTheory},
     origin="published",

@@ -18,7 +18,9 @@ class MegatronValidation(pa.DataFrameModel):
     iteration: int = logged(kind="exact", ge=0, nullable=True)
     moment: str = named(meaning="what stands for the iteration or behind it: on which data")
     lm_loss: float = logged(["lm loss value", "loss value"], nullable=True)
-    lm_ppl: float = logged(["lm loss PPL", "loss PPL"], ge=0, nullable=True, meaning="perplexity")
+    lm_ppl: float = logged(
+        ["lm loss PPL", "loss PPL", "lm_loss_ppl value"], ge=0, nullable=True, meaning="perplexity"
+    )
 
 
 KINDS = (Kind("validation_line", "HEAD", "megatron_validation", MegatronValidation),)
