@@ -20,6 +20,7 @@ from assay.validate.cli.guard import (
 )
 from assay.validate.cli.inputs import judge, limit
 from assay.validate.cli.machines import coloured
+from assay.validate.cli.redaction import Redact, redactor
 
 if TYPE_CHECKING:
     from assay.ingest.read import Outcome
@@ -68,6 +69,7 @@ def check(
     max_bad: Annotated[
         str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
     ] = "1%",
+    redact: Redact = False,
     force: Force = False,
     debug: Debug = False,
 ) -> Exit:
@@ -76,6 +78,9 @@ def check(
     refuse_existing([path for path in (write_baseline, sarif) if path], force=force)
     known = _known(ignore)
     outcome, found = _findings(paths, machine, tuple(law or ()))
+    if redact:
+        hidden = redactor(outcome, found, paths)
+        found, known = hidden.redacted(found), hidden.redacted(known)
     found = _left(found, known, ignore)
     from assay.validate.identities.finding import at_least
 

@@ -11,6 +11,7 @@ import typer
 from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import Debug, Force, Refusal, guarded, refuse_existing
 from assay.validate.cli.inputs import judge, limit
+from assay.validate.cli.redaction import Redact, redactor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,7 @@ def export(
     max_bad: Annotated[
         str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
     ] = "1%",
+    redact: Redact = False,
     force: Force = False,
     debug: Debug = False,
 ) -> Exit:
@@ -61,11 +63,14 @@ def export(
     from assay.validate.export import tables
 
     outcome = read(paths)
+    reading = outcome.reading
+    if redact:
+        reading = redactor(outcome, paths).redacted(reading)
     codes = judge(outcome, paths, allowed)
     if Exit.USAGE in codes or Exit.NOTHING in codes:
         return first(codes)
-    chosen = _chosen(tables(outcome.reading), frame)
-    _write(chosen, output, kind, outcome.reading.formats, force=force)
+    chosen = _chosen(tables(reading), frame)
+    _write(chosen, output, kind, reading.formats, force=force)
     return first(codes)
 
 

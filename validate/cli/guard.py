@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -44,6 +45,7 @@ def guarded(command: Command) -> Command:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")  # LANG=C cannot say µ or ≥
+        speak_through(str)
         try:
             code = command(*args, **kwargs) or Exit.OK
             sys.stdout.flush()
@@ -74,7 +76,15 @@ def guarded(command: Command) -> Command:
 
 def complain(message: str) -> None:
     """Words on stderr; whatever of an input is in them, a terminal does not obey it."""
-    typer.echo(f"assay: {lines(message)}", err=True)
+    typer.echo(f"assay: {lines(_SPOKEN.get()(message))}", err=True)
+
+
+_SPOKEN: ContextVar[Callable[[str], str]] = ContextVar("_SPOKEN", default=str)
+
+
+def speak_through(change: Callable[[str], str]) -> None:
+    """From now on, what a command complains of goes through `change` first."""
+    _SPOKEN.set(change)
 
 
 def say(text: str) -> None:

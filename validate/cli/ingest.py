@@ -10,6 +10,7 @@ from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import Debug, Force, Refusal, complain, guarded
 from assay.validate.cli.inputs import judge, limit
 from assay.validate.cli.machines import coloured, screen_width
+from assay.validate.cli.redaction import Redact, redactor
 
 if TYPE_CHECKING:
     from assay.ingest.read import Outcome
@@ -30,6 +31,7 @@ def ingest(
     max_bad: Annotated[
         str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
     ] = "1%",
+    redact: Redact = False,
     force: Force = False,
     debug: Debug = False,
 ) -> Exit:
@@ -43,13 +45,14 @@ def ingest(
     if output.exists() and any(output.iterdir()) and not force:
         raise Refusal(f"{output} is not empty; --force replaces an earlier ingest")
     outcome = read(paths)
+    shown = redactor(outcome, paths).redacted(outcome) if redact else outcome
     codes = judge(outcome, paths, allowed)
     if outcome.reading.accounting:
         try:
-            save(outcome.reading, output)
+            save(shown.reading, output)
         except OSError as fault:
             raise Refusal(str(fault)) from None
-        _say(outcome, output)
+        _say(shown, output)
     return first(codes)
 
 

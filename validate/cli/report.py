@@ -20,6 +20,7 @@ from assay.validate.cli.guard import (
 )
 from assay.validate.cli.inputs import Limit, announce, judge, limit
 from assay.validate.cli.machines import coloured, screen_width
+from assay.validate.cli.redaction import Redact, redactor
 
 if TYPE_CHECKING:
     from assay.model.stack import Stack
@@ -71,6 +72,7 @@ def report(
     require: gates.Required = None,
     baseline: gates.Baseline = None,
     junit: gates.Junit = None,
+    redact: Redact = False,
     force: Force = False,
     debug: Debug = False,
 ) -> Exit:
@@ -84,8 +86,9 @@ def report(
         paths, machine, list(model or []), predictions, stack,
         keep_contradicted=keep_contradicted, apply_corrections=apply_corrections,
     )  # fmt: skip
-    _write(found, outputs, as_json=as_json)
-    return first([settle(found, paths, allowed), gates.settle(found, asked, list(model or []))])
+    shown = redactor(found, paths).redacted(found) if redact else found
+    _write(shown, outputs, as_json=as_json)
+    return first([settle(found, paths, allowed), gates.settle(shown, asked, list(model or []))])
 
 
 def _check_outputs(outputs: list[Path], *, force: bool) -> None:
