@@ -1,13 +1,15 @@
 """One printed metric — a label and a value — to the column that it belongs to.
 
 The schema says which labels a column has; here stands what a value may be beside a number: a number
-with its unit glued on or one blank away (`112.9TFLOPS`, `98.412 s`), a count (`52.005 B`), a pair
-of the last interval's value and its running mean (`8400.2/8512.9`), or several values under a label
-that names several (`mem usage/free/total: 180.10GB/75.88GB/255.98GB`).
+with its unit glued on or one blank away (`112.9TFLOPS`, `98.412 s`), a count (`52.005 B`), groups
+of three (`51,234`), a number with a remark in brackets (`1.02GiB(2.15%)`), a pair of the last
+interval's value and its running mean (`8400.2/8512.9`), or several values under a label that names
+several (`mem usage/free/total: 180.10GB/75.88GB/255.98GB`).
 """
 
 from __future__ import annotations
 
+import math
 import re
 from functools import cache
 
@@ -32,6 +34,17 @@ def _counted() -> re.Pattern[str]:
     return re.compile(rf"({terminal('NUMBER')}) ?([KMBT])")
 
 
+@cache
+def _grouped() -> re.Pattern[str]:
+    return re.compile(rf"({terminal('GROUPED')})(\s?[A-Za-zµ%][A-Za-z_/%]*)?")
+
+
+@cache
+def _remarked() -> re.Pattern[str]:
+    number = f"(?:{terminal('GROUPED')}|{terminal('NUMBER')})"
+    return re.compile(rf"({number}(?: ?[A-Za-zµ%][A-Za-z_/%]*)?)\s*(\([^()]*\))")
+
+
 def put(
     record: Record, schema: Schema, label: str, value: str, at: int, line: int | None = None
 ) -> None:
@@ -52,6 +65,9 @@ def _single(record: Record, schema: Schema, label: str, value: str, line: int, a
         record.other.append((label.strip(), value))
         return
     spec, scale = found
+    if spec.numeric and (remarked := _remarked().fullmatch(value)):
+        value = remarked[1]
+        record.other.append((label.strip(), remarked[2]))
     mean = f"{spec.name}{AVERAGE}"
     now, slash, then = value.partition("/")
     if slash and mean in fields(schema):
@@ -80,15 +96,19 @@ def cell(spec: FieldSpec, text: str, scale: float, line: int, at: int) -> Cell:
     """The cell of one value; a unit printed behind the number is taken off and multiplied in.
 
     The unit behind the number counts before one that its label names. A factor of the label that is
-    no unit's is a correction and stays (fields that divide by 1024³ and print `GB`).
+    no unit's is a correction and stays (fields that divide by 1024³ and print `GB`), but where they
+    print `GiB` there is nothing to correct.
     """
+    if spec.numeric and (grouped := _grouped().fullmatch(text)):
+        text = grouped[1].replace(",", "") + (grouped[2] or "")
     if spec.numeric and spec.unit != "B" and (counted := _counted().fullmatch(text)):
         return Cell(counted[1], line, at, scale * SUFFIXES[counted[2]])  # 512B is bytes elsewhere
     if spec.numeric and (measured := _measured().fullmatch(text)):
         known = unit(measured[2])
         if known is not None and known.si == (spec.unit or known.si):
-            named = scale in _scales(known.si)
-            return Cell(measured[1], line, at, known.scale if named else scale * known.scale)
+            binary = known.scale > 1 and math.frexp(known.scale)[0] == 0.5
+            said = binary or scale in _scales(known.si)
+            return Cell(measured[1], line, at, known.scale if said else scale * known.scale)
     return Cell(text, line, at, scale)
 
 
