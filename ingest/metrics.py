@@ -105,7 +105,7 @@ def cell(spec: FieldSpec, text: str, scale: float, line: int, at: int) -> Cell:
         return Cell(counted[1], line, at, scale * SUFFIXES[counted[2]])  # 512B is bytes elsewhere
     if spec.numeric and (measured := _measured().fullmatch(text)):
         known = unit(measured[2])
-        if known is not None and known.si == (spec.unit or known.si):
+        if known is not None and known.si == spec.unit:
             binary = known.scale > 1 and math.frexp(known.scale)[0] == 0.5
             said = binary or scale in _scales(known.si)
             return Cell(measured[1], line, at, known.scale if said else scale * known.scale)
