@@ -13,9 +13,18 @@ from importlib.resources import files
 
 from assay.ingest.types import Code, Diagnostic, Span
 from lark import Lark, Token, Tree
-from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+from lark.exceptions import (
+    LarkError,
+    UnexpectedCharacters,
+    UnexpectedEOF,
+    UnexpectedInput,
+    UnexpectedToken,
+)
 
-__all__ = ["Grammar", "ParsedLine", "Token", "Tree", "build", "grammar", "parse_line", "terminal"]
+__all__ = [
+    "Grammar", "GrammarFault", "ParsedLine", "Token", "Tree", "build", "grammar", "parse_line",
+    "terminal",
+]  # fmt: skip
 
 ParsedLine = Tree[Token]
 
@@ -24,6 +33,14 @@ class Grammar(str):
     """A grammar given as its text, where otherwise the name of a packaged one stands."""
 
     __slots__ = ()
+
+
+class GrammarFault(ValueError):
+    """A grammar that is none: what Lark says of it, in one line, and where (1 for the first)."""
+
+    def __init__(self, message: str, line: int | None) -> None:
+        super().__init__(message)
+        self.line = line
 
 
 _START = re.compile(r"^[?!]*([a-z_]+_(?:line|cell))(?:\.[0-9]+)?\s*:", re.MULTILINE)
@@ -44,16 +61,32 @@ def grammar(name: str) -> Lark:
 def build(text: str, *, strict: bool = False) -> Lark:
     """The LALR parser of a grammar given as text; may import terminals from `.common`.
 
-    `strict` refuses terminals that collide (needs interegular; tests use it).
+    `strict` refuses terminals that collide (needs interegular; tests use it). Raises GrammarFault
+    where there is no such parser.
     """
-    return Lark(
-        text,
-        parser="lalr",
-        start=_START.findall(text) or ["start"],
-        import_paths=[_common],
-        maybe_placeholders=False,
-        strict=strict,
-    )
+    try:
+        return Lark(
+            text,
+            parser="lalr",
+            start=_START.findall(text) or ["start"],
+            import_paths=[_common],
+            maybe_placeholders=False,
+            strict=strict,
+        )
+    except UnexpectedInput as fault:
+        place = getattr(fault, "line", None)
+        raise GrammarFault(_said(fault), place if isinstance(place, int) else None) from None
+    except (LarkError, FileNotFoundError, re.error) as fault:
+        place = re.search(r"\bline (\d+)", str(fault))
+        raise GrammarFault(_said(fault), int(place[1]) if place else None) from None
+
+
+def _said(fault: Exception) -> str:
+    """What Lark says of a grammar on one line."""
+    if isinstance(fault, FileNotFoundError):
+        return "only `%import .common (…)` can be imported"
+    lines = [line.strip() for line in str(fault).splitlines()]
+    return " ".join(line for line in lines if line.strip("^- "))
 
 
 def _common(_base: str | None, path: str) -> tuple[str, str]:
