@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.ingest.formats import FORMATS
 from assay.ingest.formats.configuration import Configuration
+from assay.ingest.own.installed import known
 from assay.ingest.pipeline import merge, read_source
 from assay.ingest.schema import fields
 from assay.ingest.source import STDIN, open_source
@@ -41,13 +41,16 @@ def read(
     paths: Iterable[str | Path],
     *,
     stated: Mapping[str, str] | None = None,
-    formats: Sequence[Format] = FORMATS,
+    formats: Sequence[Format] | None = None,
 ) -> Outcome:
     """Read every input that `paths` name: files, folders, globs, folders written by `save`.
 
     `stated` are configuration values the caller assumes for all of them (`{"gpu": "A100-80g"}`);
-    they come after everything the inputs say. Raises ValueError for a key that is no column.
+    they come after everything the inputs say. `formats` are all there are, unless given: packaged
+    and installed. Raises ValueError for a key that is no column, and BadFormat (a ValueError) for
+    an installed format that cannot be used.
     """
+    formats = known() if formats is None else formats
     said = assumed(stated or {}, "stated by the caller")
     readings, unreadable, unrecognised = [], [], []
     for path in inputs(paths):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
-from assay.ingest.formats import FORMATS
 from assay.ingest.read import Outcome, read
 from assay.ingest.types import Format
 from assay.model.stack import Stack
@@ -51,7 +50,7 @@ def assess(
     machine: str | None = None,
     models: Iterable[str] = (),
     predictions: Path | None = None,
-    formats: Sequence[Format] = FORMATS,
+    formats: Sequence[Format] | None = None,
     stack: Stack | None = None,
     keep_contradicted: bool = False,
     apply_corrections: bool = False,

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from assay.ingest.carve import candidates
-from assay.ingest.formats import FORMATS
 from assay.ingest.read import Outcome
 from assay.ingest.source import open_source
-from assay.ingest.types import Diagnostic
+from assay.ingest.types import Diagnostic, Format
 
 
 def unrecognised(outcome: Outcome) -> str:
     """One sentence or two: how many lines, which formats, and the nearest miss if there is one."""
     lines = sum(account.lines for account in outcome.reading.accounting)
-    tried = ", ".join(fmt.name for fmt in FORMATS)
+    tried = ", ".join(fmt.name for fmt in outcome.reading.formats)
     said = f"recognised 0 of {lines:,} line{'' if lines == 1 else 's'}; tried {tried}"
-    misses = [miss for name in outcome.unrecognised if (miss := nearest(name)) is not None]
+    misses = [
+        miss
+        for name in outcome.unrecognised
+        if (miss := nearest(name, outcome.reading.formats)) is not None
+    ]
     return said + (f"; nearest miss: {max(misses)[1]}" if misses else "")
 
 
-def nearest(name: str) -> tuple[int, str] | None:
+def nearest(name: str, formats: Iterable[Format]) -> tuple[int, str] | None:
     """Lines of an input that hold a head of some format, most first; None where none does."""
     source = open_source(name)
     if isinstance(source, Diagnostic):
         return None
     found = []
-    for fmt in FORMATS:
+    for fmt in formats:
         hits = candidates(source, fmt)
         heads = hits.filter(hits["text"].str.contains_any(list(fmt.heads))) if len(hits) else hits
         if len(heads):

@@ -18,6 +18,7 @@ from assay.validate.cli.guard import (
     write,
 )
 from assay.validate.cli.inputs import judge, limit
+from assay.validate.cli.own import FormatFiles, formats
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,6 +44,7 @@ def calibrate(
             metavar="NAME", help="Machine of the inputs, where they name none or several."
         ),
     ] = None,
+    format_file: FormatFiles = None,
     max_bad: Annotated[
         str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
     ] = "1%",
@@ -62,7 +64,7 @@ def calibrate(
         name = resolve(machine) if machine else None
     except LookupError as fault:
         raise Refusal(str(fault.args[0])) from None
-    outcome = read(paths)
+    outcome = read(paths, formats=formats(format_file))
     codes = judge(outcome, paths, allowed)
     frames = about(outcome.reading.formats)
     built = _stack(kernel_cases(outcome.reading, frames, machine=name), name)

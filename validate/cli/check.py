@@ -20,10 +20,12 @@ from assay.validate.cli.guard import (
 )
 from assay.validate.cli.inputs import judge, limit
 from assay.validate.cli.machines import coloured
+from assay.validate.cli.own import FormatFiles, formats
 from assay.validate.cli.redaction import Redact, redactor
 
 if TYPE_CHECKING:
     from assay.ingest.read import Outcome
+    from assay.ingest.types import Format
     from assay.validate.accepted import Exemption
     from assay.validate.identities.finding import Finding
 
@@ -69,6 +71,7 @@ def check(
     max_bad: Annotated[
         str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
     ] = "1%",
+    format_file: FormatFiles = None,
     redact: Redact = False,
     force: Force = False,
     debug: Debug = False,
@@ -77,7 +80,7 @@ def check(
     allowed = limit(max_bad)
     refuse_existing([path for path in (write_baseline, sarif) if path], force=force)
     known = _known(ignore)
-    outcome, found = _findings(paths, machine, tuple(law or ()))
+    outcome, found = _findings(paths, machine, tuple(law or ()), formats(format_file))
     if redact:
         hidden = redactor(outcome, found, paths)
         found, known = hidden.redacted(found), hidden.redacted(known)
@@ -102,7 +105,7 @@ def _known(path: Path | None) -> tuple[Exemption, ...]:
 
 
 def _findings(
-    paths: list[str], machine: str | None, laws: tuple[str, ...]
+    paths: list[str], machine: str | None, laws: tuple[str, ...], known_formats: tuple[Format, ...]
 ) -> tuple[Outcome, list[Finding]]:
     from assay.ingest.read import read
     from assay.model.machine import resolve
@@ -113,7 +116,7 @@ def _findings(
 
     try:
         name = resolve(machine) if machine else None
-        outcome = read(paths, stated={"gpu": name} if name else {})
+        outcome = read(paths, stated={"gpu": name} if name else {}, formats=known_formats)
         frames = about(outcome.reading.formats)
         known = with_shapes(cases(outcome.reading, frames, machine=name))
         return outcome, findings(outcome.reading, known, laws=laws)

@@ -10,6 +10,7 @@ import typer
 from assay.validate.cli.exits import Exit
 from assay.validate.cli.guard import Debug, Refusal, complain, guarded
 from assay.validate.cli.machines import coloured, screen_width
+from assay.validate.cli.own import FormatFiles, formats
 
 if TYPE_CHECKING:
     from assay.validate.differences import Difference, Gate
@@ -26,6 +27,7 @@ def diff(
     machine: Annotated[
         str | None, typer.Option(metavar="NAME", help="Machine, where the logs name none.")
     ] = None,
+    format_file: FormatFiles = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     debug: Debug = False,
 ) -> Exit:
@@ -39,8 +41,9 @@ def diff(
         name = resolve(machine) if machine else None
     except (ValueError, LookupError) as fault:
         raise Refusal(str(fault.args[0])) from None
-    one, reading_a = required(a, name)
-    other, reading_b = required(b, name)
+    known = formats(format_file)
+    one, reading_a = required(a, name, known)
+    other, reading_b = required(b, name, known)
     found = difference(one, other, reading_a, reading_b)
     if as_json:
         sys.stdout.write(json.dumps(_document(found), indent=1, allow_nan=False) + "\n")

@@ -22,6 +22,7 @@ from assay.validate.cli.guard import (
     write,
 )
 from assay.validate.cli.inputs import Limit, limit
+from assay.validate.cli.own import FormatFiles, formats
 from assay.validate.cli.tolerances import tolerances
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def update(
             help="How far a quantity may move; recorded in the goldens. May be repeated.",
         ),
     ] = None,
+    format_file: FormatFiles = None,
     yes: Annotated[
         bool, typer.Option("--yes", help="Overwrite goldens that change; the diff is shown.")
     ] = False,
@@ -60,11 +62,12 @@ def update(
 
     counts = {"written": 0, "unchanged": 0, "held back": 0, "none": 0}
     codes = []
+    known = formats(format_file)
     unused: list[frozenset[str]] = []
     for root, cases in _cases(folders):
         try:
             found = folder.update(
-                root, settings(), replacing=yes, tolerances=_tolerances(tolerance)
+                root, settings(formats=known), replacing=yes, tolerances=_tolerances(tolerance)
             )
             for made in _progress(found, len(cases)):
                 counts[made.outcome] += 1
@@ -118,6 +121,7 @@ def check(
     max_bad: Annotated[
         str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
     ] = "0",
+    format_file: FormatFiles = None,
     junit: Junit = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document instead of text.")
@@ -133,7 +137,7 @@ def check(
     if junit:
         refuse_existing([junit], force=force)
     cases = [case for _, held in _cases(folders) for case in held]
-    reading = settings()
+    reading = settings(formats=formats(format_file))
     found = list(_progress((folder.check(case, reading) for case in cases), len(cases)))
     _tell(found, as_json=as_json)
     if junit:

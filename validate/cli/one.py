@@ -9,11 +9,13 @@ from assay.validate.cli.exits import Exit
 from assay.validate.cli.guard import Refusal
 
 if TYPE_CHECKING:
-    from assay.ingest.types import Reading
+    from assay.ingest.types import Format, Reading
     from assay.validate.runs import Run
 
 
-def latest(path: Path | str, machine: str | None = None) -> tuple[Run, Reading] | None:
+def latest(
+    path: Path | str, machine: str | None = None, formats: tuple[Format, ...] | None = None
+) -> tuple[Run, Reading] | None:
     """The last run of an input that has steps; None where there is none yet.
 
     Refusal where the input cannot be opened.
@@ -23,7 +25,7 @@ def latest(path: Path | str, machine: str | None = None) -> tuple[Run, Reading] 
     from assay.validate.observe import about
     from assay.validate.runs import runs
 
-    outcome = read([path], stated={"gpu": machine} if machine else {})
+    outcome = read([path], stated={"gpu": machine} if machine else {}, formats=formats)
     if not outcome.reading.accounting:
         raise Refusal("; ".join(map(str, outcome.unreadable)) or f"{path}: nothing to read")
     known = cases(outcome.reading, about(outcome.reading.formats), machine=machine)
@@ -31,9 +33,11 @@ def latest(path: Path | str, machine: str | None = None) -> tuple[Run, Reading] 
     return (found[-1], outcome.reading) if found else None
 
 
-def required(path: Path | str, machine: str | None = None) -> tuple[Run, Reading]:
+def required(
+    path: Path | str, machine: str | None = None, formats: tuple[Format, ...] | None = None
+) -> tuple[Run, Reading]:
     """The same; Refusal with the code for nothing recognised where there is no run."""
-    found = latest(path, machine)
+    found = latest(path, machine, formats)
     if found is None:
         raise Refusal(f"{path}: no run with steps was recognised", Exit.NOTHING)
     return found

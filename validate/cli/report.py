@@ -20,9 +20,11 @@ from assay.validate.cli.guard import (
 )
 from assay.validate.cli.inputs import Limit, announce, judge, limit
 from assay.validate.cli.machines import coloured, screen_width
+from assay.validate.cli.own import FormatFiles, formats
 from assay.validate.cli.redaction import Redact, redactor
 
 if TYPE_CHECKING:
+    from assay.ingest.types import Format
     from assay.model.stack import Stack
     from assay.validate.assess import Report
 
@@ -67,6 +69,7 @@ def report(
     max_bad: Annotated[
         str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
     ] = "1%",
+    format_file: FormatFiles = None,
     max_mape: gates.MaxMape = None,
     max_bias: gates.MaxBias = None,
     require: gates.Required = None,
@@ -83,7 +86,7 @@ def report(
     refuse_existing([junit] if junit else [], force=force)
     asked = gates.gates(max_mape, max_bias, require, baseline, junit)
     found = _assess(
-        paths, machine, list(model or []), predictions, stack,
+        paths, machine, list(model or []), predictions, stack, formats(format_file),
         keep_contradicted=keep_contradicted, apply_corrections=apply_corrections,
     )  # fmt: skip
     shown = redactor(found, paths).redacted(found) if redact else found
@@ -104,6 +107,7 @@ def _assess(
     models: list[str],
     predictions: Path | None,
     stack: Path | None,
+    known: tuple[Format, ...],
     *,
     keep_contradicted: bool,
     apply_corrections: bool,
@@ -120,6 +124,7 @@ def _assess(
             machine=name,
             models=models,
             predictions=predictions,
+            formats=known,
             stack=_stack(stack),
             keep_contradicted=keep_contradicted,
             apply_corrections=apply_corrections,

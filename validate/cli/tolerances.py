@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from assay.validate.cli.exits import Exit
 from assay.validate.cli.guard import Debug, Refusal, complain, guarded, say
+from assay.validate.cli.own import FormatFiles, formats
 
 if TYPE_CHECKING:
     from assay.validate.golden.tolerances import Spread
@@ -23,6 +24,7 @@ def tolerances(
         str,
         typer.Option(metavar="P%", help="Share of unchanged runs that may fail, per quantity."),
     ] = "1%",
+    format_file: FormatFiles = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document instead of text.")
     ] = False,
@@ -33,9 +35,10 @@ def tolerances(
     from assay.validate.golden import tolerances as golden_tolerances
     from assay.validate.golden.agree import tolerance
 
+    known = formats(format_file)
     try:
         share = tolerance(false_alarms).size
-        outcome = read(paths)
+        outcome = read(paths, formats=known)
         found = golden_tolerances.spreads(outcome.reading, share)
     except ValueError as fault:
         raise Refusal(f"--false-alarms: {fault}") from None

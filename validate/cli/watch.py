@@ -5,12 +5,16 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from assay.validate.cli.exits import Exit
 from assay.validate.cli.guard import Debug, Refusal, complain, guarded
 from assay.validate.cli.machines import screen_width
+from assay.validate.cli.own import FormatFiles, formats
+
+if TYPE_CHECKING:
+    from assay.ingest.types import Format
 
 SHARE = 10.0
 """Reading may take one part in so many of the time: a long log is looked at less often."""
@@ -32,6 +36,7 @@ def watch(
     updates: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Stop after so many summaries.")
     ] = None,
+    format_file: FormatFiles = None,
     debug: Debug = False,
 ) -> Exit:
     """Show how a run does, again whenever its log changes; Ctrl-C ends it."""
@@ -41,6 +46,7 @@ def watch(
         name = resolve(machine) if machine else None
     except LookupError as fault:
         raise Refusal(str(fault.args[0])) from None
+    known = formats(format_file)
     if not path.is_file():
         raise Refusal(f"{path}: no such file")
     seen: tuple[int, int, int] | None = None
@@ -51,7 +57,7 @@ def watch(
             took = 0.0
             if now is not None and now != seen:
                 began = time.monotonic()
-                _show(path, name)
+                _show(path, name, known)
                 took = time.monotonic() - began
                 shown += 1
                 seen = now
@@ -71,13 +77,13 @@ def _state(path: Path) -> tuple[int, int, int] | None:
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
-def _show(path: Path, machine: str | None) -> None:
+def _show(path: Path, machine: str | None, known: tuple[Format, ...]) -> None:
     from assay.validate.cli.one import latest
     from assay.validate.report.layout import Column, Section, Table
     from assay.validate.report.runs import lines
     from assay.validate.report.terminal import render
 
-    found = latest(path, machine)
+    found = latest(path, machine, known)
     if found is None:
         section = Section(f"{path}: no step yet")
     else:

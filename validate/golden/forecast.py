@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from assay.ingest.types import Reading
+from assay.ingest.own.installed import known as known_formats
+from assay.ingest.types import Format, Reading
 from assay.validate.cases import CONFIGURED, Cases, cases
 from assay.validate.forecasts import Asked
 from assay.validate.golden.canonical import quoted
@@ -25,9 +26,11 @@ from assay.validate.observe import about, observe
 GEMM = ("machine", "dtype", "b", "m", "n", "k")
 
 
-def settings(stated: Mapping[str, str] | None = None) -> Settings:
-    """How inputs are read for their goldens: all formats, all registered models."""
-    return Settings(stated=stated, predict=forecast)
+def settings(
+    stated: Mapping[str, str] | None = None, formats: Sequence[Format] | None = None
+) -> Settings:
+    """How inputs are read for their goldens: all formats there are, all registered models."""
+    return Settings(stated=stated, formats=formats or known_formats(), predict=forecast)
 
 
 def forecast(reading: Reading) -> Mapping[str, Sequence[Entry]]:

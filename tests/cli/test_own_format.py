@@ -1,0 +1,74 @@
+"""`--format FILE` on the commands that read: a format from outside, as if it were packaged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.conftest import ROOT
+
+SWIFT = ROOT / "examples" / "own_format" / "swift_step.toml"
+
+
+@pytest.fixture
+def swift(tmp_path: Path) -> Path:
+    path = tmp_path / "swift.log"
+    path.write_text(
+        "NHIDDEN=4096\nNLAYERS=32\nNHEADS=32\nSEQ_LEN=2048\nVOCAB_LENGTH=32000\nGPUs=8\nGBS=64\nMBS=1\nTP=1 PP=1\n"
+        + "".join(f"step={n} loss=2.{n} tok/s=2{n}234 mem=61.2GiB mfu=43.1%\n" for n in range(1, 9))
+    )
+    return path
+
+
+def test_without_it_nothing_is_known(assay: Run, swift: Path) -> None:
+    done = assay("report", swift)
+    assert done.code == 4
+    assert "swift_step" not in done.err
+
+
+def test_a_report_reads_and_scores_it(assay: Run, swift: Path) -> None:
+    done = assay("report", swift, "--format", SWIFT, "--json", "--machine", "A100-80g")
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    observed = {pair["quantity"] for pair in document["pairs"]}
+    assert "tokens_per_s" in observed
+    assert document["sources"][0]["claimed"] == 17
+    assert {row["model"] for row in document["accuracy"]} >= {"step"}
+
+
+def test_check_reads_it(assay: Run, swift: Path) -> None:
+    done = assay("check", swift, "--format", SWIFT, "--json", "--machine", "A100-80g")
+    assert done.code in (0, 1)
+    assert isinstance(json.loads(done.out), list)
+
+
+def test_goldens_are_kept_of_it(assay: Run, swift: Path) -> None:
+    folder = swift.parent
+    assert assay("golden", "update", folder, "--format", SWIFT).code == 0
+    text = swift.with_suffix(".golden").read_text()
+    assert "swift_step" in text
+    assert assay("golden", "check", folder, "--format", SWIFT).code == 0
+    swift.write_text(swift.read_text().replace("loss=2.3", "loss=2.9"))
+    assert assay("golden", "check", folder, "--format", SWIFT).code == 1
+
+
+def test_a_bad_file_is_a_usage_error(assay: Run, swift: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.toml"
+    bad.write_text(SWIFT.read_text().replace("origin", "orgin"))
+    done = assay("report", swift, "--format", bad)
+    assert done.code == 2
+    assert "bad.toml:5: orgin: is no key of a format; did you mean 'origin'?" in done.err
+    assert assay("report", swift, "--format", tmp_path / "none.toml").code == 2
+
+
+def test_one_file_given_twice_is_one_format(assay: Run, swift: Path) -> None:
+    assert assay("check", swift, "--format", SWIFT, "--format", SWIFT).code in (0, 1)
+
+
+def test_an_unknown_option_names_the_nearest(assay: Run, swift: Path) -> None:
+    done = assay("report", swift, "--fromat", SWIFT)
+    assert done.code == 2
+    assert "--format" in done.err
