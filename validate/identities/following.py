@@ -12,12 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 from assay.validate.identities import speeds
-from assay.validate.identities.counting import Array, Candidate, Rows, candidates, rows_of
+from assay.validate.identities.counting import candidates
+from assay.validate.identities.proportional import PER_TOKEN
 from assay.validate.identities.rates import COUNTS
+from assay.validate.identities.rows import Array, Candidate, Rows, rows_of
 from assay.validate.identities.throughput import SAYS
 
 BELIEVED = 4.0
 """Decades against accident before the rows of one table prove a formula."""
+
+KNOWN = 3.0
+"""Decades before a table is seen to follow a formula that its document has proven."""
 
 PROVEN = 6.0
 """Decades before a formula counts as one that the whole document knows."""
@@ -60,6 +65,15 @@ class Followed:
     choices: tuple[Choice, ...]
 
 
+def of_one_gpu(table: pl.DataFrame) -> pl.DataFrame:
+    """`table` with one GPU where their number is unknown and owes nothing to a rate per GPU."""
+    alone = pl.when(pl.col("tokens_per_gpu_per_s").is_not_null()).then(1)
+    others = [pl.col(n).is_null() for n in SAYS if n != "tokens_per_gpu_per_s"]
+    return table.with_columns(
+        gpus=pl.coalesce("gpus", pl.when(pl.all_horizontal(others)).then(alone))
+    )
+
+
 def speed_of(table: pl.DataFrame) -> pl.DataFrame:
     """case, says, samples_low, samples, samples_high: the most precise number of each run."""
     parts = []
@@ -84,6 +98,7 @@ def followed(table: pl.DataFrame) -> list[Followed]:
     """The choices of every printed rate and utilisation."""
     if table.is_empty():
         return []
+    table = of_one_gpu(table)
     speed = speed_of(table)
     found = []
     for quantity in COUNTS:
@@ -102,7 +117,20 @@ def hits(rows: Rows, candidate: Candidate) -> Array:
 
 
 def _choices(rows: Rows) -> list[Choice]:
+    """One choice per table; what knows no formula is chosen only where no formula is believed."""
     tried = candidates(rows)
+    formulas = [each for each in tried if each.formula_id != PER_TOKEN]
+    found = _chosen(rows, formulas)
+    if len(formulas) == len(tried):
+        return found
+    known = {choice.group for choice in found if choice.believed or choice.proven}
+    last = [each for each in _chosen(rows, tried) if each.group not in known and each.believed]
+    instead = {each.group: each for each in last if each.candidate.formula_id == PER_TOKEN}
+    rest = [each for each in found if each.group not in instead]
+    return sorted([*rest, *instead.values()], key=lambda each: int(each.at[0]))
+
+
+def _chosen(rows: Rows, tried: list[Candidate]) -> list[Choice]:
     if not tried:
         return []
     met = np.array([hits(rows, each) for each in tried])
@@ -143,9 +171,10 @@ def _choice(
 ) -> Choice:
     price = np.log10(max(count, 1))
     mine = met[best, at]
-    evidence = np.nansum(np.where(mine == 1, decades[best, at], 0.0)) - price
+    evidence = _evidence(rows, tried[best], decades[best], at[mine == 1])
     misses = int((mine == 0).sum())
-    fine = misses <= max(1, STRAY * len(at)) and int((mine == 1).sum()) >= 2
+    few = misses <= max(1, STRAY * len(at))
+    own = evidence - price >= BELIEVED and few and int((mine == 1).sum()) >= 2
     far = _beyond(rows, tried, at) & bool(
         (mine == 1).sum() >= max(4, MOST * np.isfinite(mine).sum())
     )
@@ -155,6 +184,7 @@ def _choice(
         for i, each in enumerate(tried)
         if i != best and elsewhere[i] - price >= PROVEN and not _same(tried[best], each)
     )
+    proven = bool(elsewhere[best] - price >= PROVEN)
     return Choice(
         quantity=rows.quantity,
         source=place[0],
@@ -163,11 +193,19 @@ def _choice(
         candidate=tried[best],
         hits=mine,
         tried=count,
-        believed=bool(evidence >= BELIEVED and fine),
-        proven=bool(elsewhere[best] - price >= PROVEN),
+        believed=bool(own or (proven and few and evidence >= KNOWN)),
+        proven=proven,
         far=far,
         others=others,
     )
+
+
+def _evidence(rows: Rows, candidate: Candidate, decades: Array, met: Array) -> float:
+    """Decades against accident in the rows `met`; a layer count solved from them costs one."""
+    spent = 0.0
+    for model in np.unique(rows.models[met[candidate.solved[met]]]):
+        spent += decades[met[rows.models[met] == model]].max()
+    return float(decades[met].sum() - spent)
 
 
 def _beyond(rows: Rows, tried: list[Candidate], at: Array) -> Array:

@@ -11,6 +11,7 @@ from assay.validate.identities.relation import Relation
 DEGREES = "parallel degrees = GPUs"
 BATCH = "GBS = MBS × accumulation × DP"
 TOKENS = "GBS in tokens = GBS × sequence length"
+DIVIDED = "parallel degrees divide the GPUs"
 
 
 def _f(name: str) -> pl.Expr:
@@ -43,7 +44,12 @@ def _steps() -> tuple[pl.Expr, pl.Expr, pl.Expr]:
     return steps.floor(), steps, steps.ceil()
 
 
-_DEGREES = STATED_GPUS
+_KNOWN = pl.lit(1.0)
+for _name in ("dp", "tp", "pp", "cp"):
+    _KNOWN = _KNOWN * pl.when(_said(_name)).then(_f(_name)).otherwise(1.0)
+
+NEARLY_ALL = 0.74
+"""Share of rows, three of four, that keep what accident often keeps as well."""
 
 RELATIONS: tuple[Relation, ...] = (
     Relation(
@@ -67,6 +73,14 @@ RELATIONS: tuple[Relation, ...] = (
         ("global_batch_tokens", "global_batch", "seq_len"),
         ((_f("global_batch") * _f("seq_len")),) * 3,
         needs=_said("global_batch_tokens", "global_batch", "seq_len"),
+    ),
+    Relation(
+        DIVIDED,
+        "stated_gpus",
+        ("gpus", "nodes", "dp", "tp", "pp", "cp"),
+        ((STATED_GPUS / _KNOWN).ceil() * _KNOWN,) * 3,
+        needs=~_said("dp", "tp", "pp") & (_KNOWN > 1),
+        share=NEARLY_ALL,
     ),
 )
 

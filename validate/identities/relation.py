@@ -39,6 +39,7 @@ CHECKED: dict[str, pl.DataType] = {
 SLACK = 1e-12
 """Relative slack for the rounding of our own doubles."""
 
+MAJORITY = 0.5
 ENOUGH = 3
 """Rows of a group before it may follow a variant of its own."""
 
@@ -56,6 +57,7 @@ class Relation:
     implied: tuple[pl.Expr, pl.Expr, pl.Expr]
     variants: Mapping[str, pl.Expr] = field(default_factory=dict)  # name → factor to `implied`
     needs: pl.Expr = field(default_factory=lambda: pl.lit(True))
+    share: float = MAJORITY  # of the rows that must keep it before it is believed
 
 
 def evaluate(table: pl.DataFrame, relations: Sequence[Relation]) -> pl.DataFrame:
@@ -69,7 +71,7 @@ def evaluate(table: pl.DataFrame, relations: Sequence[Relation]) -> pl.DataFrame
             _one(rows, relation, name, factor)
             for name, factor in {"": pl.lit(1.0), **relation.variants}.items()
         ]
-        parts.append(_followed(pl.concat(tried)))
+        parts.append(_followed(pl.concat(tried), relation.share))
     return pl.concat(parts)
 
 
@@ -109,8 +111,11 @@ def judged(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(hit=gap <= slack, off=off, apart=share.clip(lower_bound=0.0))
 
 
-def _followed(tried: pl.DataFrame) -> pl.DataFrame:
-    """Per group the variant most rows follow; believed where a majority does."""
+def _followed(tried: pl.DataFrame, share: float) -> pl.DataFrame:
+    """Per group the variant most rows follow; believed where more than `share` of them do.
+
+    A row that is alone in its document convicts itself only of what accident rarely keeps.
+    """
     counts = tried.group_by("source", "group", "variant", "usual", maintain_order=True).agg(
         hits=pl.col("hit").sum(), rows=pl.len()
     )
@@ -122,9 +127,9 @@ def _followed(tried: pl.DataFrame) -> pl.DataFrame:
         maintain_order=True,
     )  # fmt: skip
     best = ranked.unique(["source", "group"], keep="first", maintain_order=True)
-    here = (pl.col("hits") * 2 > pl.col("rows")) & (pl.col("rows") >= ENOUGH)
-    there = (pl.col("all_hits") * 2 > pl.col("all_rows")) & (pl.col("all_hits") >= 2)
-    alone = (pl.col("all_rows") < ENOUGH) & pl.col("usual")
+    here = (pl.col("hits") > share * pl.col("rows")) & (pl.col("rows") >= ENOUGH)
+    there = (pl.col("all_hits") > share * pl.col("all_rows")) & (pl.col("all_hits") >= 2)
+    alone = (pl.col("all_rows") < ENOUGH) & pl.col("usual") & pl.lit(share <= MAJORITY)
     best = best.select(
         "source", "group", "variant", _believed=pl.when(pl.col("rows") >= ENOUGH)
         .then(here).otherwise(there | (alone & (pl.col("all_rows") == 1))),

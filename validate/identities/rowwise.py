@@ -16,13 +16,14 @@ import numpy as np
 import polars as pl
 from assay.ingest.types import Span
 from assay.validate.identities import suspects as reasons
-from assay.validate.identities.counting import Candidate, Rows
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Finding, Number, Severity
 from assay.validate.identities.following import Choice, Followed, hits
-from assay.validate.identities.layout import BATCH, DEGREES
+from assay.validate.identities.layout import BATCH, DEGREES, DIVIDED
 from assay.validate.identities.layout import TOKENS as BATCH_TOKENS
+from assay.validate.identities.proportional import PER_TOKEN
 from assay.validate.identities.relation import judged
+from assay.validate.identities.rows import Candidate, Rows
 from assay.validate.identities.runs import MEASURED, UNITS, label
 from assay.validate.identities.speeds import PER_GPU, SAMPLES, TOKENS, cells
 
@@ -34,11 +35,16 @@ CLOSE = 0.05
 
 LAWS = {
     SAMPLES: "samples-per-second", TOKENS: "tokens-per-second", PER_GPU: "rate-per-gpu",
-    DEGREES: "parallel-degrees", BATCH: "batch-accumulation", BATCH_TOKENS: "batch-tokens",
+    DEGREES: "parallel-degrees", DIVIDED: "parallel-degrees", BATCH: "batch-accumulation",
+    BATCH_TOKENS: "batch-tokens",
 }  # fmt: skip
 FORMULA_LAW = {"model_flops_rate": "rate-from-time"}
+FLOP_PER_TOKEN = "flop-per-token"
 UTILISATION = "utilisation-from-throughput"
 HEADING = "heading-against-column"
+
+WEAK = (BATCH, DIVIDED)
+"""Relations that a wrong cell may keep: they clear no cell of suspicion."""
 
 MEANINGS: dict[str, str] = {
     "error": "Do not use the row before the document has been corrected.",
@@ -147,7 +153,7 @@ def _explained(evidence: Evidence, miss: Miss) -> reasons.Suspect | None:
     row = evidence.runs.filter(pl.col("case") == miss.case)
     values = row.row(0, named=True)
     accused = set.intersection(*(set(c["cells"]) for c in miss.missed))
-    vouched = {name for c in miss.kept for name in c["cells"] if c["law"] != BATCH}
+    vouched = {name for c in miss.kept for name in c["cells"] if c["law"] not in WEAK}
     named = sorted(accused - vouched) or sorted(accused)
     if not named:
         return None
@@ -190,7 +196,7 @@ def _finding(evidence: Evidence, miss: Miss, suspect: reasons.Suspect | None) ->
             correction.append((miss.case, name, value))
         if suspect.at is not None:
             spans.append(suspect.at)
-    law = _law_of(first["law"])
+    law = _law_of(first)
     if suspect is not None and suspect.reason == "heading":
         law = HEADING
     return Finding(
@@ -213,8 +219,10 @@ def _small(row: dict[str, Any]) -> bool:
     return bool(row["off"] <= SMALL and row["apart"] <= CLOSE)
 
 
-def _law_of(name: str) -> str:
-    return LAWS.get(name) or FORMULA_LAW.get(name, UTILISATION)
+def _law_of(row: dict[str, Any]) -> str:
+    if row.get("formula_id") == PER_TOKEN:
+        return FLOP_PER_TOKEN
+    return LAWS.get(row["law"]) or FORMULA_LAW.get(row["law"], UTILISATION)
 
 
 def _number(
@@ -248,6 +256,11 @@ def _said(row: dict[str, Any]) -> str:
     if row["law"] == BATCH:
         steps = f"{row['printed']:g} micro-batches are printed, {row['implied']:g} would do"
         return f"GBS is not MBS × accumulation × DP: {steps}"
+    if row["law"] == DIVIDED:
+        return (
+            f"{row['printed']:g} GPUs are no multiple of the parallel degrees beside them, "
+            f"{row['implied']:g} would be"
+        )
     name = label("gpus" if row["quantity"] == "stated_gpus" else row["quantity"])
     ratio = row["printed"] / row["implied"]
     how = f" by {row['formula_id']} ({row['tried']} tried)" if "formula_id" in row else ""

@@ -16,9 +16,10 @@ import numpy as np
 import polars as pl
 from assay.ingest.types import Span
 from assay.validate.identities import layout, speeds
-from assay.validate.identities.counting import again, rows_of
-from assay.validate.identities.following import Choice, hits, speed_of
+from assay.validate.identities.counting import again
+from assay.validate.identities.following import Choice, hits, of_one_gpu, speed_of
 from assay.validate.identities.relation import CHECKED, Relation, _one
+from assay.validate.identities.rows import rows_of
 from assay.validate.identities.runs import MEASURED, label
 
 RELATIONS: tuple[Relation, ...] = (*layout.RELATIONS, *speeds.RELATIONS)
@@ -180,6 +181,7 @@ def satisfying(
         if not rows.is_empty():
             bad = _one(rows, relation, name, factor).select(*CHECKED).filter(~pl.col("hit"))
             good[bad["case"].cast(pl.Int64).to_numpy()] = False
+    table = of_one_gpu(table)
     speed = speed_of(table)
     for choice in choices:
         fed = rows_of(table, choice.quantity, speed)

@@ -82,3 +82,54 @@ def test_parameters_of_other_layers_are_left_alone(tmp_path: Path) -> None:
     rows = [*COUNTED, "896 | 24 | 494000000 | 5.1", "8192 | 80 | 70553706496 | 4.2",
             "2048 | 18 | 2506172416 | 3.3", "4096 | 32 | 46702792704 | 8.3"]  # fmt: skip
     assert found_in(tmp_path, table("NHIDDEN | NLAYERS | Params | Sec/it", rows)) == []
+
+
+def of_one_model(rates: list[str]) -> str:
+    """Rows of a model of unknown shape whose rate is 0.0631 TFLOPs per token/s."""
+    speeds = ["3313.2", "3190.7", "3081.4", "2977.9", "3240.5", "3402.8"]
+    rows = [
+        f"Wombat-X | 4096 | {16 * 2**at} | {speed} | {rate}"
+        for at, (speed, rate) in enumerate(zip(speeds, rates, strict=True))
+    ]
+    return table("Model | Seq | GPUs | tokens/s/GPU | TFLOPs", rows)
+
+
+KEPT = ["209.06", "201.33", "194.44", "187.91", "204.48", "214.72"]
+
+
+def test_one_model_has_one_number_of_flop_per_token(tmp_path: Path) -> None:
+    assert found_in(tmp_path, of_one_model(KEPT)) == []
+    wrong = [*KEPT[:3], "197.91", *KEPT[4:]]
+    (finding,) = found_in(tmp_path, of_one_model(wrong))
+    assert said([finding]) == [(6, "error", "flop-per-token")]
+    assert finding.implied[0].value == pytest.approx(187.91e12, rel=1e-4)
+    assert "model" in finding.explanation
+
+
+def test_a_rate_per_gpu_needs_no_number_of_gpus(tmp_path: Path) -> None:
+    text = of_one_model([*KEPT[:3], "197.91", *KEPT[4:]])
+    bare = text.replace("GPUs", "MBS")
+    assert said(found_in(tmp_path, bare)) == [(6, "error", "flop-per-token")]
+
+
+def test_what_may_count_otherwise_is_no_contradiction(tmp_path: Path) -> None:
+    """Another sequence length, a remark or a word beside it may be another count."""
+    text = of_one_model([*KEPT[:3], "197.91", *KEPT[4:]])
+    assert found_in(tmp_path, text.replace("4096 | 128 |", "8192 | 128 |")) == []
+    lines = [f"{line} {'off' if '197.91' in line else 'on'} |" for line in text.splitlines()[2:]]
+    head = text.splitlines()[0] + " Fused |"
+    other = "\n".join([head, "|" + " --- |" * 6, *lines]) + "\n"
+    assert found_in(tmp_path, other) == []
+
+
+def test_three_rows_prove_no_number_of_flop_per_token(tmp_path: Path) -> None:
+    lines = of_one_model([*KEPT[:3], "197.91", *KEPT[4:]]).splitlines(keepends=True)
+    assert found_in(tmp_path, "".join([*lines[:2], *lines[4:7]])) == []
+
+
+def test_degrees_divide_the_gpus(tmp_path: Path) -> None:
+    rows = ["64 | 8 | 2 | 9.1", "96 | 8 | 3 | 8.7", "128 | 4 | 8 | 8.3", "100 | 8 | 4 | 7.9"]
+    found = found_in(tmp_path, table("GPUs | TP | PP | Sec/it", rows))
+    assert said(found) == [(6, "error", "parallel-degrees")]
+    assert "no multiple" in found[0].explanation
+    assert found_in(tmp_path, table("GPUs | TP | PP | Sec/it", rows[2:])) == []
