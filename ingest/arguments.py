@@ -38,8 +38,10 @@ MEGATRON = {
     "context_parallel_size": "cp",
     "expert_model_parallel_size": "ep",
     "virtual_pipeline_model_parallel_size": "vp",
+    "num_experts": "experts",
     "world_size": "gpus",
     # gpt-neox
+    "moe_num_experts": "experts",
     "pipe_parallel_size": "pp",
     "global_num_gpus": "gpus",
     "train_batch_size": "global_batch",
@@ -58,8 +60,26 @@ DEEPSPEED = {
 }
 """Names in DeepSpeed's dump."""
 
+NEMO = {
+    "encoder_seq_length": "seq_len",
+    **{name: column for name, column in MEGATRON.items() if name != "batch_size"},
+    "num_moe_experts": "experts",
+    "devices": "gpus_per_node",
+    "num_nodes": "nodes",
+}
+"""Names in NeMo's and Megatron-Bridge's YAML, without the keys around them."""
+
+NEMO_SECTIONS = ("model", "train", "trainer", "dataset", "data", "ddp")
+"""Keys under which they stand, in the order in which they are believed; the rest is of others."""
+
 ZERO_LAW = "neither DeepSpeed nor a distributed optimizer: nothing is sharded"
 CLOSURE_LAW = "gpus = tp·pp·dp·cp"
+GATED = ("glu",)
+"""How the names of gated activations end: swiglu, geglu, fast-swiglu."""
+
+ATTENTION = {"flash": "flash", "fused": "flash", "unfused": "unfused", "local": "unfused"}
+"""Backends of Megatron-core's attention by what they do."""
+
 BATCH_LAW = "global batch = micro-batch · dp · accumulation"
 DP_NAMES = ("tp", "pp", "dp")
 
@@ -72,11 +92,38 @@ def megatron(said: Mapping[str, Argument]) -> dict[str, Cell]:
     if found.get("pp") and found["pp"].text == "0":  # gpt-neox: no pipeline engine
         found["pp"] = found["pp"]._replace(text="1")
     found |= _dtype(said, fp16="fp16", bf16="bf16")
+    if "precision" in said and "dtype" not in found:  # gpt-neox
+        word = {"bfloat16": "bf16"}.get(said["precision"].text, said["precision"].text)
+        found["dtype"] = _cell(said["precision"], word)
     if "params_dtype" in said and "dtype" not in found:
         found["dtype"] = _cell(said["params_dtype"], said["params_dtype"].text.split(".")[-1])
     found |= _recompute(said)
     found |= _zero(said)
+    found |= _kernels(said)
     return found
+
+
+def nemo(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    """Configuration cells of a YAML dump, whose names hold the keys around them."""
+    plain: dict[str, Argument] = {}
+    for section in NEMO_SECTIONS:
+        for name, argument in sorted(said.items(), key=lambda pair: pair[0].count(".")):
+            if name.partition(".")[0] == section:
+                plain.setdefault(name.rpartition(".")[2], argument)
+    found = _named(plain, NEMO)
+    if "num_query_groups" in plain:
+        found |= _named(plain, {"num_query_groups": "kv_heads"})
+    precision = said.get("trainer.precision") or said.get("mixed_precision")
+    if precision:
+        known = {"16": "fp16", "32": "fp32"}
+        word = precision.text.removesuffix("-mixed").removesuffix("_mixed")
+        found["dtype"] = _cell(precision, known.get(word, word))
+    granularity = plain.get("activations_checkpoint_granularity")
+    if granularity:
+        plain["recompute_granularity"] = granularity
+    if found.get("vp") and found["vp"].text == "0":
+        del found["vp"]
+    return found | _recompute(plain) | _kernels(plain) | _distributed(plain)
 
 
 def deepspeed(said: Mapping[str, Argument]) -> dict[str, Cell]:
@@ -132,7 +179,38 @@ def _named(said: Mapping[str, Argument], names: Mapping[str, str]) -> dict[str, 
 
 
 def _is(said: Mapping[str, Argument], name: str) -> bool:
-    return name in said and said[name].text == "True"
+    return name in said and said[name].text.casefold() == "true"
+
+
+def _kernels(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    """The third matrix of the MLP, sequence parallelism, and whether attention is fused."""
+    found = {}
+    gate = said.get("swiglu")
+    activation = said.get("activation")
+    if gate and gate.text.casefold() in ("true", "false"):
+        found["gated"] = _cell(gate)
+    elif activation:
+        found["gated"] = _cell(activation, str(activation.text.endswith(GATED)))
+    split = said.get("sequence_parallel")
+    if split and split.text.casefold() in ("true", "false"):
+        found["sequence_parallel"] = _cell(split)
+    return found | _attention(said)
+
+
+def _attention(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    """What the arguments say of the attention kernel; nothing where a library chooses."""
+    backend = said.get("attention_backend")
+    if backend:
+        word = ATTENTION.get(backend.text.rpartition(".")[2])
+        return {"attention": _cell(backend, word)} if word else {}
+    flash = [name for name in said if name.startswith("use_flash_attn")]
+    for name in flash:
+        if _is(said, name):
+            return {"attention": _cell(said[name], "flash")}
+    library = said.get("transformer_impl")
+    if flash and (library is None or library.text == "local"):
+        return {"attention": _cell(said[flash[0]], "unfused")}
+    return {}
 
 
 def _dtype(said: Mapping[str, Argument], *, fp16: str, bf16: str) -> dict[str, Cell]:
@@ -164,14 +242,19 @@ def _zero(said: Mapping[str, Argument]) -> dict[str, Cell]:
         return {"zero_stage": _cell(stage)}
     if "deepspeed" in said and _is(said, "deepspeed"):
         return {}
-    optimizer = said.get("use_distributed_optimizer")
-    if optimizer and _is(said, "use_distributed_optimizer"):
-        return {"zero_stage": _cell(optimizer, "1")}
+    if found := _distributed(said):
+        return found
     ranks = said.get("world_size")
     if ranks is None or "micro_batch_size" not in said or _sharded(said):
         return {}
     return {"zero_stage": Cell("0", ranks.line, ranks.column, value_origin="inferred",
                                law=ZERO_LAW)}  # fmt: skip
+
+
+def _distributed(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    if _is(said, "use_distributed_optimizer"):
+        return {"zero_stage": _cell(said["use_distributed_optimizer"], "1")}
+    return {}
 
 
 def _sharded(said: Mapping[str, Argument]) -> bool:

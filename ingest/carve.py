@@ -28,6 +28,7 @@ PREFIXES = (
     "ACTOR",
     "TIMESTAMP",
     "BARE_TIMESTAMP",
+    "NEMO",
     "LOGURU",
     "GLOG",
     "FILE_LINE",

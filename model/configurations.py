@@ -5,6 +5,7 @@ third matrix), `sequence_parallel`, `attention` (unfused, flash, or flash1: its 
 `node_bandwidth` (B/s, one direction), `cp`, `ep`, `vp` (chunks of an interleaved stage), `launch`
 (blocking or async) and `eager` (no fused norms and activations) are used; absent they are what the
 training stacks of GPT models had: no, no, unfused, the machine's own figure, 1, 1, 1, async, no.
+`experts` above 1 is a mixture that only a named shape spells out.
 A column `model` that names a shape of `shapes.toml` gives the whole shape.
 """
 
@@ -109,12 +110,15 @@ def run(row: Mapping[str, Any]) -> Run | None:
 
 
 def _model(row: Mapping[str, Any]) -> Model | None:
-    """The shape that the row names or spells out; None where its heads do not group."""
+    """The shape that the row names or spells out; None where its heads do not group.
+
+    Experts are not spelled out by a row: how wide they are and how many a token visits.
+    """
     named = shapes().get(row.get("model") or "")
     if named is not None:
         return named
     kv_heads = row.get("kv_heads") or row["heads"]
-    if row["heads"] % kv_heads:
+    if row["heads"] % kv_heads or (row.get("experts") or 1) > 1:
         return None
     gated = bool(row.get("gated"))
     return Model(

@@ -41,7 +41,7 @@ Forecast = Callable[[Asked], pl.DataFrame]
 Bound = Callable[[pl.DataFrame], pl.DataFrame]
 
 MAY_MATTER = (
-    "model", "cp", "ep", "vp", "gated", "sequence_parallel", "attention", "launch",
+    "model", "cp", "ep", "vp", "experts", "gated", "sequence_parallel", "attention", "launch",
     "node_bandwidth",
 )  # fmt: skip
 """Columns beyond the case frame that a step model looks at where they are there."""
@@ -111,7 +111,10 @@ def constant_mfu(cases: pl.DataFrame) -> pl.DataFrame:
     """
     unknown = pl.col("heads").is_null() & pl.col("kv_heads").is_null()
     heads = pl.when(unknown).then(1).otherwise("heads").cast(pl.Int64)
-    return baselines.constant_mfu(cases.with_columns(heads=heads))
+    dense = cases  # what a mixture of experts does, its row does not say
+    if "experts" in cases.columns:
+        dense = cases.filter(pl.col("experts").fill_null(1) <= 1)
+    return baselines.constant_mfu(dense.with_columns(heads=heads))
 
 
 def bound(model: Bound) -> Forecast:

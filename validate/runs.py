@@ -200,14 +200,14 @@ def _speed(
 def _rates(said: Mapping[str, Any], device: str | None, step: float, noise: float) -> list[Metric]:
     """Rates by formula, and shares of the machine's peak where it is known."""
     found = []
-    ids = [UTILISATION] + ([RECOMPUTED] if said.get("recompute") == "full" else [])
-    for formula_id in ids:
-        needs = (*formula(formula_id).inputs, "gpus", "global_batch")
-        if any(said.get(name) is None for name in needs):
+    shape = _shape(said)
+    for formula_id in _formulas(said):
+        inputs = formula(formula_id).inputs
+        if any(shape.get(name) is None for name in (*inputs, "gpus", "global_batch")):
             continue
         peak, source = _peak(device, said.get("dtype"))
         rate = measure(
-            formula_id, {name: float(said[name]) for name in formula(formula_id).inputs},
+            formula_id, {name: float(shape[name]) for name in inputs},
             samples_per_second=said["global_batch"] / step, gpus=said["gpus"],
             peak_flops=peak or float("nan"), peak_source=source,
         )  # fmt: skip
@@ -218,6 +218,30 @@ def _rates(said: Mapping[str, Any], device: str | None, step: float, noise: floa
             basis = f"{formula_id} over {source}"
             found.append(Metric(quantity, rate.utilisation, "1", basis, noise))
     return found
+
+
+def _shape(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run says, with what its shape has where it says nothing."""
+    shape = dict(said)
+    if shape.get("hidden") and shape.get("heads"):
+        shape.setdefault("kv_heads", shape["heads"])
+        shape.setdefault("ffn_hidden", 4 * shape["hidden"])
+        shape["head_dim"] = shape["hidden"] / shape["heads"]
+    return shape
+
+
+def _formulas(said: Mapping[str, Any]) -> list[str]:
+    """The formulas that count a run's shape; none where experts are not spelled out."""
+    if said.get("experts", 1) > 1:
+        return []
+    shape = _shape(said)
+    gated = bool(said.get("gated"))
+    plain = shape.get("kv_heads") == shape.get("heads") and shape.get("ffn_hidden") == (
+        4 * shape.get("hidden", 0) or None
+    )
+    if gated or not plain:
+        return [f"megatron-core.{'gated' if gated else 'plain'}.gqa.dense.full"]
+    return [UTILISATION] + ([RECOMPUTED] if said.get("recompute") == "full" else [])
 
 
 def _peak(device: str | None, dtype: str | None) -> tuple[float | None, str]:

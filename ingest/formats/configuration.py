@@ -184,3 +184,9 @@ class Configuration(pa.DataFrameModel):
         configuration=True,
         meaning="none, selective or full",
     )
+    gated: bool = named(configuration=True, meaning="whether the MLP has a third matrix (SwiGLU)")
+    attention: str = named(configuration=True, meaning="flash or unfused")
+    sequence_parallel: bool = named(
+        configuration=True, meaning="norms and dropouts split over the tensor-parallel ranks"
+    )
+    experts: int = configured(ge=1, meaning="routed experts of a layer")
