@@ -34,8 +34,9 @@ WRITERS = (".md", ".json")
 @guarded
 def report(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH", help="Files, folders or globs; - is stdin.")
-    ],
+        list[str] | None,
+        typer.Argument(metavar="PATH", help="Files, folders or globs; - is stdin."),
+    ] = None,
     output: Annotated[
         list[Path] | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write FILE.md or FILE.json as well."),
@@ -76,10 +77,14 @@ def report(
     baseline: gates.Baseline = None,
     junit: gates.Junit = None,
     redact: Redact = False,
+    example: Annotated[
+        bool, typer.Option("--example", help="Report on the samples that come with assay.")
+    ] = False,
     force: Force = False,
     debug: Debug = False,
 ) -> Exit:
     """Compare what was printed with what models predict, and say how far apart they are."""
+    paths = _inputs(paths or [], example=example)
     outputs = list(output or [])
     allowed = limit(max_bad)
     _check_outputs(outputs, force=force)
@@ -89,9 +94,20 @@ def report(
         paths, machine, list(model or []), predictions, stack, formats(format_file),
         keep_contradicted=keep_contradicted, apply_corrections=apply_corrections,
     )  # fmt: skip
-    shown = redactor(found, paths).redacted(found) if redact else found
+    shown = found
+    if redact:
+        hidden = redactor(found, paths)
+        shown, asked = hidden.redacted(found), hidden.redacted(asked)
     _write(shown, outputs, as_json=as_json)
     return first([settle(found, paths, allowed), gates.settle(shown, asked, list(model or []))])
+
+
+def _inputs(paths: list[str], *, example: bool) -> list[str]:
+    from assay.validate.samples import samples
+
+    if not (paths or example):
+        raise Refusal("report on what? Give a PATH, or --example for the samples of assay")
+    return [*paths, *(samples() if example else [])]
 
 
 def _check_outputs(outputs: list[Path], *, force: bool) -> None:
