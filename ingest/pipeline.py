@@ -7,7 +7,7 @@ here knows a format; formats are data and a fold.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -232,29 +232,6 @@ def _account(source: Source, ledger: _Ledger) -> Accounting:
     )
 
 
-def merge(readings: Iterable[Reading]) -> Reading:
-    """Many readings as one: frames concatenated, sorted by source and line."""
-    readings = list(readings)
-    names = dict.fromkeys(name for reading in readings for name in reading.frames)
-    frames = {
-        name: pl.concat(
-            [r.frames[name] for r in readings if name in r.frames], how="diagonal"
-        ).sort("source", "line", maintain_order=True)
-        for name in names
-    }
-    empty = pl.DataFrame(schema=PROVENANCE)
-    return Reading(
-        frames=frames,
-        provenance=pl.concat([empty, *(r.provenance for r in readings)]),
-        refused=tuple(d for r in readings for d in r.refused),
-        remarks=tuple(d for r in readings for d in r.remarks),
-        accounting=tuple(a for r in readings for a in r.accounting),
-        raw={span: text for r in readings for span, text in r.raw.items()},
-        overridden=tuple(each for r in readings for each in r.overridden),
-        formats=tuple({fmt.name: fmt for r in readings for fmt in r.formats}.values()),
-    )
-
-
 def columns_of(schema: Schema) -> list[str]:
     """Every column a frame of `schema` has, base columns and units in the last place included."""
     names = list(BASE_TYPES)
@@ -263,4 +240,4 @@ def columns_of(schema: Schema) -> list[str]:
     return names
 
 
-__all__ = ["Region", "columns_of", "merge", "read_source"]
+__all__ = ["Region", "columns_of", "read_source"]

@@ -1,40 +1,56 @@
 """Files, folders and globs to one reading: the entry point of ingest.
 
-A side file `NAME.toml` beside `NAME.md` states what its document leaves out: a table
-`configuration` whose keys are columns of `Configuration`. Its values are assumed, and marked so.
+What is read does not depend on the number of processes that read it, nor on their order.
 """
 
 from __future__ import annotations
 
-import glob
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import traceback
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from assay.ingest.formats.configuration import Configuration
+from assay.ingest.chunks import Chunk, Watch, plan, unwatched
+from assay.ingest.formats import FORMATS
+from assay.ingest.inputs import COMPANIONS, COMPRESSED, assumed, inputs, shown, side_file
+from assay.ingest.load import load
+from assay.ingest.merge import merge, renamed, together
 from assay.ingest.own.installed import known
-from assay.ingest.pipeline import merge, read_source
-from assay.ingest.schema import fields
-from assay.ingest.source import STDIN, open_source
-from assay.ingest.types import Cell, Code, Diagnostic, Format, Reading, Span
-from assay.ingest.write import is_saved, load
+from assay.ingest.own.load import OwnFormat
+from assay.ingest.pipeline import read_source
+from assay.ingest.source import STDIN, Source, open_source
+from assay.ingest.types import Cell, Code, Diagnostic, Format, Outcome, Reading, Span
+from assay.ingest.workers import run
+from assay.ingest.write import is_saved
 
-COMPANIONS = {".toml", ".golden"}
-"""Files that stand beside an input and are none themselves, where a folder is read."""
-
-
-COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
-"""Suffixes that say how an input is packed and nothing of what it is."""
+__all__ = ["COMPANIONS", "COMPRESSED", "Outcome", "Recipe", "inputs", "read", "read_chunk"]
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What became of several inputs: the reading, and the inputs that gave none."""
+class Recipe:
+    """How inputs are read: what the caller states for all of them, and the formats looked for."""
 
-    reading: Reading
-    unreadable: tuple[Diagnostic, ...]  # could not be opened, decompressed or understood as a file
-    unrecognised: tuple[str, ...]  # opened, and no format knows a line
+    stated: Mapping[str, Cell]
+    formats: tuple[Format, ...] = FORMATS
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Formats hold functions, which do not travel to another process: their names do."""
+        formats = (fmt if isinstance(fmt, OwnFormat) else fmt.name for fmt in self.formats)
+        return _recipe, (dict(self.stated), tuple(formats))
+
+
+def _recipe(stated: dict[str, Cell], formats: tuple[str | Format, ...]) -> Recipe:
+    there = {fmt.name: fmt for fmt in known()}
+    return Recipe(stated, tuple(there[fmt] if isinstance(fmt, str) else fmt for fmt in formats))
+
+
+def recipe(stated: Mapping[str, str] | None, formats: Sequence[Format] = FORMATS) -> Recipe:
+    """A recipe from values as the caller gives them (`{"gpu": "A100-80g"}`).
+
+    Raises ValueError for a key that is no configuration column.
+    """
+    return Recipe(assumed(stated or {}, "stated by the caller"), tuple(formats))
 
 
 def read(
@@ -42,88 +58,83 @@ def read(
     *,
     stated: Mapping[str, str] | None = None,
     formats: Sequence[Format] | None = None,
+    workers: int | None = 1,
+    watch: Watch = unwatched,
 ) -> Outcome:
     """Read every input that `paths` name: files, folders, globs, folders written by `save`.
 
-    `stated` are configuration values the caller assumes for all of them (`{"gpu": "A100-80g"}`);
-    they come after everything the inputs say. `formats` are all there are, unless given: packaged
-    and installed. Raises ValueError for a key that is no column, and BadFormat (a ValueError) for
-    an installed format that cannot be used.
+    `stated` are configuration values the caller assumes for all of them; they come after everything
+    the inputs say. `formats` are all there are, unless given: packaged and installed. `workers`
+    processes share the inputs (None: as many as it is worth); `watch` is told of what is done.
+    Raises ValueError for a key of `stated` that is no column, and BadFormat (a ValueError) for an
+    installed format that cannot be used.
     """
-    formats = known() if formats is None else formats
-    said = assumed(stated or {}, "stated by the caller")
-    readings, unreadable, unrecognised = [], [], []
-    for path in inputs(paths):
-        if is_saved(Path(path)):
-            saved = load(Path(path), formats)
-            if isinstance(saved, Diagnostic):
-                unreadable.append(saved)
-            else:
-                readings.append(saved)
-            continue
-        opened = open_source(path)
+    how = recipe(stated, known() if formats is None else formats)
+    names = inputs(paths)
+    folders = [name for name in names if is_saved(Path(name))]
+    chunks = plan([name for name in names if name not in folders])
+    outcomes = [load(Path(folder), how.formats) for folder in folders]
+    for chunk, outcome in run(partial(_travelling, how), chunks, workers):
+        watch(chunk)
+        outcomes.append(outcome if outcome is not None else died(chunk))
+    whole = together(outcomes)
+    return replace(whole, reading=replace(whole.reading, formats=how.formats))
+
+
+def _travelling(how: Recipe, chunk: Chunk) -> Outcome:
+    """The outcome of a chunk without its formats, which do not travel."""
+    outcome = read_chunk(how, chunk)
+    return replace(outcome, reading=replace(outcome.reading, formats=()))
+
+
+def read_chunk(how: Recipe, chunk: Chunk, root: Path = Path()) -> Outcome:
+    """Read the inputs of one chunk; each fails alone, and identical ones are parsed once.
+
+    Paths are relative to `root`, names are as given.
+    """
+    outcomes = [each for unit in chunk.units for each in _read_unit(how, unit, root)]
+    readings = [outcome.reading for outcome in outcomes]
+    return Outcome(merge(readings), tuple(d for each in outcomes for d in each.unreadable))
+
+
+def _read_unit(how: Recipe, unit: Sequence[str], root: Path) -> Iterator[Outcome]:
+    """Inputs that looked alike when the work was planned; what they hold now decides."""
+    known: dict[tuple[object, ...], Reading] = {}
+    for path in unit:
+        opened = open_source(path if path == STDIN else root / path, shown(path))
         if isinstance(opened, Diagnostic):
-            unreadable.append(opened)
+            yield Outcome(merge([]), (opened,))
             continue
-        side = side_file(Path(path)) if str(path) != STDIN else {}
-        if isinstance(side, Diagnostic):
-            unreadable.append(side)
-            side = {}
-        reading = read_source(opened, formats, {**side, **said})
-        account = reading.accounting[0]
-        if account.claimed + account.refused == 0:
-            unrecognised.append(opened.name)
-        readings.append(reading)
-    return Outcome(merge(readings), tuple(unreadable), tuple(unrecognised))
+        side = side_file(root / path)
+        unreadable = (side,) if isinstance(side, Diagnostic) else ()
+        said = {**(side if isinstance(side, dict) else {}), **how.stated}
+        key = (opened.sha256, tuple(sorted(said.items())))
+        if key in known:
+            yield Outcome(renamed(known[key], opened.name), unreadable)
+            continue
+        reading = _survived(opened, how, said)
+        if isinstance(reading, Diagnostic):
+            yield Outcome(merge([]), (*unreadable, reading))
+            continue
+        known[key] = reading
+        yield Outcome(reading, unreadable)
 
 
-def inputs(paths: Iterable[str | Path]) -> list[str]:
-    """Files named by `paths`, in order, each once: folders and globs are expanded and sorted."""
-    found: dict[str, None] = {}
-    for path in map(str, paths):
-        here = Path(path)
-        if path == STDIN or here.is_file() or is_saved(here):
-            found[path] = None
-        elif here.is_dir():
-            found.update(dict.fromkeys(_files(here)))
-        elif matches := sorted(glob.glob(path, recursive=True)):
-            found.update(dict.fromkeys(inputs(matches)))
-        else:
-            found[path] = None  # opening it says why it cannot be read
-    return list(found)
-
-
-def _files(folder: Path) -> list[str]:
-    return [
-        path.as_posix()
-        for path in sorted(folder.rglob("*"))
-        if (path.is_file() or is_saved(path))
-        and not is_saved(path.parent)
-        and path.suffix not in COMPANIONS
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    ]
-
-
-def side_file(path: Path) -> dict[str, Cell] | Diagnostic:
-    """The configuration that the side file of `path` states; empty where there is none."""
-    plain = path.with_suffix("") if path.suffix in COMPRESSED else path
-    beside = plain.with_suffix(".toml")
-    if beside == path or not beside.is_file():
-        return {}
+def _survived(opened: Source, how: Recipe, said: Mapping[str, Cell]) -> Reading | Diagnostic:
+    """The reading, or where our own code failed: a bug of ours must not cost the other inputs."""
     try:
-        table = tomllib.loads(beside.read_text(encoding="utf-8")).get("configuration", {})
-        return assumed({name: str(value) for name, value in table.items()}, f"{beside.name}")
-    except (OSError, ValueError) as fault:
-        return Diagnostic(Span(beside.as_posix(), 1), Code.UNREADABLE, f"cannot be used: {fault}")
+        return read_source(opened, how.formats, said)
+    except Exception as fault:
+        at = traceback.extract_tb(fault.__traceback__)[-1]
+        message = (
+            f"a bug of assay: {type(fault).__name__} at {Path(at.filename).name}:{at.lineno}: "
+            f"{(str(fault).splitlines() or [''])[0][:200]}"
+        )
+        return Diagnostic(Span(opened.name, 1), Code.UNREADABLE, message)
 
 
-def assumed(values: Mapping[str, str], law: str) -> dict[str, Cell]:
-    """Configuration values from outside the document, marked as assumed and why.
-
-    Raises ValueError for a key that is no configuration column, naming those there are.
-    """
-    known = [name for name, spec in fields(Configuration).items() if spec.configuration]
-    for name in values:
-        if name not in known:
-            raise ValueError(f"{name!r} is no configuration column; those are {', '.join(known)}")
-    return {name: Cell(text, 0, value_origin="assumed", law=law) for name, text in values.items()}
+def died(chunk: Chunk) -> Outcome:
+    """What is said of inputs whose reader was killed or crashed, as for lack of memory."""
+    message = "the process that read it died, perhaps for lack of memory"
+    faults = [Diagnostic(Span(shown(p), 1), Code.UNREADABLE, message) for p in chunk.paths]
+    return Outcome(merge([]), tuple(faults))

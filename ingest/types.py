@@ -241,5 +241,19 @@ class Reading:
     remarks: tuple[Diagnostic, ...]
     accounting: tuple[Accounting, ...]
     raw: Mapping[Span, bytes] = field(default_factory=dict)  # refused lines as they stand on disk
-    overridden: tuple[Overridden, ...] = ()  # statements that rows contradict; not saved
+    overridden: tuple[Overridden, ...] = ()  # statements that rows contradict
     formats: tuple[Format, ...] = ()  # those it was read with: what its frames mean
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of several inputs: the reading, and the inputs that gave none."""
+
+    reading: Reading
+    unreadable: tuple[Diagnostic, ...] = ()  # could not be opened, decompressed or understood
+
+    @property
+    def unrecognised(self) -> tuple[str, ...]:
+        """Inputs that were opened and of which no format knows a line."""
+        accounts = self.reading.accounting
+        return tuple(a.source for a in accounts if a.claimed + a.refused == 0)

@@ -1,6 +1,6 @@
-"""A reading on the disk: one Parquet file per frame, the quarantine, and a manifest.
+"""What was read, on the disk: one Parquet file per frame, the quarantine, and a manifest.
 
-`save` writes a folder, whole or not at all; `load` reads it back as the same reading. Every Parquet
+`save` writes a folder, whole or not at all (`assay.ingest.load` reads it back). Every Parquet
 file carries the schema's fingerprint and the version of the tool.
 """
 
@@ -11,19 +11,22 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from assay.ingest.accept import PROVENANCE
-from assay.ingest.formats import FORMATS
 from assay.ingest.schema import fields
-from assay.ingest.types import Accounting, Code, Diagnostic, Format, Reading, Schema, Span
+from assay.ingest.types import Accounting, Diagnostic, Format, Outcome, Reading, Schema
 
 MANIFEST = "manifest.json"
+PARTS = ".parts"
+"""Folder of an ingest that is under way; each folder in it was written by `save`."""
+WANTED = "wanted-*.json"
+"""Files in `PARTS` that list the names of what is to be ingested."""
 LAYOUT = 1
 """Version of the folder's layout; a newer one is refused by name."""
 
@@ -37,8 +40,24 @@ QUARANTINE: dict[str, pl.DataType] = {
     "raw": pl.Binary(),  # the line as it stands on disk, bad bytes included
     "refused": pl.Boolean(),  # false: a remark, nothing was refused
 }
+OVERRIDDEN: dict[str, pl.DataType] = {
+    "source": pl.String(),
+    "line": pl.UInt32(),  # of the row that prints another value
+    "frame": pl.String(),
+    "field": pl.String(),
+    "value": pl.Float64(),
+    "at_line": pl.UInt32(),  # of the statement
+    "at_column": pl.UInt32(),
+}
+TABLES: Mapping[str, dict[str, pl.DataType]] = {
+    "provenance": PROVENANCE,
+    "quarantine": QUARANTINE,
+    "overridden": OVERRIDDEN,
+}
+"""Files beside the frames; the last one is there only where it has rows."""
 
 
+@cache
 def fingerprint(schema: Schema) -> str:
     """A digest of what a schema declares: names, types, kinds, units, spellings and checks."""
     said = [
@@ -53,53 +72,69 @@ def schemas(formats: Iterable[Format]) -> dict[str, Schema]:
     return {name: schema for fmt in formats for name, schema in fmt.schemas.items()}
 
 
-def save(reading: Reading, folder: Path) -> None:
-    """Write `reading` to `folder`, which appears complete or not at all.
+def marks(frame: str = "", schema: Schema = None) -> dict[str, str]:
+    """What a Parquet file says of itself; `schema` is that of a frame."""
+    tool = {"assay.version": version("assay")}
+    if schema is None:
+        return tool
+    return {"assay.frame": frame, "assay.schema": fingerprint(schema), **tool}
 
-    Raises FileExistsError where `folder` exists and was not written by `save`.
+
+def save(outcome: Outcome, folder: Path) -> None:
+    """Write `outcome` to `folder`, which appears complete or not at all.
+
+    Raises FileExistsError where `folder` exists and is not empty.
     """
-    if folder.exists() and any(folder.iterdir()) and not (folder / MANIFEST).is_file():
-        raise FileExistsError(f"{folder} holds other files than those of an earlier ingest")
-    with _beside(folder) as fresh:
-        tool = {"assay.version": version("assay")}
-        known = schemas(reading.formats)
-        for name, frame in reading.frames.items():
-            marks = {"assay.frame": name, "assay.schema": fingerprint(known[name]), **tool}
-            frame.write_parquet(fresh / f"{name}.parquet", metadata=marks)
-        reading.provenance.write_parquet(fresh / "provenance.parquet", metadata=tool)
-        quarantine(reading).write_parquet(fresh / "quarantine.parquet", metadata=tool)
-        (fresh / MANIFEST).write_text(json.dumps(manifest(reading), indent=1) + "\n", "utf-8")
+    with fresh_folder(folder) as fresh:
+        fill(outcome, fresh)
+
+
+def fill(outcome: Outcome, folder: Path) -> None:
+    """Write the files of `outcome` into a folder that is there."""
+    reading = outcome.reading
+    known = schemas(reading.formats)
+    for name, frame in reading.frames.items():
+        frame.write_parquet(folder / f"{name}.parquet", metadata=marks(name, known[name]))
+    for name, table in tables(reading).items():
+        if name != "overridden" or table.height:
+            table.write_parquet(folder / f"{name}.parquet", metadata=marks())
+    rows = {name: frame.height for name, frame in reading.frames.items()}
+    write_manifest(folder, rows, known, reading.accounting, outcome.unreadable)
 
 
 @contextmanager
-def _beside(folder: Path) -> Iterator[Path]:
+def fresh_folder(folder: Path) -> Iterator[Path]:
     """A temporary folder beside `folder` that takes its place when the block ends well."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         yield fresh
         fresh.chmod(0o755)
-        if folder.exists():
-            old = fresh.with_name(fresh.name + ".old")
-            os.replace(folder, old)
+        try:
             os.replace(fresh, folder)
-            shutil.rmtree(old)
-        else:
-            os.replace(fresh, folder)
+        except OSError as fault:
+            raise FileExistsError(f"{folder} exists and holds files") from fault
     except BaseException:
         shutil.rmtree(fresh, ignore_errors=True)
         raise
 
 
-def manifest(reading: Reading) -> dict[str, Any]:
-    """What a folder holds: frames with their schemas, and the account of every source."""
-    known = schemas(reading.formats)
-    return {
+def write_manifest(
+    folder: Path,
+    rows: Mapping[str, int],
+    known: Mapping[str, Schema],
+    accounts: Iterable[Accounting],
+    unreadable: Iterable[Diagnostic],
+) -> None:
+    """Say what a folder holds: frames with their schemas, the account of every source.
+
+    Nothing of when, where or by how many processes it was written: same inputs, same bytes.
+    """
+    said = {
         "layout": LAYOUT,
         "version": version("assay"),
         "frames": {
-            name: {"rows": frame.height, "schema": fingerprint(known[name])}
-            for name, frame in sorted(reading.frames.items())
+            name: {"rows": rows[name], "schema": fingerprint(known[name])} for name in sorted(rows)
         },
         "sources": [
             {
@@ -107,74 +142,39 @@ def manifest(reading: Reading) -> dict[str, Any]:
                 "refused": a.refused, "blank": a.blank, "not_ours": a.not_ours,
                 "suspicious": list(a.suspicious),
             }
-            for a in reading.accounting
+            for a in accounts
         ],
+        "unreadable": [{"name": d.span.source, "message": d.message} for d in sorted(unreadable)],
     }  # fmt: skip
+    part = folder / f".{MANIFEST}.{os.getpid()}"
+    part.write_text(json.dumps(said, indent=1) + "\n", "utf-8")
+    os.replace(part, folder / MANIFEST)
+
+
+def tables(reading: Reading) -> dict[str, pl.DataFrame]:
+    """What is kept beside the frames, by file name, in the order of sources; see `TABLES`."""
+    said = [
+        (o.source, o.line, o.frame, o.field, o.value, o.at.line, o.at.column)
+        for o in reading.overridden
+    ]
+    return {
+        "provenance": reading.provenance,
+        "quarantine": quarantine(reading),
+        "overridden": pl.DataFrame(said, schema=OVERRIDDEN, orient="row"),
+    }
 
 
 def quarantine(reading: Reading) -> pl.DataFrame:
-    """Refusals with their reasons and raw bytes, then remarks; see `QUARANTINE`."""
+    """Of each source refusals with their reasons and raw bytes, then remarks; see `QUARANTINE`."""
     rows = [
         (*d.span, str(d.code), d.message, d.text, reading.raw.get(d.span), refused)
         for diagnostics, refused in ((reading.refused, True), (reading.remarks, False))
         for d in diagnostics
     ]
-    return pl.DataFrame(rows, schema=QUARANTINE, orient="row")
+    frame = pl.DataFrame(rows, schema=QUARANTINE, orient="row")
+    return frame.sort("source", maintain_order=True)
 
 
 def is_saved(folder: Path) -> bool:
-    """Whether `folder` was written by `save`."""
-    return (folder / MANIFEST).is_file()
-
-
-def load(folder: Path, formats: Sequence[Format] = FORMATS) -> Reading | Diagnostic:
-    """The reading that `save` wrote, or why it cannot be used; `formats` say what frames mean."""
-    try:
-        said = json.loads((folder / MANIFEST).read_text("utf-8"))
-        if said["layout"] > LAYOUT:
-            return _unusable(folder, f"has layout {said['layout']}, this version knows {LAYOUT}")
-        known = schemas(formats)
-        frames = {}
-        for name, entry in said["frames"].items():
-            if name not in known or entry["schema"] != fingerprint(known[name]):
-                return _unusable(folder, f"frame {name} has another schema; run ingest again")
-            frames[name] = pl.read_parquet(folder / f"{name}.parquet")
-        provenance = pl.read_parquet(folder / "provenance.parquet").select(list(PROVENANCE))
-        bad = pl.read_parquet(folder / "quarantine.parquet")
-        accounts = tuple(
-            Accounting(
-                source=a["name"], sha256=a["sha256"], lines=a["lines"], claimed=a["claimed"],
-                refused=a["refused"], blank=a["blank"], not_ours=a["not_ours"],
-                suspicious=tuple(a["suspicious"]),
-            )
-            for a in said["sources"]
-        )  # fmt: skip
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        pl.exceptions.PolarsError,
-    ) as fault:
-        return _unusable(folder, f"is damaged: {fault}")
-    refused, remarks = _diagnostics(bad, refused=True), _diagnostics(bad, refused=False)
-    raw = {
-        Span(r["source"], r["line"], r["column"]): r["raw"]
-        for r in bad.filter(pl.col("refused") & pl.col("raw").is_not_null()).iter_rows(named=True)
-    }
-    return Reading(frames, provenance, refused, remarks, accounts, raw, formats=tuple(formats))
-
-
-def _diagnostics(bad: pl.DataFrame, *, refused: bool) -> tuple[Diagnostic, ...]:
-    return tuple(
-        Diagnostic(
-            Span(r["source"], r["line"], r["column"]), Code(r["code"]), r["message"], r["text"]
-        )
-        for r in bad.filter(pl.col("refused") == refused).iter_rows(named=True)
-    )
-
-
-def _unusable(folder: Path, why: str) -> Diagnostic:
-    span = Span((folder / MANIFEST).as_posix(), 1)
-    return Diagnostic(span, Code.UNREADABLE, f"the ingested folder {folder} {why}")
+    """Whether `folder` was written by ingest, or is being written by it."""
+    return (folder / MANIFEST).is_file() or (folder / PARTS).is_dir()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+from assay.ingest.chunks import Watch, unwatched
 from assay.ingest.read import Outcome, read
 from assay.ingest.types import Format
 from assay.model.stack import Stack
@@ -52,20 +53,23 @@ def assess(
     predictions: Path | None = None,
     formats: Sequence[Format] | None = None,
     stack: Stack | None = None,
+    workers: int | None = 1,
+    watch: Watch = unwatched,
     keep_contradicted: bool = False,
     apply_corrections: bool = False,
 ) -> Report:
     """Read `paths`, predict what can be predicted, and compare.
 
     `machine` is assumed where an input does not say its device; `stack` replaces the packaged
-    calibrated kernels. Rows with an error among their
-    findings are not scored unless `keep_contradicted`; `apply_corrections` scores them with the
-    values that the arithmetic implies, where it implies one. Raises LookupError for an unknown
-    model or machine, ValueError for a predictions file that cannot be joined.
+    calibrated kernels; `workers` processes read the inputs (None: as many as it is worth), and
+    `watch` is told of what is read. Rows with an error among their findings are not scored unless
+    `keep_contradicted`; `apply_corrections` scores them with the values that the arithmetic
+    implies, where it implies one. Raises LookupError for an unknown model or machine, ValueError
+    for a predictions file that cannot be joined.
     """
     asked = named(models)
     stated: Mapping[str, str] = {"gpu": machine} if machine else {}
-    outcome = read(paths, stated=stated, formats=formats)
+    outcome = read(paths, stated=stated, formats=formats, workers=workers, watch=watch)
     frames = about(outcome.reading.formats)
     observations = observe(outcome.reading, frames)
     bare = with_shapes(cases(outcome.reading, frames, machine=machine))

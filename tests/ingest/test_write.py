@@ -7,9 +7,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from assay.ingest.load import load
 from assay.ingest.read import inputs, read
 from assay.ingest.types import Code
-from assay.ingest.write import MANIFEST, load, save
+from assay.ingest.write import MANIFEST, save
 from polars.testing import assert_frame_equal
 
 from ..conftest import FIXTURES
@@ -19,10 +20,11 @@ BROKEN = b"| TP | Sec/it |\n|----|--------|\n| 8 | 1.5 |\n| 8 | 1.5 | 2 |\n| \xf
 
 def test_a_saved_reading_is_read_back(tmp_path: Path) -> None:
     (tmp_path / "broken.md").write_bytes(BROKEN)
-    outcome = read([FIXTURES, tmp_path / "broken.md"])
-    save(outcome.reading, tmp_path / "out")
+    (tmp_path / "prose.txt").write_text("nothing of interest\n")
+    outcome = read([FIXTURES, tmp_path / "broken.md", tmp_path / "prose.txt", tmp_path / "gone"])
+    save(outcome, tmp_path / "out")
     again = read([tmp_path / "out"])
-    assert again.unreadable == ()
+
     for name, frame in outcome.reading.frames.items():
         assert_frame_equal(again.reading.frames[name], frame)
     assert_frame_equal(again.reading.provenance, outcome.reading.provenance)
@@ -30,11 +32,14 @@ def test_a_saved_reading_is_read_back(tmp_path: Path) -> None:
     assert again.reading.remarks == outcome.reading.remarks
     assert again.reading.accounting == outcome.reading.accounting
     assert again.reading.raw == outcome.reading.raw
+    assert again.reading.overridden == outcome.reading.overridden
+    assert again.unreadable == outcome.unreadable
+    assert again.unrecognised == outcome.unrecognised
 
 
 def test_the_quarantine_keeps_bad_bytes(tmp_path: Path) -> None:
     (tmp_path / "broken.md").write_bytes(BROKEN)
-    save(read([tmp_path / "broken.md"]).reading, tmp_path / "out")
+    save(read([tmp_path / "broken.md"]), tmp_path / "out")
     bad = pl.read_parquet(tmp_path / "out" / "quarantine.parquet")
     assert bad.select("line", "code").rows() == [(4, "cell-count"), (5, "undecodable")]
     assert bad["raw"].to_list() == [b"| 8 | 1.5 | 2 |", b"| \xff8 | 1.5 |"]
@@ -42,17 +47,9 @@ def test_the_quarantine_keeps_bad_bytes(tmp_path: Path) -> None:
 
 def test_another_folder_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("precious")
-    with pytest.raises(FileExistsError, match="holds other files"):
-        save(read([FIXTURES]).reading, tmp_path)
+    with pytest.raises(FileExistsError, match="holds files"):
+        save(read([FIXTURES]), tmp_path)
     assert (tmp_path / "thesis.tex").read_text() == "precious"
-
-
-def test_an_earlier_ingest_is_replaced_whole(tmp_path: Path) -> None:
-    save(read([FIXTURES]).reading, tmp_path / "out")
-    save(read([FIXTURES / "gemm_table"]).reading, tmp_path / "out")
-    names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == ["gemm_table.parquet", MANIFEST, "provenance.parquet", "quarantine.parquet"]
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 @pytest.mark.parametrize(
@@ -69,13 +66,13 @@ def test_an_earlier_ingest_is_replaced_whole(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_used_says_why(
     tmp_path: Path, change: dict[str, object], why: str
 ) -> None:
-    save(read([FIXTURES / "gemm_table"]).reading, tmp_path / "out")
+    save(read([FIXTURES / "gemm_table"]), tmp_path / "out")
     path = tmp_path / "out" / MANIFEST
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     fault = read([tmp_path / "out"]).unreadable[0]
     assert fault.code is Code.UNREADABLE
     assert why in fault.message
-    assert load(tmp_path / "out") == fault
+    assert load(tmp_path / "out").unreadable == (fault,)
 
 
 def test_inputs_are_expanded_in_order_and_once(tmp_path: Path) -> None:

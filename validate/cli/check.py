@@ -18,9 +18,10 @@ from assay.validate.cli.guard import (
     refuse_existing,
     write,
 )
-from assay.validate.cli.inputs import judge, limit
+from assay.validate.cli.inputs import Jobs, judge, limit
 from assay.validate.cli.machines import coloured
 from assay.validate.cli.own import FormatFiles, formats
+from assay.validate.cli.progress import progress
 from assay.validate.cli.redaction import Redact, redactor
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def check(
         str | None,
         typer.Option(metavar="NAME", help="Machine of the inputs that do not name theirs."),
     ] = None,
+    jobs: Jobs = None,
     max_bad: Annotated[
         str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
     ] = "1%",
@@ -80,7 +82,7 @@ def check(
     allowed = limit(max_bad)
     refuse_existing([path for path in (write_baseline, sarif) if path], force=force)
     known = _known(ignore)
-    outcome, found = _findings(paths, machine, tuple(law or ()), formats(format_file))
+    outcome, found = _findings(paths, machine, tuple(law or ()), formats(format_file), jobs)
     if redact:
         hidden = redactor(outcome, found, paths)
         found, known = hidden.redacted(found), hidden.redacted(known)
@@ -105,7 +107,11 @@ def _known(path: Path | None) -> tuple[Exemption, ...]:
 
 
 def _findings(
-    paths: list[str], machine: str | None, laws: tuple[str, ...], known_formats: tuple[Format, ...]
+    paths: list[str],
+    machine: str | None,
+    laws: tuple[str, ...],
+    known_formats: tuple[Format, ...],
+    workers: int | None,
 ) -> tuple[Outcome, list[Finding]]:
     from assay.ingest.read import read
     from assay.model.machine import resolve
@@ -116,7 +122,9 @@ def _findings(
 
     try:
         name = resolve(machine) if machine else None
-        outcome = read(paths, stated={"gpu": name} if name else {}, formats=known_formats)
+        with progress(paths) as bar:
+            stated = {"gpu": name} if name else {}
+            outcome = read(paths, stated=stated, formats=known_formats, workers=workers, watch=bar)
         frames = about(outcome.reading.formats)
         known = with_shapes(cases(outcome.reading, frames, machine=name))
         return outcome, findings(outcome.reading, known, laws=laws)

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import Debug, Force, Refusal, complain, guarded
-from assay.validate.cli.inputs import judge, limit
+from assay.validate.cli.inputs import Jobs, judge, limit
 from assay.validate.cli.machines import coloured, screen_width
+from assay.validate.cli.own import FormatFiles
+from assay.validate.cli.own import formats as known_formats
+from assay.validate.cli.progress import progress
 from assay.validate.cli.redaction import Redact, redactor
 
 if TYPE_CHECKING:
-    from assay.ingest.read import Outcome
+    import polars as pl
+    from assay.ingest.parts import Ingested, Share
 
 _EVERY = "`assay formats NAME` lists the columns of one, with unit, kind, spellings and checks."
 SHOWN = 20
@@ -28,46 +32,100 @@ def ingest(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write; new or ours.")
     ],
+    jobs: Jobs = None,
+    share: Annotated[
+        str | None,
+        typer.Option(metavar="K/N", help="Ingest the K-th of N shares, as a job array does."),
+    ] = None,
     max_bad: Annotated[
         str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
     ] = "1%",
+    format_file: FormatFiles = None,
     redact: Redact = False,
     force: Force = False,
     debug: Debug = False,
 ) -> Exit:
-    """Read inputs into Parquet: a file per frame, provenance, quarantine, manifest."""
-    from assay.ingest.read import read
-    from assay.ingest.write import save
+    """Read inputs into Parquet: a file per frame, provenance, quarantine, manifest.
+
+    An ingest that was interrupted goes on where it was.
+    """
+    from assay.ingest.load import Unusable
+    from assay.ingest.parts import ingest as ingest_parts
+    from assay.ingest.parts import keep
+    from assay.ingest.read import read, recipe
+    from assay.ingest.workers import processes
 
     allowed = limit(max_bad)
-    if output.exists() and not output.is_dir():
-        raise Refusal(f"{output} is a file, and a folder is needed")
-    if output.exists() and any(output.iterdir()) and not force:
-        raise Refusal(f"{output} is not empty; --force replaces an earlier ingest")
-    outcome = read(paths)
-    shown = redactor(outcome, paths).redacted(outcome) if redact else outcome
-    codes = judge(outcome, paths, allowed)
-    if outcome.reading.accounting:
-        try:
-            save(shown.reading, output)
-        except OSError as fault:
-            raise Refusal(str(fault)) from None
-        _say(shown, output)
+    mine = _share(share)
+    if redact and share:
+        raise Refusal("--redact needs all inputs at once: pseudonyms are the same throughout")
+    _check_output(output, force=force)
+    how = recipe({}, known_formats(format_file))
+    try:
+        with progress(paths) as bar:
+            if redact:
+                outcome = read(paths, formats=how.formats, workers=jobs, watch=bar)
+                done = keep(redactor(outcome, paths).redacted(outcome), output, how)
+            else:
+                done = ingest_parts(
+                    paths, output, how, engine=processes(jobs), share=mine, watch=bar
+                )
+    except (OSError, Unusable) as fault:
+        raise Refusal(str(fault)) from None
+    codes = judge(done.outcome, paths, allowed)
+    _say(done, output)
     return first(codes)
 
 
-def _say(outcome: Outcome, output: Path) -> None:
-    reading = outcome.reading
-    for fault in reading.refused[:SHOWN]:
-        complain(str(fault))
-    if len(reading.refused) > SHOWN:
-        rest = len(reading.refused) - SHOWN
+def _share(text: str | None) -> Share:
+    from assay.ingest.parts import ALL, Share
+
+    if text is None:
+        return ALL
+    number, _, tasks = text.partition("/")
+    if not (number.isdecimal() and tasks.isdecimal() and 1 <= int(number) <= int(tasks)):
+        raise Refusal(f"--share is K/N with K from 1 to N, not {text!r}")
+    return Share(int(number), int(tasks))
+
+
+def _check_output(output: Path, *, force: bool) -> None:
+    from assay.ingest.write import MANIFEST, is_saved
+
+    if output.exists() and not output.is_dir():
+        raise Refusal(f"{output} is a file, and a folder is needed")
+    finished = (output / MANIFEST).is_file()
+    unfinished = is_saved(output) and not finished
+    if output.exists() and any(output.iterdir()) and not (unfinished or force):
+        raise Refusal(f"{output} is not empty; --force replaces an earlier ingest")
+
+
+def _say(done: Ingested, output: Path) -> None:
+    refusals = _refusals(done)
+    for fault in refusals[:SHOWN].iter_rows():
+        complain("{}:{}:{}: {}: {}".format(*fault))
+    if refusals.height > SHOWN:
+        rest = refusals.height - SHOWN
         complain(f"… and {rest:,} more refusals, all in {output / 'quarantine.parquet'}")
-    for name in outcome.unrecognised:
+    for name in done.outcome.unrecognised:
         complain(f"{name}: no format knows a line of it")
-    for name, frame in reading.frames.items():
-        typer.echo(f"{output / name}.parquet\t{frame.height}")
-    typer.echo(f"{output / 'quarantine.parquet'}\t{len(reading.refused)}")
+    if done.resumed:
+        complain(f"{done.resumed:,} input(s) had been read before and are unchanged")
+    for name, rows in done.rows.items():
+        typer.echo(f"{output / name}.parquet\t{rows}")
+    if done.rows:
+        typer.echo(f"{output / 'quarantine.parquet'}\t{refusals.height}")
+
+
+def _refusals(done: Ingested) -> pl.DataFrame:
+    import polars as pl
+    from assay.ingest.write import QUARANTINE
+
+    said = ["source", "line", "column", "code", "message"]
+    found = [
+        pl.read_parquet(folder / "quarantine.parquet").filter("refused").select(said)
+        for folder in done.folders
+    ]
+    return pl.concat([pl.DataFrame(schema=QUARANTINE).select(said), *found])
 
 
 @guarded

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from assay.validate.cli.exits import Exit, parse_max_bad, too_many
 from assay.validate.cli.guard import Refusal, complain
 
 if TYPE_CHECKING:
     from assay.ingest.read import Outcome
 
-WORTH_A_WORD = 10_000_000
-"""Bytes of input from which reading takes long enough to say so."""
-
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", metavar="N", min=1,
+                 help="Processes that read inputs; what the work is worth if not given."),
+]  # fmt: skip
 Limit = tuple[float, bool]
 
 
@@ -27,18 +28,6 @@ def limit(text: str) -> Limit:
         raise Refusal(
             f"--max-bad is a number of lines or a share such as 1%, not {text!r}"
         ) from None
-
-
-def announce(paths: Sequence[str]) -> None:
-    """A word on stderr before long work, where somebody watches."""
-    if not sys.stderr.isatty():
-        return
-    from assay.ingest.read import inputs
-
-    files = [Path(path) for path in inputs(paths)]
-    size = sum(path.stat().st_size for path in files if path.is_file())
-    if size > WORTH_A_WORD:
-        complain(f"reading {len(files):,} input(s), {size / 1e6:,.0f} MB")
 
 
 def judge(outcome: Outcome, paths: Sequence[str], allowed: Limit) -> list[Exit]:

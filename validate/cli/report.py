@@ -18,9 +18,10 @@ from assay.validate.cli.guard import (
     refuse_existing,
     write,
 )
-from assay.validate.cli.inputs import Limit, announce, judge, limit
+from assay.validate.cli.inputs import Jobs, Limit, judge, limit
 from assay.validate.cli.machines import coloured, screen_width
 from assay.validate.cli.own import FormatFiles, formats
+from assay.validate.cli.progress import progress
 from assay.validate.cli.redaction import Redact, redactor
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def report(
         bool,
         typer.Option("--apply-corrections", help="Score them with what the arithmetic implies."),
     ] = False,
+    jobs: Jobs = None,
     max_bad: Annotated[
         str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
     ] = "1%",
@@ -92,7 +94,8 @@ def report(
     asked = gates.gates(max_mape, max_bias, require, baseline, junit)
     found = _assess(
         paths, machine, list(model or []), predictions, stack, formats(format_file),
-        keep_contradicted=keep_contradicted, apply_corrections=apply_corrections,
+        workers=jobs, keep_contradicted=keep_contradicted,
+        apply_corrections=apply_corrections,
     )  # fmt: skip
     shown = found
     if redact:
@@ -125,6 +128,7 @@ def _assess(
     stack: Path | None,
     known: tuple[Format, ...],
     *,
+    workers: int | None,
     keep_contradicted: bool,
     apply_corrections: bool,
 ) -> Report:
@@ -132,19 +136,21 @@ def _assess(
     from assay.validate.assess import assess
     from assay.validate.compare import Unjoinable
 
-    announce(paths)
     try:
         name = resolve(machine) if machine else None
-        return assess(
-            paths,
-            machine=name,
-            models=models,
-            predictions=predictions,
-            formats=known,
-            stack=_stack(stack),
-            keep_contradicted=keep_contradicted,
-            apply_corrections=apply_corrections,
-        )
+        with progress(paths) as bar:
+            return assess(
+                paths,
+                machine=name,
+                models=models,
+                predictions=predictions,
+                formats=known,
+                stack=_stack(stack),
+                workers=workers,
+                watch=bar,
+                keep_contradicted=keep_contradicted,
+                apply_corrections=apply_corrections,
+            )
     except LookupError as fault:
         if type(fault) is not LookupError:  # a KeyError is a bug of ours, not an unknown name
             raise

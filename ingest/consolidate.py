@@ -1,0 +1,171 @@
+"""Parts put together: one Parquet file per frame, sorted by source and line, in flat memory.
+
+In: folders as `save` writes them, and the sources to take from each. Out: the files and the
+manifest of one folder. Rows are streamed in the order of their sources, so that what is written
+depends on the inputs alone and not on how they were shared out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from assay.ingest.load import accounts, read_manifest
+from assay.ingest.pipeline import columns_of
+from assay.ingest.types import Diagnostic, Format, Schema
+from assay.ingest.write import MANIFEST, TABLES, marks, schemas, write_manifest
+from polars.io.plugins import register_io_source
+
+ROWS = 100_000
+"""Rows in memory at a time, and in a row group of the files."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows of one source in one file."""
+
+    source: str
+    file: Path
+    offset: int
+    rows: int
+
+
+def consolidate(
+    taken: Mapping[str, Path],
+    folder: Path,
+    unreadable: Sequence[Diagnostic],
+    formats: Sequence[Format],
+) -> dict[str, int]:
+    """Write the sources of `taken` (name → part) to `folder`; the number of rows of each frame.
+
+    Files of an earlier ingest are replaced. While its manifest is away, readers of `folder` see the
+    parts; the new manifest comes last. Raises `Unusable` for a part that is damaged.
+    """
+    parts = {part: read_manifest(part, formats) for part in dict.fromkeys(taken.values())}
+    known = schemas(formats)
+    wanted = sorted({name for said in parts.values() for name in said["frames"]})
+    pieces = {name: _pieces(name, taken, parts) for name in (*wanted, *TABLES)}
+    pieces = {name: found for name, found in pieces.items() if found or name != "overridden"}
+    for left in folder.glob(".*.parquet.*"):  # by an attempt that was killed here
+        left.unlink(missing_ok=True)
+    fresh = {name: folder / f".{name}.parquet.{os.getpid()}" for name in pieces}
+    try:
+        for name, found in pieces.items():
+            _write(name, found, parts, fresh[name], known)
+        (folder / MANIFEST).unlink(missing_ok=True)
+        for name in (*known, *TABLES):
+            (folder / f"{name}.parquet").unlink(missing_ok=True)
+        for name, part in fresh.items():
+            os.replace(part, folder / f"{name}.parquet")
+    finally:
+        for part in fresh.values():
+            part.unlink(missing_ok=True)
+    rows = {name: sum(piece.rows for piece in pieces[name]) for name in wanted}
+    held = (a for part, said in parts.items() for a in accounts(said) if taken[a.source] == part)
+    write_manifest(folder, rows, known, sorted(held, key=lambda a: a.source), unreadable)
+    return rows
+
+
+def _pieces(
+    name: str, taken: Mapping[str, Path], parts: Mapping[Path, Mapping[str, Any]]
+) -> list[Piece]:
+    """Where the rows of a frame are, in the order of sources."""
+    found = []
+    for part in parts:
+        file = part / f"{name}.parquet"
+        if not file.is_file():
+            continue
+        for source, offset, rows in _runs(file):
+            if taken.get(source) == part:
+                found.append(Piece(source, file, offset, rows))
+    return sorted(found, key=lambda piece: (piece.source, piece.offset))
+
+
+def _runs(file: Path) -> Iterator[tuple[str, int, int]]:
+    """Source, first row and number of rows of each run of one source in a file."""
+    runs = (
+        pl.scan_parquet(file)
+        .select(pl.col("source").rle())
+        .unnest("source")
+        .collect(engine="in-memory")
+    )
+    offset = 0
+    for rows, source in runs.iter_rows():
+        yield source, offset, rows
+        offset += rows
+
+
+def _write(
+    name: str,
+    pieces: Sequence[Piece],
+    parts: Iterable[Path],
+    path: Path,
+    known: Mapping[str, Schema],
+) -> None:
+    """Stream the pieces into one file."""
+    schema = _schema(name, parts, known)
+
+    def rows(
+        columns: list[str] | None, _filter: object, _limit: object, _size: object
+    ) -> Iterator[pl.DataFrame]:
+        for frame in _regrouped(_frames(pieces, list(schema))):
+            yield frame.select(columns) if columns else frame
+
+    said = marks(name, known.get(name))
+    if not pieces:
+        pl.DataFrame(schema=schema).write_parquet(path, metadata=said)
+        return
+    register_io_source(rows, schema=schema, validate_schema=True).sink_parquet(
+        path, row_group_size=ROWS, metadata=said, maintain_order=True
+    )
+
+
+def _schema(
+    name: str, parts: Iterable[Path], known: Mapping[str, Schema]
+) -> dict[str, pl.DataType]:
+    if name in TABLES:
+        return dict(TABLES[name])
+    files = (part / f"{name}.parquet" for part in parts)
+    found = pl.read_parquet_schema(next(file for file in files if file.is_file()))
+    return {column: found[column] for column in columns_of(known[name])}
+
+
+def _frames(pieces: Sequence[Piece], columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """The rows of the pieces in order, a bounded number at a time."""
+    for file, offset, rows in _joined(pieces):
+        scan = pl.scan_parquet(file).select(columns)
+        for start in range(offset, offset + rows, ROWS):
+            length = min(ROWS, offset + rows - start)
+            yield scan.slice(start, length).collect(engine="in-memory")
+
+
+def _joined(pieces: Sequence[Piece]) -> list[tuple[Path, int, int]]:
+    """Pieces that follow one another in their file, as one."""
+    joined: list[tuple[Path, int, int]] = []
+    for piece in pieces:
+        if joined:
+            file, offset, rows = joined[-1]
+            if file == piece.file and offset + rows == piece.offset:
+                joined[-1] = (file, offset, rows + piece.rows)
+                continue
+        joined.append((piece.file, piece.offset, piece.rows))
+    return joined
+
+
+def _regrouped(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The same rows in frames of exactly `ROWS`, but for the last."""
+    held: list[pl.DataFrame] = []
+    count = 0
+    for frame in frames:
+        held.append(frame)
+        count += frame.height
+        while count >= ROWS:
+            whole = pl.concat(held)
+            yield whole.slice(0, ROWS)
+            held, count = [whole.slice(ROWS)], count - ROWS
+    if count:
+        yield pl.concat(held).rechunk()
