@@ -80,6 +80,16 @@ def raw_frame(source: str, records: Sequence[Record], schema: Schema) -> pl.Data
     return pl.DataFrame(data, schema=types).with_columns(other=_others(records))
 
 
+def complete(raw: pl.DataFrame) -> pl.DataFrame:
+    """A raw frame with every base column, those that were not given as null."""
+    missing = {
+        name: pl.lit(None, dtype=dtype) for name, dtype in BASE_TYPES.items() if name not in raw
+    }
+    if "other" in raw.columns:
+        raw = raw.with_columns(pl.col("other").cast(OTHER))
+    return raw.with_columns(**missing)
+
+
 def _others(records: Sequence[Record]) -> pl.Series:
     """The cells nobody declares, one list per record; built flat, since nested lists are slow."""
     flat = [(row, *pair) for row, record in enumerate(records) for pair in record.other]
@@ -165,6 +175,16 @@ def _failures(frame: pl.DataFrame, schema: Schema) -> list[tuple[int, str, str]]
             .iter_rows(named=True)
         ]
     return []
+
+
+def check(frame: pl.DataFrame, schema: Schema, names: Sequence[str]) -> bool:
+    """Whether these columns of a typed frame pass the checks of their own."""
+    try:
+        columns = _part(schema, tuple(names)).columns
+        pa.DataFrameSchema(columns).validate(frame.select(names))
+    except pandera.errors.SchemaError:
+        return False
+    return True
 
 
 def _checked(schema: Schema, frame: pl.DataFrame) -> pa.DataFrameSchema:

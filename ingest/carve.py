@@ -46,7 +46,7 @@ PREFIXES = (
 """Terminals of `common.lark` that may stand before a record, in any combination."""
 
 PREFIX_COLUMNS = ("host", "rank", "timestamp", "location")
-_WHERE = {
+PLACES = {
     "host": (
         r"\[([A-Za-z][A-Za-z0-9._-]*):[0-9]+\]:",
         r"((?:[0-9]{1,3}\.){3}[0-9]{1,3}):",
@@ -90,21 +90,25 @@ def _prefixes() -> tuple[str, ...]:
     )
 
 
-def candidates(source: Source, fmt: Format) -> pl.DataFrame:
-    """The lines a format may look at: columns line and text; empty where no head occurs."""
-    lines = source.lines.select("line", "text")
+def candidates(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
+    """The lines (line, text) a format may look at; none where no head occurs."""
+    lines = lines.select("line", "text")
+    if fmt.lines == "document":
+        return lines if all(opening(lines["text"], fmt)) else lines.clear()
     held = lines["text"].str.contains_any(list(fmt.heads))
-    if fmt.opens is not None and held.any():
-        held &= lines["text"].str.contains(fmt.opens)
     if not held.any():
         return lines.clear()
-    if fmt.lines == "document":
-        return lines
     for head, reach in fmt.reach.items():
         begins = pl.col("text").str.contains(head)
         since = pl.col("line") - pl.when(begins).then(pl.col("line")).forward_fill()
         held |= lines.select(since <= reach).to_series().fill_null(value=False)
     return lines.filter(held)
+
+
+def opening(texts: pl.Series, fmt: Format) -> tuple[bool, bool]:
+    """Whether a head of a document format occurs, and whether some line opens a document."""
+    held = bool(texts.str.contains_any(list(fmt.heads)).any())
+    return held, fmt.opens is None or bool(texts.str.contains(fmt.opens).any())
 
 
 def peel(lines: pl.DataFrame, *, glued: bool = False) -> pl.DataFrame:
@@ -125,7 +129,7 @@ def peel(lines: pl.DataFrame, *, glued: bool = False) -> pl.DataFrame:
         column=(pl.col("offset") + pl.col("width") + 1).cast(pl.UInt32),
         **{
             name: pl.coalesce(*(pl.col("prefix").str.extract(pattern) for pattern in patterns))
-            for name, patterns in _WHERE.items()
+            for name, patterns in PLACES.items()
         },
     )
 
@@ -171,10 +175,10 @@ def _parted(lines: pl.DataFrame, torn: pl.Expr, cuts: Callable[[str], list[int]]
     return pl.concat([lines.filter(~torn), parts]).sort("line", "offset")
 
 
-def region(source: Source, peeled: pl.DataFrame) -> Region:
-    """The peeled lines as `Line` values."""
+def region(source: Source, peeled: pl.DataFrame, read: frozenset[int] = frozenset()) -> Region:
+    """The peeled lines as `Line` values; those `read` are there to be seen only."""
     lines = [
         Line(line, text, column, {k: v for k, v in zip(PREFIX_COLUMNS, where, strict=True) if v})
         for line, text, column, *where in peeled.iter_rows()
     ]
-    return Region(source, lines)
+    return Region(source, lines, read)

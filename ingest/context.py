@@ -1,50 +1,20 @@
-"""Configuration that stands outside its rows, bound to them with the line it came from.
+"""Configuration that stands outside its rows: the statements of a document.
 
 A statement is a line that is nothing but configuration: assignments, `20 nodes, 2 replicas`, a
-heading that names a device or a number format. A row's value is looked for in this order:
-
-1. its own cell;
-2. what its run prints of itself: argument dumps and layout lines, the last first (`context`);
-   then the nearest statement above in its section, then in the sections around it (`context`); one
-   labelled with a model size speaks only for rows of that size, where the row has a size;
-3. the last model line above in another section, for what belongs to a model and not to a layout
-   (`assumed`), unless its hidden size contradicts the row's: then all of that line is dropped;
-4. a statement below that says it holds above too (`assumed`);
-5. what every statement of the document says alike (`assumed`), again for the model alone;
-6. the side file, and what the caller states (`assumed`).
-
-What is found nowhere is unknown. A statement replaces earlier values of its own keys only.
+heading that names a device or a number format. What rows make of them, `assay.ingest.binding` says.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from assay.ingest.formats.configuration import Configuration
 from assay.ingest.parse import Token, Tree, parse_line
-from assay.ingest.schema import FieldSpec, by_label, fields, normalise
-from assay.ingest.types import Cell, Diagnostic, Line, Record, Span, Statement, ValueOrigin
+from assay.ingest.schema import FieldSpec, by_label, normalise
+from assay.ingest.types import Cell, Diagnostic, Line, Span, Statement
 from assay.ingest.units import SUFFIXES
-
-OF_THE_MODEL = ("hidden", "heads", "kv_heads", "ffn_hidden", "seq_len", "vocab")
-"""What a model line says of the model itself and may carry beyond its section. Layers are not among
-them: depth is what a table of layouts tunes, and a guess there is a wrong number."""
-
-UNIFORM = ("seq_len", "vocab")
-"""What may hold for a whole document if all its statements agree."""
-
-SAME_FACT = {"nodes": ("gpus",), "gpus": ("nodes",)}
-"""A row that prints one of these needs no statement about the other."""
-
-ASSUMED_LAWS = {
-    "model": "the last model line above, in another section",
-    "backward": "a later statement that says it holds above too",
-    "uniform": "every statement of the document says so",
-}
 
 _HEADING = re.compile(r"\s*(#{1,6})\s+\S")
 _WORTH_PARSING = re.compile(r"[=:]\s*\"?\S|[0-9]\s*(?:node|replica|gpu|GPU)|^\s*#{1,6}\s")
@@ -67,28 +37,6 @@ class Context:
     sections: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)  # by heading line
     assumed: Mapping[str, Cell] = field(default_factory=dict)
     used: set[int] = field(default_factory=set)
-    heard: dict[tuple[int, tuple[int, ...]], dict[str, Cell]] = field(default_factory=dict)
-
-    def nearest(self, line: int) -> Mapping[str, Cell]:
-        """Field → the nearest cell that a statement above `line` in the same section holds."""
-        count = bisect_left(self.statements, line, key=lambda statement: statement.line)
-        key = (count, self.section(line))
-        if key not in self.heard:
-            said: dict[str, Cell] = {}
-            for statement in reversed(self.statements[:count]):
-                if statement.section == key[1]:
-                    said = {**statement.values, **said}
-            self.heard[key] = said
-        return self.heard[key]
-
-    def section(self, line: int) -> tuple[int, ...]:
-        """The headings above `line`, outermost first."""
-        best: tuple[int, ...] = ()
-        for at, path in self.sections:
-            if at > line:
-                break
-            best = path
-        return best
 
 
 def read_context(
@@ -180,105 +128,3 @@ def _cell(spec: FieldSpec, text: str, line: Line) -> Cell | None:
 
 def _number(text: str) -> float:
     return float(text[:-1]) * SUFFIXES[text[-1]]
-
-
-def bind(records: Sequence[Record], context: Context) -> None:
-    """Fill the configuration cells of `records` from `context`, in place, nearest first."""
-    names = [name for name, spec in fields(Configuration).items() if spec.configuration]
-    for record in records:
-        for name, cell in _found(record, context):
-            if name in names and _open(record, name):
-                record.cells[name] = cell
-                if cell.line:  # 0: from a side file or the caller
-                    context.used.add(cell.line)
-        record.overridden = _overridden(record, context)
-
-
-def _overridden(record: Record, context: Context) -> dict[str, Cell]:
-    """What the nearest statement above, in the same section, says otherwise than the row."""
-    return {
-        name: cell
-        for name, cell in context.nearest(record.line).items()
-        if (own := record.cells.get(name)) is not None
-        and own.line == record.line
-        and own.state == cell.state == "value"
-        and _differ(own, cell)
-    }
-
-
-def _differ(own: Cell, said: Cell) -> bool:
-    """Whether two cells hold different numbers; words are no matter here."""
-    try:
-        return float(own.text) * own.scale != float(said.text) * said.scale
-    except ValueError:
-        return False
-
-
-def _open(record: Record, name: str) -> bool:
-    """Whether a row still lacks a field: no cell, or a cell that says nothing."""
-    cell = record.cells.get(name)
-    return cell is None or cell.state == "missing"
-
-
-def _found(record: Record, context: Context) -> list[tuple[str, Cell]]:
-    """Every value that could be bound to a row, in the order of precedence."""
-    row = dict(record.cells)
-    found: list[tuple[str, Cell]] = []
-
-    def take(values: Mapping[str, Cell], origin: ValueOrigin, law: str | None) -> None:
-        for name, cell in values.items():
-            held = row.get(name)
-            if held is not None and held.state != "missing":
-                continue
-            if any(other in record.cells for other in SAME_FACT.get(name, ())):
-                continue
-            row[name] = cell
-            own = cell.value_origin if origin == "context" != cell.value_origin else None
-            said = origin if own in (None, "printed") else own
-            found.append((name, cell._replace(value_origin=said, law=law or cell.law)))
-
-    section = context.section(record.line)
-    above = [s for s in context.statements if s.line < record.line]
-    for statement in reversed(above):
-        if statement.of_run:
-            take(statement.values, "context", None)
-    for depth in range(len(section), -1, -1):
-        for statement in reversed(above):
-            if statement.section == section[:depth] and _speaks_for(statement, row):
-                take(statement.values, "context", None)
-    last = next((s for s in reversed(above) if s.size is not None), None)
-    if last is not None and not _contradicts(last, row):
-        take(_only(last.values, OF_THE_MODEL), "assumed", ASSUMED_LAWS["model"])
-    for statement in context.statements:
-        if statement.backward and statement.line > record.line:
-            take(statement.values, "assumed", ASSUMED_LAWS["backward"])
-    take(_uniform(context.statements), "assumed", ASSUMED_LAWS["uniform"])
-    take(context.assumed, "assumed", None)
-    return found
-
-
-def _speaks_for(statement: Statement, row: Mapping[str, Cell]) -> bool:
-    """A labelled model line speaks for rows of its size; without a size column, for all."""
-    size = row.get("model_size")
-    if statement.size is None or size is None or size.state != "value":
-        return True
-    return float(size.text) * size.scale == statement.size
-
-
-def _contradicts(statement: Statement, row: Mapping[str, Cell]) -> bool:
-    held, said = row.get("hidden"), statement.values.get("hidden")
-    if held is None or said is None or held.state != "value":
-        return False
-    return float(held.text) * held.scale != float(said.text) * said.scale
-
-
-def _only(values: Mapping[str, Cell], names: Sequence[str]) -> dict[str, Cell]:
-    return {name: cell for name, cell in values.items() if name in names}
-
-
-def _uniform(statements: Sequence[Statement]) -> dict[str, Cell]:
-    said: dict[str, dict[Any, Cell]] = {}
-    for statement in statements:
-        for name, cell in _only(statement.values, UNIFORM).items():
-            said.setdefault(name, {}).setdefault((cell.text, cell.scale), cell)
-    return {name: next(iter(by.values())) for name, by in said.items() if len(by) == 1}

@@ -95,6 +95,16 @@ def _common(_base: str | None, path: str) -> tuple[str, str]:
     return path, files("assay.grammars").joinpath(name).read_text(encoding="utf-8")
 
 
+_TERMINAL = re.compile(r"^([A-Z_]+)(?:\.[0-9]+)?: /(.+)/[ \t]*(?://.*)?$", re.MULTILINE)
+
+
+@cache
+def _shared() -> dict[str, str]:
+    """The terminals of `common.lark`, each one regular expression; a test holds them to Lark's."""
+    text = files("assay.grammars").joinpath("common.lark").read_text(encoding="utf-8")
+    return dict(_TERMINAL.findall(text))
+
+
 @cache
 def terminal(name: str, of: str = "common") -> str:
     """The regular expression of terminal `name`, from `common.lark` or the grammar `of`.
@@ -104,8 +114,12 @@ def terminal(name: str, of: str = "common") -> str:
     >>> terminal("INT")
     '[+-]?[0-9]+'
     """
-    lark = build(f"start: {name}\n%import .common.{name}") if of == "common" else grammar(of)
-    for definition in lark.terminals:
+    if of == "common":
+        found = _shared().get(name)
+        if found is not None:
+            return found
+        raise KeyError(f"common.lark has no terminal {name}")
+    for definition in grammar(of).terminals:
         if definition.name == name:
             return str(definition.pattern.to_regexp())
     raise KeyError(f"{of}.lark has no terminal {name}")

@@ -12,9 +12,28 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 import polars as pl
-from assay.ingest.accept import BASE_TYPES, OTHER, PROVENANCE, Place, accept, provenance, raw_frame
+from assay.ingest.accept import (
+    BASE_TYPES,
+    PROVENANCE,
+    Place,
+    accept,
+    complete,
+    provenance,
+    raw_frame,
+)
+from assay.ingest.binding import bind
+from assay.ingest.bound_rows import (
+    BoundRows,
+    UnfitValueError,
+    bind_rows,
+    bound_provenance,
+    contradicted,
+)
 from assay.ingest.carve import candidates, peel, prefix_pattern, region
-from assay.ingest.context import bind, read_context
+from assay.ingest.columnwise import Rows
+from assay.ingest.context import read_context
+from assay.ingest.repeats import SUPERSEDED, Printed, superseded
+from assay.ingest.scan import Engine, Scan, scan
 from assay.ingest.schema import fields
 from assay.ingest.source import Source
 from assay.ingest.types import (
@@ -53,23 +72,40 @@ class _Ledger:
 
 
 def read_source(
-    source: Source, formats: Sequence[Format], assumed: Mapping[str, Cell] | None = None
+    source: Source,
+    formats: Sequence[Format],
+    assumed: Mapping[str, Cell] | None = None,
+    *,
+    engine: Engine = "cells",
 ) -> Reading:
     """Read one source with the given formats; `assumed` are values of a side file or the caller."""
+    found = scan(source, formats, engine)
+    try:
+        return _read(source, found, formats, assumed or {})
+    except UnfitValueError:
+        return _read(source, scan(source, formats, "folds"), formats, assumed or {})
+
+
+def _read(
+    source: Source, found: Scan, formats: Sequence[Format], assumed: Mapping[str, Cell]
+) -> Reading:
     ledger = _Ledger(remarks=list(source.remarks))
     for fault in source.refused:
         ledger.refused[fault.span.line] = "source"
         ledger.diagnostics.append(fault)
-    folds = [(fmt, folded) for fmt in formats if (folded := _folded(source, fmt, ledger))]
-    _bind(source, folds, assumed or {}, ledger)
+    folds = [(fmt, folded) for fmt in formats if (folded := _folded(source, found, fmt, ledger))]
+    rows = _bind(source, found, folds, assumed, ledger)
     for fmt, folded in folds:
-        if fmt.finish:
-            ledger.remarks += fmt.finish(source.name, folded.records)
+        if fmt.repeats:
+            _mark_repeats(source, fmt, folded.records, rows, ledger)
     frames: dict[str, pl.DataFrame] = {}
     origins = [pl.DataFrame(schema=PROVENANCE)]
     for fmt, folded in folds:
         for name, schema in fmt.schemas.items():
+            mine = rows.get(fmt.name, []) if name == next(iter(fmt.schemas)) else []
             frame, origin = _accepted(source, fmt, name, schema, folded, ledger)
+            frame = _together(frame, [each.frame for each in mine])
+            origins.append(bound_provenance(source.name, name, mine, schema))
             if frame.height or origin.height:
                 frames[name] = frame
                 origins.append(origin)
@@ -81,25 +117,68 @@ def read_source(
         provenance=pl.concat(origins).sort("source", "line", "frame", "field"),
         refused=tuple(sorted(ledger.diagnostics, key=lambda d: d.span)),
         remarks=tuple(sorted(ledger.remarks, key=lambda d: d.span)),
-        accounting=(_account(source, ledger),),
+        accounting=(_account(source, found, ledger),),
         raw={d.span: source.raw(d.span.line) for d in ledger.diagnostics},
         overridden=tuple(
-            Overridden(source.name, record.line, record.frame or next(iter(fmt.schemas)), name,
-                       float(cell.text) * cell.scale, Span(source.name, cell.line, cell.column))
+            each
             for fmt, folded in folds
-            for record in folded.records
-            for name, cell in record.overridden.items()
+            for each in _overridden(source, fmt, folded, rows.get(fmt.name, []))
         ),
         formats=tuple(formats),
-    )  # fmt: skip
+    )
 
 
-def _folded(source: Source, fmt: Format, ledger: _Ledger) -> Folded | None:
+def _together(frame: pl.DataFrame, rows: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """What the fold gave and what the columns gave, in order."""
+    parts = [part for part in (frame, *rows) if part.height]
+    if len(parts) < 2:
+        return parts[0] if parts else frame
+    return pl.concat(parts).sort("source", "line", maintain_order=True)
+
+
+def _mark_repeats(
+    source: Source,
+    fmt: Format,
+    records: Sequence[Record],
+    rows: dict[str, list[BoundRows]],
+    ledger: _Ledger,
+) -> None:
+    mine = rows.get(fmt.name, [])
+    printed = [Printed(each.frame, each.bound) for each in mine]
+    lines, remarks = superseded(fmt, source.name, records, printed)
+    ledger.remarks += remarks
+    if lines:
+        again = pl.col("line").is_in(sorted(lines))
+        mark = pl.when(again).then(pl.lit(SUPERSEDED)).otherwise("mark").alias("mark")
+        rows[fmt.name] = [row._replace(frame=row.frame.with_columns(mark)) for row in mine]
+
+
+def _overridden(
+    source: Source, fmt: Format, folded: Folded, rows: Sequence[BoundRows]
+) -> list[Overridden]:
+    main = next(iter(fmt.schemas))
+    found = [
+        Overridden(source.name, record.line, record.frame or main, name,
+                   float(cell.text) * cell.scale, Span(source.name, cell.line, cell.column))
+        for record in folded.records
+        for name, cell in record.overridden.items()
+    ]  # fmt: skip
+    found += contradicted(source.name, main, rows, fmt.schemas[main])
+    return sorted(found, key=lambda each: each.line) if rows else found
+
+
+def _folded(source: Source, found: Scan, fmt: Format, ledger: _Ledger) -> Folded | None:
     """What a format makes of a source; a line that another format has is ambiguous."""
-    hits = candidates(source, fmt)
-    if hits.is_empty():
+    single = fmt.lines == "single"
+    hits = candidates(found.lines, fmt) if single else found.lines.filter(fmt.name in found.met)
+    rows = found.rows.get(fmt.name, [])
+    if hits.is_empty() and not rows:
         return None
-    folded = fmt.fold(region(source, peel(hits, glued=fmt.glued)))
+    folded = fmt.fold(region(source, peel(hits, glued=fmt.glued), found.read))
+    for line, column in _seen(found, rows):
+        folded.claimed.add(line)
+        if folded.parts is not None:
+            folded.parts.add((line, column))
     double = _double(fmt, folded, ledger)
     for line in double:
         other = ledger.claimed.pop(line)
@@ -118,6 +197,14 @@ def _folded(source: Source, fmt: Format, ledger: _Ledger) -> Folded | None:
     return folded
 
 
+def _seen(found: Scan, rows: Sequence[Rows]) -> Iterable[tuple[int, int]]:
+    """Rows whose lines another format may look at too: line and column."""
+    if not found.met:
+        return
+    for each in rows:
+        yield from each.frame.select("line", "column").iter_rows()
+
+
 def _double(fmt: Format, folded: Folded, ledger: _Ledger) -> list[int]:
     """Lines that another format has claimed too, unless each holds a part of its own there."""
     mine = folded.parts or set()
@@ -133,26 +220,36 @@ def _double(fmt: Format, folded: Folded, ledger: _Ledger) -> list[int]:
 
 def _bind(
     source: Source,
+    found: Scan,
     folds: Sequence[tuple[Format, Folded]],
     assumed: Mapping[str, Cell],
     ledger: _Ledger,
-) -> None:
+) -> dict[str, list[BoundRows]]:
     """Bind configuration outside the records; the lines that were used are claimed."""
-    records = list(chain.from_iterable(f.records for fmt, f in folds if fmt.binds))
-    if not records:
-        return
+    rows = {
+        fmt.name: [BoundRows(each.frame, {}, {}) for each in found.rows.get(fmt.name, [])]
+        for fmt, _ in folds
+    }
+    binding = [(fmt, folded) for fmt, folded in folds if fmt.binds]
+    if not any(folded.records or rows[fmt.name] for fmt, folded in binding):
+        return rows
     text = pl.col("text")
-    worth = source.lines.select("line", "text").filter(
+    worth = found.lines.filter(
         text.str.contains(r"[=:]\s*\S|^\s*#")
         | text.str.contains(r"(?i)[0-9]\s*(?:node|replica|gpu)")
     )
-    taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank
+    taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank | found.read
     context = read_context(source.name, region(source, peel(worth)).lines, set(taken), assumed)
     context.statements += chain.from_iterable(f.statements for _, f in folds)
     context.statements.sort(key=lambda statement: statement.line)
-    bind(records, context)
+    bind(chain.from_iterable(folded.records for _, folded in binding), context)
+    for fmt, _ in binding:
+        if fmt.name in found.rows:
+            main = next(iter(fmt.schemas.values()))
+            rows[fmt.name] = bind_rows(found.rows[fmt.name], context, main)
     for line in context.used:
         ledger.claimed[line] = "context"
+    return rows
 
 
 def _accepted(
@@ -169,7 +266,7 @@ def _accepted(
         raws += [raw.filter(stands) for raw in folded.raw]
     if not raws:
         return pl.DataFrame(), pl.DataFrame(schema=PROVENANCE)
-    raw = pl.concat(map(_complete, raws), how="diagonal")
+    raw = pl.concat(map(complete, raws), how="diagonal")
     taken = accept(raw, schema, _places(records))
     lost = {raw["line"][row] for row in taken.bad}
     ledger.diagnostics += taken.refused
@@ -191,24 +288,13 @@ def _places(records: Sequence[Record]) -> Place:
     return place
 
 
-def _complete(raw: pl.DataFrame) -> pl.DataFrame:
-    """A raw frame with every base column, those that were not given as null."""
-    missing = {
-        name: pl.lit(None, dtype=dtype) for name, dtype in BASE_TYPES.items() if name not in raw
-    }
-    if "other" in raw.columns:
-        raw = raw.with_columns(pl.col("other").cast(OTHER))
-    return raw.with_columns(**missing)
-
-
-def _account(source: Source, ledger: _Ledger) -> Accounting:
-    lines = source.lines
+def _account(source: Source, found: Scan, ledger: _Ledger) -> Accounting:
     # a line of several parts, at carriage returns, is what the worst of them is
     refused = ledger.refused.keys()
     claimed = ledger.claimed.keys() - refused
     filler = ledger.blank - claimed - refused
-    spoken = refused | claimed | filler
-    rest = lines.filter(~pl.col("line").is_in(sorted(spoken)))
+    spoken = refused | claimed | filler | found.read
+    rest = found.lines.filter(~pl.col("line").is_in(sorted(spoken)))
     empty = pl.col("text").str.contains(prefix_pattern() + "$")  # nothing, or a prefix alone
     not_ours = rest.filter(~empty)
     blank = len(filler) + rest.height - not_ours.height
@@ -223,8 +309,8 @@ def _account(source: Source, ledger: _Ledger) -> Accounting:
     return Accounting(
         source=source.name,
         sha256=source.sha256,
-        lines=lines.height,
-        claimed=len(claimed),
+        lines=source.lines.height,
+        claimed=len(claimed) + (0 if found.met else found.taken),
         refused=len(refused),
         blank=blank,
         not_ours=not_ours.height,

@@ -20,7 +20,7 @@ REACH = 12
 """Lines after the first piece that are looked at."""
 
 _SEPARATOR = re.compile(r"[:=]")
-_DIGITS = re.compile(r"[0-9.eE+-]*")
+DIGITS = re.compile(r"[0-9.eE+-]*")
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ def whole(lines: Sequence[Line], schema: Schema) -> Pieces:
         more = line.text.strip()
         if not more or line.number == first.number or _foreign(first, line):
             continue
-        if _begins()[0].match(more):
+        if begins_record(more):
             break
-        if _begins()[1].match(more):
+        if begins_any(more):
             continue
         even = len(widths) > 1 and len(set(widths)) == 1
         if not continues(text, more, schema, even=even):
@@ -68,6 +68,16 @@ def _foreign(first: Line, line: Line) -> bool:
     return any(
         line.prefix.get(name) not in (None, first.prefix.get(name)) for name in ("host", "rank")
     )
+
+
+def begins_record(text: str) -> bool:
+    """Whether a training line begins here."""
+    return _begins()[0].match(text) is not None
+
+
+def begins_any(text: str) -> bool:
+    """Whether any record of a job begins here."""
+    return _begins()[1].match(text) is not None
 
 
 @cache
@@ -89,7 +99,7 @@ def continues(text: str, more: str, schema: Schema, *, even: bool = False) -> bo
         return _known(torn + first, schema) or _known(f"{torn} {first}", schema)
     if not first:
         return len(cells) > 1 and _known(cells[1].strip(), schema)
-    if not _DIGITS.fullmatch(first) or not _known(torn + first, schema):
+    if not DIGITS.fullmatch(first) or not _known(torn + first, schema):
         return False
     return len(cells) > 1 or even
 

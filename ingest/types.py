@@ -142,10 +142,14 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Region:
-    """The lines a format is given: those with one of its heads, or its whole document."""
+    """The lines a format is given: those with one of its heads, or its whole document.
+
+    Lines in `read` have been read: no record may begin there, they are what stands below others.
+    """
 
     source: Source
     lines: Sequence[Line]
+    read: frozenset[int] = frozenset()
 
     def cut(self, line: Line) -> bool:
         """Whether the input ends inside this line, or this part of a line."""
@@ -185,7 +189,8 @@ class Format:
     whether records are single lines (the format then sees only lines with a head, and as many lines
     after one that matches a key of `reach`, in polars' syntax, as it says) or blocks of a document
     (it then sees every line of a file that has a head somewhere). Records of `glued` formats may
-    share a physical line, each with its own column. `finish` sees the records once all is bound.
+    share a physical line, each with its own column. Two records of one host and rank that agree in
+    the fields `repeats` are the same one printed twice: the later counts, the earlier is marked.
     """
 
     name: str
@@ -194,10 +199,10 @@ class Format:
     origin: Origin
     fold: Callable[[Region], Folded]
     lines: Literal["single", "document"] = "single"
-    opens: str | None = None  # a document is looked at only if a line matches (polars' syntax)
+    opens: str | None = None  # a document is looked at only if some line matches (polars' syntax)
     reach: Mapping[str, int] = field(default_factory=dict)
     glued: bool = False
-    finish: Callable[[str, Sequence[Record]], list[Diagnostic]] | None = None
+    repeats: tuple[str, ...] = ()
     binds: bool = True  # whether configuration outside a record is bound to it
     cells: CellLayout | None = None  # where its main frame can be read column by column
 

@@ -30,7 +30,7 @@ def nearest(name: str, formats: Iterable[Format]) -> tuple[int, str] | None:
         return None
     found = []
     for fmt in formats:
-        hits = candidates(source, fmt)
+        hits = candidates(source.lines, fmt)
         heads = hits.filter(hits["text"].str.contains_any(list(fmt.heads))) if len(hits) else hits
         if len(heads):
             word = "line holds" if len(heads) == 1 else "lines hold"

@@ -99,5 +99,8 @@ FORMAT = Format(
     origin="measured",
     fold=fold,
     lines="document",
+    # a header has a cell `m`; the other lines have a product
+    opens=r"(?i)(?:^|[^a-z0-9])m(?:[^a-z0-9,]|&nbsp;|<br */?>)*(?:,|$)"
+    r"|[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+",
     binds=False,
 )

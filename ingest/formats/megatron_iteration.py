@@ -7,15 +7,34 @@ Fields come in any order, any may be missing, unknown ones are kept in `other`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 
 from assay.ingest.formats.configuration import Configuration
 from assay.ingest.metrics import put
 from assay.ingest.parse import Token, Tree, parse_line, terminal
-from assay.ingest.repair import REACH, Pieces, whole
+from assay.ingest.repair import (
+    DIGITS,
+    REACH,
+    Pieces,
+    begins_any,
+    begins_record,
+    continues,
+    whole,
+)
 from assay.ingest.schema import fields, logged
-from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Record, Region, Span
+from assay.ingest.types import (
+    Cell,
+    CellLayout,
+    Code,
+    Diagnostic,
+    Folded,
+    Follower,
+    Format,
+    Record,
+    Region,
+    Span,
+)
 
 GIB_AS_GB = 2.0**30 / 1e9
 """Fields that divide by 1024³ and print `GB`: a device of 256 GiB shows as 255.98GB."""
@@ -146,7 +165,7 @@ def fold(region: Region) -> Folded:
     folded = Folded(parts=parts)
     for at, line in enumerate(region.lines):
         claim = _claims().match(line.text)
-        if not claim:
+        if not claim or line.number in region.read:
             continue
         begin = claim.end(1)
         first = line._replace(text=line.text[begin:], column=line.column + begin)
@@ -233,37 +252,16 @@ def _repaired(region: Region, pieces: Pieces, record: Record) -> Diagnostic:
     )
 
 
-SUPERSEDED = "superseded"
-_SAME = (
-    "train_iters", "consumed_samples",
-    *(name for name, spec in fields(MegatronIteration).items() if spec.configuration),
-)  # fmt: skip
-
-
-def supersede(source: str, records: Sequence[Record]) -> list[Diagnostic]:
-    """Mark the earlier of two records that print one iteration of one run: a restart repeats them.
-
-    Two records are of one run if everything known of their configuration is the same, and the
-    samples consumed so far. What several ranks print at once is no restart.
-    """
-    last: dict[tuple[object, ...], Record] = {}
-    remarks = []
-    for record in records:
-        key = (
-            record.prefix.get("host"),
-            record.prefix.get("rank"),
-            *(record.cells[name].text if name in record.cells else None for name in _SAME),
-            record.cells["iteration"].text,
-        )
-        earlier = last.get(key)
-        last[key] = record
-        if earlier is not None:
-            earlier.mark = SUPERSEDED
-            message = f"iteration {key[-1]} is printed again in line {record.line}, which counts"
-            remarks.append(
-                Diagnostic(Span(source, earlier.line, earlier.column), Code.SUPERSEDED, message)
-            )
-    return remarks
+def goes_on(text: str, more: str) -> Follower:
+    """What a line is to the record above it, neither torn nor cut, whatever its numbers."""
+    if begins_record(more):
+        return "ends"
+    if begins_any(more):
+        return "passed"
+    if text.endswith("|"):
+        return "joins" if continues(text, more, MegatronIteration) else "ends"
+    first = more.split("|", maxsplit=1)[0].strip()
+    return "joins" if not first or DIGITS.fullmatch(first) else "ends"
 
 
 FORMAT = Format(
@@ -274,5 +272,11 @@ FORMAT = Format(
     fold=fold,
     reach={r"iteration[ =:]+[0-9]+ */": REACH},
     glued=True,
-    finish=supersede,
+    repeats=(
+        "iteration",
+        "train_iters",
+        "consumed_samples",
+        *(name for name, spec in fields(MegatronIteration).items() if spec.configuration),
+    ),
+    cells=CellLayout("|", REACH, goes_on),
 )

@@ -1,0 +1,146 @@
+"""What the lines below a record are to it: a part of it, passed over, or its end.
+
+In: rows that were read column by column, and the lines they stand in. Out: the rows whose record
+may go on in the lines below; only the fold of the format can say what becomes of those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from assay.ingest.carve import peel
+from assay.ingest.layout import Layout
+from assay.ingest.types import CellLayout
+
+Positions = npt.NDArray[np.int64]
+
+_ENDS, _PASSED, _JOINS = 0, 1, 2
+_CODES = {"ends": _ENDS, "passed": _PASSED, "joins": _JOINS}
+
+
+class _Line(NamedTuple):
+    """A line that was not read column by column, peeled; no text: it has several parts."""
+
+    text: str | None
+    host: int
+    rank: int
+
+
+def open_ended(
+    cells: CellLayout, lines: pl.DataFrame, rows: Sequence[tuple[Layout, pl.DataFrame]], *,
+    last: bool,
+) -> list[int]:  # fmt: skip
+    """Line numbers of the rows whose record may go on below.
+
+    `lines` follow each other without a gap; unless they are the `last` of the input, a record whose
+    end is not among them may go on.
+    """
+    below = _Below(cells, lines, rows)
+    pending = below.records
+    found: list[int] = []
+    for distance in range(1, cells.reach + 1):
+        beyond = pending + distance >= lines.height
+        if not last:
+            found += pending[beyond].tolist()
+        pending = pending[~beyond]
+        if not len(pending):
+            break
+        said = below.verdicts(pending, pending + distance)
+        found += pending[said == _JOINS].tolist()
+        pending = pending[said == _PASSED]
+    return [below.first + at for at in found]
+
+
+class _Below:
+    """The lines of one block with what is known of each, by position."""
+
+    def __init__(
+        self,
+        cells: CellLayout,
+        lines: pl.DataFrame,
+        rows: Sequence[tuple[Layout, pl.DataFrame]],
+    ) -> None:
+        self.cells, self.lines = cells, lines
+        self.first = int(lines["line"][0])
+        self.layouts = [layout for layout, _ in rows]
+        self.layout = np.full(lines.height, -1, dtype=np.int16)
+        self.who: dict[str, Positions] = {}
+        self.codes: dict[str, dict[str, int]] = {}
+        places = [frame["line"].to_numpy().astype(np.int64) - self.first for _, frame in rows]
+        for at, place in enumerate(places):
+            self.layout[place] = at
+        self.records: Positions = np.flatnonzero(self.layout >= 0)
+        for name in ("host", "rank"):
+            self._tell_apart(name, places, [frame for _, frame in rows])
+        self.known: dict[int, _Line] = {}
+        self.pairs: dict[tuple[int, int], int] = {}
+
+    def _tell_apart(
+        self, name: str, places: Sequence[Positions], frames: Sequence[pl.DataFrame]
+    ) -> None:
+        """A number for each host or rank; 0 where a line names none."""
+        said = sorted({text for frame in frames for text in frame[name].unique() if text})
+        self.codes[name] = {text: number for number, text in enumerate(said, 1)}
+        self.who[name] = np.zeros(self.lines.height, dtype=np.int64)
+        for place, frame in zip(places, frames, strict=True):
+            if self.codes[name]:
+                codes = frame[name].replace_strict(
+                    self.codes[name], default=0, return_dtype=pl.Int64
+                )
+                self.who[name][place] = codes.to_numpy()
+
+    def verdicts(self, records: Positions, below: Positions) -> npt.NDArray[np.int8]:
+        """What each line of `below` is to the record at the same place in `records`."""
+        said = np.zeros(len(records), dtype=np.int8)
+        fast = self.layout[below] >= 0
+        pairs = np.stack([self.layout[records[fast]], self.layout[below[fast]]], axis=1)
+        which, where = np.unique(pairs, axis=0, return_inverse=True)
+        verdict = np.array([self._pair(int(a), int(b)) for a, b in which], dtype=np.int8)
+        said[fast] = verdict[where.reshape(-1)] if len(which) else 0
+        for name in self.who:
+            mine, theirs = self.who[name][records], self.who[name][below]
+            said[fast & (theirs != 0) & (theirs != mine)] = _PASSED
+        odd = np.flatnonzero(~fast)
+        self._look_at(below[odd])
+        for at in odd.tolist():
+            said[at] = self._verdict(int(records[at]), int(below[at]))
+        return said
+
+    def _pair(self, record: int, below: int) -> int:
+        """The verdict on a line of one layout below a record of another, ranks aside."""
+        if (record, below) not in self.pairs:
+            text, more = self.layouts[record].example, self.layouts[below].example.strip()
+            self.pairs[record, below] = self._asked(text, more)
+        return self.pairs[record, below]
+
+    def _asked(self, text: str, more: str) -> int:
+        assert self.cells.goes_on is not None
+        return _CODES[self.cells.goes_on(text, more)]
+
+    def _verdict(self, record: int, below: int) -> int:
+        line = self.known[below]
+        if line.text is None:
+            return _JOINS
+        foreign = (line.host not in (0, self.who["host"][record])) or (
+            line.rank not in (0, self.who["rank"][record])
+        )
+        if not line.text or foreign:
+            return _PASSED
+        return self._asked(self.layouts[self.layout[record]].example, line.text)
+
+    def _look_at(self, places: Positions) -> None:
+        """Peel the lines at these places, each once."""
+        new = [at for at in np.unique(places).tolist() if at not in self.known]
+        parts = peel(self.lines[new].select("line", "text"), glued=True)
+        for line, text, host, rank in parts.select("line", "text", "host", "rank").iter_rows():
+            at = line - self.first
+            several = at in self.known
+            self.known[at] = _Line(
+                None if several else text.strip(),
+                self.codes["host"].get(host, -1) if host else 0,
+                self.codes["rank"].get(rank, -1) if rank else 0,
+            )

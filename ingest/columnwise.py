@@ -1,0 +1,106 @@
+"""Records that are rows of labelled cells, read column by column: the fast one of two engines.
+
+In: lines that follow each other. Out: accepted frames, one per layout met. What the columns do not
+prove is left to the fold of the format, line by line: lines of which no layout could be learnt,
+rows that do not decode or fail a check, records that may go on in the lines below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import polars as pl
+from assay.ingest.accept import OTHER, accept, complete
+from assay.ingest.below import open_ended
+from assay.ingest.layout import Layout, learn, split
+from assay.ingest.source import Source
+from assay.ingest.types import Format
+
+MOST_LAYOUTS = 256
+"""Layouts kept of one input; a log has a handful."""
+
+MOST_ATTEMPTS = 8
+"""Lines of a block that are tried in vain, for each number of separators."""
+
+
+class Rows(NamedTuple):
+    """Accepted rows of one layout, in order, without what is bound from outside."""
+
+    layout: Layout
+    frame: pl.DataFrame
+
+
+@dataclass
+class Columnwise:
+    """Reads the records of one format from one input, and keeps the layouts met so far."""
+
+    fmt: Format
+    source: Source
+    rivals: Sequence[str] = ()  # heads of other formats, whose lines are left to the folds
+    layouts: list[Layout] = field(default_factory=list)
+
+    def read(self, lines: pl.DataFrame, barred: pl.Series, *, last: bool) -> list[Rows]:
+        """The rows in `lines` (line and text, without a gap); those `barred` are not taken.
+
+        `last` says that nothing follows these lines.
+        """
+        cells = self.fmt.cells
+        held = lines["text"].str.contains_any(list(self.fmt.heads)) & ~barred
+        found = [self._accepted(layout, raw) for layout, raw in self._split(lines.filter(held))]
+        found = [rows for rows in found if rows.frame.height]
+        if cells is None or cells.goes_on is None or not found:
+            return found
+        stands = ~pl.col("line").is_in(open_ended(cells, lines, found, last=last))
+        found = [Rows(layout, frame.filter(stands)) for layout, frame in found]
+        return [rows for rows in found if rows.frame.height]
+
+    def _split(self, rest: pl.DataFrame) -> list[tuple[Layout, pl.DataFrame]]:
+        """Raw frames by layout; a new layout is learnt from the first line that has none."""
+        assert self.fmt.cells is not None
+        count = pl.col("text").str.count_matches(self.fmt.cells.separator, literal=True)
+        rest = rest.with_columns(count=count)
+        found = []
+        for layout in self.layouts:
+            raw, rest = _taken(layout, rest)
+            if raw.height:
+                found.append((layout, raw))
+        vain: dict[int, int] = {}
+        while rest.height and len(self.layouts) < MOST_LAYOUTS:
+            line, text, separators = rest.row(0)
+            new = self._learnt(line, text)
+            if new is not None:
+                raw, left = _taken(new, rest)
+                if raw.height and left["line"].first() != line:  # it proves its own example
+                    self.layouts.append(new)
+                    found.append((new, raw))
+                    rest = left
+                    continue
+            vain[separators] = vain.get(separators, 0) + 1
+            tired = vain[separators] >= MOST_ATTEMPTS
+            rest = rest.filter(pl.col("count") != separators) if tired else rest.slice(1)
+        return found
+
+    def _learnt(self, line: int, text: str) -> Layout | None:
+        if any(head in text for head in self.rivals):
+            return None
+        return learn(self.fmt, self.source, line, text)
+
+    def _accepted(self, layout: Layout, raw: pl.DataFrame) -> Rows:
+        """The rows that decode and pass every check; of the others the fold says why not."""
+        whole = raw.with_columns(source=pl.lit(self.source.name))
+        if not layout.others:
+            none = pl.lit(pl.Series([[]], dtype=OTHER)).first()
+            whole = whole.with_columns(other=none)
+        schema = next(iter(self.fmt.schemas.values()))
+        return Rows(layout, accept(complete(whole), schema).frame)
+
+
+def _taken(layout: Layout, rest: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The raw frame of the lines of this layout, and what is left of `rest`, in order."""
+    alike = pl.col("count") == len(layout.segments) - 1
+    raw, odd = split(layout, rest.filter(alike))
+    if not raw.height:
+        return raw, rest
+    return raw, pl.concat([rest.filter(~alike), odd]).sort("line")

@@ -1,0 +1,97 @@
+"""Records printed again: a restarted job repeats iterations, and the later one counts.
+
+In: the records of one format, as `Record`s and as frames, once everything is bound. Out: which of
+them a later one supersedes, with a remark on each. Two records are the same one if they agree in
+the fields that the format names, as text, and come from the same host and rank: what several ranks
+print at once is no repetition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import polars as pl
+from assay.ingest.types import Cell, Code, Diagnostic, Format, Record, Span
+
+SUPERSEDED = "superseded"
+
+Key = tuple[str | None, ...]
+
+
+class Printed(NamedTuple):
+    """Rows of one frame that share what was bound to them."""
+
+    frame: pl.DataFrame
+    bound: Mapping[str, Cell]
+
+
+def superseded(
+    fmt: Format, source: str, records: Sequence[Record], printed: Sequence[Printed]
+) -> tuple[set[int], list[Diagnostic]]:
+    """Mark records that a later one repeats; lines of rows to be marked so, and the remarks."""
+    twice = _twice(fmt, records, printed)
+    if twice is None:
+        return set(), []
+    found: list[tuple[int, int, Key, Record | None]] = []
+    found += ((each.line, each.column, _key(fmt, each), each) for each in records)
+    for rows in printed:
+        found += _keys(fmt, rows, twice)
+    found.sort(key=lambda each: each[:2])
+    last: dict[Key, tuple[int, int, Record | None]] = {}
+    lines, remarks = set(), []
+    for line, column, key, record in found:
+        earlier = last.get(key)
+        last[key] = (line, column, record)
+        if earlier is None:
+            continue
+        if earlier[2] is None:
+            lines.add(earlier[0])
+        else:
+            earlier[2].mark = SUPERSEDED
+        message = f"{fmt.repeats[0]} {key[2]} is printed again in line {line}, which counts"
+        remarks.append(Diagnostic(Span(source, *earlier[:2]), Code.SUPERSEDED, message))
+    return lines, remarks
+
+
+def _key(fmt: Format, record: Record) -> Key:
+    texts = (record.cells[n].text if n in record.cells else None for n in fmt.repeats)
+    return (record.prefix.get("host"), record.prefix.get("rank"), *texts)
+
+
+def _twice(
+    fmt: Format, records: Sequence[Record], printed: Sequence[Printed]
+) -> pl.DataFrame | None:
+    """Host, rank and first field of what comes more than once; None where nothing does."""
+    first = fmt.repeats[0]
+    names = ["host", "rank", first]
+    types = dict.fromkeys(names, pl.String)
+    rows = [_key(fmt, record)[:3] for record in records]
+    parts = [pl.DataFrame(rows, schema=types, orient="row")]
+    parts += [rows.frame.select("host", "rank", pl.col(first).cast(pl.String)) for rows in printed]
+    if len(parts) == 2 and not rows and _rising(printed[0].frame[first]):
+        return None
+    every = pl.concat(parts)
+    twice = every.filter(every.is_duplicated()).unique()
+    return twice if twice.height else None
+
+
+def _rising(numbers: pl.Series) -> bool:
+    return bool((numbers.diff().drop_nulls() > 0).all())
+
+
+def _keys(
+    fmt: Format, rows: Printed, twice: pl.DataFrame
+) -> list[tuple[int, int, Key, Record | None]]:
+    """Line, column and key of the rows that may come more than once."""
+    own = [name for name in fmt.repeats if name not in rows.bound]
+    texts = rows.frame.select("line", "column", "host", "rank", pl.col(own).cast(pl.String))
+    some = texts.join(twice, on=["host", "rank", fmt.repeats[0]], how="semi", nulls_equal=True)
+    said = {name: cell.text for name, cell in rows.bound.items()}
+    return [
+        (
+            row["line"], row["column"],
+            (row["host"], row["rank"], *(said.get(n, row.get(n)) for n in fmt.repeats)), None,
+        )
+        for row in some.iter_rows(named=True)
+    ]  # fmt: skip

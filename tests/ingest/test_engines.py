@@ -1,0 +1,146 @@
+"""Two engines, one result: what columns read is what the folds read, to the bit."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import polars as pl
+import pytest
+from assay.ingest.formats import FORMATS
+from assay.ingest.pipeline import read_source
+from assay.ingest.scan import scan
+from assay.ingest.source import Source, source
+from assay.ingest.types import Reading
+from polars.testing import assert_frame_equal
+
+from ..conftest import FIXTURES
+
+CELLS = (
+    "consumed samples: {n}", "elapsed time per iteration (ms): {a}.{b}",
+    "learning rate: {a}.{b}E-05",
+    "lm loss: 2.46355{b}E+00", "loss scale: 1.0", "grad norm: 0.{b}", "grad norm: nan",
+    "number of skipped iterations:   {z}", "TFLOPs: 14{z}.{b}", "global batch size:  2048",
+    "elapsed time per iteration (s): {a}.{b}/{b}.{z}", "mem usages: 0.{b}", "mtp_1 loss: {z}.{b}",
+    "hip mem usage/free/total: {a}.10GB/{b}.88GB/255.98GB",
+    "iteration time: {a}.{b} s samples/sec: {z}.4",
+    "approx flops per GPU: {a}.9TFLOPS", "lm_loss=3.1{b}", "shards: a{b}/b", "actual seqlen: {n}",
+    "tokens per gpu per second (tgs): {a}.{b}", "loss scale: 1.{b}e6", "params norm: inf", "step",
+)  # fmt: skip
+LEADS = (
+    "", " ", "[default7]: ", "3:  ", "[node0137:0]: [2024-06-02 10:02:{s}] ",
+    "[NeMo I 2024-01-0{z}] ",
+    "[2025-03-02 10:11:12,131415][I][megatron/training_log:402:training_log]  ", "worker-{z}: ",
+    "10.7.21.{z}: ", "samples/sec: 7.{b} | ",
+)  # fmt: skip
+NOISE = (
+    "", "some words", "[default3]: words of another rank", "loss: 5", "tokens/s: 400 | lr: 0.1 |",
+    "time (ms) | forward: {a}.{b} | backward: {z}.5", "world size: {z}", "TP={z}, PP=1, DP=8",
+    "epoch {z} of iteration 5", "  12 | x: 3", "12", "[default1]:", "# head {z}", "seq_len: 4096",
+    "[Rank {z}] (after 20 iterations) memory (MB) | allocated: {a}.5 | max allocated: {b}.5",
+    "global batch size: 1024", "0.5 TFLOPs in {a} ms", "--", "caf\u00e9 iteration 7/ 9 |",
+    "validation loss at iteration {z} | lm loss value: {a}.0 |", "7 s/it\r8 s/it", "\x1b[31mred",
+    "setting number of micro-batches to constant {a}", "model: x{z}", "\t",
+)  # fmt: skip
+
+
+def log(rng: random.Random, lines: int) -> bytes:
+    """Some kinds of records and noise of one job, in any order, restarts and cuts among them."""
+    kinds = [
+        (rng.choice(LEADS), rng.sample(CELLS, rng.randrange(1, 9)), rng.choice([" |", "", " | "]))
+        for _ in range(rng.randrange(1, 4))
+    ]
+    spoken = rng.sample(NOISE, rng.randrange(1, len(NOISE)))
+    share = rng.choice([0.0, 0.2, 0.7])
+    out, step = [], rng.randrange(50)
+    for _ in range(lines):
+        step = step + 1 if rng.random() < 0.97 else max(0, step - 5)
+        numbers = {
+            "n": step * 2048, "a": rng.randrange(10, 20000), "b": f"{rng.randrange(1000):03}",
+            "z": rng.randrange(10), "s": f"{rng.randrange(60):02}",
+        }  # fmt: skip
+        if rng.random() < share:
+            out.append(rng.choice(spoken).format(**numbers))
+        else:
+            lead, cells, end = rng.choice(kinds)
+            text = " | ".join([f"iteration {step:8}/  {rng.choice(['500', '0500'])}", *cells])
+            out.append((lead + text + end).format(**numbers))
+    text = "\n".join(out) + rng.choice(["\n", ""])
+    return text.encode()
+
+
+def mutated(data: bytes, rng: random.Random, changes: int) -> bytes:
+    """The same with bytes changed, lost and put in, and lines torn and glued."""
+    lines = data.split(b"\n")
+    for _ in range(changes):
+        at = rng.randrange(len(lines))
+        line = lines[at]
+        cut = rng.randrange(len(line) + 1)
+        new = rng.choice([b"", b"|", b":", b"-", b"+", b"00", b".", b"e", b" ", b"/", b"x", b"nan",
+                          b"\n", b"\r", b"\xff", b"9" * 20, b"="])  # fmt: skip
+        keep = rng.choice([0, 0, 1, 2])
+        lines[at] = line[:cut] + new + line[cut + keep :]
+        if rng.random() < 0.05:
+            lines[at : at + 2] = [b"".join(lines[at : at + 2])]
+    return b"\n".join(lines)
+
+
+def both(data: bytes) -> Reading:
+    """The reading of the columns, which is that of the folds."""
+    whole = source("a.log", data)
+    assert isinstance(whole, Source)
+    one, other = (read_source(whole, FORMATS, engine=engine) for engine in ("cells", "folds"))
+    assert one.accounting == other.accounting
+    assert one.refused == other.refused
+    assert one.remarks == other.remarks
+    assert one.raw == other.raw
+    assert one.overridden == other.overridden
+    assert list(one.frames) == list(other.frames)
+    for name, frame in one.frames.items():
+        assert_frame_equal(frame, other.frames[name], check_exact=True)
+    by = pl.all()
+    assert_frame_equal(one.provenance.sort(by), other.provenance.sort(by), check_exact=True)
+    return one
+
+
+def taken(data: bytes) -> int:
+    """How many lines the columns read."""
+    whole = source("a.log", data)
+    assert isinstance(whole, Source)
+    return scan(whole, FORMATS).taken
+
+
+def agree(seed: int, lines: int, changes: int) -> tuple[int, int]:
+    """How many lines were read by columns before the changes and after them."""
+    rng = random.Random(seed)
+    data = log(rng, lines)
+    hurt = mutated(data, rng, changes)
+    both(data)
+    both(hurt)
+    return taken(data), taken(hurt)
+
+
+def test_generated_logs_and_mutations() -> None:
+    counts = [agree(seed, 100, 30) for seed in range(12)]
+    before, after = (sum(each) for each in zip(*counts, strict=True))
+    assert before > 12 * 100 * 0.2
+    assert after > before / 3
+
+
+@pytest.mark.slow
+def test_many_generated_logs_and_mutations() -> None:
+    for seed in range(100, 350):
+        agree(seed, 200, 60)
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("megatron_*/*.log")), ids=lambda p: p.name)
+def test_fixtures(path: Path) -> None:
+    both(path.read_bytes())
+
+
+@pytest.mark.slow
+def test_every_real_input(corpus: Path) -> None:
+    files = [p for p in (corpus / "corpus").rglob("*") if p.is_file() and p.suffix != ".tsv"]
+    assert len(files) > 50
+    for path in files:
+        both(path.read_bytes())
