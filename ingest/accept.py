@@ -7,7 +7,7 @@ are kept in `PROVENANCE`, one row each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -135,13 +135,18 @@ Place = Callable[[int, str], tuple[int, int] | None]
 """Row and field → line and column of the cell, for diagnostics; None: where the record is."""
 
 
-def accept(raw: pl.DataFrame, schema: Schema, place: Place | None = None) -> Accepted:
+def accept(
+    raw: pl.DataFrame,
+    schema: Schema,
+    place: Place | None = None,
+    proven: Set[str] = frozenset(),
+) -> Accepted:
     """Decode and validate a raw frame: the rows that stand, and a diagnostic per row that does not.
 
     `place` says where a cell stands; without it a diagnostic points at its record. `bad` holds the
-    positions of the refused rows in `raw`.
+    positions of the refused rows in `raw`. Cells of the columns in `proven` match their terminals.
     """
-    decoded = decode(raw, schema)
+    decoded = decode(raw, schema, proven)
     refused = [
         _undecodable(raw, row, schema, place) for row in decoded.faults.iter_rows(named=True)
     ]

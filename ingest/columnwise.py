@@ -14,7 +14,7 @@ from typing import NamedTuple
 import polars as pl
 from assay.ingest.accept import OTHER, accept, complete
 from assay.ingest.below import open_ended
-from assay.ingest.layout import Layout, learn, split
+from assay.ingest.layout import Layout, learn, proven, split
 from assay.ingest.source import Source
 from assay.ingest.types import Format
 
@@ -94,7 +94,8 @@ class Columnwise:
             none = pl.lit(pl.Series([[]], dtype=OTHER)).first()
             whole = whole.with_columns(other=none)
         schema = next(iter(self.fmt.schemas.values()))
-        return Rows(layout, accept(complete(whole), schema).frame)
+        sure = proven(layout, schema)
+        return Rows(layout, accept(complete(whole), schema, proven=sure).frame)
 
 
 def _taken(layout: Layout, rest: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

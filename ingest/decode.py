@@ -8,6 +8,7 @@ terminal of its column is undecodable: polars alone would read `+1`, `007` or `1
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import NamedTuple
 
 import polars as pl
@@ -32,12 +33,14 @@ def expected(spec: FieldSpec) -> str:
     return _EXPECTED.get(spec.terminal, spec.terminal.lower())
 
 
-def decode(raw: pl.DataFrame, schema: Schema) -> Decoded:
-    """Type every column of `raw` that `schema` declares; columns no record prints are null."""
+def decode(raw: pl.DataFrame, schema: Schema, proven: Set[str] = frozenset()) -> Decoded:
+    """Type every column of `raw` that `schema` declares; columns no record prints are null.
+
+    The cells of the columns in `proven` are known to match their terminals.
+    """
     specs = fields(schema)
     columns: dict[str, pl.Expr] = {name: pl.col(name) for name in BASE if name in raw}
-    bad: list[pl.DataFrame] = []
-    numbered = raw.with_row_index("row")
+    proofs: dict[str, pl.Expr] = {}
     for name, spec in specs.items():
         if name in columns:
             continue
@@ -46,32 +49,38 @@ def decode(raw: pl.DataFrame, schema: Schema) -> Decoded:
             if spec.has_ulp:
                 columns[f"{name}_ulp"] = pl.lit(None, dtype=pl.Float64)
             continue
-        value, ulp, proven = _typed(spec, raw.columns)
-        columns[name] = pl.when(proven).then(value)
+        value, ulp, proof = _typed(spec, raw.columns, proven=name in proven)
+        columns[name] = pl.when(proof).then(value)
         if ulp is not None:
-            columns[f"{name}_ulp"] = pl.when(proven).then(ulp)
-        bad.append(
-            numbered.filter(pl.col(name).is_not_null() & ~proven).select(
-                "row", field=pl.lit(name), text=pl.col(name)
-            )
-        )
+            columns[f"{name}_ulp"] = pl.when(proof).then(ulp)
+        proofs[name] = (pl.col(name).is_not_null() & ~proof).alias(f"{name}@bad")
+    typed = raw.select(**columns, **{f"{name}@bad": proof for name, proof in proofs.items()})
     empty = pl.DataFrame(schema={"row": pl.UInt32, "field": pl.String, "text": pl.String})
-    return Decoded(raw.select(**columns), pl.concat([empty, *bad]))
+    bad = [empty]
+    for name in proofs:
+        if typed[f"{name}@bad"].any():
+            rows = raw.with_row_index("row").filter(typed[f"{name}@bad"])
+            bad.append(rows.select("row", field=pl.lit(name), text=pl.col(name)))
+    return Decoded(typed.select(list(columns)), pl.concat(bad))
 
 
-def _typed(spec: FieldSpec, present: list[str]) -> tuple[pl.Expr, pl.Expr | None, pl.Expr]:
+def _typed(
+    spec: FieldSpec, present: list[str], *, proven: bool
+) -> tuple[pl.Expr, pl.Expr | None, pl.Expr]:
     """Value, unit in the last place and proof of one column, as expressions over the raw frame."""
     text = pl.col(spec.name)
     if spec.dtype == pl.String:
         return text, None, text.is_not_null()
     shape = text.str.contains(f"^(?:{terminal(spec.terminal)})$")
+    if proven:
+        shape = text.is_not_null()
     if spec.dtype == pl.Boolean:
         return text.str.to_lowercase().is_in(["true", "yes", "on", "✓", "✔", "✅"]), None, shape
     scaled = f"{spec.name}@scale" in present
     scale = pl.col(f"{spec.name}@scale").fill_null(1.0) if scaled else pl.lit(1.0)
     if spec.dtype.is_integer():
         return _integer(text, scale, shape, scaled=scaled)
-    digits = text.str.replace_all(",", "", literal=True)
+    digits = text if proven else text.str.replace_all(",", "", literal=True)
     number = digits.cast(pl.Float64, strict=False)
     value = number * scale if scaled else number
     ulp = None

@@ -19,7 +19,7 @@ from assay.ingest.carve import PLACES, peel, region
 from assay.ingest.parse import terminal
 from assay.ingest.schema import FieldSpec, fields
 from assay.ingest.source import Source
-from assay.ingest.types import Format, Line, Record, Region
+from assay.ingest.types import Format, Line, Record, Region, Schema
 
 CANONICAL = "(?:0|[1-9][0-9]*)"
 """An integer whose digits are those of its value: records are told apart by it."""
@@ -73,6 +73,17 @@ class Layout:
     def fields(self) -> tuple[str, ...]:
         """The columns that such a line prints."""
         return tuple(value.field for value in self.values if value.field)
+
+
+def proven(layout: Layout, schema: Schema) -> frozenset[str]:
+    """The columns whose cells match their terminals, since their patterns say so."""
+    specs = fields(schema)
+    numbers = {"INT": {CANONICAL, terminal("INT")}, "NUMBER": {CANONICAL, terminal("NUMBER")}}
+    return frozenset(
+        value.field
+        for value in layout.values
+        if value.field and value.pattern in numbers.get(specs[value.field].terminal, ())
+    )
 
 
 class _Place(NamedTuple):

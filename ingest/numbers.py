@@ -100,9 +100,14 @@ def last_place(text: pl.Expr) -> pl.Expr:
     ...     t=last_place(pl.col("t")))["t"].to_list()
     [0.01, 1e-05, 1.0, None]
     """
-    decimals = text.str.extract(r"\.([0-9]*)").str.len_bytes().cast(pl.Int64).fill_null(0)
-    exponent = text.str.extract(r"[0-9.][eE]([+-]?[0-9]+)").cast(pl.Int64).fill_null(0)
-    place = pl.lit(10.0).pow((exponent - decimals).cast(pl.Float64))
+    point = text.str.find(".", literal=True).cast(pl.Int64)
+    letter = pl.coalesce(text.str.find(each, literal=True) for each in "eE").cast(pl.Int64)
+    end = letter.fill_null(text.str.len_bytes().cast(pl.Int64))
+    decimals = (end - point - 1).fill_null(0)
+    # an exponent of more than eighteen digits leaves no last place
+    exponent = text.str.slice(letter + 1).cast(pl.Int64, strict=False)
+    power = pl.when(letter.is_null()).then(0).otherwise(exponent)
+    place = pl.lit(10.0).pow((power - decimals).cast(pl.Float64))
     return pl.when(text.str.contains("[0-9]")).then(place)
 
 
