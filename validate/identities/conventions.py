@@ -13,7 +13,7 @@ import polars as pl
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Finding, Number
 from assay.validate.identities.following import Choice, Followed
-from assay.validate.identities.rowwise import other_formula
+from assay.validate.identities.misses import other_formula
 from assay.validate.identities.runs import UNITS, label
 
 FORMULA = "formula"

@@ -1,90 +1,26 @@
-"""Laws of an estimator's dump: totals and parts, memory and parameters, its own definitions.
+"""Laws of an estimator's dump: its totals, its own definitions, and what cannot be.
 
 An estimator may define what it prints as it likes; a breach of its own definitions is a warning,
-an impossible number an error. Sizes are printed in powers of 1024 under decimal names.
+an impossible number an error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
-from assay.ingest.types import Span
+from assay.validate.identities.dump import Dump, number
+from assay.validate.identities.dump_sums import left_out, sums, time_per_step, weights
 from assay.validate.identities.evidence import Evidence
-from assay.validate.identities.finding import Finding, Kind, Number, Severity
+from assay.validate.identities.finding import Finding, Number
 
-MEMORY = "estimator-memory"
-TOTAL = "estimator-total"
-RATE = "estimator-time-per-step"
 POWER = "power-shares"
 DEFINITION = "estimator-definition"
 OVERFLOW = "memory-overflow"
 NEGATIVE = "negative-size"
 
-Row = Mapping[str, Any]
-GIB = 2.0**30
-
-ONCE = ("softmax_f", "softmax_b", "embedding_f", "embedding_b")
-LEFT_OUT = ("projection_f", "projection_b")
-PARTS = {
-    "total": ("embedding", "hidden", "softmax", "projection"),
-    "total_of_kinds": ("weight", "activation", "pointwise"),
-}
-DAY, EPOCHS, WORDS = 86400.0, 100.0, 768648884.0
-"""What `time_per_step` divides: a day over so many passes of a corpus of so many words."""
-
 DERATE = 0.7
 SIZES = ("memory", "memory_per_shard", "memory_bandwidth", "memory_size", "l2_bandwidth", "l2_size",
          "shared_memory_size", "interconnect_bandwidth", "bytes", "flop", "gmem_bytes",
          "l2mem_bytes", "time", "step_time", "parameters")  # fmt: skip
-
-
-class _Dump:
-    """The rows of one dump, by frame and name."""
-
-    def __init__(self, evidence: Evidence, row: Row) -> None:
-        self.row = row
-        self.source, self.first = row["source"], row["dump"]
-        self.frames = {
-            name: frame.filter((pl.col("source") == self.source) & (pl.col("dump") == self.first))
-            for name, frame in evidence.reading.frames.items()
-            if name.startswith("deepflow_") and "dump" in frame.columns
-        }
-        self.config = _config(evidence, self.source)
-
-    def named(self, frame: str) -> dict[str, dict[str, Any]]:
-        """Rows of a frame by name; the first stands where a name comes twice."""
-        table = self.frames.get(f"deepflow_{frame}", pl.DataFrame())
-        found: dict[str, dict[str, Any]] = {}
-        for row in table.iter_rows(named=True):
-            found.setdefault(row["name"], row)
-        return found
-
-    def machine(self) -> dict[str, Any] | None:
-        """The row of the chip."""
-        table = self.frames.get("deepflow_machine", pl.DataFrame())
-        return table.row(0, named=True) if not table.is_empty() else None
-
-    def finding(
-        self, law: str, kind: Kind, severity: Severity, rows: list[Row], text: str, meaning: str,
-        observed: tuple[Number, ...] = (), implied: tuple[Number, ...] = (),
-    ) -> Finding:  # fmt: skip
-        spans = dict.fromkeys(Span(r["source"], r["line"], r["column"] or 1) for r in rows)
-        return Finding(law, kind, severity, tuple(spans)[:4], observed, implied, text, meaning,
-                       cases=(f"{self.source}#{self.first}",))  # fmt: skip
-
-
-def _config(evidence: Evidence, source: str) -> dict[str, Any] | None:
-    from assay.validate.estimates import _beside  # noqa: PLC0415
-
-    frame = evidence.reading.frames.get("deepflow_config", pl.DataFrame())
-    if frame.is_empty():
-        return None
-    dumps = evidence.reading.frames["deepflow_dump"]["source"].to_list()
-    place = _beside(dumps, frame["source"].to_list()).get(source)
-    rows = frame.filter(pl.col("source") == place) if place else frame.clear()
-    return rows.row(0, named=True) if not rows.is_empty() else None
 
 
 def dumps(evidence: Evidence) -> list[Finding]:
@@ -94,145 +30,14 @@ def dumps(evidence: Evidence) -> list[Finding]:
         return []
     found = []
     for row in frame.iter_rows(named=True):
-        dump = _Dump(evidence, row)
-        for law in (_weights, _left_out, _sums, _time_per_step, _power, _derate, _hidden_bytes,
+        dump = Dump(evidence, row)
+        for law in (weights, left_out, sums, time_per_step, _power, _derate, _hidden_bytes,
                     _interconnect, _overflow, _negative):  # fmt: skip
             found += law(dump)
     return found
 
 
-def _weights(dump: _Dump) -> list[Finding]:
-    """Weight memory against the parameters of the same dump."""
-    memory, kernels = dump.named("memory").get("weight"), dump.named("kernel")
-    clip, count = kernels.get("gradclip_hidden"), dump.row["parameters"]
-    if memory is None or clip is None or not count or not clip["flop"] or not memory["memory"]:
-        return []
-    size = clip["bytes"] * 4 / (clip["flop"] * 3)  # clipping: 4 flop and 3 transfers per element
-    low, high = ((count + end * (dump.row["parameters_ulp"] or 0.0)) * size for end in (-0.5, 1.0))
-    printed = _number("weight_memory", memory["memory"], memory["memory_ulp"], "B")
-    if printed.low <= high and printed.high >= low:
-        return []
-    text = (
-        f"weights take {memory['memory'] / GIB:.1f} GiB, {count / 1e9:g} billion parameters of "
-        f"{size:g} bytes {count * size / GIB:.1f} GiB"
-    )
-    implied = Number("weight_memory", count * size, low, high, "B")
-    text += _softmax_of_projection(kernels, (count * size - memory["memory"]) / size, high - low)
-    return [dump.finding(MEMORY, "identity", "warning", [memory, dump.row], text,
-                         "Take the memory of the weights from the parameters.",
-                         (printed,), (implied,))]  # fmt: skip
-
-
-def _softmax_of_projection(kernels: dict[str, dict[str, Any]], lacking: float, slack: float) -> str:
-    """The cause, where the elements that lack are a softmax weight of D less one of P."""
-    sizes = [kernels.get(f"gradclip_{name}") for name in ("hidden", "projection", "softmax")]
-    if any(row is None or not row["flop"] for row in sizes):
-        return ""
-    hidden, projection, softmax = (row["flop"] // 4 for row in sizes if row is not None)
-    width = round((hidden / 8) ** 0.5)
-    if abs((width - projection / width) * softmax / width - lacking) > slack:
-        return ""
-    return ": the softmax weight is counted with the projection width, its product with the hidden"
-
-
-def _left_out(dump: _Dump) -> list[Finding]:
-    """Parts of the step that its total leaves out, told by whole cells."""
-    parts, kernels = dump.named("part"), dump.named("kernel")
-    total, place = dump.row["step_time"], dump.row["step_time_ulp"] or 0.0
-    need = {*ONCE, *LEFT_OUT, "Cf", "Cb", "R"}
-    clip = [kernels.get(n) for n in ("apply_grad_softmax", "gradclip_softmax")]
-    if total is None or not need <= set(parts) or any(k is None or not k["time"] for k in clip):
-        return []
-    spent = {name: parts[name]["time"] for name in need}
-    if any(value is None for value in spent.values()) or spent["Cb"] < spent["R"]:
-        return []
-    once = sum(spent[n] for n in ONCE) + spent["R"] + sum(k["time"] for k in clip if k)
-    out = sum(spent[n] for n in LEFT_OUT)
-    cell = spent["Cf"] + spent["Cb"]
-    slack = (2.0 * place + 1e-12 * total) / cell
-    if not _whole((total - once) / cell, slack) or _whole((total - once - out) / cell, slack):
-        return []
-    text = f"Time leaves out {' and '.join(LEFT_OUT)}, {out:.3f} s: without them {round((total - once) / cell)} whole cells remain, with them none do"  # noqa: E501
-    printed = _number("step_time", total, place, "s")
-    implied = Number("step_time", total + out, total + out - place, total + out + place, "s")
-    return [dump.finding(TOTAL, "identity", "warning", [dump.row, parts["projection_f"]], text,
-                         "Add the parts that are left out.", (printed,), (implied,))]  # fmt: skip
-
-
-def _whole(value: float, slack: float) -> bool:
-    return value > 0.5 and abs(value - round(value)) <= slack
-
-
-def _sums(dump: _Dump) -> list[Finding]:
-    """A total of memory against its parts."""
-    rows, found = dump.named("memory"), []
-    for total, parts in PARTS.items():
-        if total not in rows or not set(parts) <= set(rows):
-            continue
-        whole = rows[total]
-        held = [rows[name] for name in parts]
-        if any(row["memory"] is None for row in (whole, *held)):
-            continue
-        made = sum(row["memory"] for row in held)
-        place = sum(row["memory_ulp"] or 0.0 for row in (whole, *held)) / 2 + 1.0
-        gap = abs(made - whole["memory"])
-        if gap <= place:
-            continue
-        printed = _number("memory", whole["memory"], whole["memory_ulp"], "B")
-        implied = Number("memory", made, made - place, made + place, "B")
-        severity: Severity = "error" if gap > place + 3 * (whole["memory_ulp"] or 0) else "note"
-        text = f"a total of {whole['memory'] / GIB:.1f} GiB over parts of {made / GIB:.1f} GiB"
-        found.append(
-            dump.finding(
-                TOTAL, "identity", severity, [whole, *held[:3]], text,
-                "One part or the total is wrong.", (printed,), (implied,),
-            )
-        )  # fmt: skip
-    return found
-
-
-def _time_per_step(dump: _Dump) -> list[Finding]:
-    """A time per step that belongs to another batch than the dump's."""
-    printed, place = dump.row["next_step_time"], dump.row["next_step_time_ulp"] or 0.0
-    batch, steps = _batch(dump)
-    if not printed or batch is None or steps is None:
-        return []
-    unit = EPOCHS * WORDS / (DAY * steps)
-    low, high = ((printed + end * place) * unit for end in (-0.5, 1.0))
-    own = DAY * batch * steps / (EPOCHS * WORDS)
-    if low <= batch <= high:
-        return []
-    middle = round((low + high) / 2)
-    whole = middle if low <= middle <= high else None
-    meant = f"batch {whole}" if whole else "no whole batch"
-    text = f"time_per_step {printed:g} s is that of {meant}, the dump's batch is {batch}"
-    observed = _number("time_per_step", printed, place, "s")
-    return [dump.finding(RATE, "identity", "warning", [dump.row], text,
-                         "Do not compare the two times: they are of different batches.",
-                         (observed,), (Number("time_per_step", own, own, own, "s"),))]  # fmt: skip
-
-
-def _batch(dump: _Dump) -> tuple[int | None, int | None]:
-    """Batch and sequence, from the configuration or from the dump's own integers."""
-    if dump.config is not None and dump.config["batch"] and dump.config["sequence"]:
-        return int(dump.config["batch"]), int(dump.config["sequence"])
-    kernels = dump.named("kernel")
-    hidden, embedding = kernels.get("hidden_forward"), kernels.get("embedding_forward")
-    clip = kernels.get("gradclip_hidden")
-    if hidden is None or embedding is None or clip is None:
-        return None, None
-    if not hidden["flop"] or not embedding["bytes"] or not clip["flop"]:
-        return None, None
-    width = round((clip["flop"] / 4 / 8) ** 0.5)  # 2D × 4D elements, 4 flop each
-    size = clip["bytes"] * 4 / (clip["flop"] * 3)
-    batch = hidden["flop"] / (13 * width)
-    steps = embedding["bytes"] / (2 * batch * width * size) if batch else 0.0
-    if not (_whole(batch, 1e-9) and _whole(steps, 1e-9)):
-        return None, None
-    return round(batch), round(steps)
-
-
-def _power(dump: _Dump) -> list[Finding]:
+def _power(dump: Dump) -> list[Finding]:
     """Power shares of the configuration that sum to more than the budget."""
     config = dump.config
     if config is None:
@@ -248,7 +53,7 @@ def _power(dump: _Dump) -> list[Finding]:
                          (Number("power", 1.0, 0.0, 1.0, "1"),))]  # fmt: skip
 
 
-def _derate(dump: _Dump) -> list[Finding]:
+def _derate(dump: Dump) -> list[Finding]:
     """Rates of the chip are printed before the derate that its times use."""
     chip, gemm = dump.machine(), dump.named("gemm").get("Cf")
     if chip is None or gemm is None or not chip["peak_flops"] or not gemm["time"]:
@@ -265,7 +70,7 @@ def _derate(dump: _Dump) -> list[Finding]:
     return [dump.finding(DEFINITION, "convention", "note", [chip], text, meaning)]
 
 
-def _hidden_bytes(dump: _Dump) -> list[Finding]:
+def _hidden_bytes(dump: Dump) -> list[Finding]:
     """The hidden weight's gradient counted in bytes where elements are meant."""
     kernels = dump.named("kernel")
     row, clip = kernels.get("hidden_backward"), kernels.get("gradclip_hidden")
@@ -286,7 +91,7 @@ def _hidden_bytes(dump: _Dump) -> list[Finding]:
     return [dump.finding(DEFINITION, "convention", "note", [row], text, meaning)]
 
 
-def _interconnect(dump: _Dump) -> list[Finding]:
+def _interconnect(dump: Dump) -> list[Finding]:
     chip, config = dump.machine(), dump.config
     if chip is None or config is None or chip["interconnect_bandwidth"] != 0.0:
         return []
@@ -297,17 +102,17 @@ def _interconnect(dump: _Dump) -> list[Finding]:
     return [dump.finding(DEFINITION, "convention", "note", [chip, config], text, meaning)]
 
 
-def _overflow(dump: _Dump) -> list[Finding]:
+def _overflow(dump: Dump) -> list[Finding]:
     value = dump.row["memory_overflow"]
     if value is None or value - (dump.row["memory_overflow_ulp"] or 0.0) <= 1.0:
         return []
-    rate = _number("memory_overflow", value, dump.row["memory_overflow_ulp"], "1")
+    rate = number("memory_overflow", value, dump.row["memory_overflow_ulp"], "1")
     text = f"the step needs {value:g} times the memory there is, and is timed as if it fitted"
     meaning = "The time is of a machine that could hold the model."
     return [dump.finding(OVERFLOW, "statistical", "note", [dump.row], text, meaning, (rate,))]
 
 
-def _negative(dump: _Dump) -> list[Finding]:
+def _negative(dump: Dump) -> list[Finding]:
     found = []
     for frame in dump.frames.values():
         for name in set(SIZES) & set(frame.columns):
@@ -320,8 +125,3 @@ def _negative(dump: _Dump) -> list[Finding]:
                     (Number(name, value, value, value, "1"),),
                 ))  # fmt: skip
     return found
-
-
-def _number(name: str, value: float, place: float | None, unit: str) -> Number:
-    half = place or 0.0
-    return Number(name, value, value - half / 2, value + half, unit)

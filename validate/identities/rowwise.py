@@ -8,7 +8,6 @@ satisfies the row, it is the explanation. Rows of one table with one explanation
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
@@ -18,14 +17,12 @@ from assay.ingest.types import Span
 from assay.validate.identities import suspects as reasons
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Finding, Number, Severity
-from assay.validate.identities.following import Choice, Followed, hits
 from assay.validate.identities.layout import BATCH, DEGREES, DIVIDED
 from assay.validate.identities.layout import TOKENS as BATCH_TOKENS
+from assay.validate.identities.misses import Miss, misses
 from assay.validate.identities.proportional import PER_TOKEN
-from assay.validate.identities.relation import judged
-from assay.validate.identities.rows import Candidate, Rows
 from assay.validate.identities.runs import MEASURED, UNITS, label
-from assay.validate.identities.speeds import PER_GPU, SAMPLES, TOKENS, cells
+from assay.validate.identities.speeds import PER_GPU, SAMPLES, TOKENS
 
 SMALL = 3.0
 """Units in the last place up to which a miss is a matter of rounding."""
@@ -53,99 +50,14 @@ MEANINGS: dict[str, str] = {
 }
 
 
-@dataclass
-class Miss:
-    """A row, what it misses, and what it keeps."""
-
-    case: str
-    group: str
-    missed: list[dict[str, Any]] = field(default_factory=list)
-    kept: list[dict[str, Any]] = field(default_factory=list)
-    choices: list[Choice] = field(default_factory=list)
-    believed: bool = False  # whether what is missed is believed without an explanation
-
-    @property
-    def first(self) -> dict[str, Any]:
-        """The missed relation that says most: exact ones, then the narrowest."""
-        return min(self.missed, key=lambda c: (c["place"] > 0, len(c["cells"]), -c["off"]))
-
-
 def row_findings(evidence: Evidence) -> list[Finding]:
     """Findings of all relations and formulas, one per row or explanation."""
-    misses = _misses(evidence)
-    told = [(miss, _explained(evidence, miss)) for miss in misses.values()]
+    told = [(miss, _explained(evidence, miss)) for miss in misses(evidence).values()]
     found: list[Finding] = []
     for miss, suspect in told:
         if miss.believed or suspect is not None:
             found.append(_finding(evidence, miss, suspect))
     return _merged(found)
-
-
-def _misses(evidence: Evidence) -> dict[str, Miss]:
-    """Every row that misses a believed relation, or a formula the document knows."""
-    checked = evidence.checked.filter("believed")
-    bad = checked.filter(~pl.col("hit"))
-    found = {
-        row["case"]: Miss(row["case"], row["group"], believed=True)
-        for row in bad.iter_rows(named=True)
-    }
-    for each, choice in evidence.choices:
-        for at, hit in zip(choice.at, choice.hits, strict=True):
-            if hit == 0 and _counts(each.rows, choice, int(at)):
-                case = each.rows.table["case"][int(at)]
-                miss = found.setdefault(case, Miss(case, choice.group))
-                strong = choice.believed or choice.far[choice.at == at].any()
-                miss.believed |= bool(strong)
-    for row in checked.filter(pl.col("case").is_in(list(found))).iter_rows(named=True):
-        miss = found[row["case"]]
-        (miss.kept if row["hit"] else miss.missed).append(row)
-    for each, choice in evidence.choices:
-        names = each.rows.table["case"].gather(choice.at).to_list()
-        for case, at, hit, far in zip(names, choice.at, choice.hits, choice.far, strict=True):
-            known = choice.believed or choice.proven or far
-            if case in found and np.isfinite(hit) and known:
-                row = _as_checked(each, choice, int(at))
-                (found[case].kept if hit else found[case].missed).append(row)
-                found[case].choices.append(choice)
-    return {case: miss for case, miss in found.items() if miss.missed}
-
-
-def _counts(rows: Rows, choice: Choice, at: int) -> bool:
-    """Whether a missed formula is worth a word: believed here, or known to the document."""
-    if choice.far[choice.at == at].any():
-        return True
-    if not (choice.believed or choice.proven):
-        return False
-    return other_formula(rows, choice, at) is None
-
-
-def other_formula(rows: Rows, choice: Choice, at: int) -> Candidate | None:
-    """Another formula that the document proves and this row follows."""
-    return next((each for each in choice.others if hits(rows, each)[at] == 1), None)
-
-
-def _as_checked(each: Followed, choice: Choice, at: int) -> dict[str, Any]:
-    rows, candidate = each.rows, choice.candidate
-    row = rows.table.row(at, named=True)
-    inputs = [name for name in ("hidden", "layers", "vocab", "seq_len", "parameters", "heads", "tp")
-              if row.get(name) is not None]  # fmt: skip
-    low, value, high = (float(end[at]) for end in rows.printed)
-    implied = [float(end[at]) for end in candidate.implied]
-    frame = pl.DataFrame(
-        {"printed": [value], "low": [low], "high": [high], "place": [float(rows.place[at])],
-         "implied": [implied[1]], "implied_low": [implied[0]], "implied_high": [implied[2]]}
-    )  # fmt: skip
-    speed = cells(row["says"])
-    held = {choice.quantity, *speed, *inputs, "gpus", "nodes"}
-    if row["says"] == "tokens_per_gpu_per_s":  # a rate per GPU owes nothing to their number
-        held -= {"gpus", "nodes"}
-    return judged(frame).row(0, named=True) | {
-        "law": choice.quantity,
-        "quantity": choice.quantity,
-        "cells": sorted(held),
-        "formula_id": candidate.formula_id,
-        "tried": choice.tried,
-    }
 
 
 def _explained(evidence: Evidence, miss: Miss) -> reasons.Suspect | None:
