@@ -8,7 +8,7 @@ TREE   := $(shell find grammars ingest model validate -name __pycache__ -prune -
 STAMP  := $(VENV)/.installed-$(TREE)
 TEST   := $(VENV)/.installed-test-$(TREE)
 
-.PHONY: report test test-slow lint types accuracy docs clean
+.PHONY: report test test-slow lint types accuracy docs golden bench bench-4gb clean
 
 report: $(STAMP)
 	$(BIN)/assay report fixtures/
@@ -31,6 +31,13 @@ accuracy: $(TEST)
 
 docs: $(TEST)
 	$(BIN)/python -m assay.ingest.describe docs/formats
+
+# speed and memory beside a loop of regular expressions: build/bench.json and docs/performance.md
+bench: $(TEST)
+	$(BIN)/python -m tests.benchmarks --page
+
+bench-4gb: $(TEST)
+	$(BIN)/python -m tests.benchmarks --only rss_4gb --page
 
 # goldens of the fixtures, written again: what a change of a schema or a model does to them is in the diff
 golden: $(STAMP)

@@ -1,0 +1,194 @@
+"""`make bench`: how fast and in how much memory, beside what one would write without assay.
+
+In: nothing; inputs are drawn with a seed into build/bench. Out: build/bench.json, a list of {name,
+value, unit, n, low, high}, medians of several rounds in which everything takes its turn, and, with
+--page, docs/performance.md. Results are compared before a ratio is believed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from tests.benchmarks import inputs
+from tests.benchmarks.baseline import FIELDS
+from tests.benchmarks.page import machine, page
+from tests.conftest import ROOT
+
+BUILD = ROOT / "build" / "bench"
+ASSAY = str(Path(sys.executable).parent / "assay")
+LARK_SLICE = 500_000
+MEGA, GIGA = 10**6, 10**9
+
+
+class Failed(RuntimeError):
+    """A measurement that cannot be believed."""
+
+
+def entry(name: str, values: Sequence[float], unit: str) -> dict[str, object]:
+    """One line of bench.json: the median, and the range of the rounds."""
+    return {"name": name, "value": statistics.median(values), "unit": unit, "n": len(values),
+            "low": min(values), "high": max(values)}  # fmt: skip
+
+
+def child(*arguments: str | Path) -> float:
+    """Seconds that something took in a process of its own."""
+    command = [sys.executable, "-m", "tests.benchmarks.child", *map(str, arguments)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failed(done.stderr)
+    return float(done.stdout.split()[-1])
+
+
+def whole(command: Sequence[str | Path], *, ends: Sequence[int] = (0,)) -> tuple[float, float]:
+    """Seconds and peak memory (MB) of a whole process and those it waited for."""
+    began = time.perf_counter()
+    running = subprocess.Popen(
+        [*map(str, command)], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    assert running.stderr is not None
+    said = running.stderr.read()
+    _, status, used = os.wait4(running.pid, 0)
+    running.returncode = os.waitstatus_to_exitcode(status)
+    if running.returncode not in ends:
+        raise Failed(f"{command}: {running.returncode}: {said.decode()[-500:]}")
+    scale = 1 if sys.platform == "darwin" else 1024
+    return time.perf_counter() - began, used.ru_maxrss * scale / MEGA
+
+
+def fresh(name: str) -> Path:
+    """A place to write that is not there."""
+    path = BUILD / "out" / name
+    shutil.rmtree(path, ignore_errors=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def same(folder: Path, loop: Path) -> None:
+    """Raise `Failed` unless both have the same rows, and the same values in every column."""
+    ours = pl.read_parquet(folder / "megatron_iteration.parquet")
+    theirs = pl.read_parquet(loop)
+    if ours.height != theirs.height:
+        raise Failed(f"{ours.height} rows by assay, {theirs.height} by the loop")
+    for name in FIELDS:
+        if not ours[name].equals(theirs[name]):
+            raise Failed(f"column {name} differs: {ours[name].sum()}, {theirs[name].sum()}")
+
+
+def logs(size: int, rounds: int) -> list[dict[str, object]]:
+    """Each kind of log by assay, by the loop, by Lark and by grep, in turns."""
+    found: list[dict[str, object]] = []
+    seconds: dict[str, list[float]] = {}
+    for kind in inputs.KINDS:
+        path = inputs.log(BUILD, kind, size)
+        mega = path.stat().st_size / MEGA
+        ours, loops = [], []
+        for _ in range(rounds):
+            ours.append(child("ingest", path, fresh("ingest")))
+            loops.append(child("loop", path, fresh("loop.parquet")))
+            same(BUILD / "out" / "ingest", BUILD / "out" / "loop.parquet")
+        seconds[kind] = ours
+        if kind != "prefixed":
+            ratios = [loop / own for loop, own in zip(loops, ours, strict=True)]
+            found.append(entry(kind, ratios, "×"))
+        found.append(entry(f"{kind}_mb_s", [mega / s for s in ours], "MB/s"))
+        found.append(entry(f"{kind}_re_mb_s", [mega / s for s in loops], "MB/s"))
+        for tool in ("grep", "rg"):
+            if shutil.which(tool):
+                taken = [whole([tool, "-cF", "iteration", path], ends=(0, 1))[0]
+                         for _ in range(rounds)]  # fmt: skip
+                found.append(entry(f"{kind}_{tool}_mb_s", [mega / s for s in taken], "MB/s"))
+    ratios = [a / b for a, b in zip(seconds["prefixed"], seconds["dense"], strict=True)]
+    found.append(entry("prefixed_vs_dense", ratios, "×"))
+    dense = inputs.log(BUILD, "dense", size)
+    part = min(LARK_SLICE, size)
+    taken = [part / MEGA / child("lark", dense, str(part)) for _ in range(rounds)]
+    return [*found, entry("dense_lark_mb_s", taken, "MB/s")]
+
+
+def memory(name: str, size: int) -> list[dict[str, object]]:
+    """Peak memory of `assay ingest` on one large log."""
+    path = inputs.log(BUILD, "dense", size)
+    out = fresh("large")
+    seconds, peak = whole([ASSAY, "ingest", path, "-o", out])
+    path.unlink()
+    shutil.rmtree(out)
+    return [entry(name, [peak], "MB"), entry(f"{name}_seconds", [seconds], "s")]
+
+
+def many(count: int) -> list[dict[str, object]]:
+    """Dumps with their configurations per second, the report and the start included."""
+    folder = inputs.dumps(BUILD, count)
+    report = fresh("report.json")
+    seconds, _ = whole([ASSAY, "report", folder, "-o", report], ends=(0, 1))
+    read = json.loads(report.read_text(encoding="utf-8"))
+    if len(read["sources"]) != 2 * count or any(each["refused"] for each in read["sources"]):
+        raise Failed("not every dump is in the report")
+    taken, _ = whole([ASSAY, "ingest", folder, "-o", fresh("dumps")])
+    return [
+        entry("dumps_per_s", [count / seconds], "1/s"),
+        entry("dumps_files_per_s", [2 * count / seconds], "1/s"),
+        entry("dumps_ingest_files_per_s", [2 * count / taken], "1/s"),
+    ]
+
+
+def startup(rounds: int) -> list[dict[str, object]]:
+    """The whole process on a log of a hundred lines, to importing polars and pandera."""
+    text = inputs.log(BUILD, "noise95", 10**5).read_text(encoding="utf-8")
+    path = BUILD / "hundred.log"
+    dense = inputs.log(BUILD, "dense", 10**4).read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join([*text.splitlines(keepends=True)[:90], *dense[:10]]), encoding="utf-8")
+    imports = [sys.executable, "-c", "import polars, pandera.polars"]
+    found: dict[str, list[float]] = {"startup": [], "startup_report": [], "startup_import_s": []}
+    for _ in range(2 * rounds + 1):
+        base = whole(imports)[0]
+        found["startup_import_s"].append(base)
+        found["startup"].append(whole([ASSAY, "ingest", path, "-o", fresh("hundred")])[0] / base)
+        # nothing can be predicted for it, which is an exit code of its own
+        found["startup_report"].append(whole([ASSAY, "report", path], ends=(0, 4))[0] / base)
+    units = {"startup_import_s": "s"}
+    return [entry(name, values, units.get(name, "×")) for name, values in found.items()]
+
+
+def main() -> None:
+    """Measure what is asked for; figures of an earlier run that are not measured again stay."""
+    asked = argparse.ArgumentParser(prog="python -m tests.benchmarks")
+    asked.add_argument("--size", type=float, default=100, help="of the logs for ratios, MB")
+    asked.add_argument("--rounds", type=int, default=3)
+    asked.add_argument("--dumps", type=int, default=2000)
+    asked.add_argument("--only", nargs="*", help="logs, startup, dumps, rss_1gb, rss_4gb")
+    asked.add_argument("--page", action="store_true", help="write docs/performance.md")
+    told = asked.parse_args()
+    todo: dict[str, Callable[[], list[dict[str, object]]]] = {
+        "logs": lambda: logs(int(told.size * MEGA), told.rounds),
+        "startup": lambda: startup(told.rounds),
+        "dumps": lambda: many(told.dumps),
+        "rss_1gb": lambda: memory("rss_1gb", GIGA),
+        "rss_4gb": lambda: memory("rss_4gb", 4 * GIGA),
+    }
+    written = ROOT / "build" / "bench.json"
+    known = json.loads(written.read_text(encoding="utf-8")) if written.is_file() else []
+    figures = {each["name"]: each for each in known}
+    for name in told.only or ["logs", "startup", "dumps", "rss_1gb"]:
+        for each in todo[name]():
+            figures[str(each["name"])] = each
+            print(f"{each['name']:28} {each['value']:12.3f} {each['unit']}", flush=True)
+        written.write_text(json.dumps(list(figures.values()), indent=1) + "\n", encoding="utf-8")
+    shutil.rmtree(BUILD / "out", ignore_errors=True)
+    if told.page:
+        text = page(list(figures.values()), machine())
+        (ROOT / "docs" / "performance.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
