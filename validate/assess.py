@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import polars as pl
@@ -28,20 +28,32 @@ from assay.validate.predictions import load
 
 
 @dataclass(frozen=True)
-class Report:
-    """What was read, what was predicted, how far apart they are, and what is left over."""
+class Understood:
+    """What was read, as cases and numbers: which of them count, which contradict themselves."""
 
     outcome: Outcome
     cases: Cases
     observations: pl.DataFrame
-    counted: pl.DataFrame  # the observations that models are fitted on
+    counted: pl.DataFrame  # the observations that count
+    left_out: pl.DataFrame  # case, quantity of those that do not: contradicted, or repeats
     checks: pl.DataFrame
     contradicted: pl.DataFrame  # case, quantity: left out, or empty where they are kept
     repeats: pl.DataFrame
+    findings: Sequence[Finding]
+    machine: str | None  # what the caller says of inputs that do not name theirs
+
+    def asked(self, stack: Stack | None = None) -> Asked:
+        """The question to models; `stack` replaces the packaged calibrated kernels."""
+        return Asked(self.cases, self.observations, self.counted, self.machine, stack)
+
+
+@dataclass(frozen=True)
+class Report(Understood):
+    """The same with what was predicted, how far apart they are, and what is left over."""
+
     comparison: Comparison
     scored: pl.DataFrame  # the pairs that count
     scores: Scores
-    findings: Sequence[Finding]
     models: Sequence[Registered]
 
 
@@ -70,6 +82,26 @@ def assess(
     asked = named(models)
     stated: Mapping[str, str] = {"gpu": machine} if machine else {}
     outcome = read(paths, stated=stated, formats=formats, workers=workers, watch=watch)
+    known = understand(
+        outcome,
+        machine=machine,
+        keep_contradicted=keep_contradicted,
+        apply_corrections=apply_corrections,
+    )
+    predicted = predict(known.asked(stack), asked)
+    if predictions is not None:
+        predicted = pl.concat([predicted, load(predictions, known.cases)])
+    return against(known, predicted, asked)
+
+
+def understand(
+    outcome: Outcome,
+    *,
+    machine: str | None = None,
+    keep_contradicted: bool = False,
+    apply_corrections: bool = False,
+) -> Understood:
+    """The cases and numbers of what was read; the options are those of `assess`."""
     frames = about(outcome.reading.formats)
     observations = observe(outcome.reading, frames)
     bare = with_shapes(cases(outcome.reading, frames, machine=machine))
@@ -85,29 +117,38 @@ def assess(
     left_out = _left_out(known.observations, wrong, again)
     counted = known.observations.join(left_out, on=["case", "quantity"], how="anti",
                                       maintain_order="left")  # fmt: skip
-    question = Asked(known.cases, known.observations, counted, machine, stack)
-    predicted = predict(question, asked)
-    if predictions is not None:
-        predicted = pl.concat([predicted, load(predictions, known.cases)])
-    implied = as_predictions(known.checks)
-    comparison = compare(known.observations, pl.concat([predicted, implied]))
-    count = scored(comparison.pairs, left_out, identities=implied["model"].unique())
-    groups = pl.concat(
-        [frame.select("case", "group") for frame in (known.cases.configuration, known.cases.gemm)]
-    )
-    return Report(
+    return Understood(
         outcome=outcome,
         cases=known.cases,
         observations=known.observations,
         counted=counted,
+        left_out=left_out,
         checks=known.checks.with_columns(exchanged=pl.col("case").is_in(exchanged.implode())),
         contradicted=wrong,
         repeats=again,
+        findings=found,
+        machine=machine,
+    )
+
+
+def against(known: Understood, predicted: pl.DataFrame, models: Sequence[Registered]) -> Report:
+    """What was understood beside a frame of `PREDICTION`, which `models` made, and others.
+
+    Raises Unjoinable where units differ or a model predicts one number twice.
+    """
+    implied = as_predictions(known.checks)
+    comparison = compare(known.observations, pl.concat([predicted, implied]))
+    count = scored(comparison.pairs, known.left_out, identities=implied["model"].unique())
+    groups = pl.concat(
+        [frame.select("case", "group") for frame in (known.cases.configuration, known.cases.gemm)]
+    )
+    held = {field.name: getattr(known, field.name) for field in fields(Understood)}
+    return Report(
+        **held,
         comparison=comparison,
         scored=count,
         scores=score(count, groups),
-        findings=found,
-        models=asked,
+        models=models,
     )
 
 
