@@ -1,7 +1,7 @@
 """Formats in words: what each reads, its columns with unit, kind, spellings and checks.
 
 `page` makes the generated page of a format under docs/formats/; `assay formats` prints the same.
-Run `python -m assay.ingest.describe DIR` to write all pages.
+Run `python -m assay.ingest.describe DIR` to write all pages, and the JSON Schemas beside DIR.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
+from assay.ingest import json_schema
 from assay.ingest.formats import FORMATS
 from assay.ingest.schema import FieldSpec, fields
 from assay.ingest.types import Format
@@ -82,6 +83,7 @@ def page(fmt: Format) -> str:
     lines += [f"Samples: `fixtures/{fmt.name}/`.", f"Looked for where a line holds {heads}.", ""]
     for frame in fmt.schemas:
         lines += [f"## Frame `{frame}`", ""]
+        lines += [f"JSON Schema of its rows: [{frame}](../schemas/{frame}.schema.json).", ""]
         lines += ["| column | type | unit | kind | printed as | check | meaning |"]
         lines += ["|---|---|---|---|---|---|---|"]
         lines += [_row(column) for column in columns(fmt) if column.frame == frame] + [""]
@@ -111,5 +113,7 @@ def write_pages(folder: Path) -> list[Path]:
 
 
 if __name__ == "__main__":
-    for written in write_pages(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/formats")):
+    target = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/formats")
+    json_schema.write_pages(target.parent / "schemas")
+    for written in write_pages(target):
         sys.stderr.write(f"{written}\n")

@@ -2,14 +2,13 @@
 
 In: frame names. Out: JSON Schema 2020-12 documents of one NDJSON line of the frame, with the unit
 (`x-unit`, SI), the kind of number (`x-kind`) and the meaning of every column. A number that JSON
-cannot write stands as the text NaN, Infinity or -Infinity. Run `python -m assay.ingest.json_schema
-DIR` to write all of them, with an index.
+cannot write stands as the text NaN, Infinity or -Infinity. `python -m assay.ingest.describe` writes
+all of them to docs/schemas, with an index.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -185,7 +184,7 @@ def index(names: Iterable[str]) -> str:
     head = [
         "# JSON Schemas of the frames",
         "",
-        "Written by `python -m assay.ingest.json_schema docs/schemas`. Each describes one line of",
+        "Written by `python -m assay.ingest.describe`. Each describes one line of",
         "`assay export -o NAME.ndjson`: columns with unit (`x-unit`, SI), kind (`x-kind`, see",
         "[the formats](../formats)), meaning and check. Unknown is null; a number that JSON cannot",
         "write stands as the text NaN, Infinity or -Infinity.",
@@ -207,7 +206,3 @@ def write_pages(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
         (folder / name).write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write_pages(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/schemas"))

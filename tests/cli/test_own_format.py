@@ -17,7 +17,8 @@ SWIFT = ROOT / "examples" / "own_format" / "swift_step.toml"
 def swift(tmp_path: Path) -> Path:
     path = tmp_path / "swift.log"
     path.write_text(
-        "NHIDDEN=4096\nNLAYERS=32\nNHEADS=32\nSEQ_LEN=2048\nVOCAB_LENGTH=32000\nGPUs=8\nGBS=64\nMBS=1\nTP=1 PP=1\n"
+        "NHIDDEN=4096\nNLAYERS=32\nNHEADS=32\nSEQ_LEN=2048\nVOCAB_LENGTH=32000\n"
+        "GPUs=8\nGBS=64\nMBS=1\nTP=1 PP=1\n"
         + "".join(f"step={n} loss=2.{n} tok/s=2{n}234 mem=61.2GiB mfu=43.1%\n" for n in range(1, 9))
     )
     return path

@@ -126,7 +126,7 @@ def test_a_schema_refuses_what_its_frame_would(found: dict[str, pl.DataFrame]) -
 def test_the_schemas_are_up_to_date() -> None:
     folder = ROOT / "docs" / "schemas"
     written = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
-    assert written == pages(), "run: python -m assay.ingest.json_schema docs/schemas"
+    assert written == pages(), "run: python -m assay.ingest.describe"
     assert len(frames()) == len(set(frames())) == len(pages()) - 1
     for name in frames():
         Draft202012Validator.check_schema(json_schema(name))

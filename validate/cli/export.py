@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import Debug, Force, Refusal, guarded, refuse_existing
-from assay.validate.cli.inputs import judge, limit
+from assay.validate.cli.inputs import Jobs, judge, limit
+from assay.validate.cli.own import FormatFiles, formats
+from assay.validate.cli.progress import progress
 from assay.validate.cli.redaction import Redact, redactor
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ def export(
     max_bad: Annotated[
         str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
     ] = "1%",
+    format_file: FormatFiles = None,
+    jobs: Jobs = None,
     redact: Redact = False,
     force: Force = False,
     debug: Debug = False,
@@ -62,7 +66,8 @@ def export(
     from assay.ingest.read import read
     from assay.validate.export import tables
 
-    outcome = read(paths)
+    with progress(paths) as bar:
+        outcome = read(paths, formats=formats(format_file), workers=jobs, watch=bar)
     reading = outcome.reading
     if redact:
         reading = redactor(outcome, paths).redacted(reading)
@@ -103,7 +108,7 @@ def _write(
     frames: dict[str, pl.DataFrame],
     output: Path,
     kind: To,
-    formats: Sequence[Format],
+    known: Sequence[Format],
     *,
     force: bool,
 ) -> None:
@@ -111,7 +116,7 @@ def _write(
 
     try:
         if kind is To.DUCKDB:
-            write_duckdb(frames, output, formats)
+            write_duckdb(frames, output, known)
         elif str(output) == "-":
             sys.stdout.write(WRITERS[kind.value](_only(frames)))
         elif output.suffix in SUFFIXES and not output.is_dir():
