@@ -21,6 +21,9 @@ from assay.ingest.units import SUFFIXES, UNITS, unit
 AVERAGE = "_average"
 """A column with this ending holds the running mean that is printed behind the value of its base."""
 
+TOTAL = "_total"
+"""A column with this ending holds the number that its base counts up to: `step 120/1000`."""
+
 _LABEL_UNIT = re.compile(r"(.+?)[\s_]*\(([^()]+)\)\s*")
 
 
@@ -68,11 +71,12 @@ def _single(record: Record, schema: Schema, label: str, value: str, line: int, a
     if spec.numeric and (remarked := _remarked().fullmatch(value)):
         value = remarked[1]
         record.other.append((label.strip(), remarked[2]))
-    mean = f"{spec.name}{AVERAGE}"
     now, slash, then = value.partition("/")
-    if slash and mean in fields(schema):
+    beside = (f"{spec.name}{ending}" for ending in (AVERAGE, TOTAL))
+    second = next((name for name in beside if name in fields(schema)), None)
+    if slash and second is not None:
         record.cells[spec.name] = cell(spec, now.strip(), scale, line, at)
-        record.cells[mean] = cell(spec, then.strip(), scale, line, at + len(now) + 1)
+        record.cells[second] = cell(spec, then.strip(), scale, line, at + len(now) + 1)
         return
     record.cells[spec.name] = cell(spec, value, scale, line, at)
 

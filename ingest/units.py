@@ -31,6 +31,7 @@ UNITS: dict[str, Unit] = {
     "%": Unit("1", 0.01),
     "T/s": Unit("token/s", 1),
     "tok/s": Unit("token/s", 1),
+    "tok/sec": Unit("token/s", 1),
     "tokens/s": Unit("token/s", 1),
     "tokens/sec": Unit("token/s", 1),
     "token/s": Unit("token/s", 1),

@@ -69,7 +69,7 @@ class Description:
     origin: Origin
     heads: tuple[str, ...]
     before: str
-    separator: str | None
+    separators: tuple[str, ...]
     assign: str | None
     grammar: str | None
     grammar_file: str | None
@@ -173,14 +173,16 @@ def _expression(top: _Reader, key: str) -> str:
 def _making(top: _Reader) -> dict[str, Any]:
     """What a line is made of: separator and assign, or a grammar, here or beside this file."""
     grammar, file = top.optional("grammar"), top.optional("grammar_file")
-    separator, assign = top.optional("separator"), top.optional("assign")
+    separators, assign = top.strings("separator"), top.optional("assign")
     ways = [key for key in ("grammar", "grammar_file", "separator") if key in top.table]
     if len(ways) != 1:
         ask = "expected either `separator` and `assign`, or `grammar`, or `grammar_file`"
         top.fail(f"{ask}; got {' and '.join(ways) or 'none of them'}", *ways[1:2])
-    if separator is not None and not (separator and assign):
+    if "separator" in ways and not (separators and all(separators)):
+        top.fail("expected what stands between cells, or a list of such texts", "separator")
+    if separators and not assign:
         top.fail("expected, beside `separator`, what stands between label and value", "assign")
-    if separator is None and assign is not None:
+    if not separators and assign is not None:
         top.fail("stands beside `separator` only: a grammar says it itself", "assign")
     if file is not None:
         try:
@@ -188,7 +190,7 @@ def _making(top: _Reader) -> dict[str, Any]:
         except (OSError, UnicodeDecodeError) as fault:
             top.fail(f"cannot be read: {getattr(fault, 'strerror', None) or fault}", "grammar_file")
     return {
-        "grammar": grammar, "grammar_file": file, "separator": separator, "assign": assign,
+        "grammar": grammar, "grammar_file": file, "separators": separators, "assign": assign,
     }  # fmt: skip
 
 

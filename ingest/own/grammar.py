@@ -7,6 +7,7 @@ not take is told with the line of the file in which it stands.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from assay.ingest.own.description import Description
 from assay.ingest.own.fault import BadFormat, line_of
@@ -29,9 +30,8 @@ def grammar(said: Description) -> tuple[Grammar, tuple[str, ...]]:
     if why := runaway(said.before):
         raise said.fault(why, "before")
     if said.grammar is None:
-        assert said.separator is not None
         assert said.assign is not None
-        return Grammar(cells(said.separator, said.assign)), (CELLS,)
+        return Grammar(cells(said.separators, said.assign)), (CELLS,)
     starts = tuple(dict.fromkeys(_START.findall(said.grammar)))
     if not starts:
         raise _fault(said, 1, "no rule ends in `_line`: those are what a line is read with")
@@ -63,15 +63,19 @@ def _mentioned(grammar: str, message: str) -> int:
     return 1
 
 
-def cells(separator: str, assign: str) -> str:
-    """The standard grammar: `label assign value` cells between separators, in any order.
+def cells(separators: Sequence[str], assign: str) -> str:
+    """The standard grammar: `label assign value` cells between any of the separators.
 
     Where cells are separated by blanks alone a value is one word, or a number and its unit; a label
-    may be several words. Where blanks stand between label and value, a value begins with a number.
+    may be several words. Where blanks stand between label and value, a value begins with a number;
+    so may a cell without `assign` among others that have it: `step 120/1000 | loss: 2.3`.
     """
-    bar = _parted(separator)
+    bar = "|".join(_parted(each) for each in separators)
+    bar = f"(?:{bar})" if len(separators) > 1 else bar
     equals = rf"\s*{_escaped(assign.strip())}\s*" if assign.strip() else rf"\s+(?={_NUMBER})"
-    if separator.strip():
+    if all(each.strip(" ") for each in separators):
+        if assign.strip():
+            equals += rf"|\s+(?={_NUMBER}(?:(?!{bar}|{equals}).)*(?:{bar}|$))"
         value = rf"(?:(?!{bar}|\s*$).)+"
         label = rf"(?!\s|{bar}|{equals})(?:(?!{bar}|{equals}|\s*$).)+"
     else:
@@ -97,11 +101,11 @@ VALUE: /{value}/
 
 def _parted(separator: str) -> str:
     """A separator with the blanks that may stand around it; those it is given with must."""
-    core = separator.strip(" \t")
+    core = separator.strip(" ")
     if not core:
         return r"\s+" if separator == " " else rf"\s{{{len(separator)},}}"
-    before = r"\s+" if separator[0] in " \t" else r"\s*"
-    after = r"\s+" if separator[-1] in " \t" else r"\s*"
+    before = r"\s+" if separator[0] == " " else r"\s*?" if core == "\t" else r"\s*"
+    after = r"\s+" if separator[-1] == " " else r"\s*"
     return f"{before}{_escaped(core)}{after}"
 
 

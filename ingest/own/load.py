@@ -66,7 +66,7 @@ def build(said: Description) -> OwnFormat:
         schemas={said.name: made},
         origin=said.origin,
         fold=Fold(said.name, said.heads, said.before, text, starts, made),
-        cells=CellLayout(said.separator) if said.separator else None,
+        cells=CellLayout(*said.separators) if len(said.separators) == 1 else None,
         said=said,
     )
 
