@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from assay.ingest import json_schema
 from assay.ingest.formats import FORMATS
+from assay.ingest.own.load import OwnFormat
 from assay.ingest.schema import FieldSpec, fields
 from assay.ingest.types import Format
 
@@ -44,8 +45,12 @@ class Described(NamedTuple):
 
 
 def summary(fmt: Format) -> str:
-    """The first sentence of the format's module."""
-    text = inspect.getdoc(inspect.getmodule(next(iter(fmt.schemas.values())))) or ""
+    """The first sentence of the format's module; of a user's format, what its file says."""
+    schema = next(iter(fmt.schemas.values()))
+    text = (
+        schema.__doc__ if isinstance(fmt, OwnFormat) else inspect.getdoc(inspect.getmodule(schema))
+    )
+    text = text or ""
     return text.split("\n", 1)[0].strip()
 
 

@@ -37,13 +37,16 @@ def load(path: str | Path) -> OwnFormat:
 
     Raises BadFormat, with `file:line: key:` at its beginning, for whatever is wrong with it.
     """
-    shown = Path(path).as_posix()
+    return tested(Path(path).as_posix(), read_text(path))
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a description; BadFormat where the file cannot be read."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
         reason = getattr(fault, "strerror", None) or fault
-        raise BadFormat(f"{shown}: cannot be read as a format: {reason}") from None
-    return tested(shown, text)
+        raise BadFormat(f"{Path(path).as_posix()}: cannot be read as a format: {reason}") from None
 
 
 def tested(path: str, text: str) -> OwnFormat:

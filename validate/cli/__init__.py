@@ -8,6 +8,7 @@ from assay.validate.cli import (
     check,
     diff,
     export,
+    formats,
     golden,
     ingest,
     machines,
@@ -32,6 +33,7 @@ golden.register(app)
 predict.register(app)
 calibrate.register(app)
 machines.register(app)
+formats.register(app)
 diff.register(app)
 watch.register(app)
 

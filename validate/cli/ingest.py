@@ -1,4 +1,4 @@
-"""`assay ingest PATH… -o DIR` and `assay formats [NAME]`: text to frames, and what can be read."""
+"""`assay ingest PATH… -o DIR`: text to frames."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import typer
 from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import Debug, Force, Refusal, complain, guarded
 from assay.validate.cli.inputs import Jobs, judge, limit
-from assay.validate.cli.machines import coloured, screen_width
 from assay.validate.cli.own import FormatFiles
 from assay.validate.cli.own import formats as known_formats
 from assay.validate.cli.progress import progress
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     import polars as pl
     from assay.ingest.parts import Ingested, Share
 
-_EVERY = "`assay formats NAME` lists the columns of one, with unit, kind, spellings and checks."
 SHOWN = 20
 """Refusals that are printed; all of them are in the quarantine."""
 
@@ -128,42 +126,6 @@ def _refusals(done: Ingested) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(schema=QUARANTINE).select(said), *found])
 
 
-@guarded
-def formats(
-    name: Annotated[str | None, typer.Argument(help="One format, column by column.")] = None,
-    debug: Debug = False,
-) -> Exit:
-    """List the formats that can be read, or the columns of one."""
-    from assay.ingest.describe import columns, summary
-    from assay.ingest.formats import FORMATS
-    from assay.validate.report.layout import Column, Section, Table
-    from assay.validate.report.terminal import render
-
-    known = {fmt.name: fmt for fmt in FORMATS}
-    if name is not None and name not in known:
-        raise Refusal(f"{name!r} is no format; those are {', '.join(known)}")
-    if name is None:
-        heads = [Column("format"), Column("numbers are"), Column("reads")]
-        rows = [[fmt.name, fmt.origin, summary(fmt)] for fmt in FORMATS]
-        section = Section("Formats", [Table(heads, rows), _EVERY])
-    else:
-        rows = [
-            [c.column, c.type, c.unit, c.kind, _few(c.spelled), c.check, c.meaning]
-            for c in columns(known[name])
-        ]
-        heads = [Column("column"), Column("type"), Column("unit"), Column("kind"),
-                 Column("printed as", flexible=True), Column("check"),
-                 Column("meaning", flexible=True)]  # fmt: skip
-        section = Section(f"{name}: {summary(known[name])}", [Table(heads, rows)])
-    typer.echo(render([section], width=screen_width(), colour=coloured()), nl=False)
-    return Exit.OK
-
-
-def _few(labels: tuple[str, ...], most: int = 4) -> str:
-    return ", ".join(labels[:most]) + (", …" if len(labels) > most else "")
-
-
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
+    """Add the command."""
     app.command()(ingest)
-    app.command()(formats)
