@@ -44,7 +44,7 @@ class Exemption:
     def covers(self, finding: Finding) -> bool:
         """Whether this entry is about that finding."""
         span = finding.spans[0]
-        same = self.law == finding.law and Path(span.source).name == self.file
+        same = self.law == finding.law and _name(span.source) == self.file
         if not same:
             return False
         return self.numbers == numbers(finding) if self.numbers else self.line == span.line
@@ -99,20 +99,30 @@ def without(
     return left, [each for i, each in enumerate(accepted) if i not in used]
 
 
-def baseline(findings: Iterable[Finding]) -> str:
-    """A file of exemptions that covers all of `findings`."""
+def exempted(finding: Finding) -> Exemption:
+    """The entry that covers a finding, as a baseline has it."""
+    span = finding.spans[0]
+    return Exemption(finding.law, _name(span.source), span.line, numbers(finding), BASELINE)
+
+
+def dumps(entries: Iterable[Exemption]) -> str:
+    """A file of exemptions, each once."""
     blocks = [HEAD]
-    for finding in findings:
-        span = finding.spans[0]
-        said = ", ".join(_quoted(each) for each in numbers(finding))
+    for each in dict.fromkeys(entries):
+        said = ", ".join(_quoted(number) for number in each.numbers)
         blocks.append(
-            f"[[ignore]]\nlaw = {_quoted(finding.law)}\n"
-            f"at = {_quoted(f'{Path(span.source).name}:{span.line}')}\n"
-            f"numbers = [{said}]\nreason = {_quoted(BASELINE)}\n"
+            f"[[ignore]]\nlaw = {_quoted(each.law)}\n"
+            f"at = {_quoted(f'{each.file}:{each.line}')}\n"
+            f"numbers = [{said}]\nreason = {_quoted(each.reason)}\n"
         )
     return "\n".join(blocks)
 
 
+def _name(source: str) -> str:
+    """The name of a file without its folders; bytes that are no text are replaced."""
+    return Path(source).name.encode("utf-8", "replace").decode("utf-8")
+
+
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in escaped) + '"'
+    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'

@@ -79,6 +79,40 @@ def test_an_exemption_follows_a_line_that_moves(assay: Run, tmp_path: Path) -> N
     assert done.code == 0, "another memory is no other finding"
 
 
+def test_a_changed_number_shows_again(assay: Run, tmp_path: Path) -> None:
+    known, copy = tmp_path / "known.toml", tmp_path / PREQUEL.name
+    assay("check", PREQUEL, "--write-baseline", known)
+    copy.with_suffix(".toml").write_text(PREQUEL.with_suffix(".toml").read_text())
+    text = PREQUEL.read_text()
+    for old, new, law in (
+        ("| 18B  |", "| 12B  |", "size-label"),
+        ("205.52 | 142.59", "196.75 | 148.95", "heading-against-column"),
+    ):
+        assert old in text
+        copy.write_text(text.replace(old, new))
+        done = assay("check", copy, "--ignore", known, "--json")
+        assert (done.code, {each["law"] for each in json.loads(done.out)}) == (1, {law})
+
+
+def test_a_baseline_keeps_the_reasons_it_goes_on_from(assay: Run, tmp_path: Path) -> None:
+    first, second = tmp_path / "first.toml", tmp_path / "second.toml"
+    assay("check", PREQUEL, "--severity", "error", "--write-baseline", first)
+    first.write_text(first.read_text().replace("found when this file was written", "looked at", 1))
+    done = assay("check", PREQUEL, "--ignore", first, "--write-baseline", second)
+    assert done.code == 0
+    assert second.read_text().count("[[ignore]]") == 9
+    assert second.read_text().count("looked at") == 1
+    assert assay("check", PREQUEL, "--ignore", second).code == 0
+
+
+def test_a_baseline_of_odd_names(assay: Run, tmp_path: Path) -> None:
+    copy = tmp_path / 'a\U000e0041 "b"\n.md'
+    copy.write_text(PREQUEL.read_text())
+    known = tmp_path / "known.toml"
+    assert assay("check", copy, "--write-baseline", known).code == 0
+    assert assay("check", copy, "--ignore", known).code == 0
+
+
 def test_an_exemption_that_covers_nothing_is_reported(assay: Run, tmp_path: Path) -> None:
     known = tmp_path / "known.toml"
     known.write_text('[[ignore]]\nlaw = "repeat"\nat = "gone.md:3"\nreason = "was there"\n')

@@ -17,7 +17,7 @@ from assay.validate.cli.guard import (
     refuse_existing,
     write,
 )
-from assay.validate.cli.inputs import judge, limit
+from assay.validate.cli.inputs import MaxBad, judge, limit
 from assay.validate.cli.own import FormatFiles, formats
 
 if TYPE_CHECKING:
@@ -45,9 +45,7 @@ def calibrate(
         ),
     ] = None,
     format_file: FormatFiles = None,
-    max_bad: Annotated[
-        str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
-    ] = "1%",
+    max_bad: MaxBad = "1%",
     force: Force = False,
     debug: Debug = False,
 ) -> Exit:

@@ -18,7 +18,7 @@ from assay.validate.cli.guard import (
     refuse_existing,
     write,
 )
-from assay.validate.cli.inputs import Jobs, judge, limit
+from assay.validate.cli.inputs import Jobs, Machine, MaxBad, Paths, judge, limit
 from assay.validate.cli.machines import coloured
 from assay.validate.cli.own import FormatFiles, formats
 from assay.validate.cli.progress import progress
@@ -41,9 +41,7 @@ class Severity(StrEnum):
 
 @guarded
 def check(
-    paths: Annotated[
-        list[str], typer.Argument(metavar="PATH…", help="Files, folders or globs; - is stdin.")
-    ],
+    paths: Paths,
     severity: Annotated[
         Severity, typer.Option(help="Show findings this grave or graver, and fail on them.")
     ] = Severity.WARNING,
@@ -57,7 +55,9 @@ def check(
     ] = None,
     write_baseline: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write what is found as a file for --ignore."),
+        typer.Option(
+            metavar="FILE", help="Write what is shown as a file for --ignore, and end with 0."
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON list instead of text.")
@@ -65,14 +65,9 @@ def check(
     sarif: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0 as well.")
     ] = None,
-    machine: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Machine of the inputs that do not name theirs."),
-    ] = None,
+    machine: Machine = None,
     jobs: Jobs = None,
-    max_bad: Annotated[
-        str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
-    ] = "1%",
+    max_bad: MaxBad = "1%",
     format_file: FormatFiles = None,
     redact: Redact = False,
     force: Force = False,
@@ -86,11 +81,13 @@ def check(
     if redact:
         hidden = redactor(outcome, found, paths)
         found, known = hidden.redacted(found), hidden.redacted(known)
-    found = _left(found, known, ignore)
+    found, covering = _left(found, known, ignore)
     from assay.validate.identities.finding import at_least
 
     shown = at_least(found, severity.value)
-    _write(shown, write_baseline, sarif, as_json=as_json)
+    if write_baseline:
+        _baseline(write_baseline, shown, covering)
+    _write(shown, sarif, as_json=as_json)
     codes = judge(outcome, paths, allowed)
     if shown and write_baseline is None:
         codes.append(Exit.GATE)
@@ -132,24 +129,29 @@ def _findings(
         raise Refusal(str(fault.args[0])) from None
 
 
-def _left(found: list[Finding], known: tuple[Exemption, ...], path: Path | None) -> list[Finding]:
+def _left(
+    found: list[Finding], known: tuple[Exemption, ...], path: Path | None
+) -> tuple[list[Finding], list[Exemption]]:
+    """The findings no entry covers, and the entries that cover one; the others are named."""
     from assay.validate.accepted import without
 
     left, unused = without(found, known)
     for each in unused:
         complain(f"{path}: {each.law} at {each.file}:{each.line} is not found any more")
-    return left
+    return left, [each for each in known if each not in unused]
 
 
-def _write(
-    shown: list[Finding], baseline: Path | None, sarif: Path | None, *, as_json: bool
-) -> None:
+def _baseline(path: Path, shown: list[Finding], covering: list[Exemption]) -> None:
+    """What is shown, after what --ignore covered, which keeps its reasons."""
     from assay.validate import accepted
+
+    write(path, accepted.dumps([*covering, *map(accepted.exempted, shown)]))
+
+
+def _write(shown: list[Finding], sarif: Path | None, *, as_json: bool) -> None:
     from assay.validate.report import contradictions
     from assay.validate.report import sarif as sarif_writer
 
-    if baseline:
-        write(baseline, accepted.baseline(shown))
     if sarif:
         write(sarif, sarif_writer.dumps(shown))
     if as_json:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import Debug, Force, Refusal, guarded, refuse_existing
-from assay.validate.cli.inputs import Jobs, judge, limit
+from assay.validate.cli.inputs import Jobs, MaxBad, judge, limit
 from assay.validate.cli.own import FormatFiles, formats
 from assay.validate.cli.progress import progress
 from assay.validate.cli.redaction import Redact, redactor
@@ -49,9 +49,7 @@ def export(
     frame: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="This frame only; may be repeated.")
     ] = None,
-    max_bad: Annotated[
-        str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
-    ] = "1%",
+    max_bad: MaxBad = "1%",
     format_file: FormatFiles = None,
     jobs: Jobs = None,
     redact: Redact = False,

@@ -21,7 +21,7 @@ from assay.validate.cli.guard import (
     say,
     write,
 )
-from assay.validate.cli.inputs import Limit, limit
+from assay.validate.cli.inputs import Limit, MaxBad, limit
 from assay.validate.cli.own import FormatFiles, formats
 from assay.validate.cli.tolerances import tolerances
 
@@ -118,9 +118,7 @@ def _tolerances(items: list[str] | None) -> dict[str, str]:
 @guarded
 def check(
     folders: Folders,
-    max_bad: Annotated[
-        str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
-    ] = "0",
+    max_bad: MaxBad = "0",
     format_file: FormatFiles = None,
     junit: Junit = None,
     as_json: Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import Debug, Force, Refusal, complain, guarded
-from assay.validate.cli.inputs import Jobs, judge, limit
+from assay.validate.cli.inputs import Jobs, MaxBad, Paths, judge, limit
 from assay.validate.cli.own import FormatFiles
 from assay.validate.cli.own import formats as known_formats
 from assay.validate.cli.progress import progress
@@ -24,9 +24,7 @@ SHOWN = 20
 
 @guarded
 def ingest(
-    paths: Annotated[
-        list[str], typer.Argument(metavar="PATH", help="Files, folders or globs; - is stdin.")
-    ],
+    paths: Paths,
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write; new or ours.")
     ],
@@ -35,9 +33,7 @@ def ingest(
         str | None,
         typer.Option(metavar="K/N", help="Ingest the K-th of N shares, as a job array does."),
     ] = None,
-    max_bad: Annotated[
-        str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
-    ] = "1%",
+    max_bad: MaxBad = "1%",
     format_file: FormatFiles = None,
     redact: Redact = False,
     force: Force = False,

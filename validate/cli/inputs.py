@@ -12,6 +12,19 @@ from assay.validate.cli.guard import Refusal, complain
 if TYPE_CHECKING:
     from assay.ingest.read import Outcome
 
+Paths = Annotated[
+    list[str], typer.Argument(metavar="PATH", help="Files, folders or globs; - is stdin.")
+]
+Machine = Annotated[
+    str | None,
+    typer.Option(
+        "--machine", metavar="NAME", help="Machine of the inputs that do not name theirs."
+    ),
+]
+MaxBad = Annotated[
+    str,
+    typer.Option("--max-bad", metavar="N|P%", help="Refused lines that are still acceptable."),
+]
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", "-j", metavar="N", min=1,

@@ -18,7 +18,7 @@ from assay.validate.cli.guard import (
     refuse_existing,
     write,
 )
-from assay.validate.cli.inputs import Jobs, Limit, judge, limit
+from assay.validate.cli.inputs import Jobs, Limit, Machine, MaxBad, judge, limit
 from assay.validate.cli.machines import coloured, screen_width
 from assay.validate.cli.own import FormatFiles, formats
 from assay.validate.cli.progress import progress
@@ -45,10 +45,7 @@ def report(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document instead of text.")
     ] = False,
-    machine: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Machine of the inputs that do not name theirs."),
-    ] = None,
+    machine: Machine = None,
     model: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Score this model only; may be repeated."),
@@ -69,9 +66,7 @@ def report(
         typer.Option("--apply-corrections", help="Score them with what the arithmetic implies."),
     ] = False,
     jobs: Jobs = None,
-    max_bad: Annotated[
-        str, typer.Option(metavar="N|P%", help="Refused lines that are still acceptable.")
-    ] = "1%",
+    max_bad: MaxBad = "1%",
     format_file: FormatFiles = None,
     max_mape: gates.MaxMape = None,
     max_bias: gates.MaxBias = None,

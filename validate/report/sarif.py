@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from importlib.metadata import version
 from typing import Any
@@ -70,4 +71,9 @@ def _location(span: Span) -> dict[str, Any]:
 
 
 def _uri(source: str) -> str:
-    return quote(source)
+    """A relative path as it is, an absolute one as a file URI; any bytes that a name may hold.
+
+    A colon in the first folder of a relative path would be read as a scheme.
+    """
+    path = quote(os.fsencode(source))
+    return f"file://{path}" if path.startswith("/") else path
