@@ -55,6 +55,7 @@ class Report(Understood):
     scored: pl.DataFrame  # the pairs that count
     scores: Scores
     models: Sequence[Registered]
+    stack: Stack | None = None  # the caller's own, instead of the packaged ones
 
 
 def assess(
@@ -91,7 +92,7 @@ def assess(
     predicted = predict(known.asked(stack), asked)
     if predictions is not None:
         predicted = pl.concat([predicted, load(predictions, known.cases)])
-    return against(known, predicted, asked)
+    return against(known, predicted, asked, stack)
 
 
 def understand(
@@ -131,10 +132,16 @@ def understand(
     )
 
 
-def against(known: Understood, predicted: pl.DataFrame, models: Sequence[Registered]) -> Report:
+def against(
+    known: Understood,
+    predicted: pl.DataFrame,
+    models: Sequence[Registered],
+    stack: Stack | None = None,
+) -> Report:
     """What was understood beside a frame of `PREDICTION`, which `models` made, and others.
 
-    Raises Unjoinable where units differ or a model predicts one number twice.
+    `stack` is the caller's own, where one was used. Raises Unjoinable where units differ or a
+    model predicts one number twice.
     """
     implied = as_predictions(known.checks)
     comparison = compare(known.observations, pl.concat([predicted, implied]))
@@ -149,6 +156,7 @@ def against(known: Understood, predicted: pl.DataFrame, models: Sequence[Registe
         scored=count,
         scores=score(count, groups),
         models=models,
+        stack=stack,
     )
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -72,7 +73,7 @@ def reported(hostile: Path) -> tuple[Ran, Path]:
     """One report in every form: what the command printed, and the folder of its files."""
     folder = hostile.with_name("out")
     folder.mkdir()
-    outputs = [word for name in ("r.md", "r.json") for word in ("-o", str(folder / name))]
+    outputs = [word for name in ("r.md", "r.json", "r.html") for word in ("-o", str(folder / name))]
     return Ran(["report", str(hostile), *outputs]), folder
 
 
@@ -100,6 +101,33 @@ def test_a_report_as_markdown(reported: tuple[Ran, Path]) -> None:
     for line in text.splitlines():
         if line.startswith("|"):
             assert line.endswith(" |")
+
+
+class Page(HTMLParser):
+    """Elements and attributes of a page, as a browser would see them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.links: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.links |= {value or "" for name, value in attrs if name in {"href", "src"}}
+
+
+def test_a_report_as_html(reported: tuple[Ran, Path]) -> None:
+    text = (reported[1] / "r.html").read_text()
+    assert all(line.isprintable() for line in text.split("\n"))
+    page = Page()
+    page.feed(text)
+    assert not page.tags & {"script", "img", "iframe", "object", "embed", "link", "base", "form"}
+    assert not {name for name in page.attributes if name.startswith("on")}
+    assert all(link.startswith("#") for link in page.links)
+    assert "x" * 1000 not in text
+    assert "&lt;script&gt;alert(1)&lt;" in text
 
 
 def test_findings(assay: Run, hostile: Path, tmp_path: Path) -> None:

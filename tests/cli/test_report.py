@@ -102,7 +102,7 @@ def test_files_are_written_and_not_overwritten(assay: Run, tmp_path: Path) -> No
     outputs = [tmp_path / "r.md", tmp_path / "r.json"]
     options = [word for path in outputs for word in ("-o", path)]
     assert assay("report", PREQUEL, *options).code == 0
-    assert outputs[0].read_text().startswith("# assay report\n\n## What was read\n")
+    assert outputs[0].read_text().startswith("# assay report\n\n## Summary\n")
     assert jsonschema.Draft202012Validator(SCHEMA).is_valid(json.loads(outputs[1].read_text()))
     assert sorted(tmp_path.iterdir()) == sorted(outputs), "no temporary file is left"
     outputs[0].write_text("mine")
@@ -117,7 +117,7 @@ def test_files_are_written_and_not_overwritten(assay: Run, tmp_path: Path) -> No
 def test_a_report_of_another_kind_is_refused(assay: Run, tmp_path: Path) -> None:
     done = assay("report", PREQUEL, "-o", tmp_path / "r.pdf")
     assert done.code == 2
-    assert ".md or .json" in done.err
+    assert ".html, .md, .json" in done.err
 
 
 def test_an_unwritable_output_is_no_traceback(assay: Run, tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_closed_pipe_is_no_error() -> None:
         ["bash", "-c", f"set -o pipefail; {command} | head -1"],
         capture_output=True, cwd=ROOT, check=False, env={**os.environ},
     )  # fmt: skip
-    assert done.stdout == b"What was read\n"
+    assert done.stdout == b"Summary\n"
     assert b"Traceback" not in done.stderr
     assert b"Exception ignored" not in done.stderr
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from assay.model.stack import Stack
     from assay.validate.assess import Report
 
-WRITERS = (".md", ".json")
+WRITERS = (".html", ".md", ".json")
 
 
 @guarded
@@ -40,7 +40,9 @@ def report(
     ] = None,
     output: Annotated[
         list[Path] | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write FILE.md or FILE.json as well."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write FILE.html, .md or .json as well."
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document instead of text.")
@@ -92,11 +94,17 @@ def report(
         workers=jobs, keep_contradicted=keep_contradicted,
         apply_corrections=apply_corrections,
     )  # fmt: skip
+    command = _command(
+        paths, machine=machine, model=model, predictions=predictions, stack=stack,
+        format=format_file, keep_contradicted=keep_contradicted,
+        apply_corrections=apply_corrections,
+    )  # fmt: skip
     shown = found
     if redact:
         hidden = redactor(found, paths)
         shown, asked = hidden.redacted(found), hidden.redacted(asked)
-    _write(shown, outputs, as_json=as_json)
+        command = [hidden.text(word) for word in command]
+    _write(shown, outputs, command, as_json=as_json)
     return first([settle(found, paths, allowed), gates.settle(shown, asked, list(model or []))])
 
 
@@ -108,10 +116,24 @@ def _inputs(paths: list[str], *, example: bool) -> list[str]:
     return [*paths, *(samples() if example else [])]
 
 
+def _command(paths: list[str], **options: object) -> list[str]:
+    """The words that make the same report again: inputs, and the options that change figures."""
+    words = ["assay", "report", *paths]
+    for name, value in options.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            words.append(option)
+        elif isinstance(value, list):
+            words += [word for each in value for word in (option, str(each))]
+        elif value:
+            words += [option, str(value)]
+    return words
+
+
 def _check_outputs(outputs: list[Path], *, force: bool) -> None:
     for path in outputs:
         if path.suffix not in WRITERS:
-            raise Refusal(f"{path}: a report is written as {' or '.join(WRITERS)}")
+            raise Refusal(f"{path}: a report is written as {', '.join(WRITERS)}")
     refuse_existing(outputs, force=force)
 
 
@@ -166,19 +188,33 @@ def _stack(path: Path | None) -> Stack | None:
         raise Refusal(f"{path}: {fault}") from None
 
 
-def _write(found: Report, outputs: list[Path], *, as_json: bool) -> None:
-    from assay.validate.report import document, markdown, terminal
+def _write(found: Report, outputs: list[Path], command: list[str], *, as_json: bool) -> None:
+    from assay.validate.report import document, terminal
     from assay.validate.report.sections import sections
 
     for path in outputs:
-        text = document.dumps(found) if path.suffix == ".json" else markdown.render(sections(found))
-        write(path, text)
+        write(path, _text(found, path.suffix, command))
     if as_json:
         sys.stdout.write(document.dumps(found))
     else:
         text = terminal.render(sections(found), width=screen_width(), colour=coloured())
         sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def _text(found: Report, suffix: str, command: list[str]) -> str:
+    """The report as a file of that kind."""
+    from assay.validate.report import document, markdown
+    from assay.validate.report.html import page, svg
+    from assay.validate.report.sections import sections
+
+    if suffix == ".json":
+        return document.dumps(found)
+    if suffix == ".md":
+        return markdown.render(sections(found))
+    if not svg.available():
+        complain(svg.MISSING)
+    return page.render(found, command)
 
 
 def settle(found: Report, paths: list[str], allowed: Limit) -> Exit:

@@ -6,7 +6,7 @@ import polars as pl
 from assay.validate.accuracy import TRUE
 from assay.validate.assess import Report
 from assay.validate.identities.check import equal, units_off
-from assay.validate.report.layout import Column, Section, Table, count, percent, quantity
+from assay.validate.report.layout import Column, Items, Section, Table, count, percent, quantity
 
 SHOWN = 20
 
@@ -19,8 +19,7 @@ def accuracy(report: Report) -> list[Section]:
             [
                 _errors(part),
                 *_by_input(report, str(scope)),
-                *_legend(report, part),
-                *_left_out(report, str(scope)),
+                Items(_legend(report, part) + _left_out(report, str(scope))),
             ],
         )
         for (scope,), part in report.scores.accuracy.group_by("scope", maintain_order=True)
@@ -36,8 +35,9 @@ def agreement(report: Report) -> list[Section]:
                 "The numbers below were printed by another model: this is agreement, not accuracy. "
                 "Equal are those that the printed digits cannot tell from the prediction.",
                 _agreement(part),
-                *_legend(report, part),
+                Items(_legend(report, part)),
             ],
+            detail=True,
         )
         for (scope,), part in report.scores.agreement.group_by("scope", maintain_order=True)
     ]
@@ -66,7 +66,7 @@ def _errors(part: pl.DataFrame) -> Table:
 def _agreement(part: pl.DataFrame) -> Table:
     columns = [
         Column("quantity"), Column("model"), Column("n", ">"), Column("equal", ">"),
-        Column("bias", ">"), Column("mean size", ">"), Column("p90", ">"), Column("worst", ">"),
+        Column("bias", ">"), Column("mean error", ">"), Column("p90", ">"), Column("worst", ">"),
         Column("at", "<", flexible=True),
     ]  # fmt: skip
     rows = [
@@ -103,9 +103,12 @@ def _by_input(report: Report, scope: str) -> list[Table]:
 
 def _legend(report: Report, part: pl.DataFrame) -> list[str]:
     scope = part["scope"][0]
-    about = {model.name: model.about for model in report.models if model.scope == scope}
-    used = [name for name in about if name in set(part["model"])]
-    return [f"{name}: {about[name]}." for name in used] + [
+    used = set(part["model"])
+    about: dict[str, list[str]] = {}
+    for model in report.models:
+        if model.scope == scope and model.name in used:
+            about.setdefault(model.name, []).append(model.about)
+    return [f"{name}: {'; '.join(said)}." for name, said in about.items()] + [
         "Error is predicted/printed − 1; the interval of MAPE resamples tables, logs or weight "
         "shapes, not rows."
     ]
@@ -198,22 +201,20 @@ def findings(report: Report) -> Section | None:
     if not report.findings:
         return None
     section = Section("Findings")
-    section.parts.extend(
-        [
-            f"{f.spans[0]}: {f.severity}: {f.law}: {f.explanation}"
-            + (f" (see {', '.join(map(str, f.spans[1:]))})" if f.spans[1:] else "")
-            for f in loud[:SHOWN]
-        ]
-    )
+    said = [
+        f"{f.spans[0]}: {f.severity}: {f.law}: {f.explanation}"
+        + (f" (see {', '.join(map(str, f.spans[1:]))})" if f.spans[1:] else "")
+        for f in loud[:SHOWN]
+    ]
     if len(loud) > SHOWN:
-        section.parts.append(f"… and {len(loud) - SHOWN:,} more.")
+        said.append(f"… and {len(loud) - SHOWN:,} more.")
     if quiet:
-        section.parts.append(f"{count(quiet, 'note')}; the JSON report lists them.")
-    section.parts.extend(_consequences(report))
+        said.append(f"{count(quiet, 'note')}; the JSON report lists them.")
+    section.parts.append(Items(said + consequences(report)))
     return section
 
 
-def _consequences(report: Report) -> list[str]:
+def consequences(report: Report) -> list[str]:
     """What errors did to the scores, and what the options would do."""
     errors = [f for f in report.findings if f.severity == "error"]
     rows = {case for f in errors for case in f.cases}

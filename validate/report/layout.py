@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -19,18 +20,34 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under their columns; every cell is text."""
+    """Rows of cells under their columns; every cell is text. `caption`: where its title is shown.
+
+    Screens show tables under the title of their section; pages that are read aloud or searched
+    need one of each table's own.
+    """
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[str]]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Items:
+    """Sentences that stand side by side: a list."""
+
+    items: Sequence[str]
+
+
+Part = str | Table | Items
 
 
 @dataclass(frozen=True)
 class Section:
-    """A title, and paragraphs and tables in order."""
+    """A title, and paragraphs, lists and tables in order; of a `detail`, few readers want more."""
 
     title: str
-    parts: list[str | Table] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    detail: bool = False
 
 
 def percent(fraction: float | None, *, signed: str = "") -> str:
@@ -64,9 +81,18 @@ def quantity(value: float | None, unit: str) -> str:
     """
     if value is None:
         return "–"
+    size, name = scale(value, unit)
+    return f"{value / size:.6g} {name if name != '1' else ''}".strip()
+
+
+def scale(value: float | None, unit: str) -> tuple[float, str]:
+    """The unit that suits a value of this size, and what it is in SI.
+
+    >>> scale(0.003, "s"), scale(2e12, "flop/s"), scale(5.0, "token/s")
+    ((0.001, 'ms'), (1000000000000.0, 'TFLOP/s'), (1.0, 'token/s'))
+    """
     scales = (DISPLAYED[unit],) if unit in DISPLAYED else SCALES.get(unit, ((1.0, unit),))
-    scale, name = next((s for s in scales if abs(value) >= s[0]), scales[-1])
-    return f"{value / scale:.6g} {name if name != '1' else ''}".strip()
+    return next((s for s in scales if abs(value or 0.0) >= s[0]), scales[-1])
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
@@ -76,6 +102,15 @@ def count(number: int, noun: str, plural: str = "") -> str:
     ('1 row', '20,000 rows', '0 inferences')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def place(case: str) -> str:
+    """A case as a place that editors jump to.
+
+    >>> place("a.log#88"), place("a.log")
+    ('a.log:88', 'a.log')
+    """
+    return re.sub(r"#([0-9]+)(?=$|:)", r":\1", case)
 
 
 def spans(lines: Sequence[int]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 from assay.validate.assess import Report
 from assay.validate.models import SPEED
-from assay.validate.report.layout import Column, Section, Table
+from assay.validate.report.layout import Column, Section, Table, place
 
 SHOWN = 30
 HINT = (
@@ -31,7 +31,7 @@ def unpredicted(report: Report) -> Section | None:
     ]
     columns = [Column("scope"), Column("quantity"), Column("n", ">"), Column("why"),
                Column("first at", "<", flexible=True)]  # fmt: skip
-    section = Section("Printed, not predicted", [Table(columns, rows)])
+    section = Section("Printed, not predicted", [Table(columns, rows)], detail=True)
     for text, why in sorted(report.cases.unresolved.items()):
         section.parts.append(f"Unknown device or number format {text}: {why} (--machine).")
     if counts["reason"].str.starts_with("needs").any():
@@ -99,9 +99,9 @@ def unobserved(report: Report) -> Section | None:
         .sort("scope", "quantity", "model")
     )
     rows = [
-        [scope, quantity, model, f"{n:,}", case]
+        [scope, quantity, model, f"{n:,}", place(case)]
         for scope, quantity, model, n, case in counts.head(SHOWN).iter_rows()
     ]
     columns = [Column("scope"), Column("quantity"), Column("model"), Column("n", ">"),
                Column("first case", "<", flexible=True)]  # fmt: skip
-    return Section("Predicted, not printed", [Table(columns, rows)])
+    return Section("Predicted, not printed", [Table(columns, rows)], detail=True)

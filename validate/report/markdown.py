@@ -1,10 +1,15 @@
-"""Sections as Markdown: stable, one table row a line, so that two reports can be diffed."""
+"""Sections as Markdown: stable, one table row a line, so that two reports can be diffed.
+
+What few readers want more than once is folded: code hosts show `<details>`, and nothing else of it
+is HTML.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.validate.report.layout import Section, Table
+from assay.validate.report.layout import Items, Part, Section, Table
+from assay.validate.report.safe import html
 from assay.validate.report.safe import markdown as safe
 
 
@@ -12,10 +17,21 @@ def render(sections: Iterable[Section], *, title: str = "assay report") -> str:
     """The whole report as one document."""
     blocks = [f"# {title}"]
     for section in sections:
-        blocks.append(f"## {safe(section.title)}")
-        for part in section.parts:
-            blocks.append(_table(part) if isinstance(part, Table) else safe(part))
+        body = [_part(part) for part in section.parts]
+        if section.detail:
+            summary = f"<summary>{html(section.title)}</summary>"
+            blocks += [f"<details>\n{summary}", *body, "</details>"]
+        else:
+            blocks += [f"## {safe(section.title)}", *body]
     return "\n\n".join(blocks) + "\n"
+
+
+def _part(part: Part) -> str:
+    if isinstance(part, Table):
+        return _table(part)
+    if isinstance(part, Items):
+        return "\n".join(f"- {safe(each)}" for each in part.items)
+    return safe(part)
 
 
 def _table(table: Table) -> str:

@@ -10,7 +10,7 @@ from assay.ingest.source import Source, open_source
 from assay.ingest.types import Diagnostic
 from assay.validate.accuracy import TRUE
 from assay.validate.assess import Report
-from assay.validate.report.layout import Column, Section, Table, count, percent, spans
+from assay.validate.report.layout import Column, Items, Section, Table, count, percent, spans
 
 SHOWN = 12
 INPUTS = 40
@@ -23,7 +23,7 @@ def read(report: Report) -> Section:
     """Every input with its lines: claimed, refused, blank, not ours; and their sums."""
     columns = [Column("input", "<", flexible=True)] + [
         Column(name, ">")
-        for name in ("lines", "claimed", "refused", "blank", "not ours", "suspicious")
+        for name in ("lines", "read", "refused", "blank", "no format", "suspicious")
     ]
     accounts = report.outcome.reading.accounting
     numbers = [
@@ -48,19 +48,19 @@ def read(report: Report) -> Section:
 
 def doubtful(report: Report) -> Section | None:
     """Lines not ours that look like measurements, and remarks on what was repaired or cut."""
-    section = Section("Worth a second look")
+    said: list[str] = []
     for account in report.outcome.reading.accounting:
-        if account.suspicious and len(section.parts) < INPUTS:
+        if account.suspicious and len(said) < INPUTS:
             some = list(account.suspicious[: 4 * SAMPLED])
             more = len(account.suspicious) - len(some)
-            section.parts.append(
-                f"{account.source}: {count(len(account.suspicious), 'line')} not ours with a "
-                f"number beside a performance unit: {spans(some)}"
+            said.append(
+                f"{account.source}: {count(len(account.suspicious), 'line')} of no known format "
+                f"with a number beside a performance unit: {spans(some)}"
                 + (f" and {more:,} more" if more else "")
             )
-            section.parts.extend(_sample(account.source, account.suspicious[:SAMPLED]))
-    section.parts.extend(_remarks(report))
-    return section if section.parts else None
+            said.extend(_sample(account.source, account.suspicious[:SAMPLED]))
+    said.extend(_remarks(report))
+    return Section("Worth a second look", [Items(said)], detail=True) if said else None
 
 
 def _remarks(report: Report) -> list[str]:
@@ -101,12 +101,9 @@ def _sample(name: str, lines: tuple[int, ...]) -> list[str]:
 
 def failures(report: Report) -> Section | None:
     """Inputs that gave nothing: unreadable, or without a line that some format knows."""
-    section = Section("Inputs that gave nothing")
-    section.parts.extend(str(fault) for fault in report.outcome.unreadable)
-    section.parts.extend(
-        f"{name}: no format knows a line of it" for name in report.outcome.unrecognised
-    )
-    return section if section.parts else None
+    said = [str(fault) for fault in report.outcome.unreadable]
+    said += [f"{name}: no format knows a line of it" for name in report.outcome.unrecognised]
+    return Section("Inputs that gave nothing", [Items(said)]) if said else None
 
 
 def refused(report: Report) -> Section | None:
@@ -117,9 +114,10 @@ def refused(report: Report) -> Section | None:
     codes = Counter(str(fault.code) for fault in faults)
     section = Section("Refused lines")
     section.parts.append(", ".join(f"{n:,} {code}" for code, n in sorted(codes.items())) + ".")
-    section.parts.extend(str(fault) for fault in faults[:SHOWN])
+    said = [str(fault) for fault in faults[:SHOWN]]
     if len(faults) > SHOWN:
-        section.parts.append(f"… and {len(faults) - SHOWN:,} more.")
+        said.append(f"… and {len(faults) - SHOWN:,} more.")
+    section.parts.append(Items(said))
     return section
 
 
@@ -137,7 +135,9 @@ def configurations(report: Report) -> Section | None:
         for name, *values in counts.sort("name").iter_rows()
     ]
     columns = [Column("value"), *(Column(kind, ">") for kind in (*kinds, "unknown"))]
-    section = Section(f"Configurations of {count(wide.height, 'run')}", [Table(columns, rows)])
+    section = Section(
+        f"Configurations of {count(wide.height, 'run')}", [Table(columns, rows)], detail=True
+    )
     laws = (
         report.cases.origins.drop_nulls("law")
         .filter(pl.col("value_origin") != "context")
@@ -145,9 +145,9 @@ def configurations(report: Report) -> Section | None:
         .agg(pl.col("name").unique().sort(), pl.len())
         .sort("value_origin", "law")
     )
-    for origin, law, names, n in laws.iter_rows():
-        section.parts.append(f"{origin}: {', '.join(names)} ({n:,}) by: {law}")
-    return section
+    said = [f"{origin}: {', '.join(names)} ({n:,}) by: {law}" for origin, law, names, n in
+            laws.iter_rows()]  # fmt: skip
+    return Section(section.title, [*section.parts, *([Items(said)] if said else [])], detail=True)
 
 
 def assumptions(report: Report) -> Section | None:
@@ -173,7 +173,7 @@ def assumptions(report: Report) -> Section | None:
                 [f"{key[0]} {key[1]}", model, ", ".join(names), f"{len(on):,}",
                  percent(_mean(on)), f"{len(off):,}", percent(_mean(off))]
             )  # fmt: skip
-    section = Section("Assumed values, and how much they matter")
+    section = Section("Assumed values, and how much they matter", detail=True)
     if everywhere:
         section.parts.append("Every scored row rests on an assumption: " + "; ".join(everywhere))
     if rows:

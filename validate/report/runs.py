@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.validate.report.layout import Column, Section, Table, percent, quantity
+from assay.validate.report.layout import Column, Items, Section, Table, percent, place, quantity
 from assay.validate.runs import RULE, Metric, Run
 
 SHOWN = 20
@@ -21,15 +21,16 @@ def section(runs: Sequence[Run]) -> Section | None:
     )]  # fmt: skip
     rows = [_row(run) for run in runs[:SHOWN]]
     found = Section(f"Runs ({len(runs):,})", [Table(names, rows)])
-    found.parts.append(f"Step time: {RULE}. Spread: 1.48 median absolute deviations.")
+    notes = [f"Step time: {RULE}. Spread: 1.48 median absolute deviations."]
     bases = {run.metrics[name].basis for run in runs for name in ("mfu", "model_flops_rate")
              if name in run.metrics}  # fmt: skip
     if bases:
-        found.parts.append(f"TFLOP/s and MFU by: {'; '.join(sorted(bases))}.")
+        notes.append(f"TFLOP/s and MFU by: {'; '.join(sorted(bases))}.")
     for run in runs[:SHOWN]:
         if run.validation:
             said = ", ".join(f"{loss:.6g} at {when}" for when, loss in run.validation[-5:])
-            found.parts.append(f"{run.case}: validation loss {said}.")
+            notes.append(f"{place(run.case)}: validation loss {said}.")
+    found.parts.append(Items(notes))
     return found
 
 
@@ -39,7 +40,7 @@ def _row(run: Run) -> list[str]:
     error = seconds / step.value - 1 if step and step.value and seconds else None
     rate = run.metrics.get("model_flops_rate")
     return [
-        run.case, run.machine or "–", f"{run.rows:,}", f"{run.left_out:,}",
+        place(run.case), run.machine or "–", f"{run.rows:,}", f"{run.left_out:,}",
         _said(step), percent(step.noise if step else None),
         _figure(run, "tokens_per_s"), f"{rate.value / 1e12:.4g}" if rate and rate.value else "–",
         percent(run.metrics["mfu"].value) if "mfu" in run.metrics else "–",

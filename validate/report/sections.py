@@ -7,12 +7,14 @@ from assay.validate.report import figures, leftovers, reading
 from assay.validate.report import runs as of_runs
 from assay.validate.report.layout import Section
 from assay.validate.report.solved import solved
+from assay.validate.report.summary import summary
 from assay.validate.runs import runs
 
 
 def sections(report: Report) -> list[Section]:
-    """Every section that has something to say, what was read first and what is left over last."""
+    """Every section that has something to say, the summary first and what is left over last."""
     found = [
+        summary(report),
         reading.read(report),
         of_runs.section(runs(report.outcome.reading, report.cases, report.comparison.pairs)),
         *figures.accuracy(report),

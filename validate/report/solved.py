@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 from assay.model.reproductions.deepflow_unconfigured import BASIS, solutions
 from assay.validate.assess import Report
-from assay.validate.report.layout import Column, Section, Table
+from assay.validate.report.layout import Column, Section, Table, place
 
 
 def solved(report: Report) -> Section | None:
@@ -16,7 +16,7 @@ def solved(report: Report) -> Section | None:
     own = report.observations.join(cases, on="case", how="semi", maintain_order="left")
     rows = [
         [
-            case,
+            place(case),
             f"{len(one.consumed)}",
             f"{one.checks}",
             ", ".join(one.open) or "–",
@@ -35,4 +35,4 @@ def solved(report: Report) -> Section | None:
         "Dimensions and rates of these dumps were solved from numbers that they print; what was "
         "consumed is not scored. An LSTM's gates, additions and non-linear functions are assumed."
     )
-    return Section("Solved from the printed numbers", [said, Table(columns, rows)])
+    return Section("Solved from the printed numbers", [said, Table(columns, rows)], detail=True)

@@ -6,7 +6,7 @@ import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from assay.validate.report.layout import Section, Table
+from assay.validate.report.layout import Items, Part, Section, Table
 from assay.validate.report.safe import visible
 
 BOLD, DIM, OFF = "\x1b[1m", "\x1b[2m", "\x1b[0m"
@@ -23,13 +23,16 @@ def render(sections: Iterable[Section], *, width: int = 100, colour: bool = Fals
         for at, part in enumerate(section.parts):
             if at and (isinstance(part, Table) or isinstance(section.parts[at - 1], Table)):
                 lines.append("")
-            lines += (
-                _table(part, width, colour=colour)
-                if isinstance(part, Table)
-                else _paragraph(part, width)
-            )
+            lines += _part(part, width, colour=colour)
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
+
+
+def _part(part: Part, width: int, *, colour: bool) -> list[str]:
+    if isinstance(part, Table):
+        return _table(part, width, colour=colour)
+    said = part.items if isinstance(part, Items) else [part]
+    return [line for text in said for line in _paragraph(text, width)]
 
 
 def _paragraph(text: str, width: int) -> list[str]:

@@ -1,0 +1,171 @@
+"""The page: a report in, one HTML document out, self-contained and without a script.
+
+Nothing in it is loaded from anywhere: its policy forbids everything but its own styles. The same
+report gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+
+from assay.validate.assess import Report
+from assay.validate.report import figures, leftovers, reading
+from assay.validate.report import runs as of_runs
+from assay.validate.report.html import coverage, errors, shapes, steps, svg
+from assay.validate.report.html.elements import block, plot, section, table
+from assay.validate.report.html.findings import listed
+from assay.validate.report.html.plots import Plot
+from assay.validate.report.layout import Column, Part, Section, Table, count
+from assay.validate.report.safe import html
+from assay.validate.report.solved import solved
+from assay.validate.report.summary import estimates, severities, summary, totals
+from assay.validate.runs import runs
+
+POLICY = (
+    "default-src 'none'; script-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'"
+)
+AGAINST = (
+    "One mark per prediction. On the line it equals the printed number; the band is ±10 %. Above "
+    "the line it is larger than printed."
+)
+ERRORS = (
+    "Errors are predicted/printed − 1; the band is ±10 %. By configuration: the mean over the rows "
+    "of one model on one machine and, as a line, their range, the worst first. By size: every row. "
+    "Baselines are left out where another model predicts the same."
+)
+PACKAGES = ("assay", "polars", "pandera", "lark", "numpy", "scipy", "altair", "vl-convert-python")
+
+
+def render(report: Report, command: Sequence[str] = ()) -> str:
+    """The whole document. `command`: the words that make this report again."""
+    parts = [(name, title, body) for name, title, body in _parts(report, command) if body]
+    links = "\n".join(f'<li><a href="#{name}">{html(title)}</a></li>' for name, title, _ in parts)
+    names = [one.source for one in report.outcome.reading.accounting]
+    title = "assay report: " + (names[0] if len(names) == 1 else count(len(names), "input"))
+    style = files("assay.validate.report.html").joinpath("style.css").read_text(encoding="utf-8")
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f'<meta name="generator" content="assay {html(version("assay"))}">\n'
+        f"<title>{html(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        f"<header>\n<h1>{html(title)}</h1>\n{_cards(report)}\n"
+        f'<nav aria-label="Contents">\n<ol>\n{links}\n</ol>\n</nav>\n</header>\n<main>\n'
+        + "\n".join(section(name, title, body) for name, title, body in parts)
+        + "\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _parts(report: Report, command: Sequence[str]) -> Iterable[tuple[str, str, list[str]]]:
+    """Anchor, title and body of every part, what a reader wants first; empty ones are left out."""
+    found = runs(report.outcome.reading, report.cases, report.comparison.pairs)
+    yield "summary", "Summary", [block(summary(report), heading=False), *_without_plots()]
+    yield "predicted", "Predicted against printed", _plots(errors.against(report), AGAINST)
+    yield (
+        "errors",
+        "Error by configuration and by size",
+        _plots([*errors.by_configuration(report), *errors.by_size(report)], ERRORS),
+    )
+    yield "efficiency", "GEMM efficiency by shape", _plots(shapes.efficiency(report))
+    yield "breakdown", "Where the time goes", _plots(steps.spent(report))
+    yield (
+        "runs",
+        "Runs: step time and loss",
+        [*_blocks([of_runs.section(found)]), *_plots(steps.courses(report, found))],
+    )
+    yield "coverage", "Coverage", [*_plots(coverage.lines(report)), *_coverage(report)]
+    yield "findings", "Findings", listed(report)
+    yield (
+        "accuracy",
+        "Accuracy",
+        _blocks([*figures.accuracy(report), reading.assumptions(report)]),
+    )
+    yield "agreement", "Agreement with estimates", _agreement(report)
+    yield "arithmetic", "Arithmetic and configurations", _blocks(
+        [figures.arithmetic(report), solved(report), reading.configurations(report)]
+    )  # fmt: skip
+    yield "again", "How to reproduce", _again(report, command)
+
+
+def _plots(found: Iterable[Plot], words: str = "") -> list[str]:
+    drawn = [plot(each) for each in found]
+    if not drawn:
+        return []
+    said = [f"<p>{html(words)}</p>"] if words else []
+    return [*said, '<div class="plots">\n' + "\n".join(drawn) + "\n</div>"]
+
+
+def _blocks(found: Iterable[Section | None]) -> list[str]:
+    return [block(each) for each in found if each is not None]
+
+
+def _without_plots() -> list[str]:
+    return [] if svg.available() else [f'<p class="note">{html(svg.MISSING.capitalize())}.</p>']
+
+
+def _agreement(report: Report) -> list[str]:
+    said = [f"<p>{html(each)}</p>" for each in estimates(report)]
+    return [*said, *_blocks(figures.agreement(report))]
+
+
+def _coverage(report: Report) -> list[str]:
+    read = reading.read(report)
+    # the plot has the table
+    words: list[Part] = [each for each in read.parts if not isinstance(each, Table)]
+    return _blocks(
+        [
+            replace(read, parts=words),
+            reading.doubtful(report),
+            reading.refused(report),
+            reading.failures(report),
+            leftovers.unpredicted(report),
+            leftovers.unobserved(report),
+        ]
+    )
+
+
+def _cards(report: Report) -> str:
+    """The figures that a reader looks for, large."""
+    sums, grave = totals(report), severities(report)
+    cards = [
+        ("inputs", f"{len(report.outcome.reading.accounting):,}", ""),
+        ("lines read", f"{sums['claimed']:,}", f"of {sums['lines']:,}"),
+        ("refused", f"{sums['refused']:,}", "lines"),
+        ("suspicious", f"{sums['suspicious']:,}", "lines of no known format"),
+        ("errors", f"{grave['error']:,}", "contradictions"),
+        ("warnings", f"{grave['warning']:,}", "contradictions"),
+    ]
+    cells = "".join(
+        f"<div><dt>{name}</dt><dd><b>{value}</b> {more}</dd></div>" for name, value, more in cards
+    )
+    return f"<dl>{cells}</dl>"
+
+
+def _again(report: Report, command: Sequence[str]) -> list[str]:
+    """Command, versions and digests."""
+    accounts = report.outcome.reading.accounting
+    digests = Table(
+        [Column("input"), Column("lines", ">"), Column("sha256", flexible=True)],
+        [[one.source, f"{one.lines:,}", one.sha256] for one in accounts],
+        "Inputs and their digests",
+    )
+    said = [f"<p><code>{html(shlex.join(command))}</code></p>"] if command else []
+    return [*said, f"<p>{html(', '.join(_versions()))}</p>", table(digests, digests.caption)]
+
+
+def _versions() -> list[str]:
+    """The tool and what it computes with, as far as installed."""
+    found = [f"Python {platform.python_version()}"]
+    for name in PACKAGES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            continue
+    return found

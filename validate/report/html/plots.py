@@ -1,0 +1,86 @@
+"""What a plot is before it is drawn: its words, its table, and how to draw it; and how points are
+thinned where there are too many to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+from assay.validate.assess import Report
+from assay.validate.report.layout import Table
+
+MOST_POINTS = 1500
+"""Marks of one plot; the eye sees no more, and the file stays small."""
+
+MOST_ROWS = 200
+"""Rows of the table of a plot."""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A drawing, what it shows, and the same as a table. `chart` needs the extra `plots`."""
+
+    title: str
+    about: str
+    table: Table
+    chart: Callable[[], Any]
+
+
+def thinned(frame: pl.DataFrame, by: str, most: int = MOST_POINTS) -> tuple[pl.DataFrame, str]:
+    """At most `most` rows, evenly over the order of `by`, and the words that say so.
+
+    The first and the last stay. Nothing is said where nothing was left out.
+    """
+    if frame.height <= most:
+        return frame, ""
+    ordered = frame.sort(by, maintain_order=True).with_row_index("at")
+    step = (frame.height - 1) / (most - 1)
+    kept = ordered[sorted({round(step * n) for n in range(most)})].drop("at")
+    return kept, f" {most:,} of {frame.height:,} points are drawn, evenly over the sizes."
+
+
+def first_rows(rows: list[list[str]], most: int = MOST_ROWS) -> list[list[str]]:
+    """The rows a table shows, the last of them counting the rest."""
+    if len(rows) <= most:
+        return rows
+    rest = [f"… {len(rows) - most:,} more in the JSON report", *[""] * (len(rows[0]) - 1)]
+    return [*rows[:most], rest]
+
+
+def short_names(names: Iterable[str], most: int) -> dict[str, str]:
+    """Names without the folders that all share, cut at the front, still one of a kind.
+
+    >>> short_names(["runs/a/x.log", "runs/b/x.log"], 20)
+    {'runs/a/x.log': 'a/x.log', 'runs/b/x.log': 'b/x.log'}
+    """
+    names = list(dict.fromkeys(names))
+    parts = [name.split("/") for name in names]
+    shared = 0
+    while all(len(part) > shared + 1 for part in parts) and len({p[shared] for p in parts}) == 1:
+        shared += 1
+    found: dict[str, str] = {}
+    for name, part in zip(names, parts, strict=True):
+        text = "/".join(part[shared:])
+        text = text if len(text) <= most else f"…{text[-most:]}"
+        while text in found.values():
+            text += "′"
+        found[name] = text
+    return found
+
+
+def models(report: Report) -> list[str]:
+    """Names of the models in one order for all plots: those to judge first, then baselines."""
+    baselines = {model.name for model in report.models if model.baseline}
+    named = dict.fromkeys(
+        [*(model.name for model in report.models), *report.scored["model"].unique().sort()]
+    )
+    return sorted(named, key=lambda name: name in baselines)
+
+
+def judged(report: Report, pairs: pl.DataFrame) -> pl.DataFrame:
+    """The pairs of models that are no baselines; all pairs where there are only baselines."""
+    baselines = sorted({model.name for model in report.models if model.baseline})
+    own = pairs.filter(~pl.col("model").is_in(baselines))
+    return pairs if own.is_empty() else own

@@ -1,0 +1,188 @@
+"""What a reader wants first: what was read, how good the models are, what contradicts itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+import polars as pl
+from assay.validate.accuracy import TRUE
+from assay.validate.assess import Report
+from assay.validate.identities.check import equal
+from assay.validate.identities.finding import SEVERITIES
+from assay.validate.report.layout import Column, Items, Section, Table, count, percent
+
+
+class Score(NamedTuple):
+    """One model on one quantity, and the best baseline on exactly the same rows."""
+
+    scope: str
+    quantity: str
+    model: str
+    n: int
+    bias: float
+    mape: float
+    low: float | None
+    high: float | None
+    baseline: str | None
+    baseline_mape: float | None
+
+
+def summary(report: Report) -> Section:
+    """Sentences on the inputs and their contradictions, and models beside their best baselines."""
+    section = Section("Summary", [Items(sentences(report))])
+    found = scores(report)
+    if found:
+        section.parts.append(_table(found))
+    return section
+
+
+def sentences(report: Report) -> list[str]:
+    """What was read, predicted and found, a sentence each; what is zero is not spoken of."""
+    return [
+        _read(report),
+        _joined(report),
+        *estimates(report),
+        *_identities(report),
+        _findings(report),
+    ]
+
+
+def totals(report: Report) -> dict[str, int]:
+    """Sums over the inputs: lines and what became of them."""
+    names = ("lines", "claimed", "refused", "blank", "not_ours")
+    accounts = report.outcome.reading.accounting
+    sums = {name: sum(getattr(each, name) for each in accounts) for name in names}
+    return sums | {"suspicious": sum(len(each.suspicious) for each in accounts)}
+
+
+def severities(report: Report) -> Counter[str]:
+    """How many findings of each severity."""
+    return Counter(each.severity for each in report.findings)
+
+
+def _read(report: Report) -> str:
+    sums = totals(report)
+    gone = len(report.outcome.unreadable)
+    said = (
+        f"{count(len(report.outcome.reading.accounting), 'input')} with "
+        f"{count(sums['lines'], 'line')}: {sums['claimed']:,} read, {sums['refused']:,} refused, "
+        f"{sums['blank']:,} blank, {sums['not_ours']:,} of no known format"
+    )
+    said += (
+        f" ({sums['suspicious']:,} of them look like measurements)" if sums["suspicious"] else ""
+    )
+    return said + (f"; {count(gone, 'input')} could not be opened." if gone else ".")
+
+
+def _joined(report: Report) -> str:
+    true = report.scored.filter(pl.col("origin").is_in(TRUE))
+    cases = true.select("case", "quantity").unique().height
+    left = report.comparison.unpredicted.height
+    if not cases:
+        said = "No measured or published number met a prediction"
+    else:
+        said = f"{count(cases, 'measured or published number')} scored against a prediction"
+    return said + (f"; {count(left, 'printed number')} without one." if left else ".")
+
+
+def estimates(report: Report) -> list[str]:
+    """How many numbers of estimators our own versions of them print; none where none was read."""
+    found = report.scores.agreement
+    if found.is_empty():
+        return []
+    registered = {model.name for model in report.models if model.baseline}
+    own = found.filter(~pl.col("model").is_in(sorted(registered)))
+    if own.is_empty():
+        return []
+    parts = list(own.select("n", "explained_by_rounding").iter_rows())
+    same, every = round(sum(n * share for n, share in parts)), sum(n for n, _ in parts)
+    return [
+        f"{same:,} of {count(every, 'number')} that estimators printed are reproduced at the "
+        "printed precision."
+    ]
+
+
+def _identities(report: Report) -> list[str]:
+    checks = report.checks
+    if checks.is_empty():
+        return []
+    same = checks.filter(equal() & ~pl.col("exchanged")).height
+    return [
+        f"{same:,} of {count(checks.height, 'printed number')} that follow from others of their "
+        "row are equal to what follows."
+    ]
+
+
+def _findings(report: Report) -> str:
+    counts = severities(report)
+    said = [count(counts[severity], severity) for severity in SEVERITIES if counts[severity]]
+    if not said:
+        return "Nothing that is printed contradicts itself."
+    return f"Contradictions in what is printed: {', '.join(said)}."
+
+
+def scores(report: Report) -> list[Score]:
+    """Models that are no baselines, by scope and quantity, best first; baselines where alone."""
+    baselines = {model.name for model in report.models if model.baseline}
+    rows = report.scores.accuracy
+    own = rows.filter(~pl.col("model").is_in(sorted(baselines)))
+    alone = rows.join(own, on=["scope", "quantity"], how="anti", maintain_order="left")
+    found = []
+    for row in pl.concat([own, alone]).iter_rows(named=True):
+        best = None if row["model"] in baselines else _best_baseline(report, row, baselines)
+        found.append(
+            Score(
+                row["scope"], row["quantity"], row["model"], row["n"], row["bias"], row["mape"],
+                row["ci_low"], row["ci_high"], *(best or (None, None)),
+            )
+        )  # fmt: skip
+    return sorted(found, key=lambda one: (one.scope, one.quantity, -one.n, one.mape, one.model))
+
+
+def _best_baseline(
+    report: Report, row: dict[str, object], baselines: set[str]
+) -> tuple[str, float] | None:
+    """The baseline with the least mean error on the rows of one score, if it has all of them."""
+    pairs = report.scored.filter(
+        pl.col("scope") == row["scope"],
+        pl.col("quantity") == row["quantity"],
+        pl.col("origin") == row["origin"],
+    )
+    key = ["case", "subject"]
+    mine = pairs.filter(pl.col("model") == row["model"])
+    others = (
+        pairs.filter(pl.col("model").is_in(sorted(baselines)))
+        .join(mine.select(key), on=key, how="semi", nulls_equal=True)
+        .group_by("model")
+        .agg(pl.len(), pl.col("error").abs().mean())
+        .filter(pl.col("len") == mine.height)
+        .sort("error", "model")
+    )
+    return None if others.is_empty() else (others["model"][0], others["error"][0])
+
+
+def _table(found: list[Score]) -> Table:
+    columns = [
+        Column("of"), Column("quantity"), Column("model"), Column("rows", ">"), Column("bias", ">"),
+        Column("MAPE", ">"), Column("95 % interval", ">"), Column("best baseline"),
+        Column("its MAPE", ">"),
+    ]  # fmt: skip
+    rows = [
+        [
+            one.scope, one.quantity, one.model, f"{one.n:,}", percent(one.bias, signed="+"),
+            percent(one.mape), between(one.low, one.high), one.baseline or "–",
+            percent(one.baseline_mape),
+        ]
+        for one in found
+    ]  # fmt: skip
+    return Table(columns, rows, "Models, each beside the best baseline on the same rows")
+
+
+def between(low: float | None, high: float | None) -> str:
+    """An interval of errors.
+
+    >>> between(0.036, 0.126), between(None, None)
+    ('3.6 – 12.6 %', '–')
+    """
+    return "–" if low is None else f"{percent(low)[:-2]} – {percent(high)}"
