@@ -7,6 +7,7 @@ depends on the inputs alone and not on how they were shared out.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from assay.ingest.load import accounts, read_manifest
+from assay.ingest.load import accounts, formats_of, read_manifest
 from assay.ingest.pipeline import columns_of
 from assay.ingest.types import Diagnostic, Format, Schema
 from assay.ingest.write import MANIFEST, TABLES, marks, schemas, write_manifest
@@ -46,6 +47,8 @@ def consolidate(
     parts; the new manifest comes last. Raises `Unusable` for a part that is damaged.
     """
     parts = {part: read_manifest(part, formats) for part in dict.fromkeys(taken.values())}
+    for said in parts.values():
+        formats = formats_of(said, formats)
     known = schemas(formats)
     wanted = sorted({name for said in parts.values() for name in said["frames"]})
     pieces = {name: _pieces(name, taken, parts) for name in (*wanted, *TABLES)}
@@ -56,8 +59,9 @@ def consolidate(
     try:
         for name, found in pieces.items():
             _write(name, found, parts, fresh[name], known)
+        old = _earlier(folder)
         (folder / MANIFEST).unlink(missing_ok=True)
-        for name in (*known, *TABLES):
+        for name in {*known, *TABLES, *old}:
             (folder / f"{name}.parquet").unlink(missing_ok=True)
         for name, part in fresh.items():
             os.replace(part, folder / f"{name}.parquet")
@@ -66,8 +70,17 @@ def consolidate(
             part.unlink(missing_ok=True)
     rows = {name: sum(piece.rows for piece in pieces[name]) for name in wanted}
     held = (a for part, said in parts.items() for a in accounts(said) if taken[a.source] == part)
-    write_manifest(folder, rows, known, sorted(held, key=lambda a: a.source), unreadable)
+    write_manifest(folder, rows, formats, sorted(held, key=lambda a: a.source), unreadable)
     return rows
+
+
+def _earlier(folder: Path) -> list[str]:
+    """The frames that an earlier ingest left in a folder; some may be of formats not known now."""
+    try:
+        names = json.loads((folder / MANIFEST).read_text("utf-8"))["frames"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return [name for name in names if (folder / f"{name}.parquet").parent == folder]
 
 
 def _pieces(

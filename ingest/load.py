@@ -7,13 +7,14 @@ A folder without a manifest but with parts in `.parts` is an ingest that is not 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 from assay.ingest.formats import FORMATS
 from assay.ingest.merge import merge, together
+from assay.ingest.own.travel import understood
 from assay.ingest.types import (
     Accounting,
     Code,
@@ -39,15 +40,28 @@ def read_manifest(folder: Path, formats: Sequence[Format]) -> dict[str, Any]:
         said = json.loads((folder / MANIFEST).read_text("utf-8"))
         if said["layout"] > LAYOUT:
             raise Unusable(f"has layout {said['layout']}, this version knows {LAYOUT}")
-        known = schemas(formats)
+        known = schemas(formats_of(said, formats))
         for name, entry in said["frames"].items():
-            if name not in known or entry["schema"] != fingerprint(known[name]):
+            if name not in known:
+                ask = "give its description with --format, or install the package that brings it"
+                raise Unusable(f"frame {name} is of a format that is not known here: {ask}")
+            if entry["schema"] != fingerprint(known[name]):
                 raise Unusable(f"frame {name} has another schema; run ingest again")
     except Unusable:
         raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
         raise Unusable(f"is damaged: {fault}") from fault
     return dict(said)
+
+
+def formats_of(said: Mapping[str, Any], formats: Iterable[Format]) -> tuple[Format, ...]:
+    """`formats`, and those that a manifest brings along: what frames of users' formats mean.
+
+    Raises BadFormat (a ValueError) where the manifest is damaged.
+    """
+    known = {fmt.name: fmt for fmt in formats}
+    own = said.get("formats", {})
+    return (*known.values(), *(understood(MANIFEST, own[n]) for n in own if n not in known))
 
 
 def accounts(said: Mapping[str, Any]) -> tuple[Accounting, ...]:
@@ -88,7 +102,7 @@ def load(folder: Path, formats: Sequence[Format] = FORMATS) -> Outcome:
         reading = Reading(frames, held["provenance"], accounting=accounts(said),
                           **_diagnostics(held["quarantine"]),
                           overridden=_overridden(held.get("overridden")),
-                          formats=tuple(formats))  # fmt: skip
+                          formats=formats_of(said, formats))  # fmt: skip
         return Outcome(reading, unreadable(said))
     except Unusable as fault:
         return Outcome(merge([]), (unusable(folder, fault),))

@@ -32,6 +32,7 @@ from assay.ingest.load import (
     unusable,
 )
 from assay.ingest.merge import merge, twice
+from assay.ingest.own.travel import descriptions
 from assay.ingest.read import Recipe, died, read_chunk
 from assay.ingest.types import Accounting, Diagnostic, Outcome
 from assay.ingest.workers import Engine, processes
@@ -162,6 +163,7 @@ def identity(how: Recipe) -> str:
         version("assay"),
         sorted((key, *map(str, cell)) for key, cell in how.stated.items()),
         [[fmt.name, *map(fingerprint, fmt.schemas.values())] for fmt in how.formats],
+        descriptions(how.formats),
         grammars,
     ]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()

@@ -78,7 +78,9 @@ def read(
         watch(chunk)
         outcomes.append(outcome if outcome is not None else died(chunk))
     whole = together(outcomes)
-    return replace(whole, reading=replace(whole.reading, formats=how.formats))
+    brought = {fmt.name: fmt for fmt in whole.reading.formats}  # by folders, with their frames
+    formats = tuple({**brought, **{fmt.name: fmt for fmt in how.formats}}.values())
+    return replace(whole, reading=replace(whole.reading, formats=formats))
 
 
 def _travelling(how: Recipe, chunk: Chunk) -> Outcome:

@@ -19,6 +19,8 @@ from pathlib import Path
 
 import polars as pl
 from assay.ingest.accept import PROVENANCE
+from assay.ingest.own.load import OwnFormat
+from assay.ingest.own.travel import meaning
 from assay.ingest.schema import fields
 from assay.ingest.types import Accounting, Diagnostic, Format, Outcome, Reading, Schema
 
@@ -99,7 +101,7 @@ def fill(outcome: Outcome, folder: Path) -> None:
         if name != "overridden" or table.height:
             table.write_parquet(folder / f"{name}.parquet", metadata=marks())
     rows = {name: frame.height for name, frame in reading.frames.items()}
-    write_manifest(folder, rows, known, reading.accounting, outcome.unreadable)
+    write_manifest(folder, rows, reading.formats, reading.accounting, outcome.unreadable)
 
 
 @contextmanager
@@ -122,20 +124,26 @@ def fresh_folder(folder: Path) -> Iterator[Path]:
 def write_manifest(
     folder: Path,
     rows: Mapping[str, int],
-    known: Mapping[str, Schema],
+    formats: Iterable[Format],
     accounts: Iterable[Accounting],
     unreadable: Iterable[Diagnostic],
 ) -> None:
     """Say what a folder holds: frames with their schemas, the account of every source.
 
+    What frames of users' formats mean is kept with them.
+
     Nothing of when, where or by how many processes it was written: same inputs, same bytes.
     """
+    formats = tuple(formats)
+    known = schemas(formats)
+    own = {f.name: meaning(f) for f in formats if isinstance(f, OwnFormat) and f.name in rows}
     said = {
         "layout": LAYOUT,
         "version": version("assay"),
         "frames": {
             name: {"rows": rows[name], "schema": fingerprint(known[name])} for name in sorted(rows)
         },
+        **({"formats": own} if own else {}),
         "sources": [
             {
                 "name": a.source, "sha256": a.sha256, "lines": a.lines, "claimed": a.claimed,

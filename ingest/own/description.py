@@ -144,6 +144,11 @@ def describe(path: str, text: str) -> Description:
         place = re.search(r"line ([0-9]+), column ([0-9]+)", str(fault))
         where = f"{path}:{place[1]}:{place[2]}" if place else path
         raise BadFormat(f"{where}: not TOML: {fault}") from None
+    return describe_document(path, text, document)
+
+
+def describe_document(path: str, text: str, document: Mapping[str, Any]) -> Description:
+    """The same of a document that is parsed already."""
     top = _Reader(path, text, document, ())
     top.only(KEYS)
     name = top.string("name")

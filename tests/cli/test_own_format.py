@@ -21,6 +21,7 @@ def swift(tmp_path: Path) -> Path:
         "GPUs=8\nGBS=64\nMBS=1\nTP=1 PP=1\n"
         + "".join(f"step={n} loss=2.{n} tok/s=2{n}234 mem=61.2GiB mfu=43.1%\n" for n in range(1, 9))
     )
+    path.with_suffix(".toml").write_text('[configuration]\ngpu = "A100-80g"\n')
     return path
 
 
@@ -31,7 +32,7 @@ def test_without_it_nothing_is_known(assay: Run, swift: Path) -> None:
 
 
 def test_a_report_reads_and_scores_it(assay: Run, swift: Path) -> None:
-    done = assay("report", swift, "--format", SWIFT, "--json", "--machine", "A100-80g")
+    done = assay("report", swift, "--format", SWIFT, "--json")
     assert done.code == 0, done.err
     document = json.loads(done.out)
     observed = {pair["quantity"] for pair in document["pairs"]}
@@ -41,7 +42,7 @@ def test_a_report_reads_and_scores_it(assay: Run, swift: Path) -> None:
 
 
 def test_check_reads_it(assay: Run, swift: Path) -> None:
-    done = assay("check", swift, "--format", SWIFT, "--json", "--machine", "A100-80g")
+    done = assay("check", swift, "--format", SWIFT, "--json")
     assert done.code in (0, 1)
     assert isinstance(json.loads(done.out), list)
 
@@ -73,3 +74,65 @@ def test_an_unknown_option_names_the_nearest(assay: Run, swift: Path) -> None:
     done = assay("report", swift, "--fromat", SWIFT)
     assert done.code == 2
     assert "--format" in done.err
+
+
+def test_ingested_folders_are_understood_without_the_file(
+    assay: Run, swift: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    done = assay("ingest", swift, "-o", folder, "--format", SWIFT, "-j", "2")
+    assert done.code == 0, done.err
+    straight = assay("report", swift, "--format", SWIFT, "--json")
+    for extra in ([], ["--format", SWIFT]):
+        again = assay("report", folder, "--json", *extra)
+        assert again.code == 0, again.err
+        assert json.loads(again.out)["accuracy"] == json.loads(straight.out)["accuracy"]
+    manifest = (folder / "manifest.json").read_text()
+    assert "61.2GiB" not in manifest  # neither samples nor comments
+    assert SWIFT.name not in manifest
+    second = tmp_path / "second"
+    assert assay("ingest", folder, "-o", second).code == 0
+    assert assay("report", second).code == 0
+
+
+def test_a_folder_of_another_description_is_refused(
+    assay: Run, swift: Path, tmp_path: Path
+) -> None:
+    folder, other = tmp_path / "out", tmp_path / "other.toml"
+    assert assay("ingest", swift, "-o", folder, "--format", SWIFT).code == 0
+    other.write_text(SWIFT.read_text().replace("le = 1\n", "le = 2\n"))
+    done = assay("report", folder, "--format", other)
+    assert done.code == 2
+    assert "frame swift_step has another schema" in done.err
+    manifest = folder / "manifest.json"
+    said = json.loads(manifest.read_text())
+    del said["formats"]
+    manifest.write_text(json.dumps(said))
+    done = assay("report", folder)
+    assert done.code == 2
+    assert "give its description with --format" in done.err
+    assert assay("report", folder, "--format", SWIFT).code == 0
+
+
+def test_an_ingest_without_the_format_leaves_no_frame_of_it(
+    assay: Run, swift: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    assert assay("ingest", swift, "-o", folder, "--format", SWIFT).code == 0
+    assert (folder / "swift_step.parquet").is_file()
+    other = tmp_path / "other.log"
+    other.write_text("Step Time : 5.20s GPU utilization: 402.1TFLOP/s/GPU\n")
+    assert assay("ingest", other, "-o", folder, "--force").code == 0
+    assert not (folder / "swift_step.parquet").exists()
+
+
+def test_another_text_is_another_part() -> None:
+    from assay.ingest.own.load import tested
+    from assay.ingest.parts import identity
+    from assay.ingest.read import Recipe
+
+    text = SWIFT.read_text()
+    one, other = (tested("s.toml", t) for t in (text, text.replace('["step="]', '["step=1"]')))
+    assert one.schemas.keys() == other.schemas.keys()
+    assert identity(Recipe({}, (one,))) != identity(Recipe({}, (other,)))
+    assert identity(Recipe({}, (one,))) == identity(Recipe({}, (tested("t.toml", text),)))
