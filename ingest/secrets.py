@@ -116,8 +116,8 @@ PATTERNS = (
     ),
     _pattern(
         "ip",
-        rf"(?<![\w.+-]){_VERSIONED}(?<!==)(?<!version )(?<!version: )(?<!nccl )(?<!cudnn )"
-        rf"(?<!driver )(?!0\.|127\.|255\.255\.255)({_OCTET}(?:\.{_OCTET}){{3}})(?![\w.]*[\w])",
+        rf"(?<![0-9.vV]){_VERSIONED}(?<!==)(?<!version )(?<!version: )(?<!nccl )(?<!cudnn )"
+        rf"(?<!driver )(?!0\.|127\.|255\.255\.255)({_OCTET}(?:\.{_OCTET}){{3}})(?![0-9]|\.[0-9])",
         flags=re.I,
     ),
 )

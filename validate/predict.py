@@ -39,29 +39,40 @@ def predictions(path: str | Path, machine: str, stack: Path | None = None) -> li
     """
     name = machine_of(machine).name
     own = None if stack is None else load(stack.read_text(encoding="utf-8"))
-    rows = list(_rows(Path(path), name))
-    if not rows:
-        raise Unpredictable(f"{path}: no configuration was found")
+    return of_cases(cases_of(Path(path), name), own)
+
+
+def of_cases(wide: pl.DataFrame, stack: Stack | None = None) -> list[dict[str, Any]]:
+    """The same for configurations in the columns of `frames.CONFIGURATION_CASE`, `case` first.
+
+    Raises Unpredictable where nothing can be predicted.
+    """
     found, said = [], []
-    for row in rows:
+    for row in _rows(wide):
         try:
-            found.append(_one(row, own))
+            found.append(_one(row, stack))
         except Unpredictable as fault:
-            said.append(f"{row.get('case') or path}: {fault}")
+            said.append(f"{row['case']}: {fault}")
     if not found:
-        raise Unpredictable("; ".join(dict.fromkeys(said)))
+        raise Unpredictable("; ".join(dict.fromkeys(said)) or "no configuration was found")
     return found
 
 
-def _rows(path: Path, machine: str) -> Iterable[Mapping[str, Any]]:
-    """Configurations as rows that `configurations.run` takes."""
+def cases_of(path: Path, machine: str) -> pl.DataFrame:
+    """The configurations of a file, in the columns of `frames.CONFIGURATION_CASE`."""
     if path.suffix == ".toml":
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         stated = {"case": str(path)} | document.get("configuration", document)
         stated.setdefault("machine", machine)
-        wide = pl.DataFrame([stated])
-    else:
-        wide = assess([path], machine=machine, models=["constant_mfu"]).cases.configuration
+        return pl.DataFrame([stated])
+    wide = assess([path], machine=machine, models=["constant_mfu"]).cases.configuration
+    if wide.is_empty():
+        raise Unpredictable(f"{path}: no configuration was found")
+    return wide
+
+
+def _rows(wide: pl.DataFrame) -> Iterable[Mapping[str, Any]]:
+    """Configurations as rows that `configurations.run` takes, equal ones once."""
     same = [name for name in wide.columns if name not in ("case", "line", "consumed")]
     return completed(wide.unique(same, keep="first", maintain_order=True)).iter_rows(named=True)
 

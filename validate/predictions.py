@@ -24,12 +24,16 @@ def load(path: Path, cases: Cases) -> pl.DataFrame:
     Raises Unjoinable for a file that is none, lacks columns, or has a row that fits no case or
     more than one.
     """
-    table = _read(path)
+    return fitted(_read(path), cases, str(path), path.stem)
+
+
+def fitted(table: pl.DataFrame, cases: Cases, path: str, model: str) -> pl.DataFrame:
+    """The same for a frame; `path` names it in messages, `model` where it does not name its own."""
     lacking = [name for name in REQUIRED if name not in table.columns]
     if lacking:
         raise Unjoinable(f"{path}: the predictions lack the column(s) {', '.join(lacking)}")
     if "model" not in table.columns:
-        table = table.with_columns(model=pl.lit(path.stem))
+        table = table.with_columns(model=pl.lit(model))
     if "case" not in table.columns:
         table = _with_cases(path, table, cases)
     elif "subject" not in table.columns or "scope" not in table.columns:
@@ -39,12 +43,12 @@ def load(path: Path, cases: Cases) -> pl.DataFrame:
     bounds = {name: none for name in ("low", "high") if name not in table.columns}
     return table.with_columns(
         **bounds,
-        basis=pl.lit(str(path)),
+        basis=pl.lit(path),
         inputs=pl.lit([], dtype=pl.List(pl.String)),
     ).select(pl.col(name).cast(kind) for name, kind in PREDICTION.items())
 
 
-def _finite(path: Path, table: pl.DataFrame) -> None:
+def _finite(path: str, table: pl.DataFrame) -> None:
     try:
         value = table["value"].cast(pl.Float64)
     except pl.exceptions.PolarsError as fault:
@@ -81,7 +85,7 @@ def _with_subjects(table: pl.DataFrame, cases: Cases) -> pl.DataFrame:
     )
 
 
-def _with_cases(path: Path, table: pl.DataFrame, cases: Cases) -> pl.DataFrame:
+def _with_cases(path: str, table: pl.DataFrame, cases: Cases) -> pl.DataFrame:
     """`table` with the one case each row fits, by the columns both have."""
     places = _places(cases)
     by = [name for name in table.columns if name in places.columns and name not in OWN]

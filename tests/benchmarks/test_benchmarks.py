@@ -1,4 +1,4 @@
-"""The benchmarks measure what they say: inputs come again, results are compared, limits are told."""
+"""The benchmarks measure what they say: inputs come again, results are compared, limits told."""
 
 from __future__ import annotations
 

@@ -157,6 +157,7 @@ def test_numbers_and_labels_are_left(text: str) -> None:
         ("ip-10-0-1-2.ec2.internal up", "host-1 up"),
         ("--token s3cr3tv4lue", "--token secret-1"),
         ("a 10.20.30.41:6000 b", "a ip-1:6000 b"),
+        ("log-10.20.30.41.txt per10.20.30.41_0", "log-ip-1.txt perip-1_0"),
         ("https://wandb.ai/quimby/p", "https://wandb.ai/user-1/p"),
         ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", "secret-1"),
     ],
