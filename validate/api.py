@@ -125,8 +125,8 @@ def forecast(
     interval, tokens_per_gpu_per_s, `spent_…` (what the time is spent on), memory and its parts.
     Raises LookupError for an unknown machine, Unpredictable where nothing can be predicted.
 
-    >>> run = {"model": "llama-2-7b", "gpus": 8, "tp": 1, "pp": 1, "global_batch": 128,
-    ...        "micro_batch": 1, "seq_len": 4096, "dtype": "bf16", "zero_stage": 1}
+    >>> run = {"model": "llama-2-7b", "gpus": 8, "global_batch": 128, "micro_batch": 1}
+    >>> run |= {"seq_len": 4096, "dtype": "bf16", "tp": 1, "pp": 1, "zero_stage": 1}
     >>> step = forecast(run, "H100")
     >>> step["step_time_low"][0] < step["step_time"][0] < step["step_time_high"][0]
     True

@@ -13,6 +13,7 @@ from assay.validate.identities import finding
 from assay.validate.report import document as documents
 from assay.validate.report import markdown as pages
 from assay.validate.report import safe, terminal
+from assay.validate.report.html import page
 from assay.validate.report.sections import sections
 
 
@@ -113,13 +114,18 @@ class Compared:
         """The report as Markdown."""
         return pages.render(sections(self.result))
 
+    def html(self) -> str:
+        """The report as one page; plots need the extra `assay[plots]`."""
+        return page.render(self.result)
+
     def save(self, path: str | Path) -> None:
-        """Write the report to FILE.md or FILE.json. Raises ValueError for another name."""
+        """Write the report to FILE.html, .md or .json. Raises ValueError for another name."""
         target = Path(path)
-        if target.suffix not in (".md", ".json"):
-            raise ValueError(f"{path}: a report is written as .md or .json")
-        text = documents.dumps(self.result) if target.suffix == ".json" else self.markdown()
-        target.write_text(text, encoding="utf-8")
+        kinds = {".json": lambda: documents.dumps(self.result), ".md": self.markdown,
+                 ".html": self.html}  # fmt: skip
+        if target.suffix not in kinds:
+            raise ValueError(f"{path}: a report is written as {', '.join(kinds)}")
+        target.write_text(kinds[target.suffix](), encoding="utf-8")
 
     def __str__(self) -> str:
         return terminal.render(sections(self.result), width=100, colour=False)

@@ -112,7 +112,7 @@ def test_an_export_holds_no_secret(assay: Run, planted: Path, tmp_path: Path, to
 def test_a_report_holds_no_secret(assay: Run, planted: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    options = [each for name in ("a.md", "a.json") for each in ("-o", out / name)]
+    options = [each for name in ("a.md", "a.json", "a.html") for each in ("-o", out / name)]
     done = assay("report", planted, *options, "--redact", "--junit", out / "junit.xml",
                  "--max-mape", "1%", "--machine", "A100-80g")  # fmt: skip
     assert done.code == 4, done.err

@@ -44,7 +44,9 @@ def test_a_report_is_saved(tmp_path: Path) -> None:
     found.save(tmp_path / "a.md")
     assert json.loads((tmp_path / "a.json").read_text())["sources"][0]["lines"] == 7
     assert (tmp_path / "a.md").read_text() == found.markdown()
-    with pytest.raises(ValueError, match=r"\.md or \.json"):
+    found.save(tmp_path / "a.html")
+    assert "roofline" in (tmp_path / "a.html").read_text()
+    with pytest.raises(ValueError, match=r"\.json, \.md, \.html"):
         found.save(tmp_path / "a.txt")
 
 
