@@ -96,7 +96,7 @@ def ingest(
     mine = share.of(wanted)
     held = _usable(home, mine, how)
     todo = [path for path in mine if shown(path) not in held]
-    work = partial(make_part, how, home.resolve(), Path.cwd())
+    work = partial(make_part, how, identity(how), home.resolve(), Path.cwd())
     for chunk, made in engine(work, plan(todo)):
         if made is None:
             _keep(home, how, chunk, died(chunk), {})
@@ -127,8 +127,18 @@ def keep(outcome: Outcome, output: Path, how: Recipe) -> Ingested:
     return Ingested(rows, outcome.reading.accounting, outcome.unreadable, (output,), 0)
 
 
-def make_part(how: Recipe, home: Path, root: Path, chunk: Chunk) -> str:
-    """Read one chunk into a part of `home`, complete or not there; its folder."""
+class Another(RuntimeError):
+    """A worker that would read otherwise than its caller."""
+
+
+def make_part(how: Recipe, asked: str, home: Path, root: Path, chunk: Chunk) -> str:
+    """Read one chunk into a part of `home`, complete or not there; its folder.
+
+    Raises `Another` where this process has another assay than the one that `asked` (its
+    `identity`), as a worker on another machine may.
+    """
+    if identity(how) != asked:
+        raise Another(f"a worker has another assay ({version('assay')}) or other formats")
     side = {shown(path): digest(str(beside(root / path))) for path in chunk.paths}
     return _keep(home, how, chunk, read_chunk(how, chunk, root), side)
 

@@ -60,10 +60,10 @@ def test_formats_are_listed_and_described() -> None:
     assert "required, ≥ 1" in assay("formats", "gemm_table").stdout
     unknown = assay("formats", "parquet")
     assert unknown.returncode == 2
-    assert "'parquet' is no format; those are" in unknown.stderr
+    assert "'parquet' is no format" in unknown.stderr
 
 
-@pytest.mark.parametrize("command", ["ingest", "formats", "report", "machines"])
+@pytest.mark.parametrize("command", ["ingest", "report", "machines"])
 def test_help_says_what_a_command_does(command: str) -> None:
     done = assay(command, "--help")
     assert done.returncode == 0

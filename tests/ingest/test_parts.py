@@ -22,7 +22,8 @@ from assay.ingest.formats import FORMATS
 from assay.ingest.inputs import inputs
 from assay.ingest.load import load
 from assay.ingest.merge import renamed
-from assay.ingest.parts import Share, ingest, make_part
+from assay.ingest.own.installed import known
+from assay.ingest.parts import Another, Share, identity, ingest, make_part
 from assay.ingest.pipeline import read_source
 from assay.ingest.read import read, recipe
 from assay.ingest.source import Source, source
@@ -31,7 +32,7 @@ from assay.ingest.workers import processes, run
 from assay.ingest.write import PARTS
 from polars.testing import assert_frame_equal
 
-from ..conftest import FIXTURES
+from ..conftest import FIXTURES, ROOT
 
 IRON = (
     " iteration {n:8}/ 1000 | consumed samples: {s} | elapsed time per iteration (ms): {t:.1f} | "
@@ -259,9 +260,12 @@ def test_the_same_part_twice_is_no_matter(tmp_path: Path, logs: list[Path]) -> N
     """As when a scheduler runs a task again of which it lost the answer."""
     home = tmp_path / PARTS
     (chunk,) = plan([path.as_posix() for path in logs])
-    first = make_part(HOW, home, Path(), chunk)
-    assert make_part(HOW, home, Path(), chunk) == first
+    asked = identity(HOW)
+    first = make_part(HOW, asked, home, Path(), chunk)
+    assert make_part(HOW, asked, home, Path(), chunk) == first
     assert [path.name for path in home.iterdir()] == [Path(first).name]
+    with pytest.raises(Another, match="another assay"):
+        make_part(HOW, "that of another version", home, Path(), chunk)
 
 
 # --- what fails
@@ -346,3 +350,15 @@ def test_ingested_folders_are_inputs_too(tmp_path: Path, logs: list[Path]) -> No
     outcome = read([logs[0], tmp_path / "a"])
     assert "is there twice" in outcome.unreadable[0].message
     assert len(outcome.reading.accounting) == 10
+
+
+def test_own_formats_reach_the_workers(tmp_path: Path, few: None) -> None:
+    own = ROOT / "examples" / "own_format" / "swift_step.toml"
+    how = recipe({}, known((str(own),)))
+    logs = [tmp_path / f"{at}.log" for at in range(6)]
+    for at, log in enumerate(logs):
+        log.write_text(f"step={at} loss=2.31 tok/s=51234 mem=61.2GiB mfu=43.1%\n")
+    one = ingest(logs, tmp_path / "one", how)
+    ingest(logs, tmp_path / "two", how, engine=processes(2))
+    assert list(one.rows.values()) == [6]
+    assert bytes_of(tmp_path / "two") == bytes_of(tmp_path / "one")

@@ -17,6 +17,7 @@ from assay.validate.cli.redaction import Redact, redactor
 if TYPE_CHECKING:
     import polars as pl
     from assay.ingest.parts import Ingested, Share
+    from assay.ingest.workers import Engine
 
 SHOWN = 20
 """Refusals that are printed; all of them are in the quarantine."""
@@ -33,6 +34,10 @@ def ingest(
         str | None,
         typer.Option(metavar="K/N", help="Ingest the K-th of N shares, as a job array does."),
     ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(metavar="dask=ADDRESS", help="Read on a Dask cluster (extra: assay[dask])."),
+    ] = None,
     max_bad: MaxBad = "1%",
     format_file: FormatFiles = None,
     redact: Redact = False,
@@ -43,11 +48,11 @@ def ingest(
 
     An ingest that was interrupted goes on where it was.
     """
+    from assay.ingest.dask_engine import NoEngine
     from assay.ingest.load import Unusable
+    from assay.ingest.parts import Another, keep
     from assay.ingest.parts import ingest as ingest_parts
-    from assay.ingest.parts import keep
     from assay.ingest.read import read, recipe
-    from assay.ingest.workers import processes
 
     allowed = limit(max_bad)
     mine = _share(share)
@@ -62,13 +67,25 @@ def ingest(
                 done = keep(redactor(outcome, paths).redacted(outcome), output, how)
             else:
                 done = ingest_parts(
-                    paths, output, how, engine=processes(jobs), share=mine, watch=bar
+                    paths, output, how, engine=_engine(engine, jobs), share=mine, watch=bar
                 )
-    except (OSError, Unusable) as fault:
+    except (OSError, Unusable, NoEngine, Another) as fault:
         raise Refusal(str(fault)) from None
     codes = judge(done.outcome, paths, allowed)
     _say(done, output)
     return first(codes)
+
+
+def _engine(text: str | None, jobs: int | None) -> Engine:
+    from assay.ingest.dask_engine import cluster
+    from assay.ingest.workers import processes
+
+    if text is None:
+        return processes(jobs)
+    kind, _, address = text.partition("=")
+    if kind != "dask" or not address:
+        raise Refusal(f"--engine is dask=ADDRESS, such as dask=tcp://login1:8786, not {text!r}")
+    return cluster(address)
 
 
 def _share(text: str | None) -> Share:
