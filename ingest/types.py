@@ -48,7 +48,6 @@ class Code(StrEnum):
     SUPERSEDED = "superseded"  # a remark: a restarted job printed these iterations again
     REPAIRED = "repaired"  # a remark: a record was put together from parts, or taken from others
     UNREADABLE = "unreadable"  # an input that cannot be opened or decompressed
-    UNRECOGNISED = "unrecognised"  # an input in which no format knows a line
 
 
 class Span(NamedTuple):
