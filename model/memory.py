@@ -25,6 +25,9 @@ GRADIENT = 2.0
 OPTIMIZER = 16.0
 """Adam per parameter: fp32 master, two moments, and the gradient widened for the update."""
 
+MOMENTS = 8.0
+"""Of these, the two moments: allocated in the first step, by a sharding optimizer before it."""
+
 LOGIT_BYTES = 10.0
 """Per logit: 16-bit value, its fp32 copy, and the fp32 exponential that becomes the gradient."""
 
@@ -45,6 +48,12 @@ class Memory(NamedTuple):
     def total(self) -> float:
         """Everything that is counted; a measured maximum lies above it."""
         return sum(self)
+
+    @property
+    def first_step(self) -> float:
+        """The same in the first step, where Adam's moments come only after the backward pass."""
+        states = self.weights + self.gradients + self.optimizer
+        return max(states, self.total - self.optimizer * MOMENTS / OPTIMIZER)
 
 
 @dataclass(frozen=True)
@@ -71,6 +80,20 @@ def memory(run: Run) -> Memory:
         return first
     last = _stage(run, layers[-1], min(2, run.micro_batches), first=False, last=True)
     return max(first, last, key=lambda one: one.total)
+
+
+def stages(run: Run) -> tuple[Memory, ...]:
+    """Counted bytes of a rank of every pipeline stage, first to last; see `memory`.
+
+    A later stage holds as many activation sets fewer as stages lie before it.
+    """
+    if run.pp == 1:
+        return (memory(run),)
+    least = float(min(2, run.micro_batches))
+    return tuple(
+        _stage(run, layers, max(in_flight(run) - at, least), first=at == 0, last=at == run.pp - 1)
+        for at, layers in enumerate(stage_layers(run.model.layers, run.pp))
+    )
 
 
 def in_flight(run: Run) -> float:

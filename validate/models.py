@@ -14,7 +14,13 @@ import polars as pl
 from assay.model import baselines, gemm
 from assay.model.configurations import NEEDED
 from assay.model.frames import PREDICTION
-from assay.validate import estimates, forecasts, kernel_forecasts, step_forecast
+from assay.validate import (
+    estimates,
+    forecasts,
+    kernel_forecasts,
+    memory_forecast,
+    step_forecast,
+)
 from assay.validate.estimated_products import on_dumps, on_layers
 from assay.validate.forecasts import Asked
 
@@ -84,6 +90,10 @@ MODELS: tuple[Registered, ...] = (
         "step_fitted", "configuration", SPEED, STEP_NEEDS, step_forecast.held_out,
         "the same with at most three residuals fitted on the machine's other tables and logs",
         fitted=True,
+    ),
+    Registered(
+        "memory", "configuration", memory_forecast.QUANTITIES, (), memory_forecast.forecast,
+        "counted bytes of a rank's pipeline stage; for what the allocator reserves 6 GB more",
     ),
     Registered(
         "deepflow", "gemm", estimates.DEEPFLOW, (), estimates.deepflow_reproduced,

@@ -33,13 +33,27 @@ class MegatronTheory(pa.DataFrameModel):
     """Memory of the most loaded rank, as Megatron estimates it."""
 
     weight_and_optimizer: float = logged(
-        {"weight and optimizer": MIB_AS_MB}, unit="B", ge=0, nullable=True
+        {"weight and optimizer": MIB_AS_MB},
+        unit="B",
+        quantity="memory_states",
+        ge=0,
+        nullable=True,
+        meaning="parameters, gradients and optimizer",
     )
-    activation: float = logged({"activation": MIB_AS_MB}, unit="B", ge=0, nullable=True)
-    total: float = logged({"total": MIB_AS_MB}, unit="B", ge=0, nullable=True)
+    activation: float = logged(
+        {"activation": MIB_AS_MB}, unit="B", quantity="memory_activations", ge=0, nullable=True
+    )
+    total: float = logged(
+        {"total": MIB_AS_MB}, unit="B", quantity="memory_counted", ge=0, nullable=True
+    )
     activation_per_layer: float = logged(
         {"activation_per_layer": MIB_AS_MB}, unit="B", ge=0, nullable=True
     )
+
+    class Config:
+        """What the rows are: Megatron's own estimate, which is no measurement."""
+
+        metadata = {"origin": "estimated"}
 
 
 KINDS = (

@@ -4,7 +4,16 @@ import dataclasses
 
 import numpy as np
 import pytest
-from assay.model.memory import Reserve, in_flight, layer_activations, memory, reserve
+from assay.model.configurations import run
+from assay.model.memory import (
+    Memory,
+    Reserve,
+    in_flight,
+    layer_activations,
+    memory,
+    reserve,
+    stages,
+)
 from assay.model.step_exchange import stage_parameters
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,3 +66,29 @@ def test_the_reserve_is_an_affine_term():
     assert Reserve(1e9, 2.0).peak(np.array([3e9]))[0] == 7e9
     with pytest.raises(ValueError, match="at least two"):
         reserve(counted[:1], counted[:1])
+
+
+def test_stages_begin_with_the_embedding_and_end_with_the_logits():
+    row = {
+        "machine": "V100-32g", "dtype": "fp16", "gpus": 16, "hidden": 6144, "layers": 40,
+        "heads": 32, "seq_len": 1024, "vocab": 50688, "tp": 4, "pp": 4, "dp": 1, "micro_batch": 1,
+        "global_batch": 4, "recompute": "full",
+    }  # fmt: skip
+    built = run(row)
+    assert built is not None
+    held = stages(built)
+    assert len(held) == 4
+    assert held[0].weights > held[1].weights == held[2].weights
+    assert held[3].logits > 0 == held[0].logits
+    assert held[0].activations > held[1].activations > held[2].activations
+    assert max(stage.total for stage in held) == memory(built).total
+    one = run({**row, "pp": 1, "gpus": 4})
+    assert one is not None
+    assert stages(one) == (memory(one),)
+
+
+def test_the_first_step_has_no_moments_beside_activations():
+    held = Memory(weights=2.0, gradients=2.0, optimizer=16.0, activations=3.0, logits=0.0)
+    assert held.first_step == 20.0  # the states alone are more than 12 and the activations
+    assert held._replace(activations=30.0).first_step == 42.0
+    assert held._replace(activations=30.0).total == 50.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
+from assay.validate import memory_forecast
 from assay.validate.assess import Report
 from assay.validate.models import SPEED
 from assay.validate.report.layout import Column, Section, Table, place
@@ -42,6 +43,7 @@ def unpredicted(report: Report) -> Section | None:
 def _reasons(report: Report, rest: pl.DataFrame) -> pl.Series:
     """Why each number has no prediction: no model at all, or what its case lacks."""
     lacking = _lacking(report, rest.select("case").unique())
+    of_ranks = memory_forecast.lacking(report.cases)
     known = {(model.scope, q) for model in report.models for q in model.quantities}
     reasons = []
     said = _said_otherwise(report)
@@ -50,6 +52,8 @@ def _reasons(report: Report, rest: pl.DataFrame) -> pl.Series:
             reasons.append("says what another number of the row says, which is scored")
         elif (scope, quantity) not in known:
             reasons.append("no model predicts it")
+        elif quantity in memory_forecast.QUANTITIES and case in of_ranks:
+            reasons.append(of_ranks[case])
         else:
             reasons.append(lacking.get((case, quantity), "the models have no answer for this case"))
     return pl.Series(reasons, dtype=pl.String)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.validate.metric import Metric
 from assay.validate.report.layout import Column, Items, Section, Table, percent, place, quantity
-from assay.validate.runs import RULE, Metric, Run
+from assay.validate.run_memory import Remembered
+from assay.validate.runs import RULE, Run
 
 SHOWN = 20
 
@@ -27,11 +29,29 @@ def section(runs: Sequence[Run]) -> Section | None:
     if bases:
         notes.append(f"TFLOP/s and MFU by: {'; '.join(sorted(bases))}.")
     for run in runs[:SHOWN]:
+        if run.parts:
+            notes.append(f"{place(run.case)} is one run of {len(run.parts)} parts. {_proof(run)}")
+        if run.memory:
+            notes.append(f"{place(run.case)}: {_memory(run.memory)}.")
         if run.validation:
             said = ", ".join(f"{loss:.6g} at {when}" for when, loss in run.validation[-5:])
             notes.append(f"{place(run.case)}: validation loss {said}.")
     found.parts.append(Items(notes))
     return found
+
+
+def _proof(run: Run) -> str:
+    return " ".join(f"{each}." for each in run.why)
+
+
+def _memory(memory: Remembered) -> str:
+    """Printed against predicted memory of the ranks of a run."""
+    error = percent(memory.predicted / memory.fullest - 1, signed="+")
+    return (
+        f"memory of {memory.ranks} ranks predicted to {percent(memory.mape)} on average; the "
+        f"fullest held {quantity(memory.fullest, 'B')}, predicted {quantity(memory.predicted, 'B')}"
+        f" ({error})"
+    )
 
 
 def _row(run: Run) -> list[str]:
@@ -92,4 +112,8 @@ def lines(run: Run) -> list[tuple[str, str, str]]:
     for model, seconds in run.predicted.items():
         error = percent(seconds / step.value - 1, signed="+") if step and step.value else ""
         rows.append((f"predicted ({model})", quantity(seconds, "s"), error))
+    if run.memory:
+        rows.append(("memory", _memory(run.memory), "counted bytes of each rank's stage"))
+    proofs = ("", *(why.partition(": ")[2] for why in run.why))
+    rows += [("part", part, proof) for part, proof in zip(run.parts, proofs, strict=False)]
     return rows

@@ -1,0 +1,92 @@
+"""Several files of one job are one run where they prove it, and only there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from assay.ingest.formats import FORMATS
+from assay.ingest.read import read
+from assay.validate.cases import cases
+from assay.validate.observe import about
+from assay.validate.runs import Run, runs
+
+from tests.conftest import FIXTURES
+
+JOB = (FIXTURES / "arguments" / "gpt2_18b_v100.log").read_text()
+DUMP = "\n".join(line for line in JOB.splitlines() if " iteration " not in line) + "\n"
+
+
+def line(n: int, *, loss: float = 1.0, ms: float = 1000.0, each: int = 4, clock: str = "") -> str:
+    return (
+        f" {clock}iteration {n}/ 900 | consumed samples: {n * each} | elapsed time per iteration "
+        f"(ms): {ms} | global batch size: {each} | lm loss: {loss + n / 1000} |\n"
+    )
+
+
+def steps(numbers: Iterable[int], *, ms: float = 1000.0, loss: float = 1.0, clock: str = "") -> str:
+    return "".join(line(n, loss=loss, ms=ms + n, clock=clock) for n in numbers)
+
+
+def found(folder: Path, **files: str) -> tuple[Run, ...]:
+    for name, text in files.items():
+        (folder / f"{name}.log").write_text(text)
+    reading = read([folder]).reading
+    return runs(reading, cases(reading, about(FORMATS)))
+
+
+def test_a_log_cut_in_two_is_the_log(tmp_path: Path) -> None:
+    (whole,) = found(tmp_path, job=DUMP + steps(range(10, 200, 10)))
+    (tmp_path / "job.log").unlink()
+    (run,) = found(
+        tmp_path, part1=DUMP + steps(range(10, 100, 10)), part2=steps(range(100, 200, 10))
+    )
+    assert run.case.endswith("part1.log#" + whole.case.rpartition("#")[2])
+    assert [part.rpartition("/")[2].partition(".")[0] for part in run.parts] == ["part1", "part2"]
+    assert "goes on at iteration 100 after 90" in run.why[0]
+    assert (run.metrics, run.window) == (whole.metrics, whole.window)
+    assert run.configuration == whole.configuration
+
+
+def test_a_restart_in_another_file_supersedes_what_it_repeats(tmp_path: Path) -> None:
+    (run,) = found(
+        tmp_path,
+        a=DUMP + steps(range(1, 11), ms=5000.0),
+        b=DUMP + steps(range(8, 31), loss=2.0),
+    )
+    assert run.metrics["superseded"].value == 3
+    assert run.rows == 30
+    assert run.metrics["step_time"].value == pytest.approx(1.0, abs=0.05)
+    assert "begins again at iteration 8 of 10" in run.why[0]
+
+
+def test_outputs_of_several_ranks_count_once(tmp_path: Path) -> None:
+    (run,) = found(tmp_path, **{f"rank{r}": DUMP + steps(range(1, 11)) for r in range(4)})
+    assert (run.rows, len(run.parts)) == (10, 4)
+    assert run.metrics["tokens_per_s"].value == pytest.approx(4096 / 1.006, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        DUMP + steps(range(1, 11), ms=1003.0),  # another measurement with the same losses
+        DUMP.replace("0.02", "0.03") + steps(range(11, 21)),  # other arguments
+        steps(range(12, 22)),  # a gap
+        steps(range(11, 21)).replace("consumed samples: ", "consumed samples: 9"),
+        steps(range(11, 21)).replace("/ 900", "/ 901"),
+        DUMP + steps(range(5, 9), ms=1003.0),  # ends before the first does
+    ],
+)
+def test_what_proves_nothing_stays_apart(tmp_path: Path, other: str) -> None:
+    two = found(tmp_path, a=DUMP + steps(range(1, 11)), b=other)
+    assert [run.parts for run in two] == [(), ()]
+    assert len({run.case for run in two}) == 2
+
+
+def test_the_order_of_the_files_does_not_matter(tmp_path: Path) -> None:
+    (run,) = found(
+        tmp_path, z=DUMP + steps(range(1, 11)), y=steps(range(11, 21)), x=steps(range(21, 31))
+    )
+    assert [part.rpartition("/")[2][0] for part in run.parts] == ["z", "y", "x"]
+    assert run.window == (2, 30)
