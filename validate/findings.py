@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from assay.ingest.types import Reading
 from assay.validate.cases import Cases
+from assay.validate.identities.along import along_logs
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Finding, ordered
 from assay.validate.identities.laws import find, named
@@ -23,8 +24,9 @@ def findings(
     Raises LookupError for a law that does not exist. A row that already has an error of one cell is
     not reported again for the same cell by a weaker law.
     """
-    found = find(Evidence.of(reading, cases), named(tuple(laws)))
-    return ordered(_without_echoes(found))
+    evidence = Evidence.of(reading, cases)
+    found = _without_echoes(find(evidence, named(tuple(laws))))
+    return ordered(along_logs(evidence, ordered(found)))
 
 
 def _without_echoes(found: list[Finding]) -> list[Finding]:

@@ -51,6 +51,13 @@ def test_json_is_the_list_alone(assay: Run) -> None:
     assert all(1 <= len(each["spans"]) <= 4 for each in found)
 
 
+def test_an_ingested_folder_is_checked_like_its_sources(assay: Run, tmp_path: Path) -> None:
+    assert assay("ingest", PREQUEL, "-o", tmp_path / "read").code == 0
+    again = assay("check", tmp_path / "read", "--severity", "note", "--json")
+    assert again.out == assay("check", PREQUEL, "--severity", "note", "--json").out
+    assert "heading-against-column" in again.out
+
+
 def test_one_law_alone(assay: Run) -> None:
     found = json.loads(assay("check", PREQUEL, "--law", "size-label", "--json").out)
     assert [each["law"] for each in found] == ["size-label"]

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.following import Choice, Followed, hits
-from assay.validate.identities.relation import judged
+from assay.validate.identities.relation import SLACK
 from assay.validate.identities.rows import Candidate, Rows
 from assay.validate.identities.speeds import cells
 
@@ -98,19 +98,20 @@ def _as_checked(each: Followed, choice: Choice, at: int) -> dict[str, Any]:
     inputs = [name for name in ("hidden", "layers", "vocab", "seq_len", "parameters", "heads", "tp")
               if row.get(name) is not None]  # fmt: skip
     low, value, high = (float(end[at]) for end in rows.printed)
-    implied = [float(end[at]) for end in candidate.implied]
-    frame = pl.DataFrame(
-        {"printed": [value], "low": [low], "high": [high], "place": [float(rows.place[at])],
-         "implied": [implied[1]], "implied_low": [implied[0]], "implied_high": [implied[2]]}
-    )  # fmt: skip
+    least, implied, most = (float(end[at]) for end in candidate.implied)
+    gap, unit = max(least - high, low - most), max(float(rows.place[at]), most - least)
+    hit = gap <= SLACK * value
     speed = cells(row["says"])
     held = {choice.quantity, *speed, *inputs, "gpus", "nodes"}
     if row["says"] == "tokens_per_gpu_per_s":  # a rate per GPU owes nothing to their number
         held -= {"gpus", "nodes"}
-    return judged(frame).row(0, named=True) | {
+    return {
+        "printed": value, "low": low, "high": high, "place": float(rows.place[at]),
+        "implied": implied, "implied_low": least, "implied_high": most,
+        "hit": hit, "off": 0.0 if hit else gap / unit, "apart": max(gap, 0.0) / min(high, most),
         "law": choice.quantity,
         "quantity": choice.quantity,
         "cells": sorted(held),
         "formula_id": candidate.formula_id,
         "tried": choice.tried,
-    }
+    }  # fmt: skip

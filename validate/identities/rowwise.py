@@ -7,6 +7,7 @@ satisfies the row, it is the explanation. Rows of one table with one explanation
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any
@@ -40,6 +41,9 @@ FLOP_PER_TOKEN = "flop-per-token"
 UTILISATION = "utilisation-from-throughput"
 HEADING = "heading-against-column"
 
+EXPLAINED = 20
+"""Rows of one table or log whose cause is looked for; a log may break a law on every line."""
+
 WEAK = (BATCH, DIVIDED)
 """Relations that a wrong cell may keep: they clear no cell of suspicion."""
 
@@ -52,9 +56,11 @@ MEANINGS: dict[str, str] = {
 
 def row_findings(evidence: Evidence) -> list[Finding]:
     """Findings of all relations and formulas, one per row or explanation."""
-    told = [(miss, _explained(evidence, miss)) for miss in misses(evidence).values()]
     found: list[Finding] = []
-    for miss, suspect in told:
+    tried: Counter[str] = Counter()
+    for miss in misses(evidence).values():
+        tried[miss.group] += 1
+        suspect = _explained(evidence, miss) if tried[miss.group] <= EXPLAINED else None
         if miss.believed or suspect is not None:
             found.append(_finding(evidence, miss, suspect))
     return _merged(found)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from assay.ingest.read import read
+from assay.model.flop_formulas import narayanan_eq3
 from assay.validate.findings import findings
 from assay.validate.identities.finding import Finding
 
@@ -162,3 +163,41 @@ def test_timers_that_count_otherwise_are_left_alone(tmp_path: Path) -> None:
         "".join(LINE.format(n=10 * n, norm="1.0", forward="58379.0") for n in range(1, 9))
     )
     assert found_in(path) == []
+
+
+def test_what_is_wrong_on_many_lines_is_one_finding(tmp_path: Path) -> None:
+    path = tmp_path / "run.log"
+    rows = [(10 * n, "1.000", "378.78") for n in range(1, 41)]
+    rows[3], rows[8], rows[30] = (
+        (40, "1.0", "6200.0"),
+        (90, "1.0", "7100.0"),
+        (310, "1.0", "9000.0"),
+    )
+    path.write_text("".join(LINE.format(n=n, norm=a, forward=b) for n, a, b in rows))
+    (finding,) = found_in(path)
+    assert said([finding]) == [("timers-above-total", "identity", "error", 8)]
+    assert [span.line for span in finding.spans] == [8, 18, 62]
+    assert "so on 3 of 40 lines, at a ratio of 1.062 to 1.542" in finding.explanation
+    assert [case.rpartition("#")[2] for case in finding.cases] == ["7", "17", "61"]
+
+
+def test_a_rate_that_leaves_its_formula_along_a_log(tmp_path: Path) -> None:
+    seconds = [29.1 + 0.173 * n for n in range(30)]
+    rates = [narayanan_eq3(4096, 32, 2048, 50304) * 512 / (64 * t) / 1e12 for t in seconds]
+    rates[4:8] = [1.25 * rate for rate in rates[4:8]]
+    head = ("hidden_size 4096", "num_layers 32", "num_attention_heads 32", "seq_length 2048",
+            "padded_vocab_size 50304", "world_size 64")  # fmt: skip
+    body = [
+        f" iteration {n:8d}/ 30 | elapsed time per iteration (s): {t:.2f} | "
+        f"global batch size: 512 | TFLOPs: {rate:.2f} |"
+        for n, (t, rate) in enumerate(zip(seconds, rates, strict=True), 1)
+    ]
+    arguments = [f"  {name} ".ljust(50, ".") + f" {value}" for name, value in map(str.split, head)]
+    rule = "-" * 24
+    path = tmp_path / "run.log"
+    text = [f"{rule} arguments {rule}", *arguments, f"{rule} end of arguments {rule}", *body]
+    path.write_text("\n".join(text) + "\n")
+    found = [f for f in found_in(path) if f.severity != "note"]
+    assert said(found) == [("rate-from-time", "identity", "error", 13)]
+    assert "so on 4 of 30 lines, at a ratio of 1.25" in found[0].explanation
+    assert len(found[0].cases) == 4
