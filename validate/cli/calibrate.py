@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from assay.validate.cli.completion import machine_names
 from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import (
     Debug,
@@ -41,7 +42,9 @@ def calibrate(
     machine: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Machine of the inputs, where they name none or several."
+            metavar="NAME",
+            help="Machine of the inputs, where they name none or several.",
+            autocompletion=machine_names,
         ),
     ] = None,
     format_file: FormatFiles = None,

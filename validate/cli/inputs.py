@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from assay.validate.cli.completion import machine_names
 from assay.validate.cli.exits import Exit, parse_max_bad, too_many
 from assay.validate.cli.guard import Refusal, complain
 
@@ -18,7 +19,10 @@ Paths = Annotated[
 Machine = Annotated[
     str | None,
     typer.Option(
-        "--machine", metavar="NAME", help="Machine of the inputs that do not name theirs."
+        "--machine",
+        metavar="NAME",
+        help="Machine of the inputs that do not name theirs.",
+        autocompletion=machine_names,
     ),
 ]
 MaxBad = Annotated[

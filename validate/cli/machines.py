@@ -8,6 +8,7 @@ import sys
 from typing import Annotated
 
 import typer
+from assay.validate.cli.completion import machine_names
 from assay.validate.cli.exits import Exit
 from assay.validate.cli.guard import Debug, Refusal, guarded
 
@@ -15,7 +16,10 @@ from assay.validate.cli.guard import Debug, Refusal, guarded
 @guarded
 def machines(
     name: Annotated[
-        str | None, typer.Argument(help="One machine, under any name a log prints.")
+        str | None,
+        typer.Argument(
+            help="One machine, under any name a log prints.", autocompletion=machine_names
+        ),
     ] = None,
     debug: Debug = False,
 ) -> Exit:

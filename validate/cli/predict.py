@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from assay.validate.cli.completion import machine_names
 from assay.validate.cli.exits import Exit
 from assay.validate.cli.guard import Debug, Refusal, guarded, say
 
@@ -21,7 +22,12 @@ def predict(
         ),
     ],
     machine: Annotated[
-        str, typer.Option(metavar="NAME", help="The accelerator, under any name a log prints.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="The accelerator, under any name a log prints.",
+            autocompletion=machine_names,
+        ),
     ],
     stack: Annotated[
         Path | None,

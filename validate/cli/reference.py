@@ -26,6 +26,11 @@ applies:
 | 3 | more refused lines than `--max-bad`, or one input among many is unreadable |
 | 1 | a gate failed |
 | 0 | none of these |
+
+[Exit codes and messages](messages.md) explains them one by one.
+
+A shell completes commands, options and machines after `assay --install-completion` and a new shell;
+`assay --show-completion` prints the script to be put where a site keeps such files.
 """
 
 
