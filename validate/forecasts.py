@@ -121,7 +121,7 @@ def bound(model: Bound) -> Forecast:
     """A model of step times that needs no measurement, and the throughput that follows."""
 
     def forecast(asked: Asked) -> pl.DataFrame:
-        return with_throughput(_once_per_configuration(asked.cases.configuration, model), asked)
+        return with_throughput(once_per_configuration(asked.cases.configuration, model), asked)
 
     return forecast
 
@@ -131,7 +131,7 @@ def held_out(model: Bound, name: str) -> Forecast:
 
     def forecast(asked: Asked) -> pl.DataFrame:
         cases = asked.cases
-        bounds = _once_per_configuration(cases.configuration, model)
+        bounds = once_per_configuration(cases.configuration, model)
         speed = throughput.best(throughput.sayings(asked.counted, cases.configuration))
         table = (
             bounds.join(
@@ -163,7 +163,7 @@ def _shares(table: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(found, schema=kinds, orient="row")
 
 
-def _once_per_configuration(wide: pl.DataFrame, model: Bound) -> pl.DataFrame:
+def once_per_configuration(wide: pl.DataFrame, model: Bound) -> pl.DataFrame:
     """Predictions for every case; a log of ten thousand iterations has one configuration."""
     if wide.is_empty():
         return pl.DataFrame(schema=PREDICTION)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import polars as pl
+from assay.ingest.own.fault import nearest
 from assay.model import baselines, gemm
 from assay.model.configurations import NEEDED
 from assay.model.frames import PREDICTION
@@ -19,8 +20,10 @@ from assay.validate import (
     forecasts,
     kernel_forecasts,
     memory_forecast,
+    outside,
     step_forecast,
 )
+from assay.validate.compare import Unjoinable
 from assay.validate.estimated_products import on_dumps, on_layers
 from assay.validate.forecasts import Asked
 
@@ -151,21 +154,43 @@ MODELS: tuple[Registered, ...] = (
         fitted=True, baseline=True,
     ),
 )  # fmt: skip
-"""In the order reports show them. A user's own predictions come from a file, see `predictions`."""
+"""In the order reports show them. Users' models are behind them, see `registered`; a user's own
+predictions come from a file, see `predictions`."""
+
+
+def registered() -> tuple[Registered, ...]:
+    """Every model there is: packaged, then installed.
+
+    Raises Unjoinable where an installed one cannot be loaded or has the name of a packaged one.
+    """
+    taken = {model.name for model in MODELS}
+    found = []
+    for name, model in outside.installed():
+        if name in taken:
+            raise Unjoinable(f"an installed model is called {name!r}, as a packaged one is")
+        found.append(
+            Registered(name, model.scope, model.quantities, model.needs,
+                       outside.forecast(name, model), model.about, fitted=model.fitted)
+        )  # fmt: skip
+    return (*MODELS, *found)
 
 
 def named(names: Iterable[str]) -> tuple[Registered, ...]:
-    """The registered models of those names, all where there are none; LookupError lists them.
+    """The models of those names, all where there are none; LookupError names the nearest.
+
+    Raises Unjoinable for an installed model that cannot be used.
 
     >>> [model.scope for model in named(["roofline"])]
     ['gemm', 'attention', 'gemm', 'layer', 'configuration']
     """
     names = tuple(names)
+    packaged = {model.name for model in MODELS}
+    models = MODELS if names and set(names) <= packaged else registered()
+    known = list(dict.fromkeys(model.name for model in models))
     for name in names:
-        if name not in {model.name for model in MODELS}:
-            known = ", ".join(dict.fromkeys(model.name for model in MODELS))
-            raise LookupError(f"no model is called {name!r}; there are {known}")
-    return tuple(model for model in MODELS if not names or model.name in names)
+        if name not in known:
+            raise LookupError(f"no model is called {name!r}{nearest(name, known)}")
+    return tuple(model for model in models if not names or model.name in names)
 
 
 def predict(asked: Asked, models: Iterable[Registered]) -> pl.DataFrame:

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.conftest import ROOT
 
-SWIFT = ROOT / "examples" / "own_format" / "swift_step.toml"
+SWIFT = ROOT / "examples" / "own_format" / "swift_format" / "swift_step.toml"
 LINE = "step=120 loss=2.31 tok/s=51234 mem=61.2GiB mfu=43.1%"
 LINES = [
     (LINE, {"step", "loss", "tokens_per_s", "mem", "mfu"}),

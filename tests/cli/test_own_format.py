@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.conftest import ROOT
 
-SWIFT = ROOT / "examples" / "own_format" / "swift_step.toml"
+SWIFT = ROOT / "examples" / "own_format" / "swift_format" / "swift_step.toml"
 
 
 @pytest.fixture

@@ -19,7 +19,9 @@ from assay.ingest.types import Code, Diagnostic, Format, Reading
 
 from tests.conftest import ROOT
 
-SWIFT = (ROOT / "examples" / "own_format" / "swift_step.toml").read_text(encoding="utf-8")
+SWIFT = (ROOT / "examples" / "own_format" / "swift_format" / "swift_step.toml").read_text(
+    encoding="utf-8"
+)
 
 OWN_GRAMMAR = """\
 name = "epochs"
