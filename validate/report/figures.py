@@ -6,7 +6,16 @@ import polars as pl
 from assay.validate.accuracy import TRUE
 from assay.validate.assess import Report
 from assay.validate.identities.check import equal, units_off
-from assay.validate.report.layout import Column, Items, Section, Table, count, percent, quantity
+from assay.validate.report.layout import (
+    Column,
+    Items,
+    Part,
+    Section,
+    Table,
+    count,
+    percent,
+    quantity,
+)
 
 SHOWN = 20
 
@@ -26,21 +35,37 @@ def accuracy(report: Report) -> list[Section]:
     ]
 
 
-def agreement(report: Report) -> list[Section]:
-    """The same against estimates: another model's numbers are no truth."""
-    return [
-        Section(
-            f"Agreement with estimates per {scope}",
-            [
-                "The numbers below were printed by another model: this is agreement, not accuracy. "
-                "Equal are those that the printed digits cannot tell from the prediction.",
-                _agreement(part),
-                Items(_legend(report, part)),
-            ],
-            detail=True,
-        )
-        for (scope,), part in report.scores.agreement.group_by("scope", maintain_order=True)
+def agreement(report: Report) -> Section | None:
+    """The same against estimates: another model's numbers are no truth.
+
+    What is equal throughout is told in words; a row is for what differs.
+    """
+    found = report.scores.agreement
+    if found.is_empty():
+        return None
+    whole = pl.col("explained_by_rounding") == 1.0
+    parts: list[Part] = [
+        "The numbers below were printed by another model: this is agreement, not accuracy. "
+        "Equal are those that the printed digits cannot tell from the prediction."
     ]
+    same = [
+        f"{scope}, by {model}: all {sum(ns):,} equal: {', '.join(said)}."
+        for scope, model, ns, said in found.filter(whole)
+        .group_by("scope", "model", maintain_order=True)
+        .agg("n", said=pl.format("{} ({})", "quantity", "n"))
+        .iter_rows()
+    ]
+    if same:
+        parts.append(Items(same))
+    if not found.filter(~whole).is_empty():
+        parts.append(_agreement(found.filter(~whole)))
+    legends = [
+        line
+        for (_,), part in found.group_by("scope", maintain_order=True)
+        for line in _legend(report, part)[:-1]
+    ]
+    parts.append(Items([*dict.fromkeys(legends), "Error is predicted/printed − 1."]))
+    return Section("Agreement with estimates", parts)
 
 
 def _errors(part: pl.DataFrame) -> Table:
@@ -65,12 +90,12 @@ def _errors(part: pl.DataFrame) -> Table:
 
 def _agreement(part: pl.DataFrame) -> Table:
     columns = [
-        Column("quantity"), Column("model"), Column("n", ">"), Column("equal", ">"),
+        Column("of"), Column("quantity"), Column("model"), Column("n", ">"), Column("equal", ">"),
         Column("bias", ">"), Column("mean error", ">"), Column("p90", ">"), Column("worst", ">"),
         Column("at", "<", flexible=True),
     ]  # fmt: skip
     rows = [
-        [row["quantity"], row["model"], f"{row['n']:,}",
+        [row["scope"], row["quantity"], row["model"], f"{row['n']:,}",
          f"{row['explained_by_rounding'] * row['n']:,.0f}", percent(row["bias"], signed="+"),
          percent(row["mape"]), percent(row["p90"]), percent(row["worst"], signed="+"),
          row["worst_at"]]

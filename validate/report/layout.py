@@ -59,7 +59,7 @@ def percent(fraction: float | None, *, signed: str = "") -> str:
     if fraction is None or math.isnan(fraction):
         return "–"
     value = 100.0 * fraction
-    return f"{value:{signed}.{0 if abs(value) >= 100 else 1}f} %"
+    return f"{value:{signed}z.{0 if abs(value) >= 100 else 1}f} %"
 
 
 SCALES = {

@@ -38,7 +38,7 @@ def read(report: Report) -> Section:
     if len(accounts) > 1:
         sums = [sum(counts) for counts in zip(*numbers, strict=True)]
         rows.append([count(len(accounts), "input"), *(f"{n:,}" for n in sums)])
-    section = Section("What was read", [Table(columns, rows)])
+    section = Section("What was read", [Table(columns, rows)], detail=True)
     frames = report.outcome.reading.frames
     rows_of = [f"{f.height:,} of {name}" for name, f in frames.items() if f.height]
     section.parts.append("Rows: " + (", ".join(rows_of) if rows_of else "none") + ".")

@@ -18,6 +18,7 @@ class Score(NamedTuple):
 
     scope: str
     quantity: str
+    origin: str
     model: str
     n: int
     bias: float
@@ -133,11 +134,11 @@ def scores(report: Report) -> list[Score]:
         best = None if row["model"] in baselines else _best_baseline(report, row, baselines)
         found.append(
             Score(
-                row["scope"], row["quantity"], row["model"], row["n"], row["bias"], row["mape"],
-                row["ci_low"], row["ci_high"], *(best or (None, None)),
+                row["scope"], row["quantity"], row["origin"], row["model"], row["n"],
+                row["bias"], row["mape"], row["ci_low"], row["ci_high"], *(best or (None, None)),
             )
         )  # fmt: skip
-    return sorted(found, key=lambda one: (one.scope, one.quantity, -one.n, one.mape, one.model))
+    return sorted(found, key=lambda one: (*one[:3], -one.n, one.mape, one.model))
 
 
 def _best_baseline(
@@ -164,15 +165,16 @@ def _best_baseline(
 
 def _table(found: list[Score]) -> Table:
     columns = [
-        Column("of"), Column("quantity"), Column("model"), Column("rows", ">"), Column("bias", ">"),
+        Column("of"), Column("quantity"), Column("numbers"), Column("model"),
+        Column("rows", ">"), Column("bias", ">"),
         Column("MAPE", ">"), Column("95 % interval", ">"), Column("best baseline"),
         Column("its MAPE", ">"),
     ]  # fmt: skip
     rows = [
         [
-            one.scope, one.quantity, one.model, f"{one.n:,}", percent(one.bias, signed="+"),
-            percent(one.mape), between(one.low, one.high), one.baseline or "–",
-            percent(one.baseline_mape),
+            one.scope, one.quantity, one.origin, one.model, f"{one.n:,}",
+            percent(one.bias, signed="+"), percent(one.mape), between(one.low, one.high),
+            one.baseline or "–", percent(one.baseline_mape),
         ]
         for one in found
     ]  # fmt: skip

@@ -6,11 +6,11 @@ import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from assay.validate.report.layout import Items, Part, Section, Table
+from assay.validate.report.layout import Column, Items, Part, Section, Table
 from assay.validate.report.safe import visible
 
 BOLD, DIM, OFF = "\x1b[1m", "\x1b[2m", "\x1b[0m"
-NARROWEST = 12
+NARROWEST = 24
 GAP = "  "
 
 
@@ -43,20 +43,52 @@ def _paragraph(text: str, width: int) -> list[str]:
 
 
 def _table(table: Table, width: int, *, colour: bool) -> list[str]:
+    """The table; one that is too wide goes on below itself, its first columns repeated."""
     rows = [[visible(cell) for cell in row] for row in table.rows]
-    heads = [column.heading for column in table.columns]
+    heads = [visible(column.heading) for column in table.columns]
     sizes = [max(map(_width, cells)) for cells in zip(heads, *rows, strict=True)]
     sizes = _fit(sizes, [column.flexible for column in table.columns], width - 2)
-    aligns = [column.align for column in table.columns]
     dim, off = (DIM, OFF) if colour else ("", "")
-    head = _line(heads, sizes, aligns)
-    return [f"  {dim}{head}{off}", *(f"  {_line(row, sizes, aligns)}" for row in rows)]
+    lines: list[str] = []
+    for shown in _pieces(sizes, table.columns, width - 2):
+        picked = [sizes[at] for at in shown]
+        aligns = [table.columns[at].align for at in shown]
+        head = _line([heads[at] for at in shown], picked, aligns)
+        lines += [""] if lines else []
+        lines.append(f"  {dim}{head}{off}")
+        lines += [f"  {_line([row[at] for at in shown], picked, aligns)}" for row in rows]
+    return lines
+
+
+def _pieces(sizes: Sequence[int], columns: Sequence[Column], width: int) -> list[list[int]]:
+    """Which columns stand beside each other: all, or as many as fit behind those that name a row.
+
+    A row is named by the words it begins with, two at most, as far as they leave half the width.
+    """
+    every = list(range(len(sizes)))
+    if _sum(sizes) <= width:
+        return [every]
+    words = next((at for at, column in enumerate(columns) if column.align == ">"), len(columns))
+    names = every[: min(words, 2)]
+    while len(names) > 1 and _sum([sizes[at] for at in names]) > width // 2:
+        names.pop()
+    pieces: list[list[int]] = []
+    for at in every[len(names) :]:
+        if pieces and _sum([sizes[one] for one in [*pieces[-1], at]]) <= width:
+            pieces[-1].append(at)
+        else:
+            pieces.append([*names, at])
+    return pieces or [every]
+
+
+def _sum(sizes: Sequence[int]) -> int:
+    return sum(sizes) + len(GAP) * (len(sizes) - 1)
 
 
 def _fit(sizes: list[int], flexible: Sequence[bool], width: int) -> list[int]:
     """Column widths, the flexible ones shortened, the widest first, until the line fits."""
     sizes = list(sizes)
-    while sum(sizes) + len(GAP) * (len(sizes) - 1) > width:
+    while _sum(sizes) > width:
         widest = max(
             (i for i, flex in enumerate(flexible) if flex and sizes[i] > NARROWEST),
             key=lambda i: sizes[i],

@@ -9,7 +9,15 @@ import polars as pl
 from assay.validate.accuracy import TRUE
 from assay.validate.assess import Report
 from assay.validate.report.html import charts
-from assay.validate.report.html.plots import Plot, first_rows, judged, models, thinned
+from assay.validate.report.html.plots import (
+    MOST_ROWS,
+    Plot,
+    counted,
+    first_rows,
+    judged,
+    models,
+    thinned,
+)
 from assay.validate.report.layout import Column, Table, percent, quantity, scale
 
 LABELS = 24
@@ -38,13 +46,13 @@ def against(report: Report) -> list[Plot]:
 def _against(scope: str, name: str, pairs: pl.DataFrame, order: list[str]) -> Plot:
     unit = pairs["unit"][0]
     factor, shown = scale(_middle(pairs["value"]), unit)
-    frame = pairs.select(
+    kept, left = thinned(pairs, "value")
+    drawn = kept.select(
         printed=pl.col("value") / factor,
         predicted=pl.col("predicted") / factor,
         series="model",
-        said=_said(pairs),
+        said=_said(kept),
     )
-    drawn, left = thinned(frame, "printed")
     return Plot(
         title=f"{scope} {name}: predicted against printed",
         about=left,
@@ -80,7 +88,7 @@ def _pairs_table(pairs: pl.DataFrame, caption: str) -> Table:
         .sort("source", "line", "subject", maintain_order=True)
     )  # fmt: skip
     rows = []
-    for row in wide.iter_rows(named=True):
+    for row in wide.head(MOST_ROWS).iter_rows(named=True):
         where = f"{row['source']}:{row['line']}" + (f" {row['subject']}" if row["subject"] else "")
         cells = [
             "–" if row[name] is None
@@ -91,7 +99,7 @@ def _pairs_table(pairs: pl.DataFrame, caption: str) -> Table:
         rows.append([where, quantity(row["value"], row["unit"]), *cells])
     columns = [Column("at", flexible=True), Column("printed", ">"),
                *(Column(name, ">") for name in names)]  # fmt: skip
-    return Table(columns, first_rows(rows), caption)
+    return Table(columns, counted(rows, wide.height), caption)
 
 
 def by_configuration(report: Report) -> list[Plot]:
@@ -172,12 +180,11 @@ def by_size(report: Report) -> list[Plot]:
     for scope, name, every in scored(report):
         pairs = judged(report, every)
         sizes, title = _sizes(report, scope, name, pairs)
-        frame = pairs.with_columns(size=sizes, series="model", said=_said(pairs)).filter(
-            pl.col("size") > 0
-        )
+        frame = pairs.with_columns(size=sizes, series="model").filter(pl.col("size") > 0)
         if frame["size"].n_unique() < 2:
             continue
-        drawn, left = thinned(frame.select("size", "error", "series", "said"), "size")
+        kept, left = thinned(frame, "size")
+        drawn = kept.with_columns(said=_said(kept)).select("size", "error", "series", "said")
         caption = f"Error of {scope} {name} by size"
         found.append(
             Plot(

@@ -111,8 +111,10 @@ def _without_plots() -> list[str]:
 
 
 def _agreement(report: Report) -> list[str]:
-    said = [f"<p>{html(each)}</p>" for each in estimates(report)]
-    return [*said, *_blocks(figures.agreement(report))]
+    found = figures.agreement(report)
+    if found is None:
+        return []
+    return [*(f"<p>{html(each)}</p>" for each in estimates(report)), block(found, heading=False)]
 
 
 def _coverage(report: Report) -> list[str]:
@@ -121,7 +123,7 @@ def _coverage(report: Report) -> list[str]:
     words: list[Part] = [each for each in read.parts if not isinstance(each, Table)]
     return _blocks(
         [
-            replace(read, parts=words),
+            replace(read, parts=words, detail=False),
             reading.doubtful(report),
             reading.refused(report),
             reading.failures(report),

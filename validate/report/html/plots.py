@@ -43,10 +43,15 @@ def thinned(frame: pl.DataFrame, by: str, most: int = MOST_POINTS) -> tuple[pl.D
 
 def first_rows(rows: list[list[str]], most: int = MOST_ROWS) -> list[list[str]]:
     """The rows a table shows, the last of them counting the rest."""
-    if len(rows) <= most:
+    return counted(rows[:most], len(rows))
+
+
+def counted(rows: list[list[str]], every: int) -> list[list[str]]:
+    """The rows, and one that counts what is left of `every`."""
+    if len(rows) >= every or not rows:
         return rows
-    rest = [f"… {len(rows) - most:,} more in the JSON report", *[""] * (len(rows[0]) - 1)]
-    return [*rows[:most], rest]
+    rest = f"… {every - len(rows):,} more in the JSON report"
+    return [*rows, [rest, *[""] * (len(rows[0]) - 1)]]
 
 
 def short_names(names: Iterable[str], most: int) -> dict[str, str]:

@@ -18,7 +18,9 @@ def efficiency(report: Report) -> list[Plot]:
     found = _reached(report)
     if found.is_empty():
         return []
-    drawn, left = thinned(found.select("flop", "share", "series", "said"), "flop")
+    kept, left = thinned(found, "flop")
+    said = pl.struct(kept.columns).map_elements(_said, return_dtype=pl.String)
+    drawn = kept.with_columns(said=said).select("flop", "share", "series", "said")
     return [
         Plot(
             title="GEMM efficiency by shape",
@@ -52,11 +54,7 @@ def _reached(report: Report) -> pl.DataFrame:
             series=pl.format("{} {}", "machine", "dtype"),
         )
         .with_columns(share=pl.col("flop") * 1e9 / pl.col("value") / pl.col("peak"))
-        .with_columns(
-            said=pl.struct("b", "m", "n", "k", "share", "value", "series", "source", "line")
-            .map_elements(_said, return_dtype=pl.String)
-        )
-    )  # fmt: skip
+    )
 
 
 def _said(row: dict[str, object]) -> str:
