@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pandera.errors
 import pandera.polars as pa
 import polars as pl
+from assay.ingest.checks import passes
 from assay.ingest.decode import decode, expected
 from assay.ingest.numbers import printed
 from assay.ingest.schema import FieldSpec, fields
@@ -93,6 +94,8 @@ def complete(raw: pl.DataFrame) -> pl.DataFrame:
 def _others(records: Sequence[Record]) -> pl.Series:
     """The cells nobody declares, one list per record; built flat, since nested lists are slow."""
     flat = [(row, *pair) for row, record in enumerate(records) for pair in record.other]
+    if not flat:
+        return pl.Series("other", [[]] * len(records), dtype=OTHER)
     rows = pl.DataFrame({"row": pl.int_range(len(records), eager=True)})
     cells = pl.DataFrame(
         flat, schema={"row": pl.Int64, "name": pl.String, "text": pl.String}, orient="row"
@@ -159,12 +162,15 @@ def accept(
         row = int(rows[at])
         bad.add(row)
         refused.append(_out_of_range(raw, row, name, message, place))
-    kept = frame.filter(~pl.col("row").is_in(sorted(bad))) if bad else frame
-    return Accepted(kept.drop("row"), bad, refused)
+    if not bad:
+        return Accepted(decoded.frame, bad, refused)
+    return Accepted(frame.filter(~pl.col("row").is_in(sorted(bad))).drop("row"), bad, refused)
 
 
 def _failures(frame: pl.DataFrame, schema: Schema) -> list[tuple[int, str, str]]:
     """Row, column and message of every check that fails; pandera on an eager frame, lazily."""
+    if passes(frame, schema):
+        return []
     try:
         _checked(schema, frame).validate(frame, lazy=True)
     except pandera.errors.SchemaErrors as faults:

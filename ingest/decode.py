@@ -8,7 +8,8 @@ terminal of its column is undecodable: polars alone would read `+1`, `007` or `1
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
+from functools import lru_cache
 from typing import NamedTuple
 
 import polars as pl
@@ -38,23 +39,8 @@ def decode(raw: pl.DataFrame, schema: Schema, proven: Set[str] = frozenset()) ->
 
     The cells of the columns in `proven` are known to match their terminals.
     """
-    specs = fields(schema)
-    columns: dict[str, pl.Expr] = {name: pl.col(name) for name in BASE if name in raw}
-    proofs: dict[str, pl.Expr] = {}
-    for name, spec in specs.items():
-        if name in columns:
-            continue
-        if name not in raw.columns:
-            columns[name] = pl.lit(None, dtype=spec.dtype)
-            if spec.has_ulp:
-                columns[f"{name}_ulp"] = pl.lit(None, dtype=pl.Float64)
-            continue
-        value, ulp, proof = _typed(spec, raw.columns, proven=name in proven)
-        columns[name] = pl.when(proof).then(value)
-        if ulp is not None:
-            columns[f"{name}_ulp"] = pl.when(proof).then(ulp)
-        proofs[name] = (pl.col(name).is_not_null() & ~proof).alias(f"{name}@bad")
-    typed = raw.select(**columns, **{f"{name}@bad": proof for name, proof in proofs.items()})
+    columns, proofs = _plan(schema, tuple(raw.columns), frozenset(proven))
+    typed = raw.select(*columns.values(), *proofs.values())
     empty = pl.DataFrame(schema={"row": pl.UInt32, "field": pl.String, "text": pl.String})
     bad = [empty]
     for name in proofs:
@@ -64,8 +50,31 @@ def decode(raw: pl.DataFrame, schema: Schema, proven: Set[str] = frozenset()) ->
     return Decoded(typed.select(list(columns)), pl.concat(bad))
 
 
+@lru_cache(maxsize=512)
+def _plan(
+    schema: Schema, present: tuple[str, ...], proven: frozenset[str]
+) -> tuple[dict[str, pl.Expr], dict[str, pl.Expr]]:
+    """The typed columns of a raw frame with these columns, and where cells of them are bad."""
+    columns: dict[str, pl.Expr] = {name: pl.col(name) for name in BASE if name in present}
+    proofs: dict[str, pl.Expr] = {}
+    for name, spec in fields(schema).items():
+        if name in columns:
+            continue
+        if name not in present:
+            columns[name] = pl.lit(None, dtype=spec.dtype).alias(name)
+            if spec.has_ulp:
+                columns[f"{name}_ulp"] = pl.lit(None, dtype=pl.Float64).alias(f"{name}_ulp")
+            continue
+        value, ulp, proof = _typed(spec, present, proven=name in proven)
+        columns[name] = pl.when(proof).then(value).alias(name)
+        if ulp is not None:
+            columns[f"{name}_ulp"] = pl.when(proof).then(ulp).alias(f"{name}_ulp")
+        proofs[name] = (pl.col(name).is_not_null() & ~proof).alias(f"{name}@bad")
+    return columns, proofs
+
+
 def _typed(
-    spec: FieldSpec, present: list[str], *, proven: bool
+    spec: FieldSpec, present: Sequence[str], *, proven: bool
 ) -> tuple[pl.Expr, pl.Expr | None, pl.Expr]:
     """Value, unit in the last place and proof of one column, as expressions over the raw frame."""
     text = pl.col(spec.name)

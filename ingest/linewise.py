@@ -8,8 +8,9 @@ rule does not read is refused; a line without any head is not the format's.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from assay.ingest.parse import ParsedLine, Token, Tree, parse_line
 from assay.ingest.source import Source
@@ -36,6 +37,7 @@ class Said:
     line: Line
     kind: Kind
     tree: ParsedLine
+    parts: Parts
 
     def cell(self, name: str, *, scale: float = 1.0, kind: str | None = None) -> Cell | None:
         """The value under the first rule `name`, commas between its digits taken out."""
@@ -43,18 +45,13 @@ class Said:
 
     def cells(self, name: str, *, scale: float = 1.0, kind: str | None = None) -> Iterator[Cell]:
         """Every value under a rule `name`, in order."""
-        for part in self.tree.iter_subtrees_topdown():  # type: ignore[no-untyped-call]
-            if part.data == name:
-                yield self.of(part, scale=scale, kind=kind)
+        for start, text in self.parts.get(name, ()):
+            yield Cell(text, self.line.number, self.line.column + start, scale, kind)
 
     def of(self, part: Tree[Token], *, scale: float = 1.0, kind: str | None = None) -> Cell:
         """The value of one subtree as a cell with its place."""
-        tokens = list(part.scan_values(lambda value: isinstance(value, Token)))
-        column = self.line.column + (tokens[0].start_pos or 0 if tokens else 0)
-        text = "".join(str(token) for token in tokens)
-        if re.fullmatch(r"-?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?", text):
-            text = text.replace(",", "")
-        return Cell(text, self.line.number, column, scale, kind)
+        start, text = _value(part)
+        return Cell(text, self.line.number, self.line.column + start, scale, kind)
 
     def text(self, name: str) -> str | None:
         """The text under the first rule `name`."""
@@ -63,7 +60,35 @@ class Said:
 
     def has(self, name: str) -> bool:
         """Whether the line has a part `name`."""
-        return any(True for _ in self.tree.find_data(name))
+        return name in self.parts
+
+
+Parts = Mapping[str, Sequence[tuple[int, str]]]
+"""Rule → where each subtree of it begins in the line, and its text."""
+
+
+@lru_cache(maxsize=8192)
+def _parsed(grammar: str, rule: str, text: str) -> tuple[ParsedLine, Parts] | None:
+    """Tree and parts of a line; None where it is not read. Dumps print many lines again."""
+    tree = parse_line(grammar, rule, text, Span("", 1))
+    if isinstance(tree, Diagnostic):
+        return None
+    parts: dict[str, list[tuple[int, str]]] = {}
+    for part in tree.iter_subtrees_topdown():  # type: ignore[no-untyped-call]
+        parts.setdefault(part.data, []).append(_value(part))
+    return tree, parts
+
+
+_GROUPED = re.compile(r"-?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
+
+
+def _value(part: Tree[Token]) -> tuple[int, str]:
+    """Where a subtree begins, and its text; commas between digits are taken out."""
+    tokens = list(part.scan_values(lambda value: isinstance(value, Token)))
+    text = "".join(tokens)
+    if _GROUPED.fullmatch(text):
+        text = text.replace(",", "")
+    return (tokens[0].start_pos or 0 if tokens else 0), text
 
 
 def kind(rule: str, head: str, *, open_end: bool = True, generic: bool = False) -> Kind:
@@ -89,9 +114,9 @@ def read(
         message = "the input ends inside this line: its last value may be cut"
         end = span._replace(column=line.column + len(text))
         return Diagnostic(end, Code.TRUNCATED, message, text)
-    tree = parse_line(grammar, found.rule, text, span)
-    if isinstance(tree, Diagnostic):
-        if cut:
-            return tree._replace(code=Code.TRUNCATED)
-        return tree
-    return Said(line, found, tree)
+    parsed = _parsed(grammar, found.rule, text)
+    if parsed is not None:
+        return Said(line, found, *parsed)
+    fault = parse_line(grammar, found.rule, text, span)
+    assert isinstance(fault, Diagnostic)
+    return fault._replace(code=Code.TRUNCATED) if cut else fault

@@ -7,6 +7,7 @@ lines. What ends in `_reproduced` is a registered model: what is asked in, predi
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
@@ -71,16 +72,22 @@ def _blocks(cases: Cases, prefix: str, column: str) -> pl.DataFrame:
 
 def _beside(dumps: list[str], configs: list[str]) -> dict[str, str]:
     """Dump → its configuration: of the same stem, else the only one in the folder of one dump."""
+    near: dict[str, list[str]] = defaultdict(list)  # folder → configurations
+    named: dict[tuple[str, str], list[str]] = defaultdict(list)  # folder, stem → configurations
+    for config in configs:
+        place = PurePosixPath(config)
+        near[str(place.parent)].append(config)
+        named[str(place.parent), place.stem].append(config)
+    places = {dump: PurePosixPath(dump) for dump in dumps}
+    count = Counter(str(place.parent) for place in places.values())
     found = {}
-    for dump in dict.fromkeys(dumps):
-        place = PurePosixPath(dump)
-        near = [c for c in configs if PurePosixPath(c).parent == place.parent]
-        named = [c for c in near if PurePosixPath(c).stem == place.stem]
-        alone = sum(PurePosixPath(d).parent == place.parent for d in dict.fromkeys(dumps)) == 1
-        if len(named) == 1:
-            found[dump] = named[0]
-        elif len(near) == 1 and alone:
-            found[dump] = near[0]
+    for dump, place in places.items():
+        folder = str(place.parent)
+        same = named.get((folder, place.stem), [])
+        if len(same) == 1:
+            found[dump] = same[0]
+        elif len(near.get(folder, [])) == 1 and count[folder] == 1:
+            found[dump] = near[folder][0]
     return found
 
 

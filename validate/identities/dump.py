@@ -24,11 +24,10 @@ class Dump:
         self.row = row
         self.source, self.first = row["source"], row["dump"]
         self.frames = {
-            name: frame.filter((pl.col("source") == self.source) & (pl.col("dump") == self.first))
-            for name, frame in evidence.reading.frames.items()
-            if name.startswith("deepflow_") and "dump" in frame.columns
+            name: parts.get((self.source, self.first), empty)
+            for name, (parts, empty) in _parts(evidence).items()
         }
-        self.config = _config(evidence, self.source)
+        self.config = _configs(evidence).get(self.source)
 
     def named(self, frame: str) -> dict[str, dict[str, Any]]:
         """Rows of a frame by name; the first stands where a name comes twice."""
@@ -53,16 +52,35 @@ class Dump:
                        cases=(f"{self.source}#{self.first}",))  # fmt: skip
 
 
-def _config(evidence: Evidence, source: str) -> dict[str, Any] | None:
+Parts = dict[tuple[Any, ...], pl.DataFrame]
+
+
+def _parts(evidence: Evidence) -> dict[str, tuple[Parts, pl.DataFrame]]:
+    """Each frame of dumps taken apart by dump, once for all of them; and the frame without rows."""
+    if "dumps" not in evidence.memo:
+        evidence.memo["dumps"] = {
+            name: (frame.partition_by("source", "dump", as_dict=True), frame.clear())
+            for name, frame in evidence.reading.frames.items()
+            if name.startswith("deepflow_") and "dump" in frame.columns
+        }
+    found: dict[str, tuple[Parts, pl.DataFrame]] = evidence.memo["dumps"]
+    return found
+
+
+def _configs(evidence: Evidence) -> dict[str, dict[str, Any]]:
+    """Source of a dump → the row of the configuration beside it."""
     from assay.validate.estimates import _beside  # noqa: PLC0415
 
-    frame = evidence.reading.frames.get("deepflow_config", pl.DataFrame())
-    if frame.is_empty():
-        return None
-    dumps = evidence.reading.frames["deepflow_dump"]["source"].to_list()
-    place = _beside(dumps, frame["source"].to_list()).get(source)
-    rows = frame.filter(pl.col("source") == place) if place else frame.clear()
-    return rows.row(0, named=True) if not rows.is_empty() else None
+    if "configs" not in evidence.memo:
+        frame = evidence.reading.frames.get("deepflow_config", pl.DataFrame())
+        rows: dict[str, dict[str, Any]] = {}
+        for row in frame.iter_rows(named=True):
+            rows.setdefault(row["source"], row)
+        dumps = evidence.reading.frames.get("deepflow_dump", pl.DataFrame({"source": []}))
+        beside = _beside(dumps["source"].to_list(), list(rows))
+        evidence.memo["configs"] = {dump: rows[config] for dump, config in beside.items()}
+    found: dict[str, dict[str, Any]] = evidence.memo["configs"]
+    return found
 
 
 def number(name: str, value: float, place: float | None, unit: str) -> Number:

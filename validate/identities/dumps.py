@@ -6,6 +6,8 @@ an impossible number an error.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import polars as pl
 from assay.validate.identities.dump import Dump, number
 from assay.validate.identities.dump_sums import left_out, sums, time_per_step, weights
@@ -25,16 +27,19 @@ SIZES = ("memory", "memory_per_shard", "memory_bandwidth", "memory_size", "l2_ba
 
 def dumps(evidence: Evidence) -> list[Finding]:
     """Everything that is said of every dump of the first generation."""
+    if "dump-findings" not in evidence.memo:
+        evidence.memo["dump-findings"] = list(_each(evidence))
+    found: list[Finding] = evidence.memo["dump-findings"]
+    return found
+
+
+def _each(evidence: Evidence) -> Iterator[Finding]:
     frame = evidence.reading.frames.get("deepflow_dump", pl.DataFrame())
-    if frame.is_empty():
-        return []
-    found = []
     for row in frame.iter_rows(named=True):
         dump = Dump(evidence, row)
         for law in (weights, left_out, sums, time_per_step, _power, _derate, _hidden_bytes,
                     _interconnect, _overflow, _negative):  # fmt: skip
-            found += law(dump)
-    return found
+            yield from law(dump)
 
 
 def _power(dump: Dump) -> list[Finding]:
