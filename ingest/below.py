@@ -31,21 +31,18 @@ class _Line(NamedTuple):
 
 
 def open_ended(
-    cells: CellLayout, lines: pl.DataFrame, rows: Sequence[tuple[Layout, pl.DataFrame]], *,
-    last: bool,
-) -> list[int]:  # fmt: skip
+    cells: CellLayout, lines: pl.DataFrame, rows: Sequence[tuple[Layout, pl.DataFrame]]
+) -> list[int]:
     """Line numbers of the rows whose record may go on below.
 
-    `lines` follow each other without a gap; unless they are the `last` of the input, a record whose
-    end is not among them may go on.
+    `lines` follow each other without a gap; a record whose end is not among them may go on.
     """
     below = _Below(cells, lines, rows)
     pending = below.records
     found: list[int] = []
     for distance in range(1, cells.reach + 1):
         beyond = pending + distance >= lines.height
-        if not last:
-            found += pending[beyond].tolist()
+        found += pending[beyond].tolist()
         pending = pending[~beyond]
         if not len(pending):
             break
@@ -83,11 +80,12 @@ class _Below:
         self, name: str, places: Sequence[Positions], frames: Sequence[pl.DataFrame]
     ) -> None:
         """A number for each host or rank; 0 where a line names none."""
-        said = sorted({text for frame in frames for text in frame[name].unique() if text})
+        there = [frame[name] for frame in frames if name in frame.columns]
+        said = sorted({text for texts in there for text in texts.unique() if text})
         self.codes[name] = {text: number for number, text in enumerate(said, 1)}
         self.who[name] = np.zeros(self.lines.height, dtype=np.int64)
         for place, frame in zip(places, frames, strict=True):
-            if self.codes[name]:
+            if self.codes[name] and name in frame.columns:
                 codes = frame[name].replace_strict(
                     self.codes[name], default=0, return_dtype=pl.Int64
                 )

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from assay.ingest.accept import PROVENANCE, check, provenance, raw_frame
+from assay.ingest.accept import BASE_TYPES, PROVENANCE, check, provenance, raw_frame
 from assay.ingest.binding import Binder
 from assay.ingest.columnwise import Rows
 from assay.ingest.context import Context
@@ -79,6 +79,19 @@ def _filled(frame: pl.DataFrame, bound: dict[str, Cell], schema: Schema) -> pl.D
     return frame.with_columns(pl.lit(row[name]).first().alias(name) for name in names)
 
 
+def full(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """The frame with every column of the schema, in order; those it lacks are unknown."""
+    types = dict(BASE_TYPES)
+    for spec in fields(schema).values():
+        types[spec.name] = spec.dtype
+        if spec.has_ulp:
+            types[f"{spec.name}_ulp"] = pl.Float64()
+    return frame.select(
+        pl.col(name) if name in frame.columns else pl.lit(None, dtype=dtype).alias(name)
+        for name, dtype in types.items()
+    )
+
+
 def bound_provenance(
     source: str, name: str, rows: Sequence[BoundRows], schema: Schema
 ) -> pl.DataFrame:
@@ -100,8 +113,8 @@ def contradicted(
         for field, cell in each.said.items():
             if field in each.bound or field not in specs or cell.state != "value":
                 continue
-            if not specs[field].numeric:  # words are no matter here
-                continue
+            if not specs[field].numeric or field not in each.frame.columns:
+                continue  # words are no matter here
             try:
                 value = float(cell.text) * cell.scale
             except ValueError:

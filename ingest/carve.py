@@ -99,7 +99,7 @@ def candidates(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
     if not held.any():
         return lines.clear()
     for head, reach in fmt.reach.items():
-        begins = pl.col("text").str.contains(head)
+        begins = held & pl.col("text").str.contains(head)
         since = pl.col("line") - pl.when(begins).then(pl.col("line")).forward_fill()
         held |= lines.select(since <= reach).to_series().fill_null(value=False)
     return lines.filter(held)

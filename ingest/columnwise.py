@@ -41,18 +41,15 @@ class Columnwise:
     rivals: Sequence[str] = ()  # heads of other formats, whose lines are left to the folds
     layouts: list[Layout] = field(default_factory=list)
 
-    def read(self, lines: pl.DataFrame, barred: pl.Series, *, last: bool) -> list[Rows]:
-        """The rows in `lines` (line and text, without a gap); those `barred` are not taken.
-
-        `last` says that nothing follows these lines.
-        """
+    def read(self, lines: pl.DataFrame, hits: pl.DataFrame) -> list[Rows]:
+        """The rows among `hits`, which are some of `lines` (line and text, without a gap)."""
         cells = self.fmt.cells
-        held = lines["text"].str.contains_any(list(self.fmt.heads)) & ~barred
-        found = [self._accepted(layout, raw) for layout, raw in self._split(lines.filter(held))]
+        held = hits.filter(pl.col("text").str.contains_any(list(self.fmt.heads)))
+        found = [self._accepted(layout, raw) for layout, raw in self._split(held)]
         found = [rows for rows in found if rows.frame.height]
         if cells is None or cells.goes_on is None or not found:
             return found
-        stands = ~pl.col("line").is_in(open_ended(cells, lines, found, last=last))
+        stands = ~pl.col("line").is_in(open_ended(cells, lines, found))
         found = [Rows(layout, frame.filter(stands)) for layout, frame in found]
         return [rows for rows in found if rows.frame.height]
 
@@ -94,8 +91,8 @@ class Columnwise:
             none = pl.lit(pl.Series([[]], dtype=OTHER)).first()
             whole = whole.with_columns(other=none)
         schema = next(iter(self.fmt.schemas.values()))
-        sure = proven(layout, schema)
-        return Rows(layout, accept(complete(whole), schema, proven=sure).frame)
+        frame = accept(complete(whole), schema, proven=proven(layout, schema)).frame
+        return Rows(layout, frame.select(c for c in frame if c.null_count() < frame.height))
 
 
 def _taken(layout: Layout, rest: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -6,7 +6,6 @@ here knows a format; formats are data and a fold.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -28,10 +27,12 @@ from assay.ingest.bound_rows import (
     bind_rows,
     bound_provenance,
     contradicted,
+    full,
 )
-from assay.ingest.carve import candidates, peel, prefix_pattern, region
+from assay.ingest.carve import candidates, peel, region
 from assay.ingest.columnwise import Rows
 from assay.ingest.context import read_context
+from assay.ingest.noise import tally
 from assay.ingest.repeats import SUPERSEDED, Printed, superseded
 from assay.ingest.scan import Engine, Scan, scan
 from assay.ingest.schema import fields
@@ -50,13 +51,6 @@ from assay.ingest.types import (
     Schema,
     Span,
 )
-
-SUSPICIOUS = re.compile(
-    r"[0-9]\s*(?:[TGP]FLOP|[TGP]iB|[MGT]B\b|s(?:ecs?)?/it|ms/it|it/s|tok(?:en)?s?/s|samples?/s|%\s*MFU)"
-    r"|\b(?:MFU|HFU|TFLOPs?|TFLOPS|s/it|tokens/s)\b\W{0,3}[0-9]",
-    re.IGNORECASE,
-)
-"""A number beside a performance unit: among lines that are not ours, worth a second look."""
 
 
 @dataclass
@@ -104,7 +98,7 @@ def _read(
         for name, schema in fmt.schemas.items():
             mine = rows.get(fmt.name, []) if name == next(iter(fmt.schemas)) else []
             frame, origin = _accepted(source, fmt, name, schema, folded, ledger)
-            frame = _together(frame, [each.frame for each in mine])
+            frame = _together(frame, [full(each.frame, schema) for each in mine])
             origins.append(bound_provenance(source.name, name, mine, schema))
             if frame.height or origin.height:
                 frames[name] = frame
@@ -118,7 +112,7 @@ def _read(
         refused=tuple(sorted(ledger.diagnostics, key=lambda d: d.span)),
         remarks=tuple(sorted(ledger.remarks, key=lambda d: d.span)),
         accounting=(_account(source, found, ledger),),
-        raw={d.span: source.raw(d.span.line) for d in ledger.diagnostics},
+        raw={d.span: found.raw(d.span.line) for d in ledger.diagnostics},
         overridden=tuple(
             each
             for fmt, folded in folds
@@ -149,7 +143,7 @@ def _mark_repeats(
     ledger.remarks += remarks
     if lines:
         again = pl.col("line").is_in(sorted(lines))
-        mark = pl.when(again).then(pl.lit(SUPERSEDED)).otherwise("mark").alias("mark")
+        mark = pl.when(again).then(pl.lit(SUPERSEDED)).alias("mark")
         rows[fmt.name] = [row._replace(frame=row.frame.with_columns(mark)) for row in mine]
 
 
@@ -295,26 +289,16 @@ def _account(source: Source, found: Scan, ledger: _Ledger) -> Accounting:
     filler = ledger.blank - claimed - refused
     spoken = refused | claimed | filler | found.read
     rest = found.lines.filter(~pl.col("line").is_in(sorted(spoken)))
-    empty = pl.col("text").str.contains(prefix_pattern() + "$")  # nothing, or a prefix alone
-    not_ours = rest.filter(~empty)
-    blank = len(filler) + rest.height - not_ours.height
-    doubtful = not_ours.filter(
-        pl.col("text").str.contains("(?i)[0-9].*(?:flop|b|it|/s|mfu|hfu)|mfu")
-    )
-    suspicious = tuple(
-        line
-        for line, text in doubtful.select("line", "text").iter_rows()
-        if SUSPICIOUS.search(text)
-    )
+    sums = found.rest + tally(rest)
     return Accounting(
         source=source.name,
         sha256=source.sha256,
-        lines=source.lines.height,
+        lines=source.height,
         claimed=len(claimed) + (0 if found.met else found.taken),
         refused=len(refused),
-        blank=blank,
-        not_ours=not_ours.height,
-        suspicious=suspicious,
+        blank=len(filler) + sums.blank,
+        not_ours=sums.not_ours,
+        suspicious=tuple(sorted(sums.suspicious)),
     )
 
 

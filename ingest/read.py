@@ -110,7 +110,8 @@ def _read_unit(how: Recipe, unit: Sequence[str], root: Path) -> Iterator[Outcome
         side = side_file(root / path)
         unreadable = (side,) if isinstance(side, Diagnostic) else ()
         said = {**(side if isinstance(side, dict) else {}), **how.stated}
-        key = (opened.sha256, tuple(sorted(said.items())))
+        same = opened.sha256 if len(unit) > 1 else opened.name
+        key = (same, tuple(sorted(said.items())))
         if key in known:
             yield Outcome(renamed(known[key], opened.name), unreadable)
             continue

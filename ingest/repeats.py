@@ -68,30 +68,47 @@ def _twice(
     types = dict.fromkeys(names, pl.String)
     rows = [_key(fmt, record)[:3] for record in records]
     parts = [pl.DataFrame(rows, schema=types, orient="row")]
-    parts += [rows.frame.select("host", "rank", pl.col(first).cast(pl.String)) for rows in printed]
-    if len(parts) == 2 and not rows and _rising(printed[0].frame[first]):
+    for each in printed:
+        said = (_column(each.frame, name).cast(pl.String).alias(name) for name in names)
+        parts.append(each.frame.select("line", *said).drop("line"))
+    if not rows and _rising(fmt, printed):
         return None
     every = pl.concat(parts)
     twice = every.filter(every.is_duplicated()).unique()
     return twice if twice.height else None
 
 
-def _rising(numbers: pl.Series) -> bool:
-    return bool((numbers.diff().drop_nulls() > 0).all())
+def _column(frame: pl.DataFrame, name: str) -> pl.Expr:
+    """A column of rows that hold only what they print."""
+    return pl.col(name) if name in frame.columns else pl.lit(None)
+
+
+def _rising(fmt: Format, printed: Sequence[Printed]) -> bool:
+    """Whether the first field rises from row to row, all rows in order: then none comes twice."""
+    last = -1
+    for each in sorted(printed, key=lambda each: int(each.frame["line"][0])):
+        numbers = each.frame[fmt.repeats[0]]
+        if numbers.dtype != pl.Int64 or numbers.null_count() or numbers[0] <= last:
+            return False
+        if not (numbers.diff().drop_nulls() > 0).all():
+            return False
+        last = numbers[-1]
+    return True
 
 
 def _keys(
     fmt: Format, rows: Printed, twice: pl.DataFrame
 ) -> list[tuple[int, int, Key, Record | None]]:
     """Line, column and key of the rows that may come more than once."""
-    own = [name for name in fmt.repeats if name not in rows.bound]
-    texts = rows.frame.select("line", "column", "host", "rank", pl.col(own).cast(pl.String))
+    own = [name for name in ("host", "rank", *fmt.repeats) if name not in rows.bound]
+    said = (_column(rows.frame, name).cast(pl.String).alias(name) for name in own)
+    texts = rows.frame.select("line", "column", *said)
     some = texts.join(twice, on=["host", "rank", fmt.repeats[0]], how="semi", nulls_equal=True)
-    said = {name: cell.text for name, cell in rows.bound.items()}
+    bound = {name: cell.text for name, cell in rows.bound.items()}
     return [
         (
             row["line"], row["column"],
-            (row["host"], row["rank"], *(said.get(n, row.get(n)) for n in fmt.repeats)), None,
+            (row["host"], row["rank"], *(bound.get(n, row.get(n)) for n in fmt.repeats)), None,
         )
         for row in some.iter_rows(named=True)
     ]  # fmt: skip

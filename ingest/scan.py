@@ -1,100 +1,190 @@
-"""A first pass over the lines of an input: rows that can be read column by column, and the rest.
+"""The first pass over an input, block by block: what can be read at once, and what is left.
 
-In: lines. Out: a `Scan`: accepted rows of formats that declare `cells`, and the lines that are left
-for the folds, which may look at lines above and below them too: these are among what is left, with
-a note that they have been read.
+In: the blocks of an input. Out: a `Scan`: accepted rows of the formats that declare `cells`, counts
+of the lines that nobody can want, and all other lines, for the folds and the binder. So memory
+holds a block, the rows, and the lines worth a second look; but an input in which a document format
+finds its head is kept whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import polars as pl
 from assay.ingest.carve import opening
 from assay.ingest.columnwise import Columnwise, Rows
-from assay.ingest.source import Source
+from assay.ingest.noise import Tally, may_state, tally
+from assay.ingest.source import Block, Source
 from assay.ingest.types import Format
+
+Engine = Literal["cells", "folds"]
+"""`folds` leaves every line to the fold of its format; `cells` gives the same, faster."""
+
+_LINES = {"line": pl.UInt32, "text": pl.String}
 
 
 @dataclass
 class Scan:
     """`lines` (line, text) are left for the folds; those in `read` are there to be seen only."""
 
-    lines: pl.DataFrame
+    source: Source
+    lines: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_LINES))
     rows: dict[str, list[Rows]] = field(default_factory=dict)  # by format
+    taken: int = 0  # lines that the rows stand for
     read: frozenset[int] = frozenset()
-    met: frozenset[str] = frozenset()  # document formats that have a head in a row
+    met: frozenset[str] = frozenset()  # document formats that look at this input, at all its lines
+    rest: Tally = field(default_factory=Tally)  # of the lines that are in neither
+    spelled: dict[int, bytes] = field(default_factory=dict)  # lines whose text is not all there is
 
-    @property
-    def taken(self) -> int:
-        """How many lines the rows stand for."""
-        return sum(rows.frame.height for many in self.rows.values() for rows in many)
-
-
-Engine = Literal["cells", "folds"]
-"""`folds` leaves every line to the fold of its format; `cells` gives the same, faster."""
+    def raw(self, line: int) -> bytes:
+        """A line that is left, as it stands on disk, without its line end."""
+        raw = self.source.too_long(line) or self.spelled.get(line)
+        if raw is not None:
+            return raw
+        return str(self.lines["text"][int(self.lines["line"].search_sorted(line))]).encode()
 
 
 def scan(source: Source, formats: Sequence[Format], engine: Engine = "cells") -> Scan:
-    """Read what can be read column by column."""
-    lines = source.lines.select("line", "text")
-    found = Scan(lines)
-    single = [fmt for fmt in formats if fmt.lines == "single"]
-    fast = [fmt for fmt in single if fmt.cells is not None and engine == "cells"]
-    if not lines.height:
-        return found
-    for fmt in fast:
-        others = [other for other in single if other is not fmt]
-        reader = Columnwise(fmt, source, [head for other in others for head in other.heads])
-        barred = _within_reach(lines, others) | _cut(source, lines)
-        rows = reader.read(lines, barred, last=True)
-        if rows:
-            found.rows[fmt.name] = rows
-    if not found.rows:
-        found.met = _met(formats, [lines["text"]])
-        return found
-    taken = pl.concat([r.frame["line"] for many in found.rows.values() for r in many])
-    mine = lines["line"].is_in(taken.implode())
-    examples = [rows.layout.example for many in found.rows.values() for rows in many]
-    found.met = _met(formats, [lines["text"].filter(~mine), pl.Series(examples)])
-    kept = pl.repeat(value=bool(found.met), n=lines.height, eager=True)
-    for fmt in fast:
-        kept |= _within_reach(lines, [fmt], ~mine)
-    found.lines = lines.filter(~mine | kept)
-    found.read = frozenset(lines.filter(mine & kept)["line"])
-    return found
+    """Read an input once, or twice where a document begins behind its first block."""
+    scanner = _Scanner(source, formats, engine)
+    for block in source.blocks():
+        scanner.take(block)
+        if scanner.too_late:
+            return _whole(source, formats, engine)
+    return scanner.found()
 
 
-def _met(formats: Sequence[Format], texts: Sequence[pl.Series]) -> frozenset[str]:
-    """Document formats that look at an input with these lines; rows are told by an example."""
-    met = set()
-    for fmt in formats:
-        if fmt.lines == "document":
-            held, opened = zip(*(opening(each, fmt) for each in texts), strict=True)
-            if any(held) and any(opened):
-                met.add(fmt.name)
-    return frozenset(met)
+def _whole(source: Source, formats: Sequence[Format], engine: Engine) -> Scan:
+    scanner = _Scanner(source, formats, engine, keep="all")
+    for block in source.blocks():
+        scanner.take(block)
+    return scanner.found()
 
 
-def _within_reach(
-    lines: pl.DataFrame, formats: Sequence[Format], mask: pl.Series | None = None
-) -> pl.Series:
-    """Lines that follow one of `mask` which opens something, as far as its format looks."""
-    within = pl.repeat(value=False, n=lines.height, eager=True)
-    for fmt in formats:
+class _Scanner:
+    """What is known while the blocks of one input go by."""
+
+    def __init__(
+        self,
+        source: Source,
+        formats: Sequence[Format],
+        engine: Engine,
+        keep: Literal["all", "some"] = "some",
+    ) -> None:
+        self.source = source
+        self.keep = "all" if engine == "folds" else keep
+        self.single = [fmt for fmt in formats if fmt.lines == "single"]
+        self.documents = [fmt for fmt in formats if fmt.lines == "document"]
+        self.heads = sorted({head for fmt in self.single for head in fmt.heads})
+        self.readers = {
+            fmt.name: Columnwise(fmt, source, _rivals(fmt, self.single))
+            for fmt in self.single
+            if fmt.cells is not None and engine == "cells"
+        }
+        self.rows: dict[str, list[Rows]] = {}
+        self.left: list[pl.DataFrame] = []
+        self.read: list[pl.Series] = []
+        self.rest = Tally()
+        self.spelled: dict[int, bytes] = {}
+        self.begun: dict[tuple[str, str], int] = {}  # the last line that opened something
+        self.held: dict[str, bool] = {}
+        self.opened: dict[str, bool] = {}
+        self.told = 0  # layouts whose example was looked at
+        self.too_late = False
+
+    @property
+    def met(self) -> frozenset[str]:
+        """The document formats that look at this input, as far as it was read."""
+        names = (fmt.name for fmt in self.documents)
+        return frozenset(n for n in names if self.held.get(n) and self.opened.get(n))
+
+    def take(self, block: Block) -> None:
+        """Read one block."""
+        lines = block.lines
+        hit = lines["text"].str.contains_any(self.heads) if self.heads else _none(lines)
+        hits = lines.filter(hit)
+        taken = self._read_columns(lines, hits)
+        mine = lines["line"].is_in(taken.implode()) if len(taken) else _none(lines)
+        self._look_for_documents(lines["text"].filter(~mine) if len(taken) else lines["text"])
+        if self.met and self.keep == "some":
+            self.keep, self.too_late = "all", block.first > 1
+        slow = hit & ~mine
+        left = pl.repeat(value=self.keep == "all", n=lines.height, eager=True, dtype=pl.Boolean)
+        for fmt in self.single:
+            left |= self._within(fmt, lines, lines.filter(slow), own=True)
+        if self.keep == "some":
+            left |= slow
+            left |= may_state(lines["text"]) & ~mine
+            self.rest += tally(lines.filter(~left & ~mine))
+        kept = lines.filter(left)
+        if not block.plain:
+            self.spelled.update((line, block.raw(line)) for line in kept["line"])
+        self.left.append(kept)
+        self.read.append(lines["line"].filter(left & mine))
+
+    def _read_columns(self, lines: pl.DataFrame, hits: pl.DataFrame) -> pl.Series:
+        """The lines that formats read column by column, each by one of them."""
+        taken = [pl.Series(dtype=pl.UInt32)]
+        for fmt in self.single:
+            reader = self.readers.get(fmt.name)
+            if reader is None or not hits.height:
+                continue
+            barred = _none(hits)
+            for other in self.single:
+                if other is not fmt:
+                    barred |= self._within(other, hits, hits, own=False)
+            last = int(lines["line"][-1])
+            cut = self.source.cut(last)
+            free = hits.filter(~barred & ((pl.col("line") != last) | pl.lit(not cut)))
+            rows = reader.read(lines, free)
+            self.rows.setdefault(fmt.name, []).extend(rows)
+            taken += [each.frame["line"] for each in rows]
+        return pl.concat(taken)
+
+    def _within(
+        self, fmt: Format, lines: pl.DataFrame, hits: pl.DataFrame, *, own: bool
+    ) -> pl.Series:
+        """Lines within reach of one that opens something; `own`: and remember the last such."""
+        within = _none(lines)
         for head, reach in fmt.reach.items():
-            begins = lines["text"].str.contains(head)
-            if mask is not None:
-                begins &= mask
-            if begins.any():
-                at = pl.when(begins).then(pl.col("line")).forward_fill()
-                near = (pl.col("line") - at <= reach).fill_null(value=False)
-                within |= lines.select(near).to_series()
-    return within
+            held = hits.filter(pl.col("text").str.contains_any(list(fmt.heads)))
+            begins = held.filter(pl.col("text").str.contains(head))["line"]
+            before = self.begun.get((fmt.name, head))
+            starts = pl.concat([pl.Series([before] if before else [], dtype=pl.UInt32), begins])
+            if not len(starts):
+                continue
+            at = starts.search_sorted(lines["line"], side="right").cast(pl.Int64) - 1
+            since = lines["line"] - starts.gather(at.clip(0))
+            within |= (at >= 0) & (since <= reach)
+            if own:
+                self.begun[fmt.name, head] = int(starts[-1])
+        return within
+
+    def _look_for_documents(self, texts: pl.Series) -> None:
+        """Note the heads and openings of documents in lines, and in examples of new layouts."""
+        layouts = [each.layout for many in self.rows.values() for each in many]
+        new = pl.Series([layout.example for layout in layouts[self.told :]], dtype=pl.String)
+        self.told = len(layouts)
+        for fmt in self.documents:
+            for each in (texts, new):
+                held, opened = opening(each, fmt)
+                self.held[fmt.name] = self.held.get(fmt.name, False) or held
+                self.opened[fmt.name] = self.opened.get(fmt.name, False) or opened
+
+    def found(self) -> Scan:
+        """All of it."""
+        lines = pl.concat([pl.DataFrame(schema=_LINES), *self.left])
+        read = frozenset(line for each in self.read for line in each)
+        rows = {name: many for name, many in self.rows.items() if many}
+        taken = sum(each.frame.height for many in rows.values() for each in many)
+        return Scan(self.source, lines, rows, taken, read, self.met, self.rest, self.spelled)
 
 
-def _cut(source: Source, lines: pl.DataFrame) -> pl.Series:
-    last = int(lines["line"][-1])
-    return (lines["line"] == last) & source.cut(last)
+def _none(lines: pl.DataFrame) -> pl.Series:
+    return pl.repeat(value=False, n=lines.height, eager=True, dtype=pl.Boolean)
+
+
+def _rivals(fmt: Format, single: Iterable[Format]) -> list[str]:
+    return [head for other in single if other is not fmt for head in other.heads]

@@ -1,9 +1,9 @@
-"""An input, read once: its lines with their numbers, its digest, its bytes for the quarantine.
+"""An input: its lines in blocks, its digest, and the bytes of single lines for the quarantine.
 
 Compressed streams (gz, zst, bz2, xz) are recognised by their first bytes; a stream that is cut off
 gives the lines that are whole and a remark. Bytes that are not UTF-8 are replaced for parsing and
 kept as they are for the quarantine. This is the only module of ingest that reads inputs from the
-disk.
+disk. An input is read from its beginning as often as it is asked for its blocks, a block at a time.
 """
 
 from __future__ import annotations
@@ -12,12 +12,17 @@ import bz2
 import hashlib
 import io
 import lzma
+import shutil
 import sys
+import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 import polars as pl
 from assay.ingest.types import Code, Diagnostic, Span
@@ -25,92 +30,243 @@ from assay.ingest.types import Code, Diagnostic, Span
 MAX_LINE = 16 * 2**20
 """A line longer than this many bytes is refused, its length given, and not parsed."""
 
+BLOCK = 16 * 2**20
+"""Bytes that are read at a time; a block ends with the last line that ends in them."""
+
 STDIN = "-"
-_CHUNK = 2**20
+_STEP = 2**16  # compressed bytes that are expanded at a time
+_SMALL = 2**20  # bytes that are hashed at once
+_KEPT = 2**16  # bytes kept of a line that is too long
 _ESCAPES = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\x00"
+_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
-class Source:
-    """One input. `lines` has the columns line (UInt32, from 1), text (String) and end (Int64)."""
+class Block:
+    """Lines that follow each other: `lines` has the columns line (UInt32, from 1) and text."""
 
-    name: str
-    sha256: str
     lines: pl.DataFrame
     data: bytes = field(repr=False)
-    refused: tuple[Diagnostic, ...] = ()
-    remarks: tuple[Diagnostic, ...] = ()
+    plain: bool  # whether each text is its line as it stands on disk
 
-    def cut(self, line: int) -> bool:
-        """Whether the input ends inside this line: it is the last, without a line end."""
-        return line == self.lines.height and not self.data.endswith(b"\n")
+    @property
+    def first(self) -> int:
+        """The number of its first line."""
+        return int(self.lines["line"][0])
+
+    @cached_property
+    def _ends(self) -> list[bytes]:
+        return self.data.split(b"\n")
 
     def raw(self, line: int) -> bytes:
         """Line number `line` as it stands on disk, without its line end."""
-        row = self.lines.row(line - 1, named=True)
-        begin = self.lines["end"][line - 2] + 1 if line > 1 else 0
-        return self.data[begin : row["end"]]
+        return self._ends[line - self.first]
+
+
+class Source:
+    """One input. What is known of it as a whole is known once its blocks have been read."""
+
+    def __init__(self, name: str, begin: Callable[[], BinaryIO]) -> None:
+        self.name = name
+        self.begin = begin
+        self._sha256 = ""
+        self.fault = ""  # why a compressed stream stopped early
+        self.height = 0  # lines
+        self.open_end = False  # the input ends inside its last line
+        self.refused: list[Diagnostic] = []
+        self.remarks: list[Diagnostic] = []
+        self._long: dict[int, bytes] = {}
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the input as it stands on disk."""
+        if not self._sha256:
+            for _ in self.chunks():
+                pass
+        return self._sha256
+
+    def cut(self, line: int) -> bool:
+        """Whether the input ends inside this line: it is the last, without a line end."""
+        return self.open_end and line == self.height
+
+    @cached_property
+    def lines(self) -> pl.DataFrame:
+        """Every line at once: columns line and text."""
+        blocks = [block.lines for block in self.blocks()]
+        types = {"line": pl.UInt32, "text": pl.String}
+        return pl.concat([pl.DataFrame(schema=types), *blocks])
+
+    def too_long(self, line: int) -> bytes | None:
+        """How a line begins that is too long to be read; None for the others."""
+        return self._long.get(line)
+
+    def blocks(self) -> Iterator[Block]:
+        """The lines in blocks; escape sequences, NUL and CR at ends are taken out of the text."""
+        self.height, self.open_end = 0, False
+        self.refused, self.remarks, self._long = [], [], {}
+        rest, skipped = b"", 0
+        for chunk in self.chunks():
+            if skipped:  # inside a line that is too long
+                end = chunk.find(b"\n")
+                skipped += len(chunk) if end < 0 else end
+                if end < 0:
+                    continue
+                self._refuse(skipped)
+                rest, skipped = chunk[end:], 0
+            else:
+                rest = rest + chunk if rest else chunk
+            end = rest.rfind(b"\n") + 1
+            if end:
+                yield from self._block(rest[:end])
+                rest = rest[end:]
+            if len(rest) > MAX_LINE:
+                self._long[self.height + 1] = rest[:_KEPT]
+                rest, skipped = b"", len(rest)
+        self.open_end = bool(skipped or rest)
+        if skipped:
+            self._refuse(skipped)
+            rest = b"\n"
+        if rest:
+            yield from self._block(rest)
+        self._told()
+
+    def _refuse(self, length: int) -> None:
+        number = self.height + 1
+        message = f"a line of {length:,} bytes; the limit is {MAX_LINE:,}"
+        self.refused.append(Diagnostic(Span(self.name, number), Code.TOO_LONG, message))
+
+    def _block(self, data: bytes) -> Iterator[Block]:
+        plain = data.isascii()
+        text = data if plain else data.decode("utf-8", "replace").encode()
+        if self.height == 0:
+            text = text.removeprefix(_MARK)
+        lines = pl.read_lines(text, name="text").with_row_index("line", offset=self.height + 1)
+        clean = pl.col("text")
+        if b"\r" in data:
+            clean, plain = clean.str.strip_chars_end("\r"), False
+        if b"\x1b" in data or b"\x00" in data:
+            clean, plain = clean.str.replace_all(_ESCAPES, ""), False
+        if len(data) > MAX_LINE:
+            clean = self._without_long(data, lines, clean)
+        self.height += lines.height
+        yield Block(lines.with_columns(clean), data, plain)
+
+    def _without_long(self, data: bytes, lines: pl.DataFrame, clean: pl.Expr) -> pl.Expr:
+        """Refuse the lines of a block that are too long."""
+        for at, part in enumerate(data.split(b"\n") if len(data) > MAX_LINE else ()):
+            if len(part) > MAX_LINE:
+                message = f"a line of {len(part):,} bytes; the limit is {MAX_LINE:,}"
+                number = self.height + at + 1
+                self._long[number] = part[:_KEPT]
+                self.refused.append(Diagnostic(Span(self.name, number), Code.TOO_LONG, message))
+        long = pl.col("line").is_in(list(self._long))
+        return pl.when(long).then(pl.lit("")).otherwise(clean).alias("text")
+
+    def chunks(self) -> Iterator[bytes]:
+        """The input, decompressed, in chunks of about `BLOCK` bytes; its digest on the way."""
+        digest = hashlib.sha256()
+        with self.begin() as stream, ThreadPoolExecutor(1) as other:
+            chunks = _hashed(stream, digest, other)
+            first = next(chunks, b"")
+            chunks = chain([first], chunks)
+            kind = next(
+                (kind for magic, kind in _COMPRESSED.items() if first.startswith(magic)), ""
+            )
+            yield from self._expanded(kind, chunks) if kind else chunks
+        self._sha256 = digest.hexdigest()
+
+    def _expanded(self, kind: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """Every member of a compressed stream; why the last one stopped early goes to `fault`."""
+        self.fault = ""
+        member: _Stream | None = None
+        for chunk in chunks:
+            out = []
+            for piece in (chunk[at : at + _STEP] for at in range(0, len(chunk), _STEP)):
+                data = piece
+                while data and not self.fault:
+                    member = member or _STREAMS[kind]()
+                    try:
+                        out.append(member.decompress(data))
+                    except Exception as fault:  # each library has its own; all mean a broken stream
+                        self.fault = f"{kind}: {str(fault) or type(fault).__name__}"
+                    data = b""
+                    if not self.fault and member.eof:
+                        data, member = member.unused_data.lstrip(b"\x00"), None
+                if sum(map(len, out)) >= BLOCK:
+                    yield b"".join(out)
+                    out = []
+            if out:
+                yield b"".join(out)
+        if member is not None and not self.fault:
+            self.fault = f"{kind}: it ends early"
+
+    def _told(self) -> None:
+        """A remark on a compressed stream that is cut off."""
+        if self.fault:
+            kind, _, why = self.fault.partition(": ")
+            message = f"the {kind} stream is cut off ({why}); what came before it is read"
+            last = self.height + (not self.open_end)
+            self.remarks.append(Diagnostic(Span(self.name, last), Code.TRUNCATED, message))
+
+
+def _hashed(stream: BinaryIO, digest: _Digest, other: ThreadPoolExecutor) -> Iterator[bytes]:
+    """The chunks of a stream; a large one is hashed while others work on it."""
+    pending: list[Future[None]] = []
+    while chunk := stream.read(BLOCK):
+        while pending:
+            pending.pop().result()
+        if len(chunk) < _SMALL:
+            digest.update(chunk)
+        else:
+            pending.append(other.submit(digest.update, chunk))
+        yield chunk
+    while pending:
+        pending.pop().result()
 
 
 def open_source(path: str | Path, name: str | None = None) -> Source | Diagnostic:
-    """Read one input; `-` is stdin. A diagnostic where it cannot be opened."""
+    """An input by its path; `-` is stdin. A diagnostic where it cannot be opened."""
     # a file name may hold bytes that are no UTF-8; they are spelled out, as no frame can hold them
     shown = name if name is not None else Path(path).as_posix()
     shown = shown.encode("utf-8", "backslashreplace").decode("utf-8")
     try:
         if str(path) == STDIN:
-            shown, data = "<stdin>", sys.stdin.buffer.read()
-        else:
-            data = Path(path).read_bytes()
+            return _opened(Source("<stdin>", _spooled(sys.stdin.buffer)))
+        return _opened(Source(shown, lambda: Path(path).open("rb")))
     except OSError as fault:
         reason = fault.strerror or type(fault).__name__
         return Diagnostic(Span(shown, 1), Code.UNREADABLE, f"cannot be read: {reason}")
-    return source(shown, data)
 
 
 def source(name: str, data: bytes) -> Source | Diagnostic:
-    """A `Source` from bytes, decompressed by what they begin with."""
-    digest = hashlib.sha256(data).hexdigest()
-    remarks: list[Diagnostic] = []
-    for magic, (kind, new) in _COMPRESSED.items():
-        if data.startswith(magic):
-            data, fault = _expand(new, data)
-            if fault and not data:
-                return Diagnostic(
-                    Span(name, 1), Code.UNREADABLE, f"not a readable {kind} stream: {fault}"
-                )
-            if fault:
-                last = data.count(b"\n") + 1
-                message = f"the {kind} stream is cut off ({fault}); what came before it is read"
-                remarks.append(Diagnostic(Span(name, last), Code.TRUNCATED, message))
-            break
-    lines, refused = _lines(name, data)
-    return Source(name, digest, lines, data, tuple(refused), tuple(remarks))
+    """A `Source` from bytes."""
+    return _opened(Source(name, lambda: io.BytesIO(data)))
 
 
-def _lines(name: str, data: bytes) -> tuple[pl.DataFrame, list[Diagnostic]]:
-    """Split at LF; CR before it, a byte-order mark, escape sequences and NUL are taken off."""
-    parts = data.split(b"\n")
-    if parts and not parts[-1]:
-        parts.pop()
-    ends, at, refused = [], 0, []
-    for number, part in enumerate(parts, 1):
-        at += len(part)
-        ends.append(at)
-        at += 1
-        if len(part) > MAX_LINE:
-            message = f"a line of {len(part):,} bytes; the limit is {MAX_LINE:,}"
-            refused.append(Diagnostic(Span(name, number), Code.TOO_LONG, message))
-            parts[number - 1] = b""
-    text = b"\n".join(parts).decode("utf-8-sig", "replace")
-    column = text.split("\n") if parts else []
-    lines = pl.DataFrame(
-        {"text": column, "end": ends}, schema={"text": pl.String, "end": pl.Int64}
-    ).with_row_index("line", offset=1)
-    clean = pl.col("text").str.strip_chars_end("\r")
-    if "\x1b" in text or "\x00" in text:
-        clean = clean.str.replace_all(_ESCAPES, "")
-    return lines.with_columns(clean), refused
+def _opened(new: Source) -> Source | Diagnostic:
+    """The source, unless it is a compressed stream of which nothing can be read."""
+    with new.begin() as stream:
+        head = stream.read(8)
+    packed = head.startswith(tuple(_COMPRESSED))
+    if packed and not next(new.chunks(), b"") and new.fault:
+        kind, _, why = new.fault.partition(": ")
+        message = f"not a readable {kind} stream: {why}"
+        return Diagnostic(Span(new.name, 1), Code.UNREADABLE, message)
+    return new
+
+
+def _spooled(stream: BinaryIO) -> Callable[[], BinaryIO]:
+    """What can be read only once, kept in a file for as long as it is needed."""
+    kept = tempfile.NamedTemporaryFile(prefix="assay-")  # noqa: SIM115
+    shutil.copyfileobj(stream, kept)
+    kept.flush()
+    return lambda: open(kept.name, "rb")
+
+
+class _Digest(Protocol):
+    """What hashlib makes."""
+
+    def update(self, data: bytes, /) -> None: ...
 
 
 class _Stream(Protocol):
@@ -131,27 +287,12 @@ def _zstd() -> _Stream:
     return zstandard.ZstdDecompressor().decompressobj()
 
 
-_COMPRESSED: dict[bytes, tuple[str, Callable[[], _Stream]]] = {
-    b"\x1f\x8b": ("gzip", lambda: zlib.decompressobj(wbits=31)),
-    b"BZh": ("bzip2", bz2.BZ2Decompressor),
-    b"\xfd7zXZ\x00": ("xz", lzma.LZMADecompressor),
-    b"\x28\xb5\x2f\xfd": ("zstd", _zstd),
+_COMPRESSED = {
+    b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd",
+}  # fmt: skip
+_STREAMS: dict[str, Callable[[], _Stream]] = {
+    "gzip": lambda: zlib.decompressobj(wbits=31),
+    "bzip2": bz2.BZ2Decompressor,
+    "xz": lzma.LZMADecompressor,
+    "zstd": _zstd,
 }
-
-
-def _expand(new: Callable[[], _Stream], data: bytes) -> tuple[bytes, str]:
-    """Every member of a compressed stream, and why the last one stopped early ("" where whole)."""
-    out = io.BytesIO()
-    while data:
-        member = new()
-        for start in range(0, len(data), _CHUNK):
-            try:
-                out.write(member.decompress(data[start : start + _CHUNK]))
-            except Exception as fault:  # each library has its own; all mean a broken stream
-                return out.getvalue(), str(fault) or type(fault).__name__
-            if member.eof:
-                data = (member.unused_data + data[start + _CHUNK :]).lstrip(b"\x00")
-                break
-        else:
-            return out.getvalue(), "it ends early"
-    return out.getvalue(), ""
