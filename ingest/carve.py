@@ -94,7 +94,7 @@ def candidates(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
     """The lines (line, text) a format may look at; none where no head occurs."""
     lines = lines.select("line", "text")
     if fmt.lines == "document":
-        return lines if all(opening(lines["text"], fmt)) else lines.clear()
+        return lines if opening(lines["text"], fmt) else lines.clear()
     held = lines["text"].str.contains_any(list(fmt.heads))
     if not held.any():
         return lines.clear()
@@ -105,10 +105,10 @@ def candidates(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
     return lines.filter(held)
 
 
-def opening(texts: pl.Series, fmt: Format) -> tuple[bool, bool]:
-    """Whether a head of a document format occurs, and whether some line opens a document."""
-    held = bool(texts.str.contains_any(list(fmt.heads)).any())
-    return held, fmt.opens is None or bool(texts.str.contains(fmt.opens).any())
+def opening(texts: pl.Series, fmt: Format) -> bool:
+    """Whether a line with a head of a document format opens a document of it."""
+    held = texts.filter(texts.str.contains_any(list(fmt.heads)))
+    return len(held) > 0 if fmt.opens is None else bool(held.str.contains(fmt.opens).any())
 
 
 def peel(lines: pl.DataFrame, *, glued: bool = False) -> pl.DataFrame:

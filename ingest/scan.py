@@ -8,14 +8,14 @@ finds its head is kept whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import polars as pl
 from assay.ingest.carve import opening
 from assay.ingest.columnwise import Columnwise, Rows
-from assay.ingest.noise import Tally, may_state, tally
+from assay.ingest.noise import Tally, holding, may_state, tally
 from assay.ingest.source import Block, Source
 from assay.ingest.types import Format
 
@@ -77,7 +77,7 @@ class _Scanner:
         self.keep = "all" if engine == "folds" else keep
         self.single = [fmt for fmt in formats if fmt.lines == "single"]
         self.documents = [fmt for fmt in formats if fmt.lines == "document"]
-        self.heads = sorted({head for fmt in self.single for head in fmt.heads})
+        self.heads = sorted({head for fmt in formats for head in fmt.heads})
         self.readers = {
             fmt.name: Columnwise(fmt, source, _rivals(fmt, self.single))
             for fmt in self.single
@@ -89,35 +89,33 @@ class _Scanner:
         self.rest = Tally()
         self.spelled: dict[int, bytes] = {}
         self.begun: dict[tuple[str, str], int] = {}  # the last line that opened something
-        self.held: dict[str, bool] = {}
-        self.opened: dict[str, bool] = {}
+        self.met: frozenset[str] = frozenset()  # document formats that look at this input
         self.told = 0  # layouts whose example was looked at
         self.too_late = False
-
-    @property
-    def met(self) -> frozenset[str]:
-        """The document formats that look at this input, as far as it was read."""
-        names = (fmt.name for fmt in self.documents)
-        return frozenset(n for n in names if self.held.get(n) and self.opened.get(n))
 
     def take(self, block: Block) -> None:
         """Read one block."""
         lines = block.lines
-        hit = lines["text"].str.contains_any(self.heads) if self.heads else _none(lines)
+        hit = holding(block.data if block.plain else b"", lines["text"], self.heads)
         hits = lines.filter(hit)
         taken = self._read_columns(lines, hits)
-        mine = lines["line"].is_in(taken.implode()) if len(taken) else _none(lines)
-        self._look_for_documents(lines["text"].filter(~mine) if len(taken) else lines["text"])
+        mine = _none(lines).scatter((taken - block.first).cast(pl.Int64), True)
+        self._look_for_documents(lines["text"].filter(hit & ~mine))
         if self.met and self.keep == "some":
             self.keep, self.too_late = "all", block.first > 1
+        heads = [head for fmt in self.single for head in fmt.heads]
         slow = hit & ~mine
+        if heads:
+            at = slow.arg_true()
+            slow = slow.scatter(at, lines["text"].gather(at).str.contains_any(heads))
         left = pl.repeat(value=self.keep == "all", n=lines.height, eager=True, dtype=pl.Boolean)
         for fmt in self.single:
             left |= self._within(fmt, lines, lines.filter(slow), own=True)
         if self.keep == "some":
             left |= slow
-            left |= may_state(lines["text"]) & ~mine
-            self.rest += tally(lines.filter(~left & ~mine))
+            left |= _where(~mine & ~left, lines["text"], may_state)
+            unwanted = ~left & ~mine
+            self.rest += tally(lines.filter(unwanted)) if unwanted.any() else Tally()
         kept = lines.filter(left)
         if not block.plain:
             self.spelled.update((line, block.raw(line)) for line in kept["line"])
@@ -167,11 +165,8 @@ class _Scanner:
         layouts = [each.layout for many in self.rows.values() for each in many]
         new = pl.Series([layout.example for layout in layouts[self.told :]], dtype=pl.String)
         self.told = len(layouts)
-        for fmt in self.documents:
-            for each in (texts, new):
-                held, opened = opening(each, fmt)
-                self.held[fmt.name] = self.held.get(fmt.name, False) or held
-                self.opened[fmt.name] = self.opened.get(fmt.name, False) or opened
+        texts = pl.concat([texts, new])
+        self.met |= {fmt.name for fmt in self.documents if opening(texts, fmt)}
 
     def found(self) -> Scan:
         """All of it."""
@@ -184,6 +179,14 @@ class _Scanner:
 
 def _none(lines: pl.DataFrame) -> pl.Series:
     return pl.repeat(value=False, n=lines.height, eager=True, dtype=pl.Boolean)
+
+
+def _where(mask: pl.Series, texts: pl.Series, test: Callable[[pl.Series], pl.Series]) -> pl.Series:
+    """Where a test of texts holds, asked only where `mask` is."""
+    if mask.all():
+        return test(texts)
+    at = mask.arg_true()
+    return mask.scatter(at, test(texts.gather(at))) if len(at) else mask
 
 
 def _rivals(fmt: Format, single: Iterable[Format]) -> list[str]:

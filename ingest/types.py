@@ -198,7 +198,7 @@ class Format:
     origin: Origin
     fold: Callable[[Region], Folded]
     lines: Literal["single", "document"] = "single"
-    opens: str | None = None  # a document is looked at only if some line matches (polars' syntax)
+    opens: str | None = None  # a line that opens a document also matches this (polars' syntax)
     reach: Mapping[str, int] = field(default_factory=dict)
     glued: bool = False
     repeats: tuple[str, ...] = ()

@@ -94,7 +94,10 @@ def _measured(record: Record, line: Line, part: Tree[Token]) -> None:
 
 FORMAT = Format(
     name="gemm_table",
-    heads=("m,n,k", "M,N,K", "m, n, k", "M, N, K", "FLOPS", "FLOP/s", "FLOPs"),
+    heads=(
+        "m,n,k", "M,N,K", "m, n, k", "M, N, K", "FLOPS", "FLOP/s", "FLOPs", ",m,", ",M,", ", m,",
+        ", M,", ",k,", ",K,", ", k,", ", K,", '"m"', '"M"',
+    ),
     schemas={"gemm_table": GemmTable},
     origin="measured",
     fold=fold,
@@ -103,4 +106,4 @@ FORMAT = Format(
     opens=r"(?i)(?:^|[^a-z0-9])m(?:[^a-z0-9,]|&nbsp;|<br */?>)*(?:,|$)"
     r"|[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+",
     binds=False,
-)
+)  # fmt: skip

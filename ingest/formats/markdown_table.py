@@ -87,7 +87,7 @@ class MarkdownTable(Configuration):
 
 FORMAT = Format(
     name="markdown_table",
-    heads=("-",),
+    heads=("|",),
     opens=r"^[^|-]*(?:\|[|: \t-]*-|[: \t]*-[: \t-]*\|)[|: \t-]*$",  # an alignment row
     schemas={"markdown_table": MarkdownTable},
     origin="published",

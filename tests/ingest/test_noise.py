@@ -1,0 +1,95 @@
+"""Noise is searched in a hurry and loses nothing: each short cut against the long way."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import polars as pl
+import pytest
+from assay.ingest import source as source_module
+from assay.ingest.carve import peel, prefix_pattern, region
+from assay.ingest.context import read_context
+from assay.ingest.noise import SUSPICIOUS, may_state, tally
+from assay.ingest.source import Source, source
+
+from ..conftest import FIXTURES
+from .test_engines import agree
+
+UNITS = (
+    "5 TFLOP", "3TiB", "7 GB", "2 s/it", "9secs/it", "1ms/it", "3it/s", "8 tok/s", "7 tokens/s",
+    "1 sample/s", "44 % MFU", "MFU: 3", "HFU 4", "TFLOPs (5", "s/it: 4", "tokens/s 7", "6Mb,",
+)  # fmt: skip
+LEADS = (
+    "[default7]: ", "3:  ", "[2024-06-02 10:02:12] ", "INFO - ", "stdout: ", "worker-1: ", "> ",
+    "[INFO]", "(T pid=1) ", "[1,0]<stdout>: ", "2024-06-02 10:02:12 | ", "10.7.21.246: ", "\t",
+    " 45%|####5     | 9/20 [00:12<00:15,  1.39s/it]", "[rank0]:", "[a/b:402:c] ", "\u00a0", "\x1c",
+)  # fmt: skip
+STATEMENTS = (
+    "TP=8", "  * TP=8 / PP=1.", "20B model: TP=8, PP=1, VOCAB_LENGTH=250k, GBS=2048", "### bf16",
+    "all NHEADS=64 (above too)", "20 nodes, 2 replicas", "- 16 GPUs:", "## 8x A100 80GB", "A B: 5",
+    "* **Global batch size**: 512", "`seq_len`: 4096", "Seq Len (T): 4096", "GPUs/node: 8",
+    "export TP=8", "[default0]: world size: 8", "hidden size: 6,144", "**TP=4**, PP=2", "x = 1",
+    "activation recomputation: True", 'GPUs = "8"', "params=1.3B", "all TP=2 (also above)",
+)  # fmt: skip
+
+
+def texts() -> list[str]:
+    """Lines of fixtures, and made ones: units and prefixes, whole and hurt."""
+    rng = random.Random(3)
+    found = list(STATEMENTS)
+    for path in sorted(FIXTURES.rglob("*")):
+        if path.suffix in {".log", ".md", ".txt"}:
+            data = path.read_bytes().decode("utf-8", "replace")
+            found += data.replace("\r", "").split("\n")[:200]
+    for _ in range(3000):
+        unit = rng.choice(UNITS)
+        unit = rng.choice([unit, unit.lower(), unit.upper()])
+        at = rng.randrange(len(unit) + 1)
+        torn = unit[:at] + rng.choice(" x/5") + unit[at:]
+        found.append(rng.choice(["", "x ", "a"]) + rng.choice([unit, torn]) + rng.choice(["", "x"]))
+        found.append("".join(rng.choices(LEADS, k=2))[: rng.randrange(60)])
+    return found
+
+
+def lines_of(found: list[str]) -> pl.DataFrame:
+    return pl.DataFrame(
+        {"line": range(1, len(found) + 1), "text": found},
+        schema={"line": pl.UInt32, "text": pl.String},
+    )
+
+
+def test_the_tally_is_exact() -> None:
+    lines = lines_of(texts())
+    blank = lines["text"].str.contains(prefix_pattern() + "$")
+    sums = tally(lines)
+    assert sums.blank == blank.sum() > 1000
+    rest = lines.filter(~blank)
+    assert sums.suspicious == tuple(n for n, text in rest.iter_rows() if SUSPICIOUS.search(text))
+    assert sums.not_ours == rest.height
+
+
+def test_no_statement_is_passed_over() -> None:
+    lines = lines_of(texts())
+    may = may_state(lines["text"])
+    whole = source("a", b"")
+    assert isinstance(whole, Source)
+    passed = region(whole, peel(lines.filter(~may))).lines
+    context = read_context("a", passed, set(), {})
+    assert (context.statements, context.sections) == ([], [])
+    assert may[: len(STATEMENTS)].sum() >= len(STATEMENTS) - 2
+
+
+@pytest.mark.parametrize("size", [200, 3000])
+def test_blocks_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_module, "BLOCK", size)
+    for seed in range(50, 53):
+        agree(seed, 100, 20)
+
+
+def unknown(path: Path, lines: int) -> None:
+    """Write so many lines of which no format knows one."""
+    text = "".join(f"worker {n} says nothing of interest, shard {n % 97}\n" for n in range(10_000))
+    with path.open("w") as file:
+        for _ in range(lines // 10_000):
+            file.write(text)
