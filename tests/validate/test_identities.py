@@ -10,6 +10,8 @@ import pytest
 from assay.validate.assess import Report, assess
 from assay.validate.identities.check import equal, units_off
 from assay.validate.identities.shape import shape
+from assay.validate.report import markdown
+from assay.validate.report.figures import arithmetic
 
 from tests.conftest import FIXTURES
 
@@ -231,3 +233,25 @@ def test_nothing_is_assumed_without_a_machine(tmp_path: Path) -> None:
     wide = assess([tmp_path / "mosaic.md"]).cases.configuration
     assert wide["dtype"].null_count() == wide.height
     assert wide["recompute"].null_count() == wide.height
+
+
+UNKNOWN = """\
+| GPUs | SEQ_LEN | NHIDDEN | NLAYERS | VOCAB | TP | GBS | Sec/it | TFLOPs |
+| - | - | - | - | - | - | - | - | - |
+| 64 | 2048 | 4096 | 32 | 50304 | 4 | 512 | 12.31 | 71.3 |
+| 128 | 2048 | 4096 | 32 | 50304 | 4 | 512 | 6.47 | 69.9 |
+| 256 | 2048 | 4096 | 32 | 50304 | 4 | 512 | 3.57 | 66.4 |
+"""
+
+
+def test_a_table_that_follows_no_known_formula_is_told_so(tmp_path: Path) -> None:
+    path = tmp_path / "table.md"
+    path.write_text(UNKNOWN)
+    found = assess([path])
+    assert found.checks.filter(equal()).is_empty()
+    section = arithmetic(found)
+    assert section is not None
+    text = markdown.render([section])
+    assert "none of 5; nearest narayanan-eq3, printed 3.3 % below it" in text
+    assert text.count("nearest: narayanan-eq3") == 3
+    assert found.findings == []

@@ -2,9 +2,10 @@
 
 Which formula a document used is rarely said. For each table (or log) the formulas that its columns
 can feed are tried, and the one that reproduces most rows at the printed precision is taken; between
-equals the one that reproduces more of the whole document, then the first of the registry. What was
-chosen and how many were tried is kept. Two unknowns are solved on the way: a layer count that one
-formula makes a whole number, and the padded vocabulary behind a nominal one.
+equals the one that reproduces more of the whole document, then the first of the registry; where
+none reproduces a row, the nearest. What was chosen and how many were tried is kept. Two unknowns
+are solved on the way: a layer count that one formula makes a whole number, and the padded
+vocabulary behind a nominal one.
 """
 
 from __future__ import annotations
@@ -72,13 +73,16 @@ def chosen(table: pl.DataFrame) -> pl.DataFrame:
     marked = tried.with_columns(
         hit=equal(), family=pl.col("formula_id").map_elements(family, return_dtype=pl.String)
     )
-    here = marked.group_by("source", "group", "family").agg(
-        hits=pl.col("hit").sum(), order=pl.col("order").min()
+    apart = (pl.col("printed") / pl.col("implied")).log().abs()
+    here = (
+        marked.group_by("source", "group", "family")
+        .agg(hits=pl.col("hit").sum(), order=pl.col("order").min(), apart=apart.median())
+        .with_columns(apart=pl.when(pl.col("hits") == 0).then("apart").otherwise(0.0))
     )
     everywhere = marked.group_by("source", "family").agg(all_hits=pl.col("hit").sum())
     ranked = here.join(everywhere, on=["source", "family"]).sort(
-        "source", "group", "hits", "all_hits", "order",
-        descending=[False, False, True, True, False],
+        "source", "group", "hits", "all_hits", "apart", "order",
+        descending=[False, False, True, True, False, False],
     )  # fmt: skip
     winner = ranked.unique(["source", "group"], keep="first", maintain_order=True)
     count = pl.col("family").n_unique().over("case", "quantity").alias("tried")

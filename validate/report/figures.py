@@ -169,23 +169,27 @@ def arithmetic(report: Report) -> Section | None:
     checks = report.checks
     if checks.is_empty():
         return None
-    by = ["quantity", "formula_id", "peak_source"]
+    checks = _kept(checks)
+    by = ["quantity", "formula_id", "peak_source", "kept"]
+    apart = (pl.col("printed") / pl.col("implied") - 1.0).median()
     counts = (
         checks.with_columns(equal=equal() & ~pl.col("exchanged"))
         .group_by(by)
         .agg(
             pl.len(), pl.col("equal").sum(), pl.col("solved").sum(), pl.col("tried").max(),
-            pl.col("peak_flops").first(),
+            pl.col("peak_flops").first(), apart=apart,
         )
-        .sort(by)
+        .sort(by, descending=[False, False, False, True])
     )  # fmt: skip
-    columns = [Column("quantity"), Column("formula"), Column("tried", ">"), Column("peak"),
-               Column("n", ">"), Column("equal", ">"), Column("solved", ">")]  # fmt: skip
+    columns = [
+        Column("quantity"), Column("formula", "<", flexible=True), Column("tried", ">"),
+        Column("peak"), Column("n", ">"), Column("equal", ">"), Column("solved", ">"),
+    ]  # fmt: skip
     rows = [
-        [name, formula, f"{tried}",
+        [name, formula if kept else _none(formula, tried, apart), f"{tried}",
          f"{quantity(peak, 'flop/s')} ({source})" if peak is not None else "",
          f"{n:,}", f"{same:,}", f"{solved:,}" if solved else ""]
-        for name, formula, source, n, same, solved, tried, peak in counts.iter_rows()
+        for name, formula, source, kept, n, same, solved, tried, peak, apart in counts.iter_rows()
     ]  # fmt: skip
     section = Section("Arithmetic of the printed numbers", [Table(columns, rows)])
     n, same = counts["len"].sum(), counts["equal"].sum()
@@ -200,6 +204,19 @@ def arithmetic(report: Report) -> Section | None:
     return section
 
 
+def _kept(checks: pl.DataFrame) -> pl.DataFrame:
+    """`checks` with `kept`: whether any row of the table has what its formula implies."""
+    return checks.with_columns(kept=equal().any().over("source", "group", "quantity"))
+
+
+def _none(formula: str, tried: int, apart: float) -> str:
+    """What stands for the formula of tables in which none reproduces a single row."""
+    where = f"printed {percent(abs(apart))} {'above' if apart > 0 else 'below'} it"
+    return (
+        f"none of {tried}; nearest {formula}, {where}" if tried > 1 else f"not {formula}; {where}"
+    )
+
+
 def _misses(checks: pl.DataFrame) -> Table | None:
     missed = checks.with_columns(off=units_off()).filter(~equal() | pl.col("exchanged"))
     if missed.is_empty():
@@ -211,7 +228,8 @@ def _misses(checks: pl.DataFrame) -> Table | None:
         [f"{row['source']}:{row['line']}", row["quantity"], quantity(row["printed"], row["unit"]),
          quantity(row["implied"], row["unit"]),
          f"{row['printed'] / row['implied']:.4f}" if row["implied"] else "–",
-         "exchanged" if row["exchanged"] else f"{row['off']:,.0f}", row["formula_id"]]
+         "exchanged" if row["exchanged"] else f"{row['off']:,.0f}",
+         row["formula_id"] if row["kept"] else f"nearest: {row['formula_id']}"]
         for row in missed.head(SHOWN).iter_rows(named=True)
     ]  # fmt: skip
     if missed.height > SHOWN:
