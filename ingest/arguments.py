@@ -40,7 +40,10 @@ MEGATRON = {
     "virtual_pipeline_model_parallel_size": "vp",
     "num_experts": "experts",
     "world_size": "gpus",
-    # gpt-neox
+}
+"""Names in the dump of Megatron and its descendants that are a column as they stand."""
+
+NEOX = {
     "moe_num_experts": "experts",
     "pipe_parallel_size": "pp",
     "global_num_gpus": "gpus",
@@ -49,7 +52,7 @@ MEGATRON = {
     "gas": "accumulation",
     "gradient_accumulation_steps": "accumulation",
 }
-"""Names in dumps with dots, of Megatron and its descendants, that are a column as they stand."""
+"""Names that only GPT-NeoX has; the others of its dump are Megatron's."""
 
 DEEPSPEED = {
     "train_batch_size": "global_batch",
@@ -72,6 +75,45 @@ NEMO = {
 NEMO_SECTIONS = ("model", "train", "trainer", "dataset", "data", "ddp")
 """Keys under which they stand, in the order in which they are believed; the rest is of others."""
 
+DERIVED: dict[str, dict[str, tuple[str, ...]]] = {
+    "Megatron": {
+        "dtype": ("bf16", "fp16", "params_dtype"),
+        "recompute": ("recompute_granularity", "checkpoint_activations"),
+        "zero_stage": ("use_distributed_optimizer", "zero_stage"),
+        "kv_heads": ("num_query_groups",),
+        "gated": ("swiglu",),
+        "attention": ("attention_backend", "use_flash_attn"),
+        "sequence_parallel": ("sequence_parallel",),
+    },
+    "GPT-NeoX": {
+        "dtype": ("precision",), "recompute": ("checkpoint_activations",),
+        "zero_stage": ("zero_stage",), "gated": ("activation",),
+    },
+    "DeepSpeed": {"dtype": ("bfloat16_enabled", "fp16_enabled")},
+    "NeMo": {
+        "dtype": ("trainer.precision", "mixed_precision"),
+        "recompute": ("activations_checkpoint_granularity", "recompute_granularity"),
+        "zero_stage": ("use_distributed_optimizer",), "kv_heads": ("num_query_groups",),
+        "gated": ("activation",), "sequence_parallel": ("sequence_parallel",),
+    },
+}  # fmt: skip
+"""Columns that follow from arguments with more than a number: framework → column → arguments."""
+
+FRAMEWORKS = {
+    "Megatron": MEGATRON, "GPT-NeoX": MEGATRON | NEOX, "DeepSpeed": DEEPSPEED, "NeMo": NEMO,
+}  # fmt: skip
+
+
+def printed_as(framework: str, column: str) -> tuple[str, ...]:
+    """The arguments of a framework's dump that say a configuration column.
+
+    >>> printed_as("Megatron", "seq_len"), printed_as("DeepSpeed", "seq_len")
+    (('seq_length',), ())
+    """
+    plain = tuple(name for name, said in FRAMEWORKS[framework].items() if said == column)
+    return plain or DERIVED[framework].get(column, ())
+
+
 ZERO_LAW = "neither DeepSpeed nor a distributed optimizer: nothing is sharded"
 CLOSURE_LAW = "gpus = tp·pp·dp·cp"
 GATED = ("glu",)
@@ -86,7 +128,7 @@ DP_NAMES = ("tp", "pp", "dp")
 
 def megatron(said: Mapping[str, Argument]) -> dict[str, Cell]:
     """Configuration cells of a dump of Megatron's arguments; `None` says nothing."""
-    found = _named(said, MEGATRON)
+    found = _named(said, MEGATRON | NEOX)
     if _is(said, "group_query_attention"):
         found |= _named(said, {"num_query_groups": "kv_heads"})
     if found.get("pp") and found["pp"].text == "0":  # gpt-neox: no pipeline engine

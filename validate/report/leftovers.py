@@ -7,6 +7,7 @@ from assay.validate import memory_forecast
 from assay.validate.assess import Report
 from assay.validate.models import SPEED
 from assay.validate.report.layout import Column, Section, Table, place
+from assay.validate.required import hints
 
 SHOWN = 30
 HINT = (
@@ -35,7 +36,9 @@ def unpredicted(report: Report) -> Section | None:
     section = Section("Printed, not predicted", [Table(columns, rows)], detail=True)
     for text, why in sorted(report.cases.unresolved.items()):
         section.parts.append(f"Unknown device or number format {text}: {why} (--machine).")
-    if counts["reason"].str.starts_with("needs").any():
+    needs = counts["reason"].str.extract("^needs (.*)$").drop_nulls().str.split(", ").explode()
+    if len(needs):
+        section.parts.extend(f"Nowhere printed: {each}." for each in hints(needs))
         section.parts.append(HINT)
     return section
 
