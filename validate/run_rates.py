@@ -21,7 +21,9 @@ RECOMPUTED = "narayanan-eq3"
 """The same with full recomputation: what the hardware did."""
 
 
-def rates(said: Mapping[str, Any], device: str | None, step: float, noise: float) -> list[Metric]:
+def rates(
+    said: Mapping[str, Any], device: str | None, step: float, noise: float | None
+) -> list[Metric]:
     """Rates by formula, and shares of the machine's peak where it is known."""
     found = []
     shape = _shape(said)

@@ -29,6 +29,9 @@ SETTLED = 0.05
 MOST = 0.5
 """At most this share of the rows is left out as warm-up."""
 
+FEWEST = 3
+"""Rows of which a spread can be told; that of fewer is unknown, not zero."""
+
 RULE = (
     "median over the rows after warm-up: the first row, and those behind it that lie more than "
     "5 % from the median of the second half, at most half of all"
@@ -49,6 +52,7 @@ class Run:
     metrics: Mapping[str, Metric]
     validation: Sequence[tuple[str, float]]  # when, loss
     predicted: Mapping[str, float] = field(default_factory=dict)  # model → step time
+    progress: tuple[int, int] | None = None  # last iteration, and those of the schedule
     memory: Remembered | None = None
     parts: Sequence[str] = ()  # of a run that several files hold, in order
     why: Sequence[str] = ()  # what proves that they are one
@@ -125,9 +129,16 @@ def _run(
         metrics={metric.name: metric for metric in figures if metric.value is not None},
         validation=_validation(reading, case, known),
         predicted=_predicted(pairs, ids) or _predicted(pairs, stating),
+        progress=_progress(rows),
         memory=None if memory is None else remembered(pairs, memory["case"]),
         parts=known.parts.get(case, ()), why=known.why.get(case, ()),
     )  # fmt: skip
+
+
+def _progress(rows: pl.DataFrame) -> tuple[int, int] | None:
+    if "train_iters" not in rows.columns or rows.is_empty():
+        return None
+    return rows["iteration"][-1], rows["train_iters"][-1]
 
 
 def _counting(every: pl.DataFrame) -> pl.DataFrame:
@@ -161,7 +172,7 @@ def _speed(
         return []
     median = float(times.median())  # type: ignore[arg-type]
     deviation = float((times - median).abs().median())  # type: ignore[arg-type]
-    noise = 1.4826 * deviation / median
+    noise = 1.4826 * deviation / median if times.len() >= FEWEST else None
     low, high = times.quantile(0.1), times.quantile(0.9)
     span = f"{times.len()} rows, {out} left out; 10 to 90 %: {low:.6g} to {high:.6g} s; {RULE}"
     found = [Metric("step_time", median, "s", span, noise)]

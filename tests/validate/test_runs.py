@@ -104,3 +104,28 @@ def test_two_runs_are_compared_argument_by_argument() -> None:
 def test_what_is_no_gate(text: str) -> None:
     with pytest.raises(ValueError, match="is no gate"):
         gate(text)
+
+
+@pytest.mark.parametrize(("rows", "known"), [(1, False), (2, False), (4, True)])
+def test_the_spread_of_a_row_or_two_is_unknown(rows: int, known: bool) -> None:
+    text = "".join(
+        f" iteration {n}/ 9 | elapsed time per iteration (ms): {1000 + n} |\n" for n in range(rows)
+    )
+    (run,) = summarised(parse(text))
+    assert (run.metrics["step_time"].noise is not None) is known
+    assert run.progress == (rows - 1, 9)
+
+
+def test_shapes_that_are_no_gpt_get_the_formula_that_counts_them() -> None:
+    text = JOB.read_text()
+    argument = "  hidden_size ..................................... 6144\n"
+    gated = text.replace(argument, argument + "  swiglu .......................... True\n")
+    mixture = text.replace(argument, argument + "  num_experts ..................... 8\n")
+    (run,) = summarised(parse(gated))
+    assert run.metrics["model_flops_rate"].basis == "megatron-core.gated.gqa.dense.full"
+    h, f, s, v, layers = 6144, 24576, 1024, 50688, 40
+    flop = 3 * 2 * s * (layers * (4 * h * h + 2 * s * h + 3 * h * f) + h * v)
+    assert run.metrics["model_flops_rate"].value == pytest.approx(flop * 4 / 1.3806 / 16)
+    (run,) = summarised(parse(mixture))
+    assert "mfu" not in run.metrics
+    assert run.metrics["step_time"].value == pytest.approx(1.3806)

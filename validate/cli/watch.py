@@ -82,13 +82,14 @@ def _show(path: Path, machine: str | None, known: tuple[Format, ...]) -> None:
     from assay.validate.report.layout import Column, Section, Table
     from assay.validate.report.runs import lines
     from assay.validate.report.terminal import render
+    from assay.validate.runs import RULE
 
     found = latest(path, machine, known)
     if found is None:
         section = Section(f"{path}: no step yet")
     else:
-        columns = [Column("figure"), Column("value", flexible=True), Column("by", flexible=True)]
-        section = Section(str(path), [Table(columns, lines(found[0]))])
+        columns = [Column("figure"), Column("value"), Column("by", flexible=True)]
+        section = Section(str(path), [Table(columns, lines(found[0])), f"Step time: {RULE}."])
     clear = CLEAR if sys.stdout.isatty() else ""
     sys.stdout.write(clear + render([section], width=screen_width()) + "\n")
     sys.stdout.flush()

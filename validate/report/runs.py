@@ -87,15 +87,38 @@ def _figure(run: Run, name: str) -> str:
     return f"{metric.value:,.0f}" if metric and metric.value is not None else "–"
 
 
+SHAPES = {
+    "model": ("hidden", "layers", "heads", "seq_len", "vocab", "experts"),
+    "layout": ("gpus", "tp", "pp", "dp", "cp", "ep"),
+    "batch": ("micro_batch", "global_batch"),
+    "memory policy": ("dtype", "zero_stage", "recompute"),
+}
+"""What a screen that shows one run says of its configuration, row by row."""
+
+
+def _progress(progress: tuple[int, int], step: Metric | None) -> tuple[str, str]:
+    """The last iteration, and how long the rest takes at the pace so far."""
+    done, schedule = progress
+    text = f"iteration {done:,} of {schedule:,}"
+    if step is None or not step.value or done >= schedule:
+        return text, ""
+    left = (schedule - done) * step.value
+    hours, minutes = divmod(round(left / 60), 60)
+    span = f"{hours:,} h {minutes} min" if hours else f"{minutes} min"
+    return text, f"{span} to go at this pace"
+
+
 def lines(run: Run) -> list[tuple[str, str, str]]:
     """Name, value and basis of every figure of one run, for a screen that shows one."""
     rows = [("run", run.case, ""), ("machine", run.machine or "unknown", "")]
-    layout = ", ".join(
-        f"{name}={run.configuration[name]}" for name in
-        ("hidden", "layers", "seq_len", "gpus", "tp", "pp", "dp", "micro_batch", "global_batch",
-         "dtype", "zero_stage", "recompute") if name in run.configuration
-    )  # fmt: skip
-    rows.append(("configuration", layout or "not printed", ""))
+    for name, columns in SHAPES.items():
+        said = [f"{each}={run.configuration[each]}" for each in columns
+                if each in run.configuration]  # fmt: skip
+        if said:
+            rows.append((name, ", ".join(said), ""))
+    step = run.metrics.get("step_time")
+    if run.progress:
+        rows.append(("progress", *_progress(run.progress, step)))
     if run.window:
         first, last = run.window
         rows.append(("window", f"iterations {first:,} to {last:,}", f"{run.left_out} left out"))
@@ -105,10 +128,9 @@ def lines(run: Run) -> list[tuple[str, str, str]]:
             value += f" ± {percent(metric.noise)}"
         if metric.unit == "1" and metric.name in ("mfu", "hfu"):
             value = percent(metric.value)
-        rows.append((metric.name, value, metric.basis))
+        rows.append((metric.name, value, metric.basis.removesuffix(f"; {RULE}")))
     for when, loss in run.validation[-3:]:
         rows.append(("validation loss", f"{loss:.6g}", when))
-    step = run.metrics.get("step_time")
     for model, seconds in run.predicted.items():
         error = percent(seconds / step.value - 1, signed="+") if step and step.value else ""
         rows.append((f"predicted ({model})", quantity(seconds, "s"), error))
