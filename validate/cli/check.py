@@ -19,7 +19,7 @@ from assay.validate.cli.guard import (
     write,
 )
 from assay.validate.cli.inputs import Jobs, Machine, MaxBad, Paths, judge, limit
-from assay.validate.cli.machines import coloured
+from assay.validate.cli.machines import coloured, screen_width
 from assay.validate.cli.own import FormatFiles, formats
 from assay.validate.cli.progress import progress
 from assay.validate.cli.redaction import Redact, redactor
@@ -157,7 +157,8 @@ def _write(shown: list[Finding], sarif: Path | None, *, as_json: bool) -> None:
     if as_json:
         sys.stdout.write(contradictions.dumps(shown))
     else:
-        sys.stdout.write(contradictions.render(shown, colour=coloured()))
+        width = screen_width() if sys.stdout.isatty() else None
+        sys.stdout.write(contradictions.render(shown, colour=coloured(), width=width))
     sys.stdout.flush()
     complain(contradictions.summary(shown))
 

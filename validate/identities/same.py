@@ -83,7 +83,8 @@ def _differing(
         spans=tuple(evidence.span(row["case"]) for row in rows),
         observed=tuple(number(row, name) for name in names for row in rows),
         implied=(),
-        explanation="same configuration and date: " + ", ".join(text for _, text in said)
+        explanation=f"same configuration and {'date' if pair.one['date'] else 'table'}: "
+        + ", ".join(text for _, text in said)
         + (why if memory else ""),
         meaning="Use neither as the measurement of this configuration before it is repeated.",
         cases=tuple(row["case"] for row in rows),

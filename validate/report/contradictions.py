@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from assay.validate.identities.finding import SEVERITIES, Finding, Number, as_dict
 from assay.validate.identities.runs import label
-from assay.validate.report.layout import count, quantity
+from assay.validate.report.layout import count, scale
 from assay.validate.report.safe import json_text, visible
 
 COLOURS = {"error": "\x1b[31m", "warning": "\x1b[33m", "note": "\x1b[36m"}
 OFF = "\x1b[0m"
+TIED = "\xa0"
+NARROWEST = 40
+"""Columns below which nothing is folded any further."""
 MOST = 4
 """Numbers of a finding that are spelled out."""
 
@@ -38,37 +42,65 @@ def finite(value: Any) -> Any:
     return value
 
 
-def render(findings: Iterable[Finding], *, colour: bool = False) -> str:
-    """Each finding at its place, so that an editor jumps there, then its numbers and meaning."""
-    return "".join(_one(each, colour=colour) for each in findings)
+def render(findings: Iterable[Finding], *, colour: bool = False, width: int | None = None) -> str:
+    """Each finding at its place, so that an editor jumps there, then its numbers and meaning.
+
+    Lines are folded at `width` where one is given; a file or a pipe gets a line a statement.
+    """
+    return "".join(_one(each, colour=colour, width=width) for each in findings)
 
 
-def _one(finding: Finding, *, colour: bool) -> str:
-    mark, off = (COLOURS[finding.severity], OFF) if colour else ("", "")
-    lines = [
-        f"{visible(str(finding.spans[0]))}: {mark}{finding.severity}{off}: {finding.law}: "
-        f"{visible(finding.explanation)}"
+def _one(finding: Finding, *, colour: bool, width: int | None) -> str:
+    place, *others = [visible(str(span)) for span in finding.spans]
+    head = _folded(
+        f"{place}: {finding.severity}: {finding.law}: {visible(finding.explanation)}", "", width
+    )
+    if colour:
+        mark = f"{COLOURS[finding.severity]}{finding.severity}{OFF}"
+        head = head.replace(f" {finding.severity}:", f" {mark}:", 1)
+    said = [("see", other) for other in others]
+    said += [
+        (name, _numbers(numbers))
+        for name, numbers in (("printed", finding.observed), ("implied", finding.implied))
+        if numbers
     ]
-    lines += [f"    see {visible(str(span))}" for span in finding.spans[1:]]
-    if finding.observed:
-        lines.append(f"    printed  {_numbers(finding.observed)}")
-    if finding.implied:
-        lines.append(f"    implied  {_numbers(finding.implied)}")
-    lines.append(f"    {finding.kind}: {visible(finding.meaning)}")
-    return "\n".join(lines) + "\n"
+    said.append(("so", f"{visible(finding.meaning)} ({finding.kind})"))
+    lines = [_folded(text, f"    {name:<9}", width) for name, text in said]
+    return "\n".join([head, *lines]) + "\n"
+
+
+def _folded(text: str, lead: str, width: int | None) -> str:
+    """`lead` and `text`, folded between words."""
+    if width is None:
+        return lead + text
+    indent = " " * max(len(lead), 6)
+    whole = text.replace(" %", f"{TIED}%")
+    return textwrap.fill(
+        whole, max(width, NARROWEST), initial_indent=lead, subsequent_indent=indent,
+        break_long_words=False, break_on_hyphens=False,
+    ).replace(TIED, " ")  # fmt: skip
 
 
 def _numbers(found: Sequence[Number]) -> str:
-    said = [f"{label(each.quantity)} {_spread(each)}" for each in found[:MOST]]
+    said = [f"{visible(label(each.quantity))} {_spread(each)}" for each in found[:MOST]]
     return ", ".join(said) + (f" and {len(found) - MOST} more" if len(found) > MOST else "")
 
 
 def _spread(number: Number) -> str:
-    text = quantity(number.value, number.unit)
-    if number.low == number.high or not math.isfinite(number.high):
+    """A number in the unit that suits it, and the ends of its interval in the same."""
+    size, unit = scale(number.value, number.unit)
+    value, *ends = (_digits(each / size) for each in (number.value, number.low, number.high))
+    text = value if unit == "1" else f"{value} {unit}"
+    if number.low == number.high or not math.isfinite(number.high) or set(ends) == {value}:
         return text
-    low, high = (quantity(end, number.unit) for end in (number.low, number.high))
-    return f"{text} [{low}, {high}]"
+    return f"{text} [{' to '.join(ends)}]"
+
+
+def _digits(value: float) -> str:
+    """Six digits, whole numbers in full."""
+    if value.is_integer() and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if abs(value) >= 1e6 else f"{value:.6g}"
 
 
 def summary(findings: Iterable[Finding]) -> str:
