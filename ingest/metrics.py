@@ -24,6 +24,9 @@ AVERAGE = "_average"
 TOTAL = "_total"
 """A column with this ending holds the number that its base counts up to: `step 120/1000`."""
 
+NOTHING = ("None", "null", "N/A", "n/a")
+"""What is printed where there is no value: the column stays empty, the cell is kept as it is."""
+
 _LABEL_UNIT = re.compile(r"(.+?)[\s_]*\(([^()]+)\)\s*")
 
 
@@ -68,6 +71,9 @@ def _single(record: Record, schema: Schema, label: str, value: str, line: int, a
         record.other.append((label.strip(), value))
         return
     spec, scale = found
+    if spec.numeric and value in NOTHING:
+        record.other.append((label.strip(), value))
+        return
     if spec.numeric and (remarked := _remarked().fullmatch(value)):
         value = remarked[1]
         record.other.append((label.strip(), remarked[2]))

@@ -81,7 +81,7 @@ class MegatronIteration(Configuration):
     nan_iterations: int = logged(["number of nan iterations"], kind="exact", ge=0, nullable=True)
     samples_per_s: float = logged(
         ["samples per second", "samples/sec", "samples/s", "samples per sec"],
-        unit="sample/s", quantity="samples_per_s", gt=0, nullable=True,
+        unit="sample/s", quantity="samples_per_s", ge=0, nullable=True,
     )  # fmt: skip
     tokens_per_gpu_per_s: float = logged(
         [
@@ -89,12 +89,12 @@ class MegatronIteration(Configuration):
             "tokens per GPU (tokens/s/GPU)", "tokens/sec/GPU", "tokens/s/GPU", "tokens/GPU/s",
             "tokens/GPU/sec", "tokens per second per gpu", "tokens per gpu per sec",
         ],
-        unit="token/s", quantity="tokens_per_gpu_per_s", gt=0, nullable=True,
+        unit="token/s", quantity="tokens_per_gpu_per_s", ge=0, nullable=True,
     )  # fmt: skip
-    tokens_per_gpu_per_s_average: float = logged(unit="token/s", gt=0, nullable=True)
+    tokens_per_gpu_per_s_average: float = logged(unit="token/s", ge=0, nullable=True)
     tokens_per_s: float = logged(
         ["tokens per second", "tokens/sec", "tokens/s", "rate (tokens/sec)"],
-        unit="token/s", quantity="tokens_per_s", gt=0, nullable=True,
+        unit="token/s", quantity="tokens_per_s", ge=0, nullable=True,
     )  # fmt: skip
     model_flops_rate: float = logged(
         {
@@ -109,10 +109,10 @@ class MegatronIteration(Configuration):
             "model TFLOP/s/GPU": 1e12,
             "approx flops per GPU": 1,
         },
-        unit="flop/s", quantity="model_flops_rate", gt=0, nullable=True,
+        unit="flop/s", quantity="model_flops_rate", ge=0, nullable=True,
         meaning="model FLOPs per second and GPU, by the framework's own formula",
     )  # fmt: skip
-    model_flops_rate_average: float = logged(unit="flop/s", gt=0, nullable=True)
+    model_flops_rate_average: float = logged(unit="flop/s", ge=0, nullable=True)
     memory_used: float = logged(
         dict.fromkeys(
             ["hip mem usage", "rocm mem usage", "cuda mem usage", "gpu mem usage"], GIB_AS_GB

@@ -228,3 +228,19 @@ def test_validation_of_newer_versions() -> None:
     assert rows.select("iteration", "lm_loss", "lm_ppl").rows() == [
         (100, 8.0, 3000.0), (100, 7.5, 1800.0)]  # fmt: skip
     assert rows.filter(pl.col("other").list.len() > 0).is_empty()
+
+
+def test_what_is_printed_for_nothing_and_for_next_to_nothing() -> None:
+    reading = parse(
+        " iteration 6/ 9 | elapsed time per iteration (ms): 46.7 | learning rate: None | "
+        "throughput per GPU (TFLOP/s/GPU): 0.0 | lm loss: 0.000000E+00 |\n"
+        " iteration 7/ 9 | elapsed time per iteration (ms): 46.7 | learning rate: 1.0E-05 | "
+        "throughput per GPU (TFLOP/s/GPU): 0.1 | lm loss: nan |\n"
+        " > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 1,234,567\n"
+    )
+    assert reading.refused == ()
+    rows = reading.frames["megatron_iteration"]
+    assert rows["learning_rate"].to_list() == [None, 1e-5]
+    assert rows["model_flops_rate"].to_list() == [0.0, 1e11]
+    assert [list(c.values()) for c in rows["other"][0].to_list()] == [["learning rate", "None"]]
+    assert reading.frames["megatron_parameters"]["count"].to_list() == [1234567]
