@@ -40,7 +40,17 @@ def fits(expected: str, printed: str) -> bool:
     return re.fullmatch(pattern, printed, re.S) is not None
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+LONG = {"tutorial.md"}
+"""Pages of more than a few seconds."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.name, marks=[pytest.mark.slow] if page.name in LONG else [])
+        for page in PAGES
+    ],
+)
 def test_a_tutorial_does_what_it_says(page: Path, tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     here = Path(sys.executable).parent
