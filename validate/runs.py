@@ -7,11 +7,13 @@ come with the formula and the peak they rest on, tokens per second are all token
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
+from assay.ingest.formats import FORMATS
+from assay.ingest.schema import fields
 from assay.ingest.types import Reading
 from assay.validate.cases import CONFIGURED, Cases
 from assay.validate.jobs import Jobs, jobs
@@ -81,10 +83,7 @@ def runs(reading: Reading, cases: Cases, pairs: pl.DataFrame | None = None) -> t
     found = []
     taken: set[str] = set()
     quoted = _quoting(reading)
-    for name in STEPS:
-        frame = reading.frames.get(name)
-        if frame is None or frame.is_empty():
-            continue
+    for frame in _stepped(reading):
         steps = known.of(frame.with_columns(case=case_of())).filter(
             ~pl.col("source").is_in(quoted), ~pl.col("run").is_in(sorted(taken))
         )
@@ -92,6 +91,23 @@ def runs(reading: Reading, cases: Cases, pairs: pl.DataFrame | None = None) -> t
             found.append(_run(reading, cases, part, known, pairs))
             taken.add(part["run"][0])
     return tuple(sorted(found, key=lambda run: run.case))
+
+
+def _stepped(reading: Reading) -> Iterator[pl.DataFrame]:
+    """The frames that hold steps: those of `STEPS`, then users' with a measured time of a step."""
+    packaged = {fmt.name for fmt in FORMATS}
+    columns = dict.fromkeys(STEPS, "step_time")
+    for fmt in reading.formats:
+        if fmt.name in packaged or fmt.origin != "measured":
+            continue
+        for name, schema in fmt.schemas.items():
+            timed = (s.name for s in fields(schema).values() if s.quantity == "step_time")
+            if (column := next(timed, None)) is not None:
+                columns[name] = column
+    for name, column in columns.items():
+        frame = reading.frames.get(name)
+        if frame is not None and not frame.is_empty():
+            yield frame if column == "step_time" else frame.with_columns(step_time=pl.col(column))
 
 
 def _quoting(reading: Reading) -> list[str]:

@@ -136,3 +136,22 @@ def test_another_text_is_another_part() -> None:
     assert one.schemas.keys() == other.schemas.keys()
     assert identity(Recipe({}, (one,))) != identity(Recipe({}, (other,)))
     assert identity(Recipe({}, (one,))) == identity(Recipe({}, (tested("t.toml", text),)))
+
+
+def test_watch_and_diff_know_its_steps(assay: Run, tmp_path: Path) -> None:
+    file = tmp_path / "steps.toml"
+    file.write_text(
+        'name = "timed"\nheads = ["step="]\nseparator = " "\nassign = "="\n'
+        '[columns.step]\ntype = "integer"\n'
+        '[columns.took]\nunit = "s"\nlabels = { t = "ms" }\nquantity = "step_time"\n'
+        '[[samples]]\nline = "step=1 t=500"\nvalues = { step = 1, took = "500 ms" }\n'
+    )
+    for name, time in (("a.log", 500), ("b.log", 550)):
+        lines = "".join(f"step={n} t={time + n % 2}.0\n" for n in range(1, 30))
+        (tmp_path / name).write_text(lines)
+    seen = assay("watch", tmp_path / "a.log", "--updates", "1", "--format", file)
+    assert seen.code == 0
+    assert "step_time" in seen.out
+    gate = ("--fail-if", "step_time>+5%", "--format", file)
+    done = assay("diff", tmp_path / "a.log", tmp_path / "b.log", *gate)
+    assert done.code == 1, done.err

@@ -12,6 +12,7 @@ from assay.ingest.own.fault import BadFormat
 from assay.ingest.own.load import build, together
 from assay.ingest.own.load import tested as own
 from assay.ingest.own.safety import endless, runaway
+from assay.ingest.parse import parse_line
 from assay.ingest.pipeline import read_source
 from assay.ingest.schema import fields
 from assay.ingest.source import source
@@ -98,6 +99,28 @@ def test_bad_values_are_refused_where_they_stand() -> None:
         (1, 6, Code.UNDECODABLE), (2, 12, Code.OUT_OF_RANGE), (3, 13, Code.UNDECODABLE),
     ]  # fmt: skip
     assert reading.frames["swift_step"]["step"].to_list() == [5]
+
+
+def test_labelled_cells_are_read_column_by_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    fmt = own("s.toml", SWIFT)
+    rows = [
+        f"step={n} loss={3 - n / 1000:.3f} tok/s={51000 + n} mem={n / 100:.1f}GiB mfu=4{n % 10}%"
+        for n in range(1000)
+    ]
+    text = "\n".join([*rows, "step=x loss=1", "step=7 mfu=143%", "noise", "step=8"]) + "\n"
+    opened = source("a.log", text.encode())
+    assert not isinstance(opened, Diagnostic)
+    slow = read_source(opened, (fmt,), engine="lark")
+    parsed: list[str] = []
+    monkeypatch.setattr(
+        "assay.ingest.records.parse_line",
+        lambda *given: (parsed.append(given[2]), parse_line(*given))[1],
+    )
+    fast = read_source(opened, (fmt,))
+    assert len(parsed) < 20  # one example of each layout, and what does not fit one
+    assert fast.frames["swift_step"].equals(slow.frames["swift_step"])
+    assert fast.frames["swift_step"].height == 1001
+    assert (fast.refused, fast.accounting) == (slow.refused, slow.accounting)
 
 
 def test_an_own_grammar_may_have_several_kinds_of_lines() -> None:
