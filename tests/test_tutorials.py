@@ -17,7 +17,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-PAGES = sorted((ROOT / "docs").glob("tutorial*.md"))
+PAGES = sorted([*(ROOT / "docs").glob("tutorial*.md"), *(ROOT / "docs").glob("own-*.md")])
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
 
 

@@ -103,7 +103,8 @@ def _filled(fmt: OwnFormat, frame: pl.DataFrame) -> list[Filled]:
     assert fmt.said is not None
     own = {column.name for column in fmt.said.columns}
     found = []
-    for name, spec in fields(fmt.schemas[fmt.name]).items():
+    specs = fields(fmt.schemas[fmt.name])
+    for name, spec in sorted(specs.items(), key=lambda item: item[0] not in own):
         held = frame[name].drop_nulls() if name in frame.columns else pl.Series([])
         if name not in own and held.is_empty():
             continue
