@@ -1,6 +1,6 @@
 """Formats in words: what each reads, its columns with unit, kind, spellings and checks.
 
-`page` makes the generated page of a format under docs/formats/; `assay formats` prints the same.
+`page` makes the generated page docs/formats/<name>/README.md; `assay formats` prints the same.
 Run `python -m assay.ingest.describe DIR` to write all pages, and the JSON Schemas beside DIR.
 """
 
@@ -88,7 +88,7 @@ def page(fmt: Format) -> str:
     lines += [f"Samples: `fixtures/{fmt.name}/`.", f"Looked for where a line holds {heads}.", ""]
     for frame in fmt.schemas:
         lines += [f"## Frame `{frame}`", ""]
-        lines += [f"JSON Schema of its rows: [{frame}](../schemas/{frame}.schema.json).", ""]
+        lines += [f"JSON Schema of its rows: [{frame}]({frame}.schema.json).", ""]
         lines += ["| column | type | unit | kind | printed as | check | meaning |"]
         lines += ["|---|---|---|---|---|---|---|"]
         lines += [_row(column) for column in columns(fmt) if column.frame == frame] + [""]
@@ -108,10 +108,10 @@ def _cell(text: str) -> str:
 
 def write_pages(folder: Path) -> list[Path]:
     """Write the page of every format to `folder`; the paths written."""
-    folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for fmt in FORMATS:
-        path = folder / f"{fmt.name}.md"
+        path = folder / fmt.name / "README.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page(fmt), encoding="utf-8")
         paths.append(path)
     return paths
@@ -119,6 +119,6 @@ def write_pages(folder: Path) -> list[Path]:
 
 if __name__ == "__main__":
     target = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/formats")
-    json_schema.write_pages(target.parent / "schemas")
+    json_schema.write_pages(target.parent)
     for written in write_pages(target):
         sys.stderr.write(f"{written}\n")

@@ -3,13 +3,13 @@
 In: frame names. Out: JSON Schema 2020-12 documents of one NDJSON line of the frame, with the unit
 (`x-unit`, SI), the kind of number (`x-kind`) and the meaning of every column. A number that JSON
 cannot write stands as the text NaN, Infinity or -Infinity. `python -m assay.ingest.describe` writes
-all of them to docs/schemas, with an index.
+each to the folder of its format under docs/formats.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -177,32 +177,37 @@ def dumps(document: Mapping[str, Any]) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
-def index(names: Iterable[str]) -> str:
-    """The page that lists the schemas."""
+def index() -> str:
+    """The page about the schemas, with those that belong to no format."""
     rows = [f"| [{name}]({name}.schema.json) | {json_schema(name)['description']} |"
-            for name in names]  # fmt: skip
+            for name in BESIDE]  # fmt: skip
     head = [
         "# JSON Schemas of the frames",
         "",
-        "Written by `python -m assay.ingest.describe`. Each describes one line of",
-        "`assay export -o NAME.ndjson`: columns with unit (`x-unit`, SI), kind (`x-kind`, see",
-        "[the formats](../formats)), meaning and check. Unknown is null; a number that JSON cannot",
-        "write stands as the text NaN, Infinity or -Infinity.",
+        "Written by `python -m assay.ingest.describe`. The schemas of a format's frames stand",
+        "beside its page, in [the formats](../formats). Each describes one line of",
+        "`assay export -o NAME.ndjson`: columns with unit (`x-unit`, SI), kind (`x-kind`), meaning",
+        "and check. Unknown is null; a number that JSON cannot write stands as the text NaN,",
+        "Infinity or -Infinity.",
         "",
-        "| frame | one row is |",
+        "| frame of every reading | one row is |",
         "|---|---|",
     ]
     return "\n".join([*head, *rows]) + "\n"
 
 
 def pages() -> dict[str, str]:
-    """File name → text, of every schema and the index."""
-    found = {f"{name}.schema.json": dumps(json_schema(name)) for name in frames()}
-    return found | {"README.md": index(frames())}
+    """Path under docs → text, of every schema and the page about them."""
+    found = {f"schemas/{name}.schema.json": dumps(json_schema(name)) for name in BESIDE}
+    for fmt in FORMATS:
+        for frame in fmt.schemas:
+            found[f"formats/{fmt.name}/{frame}.schema.json"] = dumps(json_schema(frame))
+    return found | {"schemas/README.md": index()}
 
 
-def write_pages(folder: Path) -> None:
-    """Write every schema and the index to `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write_pages(docs: Path) -> None:
+    """Write every schema and the page about them under `docs`."""
     for name, text in pages().items():
-        (folder / name).write_text(text, encoding="utf-8")
+        path = docs / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")

@@ -12,7 +12,7 @@ from .conftest import FIXTURES, ROOT
 
 @pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)
 def test_the_page_is_up_to_date(fmt: Format) -> None:
-    written = (ROOT / "docs" / "formats" / f"{fmt.name}.md").read_text(encoding="utf-8")
+    written = (ROOT / "docs" / "formats" / fmt.name / "README.md").read_text(encoding="utf-8")
     assert written == page(fmt), "run: python -m assay.ingest.describe docs/formats"
 
 

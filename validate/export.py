@@ -7,7 +7,7 @@
 | NaN, infinities | NaN, inf, -inf | the texts NaN, Infinity, -Infinity | themselves |
 | bytes (`raw`) | base64 | base64 | BLOB |
 | undeclared cells (`other`) | JSON | a list of objects | a list of structs |
-| units and meanings | docs/schemas | docs/schemas | comments on tables and columns |
+| units and meanings | docs/formats | docs/formats | comments on tables and columns |
 
 A number is written with the fewest digits that give the same double. A text cell of a CSV file that
 a spreadsheet would run as a formula, or that begins with an apostrophe, gets an apostrophe in

@@ -124,8 +124,9 @@ def test_a_schema_refuses_what_its_frame_would(found: dict[str, pl.DataFrame]) -
 
 
 def test_the_schemas_are_up_to_date() -> None:
-    folder = ROOT / "docs" / "schemas"
-    written = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+    docs = ROOT / "docs"
+    paths = [*docs.rglob("schemas/*"), *docs.rglob("formats/*/*.json")]
+    written = {p.relative_to(docs).as_posix(): p.read_text(encoding="utf-8") for p in paths}
     assert written == pages(), "run: python -m assay.ingest.describe"
     assert len(frames()) == len(set(frames())) == len(pages()) - 1
     for name in frames():
