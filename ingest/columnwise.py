@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import polars as pl
 from assay.ingest.accept import OTHER, accept, complete
 from assay.ingest.below import open_ended
 from assay.ingest.layout import Layout, learn, proven, split
+from assay.ingest.rows import Rows
 from assay.ingest.source import Source
 from assay.ingest.types import Format
 
@@ -23,13 +23,6 @@ MOST_LAYOUTS = 256
 
 MOST_ATTEMPTS = 8
 """Lines of a block that are tried in vain, for each number of separators."""
-
-
-class Rows(NamedTuple):
-    """Accepted rows of one layout, in order, without what is bound from outside."""
-
-    layout: Layout
-    frame: pl.DataFrame
 
 
 @dataclass
@@ -45,13 +38,12 @@ class Columnwise:
         """The rows among `hits`, which are some of `lines` (line and text, without a gap)."""
         cells = self.fmt.cells
         held = hits.filter(pl.col("text").str.contains_any(list(self.fmt.heads)))
-        found = [self._accepted(layout, raw) for layout, raw in self._split(held)]
-        found = [rows for rows in found if rows.frame.height]
-        if cells is None or cells.goes_on is None or not found:
-            return found
-        stands = ~pl.col("line").is_in(open_ended(cells, lines, found))
-        found = [Rows(layout, frame.filter(stands)) for layout, frame in found]
-        return [rows for rows in found if rows.frame.height]
+        found = [(layout, self._accepted(layout, raw)) for layout, raw in self._split(held)]
+        found = [(layout, frame) for layout, frame in found if frame.height]
+        if cells is not None and cells.goes_on is not None and found:
+            stands = ~pl.col("line").is_in(open_ended(cells, lines, found))
+            found = [(layout, frame.filter(stands)) for layout, frame in found]
+        return [Rows.of(layout, frame) for layout, frame in found if frame.height]
 
     def _split(self, rest: pl.DataFrame) -> list[tuple[Layout, pl.DataFrame]]:
         """Raw frames by layout; a new layout is learnt from the first line that has none."""
@@ -84,7 +76,7 @@ class Columnwise:
             return None
         return learn(self.fmt, self.source, line, text)
 
-    def _accepted(self, layout: Layout, raw: pl.DataFrame) -> Rows:
+    def _accepted(self, layout: Layout, raw: pl.DataFrame) -> pl.DataFrame:
         """The rows that decode and pass every check; of the others the fold says why not."""
         whole = raw.with_columns(source=pl.lit(self.source.name))
         if not layout.others:
@@ -92,7 +84,7 @@ class Columnwise:
             whole = whole.with_columns(other=none)
         schema = next(iter(self.fmt.schemas.values()))
         frame = accept(complete(whole), schema, proven=proven(layout, schema)).frame
-        return Rows(layout, frame.select(c for c in frame if c.null_count() < frame.height))
+        return frame.select(c for c in frame if c.null_count() < frame.height)
 
 
 def _taken(layout: Layout, rest: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -55,7 +55,10 @@ def _without(reading: Reading, sources: set[str]) -> Reading:
 
 
 def merge(readings: Sequence[Reading]) -> Reading:
-    """Many readings as one: frames concatenated, all sorted by source and line."""
+    """Many readings as one: frames concatenated, all sorted by source and line.
+
+    Only one that stands alone may have streams.
+    """
     names = sorted({name for reading in readings for name in reading.frames})
     frames = {
         name: pl.concat(
@@ -77,6 +80,7 @@ def merge(readings: Sequence[Reading]) -> Reading:
         raw={span: text for r in readings for span, text in r.raw.items()},
         overridden=tuple(sorted(overridden, key=lambda each: each.source)),
         formats=tuple({fmt.name: fmt for r in readings for fmt in r.formats}.values()),
+        streams={name: stream for r in readings for name, stream in r.streams.items()},
     )
 
 

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -140,7 +141,8 @@ def make_part(how: Recipe, asked: str, home: Path, root: Path, chunk: Chunk) -> 
     if identity(how) != asked:
         raise Another(f"a worker has another assay ({version('assay')}) or other formats")
     side = {shown(path): digest(str(beside(root / path))) for path in chunk.paths}
-    return _keep(home, how, chunk, read_chunk(how, chunk, root), side)
+    with tempfile.TemporaryDirectory(prefix=".rows-", dir=home) as spool:
+        return _keep(home, how, chunk, read_chunk(how, chunk, root, Path(spool)), side)
 
 
 def _keep(

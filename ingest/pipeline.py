@@ -7,8 +7,9 @@ here knows a format; formats are data and a fold.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from pathlib import Path
 
 import polars as pl
 from assay.ingest.accept import (
@@ -22,18 +23,17 @@ from assay.ingest.accept import (
 )
 from assay.ingest.binding import bind
 from assay.ingest.bound_rows import (
-    BoundRows,
-    UnfitValueError,
+    UnlikeError,
     bind_rows,
     bound_provenance,
     contradicted,
-    full,
+    unbound,
 )
 from assay.ingest.carve import candidates, peel, region
-from assay.ingest.columnwise import Rows
 from assay.ingest.context import read_context
 from assay.ingest.noise import tally
-from assay.ingest.repeats import SUPERSEDED, Printed, superseded
+from assay.ingest.repeats import superseded
+from assay.ingest.rows import BoundRows, Rows, Stream, full
 from assay.ingest.scan import Engine, Scan, scan
 from assay.ingest.schema import fields
 from assay.ingest.source import Source
@@ -71,12 +71,17 @@ def read_source(
     assumed: Mapping[str, Cell] | None = None,
     *,
     engine: Engine = "cells",
+    spool: Path | None = None,
 ) -> Reading:
-    """Read one source with the given formats; `assumed` are values of a side file or the caller."""
-    found = scan(source, formats, engine)
+    """Read one source with the given formats; `assumed` are values of a side file or the caller.
+
+    With a folder `spool`, rows of a long input are kept there and come as `streams`, which can be
+    read for as long as the folder is there.
+    """
+    found = scan(source, formats, engine, spool)
     try:
         return _read(source, found, formats, assumed or {})
-    except UnfitValueError:
+    except UnlikeError:
         return _read(source, scan(source, formats, "folds"), formats, assumed or {})
 
 
@@ -93,22 +98,30 @@ def _read(
         if fmt.repeats:
             _mark_repeats(source, fmt, folded.records, rows, ledger)
     frames: dict[str, pl.DataFrame] = {}
+    streams: dict[str, Stream] = {}
     origins = [pl.DataFrame(schema=PROVENANCE)]
     for fmt, folded in folds:
         for name, schema in fmt.schemas.items():
-            mine = rows.get(fmt.name, []) if name == next(iter(fmt.schemas)) else []
             frame, origin = _accepted(source, fmt, name, schema, folded, ledger)
-            frame = _together(frame, [full(each.frame, schema) for each in mine])
-            origins.append(bound_provenance(source.name, name, mine, schema))
-            if frame.height or origin.height:
+            origins.append(origin)
+            mine = rows.get(fmt.name, []) if name == next(iter(fmt.schemas)) else []
+            if mine:
+                streams[name] = _stream(frame, mine, schema)
+            elif frame.height or origin.height:
                 frames[name] = frame
-                origins.append(origin)
     lost = ~pl.col("line").is_in(sorted(ledger.refused))  # by a format whose turn came later
     frames = {name: frame.filter(lost) for name, frame in frames.items()}
-    origins = [origin.filter(lost) for origin in origins]
+    streams = {name: stream.only(lost) for name, stream in streams.items()}
+    by = ("source", "line", "frame", "field")
+    origin = pl.concat(origins).filter(lost).sort(by)
+    streams |= _origins(source, folds, rows, origin)
+    if not found.spooled:
+        whole = {name: stream.whole().filter(lost) for name, stream in streams.items()}
+        origin, streams = whole.pop("provenance", origin), {}
+        frames = {name: (frames | whole)[name] for name in _order(folds) if name in frames | whole}
     return Reading(
         frames=frames,
-        provenance=pl.concat(origins).sort("source", "line", "frame", "field"),
+        provenance=origin,
         refused=tuple(sorted(ledger.diagnostics, key=lambda d: d.span)),
         remarks=tuple(sorted(ledger.remarks, key=lambda d: d.span)),
         accounting=(_account(source, found, ledger),),
@@ -119,15 +132,43 @@ def _read(
             for each in _overridden(source, fmt, folded, rows.get(fmt.name, []))
         ),
         formats=tuple(formats),
+        streams=streams,
     )
 
 
-def _together(frame: pl.DataFrame, rows: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """What the fold gave and what the columns gave, in order."""
-    parts = [part for part in (frame, *rows) if part.height]
-    if len(parts) < 2:
-        return parts[0] if parts else frame
-    return pl.concat(parts).sort("source", "line", maintain_order=True)
+def _order(folds: Sequence[tuple[Format, Folded]]) -> list[str]:
+    return [name for fmt, _ in folds for name in fmt.schemas]
+
+
+def _stream(frame: pl.DataFrame, rows: Sequence[BoundRows], schema: Schema) -> Stream:
+    """The rows of one frame in order: those that the fold gave and those of the columns."""
+    height = frame.height + sum(run.height for run in rows)
+    others = frame if frame.width else full(pl.DataFrame(), schema).clear()
+    return Stream(rows, others, lambda run: full(run.frame, schema), height)
+
+
+def _origins(
+    source: Source,
+    folds: Sequence[tuple[Format, Folded]],
+    rows: Mapping[str, Sequence[BoundRows]],
+    others: pl.DataFrame,
+) -> dict[str, Stream]:
+    """Provenance of everything, if columns were bound to."""
+    of = {
+        run: (next(iter(fmt.schemas.items())))
+        for fmt, _ in folds
+        for run in rows.get(fmt.name, [])
+        if run.bound
+    }
+    if not of:
+        return {}
+    height = others.height + sum(run.height * len(run.bound) for run in of)
+
+    def frame_of(run: BoundRows) -> pl.DataFrame:
+        return bound_provenance(source.name, of[run][0], run, of[run][1])
+
+    by = ("source", "line", "frame", "field")
+    return {"provenance": Stream(list(of), others, frame_of, height, by)}
 
 
 def _mark_repeats(
@@ -137,14 +178,10 @@ def _mark_repeats(
     rows: dict[str, list[BoundRows]],
     ledger: _Ledger,
 ) -> None:
-    mine = rows.get(fmt.name, [])
-    printed = [Printed(each.frame, each.bound) for each in mine]
-    lines, remarks = superseded(fmt, source.name, records, printed)
+    lines, remarks = superseded(fmt, source.name, records, rows.get(fmt.name, []))
     ledger.remarks += remarks
     if lines:
-        again = pl.col("line").is_in(sorted(lines))
-        mark = pl.when(again).then(pl.lit(SUPERSEDED)).alias("mark")
-        rows[fmt.name] = [row._replace(frame=row.frame.with_columns(mark)) for row in mine]
+        rows[fmt.name] = [replace(run, again=frozenset(lines)) for run in rows[fmt.name]]
 
 
 def _overridden(
@@ -220,10 +257,7 @@ def _bind(
     ledger: _Ledger,
 ) -> dict[str, list[BoundRows]]:
     """Bind configuration outside the records; the lines that were used are claimed."""
-    rows = {
-        fmt.name: [BoundRows(each.frame, {}, {}) for each in found.rows.get(fmt.name, [])]
-        for fmt, _ in folds
-    }
+    rows = {fmt.name: [unbound(each) for each in found.rows.get(fmt.name, [])] for fmt, _ in folds}
     binding = [(fmt, folded) for fmt, folded in folds if fmt.binds]
     if not any(folded.records or rows[fmt.name] for fmt, folded in binding):
         return rows

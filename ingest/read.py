@@ -89,17 +89,23 @@ def _travelling(how: Recipe, chunk: Chunk) -> Outcome:
     return replace(outcome, reading=replace(outcome.reading, formats=()))
 
 
-def read_chunk(how: Recipe, chunk: Chunk, root: Path = Path()) -> Outcome:
+def read_chunk(
+    how: Recipe, chunk: Chunk, root: Path = Path(), spool: Path | None = None
+) -> Outcome:
     """Read the inputs of one chunk; each fails alone, and identical ones are parsed once.
 
-    Paths are relative to `root`, names are as given.
+    Paths are relative to `root`, names are as given. The rows of a single long input are kept in
+    the folder `spool`, where one is given.
     """
-    outcomes = [each for unit in chunk.units for each in _read_unit(how, unit, root)]
+    spool = spool if len(chunk.paths) == 1 else None
+    outcomes = [each for unit in chunk.units for each in _read_unit(how, unit, root, spool)]
     readings = [outcome.reading for outcome in outcomes]
     return Outcome(merge(readings), tuple(d for each in outcomes for d in each.unreadable))
 
 
-def _read_unit(how: Recipe, unit: Sequence[str], root: Path) -> Iterator[Outcome]:
+def _read_unit(
+    how: Recipe, unit: Sequence[str], root: Path, spool: Path | None
+) -> Iterator[Outcome]:
     """Inputs that looked alike when the work was planned; what they hold now decides."""
     known: dict[tuple[object, ...], Reading] = {}
     for path in unit:
@@ -115,7 +121,7 @@ def _read_unit(how: Recipe, unit: Sequence[str], root: Path) -> Iterator[Outcome
         if key in known:
             yield Outcome(renamed(known[key], opened.name), unreadable)
             continue
-        reading = _survived(opened, how, said)
+        reading = _survived(opened, how, said, spool)
         if isinstance(reading, Diagnostic):
             yield Outcome(merge([]), (*unreadable, reading))
             continue
@@ -123,10 +129,12 @@ def _read_unit(how: Recipe, unit: Sequence[str], root: Path) -> Iterator[Outcome
         yield Outcome(reading, unreadable)
 
 
-def _survived(opened: Source, how: Recipe, said: Mapping[str, Cell]) -> Reading | Diagnostic:
+def _survived(
+    opened: Source, how: Recipe, said: Mapping[str, Cell], spool: Path | None
+) -> Reading | Diagnostic:
     """The reading, or where our own code failed: a bug of ours must not cost the other inputs."""
     try:
-        return read_source(opened, how.formats, said)
+        return read_source(opened, how.formats, said, spool=spool)
     except Exception as fault:
         at = traceback.extract_tb(fault.__traceback__)[-1]
         message = (

@@ -8,26 +8,17 @@ print at once is no repetition.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import polars as pl
-from assay.ingest.types import Cell, Code, Diagnostic, Format, Record, Span
-
-SUPERSEDED = "superseded"
+from assay.ingest.rows import SUPERSEDED, BoundRows
+from assay.ingest.types import Code, Diagnostic, Format, Record, Span
 
 Key = tuple[str | None, ...]
 
 
-class Printed(NamedTuple):
-    """Rows of one frame that share what was bound to them."""
-
-    frame: pl.DataFrame
-    bound: Mapping[str, Cell]
-
-
 def superseded(
-    fmt: Format, source: str, records: Sequence[Record], printed: Sequence[Printed]
+    fmt: Format, source: str, records: Sequence[Record], printed: Sequence[BoundRows]
 ) -> tuple[set[int], list[Diagnostic]]:
     """Mark records that a later one repeats; lines of rows to be marked so, and the remarks."""
     twice = _twice(fmt, records, printed)
@@ -60,7 +51,7 @@ def _key(fmt: Format, record: Record) -> Key:
 
 
 def _twice(
-    fmt: Format, records: Sequence[Record], printed: Sequence[Printed]
+    fmt: Format, records: Sequence[Record], printed: Sequence[BoundRows]
 ) -> pl.DataFrame | None:
     """Host, rank and first field of what comes more than once; None where nothing does."""
     first = fmt.repeats[0]
@@ -69,8 +60,9 @@ def _twice(
     rows = [_key(fmt, record)[:3] for record in records]
     parts = [pl.DataFrame(rows, schema=types, orient="row")]
     for each in printed:
-        said = (_column(each.frame, name).cast(pl.String).alias(name) for name in names)
-        parts.append(each.frame.select("line", *said).drop("line"))
+        frame = _own(each)
+        said = (_column(frame, name).cast(pl.String).alias(name) for name in names)
+        parts.append(frame.select("line", *said).drop("line"))
     if not rows and _rising(fmt, printed):
         return None
     every = pl.concat(parts)
@@ -78,16 +70,21 @@ def _twice(
     return twice if twice.height else None
 
 
+def _own(rows: BoundRows) -> pl.DataFrame:
+    """What the rows print themselves."""
+    return rows.rows.frame.slice(rows.begin, rows.height)
+
+
 def _column(frame: pl.DataFrame, name: str) -> pl.Expr:
     """A column of rows that hold only what they print."""
     return pl.col(name) if name in frame.columns else pl.lit(None)
 
 
-def _rising(fmt: Format, printed: Sequence[Printed]) -> bool:
+def _rising(fmt: Format, printed: Sequence[BoundRows]) -> bool:
     """Whether the first field rises from row to row, all rows in order: then none comes twice."""
     last = -1
-    for each in sorted(printed, key=lambda each: int(each.frame["line"][0])):
-        numbers = each.frame[fmt.repeats[0]]
+    for each in sorted(printed, key=lambda each: each.first):
+        numbers = _own(each)[fmt.repeats[0]]
         if numbers.dtype != pl.Int64 or numbers.null_count() or numbers[0] <= last:
             return False
         if not (numbers.diff().drop_nulls() > 0).all():
@@ -97,12 +94,13 @@ def _rising(fmt: Format, printed: Sequence[Printed]) -> bool:
 
 
 def _keys(
-    fmt: Format, rows: Printed, twice: pl.DataFrame
+    fmt: Format, rows: BoundRows, twice: pl.DataFrame
 ) -> list[tuple[int, int, Key, Record | None]]:
     """Line, column and key of the rows that may come more than once."""
     own = [name for name in ("host", "rank", *fmt.repeats) if name not in rows.bound]
-    said = (_column(rows.frame, name).cast(pl.String).alias(name) for name in own)
-    texts = rows.frame.select("line", "column", *said)
+    frame = _own(rows)
+    said = (_column(frame, name).cast(pl.String).alias(name) for name in own)
+    texts = frame.select("line", "column", *said)
     some = texts.join(twice, on=["host", "rank", fmt.repeats[0]], how="semi", nulls_equal=True)
     bound = {name: cell.text for name, cell in rows.bound.items()}
     return [

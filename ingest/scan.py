@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 import polars as pl
 from assay.ingest.carve import opening
-from assay.ingest.columnwise import Columnwise, Rows
+from assay.ingest.columnwise import Columnwise
+from assay.ingest.layout import Layout
 from assay.ingest.noise import Tally, holding, may_state, tally
+from assay.ingest.rows import Rows
 from assay.ingest.source import Block, Source
 from assay.ingest.types import Format
 
@@ -38,6 +41,11 @@ class Scan:
     rest: Tally = field(default_factory=Tally)  # of the lines that are in neither
     spelled: dict[int, bytes] = field(default_factory=dict)  # lines whose text is not all there is
 
+    @property
+    def spooled(self) -> bool:
+        """Whether rows are kept in files."""
+        return any(isinstance(each.held, Path) for many in self.rows.values() for each in many)
+
     def raw(self, line: int) -> bytes:
         """A line that is left, as it stands on disk, without its line end."""
         raw = self.source.too_long(line) or self.spelled.get(line)
@@ -46,9 +54,18 @@ class Scan:
         return str(self.lines["text"][int(self.lines["line"].search_sorted(line))]).encode()
 
 
-def scan(source: Source, formats: Sequence[Format], engine: Engine = "cells") -> Scan:
-    """Read an input once, or twice where a document begins behind its first block."""
+def scan(
+    source: Source,
+    formats: Sequence[Format],
+    engine: Engine = "cells",
+    spool: Path | None = None,
+) -> Scan:
+    """Read an input once, or twice where a document begins behind its first block.
+
+    Rows of an input of several blocks go to files in `spool`, if that is given.
+    """
     scanner = _Scanner(source, formats, engine)
+    scanner.spool = spool
     for block in source.blocks():
         scanner.take(block)
         if scanner.too_late:
@@ -88,9 +105,10 @@ class _Scanner:
         self.read: list[pl.Series] = []
         self.rest = Tally()
         self.spelled: dict[int, bytes] = {}
+        self.spool: Path | None = None
         self.begun: dict[tuple[str, str], int] = {}  # the last line that opened something
         self.met: frozenset[str] = frozenset()  # document formats that look at this input
-        self.told = 0  # layouts whose example was looked at
+        self.told: set[Layout] = set()  # whose example was looked at
         self.too_late = False
 
     def take(self, block: Block) -> None:
@@ -137,9 +155,18 @@ class _Scanner:
             cut = self.source.cut(last)
             free = hits.filter(~barred & ((pl.col("line") != last) | pl.lit(not cut)))
             rows = reader.read(lines, free)
-            self.rows.setdefault(fmt.name, []).extend(rows)
             taken += [each.frame["line"] for each in rows]
+            self._keep(fmt, rows, last - lines.height + 1)
         return pl.concat(taken)
+
+    def _keep(self, fmt: Format, rows: Sequence[Rows], first: int) -> None:
+        held = self.rows.setdefault(fmt.name, [])
+        held += rows
+        if self.spool is None or first == 1:  # the first block may be the only one
+            return
+        for at, each in enumerate(held):
+            if not isinstance(each.held, Path):
+                held[at] = each.put_away(self.spool / f"{fmt.name}-{at}.arrow")
 
     def _within(
         self, fmt: Format, lines: pl.DataFrame, hits: pl.DataFrame, *, own: bool
@@ -162,9 +189,9 @@ class _Scanner:
 
     def _look_for_documents(self, texts: pl.Series) -> None:
         """Note the heads and openings of documents in lines, and in examples of new layouts."""
-        layouts = [each.layout for many in self.rows.values() for each in many]
-        new = pl.Series([layout.example for layout in layouts[self.told :]], dtype=pl.String)
-        self.told = len(layouts)
+        layouts = {each.layout for many in self.rows.values() for each in many} - self.told
+        new = pl.Series([layout.example for layout in layouts], dtype=pl.String)
+        self.told |= layouts
         texts = pl.concat([texts, new])
         self.met |= {fmt.name for fmt in self.documents if opening(texts, fmt)}
 
@@ -173,7 +200,7 @@ class _Scanner:
         lines = pl.concat([pl.DataFrame(schema=_LINES), *self.left])
         read = frozenset(line for each in self.read for line in each)
         rows = {name: many for name, many in self.rows.items() if many}
-        taken = sum(each.frame.height for many in rows.values() for each in many)
+        taken = sum(each.height for many in rows.values() for each in many)
         return Scan(self.source, lines, rows, taken, read, self.met, self.rest, self.spelled)
 
 

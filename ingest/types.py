@@ -6,10 +6,10 @@ raised. `Reading` holds the good and the refused together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     import polars as pl
@@ -231,6 +231,19 @@ class Accounting:
     suspicious: tuple[int, ...] = ()  # lines not ours with a number beside a performance unit
 
 
+class Table(Protocol):
+    """Rows that are too many for the memory, in order, some at a time."""
+
+    @property
+    def height(self) -> int:
+        """How many there are."""
+        ...
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """The rows, in frames of one schema; the first may be empty."""
+        ...
+
+
 @dataclass(frozen=True)
 class Reading:
     """What was read from one input or many.
@@ -247,6 +260,7 @@ class Reading:
     raw: Mapping[Span, bytes] = field(default_factory=dict)  # refused lines as they stand on disk
     overridden: tuple[Overridden, ...] = ()  # statements that rows contradict
     formats: tuple[Format, ...] = ()  # those it was read with: what its frames mean
+    streams: Mapping[str, Table] = field(default_factory=dict)  # in place of frames, provenance
 
 
 @dataclass(frozen=True)

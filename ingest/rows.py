@@ -1,0 +1,141 @@
+"""Rows that were read column by column: in memory, or in a file until they are wanted.
+
+`Rows` hold what their lines print, `BoundRows` a run of them with what is bound to all of these. A
+`Stream` gives the rows of a frame in order, a block at a time, with those that the fold gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+from assay.ingest.accept import BASE_TYPES
+from assay.ingest.layout import Layout
+from assay.ingest.schema import fields
+from assay.ingest.types import Cell, Schema
+
+SUPERSEDED = "superseded"
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Accepted rows of one layout, in order, without what is bound from outside."""
+
+    layout: Layout
+    held: pl.DataFrame | Path
+    height: int
+    first: int  # line of the first row
+
+    @classmethod
+    def of(cls, layout: Layout, frame: pl.DataFrame) -> Rows:
+        """Rows in memory; there is at least one."""
+        return cls(layout, frame, frame.height, int(frame["line"][0]))
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The columns that such lines print."""
+        if isinstance(self.held, pl.DataFrame):
+            return self.held
+        return pl.read_ipc(self.held.read_bytes())
+
+    def put_away(self, path: Path) -> Rows:
+        """The same rows, kept in a file."""
+        self.frame.write_ipc(path)
+        return Rows(self.layout, path, self.height, self.first)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundRows:
+    """A run of rows that are bound alike: the cells bound to each, and their values by column."""
+
+    rows: Rows
+    begin: int
+    height: int
+    first: int  # line of the first row
+    bound: Mapping[str, Cell] = field(default_factory=dict)
+    values: Mapping[str, pl.Series] = field(default_factory=dict)
+    said: Mapping[str, Cell] = field(default_factory=dict)  # by the nearest statement above
+    again: frozenset[int] = frozenset()  # lines of rows that a later one repeats
+
+    @cached_property
+    def last(self) -> int:
+        """The line of the last row."""
+        return int(self.rows.frame["line"][self.begin + self.height - 1])
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The rows with what is bound to them and the marks they bear."""
+        frame = self.rows.frame.slice(self.begin, self.height)
+        if self.again:
+            repeated = pl.col("line").is_in(sorted(self.again))
+            frame = frame.with_columns(mark=pl.when(repeated).then(pl.lit(SUPERSEDED)))
+        return frame.with_columns(
+            pl.lit(value).first().alias(name) for name, value in self.values.items()
+        )
+
+
+def full(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """The frame with every column of the schema, in order; those it lacks are unknown."""
+    types = dict(BASE_TYPES)
+    for spec in fields(schema).values():
+        types[spec.name] = spec.dtype
+        if spec.has_ulp:
+            types[f"{spec.name}_ulp"] = pl.Float64()
+    return frame.select(
+        pl.col(name) if name in frame.columns else pl.lit(None, dtype=dtype).alias(name)
+        for name, dtype in types.items()
+    )
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Rows of one table in order of lines: those of `runs`, made into frames, and `others`."""
+
+    runs: Sequence[BoundRows]
+    others: pl.DataFrame
+    frame_of: Callable[[BoundRows], pl.DataFrame]
+    height: int
+    by: Sequence[str] = ("line",)
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """The rows, a few blocks of lines at a time."""
+        above = 0
+        for group in _overlapping(self.runs):
+            below = max(run.last for run in group)
+            yield self._sorted([self._others(above, below), *map(self.frame_of, group)])
+            above = below
+        yield self._sorted([self._others(above, 2**32 - 1)])
+
+    def only(self, wanted: pl.Expr) -> Stream:
+        """The same without those of the others that are not wanted."""
+        others = self.others.filter(wanted)
+        return replace(self, others=others, height=self.height - self.others.height + others.height)
+
+    def whole(self) -> pl.DataFrame:
+        """All rows at once."""
+        parts = [self.others, *(self.frame_of(run) for run in self.runs)]
+        return self._sorted(part for part in parts if part.height)
+
+    def _others(self, above: int, below: int) -> pl.DataFrame:
+        return self.others.filter(pl.col("line").is_between(above + 1, below))
+
+    def _sorted(self, parts: Iterable[pl.DataFrame]) -> pl.DataFrame:
+        whole = pl.concat(parts)
+        return whole.sort(self.by, maintain_order=True)
+
+
+def _overlapping(runs: Sequence[BoundRows]) -> Iterator[list[BoundRows]]:
+    """Runs in order, those together whose lines lie among each other."""
+    group: list[BoundRows] = []
+    last = 0
+    for run in sorted(runs, key=lambda run: run.first):
+        if group and run.first > last:
+            yield group
+            group = []
+        group.append(run)
+        last = max(last, run.last)
+    if group:
+        yield group
