@@ -182,8 +182,8 @@ def arithmetic(report: Report) -> Section | None:
         .sort(by, descending=[False, False, False, True])
     )  # fmt: skip
     columns = [
-        Column("quantity"), Column("formula", "<", flexible=True), Column("tried", ">"),
-        Column("peak"), Column("n", ">"), Column("equal", ">"), Column("solved", ">"),
+        Column("quantity"), Column("formula", "<", flexible=True), Column("formulas tried", ">"),
+        Column("peak"), Column("n", ">"), Column("equal", ">"), Column("layers solved", ">"),
     ]  # fmt: skip
     rows = [
         [name, formula if kept else _none(formula, tried, apart), f"{tried}",
@@ -195,8 +195,8 @@ def arithmetic(report: Report) -> Section | None:
     n, same = counts["len"].sum(), counts["equal"].sum()
     section.parts.append(
         f"{same:,} of {n:,} equal at the printed precision. These are identities, not scores: the "
-        "implied number is made of printed ones. `tried` counts the formulas that were tried for "
-        "it; a `solved` row gave its layer count to the formula."
+        "implied number is made of printed ones. Of the formulas tried the one that fits most rows "
+        "is named; rows that nobody prints the layers of were solved for them, and prove less."
     )
     misses = _misses(checks)
     if misses is not None:
@@ -221,9 +221,11 @@ def _misses(checks: pl.DataFrame) -> Table | None:
     missed = checks.with_columns(off=units_off()).filter(~equal() | pl.col("exchanged"))
     if missed.is_empty():
         return None
-    columns = [Column("miss at", "<", flexible=True), Column("quantity"), Column("printed", ">"),
-               Column("implied", ">"), Column("printed/implied", ">"), Column("units off", ">"),
-               Column("formula", "<", flexible=True)]  # fmt: skip
+    columns = [
+        Column("not equal at", "<", flexible=True), Column("quantity"), Column("printed", ">"),
+        Column("implied", ">"), Column("printed/implied", ">"), Column("last digits off", ">"),
+        Column("formula", "<", flexible=True),
+    ]  # fmt: skip
     rows = [
         [f"{row['source']}:{row['line']}", row["quantity"], quantity(row["printed"], row["unit"]),
          quantity(row["implied"], row["unit"]),

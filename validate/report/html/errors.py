@@ -110,7 +110,8 @@ def by_configuration(report: Report) -> list[Plot]:
         if scope != "configuration":
             continue
         pairs = judged(report, every).join(named, on="case", how="left", maintain_order="left")
-        found.append(_by_configuration(name, pairs, models(report)))
+        known = pairs.with_columns(pl.col("label").fill_null("model unknown"))
+        found.append(_by_configuration(name, known, models(report)))
     return found
 
 

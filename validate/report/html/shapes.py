@@ -47,7 +47,7 @@ def _reached(report: Report) -> pl.DataFrame:
     return (
         timed.join(report.cases.gemm.drop("source", "line"), on="case", maintain_order="left")
         .join(table, on=["machine", "dtype"], maintain_order="left")
-        .drop_nulls(["m", "n", "k"])
+        .drop_nulls(["m", "n", "k", "peak"])
         .with_columns(b=pl.col("b").fill_null(1))
         .with_columns(
             flop=2e-9 * pl.col("b") * pl.col("m") * pl.col("n") * pl.col("k"),
