@@ -220,7 +220,29 @@ def test_short_names_stay_different(names: list[str]) -> None:
 def test_ticks_are_round_and_inside(low: float, ratio: float) -> None:
     for value in charts.ticks(low, low * ratio):
         assert low <= value <= low * ratio
-        assert f"{value:.0e}"[0] in "125"
+        assert f"{value:.1e}"[:3] in {"1.0", "1.5", "2.0", "3.0", "4.0", "5.0", "7.0"}
+
+
+def test_every_series_has_a_mark_of_its_own() -> None:
+    """A hundred users' models are drawn; the first seventy-two by different marks."""
+    marks = [(at % len(svg.SERIES), at % len(charts.SHAPES)) for at in range(72)]
+    assert len(set(marks)) == 72
+
+
+@DRAWN
+def test_models_are_told_apart(small: Report) -> None:
+    (plot,) = (one for one in errors.against(small) if "step_time" in one.title)
+    drawing = svg.drawn(plot.chart(), plot.title)
+    seen: dict[str, set[tuple[str, str]]] = {}
+    for model, path in re.findall(r"<path ([^>]*)><title>(\w+): ", drawing):
+        shape = re.search(r' d="([^"]*)"', model)
+        colour = re.search(r'stroke="([^"]*)"', model)
+        assert shape is not None
+        assert colour is not None
+        seen.setdefault(path, set()).add((shape[1], colour[1]))
+    assert len(seen) > 2
+    assert all(len(marks) == 1 for marks in seen.values()), "one mark per model"
+    assert len(set.union(*seen.values())) == len(seen), "no two models share one"
 
 
 def test_tables_of_plots_count_what_they_leave_out() -> None:

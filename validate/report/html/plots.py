@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
+from assay.validate.accuracy import TRUE
 from assay.validate.assess import Report
 from assay.validate.report.layout import Table
 
@@ -76,11 +77,12 @@ def short_names(names: Iterable[str], most: int) -> dict[str, str]:
 
 
 def models(report: Report) -> list[str]:
-    """Names of the models in one order for all plots: those to judge first, then baselines."""
+    """Models scored against truth, in one order for all plots: baselines after the others."""
     baselines = {model.name for model in report.models if model.baseline}
-    named = dict.fromkeys(
-        [*(model.name for model in report.models), *report.scored["model"].unique().sort()]
-    )
+    scored = report.scored.filter(pl.col("origin").is_in(TRUE))["model"].unique().sort().to_list()
+    known = dict.fromkeys(model.name for model in report.models)
+    named = [*(name for name in known if name in scored),
+             *(name for name in scored if name not in known)]  # fmt: skip
     return sorted(named, key=lambda name: name in baselines)
 
 
