@@ -31,6 +31,9 @@ accuracy: $(TEST)
 
 docs: $(TEST)
 	$(BIN)/python -m assay.ingest.describe docs/formats
+	$(BIN)/python -m assay.validate.cli.reference > docs/cli.md
+	$(BIN)/python -m assay.validate.api_page > docs/api.md
+	$(BIN)/python -m assay.validate.messages > docs/messages.md
 
 # speed and memory beside a loop of regular expressions: build/bench.json and docs/performance.md
 bench: $(TEST)

@@ -30,12 +30,13 @@ def _pattern(category: str, *alternatives: str, flags: int = 0) -> Pattern:
 
 
 _KEY_NAME = (
-    r"(?:[\w.-]*(?:api|access|secret|private|ssh|auth|encryption|license|account|wandb|hf)[_-]?key"
+    r"(?:[\w.-]*(?:api|access|secret|private|ssh|auth|encryption|license|account|wandb|hf|storage"
+    r"|service|deploy|signing|session|shared|master)[_-]?key"
     r"(?:[_-]?id)?|[\w.-]*(?:secret|passwd|password|passphrase|credentials?)"
     r"|(?:(?!(?:pad|eos|bos|unk|sep|cls|mask|eod|eot|special|image|start|end|stop|next|per|last"
     r"|first)[_-])[\w.-]+[_-])?token|pwd)"
 )
-_VALUE = r"""["']?(?![.\s])([^\s"',;&|<>(){}\[\]]{4,})"""
+_VALUE = r"""["']?(?![.\s])([^\s"',;&|<>(){}\[\]]{3,})"""
 _DOMAIN = (
     r"(?:edu|gov|mil|com|net|org|io|ai|cloud|local|localdomain|internal|lan|cluster|corp|intra"
     r"|private|home|arpa|eu|de|uk|fr|ch|at|it|es|nl|se|no|fi|dk|pl|cz|jp|cn|kr|tw|sg|au|ca|us)"
@@ -47,7 +48,7 @@ PATTERNS = (
     _pattern(
         "secret",
         r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
-        r"\b(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-\w+)\s+[A-Za-z0-9+/=]{16,}",
+        r"\b(?:ssh-(?:rsa|dss|ed25519)|ecdsa-sha2-\w+)\s+[A-Za-z0-9+/=]{16,}(?:\s+\S+@\S+)?",
         r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*",
         r"(?<![A-Za-z0-9])(?:hf_[A-Za-z0-9]{16,}|(?:AKIA|ASIA)[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{20,}"
         r"|github_pat_\w{20,}|glpat-[\w-]{16,}|sk-[\w-]{20,}|xox[abprs]-[\w-]{10,}|AIza[\w-]{30,}"
@@ -66,6 +67,7 @@ PATTERNS = (
         "secret",
         rf"(?<![\w-]){_KEY_NAME}[\"']?\s*(?:=|:(?!\w*:)|\.{{3,}})\s*{_VALUE}",
         rf"--{_KEY_NAME}\s+{_VALUE}",
+        rf"\b(?:password|passphrase)\s+{_VALUE}",
         rf"(?<![\w-])(?:key|auth)={_VALUE}",
         flags=re.I,
     ),
@@ -92,6 +94,8 @@ PATTERNS = (
         r"(?<![\w-])(?:host|hostname|host_name|nodename|node_name|master_addr|master_address"
         r"|slurmd_nodename|rdzv_endpoint|head_node)[\"']?\s*(?:=|:(?!\w*:)|\.{3,})\s*[\"']?"
         r"([A-Za-z][\w.-]*[\w])",
+        r"\b\w*(?:nodelist|hostlist)[\"']?\s*[=:]\s*[\"']?([A-Za-z][\w.,\[\]-]*[\w\]])",
+        r"^\s*((?:node|host|dgx|hgx|compute|gpu-|cn-?|gn-?)[\w.-]*[0-9][\w.-]*):\s",
         r"\bon\s+([A-Za-z][\w.-]*)\s+device\s+[0-9]",
         r"(?<!\S)\[([A-Za-z][\w.-]*):[0-9]+\]:",
         r"(?<!\S)([A-Za-z][A-Za-z0-9-]*)-worker-[0-9]+:",

@@ -12,6 +12,7 @@ from assay.ingest.read import read
 from assay.ingest.redact import Redactor
 
 from tests.cli.conftest import IRON, TABLE, Run
+from tests.conftest import FIXTURES
 
 PLANTED = (
     "quimby", "gpu-rack-17", "gpu-rack-18", "10.20.30.41", "10.20.30.42", "fe80::1ff:fe23:4567",
@@ -140,7 +141,8 @@ def test_findings_hold_no_secret(assay: Run, planted: Path, tmp_path: Path) -> N
         "token=512", "tokens=4096 max_tokens: 12", "eos_token='</s>'", "12:30:45", "c10::Error",
         "layers.0.mlp.weight", "commit=deadbeef0123456789deadbeef0123456789dead", "A100-SXM4-80GB",
         "time per token: 0.12 ms", "iteration 7/ 9 | lm loss: 6.1E+00 |", "std::vector",
-        "sort-key=time", "host: 12", "[default7]:", "user 1m3.4s", "6.1e+00", "fp8@H100",
+        "sort-key=time", "host: 12", "kv_key=3", "token_dropping: False",
+        "layer1: 3", "gpu0: 12", "[default7]:", "user 1m3.4s", "6.1e+00", "fp8@H100",
     ],
 )  # fmt: skip
 def test_numbers_and_labels_are_left(text: str) -> None:
@@ -156,6 +158,11 @@ def test_numbers_and_labels_are_left(text: str) -> None:
         ("ssh quimby@gpu-rack-17:~/x", "ssh user-1@host-1:~/x"),
         ("ip-10-0-1-2.ec2.internal up", "host-1 up"),
         ("--token s3cr3tv4lue", "--token secret-1"),
+        ("AZURE_STORAGE_KEY=ab/d+==", "AZURE_STORAGE_KEY=secret-1"),
+        ("SLURM_JOB_NODELIST=gpu-a-[7,8]", "SLURM_JOB_NODELIST=host-1"),
+        ("node001: iteration 1 | lm loss: 2", "host-1: iteration 1 | lm loss: 2"),
+        ("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA quimby@box", "secret-1"),
+        ("Namespace(user='quimby', lr=0.1)", "Namespace(user='user-1', lr=0.1)"),
         ("a 10.20.30.41:6000 b", "a ip-1:6000 b"),
         ("log-10.20.30.41.txt per10.20.30.41_0", "log-ip-1.txt perip-1_0"),
         ("https://wandb.ai/quimby/p", "https://wandb.ai/user-1/p"),
@@ -177,6 +184,20 @@ def test_pseudonyms_are_consistent_and_new() -> None:
     assert said == [other.text(text) for text in texts]
     assert said == ["host-1 and /home/user-2/x", "[host-2:0]: hi", "MASTER_ADDR=host-2",
                     "/home/user-1/user-2"]  # fmt: skip
+
+
+SAMPLES = ("arguments", "deepspeed", "gemm_table", "markdown_table", "megatron_iteration",
+           "nccl_tests", "step_rate", "ulysses_trace")  # fmt: skip
+
+
+def test_samples_of_formats_lose_their_hosts_and_nothing_else() -> None:
+    reading = read([FIXTURES / name for name in SAMPLES]).reading
+    hidden = Redactor(reading).redacted(reading)
+    for name, frame in reading.frames.items():
+        assert hidden.frames[name].drop("host").equals(frame.drop("host")), name
+        hosts = frame["host"].is_not_null()
+        assert hidden.frames[name]["host"].is_not_null().equals(hosts)
+    assert hidden.provenance.equals(reading.provenance)
 
 
 def test_redacting_twice_changes_nothing_more(planted: Path) -> None:
