@@ -52,6 +52,7 @@ UNITS: dict[str, Unit] = {
     "ms/iter": Unit("s", 1e-3),
     "ms/step": Unit("s", 1e-3),
     "T/s/GPU": Unit("token/s", 1),
+    "tok/s/GPU": Unit("token/s", 1),
     "tokens/s/GPU": Unit("token/s", 1),
     "tokens/sec/GPU": Unit("token/s", 1),
     "TFLOP": Unit("flop/s", 1e12),

@@ -12,7 +12,8 @@ from typing import Any
 
 from assay.ingest.own.description import describe
 from assay.ingest.own.fault import BadFormat
-from assay.ingest.own.guess import Found, Guess
+from assay.ingest.own.found import Found
+from assay.ingest.own.guess import Guess
 from assay.ingest.own.load import build, tested
 from assay.ingest.own.samples import read
 from assay.ingest.units import unit
@@ -59,10 +60,12 @@ def _text(found: Guess, name: str, samples: list[tuple[str, dict[str, Any]]]) ->
         head.append(
             f"before = {_literal(found.before)}   # what stands before that, a regular expression"
         )
-    head += [
-        f"separator = {_quoted(between)}",
-        f"assign = {_quoted(found.assign)}",
-    ]
+        if "[0-9]" in found.before:
+            head.append("# numbers there are not read; a grammar can (docs/own-formats.md)")
+    if found.grammar is None:
+        head += [f"separator = {_quoted(between)}", f"assign = {_quoted(found.assign)}"]
+    else:
+        head += ["grammar = '''", *found.grammar.splitlines(), "'''"]
     for at, column in enumerate(found.columns):
         head += ["", *_column(column, required=at == 0)]
     for line, values in samples:

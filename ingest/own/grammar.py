@@ -86,6 +86,17 @@ def cells(separators: Sequence[str], assign: str) -> str:
     return _CELLS.format(label=label, equals=equals, bar=bar, value=value)
 
 
+DICTIONARY = r"""dict_line: "{" metric (COMMA metric)* "}"
+metric: _OPEN KEY _CLOSE VALUE _QUOTE?
+COMMA.2: /\s*,\s*/
+_OPEN: /["\x27]/
+KEY: /[^"\x27:{}]+/
+_CLOSE.2: /["\x27]\s*:\s*["\x27]?/
+VALUE: /[^,{}\[\]"\x27]+(?=["\x27]?\s*[,}])/
+_QUOTE: /["\x27](?=\s*[,}])/
+"""
+"""Lines that are a dictionary of numbers and texts, as Python or JSON writes it."""
+
 _CELLS = r"""// labelled cells, in any order; any may be missing, a label may have no value
 cells_line: (cell? BAR)* cell?
 ?cell: metric | label

@@ -27,6 +27,9 @@ LINES = [
      {"epoch", "step", "train_loss", "step_time"}),
     ("Step 12/500 | loss: 2.31 | time_ms: 812.5 | gpus: 8 | done",
      {"step", "step_total", "loss", "time", "logged_gpus"}),
+    ("{'loss': 2.31, 'grad_norm': 1.25, 'epoch': 0.02}", {"loss", "grad_norm", "epoch"}),
+    ('2025-03-04 05:06:07 INFO out {"step": 7, "loss": 2.5, "by": "x y", "tokens_per_sec": 9.5}',
+     {"step", "loss", "by", "tokens_per_s"}),
     ('say "hi" step: 3 ; note: it\'s ; loss: nan', {"step", "note", "loss"}),
 ]  # fmt: skip
 
@@ -55,7 +58,7 @@ def test_a_format_of_ones_own_is_shown(assay: Run) -> None:
     assert "tok/s" in done.out
 
 
-@pytest.mark.parametrize(("line", "columns"), LINES, ids=[line[:12] for line, _ in LINES])
+@pytest.mark.parametrize(("line", "columns"), LINES, ids=[line[:16] for line, _ in LINES])
 def test_a_pasted_line_becomes_a_format_that_reads_it(
     assay: Run, tmp_path: Path, line: str, columns: set[str]
 ) -> None:
@@ -73,6 +76,29 @@ def test_a_pasted_line_becomes_a_format_that_reads_it(
     assert assay("ingest", log, "-o", tmp_path / "out", "--format", file).code == 0
 
 
+@pytest.mark.parametrize(
+    ("label", "value", "name", "unit"),
+    [
+        ("tokens_per_sec", "5", "tokens_per_s", "token/s"),
+        ("tok/s/gpu", "5", "tokens_per_gpu_per_s", "token/s"),
+        ("step_time_ms", "5", "step_time", "s"),
+        ("elapsed (ms)", "5", "elapsed", "s"),
+        ("time_s", "5", "time", "s"),
+        ("mem", "61.2 GiB", "mem", "B"),
+        ("loss_min", "5", "loss_min", None),  # the least loss, no minutes
+        ("loss_h", "5", "loss_h", None),
+        ("it_per_s", "5", "it_per_s", None),
+        ("lr", "nan", "lr", None),
+        ("gpus", "8", "logged_gpus", None),
+    ],
+)
+def test_a_unit_is_what_the_line_shows(label: str, value: str, name: str, unit: str | None) -> None:
+    from assay.ingest.own.found import columns
+
+    (column,) = columns({label: [value]})
+    assert (column.name, column.unit) == (name, unit)
+
+
 def test_lines_come_from_a_file_and_from_stdin(assay: Run, tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     log.write_text(f"hello\n{LINE}\n{LINE.replace('61.2GiB', '61.2')} eta=3h\n")
@@ -85,7 +111,7 @@ def test_lines_come_from_a_file_and_from_stdin(assay: Run, tmp_path: Path) -> No
 
 
 def test_what_holds_no_labelled_numbers_says_so(assay: Run) -> None:
-    for line in ("hello world", "", "{'loss': 0.25, 'lr': 1e-4}"):
+    for line in ("hello world", "", "{'loss': [1, 2]}"):
         done = assay("formats", "new", line)
         assert done.code == 4
         assert "docs/own-formats.md" in done.err
