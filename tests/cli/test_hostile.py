@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from assay.validate.report.html import svg
 
 from tests.cli.conftest import Ran, Run
 from tests.conftest import FIXTURES
@@ -128,6 +129,28 @@ def test_a_report_as_html(reported: tuple[Ran, Path]) -> None:
     assert all(link.startswith("#") for link in page.links)
     assert "x" * 1000 not in text
     assert "&lt;script&gt;alert(1)&lt;" in text
+
+
+def test_names_of_models_in_plots(assay: Run, tmp_path: Path) -> None:
+    """A table and a user's predictions whose names mean harm are drawn, as text."""
+    table = (FIXTURES / "markdown_table" / "mosaic_2022.md").read_text()
+    (tmp_path / "t.md").write_text("".join(table.splitlines(keepends=True)[:40]))
+    name = "<img src=x>\x1b[31m</svg>\"'"
+    cell = '"' + name.replace('"', '""') + '"'
+    rows = "".join(f"{n},tokens_per_gpu_per_s,1000,token/s,{cell}\n" for n in range(34, 38))
+    (tmp_path / "p.csv").write_text(f"line,quantity,value,unit,model\n{rows}")
+    done = assay("report", tmp_path / "t.md", "--predictions", tmp_path / "p.csv",
+                 "-o", tmp_path / "r.html")  # fmt: skip
+    assert done.code == 0, done.err
+    streams(done)
+    text = (tmp_path / "r.html").read_text()
+    page = Page()
+    page.feed(text)
+    assert "img" not in page.tags
+    assert "&lt;img src=x&gt;\\x1b[31m&lt;/svg&gt;" in text
+    if svg.available():
+        drawing = text[text.index("<svg ") : text.index("</svg>")]
+        assert "&lt;img src=x&gt;\\x1b[31m&lt;/svg&gt;" in drawing
 
 
 def test_findings(assay: Run, hostile: Path, tmp_path: Path) -> None:

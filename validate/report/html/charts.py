@@ -174,12 +174,18 @@ def _altair() -> Any:
 
 def _series(frame: pl.DataFrame, order: Sequence[str]) -> list[str]:
     """The series of the frame, in the order of the page."""
-    return sorted(frame["series"].unique().to_list(), key=order.index)
+    return sorted(frame["series"].unique().to_list(), key=_places(order).__getitem__)
+
+
+def _places(order: Sequence[str]) -> dict[str, int]:
+    """Where each series stands in the order of the page, under the name that is drawn."""
+    return {visible(name): at for at, name in enumerate(order)}
 
 
 def _colour(alt: Any, frame: pl.DataFrame, order: Sequence[str]) -> Any:
     names = _series(frame, order)
-    colours = [COLOURS[SERIES[order.index(name) % len(SERIES)]] for name in names]
+    places = _places(order)
+    colours = [COLOURS[SERIES[places[name] % len(SERIES)]] for name in names]
     return alt.Color(
         "series:N", title=None, scale=alt.Scale(domain=names, range=colours), sort=names,
         legend=alt.Legend(orient="top", columns=3, labelLimit=260, symbolSize=80),
@@ -188,7 +194,8 @@ def _colour(alt: Any, frame: pl.DataFrame, order: Sequence[str]) -> Any:
 
 def _points(alt: Any, frame: pl.DataFrame, order: Sequence[str]) -> Any:
     names = _series(frame, order)
-    shapes = [SHAPES[order.index(name) % len(SHAPES)] for name in names]
+    places = _places(order)
+    shapes = [SHAPES[places[name] % len(SHAPES)] for name in names]
     return alt.Chart(frame).mark_point(size=42, strokeWidth=1.4, opacity=0.85).encode(
         color=_colour(alt, frame, order),
         shape=alt.Shape("series:N", title=None, sort=names,
