@@ -7,7 +7,7 @@ are kept in `PROVENANCE`, one row each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -57,10 +57,13 @@ class Accepted(NamedTuple):
     refused: list[Diagnostic]
 
 
-def raw_frame(source: str, records: Sequence[Record], schema: Schema) -> pl.DataFrame:
-    """Records as a raw frame: text per column, with scales where a cell has one (see `decode`)."""
+def raw_frame(sources: Sequence[str], records: Sequence[Record], schema: Schema) -> pl.DataFrame:
+    """Records as a raw frame: text per column, with scales where a cell has one (see `decode`).
+
+    `sources` names the source of each record.
+    """
     data: dict[str, Any] = {
-        "source": [source] * len(records),
+        "source": list(sources),
         "line": [record.line for record in records],
         "column": [record.column for record in records],
         "mark": [record.mark for record in records],
@@ -105,12 +108,12 @@ def _others(records: Sequence[Record]) -> pl.Series:
     return joined.cast(OTHER).fill_null([])
 
 
-def provenance(source: str, frame: str, records: Sequence[Record], schema: Schema) -> pl.DataFrame:
-    """One row per cell that is not a plain value printed in its own row."""
+def provenance(frame: str, records: Iterable[tuple[str, Record]], schema: Schema) -> pl.DataFrame:
+    """One row per cell that is not a plain value printed in its own row; records by source."""
     specs = fields(schema)
     rows = [
         _provenance_row(source, frame, record, name, cell, specs[name])
-        for record in records
+        for source, record in records
         for name, cell in record.cells.items()
         if name in specs and not _plain(record, cell)
     ]

@@ -68,7 +68,7 @@ def _values(bound: Mapping[str, Cell], schema: Schema) -> dict[str, pl.Series]:
     """The bound values by column, each decoded once."""
     if not bound:
         return {}
-    decoded = decode(raw_frame("", [Record(0, dict(bound))], schema), schema)
+    decoded = decode(raw_frame([""], [Record(0, dict(bound))], schema), schema)
     specs = fields(schema)
     names = [name for name in bound if name in specs]
     of_rows = schema.to_schema().checks  # a check of whole rows might fail for each of them
@@ -80,7 +80,7 @@ def _values(bound: Mapping[str, Cell], schema: Schema) -> dict[str, pl.Series]:
 
 def bound_provenance(source: str, name: str, run: BoundRows, schema: Schema) -> pl.DataFrame:
     """Where the bound values of every row come from."""
-    of_one = provenance(source, name, [Record(0, dict(run.bound))], schema).drop("line")
+    of_one = provenance(name, [(source, Record(0, dict(run.bound)))], schema).drop("line")
     lines = run.rows.frame.slice(run.begin, run.height).select("line")
     return lines.join(of_one, how="cross").select(list(PROVENANCE))
 

@@ -54,7 +54,7 @@ from assay.ingest.types import (
 
 
 @dataclass
-class _Ledger:
+class Ledger:
     """What became of each line of one source."""
 
     claimed: dict[int, str] = field(default_factory=dict)  # line → format
@@ -63,6 +63,17 @@ class _Ledger:
     parts: set[tuple[int, int]] = field(default_factory=set)  # of lines that formats share
     diagnostics: list[Diagnostic] = field(default_factory=list)
     remarks: list[Diagnostic] = field(default_factory=list)
+
+
+@dataclass
+class Carved:
+    """One source on its way: what the formats made of it, and what became of its lines."""
+
+    source: Source
+    found: Scan
+    folds: list[tuple[Format, Folded]]
+    rows: dict[str, list[BoundRows]]
+    ledger: Ledger
 
 
 def read_source(
@@ -78,17 +89,29 @@ def read_source(
     With a folder `spool`, rows of a long input are kept there and come as `streams`, which can be
     read for as long as the folder is there.
     """
+    return finished(carved(source, formats, assumed, engine=engine, spool=spool), formats)
+
+
+def carved(
+    source: Source,
+    formats: Sequence[Format],
+    assumed: Mapping[str, Cell] | None = None,
+    *,
+    engine: Engine = "cells",
+    spool: Path | None = None,
+) -> Carved:
+    """Everything about one source but types and checks of the records that folds gave."""
     found = scan(source, formats, engine, spool)
     try:
-        return _read(source, found, formats, assumed or {})
+        return _carved(source, found, formats, assumed or {})
     except UnlikeError:
-        return _read(source, scan(source, formats, "folds"), formats, assumed or {})
+        return _carved(source, scan(source, formats, "folds"), formats, assumed or {})
 
 
-def _read(
+def _carved(
     source: Source, found: Scan, formats: Sequence[Format], assumed: Mapping[str, Cell]
-) -> Reading:
-    ledger = _Ledger(remarks=list(source.remarks))
+) -> Carved:
+    ledger = Ledger(remarks=list(source.remarks))
     for fault in source.refused:
         ledger.refused[fault.span.line] = "source"
         ledger.diagnostics.append(fault)
@@ -97,12 +120,20 @@ def _read(
     for fmt, folded in folds:
         if fmt.repeats:
             _mark_repeats(source, fmt, folded.records, rows, ledger)
+    return Carved(source, found, folds, rows, ledger)
+
+
+def finished(carved: Carved, formats: Sequence[Format]) -> Reading:
+    """Types and checks of what was carved: the reading of one source."""
+    source, found, folds, rows, ledger = (
+        carved.source, carved.found, carved.folds, carved.rows, carved.ledger,
+    )  # fmt: skip
     frames: dict[str, pl.DataFrame] = {}
     streams: dict[str, Stream] = {}
     origins = [pl.DataFrame(schema=PROVENANCE)]
     for fmt, folded in folds:
         for name, schema in fmt.schemas.items():
-            frame, origin = _accepted(source, fmt, name, schema, folded, ledger)
+            frame, origin = accepted([(carved, folded)], fmt, name, schema)
             origins.append(origin)
             mine = rows.get(fmt.name, []) if name == next(iter(fmt.schemas)) else []
             if mine:
@@ -124,12 +155,12 @@ def _read(
         provenance=origin,
         refused=tuple(sorted(ledger.diagnostics, key=lambda d: d.span)),
         remarks=tuple(sorted(ledger.remarks, key=lambda d: d.span)),
-        accounting=(_account(source, found, ledger),),
+        accounting=(account(source, found, ledger),),
         raw={d.span: found.raw(d.span.line) for d in ledger.diagnostics},
         overridden=tuple(
             each
             for fmt, folded in folds
-            for each in _overridden(source, fmt, folded, rows.get(fmt.name, []))
+            for each in overridden(source, fmt, folded, rows.get(fmt.name, []))
         ),
         formats=tuple(formats),
         streams=streams,
@@ -176,7 +207,7 @@ def _mark_repeats(
     fmt: Format,
     records: Sequence[Record],
     rows: dict[str, list[BoundRows]],
-    ledger: _Ledger,
+    ledger: Ledger,
 ) -> None:
     lines, remarks = superseded(fmt, source.name, records, rows.get(fmt.name, []))
     ledger.remarks += remarks
@@ -184,7 +215,7 @@ def _mark_repeats(
         rows[fmt.name] = [replace(run, again=frozenset(lines)) for run in rows[fmt.name]]
 
 
-def _overridden(
+def overridden(
     source: Source, fmt: Format, folded: Folded, rows: Sequence[BoundRows]
 ) -> list[Overridden]:
     main = next(iter(fmt.schemas))
@@ -198,7 +229,7 @@ def _overridden(
     return sorted(found, key=lambda each: each.line) if rows else found
 
 
-def _folded(source: Source, found: Scan, fmt: Format, ledger: _Ledger) -> Folded | None:
+def _folded(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Folded | None:
     """What a format makes of a source; a line that another format has is ambiguous."""
     single = fmt.lines == "single"
     hits = candidates(found.lines, fmt) if single else found.lines.filter(fmt.name in found.met)
@@ -236,7 +267,7 @@ def _seen(found: Scan, rows: Sequence[Rows]) -> Iterable[tuple[int, int]]:
         yield from each.frame.select("line", "column").iter_rows()
 
 
-def _double(fmt: Format, folded: Folded, ledger: _Ledger) -> list[int]:
+def _double(fmt: Format, folded: Folded, ledger: Ledger) -> list[int]:
     """Lines that another format has claimed too, unless each holds a part of its own there."""
     mine = folded.parts or set()
     lines = folded.claimed | {d.span.line for d in folded.refused}
@@ -254,7 +285,7 @@ def _bind(
     found: Scan,
     folds: Sequence[tuple[Format, Folded]],
     assumed: Mapping[str, Cell],
-    ledger: _Ledger,
+    ledger: Ledger,
 ) -> dict[str, list[BoundRows]]:
     """Bind configuration outside the records; the lines that were used are claimed."""
     rows = {fmt.name: [unbound(each) for each in found.rows.get(fmt.name, [])] for fmt, _ in folds}
@@ -280,30 +311,36 @@ def _bind(
     return rows
 
 
-def _accepted(
-    source: Source, fmt: Format, name: str, schema: Schema, folded: Folded, ledger: _Ledger
+def accepted(
+    sources: Sequence[tuple[Carved, Folded]], fmt: Format, name: str, schema: Schema
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The accepted rows of one frame and their provenance; refused rows go to the ledger."""
+    """The accepted rows of one frame and their provenance; refused rows go to the ledgers."""
     main = next(iter(fmt.schemas))
-    records = [
-        r for r in folded.records if (r.frame or main) == name and r.line not in ledger.refused
+    held = [
+        (each.source.name, record)
+        for each, folded in sources
+        for record in folded.records
+        if (record.frame or main) == name and record.line not in each.ledger.refused
     ]
-    raws = [raw_frame(source.name, records, schema)] if records else []
+    raws = [raw_frame([source for source, _ in held], [r for _, r in held], schema)] if held else []
     if name == main:
-        stands = ~pl.col("line").is_in(sorted(ledger.refused))
-        raws += [raw.filter(stands) for raw in folded.raw]
+        for each, folded in sources:
+            stands = ~pl.col("line").is_in(sorted(each.ledger.refused))
+            raws += [raw.filter(stands) for raw in folded.raw]
     if not raws:
         return pl.DataFrame(), pl.DataFrame(schema=PROVENANCE)
     raw = pl.concat(map(complete, raws), how="diagonal")
-    taken = accept(raw, schema, _places(records))
-    lost = {raw["line"][row] for row in taken.bad}
-    ledger.diagnostics += taken.refused
-    for line in lost:
-        ledger.claimed.pop(line, None)
-        ledger.refused[line] = fmt.name
-    kept = [r for r in records if r.line not in lost]
+    taken = accept(raw, schema, _places([record for _, record in held]))
+    ledgers = {each.source.name: each.ledger for each, _ in sources}
+    for fault in taken.refused:
+        ledgers[fault.span.source].diagnostics.append(fault)
+    lost = {(raw["source"][row], raw["line"][row]) for row in taken.bad}
+    for source, line in lost:
+        ledgers[source].claimed.pop(line, None)
+        ledgers[source].refused[line] = fmt.name
+    kept = [(source, record) for source, record in held if (source, record.line) not in lost]
     frame = taken.frame.sort("source", "line", maintain_order=True)
-    return frame, provenance(source.name, name, kept, schema)
+    return frame, provenance(name, kept, schema)
 
 
 def _places(records: Sequence[Record]) -> Place:
@@ -316,7 +353,7 @@ def _places(records: Sequence[Record]) -> Place:
     return place
 
 
-def _account(source: Source, found: Scan, ledger: _Ledger) -> Accounting:
+def account(source: Source, found: Scan, ledger: Ledger) -> Accounting:
     # a line of several parts, at carriage returns, is what the worst of them is
     refused = ledger.refused.keys()
     claimed = ledger.claimed.keys() - refused
@@ -344,4 +381,4 @@ def columns_of(schema: Schema) -> list[str]:
     return names
 
 
-__all__ = ["Region", "columns_of", "read_source"]
+__all__ = ["Carved", "Region", "carved", "columns_of", "finished", "read_source"]

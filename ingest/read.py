@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from assay.ingest.batch import finished_together
 from assay.ingest.chunks import Chunk, Watch, plan, unwatched
 from assay.ingest.formats import FORMATS
 from assay.ingest.inputs import COMPANIONS, COMPRESSED, assumed, inputs, shown, side_file
@@ -18,7 +19,7 @@ from assay.ingest.load import load
 from assay.ingest.merge import merge, renamed, together
 from assay.ingest.own.installed import known
 from assay.ingest.own.load import OwnFormat
-from assay.ingest.pipeline import read_source
+from assay.ingest.pipeline import carved, read_source
 from assay.ingest.source import STDIN, Source, open_source
 from assay.ingest.types import Cell, Code, Diagnostic, Format, Outcome, Reading, Span
 from assay.ingest.workers import run
@@ -97,10 +98,46 @@ def read_chunk(
     Paths are relative to `root`, names are as given. The rows of a single long input are kept in
     the folder `spool`, where one is given.
     """
-    spool = spool if len(chunk.paths) == 1 else None
-    outcomes = [each for unit in chunk.units for each in _read_unit(how, unit, root, spool)]
+    if len(chunk.paths) == 1:
+        return together(_read_unit(how, chunk.paths, root, spool))
+    alone = [unit[0] for unit in chunk.units if len(unit) == 1]
+    outcomes = [_read_alone(how, alone, root)]
+    for unit in chunk.units:
+        outcomes += _read_unit(how, unit, root, None) if len(unit) > 1 else ()
     readings = [outcome.reading for outcome in outcomes]
     return Outcome(merge(readings), tuple(d for each in outcomes for d in each.unreadable))
+
+
+def _read_alone(how: Recipe, paths: Sequence[str], root: Path) -> Outcome:
+    """Inputs that differ: what costs by the query is done for all of them at once."""
+    unreadable: list[Diagnostic] = []
+    sources: list[tuple[Source, dict[str, Cell]]] = []
+    for path in paths:
+        opened, said, faults = _opened(how, path, root)
+        unreadable += faults
+        if opened is not None:
+            sources.append((opened, said))
+    try:
+        done = [carved(opened, how.formats, said) for opened, said in sources]
+        return Outcome(finished_together(done, how.formats), tuple(unreadable))
+    except Exception:  # whose fault it was, each of them alone will show
+        readings = [_survived(opened, how, said, None) for opened, said in sources]
+    unreadable += [each for each in readings if isinstance(each, Diagnostic)]
+    good = [each for each in readings if isinstance(each, Reading)]
+    return Outcome(merge(good), tuple(unreadable))
+
+
+def _opened(
+    how: Recipe, path: str, root: Path
+) -> tuple[Source | None, dict[str, Cell], tuple[Diagnostic, ...]]:
+    """A source, what is assumed of it, and what could not be read of it and beside it."""
+    opened = open_source(path if path == STDIN else root / path, shown(path))
+    if isinstance(opened, Diagnostic):
+        return None, {}, (opened,)
+    side = side_file(root / path)
+    if isinstance(side, Diagnostic):
+        return opened, dict(how.stated), (side,)
+    return opened, {**side, **how.stated}, ()
 
 
 def _read_unit(
@@ -109,13 +146,10 @@ def _read_unit(
     """Inputs that looked alike when the work was planned; what they hold now decides."""
     known: dict[tuple[object, ...], Reading] = {}
     for path in unit:
-        opened = open_source(path if path == STDIN else root / path, shown(path))
-        if isinstance(opened, Diagnostic):
-            yield Outcome(merge([]), (opened,))
+        opened, said, unreadable = _opened(how, path, root)
+        if opened is None:
+            yield Outcome(merge([]), unreadable)
             continue
-        side = side_file(root / path)
-        unreadable = (side,) if isinstance(side, Diagnostic) else ()
-        said = {**(side if isinstance(side, dict) else {}), **how.stated}
         same = opened.sha256 if len(unit) > 1 else opened.name
         key = (same, tuple(sorted(said.items())))
         if key in known:

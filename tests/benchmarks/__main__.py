@@ -129,12 +129,15 @@ def memory(name: str, size: int) -> list[dict[str, object]]:
 def many(count: int) -> list[dict[str, object]]:
     """Dumps with their configurations per second, the report and the start included."""
     folder = inputs.dumps(BUILD, count)
-    report = fresh("report.json")
-    seconds, _ = whole([ASSAY, "report", folder, "-o", report], ends=(0, 1))
-    read = json.loads(report.read_text(encoding="utf-8"))
-    if len(read["sources"]) != 2 * count or any(each["refused"] for each in read["sources"]):
-        raise Failed("not every dump is in the report")
-    taken, _ = whole([ASSAY, "ingest", folder, "-o", fresh("dumps")])
+    seconds, _ = whole([ASSAY, "report", folder], ends=(0, 1))
+    out = fresh("dumps")
+    taken, _ = whole([ASSAY, "ingest", folder, "-o", out])
+    said = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    if len(said["sources"]) != 2 * count or any(each["refused"] for each in said["sources"]):
+        raise Failed("not every dump was read")
+    rows = said["frames"]["deepflow_dump"]["rows"], said["frames"]["deepflow_config"]["rows"]
+    if rows != (count, count):
+        raise Failed(f"{rows} dumps and configurations of {count}")
     return [
         entry("dumps_per_s", [count / seconds], "1/s"),
         entry("dumps_files_per_s", [2 * count / seconds], "1/s"),

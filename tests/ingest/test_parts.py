@@ -21,11 +21,11 @@ from assay.ingest.chunks import Chunk, plan
 from assay.ingest.formats import FORMATS
 from assay.ingest.inputs import inputs
 from assay.ingest.load import load
-from assay.ingest.merge import renamed
+from assay.ingest.merge import merge, renamed
 from assay.ingest.own.installed import known
 from assay.ingest.parts import Another, Share, identity, ingest, make_part
-from assay.ingest.pipeline import read_source
-from assay.ingest.read import read, recipe
+from assay.ingest.pipeline import carved, read_source
+from assay.ingest.read import read, read_chunk, recipe
 from assay.ingest.source import Source, source
 from assay.ingest.types import Code
 from assay.ingest.workers import processes, run
@@ -132,11 +132,12 @@ def test_identical_content_is_parsed_once(
 ) -> None:
     parsed = []
 
-    def counted(source: Source, *rest: Any) -> Any:
+    def counted(source: Source, *rest: Any, **more: Any) -> Any:
         parsed.append(source.name)
-        return read_source(source, *rest)
+        return carved(source, *rest, **more)
 
-    monkeypatch.setattr("assay.ingest.read.read_source", counted)
+    monkeypatch.setattr("assay.ingest.read.carved", counted)
+    monkeypatch.setattr("assay.ingest.pipeline.carved", counted)
     outcome = read([tmp_path])
     assert len(parsed) == len({path.read_bytes() for path in logs}) < len(logs)
     assert len(outcome.reading.accounting) == len(logs)
@@ -289,12 +290,13 @@ def test_a_folder_of_others_is_left_alone(tmp_path: Path) -> None:
 def test_a_bug_costs_its_file_only(
     tmp_path: Path, logs: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def sometimes(source: Source, *rest: Any) -> Any:
+    def sometimes(source: Source, *rest: Any, **more: Any) -> Any:
         if source.name.endswith("run0003.log"):
             raise ZeroDivisionError("by zero")
-        return read_source(source, *rest)
+        return carved(source, *rest, **more)
 
-    monkeypatch.setattr("assay.ingest.read.read_source", sometimes)
+    monkeypatch.setattr("assay.ingest.read.carved", sometimes)
+    monkeypatch.setattr("assay.ingest.pipeline.carved", sometimes)
     done = ingest([tmp_path / "logs"], tmp_path / "out", HOW)
     (fault,) = done.unreadable
     assert (fault.span.source, fault.code) == (logs[3].as_posix(), Code.UNREADABLE)
@@ -353,7 +355,7 @@ def test_ingested_folders_are_inputs_too(tmp_path: Path, logs: list[Path]) -> No
 
 
 def test_own_formats_reach_the_workers(tmp_path: Path, few: None) -> None:
-    own = ROOT / "examples" / "own_format" / "swift_step.toml"
+    own = ROOT / "examples/own_format/swift_format/swift_step.toml"
     how = recipe({}, known((str(own),)))
     logs = [tmp_path / f"{at}.log" for at in range(6)]
     for at, log in enumerate(logs):
@@ -362,3 +364,20 @@ def test_own_formats_reach_the_workers(tmp_path: Path, few: None) -> None:
     ingest(logs, tmp_path / "two", how, engine=processes(2))
     assert list(one.rows.values()) == [6]
     assert bytes_of(tmp_path / "two") == bytes_of(tmp_path / "one")
+
+
+def test_inputs_read_together_are_read_as_each_alone(tmp_path: Path) -> None:
+    small = [p.as_posix() for p in everything(FIXTURES) if p.stat().st_size < 20_000]
+    (tmp_path / "bad.md").write_text(
+        "| TP | Sec/it |\n|--|--|\n| 8 | x |\n| 0 | 1.0 |\n| 8 | 1.0 |\n"
+    )
+    paths = [*small, str(tmp_path / "bad.md")]
+    together = read_chunk(HOW, Chunk(tuple((path,) for path in paths)))
+    alone = merge([read_chunk(HOW, Chunk(((path,),))).reading for path in paths])
+    assert len(together.reading.refused) > 0
+    assert list(together.reading.frames) == list(alone.frames)
+    for name, frame in alone.frames.items():
+        assert_frame_equal(together.reading.frames[name], frame)
+    assert_frame_equal(together.reading.provenance, alone.provenance)
+    for field in ("refused", "remarks", "accounting", "raw", "overridden"):
+        assert getattr(together.reading, field) == getattr(alone, field)
