@@ -100,12 +100,15 @@ def _pieces(
 
 def _runs(file: Path) -> Iterator[tuple[str, int, int]]:
     """Source, first row and number of rows of each run of one source in a file."""
-    runs = (
-        pl.scan_parquet(file)
-        .select(pl.col("source").rle())
-        .unnest("source")
-        .collect(engine="in-memory")
-    )
+    scan = pl.scan_parquet(file)
+    source = pl.col("source")
+    ends = scan.select(first=source.min(), last=source.max(), rows=pl.len())
+    first, last, rows = ends.collect(engine="streaming").row(0)
+    if first == last:  # a long input stands alone in its part
+        if rows:
+            yield first, 0, rows
+        return
+    runs = scan.select(source.rle()).unnest("source").collect(engine="in-memory")
     offset = 0
     for rows, source in runs.iter_rows():
         yield source, offset, rows

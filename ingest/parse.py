@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 
 from assay.ingest.types import Code, Diagnostic, Span
-from lark import Lark, Token, Tree
+from lark import Lark, Token, Tree, lexer
 from lark.exceptions import (
     LarkError,
     UnexpectedCharacters,
@@ -64,6 +65,8 @@ def build(text: str, *, strict: bool = False) -> Lark:
     `strict` refuses terminals that collide (needs interegular; tests use it). Raises GrammarFault
     where there is no such parser.
     """
+    # where interegular is installed, Lark compares every two terminals: only `strict` wants that
+    lexer.has_interegular = strict and find_spec("interegular") is not None
     try:
         return Lark(
             text,

@@ -137,7 +137,7 @@ class _Scanner:
         kept = lines.filter(left)
         if not block.plain:
             self.spelled.update((line, block.raw(line)) for line in kept["line"])
-        self.left.append(kept)
+        self.left.append(_copied(kept))
         self.read.append(lines["line"].filter(left & mine))
 
     def _read_columns(self, lines: pl.DataFrame, hits: pl.DataFrame) -> pl.Series:
@@ -202,6 +202,11 @@ class _Scanner:
         rows = {name: many for name, many in self.rows.items() if many}
         taken = sum(each.height for many in rows.values() for each in many)
         return Scan(self.source, lines, rows, taken, read, self.met, self.rest, self.spelled)
+
+
+def _copied(lines: pl.DataFrame) -> pl.DataFrame:
+    """The same lines without the memory of the block they came from."""
+    return lines.with_columns(text=pl.Series(lines["text"].to_list(), dtype=pl.String))
 
 
 def _none(lines: pl.DataFrame) -> pl.Series:
