@@ -81,7 +81,7 @@ def read_source(
     formats: Sequence[Format],
     assumed: Mapping[str, Cell] | None = None,
     *,
-    engine: Engine = "cells",
+    engine: Engine = "auto",
     spool: Path | None = None,
 ) -> Reading:
     """Read one source with the given formats; `assumed` are values of a side file or the caller.

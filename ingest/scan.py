@@ -22,8 +22,12 @@ from assay.ingest.rows import Rows
 from assay.ingest.source import Block, Source
 from assay.ingest.types import Format
 
-Engine = Literal["cells", "folds"]
-"""`folds` leaves every line to the fold of its format; `cells` gives the same, faster."""
+Engine = Literal["auto", "cells", "folds"]
+"""`folds` leaves every line to the fold of its format; `cells` gives the same, faster, where there
+are more than a `FEW` lines; `auto` chooses."""
+
+FEW = 300
+"""Lines of records that are read one by one sooner than their layouts are learnt."""
 
 _LINES = {"line": pl.UInt32, "text": pl.String}
 
@@ -57,7 +61,7 @@ class Scan:
 def scan(
     source: Source,
     formats: Sequence[Format],
-    engine: Engine = "cells",
+    engine: Engine = "auto",
     spool: Path | None = None,
 ) -> Scan:
     """Read an input once, or twice where a document begins behind its first block.
@@ -98,8 +102,9 @@ class _Scanner:
         self.readers = {
             fmt.name: Columnwise(fmt, source, _rivals(fmt, self.single))
             for fmt in self.single
-            if fmt.cells is not None and engine == "cells"
+            if fmt.cells is not None and engine != "folds"
         }
+        self.few = FEW if engine == "auto" else 0
         self.rows: dict[str, list[Rows]] = {}
         self.left: list[pl.DataFrame] = []
         self.read: list[pl.Series] = []
@@ -145,7 +150,7 @@ class _Scanner:
         taken = [pl.Series(dtype=pl.UInt32)]
         for fmt in self.single:
             reader = self.readers.get(fmt.name)
-            if reader is None or not hits.height:
+            if reader is None or not hits.height or (hits.height < self.few and not self.rows):
                 continue
             barred = _none(hits)
             for other in self.single:
