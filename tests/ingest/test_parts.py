@@ -260,6 +260,7 @@ def test_shares_leave_what_is_missing_by_name(tmp_path: Path, logs: list[Path]) 
 def test_the_same_part_twice_is_no_matter(tmp_path: Path, logs: list[Path]) -> None:
     """As when a scheduler runs a task again of which it lost the answer."""
     home = tmp_path / PARTS
+    home.mkdir()
     (chunk,) = plan([path.as_posix() for path in logs])
     asked = identity(HOW)
     first = make_part(HOW, asked, home, Path(), chunk)
