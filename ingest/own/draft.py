@@ -67,7 +67,7 @@ def _text(found: Guess, name: str, samples: list[tuple[str, dict[str, Any]]]) ->
     else:
         head += ["grammar = '''", *found.grammar.splitlines(), "'''"]
     for at, column in enumerate(found.columns):
-        head += ["", *_column(column, required=at == 0)]
+        head += ["", *_column(column, required=at == 0 and column.type == "integer")]
     for line, values in samples:
         head += ["", "[[samples]]", f"line = {_quoted(line)}"]
         inside = [f"{key} = {_value(found, key, value)}" for key, value in values.items()]

@@ -74,6 +74,9 @@ def columns(values: Mapping[str, Sequence[str]]) -> tuple[Found, ...]:
         numbers = [number_of(text) for text in held]
         if not held or not normalise(label):
             continue
+        totals = [number.total for number in numbers if number is not None]
+        if any(totals) and (not all(totals) or _said_unit(label)):
+            continue  # `40/80` in some unit: which of the two is it
         if all(number is not None for number in numbers):
             column = _numeric(label, [number for number in numbers if number is not None])
         elif any(number is not None for number in numbers):

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
+from assay.ingest.own.description import describe
 from assay.ingest.own.fault import BadFormat
 from assay.ingest.own.load import build, together
 from assay.ingest.own.load import tested as own
@@ -17,6 +18,8 @@ from assay.ingest.pipeline import read_source
 from assay.ingest.schema import fields
 from assay.ingest.source import source
 from assay.ingest.types import Code, Diagnostic, Format, Reading
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 
@@ -179,6 +182,43 @@ values = {{ step = 12, lm_loss = {values} }}
     reading = read(own("c.toml", text), line + "\n")
     assert reading.frames["cells"].select("step", "lm_loss").rows() == [(12, float(values))]
     conserved(reading)
+
+
+NAMES = st.from_regex(r"[a-z][a-z_]{0,8}", fullmatch=True)
+NUMBERS = st.one_of(
+    st.integers(-(10**9), 10**9).map(str),
+    st.floats(-1e9, 1e9).map(lambda value: f"{value:.6g}"),
+    st.sampled_from(["nan", "inf", "1e-05"]),
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    cells=st.dictionaries(NAMES, NUMBERS, min_size=1, max_size=6),
+    separator=st.sampled_from([" ", "|", ", ", ";", " - "]),
+    assign=st.sampled_from(["=", ": ", "->"]),
+    prefix=st.sampled_from(["", "[2025-01-01 10:00:00] ", "3: ", "[node0137:0]: "]),
+)
+def test_every_cell_comes_back(
+    cells: dict[str, str], separator: str, assign: str, prefix: str
+) -> None:
+    """What is printed under the labels of a line is what stands in its row, whatever the line."""
+    said = {"tick": "7", **{f"x{name}": value for name, value in cells.items()}}
+    line = separator.join(f"{name}{assign}{value}" for name, value in said.items())
+    text = [f"name = 'made'\nheads = ['tick']\nseparator = '{separator}'\nassign = '{assign}'"]
+    text += [f"[columns.{name}]" for name in said]
+    values = ", ".join(f"{name} = '{value}'" for name, value in said.items() if value != "nan")
+    text.append(f"[[samples]]\nline = '{line}'\nvalues = {{ {values} }}")
+    described = describe("m.toml", "\n".join(text))
+    reading = read(build(described), f"{line}\n{prefix}{line}\n")
+    conserved(reading)
+    for row in reading.frames["made"].iter_rows(named=True):
+        read_back = {name: row[name] for name in said}
+        assert [repr(value) for value in read_back.values()] == [
+            repr(float(value)) for value in said.values()
+        ]
+    assert reading.frames["made"].height == 2
+    assert not reading.refused
 
 
 def test_only_declared_labels_are_read() -> None:
