@@ -12,7 +12,8 @@ from assay.validate.identities.finding import Finding, ordered
 from assay.validate.identities.laws import find, named
 
 ECHOES = {"unit-slip", "copied-row", "utilisation-above-one", "rate-above-peak",
-          "time-below-roofline", "parameters-of-shape"}  # fmt: skip
+          "time-below-roofline", "parameters-of-shape",
+          "hfu-below-mfu"}  # fmt: skip
 """Laws that see the consequences of what relations between cells explain better."""
 
 

@@ -1,4 +1,4 @@
-"""What no run can do: more than the peak, less than the roofline, a thousandth of others."""
+"""What no run can do: more than the peak, less than the roofline, more useful work than work."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 from assay.ingest.types import Span
-from assay.model.machine import machines
+from assay.model.machine import candidates, machines
 from assay.validate.identities.counting import WIDTHS
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Finding, Number
@@ -16,14 +16,6 @@ from assay.validate.identities.runs import MEASURED, UNITS, label
 UTILISATIONS = ("mfu", "hfu", "mfu_weights", "hfu_weights")
 MARGIN = 1.05
 """Clocks above the datasheet's and masks counted in full account for less than this."""
-
-THOUSAND = (300.0, 3000.0)
-"""A ratio to the rest of a column that only a unit can explain."""
-
-ALIKE = 4.0
-"""Within this factor of their median the rest of a column is of one kind."""
-
-LEAST_ROWS = 4
 
 
 def above_one(evidence: Evidence) -> list[Finding]:
@@ -118,7 +110,7 @@ def faster_than_peak(evidence: Evidence) -> list[Finding]:
             kind="identity",
             severity="error",
             spans=(evidence.span(row["case"]),),
-            observed=(_number(row, "step_time"),),
+            observed=(printed(row, "step_time"),),
             implied=(Number("step_time", row["least"], row["least"], float("inf"), "s"),),
             explanation=f"the products of all layers alone take {row['least']:.4g} s at the peak",
             meaning="Do not use the time; a batch, a GPU count or a unit of the row is wrong.",
@@ -127,58 +119,6 @@ def faster_than_peak(evidence: Evidence) -> list[Finding]:
         )
         for row in table.iter_rows(named=True)
     ]
-
-
-def unit_slips(evidence: Evidence) -> list[Finding]:
-    """A number a thousand times away from a column whose other numbers are of one kind."""
-    runs = evidence.runs
-    found = []
-    for name in MEASURED:
-        if runs.is_empty():
-            break
-        value = pl.col(name)
-        middle = value.median().over("source", "group")
-        ratio = pl.max_horizontal(value / middle, middle / value)
-        odd = ratio.is_between(*THOUSAND) & (ratio.is_not_null())
-        rest = (ratio > ALIKE).sum().over("source", "group") == odd.sum().over("source", "group")
-        enough = value.count().over("source", "group") >= LEAST_ROWS
-        few = odd.sum().over("source", "group") <= 1
-        table = runs.with_columns(middle=middle).filter(odd & rest & enough & few)
-        table = table.filter(~pl.col("case").is_in(_vouched(evidence, name)))
-        for row in table.iter_rows(named=True):
-            times = "1000 times" if row[name] > row["middle"] else "a thousandth of"
-            found.append(
-                Finding(
-                    law="unit-slip",
-                    kind="statistical",
-                    severity="warning",
-                    spans=(evidence.span(row["case"]),),
-                    observed=(_number(row, name),),
-                    implied=(Number(name, row["middle"], row["middle"] / ALIKE,
-                                    row["middle"] * ALIKE, UNITS[name]),),
-                    explanation=f"{label(name)} is about {times} the others of its column",
-                    meaning="The cell is probably in another unit than its column.",
-                    cases=(row["case"],),
-                    quantities=(name,),
-                )
-            )  # fmt: skip
-    return found
-
-
-def _vouched(evidence: Evidence, name: str) -> list[str]:
-    """Runs in which some relation or formula that the document keeps confirms the number."""
-    held = evidence.checked.filter("believed", "hit", pl.col("cells").list.contains(name))
-    found = set(held["case"])
-    for each, choice in evidence.choices:
-        names = each.rows.table["case"].gather(choice.at).to_list()
-        said = each.rows.table["says"].gather(choice.at).to_list()
-        if choice.believed:
-            found |= {
-                case
-                for case, hit, says in zip(names, choice.hits, said, strict=True)
-                if hit == 1 and name in (choice.quantity, says)
-            }
-    return sorted(found)
 
 
 def _peak(runs: pl.DataFrame) -> pl.Expr:
@@ -195,8 +135,55 @@ def _peak(runs: pl.DataFrame) -> pl.Expr:
     return pl.coalesce(
         key.replace_strict(by_type, default=None, return_dtype=pl.Float64),
         pl.col("machine").replace_strict(by_name, default=None, return_dtype=pl.Float64),
+        pl.col("gpu").replace_strict(
+            _by_label(runs, by_name), default=None, return_dtype=pl.Float64
+        ),
         pl.lit(max(by_name.values())),
     )
+
+
+def _by_label(runs: pl.DataFrame, by_name: dict[str, float]) -> dict[str, float]:
+    """Highest peak of the devices that a printed name leaves open: an A100 of any memory."""
+    found = {}
+    for label_ in runs["gpu"].drop_nulls().unique():
+        peaks = [by_name[name] for name in candidates(label_) if name in by_name]
+        if peaks:
+            found[label_] = max(peaks)
+    return found
+
+
+def below_mfu(evidence: Evidence) -> list[Finding]:
+    """HFU below MFU, in documents whose other rows have it above or equal."""
+    runs = evidence.runs
+    found = []
+    for hfu, mfu in (("hfu", "mfu"), ("hfu_weights", "mfu_weights")):
+        if runs.is_empty():
+            break
+        low, keeps = pl.col(f"{mfu}_low"), pl.col(hfu) >= pl.col(mfu)
+        table = (
+            runs.filter(pl.col(hfu).is_not_null() & pl.col(mfu).is_not_null())
+            .with_columns(kept=keeps.sum().over("source"), n=pl.len().over("source"))
+            .filter((pl.col(f"{hfu}_high") < low) & (pl.col("kept") >= 2))
+            .filter(pl.col("kept") * 2 > pl.col("n"))
+        )
+        for row in table.to_dicts():
+            found.append(
+                Finding(
+                    law="hfu-below-mfu",
+                    kind="identity",
+                    severity="warning",
+                    spans=(evidence.span(str(row["case"])),),
+                    observed=(printed(row, hfu), printed(row, mfu)),
+                    implied=(),
+                    explanation=f"{label(hfu)} {row[hfu]:.4g} is below {label(mfu)} "
+                    f"{row[mfu]:.4g}, unlike {row['kept']} of {row['n']} rows",
+                    meaning="Recomputation adds to what the hardware does; one of the two is "
+                    "wrong, or they are exchanged.",
+                    cases=(str(row["case"]),),
+                    quantities=(hfu, mfu),
+                )
+            )
+    return found
 
 
 def _said_peak(row: dict[str, Any]) -> str:
@@ -210,7 +197,8 @@ def _over(table: pl.DataFrame, name: str, limit: pl.Expr) -> list[dict[str, Any]
     return table.filter(pl.col(f"{name}_low") > limit).to_dicts()
 
 
-def _number(row: dict[str, Any], name: str) -> Number:
+def printed(row: dict[str, Any], name: str) -> Number:
+    """A printed value of a run with its interval."""
     low, value, high = (float(row[n]) for n in (f"{name}_low", name, f"{name}_high"))
     return Number(name, value, low, high, UNITS[name])
 
@@ -223,7 +211,7 @@ def _bound(
         kind="identity",
         severity="error",
         spans=(evidence.span(str(row["case"])),),
-        observed=(_number(row, name),),
+        observed=(printed(row, name),),
         implied=(Number(name, limit, 0.0, limit, UNITS[name]),),
         explanation=said,
         meaning="Do not use the number; a unit, a batch or a GPU count behind it is wrong.",

@@ -15,6 +15,7 @@ from assay.validate.identities.finding import Finding, Number
 from assay.validate.identities.following import Choice, Followed
 from assay.validate.identities.misses import other_formula
 from assay.validate.identities.runs import UNITS, label
+from assay.validate.identities.speeds import EXCHANGED
 
 FORMULA = "formula"
 DEFINITION = "definition"
@@ -97,7 +98,7 @@ def definitions(evidence: Evidence) -> list[Finding]:
             Finding(
                 law=DEFINITION,
                 kind="convention",
-                severity="note",
+                severity="warning" if row["variant"] == EXCHANGED else "note",
                 spans=(evidence.span(row["case"]),),
                 observed=(),
                 implied=(),

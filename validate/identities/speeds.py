@@ -35,12 +35,18 @@ _LAWS = {
 }
 
 _GPUS = pl.col("gpus").cast(pl.Float64)
+EXCHANGED = "the rate of the job: the two columns are exchanged"
 _VARIANTS = {
     "per GPU": 1.0 / _GPUS,
     "of the job": _GPUS,
     "per replica": 1.0 / pl.col("dp").cast(pl.Float64),
     "per node": 1.0 / pl.col("nodes").cast(pl.Float64),
 }
+_PER_GPU_VARIANTS = {
+    **{f"per node of {gpus}": pl.lit(float(gpus)) for gpus in (4, 8, 16)},
+    EXCHANGED: _GPUS * _GPUS,
+}
+"""Of tokens/s per GPU beside tokens/s alone: what is left when neither time nor batch is told."""
 
 
 def samples(name: str, end: str) -> pl.Expr:
@@ -58,15 +64,31 @@ def cells(name: str) -> tuple[str, ...]:
 
 
 def _relation(one: str, other: str) -> Relation:
-    factor, _ = _FACTORS[other]
-    implied = tuple(samples(one, end) / factor for end in ("low", "", "high"))
     own, theirs = set(cells(one)), set(cells(other))
     both = own & theirs - {"gpus"}  # a sequence length on both sides drops out
+    factor = _factor(other, both)
+    implied = tuple(_says(one, end, both) / factor for end in ("low", "", "high"))
     shared = {"gpus"} & own & theirs
     taking_part = tuple(sorted((own | theirs) - both - shared))
+    alone = {one, other} == {"tokens_per_s", "tokens_per_gpu_per_s"}
     return Relation(
-        _LAWS[one, other], other, taking_part, (implied[0], implied[1], implied[2]), _VARIANTS
-    )
+        _LAWS[one, other], other, taking_part, (implied[0], implied[1], implied[2]),
+        _VARIANTS | (_PER_GPU_VARIANTS if alone else {}),
+    )  # fmt: skip
+
+
+def _factor(name: str, both: set[str]) -> pl.Expr:
+    """What `name` is multiplied by, without what stands on both sides."""
+    if "seq_len" in both:
+        return pl.col("gpus").cast(pl.Float64) if name == "tokens_per_gpu_per_s" else pl.lit(1.0)
+    return _FACTORS[name][0]
+
+
+def _says(name: str, end: str, both: set[str]) -> pl.Expr:
+    """`samples` of a column, in tokens where both sides are."""
+    if "seq_len" in both:
+        return _factor(name, both) * pl.col(f"{name}_{end}" if end else name)
+    return samples(name, end)
 
 
 RELATIONS: tuple[Relation, ...] = tuple(_relation(a, b) for a, b in combinations(_FACTORS, 2))

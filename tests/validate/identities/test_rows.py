@@ -133,3 +133,48 @@ def test_degrees_divide_the_gpus(tmp_path: Path) -> None:
     assert said(found) == [(6, "error", "parallel-degrees")]
     assert "no multiple" in found[0].explanation
     assert found_in(tmp_path, table("GPUs | TP | PP | Sec/it", rows[2:])) == []
+
+
+RATES = ["64 | 620771 | 9700", "128 | 1241542 | 9700", "32 | 164554 | 5142", "16 | 82277 | 5142",
+         "256 | 536676 | 2096", "512 | 542108 | 1059"]  # fmt: skip
+
+
+def of_rates(rows: list[str]) -> str:
+    return table("GPUs | Tokens/s | Tokens/s/GPU", rows)
+
+
+def test_a_rate_per_gpu_needs_no_sequence_length(tmp_path: Path) -> None:
+    assert found_in(tmp_path, of_rates(RATES)) == []
+    found = found_in(tmp_path, of_rates([*RATES[:2], "32 | 164554 | 2571", *RATES[3:]]))
+    assert said(found) == [(5, "error", "rate-per-gpu")]
+
+
+def test_columns_that_are_exchanged_throughout(tmp_path: Path) -> None:
+    rows = [" | ".join([row.split(" | ")[at] for at in (0, 2, 1)]) for row in RATES]
+    (finding,) = found_in(tmp_path, of_rates(rows))
+    assert said([finding]) == [(3, "warning", "definition")]
+    assert "the two columns are exchanged" in finding.explanation
+
+
+def test_a_rate_per_node_is_a_definition(tmp_path: Path) -> None:
+    numbers = [(int(gpus), int(job)) for gpus, job, _ in (row.split(" | ") for row in RATES)]
+    rows = [f"{gpus} | {job} | {8 * job / gpus:.0f}" for gpus, job in numbers]
+    (finding,) = found_in(tmp_path, of_rates(rows))
+    assert said([finding]) == [(3, "note", "definition")]
+    assert "per node of 8" in finding.explanation
+    rows[3] = RATES[3]
+    assert (6, "error", "rate-per-gpu") in said(found_in(tmp_path, of_rates(rows)))
+
+
+def test_a_device_of_open_memory_has_its_peak(tmp_path: Path) -> None:
+    rows = ["A100 | 64 | 151", "A100 | 128 | 162", "A100 | 256 | 401", "H100 | 256 | 401"]
+    found = found_in(tmp_path, table("GPU | GPUs | TFLOPs/GPU", rows))
+    assert said(found) == [(5, "error", "rate-above-peak")]
+
+
+def test_hfu_is_not_below_mfu(tmp_path: Path) -> None:
+    rows = ["64 | 46.1% | 57.0%", "128 | 47.9% | 47.9%", "256 | 51.9% | 41.3%"]
+    found = found_in(tmp_path, table("GPUs | MFU | HFU", rows))
+    assert said(found) == [(5, "warning", "hfu-below-mfu")]
+    both = table("GPUs | HFU | MFU", [rows[0], rows[0].replace("64", "128")])
+    assert found_in(tmp_path, both) == [], "what all rows do is a name"
