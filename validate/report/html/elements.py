@@ -46,12 +46,14 @@ def items(found: Sequence[str]) -> str:
     return "<ul>\n" + "\n".join(f"<li>{each}</li>" for each in found) + "\n</ul>"
 
 
-def table(found: Table, title: str) -> str:
+def table(found: Table, title: str, kind: str = "") -> str:
     """A table that can be scrolled by keyboard, with its caption and the scope of its headings.
 
     Where it has no caption of its own, `title` stands above it already, and is only read aloud.
+    `kind` is a class of the style sheet.
     """
     caption = found.caption or title
+    named = f' class="{kind}"' if kind else ""
     hidden = "" if found.caption else ' class="aloud"'
     aligned = [_class(column, at, found.rows) for at, column in enumerate(found.columns)]
     heads = "".join(
@@ -60,8 +62,8 @@ def table(found: Table, title: str) -> str:
     )
     rows = "\n".join(f"<tr>{_cells(row, aligned)}</tr>" for row in found.rows)
     return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{html(caption)}">\n<table>\n'
-        f"<caption{hidden}>{html(caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n"
+        f'<div class="wide" tabindex="0" role="region" aria-label="{html(caption)}">\n'
+        f"<table{named}>\n<caption{hidden}>{html(caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n"
         f"<tbody>\n{rows}\n</tbody>\n</table>\n</div>"
     )
 

@@ -28,7 +28,7 @@ def listed(report: Report) -> list[str]:
         if len(some) > SHOWN:
             rows.append([f"… {len(some) - SHOWN:,} more in the JSON report", *[""] * 4])
         columns = [Column("at", flexible=True), *(Column(name) for name in HEADS)]
-        body = table(Table(columns, rows), f"Findings: {count(len(some), severity)}")
+        body = table(Table(columns, rows), f"Findings: {count(len(some), severity)}", "stacked")
         if severity == "note":
             found.append(f"<details>\n<summary>{html(heading)}</summary>\n{body}\n</details>")
         else:

@@ -28,6 +28,9 @@ COLOURS = {
 }
 """What a chart says for each colour of the style sheet: values that nobody would choose."""
 
+BROAD = 600
+"""Pixels beyond which a drawing scrolls on a narrow screen, rather than shrink out of sight."""
+
 _DROPPED = ("class", "role", "aria-roledescription", "aria-hidden", "pointer-events", "font-family")
 _NUMBER = re.compile(r"-?[0-9]+\.[0-9]{2,}")
 
@@ -52,6 +55,8 @@ def drawn(chart: Any, title: str) -> str:
         "role": "img",
         "aria-label": title,
     }
+    if float(width) > BROAD:
+        root.attrib["class"] = "broad"
     ElementTree.register_namespace("", NAMESPACE)
     text = ElementTree.tostring(root, encoding="unicode")
     return text.replace(f' xmlns="{NAMESPACE}"', "", 1)
