@@ -29,6 +29,9 @@ BASE = ("source", "line", "column", "host", "rank", "timestamp", "mark", "other"
 """Columns of every frame beside its schema's own: where the record stands, what was peeled off,
 `mark` (truncated, repaired) and `other` (cells that no column declares, as name and text)."""
 
+RESERVED = ("provenance", "quarantine", "sources")
+"""Frames that stand beside those of the formats; no format may be called so."""
+
 
 Schema = Any
 """A pandera model class; `Any`, because its metaclass hides that classes are hashable."""

@@ -18,7 +18,7 @@ from assay.ingest.own.fault import BadFormat
 from assay.ingest.own.fold import Fold
 from assay.ingest.own.grammar import grammar
 from assay.ingest.own.samples import differences
-from assay.ingest.types import CellLayout, Format
+from assay.ingest.types import RESERVED, CellLayout, Format
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,8 @@ def _own_name(said: Description) -> None:
     frames = {frame for fmt in FORMATS for frame in fmt.schemas}
     if said.name in frames | {fmt.name for fmt in FORMATS}:
         raise said.fault(f"{said.name!r} is the name of a packaged format; choose another", "name")
+    if said.name in RESERVED:
+        raise said.fault(f"{said.name!r} is a frame that every export has; choose another", "name")
 
 
 def together(formats: Iterable[Format]) -> tuple[Format, ...]:

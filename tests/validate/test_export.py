@@ -12,7 +12,10 @@ import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
 from assay.ingest.json_schema import BESIDE, frames, json_schema, pages
+from assay.ingest.own.fault import BadFormat
+from assay.ingest.own.installed import known
 from assay.ingest.read import COMPANIONS, read
+from assay.ingest.types import RESERVED
 from assay.validate.export import csv, ndjson, tables, write_duckdb
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,7 +134,16 @@ def test_the_schemas_are_up_to_date() -> None:
     assert len(frames()) == len(set(frames())) == len(pages()) - 1
     for name in frames():
         Draft202012Validator.check_schema(json_schema(name))
-    assert set(BESIDE) < set(frames())
+    assert set(BESIDE) == set(RESERVED) < set(frames())
+
+
+@pytest.mark.parametrize("name", sorted(BESIDE))
+def test_no_format_of_ones_own_takes_the_name_of_a_frame_beside(name: str, tmp_path: Path) -> None:
+    text = (ROOT / "examples/own_format/swift_format/swift_step.toml").read_text()
+    path = tmp_path / "own.toml"
+    path.write_text(text.replace('name = "swift_step"', f'name = "{name}"'))
+    with pytest.raises(BadFormat, match="a frame that every export has"):
+        known((str(path),))
 
 
 def test_numbers_that_json_lacks_are_texts(found: dict[str, pl.DataFrame]) -> None:
