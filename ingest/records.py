@@ -9,8 +9,8 @@ column that every frame has.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 from assay.ingest.metrics import cell, column, put
@@ -27,6 +27,11 @@ class Kind(NamedTuple):
     frame: str
     schema: Schema
     rows: bool = False  # whether a line may hold several records, or none
+
+
+def folding(grammar: str, kinds: Sequence[Kind]) -> Callable[[Region], Folded]:
+    """The fold of a format that is nothing but kinds of lines."""
+    return partial(fold_lines, grammar=grammar, kinds=kinds)
 
 
 def fold_lines(region: Region, grammar: str, kinds: Sequence[Kind]) -> Folded:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pandera.polars as pa
 from assay.ingest.formats.configuration import Configuration
-from assay.ingest.records import Kind, fold_lines
+from assay.ingest.records import Kind, folding
 from assay.ingest.schema import logged, named
-from assay.ingest.types import Folded, Format, Region
+from assay.ingest.types import Format
 
 GIB_AS_GB = 2.0**30 / 1e9
 
@@ -97,11 +97,6 @@ KINDS = (
 )
 
 
-def fold(region: Region) -> Folded:
-    """Every line of DeepSpeed's loggers in a region that holds figures."""
-    return fold_lines(region, "deepspeed", KINDS)
-
-
 FORMAT = Format(
     name="deepspeed",
     heads=(
@@ -110,5 +105,5 @@ FORMAT = Format(
     ),
     schemas={kind.frame: kind.schema for kind in KINDS},
     origin="measured",
-    fold=fold,
+    fold=folding("deepspeed", KINDS),
 )  # fmt: skip

@@ -7,9 +7,9 @@ where the reports of several ranks stand on one line. Megatron divides by 1024²
 from __future__ import annotations
 
 import pandera.polars as pa
-from assay.ingest.records import Kind, fold_lines
+from assay.ingest.records import Kind, folding
 from assay.ingest.schema import logged, named
-from assay.ingest.types import Folded, Format, Region
+from assay.ingest.types import Format
 
 MIB_AS_MB = 2.0**20
 
@@ -34,17 +34,12 @@ class MegatronMemory(pa.DataFrameModel):
 KINDS = (Kind("memory_line", "HEAD", "megatron_memory", MegatronMemory),)
 
 
-def fold(region: Region) -> Folded:
-    """Every memory report of a region."""
-    return fold_lines(region, "megatron_memory", KINDS)
-
-
 FORMAT = Format(
     name="megatron_memory",
     heads=("memory (MB)",),
     schemas={"megatron_memory": MegatronMemory},
     origin="measured",
-    fold=fold,
+    fold=folding("megatron_memory", KINDS),
     glued=True,
     binds=False,
 )

@@ -7,9 +7,9 @@ N` and `Theoretical memory footprints: …`. Out: one record per line, in two fr
 from __future__ import annotations
 
 import pandera.polars as pa
-from assay.ingest.records import Kind, fold_lines
+from assay.ingest.records import Kind, folding
 from assay.ingest.schema import logged, named
-from assay.ingest.types import Folded, Format, Region
+from assay.ingest.types import Format
 
 BILLION = 1e9
 MIB_AS_MB = 2.0**20 / 1e6
@@ -65,11 +65,6 @@ KINDS = (
 )
 
 
-def fold(region: Region) -> Folded:
-    """Every parameter count and theoretical footprint of a region."""
-    return fold_lines(region, "megatron_parameters", KINDS)
-
-
 FORMAT = Format(
     name="megatron_parameters",
     heads=(
@@ -79,7 +74,7 @@ FORMAT = Format(
     ),
     schemas={"megatron_parameters": MegatronParameters, "megatron_theory": MegatronTheory},
     origin="published",
-    fold=fold,
+    fold=folding("megatron_parameters", KINDS),
     glued=True,
     binds=False,
 )  # fmt: skip

@@ -7,9 +7,9 @@ line; losses of other names are kept in `other`.
 from __future__ import annotations
 
 import pandera.polars as pa
-from assay.ingest.records import Kind, fold_lines
+from assay.ingest.records import Kind, folding
 from assay.ingest.schema import logged, named
-from assay.ingest.types import Folded, Format, Region
+from assay.ingest.types import Format
 
 
 class MegatronValidation(pa.DataFrameModel):
@@ -26,17 +26,12 @@ class MegatronValidation(pa.DataFrameModel):
 KINDS = (Kind("validation_line", "HEAD", "megatron_validation", MegatronValidation),)
 
 
-def fold(region: Region) -> Folded:
-    """Every validation line of a region."""
-    return fold_lines(region, "megatron_validation", KINDS)
-
-
 FORMAT = Format(
     name="megatron_validation",
     heads=("loss at ", "results at "),
     schemas={"megatron_validation": MegatronValidation},
     origin="measured",
-    fold=fold,
+    fold=folding("megatron_validation", KINDS),
     glued=True,
     binds=False,
 )

@@ -6,9 +6,9 @@ In: such lines. Out: one record per line.
 from __future__ import annotations
 
 from assay.ingest.formats.configuration import Configuration
-from assay.ingest.records import Kind, fold_lines
+from assay.ingest.records import Kind, folding
 from assay.ingest.schema import logged
-from assay.ingest.types import Folded, Format, Region
+from assay.ingest.types import Format
 
 
 class StepRate(Configuration):
@@ -23,16 +23,11 @@ class StepRate(Configuration):
 KINDS = (Kind("step_line", "HEAD", "step_rate", StepRate),)
 
 
-def fold(region: Region) -> Folded:
-    """Every such line of a region."""
-    return fold_lines(region, "step_rate", KINDS)
-
-
 FORMAT = Format(
     name="step_rate",
     heads=("GPU utilization:",),
     schemas={"step_rate": StepRate},
     origin="measured",
-    fold=fold,
+    fold=folding("step_rate", KINDS),
     glued=True,
 )
