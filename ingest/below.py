@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from assay.ingest.carve import peel
+from assay.ingest.carve import peel, tells_who
 from assay.ingest.layout import Layout
+from assay.ingest.noise import ENDS_EMPTY
 from assay.ingest.types import CellLayout
 
 Positions = npt.NDArray[np.int64]
@@ -103,10 +104,19 @@ class _Below:
             mine, theirs = self.who[name][records], self.who[name][below]
             said[fast & (theirs != 0) & (theirs != mine)] = _PASSED
         odd = np.flatnonzero(~fast)
+        odd = odd[self._uncertain(below[odd])]
         self._look_at(below[odd])
         for at in odd.tolist():
             said[at] = self._verdict(int(records[at]), int(below[at]))
         return said
+
+    def _uncertain(self, places: Positions) -> npt.NDArray[np.bool_]:
+        """Lines that do not end a record for certain: blank ones, other ranks', pieces."""
+        if self.cells.may_go_on is None or not len(places):
+            return np.ones(len(places), np.bool_)
+        texts = self.lines["text"].gather(pl.Series(places))
+        pattern = f"{ENDS_EMPTY}|\r|{tells_who()}|{self.cells.may_go_on()}"
+        return texts.str.contains(pattern).to_numpy()
 
     def _pair(self, record: int, below: int) -> int:
         """The verdict on a line of one layout below a record of another, ranks aside."""

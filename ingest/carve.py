@@ -69,6 +69,14 @@ PLACES = {
 
 
 @cache
+def tells_who() -> str:
+    """Found in every line whose prefix names a host or a rank."""
+    return "|".join(
+        pattern.replace("^", "") for name in ("host", "rank") for pattern in PLACES[name]
+    )
+
+
+@cache
 def prefix_pattern() -> str:
     """One regular expression for any run of prefixes, put together from `common.lark`."""
     alternatives = "|".join(f"(?:{terminal(name)})" for name in PREFIXES)

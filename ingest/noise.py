@@ -10,7 +10,6 @@ import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 from assay.ingest.carve import prefix_pattern
 from assay.ingest.formats.configuration import Configuration
-from assay.ingest.schema import fields
+from assay.ingest.schema import labelled
 
 SUSPICIOUS = re.compile(
     r"[0-9]\s*(?:[TGP]FLOP|[TGP]iB|[MGT]B\b|s(?:ecs?)?/it|ms/it|it/s|tok(?:en)?s?/s|samples?/s|%\s*MFU)"
@@ -48,36 +47,45 @@ class Tally:
         )
 
 
-def tally(lines: pl.DataFrame) -> Tally:
-    """What lines (line, text) are that nobody has claimed."""
+def tally(lines: pl.DataFrame, which: pl.Series | None = None, data: bytes = b"") -> Tally:
+    """What lines (line, text) are that nobody has claimed: all of them, or `which`.
+
+    Where most lines are meant, `data`, all lines as they stand, spares putting them together.
+    """
+    doubtful = _doubtful(data) if data else np.zeros(0, np.int64)
+    if which is not None and data:
+        some = pl.repeat(value=False, n=lines.height, eager=True, dtype=pl.Boolean)
+        units = some.scatter(pl.Series(doubtful), True).filter(which)
+        lines = lines.filter(which)
+    else:
+        lines = lines if which is None else lines.filter(which)
+        whole = "\n".join(lines["text"].to_list()).encode()
+        units = pl.repeat(value=False, n=lines.height, eager=True, dtype=pl.Boolean)
+        units = units.scatter(pl.Series(_doubtful(whole)), True)
     empty = _empty(lines["text"])
-    doubtful = lines.filter(~empty & _doubtful(lines["text"]))
-    doubtful = doubtful.filter(pl.col("text").str.contains(_SUSPICIOUS))
-    suspicious = (line for line, text in doubtful.iter_rows() if SUSPICIOUS.search(text))
+    found = lines.filter(~empty & units).filter(pl.col("text").str.contains(_SUSPICIOUS))
+    suspicious = (line for line, text in found.iter_rows() if SUSPICIOUS.search(text))
     blank = int(empty.sum())
     return Tally(blank, lines.height - blank, tuple(suspicious))
 
 
-_LAST = r"(?:^|[\s\x00-\x1f:\]>|)-])$"
+ENDS_EMPTY = r"(?:^|[\s\x00-\x1f:\]>|-])$"
 """How nothing, or a prefix alone, ends; a test holds the prefixes to it."""
 
 
 def _empty(texts: pl.Series) -> pl.Series:
     """Lines with nothing on them but a prefix, or nothing at all."""
-    empty = texts.str.contains(_LAST)
+    empty = texts.str.contains(ENDS_EMPTY)
     at = empty.arg_true()
     return empty.scatter(at, texts.gather(at).str.contains(prefix_pattern() + "$"))
 
 
-def _doubtful(texts: pl.Series) -> pl.Series:
-    """Lines that may be suspicious: one of the units stands in them."""
-    found = pl.repeat(value=False, n=len(texts), eager=True, dtype=pl.Boolean)
-    if not len(texts):
-        return found
-    whole = "\n".join(texts).encode() if texts.dtype == pl.String else b""
-    data = np.frombuffer(whole + b"\n\n", np.uint8) | 0x20  # letters in lower case
+def _doubtful(whole: bytes) -> npt.NDArray[np.int64]:
+    """Lines, from 0, that may be suspicious: something like a unit stands in them."""
+    data = np.frombuffer(whole + b"\n\n", np.uint8) | np.uint8(0x20)  # letters in lower case
     at = np.flatnonzero((data == _B) | (data == _SLASH) | (data == _F))
     at = at[(at > 0) & (at < len(whole))]
+    at = at[_UNITS[data[at].astype(np.uint16) << 8 | data[at - 1]]]  # few are left by that
     here, before, behind = data[at], data[at - 1], data[at + 1]
     first = data[at - 2]  # of the first byte: some byte of the end, which is none of these
     units = _among(before, b"mgt") & ~_among(first, b"abcdefhijlnopqrsuvwxyz")
@@ -86,10 +94,17 @@ def _doubtful(texts: pl.Series) -> pl.Series:
     flops = (behind == _L) & _among(before, b"tgp") | (behind == _U) & _among(before, b"mh")
     at = at[unit | (here == _SLASH) & rate | (here == _F) & flops]
     ends = np.flatnonzero(np.frombuffer(whole, np.uint8) == _END)
-    return found.scatter(np.unique(np.searchsorted(ends, at)).tolist(), True)
+    found: npt.NDArray[np.int64] = np.unique(np.searchsorted(ends, at))
+    return found
 
 
 _B, _F, _I, _L, _S, _U, _SLASH, _END = b"bfilsu/\n"
+
+
+_UNITS = np.zeros(2**16, np.bool_)
+"""By a byte of a unit and the byte before it: whether a unit has them."""
+for _byte, _before in ((_B, b"imgt"), (_SLASH, b"sctkne"), (_F, b"tgpmh")):
+    _UNITS[[_byte << 8 | each for each in _before]] = True
 
 
 def _among(data: npt.NDArray[Any], letters: bytes) -> npt.NDArray[np.bool_]:
@@ -133,15 +148,6 @@ _OTHER_ENDS = rf"(?:(?:too|well|above)\)|[0-9]\s*(?i:nodes?|replicas?|gpus?)){_R
 """How statements about what stands above end, and counts of nodes, replicas and GPUs."""
 
 
-@cache
-def _labelled() -> str:
-    """The last word of a label of the configuration, and its separator."""
-    specs = (spec for spec in fields(Configuration).values() if spec.configuration)
-    last = {re.findall("[A-Za-z0-9]+", label)[-1] for spec in specs for label in spec.labels}
-    words = "|".join(sorted(last, key=lambda word: (-len(word), word)))
-    return rf'(?i)(?:{words})(?:[\s_\-#.()\[\]`\\*"]|&nbsp;|<br */?>)*[=:]'
-
-
 def may_state(texts: pl.Series) -> pl.Series:
     """Lines among which all statements of configuration and all headings are.
 
@@ -151,7 +157,9 @@ def may_state(texts: pl.Series) -> pl.Series:
     found = texts.str.contains(f"(?:{_ENDS}|{_OTHER_ENDS})")
     at = found.arg_true()
     some = texts.gather(at)
-    found = found.scatter(at, some.str.contains(_labelled()) | some.str.contains(_OTHER_ENDS))
+    found = found.scatter(
+        at, some.str.contains(labelled(Configuration)) | some.str.contains(_OTHER_ENDS)
+    )
     headed = texts.str.contains("#", literal=True).arg_true()
     return found.scatter(
         headed, texts.gather(headed).str.contains(r"#\s+\S") | found.gather(headed)

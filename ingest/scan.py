@@ -104,6 +104,7 @@ class _Scanner:
             for fmt in self.single
             if fmt.cells is not None and engine != "folds"
         }
+        self.sparse = True  # few lines of the block before held a head
         self.few = FEW if engine == "auto" else 0
         self.rows: dict[str, list[Rows]] = {}
         self.left: list[pl.DataFrame] = []
@@ -119,7 +120,8 @@ class _Scanner:
     def take(self, block: Block) -> None:
         """Read one block."""
         lines = block.lines
-        hit = holding(block.data if block.plain else b"", lines["text"], self.heads)
+        hit = holding(block.data if block.plain and self.sparse else b"", lines["text"], self.heads)
+        self.sparse = int(hit.sum()) * 100 < lines.height
         hits = lines.filter(hit)
         taken = self._read_columns(lines, hits)
         mine = _none(lines).scatter((taken - block.first).cast(pl.Int64), True)
@@ -138,7 +140,11 @@ class _Scanner:
             left |= slow
             left |= _where(~mine & ~left, lines["text"], may_state)
             unwanted = ~left & ~mine
-            self.rest += tally(lines.filter(unwanted)) if unwanted.any() else Tally()
+            if unwanted.any():
+                doubtful = (
+                    block.data if block.plain and int(unwanted.sum()) * 2 > len(unwanted) else b""
+                )
+                self.rest += tally(lines, unwanted, doubtful)
         kept = lines.filter(left)
         if not block.plain:
             self.spelled.update((line, block.raw(line)) for line in kept["line"])
@@ -152,17 +158,29 @@ class _Scanner:
             reader = self.readers.get(fmt.name)
             if reader is None or not hits.height or (hits.height < self.few and not self.rows):
                 continue
-            barred = _none(hits)
-            for other in self.single:
-                if other is not fmt:
-                    barred |= self._within(other, hits, hits, own=False)
             last = int(lines["line"][-1])
-            cut = self.source.cut(last)
-            free = hits.filter(~barred & ((pl.col("line") != last) | pl.lit(not cut)))
-            rows = reader.read(lines, free)
+            free = hits.filter(pl.col("line") != last) if self.source.cut(last) else hits
+            rows = self._apart(fmt, reader.read(lines, free), hits)
             taken += [each.frame["line"] for each in rows]
             self._keep(fmt, rows, last - lines.height + 1)
         return pl.concat(taken)
+
+    def _apart(self, fmt: Format, rows: Sequence[Rows], hits: pl.DataFrame) -> list[Rows]:
+        """The rows that no other format may look at, since it begins above."""
+        if not rows:
+            return []
+        mine = pl.concat([each.frame["line"] for each in rows])
+        rest = hits.filter(~pl.col("line").is_in(mine.implode()))
+        others = [each for each in self.single if each is not fmt and each.reach]
+        found = []
+        for each in rows:
+            near = _none(each.frame)
+            for other in others:
+                near |= self._within(other, each.frame, rest, own=False)
+            frame = each.frame.filter(~near) if near.any() else each.frame
+            if frame.height:
+                found.append(Rows.of(each.layout, frame))
+        return found
 
     def _keep(self, fmt: Format, rows: Sequence[Rows], first: int) -> None:
         held = self.rows.setdefault(fmt.name, [])

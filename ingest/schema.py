@@ -164,3 +164,22 @@ def by_label(schema: Schema) -> dict[str, tuple[FieldSpec, float]]:
                 raise ValueError(f"{label!r} is claimed by {table[label][0].name} and {spec.name}")
             table[label] = (spec, scale)
     return table
+
+
+@cache
+def labelled(schema: Schema) -> str:
+    """The last word of some label of a schema, and a separator, in polars' syntax.
+
+    Whatever is found to be a metric of the schema by its label has this in it.
+    """
+    labels = (label for spec in fields(schema).values() for label in spec.labels)
+    last = {re.findall("[A-Za-z0-9]+", word)[-1] for label in labels for word in _whole(label)}
+    words = "|".join(sorted(last, key=lambda word: (-len(word), word)))
+    between = r'(?:[\s_\-#.()\[\]`\\*"]|&nbsp;|<br */?>|\([^()]*\))*'
+    return rf"(?i:{words}){between}[=:]"
+
+
+def _whole(label: str) -> list[str]:
+    """A label, and what is left of it without a unit in brackets."""
+    bare = re.sub(r"[\s_]*\([^()]*\)\s*$", "", label)
+    return [label, bare] if bare else [label]

@@ -22,7 +22,7 @@ from assay.ingest.repair import (
     continues,
     whole,
 )
-from assay.ingest.schema import fields, logged
+from assay.ingest.schema import fields, labelled, logged
 from assay.ingest.types import (
     Cell,
     CellLayout,
@@ -264,6 +264,13 @@ def goes_on(text: str, more: str) -> Follower:
     return "joins" if not first or DIGITS.fullmatch(first) else "ends"
 
 
+@cache
+def may_go_on() -> str:
+    """A record, a metric that the schema knows, or digits and a bar: nothing else goes on."""
+    digits = r"(?:^|[\s\]:>)])[0-9.eE+-]*\s*(?:\||$)"
+    return rf"{terminal('SEAM')}|{digits}|{labelled(MegatronIteration)}"
+
+
 FORMAT = Format(
     name="megatron_iteration",
     heads=("iteration",),
@@ -278,5 +285,5 @@ FORMAT = Format(
         "consumed_samples",
         *(name for name, spec in fields(MegatronIteration).items() if spec.configuration),
     ),
-    cells=CellLayout("|", REACH, goes_on),
+    cells=CellLayout("|", REACH, goes_on, may_go_on),
 )
