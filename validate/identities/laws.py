@@ -176,7 +176,8 @@ BLIND: tuple[str, ...] = (
     "A whole row copied over another one of the same rate-determining configuration, where the "
     "digits are so few that accident prints the same.",
     "Any cell of a table whose formula is not among those known, or cannot be told from them by "
-    "so few rows or digits.",
+    "so few rows or digits, unless other rows of its model tell their FLOP per token.",
+    "All of a column by the same factor, where nothing else is known of the rows.",
     "Changes within three times the printed interval, and those that a second wrong cell undoes.",
     "Dates, names and remarks.",
 )

@@ -32,7 +32,12 @@ question; nothing is said about a table that follows none. Silence is no proof o
 A finding names the numbers involved (`observed`), what the others say they should be (`implied`),
 and a cause only where one change, with a reason, satisfies everything the row says: the value of a
 statement above, the layout of an otherwise equal row, two cells exchanged, the cell above or below,
-a slip of digits or units. A known finding goes into a file for `--ignore`, with its reason.
+a slip of digits or units. What is wrong in the same way on many lines of a log is one finding.
+
+A known finding goes into a file for `--ignore`, with its reason. `--write-baseline` writes what is
+shown as such a file and ends with 0; entries of `--ignore` that still cover something go with it. An
+entry covers a finding of its law about the same numbers wherever the line moves to; a number that
+changes shows again, and an entry that covers nothing any more is named.
 """
 
 
