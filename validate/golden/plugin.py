@@ -26,6 +26,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--assay-max-bad", default=0, type=int, metavar="N",
         help="refused lines that a file may have (default 0)",
     )  # fmt: skip
+    group.addoption(
+        "--assay-format", action="append", default=[], metavar="FILE",
+        help="read lines of this format too (TOML); may be given again",
+    )  # fmt: skip
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -66,10 +70,16 @@ class Golden(pytest.Item):
 
     def runtest(self) -> None:
         """Raise `Differs` unless golden and input agree and little enough is refused."""
+        from assay.ingest.own.fault import BadFormat  # noqa: PLC0415
+        from assay.ingest.own.installed import known  # noqa: PLC0415
         from assay.validate.golden.folder import check  # noqa: PLC0415
         from assay.validate.golden.forecast import settings  # noqa: PLC0415
 
-        found = check(self.case, settings())
+        try:
+            formats = known(tuple(self.config.getoption("--assay-format")))
+        except BadFormat as fault:
+            raise Differs(str(fault)) from None
+        found = check(self.case, settings(formats=formats))
         allowed = self.config.getoption("--assay-max-bad")
         told = [str(found.difference)] if found.difference.reasons else []
         if found.refused > allowed:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from assay.ingest.formats import FORMATS
+from assay.ingest.own.installed import known
 from assay.validate.golden.folder import update
 from assay.validate.golden.forecast import settings
 
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, ROOT
 
 TABLE = "gpu,dtype,m,n,k,time_us\nH100,bf16,4096,4096,4096,250.5\n"
 
@@ -89,3 +90,15 @@ def test_every_fixture_has_its_golden() -> None:
         for case in cases(FIXTURES / fmt.name):
             assert case.input is not None
             assert case.golden.is_file(), case.name
+
+
+def test_formats_of_ones_own_are_read(tmp_path: Path) -> None:
+    own = ROOT / "examples" / "own_format" / "swift_format" / "swift_step.toml"
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "a.log").write_text("step=1 loss=2.5\n")
+    list(update(logs, settings(formats=known((str(own),)))))
+    assert run_pytest(tmp_path, "--assay-golden", "logs", "--assay-format", own).returncode == 0
+    without = run_pytest(tmp_path, "--assay-golden", "logs", "--assay-format", tmp_path / "no.toml")
+    assert without.returncode == 1
+    assert "no.toml: cannot be read as a format" in without.stdout
