@@ -52,7 +52,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "run.log").write_text(log, newline="")
     real = (FIXTURES / "markdown_table" / "mosaic_2022.md").read_bytes().splitlines(keepends=True)
     for name in NAMES:
-        (folder / "names" / os.fsdecode(name + b".md")).write_bytes(b"".join(real[:45]))
+        (folder / "names" / os.fsdecode(name + b".md")).write_bytes(b"".join(real[:37]))
     return folder
 
 
