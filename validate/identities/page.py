@@ -35,9 +35,9 @@ statement above, the layout of an otherwise equal row, two cells exchanged, the 
 a slip of digits or units. What is wrong in the same way on many lines of a log is one finding.
 
 A known finding goes into a file for `--ignore`, with its reason. `--write-baseline` writes what is
-shown as such a file and ends with 0; entries of `--ignore` that still cover something go with it. An
-entry covers a finding of its law about the same numbers wherever the line moves to; a number that
-changes shows again, and an entry that covers nothing any more is named.
+shown as such a file and ends with 0; entries of `--ignore` that still cover something go with it.
+An entry covers a finding of its law about the same numbers wherever the line moves to; a number
+that changes shows again, and an entry that covers nothing any more is named.
 """
 
 
