@@ -25,6 +25,9 @@ from assay.validate.run_rates import rates
 STEPS = ("megatron_iteration", "deepspeed_step", "step_rate")
 """Frames that hold steps; the first that a run has is believed."""
 
+THROUGHPUT = "throughput"
+"""Name of the identity by which one printed speed follows from another: no forecast."""
+
 SETTLED = 0.05
 """Rows at the start belong to the warm-up while they lie farther from the late median than this."""
 
@@ -245,6 +248,10 @@ def _predicted(pairs: pl.DataFrame | None, ids: Sequence[str]) -> dict[str, floa
     """The predicted step time of each model: the median over the rows of the window."""
     if pairs is None:
         return {}
-    own = pairs.filter(pl.col("case").is_in(list(ids)), pl.col("quantity") == "step_time")
+    own = pairs.filter(
+        pl.col("case").is_in(list(ids)),
+        pl.col("quantity") == "step_time",
+        pl.col("model") != THROUGHPUT,
+    )
     medians = own.group_by("model", maintain_order=True).agg(pl.col("predicted").median())
     return dict(medians.iter_rows())

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from assay.ingest.formats import FORMATS
 from assay.ingest.pipeline import read_source
 from assay.ingest.read import read
 from assay.ingest.source import Source, source
 from assay.ingest.types import Reading
+from assay.validate.assess import assess
 from assay.validate.cases import cases
 from assay.validate.differences import difference, gate
 from assay.validate.observe import about
@@ -129,3 +132,18 @@ def test_shapes_that_are_no_gpt_get_the_formula_that_counts_them() -> None:
     (run,) = summarised(parse(mixture))
     assert "mfu" not in run.metrics
     assert run.metrics["step_time"].value == pytest.approx(1.3806)
+
+
+def test_a_time_that_follows_from_a_printed_rate_is_no_forecast(tmp_path: Path) -> None:
+    path = tmp_path / "job.log"
+    path.write_text(
+        "".join(
+            f" iteration {n}/ 9 | elapsed time per iteration (s): 10.0 | global batch size: 20 | "
+            "samples per second: 2.0 |\n"
+            for n in range(1, 6)
+        )
+    )
+    report = assess([path])
+    assert "throughput" in set(report.comparison.pairs["model"])
+    (run,) = runs(report.outcome.reading, report.cases, report.comparison.pairs)
+    assert run.predicted == {}
