@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from typing import Any
 
 from assay.ingest.own.description import describe
@@ -124,7 +123,9 @@ def _value(found: Guess, name: str, value: Any) -> str:
 
 
 def _quoted(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """A value as TOML; what a terminal might take for a command stands as its number."""
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in text)
 
 
 def _literal(text: str) -> str:
@@ -133,5 +134,5 @@ def _literal(text: str) -> str:
 
 
 def _comment(text: str, most: int = 60) -> str:
-    plain = re.sub(r"[\x00-\x1f\x7f]", " ", text.strip())
+    plain = "".join(each if each.isprintable() else " " for each in text.strip())
     return plain if len(plain) <= most else plain[: most - 1] + "…"

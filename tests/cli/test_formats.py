@@ -110,6 +110,15 @@ def test_lines_come_from_a_file_and_from_stdin(assay: Run, tmp_path: Path) -> No
     assert "eta" in by_file.out
 
 
+def test_a_pasted_line_harms_no_terminal(assay: Run, tmp_path: Path) -> None:
+    line = "step=1 loss=2.5 by=a\u009b31m\u202eb\x1b]8;;x\x07"
+    log = tmp_path / "a.log"
+    log.write_text(f"{line}\n")
+    made = assay("formats", "new", log)
+    assert made.code == 0, made.err
+    assert all(each.isprintable() or each == "\n" for each in made.out)
+
+
 def test_what_holds_no_labelled_numbers_says_so(assay: Run) -> None:
     for line in ("hello world", "", "{'loss': [1, 2]}"):
         done = assay("formats", "new", line)
