@@ -14,6 +14,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -53,12 +54,12 @@ def child(*arguments: str | Path) -> float:
 def whole(command: Sequence[str | Path], *, ends: Sequence[int] = (0,)) -> tuple[float, float]:
     """Seconds and peak memory (MB) of a whole process and those it waited for."""
     began = time.perf_counter()
-    running = subprocess.Popen(
-        [*map(str, command)], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
-    assert running.stderr is not None
-    said = running.stderr.read()
-    _, status, used = os.wait4(running.pid, 0)
+    # into a file: grep stops at its first find where nobody can see the others
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        running = subprocess.Popen([*map(str, command)], cwd=ROOT, stdout=out, stderr=err)
+        _, status, used = os.wait4(running.pid, 0)
+        err.seek(0)
+        said = err.read()
     running.returncode = os.waitstatus_to_exitcode(status)
     if running.returncode not in ends:
         raise Failed(f"{command}: {running.returncode}: {said.decode()[-500:]}")

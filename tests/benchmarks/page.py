@@ -130,7 +130,16 @@ def machine() -> str:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     versions = ", ".join(f"{name} {version(name)}" for name in ("polars", "pandera", "lark"))
     return (f"Measured on {cores} cores of {_processor()}, {platform.system()}, "
-            f"Python {platform.python_version()}, {versions}.")  # fmt: skip
+            f"Python {platform.python_version()}, {versions}. {_load(cores)}").strip()  # fmt: skip
+
+
+def _load(cores: int | None) -> str:
+    """A warning where other work was running; seconds and ratios are then worse than they are."""
+    load = os.getloadavg()[1] if hasattr(os, "getloadavg") else 0.0
+    if cores is None or load < 1.5 * cores:
+        return ""
+    return (f"**Other work was running (load {load:.1f} on {cores} cores over five minutes): what "
+            "uses several cores suffers most; run `make bench` on a quiet machine.**")  # fmt: skip
 
 
 def _processor() -> str:
