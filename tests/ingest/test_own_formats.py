@@ -113,7 +113,7 @@ def test_labelled_cells_are_read_column_by_column(monkeypatch: pytest.MonkeyPatc
     text = "\n".join([*rows, "step=x loss=1", "step=7 mfu=143%", "noise", "step=8"]) + "\n"
     opened = source("a.log", text.encode())
     assert not isinstance(opened, Diagnostic)
-    slow = read_source(opened, (fmt,), engine="lark")
+    slow = read_source(opened, (fmt,), engine="folds")
     parsed: list[str] = []
     monkeypatch.setattr(
         "assay.ingest.records.parse_line",
