@@ -15,7 +15,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -37,7 +37,7 @@ from assay.ingest.own.travel import descriptions
 from assay.ingest.read import Recipe, died, read_chunk
 from assay.ingest.types import Accounting, Diagnostic, Outcome
 from assay.ingest.workers import Engine, processes
-from assay.ingest.write import PARTS, fill, fingerprint, fresh_folder, is_saved, save
+from assay.ingest.write import PARTS, fill, fresh_folder, is_saved, save
 
 ABOUT = "part.json"
 """In a part: how its inputs were read, and what each of them and of their side files held."""
@@ -166,19 +166,26 @@ def _keep(
 
 def identity(how: Recipe) -> str:
     """A digest of everything but the inputs that decides what is read from them."""
-    grammars = sorted(
-        (file.name, file.read_text("utf-8"))
-        for file in files("assay.grammars").iterdir()
-        if file.name.endswith(".lark")
-    )
     said = [
         version("assay"),
+        _code(),
         sorted((key, *map(str, cell)) for key, cell in how.stated.items()),
-        [[fmt.name, *map(fingerprint, fmt.schemas.values())] for fmt in how.formats],
+        [fmt.name for fmt in how.formats],
         descriptions(how.formats),
-        grammars,
     ]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+
+@cache
+def _code() -> str:
+    """A digest of the grammars, and of the modules that hold formats and schemas."""
+    found = hashlib.sha256()
+    for package, suffix in (("assay.grammars", ".lark"), ("assay.ingest.formats", ".py"),
+                            ("assay.ingest", ".py")):  # fmt: skip
+        for file in sorted(files(package).iterdir(), key=lambda file: file.name):
+            if file.name.endswith(suffix):
+                found.update(file.name.encode() + b"\0" + file.read_bytes())
+    return found.hexdigest()
 
 
 def _home(output: Path, folders: Sequence[Path]) -> Path:
