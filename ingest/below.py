@@ -115,7 +115,8 @@ class _Below:
         if self.cells.may_go_on is None or not len(places):
             return np.ones(len(places), np.bool_)
         texts = self.lines["text"].gather(pl.Series(places))
-        pattern = f"{ENDS_EMPTY}|\r|{tells_who()}|{self.cells.may_go_on()}"
+        known = sorted({self.cells.may_go_on(layout.example) for layout in self.layouts})
+        pattern = "|".join([ENDS_EMPTY, "\r", tells_who(), *known])
         return texts.str.contains(pattern).to_numpy()
 
     def _pair(self, record: int, below: int) -> int:

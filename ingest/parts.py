@@ -35,7 +35,7 @@ from assay.ingest.load import (
 from assay.ingest.merge import merge, twice
 from assay.ingest.own.travel import descriptions
 from assay.ingest.read import Recipe, died, read_chunk
-from assay.ingest.types import Accounting, Diagnostic, Outcome
+from assay.ingest.types import Accounting, Diagnostic, Format, Outcome
 from assay.ingest.workers import Engine, processes
 from assay.ingest.write import PARTS, fill, fresh_folder, is_saved, save
 
@@ -68,11 +68,14 @@ class Ingested:
     unreadable: tuple[Diagnostic, ...]
     folders: tuple[Path, ...]  # where the quarantine is
     resumed: int  # inputs that an earlier attempt had read
+    formats: tuple[Format, ...] = ()  # those that were looked for
 
     @property
     def outcome(self) -> Outcome:
         """The same without rows and diagnostics, as commands judge it."""
-        return Outcome(replace(merge([]), accounting=self.accounting), self.unreadable)
+        return Outcome(
+            replace(merge([]), accounting=self.accounting, formats=self.formats), self.unreadable
+        )
 
 
 def ingest(
@@ -108,24 +111,26 @@ def ingest(
         parts = tuple(dict.fromkeys(taken.values()))
         read = (a for part in parts for a in accounts(read_manifest(part, how.formats)))
         ours = tuple(sorted((a for a in read if a.source in taken), key=lambda a: a.source))
-        return Ingested({}, ours, faults, parts, resumed)
+        return Ingested({}, ours, faults, parts, resumed, how.formats)
     rows = consolidate(taken, output, faults, how.formats) if taken else {}
     shutil.rmtree(home)
     if not taken:
-        return Ingested({}, (), faults, (), 0)
-    return Ingested(rows, accounts(read_manifest(output, how.formats)), faults, (output,), resumed)
+        return Ingested({}, (), faults, (), 0, how.formats)
+    return Ingested(
+        rows, accounts(read_manifest(output, how.formats)), faults, (output,), resumed, how.formats
+    )
 
 
 def keep(outcome: Outcome, output: Path, how: Recipe) -> Ingested:
     """Write what has been read already; the rest is as `ingest` does it."""
     if not outcome.reading.accounting:
-        return Ingested({}, (), outcome.unreadable, (), 0)
+        return Ingested({}, (), outcome.unreadable, (), 0, how.formats)
     home = _home(output, ())
     save(outcome, home / "whole")
     taken = {account.source: home / "whole" for account in outcome.reading.accounting}
     rows = consolidate(taken, output, outcome.unreadable, how.formats)
     shutil.rmtree(home)
-    return Ingested(rows, outcome.reading.accounting, outcome.unreadable, (output,), 0)
+    return Ingested(rows, outcome.reading.accounting, outcome.unreadable, (output,), 0, how.formats)
 
 
 class Another(RuntimeError):

@@ -173,10 +173,19 @@ def labelled(schema: Schema) -> str:
     Whatever is found to be a metric of the schema by its label has this in it.
     """
     labels = (label for spec in fields(schema).values() for label in spec.labels)
-    last = {re.findall("[A-Za-z0-9]+", word)[-1] for label in labels for word in _whole(label)}
-    words = "|".join(sorted(last, key=lambda word: (-len(word), word)))
-    between = r'(?:[\s_\-#.()\[\]`\\*"]|&nbsp;|<br */?>|\([^()]*\))*'
-    return rf"(?i:{words}){between}[=:]"
+    ends = sorted({_end(word) for label in labels for word in _whole(label)})
+    return rf"(?i:{'|'.join(ends)})(?:{_BETWEEN}|\([^()]*\))*[=:]"
+
+
+_BETWEEN = r'(?:[\s_\-#.()\[\]`\\*"]|&nbsp;|<br */?>)'
+
+
+def _end(label: str) -> str:
+    """The last letters of a label, at least four; all of a shorter one, which is a word alone."""
+    words = re.findall("[A-Za-z0-9]+", label)
+    count = next((n for n in range(1, len(words)) if sum(map(len, words[-n:])) >= 4), len(words))
+    alone = "" if sum(map(len, words[-count:])) >= 4 else "(?:^|[^a-z0-9])"
+    return alone + f"{_BETWEEN}*".join(words[-count:])
 
 
 def _whole(label: str) -> list[str]:

@@ -171,14 +171,14 @@ class CellLayout:
     Where a record may go on in the lines below it, `reach` says how many of them its fold looks at,
     and `goes_on` tells from the record's text and the text of such a line (both peeled) whether the
     line may be a part of it ("joins"), is passed over ("passed"), or ends it ("ends"). Blank lines
-    and those of other ranks are passed over and never asked for. A line in which `may_go_on`
-    (polars' syntax) is not found ends a record for certain.
+    and those of other ranks are passed over and never asked for. A line in which `may_go_on` of the
+    record's text (polars' syntax) is not found ends it for certain.
     """
 
     separator: str
     reach: int = 0
     goes_on: Callable[[str, str], Follower] | None = None
-    may_go_on: Callable[[], str] | None = None
+    may_go_on: Callable[[str], str] | None = None
 
 
 Follower = Literal["joins", "passed", "ends"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.ingest.carve import candidates
+import polars as pl
+from assay.ingest.carve import opening
 from assay.ingest.read import Outcome
 from assay.ingest.source import open_source
 from assay.ingest.types import Diagnostic, Format
@@ -28,17 +29,25 @@ def nearest(name: str, formats: Iterable[Format]) -> tuple[int, str] | None:
     source = open_source(name)
     if isinstance(source, Diagnostic):
         return None
-    found = []
-    for fmt in formats:
-        hits = candidates(source.lines, fmt)
-        heads = hits.filter(hits["text"].str.contains_any(list(fmt.heads))) if len(hits) else hits
-        if len(heads):
-            word = "line holds" if len(heads) == 1 else "lines hold"
-            found.append(
-                (
-                    len(heads),
-                    f"{fmt.name} ({len(heads):,} {word} one of its heads, the first at "
-                    f"{name}:{heads['line'][0]}, but none is a record)",
-                )
-            )
+    count: dict[str, int] = {}
+    first: dict[str, int] = {}
+    opened = {fmt.name for fmt in formats if fmt.lines == "single" or fmt.opens is None}
+    for block in source.blocks():
+        for fmt in formats:
+            held = block.lines.filter(pl.col("text").str.contains_any(list(fmt.heads)))
+            if not held.height:
+                continue
+            count[fmt.name] = count.get(fmt.name, 0) + held.height
+            first.setdefault(fmt.name, held["line"][0])
+            if fmt.name not in opened and opening(held["text"], fmt):
+                opened.add(fmt.name)
+    found = [
+        (
+            many,
+            f"{fmt} ({many:,} {'line holds' if many == 1 else 'lines hold'} one of its heads, the "
+            f"first at {name}:{first[fmt]}, but none is a record)",
+        )
+        for fmt, many in count.items()
+        if fmt in opened
+    ]
     return max(found, default=None)

@@ -264,11 +264,10 @@ def goes_on(text: str, more: str) -> Follower:
     return "joins" if not first or DIGITS.fullmatch(first) else "ends"
 
 
-@cache
-def may_go_on() -> str:
-    """A record, a metric that the schema knows, or digits and a bar: nothing else goes on."""
-    digits = r"(?:^|[\s\]:>)])[0-9.eE+-]*\s*(?:\||$)"
-    return rf"{terminal('SEAM')}|{digits}|{labelled(MegatronIteration)}"
+def may_go_on(text: str) -> str:
+    """A record, or a metric that the schema knows; digits and a bar where a cell is left open."""
+    known = f"{terminal('SEAM')}|{labelled(MegatronIteration)}"
+    return known if text.endswith("|") else known + r"|(?:^|[\s\]:>)])[0-9.eE+-]*\s*(?:\||$)"
 
 
 FORMAT = Format(

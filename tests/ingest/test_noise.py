@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -87,9 +89,32 @@ def test_blocks_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> No
         agree(seed, 100, 20)
 
 
-def unknown(path: Path, lines: int) -> None:
-    """Write so many lines of which no format knows one."""
+def unknown(path: Path, lines: int) -> tuple[int, str, int]:
+    """Exit code, what is said, and peak memory in MB of an ingest of so many unknown lines."""
     text = "".join(f"worker {n} says nothing of interest, shard {n % 97}\n" for n in range(10_000))
     with path.open("w") as file:
         for _ in range(lines // 10_000):
             file.write(text)
+    code = (
+        "import resource, sys; from assay.validate.cli import app\n"
+        "try: app()\n"
+        "finally: print('PEAK', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    )
+    out = path.with_suffix(".out")
+    command = [sys.executable, "-c", code, "ingest", str(path), "-o", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr, int(done.stdout.split("PEAK")[1])
+
+
+def test_noise_alone_is_said_to_be_unknown(tmp_path: Path) -> None:
+    code, said, _ = unknown(tmp_path / "noise.log", 100_000)
+    assert code == 4
+    assert "recognised 0 of 100,000 lines; tried megatron_iteration" in said
+
+
+@pytest.mark.slow
+def test_ten_million_lines_of_noise(tmp_path: Path) -> None:
+    code, said, peak = unknown(tmp_path / "noise.log", 10_000_000)
+    assert code == 4
+    assert "recognised 0 of 10,000,000 lines" in said
+    assert peak < 450
