@@ -185,7 +185,7 @@ def _end(label: str) -> str:
     words = re.findall("[A-Za-z0-9]+", label)
     count = next((n for n in range(1, len(words)) if sum(map(len, words[-n:])) >= 4), len(words))
     alone = "" if sum(map(len, words[-count:])) >= 4 else "(?:^|[^a-z0-9])"
-    return alone + f"{_BETWEEN}*".join(words[-count:])
+    return alone + f"{_BETWEEN}*".join("".join(words[-count:]))  # `m.odel` is `model`
 
 
 def _whole(label: str) -> list[str]:
