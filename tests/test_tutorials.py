@@ -40,7 +40,7 @@ def fits(expected: str, printed: str) -> bool:
     return re.fullmatch(pattern, printed, re.S) is not None
 
 
-LONG = {"tutorial.md"}
+LONG = {"tutorial.md", "tutorial-golden.md"}
 """Pages of more than a few seconds."""
 
 
@@ -54,7 +54,8 @@ LONG = {"tutorial.md"}
 def test_a_tutorial_does_what_it_says(page: Path, tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     here = Path(sys.executable).parent
-    environment = {**os.environ, "PATH": f"{here}{os.pathsep}{os.environ['PATH']}", "LC_ALL": "C"}
+    path = f"{here}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "LC_ALL": "C", "COLUMNS": "120"}
     for command, expected in steps(page):
         done = subprocess.run(
             ["bash", "-c", command], cwd=tmp_path, env=environment, text=True,

@@ -17,7 +17,7 @@ from assay.model.kernel_times import with_own
 from assay.model.parallel import faults
 from assay.model.stack import Stack
 from assay.model.step import components
-from assay.model.step_fit import fit, telling
+from assay.model.step_fit import ENOUGH, fit, telling
 from assay.model.step_schedule import STEP
 from assay.validate.forecasts import Asked, with_throughput
 from assay.validate.identities import throughput
@@ -58,23 +58,42 @@ def as_shipped(asked: Asked) -> pl.DataFrame:
 
 
 def held_out(asked: Asked) -> pl.DataFrame:
-    """Step times with residuals fitted on the machine's other groups; none without `LEAST` rows."""
+    """Step times with residuals fitted on the machine's other groups; none without `LEAST` rows.
+
+    Which residuals, every second group says for those between: one choice serves many fits.
+    """
     known = runs_of(asked.cases.configuration)
     frame = timed(known, asked)
     parts = [pl.DataFrame(schema=PREDICTION)]
+    halves = _halves(known, frame)
     for (machine, group), _ in frame.group_by("machine", "group", maintain_order=True):
         mine = ((frame["machine"] == machine) & (frame["group"] == group)).to_numpy()
         others = ((frame["machine"] == machine) & (frame["group"] != group)).to_numpy()
         seen, measured = steady(known, frame["seconds"].to_numpy(), others)
         if len(seen) < LEAST:
             continue
+        labels = frame["group"].to_numpy()[seen]
         values, spread = calibrated(
-            rows(known.table, seen), measured, frame["group"].to_numpy()[seen]
+            rows(known.table, seen), measured, labels, halves.get((str(machine), str(group)))
         )
         seconds = STEP.time(rows(known.table, mine), values)
         chosen = frame.filter(pl.Series(mine))
         parts.append(framed(chosen, seconds, np.full(chosen.height, spread), f"{STEP.name}_fitted"))
     return with_throughput(pl.concat(parts), asked)
+
+
+def _halves(known: Known, frame: pl.DataFrame) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Machine and group → the residuals that the half of the groups without it tells, if it can."""
+    found: dict[tuple[str, str], tuple[str, ...]] = {}
+    for (machine,), mine in frame.group_by("machine", maintain_order=True):
+        groups = mine["group"].unique(maintain_order=True).to_list()
+        for half in (groups[::2], groups[1::2]):
+            among = (frame["machine"] == machine) & ~frame["group"].is_in(half)
+            seen, seconds = steady(known, frame["seconds"].to_numpy(), among.to_numpy())
+            if len(seen) >= ENOUGH:
+                free = telling(rows(known.table, seen), seconds)
+                found |= {(str(machine), group): free for group in half}
+    return found
 
 
 def timed(known: Known, asked: Asked) -> pl.DataFrame:
@@ -104,9 +123,15 @@ def calibrated(
     table: Columns,
     seconds: Floats,
     groups: np.ndarray,
+    free: tuple[str, ...] | None = None,
 ) -> tuple[Values, float]:
-    """Residuals fitted to measured steps, and the half-width of log(observed/predicted) after."""
-    found = fit(table, seconds, groups, telling(table, seconds), draws=0)
+    """Residuals fitted to measured steps, and the half-width of log(observed/predicted) after.
+
+    Those named `free`, else those that the rows tell.
+    """
+    if free is None:
+        free = telling(table, seconds)
+    found = fit(table, seconds, groups, free, starts=2, draws=0)
     missed = np.abs(np.log(found.time(table) / seconds))
     spread = max(LEAST_SPREAD, 1.5 * float(np.quantile(missed, 0.9)))
     if len(seconds) < LEAST:
