@@ -14,7 +14,7 @@ report: $(STAMP)
 	$(BIN)/assay report fixtures/
 
 test: $(TEST) lint types
-	$(BIN)/python -m pytest -n auto
+	POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto  # a core for each worker
 
 test-slow: $(TEST)
 	$(BIN)/python -m pytest -m slow

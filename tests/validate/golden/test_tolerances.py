@@ -64,7 +64,7 @@ def test_the_promised_share_of_unchanged_runs_fails() -> None:
 def test_goldens_of_unchanged_runs_keep_the_promise(tmp_path: Path) -> None:
     random = np.random.default_rng(4)
     alarms = 0
-    trials = 25
+    trials = 12
     for _ in range(trials):
         runs(tmp_path, draw(random, 5, 8))
         (spread,) = found(tmp_path, 0.2)
