@@ -171,6 +171,8 @@ def _context(record: Record, run: _Run) -> None:
 def _told_by_size(record: Record, ranks: int) -> Cell | None:
     """A reduction of count × width bytes is an all-reduce, times the ranks a reduce-scatter."""
     cells = record.cells
+    if not {"dtype", "bytes", "elements", "redop"} <= cells.keys():
+        return None  # a header without one of these columns
     width = WIDTH.get(cells["dtype"].text)
     size, count = cells["bytes"].text, cells["elements"].text
     if cells["redop"].text == "none" or not (width and size.isdigit() and count.isdigit()):
