@@ -32,17 +32,21 @@ class _Line(NamedTuple):
 
 
 def open_ended(
-    cells: CellLayout, lines: pl.DataFrame, rows: Sequence[tuple[Layout, pl.DataFrame]]
+    cells: CellLayout,
+    lines: range,
+    others: pl.DataFrame,
+    rows: Sequence[tuple[Layout, pl.DataFrame]],
 ) -> list[int]:
     """Line numbers of the rows whose record may go on below.
 
-    `lines` follow each other without a gap; a record whose end is not among them may go on.
+    `others` (line and text) are those of the lines that hold none of `rows`; a record whose end is
+    not among the lines may go on.
     """
-    below = _Below(cells, lines, rows)
+    below = _Below(cells, lines, others, rows)
     pending = below.records
     found: list[int] = []
     for distance in range(1, cells.reach + 1):
-        beyond = pending + distance >= lines.height
+        beyond = pending + distance >= len(lines)
         found += pending[beyond].tolist()
         pending = pending[~beyond]
         if not len(pending):
@@ -59,13 +63,14 @@ class _Below:
     def __init__(
         self,
         cells: CellLayout,
-        lines: pl.DataFrame,
+        lines: range,
+        others: pl.DataFrame,
         rows: Sequence[tuple[Layout, pl.DataFrame]],
     ) -> None:
-        self.cells, self.lines = cells, lines
-        self.first = int(lines["line"][0])
+        self.cells, self.others = cells, others
+        self.first, self.height = lines.start, len(lines)
         self.layouts = [layout for layout, _ in rows]
-        self.layout = np.full(lines.height, -1, dtype=np.int16)
+        self.layout = np.full(self.height, -1, dtype=np.int16)
         self.who: dict[str, Positions] = {}
         self.codes: dict[str, dict[str, int]] = {}
         places = [frame["line"].to_numpy().astype(np.int64) - self.first for _, frame in rows]
@@ -84,7 +89,7 @@ class _Below:
         there = [frame[name] for frame in frames if name in frame.columns]
         said = sorted({text for texts in there for text in texts.unique() if text})
         self.codes[name] = {text: number for number, text in enumerate(said, 1)}
-        self.who[name] = np.zeros(self.lines.height, dtype=np.int64)
+        self.who[name] = np.zeros(self.height, dtype=np.int64)
         for place, frame in zip(places, frames, strict=True):
             if self.codes[name] and name in frame.columns:
                 codes = frame[name].replace_strict(
@@ -96,10 +101,12 @@ class _Below:
         """What each line of `below` is to the record at the same place in `records`."""
         said = np.zeros(len(records), dtype=np.int8)
         fast = self.layout[below] >= 0
-        pairs = np.stack([self.layout[records[fast]], self.layout[below[fast]]], axis=1)
-        which, where = np.unique(pairs, axis=0, return_inverse=True)
-        verdict = np.array([self._pair(int(a), int(b)) for a, b in which], dtype=np.int8)
-        said[fast] = verdict[where.reshape(-1)] if len(which) else 0
+        count = len(self.layouts)
+        pairs = self.layout[records[fast]].astype(np.int64) * count + self.layout[below[fast]]
+        verdict = np.zeros(count * count, np.int8)
+        for pair in np.flatnonzero(np.bincount(pairs, minlength=count * count)).tolist():
+            verdict[pair] = self._pair(*divmod(pair, count))
+        said[fast] = verdict[pairs]
         for name in self.who:
             mine, theirs = self.who[name][records], self.who[name][below]
             said[fast & (theirs != 0) & (theirs != mine)] = _PASSED
@@ -114,10 +121,15 @@ class _Below:
         """Lines that do not end a record for certain: blank ones, other ranks', pieces."""
         if self.cells.may_go_on is None or not len(places):
             return np.ones(len(places), np.bool_)
-        texts = self.lines["text"].gather(pl.Series(places))
+        texts = self._at(places)["text"]
         known = sorted({self.cells.may_go_on(layout.example) for layout in self.layouts})
         pattern = "|".join([ENDS_EMPTY, "\r", tells_who(), *known])
         return texts.str.contains(pattern).to_numpy()
+
+    def _at(self, places: npt.ArrayLike) -> pl.DataFrame:
+        """The lines at these places, which hold no row."""
+        numbers = pl.Series(np.asarray(places, np.int64) + self.first, dtype=pl.UInt32)
+        return self.others[self.others["line"].search_sorted(numbers)].select("line", "text")
 
     def _pair(self, record: int, below: int) -> int:
         """The verdict on a line of one layout below a record of another, ranks aside."""
@@ -144,7 +156,7 @@ class _Below:
     def _look_at(self, places: Positions) -> None:
         """Peel the lines at these places, each once."""
         new = [at for at in np.unique(places).tolist() if at not in self.known]
-        parts = peel(self.lines[new].select("line", "text"), glued=True)
+        parts = peel(self._at(new), glued=True)
         for line, text, host, rank in parts.select("line", "text", "host", "rank").iter_rows():
             at = line - self.first
             several = at in self.known

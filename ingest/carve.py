@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
+import numpy as np
 import polars as pl
 from assay.ingest.parse import terminal
 from assay.ingest.source import Source
@@ -103,7 +104,7 @@ def candidates(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
     lines = lines.select("line", "text")
     if fmt.lines == "document":
         return lines if opening(lines["text"], fmt) else lines.clear()
-    held = lines["text"].str.contains_any(list(fmt.heads))
+    held = pl.Series(np.isin(lines["line"].to_numpy(), begun(lines, fmt)["line"].to_numpy()))
     if not held.any():
         return lines.clear()
     for head, reach in fmt.reach.items():
@@ -111,6 +112,12 @@ def candidates(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
         since = pl.col("line") - pl.when(begins).then(pl.col("line")).forward_fill()
         held |= lines.select(since <= reach).to_series().fill_null(value=False)
     return lines.filter(held)
+
+
+def begun(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
+    """The lines (line, text) on which a record of a format of single lines may begin."""
+    found = lines.filter(lines["text"].str.contains_any(list(fmt.heads)))
+    return found if fmt.opens is None else found.filter(pl.col("text").str.contains(fmt.opens))
 
 
 def opening(texts: pl.Series, fmt: Format) -> bool:

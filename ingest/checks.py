@@ -28,25 +28,31 @@ KNOWN: Mapping[str, Put] = {
 """pandera's name of a check → the same for one value; a value that is missing passes."""
 
 
-def passes(frame: pl.DataFrame, schema: Schema) -> bool:
+def passes(frame: pl.DataFrame, schema: Schema, *, partial: bool = False) -> bool:
     """True where no row can fail; False where pandera has to be asked.
 
     A NaN is left to pandera, for which it is missing, in range or out of range, as the check goes.
+    With `partial`, columns that the frame does not have are not asked for.
     """
-    asked = _asked(schema)
+    names = tuple(name for name in fields(schema) if name in frame.columns) if partial else None
+    asked = _asked(schema, names)
     if asked is None or any(frame.schema.get(name) != kind for name, kind in asked[0].items()):
         return False
     return bool(frame.select(asked[1]).item()) if frame.height else True
 
 
 @lru_cache(maxsize=256)
-def _asked(schema: Schema) -> tuple[dict[str, pl.DataType], pl.Expr] | None:
+def _asked(
+    schema: Schema, names: tuple[str, ...] | None = None
+) -> tuple[dict[str, pl.DataType], pl.Expr] | None:
     """The types of a schema's columns and all its checks as one; None where one is not known."""
     whole = schema.to_schema()
     if whole.checks or whole.unique:
         return None
     types, all_pass = {}, [pl.lit(value=True)]
-    for name, spec in fields(schema).items():
+    specs = fields(schema)
+    for name in specs if names is None else names:
+        spec = specs[name]
         column, value = whole.columns[name], pl.col(name)
         types[name] = spec.dtype
         if column.unique or any(check.name not in KNOWN for check in column.checks):

@@ -1,20 +1,20 @@
 """Records that are rows of labelled cells, read column by column: the fast one of two engines.
 
-In: lines that follow each other. Out: accepted frames, one per layout met. What the columns do not
-prove is left to the fold of the format, line by line: lines of which no layout could be learnt,
-rows that do not decode or fail a check, records that may go on in the lines below.
+In: lines. Out: accepted frames, one per layout met. What the columns do not prove is left to the
+fold of the format, line by line: lines of which no layout could be learnt, rows that do not decode
+or fail a check.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import polars as pl
 from assay.ingest.accept import OTHER, accept, complete
-from assay.ingest.below import open_ended
 from assay.ingest.layout import Layout, learn, proven, split
-from assay.ingest.rows import Rows
+from assay.ingest.shapes import Shapes
 from assay.ingest.source import Source
 from assay.ingest.types import Format
 
@@ -34,16 +34,16 @@ class Columnwise:
     rivals: Sequence[str] = ()  # heads of other formats, whose lines are left to the folds
     layouts: list[Layout] = field(default_factory=list)
 
-    def read(self, lines: pl.DataFrame, hits: pl.DataFrame) -> list[Rows]:
-        """The rows among `hits`, which are some of `lines` (line and text, without a gap)."""
-        cells = self.fmt.cells
+    @cached_property
+    def shapes(self) -> Shapes:
+        """The spellings of these layouts that are read from bytes."""
+        return Shapes(self.fmt, self.source.name)
+
+    def read(self, hits: pl.DataFrame) -> list[tuple[Layout, pl.DataFrame]]:
+        """The rows among `hits` (line and text) by layout."""
         held = hits.filter(pl.col("text").str.contains_any(list(self.fmt.heads)))
         found = [(layout, self._accepted(layout, raw)) for layout, raw in self._split(held)]
-        found = [(layout, frame) for layout, frame in found if frame.height]
-        if cells is not None and cells.goes_on is not None and found:
-            stands = ~pl.col("line").is_in(open_ended(cells, lines, found))
-            found = [(layout, frame.filter(stands)) for layout, frame in found]
-        return [Rows.of(layout, frame) for layout, frame in found if frame.height]
+        return [(layout, frame) for layout, frame in found if frame.height]
 
     def _split(self, rest: pl.DataFrame) -> list[tuple[Layout, pl.DataFrame]]:
         """Raw frames by layout; a new layout is learnt from the first line that has none."""

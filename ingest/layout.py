@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import polars as pl
+from assay.ingest.accept import OTHER
 from assay.ingest.carve import PLACES, peel, region
 from assay.ingest.parse import terminal
 from assay.ingest.schema import FieldSpec, fields
@@ -335,20 +336,23 @@ def _cells(part: pl.Expr, segment: Segment) -> tuple[list[pl.Expr], list[pl.Expr
 def raw(layout: Layout, cells: pl.DataFrame) -> pl.DataFrame:
     """The proven cells under the names of their columns, with scales where a cell has one."""
     taken: dict[str, pl.Expr] = {name: pl.col(name) for name, _, _ in layout.places}
-    undeclared = []
     for at, value in enumerate(layout.values):
-        if not value.field:
-            undeclared.append(pl.col(f"v{at}"))
-            continue
-        taken[value.field] = pl.col(f"v{at}")
-        if value.scale != 1.0:
-            taken[f"{value.field}@scale"] = pl.lit(value.scale)
+        if value.field:
+            taken[value.field] = pl.col(f"v{at}")
+            if value.scale != 1.0:
+                taken[f"{value.field}@scale"] = pl.lit(value.scale)
+    if layout.others:
+        taken["other"] = others(layout)
+    column = pl.lit(layout.width + 1, dtype=pl.UInt32).alias("column")
+    return cells.select("line", column, **taken)
+
+
+def others(layout: Layout) -> pl.Expr:
+    """The cells that no column declares, from the columns of their values."""
+    undeclared = [pl.col(f"v{at}") for at, value in enumerate(layout.values) if not value.field]
     texts = [undeclared[s] if isinstance(s, int) else pl.lit(s) for _, s in layout.others]
     pairs = [
         pl.struct(name=pl.lit(label), text=text)
         for (label, _), text in zip(layout.others, texts, strict=True)
     ]
-    if pairs:
-        taken["other"] = pl.concat_list(pairs)
-    column = pl.lit(layout.width + 1, dtype=pl.UInt32).alias("column")
-    return cells.select("line", column, **taken)
+    return pl.concat_list(pairs).cast(OTHER).alias("other")

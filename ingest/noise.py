@@ -6,11 +6,10 @@ beside a performance unit, and which may be a statement of configuration or a he
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ import polars as pl
 from assay.ingest.carve import prefix_pattern
 from assay.ingest.formats.configuration import Configuration
 from assay.ingest.schema import labelled
+from assay.ingest.source import Block
 
 SUSPICIOUS = re.compile(
     r"[0-9]\s*(?:[TGP]FLOP|[TGP]iB|[MGT]B\b|s(?:ecs?)?/it|ms/it|it/s|tok(?:en)?s?/s|samples?/s|%\s*MFU)"
@@ -47,26 +47,26 @@ class Tally:
         )
 
 
-def tally(lines: pl.DataFrame, which: pl.Series | None = None, data: bytes = b"") -> Tally:
-    """What lines (line, text) are that nobody has claimed: all of them, or `which`.
-
-    Where most lines are meant, `data`, all lines as they stand, spares putting them together.
-    """
-    doubtful = _doubtful(data) if data else np.zeros(0, np.int64)
-    if which is not None and data:
-        some = pl.repeat(value=False, n=lines.height, eager=True, dtype=pl.Boolean)
-        units = some.scatter(pl.Series(doubtful), True).filter(which)
-        lines = lines.filter(which)
-    else:
-        lines = lines if which is None else lines.filter(which)
-        whole = "\n".join(lines["text"].to_list()).encode()
-        units = pl.repeat(value=False, n=lines.height, eager=True, dtype=pl.Boolean)
-        units = units.scatter(pl.Series(_doubtful(whole)), True)
+def tally(lines: pl.DataFrame) -> Tally:
+    """What lines (line, text) are that nobody has claimed."""
     empty = _empty(lines["text"])
-    found = lines.filter(~empty & units).filter(pl.col("text").str.contains(_SUSPICIOUS))
+    found = lines.filter(~empty).filter(pl.col("text").str.contains(_SUSPICIOUS))
     suspicious = (line for line, text in found.iter_rows() if SUSPICIOUS.search(text))
     blank = int(empty.sum())
     return Tally(blank, lines.height - blank, tuple(suspicious))
+
+
+def quiet(block: Block, which: npt.NDArray[np.bool_], texts: pl.Series) -> Tally:
+    """The same for those lines of a block that hold nothing of `interest`; `texts` are theirs."""
+    if not block.plain:
+        blank = int(_empty(texts).sum())
+        return Tally(blank, len(texts) - blank)
+    stops = block.stops[which]
+    something = stops > block.starts[which]
+    doubtful = something & _MAY_END_EMPTY[block.codes[stops - 1]]
+    empty = texts.gather(np.flatnonzero(doubtful)).str.contains(prefix_pattern() + "$")
+    blank = int((~something).sum()) + int(empty.sum())
+    return Tally(blank, len(texts) - blank)
 
 
 ENDS_EMPTY = r"(?:^|[\s\x00-\x1f:\]>|-])$"
@@ -80,61 +80,26 @@ def _empty(texts: pl.Series) -> pl.Series:
     return empty.scatter(at, texts.gather(at).str.contains(prefix_pattern() + "$"))
 
 
-def _doubtful(whole: bytes) -> npt.NDArray[np.int64]:
-    """Lines, from 0, that may be suspicious: something like a unit stands in them."""
-    data = np.frombuffer(whole + b"\n\n", np.uint8) | np.uint8(0x20)  # letters in lower case
-    at = np.flatnonzero((data == _B) | (data == _SLASH) | (data == _F))
-    at = at[(at > 0) & (at < len(whole))]
-    at = at[_UNITS[data[at].astype(np.uint16) << 8 | data[at - 1]]]  # few are left by that
-    here, before, behind = data[at], data[at - 1], data[at + 1]
-    first = data[at - 2]  # of the first byte: some byte of the end, which is none of these
-    units = _among(before, b"mgt") & ~_among(first, b"abcdefhijlnopqrsuvwxyz")
-    unit = (here == _B) & (units | ((before == _I) & _among(first, b"tgp")))
-    rate = (behind == _I) & _among(before, b"sc") | (behind == _S) & _among(before, b"tknse")
-    flops = (behind == _L) & _among(before, b"tgp") | (behind == _U) & _among(before, b"mh")
-    at = at[unit | (here == _SLASH) & rate | (here == _F) & flops]
-    ends = np.flatnonzero(np.frombuffer(whole, np.uint8) == _END)
-    found: npt.NDArray[np.int64] = np.unique(np.searchsorted(ends, at))
-    return found
+_MAY_END_EMPTY = np.array([bool(re.search(ENDS_EMPTY, chr(byte))) for byte in range(256)])
 
 
-_B, _F, _I, _L, _S, _U, _SLASH, _END = b"bfilsu/\n"
+@cache
+def _interest(heads: tuple[str, ...]) -> str:
+    """One pattern: a search through many lines costs less than two."""
+    literals = [re.escape(each).replace(r"\ ", " ") for each in heads]
+    return "|".join([*literals, _SUSPICIOUS, _ENDS, _OTHER_ENDS, "#"])
 
 
-_UNITS = np.zeros(2**16, np.bool_)
-"""By a byte of a unit and the byte before it: whether a unit has them."""
-for _byte, _before in ((_B, b"imgt"), (_SLASH, b"sctkne"), (_F, b"tgpmh")):
-    _UNITS[[_byte << 8 | each for each in _before]] = True
+def interest(texts: pl.Series, heads: Sequence[str]) -> pl.Series:
+    """Lines that hold a head, may be suspicious or state something; the others are nobody's."""
+    return texts.str.contains(_interest(tuple(heads)))
 
 
-def _among(data: npt.NDArray[Any], letters: bytes) -> npt.NDArray[np.bool_]:
-    return np.isin(data, np.frombuffer(letters, np.uint8))
-
-
-PIECE = 40
-"""Lines that are searched at once."""
-
-
-def holding(data: bytes, texts: pl.Series, literals: Sequence[str]) -> pl.Series:
-    """Lines that hold one of the literals.
-
-    Where `data`, the lines as they stand, is given, they are searched in pieces of several lines
-    first: most of a log of noise is passed over like that.
-    """
-    found = pl.repeat(value=False, n=len(texts), eager=True, dtype=pl.Boolean)
-    pattern = "|".join(re.escape(each).replace(r"\ ", " ") for each in literals)
-    if not literals or not data or len(texts) < PIECE * 8:
-        return texts.str.contains(pattern) if literals and len(texts) else found
-    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _END)[PIECE - 1 :: PIECE] + 1
-    edges = [0, *ends.tolist()]
-    if edges[-1] < len(data):
-        edges.append(len(data))
-    pieces = pl.Series([data[a:b] for a, b in itertools.pairwise(edges)], dtype=pl.Binary)
-    hit = pieces.cast(pl.String).str.contains(pattern).arg_true().to_numpy().astype(np.int64)
-    at = (hit[:, None] * PIECE + np.arange(PIECE)).reshape(-1)
-    at = at[at < len(texts)]
-    where = pl.Series(at)
-    return found.scatter(where, texts.gather(where).str.contains(pattern))
+def holding(texts: pl.Series, heads: Sequence[str]) -> pl.Series:
+    """Lines that hold one of the heads."""
+    if not heads:
+        return pl.repeat(value=False, n=len(texts), eager=True, dtype=pl.Boolean)
+    return texts.str.contains_any(list(heads))
 
 
 _REST = r"[\s\x1c-\x1f*_`:.]*$"

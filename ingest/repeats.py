@@ -63,7 +63,7 @@ def _twice(
         frame = _own(each)
         said = (_column(frame, name).cast(pl.String).alias(name) for name in names)
         parts.append(frame.select("line", *said).drop("line"))
-    if not rows and _rising(fmt, printed):
+    if _rising(fmt, printed) and not _among(fmt, rows, printed):
         return None
     every = pl.concat(parts)
     twice = every.filter(every.is_duplicated()).unique()
@@ -91,6 +91,17 @@ def _rising(fmt: Format, printed: Sequence[BoundRows]) -> bool:
             return False
         last = numbers[-1]
     return True
+
+
+def _among(fmt: Format, rows: Sequence[Key], printed: Sequence[BoundRows]) -> bool:
+    """Whether the first field of a row is that of another, or among those that rise."""
+    numbers = pl.Series([row[2] for row in rows], dtype=pl.String)
+    if numbers.is_duplicated().any():
+        return True
+    values = numbers.cast(pl.Int64, strict=False)
+    if values.null_count():
+        return bool(len(printed))
+    return any(values.is_in(_own(each)[fmt.repeats[0]].implode()).any() for each in printed)
 
 
 def _keys(

@@ -18,12 +18,14 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 from assay.ingest.types import Code, Diagnostic, Span
 
@@ -33,34 +35,111 @@ MAX_LINE = 16 * 2**20
 BLOCK = 16 * 2**20
 """Bytes that are read at a time; a block ends with the last line that ends in them."""
 
+FIRST = 2**18
+"""Bytes of the first block: it is read without knowing how the records of the input look."""
+
 STDIN = "-"
 _STEP = 2**16  # compressed bytes that are expanded at a time
 _SMALL = 2**20  # bytes that are hashed at once
 _KEPT = 2**16  # bytes kept of a line that is too long
 _ESCAPES = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\x00"
 _MARK = b"\xef\xbb\xbf"
+_FEED, _RETURN = b"\n\r"
+_TEXT = {"text": pl.String}
 
 
 @dataclass(frozen=True)
 class Block:
-    """Lines that follow each other: `lines` has the columns line (UInt32, from 1) and text."""
+    """Lines that follow each other, as they stand on disk; `first` is the number of the first."""
 
-    lines: pl.DataFrame
     data: bytes = field(repr=False)
-    plain: bool  # whether each text is its line as it stands on disk
-
-    @property
-    def first(self) -> int:
-        """The number of its first line."""
-        return int(self.lines["line"][0])
+    first: int
+    long: frozenset[int] = frozenset()  # lines too long to be read
 
     @cached_property
-    def _ends(self) -> list[bytes]:
-        return self.data.split(b"\n")
+    def codes(self) -> npt.NDArray[np.uint8]:
+        """The same as numbers."""
+        return np.frombuffer(self.data, np.uint8)
+
+    @cached_property
+    def _ends(self) -> npt.NDArray[np.int64]:
+        """Where each line ends: its line feed, or the end of the input."""
+        ends = np.flatnonzero(self.codes == _FEED)
+        return ends if self.data.endswith(b"\n") else np.append(ends, len(self.data))
+
+    @cached_property
+    def starts(self) -> npt.NDArray[np.int64]:
+        """Where each line begins."""
+        starts = np.empty_like(self._ends)
+        starts[0] = 0
+        starts[1:] = self._ends[:-1] + 1
+        return starts
+
+    @cached_property
+    def stops(self) -> npt.NDArray[np.int64]:
+        """Where the text of each line ends, a carriage return before the line feed not counted."""
+        if b"\r" not in self.data:
+            return self._ends
+        stops: npt.NDArray[np.int64] = self._ends - (self.codes[self._ends - 1] == _RETURN)
+        return np.maximum(stops, self.starts)
+
+    @property
+    def height(self) -> int:
+        """How many lines there are."""
+        return len(self._ends)
+
+    @property
+    def widths(self) -> npt.NDArray[np.int64]:
+        """Bytes of each line, without its line feed."""
+        return self._ends - self.starts
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether the text of each line is the line as it stands on disk."""
+        odd = any(each in self.data for each in (b"\r", b"\x1b", b"\x00"))
+        return self.data.isascii() and not odd
+
+    @cached_property
+    def lines(self) -> pl.DataFrame:
+        """Every line: columns line (UInt32, from 1) and text, without what a terminal takes out."""
+        data = self.data.removeprefix(_MARK) if self.first == 1 else self.data
+        texts = _texts(data).with_row_index("line", offset=self.first)
+        return texts.select("line", self._clean())
+
+    def some(self, which: npt.NDArray[np.bool_]) -> pl.DataFrame:
+        """The lines that are meant, as `lines` has them."""
+        if which.all():
+            return self.lines
+        edges = np.flatnonzero(np.diff(which, prepend=False, append=False))
+        starts, ends = self.starts[edges[::2]].tolist(), self._ends[edges[1::2] - 1].tolist()
+        data = b"\n".join([self.data[a:b] for a, b in zip(starts, ends, strict=True)])
+        if self.first == 1 and which[0]:
+            data = data.removeprefix(_MARK)
+        numbers = pl.Series("line", np.flatnonzero(which) + self.first, dtype=pl.UInt32)
+        texts = _texts(data + b"\n") if len(numbers) else pl.DataFrame(schema=_TEXT)
+        return texts.with_columns(numbers).select("line", self._clean())
+
+    def _clean(self) -> pl.Expr:
+        clean = pl.col("text")
+        if b"\r" in self.data:
+            clean = clean.str.strip_chars_end("\r")
+        if b"\x1b" in self.data or b"\x00" in self.data:
+            clean = clean.str.replace_all(_ESCAPES, "")
+        if self.long:
+            long = pl.col("line").is_in(sorted(self.long))
+            clean = pl.when(long).then(pl.lit("")).otherwise(clean).alias("text")
+        return clean
 
     def raw(self, line: int) -> bytes:
         """Line number `line` as it stands on disk, without its line end."""
-        return self._ends[line - self.first]
+        at = line - self.first
+        return self.data[self.starts[at] : self._ends[at]]
+
+
+def _texts(data: bytes) -> pl.DataFrame:
+    """Whole lines as text; bytes that are not UTF-8 are replaced."""
+    text = data if data.isascii() else data.decode("utf-8", "replace").encode()
+    return pl.read_lines(text, name="text")
 
 
 class Source:
@@ -117,7 +196,7 @@ class Source:
                 rest = rest + chunk if rest else chunk
             end = rest.rfind(b"\n") + 1
             if end:
-                yield from self._block(rest[:end])
+                yield self._block(rest[:end])
                 rest = rest[end:]
             if len(rest) > MAX_LINE:
                 self._long[self.height + 1] = rest[:_KEPT]
@@ -127,7 +206,7 @@ class Source:
             self._refuse(skipped)
             rest = b"\n"
         if rest:
-            yield from self._block(rest)
+            yield self._block(rest)
         self._told()
 
     def _refuse(self, length: int) -> None:
@@ -135,32 +214,19 @@ class Source:
         message = f"a line of {length:,} bytes; the limit is {MAX_LINE:,}"
         self.refused.append(Diagnostic(Span(self.name, number), Code.TOO_LONG, message))
 
-    def _block(self, data: bytes) -> Iterator[Block]:
-        plain = data.isascii()
-        text = data if plain else data.decode("utf-8", "replace").encode()
-        if self.height == 0:
-            text = text.removeprefix(_MARK)
-        lines = pl.read_lines(text, name="text").with_row_index("line", offset=self.height + 1)
-        clean = pl.col("text")
-        if b"\r" in data:
-            clean, plain = clean.str.strip_chars_end("\r"), False
-        if b"\x1b" in data or b"\x00" in data:
-            clean, plain = clean.str.replace_all(_ESCAPES, ""), False
+    def _block(self, data: bytes) -> Block:
+        """The next lines; those that are too long are refused."""
+        block = Block(data, self.height + 1)
+        long = []
         if len(data) > MAX_LINE:
-            clean = self._without_long(data, lines, clean)
-        self.height += lines.height
-        yield Block(lines.with_columns(clean), data, plain)
-
-    def _without_long(self, data: bytes, lines: pl.DataFrame, clean: pl.Expr) -> pl.Expr:
-        """Refuse the lines of a block that are too long."""
-        for at, part in enumerate(data.split(b"\n") if len(data) > MAX_LINE else ()):
-            if len(part) > MAX_LINE:
-                message = f"a line of {len(part):,} bytes; the limit is {MAX_LINE:,}"
-                number = self.height + at + 1
-                self._long[number] = part[:_KEPT]
+            for at in np.flatnonzero(block.widths > MAX_LINE).tolist():
+                number, length = block.first + at, int(block.widths[at])
+                self._long[number] = data[block.starts[at] :][:_KEPT]
+                message = f"a line of {length:,} bytes; the limit is {MAX_LINE:,}"
                 self.refused.append(Diagnostic(Span(self.name, number), Code.TOO_LONG, message))
-        long = pl.col("line").is_in(list(self._long))
-        return pl.when(long).then(pl.lit("")).otherwise(clean).alias("text")
+                long.append(number)
+        self.height += block.height
+        return replace(block, long=frozenset(long)) if long else block
 
     def chunks(self) -> Iterator[bytes]:
         """The input, decompressed, in chunks of about `BLOCK` bytes; its digest on the way."""
@@ -212,7 +278,9 @@ class Source:
 def _hashed(stream: BinaryIO, digest: _Digest, other: ThreadPoolExecutor) -> Iterator[bytes]:
     """The chunks of a stream; a large one is hashed while others work on it."""
     pending: list[Future[None]] = []
-    while chunk := stream.read(BLOCK):
+    size = FIRST
+    while chunk := stream.read(size):
+        size = BLOCK
         while pending:
             pending.pop().result()
         if len(chunk) < _SMALL:

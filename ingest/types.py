@@ -203,7 +203,7 @@ class Format:
     origin: Origin
     fold: Callable[[Region], Folded]
     lines: Literal["single", "document"] = "single"
-    opens: str | None = None  # a line that opens a document also matches this (polars' syntax)
+    opens: str | None = None  # what a record or a document begins with also matches this (polars)
     reach: Mapping[str, int] = field(default_factory=dict)
     glued: bool = False
     repeats: tuple[str, ...] = ()

@@ -270,13 +270,17 @@ def may_go_on(text: str) -> str:
     return known if text.endswith("|") else known + r"|(?:^|[\s\]:>)])[0-9.eE+-]*\s*(?:\||$)"
 
 
+_OPENS = r"iteration\s*[=:]?\s*[0-9]+\s*/"
+"""A line that holds a record holds this."""
+
 FORMAT = Format(
     name="megatron_iteration",
     heads=("iteration",),
     schemas={"megatron_iteration": MegatronIteration},
     origin="measured",
     fold=fold,
-    reach={r"iteration[ =:]+[0-9]+ */": REACH},
+    opens=_OPENS,
+    reach={_OPENS: REACH},
     glued=True,
     repeats=(
         "iteration",
