@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
@@ -85,6 +85,14 @@ def prefix_pattern() -> str:
 
 
 @cache
+def headings() -> str:
+    """A heading behind whatever `peel` takes off, or begins behind a carriage return."""
+    several = "|".join(f"(?:{terminal(name)})" for name in PREFIXES)
+    lead = rf"^\s*(?:{terminal('HOSTNAME')})?\s*(?:{several})*\s*"
+    return rf"{lead}#{{1,6}}\s+\S|\r.*#\s+\S"
+
+
+@cache
 def _prefixes() -> tuple[str, ...]:
     """Patterns whose first group is what to take off a line; the first that matches counts.
 
@@ -112,6 +120,13 @@ def candidates(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
         since = pl.col("line") - pl.when(begins).then(pl.col("line")).forward_fill()
         held |= lines.select(since <= reach).to_series().fill_null(value=False)
     return lines.filter(held)
+
+
+def openings(formats: Sequence[Format]) -> str:
+    """Found in every line that begins a record of one of these formats, or opens a document."""
+    literals = (re.escape(head).replace(r"\ ", " ") for fmt in formats for head in fmt.heads
+                if fmt.opens is None)  # fmt: skip
+    return "|".join([*literals, *(f"(?:{fmt.opens})" for fmt in formats if fmt.opens)])
 
 
 def begun(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from assay.ingest.carve import prefix_pattern
+from assay.ingest.carve import headings, prefix_pattern
 from assay.ingest.formats.configuration import Configuration
 from assay.ingest.schema import labelled
 from assay.ingest.source import Block
@@ -28,6 +28,10 @@ SUSPICIOUS = re.compile(
 
 _SUSPICIOUS = "(?i)" + SUSPICIOUS.pattern.replace(r"\b", "").replace(r"\s", r"[\s\x1c-\x1f]")
 """The same for polars, where words and blanks are not quite those of Python: it finds no less."""
+
+_PLAIN = r"^[\t\n\x0b\x0c\r -~]*$"
+_EXACTLY = "(?i)" + SUSPICIOUS.pattern.replace(r"\b", r"(?-u:\b)")
+"""The same for polars in a `_PLAIN` text, of which it thinks as Python does."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,12 @@ def tally(lines: pl.DataFrame) -> Tally:
     """What lines (line, text) are that nobody has claimed."""
     empty = _empty(lines["text"])
     found = lines.filter(~empty).filter(pl.col("text").str.contains(_SUSPICIOUS))
-    suspicious = (line for line, text in found.iter_rows() if SUSPICIOUS.search(text))
+    plain = found["text"].str.contains(_PLAIN)
+    sure = found.filter(plain & found["text"].str.contains(_EXACTLY))["line"].to_list()
+    odd = found.filter(~plain).iter_rows()
+    suspicious = [*sure, *(line for line, text in odd if SUSPICIOUS.search(text))]
     blank = int(empty.sum())
-    return Tally(blank, lines.height - blank, tuple(suspicious))
+    return Tally(blank, lines.height - blank, tuple(sorted(suspicious)))
 
 
 def quiet(block: Block, which: npt.NDArray[np.bool_], texts: pl.Series) -> Tally:
@@ -95,13 +102,6 @@ def interest(texts: pl.Series, heads: Sequence[str]) -> pl.Series:
     return texts.str.contains(_interest(tuple(heads)))
 
 
-def holding(texts: pl.Series, heads: Sequence[str]) -> pl.Series:
-    """Lines that hold one of the heads."""
-    if not heads:
-        return pl.repeat(value=False, n=len(texts), eager=True, dtype=pl.Boolean)
-    return texts.str.contains_any(list(heads))
-
-
 _REST = r"[\s\x1c-\x1f*_`:.]*$"
 _ENDS = (
     r'[=:][\s*_`]*"?(?:[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?|[Tt]rue|[Ff]alse|bf16|fp16|fp32|fp8'
@@ -127,5 +127,5 @@ def may_state(texts: pl.Series) -> pl.Series:
     )
     headed = texts.str.contains("#", literal=True).arg_true()
     return found.scatter(
-        headed, texts.gather(headed).str.contains(r"#\s+\S") | found.gather(headed)
+        headed, texts.gather(headed).str.contains(headings()) | found.gather(headed)
     )

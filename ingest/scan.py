@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 from assay.ingest.below import open_ended
-from assay.ingest.carve import begun, opening
+from assay.ingest.carve import begun, opening, openings
 from assay.ingest.columnwise import Columnwise
 from assay.ingest.layout import Layout
-from assay.ingest.noise import Tally, holding, interest, may_state, quiet, tally
+from assay.ingest.noise import Tally, interest, may_state, quiet, tally
 from assay.ingest.rows import Rows
 from assay.ingest.source import BLOCK, Block, Source
 from assay.ingest.types import Format
@@ -107,6 +107,8 @@ class _Scanner:
         self.single = [fmt for fmt in formats if fmt.lines == "single"]
         self.documents = [fmt for fmt in formats if fmt.lines == "document"]
         self.heads = sorted({head for fmt in formats for head in fmt.heads})
+        self.openings = openings(self.single)
+        self.papers = openings(self.documents)
         self.readers = {
             fmt.name: Columnwise(fmt, source, _rivals(fmt, self.single))
             for fmt in self.single
@@ -131,8 +133,8 @@ class _Scanner:
         shaped, known = self._shaped(block)
         rest = block.some(~known)
         worth = interest(rest["text"], self.heads)
-        hits = rest.filter(worth)
-        hits = hits.filter(holding(hits["text"], self.heads))
+        some = rest.filter(worth)
+        hits = some.filter(_found(some["text"], self.openings))
         begins = {fmt.name: _begins(fmt, hits) for fmt in self.single}
         mine = np.zeros(block.height, np.bool_)
         for fmt in self.single:
@@ -140,7 +142,7 @@ class _Scanner:
                 rows = self._read(fmt, block, hits, rest, shaped[fmt.name], begins)
                 mine |= self._where(block, ((each.layout, each.frame) for each in rows))
                 self._keep(fmt, rows)
-        self._look_for_documents(hits.filter(~pl.Series(mine[_at(block, hits)]))["text"])
+        self._look_for_documents(some.filter(~pl.Series(mine[_at(block, some)]))["text"])
         if self.met and self.keep == "some":
             self.keep, self.too_late = "all", block.first > 1
         left = self._left(block, hits, begins, known, mine)
@@ -317,6 +319,7 @@ class _Scanner:
         new = pl.Series([layout.example for layout in layouts], dtype=pl.String)
         self.told |= layouts
         texts = pl.concat([texts, new])
+        texts = texts.filter(_found(texts, self.papers))
         self.met |= {fmt.name for fmt in self.documents if opening(texts, fmt)}
 
     def found(self) -> Scan:
@@ -333,11 +336,16 @@ def _at(block: Block, lines: pl.DataFrame) -> Places:
     return lines["line"].to_numpy().astype(np.int64) - block.first
 
 
+def _found(texts: pl.Series, pattern: str) -> pl.Series:
+    """Where one of the alternatives of a pattern is found; nowhere if there are none."""
+    return texts.str.contains(pattern) if pattern else texts.is_null()
+
+
 def _begins(fmt: Format, hits: pl.DataFrame) -> Begins:
     """Line numbers that open something in whose reach lines may be of a format, by head."""
     if not fmt.reach:
         return {}
-    held = hits.filter(holding(hits["text"], fmt.heads))
+    held = hits.filter(hits["text"].str.contains_any(list(fmt.heads)))
     return {
         head: held["line"].filter(held["text"].str.contains(head)).to_numpy().astype(np.int64)
         for head in fmt.reach

@@ -17,6 +17,7 @@ from functools import cache
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from assay.ingest.accept import PROVENANCE
@@ -179,8 +180,19 @@ def write_manifest(
         "unreadable": [{"name": d.span.source, "message": d.message} for d in sorted(unreadable)],
     }  # fmt: skip
     part = folder / f".{MANIFEST}.{os.getpid()}"
-    part.write_text(json.dumps(said, indent=1) + "\n", "utf-8")
+    part.write_text(_spelled(said), "utf-8")
     os.replace(part, folder / MANIFEST)
+
+
+def _spelled(said: Mapping[str, Any]) -> str:
+    """JSON, a source or a fault in a line: one with many suspicious lines is long enough."""
+
+    def value(held: Any) -> str:
+        if isinstance(held, list) and held:
+            return "[\n  " + ",\n  ".join(map(json.dumps, held)) + "\n ]"
+        return json.dumps(held)
+
+    return "{\n " + ",\n ".join(f"{json.dumps(k)}: {value(v)}" for k, v in said.items()) + "\n}\n"
 
 
 def tables(reading: Reading) -> dict[str, pl.DataFrame]:

@@ -1,4 +1,4 @@
-"""Lines read from their bytes: the same rows as the folds give, to the bit, in many small blocks."""
+"""Lines read from their bytes, in many small blocks: the rows that folds give, to the bit."""
 
 from __future__ import annotations
 
