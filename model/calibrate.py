@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from assay.model.kernel import Columns, Floats, Kernel, Values, rows
-from scipy.optimize import least_squares
 
 SEED = 20220220
 STARTS = 6
@@ -211,6 +210,7 @@ class _Problem:
         """The optimum from `start` and its cost."""
         if not self.free:
             return start, 0.0
+        from scipy.optimize import least_squares  # noqa: PLC0415 - half a second, which no report needs
 
         def residuals(point: Floats) -> Floats:
             return self.residuals(table, seconds, point)

@@ -18,7 +18,6 @@ from assay.model.machine import ITEMSIZE
 from assay.model.parallel import gradient_group, stage_layers
 from assay.model.step_exchange import counted, layer_parameters
 from assay.model.step_work import activation_bytes, head
-from scipy.optimize import least_squares
 
 WEIGHT = 2.0
 GRADIENT = 2.0
@@ -159,6 +158,7 @@ def reserve(counted_bytes: npt.NDArray[np.float64], measured: npt.NDArray[np.flo
     """The affine term fitted to measured maxima, robustly; ValueError with fewer than two."""
     if len(measured) < 2:
         raise ValueError(f"two numbers need at least two measurements, not {len(measured)}")
+    from scipy.optimize import least_squares  # noqa: PLC0415 - half a second, which no report needs
 
     def missed(point: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.asarray((1e9 * point[0] + point[1] * counted_bytes) / measured - 1.0)

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 from assay.model.kernel import Columns, Floats, Parameter, Values, rows
 from assay.model.step_schedule import STEP, step_time
-from scipy.optimize import least_squares
 
 SEED = 20220220
 LOSS_SCALE = 0.0165
@@ -161,6 +160,7 @@ def _solve(
 ) -> Floats:  # fmt: skip
     if not chosen:
         return np.empty(0)
+    from scipy.optimize import least_squares  # noqa: PLC0415 - half a second, which no report needs
 
     start = np.log([base[one.name] for one in chosen])
     width = np.array([EXPECTED[one.name] for one in chosen]) / LOSS_SCALE

@@ -7,10 +7,12 @@ column declares are kept in `other` under their full path.
 
 from __future__ import annotations
 
+from functools import cache
+
 import pandera.polars as pa
 from assay.ingest.formats.deepflow_frames import SCALES
 from assay.ingest.parse import ParsedLine, Token, parse_line
-from assay.ingest.schema import by_label, logged, named
+from assay.ingest.schema import FieldSpec, by_label, logged, named
 from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Line, Record, Region, Span
 
 GRAMMAR = "deepflow_config"
@@ -138,18 +140,22 @@ def _said(tree: ParsedLine, line: Line) -> tuple[str, int, Cell | None]:
 
 
 def _put(record: Record, full: str, cell: Cell) -> None:
-    spec, scale = BY_PATH.get(full.casefold(), (None, 1.0))
+    spec, scale = _by_path().get(full.casefold(), (None, 1.0))
     if spec is None:
         record.other.append((full, cell.text))
     else:
         record.cells[spec.name] = cell._replace(scale=cell.scale * scale)
 
 
-BY_PATH = {
-    label.casefold(): (spec, scale)
-    for spec, scale in by_label(DeepflowConfig).values()
-    for label in spec.labels
-}
+@cache
+def _by_path() -> dict[str, tuple[FieldSpec, float]]:
+    """Path of a key, in small letters → its column and the factor to the column's unit."""
+    return {
+        label.casefold(): (spec, scale)
+        for spec, scale in by_label(DeepflowConfig).values()
+        for label in spec.labels
+    }
+
 
 FORMAT = Format(
     name="deepflow_config",

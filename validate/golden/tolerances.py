@@ -22,17 +22,18 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 from assay.ingest.schema import FieldSpec, fields
 from assay.ingest.types import Format, Reading
-from scipy.stats import norm
 
 FALSE_ALARMS = 0.01
 """Share of unchanged runs that may fail, per quantity and file, unless stated otherwise."""
 
+NORMAL = NormalDist()
 NORMAL_MAD = 1.4826
 """Median absolute deviation of a normal distribution → its standard deviation: 1 / Φ⁻¹(¾)."""
 
@@ -161,7 +162,7 @@ def _spread(frame: str, quantity: str, matched: str, rows: pl.DataFrame, share: 
     if records > 1:
         within = NORMAL_MAD * float(np.median(rest)) or float(np.sqrt(np.mean(rest**2)))
     each = math.ceil(rows.height / len(runs))
-    wide = math.sqrt(2) * float(norm.isf(share / (4 * each))) * within
+    wide = math.sqrt(2) * -NORMAL.inv_cdf(share / (4 * each)) * within
     wide += factor(len(runs), share / 2) * between
     printed = float(rows.select((pl.col("place") / pl.col("value")).max()).item() or 0.0)
     gate = rounded_up(max(math.expm1(wide), printed))
@@ -201,7 +202,7 @@ def factor(runs: int, share: float) -> float:
     By simulation with a fixed seed: a robust spread of few runs has no formula.
     """
     if runs > MANY:
-        return math.sqrt(2) * float(norm.isf(share / 2))
+        return math.sqrt(2) * -NORMAL.inv_cdf(share / 2)
     random = np.random.default_rng(SEED)
     draws = min(DRAWS, 20_000_000 // runs**2)
     spread = robust(random.standard_normal((draws, runs)))
