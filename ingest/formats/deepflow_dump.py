@@ -17,11 +17,10 @@ from assay.ingest.formats.deepflow_frames import (
     DeepflowPart,
     DeepflowReload,
 )
-from assay.ingest.formats.deepflow_lines import KINDS, TAKE, Dump, hardware_records
-from assay.ingest.linewise import Said, read
+from assay.ingest.formats.deepflow_lines import LINES, TAKE, Dump, hardware_records
+from assay.ingest.linewise import Said
 from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Line, Record, Region, Span
 
-GRAMMAR = "deepflow_dump"
 ONCE = {
     "parts_line": (),
     "parameters_line": (),
@@ -41,12 +40,12 @@ def fold(region: Region) -> Folded:
     folded, dumps = Folded(), _Dumps()
     for line in region.lines:
         outcome = _read(line, region, dumps)
-        if isinstance(outcome, Diagnostic):
-            kept = dumps.doubtful if _generic(line) else folded.refused
-            kept.append(outcome._replace(text=line.text))
-        elif outcome is not None:
+        if isinstance(outcome, Said):
             folded.claimed.add(line.number)
             dumps.take(outcome)
+        elif outcome is not None:
+            kept = dumps.doubtful if _generic(line) else folded.refused
+            kept.append(outcome._replace(text=line.text))
         elif dumps.expects_title and line.text.strip():
             dumps.entitle(line.text.strip())
             folded.claimed.add(line.number)
@@ -108,25 +107,16 @@ class _Dumps:
 
 def _read(line: Line, region: Region, dumps: _Dumps) -> Said | Diagnostic | None:
     """The line by its kind; a run of `key: value` only where components are listed."""
-    said = read(GRAMMAR, KINDS, line, region.source)
-    rule = said.kind.rule if isinstance(said, Said) else ""
-    if rule == "component_line" and not dumps.section:
-        return None
-    if isinstance(said, Diagnostic) and _is_component(line) and not dumps.section:
-        return None
-    return said
-
-
-def _kind_of(line: Line) -> object:
-    return next((one for one in KINDS if one.head.match(line.text)), None)
-
-
-def _is_component(line: Line) -> bool:
-    return getattr(_kind_of(line), "rule", "") == "component_line"
+    said = LINES.read(line, region.source)
+    if said is None or dumps.section:
+        return said
+    kind = said.kind if isinstance(said, Said) else LINES.kind(line.text)
+    return None if kind is not None and kind.rule == "component_line" else said
 
 
 def _generic(line: Line) -> bool:
-    return bool(getattr(_kind_of(line), "generic", True))
+    kind = LINES.kind(line.text)
+    return kind is None or kind.generic
 
 
 def _records(dump: Dump) -> list[Record]:

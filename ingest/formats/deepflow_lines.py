@@ -11,11 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from assay.ingest.formats.deepflow_frames import SCALES
-from assay.ingest.linewise import Said, kind
+from assay.ingest.linewise import Lines, Said, kind
 from assay.ingest.parse import Tree
 from assay.ingest.types import Cell, Record
 
-GRAMMAR = "deepflow_dump"
 MEMORY = "Total|Embedding|Hidden|Softmax|Projection|Weight|Activation|Pointwise"
 RATES = {
     "Throughput": "peak_flops",
@@ -29,7 +28,7 @@ RATES = {
 LATER = ("L3", "L1", "L0", "Intra-node", "Inter-node")
 """Label beginnings that only the second generation prints."""
 
-KINDS = (
+LINES = Lines("deepflow_dump", (
     kind("reload_head_line", r"(?:gmem|l2mem): reload_", open_end=False),
     kind("reload_line", r"[0-9]+ [0-9]+ [0-9]+\s*$"),
     kind("inflection_line", r"inflection_point:"),
@@ -54,7 +53,7 @@ KINDS = (
     kind("next_time_line", r"time_per_step:", generic=True),
     kind("rule_line", r"={4,}\s*$", open_end=False, generic=True),
     kind("component_line", r"#?[A-Za-z_]+:\s", open_end=False, generic=True),
-)
+))  # fmt: skip
 
 
 @dataclass

@@ -21,13 +21,13 @@ from assay.ingest.formats.layer_tables import (
     html_table,
     plain_table,
 )
-from assay.ingest.linewise import Said, kind, read
+from assay.ingest.linewise import Lines, Said, kind
 from assay.ingest.notebook import Shown, is_notebook, outputs
+from assay.ingest.parse import Token
 from assay.ingest.schema import FieldSpec, by_label, normalise
 from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Line, Record, Region, Span
 
-GRAMMAR = "layer_estimates"
-KINDS = (
+LINES = Lines("layer_estimates", (
     kind("model_line", r"model: \w"),
     kind("parallel_line", r"parallelization: \w"),
     kind("heading_line", r"\*{3,} .*layer estimates", open_end=False),
@@ -36,7 +36,7 @@ KINDS = (
     kind("consumed_line", r"mem consumed ="),
     kind("dtype_line", r"dtype: ", open_end=False),
     kind("sum_line", r"[A-Za-z_]\w* +-?[0-9][0-9.eE+-]*\s*$"),
-)
+))  # fmt: skip
 SAID = {
     "batch size": "batch",
     "seq length": "seq_len",
@@ -123,7 +123,7 @@ def _table(lines: Sequence[Shown], at: int, *, skip: bool) -> Table | None:
 def _said(document: _Document, region: Region, shown: Shown) -> None:
     text = shown.text.lstrip()
     line = Line(shown.number, text, shown.column + len(shown.text) - len(text), {})
-    said = read(GRAMMAR, KINDS, line, region.source, quoted=shown.output >= 0)
+    said = LINES.read(line, region.source, quoted=shown.output >= 0)
     if isinstance(said, Diagnostic):
         document.folded.refused.append(said._replace(text=shown.text))
     if not isinstance(said, Said):
@@ -251,9 +251,9 @@ def _sums(document: _Document, said: Said) -> None:
     for name, one in zip(names, sums, strict=True):
         document.folded.claimed.add(one.line.number)
         column = known.get(normalise(renamed.get(name, name)))
-        number = next(t for t in one.tree.children if getattr(t, "type", "") == "NUMBER")
-        at = one.line.column + (getattr(number, "start_pos", 0) or 0)
-        text = Text(str(number), one.line.number, at)
+        (number,) = one.tree.scan_values(lambda t: isinstance(t, Token) and t.type == "NUMBER")
+        at = one.line.column + (number.start_pos or 0)
+        text = Text(one.printed(number), one.line.number, at)
         if column is None:
             record.other.append((name, text.text))
         else:

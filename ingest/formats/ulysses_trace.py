@@ -18,11 +18,11 @@ from assay.ingest.formats.ulysses_frames import (
     UlyssesTensor,
     UlyssesTrace,
 )
-from assay.ingest.linewise import Said, kind, read
+from assay.ingest.linewise import Lines, Said, kind
+from assay.ingest.parse import Token
 from assay.ingest.types import Cell, Diagnostic, Folded, Format, Record, Region
 
-GRAMMAR = "ulysses_trace"
-KINDS = (
+LINES = Lines("ulysses_trace", (
     kind("rank_line", r"my_rank "),
     kind("tensor_line", r"[A-Za-z_][\w ()]*(?:\[[^\]]*\])?(?: shape)?: ?torch\.Size",
          open_end=False),
@@ -42,7 +42,7 @@ KINDS = (
     kind("header_line",
          r"(?:seq length|hidden dim|num heads|num layers|num GPUs|inter size|inter dim|type"
          r"|[TDHS]?P|HP x SP): ", generic=True),
-)  # fmt: skip
+))  # fmt: skip
 
 HEADER = {
     "seq length": "seq_len",
@@ -111,7 +111,7 @@ def fold(region: Region) -> Folded:
     """Every line by its kind; a document without a tensor or a rank line is not a trace."""
     folded, traces, done, proven = Folded(), {}, [], False
     for line in region.lines:
-        said = read(GRAMMAR, KINDS, line, region.source)
+        said = LINES.read(line, region.source)
         if isinstance(said, Diagnostic):
             folded.refused.append(said._replace(text=line.text))
         if not isinstance(said, Said):
@@ -158,7 +158,8 @@ def _take(trace: Trace, said: Said) -> None:
 
 
 def _tensor(trace: Trace, said: Said) -> None:
-    name = next(str(t) for t in said.tree.children if getattr(t, "type", "") == "TENSOR_NAME")
+    (token,) = said.tree.scan_values(lambda t: isinstance(t, Token) and t.type == "TENSOR_NAME")
+    name = said.printed(token)
     sizes = list(said.cells("size"))
     shape = f"[{', '.join(cell.text for cell in sizes)}]"
     at = (said.line.number, said.line.column)
