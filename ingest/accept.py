@@ -71,17 +71,29 @@ def raw_frame(sources: Sequence[str], records: Sequence[Record], schema: Schema)
     for name in ("host", "rank", "timestamp"):
         data[name] = [record.prefix.get(name) for record in records]
     types = {name: dtype for name, dtype in BASE_TYPES.items() if name != "other"}
+    columns = _cells(records)
     for name in fields(schema):
-        cells = [record.cells.get(name) for record in records]
-        if not any(cells):
+        if name not in columns:
             continue
-        held = [cell if cell and cell.state == "value" else None for cell in cells]
-        data[name] = [cell.text if cell else None for cell in held]
+        cells = columns[name]
+        data[name] = [cell.text if cell and cell.state == "value" else None for cell in cells]
         types[name] = pl.String()
-        if any(cell and cell.scale != 1.0 for cell in held):
+        if any(cell and cell.scale != 1.0 and cell.state == "value" for cell in cells):
+            held = (cell if cell and cell.state == "value" else None for cell in cells)
             data[f"{name}@scale"] = [cell.scale if cell else None for cell in held]
             types[f"{name}@scale"] = pl.Float64()
     return pl.DataFrame(data, schema=types).with_columns(other=_others(records))
+
+
+def _cells(records: Sequence[Record]) -> dict[str, list[Cell | None]]:
+    """Column → its cell in each record; columns that no record has are not there."""
+    columns: dict[str, list[Cell | None]] = {}
+    for row, record in enumerate(records):
+        for name, cell in record.cells.items():
+            if name not in columns:
+                columns[name] = [None] * len(records)
+            columns[name][row] = cell
+    return columns
 
 
 def complete(raw: pl.DataFrame) -> pl.DataFrame:
@@ -98,7 +110,7 @@ def _others(records: Sequence[Record]) -> pl.Series:
     """The cells nobody declares, one list per record; built flat, since nested lists are slow."""
     flat = [(row, *pair) for row, record in enumerate(records) for pair in record.other]
     if not flat:
-        return pl.Series("other", [[]] * len(records), dtype=OTHER)
+        return pl.Series("other", [[]], dtype=OTHER).new_from_index(0, len(records))
     rows = pl.DataFrame({"row": pl.int_range(len(records), eager=True)})
     cells = pl.DataFrame(
         flat, schema={"row": pl.Int64, "name": pl.String, "text": pl.String}, orient="row"
@@ -117,7 +129,9 @@ def provenance(frame: str, records: Iterable[tuple[str, Record]], schema: Schema
         for name, cell in record.cells.items()
         if name in specs and not _plain(record, cell)
     ]
-    return pl.DataFrame(rows, schema=PROVENANCE, orient="row")
+    # by columns: from rows, polars looks at each value on its own
+    columns = [*zip(*rows, strict=True)] or [()] * len(PROVENANCE)
+    return pl.DataFrame(dict(zip(PROVENANCE, columns, strict=True)), PROVENANCE)
 
 
 def _plain(record: Record, cell: Cell) -> bool:

@@ -137,8 +137,16 @@ def begun(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
 
 def opening(texts: pl.Series, fmt: Format) -> bool:
     """Whether a line with a head of a document format opens a document of it."""
-    held = texts.filter(texts.str.contains_any(list(fmt.heads)))
-    return len(held) > 0 if fmt.opens is None else bool(held.str.contains(fmt.opens).any())
+    return bool(opens(texts, fmt).any())
+
+
+def opens(texts: pl.Series, fmt: Format) -> pl.Series:
+    """The lines with a head of a document format that open a document of it."""
+    held = texts.str.contains_any(list(fmt.heads))
+    if fmt.opens is None or not held.any():
+        return held
+    at = held.arg_true()
+    return held.scatter(at, texts.gather(at).str.contains(fmt.opens))
 
 
 def peel(lines: pl.DataFrame, *, glued: bool = False) -> pl.DataFrame:

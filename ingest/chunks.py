@@ -15,7 +15,7 @@ from assay.ingest.source import STDIN
 
 FULL = 4 * 2**20
 """Bytes of input in a portion; a larger input is one alone."""
-MANY = 32
+MANY = 64
 """Inputs in a portion."""
 _BLOCK = 2**20
 

@@ -99,7 +99,9 @@ class Place(NamedTuple):
 
     def value(self, line: str) -> str:
         """The text of the tokens; commas between digits are taken out."""
-        text = line[self.start : self.end] + "".join(line[a:b] for a, b in self.more)
+        text = line[self.start : self.end]
+        if self.more:
+            text += "".join(line[begin:end] for begin, end in self.more)
         if "," in text and _GROUPED.fullmatch(text):
             return text.replace(",", "")
         return text
@@ -133,10 +135,14 @@ _LONG = 400
 
 @dataclass(frozen=True)
 class Lines:
-    """The lines of one format: the name of its grammar, and its kinds in order."""
+    """The lines of one format: the name of its grammar, and its kinds in order.
+
+    `alike`: its grammar tells no digits apart, as said above.
+    """
 
     grammar: str
     kinds: Sequence[Kind]
+    alike: bool = True
     shapes: dict[Shape, _Learnt] = field(default_factory=dict, repr=False, compare=False)
 
     def read(self, line: Line, source: Source, *, quoted: bool = False) -> Said | Diagnostic | None:
@@ -167,7 +173,9 @@ class Lines:
         return self._learnt(text).kind
 
     def _learnt(self, text: str) -> _Learnt:
-        shape = text.translate(_ALIKE), tuple(_FIXED.findall(text))
+        shape: Shape = (text, ())
+        if self.alike:
+            shape = text.translate(_ALIKE), tuple(_FIXED.findall(text))
         learnt = self.shapes.get(shape)
         if learnt is None:
             learnt = self._learn(text)
@@ -186,7 +194,8 @@ class Lines:
             return _Learnt(found)
         parts: dict[str, list[Place]] = {}
         for part in tree.iter_subtrees_topdown():  # type: ignore[no-untyped-call]
-            parts.setdefault(part.data, []).append(_place(part))
+            # a token of Lark's, which is slow to compare
+            parts.setdefault(str(part.data), []).append(_place(part))
         return _Learnt(found, tree, parts)
 
 

@@ -6,7 +6,7 @@ here knows a format; formats are data and a fold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -31,7 +31,7 @@ from assay.ingest.bound_rows import (
 )
 from assay.ingest.carve import candidates, peel, region
 from assay.ingest.context import read_context
-from assay.ingest.noise import tally
+from assay.ingest.noise import Tally, tally
 from assay.ingest.repeats import superseded
 from assay.ingest.rows import BoundRows, Rows, Stream, full
 from assay.ingest.scan import Engine, Scan, scan
@@ -103,14 +103,15 @@ def carved(
     """Everything about one source but types and checks of the records that folds gave."""
     found = scan(source, formats, engine, spool)
     try:
-        return _carved(source, found, formats, assumed or {})
+        return folded(source, found, formats, assumed or {})
     except UnlikeError:
-        return _carved(source, scan(source, formats, "folds"), formats, assumed or {})
+        return folded(source, scan(source, formats, "folds"), formats, assumed or {})
 
 
-def _carved(
+def folded(
     source: Source, found: Scan, formats: Sequence[Format], assumed: Mapping[str, Cell]
 ) -> Carved:
+    """What the formats make of a source that has been scanned."""
     ledger = Ledger(remarks=list(source.remarks))
     for fault in source.refused:
         ledger.refused[fault.span.line] = "source"
@@ -231,12 +232,11 @@ def overridden(
 
 def _folded(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Folded | None:
     """What a format makes of a source; a line that another format has is ambiguous."""
-    single = fmt.lines == "single"
-    hits = candidates(found.lines, fmt) if single else found.lines.filter(fmt.name in found.met)
     rows = found.rows.get(fmt.name, [])
-    if hits.is_empty() and not rows:
+    seen = _seen_by(source, found, fmt)
+    if not seen.lines and not rows:
         return None
-    folded = fmt.fold(region(source, peel(hits, glued=fmt.glued), found.read))
+    folded = fmt.fold(seen)
     for line, column in _seen(found, rows):
         folded.claimed.add(line)
         if folded.parts is not None:
@@ -257,6 +257,17 @@ def _folded(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Folded 
     ledger.blank |= folded.blank
     ledger.remarks += folded.remarks
     return folded
+
+
+def _seen_by(source: Source, found: Scan, fmt: Format) -> Region:
+    """The lines that a format looks at."""
+    if found.regions:
+        return found.regions[fmt.glued] if fmt.name in found.met else Region(source, ())
+    single = fmt.lines == "single"
+    hits = candidates(found.lines, fmt) if single else found.lines.filter(fmt.name in found.met)
+    if hits.is_empty():
+        return Region(source, (), found.read)
+    return region(source, peel(hits, glued=fmt.glued), found.read)
 
 
 def _seen(found: Scan, rows: Sequence[Rows]) -> Iterable[tuple[int, int]]:
@@ -359,8 +370,7 @@ def account(source: Source, found: Scan, ledger: Ledger) -> Accounting:
     claimed = ledger.claimed.keys() - refused
     filler = ledger.blank - claimed - refused
     spoken = refused | claimed | filler | found.read
-    rest = found.lines.filter(~pl.col("line").is_in(sorted(spoken)))
-    sums = found.rest + tally(rest)
+    sums = found.rest + _unspoken(found.lines, spoken)
     return Accounting(
         source=source.name,
         sha256=source.sha256,
@@ -371,6 +381,24 @@ def account(source: Source, found: Scan, ledger: Ledger) -> Accounting:
         not_ours=sums.not_ours,
         suspicious=tuple(sorted(sums.suspicious)),
     )
+
+
+def _unspoken(lines: pl.DataFrame, spoken: Set[int]) -> Tally:
+    """What the lines are of which nothing has been said."""
+    if lines.height > SHORT:
+        return tally(lines.filter(~pl.col("line").is_in(sorted(spoken))))
+    pairs = zip(lines["line"].to_list(), lines["text"].to_list(), strict=True)
+    rest = [(line, text) for line, text in pairs if line not in spoken]
+    told = [(line, text) for line, text in rest if text]  # what is empty need not be asked
+    if not told:
+        return Tally(blank=len(rest))
+    return Tally(blank=len(rest) - len(told)) + tally(
+        pl.DataFrame(told, schema=lines.schema, orient="row")
+    )
+
+
+SHORT = 10_000
+"""Lines up to which a loop is faster than queries."""
 
 
 def columns_of(schema: Schema) -> list[str]:

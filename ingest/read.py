@@ -20,6 +20,7 @@ from assay.ingest.merge import merge, renamed, together
 from assay.ingest.own.installed import known
 from assay.ingest.own.load import OwnFormat
 from assay.ingest.pipeline import carved, read_source
+from assay.ingest.small import small_documents
 from assay.ingest.source import STDIN, Source, open_source
 from assay.ingest.types import Cell, Code, Diagnostic, Format, Outcome, Reading, Span
 from assay.ingest.workers import run
@@ -100,31 +101,36 @@ def read_chunk(
     """
     if len(chunk.paths) == 1:
         return together(_read_unit(how, chunk.paths, root, spool))
-    alone = [unit[0] for unit in chunk.units if len(unit) == 1]
-    outcomes = [_read_alone(how, alone, root)]
-    for unit in chunk.units:
-        outcomes += _read_unit(how, unit, root, None) if len(unit) > 1 else ()
+    try:
+        outcomes, left = _read_together(how, chunk.units, root)
+    except Exception:  # whose fault it was, each of them alone will show
+        outcomes, left = [], list(chunk.units)
+    for unit in left:
+        outcomes += _read_unit(how, unit, root, None)
     readings = [outcome.reading for outcome in outcomes]
     return Outcome(merge(readings), tuple(d for each in outcomes for d in each.unreadable))
 
 
-def _read_alone(how: Recipe, paths: Sequence[str], root: Path) -> Outcome:
-    """Inputs that differ: what costs by the query is done for all of them at once."""
-    unreadable: list[Diagnostic] = []
-    sources: list[tuple[Source, dict[str, Cell]]] = []
-    for path in paths:
-        opened, said, faults = _opened(how, path, root)
-        unreadable += faults
-        if opened is not None:
-            sources.append((opened, said))
-    try:
-        done = [carved(opened, how.formats, said) for opened, said in sources]
-        return Outcome(finished_together(done, how.formats), tuple(unreadable))
-    except Exception:  # whose fault it was, each of them alone will show
-        readings = [_survived(opened, how, said, None) for opened, said in sources]
-    unreadable += [each for each in readings if isinstance(each, Diagnostic)]
-    good = [each for each in readings if isinstance(each, Reading)]
-    return Outcome(merge(good), tuple(unreadable))
+def _read_together(
+    how: Recipe, units: Sequence[tuple[str, ...]], root: Path
+) -> tuple[list[Outcome], list[tuple[str, ...]]]:
+    """Inputs that differ, and small documents: what costs by the query is done once for all.
+
+    Larger ones that are alike are left.
+    """
+    opened = {path: _opened(how, path, root) for unit in units for path in unit}
+    there = {path: (source, said) for path, (source, said, _) in opened.items() if source}
+    small = dict(zip(there, small_documents([*there.values()], how.formats), strict=True))
+    alone = {unit[0] for unit in units if len(unit) == 1}
+    done = {
+        path: document or carved(there[path][0], how.formats, there[path][1])
+        for path, document in small.items()
+        if document or path in alone
+    }
+    faults = tuple(fault for path in done for fault in opened[path][2])
+    reading = finished_together([*done.values()], how.formats)
+    left = [tuple(path for path in unit if path not in done) for unit in units]
+    return [Outcome(reading, faults)], [unit for unit in left if unit]
 
 
 def _opened(

@@ -23,7 +23,7 @@ from assay.ingest.layout import Layout
 from assay.ingest.noise import Tally, interest, may_state, quiet, tally
 from assay.ingest.rows import Rows
 from assay.ingest.source import BLOCK, Block, Source
-from assay.ingest.types import Format
+from assay.ingest.types import Format, Region
 
 Engine = Literal["auto", "cells", "folds"]
 """`folds` leaves every line to the fold of its format; `cells` gives the same, faster, where there
@@ -52,6 +52,7 @@ class Scan:
     met: frozenset[str] = frozenset()  # document formats that look at this input, at all its lines
     rest: Tally = field(default_factory=Tally)  # of the lines that are in neither
     spelled: dict[int, bytes] = field(default_factory=dict)  # lines whose text is not all there is
+    regions: Mapping[bool, Region] = field(default_factory=dict)  # by glued, where peeled already
 
     @property
     def spooled(self) -> bool:

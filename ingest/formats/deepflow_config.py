@@ -11,11 +11,11 @@ from functools import cache
 
 import pandera.polars as pa
 from assay.ingest.formats.deepflow_frames import SCALES
-from assay.ingest.parse import ParsedLine, Token, parse_line
+from assay.ingest.linewise import Lines, Said, kind
 from assay.ingest.schema import FieldSpec, by_label, logged, named
 from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Line, Record, Region, Span
 
-GRAMMAR = "deepflow_config"
+LINES = Lines("deepflow_config", (kind("entry_line", ""),))
 PROOF = ({"model_param"}, {"arch_param", "sw_param", "power_breakdown", "tech_param"})
 """Top-level keys: one of each set makes a file a configuration of this estimator."""
 SCHEDULING = "scheduling_param"
@@ -85,14 +85,14 @@ def fold(region: Region) -> Folded:
     degrees: list[Cell] = []
     top: set[str] = set()
     for line in region.lines:
-        tree = _entry(line, region)
-        if tree is None:
+        said = _entry(line, region)
+        if said is None:
             continue
-        if isinstance(tree, Diagnostic):
-            folded.refused.append(tree._replace(text=line.text))
+        if isinstance(said, Diagnostic):
+            folded.refused.append(said._replace(text=line.text))
             continue
         folded.claimed.add(line.number)
-        name, depth, cell = _said(tree, line)
+        name, depth, cell = said.text("key") or "", line.column, _value(said)
         path = [*(part for part in path if part[0] < depth), (depth, name)]
         top.add(path[0][1])
         record = record or Record(line.number, {}, line.column)
@@ -110,33 +110,25 @@ def fold(region: Region) -> Folded:
     return folded
 
 
-def _entry(line: Line, region: Region) -> ParsedLine | Diagnostic | None:
+def _entry(line: Line, region: Region) -> Said | Diagnostic | None:
     text = line.text.split("#", 1)[0].strip()
     if ":" not in text or text.startswith("-"):
         return None
-    span = Span(region.source.name, line.number, line.column)
     if region.source.cut(line.number) and not text.endswith(":"):
+        span = Span(region.source.name, line.number, line.column)
         message = "the input ends inside this line: its value may be cut"
         return Diagnostic(span, Code.TRUNCATED, message)
-    return parse_line(GRAMMAR, "entry_line", text, span)
+    return LINES.read(line._replace(text=text), region.source, quoted=True)
 
 
-def _said(tree: ParsedLine, line: Line) -> tuple[str, int, Cell | None]:
-    """Key, indentation and value of an entry; prefix peeling has eaten the blanks in front."""
-    key = str(next(tree.find_data("key")).children[0])
-    value = next(tree.find_data("value"), None)
-    depth = line.column
-    if value is None:
-        return key, depth, None
-    token = next(
-        token
-        for token in value.scan_values(lambda held: isinstance(held, Token))
-        if isinstance(token, Token) and token.type in ("NUMBER", "WORD")
-    )
-    size = next((str(part.children[0]) for part in value.find_data("size")), None)
-    scale = 1.0 if size is None else SCALES.get(size, 0.0)
-    cell = Cell(str(token).strip(), line.number, line.column + (token.start_pos or 0), scale)
-    return key, depth, cell if scale else None
+def _value(said: Said) -> Cell | None:
+    """The value of an entry, if it has one in a unit that is known."""
+    size = said.text("size")
+    scale = 1.0 if size is None else SCALES.get(size)
+    cell = said.cell("number") or said.cell("word")
+    if cell is None or scale is None:
+        return None
+    return cell._replace(text=cell.text.strip(), scale=scale)
 
 
 def _put(record: Record, full: str, cell: Cell) -> None:

@@ -36,7 +36,7 @@ LINES = Lines("layer_estimates", (
     kind("consumed_line", r"mem consumed ="),
     kind("dtype_line", r"dtype: ", open_end=False),
     kind("sum_line", r"[A-Za-z_]\w* +-?[0-9][0-9.eE+-]*\s*$"),
-))  # fmt: skip
+), alike=False)  # fmt: skip
 SAID = {
     "batch size": "batch",
     "seq length": "seq_len",
