@@ -27,8 +27,8 @@ class Formula(NamedTuple):
     basis: str
 
 
-def _keywords(function: Callable[..., Any], case: Mapping[str, Any]) -> Any:
-    return function(**{name: case[name] for name in inspect.signature(function).parameters})
+def _keywords(function: Callable[..., Any], names: tuple[str, ...], case: Mapping[str, Any]) -> Any:
+    return function(**{name: case[name] for name in names})
 
 
 def _formula(
@@ -39,14 +39,15 @@ def _formula(
     source: str,
     checked: str,
 ) -> Formula:
+    names = tuple(inspect.signature(function).parameters)
     return Formula(
         formula_id,
         quantity,
         expression,
         source,
         checked,
-        tuple(inspect.signature(function).parameters),
-        partial(_keywords, function),
+        names,
+        partial(_keywords, function, names),
         f"{function.__module__}.{function.__name__}",
     )
 

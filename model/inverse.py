@@ -6,12 +6,12 @@ rate, so the rate is no evidence for it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from typing import Any
 
-import polars as pl
+import numpy as np
 from assay.model.throughput import Number
-from assay.model.utilisation import flop_per_sequence, formula
+from assay.model.utilisation import formula
 
 
 def step_time(
@@ -46,43 +46,32 @@ def layers(
     ...             samples_per_second=(2048 / 183.645, 2048 / 183.635), gpus=384))
     [78]
     """
-    _require_layers(formula_id)
-    count = formula(formula_id).count
-    none, one = (float(count({**case, "layers": number})) for number in (0, 1))
-    low = (rate[0] * gpus / samples_per_second[1] - none) / (one - none)
-    high = (rate[1] * gpus / samples_per_second[0] - none) / (one - none)
-    return range(max(1, math.ceil(low)), math.floor(high) + 1)
+    low, high = layer_bounds(
+        formula_id, case, rate=rate, samples_per_second=samples_per_second, gpus=gpus
+    )
+    return range(int(low), int(high) + 1)
 
 
 def layer_bounds(
-    cases: pl.DataFrame,
     formula_id: str,
+    case: Mapping[str, Any],
     *,
-    rate: tuple[pl.Expr, pl.Expr],
-    samples_per_second: tuple[pl.Expr, pl.Expr],
-) -> pl.DataFrame:
-    """The same for a frame: `cases` with layers_low and layers_high, the lowest and highest count.
+    rate: tuple[Any, Any],
+    samples_per_second: tuple[Any, Any],
+    gpus: Any,
+) -> tuple[Any, Any]:
+    """The same for arrays, one entry a run: the lowest and the highest count, as doubles.
 
-    `cases` has `gpus` and the formula's inputs but for layers. Where layers_low is above
-    layers_high no count fits; where they are equal it is the only one.
+    Where the lowest is above the highest no count fits; where they are equal it is the only one;
+    nan where an input is. ValueError as for `layers`.
     """
     _require_layers(formula_id)
-    probes = [cases.with_columns(layers=pl.lit(number)) for number in (0.0, 1.0)]
-    none, one = (probe.select(flop_per_sequence(probe, formula_id)) for probe in probes)
-    gpus = pl.col("gpus").cast(pl.Float64)
-    solve = [
-        (rate[end] * gpus / samples_per_second[1 - end] - pl.col("_none")) / pl.col("_per_layer")
-        for end in (0, 1)
-    ]
-    per_layer = (one.to_series() - none.to_series()).alias("_per_layer")
-    return (
-        cases.with_columns(none.to_series().alias("_none"), per_layer)
-        .with_columns(
-            layers_low=solve[0].ceil().clip(lower_bound=1).cast(pl.Int64, strict=False),
-            layers_high=solve[1].floor().cast(pl.Int64, strict=False),
-        )
-        .drop("_none", "_per_layer")
+    count = formula(formula_id).count
+    none, one = (count({**case, "layers": np.float64(number)}) for number in (0, 1))
+    low, high = (
+        (rate[end] * gpus / samples_per_second[1 - end] - none) / (one - none) for end in (0, 1)
     )
+    return np.maximum(np.ceil(low), 1.0), np.floor(high)
 
 
 def _require_layers(formula_id: str) -> None:

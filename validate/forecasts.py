@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,16 @@ class Asked:
     counted: pl.DataFrame
     machine: str | None = None  # what the caller says of inputs that do not name theirs
     stack: Stack | None = None  # calibrated kernels that the caller names
+
+    @cached_property
+    def sayings(self) -> pl.DataFrame:
+        """Every printed number that says how fast a case ran; see `throughput.sayings`."""
+        return throughput.sayings(self.observations, self.cases.configuration)
+
+    @cached_property
+    def speed(self) -> pl.DataFrame:
+        """The most precise of those that count, per case; see `throughput.best`."""
+        return throughput.best(throughput.sayings(self.counted, self.cases.configuration))
 
 
 Forecast = Callable[[Asked], pl.DataFrame]
@@ -132,13 +143,14 @@ def held_out(model: Bound, name: str) -> Forecast:
     def forecast(asked: Asked) -> pl.DataFrame:
         cases = asked.cases
         bounds = once_per_configuration(cases.configuration, model)
-        speed = throughput.best(throughput.sayings(asked.counted, cases.configuration))
         table = (
             bounds.join(
                 cases.configuration.select("case", "machine", "group", "global_batch"), on="case",
                 maintain_order="left",
             )
-            .join(speed.select("case", "samples"), on="case", how="left", maintain_order="left")
+            .join(
+                asked.speed.select("case", "samples"), on="case", how="left", maintain_order="left"
+            )
             .with_columns(observed=pl.col("global_batch") / pl.col("samples"))
         )  # fmt: skip
         shares = _shares(table)
@@ -186,11 +198,11 @@ def with_throughput(times: pl.DataFrame, asked: Asked) -> pl.DataFrame:
     A case says its speed once, however many columns repeat it.
     """
     configuration = asked.cases.configuration
-    said = throughput.sayings(asked.observations, configuration)
-    timed = said.filter(pl.col("quantity") == "step_time").select("case")
+    timed = asked.sayings.filter(pl.col("quantity") == "step_time").select("case")
+    best = throughput.best(asked.sayings).select("case", "says")
     table = (
         times.join(timed, on="case", how="anti", maintain_order="left")
-        .join(throughput.best(said).select("case", "says"), on="case", maintain_order="left")
+        .join(best, on="case", maintain_order="left")
         .join(configuration.select("case", "global_batch", "seq_len", "gpus"), on="case",
               maintain_order="left")
     )  # fmt: skip
@@ -212,6 +224,7 @@ def with_throughput(times: pl.DataFrame, asked: Asked) -> pl.DataFrame:
         )
         .select(*PREDICTION)
         for quantity, (value, unit) in rates.items()
+        if not table.is_empty()
     ]
     rest = times.join(table, on="case", how="anti", maintain_order="left").select(*PREDICTION)
     return pl.concat([rest, *parts]).drop_nulls("value")

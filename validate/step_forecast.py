@@ -20,7 +20,6 @@ from assay.model.step import components
 from assay.model.step_fit import ENOUGH, fit, telling
 from assay.model.step_schedule import STEP
 from assay.validate.forecasts import Asked, with_throughput
-from assay.validate.identities import throughput
 from assay.validate.step_cases import completed
 
 SCOPE = "configuration"
@@ -98,9 +97,8 @@ def _halves(known: Known, frame: pl.DataFrame) -> dict[tuple[str, str], tuple[st
 
 def timed(known: Known, asked: Asked) -> pl.DataFrame:
     """The runs with their printed `seconds` a step, null where none counts."""
-    speed = throughput.best(throughput.sayings(asked.counted, asked.cases.configuration))
     return known.frame.join(
-        speed.select("case", "samples"), on="case", how="left", maintain_order="left"
+        asked.speed.select("case", "samples"), on="case", how="left", maintain_order="left"
     ).with_columns(seconds=pl.col("global_batch") / pl.col("samples"))
 
 

@@ -137,13 +137,17 @@ def test_the_exchanged_row_is_invisible_to_its_product(prequel_frame):
 
 def test_layers_follow_from_the_rate(prequel_frame):
     part = prequel_frame.filter("inferred")
-    samples = [pl.col("global_batch") / (pl.col("time") + end) for end in (HALF, -HALF)]
-    rates = [(pl.col("tflops") + end) * 1e12 for end in (-HALF, HALF)]
-    found = inverse.layer_bounds(
-        part.drop("layers"), OLD, rate=tuple(rates), samples_per_second=tuple(samples)
+    batch, time, tflops, gpus = (
+        part[name].to_numpy() for name in ("global_batch", "time", "tflops", "gpus")
     )
-    assert found["layers_low"].to_list() == part["layers"].to_list()
-    assert found["layers_high"].to_list() == part["layers"].to_list()
+    low, high = inverse.layer_bounds(
+        OLD,
+        {name: part[name].to_numpy() for name in ("hidden", "tp", "seq_len")},
+        rate=((tflops - HALF) * 1e12, (tflops + HALF) * 1e12),
+        samples_per_second=(batch / (time + HALF), batch / (time - HALF)),
+        gpus=gpus,
+    )
+    assert low.tolist() == high.tolist() == part["layers"].to_list()
     assert set(part["layers"].to_list()) == {80, 78, 77, 81, 72}
 
 

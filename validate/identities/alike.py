@@ -18,9 +18,9 @@ import polars as pl
 from assay.validate.cases import CONFIGURED
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Number
-from assay.validate.identities.rates import RATE
 from assay.validate.identities.runs import UNITS
 from assay.validate.identities.throughput import SAYS
+from assay.validate.identities.tries import RATE
 from assay.validate.observe import about
 
 Row = dict[str, Any]

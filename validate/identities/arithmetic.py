@@ -14,6 +14,7 @@ from assay.validate.cases import ORIGINS, Cases
 from assay.validate.identities import rates, throughput
 from assay.validate.identities.check import checks, equal
 from assay.validate.identities.shape import with_shapes
+from assay.validate.identities.tries import RATE
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def _solved(rows: pl.DataFrame) -> pl.DataFrame:
         return pl.DataFrame(schema={"case": pl.String, "layers": pl.Int64, "alike": pl.UInt32})
     alike = ["source", "hidden", "model_size", "layers_found"]
     return rows.filter(
-        pl.col("solved") & equal() & (pl.col("quantity") == rates.RATE)
+        pl.col("solved") & equal() & (pl.col("quantity") == RATE)
     ).select(
         "case", "says", "formula_id", layers="layers_found",
         alike=pl.struct("printed", "samples").n_unique().over(alike),
@@ -109,7 +110,7 @@ def _with_recomputation(cases: Cases, rows: pl.DataFrame) -> Cases:
         COUNTS_RECOMPUTATION, default=None, return_dtype=pl.String
     )
     said = (
-        rows.filter(equal() & (pl.col("quantity") == rates.RATE) & ~pl.col("solved"))
+        rows.filter(equal() & (pl.col("quantity") == RATE) & ~pl.col("solved"))
         .with_columns(recompute=policy)
         .drop_nulls("recompute")
     )
@@ -153,9 +154,9 @@ def _consumption(cases: Cases, rows: pl.DataFrame) -> Cases:
 
     A layer count that a second row of the same size gives as well owes nothing to this row's time.
     """
-    alone = pl.when(pl.col("alike") < 2).then(pl.concat_list(pl.lit(rates.RATE), "says"))
+    alone = pl.when(pl.col("alike") < 2).then(pl.concat_list(pl.lit(RATE), "says"))
     used = _solved(rows).select(
-        "case", consumed=alone.otherwise(pl.concat_list(pl.lit(rates.RATE)))
+        "case", consumed=alone.otherwise(pl.concat_list(pl.lit(RATE)))
     ) if "formula_id" in rows.columns else pl.DataFrame(
         schema={"case": pl.String, "consumed": pl.List(pl.String)}
     )  # fmt: skip

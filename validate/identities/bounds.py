@@ -10,8 +10,8 @@ from assay.model.machine import candidates, machines
 from assay.validate.identities.counting import WIDTHS
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Finding, Number
-from assay.validate.identities.rates import RATE
 from assay.validate.identities.runs import MEASURED, UNITS, label
+from assay.validate.identities.tries import RATE
 
 UTILISATIONS = ("mfu", "hfu", "mfu_weights", "hfu_weights")
 MARGIN = 1.05

@@ -13,8 +13,8 @@ import numpy as np
 from assay.model.formulas import FORMULAS, Formula
 from assay.model.machine import machines
 from assay.validate.identities import proportional
-from assay.validate.identities.rates import COUNTS, RATE
 from assay.validate.identities.rows import Array, Candidate, Rows
+from assay.validate.identities.tries import COUNTS, RATE
 from assay.validate.identities.unknowns import counter, layers_of, padded
 
 ALSO = {RATE: ("mfu_star",), "mfu": ("mfu_star",), "hfu": ("hfu_star",)}

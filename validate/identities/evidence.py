@@ -12,10 +12,10 @@ from assay.ingest.types import Reading, Span
 from assay.validate.cases import Cases, cases
 from assay.validate.identities import layout
 from assay.validate.identities.following import Choice, Followed, followed
-from assay.validate.identities.relation import CHECKED, evaluate
+from assay.validate.identities.relation import evaluate
 from assay.validate.identities.runs import runs
 from assay.validate.identities.shape import with_shapes
-from assay.validate.identities.suspects import RELATIONS, relation_key
+from assay.validate.identities.suspects import RELATIONS
 from assay.validate.observe import about
 
 
@@ -49,15 +49,8 @@ class Evidence:
 
     @cached_property
     def checked(self) -> pl.DataFrame:
-        """Every relation of every run; see `relation.CHECKED`, and `key` of the relation."""
-        empty = pl.DataFrame(schema=CHECKED | {"key": pl.String()})
-        if self.runs.is_empty():
-            return empty
-        parts = [
-            evaluate(self.runs, [relation]).with_columns(key=pl.lit(relation_key(relation)))
-            for relation in RELATIONS
-        ]
-        return pl.concat([empty, *parts])
+        """Every relation of every run; see `relation.CHECKED`."""
+        return evaluate(self.runs, RELATIONS)
 
     @cached_property
     def choices(self) -> list[tuple[Followed, Choice]]:

@@ -14,9 +14,9 @@ import polars as pl
 from assay.validate.identities import speeds
 from assay.validate.identities.counting import candidates
 from assay.validate.identities.proportional import PER_TOKEN
-from assay.validate.identities.rates import COUNTS
-from assay.validate.identities.rows import Array, Candidate, Rows, rows_of
+from assay.validate.identities.rows import Array, Candidate, Rows, arrays, rows_of
 from assay.validate.identities.throughput import SAYS
+from assay.validate.identities.tries import COUNTS
 
 BELIEVED = 4.0
 """Decades against accident before the rows of one table prove a formula."""
@@ -74,35 +74,35 @@ def of_one_gpu(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def speed_of(table: pl.DataFrame) -> pl.DataFrame:
-    """case, says, samples_low, samples, samples_high: the most precise number of each run."""
-    parts = []
-    for name in SAYS:
-        low, middle, high = (speeds.samples(name, end) for end in ("low", "", "high"))
-        parts.append(
-            table.select(
-                "case", says=pl.lit(name), samples_low=low, samples=middle, samples_high=high
-            ).filter(pl.col("samples").is_finite() & (pl.col("samples_low") > 0))
-        )
-    width = (pl.col("samples_high") - pl.col("samples_low")) / pl.col("samples")
-    return (
-        pl.concat(parts)
-        .with_columns(width=width)
-        .sort("case", "width", maintain_order=True)
-        .unique("case", keep="first", maintain_order=True)
-        .drop("width")
-    )
+def with_speed(table: pl.DataFrame) -> pl.DataFrame:
+    """`table` with says, samples_low, samples, samples_high: the most precise number of each run,
+    null where none says how fast it was."""
+    ends = ("low", "", "high")
+    wanted = (speeds.samples(name, end) for name in SAYS for end in ends)
+    held = np.array(list(arrays(table, wanted))).reshape(len(SAYS), len(ends), table.height)
+    low, middle, high = held.transpose(1, 0, 2)
+    known = np.isfinite(middle) & (low > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):  # of runs that say nothing
+        width = np.where(known, (high - low) / middle, np.inf)
+    best = np.argmin(width, axis=0)
+    row = np.arange(table.height)
+    said = pl.Series("says", list(SAYS)).gather(best)
+    found = pl.DataFrame(
+        [said, *(pl.Series(f"samples{'_' * bool(end)}{end}", each[best, row])
+                 for end, each in zip(ends, (low, middle, high), strict=True))]
+    )  # fmt: skip
+    tells = pl.lit(pl.Series(known[best, row]))
+    return table.hstack(found.select(pl.when(tells).then(pl.all())))
 
 
 def followed(table: pl.DataFrame) -> list[Followed]:
     """The choices of every printed rate and utilisation."""
     if table.is_empty():
         return []
-    table = of_one_gpu(table)
-    speed = speed_of(table)
+    table = with_speed(of_one_gpu(table))
     found = []
     for quantity in COUNTS:
-        rows = rows_of(table, quantity, speed)
+        rows = rows_of(table, quantity)
         if rows is not None:
             found.append(Followed(rows, tuple(_choices(rows))))
     return found

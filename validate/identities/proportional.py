@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 from assay.validate.cases import CONFIGURED
-from assay.validate.identities.rates import RATE
 from assay.validate.identities.rows import Array, Bounds, Candidate, Rows, array
+from assay.validate.identities.tries import RATE
 
 LABELLED = "a multiple of the size label"
 PER_TOKEN = "one number of FLOP per token for each model"

@@ -10,26 +10,17 @@ vocabulary behind a nominal one.
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 from assay.model.formulas import FORMULAS
-from assay.model.inverse import layer_bounds
 from assay.model.machine import machines
-from assay.model.throughput import per_gpu
-from assay.model.utilisation import DEFAULTS, flop_per_sequence
 from assay.validate.identities.check import checks, equal
-
-RATE = "model_flops_rate"
-COUNTS: dict[str, tuple[str, ...]] = {
-    RATE: ("mfu", "hfu"),
-    "mfu_weights": ("mfu_star",),
-    "mfu": ("mfu",),
-    "hfu_weights": ("hfu_star",),
-    "hfu": ("hfu",),
-}
-"""Printed quantity → what the formulas that may lie behind it count."""
+from assay.validate.identities.tries import COUNTS, RATE, fed, meets, tries
 
 PROVEN = 3
 """Rows of a document a formula must reproduce before a row of another table may be its."""
+
+ORDER = {formula_id: order for order, formula_id in enumerate(FORMULAS)}
 
 PADDING = 128
 """Megatron pads the vocabulary to a multiple of this times TP."""
@@ -59,8 +50,7 @@ def rated(observations: pl.DataFrame, configuration: pl.DataFrame, speed: pl.Dat
               how="left", maintain_order="left")
         .filter(pl.col("experts").fill_null(1) <= 1)  # no formula here counts a mixture
         .with_columns(
-            peak=pl.when(pl.col("quantity") == RATE).then(1.0).otherwise(pl.col("peak")),
-            stated_layers=pl.col("layers"),
+            peak=pl.when(pl.col("quantity") == RATE).then(1.0).otherwise(pl.col("peak"))
         )
     )  # fmt: skip
 
@@ -70,9 +60,7 @@ def chosen(table: pl.DataFrame) -> pl.DataFrame:
     tried = _tried(_vocabularies(table))
     if tried.is_empty():
         return tried.select("case").clear()
-    marked = tried.with_columns(
-        hit=equal(), family=pl.col("formula_id").map_elements(family, return_dtype=pl.String)
-    )
+    marked = tried.with_columns(hit=equal())
     apart = (pl.col("printed") / pl.col("implied")).log().abs()
     here = (
         marked.group_by("source", "group", "family")
@@ -111,45 +99,34 @@ def _one_each(marked: pl.DataFrame, everywhere: pl.DataFrame) -> pl.DataFrame:
 
 def _tried(table: pl.DataFrame) -> pl.DataFrame:
     """Every row of `table` under every formula that its columns can feed."""
-    known = set(table.columns) | set(DEFAULTS) | {"recomputed"}
-    parts = []
-    none = pl.lit(None, dtype=pl.Int64)
-    for order, (formula_id, formula) in enumerate(FORMULAS.items()):
-        wanted = [quantity for quantity, counts in COUNTS.items() if formula.quantity in counts]
-        mine = table.filter(pl.col("quantity").is_in(wanted))
-        if mine.is_empty() or not set(formula.inputs) <= known:
-            continue
-        mine = _with_layers(mine, formula_id)
-        flop = flop_per_sequence(mine, formula_id)
-        share = per_gpu(flop, pl.col("gpus").cast(pl.Float64)) / pl.col("peak")
-        parts.append(
-            mine.with_columns(
-                implied=share * pl.col("samples"),
-                implied_low=share * pl.col("samples_low"),
-                implied_high=share * pl.col("samples_high"),
-                formula_id=pl.lit(formula_id),
-                order=pl.lit(order),
-                layers_found=pl.col("layers"),
-                vocab_found=pl.col("vocab") if "vocab" in formula.inputs else none,
-                solved=pl.col("stated_layers").is_null() & pl.lit("layers" in formula.inputs),
-            ).filter(pl.col("implied").is_not_null())
-        )
-    return pl.concat(parts) if parts else table.clear().with_columns(implied=pl.lit(0.0))
-
-
-def _with_layers(table: pl.DataFrame, formula_id: str) -> pl.DataFrame:
-    """Layers of rows that print none: the only whole number that reproduces the printed rate."""
-    inputs = FORMULAS[formula_id].inputs
-    if "layers" not in inputs or "parameters" in inputs or table["layers"].null_count() == 0:
-        return table
-    solved = layer_bounds(
-        table,
-        formula_id,
-        rate=(pl.col("low") * pl.col("peak"), pl.col("high") * pl.col("peak")),
-        samples_per_second=(pl.col("samples_low"), pl.col("samples_high")),
+    found = list(tries(fed(table)))
+    if not found:
+        return table.clear().with_columns(implied=pl.lit(0.0))
+    sizes = np.array([len(each.at) for each in found])
+    low, value, high = np.concatenate([each.implied for each in found], axis=1)
+    formulas = pl.DataFrame(
+        {
+            "formula_id": [each.formula.formula_id for each in found],
+            "family": [family(each.formula.formula_id) for each in found],
+            "order": [ORDER[each.formula.formula_id] for each in found],
+            "_counts_vocab": ["vocab" in each.formula.inputs for each in found],
+        }
     )
-    only = pl.when(pl.col("layers_low") == pl.col("layers_high")).then("layers_low")
-    return solved.with_columns(layers=pl.coalesce("layers", only)).drop("layers_low", "layers_high")
+    implied = {
+        "implied": value, "implied_low": low, "implied_high": high,
+        "layers_found": np.concatenate([each.layers for each in found]),
+    }  # fmt: skip
+    return (
+        table[np.concatenate([each.at for each in found])]
+        .hstack(pl.DataFrame(implied, nan_to_null=True))
+        .hstack(formulas[np.repeat(np.arange(len(found)), sizes)])
+        .with_columns(
+            layers_found=pl.col("layers_found").cast(pl.Int64),
+            vocab_found=pl.when("_counts_vocab").then("vocab"),
+            solved=pl.Series(np.concatenate([each.solved for each in found])),
+        )
+        .drop("_counts_vocab")
+    )
 
 
 def _vocabularies(table: pl.DataFrame) -> pl.DataFrame:
@@ -160,21 +137,25 @@ def _vocabularies(table: pl.DataFrame) -> pl.DataFrame:
         unit = PADDING * int(rows["tp"].max() or 1)  # type: ignore[arg-type]
         first = -(-int(rows["vocab_low"][0]) // unit)
         sizes = [size * unit for size in range(first, int(rows["vocab_high"][0]) // unit + 1)]
-        hits = {size: _hits(rows, size) for size in sizes if size < rows["vocab_high"][0]}
+        hits = _hits(rows, [size for size in sizes if size < rows["vocab_high"][0]])
         best = max(hits, key=lambda size: hits[size], default=None)
         alone = best is not None and sum(n == hits[best] for n in hits.values()) == 1
-        if best is not None and alone and hits[best] > _hits(rows, int(rows["vocab"][0])):
+        label = int(rows["vocab"][0])
+        if best is not None and alone and hits[best] > _hits(rows, [label])[label]:
             rows = rows.with_columns(vocab=pl.lit(best, dtype=pl.Int64))  # noqa: PLW2901
         kept.append(rows)
     return pl.concat(kept)
 
 
-def _hits(rows: pl.DataFrame, size: int) -> int:
-    """How many rows some formula reproduces with a vocabulary of `size`."""
-    tried = _tried(rows.with_columns(vocab=pl.lit(size, dtype=pl.Int64)))
-    if "formula_id" not in tried.columns:
-        return 0
-    return tried.filter(equal()).select("case", "quantity").unique().height
+def _hits(rows: pl.DataFrame, sizes: list[int]) -> dict[int, int]:
+    """How many numbers some formula reproduces with a vocabulary of each of `sizes`."""
+    given = fed(rows)
+    numbers = rows.select(pl.struct("case", "quantity").rank("dense")).to_series().to_numpy()
+    return {
+        size: len({number for one in tries(given, vocab=size)
+                   for number in numbers[one.at[meets(given, one)]]})
+        for size in sizes
+    }  # fmt: skip
 
 
 def as_checks(rows: pl.DataFrame) -> pl.DataFrame:

@@ -8,10 +8,13 @@ document break is another definition than ours: it is not believed there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
+from assay.validate.identities.rows import Array
 
 CHECKED: dict[str, pl.DataType] = {
     "case": pl.String(),
@@ -34,6 +37,7 @@ CHECKED: dict[str, pl.DataType] = {
     "apart": pl.Float64(),  # the same relative to the smaller of the two
     "believed": pl.Boolean(),  # whether the document keeps to this variant of the relation
     "usual": pl.Boolean(),  # whether the variant is the one the relation is named for
+    "key": pl.String(),  # of the relation: `relation_key`
 }
 
 SLACK = 1e-12
@@ -44,7 +48,7 @@ ENOUGH = 3
 """Rows of a group before it may follow a variant of its own."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Relation:
     """`quantity` = `implied`, for rows that have every one of `cells`.
 
@@ -60,82 +64,136 @@ class Relation:
     share: float = MAJORITY  # of the rows that must keep it before it is believed
 
 
+def relation_key(relation: Relation) -> str:
+    """What names a relation among those of one run."""
+    return f"{relation.law}|{'|'.join(relation.cells)}|{relation.quantity}"
+
+
+class Tried(NamedTuple):
+    """One variant of a relation over the rows that have what it needs, as arrays; nan is null."""
+
+    relation: Relation
+    variant: str
+    at: Array  # positions in the table
+    printed: Array  # low, value, high: [3, n]
+    place: Array
+    implied: Array  # low, value, high: [3, n]
+
+    @property
+    def gap(self) -> Array:
+        """How far apart the two intervals are; below zero where they overlap."""
+        found: Array = np.fmax(self.implied[0] - self.printed[2], self.printed[0] - self.implied[2])
+        return found
+
+    @property
+    def slack(self) -> Array:
+        """The gap up to which they meet."""
+        found: Array = np.abs(self.printed[1]) * SLACK
+        return found
+
+
+def tried(table: pl.DataFrame, relations: Mapping[Relation, Sequence[str]]) -> Iterator[Tried]:
+    """Every relation in every one of its variants that are asked for, where some row feeds it.
+
+    All relations are asked at once which rows they need, and each that has some is one query more.
+    """
+    if table.is_empty():
+        return
+    needs = table.select(
+        (pl.col(each.quantity).is_not_null() & each.needs).alias(str(number))
+        for number, each in enumerate(relations)
+    )
+    for number, (relation, names) in enumerate(relations.items()):
+        rows = needs[str(number)].fill_null(value=False).to_numpy()
+        if rows.any():
+            yield from _tried(table, relation, names, np.flatnonzero(rows))
+
+
+def _tried(
+    table: pl.DataFrame, relation: Relation, names: Sequence[str], rows: Array
+) -> Iterator[Tried]:
+    exact = f"{relation.quantity}_place" not in table.columns
+    value = pl.col(relation.quantity)
+    printed = [value] * 3 if exact else [
+        pl.col(f"{relation.quantity}_low"), value, pl.col(f"{relation.quantity}_high")
+    ]  # fmt: skip
+    place = pl.lit(0.0) if exact else pl.col(f"{relation.quantity}_place")
+    factors = [relation.variants.get(name, pl.lit(1.0)) for name in names]
+    wanted = [*printed, place, *relation.implied, *factors]
+    held = (
+        table.select(each.cast(pl.Float64).alias(str(at)) for at, each in enumerate(wanted))
+        .to_numpy()[rows]
+        .T
+    )
+    for name, factor in zip(names, held[7:], strict=True):
+        implied = held[4:7] * factor
+        kept = np.isfinite(implied[1]) & (implied[1] > 0)
+        yield Tried(
+            relation, name, rows[kept], held[:3, kept], held[3, kept], implied[:, kept]
+        )  # fmt: skip
+
+
 def evaluate(table: pl.DataFrame, relations: Sequence[Relation]) -> pl.DataFrame:
     """`CHECKED` for every row of `table` that has what a relation needs."""
-    parts = [pl.DataFrame(schema=CHECKED)]
-    for relation in relations:
-        rows = table.filter(pl.col(relation.quantity).is_not_null() & relation.needs)
-        if rows.is_empty():
-            continue
-        tried = [
-            _one(rows, relation, name, factor)
-            for name, factor in {"": pl.lit(1.0), **relation.variants}.items()
-        ]
-        parts.append(_followed(pl.concat(tried), relation.share))
-    return pl.concat(parts)
+    asked = {each: ("", *each.variants) for each in relations}
+    parts = [_checked(each) for each in tried(table, asked)]
+    if not parts:
+        return pl.DataFrame(schema=CHECKED)
+    rows = table.select("case", "source", "group", "line")
+    found = rows[np.concatenate([part["at"].to_numpy() for part in parts])]
+    return _followed(found.hstack(pl.concat(parts).drop("at")))
 
 
-def _one(rows: pl.DataFrame, relation: Relation, variant: str, factor: pl.Expr) -> pl.DataFrame:
-    name = relation.quantity
-    exact = f"{name}_place" not in rows.columns
-    value = pl.col(name).cast(pl.Float64)
-    low, middle, high = (each * factor for each in relation.implied)
-    return (
-        rows.select(
-            "case", "source", "group", "line",
-            law=pl.lit(relation.law), quantity=pl.lit(name), variant=pl.lit(variant),
-            printed=value,
-            low=value if exact else pl.col(f"{name}_low"),
-            high=value if exact else pl.col(f"{name}_high"),
-            place=pl.lit(0.0) if exact else pl.col(f"{name}_place"),
-            implied=middle, implied_low=low, implied_high=high,
-            cells=pl.lit(list(relation.cells)),
-        )
-        .filter(pl.col("implied").is_finite() & (pl.col("implied") > 0))
-        .pipe(judged)
-        .with_columns(believed=pl.lit(True), usual=pl.lit(variant == ""))
-        .select(*CHECKED)
+def _checked(tried: Tried) -> pl.DataFrame:
+    """The columns of `CHECKED` that do not name the row, and `at`, where it stands."""
+    relation, gap, slack = tried.relation, tried.gap, tried.slack
+    least, implied, most = tried.implied
+    low, value, high = tried.printed
+    unit = np.fmax(tried.place, most - least)
+    rounded = tried.place > 0  # a count is exact however many counts it follows from
+    with np.errstate(divide="ignore", invalid="ignore"):  # of what `where` does not take
+        off = np.where(gap <= slack, 0.0, np.where(rounded, gap / unit, np.inf))
+        apart = np.maximum(gap / np.fmin(high, most), 0.0)
+    numbers = {
+        "printed": value, "low": low, "high": high, "place": tried.place, "implied": implied,
+        "implied_low": least, "implied_high": most, "off": off, "apart": apart,
+    }  # fmt: skip
+    held = pl.DataFrame({"at": tried.at, "gap": gap, "slack": slack, **numbers}, nan_to_null=True)
+    said = {
+        "law": relation.law, "quantity": relation.quantity, "variant": tried.variant,
+        "cells": list(relation.cells), "key": relation_key(relation), "share": relation.share,
+        "usual": tried.variant == "",
+    }  # fmt: skip
+    return held.select(
+        "at", *numbers, *(pl.lit(each).alias(name) for name, each in said.items()),
+        hit=pl.col("gap") <= pl.col("slack"),
     )  # fmt: skip
 
 
-def judged(frame: pl.DataFrame) -> pl.DataFrame:
-    """`frame` with `hit` and `off`, from its two intervals and the place of the printed number."""
-    slack = pl.col("printed").abs() * SLACK
-    gap = pl.max_horizontal(
-        pl.col("implied_low") - pl.col("high"), pl.col("low") - pl.col("implied_high")
-    )
-    unit = pl.max_horizontal("place", pl.col("implied_high") - pl.col("implied_low"))
-    rounded = pl.col("place") > 0  # a count is exact however many counts it follows from
-    off = pl.when(gap <= slack).then(0.0).when(rounded).then(gap / unit).otherwise(float("inf"))
-    share = gap / pl.min_horizontal("high", "implied_high")
-    return frame.with_columns(hit=gap <= slack, off=off, apart=share.clip(lower_bound=0.0))
-
-
-def _followed(tried: pl.DataFrame, share: float) -> pl.DataFrame:
+def _followed(tried: pl.DataFrame) -> pl.DataFrame:
     """Per group the variant most rows follow; believed where more than `share` of them do.
 
     A row that is alone in its document convicts itself only of what accident rarely keeps.
     """
-    counts = tried.group_by("source", "group", "variant", "usual", maintain_order=True).agg(
-        hits=pl.col("hit").sum(), rows=pl.len()
-    )
-    everywhere = counts.group_by("source", "variant", maintain_order=True).agg(
+    counts = tried.group_by(
+        "key", "source", "group", "variant", "usual", "share", maintain_order=True
+    ).agg(hits=pl.col("hit").sum(), rows=pl.len())  # fmt: skip
+    everywhere = counts.group_by("key", "source", "variant").agg(
         all_hits=pl.col("hits").sum(), all_rows=pl.col("rows").sum()
     )
-    ranked = counts.join(everywhere, on=["source", "variant"], maintain_order="left").sort(
+    ranked = counts.join(everywhere, on=["key", "source", "variant"], maintain_order="left").sort(
         "source", "group", "hits", "all_hits", "usual", descending=[False, False, True, True, True],
         maintain_order=True,
     )  # fmt: skip
-    best = ranked.unique(["source", "group"], keep="first", maintain_order=True)
+    best = ranked.unique(["key", "source", "group"], keep="first", maintain_order=True)
+    share = pl.col("share")
     here = (pl.col("hits") > share * pl.col("rows")) & (pl.col("rows") >= ENOUGH)
     there = (pl.col("all_hits") > share * pl.col("all_rows")) & (pl.col("all_hits") >= 2)
-    alone = (pl.col("all_rows") < ENOUGH) & pl.col("usual") & pl.lit(share <= MAJORITY)
+    alone = (pl.col("all_rows") < ENOUGH) & pl.col("usual") & (share <= MAJORITY)
     best = best.select(
-        "source", "group", "variant", _believed=pl.when(pl.col("rows") >= ENOUGH)
+        "key", "source", "group", "variant", believed=pl.when(pl.col("rows") >= ENOUGH)
         .then(here).otherwise(there | (alone & (pl.col("all_rows") == 1))),
     )  # fmt: skip
-    return (
-        tried.join(best, on=["source", "group", "variant"], how="inner", maintain_order="left")
-        .with_columns(believed="_believed")
-        .select(*CHECKED)
-    )
+    return tried.join(
+        best, on=["key", "source", "group", "variant"], how="inner", maintain_order="left"
+    ).select(*CHECKED)

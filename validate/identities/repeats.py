@@ -14,8 +14,8 @@ from typing import Any
 
 import polars as pl
 from assay.validate.cases import CONFIGURED
-from assay.validate.identities.rates import RATE
 from assay.validate.identities.throughput import SAYS
+from assay.validate.identities.tries import RATE
 
 REPEAT: dict[str, pl.DataType] = {
     "case": pl.String(),

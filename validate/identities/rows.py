@@ -6,7 +6,7 @@ every input that some formula takes; `Candidate`, what one way of counting makes
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,31 +54,39 @@ class Candidate:
     factors: Mapping[tuple[Any, ...], Bounds] | None = None  # of a proportion, by what shares one
 
 
-def rows_of(table: pl.DataFrame, quantity: str, speed: pl.DataFrame) -> Rows | None:
-    """The rows of the run frame that print `quantity` and know speed and GPUs."""
-    known = table.with_row_index("at").join(speed, on="case", how="inner", maintain_order="left")
-    known = known.filter(
-        pl.col(quantity).is_not_null() & pl.col("gpus").is_not_null() & (pl.col(quantity) > 0)
+def rows_of(table: pl.DataFrame, quantity: str) -> Rows | None:
+    """The rows of the run frame that print `quantity` and know speed (`following.with_speed`) and
+    GPUs."""
+    known = table.with_row_index("at").filter(
+        (pl.col(quantity) > 0)
+        & pl.col("says").is_not_null()
+        & pl.col("gpus").is_not_null()
+        & ~_of_experts()
     )
-    known = known.filter(~_of_experts())
     if known.is_empty():
         return None
     ends = ("_low", "", "_high")
-    vocab = [
-        pl.coalesce(pl.col("vocab_low"), pl.col("vocab").cast(pl.Float64)),
-        pl.col("vocab").cast(pl.Float64),
-        pl.coalesce(pl.col("vocab_high"), pl.col("vocab").cast(pl.Float64)),
+    vocab = [pl.coalesce("vocab_low", "vocab"), pl.col("vocab"), pl.coalesce("vocab_high", "vocab")]
+    fixed: list[pl.Expr] = [
+        pl.col("at"),
+        *(pl.col(f"{quantity}{end}") for end in ends),
+        pl.col(f"{quantity}_place"),
+        *(pl.col(f"samples{end}") for end in ends),
+        pl.col("gpus"),
+        *(each.alias(f"vocab{end}") for end, each in zip(ends, vocab, strict=True)),
+        pl.struct(MODEL).rank("dense").alias("models"),
     ]
+    at, *held = arrays(known, fixed)
     return Rows(
         quantity=quantity,
-        index=known["at"].to_numpy().astype(float),
-        printed=np.array([array(known[f"{quantity}{end}"]) for end in ends]),
-        place=array(known[f"{quantity}_place"]),
-        samples=np.array([array(known[f"samples{end}"]) for end in ends]),
-        gpus=array(known["gpus"]),
-        inputs=_inputs(known),
-        vocab=np.array([array(known.select(each).to_series()) for each in vocab]),
-        models=array(known.select(pl.struct(MODEL).rank("dense")).to_series()),
+        index=at,
+        printed=np.array(held[0:3]),
+        place=held[3],
+        samples=np.array(held[4:7]),
+        gpus=held[7],
+        inputs=inputs(known),
+        vocab=np.array(held[8:11]),
+        models=held[11],
         table=known,
     )
 
@@ -95,20 +103,29 @@ def _of_experts() -> pl.Expr:
 
 def array(series: pl.Series) -> Array:
     """Numbers of a column, nan where there are none."""
-    return series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    return series.cast(pl.Float64).to_numpy()
 
 
-def _inputs(known: pl.DataFrame) -> dict[str, Array]:
+def arrays(table: pl.DataFrame, wanted: Iterable[pl.Expr]) -> Iterator[Array]:
+    """What the expressions give, each as an array of doubles, nan where it gives nothing."""
+    held = table.select(each.cast(pl.Float64).alias(str(at)) for at, each in enumerate(wanted))
+    return (array(series) for series in held)
+
+
+INPUTS = sorted({name for formula in FORMULAS.values() for name in formula.inputs})
+POLICIES = {"full": 1.0, "none": 0.0}
+"""Forward passes done again, by what is recomputed; part of one is no whole number."""
+
+
+def inputs(known: pl.DataFrame) -> dict[str, Array]:
     """Every input that some formula takes and the frame has, with the frame's defaults."""
-    names = {name for formula in FORMULAS.values() for name in formula.inputs}
-    held = {
-        name: array(known[name])
-        for name in sorted(names)
-        if name in known.columns and known[name].dtype.is_numeric()
-    }
-    policy = known["recompute"].cast(pl.String).str.to_lowercase()
-    done = policy.replace_strict({"full": 1.0, "none": 0.0}, default=None, return_dtype=pl.Float64)
-    held["recomputed"] = array(done)
+    kinds = known.schema
+    names = [name for name in INPUTS if name in kinds and kinds[name].is_numeric()]
+    policy = pl.col("recompute").cast(pl.String).str.to_lowercase()
+    done = policy.replace_strict(POLICIES, default=None, return_dtype=pl.Float64)
+    held = dict(
+        zip([*names, "recomputed"], arrays(known, [*map(pl.col, names), done]), strict=True)
+    )
     for name, (needs, default) in DEFAULTS.items():
         stated = held.get(name, np.full(known.height, np.nan))
         fallback: Any = default(*(held[each] for each in needs))

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 import polars as pl
 from assay.ingest.types import Reading
 from assay.validate.cases import Cases
-from assay.validate.identities.rates import COUNTS
 from assay.validate.identities.throughput import SAYS
+from assay.validate.identities.tries import COUNTS
 
 MEASURED: tuple[str, ...] = (*SAYS, *COUNTS, "memory")
 UNITS: Mapping[str, str] = {
@@ -140,7 +140,8 @@ def _coarse(frame: pl.DataFrame) -> pl.DataFrame:
     cell is off by is counted in it, also where that cell has lost a digit.
     """
     by = ["source", "group"]
-    for name in MEASURED:
+    held = [name for name in MEASURED if frame[name].count()]
+    for name in held:
         count = (pl.col(name) / pl.col(f"{name}_place")).round()
         zeros = pl.lit(0)
         for decade in DECADES:
@@ -154,10 +155,10 @@ def _coarse(frame: pl.DataFrame) -> pl.DataFrame:
         idle = pl.min_horizontal(idle, "_zeros").fill_null(0)
         wide = pl.col(f"{name}_place") * pl.lit(10.0).pow(idle)
         frame = frame.with_columns(wide.alias(f"{name}_place"))
-    return frame.drop("_zeros", "_digits").with_columns(
+    return frame.drop("_zeros", "_digits", strict=False).with_columns(
         [(pl.col(n) - pl.col(f"{n}_place") / 2).alias(f"{n}_low") for n in MEASURED]
         + [(pl.col(n) + pl.col(f"{n}_place")).alias(f"{n}_high") for n in MEASURED]
-        + [_of_column(n, by).alias(f"{n}_place") for n in MEASURED]
+        + [_of_column(n, by).alias(f"{n}_place") for n in held]
     )
 
 

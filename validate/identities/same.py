@@ -26,8 +26,8 @@ from assay.validate.identities.alike import (
 )
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Finding, Severity
-from assay.validate.identities.rates import RATE
 from assay.validate.identities.runs import label
+from assay.validate.identities.tries import RATE
 
 BEYOND = 3.0
 """Times the median repeat difference that still is noise."""

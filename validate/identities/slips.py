@@ -22,8 +22,8 @@ def unit_slips(evidence: Evidence) -> list[Finding]:
     runs = evidence.runs
     found = []
     for name in MEASURED:
-        if runs.is_empty():
-            break
+        if runs.is_empty() or runs[name].count() < LEAST_ROWS:
+            continue
         value = pl.col(name)
         middle = value.median().over("source", "group")
         ratio = pl.max_horizontal(value / middle, middle / value)
@@ -32,8 +32,9 @@ def unit_slips(evidence: Evidence) -> list[Finding]:
         enough = value.count().over("source", "group") >= LEAST_ROWS
         few = odd.sum().over("source", "group") <= 1
         table = runs.with_columns(middle=middle).filter(odd & rest & enough & few)
-        table = table.filter(~pl.col("case").is_in(_vouched(evidence, name)))
-        for row in table.iter_rows(named=True):
+        for row in table.iter_rows(named=True) if not table.is_empty() else ():
+            if row["case"] in _vouched(evidence)[name]:
+                continue
             times = "1000 times" if row[name] > row["middle"] else "a thousandth of"
             found.append(
                 Finding(
@@ -53,17 +54,18 @@ def unit_slips(evidence: Evidence) -> list[Finding]:
     return found
 
 
-def _vouched(evidence: Evidence, name: str) -> list[str]:
-    """Runs in which some relation or formula that the document keeps confirms the number."""
-    held = evidence.checked.filter("believed", "hit", pl.col("cells").list.contains(name))
-    found = set(held["case"])
+def _vouched(evidence: Evidence) -> dict[str, set[str]]:
+    """Number → runs in which a relation or formula that the document keeps confirms it."""
+    found: dict[str, set[str]] = {name: set() for name in MEASURED}
+    held = evidence.checked.filter("believed", "hit").select("case", "cells")
+    for case, cells in held.iter_rows():
+        for name in found.keys() & set(cells):
+            found[name].add(case)
     for each, choice in evidence.choices:
-        names = each.rows.table["case"].gather(choice.at).to_list()
-        said = each.rows.table["says"].gather(choice.at).to_list()
-        if choice.believed:
-            found |= {
-                case
-                for case, hit, says in zip(names, choice.hits, said, strict=True)
-                if hit == 1 and name in (choice.quantity, says)
-            }
-    return sorted(found)
+        if not choice.believed:
+            continue
+        met = each.rows.table.select("case", "says")[choice.at[choice.hits == 1]]
+        for case, says in met.iter_rows():
+            for name in {choice.quantity, says}:
+                found[name].add(case)
+    return found

@@ -17,8 +17,8 @@ import polars as pl
 from assay.ingest.types import Span
 from assay.validate.identities import layout, speeds
 from assay.validate.identities.counting import again
-from assay.validate.identities.following import Choice, hits, of_one_gpu, speed_of
-from assay.validate.identities.relation import CHECKED, Relation, _one
+from assay.validate.identities.following import Choice, hits, of_one_gpu, with_speed
+from assay.validate.identities.relation import Relation, relation_key, tried
 from assay.validate.identities.rows import rows_of
 from assay.validate.identities.runs import MEASURED, label
 
@@ -172,52 +172,44 @@ def satisfying(
         return []
     table = _changed(row, tries)
     good = np.ones(len(tries), dtype=bool)
-    for relation in RELATIONS:
-        name = variants.get(relation_key(relation))
-        if name is None:
-            continue
-        rows = table.filter(pl.col(relation.quantity).is_not_null() & relation.needs)
-        factor = {"": pl.lit(1.0), **relation.variants}[name]
-        if not rows.is_empty():
-            bad = _one(rows, relation, name, factor).select(*CHECKED).filter(~pl.col("hit"))
-            good[bad["case"].cast(pl.Int64).to_numpy()] = False
-    table = of_one_gpu(table)
-    speed = speed_of(table)
+    wanted = {
+        each: (variants[key],) for each in RELATIONS if (key := relation_key(each)) in variants
+    }
+    for met in tried(table, wanted):
+        good[met.at[met.gap > met.slack]] = False
+    table = with_speed(of_one_gpu(table))
+    fed = {each: rows_of(table, each) for each in {choice.quantity for choice in choices}}
     for choice in choices:
-        fed = rows_of(table, choice.quantity, speed)
-        candidate = again(choice.candidate, fed) if fed is not None else None
-        if fed is not None and candidate is None:
-            good[fed.index.astype(int)] = False  # what cannot be tried again explains nothing
-        if fed is not None and candidate is not None:
-            met = hits(fed, candidate)
-            good[fed.index[met == 0].astype(int)] = False
+        rows = fed[choice.quantity]
+        if rows is None:
+            continue
+        candidate = again(choice.candidate, rows)
+        if candidate is None:
+            good[rows.index.astype(int)] = False  # what cannot be tried again explains nothing
+        else:
+            good[rows.index[hits(rows, candidate) == 0].astype(int)] = False
     return [suspect for suspect, fine in zip(tries, good, strict=True) if fine]
 
 
-def relation_key(relation: Relation) -> str:
-    """What names a relation among those of one run."""
-    return f"{relation.law}|{'|'.join(relation.cells)}|{relation.quantity}"
-
-
 def _changed(row: pl.DataFrame, tries: Sequence[Suspect]) -> pl.DataFrame:
-    """The row once per suspect, with its changes; `case` is the number of the suspect."""
-    table = pl.concat([row] * len(tries)).with_columns(case=pl.int_range(pl.len()).cast(pl.String))
-    for name in dict.fromkeys(name for suspect in tries for name in suspect.cells):
-        values = [dict(suspect.changes).get(name) for suspect in tries]
-        new = pl.Series(values, dtype=pl.Float64)
-        kind = table.schema[name]
-        changed = new.is_not_null()
-        table = table.with_columns(
-            pl.when(changed).then(new.cast(kind, strict=False)).otherwise(name).alias(name)
-        )
+    """The row once per suspect, with its changes."""
+    changes = [dict(suspect.changes) for suspect in tries]
+    names = list(dict.fromkeys(name for each in changes for name in each))
+    new = {f"_{name}": [each.get(name) for each in changes] for name in names}
+    table = row[[0] * len(tries)].hstack(pl.DataFrame(new, dict.fromkeys(new, pl.Float64)))
+    changed = []
+    for name in names:
+        value = pl.col(f"_{name}")
+        columns = {name: value.cast(table.schema[name], strict=False)}
         if name in MEASURED:
-            share = new / row[name][0]
-            table = table.with_columns(
-                pl.when(changed).then(pl.col(f"{name}_{end}") * share)
-                .otherwise(f"{name}_{end}").alias(f"{name}_{end}")
-                for end in ("low", "high", "place")
-            )  # fmt: skip
-    stated = layout.prepared(table)
+            share = value / row[name][0]
+            columns |= {f"{name}_{end}": pl.col(f"{name}_{end}") * share
+                        for end in ("low", "high", "place")}  # fmt: skip
+        changed += [
+            pl.when(value.is_not_null()).then(each).otherwise(column).alias(column)
+            for column, each in columns.items()
+        ]
+    stated = layout.prepared(table.with_columns(changed).drop(new))
     return stated.with_columns(
         gpus=pl.coalesce(pl.col("stated_gpus").cast(pl.Int64, strict=False), "gpus")
     )

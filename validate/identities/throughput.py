@@ -6,26 +6,36 @@ narrowest interval is taken; each of the others must meet what it implies.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import polars as pl
 from assay.validate.identities.check import checks
 
-SAYS: dict[str, pl.Expr] = {
-    "step_time": pl.col("global_batch") / pl.col("x"),
-    "samples_per_s": pl.col("x"),
-    "tokens_per_s": pl.col("x") / pl.col("seq_len"),
-    "tokens_per_gpu_per_s": pl.col("x") * pl.col("gpus") / pl.col("seq_len"),
+_BATCH, _LENGTH, _GPUS = pl.col("global_batch"), pl.col("seq_len"), pl.col("gpus")
+
+SAYS: dict[str, Callable[[pl.Expr], pl.Expr]] = {
+    "step_time": lambda x: _BATCH / x,
+    "samples_per_s": lambda x: x,
+    "tokens_per_s": lambda x: x / _LENGTH,
+    "tokens_per_gpu_per_s": lambda x: x * _GPUS / _LENGTH,
 }
 """Sequences per second of the whole job, from x under each of its names."""
 
-IMPLIES: dict[str, tuple[pl.Expr, str]] = {
-    "step_time": (pl.col("global_batch") / pl.col("x"), "GBS / samples per second"),
-    "samples_per_s": (pl.col("x"), "GBS / step time, or tokens per second / sequence length"),
-    "tokens_per_s": (pl.col("x") * pl.col("seq_len"), "samples per second × sequence length"),
-    "tokens_per_gpu_per_s": (
-        pl.col("x") * pl.col("seq_len") / pl.col("gpus"), "tokens per second / GPUs"
-    ),
-}  # fmt: skip
-"""Each number again from sequences per second x, and the law it follows."""
+IMPLIES: dict[str, Callable[[pl.Expr], pl.Expr]] = {
+    "step_time": lambda x: _BATCH / x,
+    "samples_per_s": lambda x: x,
+    "tokens_per_s": lambda x: x * _LENGTH,
+    "tokens_per_gpu_per_s": lambda x: x * _LENGTH / _GPUS,
+}
+"""Each number again from sequences per second x."""
+
+LAWS = {
+    "step_time": "GBS / samples per second",
+    "samples_per_s": "GBS / step time, or tokens per second / sequence length",
+    "tokens_per_s": "samples per second × sequence length",
+    "tokens_per_gpu_per_s": "tokens per second / GPUs",
+}
+"""The law that it follows."""
 
 NEEDED = ("case", "source", "line", "group", "global_batch", "seq_len", "gpus")
 
@@ -36,25 +46,31 @@ def sayings(observations: pl.DataFrame, configuration: pl.DataFrame) -> pl.DataF
         "case", "quantity", "value", "low", "high", "unit"
     )
     table = known.join(configuration.select(NEEDED), on="case", how="inner", maintain_order="left")
-    parts = []
-    for quantity, says in SAYS.items():
-        mine = table.filter(pl.col("quantity") == quantity)
-        ends = [
-            mine.with_columns(x=pl.col(end)).select(says).to_series() for end in ("low", "high")
-        ]
-        middle = mine.with_columns(x=pl.col("value")).select(says).to_series()
-        parts.append(
-            mine.with_columns(
-                samples=middle,
-                samples_low=pl.min_horizontal(*ends),
-                samples_high=pl.max_horizontal(*ends),
-            )
-        )
+    low, middle, high = (_each(SAYS, end) for end in ("low", "value", "high"))
     return (
-        pl.concat(parts)
+        table.with_columns(
+            samples=middle,
+            samples_low=pl.min_horizontal(low, high),
+            samples_high=pl.max_horizontal(low, high),
+        )
         .filter(pl.col("samples").is_not_null())
         .with_columns(width=(pl.col("samples_high") - pl.col("samples_low")) / pl.col("samples"))
+        .sort(_place(), maintain_order=True)
     )
+
+
+def _each(formulas: Mapping[str, Callable[[pl.Expr], pl.Expr]], x: str) -> pl.Expr:
+    """The formula of each row's quantity over the column `x`."""
+    value = pl.lit(None, dtype=pl.Float64)
+    for quantity, formula in formulas.items():
+        value = pl.when(pl.col("quantity") == quantity).then(formula(pl.col(x))).otherwise(value)
+    return value
+
+
+def _place() -> pl.Expr:
+    """The place of each row's quantity among `SAYS`."""
+    places = {quantity: place for place, quantity in enumerate(SAYS)}
+    return pl.col("quantity").replace_strict(places, return_dtype=pl.Int8)
 
 
 def best(said: pl.DataFrame) -> pl.DataFrame:
@@ -72,22 +88,17 @@ def agreeing(said: pl.DataFrame) -> pl.DataFrame:
         *NEEDED, "quantity", "unit", printed="value", low="low", high="high"
     ).join(best(said), on="case", maintain_order="left")  # fmt: skip
     table = table.filter(pl.col("quantity") != pl.col("says"))
-    parts = []
-    for quantity, (implied, law) in IMPLIES.items():
-        mine = table.filter(pl.col("quantity") == quantity)
-        low, middle, high = (
-            mine.with_columns(x=pl.col(end)).select(implied.alias(end)).to_series()
-            for end in ("samples_low", "samples", "samples_high")
+    low, middle, high = (_each(IMPLIES, end) for end in ("samples_low", "samples", "samples_high"))
+    return checks(
+        table.with_columns(
+            implied=middle,
+            implied_low=pl.min_horizontal(low, high),
+            implied_high=pl.max_horizontal(low, high),
+            formula_id=pl.col("quantity").replace_strict(LAWS, return_dtype=pl.String),
+            inputs=pl.concat_list("says"),
+            solved=pl.lit(False),
+            tried=pl.lit(1),
         )
-        parts.append(
-            mine.with_columns(
-                implied=middle,
-                implied_low=pl.min_horizontal(low, high),
-                implied_high=pl.max_horizontal(low, high),
-                formula_id=pl.lit(law),
-                inputs=pl.concat_list("says"),
-                solved=pl.lit(False),
-                tried=pl.lit(1),
-            )
-        )
-    return checks(pl.concat(parts).filter(pl.col("implied").is_not_null()))
+        .filter(pl.col("implied").is_not_null())
+        .sort(_place(), maintain_order=True)
+    )

@@ -19,8 +19,8 @@ from assay.validate.identities.alike import (
 )
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Finding, Number, Severity
-from assay.validate.identities.rates import RATE
 from assay.validate.identities.runs import UNITS
+from assay.validate.identities.tries import RATE
 
 MEMORY_FALLS = 0.10
 """A fall of memory that allocators and rounding to GB do not explain."""
