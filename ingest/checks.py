@@ -35,8 +35,8 @@ def passes(frame: pl.DataFrame, schema: Schema, *, partial: bool = False) -> boo
     With `partial`, columns that the frame does not have are not asked for.
     """
     names = tuple(name for name in fields(schema) if name in frame.columns) if partial else None
-    asked = _asked(schema, names)
-    if asked is None or any(frame.schema.get(name) != kind for name, kind in asked[0].items()):
+    asked, held = _asked(schema, names), frame.schema
+    if asked is None or any(held.get(name) != kind for name, kind in asked[0].items()):
         return False
     return bool(frame.select(asked[1]).item()) if frame.height else True
 

@@ -7,8 +7,9 @@ count linearly: a wrong row pulls no harder than a right one. Everything is seed
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -276,14 +277,21 @@ def _left(table: Columns, seconds: Floats, values: Values) -> float:
 
     A row that no residual explains hardly says which residuals explain the others.
     """
+    return float(_unexplained(table, seconds, values))
+
+
+def _unexplained(table: Columns, seconds: Floats, values: Mapping[str, Any]) -> Any:
+    """The same for each of several values of a residual that stand one below the other."""
     off = np.log(step_time(table, values) / seconds) / LOSS_SCALE
-    return float(np.sum(np.log1p(off**2)))
+    return np.log1p(off**2).sum(axis=-1)
 
 
 def _alone(one: Parameter, values: Values, table: Columns, seconds: Floats) -> tuple[float, float]:
     """What is left, and at which value, when one residual may lie anywhere between its bounds."""
-    grid = map(float, np.geomspace(one.low, one.high, GRID))
-    return min((_left(table, seconds, {**values, one.name: at}), at) for at in grid)
+    grid = np.geomspace(one.low, one.high, GRID)
+    left = _unexplained(table, seconds, {**values, one.name: grid[:, None]})
+    best = int(np.argmin(left))
+    return float(left[best]), float(grid[best])
 
 
 def _responsive(table: Columns, at_most: int) -> tuple[str, ...]:

@@ -31,6 +31,9 @@ ACCURACY: dict[str, pl.DataType] = {
 }
 
 TRUE = ("measured", "published")
+AT_ONCE = 1_000_000
+"""Numbers that are drawn in one piece."""
+
 RANKED = 500
 """Rows up to which all pairs are put in order; beyond that ranks say enough."""
 
@@ -103,9 +106,10 @@ def interval(
     counts = np.bincount(index)
     random = np.random.default_rng(SEED)
     drawn = np.empty(DRAWS)
-    for at in range(DRAWS):
-        pick = random.integers(len(labels), size=len(labels))
-        drawn[at] = totals[pick].sum() / counts[pick].sum()
+    together = max(1, AT_ONCE // len(labels))
+    for at in range(0, DRAWS, together):
+        pick = random.integers(len(labels), size=(min(together, DRAWS - at), len(labels)))
+        drawn[at : at + together] = totals[pick].sum(axis=1) / counts[pick].sum(axis=1)
     tail = (1.0 - CONFIDENCE) / 2.0
     low, high = np.quantile(drawn, [tail, 1.0 - tail])
     return float(low), float(high)

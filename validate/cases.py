@@ -140,9 +140,9 @@ def cases(reading: Reading, frames: Mapping[str, About], *, machine: str | None 
 
 def fill(wide: pl.DataFrame, rules: tuple[Rule, ...]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """`wide` with nulls filled by the rules, and the origins of what was filled."""
-    found = [pl.DataFrame(schema=ORIGINS)]
+    found, kinds = [pl.DataFrame(schema=ORIGINS)], wide.schema
     for rule in rules:
-        given = wide.select(rule.value.cast(wide.schema[rule.name], strict=False).alias("v"))["v"]
+        given = wide.select(rule.value.cast(kinds[rule.name], strict=False).alias("v"))["v"]
         fresh = wide[rule.name].is_null() & given.is_not_null()
         if not fresh.any():
             continue

@@ -47,8 +47,9 @@ def document(
     names = sorted(name for name, frame in reading.frames.items() if frame.height)
     for name in names:
         sections[SCHEMA + name] = [declared(schemas[name], reading.frames[name])]
+    places = _places(reading)
     for name in names:
-        sections[name] = ordered(records(name, reading, schemas[name]))
+        sections[name] = ordered(_records(name, reading, schemas[name], places))
     if reading.refused:
         sections[REFUSED] = ordered(_refusals(reading))
     for title, entries in (predicted or {}).items():
@@ -128,12 +129,11 @@ def _declaration(spec: FieldSpec) -> str:
     return json.dumps(said, sort_keys=True)
 
 
-def records(name: str, reading: Reading, schema: Schema) -> list[Entry]:
+def _records(name: str, reading: Reading, schema: Schema, places: Mapping[str, str]) -> list[Entry]:
     """The rows of one frame, in its order."""
     frame = reading.frames[name]
     specs = fields(schema)
     origins = _origins(name, reading.provenance)
-    places = _places(reading)
     return [
         _record(row, specs, origins.get((row["source"], row["line"]), {}), places)
         for row in frame.iter_rows(named=True)
@@ -147,11 +147,13 @@ def _places(reading: Reading) -> dict[str, str]:
     """
     found: set[tuple[str, int]] = set()
     for frame in reading.frames.values():
-        for name in frame.columns:
-            if frame.schema[name] == pl.String and name != "source":
-                text = frame.filter(pl.col(name).str.starts_with(pl.format("{}#", "source")))[name]
-                parts = (value.rpartition("#") for value in text.unique())
-                found |= {(head, int(line)) for head, _, line in parts if line.isdecimal()}
+        names = [name for name, kind in frame.schema.items() if kind == pl.String]
+        here = pl.format("{}#", "source")
+        some = frame.select(pl.col(names).str.starts_with(here).any()).row(0, named=True)
+        for name in (name for name in names if some[name]):
+            text = frame.filter(pl.col(name).str.starts_with(here))[name]
+            parts = (value.rpartition("#") for value in text.unique())
+            found |= {(head, int(line)) for head, _, line in parts if line.isdecimal()}
     return {f"{head}#{line}": f"#{nth}" for nth, (head, line) in enumerate(sorted(found), 1)}
 
 

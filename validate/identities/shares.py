@@ -20,8 +20,8 @@ def shares(evidence: Evidence) -> list[Finding]:
     for name, frame in evidence.reading.frames.items():
         if not name.startswith("layer_") or frame.is_empty():
             continue
-        for column in frame.columns:
-            if column.endswith("_ulp") or not frame.schema[column].is_numeric():
+        for column, kind in frame.schema.items():
+            if column.endswith("_ulp") or not kind.is_numeric():
                 continue
             if column in SHARES:
                 for row in frame.filter(pl.col(column) > 1.0 + 1e-6).iter_rows(named=True):

@@ -197,10 +197,10 @@ def _changed(row: pl.DataFrame, tries: Sequence[Suspect]) -> pl.DataFrame:
     names = list(dict.fromkeys(name for each in changes for name in each))
     new = {f"_{name}": [each.get(name) for each in changes] for name in names}
     table = row[[0] * len(tries)].hstack(pl.DataFrame(new, dict.fromkeys(new, pl.Float64)))
-    changed = []
+    changed, kinds = [], row.schema
     for name in names:
         value = pl.col(f"_{name}")
-        columns = {name: value.cast(table.schema[name], strict=False)}
+        columns = {name: value.cast(kinds[name], strict=False)}
         if name in MEASURED:
             share = value / row[name][0]
             columns |= {f"{name}_{end}": pl.col(f"{name}_{end}") * share
