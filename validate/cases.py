@@ -43,6 +43,7 @@ class Cases:
 
     `configuration`: `PLACE`, the columns of `Configuration`, machine, and `consumed` (printed
     quantities that went into the case itself). `gemm`: GEMM_CASE with source, line and group.
+    `memo` keeps what follows from the reading alone, for several models ask for it.
     """
 
     configuration: pl.DataFrame
@@ -50,6 +51,13 @@ class Cases:
     origins: pl.DataFrame
     reading: Reading
     unresolved: Mapping[str, str] = field(default_factory=dict)  # printed device → why not known
+    memo: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, name: str, make: Callable[[Cases], pl.DataFrame]) -> pl.DataFrame:
+        """What `make` says of the reading, made once; it may look at nothing else."""
+        if name not in self.memo:
+            self.memo[name] = make(self)
+        return self.memo[name]
 
     def with_values(self, configuration: pl.DataFrame, origins: pl.DataFrame) -> Cases:
         """The same cases with values filled in later, and what they rest on."""

@@ -28,6 +28,10 @@ def dump_products(cases: Cases) -> pl.DataFrame:
 
     Rates are those before the estimator's derate: what a datasheet would print.
     """
+    return cases.once("dump-products", _dump_products)
+
+
+def _dump_products(cases: Cases) -> pl.DataFrame:
     rows = []
     whole = dump_cases(cases).drop_nulls().filter(pl.col("parallel_degree") == 1)
     for row in whole.iter_rows(named=True):

@@ -31,6 +31,10 @@ def dump_cases(cases: Cases) -> pl.DataFrame:
     A configuration of the same stem goes before that of the same folder. Values that are not there
     are null, and so is everything for a dump that stands alone or beside several.
     """
+    return cases.once("dumps", _dump_cases)
+
+
+def _dump_cases(cases: Cases) -> pl.DataFrame:
     frames = cases.reading.frames
     dumps = _blocks(cases, "deepflow_", "dump")
     if dumps.is_empty():
@@ -94,7 +98,7 @@ def _beside(dumps: list[str], configs: list[str]) -> dict[str, str]:
 def deepflow_reproduced(asked: Asked) -> pl.DataFrame:
     """DeepFlow from a dump's configuration; without one, from the numbers of the dump itself."""
     dumps = dump_cases(asked.cases)
-    configured = deepflow.predict(dumps)
+    configured = asked.cases.once("deepflow", lambda cases: deepflow.predict(dump_cases(cases)))
     alone = dumps.filter(
         pl.col("parallel_degree").fill_null(1) == 1, pl.col("batch").is_null()
     ).select("case")

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 from assay.ingest.numbers import interval
 from assay.ingest.schema import FieldSpec, fields
-from assay.ingest.types import Format, Reading
+from assay.ingest.types import Format, Reading, Schema
 
 OBSERVATION: dict[str, pl.DataType] = {
     "case": pl.String(),  # <source>#<line>
@@ -46,8 +46,13 @@ class About:
     scope: str
     subject: tuple[str, ...]
     origin: str
-    fields: Mapping[str, FieldSpec]
+    schema: Schema
     case: str | None = None  # the column that holds the first line of a row's block
+
+    @property
+    def fields(self) -> Mapping[str, FieldSpec]:
+        """The columns, worked out when they are asked for: most formats are not met."""
+        return fields(self.schema)
 
 
 def about(formats: Iterable[Format]) -> dict[str, About]:
@@ -61,7 +66,7 @@ def about(formats: Iterable[Format]) -> dict[str, About]:
                 scope=said.get("scope", DEFAULT_SCOPE),
                 subject=(subject,) if isinstance(subject, str) else tuple(subject),
                 origin=said.get("origin", fmt.origin),
-                fields=fields(schema),
+                schema=schema,
                 case=said.get("case"),
             )
     return found

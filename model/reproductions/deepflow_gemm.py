@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 MEMORY_LATENCY = 50e-9
 """Seconds added to every memory-bound kernel; a constant of the estimator."""
@@ -134,8 +135,9 @@ def product(a: int, b: int, c: int, tiles: Tiles, precision: int) -> Product:
     )
 
 
+@lru_cache(maxsize=256)
 def gemm_work(gemm: Gemm, tiles: Tiles, precision: int) -> tuple[Product, Product]:
-    """Both orientations of a GEMM, as printed and transposed."""
+    """Both orientations of a GEMM, as printed and transposed; a step asks three times for each."""
     return (
         product(gemm.a, gemm.b, gemm.c, tiles, precision),
         product(gemm.c, gemm.b, gemm.a, tiles, precision),

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import polars as pl
-from assay.model.frames import PREDICTION
 from assay.model.reproductions.deepflow import (
+    Estimate,
     Figure,
     as_predictions,
     count_figures,
@@ -80,10 +80,10 @@ def solutions(observed: pl.DataFrame) -> dict[str, Solution]:
 
 def predict_alone(observed: pl.DataFrame) -> pl.DataFrame:
     """Predictions for every dump from its own numbers; `inputs` names what was consumed."""
-    frames = [pl.DataFrame(schema=PREDICTION)]
+    found = []
     for case, solution in solutions(observed).items():
         consumed = set(solution.consumed)
         inputs = tuple(f"{q} of {s or scope}" for scope, s, q in solution.consumed)
         kept = [f for f in figures(solution) if (f.scope, f.subject, f.quantity) not in consumed]
-        frames.append(as_predictions(case, kept, basis=BASIS, inputs=inputs))
-    return pl.concat(frames)
+        found.append(Estimate(case, kept, inputs))
+    return as_predictions(found, basis=BASIS)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
-from assay.ingest.types import Span
+from assay.ingest.types import BASE, Span
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Finding, Kind, Number, Severity
 
@@ -23,24 +23,23 @@ class Dump:
     def __init__(self, evidence: Evidence, row: Row) -> None:
         self.row = row
         self.source, self.first = row["source"], row["dump"]
-        self.frames = {
-            name: parts.get((self.source, self.first), empty)
-            for name, (parts, empty) in _parts(evidence).items()
+        self.rows = {
+            name: rows.get((self.source, self.first), []) for name, rows in _rows(evidence).items()
         }
+        self._named: dict[str, dict[str, Row]] = {}
         self.config = _configs(evidence).get(self.source)
 
-    def named(self, frame: str) -> dict[str, dict[str, Any]]:
+    def named(self, frame: str) -> dict[str, Row]:
         """Rows of a frame by name; the first stands where a name comes twice."""
-        table = self.frames.get(f"deepflow_{frame}", pl.DataFrame())
-        found: dict[str, dict[str, Any]] = {}
-        for row in table.iter_rows(named=True):
-            found.setdefault(row["name"], row)
-        return found
+        if frame not in self._named:
+            found = self._named[frame] = {}
+            for row in self.rows.get(f"deepflow_{frame}", ()):
+                found.setdefault(row["name"], row)
+        return self._named[frame]
 
-    def machine(self) -> dict[str, Any] | None:
+    def machine(self) -> Row | None:
         """The row of the chip."""
-        table = self.frames.get("deepflow_machine", pl.DataFrame())
-        return table.row(0, named=True) if not table.is_empty() else None
+        return next(iter(self.rows.get("deepflow_machine", ())), None)
 
     def finding(
         self, law: str, kind: Kind, severity: Severity, rows: list[Row], text: str, meaning: str,
@@ -52,18 +51,24 @@ class Dump:
                        cases=(f"{self.source}#{self.first}",))  # fmt: skip
 
 
-Parts = dict[tuple[Any, ...], pl.DataFrame]
+Rows = dict[tuple[str, int], list[Row]]
+"""Source and first line of a dump → its rows."""
+LAWLESS = ("deepflow_reload", "deepflow_component")
+"""Frames that no law looks at."""
 
 
-def _parts(evidence: Evidence) -> dict[str, tuple[Parts, pl.DataFrame]]:
-    """Each frame of dumps taken apart by dump, once for all of them; and the frame without rows."""
+def _rows(evidence: Evidence) -> dict[str, Rows]:
+    """The rows of each frame by their dump, once for all of them."""
     if "dumps" not in evidence.memo:
+        unseen = [name for name in BASE if name not in ("source", "line", "column")]
         evidence.memo["dumps"] = {
-            name: (frame.partition_by("source", "dump", as_dict=True), frame.clear())
+            name: frame.drop(unseen, strict=False).rows_by_key(
+                ["source", "dump"], named=True, include_key=True
+            )
             for name, frame in evidence.reading.frames.items()
-            if name.startswith("deepflow_") and "dump" in frame.columns
+            if name.startswith("deepflow_") and "dump" in frame.columns and name not in LAWLESS
         }
-    found: dict[str, tuple[Parts, pl.DataFrame]] = evidence.memo["dumps"]
+    found: dict[str, Rows] = evidence.memo["dumps"]
     return found
 
 

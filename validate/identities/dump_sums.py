@@ -6,9 +6,7 @@ that is none an error.
 
 from __future__ import annotations
 
-from typing import Any
-
-from assay.validate.identities.dump import GIB, Dump, batch_and_sequence, number, whole
+from assay.validate.identities.dump import GIB, Dump, Row, batch_and_sequence, number, whole
 from assay.validate.identities.finding import Finding, Number, Severity
 
 MEMORY = "estimator-memory"
@@ -47,7 +45,7 @@ def weights(dump: Dump) -> list[Finding]:
                          (printed,), (implied,))]  # fmt: skip
 
 
-def _softmax_of_projection(kernels: dict[str, dict[str, Any]], lacking: float, slack: float) -> str:
+def _softmax_of_projection(kernels: dict[str, Row], lacking: float, slack: float) -> str:
     """The cause, where the elements that lack are a softmax weight of D less one of P."""
     sizes = [kernels.get(f"gradclip_{name}") for name in ("hidden", "projection", "softmax")]
     if any(row is None or not row["flop"] for row in sizes):

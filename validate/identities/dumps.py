@@ -119,9 +119,9 @@ def _overflow(dump: Dump) -> list[Finding]:
 
 def _negative(dump: Dump) -> list[Finding]:
     found = []
-    for frame in dump.frames.values():
-        for name in set(SIZES) & set(frame.columns):
-            for row in frame.filter(pl.col(name) < 0).iter_rows(named=True):
+    for rows in dump.rows.values():
+        for name in (name for name in SIZES if rows and name in rows[0]):
+            for row in (row for row in rows if row[name] is not None and row[name] < 0):
                 value = float(row[name])
                 text = f"{name.replace('_', ' ')} is {value:g}: no size or rate is below zero"
                 found.append(dump.finding(
