@@ -145,15 +145,18 @@ class Lines:
     alike: bool = True
     shapes: dict[Shape, _Learnt] = field(default_factory=dict, repr=False, compare=False)
 
-    def read(self, line: Line, source: Source, *, quoted: bool = False) -> Said | Diagnostic | None:
+    def read(
+        self, line: Line, source: Source, *, quoted: bool = False, but: str = ""
+    ) -> Said | Diagnostic | None:
         """What `line` says, why it cannot be read, or None where no kind has its head.
 
         The last line of an input that ends inside it is refused where its last value may be cut,
-        unless the line is `quoted` in something that has ended.
+        unless the line is `quoted` in something that has ended. A line of the rule `but` is not
+        looked for here.
         """
         learnt = self._learnt(line.text)
         found = learnt.kind
-        if found is None:
+        if found is None or found.rule == but:
             return None
         cut = source.cut(line.number) and not quoted
         if learnt.tree is not None and not (found.open_end and cut):

@@ -7,6 +7,8 @@ and repeats of an earlier row. Intervals resample groups (tables, sources, weigh
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +35,8 @@ ACCURACY: dict[str, pl.DataType] = {
 TRUE = ("measured", "published")
 AT_ONCE = 1_000_000
 """Numbers that are drawn in one piece."""
+KEPT = 3_000_000
+"""Numbers that are kept for the next figure."""
 
 RANKED = 500
 """Rows up to which all pairs are put in order; beyond that ranks say enough."""
@@ -104,15 +108,32 @@ def interval(
         return None, None
     totals = np.bincount(index, weights=size)
     counts = np.bincount(index)
-    random = np.random.default_rng(SEED)
-    drawn = np.empty(DRAWS)
-    together = max(1, AT_ONCE // len(labels))
-    for at in range(0, DRAWS, together):
-        pick = random.integers(len(labels), size=(min(together, DRAWS - at), len(labels)))
-        drawn[at : at + together] = totals[pick].sum(axis=1) / counts[pick].sum(axis=1)
+    alike = bool((counts == counts[0]).all())  # as many rows in every group: nothing to add up
+    size_of = counts[0] * len(labels)
+    drawn = [
+        totals[pick].sum(axis=1) / (size_of if alike else counts[pick].sum(axis=1))
+        for pick in _draws(len(labels))
+    ]
     tail = (1.0 - CONFIDENCE) / 2.0
-    low, high = np.quantile(drawn, [tail, 1.0 - tail])
+    low, high = np.quantile(np.concatenate(drawn), [tail, 1.0 - tail])
     return float(low), float(high)
+
+
+def _draws(labels: int) -> Iterable[np.ndarray[tuple[int, int], np.dtype[np.int64]]]:
+    """Groups to pick, a draw a row: the same for every figure of so many groups."""
+    return _kept(labels) if labels * DRAWS <= KEPT else _drawn(labels)
+
+
+@lru_cache(maxsize=1)
+def _kept(labels: int) -> list[np.ndarray[tuple[int, int], np.dtype[np.int64]]]:
+    return list(_drawn(labels))
+
+
+def _drawn(labels: int) -> Iterator[np.ndarray[tuple[int, int], np.dtype[np.int64]]]:
+    random = np.random.default_rng(SEED)
+    together = max(1, AT_ONCE // labels)
+    for at in range(0, DRAWS, together):
+        yield random.integers(labels, size=(min(together, DRAWS - at), labels))
 
 
 def _ranks(key: dict[str, str], part: pl.DataFrame) -> list[dict[str, object]]:

@@ -12,7 +12,7 @@ from assay.ingest.read import Outcome, read
 from assay.ingest.types import Format
 from assay.model.stack import Stack
 from assay.validate.accuracy import Scores, score, scored
-from assay.validate.cases import Cases, cases
+from assay.validate.cases import Cases, cases, observed_in
 from assay.validate.compare import Comparison, compare
 from assay.validate.corrections import contradicted, corrected
 from assay.validate.findings import findings
@@ -23,7 +23,7 @@ from assay.validate.identities.finding import Finding
 from assay.validate.identities.repeats import repeats
 from assay.validate.identities.shape import with_shapes
 from assay.validate.models import Registered, named, predict
-from assay.validate.observe import about, observe
+from assay.validate.observe import about
 from assay.validate.predictions import load
 
 
@@ -104,8 +104,8 @@ def understand(
 ) -> Understood:
     """The cases and numbers of what was read; the options are those of `assess`."""
     frames = about(outcome.reading.formats)
-    observations = observe(outcome.reading, frames)
     bare = with_shapes(cases(outcome.reading, frames, machine=machine))
+    observations = observed_in(bare)
     found = findings(outcome.reading, bare)
     wrong = contradicted([] if keep_contradicted else found)
     if apply_corrections:

@@ -18,7 +18,7 @@ from assay.ingest.schema import fields
 from assay.ingest.types import Reading
 from assay.model.frames import CONFIGURATION_CASE, GEMM_CASE
 from assay.model.machine import candidates, dtype, machines, resolve
-from assay.validate.observe import About, case_of, subject_of
+from assay.validate.observe import About, about, case_of, observe, subject_of
 
 ORIGINS: dict[str, pl.DataType] = {
     "case": pl.String(),
@@ -64,6 +64,13 @@ class Cases:
         known = self.origins.join(origins, on=["case", "name"], how="anti", maintain_order="left")
         joined = pl.concat([known, origins.select(*ORIGINS)])
         return replace(self, configuration=configuration, origins=joined.sort("case", "name"))
+
+
+def observed_in(known: Cases) -> pl.DataFrame:
+    """Every printed number of the reading, see `observe`; worked out once."""
+    return known.once(
+        "observations", lambda these: observe(these.reading, about(these.reading.formats))
+    )
 
 
 class Rule(NamedTuple):

@@ -107,11 +107,7 @@ class _Dumps:
 
 def _read(line: Line, region: Region, dumps: _Dumps) -> Said | Diagnostic | None:
     """The line by its kind; a run of `key: value` only where components are listed."""
-    said = LINES.read(line, region.source)
-    if said is None or dumps.section:
-        return said
-    kind = said.kind if isinstance(said, Said) else LINES.kind(line.text)
-    return None if kind is not None and kind.rule == "component_line" else said
+    return LINES.read(line, region.source, but="" if dumps.section else "component_line")
 
 
 def _generic(line: Line) -> bool:

@@ -8,6 +8,7 @@ even where the estimator prints GiB as "GB".
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from assay.model.reproductions.deepflow_gemm import DERATE, Gemm, Rates, Tiles, tile_edge
 
@@ -116,6 +117,7 @@ def chip_from_power(power: Power, technology: Technology, launch_overhead: float
     )
 
 
+@lru_cache(maxsize=16)  # a step asks for them several times
 def gemms(work: Workload) -> tuple[Gemm, ...]:
     """The nine products of one step under the names that a dump prints.
 
@@ -150,6 +152,7 @@ class Kernel:
     launches: int
 
 
+@lru_cache(maxsize=16)
 def pointwise(work: Workload) -> tuple[Kernel, ...]:
     """The four pointwise kernels of one step.
 
@@ -181,6 +184,7 @@ def pointwise(work: Workload) -> tuple[Kernel, ...]:
     )
 
 
+@lru_cache(maxsize=16)
 def gradients(work: Workload) -> tuple[Kernel, ...]:
     """Clipping and applying the gradients of the three weights; no launch is charged.
 

@@ -11,10 +11,10 @@ import polars as pl
 from assay.ingest.types import Span
 from assay.model.frames import KEY
 from assay.validate import estimates
+from assay.validate.cases import observed_in
 from assay.validate.forecasts import Asked
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Finding, Number, Severity
-from assay.validate.observe import about, observe
 
 LAW = "estimator-reproduced"
 MOST = 0.9
@@ -32,7 +32,7 @@ def reproduced(evidence: Evidence) -> list[Finding]:
     held = [name for name in FRAMES if not evidence.reading.frames.get(name, _NONE).is_empty()]
     if not held:
         return []
-    observed = observe(evidence.reading, about(evidence.reading.formats))
+    observed = observed_in(evidence.cases)
     asked = Asked(evidence.cases, observed, observed)
     pairs = pl.concat(
         [
