@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.testing
 from hypothesis import settings
+from typer.main import get_command
 
 # no wall-clock assertions: a loaded machine is no failure
 settings.register_profile("assay", deadline=None)
 settings.load_profile("assay")
+
+# `CliRunner` reads the signatures of all commands again for every call, which is a tenth of a test
+typer.testing._get_command = cache(get_command)
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
