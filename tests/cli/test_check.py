@@ -162,9 +162,10 @@ def test_nothing_recognised_and_nothing_opened(assay: Run, tmp_path: Path) -> No
 
 
 def test_the_report_says_what_errors_do(assay: Run) -> None:
-    plain = assay("report", PREQUEL)
+    options = ("--model", "constant_mfu")
+    plain = assay("report", PREQUEL, *options)
     assert "5 rows of 5 with an error are not scored" in " ".join(plain.out.split())
-    kept = assay("report", PREQUEL, "--keep-contradicted")
+    kept = assay("report", PREQUEL, "--keep-contradicted", *options)
     assert "0 rows of 5 with an error are not scored" in " ".join(kept.out.split())
-    fixed = assay("report", PREQUEL, "--apply-corrections")
+    fixed = assay("report", PREQUEL, "--apply-corrections", *options)
     assert "Corrected: dp = 4" in fixed.out

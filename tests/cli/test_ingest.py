@@ -9,10 +9,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ..conftest import FIXTURES
+from tests.cli.conftest import Run
+from tests.conftest import FIXTURES
 
 
-def assay(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
+def installed(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
+    """The command as it is installed, in a process of its own."""
     done = subprocess.run(
         [Path(sys.executable).parent / "assay", *map(str, arguments)],
         input=stdin, capture_output=True, check=False, timeout=120,
@@ -23,7 +25,7 @@ def assay(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedPro
 
 
 def test_frames_are_written_and_listed(tmp_path: Path) -> None:
-    done = assay("ingest", FIXTURES / "markdown_table", "-o", tmp_path / "out")
+    done = installed("ingest", FIXTURES / "markdown_table", "-o", tmp_path / "out")
     assert done.returncode == 0
     assert f"{tmp_path / 'out' / 'markdown_table.parquet'}\t197" in done.stdout
     assert pl.read_parquet(tmp_path / "out" / "markdown_table.parquet").height == 197
@@ -31,40 +33,42 @@ def test_frames_are_written_and_listed(tmp_path: Path) -> None:
 
 def test_stdin_is_an_input(tmp_path: Path) -> None:
     data = (FIXTURES / "megatron_iteration" / "bloom_176b.log").read_bytes()
-    done = assay("ingest", "-", "-o", tmp_path / "out", stdin=data)
+    done = installed("ingest", "-", "-o", tmp_path / "out", stdin=data)
     assert done.returncode == 0
     frame = pl.read_parquet(tmp_path / "out" / "megatron_iteration.parquet")
     assert set(frame["source"]) == {"<stdin>"}
 
 
-def test_an_earlier_ingest_needs_force(tmp_path: Path) -> None:
-    assert assay("ingest", FIXTURES / "gemm_table", "-o", tmp_path).returncode == 0
+def test_an_earlier_ingest_needs_force(assay: Run, tmp_path: Path) -> None:
+    assert assay("ingest", FIXTURES / "gemm_table", "-o", tmp_path).code == 0
     again = assay("ingest", FIXTURES / "gemm_table", "-o", tmp_path)
-    assert again.returncode == 2
-    assert "--force replaces an earlier ingest" in again.stderr
-    assert assay("ingest", FIXTURES / "gemm_table", "-o", tmp_path, "--force").returncode == 0
+    assert again.code == 2
+    assert "--force replaces an earlier ingest" in again.err
+    assert assay("ingest", FIXTURES / "gemm_table", "-o", tmp_path, "--force").code == 0
 
 
-def test_refusals_beyond_the_limit_end_with_three_and_are_written_first(tmp_path: Path) -> None:
+def test_refusals_beyond_the_limit_end_with_three_and_are_written_first(
+    assay: Run, tmp_path: Path
+) -> None:
     (tmp_path / "a.md").write_text("| TP | Sec/it |\n|---|---|\n| 8 | 1.0 |\n| 8 | slow |\n")
     done = assay("ingest", tmp_path / "a.md", "-o", tmp_path / "out")
-    assert done.returncode == 3
-    assert f"{tmp_path / 'a.md'}:4:7: undecodable: step_time was 'slow'" in done.stderr
+    assert done.code == 3
+    assert f"{tmp_path / 'a.md'}:4:7: undecodable: step_time was 'slow'" in done.err
     assert pl.read_parquet(tmp_path / "out" / "quarantine.parquet").height == 1
     allowed = assay("ingest", tmp_path / "a.md", "-o", tmp_path / "out2", "--max-bad", "1")
-    assert allowed.returncode == 0
+    assert allowed.code == 0
 
 
-def test_formats_are_listed_and_described() -> None:
-    assert "markdown_table" in assay("formats").stdout
-    assert "required, ≥ 1" in assay("formats", "gemm_table").stdout
+def test_formats_are_listed_and_described(assay: Run) -> None:
+    assert "markdown_table" in assay("formats").out
+    assert "required, ≥ 1" in assay("formats", "gemm_table").out
     unknown = assay("formats", "parquet")
-    assert unknown.returncode == 2
-    assert "'parquet' is no format" in unknown.stderr
+    assert unknown.code == 2
+    assert "'parquet' is no format" in unknown.err
 
 
 @pytest.mark.parametrize("command", ["ingest", "report", "machines"])
-def test_help_says_what_a_command_does(command: str) -> None:
+def test_help_says_what_a_command_does(assay: Run, command: str) -> None:
     done = assay(command, "--help")
-    assert done.returncode == 0
-    assert "--debug" in done.stdout
+    assert done.code == 0
+    assert "--debug" in done.out
