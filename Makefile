@@ -10,15 +10,19 @@ TEST   := $(VENV)/.installed-test-$(TREE)
 # as pip does with what it installs for good: a command starts in two thirds of the time
 COMPILE = $(BIN)/python -m compileall -q build/__editable__*
 
-.PHONY: report test test-slow lint types accuracy docs golden bench bench-4gb clean
+.PHONY: report test pytest test-slow lint types accuracy docs golden bench bench-4gb clean
 
 report: $(STAMP)
 	@$(COMPILE)
 	$(BIN)/assay report fixtures/
 
-test: $(TEST) lint types
+test: $(TEST)
+	@$(MAKE) --no-print-directory -j3 lint types pytest
+
+# a core for each worker; what the tests of one file share is made once
+pytest: $(TEST)
 	@$(COMPILE)
-	POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto  # a core for each worker
+	POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 test-slow: $(TEST)
 	$(BIN)/python -m pytest -m slow
