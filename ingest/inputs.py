@@ -10,6 +10,7 @@ from __future__ import annotations
 import glob
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 from assay.ingest.formats.configuration import Configuration
@@ -53,13 +54,15 @@ def shown(path: str) -> str:
 
 
 def _files(folder: Path) -> list[str]:
+    saved = cache(is_saved)  # asked for every file of a folder
+    depth = len(folder.parts)
     return [
         path.as_posix()
         for path in sorted(folder.rglob("*"))
-        if (path.is_file() or is_saved(path))
-        and not is_saved(path.parent)
-        and path.suffix not in COMPANIONS
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if path.suffix not in COMPANIONS
+        and not any(part.startswith(".") for part in path.parts[depth:])
+        and (path.is_file() or saved(path))
+        and not saved(path.parent)
     ]
 
 

@@ -82,7 +82,8 @@ def score(pairs: pl.DataFrame, groups: pl.DataFrame) -> Scores:
 def _figures(part: pl.DataFrame) -> tuple[object, ...]:
     error = part["error"].to_numpy()
     size = np.abs(error)
-    low, high = interval(size, part["group"].to_numpy())
+    # numbers in the order of the names: numpy sorts names one by one
+    low, high = interval(size, part["group"].rank("dense").to_numpy())
     worst = part.row(int(size.argmax()), named=True)
     inside = (pl.col("predicted") >= pl.col("low")) & (pl.col("predicted") <= pl.col("high"))
     return (

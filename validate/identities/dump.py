@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
-from assay.ingest.types import BASE, Span
+from assay.ingest.types import Span
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Finding, Kind, Number, Severity
 
@@ -53,6 +53,10 @@ class Dump:
 
 Rows = dict[tuple[str, int], list[Row]]
 """Source and first line of a dump → its rows."""
+SIZES = ("memory", "memory_per_shard", "memory_bandwidth", "memory_size", "l2_bandwidth", "l2_size",
+         "shared_memory_size", "interconnect_bandwidth", "bytes", "flop", "gmem_bytes",
+         "l2mem_bytes", "time", "step_time", "parameters")  # fmt: skip
+"""Columns that are never below zero."""
 LAWLESS = ("deepflow_reload", "deepflow_component")
 """Frames that no law looks at."""
 
@@ -60,9 +64,13 @@ LAWLESS = ("deepflow_reload", "deepflow_component")
 def _rows(evidence: Evidence) -> dict[str, Rows]:
     """The rows of each frame by their dump, once for all of them."""
     if "dumps" not in evidence.memo:
-        unseen = [name for name in BASE if name not in ("source", "line", "column")]
+        place = ("source", "line", "column", "dump", "name")
+        looked_at = {
+            *place,
+            *(f"{name}{end}" for name in (*SIZES, "peak_flops") for end in ("", "_ulp")),
+        }
         evidence.memo["dumps"] = {
-            name: frame.drop(unseen, strict=False).rows_by_key(
+            name: frame.select(each for each in frame.columns if each in looked_at).rows_by_key(
                 ["source", "dump"], named=True, include_key=True
             )
             for name, frame in evidence.reading.frames.items()

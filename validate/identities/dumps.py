@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import polars as pl
-from assay.validate.identities.dump import Dump, number
+from assay.validate.identities.dump import SIZES, Dump, number
 from assay.validate.identities.dump_sums import left_out, sums, time_per_step, weights
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Finding, Number
@@ -20,9 +20,6 @@ OVERFLOW = "memory-overflow"
 NEGATIVE = "negative-size"
 
 DERATE = 0.7
-SIZES = ("memory", "memory_per_shard", "memory_bandwidth", "memory_size", "l2_bandwidth", "l2_size",
-         "shared_memory_size", "interconnect_bandwidth", "bytes", "flop", "gmem_bytes",
-         "l2mem_bytes", "time", "step_time", "parameters")  # fmt: skip
 
 
 def dumps(evidence: Evidence) -> list[Finding]:
