@@ -15,12 +15,26 @@ from typing import NamedTuple
 
 import assay.ingest.types
 from assay.ingest.formats import FORMATS
+from assay.ingest.own.load import tested
 from assay.ingest.pipeline import read_source
 from assay.ingest.source import MAX_LINE, source
 from assay.ingest.types import Code, Diagnostic
 from assay.validate.cli.exits import ORDER, Exit
 
 ITERATION = " iteration {} | elapsed time per iteration (ms): {} | lm loss: 6.1E+00 |\n"
+STEPS = """
+name = "{}"
+about = "Steps of a trainer."
+origin = "measured"
+heads = ["step="]
+separator = " "
+assign = "="
+[columns.step]
+type = "integer"
+[[samples]]
+line = "step=1"
+values = {{ step = 1 }}
+"""
 TABLE = "| TP | Sec/it |\n|---:|-------:|\n|  8 |   10.5 |\n"
 
 
@@ -29,8 +43,9 @@ class Explained(NamedTuple):
 
     means: str
     do: str
-    name: str = ""
-    text: str = ""
+    name: str
+    text: str
+    own: tuple[str, ...] = ()  # descriptions of formats of one's own that read it too
 
 
 EXIT: dict[Exit, tuple[str, str]] = {
@@ -96,6 +111,7 @@ CODES: dict[Code, Explained] = {
         "Two formats claim one line; neither is believed.",
         "Make the heads or the grammar of your own format narrower, see "
         "[own formats](own-formats.md). Between packaged formats it is a bug.",
+        "run.log", "step=120\n", (STEPS.format("my_steps"), STEPS.format("your_steps")),
     ),
     Code.INCOMPLETE: Explained(
         "A remark: a block lacks lines that its format prints. What is there stands.",
@@ -148,8 +164,7 @@ def _codes() -> Iterator[str]:
     for code, said in CODES.items():
         yield f"### `{code}`"
         yield f"{said.means} {said.do}"
-        if said.name:
-            yield "```\n" + "\n".join(map(str, examples(said))) + "\n```"
+        yield "```\n" + "\n".join(map(str, examples(said))) + "\n```"
         if wordings[code]:
             yield "Wordings: " + "; ".join(f"`{text}`" for text in sorted(wordings[code])) + "."
 
@@ -159,7 +174,8 @@ def examples(said: Explained) -> list[Diagnostic]:
     opened = source(said.name, said.text.encode("latin-1"))
     if isinstance(opened, Diagnostic):
         return [opened]
-    reading = read_source(opened, FORMATS)
+    own = (tested(f"{at}.toml", text) for at, text in enumerate(said.own, 1))
+    reading = read_source(opened, (*FORMATS, *own))
     return [*reading.refused, *reading.remarks]
 
 

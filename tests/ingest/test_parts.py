@@ -33,6 +33,7 @@ from assay.ingest.write import PARTS
 from polars.testing import assert_frame_equal
 
 from ..conftest import FIXTURES, ROOT
+from .deadly import deadly
 
 IRON = (
     " iteration {n:8}/ 1000 | consumed samples: {s} | elapsed time per iteration (ms): {t:.1f} | "
@@ -303,13 +304,6 @@ def test_a_bug_costs_its_file_only(
     assert (fault.span.source, fault.code) == (logs[3].as_posix(), Code.UNREADABLE)
     assert "a bug of assay: ZeroDivisionError" in fault.message
     rows_once(tmp_path / "out", logs[:3] + logs[4:])
-
-
-def deadly(names: frozenset[str], chunk: Chunk) -> list[str]:
-    """Work that kills its process where it meets one of `names`."""
-    if names & set(chunk.paths):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return chunk.paths
 
 
 def test_a_worker_that_dies_costs_its_input_only() -> None:
