@@ -176,9 +176,15 @@ def test_a_reading_under_another_name_is_the_reading_of_another_name(path: Path)
 # --- interruption
 
 
+SMALLER = (
+    "from assay.ingest import chunks; from assay.validate.cli import app; chunks.MANY = {}; app()"
+)
+
+
 def interrupted(logs: Path, output: Path, parts: int) -> None:
     """An ingest that is killed as soon as it has left so many parts behind."""
-    command = [Path(sys.executable).parent / "assay", "ingest", logs, "-o", output, "-j", "2"]
+    command = [sys.executable, "-c", SMALLER.format(chunks.MANY), "ingest", logs, "-o", output,
+               "-j", "2"]  # fmt: skip
     running = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
@@ -190,9 +196,14 @@ def interrupted(logs: Path, output: Path, parts: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "count", [pytest.param(1000, marks=pytest.mark.slow), 130], ids=["thousand", "some"]
+    ("count", "many"),
+    [pytest.param(1000, chunks.MANY, marks=pytest.mark.slow), (30, 3)],
+    ids=["thousand", "some"],
 )
-def test_a_killed_ingest_goes_on_where_it_was(tmp_path: Path, count: int) -> None:
+def test_a_killed_ingest_goes_on_where_it_was(
+    tmp_path: Path, count: int, many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "MANY", many)
     logs = write_logs(tmp_path / "logs", count)
     (tmp_path / "logs" / "broken.gz").write_bytes(b"\x1f\x8b nonsense")
     output = tmp_path / "out"
