@@ -8,7 +8,8 @@ TREE   := $(shell find grammars ingest model validate -name __pycache__ -prune -
 STAMP  := $(VENV)/.installed-$(TREE)
 TEST   := $(VENV)/.installed-test-$(TREE)
 # as pip does with what it installs for good: a command starts in two thirds of the time
-COMPILE = $(BIN)/python -m compileall -q build/__editable__*
+COMPILE = $(BIN)/python -m compileall -q build/__editable__* && \
+          $(BIN)/python -c "from assay.ingest.parse import keep_all; keep_all()"
 
 .PHONY: report test pytest test-slow lint types accuracy docs golden bench bench-4gb clean
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 from assay.ingest.carve import headings, prefix_pattern
 from assay.ingest.formats.configuration import Configuration
-from assay.ingest.schema import labelled
+from assay.ingest.schema import labelled, without_html
 from assay.ingest.source import Block
 
 SUSPICIOUS = re.compile(
@@ -121,9 +121,9 @@ def may_state(texts: pl.Series) -> pl.Series:
     """
     found = texts.str.contains(f"(?:{_ENDS}|{_OTHER_ENDS})")
     at = found.arg_true()
-    some = texts.gather(at)
+    some, label = texts.gather(at), labelled(Configuration, html=False)
     found = found.scatter(
-        at, some.str.contains(labelled(Configuration)) | some.str.contains(_OTHER_ENDS)
+        at, without_html(some).str.contains(label) | some.str.contains(_OTHER_ENDS)
     )
     headed = texts.str.contains("#", literal=True).arg_true()
     return found.scatter(

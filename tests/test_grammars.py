@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
+from assay.ingest import parse
 from assay.ingest.formats import FORMATS
 from assay.ingest.parse import build, grammar, parse_line, terminal
 from assay.ingest.types import Code, Diagnostic, Span
 from lark import Lark
+from lark.exceptions import UnexpectedInput
 
 NAMES = sorted(
     path.name.removesuffix(".lark")
@@ -46,3 +51,57 @@ def test_a_syntax_error_points_at_its_character(text: str, column: int, message:
     assert isinstance(fault, Diagnostic)
     assert fault.code is Code.SYNTAX
     assert (fault.span.column, fault.message) == (column, message)
+
+
+def test_tables_that_were_kept_read_as_those_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    parse.grammar.cache_clear()
+    made = parse.grammar("deepflow_dump")
+    parse.grammar.cache_clear()
+    monkeypatch.setattr(parse, "build", unwanted)
+    kept = parse.grammar("deepflow_dump")
+    for text in ("Cf GEMM_time: 0.5", "Cf GEMM_time: 0.5.1", "Cf GEMM_flop: 1,0"):
+        with contextlib.suppress(UnexpectedInput):
+            assert kept.parse(text, start="gemm_time_line") == made.parse(
+                text, start="gemm_time_line"
+            )
+    span = Span("a", 1)
+    fault = parse.parse_line("deepflow_dump", "gemm_time_line", "Cf GEMM_time: x", span)
+    assert "expected seconds" in str(fault)
+    monkeypatch.undo()
+    parse.grammar.cache_clear()
+
+
+def unwanted(_text: str) -> None:
+    raise AssertionError("tables are made that are there already")
+
+
+@pytest.mark.parametrize("said", [b"", b"no tables", b"\0" * 400])
+def test_tables_that_are_damaged_are_made_anew(
+    said: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    parse.grammar.cache_clear()
+    parse.grammar("step_rate")
+    (path,) = tmp_path.rglob("*.tables")
+    whole = path.read_bytes()
+    path.write_bytes(said or whole[:-20])
+    parse.grammar.cache_clear()
+    assert parse.grammar("step_rate").terminals
+    assert len(path.read_bytes()) == len(whole)
+    parse.grammar.cache_clear()
+
+
+def test_tables_that_cannot_be_written_are_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path / "file" / "below"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    (tmp_path / "file").write_text("not a folder")
+    parse.grammar.cache_clear()
+    assert parse.grammar("step_rate").terminals
+    parse.grammar.cache_clear()
