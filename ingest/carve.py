@@ -107,6 +107,23 @@ def _prefixes() -> tuple[str, ...]:
     )
 
 
+@cache
+def in_ascii(pattern: str) -> str:
+    r"""The same pattern where texts hold nothing but ASCII.
+
+    Unicode knows so many letters and blanks that it takes ten times as long to compile.
+
+    >>> in_ascii(r"[\w.]+\s")
+    '[0-9A-Za-z_.]+[\\t-\\r ]'
+    """
+    plain = {r"\w": "0-9A-Za-z_", r"\s": r"\t-\r "}
+    inside, out = False, []
+    for part in re.findall(r"\\.|\[\^?\]?|.", pattern):
+        out.append(f"[{plain[part]}]" if part in plain and not inside else plain.get(part, part))
+        inside = part[0] == "[" or (inside and part != "]")
+    return "".join(out)
+
+
 def candidates(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
     """The lines (line, text) a format may look at; none where no head occurs."""
     lines = lines.select("line", "text")
@@ -159,14 +176,23 @@ def peel(lines: pl.DataFrame, *, glued: bool = False) -> pl.DataFrame:
     parted = _at_returns(lines)
     if glued:
         parted = _at_seams(parted)
-    prefix = pl.coalesce(pl.col("text").str.extract(each) for each in _prefixes())
+    # patterns are compiled anew in each run, which costs more than looking through a few lines
+    named = parted["text"].str.contains(rf"^\s*{terminal('HOSTNAME')}").any()
+    patterns = _prefixes() if named else _prefixes()[-1:]
+    if parted["text"].str.len_bytes().sum() == parted["text"].str.len_chars().sum():
+        patterns = tuple(map(in_ascii, patterns))
+    prefix = pl.coalesce(pl.col("text").str.extract(each) for each in patterns)
     width = prefix.str.len_chars().fill_null(0)
-    return parted.with_columns(prefix=prefix, width=width).select(
+    found = parted.with_columns(prefix=prefix, width=width)
+    bare = not found["prefix"].str.contains(r"\S").any()
+    return found.select(
         "line",
         pl.col("text").str.slice(pl.col("width")),
         column=(pl.col("offset") + pl.col("width") + 1).cast(pl.UInt32),
         **{
-            name: pl.coalesce(*(pl.col("prefix").str.extract(pattern) for pattern in patterns))
+            name: pl.lit(None, pl.String)
+            if bare
+            else pl.coalesce(*(pl.col("prefix").str.extract(pattern) for pattern in patterns))
             for name, patterns in PLACES.items()
         },
     )

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from importlib.resources import files
 
+import polars as pl
 import pytest
+from assay.ingest import carve
 from assay.ingest.parse import build, terminal
+
+from tests.conftest import FIXTURES
 
 
 def test_shared_terminals_are_larks() -> None:
@@ -18,3 +23,17 @@ def test_shared_terminals_are_larks() -> None:
         assert terminal(name) == said[name].replace("\r", r"\r"), name
     with pytest.raises(KeyError):
         terminal("NO_SUCH")
+
+
+@pytest.mark.parametrize("pattern", carve._prefixes())
+def test_patterns_for_ascii_find_the_same_in_ascii(pattern: str) -> None:
+    draw = random.Random(9)
+    paths = (path for path in FIXTURES.rglob("*") if path.suffix in (".log", ".txt", ".md"))
+    texts = (path.read_bytes().decode("ascii", "ignore") for path in paths)
+    lines = [line for text in texts for line in text.split("\n")]
+    some = draw.sample(lines, 2000)
+    for at, line in enumerate(some[:1000]):
+        begin = draw.randrange(len(line) + 1)
+        some[at] = line[:begin] + draw.choice("[]: |>-()0aZ_.\t\x1c\x0b/") + line[begin:]
+    held = pl.Series(some)
+    assert held.str.extract(pattern).equals(held.str.extract(carve.in_ascii(pattern)))
