@@ -31,6 +31,9 @@ class _Line(NamedTuple):
     rank: int
 
 
+_NOTHING = _Line("", 0, 0)
+
+
 def open_ended(
     cells: CellLayout,
     lines: range,
@@ -79,6 +82,7 @@ class _Below:
         self.records: Positions = np.flatnonzero(self.layout >= 0)
         for name in ("host", "rank"):
             self._tell_apart(name, places, [frame for _, frame in rows])
+        self.asked = np.full(self.height, -1, dtype=np.int8)  # whether a line is uncertain
         self.known: dict[int, _Line] = {}
         self.pairs: dict[tuple[int, int], int] = {}
 
@@ -121,10 +125,17 @@ class _Below:
         """Lines that do not end a record for certain: blank ones, other ranks', pieces."""
         if self.cells.may_go_on is None or not len(places):
             return np.ones(len(places), np.bool_)
-        texts = self._at(places)["text"]
-        known = sorted({self.cells.may_go_on(layout.example) for layout in self.layouts})
-        pattern = "|".join([ENDS_EMPTY, "\r", tells_who(), *known])
-        return texts.str.contains(pattern).to_numpy()
+        if (self.asked[places] < 0).any():
+            ahead = places
+            if (self.asked >= 0).any():  # those that are left may ask on: one search is for all
+                ahead = np.unique(places[:, None] + np.arange(self.cells.reach))
+                ahead = ahead[ahead < self.height]
+            new = ahead[(self.asked[ahead] < 0) & (self.layout[ahead] < 0)]
+            known = sorted({self.cells.may_go_on(layout.example) for layout in self.layouts})
+            pattern = "|".join([ENDS_EMPTY, "\r", tells_who(), *known])
+            self.asked[new] = self._at(new)["text"].str.contains(pattern).to_numpy()
+        uncertain: npt.NDArray[np.bool_] = self.asked[places] == 1
+        return uncertain
 
     def _at(self, places: npt.ArrayLike) -> pl.DataFrame:
         """The lines at these places, which hold no row."""
@@ -156,7 +167,10 @@ class _Below:
     def _look_at(self, places: Positions) -> None:
         """Peel the lines at these places, each once."""
         new = [at for at in np.unique(places).tolist() if at not in self.known]
-        parts = peel(self._at(new), glued=True)
+        some = self._at(new)
+        empty = some["text"] == ""
+        self.known.update((line - self.first, _NOTHING) for line in some["line"].filter(empty))
+        parts = peel(some.filter(~empty), glued=True)
         for line, text, host, rank in parts.select("line", "text", "host", "rank").iter_rows():
             at = line - self.first
             several = at in self.known

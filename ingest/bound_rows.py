@@ -53,7 +53,7 @@ def _runs(rows: Rows, edges: npt.NDArray[np.uint32]) -> Iterator[BoundRows]:
     if not len(edges) or edges[-1] < rows.first:
         yield unbound(rows)
         return
-    lines = rows.frame["line"].to_numpy()
+    lines = rows.lines.to_numpy()
     ends = np.unique([0, *np.searchsorted(lines, edges, side="left"), rows.height])
     for begin, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
         yield BoundRows(rows, begin, end - begin, int(lines[begin]))
@@ -81,7 +81,7 @@ def _values(bound: Mapping[str, Cell], schema: Schema) -> dict[str, pl.Series]:
 def bound_provenance(source: str, name: str, run: BoundRows, schema: Schema) -> pl.DataFrame:
     """Where the bound values of every row come from."""
     of_one = provenance(name, [(source, Record(0, dict(run.bound)))], schema).drop("line")
-    lines = run.rows.frame.slice(run.begin, run.height).select("line")
+    lines = run.rows.lines.slice(run.begin, run.height).to_frame()
     return lines.join(of_one, how="cross").select(list(PROVENANCE))
 
 

@@ -86,10 +86,11 @@ def prefix_pattern() -> str:
 
 @cache
 def headings() -> str:
-    """A heading behind whatever `peel` takes off, or begins behind a carriage return."""
+    """A heading behind whatever `peel` takes off, or one behind a carriage return."""
+    blank = r"[\s\x1c-\x1f]"  # what Python takes for one
     several = "|".join(f"(?:{terminal(name)})" for name in PREFIXES)
     lead = rf"^\s*(?:{terminal('HOSTNAME')})?\s*(?:{several})*\s*"
-    return rf"{lead}#{{1,6}}\s+\S|\r.*#\s+\S"
+    return rf"{lead}{blank}*#{{1,6}}{blank}+\S|\r.*#{blank}+\S"
 
 
 @cache
@@ -148,6 +149,8 @@ def openings(formats: Sequence[Format]) -> str:
 
 def begun(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
     """The lines (line, text) on which a record of a format of single lines may begin."""
+    if lines.is_empty():
+        return lines
     found = lines.filter(lines["text"].str.contains_any(list(fmt.heads)))
     return found if fmt.opens is None else found.filter(pl.col("text").str.contains(fmt.opens))
 

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from assay.ingest import parquet
 from assay.ingest.load import accounts, formats_of, read_manifest
+from assay.ingest.parquet import write
 from assay.ingest.pipeline import columns_of
 from assay.ingest.types import Diagnostic, Format, Schema
 from assay.ingest.write import MANIFEST, TABLES, marks, schemas, write_manifest
-from polars.io.plugins import register_io_source
-
-ROWS = 100_000
-"""Rows in memory at a time, and in a row group of the files."""
 
 
 @dataclass(frozen=True)
@@ -122,22 +121,29 @@ def _write(
     path: Path,
     known: Mapping[str, Schema],
 ) -> None:
-    """Stream the pieces into one file."""
+    """Put the pieces into one file; a file that holds them alone, in order, is that file."""
     schema = _schema(name, parts, known)
+    joined = _joined(pieces)
+    if len(joined) == 1:
+        (file, offset, rows), *_ = joined
+        same = list(pl.read_parquet_schema(file)) == list(schema)
+        if same and offset == 0 and rows == _height(file):
+            _also(file, path)
+            return
+    write(_frames(joined, list(schema)), schema, path, marks(name, known.get(name)))
 
-    def rows(
-        columns: list[str] | None, _filter: object, _limit: object, _size: object
-    ) -> Iterator[pl.DataFrame]:
-        for frame in _regrouped(_frames(pieces, list(schema))):
-            yield frame.select(columns) if columns else frame
 
-    said = marks(name, known.get(name))
-    if not pieces:
-        pl.DataFrame(schema=schema).write_parquet(path, metadata=said)
-        return
-    register_io_source(rows, schema=schema, validate_schema=True).sink_parquet(
-        path, row_group_size=ROWS, metadata=said, maintain_order=True
-    )
+def _height(file: Path) -> int:
+    rows: int = pl.scan_parquet(file).select(pl.len()).collect().item()
+    return rows
+
+
+def _also(file: Path, path: Path) -> None:
+    """The same file under another name."""
+    try:
+        os.link(file, path)
+    except OSError:  # a file system without links
+        shutil.copyfile(file, path)
 
 
 def _schema(
@@ -150,12 +156,14 @@ def _schema(
     return {column: found[column] for column in columns_of(known[name])}
 
 
-def _frames(pieces: Sequence[Piece], columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-    """The rows of the pieces in order, a bounded number at a time."""
-    for file, offset, rows in _joined(pieces):
+def _frames(
+    joined: Sequence[tuple[Path, int, int]], columns: Sequence[str]
+) -> Iterator[pl.DataFrame]:
+    """Rows of files in order, a bounded number at a time."""
+    for file, offset, rows in joined:
         scan = pl.scan_parquet(file).select(columns)
-        for start in range(offset, offset + rows, ROWS):
-            length = min(ROWS, offset + rows - start)
+        for start in range(offset, offset + rows, parquet.ROWS):
+            length = min(parquet.ROWS, offset + rows - start)
             yield scan.slice(start, length).collect(engine="in-memory")
 
 
@@ -170,18 +178,3 @@ def _joined(pieces: Sequence[Piece]) -> list[tuple[Path, int, int]]:
                 continue
         joined.append((piece.file, piece.offset, piece.rows))
     return joined
-
-
-def _regrouped(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """The same rows in frames of exactly `ROWS`, but for the last."""
-    held: list[pl.DataFrame] = []
-    count = 0
-    for frame in frames:
-        held.append(frame)
-        count += frame.height
-        while count >= ROWS:
-            whole = pl.concat(held)
-            yield whole.slice(0, ROWS)
-            held, count = [whole.slice(ROWS)], count - ROWS
-    if count:
-        yield pl.concat(held).rechunk()

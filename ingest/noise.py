@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from assay.ingest.carve import headings, prefix_pattern
+from assay.ingest.carve import headings, openings, prefix_pattern
 from assay.ingest.formats.configuration import Configuration
 from assay.ingest.schema import labelled, without_html
 from assay.ingest.source import Block
+from assay.ingest.types import Format
 
 SUSPICIOUS = re.compile(
     r"[0-9]\s*(?:[TGP]FLOP|[TGP]iB|[MGT]B\b|s(?:ecs?)?/it|ms/it|it/s|tok(?:en)?s?/s|samples?/s|%\s*MFU)"
@@ -53,27 +53,33 @@ class Tally:
 
 def tally(lines: pl.DataFrame) -> Tally:
     """What lines (line, text) are that nobody has claimed."""
-    empty = _empty(lines["text"])
-    found = lines.filter(~empty).filter(pl.col("text").str.contains(_SUSPICIOUS))
-    plain = found["text"].str.contains(_PLAIN)
-    sure = found.filter(plain & found["text"].str.contains(_EXACTLY))["line"].to_list()
-    odd = found.filter(~plain).iter_rows()
-    suspicious = [*sure, *(line for line, text in odd if SUSPICIOUS.search(text))]
+    empty, odd = suspicious(lines["text"])
     blank = int(empty.sum())
-    return Tally(blank, lines.height - blank, tuple(sorted(suspicious)))
+    return Tally(blank, lines.height - blank, tuple(lines["line"].filter(odd).to_list()))
 
 
-def quiet(block: Block, which: npt.NDArray[np.bool_], texts: pl.Series) -> Tally:
-    """The same for those lines of a block that hold nothing of `interest`; `texts` are theirs."""
+def suspicious(texts: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Lines that are blank, and others that are suspicious."""
+    empty = _empty(texts)
+    found = ~empty & texts.str.contains(_SUSPICIOUS)
+    at = found.arg_true()
+    some = texts.gather(at)
+    sure = some.str.contains(_EXACTLY)
+    odd = (~some.str.contains(_PLAIN)).arg_true()
+    asked = [SUSPICIOUS.search(text) is not None for text in some.gather(odd)]
+    return empty, found.scatter(at, sure.scatter(odd, pl.Series(asked, dtype=pl.Boolean)))
+
+
+def blank(block: Block, at: npt.NDArray[np.int64], texts: pl.Series) -> npt.NDArray[np.bool_]:
+    """Which of those lines of a block are blank; `texts` are theirs."""
     if not block.plain:
-        blank = int(_empty(texts).sum())
-        return Tally(blank, len(texts) - blank)
-    stops = block.stops[which]
-    something = stops > block.starts[which]
-    doubtful = something & _MAY_END_EMPTY[block.codes[stops - 1]]
-    empty = texts.gather(np.flatnonzero(doubtful)).str.contains(prefix_pattern() + "$")
-    blank = int((~something).sum()) + int(empty.sum())
-    return Tally(blank, len(texts) - blank)
+        return _empty(texts).to_numpy()
+    stops = block.stops[at]
+    something = stops > block.starts[at]
+    found = ~something
+    doubtful = np.flatnonzero(something & _MAY_END_EMPTY[block.codes[stops - 1]])
+    found[doubtful] = texts.gather(doubtful).str.contains(prefix_pattern() + "$")
+    return found
 
 
 ENDS_EMPTY = r"(?:^|[\s\x00-\x1f:\]>|-])$"
@@ -90,16 +96,20 @@ def _empty(texts: pl.Series) -> pl.Series:
 _MAY_END_EMPTY = np.array([bool(re.search(ENDS_EMPTY, chr(byte))) for byte in range(256)])
 
 
-@cache
-def _interest(heads: tuple[str, ...]) -> str:
-    """One pattern: a search through many lines costs less than two."""
+_HEADING = r"(?:^|[\s\x1c-\x1f:\]>-]|[^%]\|)#{1,6}[\s\x1c-\x1f]+\S"
+"""Found in every heading; behind a prefix that ends with a bar, but not in a progress bar."""
+
+
+def interest(formats: Sequence[Format]) -> str:
+    """Found in lines that begin something, may be suspicious or state something; no others matter.
+
+    One pattern, since a search through many lines costs less than two. Several heads of a format
+    are found faster than what it opens with; one alone is found too often.
+    """
+    one = [fmt for fmt in formats if fmt.opens is not None and len(fmt.heads) == 1]
+    heads = sorted({head for fmt in formats if fmt not in one for head in fmt.heads})
     literals = [re.escape(each).replace(r"\ ", " ") for each in heads]
-    return "|".join([*literals, _SUSPICIOUS, _ENDS, _OTHER_ENDS, "#"])
-
-
-def interest(texts: pl.Series, heads: Sequence[str]) -> pl.Series:
-    """Lines that hold a head, may be suspicious or state something; the others are nobody's."""
-    return texts.str.contains(_interest(tuple(heads)))
+    return "|".join([*literals, openings(one), _SUSPICIOUS, _ENDS, _OTHER_ENDS, _HEADING])
 
 
 _REST = r"[\s\x1c-\x1f*_`:.]*$"

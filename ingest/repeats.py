@@ -58,21 +58,22 @@ def _twice(
     names = ["host", "rank", first]
     types = dict.fromkeys(names, pl.String)
     rows = [_key(fmt, record)[:3] for record in records]
+    numbers = [_own(each, [first])[first] for each in sorted(printed, key=lambda run: run.first)]
+    if _rising(numbers) and not _among(rows, numbers):
+        return None
     parts = [pl.DataFrame(rows, schema=types, orient="row")]
     for each in printed:
-        frame = _own(each)
+        frame = _own(each, names)
         said = (_column(frame, name).cast(pl.String).alias(name) for name in names)
         parts.append(frame.select("line", *said).drop("line"))
-    if _rising(fmt, printed) and not _among(fmt, rows, printed):
-        return None
     every = pl.concat(parts)
     twice = every.filter(every.is_duplicated()).unique()
     return twice if twice.height else None
 
 
-def _own(rows: BoundRows) -> pl.DataFrame:
-    """What the rows print themselves."""
-    return rows.rows.frame.slice(rows.begin, rows.height)
+def _own(rows: BoundRows, names: Sequence[str]) -> pl.DataFrame:
+    """The lines of rows, and those of the named columns that they print themselves."""
+    return rows.rows.some(names).slice(rows.begin, rows.height)
 
 
 def _column(frame: pl.DataFrame, name: str) -> pl.Expr:
@@ -80,28 +81,28 @@ def _column(frame: pl.DataFrame, name: str) -> pl.Expr:
     return pl.col(name) if name in frame.columns else pl.lit(None)
 
 
-def _rising(fmt: Format, printed: Sequence[BoundRows]) -> bool:
-    """Whether the first field rises from row to row, all rows in order: then none comes twice."""
+def _rising(numbers: Sequence[pl.Series]) -> bool:
+    """Whether numbers rise from row to row, all rows in order: then none comes twice."""
     last = -1
-    for each in sorted(printed, key=lambda each: each.first):
-        numbers = _own(each)[fmt.repeats[0]]
-        if numbers.dtype != pl.Int64 or numbers.null_count() or numbers[0] <= last:
+    for each in numbers:
+        if each.dtype != pl.Int64 or each.null_count() or each[0] <= last:
             return False
-        if not (numbers.diff().drop_nulls() > 0).all():
+        if not (each.diff().drop_nulls() > 0).all():
             return False
-        last = numbers[-1]
+        last = each[-1]
     return True
 
 
-def _among(fmt: Format, rows: Sequence[Key], printed: Sequence[BoundRows]) -> bool:
-    """Whether the first field of a row is that of another, or among those that rise."""
-    numbers = pl.Series([row[2] for row in rows], dtype=pl.String)
-    if numbers.is_duplicated().any():
+def _among(rows: Sequence[Key], numbers: Sequence[pl.Series]) -> bool:
+    """Whether the first field of a row is that of another, or among numbers that rise."""
+    said = pl.Series([row[2] for row in rows], dtype=pl.String)
+    if said.is_duplicated().any():
         return True
-    values = numbers.cast(pl.Int64, strict=False)
+    values = said.cast(pl.Int64, strict=False)
     if values.null_count():
-        return bool(len(printed))
-    return any(values.is_in(_own(each)[fmt.repeats[0]].implode()).any() for each in printed)
+        return bool(numbers)
+    return any(values.is_between(each[0], each[-1]).any() and values.is_in(each.implode()).any()
+               for each in numbers)  # fmt: skip
 
 
 def _keys(
@@ -109,7 +110,7 @@ def _keys(
 ) -> list[tuple[int, int, Key, Record | None]]:
     """Line, column and key of the rows that may come more than once."""
     own = [name for name in ("host", "rank", *fmt.repeats) if name not in rows.bound]
-    frame = _own(rows)
+    frame = _own(rows, ["column", *own])
     said = (_column(frame, name).cast(pl.String).alias(name) for name in own)
     texts = frame.select("line", "column", *said)
     some = texts.join(twice, on=["host", "rank", fmt.repeats[0]], how="semi", nulls_equal=True)

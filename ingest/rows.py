@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,29 +22,79 @@ SUPERSEDED = "superseded"
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Accepted rows of one layout, in order, without what is bound from outside."""
+    """Accepted rows of one layout, in order, without what is bound from outside.
+
+    `alike` are the columns that have one value in all of them, in a frame of one row.
+    """
 
     layout: Layout
     held: pl.DataFrame | Path
+    alike: pl.DataFrame
     height: int
     first: int  # line of the first row
+    last: int
 
     @classmethod
     def of(cls, layout: Layout, frame: pl.DataFrame) -> Rows:
         """Rows in memory; there is at least one."""
-        return cls(layout, frame, frame.height, int(frame["line"][0]))
+        same = [series.name for series in frame if frame.height > 1 and _alike(series)]
+        line = frame["line"]
+        return cls(
+            layout, frame.drop(same), frame.select(same).head(1).clone(), frame.height,
+            int(line[0]), int(line[-1]),
+        )  # fmt: skip
 
     @property
-    def frame(self) -> pl.DataFrame:
-        """The columns that such lines print."""
+    def own(self) -> pl.DataFrame:
+        """The columns that are not alike in all rows, the line among them."""
         if isinstance(self.held, pl.DataFrame):
             return self.held
         return pl.read_ipc(self.held.read_bytes())
 
+    @property
+    def lines(self) -> pl.Series:
+        """The lines of the rows."""
+        return self.some(["line"])["line"]
+
+    def some(self, names: Sequence[str]) -> pl.DataFrame:
+        """The lines of the rows, and those of the named columns that such lines print."""
+        alike = [name for name in names if name in self.alike]
+        held = self.held
+        if isinstance(held, Path):
+            known = pl.read_ipc_schema(held)
+            own = [name for name in names if name in known and name != "line"]
+            frame = pl.read_ipc(held.read_bytes(), columns=["line", *own])
+        else:
+            frame = held.select("line", *(n for n in names if n in held.columns and n != "line"))
+        return frame.with_columns(_literal(self.alike[name]) for name in alike)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The columns that such lines print."""
+        return self.own.with_columns(_literal(series) for series in self.alike)
+
+    @property
+    def size(self) -> int:
+        """Bytes in memory."""
+        return int(self.held.estimated_size()) if isinstance(self.held, pl.DataFrame) else 0
+
     def put_away(self, path: Path) -> Rows:
         """The same rows, kept in a file."""
-        self.frame.write_ipc(path)
-        return Rows(self.layout, path, self.height, self.first)
+        self.own.write_ipc(path)
+        return replace(self, held=path)
+
+
+def _literal(series: pl.Series) -> pl.Expr:
+    return pl.lit(series).first().alias(series.name)
+
+
+def _alike(series: pl.Series) -> bool:
+    """Whether all values are one, as far as that is quickly told."""
+    if series.name == "line" or series.null_count():
+        return False
+    if series.dtype.is_numeric():
+        return bool(series[0] == series[-1]) and bool(series.min() == series.max())
+    return series.name == "source"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +113,9 @@ class BoundRows:
     @cached_property
     def last(self) -> int:
         """The line of the last row."""
-        return int(self.rows.frame["line"][self.begin + self.height - 1])
+        if self.begin + self.height == self.rows.height:
+            return self.rows.last
+        return int(self.rows.lines[self.begin + self.height - 1])
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -117,14 +169,14 @@ class Stream:
     def whole(self) -> pl.DataFrame:
         """All rows at once."""
         parts = [self.others, *(self.frame_of(run) for run in self.runs)]
-        return self._sorted(part for part in parts if part.height)
+        return self._sorted(parts)
 
     def _others(self, above: int, below: int) -> pl.DataFrame:
         return self.others.filter(pl.col("line").is_between(above + 1, below))
 
-    def _sorted(self, parts: Iterable[pl.DataFrame]) -> pl.DataFrame:
-        whole = pl.concat(parts)
-        return whole.sort(self.by, maintain_order=True)
+    def _sorted(self, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+        held = [part for part in parts if part.height] or list(parts)[:1]
+        return pl.concat(held).sort(self.by, maintain_order=True) if len(held) > 1 else held[0]
 
 
 def _overlapping(runs: Sequence[BoundRows]) -> Iterator[list[BoundRows]]:

@@ -14,30 +14,41 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
+from assay.ingest.ahead import ahead
 from assay.ingest.below import open_ended
-from assay.ingest.carve import begun, opening, openings
+from assay.ingest.carve import begun, opening
 from assay.ingest.columnwise import Columnwise
 from assay.ingest.layout import Layout
-from assay.ingest.noise import Tally, interest, may_state, quiet, tally
+from assay.ingest.noise import Tally
 from assay.ingest.rows import Rows
-from assay.ingest.source import BLOCK, Block, Source
+from assay.ingest.sift import (
+    FEW,
+    Begins,
+    Found,
+    Mask,
+    Places,
+    Sieve,
+    Sifted,
+    begins,
+    positions,
+    where,
+)
+from assay.ingest.source import Block, Source
 from assay.ingest.types import Format, Region
 
 Engine = Literal["auto", "cells", "folds"]
 """`folds` leaves every line to the fold of its format; `cells` gives the same, faster, where there
 are more than a `FEW` lines; `auto` chooses."""
 
-FEW = 300
-"""Lines of records that are read one by one sooner than their layouts are learnt."""
-
-Mask = npt.NDArray[np.bool_]  # a truth for each line of a block
-Places = npt.NDArray[np.int64]
-Begins = Mapping[str, Places]
-Found = list[tuple[Layout, pl.DataFrame]]
-
 _LINES = {"line": pl.UInt32, "text": pl.String}
+
+
+FEW_LEFT = 24
+"""Such lines of a block where others were read by columns before."""
+
+KEPT = 32 * 2**20
+"""Bytes of rows that are kept in memory; those of a longer input go to files."""
 
 
 @dataclass
@@ -79,8 +90,8 @@ def scan(
     """
     scanner = _Scanner(source, formats, engine)
     scanner.spool = spool
-    for block in source.blocks():
-        scanner.take(block)
+    for sifted in ahead(source.blocks(), scanner.sieve.sift):
+        scanner.take(sifted)
         if scanner.too_late:
             return _whole(source, formats, engine)
     return scanner.found()
@@ -88,8 +99,8 @@ def scan(
 
 def _whole(source: Source, formats: Sequence[Format], engine: Engine) -> Scan:
     scanner = _Scanner(source, formats, engine, keep="all")
-    for block in source.blocks():
-        scanner.take(block)
+    for sifted in ahead(source.blocks(), scanner.sieve.sift):
+        scanner.take(sifted)
     return scanner.found()
 
 
@@ -107,146 +118,87 @@ class _Scanner:
         self.keep = "all" if engine == "folds" else keep
         self.single = [fmt for fmt in formats if fmt.lines == "single"]
         self.documents = [fmt for fmt in formats if fmt.lines == "document"]
-        self.heads = sorted({head for fmt in formats for head in fmt.heads})
-        self.openings = openings(self.single)
-        self.papers = openings(self.documents)
         self.readers = {
             fmt.name: Columnwise(fmt, source, _rivals(fmt, self.single))
             for fmt in self.single
             if fmt.cells is not None and engine != "folds"
         }
         self.few = FEW if engine == "auto" else 0
+        self.sieve = Sieve(source, formats, self.readers, self.few)
         self.rows: dict[str, list[Rows]] = {}
         self.left: list[pl.DataFrame] = []
         self.read: list[Places] = []
         self.rest = Tally()
         self.spelled: dict[int, bytes] = {}
         self.spool: Path | None = None
-        self.seen = 0  # bytes
+        self.held = 0  # bytes of rows in memory and in files
         self.begun: dict[tuple[str, str], int] = {}  # the last line that opened something
         self.met: frozenset[str] = frozenset()  # document formats that look at this input
         self.told: set[Layout] = set()  # whose example was looked at
         self.too_late = False
 
-    def take(self, block: Block) -> None:
-        """Read one block."""
-        self.seen += len(block.data)
-        shaped, known = self._shaped(block)
-        rest = block.some(~known)
-        worth = interest(rest["text"], self.heads)
-        some = rest.filter(worth)
-        hits = some.filter(_found(some["text"], self.openings))
-        begins = {fmt.name: _begins(fmt, hits) for fmt in self.single}
+    def take(self, sifted: Sifted) -> None:
+        """Take in one block."""
+        block = sifted.block
         mine = np.zeros(block.height, np.bool_)
         for fmt in self.single:
             if fmt.name in self.readers:
-                rows = self._read(fmt, block, hits, rest, shaped[fmt.name], begins)
-                mine |= self._where(block, ((each.layout, each.frame) for each in rows))
+                rows = self._read(fmt, sifted)
+                for each in rows:
+                    mine[each.lines.to_numpy().astype(np.int64) - block.first] = True
                 self._keep(fmt, rows)
-        self._look_for_documents(some.filter(~pl.Series(mine[_at(block, some)]))["text"])
+        self._look_for_documents(block.some(sifted.papers & ~mine)["text"])
         if self.met and self.keep == "some":
             self.keep, self.too_late = "all", block.first > 1
-        left = self._left(block, hits, begins, known, mine)
+        left = self._left(sifted, mine)
         if self.keep == "some":
-            left |= self._counted(block, rest, worth, left | mine)
+            left |= sifted.states & ~mine
+            self.rest += counted(sifted, ~left & ~mine)
         kept = block.some(left)
-        if not block.plain:
+        if kept.height and not block.plain:
             self.spelled.update((line, block.raw(line)) for line in kept["line"])
         self.left.append(kept)
         self.read.append(np.flatnonzero(left & mine) + block.first)
 
-    def _shaped(self, block: Block) -> tuple[dict[str, Found], Mask]:
-        """The rows whose lines are of a known shape, by format, and where they stand.
-
-        Where many lines are of none, some are read for what their shapes may be: in a long log it
-        changes when a number has one digit more.
-        """
-        known = np.zeros(block.height, np.bool_)
-        shaped: dict[str, Found] = {name: [] for name in self.readers}
-        if self.keep == "all":
-            return shaped, known
-        free = np.ones(block.height, np.bool_)
-        free[block.height - 1] = not self.source.cut(block.first + block.height - 1)
-        while True:
-            before = known.sum()
-            for name, reader in self.readers.items():
-                found = reader.shapes.read(block, free & ~known)
-                known |= self._where(block, found)
-                shaped[name] += found
-            unknown = np.flatnonzero(free & ~known)
-            new = known.sum() > before or not before
-            if len(unknown) < FEW or not new or not self._shapes_of(block, unknown[:FEW]):
-                return shaped, known
-
-    def _shapes_of(self, block: Block, at: Places) -> bool:
-        """Whether there is something to be learnt from these lines."""
-        which = np.zeros(block.height, np.bool_)
-        which[at] = True
-        lines, before = block.some(which), self._known
-        for fmt in self.single:
-            some = begun(lines, fmt) if fmt.name in self.readers else lines.clear()
-            if some.height * block.height >= self.few * len(at) and some.height:
-                reader = self.readers[fmt.name]
-                for layout, frame in reader.read(some):
-                    reader.shapes.learn(block, layout, frame)
-        return self._known > before
-
-    @property
-    def _known(self) -> int:
-        return sum(reader.shapes.count for reader in self.readers.values())
-
-    def _where(self, block: Block, found: Iterable[tuple[Layout, pl.DataFrame]]) -> Mask:
-        """The lines of a block that hold these rows."""
-        mask = np.zeros(block.height, np.bool_)
-        for _, frame in found:
-            mask[_at(block, frame)] = True
-        return mask
-
-    def _read(
-        self,
-        fmt: Format,
-        block: Block,
-        hits: pl.DataFrame,
-        rest: pl.DataFrame,
-        shaped: Found,
-        begins: Mapping[str, Begins],
-    ) -> list[Rows]:
+    def _read(self, fmt: Format, sifted: Sifted) -> list[Rows]:
         """The rows of one format: those of known shapes, and those that columns give."""
-        reader, found = self.readers[fmt.name], list(shaped)
-        if hits.height and (hits.height >= self.few or self.rows):
+        block, hits = sifted.block, sifted.hits
+        reader, found = self.readers[fmt.name], list(sifted.shaped[fmt.name])
+        if hits.height and hits.height >= (min(self.few, FEW_LEFT) if self.rows else self.few):
             last = block.first + block.height - 1
             free = hits.filter(pl.col("line") != last) if self.source.cut(last) else hits
-            new = reader.read(begun(free, fmt))
-            for layout, frame in new:
-                reader.shapes.learn(block, layout, frame)
+            with self.sieve.learning:
+                new = reader.read(begun(free, fmt))
+                for layout, frame in new:
+                    reader.shapes.learn(block, layout, frame)
             found += new
-        found, near = self._apart(fmt, block, found, begins)
+        found, near = self._apart(fmt, sifted, found)
         cells = fmt.cells
         if found and cells is not None and cells.goes_on is not None:
-            freed = near & self._where(block, shaped)
+            freed, rest, after = near & sifted.known, sifted.rest, block.following
             others = pl.concat([rest, block.some(freed)]).sort("line") if freed.any() else rest
-            lines = range(block.first, block.first + block.height)
-            open_end = open_ended(cells, lines, others, found)
+            lines = range(block.first, block.first + block.height + after.height)
+            open_end = open_ended(cells, lines, pl.concat([others, after]), found)
             if open_end:
                 stands = ~pl.col("line").is_in(open_end)
                 found = [(layout, frame.filter(stands)) for layout, frame in found]
         return [Rows.of(layout, frame) for layout, frame in found if frame.height]
 
-    def _apart(
-        self, fmt: Format, block: Block, found: Found, begins: Mapping[str, Begins]
-    ) -> tuple[Found, Mask]:
+    def _apart(self, fmt: Format, sifted: Sifted, found: Found) -> tuple[Found, Mask]:
         """The rows that no other format may look at, since it begins above; and where it may."""
+        block = sifted.block
         near = np.zeros(block.height, np.bool_)
         others = [each for each in self.single if each is not fmt and each.reach]
         if not found:
             return found, near
-        mine = self._where(block, found)
+        mine = where(block, found)
         for other in others:
-            near |= self._reached(other, block, begins[other.name], ~mine)
+            near |= self._reached(other, block, sifted.begins[other.name], ~mine)
         if not near.any():
             return found, near
         apart = [
-            (layout, frame.filter(pl.Series(~near[_at(block, frame)]))) for layout, frame in found
+            (layout, frame.filter(pl.Series(~near[positions(block, frame)])))
+            for layout, frame in found
         ]
         return [(layout, frame) for layout, frame in apart if frame.height], near
 
@@ -265,23 +217,20 @@ class _Scanner:
         within: Mask = reached[:-1].cumsum() > 0
         return within
 
-    def _left(
-        self,
-        block: Block,
-        hits: pl.DataFrame,
-        begins: Mapping[str, Begins],
-        known: Mask,
-        mine: Mask,
-    ) -> Mask:
+    def _left(self, sifted: Sifted, mine: Mask) -> Mask:
         """Lines for the folds, and those that they are to see besides."""
+        block = sifted.block
         left = np.full(block.height, self.keep == "all")
-        freed = block.some(known & ~mine)
+        freed = block.some(sifted.known & ~mine)
         for fmt in self.single:
-            more = _begins(fmt, freed)
-            every = {head: np.union1d(at, more[head]) for head, at in begins[fmt.name].items()}
+            more = begins(fmt, freed)
+            every = {
+                head: np.union1d(lines, more[head])
+                for head, lines in sifted.begins[fmt.name].items()
+            }
             if self.keep == "some":
-                for texts in (hits, freed):
-                    at = _at(block, begun(texts, fmt))
+                for texts in (sifted.hits, freed):
+                    at = positions(block, begun(texts, fmt))
                     left[at[~mine[at]]] = True
             left |= self._reached(fmt, block, every, ~mine)
             for head, lines in every.items():
@@ -290,25 +239,11 @@ class _Scanner:
                     self.begun[fmt.name, head] = int(slow[-1])
         return left
 
-    def _counted(self, block: Block, rest: pl.DataFrame, worth: pl.Series, spoken: Mask) -> Mask:
-        """Lines that may state something; all others of the rest are counted."""
-        at = _at(block, rest)
-        some = rest.filter(worth & ~pl.Series(spoken[at]))
-        states = may_state(some["text"])
-        self.rest += tally(some.filter(~states))
-        silent = np.zeros(block.height, np.bool_)
-        silent[at[~worth.to_numpy()]] = True
-        silent &= ~spoken
-        texts = rest["text"].filter(pl.Series(silent[at]))
-        self.rest += quiet(block, silent, texts)
-        stating = np.zeros(block.height, np.bool_)
-        stating[_at(block, some.filter(states))] = True
-        return stating
-
     def _keep(self, fmt: Format, rows: Sequence[Rows]) -> None:
         held = self.rows.setdefault(fmt.name, [])
         held += rows
-        if self.spool is None or self.seen <= BLOCK:
+        self.held += sum(each.size for each in rows)
+        if self.spool is None or self.held <= KEPT:
             return
         for at, each in enumerate(held):
             if not isinstance(each.held, Path):
@@ -320,7 +255,8 @@ class _Scanner:
         new = pl.Series([layout.example for layout in layouts], dtype=pl.String)
         self.told |= layouts
         texts = pl.concat([texts, new])
-        texts = texts.filter(_found(texts, self.papers))
+        if texts.is_empty():
+            return
         self.met |= {fmt.name for fmt in self.documents if opening(texts, fmt)}
 
     def found(self) -> Scan:
@@ -332,25 +268,11 @@ class _Scanner:
         return Scan(self.source, lines, rows, taken, read, self.met, self.rest, self.spelled)
 
 
-def _at(block: Block, lines: pl.DataFrame) -> Places:
-    """Where lines of a block stand in it."""
-    return lines["line"].to_numpy().astype(np.int64) - block.first
-
-
-def _found(texts: pl.Series, pattern: str) -> pl.Series:
-    """Where one of the alternatives of a pattern is found; nowhere if there are none."""
-    return texts.str.contains(pattern) if pattern else texts.is_null()
-
-
-def _begins(fmt: Format, hits: pl.DataFrame) -> Begins:
-    """Line numbers that open something in whose reach lines may be of a format, by head."""
-    if not fmt.reach:
-        return {}
-    held = hits.filter(hits["text"].str.contains_any(list(fmt.heads)))
-    return {
-        head: held["line"].filter(held["text"].str.contains(head)).to_numpy().astype(np.int64)
-        for head in fmt.reach
-    }
+def counted(sifted: Sifted, which: Mask) -> Tally:
+    """What lines of a block are that nobody wants."""
+    blank = int((sifted.blank & which).sum())
+    odd = np.flatnonzero(sifted.suspicious & which) + sifted.block.first
+    return Tally(blank, int(which.sum()) - blank, tuple(odd.tolist()))
 
 
 def _rivals(fmt: Format, single: Iterable[Format]) -> list[str]:

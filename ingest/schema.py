@@ -199,16 +199,18 @@ _ALONE = " "
 
 def _end(label: str) -> str:
     """The last letters of a label, at least four; all of a shorter one, which is a word alone."""
-    words = re.findall("[a-z0-9]+", label.lower())
-    count = next((n for n in range(1, len(words)) if sum(map(len, words[-n:])) >= 4), len(words))
-    end = "".join(words[-count:])
-    return end if len(end) >= 4 else _ALONE + end
+    words = list(re.finditer("[a-z0-9]+", label.lower()))
+    sizes = [len(word[0]) for word in words]
+    count = next((n for n in range(1, len(words)) if sum(sizes[-n:]) >= 4), len(words))
+    # what `normalise` keeps stands between the words of `samples/sec`
+    end = "".join(re.findall("[a-z0-9/*%]", label.lower()[words[-count].start() : words[-1].end()]))
+    return end if sum(sizes[-count:]) >= 4 else _ALONE + end
 
 
 def _spread(end: str, between: str) -> str:
     """The pattern of such letters, whatever stands between them: `m.odel` is `model`."""
     alone = "(?:^|[^a-z0-9])" if end.startswith(_ALONE) else ""
-    return alone + f"{between}*".join(end.removeprefix(_ALONE))
+    return alone + f"{between}*".join(map(re.escape, end.removeprefix(_ALONE)))
 
 
 def _whole(label: str) -> list[str]:

@@ -18,7 +18,7 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -32,7 +32,7 @@ from assay.ingest.types import Code, Diagnostic, Span
 MAX_LINE = 16 * 2**20
 """A line longer than this many bytes is refused, its length given, and not parsed."""
 
-BLOCK = 16 * 2**20
+BLOCK = 8 * 2**20
 """Bytes that are read at a time; a block ends with the last line that ends in them."""
 
 FIRST = 2**18
@@ -41,6 +41,7 @@ FIRST = 2**18
 STDIN = "-"
 _STEP = 2**16  # compressed bytes that are expanded at a time
 _SMALL = 2**20  # bytes that are hashed at once
+_AFTER = 2**15  # bytes shown of what comes behind a block
 _KEPT = 2**16  # bytes kept of a line that is too long
 _ESCAPES = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\x00"
 _MARK = b"\xef\xbb\xbf"
@@ -48,13 +49,14 @@ _FEED, _RETURN = b"\n\r"
 _TEXT = {"text": pl.String}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Block:
     """Lines that follow each other, as they stand on disk; `first` is the number of the first."""
 
     data: bytes = field(repr=False)
     first: int
     long: frozenset[int] = frozenset()  # lines too long to be read
+    after: bytes = field(default=b"", repr=False)  # what begins behind it
 
     @cached_property
     def codes(self) -> npt.NDArray[np.uint8]:
@@ -106,25 +108,33 @@ class Block:
         texts = _texts(data).with_row_index("line", offset=self.first)
         return texts.select("line", self._clean())
 
+    @cached_property
+    def following(self) -> pl.DataFrame:
+        """The first whole lines behind the block, as `lines` has them."""
+        whole = self.after[: self.after.rfind(b"\n") + 1]
+        if not whole:
+            return pl.DataFrame(schema={"line": pl.UInt32, **_TEXT})
+        texts = _texts(whole).with_row_index("line", offset=self.first + self.height)
+        return texts.select("line", _clean(whole))
+
     def some(self, which: npt.NDArray[np.bool_]) -> pl.DataFrame:
         """The lines that are meant, as `lines` has them."""
         if which.all():
             return self.lines
+        if which.mean() > 0.5:
+            return self.lines.filter(pl.Series(which))
+        if not which.any():
+            return pl.DataFrame(schema={"line": pl.UInt32, **_TEXT})
         edges = np.flatnonzero(np.diff(which, prepend=False, append=False))
         starts, ends = self.starts[edges[::2]].tolist(), self._ends[edges[1::2] - 1].tolist()
         data = b"\n".join([self.data[a:b] for a, b in zip(starts, ends, strict=True)])
         if self.first == 1 and which[0]:
             data = data.removeprefix(_MARK)
         numbers = pl.Series("line", np.flatnonzero(which) + self.first, dtype=pl.UInt32)
-        texts = _texts(data + b"\n") if len(numbers) else pl.DataFrame(schema=_TEXT)
-        return texts.with_columns(numbers).select("line", self._clean())
+        return _texts(data + b"\n").with_columns(numbers).select("line", self._clean())
 
     def _clean(self) -> pl.Expr:
-        clean = pl.col("text")
-        if b"\r" in self.data:
-            clean = clean.str.strip_chars_end("\r")
-        if b"\x1b" in self.data or b"\x00" in self.data:
-            clean = clean.str.replace_all(_ESCAPES, "")
+        clean = _clean(self.data)
         if self.long:
             long = pl.col("line").is_in(sorted(self.long))
             clean = pl.when(long).then(pl.lit("")).otherwise(clean).alias("text")
@@ -140,6 +150,16 @@ def _texts(data: bytes) -> pl.DataFrame:
     """Whole lines as text; bytes that are not UTF-8 are replaced."""
     text = data if data.isascii() else data.decode("utf-8", "replace").encode()
     return pl.read_lines(text, name="text")
+
+
+def _clean(data: bytes) -> pl.Expr:
+    """Lines of `data` without what a terminal takes out."""
+    clean = pl.col("text")
+    if b"\r" in data:
+        clean = clean.str.strip_chars_end("\r")
+    if b"\x1b" in data or b"\x00" in data:
+        clean = clean.str.replace_all(_ESCAPES, "")
+    return clean
 
 
 class Source:
@@ -180,24 +200,35 @@ class Source:
         return self._long.get(line)
 
     def blocks(self) -> Iterator[Block]:
-        """The lines in blocks; escape sequences, NUL and CR at ends are taken out of the text."""
+        """The lines in blocks, each with what begins behind it."""
+        last: Block | None = None
+        for block in self._blocks():
+            if last is not None:
+                last.after = block.data[:_AFTER]
+                yield last
+            last = block
+        if last is not None:
+            yield last
+
+    def _blocks(self) -> Iterator[Block]:
         self.height, self.open_end = 0, False
         self.refused, self.remarks, self._long = [], [], {}
         rest, skipped = b"", 0
-        for chunk in self.chunks():
+        for some in self.chunks():
+            chunk = some
             if skipped:  # inside a line that is too long
                 end = chunk.find(b"\n")
                 skipped += len(chunk) if end < 0 else end
                 if end < 0:
                     continue
                 self._refuse(skipped)
-                rest, skipped = chunk[end:], 0
-            else:
-                rest = rest + chunk if rest else chunk
-            end = rest.rfind(b"\n") + 1
+                chunk, skipped = chunk[end:], 0
+            end = chunk.rfind(b"\n") + 1
             if end:
-                yield self._block(rest[:end])
-                rest = rest[end:]
+                yield self._block(b"".join((rest, memoryview(chunk)[:end])))
+                rest = chunk[end:]
+            else:
+                rest += chunk
             if len(rest) > MAX_LINE:
                 self._long[self.height + 1] = rest[:_KEPT]
                 rest, skipped = b"", len(rest)
@@ -226,7 +257,8 @@ class Source:
                 self.refused.append(Diagnostic(Span(self.name, number), Code.TOO_LONG, message))
                 long.append(number)
         self.height += block.height
-        return replace(block, long=frozenset(long)) if long else block
+        block.long = frozenset(long)
+        return block
 
     def chunks(self) -> Iterator[bytes]:
         """The input, decompressed, in chunks of about `BLOCK` bytes; its digest on the way."""

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +22,9 @@ import polars as pl
 from assay.ingest.accept import PROVENANCE
 from assay.ingest.own.load import OwnFormat
 from assay.ingest.own.travel import meaning
+from assay.ingest.parquet import write
 from assay.ingest.schema import fields
-from assay.ingest.types import Accounting, Diagnostic, Format, Outcome, Reading, Schema, Table
-from polars.io.plugins import register_io_source
+from assay.ingest.types import Accounting, Diagnostic, Format, Outcome, Reading, Schema
 
 MANIFEST = "manifest.json"
 PARTS = ".parts"
@@ -99,34 +98,16 @@ def fill(outcome: Outcome, folder: Path) -> None:
     reading = outcome.reading
     known = schemas(reading.formats)
     for name, frame in reading.frames.items():
-        frame.write_parquet(folder / f"{name}.parquet", metadata=marks(name, known[name]))
+        write([frame], frame.schema, folder / f"{name}.parquet", marks(name, known[name]))
     for name, table in tables(reading).items():
         if name not in reading.streams and (name != "overridden" or table.height):
-            table.write_parquet(folder / f"{name}.parquet", metadata=marks())
+            write([table], table.schema, folder / f"{name}.parquet", marks())
     for name, stream in reading.streams.items():
-        _sink(stream, folder / f"{name}.parquet", marks(name, known.get(name)))
+        said = marks(name, known.get(name))
+        write(stream.frames(), TABLES.get(name, {}), folder / f"{name}.parquet", said)
     rows = {name: frame.height for name, frame in reading.frames.items()}
     rows |= {name: each.height for name, each in reading.streams.items() if name in known}
     write_manifest(folder, rows, reading.formats, reading.accounting, outcome.unreadable)
-
-
-def _sink(stream: Table, path: Path, said: dict[str, str]) -> None:
-    """Write what does not fit into the memory, as it comes."""
-    frames = iter(stream.frames())
-    first = next(frames)
-
-    def parts(
-        columns: list[str] | None, _filter: object, _limit: object, _size: object
-    ) -> Iterator[pl.DataFrame]:
-        for frame in chain([first], frames):
-            yield frame.select(columns) if columns else frame
-
-    lazy = register_io_source(parts, schema=first.schema, validate_schema=True)
-    lazy.sink_parquet(path, metadata=said, maintain_order=True, row_group_size=ROW_GROUP)
-
-
-ROW_GROUP = 100_000
-"""Rows that are written, and read again, at a time."""
 
 
 @contextmanager

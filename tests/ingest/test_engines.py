@@ -133,6 +133,13 @@ def test_many_generated_logs_and_mutations() -> None:
         agree(seed, 200, 60)
 
 
+def test_a_piece_that_begins_with_a_label_of_a_rate() -> None:
+    record = b"samples/sec: 7.%d | iteration %8d/ 500 | lm loss: 2.5 | shards: a/b |\n"
+    lines = [record % (at, at) for at in range(1, 40)]
+    lines[20:21] = [b"samples/sec: 7.718 | itera\n", b"tion 21/ 500 | lm loss: 2.5 |\n"]
+    assert any("is torn" in remark.message for remark in both(b"".join(lines)).remarks)
+
+
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("megatron_*/*.log")), ids=lambda p: p.name)
 def test_fixtures(path: Path) -> None:
     both(path.read_bytes())

@@ -10,9 +10,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 from assay.ingest import source as source_module
-from assay.ingest.carve import peel, prefix_pattern, region
+from assay.ingest.carve import begun, opening, peel, prefix_pattern, region
 from assay.ingest.context import read_context
-from assay.ingest.noise import SUSPICIOUS, may_state, tally
+from assay.ingest.formats import FORMATS
+from assay.ingest.noise import SUSPICIOUS, interest, may_state, tally
 from assay.ingest.source import Source, source
 
 from ..conftest import FIXTURES
@@ -39,7 +40,7 @@ STATEMENTS = (
 def texts() -> list[str]:
     """Lines of fixtures, and made ones: units and prefixes, whole and hurt."""
     rng = random.Random(3)
-    found = list(STATEMENTS)
+    found = [*STATEMENTS, *(f"{lead}## 8x A100 80GB" for lead in LEADS)]
     for path in sorted(FIXTURES.rglob("*")):
         if path.suffix in {".log", ".md", ".txt"}:
             data = path.read_bytes().decode("utf-8", "replace")
@@ -52,6 +53,15 @@ def texts() -> list[str]:
         found.append(rng.choice(["", "x ", "a"]) + rng.choice([unit, torn]) + rng.choice(["", "x"]))
         found.append("".join(rng.choices(LEADS, k=2))[: rng.randrange(60)])
     return found
+
+
+def test_what_is_of_no_interest_is_blank_or_nothing() -> None:
+    lines = lines_of(texts())
+    silent = lines.filter(~lines["text"].str.contains(interest(FORMATS)))
+    assert tally(silent).suspicious == ()
+    assert not any(begun(silent, fmt).height for fmt in FORMATS if fmt.lines == "single")
+    assert not any(opening(silent["text"], fmt) for fmt in FORMATS if fmt.lines == "document")
+    assert 1000 < silent.height < lines.height - 1000
 
 
 def lines_of(found: list[str]) -> pl.DataFrame:
@@ -73,7 +83,7 @@ def test_the_tally_is_exact() -> None:
 
 def test_no_statement_is_passed_over() -> None:
     lines = lines_of(texts())
-    may = may_state(lines["text"])
+    may = may_state(lines["text"]) & lines["text"].str.contains(interest(FORMATS))
     whole = source("a", b"")
     assert isinstance(whole, Source)
     passed = region(whole, peel(lines.filter(~may))).lines

@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from assay.ingest import chunks, consolidate
+from assay.ingest import chunks, parquet
 from assay.ingest.chunks import Chunk, plan
 from assay.ingest.formats import FORMATS
 from assay.ingest.inputs import inputs
@@ -98,7 +98,7 @@ def test_bytes_do_not_depend_on_workers_shares_or_memory(
     assert [fault.span.source for fault in one.unreadable] == [f"{tmp_path}/logs/broken.gz"]
     said = (tmp_path / "one" / "manifest.json").read_text()
     assert os.uname().nodename not in said
-    monkeypatch.setattr(consolidate, "ROWS", 7)
+    monkeypatch.setattr(parquet, "ROWS", 7)
     ingest(given, tmp_path / "small", HOW)
     for name in expected:
         if name.endswith(".parquet"):

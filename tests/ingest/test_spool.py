@@ -23,8 +23,10 @@ from .test_engines import log, mutated
 
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_written(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_module, "FIRST", 3000)
     monkeypatch.setattr(source_module, "BLOCK", 3000)
     monkeypatch.setattr(scan_module, "FEW", 0)
+    monkeypatch.setattr(scan_module, "KEPT", 0)
     monkeypatch.chdir(tmp_path)
     rng = random.Random(f"spool {seed}")
     head = b"NHIDDEN=4096\nNLAYERS=32\nGBS=512\n" if seed % 2 else b""

@@ -1,0 +1,161 @@
+"""What one block of an input holds, as far as the block alone tells.
+
+In: a block. Out: a `Sifted`: rows whose lines are of a known shape, the other lines with what may
+be in each, by position in the block. Blocks are sifted side by side; only what is learnt of the
+shapes of records passes from one to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from assay.ingest.carve import begun, openings
+from assay.ingest.columnwise import Columnwise
+from assay.ingest.layout import Layout
+from assay.ingest.noise import blank, interest, may_state, suspicious
+from assay.ingest.source import Block, Source
+from assay.ingest.types import Format
+
+Mask = npt.NDArray[np.bool_]  # a truth for each line of a block
+Places = npt.NDArray[np.int64]
+Begins = Mapping[str, Places]  # line numbers by head
+Found = list[tuple[Layout, pl.DataFrame]]
+
+FEW = 300
+"""Lines of records that are read one by one sooner than their layouts are learnt."""
+
+
+@dataclass(frozen=True)
+class Sifted:
+    """One block: `shaped` by format, all other lines in `rest` (line, text).
+
+    `hits` are those of the rest on which a record may begin, `begins` where other lines may belong
+    to what begins there, by format.
+    """
+
+    block: Block
+    shaped: Mapping[str, Found]
+    known: Mask  # lines of `shaped`
+    rest: pl.DataFrame
+    hits: pl.DataFrame
+    begins: Mapping[str, Begins]
+    papers: Mask  # lines that may open a document
+    states: Mask  # that may state something
+    blank: Mask
+    suspicious: Mask
+
+
+class Sieve:
+    """What is looked for in the blocks of one input."""
+
+    def __init__(
+        self, source: Source, formats: Sequence[Format], readers: Mapping[str, Columnwise], few: int
+    ) -> None:
+        self.source, self.readers, self.few = source, readers, few
+        self.single = [fmt for fmt in formats if fmt.lines == "single"]
+        self.interest = interest(formats)
+        self.openings = openings(self.single)
+        self.papers = openings([fmt for fmt in formats if fmt.lines == "document"])
+        self.learning = Lock()
+
+    def sift(self, block: Block) -> Sifted:
+        """What there is in one block."""
+        shaped, known = self._shaped(block)
+        rest = block.some(~known)
+        if rest.is_empty():
+            none = np.zeros(block.height, np.bool_)
+            nothing = {fmt.name: begins(fmt, rest) for fmt in self.single}
+            return Sifted(block, shaped, known, rest, rest, nothing, none, none, none, none)
+        worth = rest["text"].str.contains(self.interest)
+        some, silent = rest.filter(worth), rest["text"].filter(~worth)
+        at = positions(block, rest)
+        where, others = at[worth.to_numpy()], at[~worth.to_numpy()]
+        hits = some.filter(_found(some["text"], self.openings))
+
+        def mask(places: Places, held: pl.Series | Mask) -> Mask:
+            found = np.zeros(block.height, np.bool_)
+            found[places] = held
+            return found
+
+        empty, odd = suspicious(some["text"])
+        return Sifted(
+            block, shaped, known, rest, hits,
+            begins={fmt.name: begins(fmt, hits) for fmt in self.single},
+            papers=mask(where, _found(some["text"], self.papers)),
+            states=mask(where, may_state(some["text"])),
+            blank=mask(where, empty) | mask(others, blank(block, others, silent)),
+            suspicious=mask(where, odd),
+        )  # fmt: skip
+
+    def _shaped(self, block: Block) -> tuple[dict[str, Found], Mask]:
+        """The rows whose lines are of a known shape, by format, and where they stand.
+
+        Where many lines are of none, some are read for what their shapes may be: in a long log it
+        changes when a number has one digit more.
+        """
+        known = np.zeros(block.height, np.bool_)
+        shaped: dict[str, Found] = {name: [] for name in self.readers}
+        free = np.ones(block.height, np.bool_)
+        free[block.height - 1] = not self.source.cut(block.first + block.height - 1)
+        while True:
+            before = known.sum()
+            for name, reader in self.readers.items():
+                found = reader.shapes.read(block, free & ~known)
+                known |= where(block, found)
+                shaped[name] += found
+            unknown = np.flatnonzero(free & ~known)
+            new = known.sum() > before or not before
+            if len(unknown) < FEW or not new or not self._shapes_of(block, unknown[:FEW]):
+                return shaped, known
+
+    def _shapes_of(self, block: Block, at: Places) -> bool:
+        """Whether there is something to be learnt from these lines."""
+        which = np.zeros(block.height, np.bool_)
+        which[at] = True
+        lines, before = block.some(which), self._known
+        for fmt in self.single:
+            some = begun(lines, fmt) if fmt.name in self.readers else lines.clear()
+            if some.height * block.height >= self.few * len(at) and some.height:
+                reader = self.readers[fmt.name]
+                with self.learning:
+                    for layout, frame in reader.read(some):
+                        reader.shapes.learn(block, layout, frame)
+        return self._known > before
+
+    @property
+    def _known(self) -> int:
+        return sum(reader.shapes.count for reader in self.readers.values())
+
+
+def where(block: Block, found: Iterable[tuple[Layout, pl.DataFrame]]) -> Mask:
+    """The lines of a block that hold these rows."""
+    mask = np.zeros(block.height, np.bool_)
+    for _, frame in found:
+        mask[positions(block, frame)] = True
+    return mask
+
+
+def positions(block: Block, lines: pl.DataFrame) -> Places:
+    """Where lines of a block stand in it."""
+    return lines["line"].to_numpy().astype(np.int64) - block.first
+
+
+def begins(fmt: Format, hits: pl.DataFrame) -> Begins:
+    """Line numbers that open something in whose reach lines may be of a format, by head."""
+    if not fmt.reach or hits.is_empty():
+        return {head: np.zeros(0, np.int64) for head in fmt.reach}
+    held = hits.filter(hits["text"].str.contains_any(list(fmt.heads)))
+    return {
+        head: held["line"].filter(held["text"].str.contains(head)).to_numpy().astype(np.int64)
+        for head in fmt.reach
+    }
+
+
+def _found(texts: pl.Series, pattern: str) -> pl.Series:
+    """Where one of the alternatives of a pattern is found; nowhere if there are none."""
+    return texts.str.contains(pattern) if pattern else texts.is_null()
