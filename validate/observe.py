@@ -74,17 +74,28 @@ def about(formats: Iterable[Format]) -> dict[str, About]:
 
 def observe(reading: Reading, frames: Mapping[str, About]) -> pl.DataFrame:
     """Every printed number with a quantity, sorted by source, line and column of its schema."""
-    parts = [pl.DataFrame(schema=OBSERVATION)]
+    parts = [pl.LazyFrame(schema=OBSERVATION)]
+    said = _said(reading)
     for name, frame in reading.frames.items():
         if frame.is_empty():
             continue
-        said = reading.provenance.filter(pl.col("frame") == name)
+        cased = frame.with_columns(case=case_in(frames[name])).lazy()
         parts += [
-            _observed(frame, frames[name], spec, said)
+            _observed(cased, frames[name], spec, said.get((name, spec.name)))
             for spec in frames[name].fields.values()
             if spec.quantity and spec.name in frame.columns
         ]
-    return pl.concat(parts).sort("source", "line", maintain_order=True)
+    whole = pl.concat(parts).sort("source", "line", maintain_order=True)
+    return whole.collect(engine="in-memory")
+
+
+def _said(reading: Reading) -> dict[tuple[object, ...], pl.DataFrame]:
+    """Frame and column → what is known of its values beyond the value."""
+    held = reading.provenance.select(
+        "frame", "field", "source", "line", "state", "value_origin", said_kind="kind",
+        said_low="low", said_high="high",
+    )  # fmt: skip
+    return held.partition_by("frame", "field", as_dict=True, include_key=False)
 
 
 def case_of() -> pl.Expr:
@@ -121,38 +132,41 @@ def subject_of(columns: tuple[str, ...]) -> pl.Expr:
     )
 
 
+SAID = {
+    "state": pl.String(), "value_origin": pl.String(), "said_kind": pl.String(),
+    "said_low": pl.Float64(), "said_high": pl.Float64(),
+}  # fmt: skip
+
+
 def _observed(
-    frame: pl.DataFrame, what: About, spec: FieldSpec, said: pl.DataFrame
-) -> pl.DataFrame:
-    """The observations of one column."""
-    said = said.filter(pl.col("field") == spec.name).select(
-        "source", "line", "state", "value_origin", said_kind="kind", said_low="low",
-        said_high="high",
-    ).unique(["source", "line"], keep="first", maintain_order=True)  # fmt: skip
+    frame: pl.LazyFrame, what: About, spec: FieldSpec, said: pl.DataFrame | None
+) -> pl.LazyFrame:
+    """The observations of one column, which nothing is `said` of or something."""
+    printed = frame.filter(pl.col(spec.name).is_not_null(), pl.col("mark").ne_missing("superseded"))
+    if said is None:
+        known = {name: pl.lit(None, kind) for name, kind in SAID.items()}
+        printed = printed.with_columns(**known)
+    else:
+        first = said.lazy().unique(["source", "line"], keep="first", maintain_order=True)
+        printed = printed.join(first, on=["source", "line"], how="left", maintain_order="left")
     value = pl.col(spec.name).cast(pl.Float64)
     ulp = pl.col(f"{spec.name}_ulp") if spec.has_ulp else pl.lit(0.0)
     low, high = interval(value, ulp, spec.kind)
     own = pl.lit(spec.subject) if spec.subject is not None else subject_of(what.subject)
-    return (
-        frame.with_columns(case=case_in(what))
-        .filter(pl.col(spec.name).is_not_null(), pl.col("mark").ne_missing("superseded"))
-        .join(said, on=["source", "line"], how="left", maintain_order="left")
-        .filter(pl.col("state").fill_null("value") == "value")
-        .select(
-            case="case",
-            scope=pl.lit(what.scope),
-            subject=own,
-            quantity=pl.lit(spec.quantity),
-            value=value,
-            low=pl.coalesce("said_low", low),
-            high=pl.coalesce("said_high", high),
-            unit=pl.lit(spec.unit or "1"),
-            kind=pl.coalesce("said_kind", pl.lit(spec.kind)),
-            origin=pl.lit(what.origin),
-            value_origin=pl.coalesce("value_origin", pl.lit("printed")),
-            formula_id=pl.lit(None, dtype=pl.String),
-            source=pl.col("source"),
-            line=pl.col("line"),
-            column=pl.col("column"),
-        )
+    return printed.filter(pl.col("state").fill_null("value") == "value").select(
+        case="case",
+        scope=pl.lit(what.scope),
+        subject=own,
+        quantity=pl.lit(spec.quantity),
+        value=value,
+        low=pl.coalesce("said_low", low),
+        high=pl.coalesce("said_high", high),
+        unit=pl.lit(spec.unit or "1"),
+        kind=pl.coalesce("said_kind", pl.lit(spec.kind)),
+        origin=pl.lit(what.origin),
+        value_origin=pl.coalesce("value_origin", pl.lit("printed")),
+        formula_id=pl.lit(None, dtype=pl.String),
+        source=pl.col("source"),
+        line=pl.col("line"),
+        column=pl.col("column"),
     )
