@@ -20,6 +20,9 @@ from assay.validate.identities.tries import COUNTS, RATE, fed, meets, tries
 PROVEN = 3
 """Rows of a document a formula must reproduce before a row of another table may be its."""
 
+ROW = ("case", "source", "group", "line", "quantity", "printed", "low", "high")
+"""What tells rated rows and their numbers apart."""
+
 ORDER = {formula_id: order for order, formula_id in enumerate(FORMULAS)}
 
 PADDING = 128
@@ -57,9 +60,10 @@ def rated(observations: pl.DataFrame, configuration: pl.DataFrame, speed: pl.Dat
 
 def chosen(table: pl.DataFrame) -> pl.DataFrame:
     """CHECK columns, layers_found and vocab_found for every row of `table`, one formula a group."""
-    tried = _tried(_vocabularies(table))
+    table = _vocabularies(table)
+    tried = _tried(table)
     if tried.is_empty():
-        return tried.select("case").clear()
+        return table.select("case").clear()
     marked = tried.with_columns(hit=equal())
     apart = (pl.col("printed") / pl.col("implied")).log().abs()
     here = (
@@ -77,7 +81,8 @@ def chosen(table: pl.DataFrame) -> pl.DataFrame:
     marked = marked.with_columns(count).join(
         winner.select("source", "group", usual="family"), on=["source", "group"]
     )
-    return _one_each(marked, everywhere)
+    best = _one_each(marked, everywhere)
+    return table[best["at"].to_numpy()].hstack(best.drop("at", *ROW))
 
 
 def _one_each(marked: pl.DataFrame, everywhere: pl.DataFrame) -> pl.DataFrame:
@@ -98,10 +103,11 @@ def _one_each(marked: pl.DataFrame, everywhere: pl.DataFrame) -> pl.DataFrame:
 
 
 def _tried(table: pl.DataFrame) -> pl.DataFrame:
-    """Every row of `table` under every formula that its columns can feed."""
-    found = list(tries(fed(table)))
+    """Every row of `table` under every formula that its columns can feed: `ROW`, what follows, and
+    `at`, where the row stands."""
+    found = [each for each in tries(fed(table)) if len(each.at)]
     if not found:
-        return table.clear().with_columns(implied=pl.lit(0.0))
+        return table.clear()
     sizes = np.array([len(each.at) for each in found])
     low, value, high = np.concatenate([each.implied for each in found], axis=1)
     formulas = pl.DataFrame(
@@ -117,7 +123,8 @@ def _tried(table: pl.DataFrame) -> pl.DataFrame:
         "layers_found": np.concatenate([each.layers for each in found]),
     }  # fmt: skip
     return (
-        table[np.concatenate([each.at for each in found])]
+        table.select(*ROW, "vocab")
+        .with_row_index("at")[np.concatenate([t.at for t in found])]
         .hstack(pl.DataFrame(implied, nan_to_null=True))
         .hstack(formulas[np.repeat(np.arange(len(found)), sizes)])
         .with_columns(
@@ -125,7 +132,7 @@ def _tried(table: pl.DataFrame) -> pl.DataFrame:
             vocab_found=pl.when("_counts_vocab").then("vocab"),
             solved=pl.Series(np.concatenate([each.solved for each in found])),
         )
-        .drop("_counts_vocab")
+        .drop("_counts_vocab", "vocab")
     )
 
 
