@@ -7,7 +7,9 @@ import sys
 
 import pytest
 from assay.validate.cli import app
+from assay.validate.cli.commands import COMMANDS, of
 from assay.validate.cli.reference import commands, page
+from typer.testing import CliRunner
 
 from tests.cli.conftest import Run
 from tests.conftest import ROOT
@@ -16,6 +18,7 @@ PROBE = """
 import sys
 sys.argv = ["assay", *{arguments!r}]
 from assay.validate.cli import app
+from assay.validate.cli.commands import COMMANDS, of
 try:
     app()
 except SystemExit:
@@ -45,3 +48,26 @@ def test_no_arguments_show_the_help(assay: Run) -> None:
 
 def test_an_unknown_option_is_a_usage_error(assay: Run) -> None:
     assert assay("report", "--bogus", "x").code == 2
+
+
+def test_a_command_alone_is_the_command_among_all() -> None:
+    runner = CliRunner()
+    for name in COMMANDS:
+        alone = runner.invoke(of(name), [name, "--help"], prog_name="assay")
+        among = runner.invoke(app, [name, "--help"], prog_name="assay")
+        assert alone.output == among.output
+        assert alone.output.startswith(f"Usage: assay {name} ")
+        wrong = [name, "--no-such-option"]
+        assert runner.invoke(of(name), wrong).output == runner.invoke(app, wrong).output
+
+
+def test_one_command_imports_no_other() -> None:
+    code = (
+        "import sys; sys.argv = ['assay', 'machines', '--help']\n"
+        "from assay.validate.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print([name for name in sys.modules if name.endswith('.cli.golden')], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "Usage: assay machines" in done.stdout
+    assert done.stderr.strip() == "[]"

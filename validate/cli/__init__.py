@@ -1,40 +1,30 @@
-"""The command line: `app`. Heavy imports stay inside the commands, so that `--help` is quick."""
+"""The command line: `main` is `assay`, `app` all of it. Heavy imports stay inside the commands."""
 
 from __future__ import annotations
 
-import typer
-from assay.validate.cli import (
-    calibrate,
-    check,
-    diff,
-    export,
-    formats,
-    golden,
-    ingest,
-    machines,
-    predict,
-    report,
-    watch,
-)
+import os
+import sys
+from typing import TYPE_CHECKING
 
-app = typer.Typer(
-    name="assay",
-    help="Read the numbers that training jobs and performance models print, and say how far "
-    "apart they are.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-report.register(app)
-check.register(app)
-ingest.register(app)
-export.register(app)
-golden.register(app)
-predict.register(app)
-calibrate.register(app)
-machines.register(app)
-formats.register(app)
-diff.register(app)
-watch.register(app)
+if TYPE_CHECKING:
+    import typer
 
-__all__ = ["app"]
+    app: typer.Typer
+
+__all__ = ["app", "main"]
+
+
+def main() -> None:
+    """What `assay` runs: of one command alone, only that one is imported and put together."""
+    from assay.validate.cli import commands
+
+    asked = sys.argv[1] if len(sys.argv) > 1 and "_ASSAY_COMPLETE" not in os.environ else ""
+    commands.of(asked)() if asked in commands.COMMANDS else commands.whole()()
+
+
+def __getattr__(name: str) -> typer.Typer:
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from assay.validate.cli import commands
+
+    return commands.whole()
