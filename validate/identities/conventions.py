@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 
 import polars as pl
+from assay.validate.identities import following
 from assay.validate.identities.evidence import Evidence
 from assay.validate.identities.finding import Finding, Number
 from assay.validate.identities.following import Choice, Followed
-from assay.validate.identities.misses import other_formula
 from assay.validate.identities.runs import UNITS, label
 from assay.validate.identities.speeds import EXCHANGED
 
@@ -27,10 +27,9 @@ def other_formulas(evidence: Evidence) -> list[Finding]:
     for each, choice in evidence.choices:
         if not (choice.believed or choice.proven):
             continue
-        for at, hit in zip(choice.at, choice.hits, strict=True):
-            other = other_formula(each.rows, choice, int(at)) if hit == 0 else None
-            if other is not None:
-                found.append(_row(evidence, each, choice, int(at), other.formula_id))
+        others = following.other_formulas(each.rows, choice)
+        for at in sorted(others):
+            found.append(_row(evidence, each, choice, at, others[at].formula_id))
     return found
 
 

@@ -108,12 +108,24 @@ def followed(table: pl.DataFrame) -> list[Followed]:
     return found
 
 
-def hits(rows: Rows, candidate: Candidate) -> Array:
-    """1 where a candidate meets the printed number, 0 where not, nan where it says nothing."""
-    low, value, high = candidate.implied
-    slack = 1e-12 * rows.printed[1]
-    meets = (low <= rows.printed[2] + slack) & (high >= rows.printed[0] - slack)
+def hits(rows: Rows, candidate: Candidate, at: Array | slice = slice(None)) -> Array:
+    """1 where a candidate meets the printed number, 0 where not, nan where it says nothing; of the
+    rows `at`."""
+    low, value, high = candidate.implied[:, at]
+    first, printed, last = rows.printed[:, at]
+    slack = 1e-12 * printed
+    meets = (low <= last + slack) & (high >= first - slack)
     return np.where(np.isfinite(value), meets.astype(float), np.nan)
+
+
+def other_formulas(rows: Rows, choice: Choice) -> dict[int, Candidate]:
+    """Row that misses its formula → another one that the document proves and this row follows."""
+    missed = choice.at[choice.hits == 0]
+    return {
+        int(at): each
+        for each in reversed(choice.others)  # the first of several is left
+        for at in missed[hits(rows, each, missed) == 1]
+    }
 
 
 def _choices(rows: Rows) -> list[Choice]:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 from assay.validate.identities.evidence import Evidence
-from assay.validate.identities.following import Choice, Followed, hits
+from assay.validate.identities.following import Choice, Followed, other_formulas
 from assay.validate.identities.relation import SLACK
-from assay.validate.identities.rows import Candidate, Rows
+from assay.validate.identities.rows import Rows
 from assay.validate.identities.speeds import cells
 
 SHARP = 2e-3
@@ -47,13 +47,15 @@ def misses(evidence: Evidence) -> dict[str, Miss]:
         for row in bad.iter_rows(named=True)
     }
     for each, choice in evidence.choices:
-        for at, hit in zip(choice.at, choice.hits, strict=True):
-            if hit == 0 and _counts(each.rows, choice, int(at)):
-                case = each.rows.table["case"][int(at)]
+        others = other_formulas(each.rows, choice)
+        known = choice.believed or choice.proven
+        for place in np.flatnonzero(choice.hits == 0):
+            at, far = int(choice.at[place]), bool(choice.far[place])
+            if far or (known and at not in others):  # else it is not worth a word
+                case = each.rows.table["case"][at]
                 miss = found.setdefault(case, Miss(case, choice.group))
-                far = choice.far[choice.at == at].any()
-                strong = choice.believed or far or _decade_off(each.rows, choice, int(at))
-                miss.believed |= bool(strong)
+                strong = choice.believed or far or _decade_off(each.rows, choice, at)
+                miss.believed |= strong
     for row in checked.filter(pl.col("case").is_in(list(found))).iter_rows(named=True):
         miss = found[row["case"]]
         (miss.kept if row["hit"] else miss.missed).append(row)
@@ -68,15 +70,6 @@ def misses(evidence: Evidence) -> dict[str, Miss]:
     return {case: miss for case, miss in found.items() if miss.missed}
 
 
-def _counts(rows: Rows, choice: Choice, at: int) -> bool:
-    """Whether a missed formula is worth a word: believed here, or known to the document."""
-    if choice.far[choice.at == at].any():
-        return True
-    if not (choice.believed or choice.proven):
-        return False
-    return other_formula(rows, choice, at) is None
-
-
 def _decade_off(rows: Rows, choice: Choice, at: int) -> bool:
     """Whether a number is a power of ten from what a proven formula gives, so sharply that it is
     no accident: no other model or formula explains a shifted point."""
@@ -85,11 +78,6 @@ def _decade_off(rows: Rows, choice: Choice, at: int) -> bool:
     sharp = (high - low) / value + (last - first) / printed <= SHARP
     power = 10.0 ** round(log10(printed / value))
     return choice.proven and sharp and power != 1 and low * power <= last and high * power >= first
-
-
-def other_formula(rows: Rows, choice: Choice, at: int) -> Candidate | None:
-    """Another formula that the document proves and this row follows."""
-    return next((each for each in choice.others if hits(rows, each)[at] == 1), None)
 
 
 def _as_checked(each: Followed, choice: Choice, at: int) -> dict[str, Any]:
