@@ -220,9 +220,9 @@ def _at_seams(lines: pl.DataFrame) -> pl.DataFrame:
 
     Only a line that begins as a record holds others: a sentence that quotes two holds none.
     """
-    seam, first = _seam()
 
     def cuts(text: str) -> list[int]:
+        seam, first = _seam()
         begin = first.match(text)
         return [at.start() for at in seam.finditer(text, begin.end())] if begin else []
 

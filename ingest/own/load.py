@@ -1,7 +1,8 @@
 """From a file to a `Format`: described, built, and tested against its own samples.
 
 An `OwnFormat` is sent to another process as its text, so that workers read with it too; a folder of
-frames keeps that text, so that its frames are understood without the file.
+frames keeps that text, so that its frames are understood without the file. What reads descriptions
+is imported with the first of them: most runs see none.
 """
 
 from __future__ import annotations
@@ -9,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.ingest.formats import FORMATS
-from assay.ingest.own.columns import schema
-from assay.ingest.own.description import Description, describe
 from assay.ingest.own.fault import BadFormat
-from assay.ingest.own.fold import Fold
-from assay.ingest.own.grammar import grammar
-from assay.ingest.own.samples import differences
 from assay.ingest.types import RESERVED, CellLayout, Format
+
+if TYPE_CHECKING:
+    from assay.ingest.own.description import Description
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,9 @@ def read_text(path: str | Path) -> str:
 
 def tested(path: str, text: str) -> OwnFormat:
     """The format of a text, once its samples have been read as they say."""
+    from assay.ingest.own.description import describe  # noqa: PLC0415
+    from assay.ingest.own.samples import differences  # noqa: PLC0415
+
     made = build(describe(path, text))
     assert made.said is not None
     for fault in differences(made.said, made):
@@ -60,6 +62,10 @@ def tested(path: str, text: str) -> OwnFormat:
 
 def build(said: Description) -> OwnFormat:
     """The format of a description, untested."""
+    from assay.ingest.own.columns import schema  # noqa: PLC0415
+    from assay.ingest.own.fold import Fold  # noqa: PLC0415
+    from assay.ingest.own.grammar import grammar  # noqa: PLC0415
+
     _own_name(said)
     text, starts = grammar(said)
     made = schema(said)

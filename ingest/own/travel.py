@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from assay.ingest.own.description import TYPES, describe_document
 from assay.ingest.own.load import OwnFormat, build
 from assay.ingest.types import Format
 
 
 def meaning(fmt: OwnFormat) -> dict[str, Any]:
     """What `understood` needs of a format, as JSON holds it."""
+    from assay.ingest.own.description import TYPES  # noqa: PLC0415 - most runs need none
+
     assert fmt.said is not None
     names = {kind: name for name, kind in TYPES.items()}
     columns = {}
@@ -36,6 +37,8 @@ def understood(path: str, said: Mapping[str, Any]) -> OwnFormat:
 
     Raises BadFormat where `said` is not what `meaning` gave.
     """
+    from assay.ingest.own.description import describe_document  # noqa: PLC0415
+
     unread = {"heads": ["\x00"], "separator": "\x00", "assign": "\x00",
               "samples": [{"line": "", "values": {}}]}  # fmt: skip
     return build(describe_document(path, "", {**said, **unread}))
