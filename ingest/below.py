@@ -34,18 +34,25 @@ class _Line(NamedTuple):
 _NOTHING = _Line("", 0, 0)
 
 
+Memory = dict[tuple[str, str], int]
+"""By example of a layout and text of a line that names no rank, digits aside: what it is to it."""
+
+_MOST = 2**14
+
+
 def open_ended(
     cells: CellLayout,
     lines: range,
     others: pl.DataFrame,
     rows: Sequence[tuple[Layout, pl.DataFrame]],
+    memory: Memory,
 ) -> list[int]:
     """Line numbers of the rows whose record may go on below.
 
     `others` (line and text) are those of the lines that hold none of `rows`; a record whose end is
-    not among the lines may go on.
+    not among the lines may go on. `memory` is kept from block to block.
     """
-    below = _Below(cells, lines, others, rows)
+    below = _Below(cells, lines, others, rows, memory)
     pending = below.records
     found: list[int] = []
     for distance in range(1, cells.reach + 1):
@@ -69,8 +76,9 @@ class _Below:
         lines: range,
         others: pl.DataFrame,
         rows: Sequence[tuple[Layout, pl.DataFrame]],
+        memory: Memory,
     ) -> None:
-        self.cells, self.others = cells, others
+        self.cells, self.others, self.memory = cells, others, memory
         self.first, self.height = lines.start, len(lines)
         self.layouts = [layout for layout, _ in rows]
         self.layout = np.full(self.height, -1, dtype=np.int16)
@@ -115,11 +123,48 @@ class _Below:
             mine, theirs = self.who[name][records], self.who[name][below]
             said[fast & (theirs != 0) & (theirs != mine)] = _PASSED
         odd = np.flatnonzero(~fast)
-        odd = odd[self._uncertain(below[odd])]
-        self._look_at(below[odd])
-        for at in odd.tolist():
-            said[at] = self._verdict(int(records[at]), int(below[at]))
+        if len(odd):
+            self._recall(records[odd], below[odd], said, odd)
         return said
+
+    def _recall(
+        self, records: Positions, below: Positions, said: npt.NDArray[np.int8], odd: Positions
+    ) -> None:
+        """The verdicts on lines like others before, and on the rest of them as on many."""
+        texts = self._at(below)["text"].str.replace_all("[0-9]+", "0")
+        alike = (
+            pl.DataFrame({"layout": self.layout[records], "text": texts})
+            .with_row_index("at")
+            .group_by("layout", "text", maintain_order=True)
+            .agg("at")
+        )
+        keys = [(self.layouts[n].example, text) for n, text in alike["layout", "text"].iter_rows()]
+        held = [self.memory.get(key, -1) for key in keys]
+        sizes, places = alike["at"].list.len().to_numpy(), alike["at"].explode().to_numpy()
+        said[odd[places]] = np.repeat(np.array(held, np.int8), sizes)
+        new = np.sort(places[np.repeat(np.array(held) < 0, sizes)])
+        if not len(new):
+            return
+        self._find_out(records[new], below[new], said, odd[new])
+        for key, (first, *_), verdict in zip(keys, alike["at"].to_list(), held, strict=True):
+            line = self.known.get(int(below[first]))
+            nobody = line is None or (line.text is not None and (line.host, line.rank) == (0, 0))
+            if verdict < 0 and nobody and len(self.memory) < _MOST:
+                self.memory[key] = int(said[odd[first]])
+
+    def _find_out(
+        self, records: Positions, below: Positions, said: npt.NDArray[np.int8], odd: Positions
+    ) -> None:
+        """Put the verdicts on lines that hold no row into `said`, at the places `odd`."""
+        uncertain = self._uncertain(below)
+        self._look_at(below[uncertain])
+        verdicts = [
+            self._verdict(record, line) if asked else _ENDS
+            for record, line, asked in zip(
+                records.tolist(), below.tolist(), uncertain.tolist(), strict=True
+            )
+        ]
+        said[odd] = verdicts
 
     def _uncertain(self, places: Positions) -> npt.NDArray[np.bool_]:
         """Lines that do not end a record for certain: blank ones, other ranks', pieces."""
@@ -167,10 +212,13 @@ class _Below:
     def _look_at(self, places: Positions) -> None:
         """Peel the lines at these places, each once."""
         new = [at for at in np.unique(places).tolist() if at not in self.known]
-        some = self._at(new)
+        some = self._at(new) if new else self.others.clear()
         empty = some["text"] == ""
         self.known.update((line - self.first, _NOTHING) for line in some["line"].filter(empty))
-        parts = peel(some.filter(~empty), glued=True)
+        some = some.filter(~empty)
+        if some.is_empty():
+            return
+        parts = peel(some, glued=True)
         for line, text, host, rank in parts.select("line", "text", "host", "rank").iter_rows():
             at = line - self.first
             several = at in self.known

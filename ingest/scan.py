@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 from assay.ingest.ahead import ahead
-from assay.ingest.below import open_ended
+from assay.ingest.below import Memory, open_ended
 from assay.ingest.carve import begun, opening
 from assay.ingest.columnwise import Columnwise
 from assay.ingest.layout import Layout
@@ -131,6 +131,7 @@ class _Scanner:
         self.rest = Tally()
         self.spelled: dict[int, bytes] = {}
         self.spool: Path | None = None
+        self.memory: dict[str, Memory] = {name: {} for name in self.readers}
         self.held = 0  # bytes of rows in memory and in files
         self.begun: dict[tuple[str, str], int] = {}  # the last line that opened something
         self.met: frozenset[str] = frozenset()  # document formats that look at this input
@@ -178,7 +179,9 @@ class _Scanner:
             freed, rest, after = near & sifted.known, sifted.rest, block.following
             others = pl.concat([rest, block.some(freed)]).sort("line") if freed.any() else rest
             lines = range(block.first, block.first + block.height + after.height)
-            open_end = open_ended(cells, lines, pl.concat([others, after]), found)
+            open_end = open_ended(
+                cells, lines, pl.concat([others, after]), found, self.memory[fmt.name]
+            )
             if open_end:
                 stands = ~pl.col("line").is_in(open_end)
                 found = [(layout, frame.filter(stands)) for layout, frame in found]

@@ -41,7 +41,7 @@ FIRST = 2**18
 STDIN = "-"
 _STEP = 2**16  # compressed bytes that are expanded at a time
 _SMALL = 2**20  # bytes that are hashed at once
-_AFTER = 2**15  # bytes shown of what comes behind a block
+_AFTER, _SHOWN = 2**15, 12  # bytes and lines shown of what comes behind a block
 _KEPT = 2**16  # bytes kept of a line that is too long
 _ESCAPES = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\x00"
 _MARK = b"\xef\xbb\xbf"
@@ -111,7 +111,7 @@ class Block:
     @cached_property
     def following(self) -> pl.DataFrame:
         """The first whole lines behind the block, as `lines` has them."""
-        whole = self.after[: self.after.rfind(b"\n") + 1]
+        whole = b"".join(each + b"\n" for each in self.after.split(b"\n", _SHOWN)[:-1])
         if not whole:
             return pl.DataFrame(schema={"line": pl.UInt32, **_TEXT})
         texts = _texts(whole).with_row_index("line", offset=self.first + self.height)
