@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from assay.ingest.block import Block
 from assay.ingest.carve import headings, openings, prefix_pattern
 from assay.ingest.formats.configuration import Configuration
 from assay.ingest.schema import labelled, without_html
-from assay.ingest.source import Block
 from assay.ingest.types import Format
 
 SUSPICIOUS = re.compile(

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from assay.ingest.ahead import ahead
 from assay.ingest.below import Memory, open_ended
+from assay.ingest.block import Block
 from assay.ingest.carve import begun, opening
 from assay.ingest.columnwise import Columnwise
 from assay.ingest.layout import Layout
@@ -34,7 +35,7 @@ from assay.ingest.sift import (
     positions,
     where,
 )
-from assay.ingest.source import Block, Source
+from assay.ingest.source import Source
 from assay.ingest.types import Format, Region
 
 Engine = Literal["auto", "cells", "folds"]

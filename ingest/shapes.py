@@ -9,31 +9,26 @@ that it was made from; lines of no known shape are left to the layouts.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 from assay.ingest.accept import BASE_TYPES, OTHER
+from assay.ingest.block import Block
 from assay.ingest.checks import passes
 from assay.ingest.digits import (
-    MOST_DIGITS,
     PAD,
     Bytes,
     Mask,
-    Number,
-    behind_blanks,
     decoded,
-    number_at,
 )
-from assay.ingest.layout import CANONICAL, Layout, others
+from assay.ingest.layout import Layout, others
 from assay.ingest.schema import fields
-from assay.ingest.source import Block
+from assay.ingest.shape import ZERO, Shape, Text, is_digit, shape_of
 from assay.ingest.types import Format, Schema
 
 Found = list[tuple[Layout, pl.DataFrame]]
@@ -48,32 +43,6 @@ FEWEST = 4
 """Rows of a shape in a block, below which it is not worth its making."""
 
 _AT_ONCE = 4096  # rows whose bytes stay in the cache
-_ZERO, _BLANK, _TILDE = b"0 ~"
-_PLAIN = re.compile(r"\[0-9\]|\{[0-9]+(?:,[0-9]*)?\}")
-
-
-class _Text(NamedTuple):
-    """A text in its line, under the name it has among the cells of a layout."""
-
-    name: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, eq=False)
-class Shape:
-    """One spelling of a layout: `base` has a zero where a digit stands, `most` nine, else nothing.
-
-    A number that stands behind blanks may have more digits, and fewer blanks, or the reverse.
-    `probe` is a place where eight bytes stand that are no digits, if there is one.
-    """
-
-    layout: Layout
-    base: Bytes
-    most: Bytes
-    probe: int
-    numbers: tuple[Number, ...]
-    texts: tuple[_Text, ...]
 
 
 class _Part(NamedTuple):
@@ -142,7 +111,7 @@ class Shapes:
         self, block: Block, layout: Layout, frame: pl.DataFrame, at: Places, length: int
     ) -> None:
         rows = _rows(block, at, length)
-        classes = np.where(_is_digit(rows), np.uint8(_ZERO), rows)
+        classes = np.where(is_digit(rows), np.uint8(ZERO), rows)
         bases, first, which, counts = np.unique(
             classes.view(f"V{length}").reshape(-1),
             return_index=True, return_inverse=True, return_counts=True,
@@ -156,7 +125,7 @@ class Shapes:
             some = at[which == number]
             if _sorted_out(block, some[:1], length, known):
                 continue  # a shape that was made for others is that of these, too
-            new = _shape(layout, row, self.schema)
+            new = shape_of(layout, row, self.schema)
             if new is not None and self._gives(new, block, some, frame):
                 known.append(new)
                 self.count += 1
@@ -220,10 +189,6 @@ def _frame(shape: Shape, parts: Sequence[_Part], first: int) -> tuple[pl.DataFra
     return frame, same
 
 
-def _is_digit(data: Bytes) -> npt.NDArray[np.bool_]:
-    return (data - np.uint8(_ZERO)) < 10
-
-
 def _rows(block: Block, at: Places, length: int) -> Bytes:
     """The bytes of lines of one length, a row each."""
     windows = np.lib.stride_tricks.sliding_window_view(block.codes, length)
@@ -283,83 +248,7 @@ def _probed(block: Block, at: Places, shapes: Sequence[Shape]) -> Places:
     return at if fits.all() else at[fits]
 
 
-def _shape(layout: Layout, row: Bytes, schema: Schema) -> Shape | None:
-    """The shape of one line of a layout; None where its like cannot be read from bytes."""
-    if ((row < _BLANK) | (row > _TILDE)).any():
-        return None
-    text = row.tobytes().decode("ascii")
-    spans = _spans(layout, text)
-    if spans is None or not _blind(layout.lead):
-        return None
-    specs = fields(schema)
-    numbers: list[Number] = []
-    texts = [_Text(name, start, start + n) for name, start, n in layout.places]
-    digit, floor = _is_digit(row), layout.width
-    for number, (value, (start, end)) in enumerate(zip(layout.values, spans, strict=True)):
-        spec = specs.get(value.field)
-        if value.pattern != CANONICAL and not _blind(value.pattern):
-            return None
-        if spec is None:
-            texts.append(_Text(f"v{number}", start, end))
-        elif spec.dtype == pl.String:
-            texts.append(_Text(spec.name, start, end))
-        else:
-            scale = value.scale if value.scale != 1.0 else None
-            found = number_at(spec, text, start, end, scale)
-            if found is None:
-                return None
-            begin = behind_blanks(text, start, floor) if spec.dtype.is_integer() else start
-            canonical = value.pattern == CANONICAL
-            begin = max(begin, end - MOST_DIGITS)
-            numbers.append(
-                found._replace(whole=(begin, end), canonical=canonical, padded=begin < start)
-                if begin < start
-                else found._replace(canonical=canonical)
-            )
-            digit[begin:start] = True
-        floor = end
-    base = np.where(digit, np.uint8(_ZERO), row)
-    most = np.where(digit, np.uint8(9), np.uint8(0))
-    for each in numbers:
-        if each.padded:  # what stands there is for its reader to judge
-            most[each.whole[0] : each.whole[1] - 1] = 255
-    return Shape(layout, base, most, _probe(digit), tuple(numbers), tuple(texts))
-
-
-def _blind(pattern: str) -> bool:
-    """Whether a pattern takes any digit where it takes one."""
-    return not re.search("[0-9]", _PLAIN.sub("", pattern))
-
-
-def _probe(digit: npt.NDArray[np.bool_]) -> int:
-    """Where the first eight bytes begin that hold no digit; -1 where there are none."""
-    edges = [-1, *np.flatnonzero(digit).tolist(), len(digit)]
-    return next((a + 1 for a, b in pairwise(edges) if b - a > 8), -1)
-
-
-def _spans(layout: Layout, text: str) -> list[tuple[int, int]] | None:
-    """From where to where each value of a layout stands in a line of it."""
-    spans = []
-    at = layout.width
-    parts = text[at:].split(layout.separator)
-    if len(parts) != len(layout.segments):
-        return None
-    for part, segment in zip(parts, layout.segments, strict=True):
-        begin = len(segment.values[0].before) if segment.values else 0
-        for number in range(len(segment.values)):
-            end, skipped = len(part) - len(segment.after), 0
-            if number + 1 < len(segment.values):
-                before = segment.values[number + 1].before
-                end, skipped = part.find(before, begin), len(before)
-            value = part[begin:end]
-            left = begin + len(value) - len(value.lstrip(" "))
-            spans.append((at + left, at + left + len(value.strip(" "))))
-            begin = end + skipped
-        at += len(part) + len(layout.separator)
-    return spans
-
-
-def _text(shape: Shape, text: _Text, cells: Sequence[Bytes], height: int) -> pl.Series:
+def _text(shape: Shape, text: Text, cells: Sequence[Bytes], height: int) -> pl.Series:
     """The texts at one place, each spelling made once."""
     length = text.end - text.start
     base = shape.base[text.start : text.end]

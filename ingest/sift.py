@@ -14,11 +14,12 @@ from threading import Lock
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from assay.ingest.block import Block
 from assay.ingest.carve import begun, openings
 from assay.ingest.columnwise import Columnwise
 from assay.ingest.layout import Layout
 from assay.ingest.noise import blank, interest, may_state, suspicious
-from assay.ingest.source import Block, Source
+from assay.ingest.source import Source
 from assay.ingest.types import Format
 
 Mask = npt.NDArray[np.bool_]  # a truth for each line of a block

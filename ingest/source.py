@@ -18,15 +18,14 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
+from assay.ingest.block import Block
 from assay.ingest.types import Code, Diagnostic, Span
 
 MAX_LINE = 16 * 2**20
@@ -41,125 +40,8 @@ FIRST = 2**18
 STDIN = "-"
 _STEP = 2**16  # compressed bytes that are expanded at a time
 _SMALL = 2**20  # bytes that are hashed at once
-_AFTER, _SHOWN = 2**15, 12  # bytes and lines shown of what comes behind a block
+_AFTER = 2**15  # bytes shown of what comes behind a block
 _KEPT = 2**16  # bytes kept of a line that is too long
-_ESCAPES = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\x00"
-_MARK = b"\xef\xbb\xbf"
-_FEED, _RETURN = b"\n\r"
-_TEXT = {"text": pl.String}
-
-
-@dataclass
-class Block:
-    """Lines that follow each other, as they stand on disk; `first` is the number of the first."""
-
-    data: bytes = field(repr=False)
-    first: int
-    long: frozenset[int] = frozenset()  # lines too long to be read
-    after: bytes = field(default=b"", repr=False)  # what begins behind it
-
-    @cached_property
-    def codes(self) -> npt.NDArray[np.uint8]:
-        """The same as numbers."""
-        return np.frombuffer(self.data, np.uint8)
-
-    @cached_property
-    def _ends(self) -> npt.NDArray[np.int64]:
-        """Where each line ends: its line feed, or the end of the input."""
-        ends = np.flatnonzero(self.codes == _FEED)
-        return ends if self.data.endswith(b"\n") else np.append(ends, len(self.data))
-
-    @cached_property
-    def starts(self) -> npt.NDArray[np.int64]:
-        """Where each line begins."""
-        starts = np.empty_like(self._ends)
-        starts[0] = 0
-        starts[1:] = self._ends[:-1] + 1
-        return starts
-
-    @cached_property
-    def stops(self) -> npt.NDArray[np.int64]:
-        """Where the text of each line ends, a carriage return before the line feed not counted."""
-        if b"\r" not in self.data:
-            return self._ends
-        stops: npt.NDArray[np.int64] = self._ends - (self.codes[self._ends - 1] == _RETURN)
-        return np.maximum(stops, self.starts)
-
-    @property
-    def height(self) -> int:
-        """How many lines there are."""
-        return len(self._ends)
-
-    @property
-    def widths(self) -> npt.NDArray[np.int64]:
-        """Bytes of each line, without its line feed."""
-        return self._ends - self.starts
-
-    @cached_property
-    def plain(self) -> bool:
-        """Whether the text of each line is the line as it stands on disk."""
-        odd = any(each in self.data for each in (b"\r", b"\x1b", b"\x00"))
-        return self.data.isascii() and not odd
-
-    @cached_property
-    def lines(self) -> pl.DataFrame:
-        """Every line: columns line (UInt32, from 1) and text, without what a terminal takes out."""
-        data = self.data.removeprefix(_MARK) if self.first == 1 else self.data
-        texts = _texts(data).with_row_index("line", offset=self.first)
-        return texts.select("line", self._clean())
-
-    @cached_property
-    def following(self) -> pl.DataFrame:
-        """The first whole lines behind the block, as `lines` has them."""
-        whole = b"".join(each + b"\n" for each in self.after.split(b"\n", _SHOWN)[:-1])
-        if not whole:
-            return pl.DataFrame(schema={"line": pl.UInt32, **_TEXT})
-        texts = _texts(whole).with_row_index("line", offset=self.first + self.height)
-        return texts.select("line", _clean(whole))
-
-    def some(self, which: npt.NDArray[np.bool_]) -> pl.DataFrame:
-        """The lines that are meant, as `lines` has them."""
-        if which.all():
-            return self.lines
-        if which.mean() > 0.5:
-            return self.lines.filter(pl.Series(which))
-        if not which.any():
-            return pl.DataFrame(schema={"line": pl.UInt32, **_TEXT})
-        edges = np.flatnonzero(np.diff(which, prepend=False, append=False))
-        starts, ends = self.starts[edges[::2]].tolist(), self._ends[edges[1::2] - 1].tolist()
-        data = b"\n".join([self.data[a:b] for a, b in zip(starts, ends, strict=True)])
-        if self.first == 1 and which[0]:
-            data = data.removeprefix(_MARK)
-        numbers = pl.Series("line", np.flatnonzero(which) + self.first, dtype=pl.UInt32)
-        return _texts(data + b"\n").with_columns(numbers).select("line", self._clean())
-
-    def _clean(self) -> pl.Expr:
-        clean = _clean(self.data)
-        if self.long:
-            long = pl.col("line").is_in(sorted(self.long))
-            clean = pl.when(long).then(pl.lit("")).otherwise(clean).alias("text")
-        return clean
-
-    def raw(self, line: int) -> bytes:
-        """Line number `line` as it stands on disk, without its line end."""
-        at = line - self.first
-        return self.data[self.starts[at] : self._ends[at]]
-
-
-def _texts(data: bytes) -> pl.DataFrame:
-    """Whole lines as text; bytes that are not UTF-8 are replaced."""
-    text = data if data.isascii() else data.decode("utf-8", "replace").encode()
-    return pl.read_lines(text, name="text")
-
-
-def _clean(data: bytes) -> pl.Expr:
-    """Lines of `data` without what a terminal takes out."""
-    clean = pl.col("text")
-    if b"\r" in data:
-        clean = clean.str.strip_chars_end("\r")
-    if b"\x1b" in data or b"\x00" in data:
-        clean = clean.str.replace_all(_ESCAPES, "")
-    return clean
 
 
 class Source:

@@ -8,10 +8,11 @@ import polars as pl
 import pytest
 from assay.ingest import sift as scanning
 from assay.ingest import source as sources
+from assay.ingest.block import Block
 from assay.ingest.formats import FORMATS
 from assay.ingest.scan import scan
 from assay.ingest.shapes import Found, Shapes
-from assay.ingest.source import Block, Source, source
+from assay.ingest.source import Source, source
 
 from .test_engines import both, log, mutated
 

@@ -1,0 +1,128 @@
+"""One spelling of a layout, made from one line: what is fixed in it, and where its values stand.
+
+In: a layout and a line of it. Out: a `Shape`: every byte that is no digit fixed, a digit where one
+stands, blanks or digits before an integer that stands behind blanks. None where a pattern of the
+layout looks at the value of a digit otherwise than `assay.ingest.digits` does.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from assay.ingest.digits import MOST_DIGITS, Bytes, Mask, Number, behind_blanks, number_at
+from assay.ingest.layout import CANONICAL, Layout
+from assay.ingest.schema import fields
+from assay.ingest.types import Schema
+
+ZERO, _BLANK, _TILDE = b"0 ~"
+_PLAIN = re.compile(r"\[0-9\]|\{[0-9]+(?:,[0-9]*)?\}")
+
+
+class Text(NamedTuple):
+    """A text in its line, under the name it has among the cells of a layout."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """One spelling of a layout: `base` has a zero where a digit stands, `most` nine, else nothing.
+
+    A number that stands behind blanks may have more digits, and fewer blanks, or the reverse.
+    `probe` is a place where eight bytes stand that are no digits, if there is one.
+    """
+
+    layout: Layout
+    base: Bytes
+    most: Bytes
+    probe: int
+    numbers: tuple[Number, ...]
+    texts: tuple[Text, ...]
+
+
+def is_digit(data: Bytes) -> Mask:
+    """Which bytes are digits."""
+    return (data - np.uint8(ZERO)) < 10
+
+
+def shape_of(layout: Layout, row: Bytes, schema: Schema) -> Shape | None:
+    """The shape of one line of a layout; None where its like cannot be read from bytes."""
+    if ((row < _BLANK) | (row > _TILDE)).any():
+        return None
+    text = row.tobytes().decode("ascii")
+    spans = _spans(layout, text)
+    if spans is None or not _blind(layout.lead):
+        return None
+    specs = fields(schema)
+    numbers: list[Number] = []
+    texts = [Text(name, start, start + n) for name, start, n in layout.places]
+    digit, floor = is_digit(row), layout.width
+    for number, (value, (start, end)) in enumerate(zip(layout.values, spans, strict=True)):
+        spec = specs.get(value.field)
+        if value.pattern != CANONICAL and not _blind(value.pattern):
+            return None
+        if spec is None:
+            texts.append(Text(f"v{number}", start, end))
+        elif spec.dtype == pl.String:
+            texts.append(Text(spec.name, start, end))
+        else:
+            scale = value.scale if value.scale != 1.0 else None
+            found = number_at(spec, text, start, end, scale)
+            if found is None:
+                return None
+            begin = behind_blanks(text, start, floor) if spec.dtype.is_integer() else start
+            canonical = value.pattern == CANONICAL
+            begin = max(begin, end - MOST_DIGITS)
+            numbers.append(
+                found._replace(whole=(begin, end), canonical=canonical, padded=begin < start)
+                if begin < start
+                else found._replace(canonical=canonical)
+            )
+            digit[begin:start] = True
+        floor = end
+    base = np.where(digit, np.uint8(ZERO), row)
+    most = np.where(digit, np.uint8(9), np.uint8(0))
+    for each in numbers:
+        if each.padded:  # what stands there is for its reader to judge
+            most[each.whole[0] : each.whole[1] - 1] = 255
+    return Shape(layout, base, most, _probe(digit), tuple(numbers), tuple(texts))
+
+
+def _blind(pattern: str) -> bool:
+    """Whether a pattern takes any digit where it takes one."""
+    return not re.search("[0-9]", _PLAIN.sub("", pattern))
+
+
+def _probe(digit: Mask) -> int:
+    """Where the first eight bytes begin that hold no digit; -1 where there are none."""
+    edges = [-1, *np.flatnonzero(digit).tolist(), len(digit)]
+    return next((a + 1 for a, b in pairwise(edges) if b - a > 8), -1)
+
+
+def _spans(layout: Layout, text: str) -> list[tuple[int, int]] | None:
+    """From where to where each value of a layout stands in a line of it."""
+    spans = []
+    at = layout.width
+    parts = text[at:].split(layout.separator)
+    if len(parts) != len(layout.segments):
+        return None
+    for part, segment in zip(parts, layout.segments, strict=True):
+        begin = len(segment.values[0].before) if segment.values else 0
+        for number in range(len(segment.values)):
+            end, skipped = len(part) - len(segment.after), 0
+            if number + 1 < len(segment.values):
+                before = segment.values[number + 1].before
+                end, skipped = part.find(before, begin), len(before)
+            value = part[begin:end]
+            left = begin + len(value) - len(value.lstrip(" "))
+            spans.append((at + left, at + left + len(value.strip(" "))))
+            begin = end + skipped
+        at += len(part) + len(layout.separator)
+    return spans
