@@ -45,14 +45,17 @@ def open_ended(
     lines: range,
     others: pl.DataFrame,
     rows: Sequence[tuple[Layout, pl.DataFrame]],
+    shown: int,
     memory: Memory,
 ) -> list[int]:
     """Line numbers of the rows whose record may go on below.
 
     `others` (line and text) are those of the lines that hold none of `rows`; a record whose end is
-    not among the lines may go on. `memory` is kept from block to block.
+    not among the lines may go on. The last `shown` lines are behind the rows. `memory` is kept from
+    block to block.
     """
     below = _Below(cells, lines, others, rows, memory)
+    below.shown = shown
     pending = below.records
     found: list[int] = []
     for distance in range(1, cells.reach + 1):
@@ -78,7 +81,7 @@ class _Below:
         rows: Sequence[tuple[Layout, pl.DataFrame]],
         memory: Memory,
     ) -> None:
-        self.cells, self.others, self.memory = cells, others, memory
+        self.cells, self.others, self.memory, self.shown = cells, others, memory, 0
         self.first, self.height = lines.start, len(lines)
         self.layouts = [layout for layout, _ in rows]
         self.layout = np.full(self.height, -1, dtype=np.int16)
@@ -211,6 +214,10 @@ class _Below:
 
     def _look_at(self, places: Positions) -> None:
         """Peel the lines at these places, each once."""
+        if (
+            len(places) and places.max() >= self.height - self.shown
+        ):  # one is asked for after another
+            places = np.append(places, np.arange(self.height - self.shown, self.height))
         new = [at for at in np.unique(places).tolist() if at not in self.known]
         some = self._at(new) if new else self.others.clear()
         empty = some["text"] == ""

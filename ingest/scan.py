@@ -181,7 +181,7 @@ class _Scanner:
             others = pl.concat([rest, block.some(freed)]).sort("line") if freed.any() else rest
             lines = range(block.first, block.first + block.height + after.height)
             open_end = open_ended(
-                cells, lines, pl.concat([others, after]), found, self.memory[fmt.name]
+                cells, lines, pl.concat([others, after]), found, after.height, self.memory[fmt.name]
             )
             if open_end:
                 stands = ~pl.col("line").is_in(open_end)

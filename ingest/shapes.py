@@ -42,6 +42,7 @@ MOST_OF_A_LENGTH = 32
 FEWEST = 4
 """Rows of a shape in a block, below which it is not worth its making."""
 
+_SHORT = 2  # digits of a rank or a host
 _AT_ONCE = 4096  # rows whose bytes stay in the cache
 
 
@@ -255,7 +256,16 @@ def _text(shape: Shape, text: Text, cells: Sequence[Bytes], height: int) -> pl.S
     if not length or not shape.most[text.start : text.end].any():
         only = base.tobytes().decode("ascii")
         return pl.Series(text.name, [only], dtype=pl.String).new_from_index(0, height)
-    spelled = np.ascontiguousarray(np.concatenate(cells) + base).view(f"S{length}").reshape(-1)
-    each, which = np.unique(spelled, return_inverse=True)
-    known = [said.decode("ascii") for said in each.tolist()]
+    digits = np.concatenate(cells)
+    places = np.flatnonzero(shape.most[text.start : text.end])
+    if len(places) <= _SHORT:  # each number that may stand there, spelled
+        tens = 10 ** np.arange(len(places) - 1, -1, -1)
+        which = digits[:, places].astype(np.int64) @ tens
+        every = np.tile(base, (10 ** len(places), 1))
+        every[:, places] += (np.arange(len(every))[:, None] // tens % 10).astype(np.uint8)
+        known = [said.tobytes().decode("ascii") for said in every]
+    else:
+        spelled = np.ascontiguousarray(digits + base).view(f"S{length}").reshape(-1)
+        each, which = np.unique(spelled, return_inverse=True)
+        known = [said.decode("ascii") for said in each.tolist()]
     return pl.Series(text.name, known, dtype=pl.String).gather(which)

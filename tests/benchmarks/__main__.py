@@ -167,7 +167,7 @@ def startup(rounds: int) -> list[dict[str, object]]:
 def main() -> None:
     """Measure what is asked for; figures of an earlier run that are not measured again stay."""
     asked = argparse.ArgumentParser(prog="python -m tests.benchmarks")
-    asked.add_argument("--size", type=float, default=100, help="of the logs for ratios, MB")
+    asked.add_argument("--size", type=float, default=400, help="of the logs for ratios, MB")
     asked.add_argument("--rounds", type=int, default=3)
     asked.add_argument("--dumps", type=int, default=2000)
     asked.add_argument("--only", nargs="*", help="logs, startup, dumps, rss_1gb, rss_4gb")
