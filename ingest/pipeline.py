@@ -355,11 +355,16 @@ def accepted(
 
 
 def _places(records: Sequence[Record]) -> Place:
-    """Where the cells of the first rows stand, those made of records; None for the others."""
+    """Where the cells of the first rows stand, those made of records; None for the others.
+
+    What a row has from a line above it is refused where the row stands: one line of several rows
+    cannot be refused once for each.
+    """
 
     def place(row: int, name: str) -> tuple[int, int] | None:
         cell = records[row].cells.get(name) if row < len(records) else None
-        return (cell.line, cell.column) if cell and cell.line else None
+        own = cell and cell.line and cell.value_origin == "printed"
+        return (cell.line, cell.column) if cell and own else None
 
     return place
 

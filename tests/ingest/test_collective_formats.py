@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import polars as pl
 import pytest
 from assay.ingest.read import read
@@ -69,3 +71,14 @@ def test_csv_tables_name_their_columns_freely(tmp_path: object) -> None:
     row = frame(path, "attention_table").to_dicts()[0]
     assert (row["batch"], row["seq"], row["heads"], row["kv_heads"]) == (1, 128, 8, None)
     assert row["causal"] is True
+
+
+def test_rows_under_a_bad_heading_are_refused_where_they_stand(tmp_path: Path) -> None:
+    whole = (FIXTURES / "all_reduce_bench" / "payloads.log").read_text()
+    path = tmp_path / "a.log"
+    path.write_text(whole.replace("over 4 ranks", "over -4 ranks"))
+    good = frame(FIXTURES / "all_reduce_bench" / "payloads.log", "all_reduce_bench")
+    reading = read([path]).reading
+    assert [fault.span.line for fault in reading.refused] == good["line"].to_list()
+    assert {fault.message for fault in reading.refused} == {"ranks was -4, expected at least 1"}
+    assert reading.accounting[0].refused == good.height
