@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 from assay.ingest.block import Block
-from assay.ingest.carve import headings, openings, prefix_pattern
+from assay.ingest.carve import headings, in_ascii, openings, prefix_pattern
 from assay.ingest.formats.configuration import Configuration
 from assay.ingest.schema import labelled, without_html
 from assay.ingest.types import Format
@@ -58,10 +58,10 @@ def tally(lines: pl.DataFrame) -> Tally:
     return Tally(blank, lines.height - blank, tuple(lines["line"].filter(odd).to_list()))
 
 
-def suspicious(texts: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Lines that are blank, and others that are suspicious."""
-    empty = _empty(texts)
-    found = ~empty & texts.str.contains(_SUSPICIOUS)
+def suspicious(texts: pl.Series, *, plain: bool = False) -> tuple[pl.Series, pl.Series]:
+    """Lines that are blank, and others that are suspicious; `plain`: all is ASCII."""
+    empty = _empty(texts, plain=plain)
+    found = ~empty & texts.str.contains(fitting(_SUSPICIOUS, plain=plain))
     at = found.arg_true()
     some = texts.gather(at)
     sure = some.str.contains(_EXACTLY)
@@ -78,7 +78,7 @@ def blank(block: Block, at: npt.NDArray[np.int64], texts: pl.Series) -> npt.NDAr
     something = stops > block.starts[at]
     found = ~something
     doubtful = np.flatnonzero(something & _MAY_END_EMPTY[block.codes[stops - 1]])
-    found[doubtful] = texts.gather(doubtful).str.contains(prefix_pattern() + "$")
+    found[doubtful] = texts.gather(doubtful).str.contains(in_ascii(prefix_pattern() + "$"))
     return found
 
 
@@ -86,11 +86,12 @@ ENDS_EMPTY = r"(?:^|[\s\x00-\x1f:\]>|-])$"
 """How nothing, or a prefix alone, ends; a test holds the prefixes to it."""
 
 
-def _empty(texts: pl.Series) -> pl.Series:
+def _empty(texts: pl.Series, *, plain: bool = False) -> pl.Series:
     """Lines with nothing on them but a prefix, or nothing at all."""
+    whole = fitting(prefix_pattern() + "$", plain=plain)
     empty = texts.str.contains(ENDS_EMPTY)
     at = empty.arg_true()
-    return empty.scatter(at, texts.gather(at).str.contains(prefix_pattern() + "$"))
+    return empty.scatter(at, texts.gather(at).str.contains(whole)) if len(at) else empty
 
 
 _MAY_END_EMPTY = np.array([bool(re.search(ENDS_EMPTY, chr(byte))) for byte in range(256)])
@@ -123,19 +124,25 @@ _OTHER_ENDS = rf"(?:(?:too|well|above)\)|[0-9]\s*(?i:nodes?|replicas?|gpus?)){_R
 """How statements about what stands above end, and counts of nodes, replicas and GPUs."""
 
 
-def may_state(texts: pl.Series) -> pl.Series:
-    """Lines among which all statements of configuration and all headings are.
+def may_state(texts: pl.Series, *, plain: bool = False) -> pl.Series:
+    """Lines among which all statements of configuration and all headings are; `plain`: ASCII.
 
     What is no such line for certain need not be parsed: `assay.ingest.context` says what a
     statement is.
     """
-    found = texts.str.contains(f"(?:{_ENDS}|{_OTHER_ENDS})")
+    found = texts.str.contains(fitting(f"(?:{_ENDS}|{_OTHER_ENDS})", plain=plain))
     at = found.arg_true()
-    some, label = texts.gather(at), labelled(Configuration, html=False)
-    found = found.scatter(
-        at, without_html(some).str.contains(label) | some.str.contains(_OTHER_ENDS)
-    )
-    headed = texts.str.contains("#", literal=True).arg_true()
-    return found.scatter(
-        headed, texts.gather(headed).str.contains(headings()) | found.gather(headed)
-    )
+    if len(at):
+        some, label = texts.gather(at), fitting(labelled(Configuration, html=False), plain=plain)
+        other = some.str.contains(fitting(_OTHER_ENDS, plain=plain))
+        found = found.scatter(at, without_html(some).str.contains(label) | other)
+    at = texts.str.contains("#", literal=True).arg_true()
+    if not len(at):
+        return found
+    headed = texts.gather(at).str.contains(fitting(headings(), plain=plain))
+    return found.scatter(at, headed | found.gather(at))
+
+
+def fitting(pattern: str, *, plain: bool) -> str:
+    """A pattern for texts of which it is known or not that they are `plain` ASCII."""
+    return in_ascii(pattern) if plain else pattern

@@ -18,7 +18,7 @@ from assay.ingest.block import Block
 from assay.ingest.carve import begun, openings
 from assay.ingest.columnwise import Columnwise
 from assay.ingest.layout import Layout
-from assay.ingest.noise import blank, interest, may_state, suspicious
+from assay.ingest.noise import blank, fitting, interest, may_state, suspicious
 from assay.ingest.source import Source
 from assay.ingest.types import Format
 
@@ -72,7 +72,7 @@ class Sieve:
             none = np.zeros(block.height, np.bool_)
             nothing = {fmt.name: begins(fmt, rest) for fmt in self.single}
             return Sifted(block, shaped, known, rest, rest, nothing, none, none, none, none)
-        worth = rest["text"].str.contains(self.interest)
+        worth = rest["text"].str.contains(fitting(self.interest, plain=block.plain))
         some, silent = rest.filter(worth), rest["text"].filter(~worth)
         at = positions(block, rest)
         where, others = at[worth.to_numpy()], at[~worth.to_numpy()]
@@ -83,12 +83,12 @@ class Sieve:
             found[places] = held
             return found
 
-        empty, odd = suspicious(some["text"])
+        empty, odd = suspicious(some["text"], plain=block.plain)
         return Sifted(
             block, shaped, known, rest, hits,
             begins={fmt.name: begins(fmt, hits) for fmt in self.single},
             papers=mask(where, _found(some["text"], self.papers)),
-            states=mask(where, may_state(some["text"])),
+            states=mask(where, may_state(some["text"], plain=block.plain)),
             blank=mask(where, empty) | mask(others, blank(block, others, silent)),
             suspicious=mask(where, odd),
         )  # fmt: skip

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -42,29 +39,19 @@ def entry(name: str, values: Sequence[float], unit: str) -> dict[str, object]:
             "low": min(values), "high": max(values)}  # fmt: skip
 
 
-def child(*arguments: str | Path) -> float:
-    """Seconds that something took in a process of its own."""
+def child(*arguments: str | Path) -> list[float]:
+    """What something prints that runs in a process of its own."""
     command = [sys.executable, "-m", "tests.benchmarks.child", *map(str, arguments)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Failed(done.stderr)
-    return float(done.stdout.split()[-1])
+    return [float(figure) for figure in done.stdout.splitlines()[-1].split()]
 
 
 def whole(command: Sequence[str | Path], *, ends: Sequence[int] = (0,)) -> tuple[float, float]:
     """Seconds and peak memory (MB) of a whole process and those it waited for."""
-    began = time.perf_counter()
-    # into a file: grep stops at its first find where nobody can see the others
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        running = subprocess.Popen([*map(str, command)], cwd=ROOT, stdout=out, stderr=err)
-        _, status, used = os.wait4(running.pid, 0)
-        err.seek(0)
-        said = err.read()
-    running.returncode = os.waitstatus_to_exitcode(status)
-    if running.returncode not in ends:
-        raise Failed(f"{command}: {running.returncode}: {said.decode()[-500:]}")
-    scale = 1 if sys.platform == "darwin" else 1024
-    return time.perf_counter() - began, used.ru_maxrss * scale / MEGA
+    seconds, peak = child("whole", ",".join(map(str, ends)), *command)
+    return seconds, peak
 
 
 def fresh(name: str) -> Path:
@@ -95,8 +82,8 @@ def logs(size: int, rounds: int) -> list[dict[str, object]]:
         mega = path.stat().st_size / MEGA
         ours, loops = [], []
         for _ in range(rounds):
-            ours.append(child("ingest", path, fresh("ingest")))
-            loops.append(child("loop", path, fresh("loop.parquet")))
+            ours.append(child("ingest", path, fresh("ingest"))[0])
+            loops.append(child("loop", path, fresh("loop.parquet"))[0])
             same(BUILD / "out" / "ingest", BUILD / "out" / "loop.parquet")
         seconds[kind] = ours
         if kind != "prefixed":
@@ -113,7 +100,7 @@ def logs(size: int, rounds: int) -> list[dict[str, object]]:
     found.append(entry("prefixed_vs_dense", ratios, "×"))
     dense = inputs.log(BUILD, "dense", size)
     part = min(LARK_SLICE, size)
-    taken = [part / MEGA / child("lark", dense, str(part)) for _ in range(rounds)]
+    taken = [part / MEGA / child("lark", dense, str(part))[0] for _ in range(rounds)]
     return [*found, entry("dense_lark_mb_s", taken, "MB/s")]
 
 

@@ -5,7 +5,10 @@ Prints the seconds that it took, imports not counted.
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -48,6 +51,25 @@ def lark(path: str, size: str) -> float:
             record = line[line.index("iteration") :]
             parse_line("megatron_iteration", "iteration_line", record, Span(path, number))
     return time.perf_counter() - began
+
+
+def whole(ends: str, *command: str) -> str:
+    """Seconds and peak memory (MB) of another process, which may end with one of the codes `ends`.
+
+    This one is small: what the system counts as the peak of a process begins with its parent's.
+    """
+    # into a file: grep stops at its first find where nobody can see the others
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        began = time.perf_counter()
+        running = subprocess.Popen(command, stdout=out, stderr=err)
+        _, status, used = os.wait4(running.pid, 0)
+        seconds = time.perf_counter() - began
+        running.returncode = os.waitstatus_to_exitcode(status)
+        err.seek(0)
+        if str(running.returncode) not in ends.split(","):
+            raise SystemExit(f"{command}: {running.returncode}: {err.read().decode()[-500:]}")
+    scale = 1 if sys.platform == "darwin" else 1024
+    return f"{seconds} {used.ru_maxrss * scale / 1e6}"
 
 
 if __name__ == "__main__":
