@@ -101,7 +101,8 @@ class Block:
         data = b"\n".join([self.data[a:b] for a, b in zip(starts, ends, strict=True)])
         if self.first == 1 and which[0]:
             data = data.removeprefix(_MARK)
-        numbers = pl.Series("line", np.flatnonzero(which) + self.first, dtype=pl.UInt32)
+        # a list: with an array polars imports what knows masked ones
+        numbers = pl.Series("line", (np.flatnonzero(which) + self.first).tolist(), dtype=pl.UInt32)
         return _texts(data + b"\n").with_columns(numbers).select("line", self._clean())
 
     def _clean(self) -> pl.Expr:

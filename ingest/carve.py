@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
-import numpy as np
 import polars as pl
 from assay.ingest.parse import terminal
 from assay.ingest.source import Source
@@ -130,7 +129,7 @@ def candidates(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
     lines = lines.select("line", "text")
     if fmt.lines == "document":
         return lines if opening(lines["text"], fmt) else lines.clear()
-    held = pl.Series(np.isin(lines["line"].to_numpy(), begun(lines, fmt)["line"].to_numpy()))
+    held = lines["line"].is_in(begun(lines, fmt)["line"].implode())
     if not held.any():
         return lines.clear()
     for head, reach in fmt.reach.items():

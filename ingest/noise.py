@@ -78,7 +78,8 @@ def blank(block: Block, at: npt.NDArray[np.int64], texts: pl.Series) -> npt.NDAr
     something = stops > block.starts[at]
     found = ~something
     doubtful = np.flatnonzero(something & _MAY_END_EMPTY[block.codes[stops - 1]])
-    found[doubtful] = texts.gather(doubtful).str.contains(in_ascii(prefix_pattern() + "$"))
+    # a list: with an array polars imports what knows masked ones
+    found[doubtful] = texts.gather(doubtful.tolist()).str.contains(in_ascii(prefix_pattern() + "$"))
     return found
 
 

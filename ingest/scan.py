@@ -229,7 +229,7 @@ class _Scanner:
         for fmt in self.single:
             more = begins(fmt, freed)
             every = {
-                head: np.union1d(lines, more[head])
+                head: np.union1d(lines, more[head]) if len(more[head]) else lines
                 for head, lines in sifted.begins[fmt.name].items()
             }
             if self.keep == "some":

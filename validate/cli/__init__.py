@@ -20,7 +20,7 @@ def main() -> None:
     from assay.validate.cli import commands
 
     # imports are kept for good: looking for garbage among them is a tenth of the start
-    gc.set_threshold(100_000)
+    gc.set_threshold(250_000)
     asked = sys.argv[1] if len(sys.argv) > 1 and "_ASSAY_COMPLETE" not in os.environ else ""
     commands.of(asked)() if asked in commands.COMMANDS else commands.whole()()
 
