@@ -8,7 +8,7 @@ print at once is no repetition.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 from assay.ingest.rows import SUPERSEDED, BoundRows
@@ -58,8 +58,12 @@ def _twice(
     names = ["host", "rank", first]
     types = dict.fromkeys(names, pl.String)
     rows = [_key(fmt, record)[:3] for record in records]
-    numbers = [_own(each, [first])[first] for each in sorted(printed, key=lambda run: run.first)]
-    if _rising(numbers) and not _among(rows, numbers):
+    ordered = sorted(printed, key=lambda run: run.first)
+
+    def numbers() -> Iterator[pl.Series]:  # one run in memory at a time
+        return (_own(each, [first])[first] for each in ordered)
+
+    if _rising(numbers()) and not (rows and _among(rows, numbers())):
         return None
     parts = [pl.DataFrame(rows, schema=types, orient="row")]
     for each in printed:
@@ -81,7 +85,7 @@ def _column(frame: pl.DataFrame, name: str) -> pl.Expr:
     return pl.col(name) if name in frame.columns else pl.lit(None)
 
 
-def _rising(numbers: Sequence[pl.Series]) -> bool:
+def _rising(numbers: Iterable[pl.Series]) -> bool:
     """Whether numbers rise from row to row, all rows in order: then none comes twice."""
     last = -1
     for each in numbers:
@@ -93,14 +97,14 @@ def _rising(numbers: Sequence[pl.Series]) -> bool:
     return True
 
 
-def _among(rows: Sequence[Key], numbers: Sequence[pl.Series]) -> bool:
+def _among(rows: Sequence[Key], numbers: Iterable[pl.Series]) -> bool:
     """Whether the first field of a row is that of another, or among numbers that rise."""
     said = pl.Series([row[2] for row in rows], dtype=pl.String)
     if said.is_duplicated().any():
         return True
     values = said.cast(pl.Int64, strict=False)
     if values.null_count():
-        return bool(numbers)
+        return True
     return any(values.is_between(each[0], each[-1]).any() and values.is_in(each.implode()).any()
                for each in numbers)  # fmt: skip
 

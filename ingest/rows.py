@@ -37,12 +37,11 @@ class Rows:
     @classmethod
     def of(cls, layout: Layout, frame: pl.DataFrame) -> Rows:
         """Rows in memory; there is at least one."""
-        same = [series.name for series in frame if frame.height > 1 and _alike(series)]
-        line = frame["line"]
-        return cls(
-            layout, frame.drop(same), frame.select(same).head(1).clone(), frame.height,
-            int(line[0]), int(line[-1]),
-        )  # fmt: skip
+        same = [series for series in frame if frame.height > 1 and _alike(series)]
+        # made anew: a slice would keep all of its column
+        alike = pl.DataFrame([pl.Series(s.name, [s[0]], dtype=s.dtype) for s in same])
+        rest, line = frame.drop(alike.columns), frame["line"]
+        return cls(layout, rest, alike, frame.height, int(line[0]), int(line[-1]))
 
     @property
     def own(self) -> pl.DataFrame:
