@@ -20,10 +20,10 @@ report: $(STAMP)
 test: $(TEST)
 	@$(MAKE) --no-print-directory -j3 lint types pytest
 
-# a core for each worker; what the tests of one file share is made once
+# a core for each worker; what the tests of one file share is made once; modules are compiled once
 pytest: $(TEST)
 	@$(COMPILE)
-	POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+	PYTHONDONTWRITEBYTECODE= POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 test-slow: $(TEST)
 	$(BIN)/python -m pytest -m slow
