@@ -35,7 +35,8 @@ _NOTHING = _Line("", 0, 0)
 
 
 Memory = dict[tuple[str, str], int]
-"""By example of a layout and text of a line that names no rank, digits aside: what it is to it."""
+"""By example of a layout and text of a line that names no rank, with a zero for each digit: what
+the line is to the record."""
 
 _MOST = 2**14
 
@@ -134,7 +135,7 @@ class _Below:
         self, records: Positions, below: Positions, said: npt.NDArray[np.int8], odd: Positions
     ) -> None:
         """The verdicts on lines like others before, and on the rest of them as on many."""
-        texts = self._at(below)["text"].str.replace_all("[0-9]+", "0")
+        texts = self._at(below)["text"].str.replace_all("[0-9]", "0")
         alike = (
             pl.DataFrame({"layout": self.layout[records], "text": texts})
             .with_row_index("at")
@@ -214,9 +215,8 @@ class _Below:
 
     def _look_at(self, places: Positions) -> None:
         """Peel the lines at these places, each once."""
-        if (
-            len(places) and places.max() >= self.height - self.shown
-        ):  # one is asked for after another
+        if len(places) and places.max() >= self.height - self.shown:
+            # one of these is asked for after another
             places = np.append(places, np.arange(self.height - self.shown, self.height))
         new = [at for at in np.unique(places).tolist() if at not in self.known]
         some = self._at(new) if new else self.others.clear()

@@ -21,7 +21,7 @@ from assay.ingest.load import accounts, formats_of, read_manifest
 from assay.ingest.parquet import write
 from assay.ingest.pipeline import columns_of
 from assay.ingest.types import Diagnostic, Format, Schema
-from assay.ingest.write import MANIFEST, TABLES, marks, schemas, write_manifest
+from assay.ingest.write import MANIFEST, PARTS, TABLES, marks, schemas, write_manifest
 
 
 @dataclass(frozen=True)
@@ -121,13 +121,17 @@ def _write(
     path: Path,
     known: Mapping[str, Schema],
 ) -> None:
-    """Put the pieces into one file; a file that holds them alone, in order, is that file."""
+    """Put the pieces into one file; a part's file that holds them alone, in order, is that file.
+
+    A file of another ingested folder stays its own, and may be of an earlier version.
+    """
     schema = _schema(name, parts, known)
     joined = _joined(pieces)
     if len(joined) == 1:
         (file, offset, rows), *_ = joined
         same = list(pl.read_parquet_schema(file)) == list(schema)
-        if same and offset == 0 and rows == _height(file):
+        ours = file.is_relative_to(path.parent / PARTS)
+        if ours and same and offset == 0 and rows == _height(file):
             _also(file, path)
             return
     write(_frames(joined, list(schema)), schema, path, marks(name, known.get(name)))

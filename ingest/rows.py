@@ -91,8 +91,9 @@ def _alike(series: pl.Series) -> bool:
     """Whether all values are one, as far as that is quickly told."""
     if series.name == "line" or series.null_count():
         return False
-    if series.dtype.is_numeric():
-        return bool(series[0] == series[-1]) and bool(series.min() == series.max())
+    if series.dtype.is_numeric():  # bit for bit: neither NaN nor the sign of zero is lost
+        bits = series.to_numpy().view(f"u{series.to_numpy().itemsize}")
+        return bool((bits == bits[0]).all())
     return series.name == "source"
 
 

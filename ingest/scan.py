@@ -155,7 +155,11 @@ class _Scanner:
         left = self._left(sifted, mine)
         if self.keep == "some":
             left |= sifted.states & ~mine
-            self.rest += counted(sifted, ~left & ~mine)
+            refused = np.isin(
+                np.arange(block.height) + block.first,
+                [fault.span.line for fault in self.source.refused],
+            )
+            self.rest += counted(sifted, ~(left | mine | refused))
         kept = block.some(left)
         if kept.height and not block.plain:
             self.spelled.update((line, block.raw(line)) for line in kept["line"])

@@ -173,7 +173,7 @@ class CellLayout:
     line may be a part of it ("joins"), is passed over ("passed"), or ends it ("ends"). Blank lines
     and those of other ranks are passed over and never asked for. A line in which `may_go_on` of the
     record's text (polars' syntax) is not found ends it for certain. Neither may depend on which
-    digits stand where there are some, or how many.
+    digits stand where there are some.
     """
 
     separator: str

@@ -140,6 +140,14 @@ def test_a_piece_that_begins_with_a_label_of_a_rate() -> None:
     assert any("is torn" in remark.message for remark in both(b"".join(lines)).remarks)
 
 
+@pytest.mark.parametrize("odd", ["nan", "-0.0"])
+def test_one_other_value_among_many_is_kept(odd: str) -> None:
+    lines = [f" iteration {at:4}/ 500 | grad norm: 0.0 | lm loss: 2.{at} |" for at in range(99)]
+    lines[50] = lines[50].replace("norm: 0.0", f"norm: {odd}")
+    norms = both("\n".join(lines).encode()).frames["megatron_iteration"]["grad_norm"].to_list()
+    assert [str(norms[at]) for at in (49, 50, 51)] == ["0.0", odd, "0.0"]
+
+
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("megatron_*/*.log")), ids=lambda p: p.name)
 def test_fixtures(path: Path) -> None:
     both(path.read_bytes())

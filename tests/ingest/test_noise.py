@@ -17,7 +17,7 @@ from assay.ingest.noise import SUSPICIOUS, interest, may_state, tally
 from assay.ingest.source import Source, source
 
 from ..conftest import FIXTURES
-from .test_engines import agree
+from .test_engines import agree, both
 
 UNITS = (
     "5 TFLOP", "3TiB", "7 GB", "2 s/it", "9secs/it", "1ms/it", "3it/s", "8 tok/s", "7 tokens/s",
@@ -96,6 +96,16 @@ def test_no_statement_is_passed_over() -> None:
 def test_blocks_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_module, "BLOCK", size)
     agree(50, 100, 20)
+
+
+@pytest.mark.parametrize("lines", [[b"", b"words"], [b" iteration 2/ 10 | lm loss: 2.4 |"], []])
+def test_a_line_that_is_too_long_is_counted_once(lines: list[bytes]) -> None:
+    data = b"\n".join([b"words", b"x" * (source_module.MAX_LINE + 1), *lines]) + b"\n"
+    sums = both(data).accounting[0]
+    assert (
+        sums.lines == 2 + len(lines) == sum((sums.claimed, sums.refused, sums.blank, sums.not_ours))
+    )
+    assert sums.refused == 1
 
 
 def unknown(path: Path, lines: int) -> tuple[int, str, int]:
