@@ -12,12 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from assay.ingest.block import Mask, Places
 from assay.ingest.carve import peel, tells_who
 from assay.ingest.layout import Layout
 from assay.ingest.noise import ENDS_EMPTY
 from assay.ingest.types import CellLayout
-
-Positions = npt.NDArray[np.int64]
 
 _ENDS, _PASSED, _JOINS = 0, 1, 2
 _CODES = {"ends": _ENDS, "passed": _PASSED, "joins": _JOINS}
@@ -86,12 +85,12 @@ class _Below:
         self.first, self.height = lines.start, len(lines)
         self.layouts = [layout for layout, _ in rows]
         self.layout = np.full(self.height, -1, dtype=np.int16)
-        self.who: dict[str, Positions] = {}
+        self.who: dict[str, Places] = {}
         self.codes: dict[str, dict[str, int]] = {}
         places = [frame["line"].to_numpy().astype(np.int64) - self.first for _, frame in rows]
         for at, place in enumerate(places):
             self.layout[place] = at
-        self.records: Positions = np.flatnonzero(self.layout >= 0)
+        self.records: Places = np.flatnonzero(self.layout >= 0)
         for name in ("host", "rank"):
             self._tell_apart(name, places, [frame for _, frame in rows])
         self.asked = np.full(self.height, -1, dtype=np.int8)  # whether a line is uncertain
@@ -99,7 +98,7 @@ class _Below:
         self.pairs: dict[tuple[int, int], int] = {}
 
     def _tell_apart(
-        self, name: str, places: Sequence[Positions], frames: Sequence[pl.DataFrame]
+        self, name: str, places: Sequence[Places], frames: Sequence[pl.DataFrame]
     ) -> None:
         """A number for each host or rank; 0 where a line names none."""
         there = [frame[name] for frame in frames if name in frame.columns]
@@ -113,7 +112,7 @@ class _Below:
                 )
                 self.who[name][place] = codes.to_numpy()
 
-    def verdicts(self, records: Positions, below: Positions) -> npt.NDArray[np.int8]:
+    def verdicts(self, records: Places, below: Places) -> npt.NDArray[np.int8]:
         """What each line of `below` is to the record at the same place in `records`."""
         said = np.zeros(len(records), dtype=np.int8)
         fast = self.layout[below] >= 0
@@ -132,7 +131,7 @@ class _Below:
         return said
 
     def _recall(
-        self, records: Positions, below: Positions, said: npt.NDArray[np.int8], odd: Positions
+        self, records: Places, below: Places, said: npt.NDArray[np.int8], odd: Places
     ) -> None:
         """The verdicts on lines like others before, and on the rest of them as on many."""
         texts = self._at(below)["text"].str.replace_all("[0-9]", "0")
@@ -157,7 +156,7 @@ class _Below:
                 self.memory[key] = int(said[odd[first]])
 
     def _find_out(
-        self, records: Positions, below: Positions, said: npt.NDArray[np.int8], odd: Positions
+        self, records: Places, below: Places, said: npt.NDArray[np.int8], odd: Places
     ) -> None:
         """Put the verdicts on lines that hold no row into `said`, at the places `odd`."""
         uncertain = self._uncertain(below)
@@ -170,7 +169,7 @@ class _Below:
         ]
         said[odd] = verdicts
 
-    def _uncertain(self, places: Positions) -> npt.NDArray[np.bool_]:
+    def _uncertain(self, places: Places) -> Mask:
         """Lines that do not end a record for certain: blank ones, other ranks', pieces."""
         if self.cells.may_go_on is None or not len(places):
             return np.ones(len(places), np.bool_)
@@ -183,7 +182,7 @@ class _Below:
             known = sorted({self.cells.may_go_on(layout.example) for layout in self.layouts})
             pattern = "|".join([ENDS_EMPTY, "\r", tells_who(), *known])
             self.asked[new] = self._at(new)["text"].str.contains(pattern).to_numpy()
-        uncertain: npt.NDArray[np.bool_] = self.asked[places] == 1
+        uncertain: Mask = self.asked[places] == 1
         return uncertain
 
     def _at(self, places: npt.ArrayLike) -> pl.DataFrame:
@@ -213,7 +212,7 @@ class _Below:
             return _PASSED
         return self._asked(self.layouts[self.layout[record]].example, line.text)
 
-    def _look_at(self, places: Positions) -> None:
+    def _look_at(self, places: Places) -> None:
         """Peel the lines at these places, each once."""
         if len(places) and places.max() >= self.height - self.shown:
             # one of these is asked for after another

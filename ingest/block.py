@@ -13,6 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+Mask = npt.NDArray[np.bool_]
+"""A truth for each line of a block, or for each of some rows."""
+Places = npt.NDArray[np.int64]
+"""Positions of lines in their block, from 0."""
+
 _SHOWN = 12  # lines shown of what comes behind a block
 _ESCAPES = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\x00"
 _MARK = b"\xef\xbb\xbf"
@@ -35,13 +40,13 @@ class Block:
         return np.frombuffer(self.data, np.uint8)
 
     @cached_property
-    def _ends(self) -> npt.NDArray[np.int64]:
+    def _ends(self) -> Places:
         """Where each line ends: its line feed, or the end of the input."""
         ends = np.flatnonzero(self.codes == _FEED)
         return ends if self.data.endswith(b"\n") else np.append(ends, len(self.data))
 
     @cached_property
-    def starts(self) -> npt.NDArray[np.int64]:
+    def starts(self) -> Places:
         """Where each line begins."""
         starts = np.empty_like(self._ends)
         starts[0] = 0
@@ -49,11 +54,11 @@ class Block:
         return starts
 
     @cached_property
-    def stops(self) -> npt.NDArray[np.int64]:
+    def stops(self) -> Places:
         """Where the text of each line ends, a carriage return before the line feed not counted."""
         if b"\r" not in self.data:
             return self._ends
-        stops: npt.NDArray[np.int64] = self._ends - (self.codes[self._ends - 1] == _RETURN)
+        stops: Places = self._ends - (self.codes[self._ends - 1] == _RETURN)
         return np.maximum(stops, self.starts)
 
     @property
@@ -62,7 +67,7 @@ class Block:
         return len(self._ends)
 
     @property
-    def widths(self) -> npt.NDArray[np.int64]:
+    def widths(self) -> Places:
         """Bytes of each line, without its line feed."""
         return self._ends - self.starts
 
@@ -88,7 +93,7 @@ class Block:
         texts = _texts(whole).with_row_index("line", offset=self.first + self.height)
         return texts.select("line", _clean(whole))
 
-    def some(self, which: npt.NDArray[np.bool_]) -> pl.DataFrame:
+    def some(self, which: Mask) -> pl.DataFrame:
         """The lines that are meant, as `lines` has them."""
         if which.all():
             return self.lines

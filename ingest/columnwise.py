@@ -13,10 +13,14 @@ from functools import cached_property
 
 import polars as pl
 from assay.ingest.accept import OTHER, accept, complete
-from assay.ingest.layout import Layout, learn, proven, split
+from assay.ingest.layout import Layout, learn, proven
 from assay.ingest.shapes import Shapes
 from assay.ingest.source import Source
+from assay.ingest.split import split
 from assay.ingest.types import Format
+
+Found = list[tuple[Layout, pl.DataFrame]]
+"""Rows by layout."""
 
 MOST_LAYOUTS = 256
 """Layouts kept of one input; a log has a handful."""
@@ -39,13 +43,13 @@ class Columnwise:
         """The spellings of these layouts that are read from bytes."""
         return Shapes(self.fmt, self.source.name)
 
-    def read(self, hits: pl.DataFrame) -> list[tuple[Layout, pl.DataFrame]]:
+    def read(self, hits: pl.DataFrame) -> Found:
         """The rows among `hits` (line and text) by layout."""
         held = hits.filter(pl.col("text").str.contains_any(list(self.fmt.heads)))
         found = [(layout, self._accepted(layout, raw)) for layout, raw in self._split(held)]
         return [(layout, frame) for layout, frame in found if frame.height]
 
-    def _split(self, rest: pl.DataFrame) -> list[tuple[Layout, pl.DataFrame]]:
+    def _split(self, rest: pl.DataFrame) -> Found:
         """Raw frames by layout; a new layout is learnt from the first line that has none."""
         assert self.fmt.cells is not None
         count = pl.col("text").str.count_matches(self.fmt.cells.separator, literal=True)

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from assay.ingest.block import Mask
 from assay.ingest.numbers import FIXED
 from assay.ingest.schema import FieldSpec
 
 Bytes = npt.NDArray[np.uint8]
-Mask = npt.NDArray[np.bool_]
 
 PAD = 8
 """Bytes before each row, so that eight can be read that end anywhere."""

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
-from assay.ingest.block import Block
+from assay.ingest.block import Block, Mask, Places
 from assay.ingest.carve import headings, in_ascii, openings, prefix_pattern
 from assay.ingest.formats.configuration import Configuration
 from assay.ingest.schema import labelled, without_html
@@ -70,7 +69,7 @@ def suspicious(texts: pl.Series, *, plain: bool = False) -> tuple[pl.Series, pl.
     return empty, found.scatter(at, sure.scatter(odd, pl.Series(asked, dtype=pl.Boolean)))
 
 
-def blank(block: Block, at: npt.NDArray[np.int64], texts: pl.Series) -> npt.NDArray[np.bool_]:
+def blank(block: Block, at: Places, texts: pl.Series) -> Mask:
     """Which of those lines of a block are blank; `texts` are theirs."""
     if not block.plain:
         return _empty(texts).to_numpy()

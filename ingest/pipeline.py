@@ -6,8 +6,8 @@ here knows a format; formats are data and a fold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
@@ -31,14 +31,13 @@ from assay.ingest.bound_rows import (
 )
 from assay.ingest.carve import candidates, peel, region
 from assay.ingest.context import read_context
-from assay.ingest.noise import Tally, tally
+from assay.ingest.ledger import Ledger, account
 from assay.ingest.repeats import superseded
 from assay.ingest.rows import BoundRows, Rows, Stream, full
 from assay.ingest.scan import Engine, Scan, scan
 from assay.ingest.schema import fields
 from assay.ingest.source import Source
 from assay.ingest.types import (
-    Accounting,
     Cell,
     Code,
     Diagnostic,
@@ -51,18 +50,6 @@ from assay.ingest.types import (
     Schema,
     Span,
 )
-
-
-@dataclass
-class Ledger:
-    """What became of each line of one source."""
-
-    claimed: dict[int, str] = field(default_factory=dict)  # line → format
-    refused: dict[int, str] = field(default_factory=dict)
-    blank: set[int] = field(default_factory=set)
-    parts: set[tuple[int, int]] = field(default_factory=set)  # of lines that formats share
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    remarks: list[Diagnostic] = field(default_factory=list)
 
 
 @dataclass
@@ -97,7 +84,7 @@ def carved(
     formats: Sequence[Format],
     assumed: Mapping[str, Cell] | None = None,
     *,
-    engine: Engine = "cells",
+    engine: Engine = "auto",
     spool: Path | None = None,
 ) -> Carved:
     """Everything about one source but types and checks of the records that folds gave."""
@@ -367,43 +354,6 @@ def _places(records: Sequence[Record]) -> Place:
         return (cell.line, cell.column) if cell and own else None
 
     return place
-
-
-def account(source: Source, found: Scan, ledger: Ledger) -> Accounting:
-    # a line of several parts, at carriage returns, is what the worst of them is
-    refused = ledger.refused.keys()
-    claimed = ledger.claimed.keys() - refused
-    filler = ledger.blank - claimed - refused
-    spoken = refused | claimed | filler | found.read
-    sums = found.rest + _unspoken(found.lines, spoken)
-    return Accounting(
-        source=source.name,
-        sha256=source.sha256,
-        lines=source.height,
-        claimed=len(claimed) + (0 if found.met else found.taken),
-        refused=len(refused),
-        blank=len(filler) + sums.blank,
-        not_ours=sums.not_ours,
-        suspicious=tuple(sorted(sums.suspicious)),
-    )
-
-
-def _unspoken(lines: pl.DataFrame, spoken: Set[int]) -> Tally:
-    """What the lines are of which nothing has been said."""
-    if lines.height > SHORT:
-        return tally(lines.filter(~pl.col("line").is_in(sorted(spoken))))
-    pairs = zip(lines["line"].to_list(), lines["text"].to_list(), strict=True)
-    rest = [(line, text) for line, text in pairs if line not in spoken]
-    told = [(line, text) for line, text in rest if text]  # what is empty need not be asked
-    if not told:
-        return Tally(blank=len(rest))
-    return Tally(blank=len(rest) - len(told)) + tally(
-        pl.DataFrame(told, schema=lines.schema, orient="row")
-    )
-
-
-SHORT = 10_000
-"""Lines up to which a loop is faster than queries."""
 
 
 def columns_of(schema: Schema) -> list[str]:

@@ -17,24 +17,13 @@ import numpy as np
 import polars as pl
 from assay.ingest.ahead import ahead
 from assay.ingest.below import Memory, open_ended
-from assay.ingest.block import Block
+from assay.ingest.block import Block, Mask, Places
 from assay.ingest.carve import begun, opening
-from assay.ingest.columnwise import Columnwise
+from assay.ingest.columnwise import Columnwise, Found
 from assay.ingest.layout import Layout
 from assay.ingest.noise import Tally
 from assay.ingest.rows import Rows
-from assay.ingest.sift import (
-    FEW,
-    Begins,
-    Found,
-    Mask,
-    Places,
-    Sieve,
-    Sifted,
-    begins,
-    positions,
-    where,
-)
+from assay.ingest.sift import FEW, Begins, Sieve, Sifted, begins, positions, where
 from assay.ingest.source import Source
 from assay.ingest.types import Format, Region
 

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from assay.ingest.digits import MOST_DIGITS, Bytes, Mask, Number, behind_blanks, number_at
+from assay.ingest.block import Mask
+from assay.ingest.digits import MOST_DIGITS, Bytes, Number, behind_blanks, number_at
 from assay.ingest.layout import CANONICAL, Layout
 from assay.ingest.schema import fields
 from assay.ingest.types import Schema

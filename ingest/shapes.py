@@ -15,25 +15,19 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from assay.ingest.accept import BASE_TYPES, OTHER
-from assay.ingest.block import Block
+from assay.ingest.block import Block, Mask, Places
 from assay.ingest.checks import passes
-from assay.ingest.digits import (
-    PAD,
-    Bytes,
-    Mask,
-    decoded,
-)
-from assay.ingest.layout import Layout, others
+from assay.ingest.digits import PAD, Bytes, decoded
+from assay.ingest.layout import Layout
 from assay.ingest.schema import fields
 from assay.ingest.shape import ZERO, Shape, Text, is_digit, shape_of
+from assay.ingest.split import others
 from assay.ingest.types import Format, Schema
 
 Found = list[tuple[Layout, pl.DataFrame]]
 Same = Mapping[str, float]  # columns of one value
-Places = npt.NDArray[np.int64]
 
 MOST = 128
 """Shapes kept of one input; beyond, columns are split by their separators."""

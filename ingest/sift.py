@@ -12,20 +12,16 @@ from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
-from assay.ingest.block import Block
+from assay.ingest.block import Block, Mask, Places
 from assay.ingest.carve import begun, openings
-from assay.ingest.columnwise import Columnwise
+from assay.ingest.columnwise import Columnwise, Found
 from assay.ingest.layout import Layout
 from assay.ingest.noise import blank, fitting, interest, may_state, suspicious
 from assay.ingest.source import Source
 from assay.ingest.types import Format
 
-Mask = npt.NDArray[np.bool_]  # a truth for each line of a block
-Places = npt.NDArray[np.int64]
 Begins = Mapping[str, Places]  # line numbers by head
-Found = list[tuple[Layout, pl.DataFrame]]
 
 FEW = 300
 """Lines of records that are read one by one sooner than their layouts are learnt."""
@@ -75,7 +71,7 @@ class Sieve:
         worth = rest["text"].str.contains(fitting(self.interest, plain=block.plain))
         some, silent = rest.filter(worth), rest["text"].filter(~worth)
         at = positions(block, rest)
-        where, others = at[worth.to_numpy()], at[~worth.to_numpy()]
+        wanted, others = at[worth.to_numpy()], at[~worth.to_numpy()]
         hits = some.filter(_found(some["text"], self.openings))
 
         def mask(places: Places, held: pl.Series | Mask) -> Mask:
@@ -87,10 +83,10 @@ class Sieve:
         return Sifted(
             block, shaped, known, rest, hits,
             begins={fmt.name: begins(fmt, hits) for fmt in self.single},
-            papers=mask(where, _found(some["text"], self.papers)),
-            states=mask(where, may_state(some["text"], plain=block.plain)),
-            blank=mask(where, empty) | mask(others, blank(block, others, silent)),
-            suspicious=mask(where, odd),
+            papers=mask(wanted, _found(some["text"], self.papers)),
+            states=mask(wanted, may_state(some["text"], plain=block.plain)),
+            blank=mask(wanted, empty) | mask(others, blank(block, others, silent)),
+            suspicious=mask(wanted, odd),
         )  # fmt: skip
 
     def _shaped(self, block: Block) -> tuple[dict[str, Found], Mask]:
