@@ -1,6 +1,6 @@
 """What the lines below a record are to it: a part of it, passed over, or its end.
 
-In: rows that were read column by column, and the lines they stand in. Out: the rows whose record
+In: rows that were read column by column, and the block they stand in. Out: the rows whose record
 may go on in the lines below; only the fold of the format can say what becomes of those.
 """
 
@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from assay.ingest.block import Mask, Places
+from assay.ingest.block import Block, Places
 from assay.ingest.carve import peel, tells_who
 from assay.ingest.layout import Layout
-from assay.ingest.noise import ENDS_EMPTY
+from assay.ingest.noise import ENDS_EMPTY, fitting
 from assay.ingest.types import CellLayout
 
-_ENDS, _PASSED, _JOINS = 0, 1, 2
+_ENDS, _PASSED, _JOINS, _UNKNOWN = 0, 1, 2, -1
 _CODES = {"ends": _ENDS, "passed": _PASSED, "joins": _JOINS}
 
 
@@ -30,70 +30,70 @@ class _Line(NamedTuple):
     rank: int
 
 
-_NOTHING = _Line("", 0, 0)
-
-
-Memory = dict[tuple[str, str], int]
-"""By example of a layout and text of a line that names no rank, with a zero for each digit: what
-the line is to the record."""
+Memory = dict[tuple[str, bytes], int]
+"""By example of a layout and a line that names no rank, with a zero for each digit: what the line
+is to the record."""
 
 _MOST = 2**14
+_LONGEST = 2**10  # bytes of a line that is remembered
+_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 
 
 def open_ended(
     cells: CellLayout,
-    lines: range,
-    others: pl.DataFrame,
+    block: Block,
     rows: Sequence[tuple[Layout, pl.DataFrame]],
-    shown: int,
     memory: Memory,
 ) -> list[int]:
-    """Line numbers of the rows whose record may go on below.
+    """Line numbers of the rows of a block whose record may go on below.
 
-    `others` (line and text) are those of the lines that hold none of `rows`; a record whose end is
-    not among the lines may go on. The last `shown` lines are behind the rows. `memory` is kept from
-    block to block.
+    A record whose end is neither in the block nor in what is seen of the next one may go on.
+    `memory` is kept from block to block.
     """
-    below = _Below(cells, lines, others, rows, memory)
-    below.shown = shown
-    pending = below.records
+    below = _Below(cells, block, rows, memory)
     found: list[int] = []
-    for distance in range(1, cells.reach + 1):
-        beyond = pending + distance >= len(lines)
-        found += pending[beyond].tolist()
-        pending = pending[~beyond]
-        if not len(pending):
-            break
-        said = below.verdicts(pending, pending + distance)
-        found += pending[said == _JOINS].tolist()
-        pending = pending[said == _PASSED]
-    return [below.first + at for at in found]
+    records, lines = below.records, below.records + 1
+    while len(records):
+        unknown = []
+        while len(records):
+            within = lines - records <= cells.reach
+            beyond = lines >= below.height
+            found += records[within & beyond].tolist()
+            records, lines = records[within & ~beyond], lines[within & ~beyond]
+            said = below.verdicts(records, lines)
+            found += records[said == _JOINS].tolist()
+            unknown.append((records[said == _UNKNOWN], lines[said == _UNKNOWN]))
+            records, lines = records[said == _PASSED], lines[said == _PASSED] + 1
+        # together: one search is for all
+        records, lines = (np.concatenate(each) for each in zip(*unknown, strict=True))
+        said = below.found_out(records, lines)
+        found += records[said == _JOINS].tolist()
+        records, lines = records[said == _PASSED], lines[said == _PASSED] + 1
+    return [block.first + at for at in found]
 
 
 class _Below:
-    """The lines of one block with what is known of each, by position."""
+    """The lines of a block and those seen of the next one, by place, with what is known of each."""
 
     def __init__(
         self,
         cells: CellLayout,
-        lines: range,
-        others: pl.DataFrame,
+        block: Block,
         rows: Sequence[tuple[Layout, pl.DataFrame]],
         memory: Memory,
     ) -> None:
-        self.cells, self.others, self.memory, self.shown = cells, others, memory, 0
-        self.first, self.height = lines.start, len(lines)
+        self.cells, self.block, self.memory = cells, block, memory
+        self.height = block.height + len(block.behind)
         self.layouts = [layout for layout, _ in rows]
         self.layout = np.full(self.height, -1, dtype=np.int16)
         self.who: dict[str, Places] = {}
         self.codes: dict[str, dict[str, int]] = {}
-        places = [frame["line"].to_numpy().astype(np.int64) - self.first for _, frame in rows]
+        places = [frame["line"].to_numpy().astype(np.int64) - block.first for _, frame in rows]
         for at, place in enumerate(places):
             self.layout[place] = at
         self.records: Places = np.flatnonzero(self.layout >= 0)
         for name in ("host", "rank"):
             self._tell_apart(name, places, [frame for _, frame in rows])
-        self.asked = np.full(self.height, -1, dtype=np.int8)  # whether a line is uncertain
         self.known: dict[int, _Line] = {}
         self.pairs: dict[tuple[int, int], int] = {}
 
@@ -126,69 +126,72 @@ class _Below:
             mine, theirs = self.who[name][records], self.who[name][below]
             said[fast & (theirs != 0) & (theirs != mine)] = _PASSED
         odd = np.flatnonzero(~fast)
-        if len(odd):
-            self._recall(records[odd], below[odd], said, odd)
+        said[odd] = [self.memory.get(key, _UNKNOWN) for key in self._keys(records[odd], below[odd])]
         return said
 
-    def _recall(
-        self, records: Places, below: Places, said: npt.NDArray[np.int8], odd: Places
-    ) -> None:
-        """The verdicts on lines like others before, and on the rest of them as on many."""
-        texts = self._at(below)["text"].str.replace_all("[0-9]", "0")
-        alike = (
-            pl.DataFrame({"layout": self.layout[records], "text": texts})
-            .with_row_index("at")
-            .group_by("layout", "text", maintain_order=True)
-            .agg("at")
-        )
-        keys = [(self.layouts[n].example, text) for n, text in alike["layout", "text"].iter_rows()]
-        held = [self.memory.get(key, -1) for key in keys]
-        sizes, places = alike["at"].list.len().to_numpy(), alike["at"].explode().to_numpy()
-        said[odd[places]] = np.repeat(np.array(held, np.int8), sizes)
-        new = np.sort(places[np.repeat(np.array(held) < 0, sizes)])
-        if not len(new):
-            return
-        self._find_out(records[new], below[new], said, odd[new])
-        for key, (first, *_), verdict in zip(keys, alike["at"].to_list(), held, strict=True):
-            line = self.known.get(int(below[first]))
-            nobody = line is None or (line.text is not None and (line.host, line.rank) == (0, 0))
-            if verdict < 0 and nobody and len(self.memory) < _MOST:
-                self.memory[key] = int(said[odd[first]])
+    def _keys(self, records: Places, below: Places) -> list[tuple[str, bytes]]:
+        """Under what the verdicts on lines that hold no row are remembered.
 
-    def _find_out(
-        self, records: Places, below: Places, said: npt.NDArray[np.int8], odd: Places
-    ) -> None:
-        """Put the verdicts on lines that hold no row into `said`, at the places `odd`."""
-        uncertain = self._uncertain(below)
-        self._look_at(below[uncertain])
-        verdicts = [
-            self._verdict(record, line) if asked else _ENDS
-            for record, line, asked in zip(
-                records.tolist(), below.tolist(), uncertain.tolist(), strict=True
+        A few bytes are looked up sooner than columns of them are put together.
+        """
+        examples = [layout.example for layout in self.layouts]
+        lines = [line.translate(_ZEROS) for line in self._spelled(below)]
+        return [
+            (examples[at], line)
+            for at, line in zip(self.layout[records].tolist(), lines, strict=True)
+        ]
+
+    def _spelled(self, places: Places) -> list[bytes]:
+        """The lines at these places, in order, as they stand on disk."""
+        block = self.block
+        height = block.height
+        inside = np.minimum(places, height - 1)
+        starts, stops = block.starts[inside].tolist(), block.stops[inside].tolist()
+        return [
+            block.data[start:stop] if at < height else block.behind[at - height]
+            for at, start, stop in zip(places.tolist(), starts, stops, strict=True)
+        ]
+
+    def found_out(self, records: Places, below: Places) -> npt.NDArray[np.int8]:
+        """The verdicts on lines of which nothing is known; they are remembered."""
+        if not len(records):
+            return np.zeros(0, np.int8)
+        places, which = np.unique(below, return_inverse=True)
+        lines = self._at(places)
+        uncertain = self._uncertain(lines["text"])
+        self._look_at(lines.filter(uncertain))
+        asked = uncertain.to_numpy()[which]
+        said = [
+            self._verdict(record, line) if may_go_on else _ENDS
+            for record, line, may_go_on in zip(
+                records.tolist(), below.tolist(), asked.tolist(), strict=True
             )
         ]
-        said[odd] = verdicts
+        for at, key, verdict in zip(below.tolist(), self._keys(records, below), said, strict=True):
+            line = self.known.get(at)
+            nobody = line is None or (line.text is not None and (line.host, line.rank) == (0, 0))
+            if nobody and len(key[1]) <= _LONGEST and len(self.memory) < _MOST:
+                self.memory[key] = verdict
+        return np.array(said, np.int8)
 
-    def _uncertain(self, places: Places) -> Mask:
+    def _at(self, places: Places) -> pl.DataFrame:
+        """The lines at these places, in order: line and text."""
+        which = np.zeros(self.height, np.bool_)
+        which[places] = True
+        inside, beyond = which[: self.block.height], which[self.block.height :]
+        some = self.block.some(inside)
+        if not beyond.any():
+            return some
+        return pl.concat([some, self.block.following.filter(pl.Series(beyond))])
+
+    def _uncertain(self, texts: pl.Series) -> pl.Series:
         """Lines that do not end a record for certain: blank ones, other ranks', pieces."""
-        if self.cells.may_go_on is None or not len(places):
-            return np.ones(len(places), np.bool_)
-        if (self.asked[places] < 0).any():
-            ahead = places
-            if (self.asked >= 0).any():  # those that are left may ask on: one search is for all
-                ahead = np.unique(places[:, None] + np.arange(self.cells.reach))
-                ahead = ahead[ahead < self.height]
-            new = ahead[(self.asked[ahead] < 0) & (self.layout[ahead] < 0)]
-            known = sorted({self.cells.may_go_on(layout.example) for layout in self.layouts})
-            pattern = "|".join([ENDS_EMPTY, "\r", tells_who(), *known])
-            self.asked[new] = self._at(new)["text"].str.contains(pattern).to_numpy()
-        uncertain: Mask = self.asked[places] == 1
-        return uncertain
-
-    def _at(self, places: npt.ArrayLike) -> pl.DataFrame:
-        """The lines at these places, which hold no row."""
-        numbers = pl.Series(np.asarray(places, np.int64) + self.first, dtype=pl.UInt32)
-        return self.others[self.others["line"].search_sorted(numbers)].select("line", "text")
+        if self.cells.may_go_on is None:
+            return pl.repeat(value=True, n=len(texts), eager=True)
+        known = sorted({self.cells.may_go_on(layout.example) for layout in self.layouts})
+        pattern = "|".join([ENDS_EMPTY, "\r", tells_who(), *known])
+        plain = self.block.plain and self.block.after.isascii()
+        return texts.str.contains(fitting(pattern, plain=plain))
 
     def _pair(self, record: int, below: int) -> int:
         """The verdict on a line of one layout below a record of another, ranks aside."""
@@ -212,24 +215,22 @@ class _Below:
             return _PASSED
         return self._asked(self.layouts[self.layout[record]].example, line.text)
 
-    def _look_at(self, places: Places) -> None:
-        """Peel the lines at these places, each once."""
-        if len(places) and places.max() >= self.height - self.shown:
-            # one of these is asked for after another
-            places = np.append(places, np.arange(self.height - self.shown, self.height))
-        new = [at for at in np.unique(places).tolist() if at not in self.known]
-        some = self._at(new) if new else self.others.clear()
-        empty = some["text"] == ""
-        self.known.update((line - self.first, _NOTHING) for line in some["line"].filter(empty))
-        some = some.filter(~empty)
-        if some.is_empty():
+    def _look_at(self, lines: pl.DataFrame) -> None:
+        """Peel these lines; a blank one is nothing."""
+        first, empty = self.block.first, lines["text"] == ""
+        self.known.update((line - first, _NOTHING) for line in lines["line"].filter(empty))
+        lines = lines.filter(~empty & ~lines["line"].is_in([at + first for at in self.known]))
+        if lines.is_empty():
             return
-        parts = peel(some, glued=True)
+        parts = peel(lines, glued=True)
         for line, text, host, rank in parts.select("line", "text", "host", "rank").iter_rows():
-            at = line - self.first
+            at = line - first
             several = at in self.known
             self.known[at] = _Line(
                 None if several else text.strip(),
                 self.codes["host"].get(host, -1) if host else 0,
                 self.codes["rank"].get(rank, -1) if rank else 0,
             )
+
+
+_NOTHING = _Line("", 0, 0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,9 @@ Mask = npt.NDArray[np.bool_]
 """A truth for each line of a block, or for each of some rows."""
 Places = npt.NDArray[np.int64]
 """Positions of lines in their block, from 0."""
+
+_FEW = 2**18
+"""Bytes of lines that Python cuts sooner than polars begins to."""
 
 _SHOWN = 12  # lines shown of what comes behind a block
 _ESCAPES = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\x00"
@@ -56,7 +60,7 @@ class Block:
     @cached_property
     def stops(self) -> Places:
         """Where the text of each line ends, a carriage return before the line feed not counted."""
-        if b"\r" not in self.data:
+        if not self._odd.returns:
             return self._ends
         stops: Places = self._ends - (self.codes[self._ends - 1] == _RETURN)
         return np.maximum(stops, self.starts)
@@ -74,33 +78,52 @@ class Block:
     @cached_property
     def plain(self) -> bool:
         """Whether the text of each line is the line as it stands on disk."""
-        odd = any(each in self.data for each in (b"\r", b"\x1b", b"\x00"))
-        return self.data.isascii() and not odd
+        return self.ascii and not any(self._odd)
+
+    @cached_property
+    def ascii(self) -> bool:
+        """Whether all bytes are ASCII."""
+        return self.data.isascii()
+
+    @cached_property
+    def _odd(self) -> _Odd:
+        return _Odd.of(self.data)
 
     @cached_property
     def lines(self) -> pl.DataFrame:
         """Every line: columns line (UInt32, from 1) and text, without what a terminal takes out."""
         data = self.data.removeprefix(_MARK) if self.first == 1 else self.data
-        texts = _texts(data).with_row_index("line", offset=self.first)
+        texts = (
+            _texts(data, ascii=self.ascii)
+            .to_frame("text")
+            .with_row_index("line", offset=self.first)
+        )
         return texts.select("line", self._clean())
 
     @cached_property
+    def behind(self) -> list[bytes]:
+        """The first whole lines behind the block, as they stand on disk."""
+        return self.after.split(b"\n", _SHOWN)[:-1]
+
+    @cached_property
     def following(self) -> pl.DataFrame:
-        """The first whole lines behind the block, as `lines` has them."""
-        whole = b"".join(each + b"\n" for each in self.after.split(b"\n", _SHOWN)[:-1])
+        """The same, as `lines` has them."""
+        whole = b"".join(each + b"\n" for each in self.behind)
         if not whole:
             return pl.DataFrame(schema={"line": pl.UInt32, **_TEXT})
-        texts = _texts(whole).with_row_index("line", offset=self.first + self.height)
-        return texts.select("line", _clean(whole))
+        texts = _texts(whole, ascii=whole.isascii()).to_frame("text")
+        numbered = texts.with_row_index("line", offset=self.first + self.height)
+        return numbered.select("line", _Odd.of(whole).taken_out())
 
     def some(self, which: Mask) -> pl.DataFrame:
         """The lines that are meant, as `lines` has them."""
-        if which.all():
+        count = np.count_nonzero(which)
+        if count == self.height:
             return self.lines
-        if which.mean() > 0.5:
-            return self.lines.filter(pl.Series(which))
-        if not which.any():
+        if not count:
             return pl.DataFrame(schema={"line": pl.UInt32, **_TEXT})
+        if count > self.height / 2 or "lines" in vars(self):  # made already, or soon enough
+            return self.lines.filter(pl.Series(which))
         edges = np.flatnonzero(np.diff(which, prepend=False, append=False))
         starts, ends = self.starts[edges[::2]].tolist(), self._ends[edges[1::2] - 1].tolist()
         data = b"\n".join([self.data[a:b] for a, b in zip(starts, ends, strict=True)])
@@ -108,10 +131,11 @@ class Block:
             data = data.removeprefix(_MARK)
         # a list: with an array polars imports what knows masked ones
         numbers = pl.Series("line", (np.flatnonzero(which) + self.first).tolist(), dtype=pl.UInt32)
-        return _texts(data + b"\n").with_columns(numbers).select("line", self._clean())
+        texts = _texts(data + b"\n", ascii=self.ascii).to_frame("text")
+        return texts.with_columns(numbers).select("line", self._clean())
 
     def _clean(self) -> pl.Expr:
-        clean = _clean(self.data)
+        clean = self._odd.taken_out()
         if self.long:
             long = pl.col("line").is_in(sorted(self.long))
             clean = pl.when(long).then(pl.lit("")).otherwise(clean).alias("text")
@@ -123,17 +147,31 @@ class Block:
         return self.data[self.starts[at] : self._ends[at]]
 
 
-def _texts(data: bytes) -> pl.DataFrame:
+class _Odd(NamedTuple):
+    """What there is among lines that a terminal would not show."""
+
+    returns: bool
+    escapes: bool
+
+    @classmethod
+    def of(cls, data: bytes) -> _Odd:
+        """What there is in `data`."""
+        return cls(b"\r" in data, b"\x1b" in data or b"\x00" in data)
+
+    def taken_out(self) -> pl.Expr:
+        """The text without it, but for carriage returns inside."""
+        clean = pl.col("text")
+        if self.returns:
+            clean = clean.str.strip_chars_end("\r")
+        if self.escapes:
+            clean = clean.str.replace_all(_ESCAPES, "")
+        return clean
+
+
+def _texts(data: bytes, *, ascii: bool) -> pl.Series:
     """Whole lines as text; bytes that are not UTF-8 are replaced."""
-    text = data if data.isascii() else data.decode("utf-8", "replace").encode()
-    return pl.read_lines(text, name="text")
-
-
-def _clean(data: bytes) -> pl.Expr:
-    """Lines of `data` without what a terminal takes out."""
-    clean = pl.col("text")
-    if b"\r" in data:
-        clean = clean.str.strip_chars_end("\r")
-    if b"\x1b" in data or b"\x00" in data:
-        clean = clean.str.replace_all(_ESCAPES, "")
-    return clean
+    if len(data) <= _FEW:
+        lines = data.decode("utf-8", "replace").removesuffix("\n").split("\n")
+        return pl.Series(lines, dtype=pl.String)
+    text = data if ascii else data.decode("utf-8", "replace").encode()
+    return pl.read_lines(text).to_series()

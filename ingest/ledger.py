@@ -10,7 +10,7 @@ from collections.abc import Set
 from dataclasses import dataclass, field
 
 import polars as pl
-from assay.ingest.noise import Tally, tally
+from assay.ingest.noise import Tally, tally, total
 from assay.ingest.scan import Scan
 from assay.ingest.source import Source
 from assay.ingest.types import Accounting, Diagnostic
@@ -35,7 +35,7 @@ def account(source: Source, found: Scan, ledger: Ledger) -> Accounting:
     claimed = ledger.claimed.keys() - refused
     filler = ledger.blank - claimed - refused
     spoken = refused | claimed | filler | found.read
-    sums = found.rest + _unspoken(found.lines, spoken)
+    sums = total([found.rest, _unspoken(found.lines, spoken)])
     return Accounting(
         source=source.name,
         sha256=source.sha256,
@@ -57,9 +57,8 @@ def _unspoken(lines: pl.DataFrame, spoken: Set[int]) -> Tally:
     told = [(line, text) for line, text in rest if text]  # what is empty need not be asked
     if not told:
         return Tally(blank=len(rest))
-    return Tally(blank=len(rest) - len(told)) + tally(
-        pl.DataFrame(told, schema=lines.schema, orient="row")
-    )
+    others = tally(pl.DataFrame(told, schema=lines.schema, orient="row"))
+    return total([Tally(blank=len(rest) - len(told)), others])
 
 
 SHORT = 10_000

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import polars as pl
-from assay.ingest.block import Block, Mask, Places
+from assay.ingest.block import Block, Mask
 from assay.ingest.carve import headings, in_ascii, openings, prefix_pattern
 from assay.ingest.formats.configuration import Configuration
 from assay.ingest.schema import labelled, without_html
@@ -41,13 +42,14 @@ class Tally:
     not_ours: int = 0
     suspicious: tuple[int, ...] = ()
 
-    def __add__(self, other: Tally) -> Tally:
-        """Both, in the order of their lines."""
-        return Tally(
-            self.blank + other.blank,
-            self.not_ours + other.not_ours,
-            self.suspicious + other.suspicious,
-        )
+
+def total(tallies: Sequence[Tally]) -> Tally:
+    """All of them, in the order of their lines."""
+    return Tally(
+        sum(each.blank for each in tallies),
+        sum(each.not_ours for each in tallies),
+        tuple(chain.from_iterable(each.suspicious for each in tallies)),
+    )
 
 
 def tally(lines: pl.DataFrame) -> Tally:
@@ -69,16 +71,17 @@ def suspicious(texts: pl.Series, *, plain: bool = False) -> tuple[pl.Series, pl.
     return empty, found.scatter(at, sure.scatter(odd, pl.Series(asked, dtype=pl.Boolean)))
 
 
-def blank(block: Block, at: Places, texts: pl.Series) -> Mask:
-    """Which of those lines of a block are blank; `texts` are theirs."""
+def blank(block: Block, which: Mask) -> Mask:
+    """Those of some lines of a block that are blank."""
     if not block.plain:
-        return _empty(texts).to_numpy()
-    stops = block.stops[at]
-    something = stops > block.starts[at]
-    found = ~something
-    doubtful = np.flatnonzero(something & _MAY_END_EMPTY[block.codes[stops - 1]])
-    # a list: with an array polars imports what knows masked ones
-    found[doubtful] = texts.gather(doubtful.tolist()).str.contains(in_ascii(prefix_pattern() + "$"))
+        empty = np.zeros(block.height, np.bool_)
+        empty[which] = _empty(block.some(which)["text"])
+        return empty
+    # what stands before the end of an empty line is the end of another
+    doubtful: Mask = _MAY_END_EMPTY[block.codes[block.stops - 1]] & which
+    found: Mask = doubtful & (block.stops == block.starts)
+    doubtful &= ~found
+    found[doubtful] = block.some(doubtful)["text"].str.contains(in_ascii(prefix_pattern() + "$"))
     return found
 
 

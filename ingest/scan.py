@@ -21,7 +21,7 @@ from assay.ingest.block import Block, Mask, Places
 from assay.ingest.carve import begun, opening
 from assay.ingest.columnwise import Columnwise, Found
 from assay.ingest.layout import Layout
-from assay.ingest.noise import Tally
+from assay.ingest.noise import Tally, total
 from assay.ingest.rows import Rows
 from assay.ingest.sift import FEW, Begins, Sieve, Sifted, begins, positions, where
 from assay.ingest.source import Source
@@ -118,7 +118,7 @@ class _Scanner:
         self.rows: dict[str, list[Rows]] = {}
         self.left: list[pl.DataFrame] = []
         self.read: list[Places] = []
-        self.rest = Tally()
+        self.rest: list[Tally] = []
         self.spelled: dict[int, bytes] = {}
         self.spool: Path | None = None
         self.memory: dict[str, Memory] = {name: {} for name in self.readers}
@@ -144,11 +144,10 @@ class _Scanner:
         left = self._left(sifted, mine)
         if self.keep == "some":
             left |= sifted.states & ~mine
-            refused = np.isin(
-                np.arange(block.height) + block.first,
-                [fault.span.line for fault in self.source.refused],
-            )
-            self.rest += counted(sifted, ~(left | mine | refused))
+            others = ~(left | mine)
+            lines = (fault.span.line - block.first for fault in self.source.refused)
+            others[[at for at in lines if 0 <= at < block.height]] = False
+            self.rest.append(counted(sifted, others))
         kept = block.some(left)
         if kept.height and not block.plain:
             self.spelled.update((line, block.raw(line)) for line in kept["line"])
@@ -167,51 +166,42 @@ class _Scanner:
                 for layout, frame in new:
                     reader.shapes.learn(block, layout, frame)
             found += new
-        found, near = self._apart(fmt, sifted, found)
+        found = self._apart(fmt, sifted, found)
         cells = fmt.cells
         if found and cells is not None and cells.goes_on is not None:
-            freed, rest, after = near & sifted.known, sifted.rest, block.following
-            others = pl.concat([rest, block.some(freed)]).sort("line") if freed.any() else rest
-            lines = range(block.first, block.first + block.height + after.height)
-            open_end = open_ended(
-                cells, lines, pl.concat([others, after]), found, after.height, self.memory[fmt.name]
-            )
+            open_end = open_ended(cells, block, found, self.memory[fmt.name])
             if open_end:
                 stands = ~pl.col("line").is_in(open_end)
                 found = [(layout, frame.filter(stands)) for layout, frame in found]
         return [Rows.of(layout, frame) for layout, frame in found if frame.height]
 
-    def _apart(self, fmt: Format, sifted: Sifted, found: Found) -> tuple[Found, Mask]:
-        """The rows that no other format may look at, since it begins above; and where it may."""
+    def _apart(self, fmt: Format, sifted: Sifted, found: Found) -> Found:
+        """The rows that no other format may look at, since it begins above."""
         block = sifted.block
-        near = np.zeros(block.height, np.bool_)
         others = [each for each in self.single if each is not fmt and each.reach]
-        if not found:
-            return found, near
+        if not found or not others:
+            return found
         mine = where(block, found)
+        near = np.zeros(block.height, np.bool_)
         for other in others:
             near |= self._reached(other, block, sifted.begins[other.name], ~mine)
         if not near.any():
-            return found, near
+            return found
         apart = [
             (layout, frame.filter(pl.Series(~near[positions(block, frame)])))
             for layout, frame in found
         ]
-        return [(layout, frame) for layout, frame in apart if frame.height], near
+        return [(layout, frame) for layout, frame in apart if frame.height]
 
     def _reached(self, fmt: Format, block: Block, begins: Begins, which: Mask) -> Mask:
         """Lines within reach of one of `which` that opens something, or of one above the block."""
-        reached = np.zeros(block.height + 1, np.int32)
+        within = np.zeros(block.height, np.bool_)
         for head, reach in fmt.reach.items():
             lines = begins[head]
-            starts = lines[which[lines - block.first]]
-            before = self.begun.get((fmt.name, head))
-            if before is not None:
-                starts = np.append(before, starts)
-            np.add.at(reached, np.maximum(starts - block.first, 0), 1)
-            ends = np.clip(starts + reach + 1 - block.first, 0, block.height)
-            np.add.at(reached, ends, -1)
-        within: Mask = reached[:-1].cumsum() > 0
+            starts = (lines[which[lines - block.first]] - block.first).tolist()
+            above = self.begun.get((fmt.name, head), -reach) - block.first
+            for start in [above, *starts]:
+                within[max(start, 0) : max(start + reach + 1, 0)] = True
         return within
 
     def _left(self, sifted: Sifted, mine: Mask) -> Mask:
@@ -262,7 +252,7 @@ class _Scanner:
         read = frozenset(line for each in self.read for line in each.tolist())
         rows = {name: many for name, many in self.rows.items() if many}
         taken = sum(each.height for many in rows.values() for each in many)
-        return Scan(self.source, lines, rows, taken, read, self.met, self.rest, self.spelled)
+        return Scan(self.source, lines, rows, taken, read, self.met, total(self.rest), self.spelled)
 
 
 def counted(sifted: Sifted, which: Mask) -> Tally:

@@ -29,16 +29,15 @@ FEW = 300
 
 @dataclass(frozen=True)
 class Sifted:
-    """One block: `shaped` by format, all other lines in `rest` (line, text).
+    """One block: `shaped` by format, and what may be in the other lines.
 
-    `hits` are those of the rest on which a record may begin, `begins` where other lines may belong
+    `hits` are those (line, text) on which a record may begin, `begins` where other lines may belong
     to what begins there, by format.
     """
 
     block: Block
     shaped: Mapping[str, Found]
     known: Mask  # lines of `shaped`
-    rest: pl.DataFrame
     hits: pl.DataFrame
     begins: Mapping[str, Begins]
     papers: Mask  # lines that may open a document
@@ -63,30 +62,25 @@ class Sieve:
     def sift(self, block: Block) -> Sifted:
         """What there is in one block."""
         shaped, known = self._shaped(block)
-        rest = block.some(~known)
-        if rest.is_empty():
-            none = np.zeros(block.height, np.bool_)
-            nothing = {fmt.name: begins(fmt, rest) for fmt in self.single}
-            return Sifted(block, shaped, known, rest, rest, nothing, none, none, none, none)
-        worth = rest["text"].str.contains(fitting(self.interest, plain=block.plain))
-        some, silent = rest.filter(worth), rest["text"].filter(~worth)
-        at = positions(block, rest)
-        wanted, others = at[worth.to_numpy()], at[~worth.to_numpy()]
+        texts = block.some(~known)["text"]
+        worth = np.zeros(block.height, np.bool_)
+        worth[~known] = texts.str.contains(fitting(self.interest, plain=block.plain))
+        some = block.some(worth)
         hits = some.filter(_found(some["text"], self.openings))
 
-        def mask(places: Places, held: pl.Series | Mask) -> Mask:
-            found = np.zeros(block.height, np.bool_)
-            found[places] = held
-            return found
+        def mask(found: pl.Series) -> Mask:
+            there = np.zeros(block.height, np.bool_)
+            there[worth] = found
+            return there
 
         empty, odd = suspicious(some["text"], plain=block.plain)
         return Sifted(
-            block, shaped, known, rest, hits,
+            block, shaped, known, hits,
             begins={fmt.name: begins(fmt, hits) for fmt in self.single},
-            papers=mask(wanted, _found(some["text"], self.papers)),
-            states=mask(wanted, may_state(some["text"], plain=block.plain)),
-            blank=mask(wanted, empty) | mask(others, blank(block, others, silent)),
-            suspicious=mask(wanted, odd),
+            papers=mask(_found(some["text"], self.papers)),
+            states=mask(may_state(some["text"], plain=block.plain)),
+            blank=mask(empty) | blank(block, ~(known | worth)),
+            suspicious=mask(odd),
         )  # fmt: skip
 
     def _shaped(self, block: Block) -> tuple[dict[str, Found], Mask]:
