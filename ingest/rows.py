@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 from assay.ingest.accept import BASE_TYPES
+from assay.ingest.alike import SEVERAL, only
 from assay.ingest.layout import Layout
 from assay.ingest.schema import fields
 from assay.ingest.types import Cell, Schema
@@ -89,12 +90,8 @@ def _literal(series: pl.Series) -> pl.Expr:
 
 def _alike(series: pl.Series) -> bool:
     """Whether all values are one, as far as that is quickly told."""
-    if series.name == "line" or series.null_count():
-        return False
-    if series.dtype.is_numeric():  # bit for bit: neither NaN nor the sign of zero is lost
-        bits = series.to_numpy().view(f"u{series.to_numpy().itemsize}")
-        return bool((bits == bits[0]).all())
-    return series.name == "source"
+    text = series.dtype == pl.String and series.name != "source"
+    return series.name != "line" and not text and only(series) not in (None, SEVERAL)
 
 
 @dataclass(frozen=True, eq=False)
