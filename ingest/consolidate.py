@@ -19,7 +19,7 @@ import polars as pl
 from assay.ingest import parquet
 from assay.ingest.load import accounts, formats_of, read_manifest
 from assay.ingest.parquet import write
-from assay.ingest.pipeline import columns_of
+from assay.ingest.rows import columns_of
 from assay.ingest.types import Diagnostic, Format, Schema
 from assay.ingest.write import MANIFEST, PARTS, TABLES, marks, schemas, write_manifest
 

@@ -1,6 +1,6 @@
 """Numbers from the bytes of lines that are alike, a column of them at once.
 
-In: rows of bytes with zero for the byte of a zero, and where the digits of a number stand in them.
+In: where the digits of a number stand in rows of bytes, and what the words say of which it is made.
 Out: its values and units in the last place, as a parser gives them, to the bit: an integer of at
 most fifteen digits is exact in a double, a power of ten up to 10²² too, so that one product or
 quotient of the two is rounded as the nearest double of the printed number is.
@@ -9,6 +9,7 @@ quotient of the two is rounded as the nearest double of the printed number is.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,16 +18,13 @@ import polars as pl
 from assay.ingest.block import Mask
 from assay.ingest.numbers import FIXED
 from assay.ingest.schema import FieldSpec
-
-Bytes = npt.NDArray[np.uint8]
-
-PAD = 8
-"""Bytes before each row, so that eight can be read that end anywhere."""
+from assay.ingest.words import PAD, Bytes, Said, Word, slowly
 
 MOST_DIGITS = 15
 _POWER = 22
 _NUMBER = re.compile(r"([+-]?)([0-9]+)(?:(\.)([0-9]*))?(?:[eE]([+-]?)([0-9]{1,3}))?")
 _TENS = np.array([float(10**power) for power in range(_POWER + 1)])
+_EIGHT = 8  # digits of a word
 
 
 class Number(NamedTuple):
@@ -71,29 +69,62 @@ def behind_blanks(text: str, start: int, floor: int) -> int:
     return min(begin + 1, start)
 
 
-def decoded(number: Number, digits: Bytes) -> tuple[Any, Any, Mask | None]:
-    """Values of a column, its units in the last place, and which rows are exact; None: all."""
+def words_of(number: Number) -> list[tuple[Word, int]]:
+    """The words of a number without its exponent, and the power of ten of each; the last first."""
+    (start, end), (begin, stop) = number.whole, number.fraction
+    if not stop:
+        return _words(start, end, 0, padded=number.padded)
+    if stop - start <= _EIGHT:
+        return [(Word(stop, end - start, stop - begin), 0)]
+    return _words(begin, stop, 0) + _words(start, end, stop - begin)
+
+
+def _words(start: int, end: int, power: int, *, padded: bool = False) -> list[tuple[Word, int]]:
+    found = []
+    while end - start > _EIGHT:
+        found.append((Word(end, _EIGHT, padded=padded), power))
+        end, power = end - _EIGHT, power + _EIGHT
+    return [*found, (Word(end, end - start, padded=padded), power)]
+
+
+def exponent_of(number: Number) -> Word | None:
+    """The word of an exponent, if there is one."""
+    start, end = number.power
+    return Word(end, end - start) if end else None
+
+
+def decoded(
+    number: Number, words: Mapping[Word, Said], digits: Bytes
+) -> tuple[Any, Any, Mask | None]:
+    """Values of a column, its units in the last place, and which rows are exact; None: all.
+
+    Values and units that are alike in all rows are given once.
+    """
+    parts = words_of(number)
+    if number.padded and not _plainly(number, [(word, words[word]) for word, _ in parts], digits):
+        padded, fits = slowly(digits, [word for word, _ in parts], canonical=number.canonical)
+        return padded.view(np.int64), None, fits
     sound: Mask | None = None
+    mantissa = _sum([(words[word], power) for word, power in parts])
     start, end = number.whole
-    if number.padded:
-        padded, sound = _padded(digits, start, end, canonical=number.canonical)
-        return padded.astype(np.int64), None, sound
-    if number.canonical and end - start > 1:
-        sound = digits[:, PAD + start] > 0
-    mantissa = _mantissa(number, digits)
+    if number.canonical and not number.padded and end - start > 1:
+        leads = digits[:, PAD + start] > 0
+        sound = None if leads.all() else leads
     if number.spec.dtype.is_integer():
-        return mantissa.astype(np.int64), None, sound
+        return mantissa.view(np.int64), None, sound
     decimals = number.fraction[1] - number.fraction[0]
-    values = mantissa.astype(np.float64)
     power: Any = -decimals
-    if number.power[1]:
-        exponent = _whole(digits, *number.power).astype(np.int64)
-        power = (-exponent if number.shrinks else exponent) - decimals
-        sound = np.abs(power) <= _POWER
-        power = np.where(sound, power, 0)
-        values = np.where(power < 0, values / _TENS[np.abs(power)], values * _TENS[np.abs(power)])
-    elif decimals:
-        values = values / _TENS[decimals]
+    exponent = exponent_of(number)
+    if exponent is None:
+        values = mantissa / _TENS[decimals] if decimals else mantissa.astype(np.float64)
+    else:
+        said = words[exponent].values.view(np.int64)
+        said = said[0] if words[exponent].alike else said
+        power = (-said if number.shrinks else said) - decimals
+        within = np.broadcast_to(np.abs(power) <= _POWER, len(digits))
+        values, power = _shifted(mantissa.astype(np.float64), power)
+        if not within.all():
+            sound = within if sound is None else sound & within
     if number.negative:
         values = -values
     fixed = FIXED.fullmatch(number.spec.kind)
@@ -101,6 +132,39 @@ def decoded(number: Number, digits: Bytes) -> tuple[Any, Any, Mask | None]:
     if number.scale is not None:
         values, ulp = values * number.scale, ulp * number.scale
     return values, ulp, sound
+
+
+def _sum(parts: Sequence[tuple[Said, int]]) -> Any:
+    """The number that words make together, or a number for each row."""
+    found: Any = None
+    for said, power in parts:
+        values = said.values[0] if said.alike else said.values
+        values = values * np.uint64(10**power) if power else values
+        found = values if found is None else found + values
+    return found
+
+
+def _shifted(values: Any, power: Any) -> tuple[Any, Any]:
+    """Values times a power of ten, and that power; 0 where it is too large to be exact."""
+    power = np.where(np.abs(power) <= _POWER, power, 0)
+    tens = _TENS[np.abs(power)]
+    if power.ndim:
+        return np.where(power < 0, values / tens, values * tens), power
+    return (values / tens if power < 0 else values * tens), power
+
+
+def _plainly(number: Number, parts: Sequence[tuple[Word, Said]], digits: Bytes) -> bool:
+    """Whether the same blanks stand before a number in all rows, and it is one in each of them."""
+    blanks = place = 0
+    for word, said in reversed(parts):
+        blanks |= said.blanks >> 8 * (_EIGHT - word.whole) << 8 * place
+        place += word.whole
+    first = blanks.bit_length() // 8
+    if blanks & (blanks + 1) or first >= place or not all(said.sound for _, said in parts):
+        return False
+    if not number.canonical or first == place - 1:
+        return True
+    return bool((digits[:, PAD + number.whole[0] + first] > 0).all())
 
 
 _PLACES: list[npt.NDArray[np.float64]] = []
@@ -112,88 +176,3 @@ def _places() -> npt.NDArray[np.float64]:
         powers = pl.Series(range(-2 * _POWER, 2 * _POWER + 1), dtype=pl.Float64)
         _PLACES.append(pl.select(pl.lit(10.0).pow(powers)).to_series().to_numpy())
     return _PLACES[0]
-
-
-def _mantissa(number: Number, digits: Bytes) -> npt.NDArray[np.uint64]:
-    """The digits of a number without its point."""
-    start, end = number.whole
-    if not number.fraction[1]:
-        return _whole(digits, start, end)
-    begin, stop = number.fraction
-    after = stop - begin
-    if stop - start <= 8:  # eight bytes hold all of it: what stands before the point moves up to it
-        word = _word(digits, stop)
-        behind = (word >> _bits(8 - after)) << _bits(8 - after)
-        before = (word << _bits(1 + after)) >> _bits(1 + after)  # the point is a zero here
-        before = (before >> _bits(8 - (stop - start))) << _bits(8 - (stop - start))
-        return _value(behind | (before << _bits(1)))
-    tens = np.uint64(10**after)
-    return _whole(digits, start, end) * tens + _whole(digits, begin, stop)
-
-
-def _whole(digits: Bytes, start: int, end: int) -> npt.NDArray[np.uint64]:
-    """The number that stands from `start` to `end`, of at most sixteen digits."""
-    if end - start > 8:
-        return _whole(digits, start, end - 8) * np.uint64(10**8) + _value(_word(digits, end))
-    blank = _bits(8 - (end - start))
-    return _value((_word(digits, end) >> blank) << blank)
-
-
-def _bits(count: int) -> np.uint64:
-    return np.uint64(8 * count)
-
-
-def _word(digits: Bytes, end: int) -> npt.NDArray[np.uint64]:
-    """The eight bytes before column `end`, the first of them lowest."""
-    height, width = digits.shape
-    return np.ndarray((height,), "<u8", digits, end + PAD - 8, (width,)).astype(np.uint64)
-
-
-_PAIRS = np.uint64(0x000000FF000000FF)
-_OUTER, _INNER = np.uint64(100 + (10**6 << 32)), np.uint64(1 + (10**4 << 32))
-
-
-def _value(word: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Eight digits, the most significant in the lowest byte, as a number: pairs, then their sum."""
-    word = word * np.uint64(10) + (word >> np.uint64(8))
-    outer, inner = word & _PAIRS, (word >> np.uint64(16)) & _PAIRS
-    return (outer * _OUTER + inner * _INNER) >> np.uint64(32)
-
-
-_LOWEST, _HIGHEST = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
-_BLANKS, _ABOVE_NINE = np.uint64(0xF0F0F0F0F0F0F0F0), np.uint64(0x7676767676767676)
-_BYTE, _ALL, _LAST = np.uint64(0xFF), np.uint64(2**64 - 1), np.uint64(1 << 56)
-_ONE, _SEVEN = np.uint64(1), np.uint64(7)
-
-
-def _padded(
-    digits: Bytes, start: int, end: int, *, canonical: bool
-) -> tuple[npt.NDArray[np.uint64], Mask]:
-    """An integer behind blanks, and where it is one: blanks, then digits, of which one is there.
-
-    The byte of a blank is 0xF0 here, that of a zero 0. A `canonical` one has no zero before others.
-    """
-    low, blank, sound = _cleaned(_word(digits, end), min(8, end - start))
-    first = blank + _ONE  # one bit: the lowest of the first digit; none if there is no digit
-    leads = ((low & (first * _BYTE)) != 0) | (first == _LAST)
-    if end - start <= 8:
-        return _value(low), sound & leads if canonical else sound
-    high, above, fine = _cleaned(_word(digits, end - 8), end - start - 8)
-    empty = above == _ALL
-    sound &= fine & (empty | (blank == 0))
-    if canonical:
-        sound &= np.where(empty, leads, (high & ((above + _ONE) * _BYTE)) != 0)
-    return _value(high) * np.uint64(10**8) + _value(low), sound
-
-
-def _cleaned(
-    word: npt.NDArray[np.uint64], count: int
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], Mask]:
-    """Zeros for the blanks among `count` bytes, a mask of the blanks, and where all is sound."""
-    outside = _ALL >> _bits(count) if count < 8 else np.uint64(0)
-    word = (word & ~outside) | (_BLANKS & outside)
-    blank = ((word >> _SEVEN) & _LOWEST) * _BYTE
-    clean = word & ~blank
-    only = (word & blank) == (_BLANKS & blank)
-    below = ((clean + _ABOVE_NINE) & _HIGHEST) == 0
-    return clean, blank, only & below & ((blank & (blank + _ONE)) == 0)

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import polars as pl
 from assay.ingest.accept import (
-    BASE_TYPES,
     PROVENANCE,
     Place,
     accept,
@@ -35,7 +34,6 @@ from assay.ingest.ledger import Ledger, account
 from assay.ingest.repeats import superseded
 from assay.ingest.rows import BoundRows, Rows, Stream, full
 from assay.ingest.scan import Engine, Scan, scan
-from assay.ingest.schema import fields
 from assay.ingest.source import Source
 from assay.ingest.types import (
     Cell,
@@ -356,12 +354,4 @@ def _places(records: Sequence[Record]) -> Place:
     return place
 
 
-def columns_of(schema: Schema) -> list[str]:
-    """Every column a frame of `schema` has, base columns and units in the last place included."""
-    names = list(BASE_TYPES)
-    for spec in fields(schema).values():
-        names += [spec.name, f"{spec.name}_ulp"] if spec.has_ulp else [spec.name]
-    return names
-
-
-__all__ = ["Carved", "Region", "carved", "columns_of", "finished", "read_source"]
+__all__ = ["Carved", "Region", "carved", "finished", "read_source"]

@@ -139,6 +139,14 @@ def full(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     )
 
 
+def columns_of(schema: Schema) -> list[str]:
+    """Every column a frame of `schema` has, base columns and units in the last place included."""
+    names = list(BASE_TYPES)
+    for spec in fields(schema).values():
+        names += [spec.name, f"{spec.name}_ulp"] if spec.has_ulp else [spec.name]
+    return names
+
+
 @dataclass(frozen=True)
 class Stream:
     """Rows of one table in order of lines: those of `runs`, made into frames, and `others`."""

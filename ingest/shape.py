@@ -9,16 +9,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from assay.ingest.block import Mask
-from assay.ingest.digits import MOST_DIGITS, Bytes, Number, behind_blanks, number_at
+from assay.ingest.digits import (
+    MOST_DIGITS,
+    Number,
+    behind_blanks,
+    exponent_of,
+    number_at,
+    words_of,
+)
 from assay.ingest.layout import CANONICAL, Layout
 from assay.ingest.schema import fields
 from assay.ingest.types import Schema
+from assay.ingest.words import Bytes, Words
 
 ZERO, _BLANK, _TILDE = b"0 ~"
 _PLAIN = re.compile(r"\[0-9\]|\{[0-9]+(?:,[0-9]*)?\}")
@@ -46,6 +55,13 @@ class Shape:
     probe: int
     numbers: tuple[Number, ...]
     texts: tuple[Text, ...]
+
+    @cached_property
+    def words(self) -> Words:
+        """The words of all its numbers."""
+        parts = (words_of(number) for number in self.numbers)
+        powers = (exponent_of(number) for number in self.numbers)
+        return Words.of([*(word for each in parts for word, _ in each), *filter(None, powers)])
 
 
 def is_digit(data: Bytes) -> Mask:

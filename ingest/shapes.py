@@ -9,25 +9,26 @@ that it was made from; lines of no known shape are left to the layouts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
-from assay.ingest.accept import BASE_TYPES, OTHER
+from assay.ingest.accept import OTHER
 from assay.ingest.block import Block, Mask, Places
 from assay.ingest.checks import passes
-from assay.ingest.digits import PAD, Bytes, decoded
+from assay.ingest.digits import decoded
 from assay.ingest.layout import Layout
-from assay.ingest.schema import fields
+from assay.ingest.rows import columns_of
 from assay.ingest.shape import ZERO, Shape, Text, is_digit, shape_of
 from assay.ingest.split import others
 from assay.ingest.types import Format, Schema
+from assay.ingest.words import PAD, Bytes
 
 Found = list[tuple[Layout, pl.DataFrame]]
-Same = Mapping[str, float]  # columns of one value
 
 MOST = 128
 """Shapes kept of one input; beyond, columns are split by their separators."""
@@ -40,13 +41,22 @@ _SHORT = 2  # digits of a rank or a host
 _AT_ONCE = 4096  # rows whose bytes stay in the cache
 
 
+Column = npt.NDArray[Any]
+"""A value for each row, or one for all."""
+
+
 class _Part(NamedTuple):
-    """Some lines of one shape: where they stand, their columns, and which of them are sound."""
+    """Some lines of one shape: where they stand, their columns, and which are sound; None: all."""
 
     at: Places
-    columns: dict[str, Any]
+    columns: dict[str, Column]
     texts: dict[str, Bytes]
-    sound: Mask
+    sound: Mask | None
+
+    @property
+    def are_sound(self) -> Mask:
+        """Whether each of them is."""
+        return np.ones(len(self.at), np.bool_) if self.sound is None else self.sound
 
 
 @dataclass
@@ -64,18 +74,25 @@ class Shapes:
         """The schema of the format's main frame."""
         return next(iter(self.fmt.schemas.values()))
 
+    @cached_property
+    def names(self) -> list[str]:
+        """Its columns in order."""
+        return columns_of(self.schema)
+
     def read(self, block: Block, free: Mask) -> Found:
         """The rows of those `free` lines that are of a known shape, by layout.
 
         Rows are left that fail a check, or that only a parser can read exactly.
         """
-        by_layout: dict[Layout, list[tuple[pl.DataFrame, Same]]] = {}
+        by_layout: dict[Layout, list[tuple[Shape, list[_Part]]]] = {}
         for shape, parts in self._alike(block, free):
-            part = _frame(shape, parts, block.first)
-            if part[0].height:
-                by_layout.setdefault(shape.layout, []).append(part)
-        rows = ((layout, self._rows_of(layout, parts)) for layout, parts in by_layout.items())
-        return [(layout, each) for layout, each in rows if passes(each, self.schema, partial=True)]
+            by_layout.setdefault(shape.layout, []).append((shape, parts))
+        rows = ((layout, self._rows_of(layout, some, block)) for layout, some in by_layout.items())
+        return [
+            (layout, each)
+            for layout, each in rows
+            if each.height and passes(each, self.schema, partial=True)
+        ]
 
     def _alike(self, block: Block, free: Mask) -> Iterator[tuple[Shape, list[_Part]]]:
         """Every known shape with the lines of it."""
@@ -130,58 +147,66 @@ class Shapes:
     def _gives(self, shape: Shape, block: Block, at: Places, frame: pl.DataFrame) -> bool:
         """Whether a shape makes of these lines what stands in `frame`."""
         parts = _sorted_out(block, at, len(shape.base), [shape]).get(shape, [])
-        mine = self._rows_of(shape.layout, [_frame(shape, parts, block.first)])
+        if not parts:
+            return False
+        mine = self._rows_of(shape.layout, [(shape, parts)], block)
         theirs = frame.filter(pl.col("line").is_in(mine["line"].implode()))
         same = set(mine.columns) == set(theirs.columns)
         return same and mine.height > 0 and theirs.select(mine.columns).equals(mine)
 
-    def _rows_of(self, layout: Layout, parts: Sequence[tuple[pl.DataFrame, Same]]) -> pl.DataFrame:
-        """The rows of one layout with the columns that are alike in all, in the schema's order."""
-        alike = parts[0][1]
-        if any(same != alike for _, same in parts):
-            parts, alike = [(_with(frame, same), {}) for frame, same in parts], {}
-        frame = pl.concat([each for each, _ in parts])
-        frame = frame.sort("line") if len(parts) > 1 else frame
+    def _rows_of(
+        self, layout: Layout, found: Sequence[tuple[Shape, Sequence[_Part]]], block: Block
+    ) -> pl.DataFrame:
+        """The rows of one layout that need no parser, with columns in the schema's order."""
+        parts = [part for _, some in found for part in some]
+        at = np.concatenate([part.at for part in parts])
+        order = None if (at[1:] > at[:-1]).all() else np.argsort(at)
+        columns = {name: _joined(parts, name) for name in parts[0].columns}
+        series = [
+            pl.Series("line", (at if order is None else at[order]) + block.first, dtype=pl.UInt32),
+            *(
+                pl.Series(name, values if order is None else values[order])
+                for name, values in columns.items()
+                if values.ndim
+            ),
+            *_texts(found, order),
+        ]
+        frame = pl.DataFrame(series)
+        if any(part.sound is not None for part in parts):
+            sound = np.concatenate([part.are_sound for part in parts])
+            frame = frame.filter(pl.Series(sound if order is None else sound[order]))
         more = others(layout) if layout.others else _literal("other", pl.Series([[]], dtype=OTHER))
-        frame = _with(frame, alike).with_columns(
+        frame = frame.with_columns(
+            *(_alike(name, values) for name, values in columns.items() if not values.ndim),
             _literal("source", pl.Series([self.source], dtype=pl.String)),
             _literal("column", pl.Series([layout.width + 1], dtype=pl.UInt32)),
             more,
         )
-        names = [*BASE_TYPES]
-        for name in fields(self.schema):
-            names += [name, f"{name}_ulp"]
         held = set(frame.columns)
-        return frame.select(name for name in names if name in held)
+        return frame.select(name for name in self.names if name in held)
 
 
 def _literal(name: str, value: pl.Series) -> pl.Expr:
     return pl.lit(value).first().alias(name)
 
 
-def _with(frame: pl.DataFrame, same: Same) -> pl.DataFrame:
-    return frame.with_columns(pl.lit(value).alias(name) for name, value in same.items())
+def _alike(name: str, value: Column) -> pl.Expr:
+    """A column of one value."""
+    kind = pl.Int64 if value.dtype.kind == "i" else pl.Float64
+    return pl.lit(value.item(), dtype=kind).alias(name)
 
 
-def _frame(shape: Shape, parts: Sequence[_Part], first: int) -> tuple[pl.DataFrame, Same]:
-    """The rows of lines of one shape that need no parser, and the columns that are alike in all."""
-    at = np.concatenate([part.at for part in parts] or [np.zeros(0, np.int64)])
-    series = [pl.Series("line", at + first, dtype=pl.UInt32)]
-    same: dict[str, float] = {}
-    for name, value in parts[0].columns.items() if parts else ():
-        if isinstance(value, np.ndarray) and value.ndim:
-            values = [part.columns[name] for part in parts]
-            series.append(pl.Series(name, np.concatenate(values) if len(parts) > 1 else value))
-        else:
-            same[name] = float(value)
-    series += [
-        _text(shape, text, [part.texts[text.name] for part in parts], len(at))
-        for text in (shape.texts if parts else ())
-    ]
-    frame = pl.DataFrame(series)
-    if not all(part.sound.all() for part in parts):
-        frame = frame.filter(pl.Series(np.concatenate([part.sound for part in parts])))
-    return frame, same
+def _joined(parts: Sequence[_Part], name: str) -> Column:
+    """The values of a column in all parts, or the one value that it has in all of them."""
+    values = [part.columns[name] for part in parts]
+    if not any(each.ndim for each in values) and len({each.tobytes() for each in values}) == 1:
+        return values[0]
+    return np.concatenate(
+        [
+            each if each.ndim else np.full(len(part.at), each)
+            for each, part in zip(values, parts, strict=True)
+        ]
+    )
 
 
 def _rows(block: Block, at: Places, length: int) -> Bytes:
@@ -217,14 +242,16 @@ def _sorted_out(
 
 
 def _part(shape: Shape, at: Places, digits: Bytes) -> _Part:
-    columns: dict[str, Any] = {}
-    sound = np.ones(len(at), np.bool_)
+    columns: dict[str, Column] = {}
+    sound: Mask | None = None
+    words = shape.words.read(digits)
     for number in shape.numbers:
-        columns[number.name], ulp, fits = decoded(number, digits)
+        values, ulp, fits = decoded(number, words, digits)
+        columns[number.name] = np.asarray(values)
         if number.spec.has_ulp:
-            columns[f"{number.name}_ulp"] = ulp
+            columns[f"{number.name}_ulp"] = np.asarray(ulp, np.float64)
         if fits is not None:
-            sound &= fits
+            sound = fits if sound is None else sound & fits
     texts = {text.name: digits[:, PAD + text.start : PAD + text.end].copy() for text in shape.texts}
     return _Part(at, columns, texts, sound)
 
@@ -243,14 +270,25 @@ def _probed(block: Block, at: Places, shapes: Sequence[Shape]) -> Places:
     return at if fits.all() else at[fits]
 
 
-def _text(shape: Shape, text: Text, cells: Sequence[Bytes], height: int) -> pl.Series:
+def _texts(
+    found: Sequence[tuple[Shape, Sequence[_Part]]], order: Places | None
+) -> Iterator[pl.Series]:
+    """The texts of lines of one layout."""
+    for number, text in enumerate(found[0][0].texts):
+        each = [_text(shape, shape.texts[number], parts) for shape, parts in found]
+        said = pl.concat(each)
+        yield (said if order is None else said.gather(order)).alias(text.name)
+
+
+def _text(shape: Shape, text: Text, parts: Sequence[_Part]) -> pl.Series:
     """The texts at one place, each spelling made once."""
     length = text.end - text.start
     base = shape.base[text.start : text.end]
     if not length or not shape.most[text.start : text.end].any():
         only = base.tobytes().decode("ascii")
+        height = sum(len(part.at) for part in parts)
         return pl.Series(text.name, [only], dtype=pl.String).new_from_index(0, height)
-    digits = np.concatenate(cells)
+    digits = np.concatenate([part.texts[text.name] for part in parts])
     places = np.flatnonzero(shape.most[text.start : text.end])
     if len(places) <= _SHORT:  # each number that may stand there, spelled
         tens = 10 ** np.arange(len(places) - 1, -1, -1)

@@ -9,7 +9,7 @@ import pytest
 from assay.ingest import checks
 from assay.ingest.accept import _failures
 from assay.ingest.formats import FORMATS
-from assay.ingest.pipeline import columns_of
+from assay.ingest.rows import columns_of
 from assay.ingest.schema import fields
 from hypothesis import given
 from hypothesis import strategies as st
