@@ -16,6 +16,7 @@ from assay.ingest.block import Block, Places
 from assay.ingest.carve import peel, tells_who
 from assay.ingest.layout import Layout
 from assay.ingest.noise import ENDS_EMPTY, fitting
+from assay.ingest.schema import without_html
 from assay.ingest.types import CellLayout
 
 _ENDS, _PASSED, _JOINS, _UNKNOWN = 0, 1, 2, -1
@@ -191,7 +192,7 @@ class _Below:
         known = sorted({self.cells.may_go_on(layout.example) for layout in self.layouts})
         pattern = "|".join([ENDS_EMPTY, "\r", tells_who(), *known])
         plain = self.block.plain and self.block.after.isascii()
-        return texts.str.contains(fitting(pattern, plain=plain))
+        return without_html(texts).str.contains(fitting(pattern, plain=plain))
 
     def _pair(self, record: int, below: int) -> int:
         """The verdict on a line of one layout below a record of another, ranks aside."""

@@ -123,7 +123,7 @@ class Block:
         if not count:
             return pl.DataFrame(schema={"line": pl.UInt32, **_TEXT})
         if count > self.height / 2 or "lines" in vars(self):  # made already, or soon enough
-            return self.lines.filter(pl.Series(which))
+            return self.lines[pl.Series(np.flatnonzero(which))]
         edges = np.flatnonzero(np.diff(which, prepend=False, append=False))
         starts, ends = self.starts[edges[::2]].tolist(), self._ends[edges[1::2] - 1].tolist()
         data = b"\n".join([self.data[a:b] for a, b in zip(starts, ends, strict=True)])

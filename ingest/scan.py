@@ -20,6 +20,7 @@ from assay.ingest.below import Memory, open_ended
 from assay.ingest.block import Block, Mask, Places
 from assay.ingest.carve import begun, opening
 from assay.ingest.columnwise import Columnwise, Found
+from assay.ingest.gather import Gathered
 from assay.ingest.layout import Layout
 from assay.ingest.noise import Tally, total
 from assay.ingest.rows import Rows
@@ -34,11 +35,8 @@ are more than a `FEW` lines; `auto` chooses."""
 _LINES = {"line": pl.UInt32, "text": pl.String}
 
 
-FEW_LEFT = 24
-"""Such lines of a block where others were read by columns before."""
-
-KEPT = 32 * 2**20
-"""Bytes of rows that are kept in memory; those of a longer input go to files."""
+FEW_LATER = 24
+"""Such lines of a block behind the first: a long input holds more of them."""
 
 
 @dataclass
@@ -79,7 +77,7 @@ def scan(
     Rows of an input of several blocks go to files in `spool`, if that is given.
     """
     scanner = _Scanner(source, formats, engine)
-    scanner.spool = spool
+    scanner.gathered = Gathered(spool)
     for sifted in ahead(source.blocks(), scanner.sieve.sift):
         scanner.take(sifted)
         if scanner.too_late:
@@ -115,14 +113,12 @@ class _Scanner:
         }
         self.few = FEW if engine == "auto" else 0
         self.sieve = Sieve(source, formats, self.readers, self.few)
-        self.rows: dict[str, list[Rows]] = {}
+        self.gathered = Gathered()
         self.left: list[pl.DataFrame] = []
         self.read: list[Places] = []
         self.rest: list[Tally] = []
         self.spelled: dict[int, bytes] = {}
-        self.spool: Path | None = None
         self.memory: dict[str, Memory] = {name: {} for name in self.readers}
-        self.held = 0  # bytes of rows in memory and in files
         self.begun: dict[tuple[str, str], int] = {}  # the last line that opened something
         self.met: frozenset[str] = frozenset()  # document formats that look at this input
         self.told: set[Layout] = set()  # whose example was looked at
@@ -134,10 +130,9 @@ class _Scanner:
         mine = np.zeros(block.height, np.bool_)
         for fmt in self.single:
             if fmt.name in self.readers:
-                rows = self._read(fmt, sifted)
-                for each in rows:
-                    mine[each.lines.to_numpy().astype(np.int64) - block.first] = True
-                self._keep(fmt, rows)
+                found = self._read(fmt, sifted)
+                mine |= where(block, found)
+                self.gathered.add(fmt.name, found)
         self._look_for_documents(block.some(sifted.papers & ~mine)["text"])
         if self.met and self.keep == "some":
             self.keep, self.too_late = "all", block.first > 1
@@ -154,11 +149,12 @@ class _Scanner:
         self.left.append(kept)
         self.read.append(np.flatnonzero(left & mine) + block.first)
 
-    def _read(self, fmt: Format, sifted: Sifted) -> list[Rows]:
+    def _read(self, fmt: Format, sifted: Sifted) -> Found:
         """The rows of one format: those of known shapes, and those that columns give."""
         block, hits = sifted.block, sifted.hits
         reader, found = self.readers[fmt.name], list(sifted.shaped[fmt.name])
-        if hits.height and hits.height >= (min(self.few, FEW_LEFT) if self.rows else self.few):
+        enough = self.few if block.first == 1 else min(self.few, FEW_LATER)
+        if hits.height and hits.height >= enough:
             last = block.first + block.height - 1
             free = hits.filter(pl.col("line") != last) if self.source.cut(last) else hits
             with self.sieve.learning:
@@ -173,7 +169,7 @@ class _Scanner:
             if open_end:
                 stands = ~pl.col("line").is_in(open_end)
                 found = [(layout, frame.filter(stands)) for layout, frame in found]
-        return [Rows.of(layout, frame) for layout, frame in found if frame.height]
+        return [(layout, frame) for layout, frame in found if frame.height]
 
     def _apart(self, fmt: Format, sifted: Sifted, found: Found) -> Found:
         """The rows that no other format may look at, since it begins above."""
@@ -226,19 +222,9 @@ class _Scanner:
                     self.begun[fmt.name, head] = int(slow[-1])
         return left
 
-    def _keep(self, fmt: Format, rows: Sequence[Rows]) -> None:
-        held = self.rows.setdefault(fmt.name, [])
-        held += rows
-        self.held += sum(each.size for each in rows)
-        if self.spool is None or self.held <= KEPT:
-            return
-        for at, each in enumerate(held):
-            if not isinstance(each.held, Path):
-                held[at] = each.put_away(self.spool / f"{fmt.name}-{at}.arrow")
-
     def _look_for_documents(self, texts: pl.Series) -> None:
         """Note the heads and openings of documents in lines, and in examples of new layouts."""
-        layouts = {each.layout for many in self.rows.values() for each in many} - self.told
+        layouts = self.gathered.layouts - self.told
         new = pl.Series([layout.example for layout in layouts], dtype=pl.String)
         self.told |= layouts
         texts = pl.concat([texts, new])
@@ -250,7 +236,7 @@ class _Scanner:
         """All of it."""
         lines = pl.concat([pl.DataFrame(schema=_LINES), *self.left])
         read = frozenset(line for each in self.read for line in each.tolist())
-        rows = {name: many for name, many in self.rows.items() if many}
+        rows = self.gathered.rows()
         taken = sum(each.height for many in rows.values() for each in many)
         return Scan(self.source, lines, rows, taken, read, self.met, total(self.rest), self.spelled)
 

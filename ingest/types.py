@@ -172,8 +172,8 @@ class CellLayout:
     and `goes_on` tells from the record's text and the text of such a line (both peeled) whether the
     line may be a part of it ("joins"), is passed over ("passed"), or ends it ("ends"). Blank lines
     and those of other ranks are passed over and never asked for. A line in which `may_go_on` of the
-    record's text (polars' syntax) is not found ends it for certain. Neither may depend on which
-    digits stand where there are some.
+    record's text (polars' syntax) is not found, blanks put for those of HTML, ends it for certain.
+    Neither may depend on which digits stand where there are some.
     """
 
     separator: str

@@ -266,7 +266,7 @@ def goes_on(text: str, more: str) -> Follower:
 
 def may_go_on(text: str) -> str:
     """A record, or a metric that the schema knows; digits and a bar where a cell is left open."""
-    known = f"{terminal('SEAM')}|{labelled(MegatronIteration)}"
+    known = f"{terminal('SEAM')}|{labelled(MegatronIteration, html=False)}"
     return known if text.endswith("|") else known + r"|(?:^|[\s\]:>)])[0-9.eE+-]*\s*(?:\||$)"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from assay.ingest import gather as gather_module
 from assay.ingest import scan as scan_module
 from assay.ingest import source as source_module
 from assay.ingest.formats import FORMATS
@@ -26,7 +27,8 @@ def test_what_is_written(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(source_module, "FIRST", 3000)
     monkeypatch.setattr(source_module, "BLOCK", 3000)
     monkeypatch.setattr(scan_module, "FEW", 0)
-    monkeypatch.setattr(scan_module, "KEPT", 0)
+    monkeypatch.setattr(gather_module, "KEPT", 0)
+    monkeypatch.setattr(gather_module, "ENOUGH", 20 * seed)
     monkeypatch.chdir(tmp_path)
     rng = random.Random(f"spool {seed}")
     head = b"NHIDDEN=4096\nNLAYERS=32\nGBS=512\n" if seed % 2 else b""
