@@ -22,6 +22,10 @@ Places = npt.NDArray[np.int64]
 _FEW = 2**18
 """Bytes of lines that Python cuts sooner than polars begins to."""
 
+_CACHED = 2**18  # bytes that are looked at twice before others take their place
+
+_MANY = 50  # one in so many lines is cut out sooner than all are looked through
+
 _SHOWN = 12  # lines shown of what comes behind a block
 _ESCAPES = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\x00"
 _MARK = b"\xef\xbb\xbf"
@@ -65,10 +69,13 @@ class Block:
         stops: Places = self._ends - (self.codes[self._ends - 1] == _RETURN)
         return np.maximum(stops, self.starts)
 
-    @property
+    @cached_property
     def height(self) -> int:
-        """How many lines there are."""
-        return len(self._ends)
+        """How many lines there are; known before where each of them is."""
+        feeds = 0 if self.data.endswith(b"\n") else 1
+        for at in range(0, len(self.codes), _CACHED):
+            feeds += int(np.count_nonzero(self.codes[at : at + _CACHED] == _FEED))
+        return feeds
 
     @property
     def widths(self) -> Places:
@@ -122,8 +129,9 @@ class Block:
             return self.lines
         if not count:
             return pl.DataFrame(schema={"line": pl.UInt32, **_TEXT})
-        if count > self.height / 2 or "lines" in vars(self):  # made already, or soon enough
-            return self.lines[pl.Series(np.flatnonzero(which))]
+        made = "lines" in vars(self)
+        if count > self.height / (_MANY if made else 2):
+            return self.lines.filter(pl.Series(which))
         edges = np.flatnonzero(np.diff(which, prepend=False, append=False))
         starts, ends = self.starts[edges[::2]].tolist(), self._ends[edges[1::2] - 1].tolist()
         data = b"\n".join([self.data[a:b] for a, b in zip(starts, ends, strict=True)])

@@ -16,7 +16,6 @@ from typing import Literal
 import numpy as np
 import polars as pl
 from assay.ingest.ahead import ahead
-from assay.ingest.below import Memory, open_ended
 from assay.ingest.block import Block, Mask, Places
 from assay.ingest.carve import begun, opening
 from assay.ingest.columnwise import Columnwise, Found
@@ -118,7 +117,6 @@ class _Scanner:
         self.read: list[Places] = []
         self.rest: list[Tally] = []
         self.spelled: dict[int, bytes] = {}
-        self.memory: dict[str, Memory] = {name: {} for name in self.readers}
         self.begun: dict[tuple[str, str], int] = {}  # the last line that opened something
         self.met: frozenset[str] = frozenset()  # document formats that look at this input
         self.told: set[Layout] = set()  # whose example was looked at
@@ -152,7 +150,8 @@ class _Scanner:
     def _read(self, fmt: Format, sifted: Sifted) -> Found:
         """The rows of one format: those of known shapes, and those that columns give."""
         block, hits = sifted.block, sifted.hits
-        reader, found = self.readers[fmt.name], list(sifted.shaped[fmt.name])
+        reader, known = self.readers[fmt.name], sifted.shaped[fmt.name]
+        found = known
         enough = self.few if block.first == 1 else min(self.few, FEW_LATER)
         if hits.height and hits.height >= enough:
             last = block.first + block.height - 1
@@ -161,14 +160,16 @@ class _Scanner:
                 new = reader.read(begun(free, fmt))
                 for layout, frame in new:
                     reader.shapes.learn(block, layout, frame)
-            found += new
+            found = [*known, *new] if new else known
         found = self._apart(fmt, sifted, found)
-        cells = fmt.cells
-        if found and cells is not None and cells.goes_on is not None:
-            open_end = open_ended(cells, block, found, self.memory[fmt.name])
-            if open_end:
-                stands = ~pl.col("line").is_in(open_end)
-                found = [(layout, frame.filter(stands)) for layout, frame in found]
+        open_end = (
+            sifted.open_ended[fmt.name]
+            if found is known
+            else self.sieve.open_ended(block, {fmt.name: found})[fmt.name]
+        )
+        if open_end:
+            stands = ~pl.col("line").is_in(open_end)
+            found = [(layout, frame.filter(stands)) for layout, frame in found]
         return [(layout, frame) for layout, frame in found if frame.height]
 
     def _apart(self, fmt: Format, sifted: Sifted, found: Found) -> Found:

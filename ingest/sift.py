@@ -13,6 +13,7 @@ from threading import Lock
 
 import numpy as np
 import polars as pl
+from assay.ingest.below import Memory, open_ended
 from assay.ingest.block import Block, Mask, Places
 from assay.ingest.carve import begun, openings
 from assay.ingest.columnwise import Columnwise, Found
@@ -31,6 +32,7 @@ FEW = 300
 class Sifted:
     """One block: `shaped` by format, and what may be in the other lines.
 
+    `open_ended` are line numbers of those of `shaped` whose record may go on below, by format.
     `hits` are those (line, text) on which a record may begin, `begins` where other lines may belong
     to what begins there, by format.
     """
@@ -38,6 +40,7 @@ class Sifted:
     block: Block
     shaped: Mapping[str, Found]
     known: Mask  # lines of `shaped`
+    open_ended: Mapping[str, Sequence[int]]
     hits: pl.DataFrame
     begins: Mapping[str, Begins]
     papers: Mask  # lines that may open a document
@@ -58,6 +61,7 @@ class Sieve:
         self.openings = openings(self.single)
         self.papers = openings([fmt for fmt in formats if fmt.lines == "document"])
         self.learning = Lock()
+        self.memory: Mapping[str, Memory] = {name: {} for name in readers}
 
     def sift(self, block: Block) -> Sifted:
         """What there is in one block."""
@@ -75,13 +79,22 @@ class Sieve:
 
         empty, odd = suspicious(some["text"], plain=block.plain)
         return Sifted(
-            block, shaped, known, hits,
+            block, shaped, known, self.open_ended(block, shaped), hits,
             begins={fmt.name: begins(fmt, hits) for fmt in self.single},
             papers=mask(_found(some["text"], self.papers)),
             states=mask(may_state(some["text"], plain=block.plain)),
             blank=mask(empty) | blank(block, ~(known | worth)),
             suspicious=mask(odd),
         )  # fmt: skip
+
+    def open_ended(self, block: Block, found: Mapping[str, Found]) -> dict[str, list[int]]:
+        """Line numbers of those rows of a block whose record may go on below, by format."""
+        lines: dict[str, list[int]] = {name: [] for name in found}
+        for name, rows in found.items():
+            cells = self.readers[name].fmt.cells
+            if rows and cells is not None and cells.goes_on is not None:
+                lines[name] = open_ended(cells, block, rows, self.memory[name])
+        return lines
 
     def _shaped(self, block: Block) -> tuple[dict[str, Found], Mask]:
         """The rows whose lines are of a known shape, by format, and where they stand.

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -39,7 +39,6 @@ FIRST = 2**18
 
 STDIN = "-"
 _STEP = 2**16  # compressed bytes that are expanded at a time
-_SMALL = 2**20  # bytes that are hashed at once
 _AFTER = 2**15  # bytes shown of what comes behind a block
 _KEPT = 2**16  # bytes kept of a line that is too long
 
@@ -190,20 +189,17 @@ class Source:
 
 
 def _hashed(stream: BinaryIO, digest: _Digest, other: ThreadPoolExecutor) -> Iterator[bytes]:
-    """The chunks of a stream; a large one is hashed while others work on it."""
-    pending: list[Future[None]] = []
-    size = FIRST
-    while chunk := stream.read(size):
-        size = BLOCK
-        while pending:
-            pending.pop().result()
-        if len(chunk) < _SMALL:
-            digest.update(chunk)
-        else:
-            pending.append(other.submit(digest.update, chunk))
+    """The chunks of a stream; the next is read, and a large one hashed, while others work on it."""
+    chunk = stream.read(FIRST)
+    if len(chunk) < FIRST:  # all there is
+        digest.update(chunk)
         yield chunk
-    while pending:
-        pending.pop().result()
+        return
+    while chunk:
+        coming = other.submit(stream.read, BLOCK)
+        other.submit(digest.update, chunk)
+        yield chunk
+        chunk = coming.result()
 
 
 def open_source(path: str | Path, name: str | None = None) -> Source | Diagnostic:
