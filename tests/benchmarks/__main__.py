@@ -91,6 +91,8 @@ def logs(size: int, rounds: int) -> list[dict[str, object]]:
             found.append(entry(kind, ratios, "×"))
         found.append(entry(f"{kind}_mb_s", [mega / s for s in ours], "MB/s"))
         found.append(entry(f"{kind}_re_mb_s", [mega / s for s in loops], "MB/s"))
+        taken = [child("lines", path)[0] for _ in range(rounds)]
+        found.append(entry(f"{kind}_lines_mb_s", [mega / s for s in taken], "MB/s"))
         for tool in ("grep", "rg"):
             if shutil.which(tool):
                 taken = [whole([tool, "-cF", "iteration", path], ends=(0, 1))[0]
