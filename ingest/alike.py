@@ -1,8 +1,8 @@
-"""Columns of one value: told apart quickly, so that what costs by the row can be done once."""
+"""Columns of one value, or of none: what costs by the row is done once for them."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Final
 
 import polars as pl
@@ -30,3 +30,10 @@ def only(series: pl.Series) -> Hashable:
         value = str(series[0])
         return value if series[-1] == value and bool((series == value).all()) else SEVERAL
     return SEVERAL
+
+
+def widened(frame: pl.DataFrame, types: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """The frame with all these columns, in their order; what it lacks is unknown."""
+    lacking = types.keys() - set(frame.columns)
+    unknown = (pl.lit(None, dtype=types[name]).alias(name) for name in lacking)
+    return frame.with_columns(unknown).select(list(types))

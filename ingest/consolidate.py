@@ -19,7 +19,7 @@ import polars as pl
 from assay.ingest import parquet
 from assay.ingest.load import accounts, formats_of, read_manifest
 from assay.ingest.parquet import write
-from assay.ingest.rows import columns_of
+from assay.ingest.rows import types_of
 from assay.ingest.types import Diagnostic, Format, Schema
 from assay.ingest.write import MANIFEST, PARTS, TABLES, marks, schemas, write_manifest
 
@@ -157,7 +157,7 @@ def _schema(
         return dict(TABLES[name])
     files = (part / f"{name}.parquet" for part in parts)
     found = pl.read_parquet_schema(next(file for file in files if file.is_file()))
-    return {column: found[column] for column in columns_of(known[name])}
+    return {column: found[column] for column in types_of(known[name])}
 
 
 def _frames(

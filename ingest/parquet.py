@@ -1,9 +1,9 @@
 """Rows to a Parquet file as they come: the same bytes however they came.
 
-In: frames of one schema. Out: a file whose row groups have `ROWS` rows each, but for the last.
-polars encodes the columns; what is put together here is its encoded columns and their footer: so
-several row groups are encoded at once, and a column that has one value in a row group, or none,
-is encoded once for all row groups that have the same.
+In: frames with columns of one schema. Out: a file whose row groups have `ROWS` rows each, but for
+the last. polars encodes the columns; put together here are the encoded columns and the footer: so
+several row groups are encoded at once, and a column that has one value in a row group, or none, is
+encoded once for all row groups that have the same.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 import polars as pl
 from assay.ingest.ahead import ahead
-from assay.ingest.alike import SEVERAL, only
+from assay.ingest.alike import SEVERAL, only, widened
 from assay.ingest.thrift import I64, LIST, STRUCT, Struct, parsed, spelled
 
 ROWS = 100_000
@@ -50,23 +50,20 @@ def write(
     path: Path,
     said: dict[str, str],
 ) -> None:
-    """Write frames to a file that says `said` of itself."""
-    every = iter(frames)
-    start = next(every, pl.DataFrame(schema=schema))
-    types = start.schema
-    groups = regrouped(chain([start], every))
-    first, second = next(groups, start.clear()), next(groups, None)
+    """Write frames to a file that says `said` of itself; what a frame lacks is unknown."""
+    groups, none = regrouped(frames), pl.DataFrame(schema=schema)
+    first, second = next(groups, none), next(groups, None)
     if second is None:
-        _plain(_whole(first, types), path, said)
+        _plain(widened(first, schema), path, said)
         return
-    encoder = _Encoder(types)
+    encoder = _Encoder(schema)
     with path.open("wb") as file:
         file.write(_MAGIC)
         row_groups = [
-            _placed(group, height, types, file)
+            _placed(group, height, schema, file)
             for height, group in ahead(chain([first, second], groups), encoder.encode)
         ]
-        footer = _footer(_bytes(start.clear(), said))
+        footer = _footer(_bytes(none, said))
         footer[_HEIGHT] = I64, sum(group[3][1] for group in row_groups)
         footer[_GROUPS] = LIST, (STRUCT, row_groups)
         end = spelled(footer)
@@ -115,7 +112,7 @@ class _Encoder:
                 found[name] = chunks
             elif value is not SEVERAL:
                 new.append(name)
-        made = _chunks(_whole(frame, {name: self.types[name] for name in new}))
+        made = _chunks(widened(frame, {name: self.types[name] for name in new}))
         self.known |= {(name, frame.height): (values[name], made[name]) for name in new}
         return found | made
 
@@ -153,13 +150,6 @@ def _placed(columns: _Encoded, height: int, names: Iterable[str], file: BinaryIO
         _COLUMNS: (LIST, (STRUCT, said)), 2: (I64, unpacked), 3: (I64, height), 5: (I64, begin),
         6: (I64, file.tell() - begin),
     }  # fmt: skip
-
-
-def _whole(frame: pl.DataFrame, types: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    """The frame with all these columns; what it lacks is unknown."""
-    missing = types.keys() - set(frame.columns)
-    unknown = (pl.lit(None, dtype=types[name]).alias(name) for name in missing)
-    return frame.with_columns(unknown).select(list(types))
 
 
 def regrouped(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:

@@ -32,7 +32,7 @@ from assay.ingest.carve import candidates, peel, region
 from assay.ingest.context import read_context
 from assay.ingest.ledger import Ledger, account
 from assay.ingest.repeats import superseded
-from assay.ingest.rows import BoundRows, Rows, Stream, full
+from assay.ingest.rows import BoundRows, Rows, Stream, types_of
 from assay.ingest.scan import Engine, Scan, scan
 from assay.ingest.source import Source
 from assay.ingest.types import (
@@ -160,8 +160,9 @@ def _order(folds: Sequence[tuple[Format, Folded]]) -> list[str]:
 def _stream(frame: pl.DataFrame, rows: Sequence[BoundRows], schema: Schema) -> Stream:
     """The rows of one frame in order: those that the fold gave and those of the columns."""
     height = frame.height + sum(run.height for run in rows)
-    others = frame if frame.width else full(pl.DataFrame(), schema).clear()
-    return Stream(rows, others, lambda run: full(run.frame, schema), height)
+    types = types_of(schema)
+    others = frame if frame.width else pl.DataFrame(schema=types)
+    return Stream(types, rows, others, lambda run: run.frame, height)
 
 
 def _origins(
@@ -185,7 +186,7 @@ def _origins(
         return bound_provenance(source.name, of[run][0], run, of[run][1])
 
     by = ("source", "line", "frame", "field")
-    return {"provenance": Stream(list(of), others, frame_of, height, by)}
+    return {"provenance": Stream(PROVENANCE, list(of), others, frame_of, height, by)}
 
 
 def _mark_repeats(

@@ -8,7 +8,7 @@ print at once is no repetition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 from assay.ingest.rows import SUPERSEDED, BoundRows
@@ -60,10 +60,9 @@ def _twice(
     rows = [_key(fmt, record)[:3] for record in records]
     ordered = sorted(printed, key=lambda run: run.first)
 
-    def numbers() -> Iterator[pl.Series]:  # one run in memory at a time
-        return (_own(each, [first])[first] for each in ordered)
-
-    if _rising(numbers()) and not (rows and _among(rows, numbers())):
+    if _rising([run.rising(first) for run in ordered]) and not (
+        rows and _among(rows, first, ordered)
+    ):
         return None
     parts = [pl.DataFrame(rows, schema=types, orient="row")]
     for each in printed:
@@ -85,28 +84,29 @@ def _column(frame: pl.DataFrame, name: str) -> pl.Expr:
     return pl.col(name) if name in frame.columns else pl.lit(None)
 
 
-def _rising(numbers: Iterable[pl.Series]) -> bool:
-    """Whether numbers rise from row to row, all rows in order: then none comes twice."""
+def _rising(ends: Iterable[tuple[int, int] | None]) -> bool:
+    """Whether numbers rise from row to row through all runs in order: then none comes twice."""
     last = -1
-    for each in numbers:
-        if each.dtype != pl.Int64 or each.null_count() or each[0] <= last:
+    for each in ends:
+        if each is None or each[0] <= last:
             return False
-        if not (each.diff().drop_nulls() > 0).all():
-            return False
-        last = each[-1]
+        last = each[1]
     return True
 
 
-def _among(rows: Sequence[Key], numbers: Iterable[pl.Series]) -> bool:
-    """Whether the first field of a row is that of another, or among numbers that rise."""
+def _among(rows: Sequence[Key], name: str, runs: Sequence[BoundRows]) -> bool:
+    """Whether the first field of a row is that of another, or among those of runs that rise."""
     said = pl.Series([row[2] for row in rows], dtype=pl.String)
     if said.is_duplicated().any():
         return True
     values = said.cast(pl.Int64, strict=False)
     if values.null_count():
         return True
-    return any(values.is_between(each[0], each[-1]).any() and values.is_in(each.implode()).any()
-               for each in numbers)  # fmt: skip
+    return any(
+        values.is_between(*ends).any() and values.is_in(_own(run, [name])[name].implode()).any()
+        for run in runs
+        if (ends := run.rising(name))
+    )
 
 
 def _keys(

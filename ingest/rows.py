@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 from assay.ingest.accept import BASE_TYPES
-from assay.ingest.alike import SEVERAL, only
+from assay.ingest.alike import SEVERAL, only, widened
 from assay.ingest.layout import Layout
 from assay.ingest.schema import fields
 from assay.ingest.types import Cell, Schema
@@ -25,7 +25,8 @@ SUPERSEDED = "superseded"
 class Rows:
     """Accepted rows of one layout, in order, without what is bound from outside.
 
-    `alike` are the columns that have one value in all of them, in a frame of one row.
+    `alike` are the columns that have one value in all of them, in a frame of one row; `rising` the
+    first and last value of integers that rise from row to row, as far as that is quickly told.
     """
 
     layout: Layout
@@ -34,6 +35,7 @@ class Rows:
     height: int
     first: int  # line of the first row
     last: int
+    rising: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, layout: Layout, frame: pl.DataFrame) -> Rows:
@@ -42,7 +44,8 @@ class Rows:
         # made anew: a slice would keep all of its column
         alike = pl.DataFrame([pl.Series(s.name, [s[0]], dtype=s.dtype) for s in same])
         rest, line = frame.drop(alike.columns), frame["line"]
-        return cls(layout, rest, alike, frame.height, int(line[0]), int(line[-1]))
+        rising = {series.name: ends for series in rest if (ends := _rising(series))}
+        return cls(layout, rest, alike, frame.height, int(line[0]), int(line[-1]), rising)
 
     @property
     def own(self) -> pl.DataFrame:
@@ -94,6 +97,14 @@ def _alike(series: pl.Series) -> bool:
     return series.name != "line" and not text and only(series) not in (None, SEVERAL)
 
 
+def _rising(series: pl.Series) -> tuple[int, int] | None:
+    """The first and the last of integers of which each is above the one before."""
+    if series.dtype != pl.Int64 or series.null_count():
+        return None
+    values = series.to_numpy()
+    return (int(values[0]), int(values[-1])) if (values[1:] > values[:-1]).all() else None
+
+
 @dataclass(frozen=True, eq=False)
 class BoundRows:
     """A run of rows that are bound alike: the cells bound to each, and their values by column."""
@@ -114,6 +125,13 @@ class BoundRows:
             return self.rows.last
         return int(self.rows.lines[self.begin + self.height - 1])
 
+    def rising(self, name: str) -> tuple[int, int] | None:
+        """The first and the last integer of a printed column in which each is above the others."""
+        if self.height == self.rows.height:
+            return self.rows.rising.get(name)
+        printed = self.rows.some([name]).slice(self.begin, self.height)
+        return _rising(printed[name]) if name in printed else None
+
     @property
     def frame(self) -> pl.DataFrame:
         """The rows with what is bound to them and the marks they bear."""
@@ -126,31 +144,21 @@ class BoundRows:
         )
 
 
-def full(frame: pl.DataFrame, schema: Schema) -> pl.DataFrame:
-    """The frame with every column of the schema, in order; those it lacks are unknown."""
+def types_of(schema: Schema) -> dict[str, pl.DataType]:
+    """Every column of a frame of `schema` and its type, units in the last place included."""
     types = dict(BASE_TYPES)
     for spec in fields(schema).values():
         types[spec.name] = spec.dtype
         if spec.has_ulp:
             types[f"{spec.name}_ulp"] = pl.Float64()
-    return frame.select(
-        pl.col(name) if name in frame.columns else pl.lit(None, dtype=dtype).alias(name)
-        for name, dtype in types.items()
-    )
-
-
-def columns_of(schema: Schema) -> list[str]:
-    """Every column a frame of `schema` has, base columns and units in the last place included."""
-    names = list(BASE_TYPES)
-    for spec in fields(schema).values():
-        names += [spec.name, f"{spec.name}_ulp"] if spec.has_ulp else [spec.name]
-    return names
+    return types
 
 
 @dataclass(frozen=True)
 class Stream:
     """Rows of one table in order of lines: those of `runs`, made into frames, and `others`."""
 
+    types: Mapping[str, pl.DataType]
     runs: Sequence[BoundRows]
     others: pl.DataFrame
     frame_of: Callable[[BoundRows], pl.DataFrame]
@@ -158,7 +166,7 @@ class Stream:
     by: Sequence[str] = ("line",)
 
     def frames(self) -> Iterator[pl.DataFrame]:
-        """The rows, a few blocks of lines at a time."""
+        """The rows, a few blocks of lines at a time; a column may be lacking where it is empty."""
         above = 0
         for group in _overlapping(self.runs):
             below = max(run.last for run in group)
@@ -174,14 +182,16 @@ class Stream:
     def whole(self) -> pl.DataFrame:
         """All rows at once."""
         parts = [self.others, *(self.frame_of(run) for run in self.runs)]
-        return self._sorted(parts)
+        return widened(self._sorted(parts), self.types)
 
     def _others(self, above: int, below: int) -> pl.DataFrame:
         return self.others.filter(pl.col("line").is_between(above + 1, below))
 
     def _sorted(self, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
         held = [part for part in parts if part.height] or list(parts)[:1]
-        return pl.concat(held).sort(self.by, maintain_order=True) if len(held) > 1 else held[0]
+        if len(held) == 1:
+            return held[0]
+        return pl.concat(held, how="diagonal").sort(self.by, maintain_order=True)
 
 
 def _overlapping(runs: Sequence[BoundRows]) -> Iterator[list[BoundRows]]:

@@ -22,7 +22,7 @@ from assay.ingest.block import Block, Mask, Places
 from assay.ingest.checks import passes
 from assay.ingest.digits import decoded
 from assay.ingest.layout import Layout
-from assay.ingest.rows import columns_of
+from assay.ingest.rows import types_of
 from assay.ingest.shape import ZERO, Shape, Text, is_digit, shape_of
 from assay.ingest.split import others
 from assay.ingest.types import Format, Schema
@@ -77,7 +77,7 @@ class Shapes:
     @cached_property
     def names(self) -> list[str]:
         """Its columns in order."""
-        return columns_of(self.schema)
+        return list(types_of(self.schema))
 
     def read(self, block: Block, free: Mask) -> Found:
         """The rows of those `free` lines that are of a known shape, by layout.

@@ -245,8 +245,13 @@ class Table(Protocol):
         """How many there are."""
         ...
 
+    @property
+    def types(self) -> Mapping[str, pl.DataType]:
+        """Their columns, in order."""
+        ...
+
     def frames(self) -> Iterator[pl.DataFrame]:
-        """The rows, in frames of one schema; the first may be empty."""
+        """The rows; a frame may lack columns that are empty in it, and the first may be empty."""
         ...
 
 

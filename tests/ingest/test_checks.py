@@ -9,7 +9,7 @@ import pytest
 from assay.ingest import checks
 from assay.ingest.accept import _failures
 from assay.ingest.formats import FORMATS
-from assay.ingest.rows import columns_of
+from assay.ingest.rows import types_of
 from assay.ingest.schema import fields
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,4 +64,4 @@ def test_another_type_is_left_to_pandera() -> None:
     columns = {name: spec.dtype for name, spec in fields(schema).items()}
     assert checks.passes(pl.DataFrame(schema=columns), schema)
     assert not checks.passes(pl.DataFrame(schema={**columns, "m": pl.String}), schema)
-    assert set(columns) <= set(columns_of(schema))
+    assert set(columns) <= set(types_of(schema))
