@@ -14,7 +14,8 @@ SEVERAL: Final = object()
 def only(series: pl.Series) -> Hashable:
     """What stands for the one value of a series, None where all are missing; else `SEVERAL`.
 
-    Of a number, its bits: neither NaN nor the sign of zero is lost. A text stands for itself.
+    Of a number, its bits: neither NaN nor the sign of zero is lost. A text stands for itself,
+    and so does a list of nothing.
     """
     if series.null_count() == len(series):
         return None
@@ -29,6 +30,8 @@ def only(series: pl.Series) -> Hashable:
     if series.dtype == pl.String:
         value = str(series[0])
         return value if series[-1] == value and bool((series == value).all()) else SEVERAL
+    if series.dtype == pl.List and not series.list.len().sum():
+        return ()
     return SEVERAL
 
 

@@ -2,8 +2,9 @@
 
 In: frames with columns of one schema. Out: a file whose row groups have `ROWS` rows each, but for
 the last. polars encodes the columns; put together here are the encoded columns and the footer: so
-several row groups are encoded at once, and a column that has one value in a row group, or none, is
-encoded once for all row groups that have the same.
+several row groups are encoded at once, a column that has one value in a row group, or none, is
+encoded once for all row groups that have the same, and polars is not asked for what
+`assay.ingest.pages` has.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from threading import Lock
-from typing import BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final
 
 import polars as pl
 from assay.ingest.ahead import ahead
 from assay.ingest.alike import SEVERAL, only, widened
+from assay.ingest.pages import DATA, DICTIONARY, PACKED, PATH, UNPACKED, Chunk, chunk
 from assay.ingest.thrift import I64, LIST, STRUCT, Struct, parsed, spelled
 
 ROWS = 100_000
@@ -31,17 +33,9 @@ _MAGIC = b"PAR1"
 _HEIGHT, _GROUPS = 3, 4  # of a file
 _COLUMNS = 1  # of a row group
 _OFFSET, _ABOUT = 2, 3  # of a column in it
-_PATH, _UNPACKED, _PACKED, _DATA, _DICTIONARY = 3, 6, 7, 9, 11  # of what is said about that
 
 
-class _Chunk(NamedTuple):
-    """One column of a row group: its pages, and what a footer says about it."""
-
-    pages: bytes
-    about: Struct
-
-
-_Encoded = dict[str, list[_Chunk]]  # by column; a nested one has several
+_Encoded = dict[str, list[Chunk]]  # by column; a nested one has several
 
 
 def write(
@@ -92,14 +86,17 @@ class _Encoder:
 
     def __init__(self, types: Mapping[str, pl.DataType]) -> None:
         self.types = types
-        self.known: dict[tuple[str, int], tuple[Hashable, list[_Chunk]]] = {}
+        self.known: dict[tuple[str, int], tuple[Hashable, list[Chunk]]] = {}
         self.lock = Lock()
 
     def encode(self, frame: pl.DataFrame) -> tuple[int, _Encoded]:
         """The height of a row group and its encoded columns."""
+        frame = frame.rechunk()
         held = {series.name: only(series) for series in frame}
         values = {name: held.get(name) for name in self.types}
-        found = _chunks(frame.select(name for name, each in values.items() if each is SEVERAL))
+        several = [name for name, each in values.items() if each is SEVERAL]
+        found = {name: [mine] for name in several if (mine := chunk(frame[name]))}
+        found |= _chunks(frame.select(name for name in several if name not in found))
         with self.lock:
             return frame.height, found | self._once(frame, values)
 
@@ -122,15 +119,15 @@ def _chunks(frame: pl.DataFrame) -> _Encoded:
     found: _Encoded = {}
     if not frame.width:
         return found
-    data = _bytes(frame.rechunk(), {})
+    data = _bytes(frame, {})
     (row_group,) = _footer(data)[_GROUPS][1][1]
     for column in row_group[_COLUMNS][1][1]:
         about = column[_ABOUT][1]
-        start = about[_DICTIONARY if _DICTIONARY in about else _DATA][1]
-        for at in about.keys() & {_DATA, _DICTIONARY}:
+        start = about[DICTIONARY if DICTIONARY in about else DATA][1]
+        for at in about.keys() & {DATA, DICTIONARY}:
             about[at] = I64, about[at][1] - start
-        pages = data[start : start + about[_PACKED][1]]
-        found.setdefault(about[_PATH][1][1][0].decode(), []).append(_Chunk(pages, about))
+        pages = data[start : start + about[PACKED][1]]
+        found.setdefault(about[PATH][1][1][0].decode(), []).append(Chunk(pages, about))
     return found
 
 
@@ -141,11 +138,9 @@ def _placed(columns: _Encoded, height: int, names: Iterable[str], file: BinaryIO
     for pages, about in chain.from_iterable(columns[name] for name in names):
         at = file.tell()
         file.write(pages)
-        places = {
-            field: (I64, about[field][1] + at) for field in about.keys() & {_DATA, _DICTIONARY}
-        }
+        places = {field: (I64, about[field][1] + at) for field in about.keys() & {DATA, DICTIONARY}}
         said.append({_OFFSET: (I64, 0), _ABOUT: (STRUCT, about | places)})
-    unpacked = sum(column[_ABOUT][1][_UNPACKED][1] for column in said)
+    unpacked = sum(column[_ABOUT][1][UNPACKED][1] for column in said)
     return {
         _COLUMNS: (LIST, (STRUCT, said)), 2: (I64, unpacked), 3: (I64, height), 5: (I64, begin),
         6: (I64, file.tell() - begin),

@@ -26,6 +26,21 @@ def spelled(struct: Struct) -> bytes:
     return bytes(out)
 
 
+def number(value: int) -> bytes:
+    """A number that is not negative, seven bits to the byte."""
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def signed(value: int) -> bytes:
+    """A number of at most 64 bits that may be negative."""
+    return number((value << 1) ^ (value >> 63))
+
+
 def _read(data: bytes, at: int, kind: int) -> tuple[Any, int]:
     """A value of one type that begins at `at`, and where it ends."""
     if kind in (TRUE, FALSE):  # the type of a field says which
@@ -33,8 +48,8 @@ def _read(data: bytes, at: int, kind: int) -> tuple[Any, int]:
     if kind == BYTE:
         return data[at], at + 1
     if kind in (I16, I32, I64):
-        number, at = _number(data, at)
-        return (number >> 1) ^ -(number & 1), at
+        found, at = _number(data, at)
+        return (found >> 1) ^ -(found & 1), at
     if kind == DOUBLE:
         return data[at : at + 8], at + 8
     if kind == BINARY:
@@ -74,13 +89,13 @@ def _read_struct(data: bytes, at: int) -> tuple[Struct, int]:
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    number = shift = 0
+    found = shift = 0
     while True:
         byte = data[at]
-        number |= (byte & 127) << shift
+        found |= (byte & 127) << shift
         at, shift = at + 1, shift + 7
         if byte < 128:
-            return number, at
+            return found, at
 
 
 def _write(out: bytearray, kind: int, value: Any) -> None:
@@ -89,9 +104,9 @@ def _write(out: bytearray, kind: int, value: Any) -> None:
     if kind == BYTE:
         out.append(value)
     elif kind in (I16, I32, I64):
-        _write_number(out, (value << 1) ^ (value >> 63))
+        out += signed(value)
     elif kind == BINARY:
-        _write_number(out, len(value))
+        out += number(len(value))
         out += value
     elif kind == LIST:
         _write_list(out, *value)
@@ -106,7 +121,7 @@ def _write_list(out: bytearray, kind: int, items: list[Any]) -> None:
         out.append(len(items) << 4 | kind)
     else:
         out.append(15 << 4 | kind)
-        _write_number(out, len(items))
+        out += number(len(items))
     for item in items:
         _write(out, BYTE if kind in (TRUE, FALSE) else kind, item)
 
@@ -122,10 +137,3 @@ def _write_struct(out: bytearray, struct: Struct) -> None:
         _write(out, kind, value)
         last = name
     out.append(0)
-
-
-def _write_number(out: bytearray, number: int) -> None:
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    out.append(number)
