@@ -18,7 +18,9 @@ import polars as pl
 from assay.ingest.block import Mask
 from assay.ingest.numbers import FIXED
 from assay.ingest.schema import FieldSpec
-from assay.ingest.words import PAD, Bytes, Said, Word, slowly
+from assay.ingest.words import Bytes, Lines, Said, Word
+
+BLANK, ZERO, NINE = b" 09"
 
 MOST_DIGITS = 15
 _POWER = 22
@@ -73,18 +75,18 @@ def words_of(number: Number) -> list[tuple[Word, int]]:
     """The words of a number without its exponent, and the power of ten of each; the last first."""
     (start, end), (begin, stop) = number.whole, number.fraction
     if not stop:
-        return _words(start, end, 0, padded=number.padded)
+        return _words(start, end, 0)
     if stop - start <= _EIGHT:
         return [(Word(stop, end - start, stop - begin), 0)]
     return _words(begin, stop, 0) + _words(start, end, stop - begin)
 
 
-def _words(start: int, end: int, power: int, *, padded: bool = False) -> list[tuple[Word, int]]:
+def _words(start: int, end: int, power: int) -> list[tuple[Word, int]]:
     found = []
     while end - start > _EIGHT:
-        found.append((Word(end, _EIGHT, padded=padded), power))
+        found.append((Word(end, _EIGHT), power))
         end, power = end - _EIGHT, power + _EIGHT
-    return [*found, (Word(end, end - start, padded=padded), power)]
+    return [*found, (Word(end, end - start), power)]
 
 
 def exponent_of(number: Number) -> Word | None:
@@ -94,22 +96,14 @@ def exponent_of(number: Number) -> Word | None:
 
 
 def decoded(
-    number: Number, words: Mapping[Word, Said], digits: Bytes
+    number: Number, words: Mapping[Word, Said], lines: Lines
 ) -> tuple[Any, Any, Mask | None]:
     """Values of a column, its units in the last place, and which rows are exact; None: all.
 
     Values and units that are alike in all rows are given once.
     """
-    parts = words_of(number)
-    if number.padded and not _plainly(number, [(word, words[word]) for word, _ in parts], digits):
-        padded, fits = slowly(digits, [word for word, _ in parts], canonical=number.canonical)
-        return padded.view(np.int64), None, fits
-    sound: Mask | None = None
-    mantissa = _sum([(words[word], power) for word, power in parts])
-    start, end = number.whole
-    if number.canonical and not number.padded and end - start > 1:
-        leads = digits[:, PAD + start] > 0
-        sound = None if leads.all() else leads
+    sound = _sound(number, lines)
+    mantissa = _sum([(words[word], power) for word, power in words_of(number)])
     if number.spec.dtype.is_integer():
         return mantissa.view(np.int64), None, sound
     decimals = number.fraction[1] - number.fraction[0]
@@ -121,7 +115,7 @@ def decoded(
         said = words[exponent].values.view(np.int64)
         said = said[0] if words[exponent].alike else said
         power = (-said if number.shrinks else said) - decimals
-        within = np.broadcast_to(np.abs(power) <= _POWER, len(digits))
+        within = np.broadcast_to(np.abs(power) <= _POWER, len(lines.rows))
         values, power = _shifted(mantissa.astype(np.float64), power)
         if not within.all():
             sound = within if sound is None else sound & within
@@ -153,18 +147,30 @@ def _shifted(values: Any, power: Any) -> tuple[Any, Any]:
     return (values / tens if power < 0 else values * tens), power
 
 
-def _plainly(number: Number, parts: Sequence[tuple[Word, Said]], digits: Bytes) -> bool:
-    """Whether the same blanks stand before a number in all rows, and it is one in each of them."""
-    blanks = place = 0
-    for word, said in reversed(parts):
-        blanks |= said.blanks >> 8 * (_EIGHT - word.whole) << 8 * place
-        place += word.whole
-    first = blanks.bit_length() // 8
-    if blanks & (blanks + 1) or first >= place or not all(said.sound for _, said in parts):
-        return False
-    if not number.canonical or first == place - 1:
-        return True
-    return bool((digits[:, PAD + number.whole[0] + first] > 0).all())
+def _sound(number: Number, lines: Lines) -> Mask | None:
+    """Which rows have a number where it should be; None: all of them."""
+    start, end = number.whole
+    low, high = lines.low[start:end], lines.high[start:end]
+    blanks = len(high) - len(high.lstrip(b" ")) if number.padded else 0  # in all rows
+    first = low[blanks:]
+    if min(first) >= ZERO and (not number.canonical or len(first) == 1 or first[0] > ZERO):
+        return None
+    return _numbers(np.ascontiguousarray(lines.rows[:, start:end].T), canonical=number.canonical)
+
+
+def _numbers(cells: Bytes, *, canonical: bool) -> Mask:
+    """Which columns of bytes are blanks, or none, and then digits; the last of them is a digit.
+
+    A `canonical` number has no zero before others.
+    """
+    digit, blank = cells >= ZERO, cells == BLANK
+    sound: Mask = np.all(digit | blank, axis=0)
+    sound &= ~(digit[:-1] & blank[1:]).any(axis=0)
+    if canonical:
+        zero = cells[:-1] == ZERO
+        zero[1:] &= blank[:-2]
+        sound &= ~zero.any(axis=0)
+    return sound
 
 
 _PLACES: list[npt.NDArray[np.float64]] = []

@@ -17,7 +17,10 @@ import numpy as np
 import polars as pl
 from assay.ingest.block import Mask
 from assay.ingest.digits import (
+    BLANK,
     MOST_DIGITS,
+    NINE,
+    ZERO,
     Number,
     behind_blanks,
     exponent_of,
@@ -27,9 +30,9 @@ from assay.ingest.digits import (
 from assay.ingest.layout import CANONICAL, Layout
 from assay.ingest.schema import fields
 from assay.ingest.types import Schema
-from assay.ingest.words import Bytes, Words
+from assay.ingest.words import Bytes, Lines, Words
 
-ZERO, _BLANK, _TILDE = b"0 ~"
+_TILDE = ord("~")
 _PLAIN = re.compile(r"\[0-9\]|\{[0-9]+(?:,[0-9]*)?\}")
 
 
@@ -43,18 +46,28 @@ class Text(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """One spelling of a layout: `base` has a zero where a digit stands, `most` nine, else nothing.
+    """One spelling of a layout: the least and the greatest byte that may stand in each place.
 
-    A number that stands behind blanks may have more digits, and fewer blanks, or the reverse.
-    `probe` is a place where eight bytes stand that are no digits, if there is one.
+    They differ where a digit stands, or a blank or a digit before others. `probe` is a place where
+    eight bytes stand that are no digits, if there is one.
     """
 
     layout: Layout
-    base: Bytes
-    most: Bytes
+    low: Bytes
+    high: Bytes
     probe: int
     numbers: tuple[Number, ...]
     texts: tuple[Text, ...]
+
+    def holds(self, lines: Lines) -> bool:
+        """Whether all these lines are of this shape."""
+        low, high = np.frombuffer(lines.low, np.uint8), np.frombuffer(lines.high, np.uint8)
+        return bool((low >= self.low).all() and (high <= self.high).all())
+
+    def which(self, lines: Lines) -> Mask:
+        """Which of these lines are of this shape."""
+        mine: Mask = np.all(lines.rows - self.low <= self.high - self.low, axis=1)
+        return mine
 
     @cached_property
     def words(self) -> Words:
@@ -71,7 +84,7 @@ def is_digit(data: Bytes) -> Mask:
 
 def shape_of(layout: Layout, row: Bytes, schema: Schema) -> Shape | None:
     """The shape of one line of a layout; None where its like cannot be read from bytes."""
-    if ((row < _BLANK) | (row > _TILDE)).any():
+    if ((row < BLANK) | (row > _TILDE)).any():
         return None
     text = row.tobytes().decode("ascii")
     spans = _spans(layout, text)
@@ -104,12 +117,12 @@ def shape_of(layout: Layout, row: Bytes, schema: Schema) -> Shape | None:
             )
             digit[begin:start] = True
         floor = end
-    base = np.where(digit, np.uint8(ZERO), row)
-    most = np.where(digit, np.uint8(9), np.uint8(0))
+    low = np.where(digit, np.uint8(ZERO), row)
+    high = np.where(digit, np.uint8(NINE), row)
     for each in numbers:
-        if each.padded:  # what stands there is for its reader to judge
-            most[each.whole[0] : each.whole[1] - 1] = 255
-    return Shape(layout, base, most, _probe(digit), tuple(numbers), tuple(texts))
+        if each.padded:
+            low[each.whole[0] : each.whole[1] - 1] = BLANK
+    return Shape(layout, low, high, _probe(digit), tuple(numbers), tuple(texts))
 
 
 def _blind(pattern: str) -> bool:

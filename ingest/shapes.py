@@ -20,13 +20,13 @@ import polars as pl
 from assay.ingest.accept import OTHER
 from assay.ingest.block import Block, Mask, Places
 from assay.ingest.checks import passes
-from assay.ingest.digits import decoded
+from assay.ingest.digits import ZERO, decoded
 from assay.ingest.layout import Layout
 from assay.ingest.rows import types_of
-from assay.ingest.shape import ZERO, Shape, Text, is_digit, shape_of
+from assay.ingest.shape import Shape, Text, is_digit, shape_of
 from assay.ingest.split import others
 from assay.ingest.types import Format, Schema
-from assay.ingest.words import PAD, Bytes
+from assay.ingest.words import Bytes, Lines
 
 Found = list[tuple[Layout, pl.DataFrame]]
 
@@ -38,7 +38,7 @@ FEWEST = 4
 """Rows of a shape in a block, below which it is not worth its making."""
 
 _SHORT = 2  # digits of a rank or a host
-_AT_ONCE = 4096  # rows whose bytes stay in the cache
+_AT_ONCE = 2**14  # rows whose bytes are looked at together
 
 
 Column = npt.NDArray[Any]
@@ -67,6 +67,7 @@ class Shapes:
     source: str
     by_length: dict[int, list[Shape]] = field(default_factory=dict)
     hopeless: set[bytes] = field(default_factory=set)
+    pure: set[int] = field(default_factory=set)  # lengths of which no other lines were in a block
     count: int = 0
 
     @cached_property
@@ -101,10 +102,15 @@ class Shapes:
             at = np.flatnonzero(lengths == length)
             if not len(at):
                 continue
-            found = _sorted_out(block, at, length, shapes)
+            some = at if length in self.pure else _probed(block, at, shapes)
+            found = _sorted_out(block, some, length, shapes)
             yield from found.items()
             # what comes most often is tried first in the next block
             count = {shape: sum(len(part.at) for part in parts) for shape, parts in found.items()}
+            if sum(count.values()) == len(at):
+                self.pure.add(length)
+            else:
+                self.pure.discard(length)
             often = sorted(shapes, key=lambda shape, count=count: -count.get(shape, 0))  # type: ignore[misc]
             if len(often) == len(self.by_length[length]):
                 self.by_length[length] = often
@@ -146,7 +152,7 @@ class Shapes:
 
     def _gives(self, shape: Shape, block: Block, at: Places, frame: pl.DataFrame) -> bool:
         """Whether a shape makes of these lines what stands in `frame`."""
-        parts = _sorted_out(block, at, len(shape.base), [shape]).get(shape, [])
+        parts = _sorted_out(block, at, len(shape.low), [shape]).get(shape, [])
         if not parts:
             return False
         mine = self._rows_of(shape.layout, [(shape, parts)], block)
@@ -221,38 +227,33 @@ def _sorted_out(
 ) -> dict[Shape, list[_Part]]:
     """Lines of one length by their shape, those of none left out."""
     found: dict[Shape, list[_Part]] = {}
-    at = _probed(block, at, shapes)
-    scratch = np.zeros((min(_AT_ONCE, len(at)), PAD + length), np.uint8)
     for begin in range(0, len(at), _AT_ONCE):
         some = at[begin : begin + _AT_ONCE]
-        rows = _rows(block, some, length)
+        lines = Lines.of(_rows(block, some, length))
         for shape in shapes:
-            digits = scratch[: len(some)]
-            np.subtract(rows, shape.base, out=digits[:, PAD:])
-            over = digits[:, PAD:] > shape.most
-            if not over.any():
-                found.setdefault(shape, []).append(_part(shape, some, digits))
+            if shape.holds(lines):
+                found.setdefault(shape, []).append(_part(shape, some, lines))
                 break
-            other = over.any(axis=1)
-            if not other.all():
-                mine = _part(shape, some[~other], digits[~other])
-                found.setdefault(shape, []).append(mine)
-                some, rows = some[other], rows[other]
+            mine = shape.which(lines)
+            if mine.any():
+                part = _part(shape, some[mine], Lines.of(lines.rows[mine]))
+                found.setdefault(shape, []).append(part)
+                some, lines = some[~mine], Lines.of(lines.rows[~mine])
     return found
 
 
-def _part(shape: Shape, at: Places, digits: Bytes) -> _Part:
+def _part(shape: Shape, at: Places, lines: Lines) -> _Part:
     columns: dict[str, Column] = {}
     sound: Mask | None = None
-    words = shape.words.read(digits)
+    words = shape.words.read(lines)
     for number in shape.numbers:
-        values, ulp, fits = decoded(number, words, digits)
+        values, ulp, fits = decoded(number, words, lines)
         columns[number.name] = np.asarray(values)
         if number.spec.has_ulp:
             columns[f"{number.name}_ulp"] = np.asarray(ulp, np.float64)
         if fits is not None:
             sound = fits if sound is None else sound & fits
-    texts = {text.name: digits[:, PAD + text.start : PAD + text.end].copy() for text in shape.texts}
+    texts = {text.name: lines.rows[:, text.start : text.end].copy() for text in shape.texts}
     return _Part(at, columns, texts, sound)
 
 
@@ -264,7 +265,7 @@ def _probed(block: Block, at: Places, shapes: Sequence[Shape]) -> Places:
     fits = np.zeros(len(at), np.bool_)
     for probe in {shape.probe for shape in shapes}:
         said = words[block.starts[at] + probe].view(np.uint64).reshape(-1)
-        there = (shape.base[probe : probe + 8] for shape in shapes if shape.probe == probe)
+        there = (shape.low[probe : probe + 8] for shape in shapes if shape.probe == probe)
         for each in {word.tobytes() for word in there}:
             fits |= said == np.frombuffer(each, np.uint64)
     return at if fits.all() else at[fits]
@@ -282,22 +283,22 @@ def _texts(
 
 def _text(shape: Shape, text: Text, parts: Sequence[_Part]) -> pl.Series:
     """The texts at one place, each spelling made once."""
-    length = text.end - text.start
-    base = shape.base[text.start : text.end]
-    if not length or not shape.most[text.start : text.end].any():
-        only = base.tobytes().decode("ascii")
+    place = slice(text.start, text.end)
+    low = shape.low[place]
+    digits = np.flatnonzero(low < shape.high[place])
+    if not len(digits):
+        only = low.tobytes().decode("ascii")
         height = sum(len(part.at) for part in parts)
         return pl.Series(text.name, [only], dtype=pl.String).new_from_index(0, height)
-    digits = np.concatenate([part.texts[text.name] for part in parts])
-    places = np.flatnonzero(shape.most[text.start : text.end])
-    if len(places) <= _SHORT:  # each number that may stand there, spelled
-        tens = 10 ** np.arange(len(places) - 1, -1, -1)
-        which = digits[:, places].astype(np.int64) @ tens
-        every = np.tile(base, (10 ** len(places), 1))
-        every[:, places] += (np.arange(len(every))[:, None] // tens % 10).astype(np.uint8)
+    cells = np.concatenate([part.texts[text.name] for part in parts])
+    if len(digits) <= _SHORT:  # each number that may stand there, spelled
+        tens = 10 ** np.arange(len(digits) - 1, -1, -1)
+        which = (cells[:, digits] - np.uint8(ZERO)).astype(np.int64) @ tens
+        every = np.tile(low, (10 ** len(digits), 1))
+        every[:, digits] += (np.arange(len(every))[:, None] // tens % 10).astype(np.uint8)
         known = [said.tobytes().decode("ascii") for said in every]
     else:
-        spelled = np.ascontiguousarray(digits + base).view(f"S{length}").reshape(-1)
+        spelled = np.ascontiguousarray(cells).view(f"S{len(low)}").reshape(-1)
         each, which = np.unique(spelled, return_inverse=True)
         known = [said.decode("ascii") for said in each.tolist()]
     return pl.Series(text.name, known, dtype=pl.String).gather(which)
