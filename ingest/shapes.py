@@ -12,19 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
-from assay.ingest.accept import OTHER
 from assay.ingest.block import Block, Mask, Places
 from assay.ingest.checks import passes
-from assay.ingest.digits import ZERO, decoded
+from assay.ingest.digits import ZERO
 from assay.ingest.layout import Layout
 from assay.ingest.rows import types_of
-from assay.ingest.shape import Shape, Text, is_digit, shape_of
-from assay.ingest.split import others
+from assay.ingest.shape import Shape, is_digit, shape_of
+from assay.ingest.shaped import Part, part_of, rows_of
 from assay.ingest.types import Format, Schema
 from assay.ingest.words import Bytes, Lines
 
@@ -37,26 +34,7 @@ MOST_OF_A_LENGTH = 32
 FEWEST = 4
 """Rows of a shape in a block, below which it is not worth its making."""
 
-_SHORT = 2  # digits of a rank or a host
 _AT_ONCE = 2**14  # rows whose bytes are looked at together
-
-
-Column = npt.NDArray[Any]
-"""A value for each row, or one for all."""
-
-
-class _Part(NamedTuple):
-    """Some lines of one shape: where they stand, their columns, and which are sound; None: all."""
-
-    at: Places
-    columns: dict[str, Column]
-    texts: dict[str, Bytes]
-    sound: Mask | None
-
-    @property
-    def are_sound(self) -> Mask:
-        """Whether each of them is."""
-        return np.ones(len(self.at), np.bool_) if self.sound is None else self.sound
 
 
 @dataclass
@@ -85,17 +63,17 @@ class Shapes:
 
         Rows are left that fail a check, or that only a parser can read exactly.
         """
-        by_layout: dict[Layout, list[tuple[Shape, list[_Part]]]] = {}
+        by_layout: dict[Layout, list[tuple[Shape, list[Part]]]] = {}
         for shape, parts in self._alike(block, free):
             by_layout.setdefault(shape.layout, []).append((shape, parts))
-        rows = ((layout, self._rows_of(layout, some, block)) for layout, some in by_layout.items())
+        rows = ((layout, self._rows(layout, some, block)) for layout, some in by_layout.items())
         return [
             (layout, each)
             for layout, each in rows
             if each.height and passes(each, self.schema, partial=True)
         ]
 
-    def _alike(self, block: Block, free: Mask) -> Iterator[tuple[Shape, list[_Part]]]:
+    def _alike(self, block: Block, free: Mask) -> Iterator[tuple[Shape, list[Part]]]:
         """Every known shape with the lines of it."""
         lengths = np.where(free, block.stops - block.starts, -1)
         for length, shapes in [*self.by_length.items()]:
@@ -128,7 +106,7 @@ class Shapes:
     def _learn_length(
         self, block: Block, layout: Layout, frame: pl.DataFrame, at: Places, length: int
     ) -> None:
-        rows = _rows(block, at, length)
+        rows = _bytes(block, at, length)
         classes = np.where(is_digit(rows), np.uint8(ZERO), rows)
         bases, first, which, counts = np.unique(
             classes.view(f"V{length}").reshape(-1),
@@ -155,67 +133,21 @@ class Shapes:
         parts = _sorted_out(block, at, len(shape.low), [shape]).get(shape, [])
         if not parts:
             return False
-        mine = self._rows_of(shape.layout, [(shape, parts)], block)
+        mine = self._rows(shape.layout, [(shape, parts)], block)
         theirs = frame.filter(pl.col("line").is_in(mine["line"].implode()))
         same = set(mine.columns) == set(theirs.columns)
         return same and mine.height > 0 and theirs.select(mine.columns).equals(mine)
 
-    def _rows_of(
-        self, layout: Layout, found: Sequence[tuple[Shape, Sequence[_Part]]], block: Block
+    def _rows(
+        self, layout: Layout, found: Sequence[tuple[Shape, Sequence[Part]]], block: Block
     ) -> pl.DataFrame:
-        """The rows of one layout that need no parser, with columns in the schema's order."""
-        parts = [part for _, some in found for part in some]
-        at = np.concatenate([part.at for part in parts])
-        order = None if (at[1:] > at[:-1]).all() else np.argsort(at)
-        columns = {name: _joined(parts, name) for name in parts[0].columns}
-        series = [
-            pl.Series("line", (at if order is None else at[order]) + block.first, dtype=pl.UInt32),
-            *(
-                pl.Series(name, values if order is None else values[order])
-                for name, values in columns.items()
-                if values.ndim
-            ),
-            *_texts(found, order),
-        ]
-        frame = pl.DataFrame(series)
-        if any(part.sound is not None for part in parts):
-            sound = np.concatenate([part.are_sound for part in parts])
-            frame = frame.filter(pl.Series(sound if order is None else sound[order]))
-        more = others(layout) if layout.others else _literal("other", pl.Series([[]], dtype=OTHER))
-        frame = frame.with_columns(
-            *(_alike(name, values) for name, values in columns.items() if not values.ndim),
-            _literal("source", pl.Series([self.source], dtype=pl.String)),
-            _literal("column", pl.Series([layout.width + 1], dtype=pl.UInt32)),
-            more,
-        )
+        """The rows of one layout, with columns in the schema's order."""
+        frame = rows_of(layout, found, self.source, block.first)
         held = set(frame.columns)
         return frame.select(name for name in self.names if name in held)
 
 
-def _literal(name: str, value: pl.Series) -> pl.Expr:
-    return pl.lit(value).first().alias(name)
-
-
-def _alike(name: str, value: Column) -> pl.Expr:
-    """A column of one value."""
-    kind = pl.Int64 if value.dtype.kind == "i" else pl.Float64
-    return pl.lit(value.item(), dtype=kind).alias(name)
-
-
-def _joined(parts: Sequence[_Part], name: str) -> Column:
-    """The values of a column in all parts, or the one value that it has in all of them."""
-    values = [part.columns[name] for part in parts]
-    if not any(each.ndim for each in values) and len({each.tobytes() for each in values}) == 1:
-        return values[0]
-    return np.concatenate(
-        [
-            each if each.ndim else np.full(len(part.at), each)
-            for each, part in zip(values, parts, strict=True)
-        ]
-    )
-
-
-def _rows(block: Block, at: Places, length: int) -> Bytes:
+def _bytes(block: Block, at: Places, length: int) -> Bytes:
     """The bytes of lines of one length, a row each."""
     windows = np.lib.stride_tricks.sliding_window_view(block.codes, length)
     found: Bytes = windows[block.starts[at]]
@@ -224,37 +156,22 @@ def _rows(block: Block, at: Places, length: int) -> Bytes:
 
 def _sorted_out(
     block: Block, at: Places, length: int, shapes: Sequence[Shape]
-) -> dict[Shape, list[_Part]]:
+) -> dict[Shape, list[Part]]:
     """Lines of one length by their shape, those of none left out."""
-    found: dict[Shape, list[_Part]] = {}
+    found: dict[Shape, list[Part]] = {}
     for begin in range(0, len(at), _AT_ONCE):
         some = at[begin : begin + _AT_ONCE]
-        lines = Lines.of(_rows(block, some, length))
+        lines = Lines.of(_bytes(block, some, length))
         for shape in shapes:
             if shape.holds(lines):
-                found.setdefault(shape, []).append(_part(shape, some, lines))
+                found.setdefault(shape, []).append(part_of(shape, some, lines))
                 break
             mine = shape.which(lines)
             if mine.any():
-                part = _part(shape, some[mine], Lines.of(lines.rows[mine]))
+                part = part_of(shape, some[mine], Lines.of(lines.rows[mine]))
                 found.setdefault(shape, []).append(part)
                 some, lines = some[~mine], Lines.of(lines.rows[~mine])
     return found
-
-
-def _part(shape: Shape, at: Places, lines: Lines) -> _Part:
-    columns: dict[str, Column] = {}
-    sound: Mask | None = None
-    words = shape.words.read(lines)
-    for number in shape.numbers:
-        values, ulp, fits = decoded(number, words, lines)
-        columns[number.name] = np.asarray(values)
-        if number.spec.has_ulp:
-            columns[f"{number.name}_ulp"] = np.asarray(ulp, np.float64)
-        if fits is not None:
-            sound = fits if sound is None else sound & fits
-    texts = {text.name: lines.rows[:, text.start : text.end].copy() for text in shape.texts}
-    return _Part(at, columns, texts, sound)
 
 
 def _probed(block: Block, at: Places, shapes: Sequence[Shape]) -> Places:
@@ -269,36 +186,3 @@ def _probed(block: Block, at: Places, shapes: Sequence[Shape]) -> Places:
         for each in {word.tobytes() for word in there}:
             fits |= said == np.frombuffer(each, np.uint64)
     return at if fits.all() else at[fits]
-
-
-def _texts(
-    found: Sequence[tuple[Shape, Sequence[_Part]]], order: Places | None
-) -> Iterator[pl.Series]:
-    """The texts of lines of one layout."""
-    for number, text in enumerate(found[0][0].texts):
-        each = [_text(shape, shape.texts[number], parts) for shape, parts in found]
-        said = pl.concat(each)
-        yield (said if order is None else said.gather(order)).alias(text.name)
-
-
-def _text(shape: Shape, text: Text, parts: Sequence[_Part]) -> pl.Series:
-    """The texts at one place, each spelling made once."""
-    place = slice(text.start, text.end)
-    low = shape.low[place]
-    digits = np.flatnonzero(low < shape.high[place])
-    if not len(digits):
-        only = low.tobytes().decode("ascii")
-        height = sum(len(part.at) for part in parts)
-        return pl.Series(text.name, [only], dtype=pl.String).new_from_index(0, height)
-    cells = np.concatenate([part.texts[text.name] for part in parts])
-    if len(digits) <= _SHORT:  # each number that may stand there, spelled
-        tens = 10 ** np.arange(len(digits) - 1, -1, -1)
-        which = (cells[:, digits] - np.uint8(ZERO)).astype(np.int64) @ tens
-        every = np.tile(low, (10 ** len(digits), 1))
-        every[:, digits] += (np.arange(len(every))[:, None] // tens % 10).astype(np.uint8)
-        known = [said.tobytes().decode("ascii") for said in every]
-    else:
-        spelled = np.ascontiguousarray(cells).view(f"S{len(low)}").reshape(-1)
-        each, which = np.unique(spelled, return_inverse=True)
-        known = [said.decode("ascii") for said in each.tolist()]
-    return pl.Series(text.name, known, dtype=pl.String).gather(which)
