@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +35,7 @@ class Rows:
     height: int
     first: int  # line of the first row
     last: int
+    columns: frozenset[str]
     rising: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @classmethod
@@ -45,7 +46,8 @@ class Rows:
         alike = pl.DataFrame([pl.Series(s.name, [s[0]], dtype=s.dtype) for s in same])
         rest, line = frame.drop(alike.columns), frame["line"]
         rising = {series.name: ends for series in rest if (ends := _rising(series))}
-        return cls(layout, rest, alike, frame.height, int(line[0]), int(line[-1]), rising)
+        first, last, columns = int(line[0]), int(line[-1]), frozenset(frame.columns)
+        return cls(layout, rest, alike, frame.height, first, last, columns, rising)
 
     @property
     def own(self) -> pl.DataFrame:
@@ -125,6 +127,11 @@ class BoundRows:
             return self.rows.last
         return int(self.rows.lines[self.begin + self.height - 1])
 
+    @property
+    def columns(self) -> Set[str]:
+        """Those of `frame`."""
+        return self.rows.columns | self.values.keys() | ({"mark"} if self.again else set())
+
     def rising(self, name: str) -> tuple[int, int] | None:
         """The first and the last integer of a printed column in which each is above the others."""
         if self.height == self.rows.height:
@@ -164,6 +171,7 @@ class Stream:
     frame_of: Callable[[BoundRows], pl.DataFrame]
     height: int
     by: Sequence[str] = ("line",)
+    empty: Collection[str] = ()  # columns in which nothing is
 
     def frames(self) -> Iterator[pl.DataFrame]:
         """The rows, a few blocks of lines at a time; a column may be lacking where it is empty."""
