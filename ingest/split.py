@@ -50,18 +50,19 @@ def _cells(part: pl.Expr, segment: Segment) -> tuple[list[pl.Expr], list[pl.Expr
         if at == 0 and value.before:
             proofs.append(rest.str.starts_with(value.before))
             rest = rest.str.strip_prefix(value.before)
-        text = rest
+        text, after = rest, segment.after
         if at + 1 < len(segment.values):
-            halves = rest.str.splitn(segment.values[at + 1].before, 2)
+            after = segment.values[at + 1].before
+            halves = rest.str.splitn(after, 2)
             text, rest = halves.struct.field("field_0"), halves.struct.field("field_1")
-        elif segment.after:
-            proofs.append(rest.str.ends_with(segment.after))
-            text = rest.str.strip_suffix(segment.after)
-            values.append(text.str.strip_chars_start(" "))
-            proofs.append(values[-1].str.contains(f"^(?:{value.pattern})$"))
-            continue
-        values.append(text.str.strip_chars(" "))
-        proofs.append(values[-1].str.contains(f"^(?:{value.pattern})$"))
+        elif after:
+            proofs.append(rest.str.ends_with(after))
+            text = rest.str.strip_suffix(after)
+        # beside a letter, as of a unit, blanks mean something: they are among the label then
+        close = after.lstrip(" ")[:1].isalnum() or at + 1 == len(segment.values)
+        bare = text.str.strip_chars_start(" ") if after and close else text.str.strip_chars(" ")
+        values.append(bare)
+        proofs.append(bare.str.contains(f"^(?:{value.pattern})$"))
     return values, proofs
 
 

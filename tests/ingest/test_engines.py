@@ -140,6 +140,17 @@ def test_a_piece_that_begins_with_a_label_of_a_rate() -> None:
     assert any("is torn" in remark.message for remark in both(b"".join(lines)).remarks)
 
 
+@pytest.mark.parametrize("blanks", range(4))
+def test_blanks_before_a_unit_within_a_cell(blanks: int) -> None:
+    lines = [
+        f"iteration {at:4}/ 500 | iteration time: 98.{at}{' ' * (at % 7 == 3 and blanks)}s "
+        f"samples/sec: 8.{at} | lm loss: 2.5 |"
+        for at in range(99)
+    ]
+    both("\n".join(lines).encode())
+    both("\n".join(line.replace("s samples", " s samples") for line in lines).encode())
+
+
 @pytest.mark.parametrize("odd", ["nan", "-0.0"])
 def test_one_other_value_among_many_is_kept(odd: str) -> None:
     lines = [f" iteration {at:4}/ 500 | grad norm: 0.0 | lm loss: 2.{at} |" for at in range(99)]
