@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 from assay.ingest.accept import PROVENANCE
+from assay.ingest.carved import Carved
 from assay.ingest.ledger import account
 from assay.ingest.merge import merge
-from assay.ingest.pipeline import Carved, accepted, finished, overridden
+from assay.ingest.pipeline import accepted, finished, overridden
 from assay.ingest.types import Diagnostic, Format, Reading, Span
 
 

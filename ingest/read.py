@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from assay.ingest.batch import finished_together
+from assay.ingest.carved import carved
 from assay.ingest.chunks import Chunk, Watch, plan, unwatched
 from assay.ingest.formats import FORMATS
 from assay.ingest.inputs import COMPANIONS, COMPRESSED, assumed, inputs, shown, side_file
@@ -19,7 +20,7 @@ from assay.ingest.load import load
 from assay.ingest.merge import merge, renamed, together
 from assay.ingest.own.installed import known
 from assay.ingest.own.load import OwnFormat
-from assay.ingest.pipeline import carved, read_source
+from assay.ingest.pipeline import read_source
 from assay.ingest.small import small_documents
 from assay.ingest.source import STDIN, Source, open_source
 from assay.ingest.types import Cell, Code, Diagnostic, Format, Outcome, Reading, Span

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 from assay.ingest.carve import PREFIX_COLUMNS, opens, peel
-from assay.ingest.pipeline import Carved, folded
+from assay.ingest.carved import Carved, folded
 from assay.ingest.scan import Scan
 from assay.ingest.source import Source
 from assay.ingest.types import Cell, Format, Line, Region

@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 import pytest
 from assay.ingest import chunks, parquet
+from assay.ingest.carved import carved
 from assay.ingest.chunks import Chunk, plan
 from assay.ingest.formats import FORMATS
 from assay.ingest.inputs import inputs
@@ -24,7 +25,7 @@ from assay.ingest.load import load
 from assay.ingest.merge import merge, renamed
 from assay.ingest.own.installed import known
 from assay.ingest.parts import Another, Share, identity, ingest, make_part
-from assay.ingest.pipeline import carved, read_source
+from assay.ingest.pipeline import read_source
 from assay.ingest.read import read, read_chunk, recipe
 from assay.ingest.source import Source, source
 from assay.ingest.types import Code
