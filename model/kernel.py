@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from assay.model.machine import ITEMSIZE, Machine, machines
+from assay.model.dtypes import ITEMSIZE
+from assay.model.machine import Machine, machines
 
 Floats = npt.NDArray[np.float64]
 Columns = Mapping[str, Floats]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from assay.model.configurations import Run
-from assay.model.machine import ITEMSIZE
+from assay.model.dtypes import ITEMSIZE
 from assay.model.parallel import gradient_group, stage_layers
 from assay.model.step_exchange import counted, layer_parameters
 from assay.model.step_work import activation_bytes, head

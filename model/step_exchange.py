@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from assay.model.collective import GATHER, REDUCE, SCATTER, SWAP
 from assay.model.configurations import Run
+from assay.model.dtypes import ITEMSIZE
 from assay.model.kernel import Floats
 from assay.model.kernel_times import KernelTimes
-from assay.model.machine import ITEMSIZE
 from assay.model.parallel import (
     Group,
     context_group,

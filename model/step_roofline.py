@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.model.configurations import Run
-from assay.model.machine import ITEMSIZE, Machine
+from assay.model.dtypes import ITEMSIZE
+from assay.model.machine import Machine
 from assay.model.operations import Operation
 from assay.model.parameters import parameters
 from assay.model.passes import passes

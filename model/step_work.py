@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 from assay.model.configurations import Run
+from assay.model.dtypes import ITEMSIZE
 from assay.model.gemm import misaligned
 from assay.model.kernel import Floats
 from assay.model.kernel_times import KernelTimes
-from assay.model.machine import ITEMSIZE
 from assay.model.operations import Attention, Gemm, Operation
 from assay.model.passes import Passes, passes
 from assay.model.traffic import Traffic, layer_traffic, logits_traffic

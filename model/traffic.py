@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from assay.model.machine import ITEMSIZE
+from assay.model.dtypes import ITEMSIZE
 from assay.model.shapes import Model
 from assay.model.transformer import Kernels, Layout, share, tokens
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import polars as pl
-from assay.validate.cases import CONFIGURED, ORIGINS, Cases
+from assay.validate.cases import CONFIGURED, Cases
 from assay.validate.identities.finding import Finding
+from assay.validate.rules import ORIGINS
 
 CONTRADICTED: dict[str, pl.DataType] = {"case": pl.String(), "quantity": pl.String()}
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 import polars as pl
 from assay.ingest.types import Reading
 from assay.model.collective import OPERATIONS, operation
-from assay.model.machine import ITEMSIZE, candidates, dtype, machines, resolve
+from assay.model.dtypes import ITEMSIZE, dtype
+from assay.model.machine import candidates, machines, resolve
 from assay.validate.observe import About, case_of, subject_of
 
 SHAPES: dict[str, tuple[str, ...]] = {

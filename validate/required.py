@@ -12,8 +12,8 @@ from assay.ingest.arguments import FRAMEWORKS, printed_as
 from assay.ingest.formats.configuration import Configuration
 from assay.ingest.schema import fields
 from assay.model.configurations import NEEDED
-from assay.validate.cases import RULES
 from assay.validate.models import MFU_NEEDS, STEP_NEEDS
+from assay.validate.rules import RULES
 from assay.validate.step_cases import ASSUMED
 
 COLUMNS = (

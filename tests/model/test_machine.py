@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 from assay.model import machine as facts
+from assay.model.dtypes import ITEMSIZE, dtype
 
 USER_FILE = """
 [machine.X1]
@@ -102,14 +103,14 @@ def test_unknown_machines_are_refused_with_what_would_work(text: str) -> None:
     ],
 )
 def test_dtype_spellings(text: str, name: str) -> None:
-    assert facts.dtype(text) == name
-    assert name in facts.ITEMSIZE
+    assert dtype(text) == name
+    assert name in ITEMSIZE
 
 
 @pytest.mark.parametrize("text", ["bf17", "bf16xfp8->bf16", ""])
 def test_unknown_dtypes_are_refused(text: str) -> None:
     with pytest.raises(LookupError):
-        facts.dtype(text)
+        dtype(text)
 
 
 def test_a_user_adds_a_machine(tmp_path: Path) -> None:

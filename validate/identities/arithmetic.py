@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import polars as pl
-from assay.validate.cases import ORIGINS, Cases
+from assay.validate.cases import Cases
 from assay.validate.identities import rates, throughput
 from assay.validate.identities.check import checks, equal
 from assay.validate.identities.shape import with_shapes
 from assay.validate.identities.tries import RATE
+from assay.validate.rules import ORIGINS
 
 
 @dataclass(frozen=True)

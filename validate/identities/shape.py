@@ -11,7 +11,8 @@ import polars as pl
 from assay.model.parameters import gpt_layer
 from assay.model.shape_names import resolve
 from assay.model.shapes import shapes
-from assay.validate.cases import ORIGINS, Cases
+from assay.validate.cases import Cases
+from assay.validate.rules import ORIGINS
 
 VOCABULARIES = (50257, 50304, 50368, 50432)
 """GPT-2's vocabulary, plain and padded to multiples of 64 or 128 or more."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 from assay.ingest.read import read
 from assay.model.collective import encode
-from assay.model.machine import dtype
+from assay.model.dtypes import dtype
 
 GPUS = {"a100": "A100-80g", "h100": "H100", "h200": "H200", "b200": "B200", "a40": "A40"}
 """Machine behind each name of the tables: the A100 of all of them has 80 GB and 2039 GB/s."""

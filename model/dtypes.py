@@ -1,0 +1,47 @@
+"""Number formats: canonical names, bytes of an element, and the spellings that are met."""
+
+from __future__ import annotations
+
+import re
+
+DTYPES = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8")
+"""Canonical names; `dtype` maps every other spelling to one of them."""
+
+ITEMSIZE: dict[str, int] = {
+    "fp64": 8, "fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1
+}  # fmt: skip
+"""Bytes of one element in memory; tf32 is stored as fp32."""
+
+
+def dtype(text: str) -> str:
+    """Canonical name of a number format as logs, frameworks and tables spell it.
+
+    Both operands of `AxB->C` must agree; the format of the result does not matter to the rate.
+    LookupError lists the canonical names.
+
+    >>> [dtype(t) for t in ("torch.bfloat16", "amp_bf16", "bf16xbf16->bf16", "half", "fp8_e4m3")]
+    ['bf16', 'bf16', 'bf16', 'fp16', 'fp8']
+    """
+    operands, _, _ = text.strip().lower().partition("->")
+    if operands.count("x") == 1 and operands.index("x"):
+        left, right = (dtype(side) for side in operands.split("x"))
+        if left == right:
+            return left
+        raise LookupError(f"{text!r} multiplies {left} by {right}: no single peak applies")
+    plain = re.sub(r"^(torch\.|jnp\.|np\.|amp_|pure_|mixed_)+", "", operands)
+    for name, spelling in _DTYPE_SPELLINGS:
+        if spelling.fullmatch(plain):
+            return name
+    raise LookupError(f"no number format is called {text!r}; known are {', '.join(DTYPES)}")
+
+
+_DTYPE_SPELLINGS = (
+    ("fp64", re.compile(r"fp64|f64|float64|double")),
+    ("fp32", re.compile(r"fp32|f32|float32|float|single")),
+    ("tf32", re.compile(r"tf32|tensorfloat32")),
+    ("bf16", re.compile(r"bf16|bfloat16|bf16[-_]?mixed")),
+    ("fp16", re.compile(r"fp16|f16|float16|half|16[-_]mixed|fp16[-_]?mixed")),
+    ("fp8", re.compile(r"(fp|f|float)8([-_]?(hybrid|block(wise)?))?")),
+    ("fp8", re.compile(r"((fp|f|float)8[-_]?)?e[45]m[23](fn)?(uz)?")),
+    ("int8", re.compile(r"int8|s8|i8")),
+)  # fmt: skip
