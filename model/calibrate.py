@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from assay.model.groups import SEED, resampled
 from assay.model.kernel import Columns, Floats, Kernel, Values, rows
 
-SEED = 20220220
 STARTS = 6
 SCOUTS = 600
 SCOUT_ROWS = 300
@@ -99,7 +99,7 @@ def fit(
     best, _ = min(found, key=lambda one: one[1])
     low = high = None
     if draws and len(np.unique(groups)) > 1:
-        again = _resampled(groups, draws, random)
+        again = resampled(groups, draws, random)
         drawn = problem.redraw(table, seconds, best, again, random)
         tail = (1.0 - CONFIDENCE) / 2.0
         low = problem.named(np.minimum(np.quantile(drawn, tail, axis=0), best))
@@ -294,41 +294,3 @@ def _correlation(scaled: Floats) -> Floats:
     covariance = np.linalg.inv(scaled.T @ scaled + 1e-9 * np.eye(scaled.shape[1]))
     deviation = np.sqrt(np.clip(np.diag(covariance), 1e-300, None))
     return np.asarray(covariance / np.outer(deviation, deviation))
-
-
-def _resampled(
-    groups: npt.NDArray[np.generic], draws: int, random: np.random.Generator
-) -> Iterator[npt.NDArray[np.intp]]:
-    """Row indices of as many groups as there are, drawn with replacement; one array per draw."""
-    labels, index = np.unique(groups, return_inverse=True)
-    members = [np.flatnonzero(index == label) for label in range(len(labels))]
-    for _ in range(draws):
-        drawn = random.integers(len(labels), size=len(labels))
-        yield np.concatenate([members[label] for label in drawn])
-
-
-def halves(
-    groups: npt.NDArray[np.generic], *, seed: int = SEED
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Masks of the rows to fit and the rows to score: half of the groups each, none split.
-
-    >>> fitted, scored = halves(np.array(["a", "b", "a", "b"]))
-    >>> bool((fitted ^ scored).all()), int(fitted.sum())
-    (True, 2)
-    """
-    labels = np.unique(groups)
-    chosen = np.random.default_rng(seed).permutation(labels)[: (len(labels) + 1) // 2]
-    fitted = np.isin(groups, chosen)
-    return fitted, ~fitted
-
-
-def folds(
-    groups: npt.NDArray[np.generic], count: int, *, seed: int = SEED
-) -> list[npt.NDArray[np.bool_]]:
-    """`count` masks of rows to score that together cover every row once, groups kept whole.
-
-    >>> [mask.tolist() for mask in folds(np.array([1, 1, 2, 3]), 2)]
-    [[True, True, True, False], [False, False, False, True]]
-    """
-    labels = np.random.default_rng(seed).permutation(np.unique(groups))
-    return [np.isin(groups, labels[part::count]) for part in range(min(count, len(labels)))]

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 from assay.model import calibrate, neighbours
+from assay.model.groups import SEED
+from assay.model.groups import folds as folds_of
 from assay.model.kernel import Columns, Floats, Kernel, Values, rows
 from assay.model.neighbours import Neighbours
 
@@ -80,7 +82,7 @@ def learn(
     dimensions: tuple[str, ...] = (),
     folds: int = FOLDS,
     draws: int = calibrate.DRAWS,
-    seed: int = calibrate.SEED,
+    seed: int = SEED,
 ) -> Calibrated:
     """`kernel` calibrated to measured `seconds`; `groups` label the rows that stand together.
 
@@ -88,7 +90,7 @@ def learn(
     them there is none. `folds` = 0 or 1 leaves the prediction interval out.
     """
     found = calibrate.fit(kernel, table, seconds, groups, draws=draws, seed=seed)
-    held = calibrate.folds(groups, folds, seed=seed) if folds > 1 else []
+    held = folds_of(groups, folds, seed=seed) if folds > 1 else []
     plain = Calibrated(
         kernel,
         found.values,
@@ -126,7 +128,7 @@ def _neighbours(
     *,
     seed: int,
 ) -> Neighbours | None:
-    held = calibrate.folds(groups, FOLDS, seed=seed)
+    held = folds_of(groups, FOLDS, seed=seed)
     if not dimensions or len(held) < 2:
         return None
     missed = np.log(seconds / one.kernel.time(table, one.values))

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import polars as pl
 from assay.model import baselines, calibrate, gemm
 from assay.model.frames import CONFIGURATION_CASE, PREDICTION
+from assay.model.groups import halves
 from assay.model.kernel import columns, rows, with_facts
 from assay.model.stack import Stack
 from assay.validate.cases import Cases
@@ -82,7 +83,7 @@ def gemm_b3(asked: Asked) -> pl.DataFrame:
         weights = mine.select(pl.format("{}x{}", "n", "k")).to_series().to_numpy()
         if len(np.unique(weights)) < MIN_SHAPES:
             continue
-        for fitted, scored in _both_ways(calibrate.halves(weights)):
+        for fitted, scored in _both_ways(halves(weights)):
             shape = columns(mine, gemm.SHAPE)
             found = calibrate.fit(
                 gemm.B3, rows(shape, fitted), mine["seconds"].to_numpy()[fitted], weights[fitted],

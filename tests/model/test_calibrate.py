@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from assay.model import calibrate, gemm
+from assay.model.groups import folds, halves
 from assay.model.kernel import Floats
 
 TRUE = {"compute": 0.7, "memory": 0.6, "launch": 5e-6, "misaligned": 0.036}
@@ -106,9 +107,9 @@ def test_no_rows_or_no_time_is_an_error(seconds: Floats) -> None:
 
 def test_groups_are_never_split() -> None:
     groups = np.repeat(np.arange(11), 7)
-    for score in calibrate.folds(groups, 4):
+    for score in folds(groups, 4):
         assert not set(groups[score]) & set(groups[~score])
-    assert sum(calibrate.folds(groups, 4)).tolist() == [1] * len(groups)
-    fitted, scored = calibrate.halves(groups)
+    assert sum(folds(groups, 4)).tolist() == [1] * len(groups)
+    fitted, scored = halves(groups)
     assert not set(groups[fitted]) & set(groups[scored])
     assert (fitted ^ scored).all()

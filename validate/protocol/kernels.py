@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from assay.model import calibrate, gemm
 from assay.model.calibrated import Calibrated
+from assay.model.groups import SEED, folds
 from assay.model.kernel import Floats, Kernel, inputs, rows, with_facts
 from assay.model.machine import machine
 from assay.model.stack import lent
@@ -56,7 +57,7 @@ def held_out(frame: pl.DataFrame, scope: str, kernel: Kernel | None = None) -> p
     """`frame` with predicted, low and high of each row from the half that it is not in."""
     groups = labels(frame, GROUPS[scope])
     halves = []
-    for mask in calibrate.folds(groups, FOLDS):
+    for mask in folds(groups, FOLDS):
         scored, fitted = frame.filter(mask), frame.filter(~mask)
         halves.append(predicted(part(fitted, scope, origin="", kernel=kernel, draws=0), scored))
     return pl.concat(halves)
@@ -96,7 +97,7 @@ def _say(name: str, frame: pl.DataFrame, fitted: int, how: str) -> None:
     """What stands behind a figure: folds, seed, rows and peaks."""
     one, kind = machine(frame["machine"][0]), frame["dtype"][0]
     print(
-        f"# {name}: {how}, seed {calibrate.SEED}, {fitted} rows fitted, {frame.height} scored, "
+        f"# {name}: {how}, seed {SEED}, {fitted} rows fitted, {frame.height} scored, "
         f"peaks {one.peak(kind) / 1e12:g} TFLOP/s {kind} and {one.memory_bandwidth / 1e9:g} GB/s"
     )
 
@@ -134,7 +135,7 @@ def _plain(frame: pl.DataFrame, kernel: Kernel) -> pl.DataFrame:
     table = inputs(kernel, with_facts(frame))
     seconds, groups = frame["time"].to_numpy(), labels(frame, GROUPS["gemm"])
     found = np.empty(len(seconds))
-    for mask in calibrate.folds(groups, FOLDS):
+    for mask in folds(groups, FOLDS):
         fit = calibrate.fit(kernel, rows(table, ~mask), seconds[~mask], groups[~mask], draws=0)
         found[mask] = fit.time(rows(table, mask))
     return frame.with_columns(predicted=pl.Series(found))
