@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import Final
+from collections.abc import Mapping
 
+import numpy as np
 import polars as pl
 
-SEVERAL: Final = object()
-"""Said of a column of more than one value, or of which that is not quickly told."""
 
+def alike(frame: pl.DataFrame) -> list[str]:
+    """The columns in which all values are one, bit for bit, as far as that is quickly told.
 
-def only(series: pl.Series) -> Hashable:
-    """What stands for the one value of a series, None where all are missing; else `SEVERAL`.
-
-    Of a number, its bits: neither NaN nor the sign of zero is lost. A text stands for itself,
-    and so does a list of nothing.
+    What was made of one value is not spread out for it. Of lists those are told that are empty.
     """
-    if series.null_count() == len(series):
-        return None
-    if series.null_count():
-        return SEVERAL
-    if series.dtype.is_numeric():
-        values = series.to_numpy()
-        bits = values.view(f"u{values.itemsize}")
-        # most columns of several values are known from two
-        same = bits[0] == bits[-1] and bool((bits == bits[0]).all())
-        return int(bits[0]) if same else SEVERAL
-    if series.dtype == pl.String:
-        value = str(series[0])
-        return value if series[-1] == value and bool((series == value).all()) else SEVERAL
-    if series.dtype == pl.List and not series.list.len().sum():
-        return ()
-    return SEVERAL
+    missing = frame.null_count().row(0)
+    ends = zip(frame.columns, missing, frame.row(0), frame.row(-1), strict=True)
+    maybe = {name: first for name, n, first, last in ends if not n and first == last}
+    lists = [name for name, value in maybe.items() if isinstance(value, list)]
+    others = [name for name in maybe if name not in lists]
+    counts = frame.select(
+        pl.col(others).n_unique(), *(pl.col(name).list.len().max() + 1 for name in lists)
+    )
+    one = [name for name in counts.columns if counts.item(0, name) == 1]
+    # zeros of both signs are one to polars
+    zeros = [name for name in one if isinstance(maybe[name], float) and not maybe[name]]
+    return [name for name in one if name not in zeros or not _signs(frame[name])]
+
+
+def _signs(zeros: pl.Series) -> bool:
+    """Whether zeros differ in their signs."""
+    signs = np.signbit(zeros.to_numpy())
+    return bool((signs != signs[0]).any())
 
 
 def widened(frame: pl.DataFrame, types: Mapping[str, pl.DataType]) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 from assay.ingest.accept import BASE_TYPES
-from assay.ingest.alike import SEVERAL, only, widened
+from assay.ingest.alike import alike, widened
 from assay.ingest.layout import Layout
 from assay.ingest.schema import fields
 from assay.ingest.types import Cell, Schema
@@ -41,13 +41,15 @@ class Rows:
     @classmethod
     def of(cls, layout: Layout, frame: pl.DataFrame) -> Rows:
         """Rows in memory; there is at least one."""
-        same = [series for series in frame if frame.height > 1 and _alike(series)]
+        same = alike(frame) if frame.height > 1 else []
         # made anew: a slice would keep all of its column
-        alike = pl.DataFrame([pl.Series(s.name, [s[0]], dtype=s.dtype) for s in same])
-        rest, line = frame.drop(alike.columns), frame["line"]
-        rising = {series.name: ends for series in rest if (ends := _rising(series))}
+        row = dict(zip(frame.columns, frame.row(0), strict=True))
+        one = pl.DataFrame([pl.Series(n, [row[n]], dtype=frame.schema[n]) for n in same])
+        rest, line = frame.drop(same), frame["line"]
+        whole = [name for name, kind in rest.schema.items() if kind == pl.Int64]
+        rising = {name: ends for name in whole if (ends := _rising(rest[name]))}
         first, last, columns = int(line[0]), int(line[-1]), frozenset(frame.columns)
-        return cls(layout, rest, alike, frame.height, first, last, columns, rising)
+        return cls(layout, rest, one, frame.height, first, last, columns, rising)
 
     @property
     def own(self) -> pl.DataFrame:
@@ -91,12 +93,6 @@ class Rows:
 
 def _literal(series: pl.Series) -> pl.Expr:
     return pl.lit(series).first().alias(series.name)
-
-
-def _alike(series: pl.Series) -> bool:
-    """Whether all values are one, as far as that is quickly told."""
-    text = series.dtype == pl.String and series.name != "source"
-    return series.name != "line" and not text and only(series) not in (None, SEVERAL)
 
 
 def _rising(series: pl.Series) -> tuple[int, int] | None:

@@ -58,9 +58,16 @@ def part_of(shape: Shape, at: Places, lines: Lines) -> Part:
 
 
 def rows_of(
-    layout: Layout, found: Sequence[tuple[Shape, Sequence[Part]]], source: str, first: int
+    layout: Layout,
+    found: Sequence[tuple[Shape, Sequence[Part]]],
+    source: str,
+    first: int,
+    names: Sequence[str],
 ) -> pl.DataFrame:
-    """The rows of one layout that need no parser, in a block whose first line is number `first`."""
+    """The rows of one layout that need no parser, in a block whose first line is number `first`.
+
+    They have those of the named columns that such lines print, in this order.
+    """
     parts = [part for _, some in found for part in some]
     at = np.concatenate([part.at for part in parts])
     order = None if (at[1:] > at[:-1]).all() else np.argsort(at)
@@ -78,23 +85,28 @@ def rows_of(
     if any(part.sound is not None for part in parts):
         sound = np.concatenate([part.are_sound for part in parts])
         frame = frame.filter(pl.Series(sound if order is None else sound[order]))
-    more = others(layout) if layout.others else _literal("other", pl.Series([[]], dtype=OTHER))
-    return frame.with_columns(
-        *(_alike(name, values) for name, values in columns.items() if not values.ndim),
-        _literal("source", pl.Series([source], dtype=pl.String)),
-        _literal("column", pl.Series([layout.width + 1], dtype=pl.UInt32)),
-        more,
+    none = _literal(pl.Series([[]], dtype=OTHER))
+    made = {
+        **{name: _alike(values) for name, values in columns.items() if not values.ndim},
+        "source": _literal(pl.Series([source], dtype=pl.String)),
+        "column": _literal(pl.Series([layout.width + 1], dtype=pl.UInt32)),
+        "other": others(layout) if layout.others else none,
+    }
+    held = set(frame.columns)
+    return frame.select(
+        made[name].alias(name) if name in made else pl.col(name)
+        for name in names
+        if name in made or name in held
     )
 
 
-def _literal(name: str, value: pl.Series) -> pl.Expr:
-    return pl.lit(value).first().alias(name)
+def _literal(value: pl.Series) -> pl.Expr:
+    return pl.lit(value).first()
 
 
-def _alike(name: str, value: Column) -> pl.Expr:
+def _alike(value: Column) -> pl.Expr:
     """A column of one value."""
-    kind = pl.Int64 if value.dtype.kind == "i" else pl.Float64
-    return pl.lit(value.item(), dtype=kind).alias(name)
+    return pl.lit(value.item(), dtype=pl.Int64 if value.dtype.kind == "i" else pl.Float64)
 
 
 def _joined(parts: Sequence[Part], name: str) -> Column:

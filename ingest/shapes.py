@@ -66,7 +66,10 @@ class Shapes:
         by_layout: dict[Layout, list[tuple[Shape, list[Part]]]] = {}
         for shape, parts in self._alike(block, free):
             by_layout.setdefault(shape.layout, []).append((shape, parts))
-        rows = ((layout, self._rows(layout, some, block)) for layout, some in by_layout.items())
+        rows = (
+            (layout, rows_of(layout, some, self.source, block.first, self.names))
+            for layout, some in by_layout.items()
+        )
         return [
             (layout, each)
             for layout, each in rows
@@ -133,18 +136,10 @@ class Shapes:
         parts = _sorted_out(block, at, len(shape.low), [shape]).get(shape, [])
         if not parts:
             return False
-        mine = self._rows(shape.layout, [(shape, parts)], block)
+        mine = rows_of(shape.layout, [(shape, parts)], self.source, block.first, self.names)
         theirs = frame.filter(pl.col("line").is_in(mine["line"].implode()))
         same = set(mine.columns) == set(theirs.columns)
         return same and mine.height > 0 and theirs.select(mine.columns).equals(mine)
-
-    def _rows(
-        self, layout: Layout, found: Sequence[tuple[Shape, Sequence[Part]]], block: Block
-    ) -> pl.DataFrame:
-        """The rows of one layout, with columns in the schema's order."""
-        frame = rows_of(layout, found, self.source, block.first)
-        held = set(frame.columns)
-        return frame.select(name for name in self.names if name in held)
 
 
 def _bytes(block: Block, at: Places, length: int) -> Bytes:

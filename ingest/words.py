@@ -20,6 +20,7 @@ import numpy.typing as npt
 Bytes = npt.NDArray[np.uint8]
 Whole = npt.NDArray[np.uint64]
 
+_TOGETHER = 16
 _ALL = 2**64 - 1
 _VALUES = 0x0F0F0F0F0F0F0F0F
 
@@ -34,7 +35,18 @@ class Lines(NamedTuple):
     @classmethod
     def of(cls, rows: Bytes) -> Lines:
         """These rows, of which there is at least one."""
-        return cls(rows, rows.min(axis=0).tobytes(), rows.max(axis=0).tobytes())
+        return cls(rows, _extreme(np.minimum, rows), _extreme(np.maximum, rows))
+
+
+def _extreme(of: np.ufunc, rows: Bytes) -> bytes:
+    """The least or the greatest byte of each column; some rows are looked at as one."""
+    height, width = rows.shape
+    most = height - height % _TOGETHER
+    found = rows[most:]
+    if most:
+        long = of.reduce(rows[:most].reshape(-1, _TOGETHER * width), axis=0)
+        found = np.concatenate([long.reshape(_TOGETHER, width), found])
+    return bytes(of.reduce(found, axis=0))
 
 
 class Word(NamedTuple):
