@@ -87,29 +87,27 @@ def _pieces(
 ) -> list[Piece]:
     """Where the rows of a frame are, in the order of sources."""
     found = []
-    for part in parts:
+    for part, said in parts.items():
         file = part / f"{name}.parquet"
         if not file.is_file():
             continue
-        for source, offset, rows in _runs(file):
+        sources = [account.source for account in accounts(said)]
+        for source, offset, rows in _runs(file, sources):
             if taken.get(source) == part:
                 found.append(Piece(source, file, offset, rows))
     return sorted(found, key=lambda piece: (piece.source, piece.offset))
 
 
-def _runs(file: Path) -> Iterator[tuple[str, int, int]]:
-    """Source, first row and number of rows of each run of one source in a file."""
-    scan = pl.scan_parquet(file)
-    source = pl.col("source")
-    ends = scan.select(first=source.min(), last=source.max(), rows=pl.len())
-    first, last, rows = ends.collect(engine="streaming").row(0)
-    if first == last:  # a long input stands alone in its part
-        if rows:
-            yield first, 0, rows
+def _runs(file: Path, sources: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Source, first row and number of rows of each run of one source in a file with `sources`."""
+    if len(sources) == 1:  # a long input stands alone in its part
+        height = _height(file)
+        if height:
+            yield sources[0], 0, height
         return
-    runs = scan.select(source.rle()).unnest("source").collect(engine="in-memory")
+    runs = pl.scan_parquet(file).select(pl.col("source").rle()).unnest("source")
     offset = 0
-    for rows, source in runs.iter_rows():
+    for rows, source in runs.collect(engine="in-memory").iter_rows():
         yield source, offset, rows
         offset += rows
 
