@@ -70,21 +70,14 @@ def rows_of(
     """
     parts = [part for _, some in found for part in some]
     at = np.concatenate([part.at for part in parts])
-    order = None if (at[1:] > at[:-1]).all() else np.argsort(at)
     columns = {name: _joined(parts, name) for name in parts[0].columns}
-    series = [
-        pl.Series("line", (at if order is None else at[order]) + first, dtype=pl.UInt32),
-        *(
-            pl.Series(name, values if order is None else values[order])
-            for name, values in columns.items()
-            if values.ndim
-        ),
-        *_texts(found, order),
-    ]
-    frame = pl.DataFrame(series)
+    several = (pl.Series(name, values) for name, values in columns.items() if values.ndim)
+    line = pl.Series("line", at + first, dtype=pl.UInt32)
+    frame = pl.DataFrame([line, *several, *_texts(found)])
     if any(part.sound is not None for part in parts):
-        sound = np.concatenate([part.are_sound for part in parts])
-        frame = frame.filter(pl.Series(sound if order is None else sound[order]))
+        frame = frame.filter(pl.Series(np.concatenate([part.are_sound for part in parts])))
+    if not (at[1:] > at[:-1]).all():
+        frame = frame.sort("line")
     none = _literal(pl.Series([[]], dtype=OTHER))
     made = {
         **{name: _alike(values) for name, values in columns.items() if not values.ndim},
@@ -122,14 +115,11 @@ def _joined(parts: Sequence[Part], name: str) -> Column:
     )
 
 
-def _texts(
-    found: Sequence[tuple[Shape, Sequence[Part]]], order: Places | None
-) -> Iterator[pl.Series]:
+def _texts(found: Sequence[tuple[Shape, Sequence[Part]]]) -> Iterator[pl.Series]:
     """The texts of lines of one layout."""
     for number, text in enumerate(found[0][0].texts):
         each = [_text(shape, shape.texts[number], parts) for shape, parts in found]
-        said = pl.concat(each)
-        yield (said if order is None else said.gather(order)).alias(text.name)
+        yield pl.concat(each).alias(text.name)
 
 
 def _text(shape: Shape, text: Text, parts: Sequence[Part]) -> pl.Series:
