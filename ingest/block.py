@@ -50,6 +50,10 @@ class Block:
     @cached_property
     def _ends(self) -> Places:
         """Where each line ends: its line feed, or the end of the input."""
+        if "lines" in vars(self) and self.plain:  # lines that are cut are sooner measured
+            widths = self.lines["text"].str.len_bytes().to_numpy().astype(np.int64)
+            cut: Places = (widths + 1).cumsum() - 1
+            return cut
         ends = np.flatnonzero(self.codes == _FEED)
         return ends if self.data.endswith(b"\n") else np.append(ends, len(self.data))
 

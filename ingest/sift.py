@@ -60,12 +60,16 @@ class Sieve:
         self.interest = interest(formats)
         self.openings = openings(self.single)
         self.papers = openings([fmt for fmt in formats if fmt.lines == "document"])
+        self.noisy = False  # whether most lines of the last block were not of records
         self.learning = Lock()
         self.memory: Mapping[str, Memory] = {name: {} for name in readers}
 
     def sift(self, block: Block) -> Sifted:
         """What there is in one block."""
+        if self.noisy:
+            block.lines  # noqa: B018 - all of them will be looked at: they are cut at once
         shaped, known = self._shaped(block)
+        self.noisy = known.mean() < 0.5
         texts = block.some(~known)["text"]
         worth = np.zeros(block.height, np.bool_)
         worth[~known] = texts.str.contains(fitting(self.interest, plain=block.plain))
