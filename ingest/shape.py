@@ -30,7 +30,7 @@ from assay.ingest.digits import (
 from assay.ingest.layout import CANONICAL, Layout
 from assay.ingest.schema import fields
 from assay.ingest.types import Schema
-from assay.ingest.words import Bytes, Lines, Words
+from assay.ingest.words import SHORTEST, Bytes, Lines, Words
 
 _TILDE = ord("~")
 _PLAIN = re.compile(r"\[0-9\]|\{[0-9]+(?:,[0-9]*)?\}")
@@ -84,7 +84,7 @@ def is_digit(data: Bytes) -> Mask:
 
 def shape_of(layout: Layout, row: Bytes, schema: Schema) -> Shape | None:
     """The shape of one line of a layout; None where its like cannot be read from bytes."""
-    if ((row < BLANK) | (row > _TILDE)).any():
+    if len(row) < SHORTEST or ((row < BLANK) | (row > _TILDE)).any():
         return None
     text = row.tobytes().decode("ascii")
     spans = _spans(layout, text)

@@ -20,6 +20,9 @@ import numpy.typing as npt
 Bytes = npt.NDArray[np.uint8]
 Whole = npt.NDArray[np.uint64]
 
+SHORTEST = 8
+"""Bytes of the shortest line in which words can be read."""
+
 _TOGETHER = 16
 _ALL = 2**64 - 1
 _VALUES = 0x0F0F0F0F0F0F0F0F
