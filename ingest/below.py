@@ -95,7 +95,7 @@ class _Below:
         self.records: Places = np.flatnonzero(self.layout >= 0)
         for name in ("host", "rank"):
             self._tell_apart(name, places, [frame for _, frame in rows])
-        self.known: dict[int, _Line] = {}
+        self.known: dict[int, _Line | None] = {}  # None: it ends every record for certain
         self.pairs: dict[tuple[int, int], int] = {}
 
     def _tell_apart(
@@ -157,19 +157,10 @@ class _Below:
         """The verdicts on lines of which nothing is known; they are remembered."""
         if not len(records):
             return np.zeros(0, np.int8)
-        places, which = np.unique(below, return_inverse=True)
-        lines = self._at(places)
-        uncertain = self._uncertain(lines["text"])
-        self._look_at(lines.filter(uncertain))
-        asked = uncertain.to_numpy()[which]
-        said = [
-            self._verdict(record, line) if may_go_on else _ENDS
-            for record, line, may_go_on in zip(
-                records.tolist(), below.tolist(), asked.tolist(), strict=True
-            )
-        ]
+        self._look_at(np.unique(below))
+        said = list(map(self._verdict, records.tolist(), below.tolist()))
         for at, key, verdict in zip(below.tolist(), self._keys(records, below), said, strict=True):
-            line = self.known.get(at)
+            line = self.known[at]
             nobody = line is None or (line.text is not None and (line.host, line.rank) == (0, 0))
             if nobody and len(key[1]) <= _LONGEST and len(self.memory) < _MOST:
                 self.memory[key] = verdict
@@ -207,6 +198,8 @@ class _Below:
 
     def _verdict(self, record: int, below: int) -> int:
         line = self.known[below]
+        if line is None:
+            return _ENDS
         if line.text is None:
             return _JOINS
         foreign = (line.host not in (0, self.who["host"][record])) or (
@@ -216,11 +209,20 @@ class _Below:
             return _PASSED
         return self._asked(self.layouts[self.layout[record]].example, line.text)
 
-    def _look_at(self, lines: pl.DataFrame) -> None:
-        """Peel these lines; a blank one is nothing."""
-        first, empty = self.block.first, lines["text"] == ""
-        self.known.update((line - first, _NOTHING) for line in lines["line"].filter(empty))
-        lines = lines.filter(~empty & ~lines["line"].is_in([at + first for at in self.known]))
+    def _look_at(self, places: Places) -> None:
+        """See what the lines at these places are, each once."""
+        if places[-1] >= self.block.height:  # one of these is asked for after another
+            behind = np.arange(self.block.height, self.height)
+            places = np.append(places[places < self.block.height], behind)
+        new = [at for at in places.tolist() if at not in self.known]
+        if not new:
+            return
+        lines, first = self._at(np.array(new)), self.block.first
+        uncertain = self._uncertain(lines["text"])
+        blank = lines["text"] == ""
+        self.known.update((line - first, None) for line in lines["line"].filter(~uncertain))
+        self.known.update((line - first, _NOTHING) for line in lines["line"].filter(blank))
+        lines = lines.filter(uncertain & ~blank)
         if lines.is_empty():
             return
         parts = peel(lines, glued=True)
