@@ -6,7 +6,7 @@ rows each, but for the last.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -27,19 +27,13 @@ def write(
     schema: Mapping[str, pl.DataType],
     path: Path,
     said: dict[str, str],
-    *,
-    empty: Collection[str] = (),
 ) -> None:
-    """Write frames to a file that says `said` of itself.
-
-    Columns that are known to be `empty` in all of them are made by polars, next to the others.
-    """
-    types = {name: kind for name, kind in schema.items() if name not in empty}
-    groups = (widened(group, types) for group in regrouped(frames))
-    first = next(groups, pl.DataFrame(schema=types))
+    """Write frames to a file that says `said` of itself."""
+    groups = (widened(group, schema) for group in regrouped(frames))
+    first = next(groups, pl.DataFrame(schema=schema))
     second = next(groups, None)
     if second is None:
-        widened(first, schema).write_parquet(
+        first.write_parquet(
             path, compression=COMPRESSION, statistics=False, row_group_size=ROWS, metadata=said
         )
         return
@@ -51,8 +45,7 @@ def write(
             yield frame.select(columns) if columns else frame
 
     lazy = register_io_source(rows, schema=first.schema, validate_schema=True)
-    unknown = (pl.lit(None, dtype=schema[name]).alias(name) for name in empty)
-    lazy.with_columns(unknown).select(list(schema)).sink_parquet(
+    lazy.sink_parquet(
         path, compression=COMPRESSION, statistics=False, row_group_size=ROWS, metadata=said,
         maintain_order=True,
     )  # fmt: skip

@@ -108,10 +108,7 @@ def _stream(frame: pl.DataFrame, rows: Sequence[BoundRows], schema: Schema) -> S
     height = frame.height + sum(run.height for run in rows)
     types = types_of(schema)
     others = frame if frame.width else pl.DataFrame(schema=types)
-    held = {name for run in rows for name in run.columns}
-    held |= {column.name for column in others if column.null_count() < others.height}
-    empty = [name for name in types if name not in held]
-    return Stream(types, rows, others, lambda run: run.frame, height, empty=empty)
+    return Stream(types, rows, others, lambda run: run.frame, height)
 
 
 def _origins(

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -35,7 +35,6 @@ class Rows:
     height: int
     first: int  # line of the first row
     last: int
-    columns: frozenset[str]
     rising: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @classmethod
@@ -48,8 +47,7 @@ class Rows:
         rest, line = frame.drop(same), frame["line"]
         whole = [name for name, kind in rest.schema.items() if kind == pl.Int64]
         rising = {name: ends for name in whole if (ends := _rising(rest[name]))}
-        first, last, columns = int(line[0]), int(line[-1]), frozenset(frame.columns)
-        return cls(layout, rest, one, frame.height, first, last, columns, rising)
+        return cls(layout, rest, one, frame.height, int(line[0]), int(line[-1]), rising)
 
     @property
     def own(self) -> pl.DataFrame:
@@ -123,11 +121,6 @@ class BoundRows:
             return self.rows.last
         return int(self.rows.lines[self.begin + self.height - 1])
 
-    @property
-    def columns(self) -> Set[str]:
-        """Those of `frame`."""
-        return self.rows.columns | self.values.keys() | ({"mark"} if self.again else set())
-
     def rising(self, name: str) -> tuple[int, int] | None:
         """The first and the last integer of a printed column in which each is above the others."""
         if self.height == self.rows.height:
@@ -167,7 +160,6 @@ class Stream:
     frame_of: Callable[[BoundRows], pl.DataFrame]
     height: int
     by: Sequence[str] = ("line",)
-    empty: Collection[str] = ()  # columns in which nothing is
 
     def frames(self) -> Iterator[pl.DataFrame]:
         """The rows, a few blocks of lines at a time; a column may be lacking where it is empty."""

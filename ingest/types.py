@@ -6,7 +6,7 @@ raised. `Reading` holds the good and the refused together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
@@ -248,11 +248,6 @@ class Table(Protocol):
     @property
     def types(self) -> Mapping[str, pl.DataType]:
         """Their columns, in order."""
-        ...
-
-    @property
-    def empty(self) -> Collection[str]:
-        """Columns in which nothing is, as far as that is known."""
         ...
 
     def frames(self) -> Iterator[pl.DataFrame]:

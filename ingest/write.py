@@ -104,8 +104,7 @@ def fill(outcome: Outcome, folder: Path) -> None:
             write([table], table.schema, folder / f"{name}.parquet", marks())
     for name, stream in reading.streams.items():
         said = marks(name, known.get(name))
-        path = folder / f"{name}.parquet"
-        write(stream.frames(), stream.types, path, said, empty=stream.empty)
+        write(stream.frames(), stream.types, folder / f"{name}.parquet", said)
     rows = {name: frame.height for name, frame in reading.frames.items()}
     rows |= {name: each.height for name, each in reading.streams.items() if name in known}
     write_manifest(folder, rows, reading.formats, reading.accounting, outcome.unreadable)

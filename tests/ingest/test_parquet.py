@@ -74,11 +74,3 @@ def test_a_column_may_begin_and_end_in_any_row_group(tmp_path: Path) -> None:
     assert_frame_equal(pl.read_parquet(tmp_path / "a.parquet"), rows)
     late = pl.scan_parquet(tmp_path / "a.parquet").filter(pl.col("line") > 7).collect()
     assert late["count"].to_list() == [8, 9, *[None] * 10]
-
-
-def test_columns_known_to_be_empty(tmp_path: Path) -> None:
-    rows = frame([(n, None, 1.5, None, n == 9, []) for n in range(10)])
-    write(rows.drop("name").iter_slices(3), SCHEMA, tmp_path / "a.parquet", {}, empty=["name"])
-    write(rows.iter_slices(10), SCHEMA, tmp_path / "b.parquet", {})
-    assert_frame_equal(pl.read_parquet(tmp_path / "a.parquet"), rows)
-    assert_frame_equal(pl.read_parquet(tmp_path / "b.parquet"), rows)
