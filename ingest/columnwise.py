@@ -13,14 +13,11 @@ from functools import cached_property
 
 import polars as pl
 from assay.ingest.accept import OTHER, accept, complete
-from assay.ingest.layout import Layout, learn, proven
+from assay.ingest.layout import Found, Layout, learn, proven
 from assay.ingest.shapes import Shapes
 from assay.ingest.source import Source
 from assay.ingest.split import split
 from assay.ingest.types import Format
-
-Found = list[tuple[Layout, pl.DataFrame]]
-"""Rows by layout."""
 
 MOST_LAYOUTS = 256
 """Layouts kept of one input; a log has a handful."""

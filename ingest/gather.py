@@ -8,8 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
-from assay.ingest.columnwise import Found
-from assay.ingest.layout import Layout
+from assay.ingest.layout import Found, Layout
 from assay.ingest.rows import Rows
 
 ENOUGH = 10_000

@@ -75,6 +75,10 @@ class Layout:
         return tuple(value.field for value in self.values if value.field)
 
 
+Found = list[tuple[Layout, pl.DataFrame]]
+"""Rows by layout."""
+
+
 def proven(layout: Layout, schema: Schema) -> frozenset[str]:
     """The columns whose cells match their terminals, since their patterns say so."""
     specs = fields(schema)

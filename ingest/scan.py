@@ -18,9 +18,9 @@ import polars as pl
 from assay.ingest.ahead import ahead
 from assay.ingest.block import Block, Mask, Places
 from assay.ingest.carve import begun, opening
-from assay.ingest.columnwise import Columnwise, Found
+from assay.ingest.columnwise import Columnwise
 from assay.ingest.gather import Gathered
-from assay.ingest.layout import Layout
+from assay.ingest.layout import Found, Layout
 from assay.ingest.noise import Tally, total
 from assay.ingest.rows import Rows
 from assay.ingest.sift import FEW, Begins, Sieve, Sifted, begins, positions, where

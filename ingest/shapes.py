@@ -18,14 +18,12 @@ import polars as pl
 from assay.ingest.block import Block, Mask, Places
 from assay.ingest.checks import passes
 from assay.ingest.digits import ZERO
-from assay.ingest.layout import Layout
+from assay.ingest.layout import Found, Layout
 from assay.ingest.rows import types_of
 from assay.ingest.shape import Shape, is_digit, shape_of
 from assay.ingest.shaped import Part, part_of, rows_of
 from assay.ingest.types import Format, Schema
 from assay.ingest.words import Bytes, Lines
-
-Found = list[tuple[Layout, pl.DataFrame]]
 
 MOST = 128
 """Shapes kept of one input; beyond, columns are split by their separators."""

@@ -16,8 +16,8 @@ import polars as pl
 from assay.ingest.below import Memory, open_ended
 from assay.ingest.block import Block, Mask, Places
 from assay.ingest.carve import begun, openings
-from assay.ingest.columnwise import Columnwise, Found
-from assay.ingest.layout import Layout
+from assay.ingest.columnwise import Columnwise
+from assay.ingest.layout import Found, Layout
 from assay.ingest.noise import blank, fitting, interest, may_state, suspicious
 from assay.ingest.source import Source
 from assay.ingest.types import Format
@@ -67,7 +67,7 @@ class Sieve:
     def sift(self, block: Block) -> Sifted:
         """What there is in one block."""
         if self.noisy:
-            block.lines  # noqa: B018 - all of them will be looked at: they are cut at once
+            _ = block.lines  # all of them will be looked at: they are cut at once
         shaped, known = self._shaped(block)
         self.noisy = known.mean() < 0.5
         texts = block.some(~known)["text"]
