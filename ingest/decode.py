@@ -97,7 +97,13 @@ def _typed(
         fixed = FIXED.fullmatch(spec.kind)
         place = pl.lit(10.0 ** -int(fixed[1])) if fixed else last_place(digits)
         ulp = place * scale if scaled else place
-    return value, ulp, shape & number.is_not_null()
+    return value, ulp, shape & number.is_not_null() & _held(text, value)
+
+
+def _held(text: pl.Expr, value: pl.Expr) -> pl.Expr:
+    """Whether a double holds the number: of those that it does not, it would say infinity."""
+    said = text.str.ends_with("f") | text.str.ends_with("F")  # inf
+    return value.is_finite() | value.is_nan() | said
 
 
 def _integer(

@@ -48,6 +48,10 @@ def is_kind(kind: str) -> bool:
     return kind in KINDS or FIXED.fullmatch(kind) is not None
 
 
+_FARTHEST = 99_999
+"""Exponents from here on are of nothing that a double tells from zero or from infinity."""
+
+
 def printed(text: str, kind: str = "decimal", scale: float = 1.0) -> Printed:
     """The interval of one printed number; `scale` turns the printed unit into the SI unit.
 
@@ -67,7 +71,7 @@ def printed(text: str, kind: str = "decimal", scale: float = 1.0) -> Printed:
     digits = text.replace(",", "")
     exponent = Decimal(digits).as_tuple().exponent
     value = float(digits)
-    if not isinstance(exponent, int):  # nan and inf carry no digits
+    if not isinstance(exponent, int) or abs(exponent) > _FARTHEST:  # nan and inf carry no digits
         return Printed(value * scale, value * scale, value * scale)
     unit = Decimal(1).scaleb(exponent)
     exact, factor = Decimal(digits), Decimal(repr(scale))

@@ -11,7 +11,7 @@ from assay.ingest.formats import FORMATS
 from assay.ingest.pipeline import read_source
 from assay.ingest.scan import scan
 from assay.ingest.source import Source, source
-from assay.ingest.types import Reading
+from assay.ingest.types import Code, Reading
 from polars.testing import assert_frame_equal
 
 from ..conftest import FIXTURES
@@ -157,6 +157,23 @@ def test_one_other_value_among_many_is_kept(odd: str) -> None:
     lines[50] = lines[50].replace("norm: 0.0", f"norm: {odd}")
     norms = both("\n".join(lines).encode()).frames["megatron_iteration"]["grad_norm"].to_list()
     assert [str(norms[at]) for at in (49, 50, 51)] == ["0.0", odd, "0.0"]
+
+
+@pytest.mark.parametrize("text", ["1e999", "-2.5E+4000", "0.1e999463838", "9" * 400])
+def test_a_number_that_no_double_holds_is_refused(text: str) -> None:
+    lines = [f" iteration {at:4}/ 500 | grad norm: 0.{at} | lm loss: 2.{at} |" for at in range(99)]
+    lines[50] = lines[50].replace("norm: 0.50", f"norm: {text}")
+    reading = both("\n".join(lines).encode())
+    assert [(each.span.line, each.code) for each in reading.refused] == [(51, Code.UNDECODABLE)]
+    assert reading.frames["megatron_iteration"].height == 98
+
+
+@pytest.mark.parametrize("text", ["inf", "-inf", "nan"])
+def test_what_is_printed_as_infinite_is(text: str) -> None:
+    lines = [f" iteration {at:4}/ 500 | grad norm: {text} | lm loss: 2.{at} |" for at in range(99)]
+    reading = both("\n".join(lines).encode())
+    norms = reading.frames["megatron_iteration"]["grad_norm"].to_list()
+    assert {str(norm) for norm in norms} == {str(float(text))}
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("megatron_*/*.log")), ids=lambda p: p.name)

@@ -40,6 +40,12 @@ def test_nan_and_inf_are_numbers_without_width() -> None:
     assert math.isnan(printed("nan").value)
 
 
+@pytest.mark.parametrize("text", ["0.1e999463838", "1E+3000000", "-7e-999463838", "1e-3000000"])
+def test_exponents_beyond_all_doubles(text: str) -> None:
+    number = printed(text, "decimal", 1e12)
+    assert number.low == number.value == number.high == float(text)
+
+
 def test_an_unknown_kind_is_named() -> None:
     assert not is_kind("rounded")
     with pytest.raises(ValueError, match="'rounded' is no kind of number; the kinds are exact"):
