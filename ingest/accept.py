@@ -258,7 +258,7 @@ def _undecodable(
     raw: pl.DataFrame, fault: dict[str, Any], schema: Schema, place: Place | None
 ) -> Diagnostic:
     spec = fields(schema)[fault["field"]]
-    message = f"{spec.name} was {fault['text']!r}, expected {expected(spec)}"
+    message = f"{spec.name} was {fault['text']!r}, expected {expected(spec, fault['text'])}"
     span = _span(raw, fault["row"], spec.name, place)
     return Diagnostic(span, Code.UNDECODABLE, message, fault["text"])
 

@@ -8,6 +8,7 @@ terminal of its column is undecodable: polars alone would read `+1`, `007` or `1
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence, Set
 from functools import lru_cache
 from typing import NamedTuple
@@ -27,11 +28,14 @@ class Decoded(NamedTuple):
 
 
 _EXPECTED = {"INT": "an integer", "NUMBER": "a number", "BOOL": "True or False"}
+_HELD = {"INT": "an integer of 64 bits", "NUMBER": "a number from 5e-324 to 1.8e308, or zero"}
 
 
-def expected(spec: FieldSpec) -> str:
-    """What a column's cells look like, in words."""
-    return _EXPECTED.get(spec.terminal, spec.terminal.lower())
+def expected(spec: FieldSpec, text: str) -> str:
+    """What a column's cells look like, in words; `text` is a cell that does not."""
+    formed = re.fullmatch(terminal(spec.terminal), text) is not None
+    words = (formed and _HELD.get(spec.terminal)) or _EXPECTED.get(spec.terminal)
+    return words or spec.terminal.lower()
 
 
 def decode(raw: pl.DataFrame, schema: Schema, proven: Set[str] = frozenset()) -> Decoded:
@@ -101,9 +105,10 @@ def _typed(
 
 
 def _held(text: pl.Expr, value: pl.Expr) -> pl.Expr:
-    """Whether a double holds the number: of those that it does not, it would say infinity."""
-    said = text.str.ends_with("f") | text.str.ends_with("F")  # inf
-    return value.is_finite() | value.is_nan() | said
+    """Whether a double holds the number: of others it would say that they are infinite, or zero."""
+    infinite = text.str.ends_with("f") | text.str.ends_with("F")  # inf
+    small = (value == 0) & text.str.contains(r"^[-+]?[0,.]*[1-9]")
+    return (value.is_finite() | value.is_nan() | infinite) & ~small
 
 
 def _integer(

@@ -159,13 +159,25 @@ def test_one_other_value_among_many_is_kept(odd: str) -> None:
     assert [str(norms[at]) for at in (49, 50, 51)] == ["0.0", odd, "0.0"]
 
 
-@pytest.mark.parametrize("text", ["1e999", "-2.5E+4000", "0.1e999463838", "9" * 400])
+@pytest.mark.parametrize(
+    "text", ["1e999", "-2.5E+4000", "0.1e999463838", "9" * 400, "1e-400", "-0.02E-999463838"]
+)
 def test_a_number_that_no_double_holds_is_refused(text: str) -> None:
     lines = [f" iteration {at:4}/ 500 | grad norm: 0.{at} | lm loss: 2.{at} |" for at in range(99)]
     lines[50] = lines[50].replace("norm: 0.50", f"norm: {text}")
     reading = both("\n".join(lines).encode())
     assert [(each.span.line, each.code) for each in reading.refused] == [(51, Code.UNDECODABLE)]
+    assert reading.refused[0].message.endswith("expected a number from 5e-324 to 1.8e308, or zero")
     assert reading.frames["megatron_iteration"].height == 98
+
+
+@pytest.mark.parametrize("text", ["0e-999", "-0.000E+4000", "5e-324", "1.7E308"])
+def test_zero_and_the_edges_of_doubles_are_numbers(text: str) -> None:
+    lines = [f" iteration {at:4}/ 500 | grad norm: 0.{at} | lm loss: 2.{at} |" for at in range(99)]
+    lines[50] = lines[50].replace("norm: 0.50", f"norm: {text}")
+    assert both("\n".join(lines).encode()).frames["megatron_iteration"]["grad_norm"][50] == float(
+        text
+    )
 
 
 @pytest.mark.parametrize("text", ["inf", "-inf", "nan"])
