@@ -88,10 +88,9 @@ class Binder:
 
         def take(values: Said, origin: ValueOrigin, law: str | None) -> None:
             for name, cell in values.items():
-                held = row.get(name)
-                if held is not None and held.state != "missing":
+                if _says(row.get(name)):
                     continue
-                if any(other in own for other in SAME_FACT.get(name, ())):
+                if any(_says(own.get(other)) for other in SAME_FACT.get(name, ())):
                     continue
                 row[name] = cell
                 stated = cell.value_origin if origin == "context" != cell.value_origin else None
@@ -158,7 +157,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
         said = binder.nearest(record.line)
         bound = binder.bound(record.line, record.cells)
         for name, cell in bound.items():
-            if _open(record, name):
+            if not _says(record.cells.get(name)):
                 record.cells[name] = cell
                 binder.use([cell])
         record.overridden = overridden(record, said)
@@ -188,10 +187,9 @@ def _differ(own: Cell, said: Cell) -> bool:
         return False
 
 
-def _open(record: Record, name: str) -> bool:
-    """Whether a row still lacks a field: no cell, or a cell that says nothing."""
-    cell = record.cells.get(name)
-    return cell is None or cell.state == "missing"
+def _says(cell: Cell | None) -> bool:
+    """Whether a field is spoken for: a cell that is left blank says nothing."""
+    return cell is not None and cell.state != "missing"
 
 
 def _contradicts(statement: Statement, row: Said) -> bool:

@@ -21,6 +21,7 @@ from assay.ingest.merge import merge, renamed, together
 from assay.ingest.own.installed import known
 from assay.ingest.own.load import OwnFormat
 from assay.ingest.pipeline import read_source
+from assay.ingest.restate import restated
 from assay.ingest.small import small_documents
 from assay.ingest.source import STDIN, Source, open_source
 from assay.ingest.types import Cell, Code, Diagnostic, Format, Outcome, Reading, Span
@@ -76,7 +77,7 @@ def read(
     names = inputs(paths)
     folders = [name for name in names if is_saved(Path(name))]
     chunks = plan([name for name in names if name not in folders])
-    outcomes = [load(Path(folder), how.formats) for folder in folders]
+    outcomes = [_loaded(how, Path(folder)) for folder in folders]
     for chunk, outcome in run(partial(_travelling, how), chunks, workers):
         watch(chunk)
         outcomes.append(outcome if outcome is not None else died(chunk))
@@ -84,6 +85,12 @@ def read(
     brought = {fmt.name: fmt for fmt in whole.reading.formats}  # by folders, with their frames
     formats = tuple({**brought, **{fmt.name: fmt for fmt in how.formats}}.values())
     return replace(whole, reading=replace(whole.reading, formats=formats))
+
+
+def _loaded(how: Recipe, folder: Path) -> Outcome:
+    """What a folder holds, with what the caller states."""
+    outcome = load(folder, how.formats)
+    return replace(outcome, reading=restated(outcome.reading, how.stated))
 
 
 def _travelling(how: Recipe, chunk: Chunk) -> Outcome:

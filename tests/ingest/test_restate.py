@@ -1,0 +1,72 @@
+"""What is stated of an ingested folder is what it would have been, stated of the inputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from assay.ingest.read import read
+from assay.ingest.types import Reading
+from assay.ingest.write import save
+from polars.testing import assert_frame_equal
+
+from ..conftest import FIXTURES
+
+TABLE = """\
+# Results
+| Nodes | GPUs | MBS | TP | Sec/it | TFLOPs |
+|------:|-----:|----:|---:|-------:|-------:|
+|     4 |   32 |   2 |  8 |   1.50 |  98.50 |
+|     8 |      |   2 |  8 |   1.25 |  97.25 |
+|       |      |   2 |  8 |   1.75 |  96.25 |
+"""
+
+STATED = [
+    {"gpu": "A100-80g"},
+    {"gpu": "V100-32g", "gpus": "64"},
+    {"nodes": "16", "seq_len": "4096", "vocab": "50304"},
+]
+
+
+def _same(one: Reading, other: Reading) -> None:
+    assert one.frames.keys() == other.frames.keys()
+    for name, frame in one.frames.items():
+        assert_frame_equal(frame, other.frames[name])
+    assert_frame_equal(one.provenance, other.provenance)
+    assert one.refused == other.refused
+    assert one.overridden == other.overridden
+
+
+@pytest.mark.parametrize("stated", STATED, ids="-".join)
+def test_a_folder_takes_what_is_stated_as_its_inputs_would(
+    stated: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "table.md").write_text(TABLE)
+    (tmp_path / "table.toml").write_text('[configuration]\ngpu = "H100"\ngpus_per_node = 8\n')
+    inputs = [FIXTURES, tmp_path / "table.md"]
+    save(read(inputs), tmp_path / "frames")
+
+    direct = read(inputs, stated=stated).reading
+    later = read([tmp_path / "frames"], stated=stated).reading
+
+    _same(later, direct)
+    rows = direct.frames["markdown_table"]
+    assert (
+        rows.filter(source=(tmp_path / "table.md").as_posix())["gpu"].to_list()
+        == [stated.get("gpu", "H100")] * 3
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stated", STATED, ids="-".join)
+def test_so_does_the_corpus(stated: dict[str, str], corpus: Path, tmp_path: Path) -> None:
+    save(read([corpus / "corpus"]), tmp_path / "frames")
+    direct = read([corpus / "corpus"], stated=stated).reading
+    _same(read([tmp_path / "frames"], stated=stated).reading, direct)
+
+
+def test_a_value_that_does_not_fit_is_told(tmp_path: Path) -> None:
+    (tmp_path / "table.md").write_text(TABLE)
+    save(read([tmp_path / "table.md"]), tmp_path / "frames")
+    with pytest.raises(ValueError, match="gpus was stated as 'many', expected an integer"):
+        read([tmp_path / "frames"], stated={"gpus": "many"})
