@@ -23,9 +23,14 @@ _MAX_STATEMENT = 300
 # A title is about everything below it: `## Pre-training on DGX-H100 (BF16)`. A device whose name
 # leaves its memory open (A100, V100) is not taken from a title.
 _TITLE_DEVICE = re.compile(
-    r"(?<![A-Za-z0-9])(?:GB[23]00|H[128]00|H20|B[123]00|MI[0-9]{3}[AX]?|L40S?|A40|A800"
+    r"(?:(?<![A-Za-z0-9])|(?<=[0-9]x))(?:GB[23]00|H[128]00|H20|B[123]00|MI[0-9]{3}[AX]?|L40S?|A40|A800"
     r"|[AV]100[ _-]?(?:SXM[0-9]?[ _-]?)?[0-9]{2} ?GB)(?![A-Za-z0-9])"
 )
+_TITLE_COUNT = re.compile(
+    r"(?<![A-Za-z0-9.,])([0-9][0-9,]*) ?[x×] ?"
+    r"(?=(?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}))"
+)
+_NODES = re.compile(r"\bnodes?\b", re.IGNORECASE)
 _TITLE_DTYPE = re.compile(r"(?<![A-Za-z0-9])(?:[Bb][Ff]16|[Ff][Pp](?:8|16|32))(?![A-Za-z0-9])")
 
 
@@ -81,13 +86,20 @@ def _statement(source: str, line: Line, section: tuple[int, ...]) -> Statement |
 
 
 def _title(line: Line, section: tuple[int, ...]) -> Statement | None:
-    """The one device and the one number format that a heading names among other words."""
+    """The one device, how many of it, and the one number format that a heading names.
+
+    What stands beside nodes (`2 nodes of 8×H100`) may count those of one, and is left alone.
+    """
     values = {}
-    for name, pattern in (("gpu", _TITLE_DEVICE), ("dtype", _TITLE_DTYPE)):
+    patterns = [("gpu", _TITLE_DEVICE), ("dtype", _TITLE_DTYPE)]
+    if not _NODES.search(line.text):
+        patterns.append(("gpus", _TITLE_COUNT))
+    for name, pattern in patterns:
         found = {match[0].casefold(): match for match in pattern.finditer(line.text)}
         if len(found) == 1:
             match = next(iter(found.values()))
-            values[name] = Cell(match[0], line.number, line.column + match.start())
+            text = match[1].replace(",", "") if name == "gpus" else match[0]
+            values[name] = Cell(text, line.number, line.column + match.start())
     return Statement(line.number, section, values) if values else None
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from statistics import median
 
 import polars as pl
-from assay.ingest.columns import GENERIC, Column, plain, rate
+from assay.ingest.columns import Column, generic, plain, rate, unlinked
 from assay.ingest.parse import Token, Tree, parse_line, terminal
 from assay.ingest.schema import FieldSpec, normalise
 from assay.ingest.types import Cell, Code, Diagnostic, Record, Span
@@ -22,8 +22,19 @@ _COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×] ?(?=[A-Za-z])")
 _NAMED_NUMBER = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)?)[ _-]?([0-9]+)")
 _HERE = Span("", 0, 1)
 
-CUT = ("sample/s", "token/s")
-"""Units of rates that tables cut to whole numbers: a printed 0 is no rate, and not nothing."""
+CUT = ("sample/s", "token/s", "flop/s", "B")
+"""Units of what tables cut to few digits or did not measure: a printed 0 is neither value nor
+nothing."""
+
+MANY = 1e6
+"""A batch counted in millions is one of tokens."""
+
+MOST_SEQUENCES = 2.0**18
+"""Sequences of a batch beyond which a number is of tokens, or of nothing."""
+
+_DEVICES = re.compile(
+    r"([0-9][0-9,]*) ?[x×]? ?((?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3})\b.*)"
+)
 
 IMPOSSIBLE = 1e6
 """A rate of a GPU in TFLOP/s that none has: such a column is printed in FLOP/s."""
@@ -55,12 +66,13 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     """One numeric cell: a number with its scale, an outcome, an unknown or a missing value."""
     spec = column.spec
     assert spec is not None
+    text = unlinked(text)
     tree = _parse_quantity(text)
     if isinstance(tree, Diagnostic):
         named = _NAMED_NUMBER.fullmatch(plain(text))
         if named and normalise(named[1]) in spec.spellings:  # `ZeRO-3` under ZeRO, `TP8` under TP
             return Cell(named[2], at.line, at.column)
-        return _not_a_number(spec, text, at)
+        return _unread(spec, text, at)
     child = tree.children[0] if tree.children else None
     what = child.data if isinstance(child, Tree) else "missing"
     if what in ("outcome", "missing"):
@@ -68,20 +80,24 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     assert isinstance(child, Tree)
     if what == "unknown":
         token = child.children[0]
-        known = isinstance(token, Token) and token.type == "UNKNOWN"
+        known = isinstance(token, Token) and token.type in ("UNKNOWN", "SEVERAL")
         if known or unit(str(token)):
             return Cell(text, at.line, at.column, state="unknown")
         return _not_a_number(spec, text, at)
     scaled = _scale(child, column)
     if scaled is None:
-        return _not_a_number(spec, text, at)
+        return _unread(spec, text, at)
     scale, kind = scaled
     if scale == 0.0:  # a number without its unit, in a column that has none
         return Cell(text, at.line, at.column, state="unknown")
     digits = _number(child).replace(",", "")
-    if spec.unit in CUT and float(digits) == 0.0:  # 0.48 samples/s, cut to a whole number
+    if spec.unit in CUT and float(digits) == 0.0:  # 0.48 samples/s cut, no memory measured
         return Cell(text, at.line, at.column, state="unknown")
     return Cell(digits, at.line, at.column, scale, kind)
+
+
+def _rough(tree: Tree[Token]) -> bool:
+    return any(isinstance(t, Token) and t.type == "APPROX" for t in tree.children)
 
 
 def _scale(tree: Tree[Token], column: Column) -> tuple[float, str | None] | None:
@@ -89,8 +105,7 @@ def _scale(tree: Tree[Token], column: Column) -> tuple[float, str | None] | None
     spec = column.spec
     assert spec is not None
     word = _word(tree)
-    rough = any(isinstance(t, Token) and t.type == "APPROX" for t in tree.children)
-    kind = "nominal" if rough and spec.kind != "nominal" else None
+    kind = "nominal" if _rough(tree) and spec.kind != "nominal" else column.kind
     if word is None:
         return (column.scale if column.unit_known else 0.0), kind
     measure = unit(word)
@@ -99,8 +114,44 @@ def _scale(tree: Tree[Token], column: Column) -> tuple[float, str | None] | None
     if word in ("k", "K") and spec.unit == "token" and spec.name == "seq_len":
         return 1024.0, "nominal"  # sequence lengths in k count 1,024
     if word in SUFFIXES and spec.unit != "B":
-        return SUFFIXES[word] * column.scale, None if spec.kind == "nominal" else "nominal"
+        said = 1.0 if column.scale in SUFFIXES.values() else column.scale  # `7B` under `Params (B)`
+        return SUFFIXES[word] * said, None if spec.kind == "nominal" else "nominal"
     return None
+
+
+def numeric_cell(record: Record, spec: FieldSpec, cell: Cell, text: str) -> None:
+    """Store a number of a row; `8×H100` under GPUs also names the device, `4M` as a batch is in
+    tokens, and a batch of more sequences than any was is in neither, as far as can be told."""
+    devices = _DEVICES.fullmatch(plain(text)) if spec.name == "gpus" else None
+    if devices:
+        cell = cell._replace(text=devices[1].replace(",", ""), state="value")
+        record.cells.setdefault("gpu", cell._replace(text=devices[2]))
+    if spec.name == "global_batch" and cell.state == "value":
+        if cell.scale >= MANY:
+            record.cells.setdefault("global_batch_tokens", cell)
+            return
+        if _amount(cell) > MOST_SEQUENCES:
+            cell = cell._replace(state="unknown")
+    record.cells[spec.name] = cell
+
+
+def _amount(cell: Cell) -> float:
+    try:
+        return float(cell.text) * cell.scale
+    except ValueError:
+        return 0.0
+
+
+def _unread(spec: FieldSpec, text: str, at: Span) -> Cell | Diagnostic:
+    """A cell that is no number: a configuration in words (`4+GA2`) is unknown, the row stands."""
+    if spec.configuration and text[:1].isdigit() and not _numeral(text):
+        return Cell(text, at.line, at.column, state="unknown")
+    return _not_a_number(spec, text, at)
+
+
+def _numeral(text: str) -> bool:
+    """Whether a text means to be one number, and fails."""
+    return re.fullmatch(r"[0-9.,_]+", text) is not None
 
 
 def _not_a_number(spec: FieldSpec, text: str, at: Span) -> Diagnostic:
@@ -124,13 +175,13 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
 
 def other(record: Record, column: Column, text: str, at: Span) -> None:
     """A column no field declares: kept as text, unless the unit of its cell tells what it is."""
-    parsed = _quantity_tree(text) if normalise(column.label) in GENERIC else None
+    parsed = _quantity_tree(unlinked(text)) if generic(column) else None
     if parsed and (word := _word(parsed)) and (name := rate(column.label, word)):
         measure = unit(word)
         if measure and name not in record.cells:
-            record.cells[name] = Cell(
-                _number(parsed).replace(",", ""), at.line, at.column, measure.scale
-            )
+            digits = _number(parsed).replace(",", "")
+            kind = "nominal" if _rough(parsed) else None
+            record.cells[name] = Cell(digits, at.line, at.column, measure.scale, kind)
             return
     if text:
         record.other.append((column.label, text))

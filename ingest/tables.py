@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from assay.ingest.columns import Column, header, measures
+from assay.ingest.columns import Column, header
 from assay.ingest.parse import Token, parse_line
 from assay.ingest.table_cells import (
+    numeric_cell,
     other,
     outcome_and_date,
     percentages,
@@ -22,9 +23,11 @@ from assay.ingest.table_cells import (
     text_cell,
     whole_numbers,
 )
+from assay.ingest.table_kind import measured, name_rows, of_runs
 from assay.ingest.types import Code, Diagnostic, Folded, Line, Record, Region, Schema, Span
 
 _ALIGNMENT = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
+_HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$")
 _HERE = Span("", 0, 1)
 
 
@@ -40,9 +43,11 @@ def fold(schema: Schema) -> Callable[[Region], Folded]:
 def _fold(region: Region, schema: Schema) -> Folded:
     folded = Folded()
     lines = region.lines
+    heading = ""
     at = 1
     while at < len(lines):
         if not _begins_table(lines[at - 1], lines[at]):
+            heading = _heading(lines[at - 1].text) or heading
             at += 1
             continue
         body = at + 1
@@ -50,10 +55,16 @@ def _fold(region: Region, schema: Schema) -> Folded:
             body += 1
         columns = header((text for text, _ in _cells(lines[at - 1].text)), schema)
         width = len(_cells(lines[at].text))
-        if len(columns) == width and any(measures(column) for column in columns):
+        if len(columns) == width and of_runs(columns, heading):
             _table(region, lines[at - 1 : body], columns, folded)
         at = body + 1
     return folded
+
+
+def _heading(text: str) -> str | None:
+    """The text of a heading, or of a line in bold that stands for one."""
+    found = _HEADING.match(text)
+    return found[0] if found else None
 
 
 def _begins_table(head: Line, rule: Line) -> bool:
@@ -83,32 +94,35 @@ def _cells(text: str) -> tuple[tuple[str, int], ...]:
 def _table(
     region: Region, lines: Sequence[Line], columns: Sequence[Column], folded: Folded
 ) -> None:
+    """Put a table into `folded`, unless no row of it holds a measured number after all."""
     head, rule, *rows = lines
-    folded.claimed |= {head.number, rule.number}
     source = region.source
     closed = head.text.rstrip().endswith("|")
-    records = []
+    held = Folded()
     for line in rows:
         cells = _cells(line.text)
         if all(not text.strip() for text, _ in cells):
-            folded.blank.add(line.number)
+            held.blank.add(line.number)
         elif len(cells) != len(columns):
             message = f"{len(cells)} cells, the header has {len(columns)}"
             span = Span(source.name, line.number, line.column)
-            folded.refused.append(Diagnostic(span, Code.CELL_COUNT, message, line.text))
+            held.refused.append(Diagnostic(span, Code.CELL_COUNT, message, line.text))
         elif closed and source.cut(line.number) and not line.text.rstrip().endswith("|"):
             message = "the input ends inside this row, expected '|'"
             span = Span(source.name, line.number, line.column + len(line.text))
-            folded.refused.append(Diagnostic(span, Code.TRUNCATED, message, line.text))
-        else:
-            record = _record(source.name, line, cells, columns, folded)
-            if record:
-                records.append(record)
-    percentages(records, columns)
-    rates(records, columns)
-    whole_numbers(records, columns)
-    folded.records += records
-    folded.claimed |= {record.line for record in records}
+            held.refused.append(Diagnostic(span, Code.TRUNCATED, message, line.text))
+        elif record := _record(source.name, line, cells, columns, held):
+            held.records.append(record)
+    name_rows(held.records, columns)
+    if not measured(held.records, columns):
+        return
+    percentages(held.records, columns)
+    rates(held.records, columns)
+    whole_numbers(held.records, columns)
+    folded.records += held.records
+    folded.refused += held.refused
+    folded.blank |= held.blank
+    folded.claimed |= {head.number, rule.number, *(record.line for record in held.records)}
 
 
 def _record(
@@ -129,7 +143,7 @@ def _record(
             if isinstance(cell, Diagnostic):
                 folded.refused.append(cell._replace(text=line.text))
                 return None
-            record.cells[column.spec.name] = cell
+            numeric_cell(record, column.spec, cell, text.strip())
         elif text.strip():
             text_cell(record, column.spec, text, at)
     outcome_and_date(record)

@@ -1,0 +1,178 @@
+"""Headers said in words, cells that are no one number, and tables of other trades."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from assay.ingest.formats import FORMATS
+from assay.ingest.pipeline import read_source
+from assay.ingest.source import Source, source
+from assay.ingest.table_labels import said
+from assay.ingest.types import Reading
+
+
+def read(text: str) -> Reading:
+    whole = source("a.md", text.encode())
+    assert isinstance(whole, Source)
+    return read_source(whole, FORMATS)
+
+
+def one(header: str, cell: str) -> dict[str, Any]:
+    """The one row of a table of runs with one column of interest."""
+    reading = read(f"| {header} | MFU |\n|---|---|\n| {cell} | 0.4 |\n")
+    assert reading.refused == ()
+    return reading.frames["markdown_table"].row(0, named=True)
+
+
+@pytest.mark.parametrize(
+    ("label", "field", "scale"),
+    [
+        ("TFLOPs/sec/GPU", "model_flops_rate", 1e12),
+        ("Model TFLOPs/sec/GPU", "model_flops_rate", 1e12),
+        ("TFLOP/s/device", "model_flops_rate", 1e12),
+        ("per-GPU TFLOPs", "model_flops_rate", 1e12),
+        ("PFLOP/s/GPU", "model_flops_rate", 1e15),
+        ("Median TPS/GPU", "tokens_per_gpu_per_s", 1.0),
+        ("tok/s/device", "tokens_per_gpu_per_s", 1.0),
+        ("tokens / GPU / second", "tokens_per_gpu_per_s", 1.0),
+        ("Tokens/s (per GPU)", "tokens_per_gpu_per_s", 1.0),
+        ("Throughput per GPU (tokens/s)", "tokens_per_gpu_per_s", 1.0),
+        ("TGS (tokens/gpu/sec)", "tokens_per_gpu_per_s", 1.0),
+        ("tokens/s (8 GPUs)", "tokens_per_s", 1.0),
+        ("tokens/s job", "tokens_per_s", 1.0),
+        ("Tokens/s (k)", "tokens_per_s", 1e3),
+        ("Throughput (K tokens/s)", "tokens_per_s", 1e3),
+        ("Ktok/s", "tokens_per_s", 1e3),
+        ("seq/s", "samples_per_s", 1.0),
+        ("ms/iter", "step_time", 1e-3),
+        ("s / it", "step_time", 1.0),
+        ("step p50 (ms)", "step_time", 1e-3),
+        ("Time per Global Step (s)", "step_time", 1.0),
+        ("BF16 MFU", "mfu", 1.0),
+        ("MFU %", "mfu", 0.01),
+        ("Peak VRAM (GB)", "memory", 1e9),
+        ("max mem GiB", "memory", 2.0**30),
+        ("GPU count", "gpus", 1.0),
+        ("Packed Sequence Length", "seq_len", 1.0),
+        ("Seq Len (k)", "seq_len", 1024.0),
+        ("Params (B)", "parameters", 1e9),
+        ("Model Size (B)", "model_size", 1e9),
+        ("Effective batch size", "global_batch", 1.0),
+        ("Global Batch (M tokens)", "global_batch_tokens", 1e6),
+        ("batch size per device", "micro_batch", 1.0),
+    ],
+)
+def test_a_label_of_known_words_is_a_column(label: str, field: str, scale: float) -> None:
+    found = said(label)
+    assert found is not None
+    assert (found.field, found.scale) == (field, scale)
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Peak TFLOPs", "TFLOPs (total)", "TFLOPs (8 GPUs)", "TFLOPs/step", "FLOPs/token", "PFLOPs",
+        "hardware TFLOPs", "tokens/s per node", "tokens/s/node", "samples/s/GPU", "Total tokens",
+        "tokens/step", "step time p90", "step p90 (ms)", "steps/s", "Step", "Latency (ms)",
+        "Memory BW (GB/s)", "CPU memory (GB)", "Memory saved", "Peak memory reserved (GB)",
+        "MFU change", "Target MFU", "Active params (B)", "mini batch size", "Input length", "GPU",
+        "Median TPS change", "Total Step time(s)",
+    ],
+)  # fmt: skip
+def test_one_word_more_is_another_quantity(label: str) -> None:
+    assert said(label) is None
+
+
+@pytest.mark.parametrize(
+    ("header", "cell", "field", "value"),
+    [
+        ("Params (B)", "1.3", "parameters", 1_300_000_000),
+        ("Params (B)", "7B", "parameters", 7_000_000_000),
+        ("Seq Len (k)", "8", "seq_len", 8192),
+        ("Tokens/s (k)", "12.5", "tokens_per_s", 12500.0),
+        ("Tokens/s (k)", "12.5k", "tokens_per_s", 12500.0),
+        ("GBS (tokens)", "4096000", "global_batch", None),
+        ("Global batch", "4M", "global_batch", None),
+        ("Global batch", "4M", "global_batch_tokens", 4_000_000),
+        ("GBS", "4194304", "global_batch", None),
+        ("GBS", "2 Mi", "global_batch", None),
+        ("TFLOPs (total)", "3200", "model_flops_rate", None),
+        ("Memory (CPU)", "100GB", "memory", None),
+        ("Memory (total)", "640GB", "memory", None),
+        ("Tokens/s (per GPU)", "7000", "tokens_per_s", None),
+        ("Tokens/s [node]", "7000", "tokens_per_s", None),
+        ("Step time (std)", "0.02", "step_time", None),
+        ("Step time", "899", "step_time", None),  # seconds or milliseconds, nobody says
+        ("Step time", "899 ms", "step_time", 0.899),
+        ("Step", "27.5 s", "step_time", 27.5),
+        ("Mean step", "~211 ms", "step_time", 0.211),
+        ("Step", "27", "step_time", None),
+        ("GPUs", "8×H100", "gpus", 8),
+        ("GPUs", "64 A100 80GB", "gpu", "A100 80GB"),
+        ("TFLOPs/GPU", "[842](https://example.org/runs)", "model_flops_rate", 842e12),
+        ("TFLOPs/GPU", "842<sup>1</sup>", "model_flops_rate", 842e12),
+        ("TFLOPs/GPU", "579.2 (+11.7%)", "model_flops_rate", 579.2e12),
+        ("TFLOPs/GPU", "512 ± 3", "model_flops_rate", 512e12),
+        ("TFLOPs/GPU", "38-43", "model_flops_rate", None),
+        ("TFLOPs/GPU", "3e2", "model_flops_rate", 300e12),
+        ("TFLOPs/GPU", ">800", "model_flops_rate", None),
+        ("TFLOPs/GPU", "736 → 834", "model_flops_rate", None),
+        ("Tokens/s/GPU", "2100–2800", "tokens_per_gpu_per_s", None),
+        ("Peak mem", "200.8 / 203.7 GiB", "memory", None),
+        ("Peak mem (MiB)", "0.00", "memory", None),
+        ("MBS", "4+GA2", "micro_batch", None),
+    ],
+)
+def test_what_a_label_and_a_cell_say_together(
+    header: str, cell: str, field: str, value: object
+) -> None:
+    got = one(header, cell)[field]
+    assert got == (pytest.approx(value, rel=1e-14) if isinstance(value, float) else value)
+
+
+def test_of_two_statistics_the_median_is_taken_and_the_mean_kept() -> None:
+    text = "| Mean TPS/GPU | Median TPS/GPU | Max TPS/GPU |\n|-|-|-|\n| 780 | 782 | 799 |\n"
+    row = read(text).frames["markdown_table"].row(0, named=True)
+    assert row["tokens_per_gpu_per_s"] == 782.0
+    kept = {one["name"]: one["text"] for one in row["other"]}
+    assert kept == {"Mean TPS/GPU": "780", "Max TPS/GPU": "799"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| Hardware | TFLOPS | Memory | Best For |\n|-|-|-|-|\n| H100 | 1000 | 80GB | LLMs |\n",
+        "| Instance | vCPU | Memory | Price |\n|-|-|-|-|\n| big.24 | 96 | 1152 GiB | $32 |\n",
+        "| GPU | Memory | TFLOPs/GPU |\n|-|-|-|\n| H100 | 80GB | 1979 |\n",
+        "| Kernel | Time (us) | TFLOPS | Memory BW (GB/s) |\n|-|-|-|-|\n| eager | 56 | 4 | 336 |\n",
+        "| M | N | K | TFLOPS |\n|-|-|-|-|\n| 4096 | 4096 | 4096 | 229 |\n",
+        "| Model | TTFT (ms) | Seq len | Tokens/s |\n|-|-|-|-|\n| a-7B | 142 | 64 | 42.6 |\n",
+        "| Hardware | Tokens/s | Memory |\n|-|-|-|\n| RTX 4090 | 65 | 8GB |\n",
+        "## Inference\n\n| GPUs | Tokens/s | Memory |\n|-|-|-|\n| 1 | 65 | 8GB |\n",
+        "| HFU | alpha |\n|-|-|\n| 1 | 0.55 |\n| 2 | 0.56 |\n| 3 | 0.6 |\n",
+        "| Category | Throughput |\n|-|-|\n| reads | 1000 MB/s |\n",
+        "| Step | val_loss |\n|-|-|\n| 192 | 0.93 |\n",
+        "| ZeRO stage | What is sharded | Memory |\n|-|-|-|\n| 1 | optimizer | ~0.5× |\n",
+        "| Framework | it/s | Samples/sec |\n|-|-|-|\n| a | 1.8-1.9 | 460-486 |\n",
+    ],
+)
+def test_a_table_of_another_trade_is_left_alone(text: str) -> None:
+    reading = read(text)
+    assert reading.frames == {}
+    assert reading.refused == ()
+    assert reading.accounting[0].claimed == 0
+
+
+@pytest.mark.parametrize(
+    ("heading", "gpus", "gpu"),
+    [
+        ("### Throughput (8 × L40S)", 8, "L40S"),
+        ("## Llama 3 on 64xH100", 64, "H100"),
+        ("## From 8xH100 to 64xH100", None, "H100"),
+        ("## 2 nodes of 8xH100", None, "H100"),
+    ],
+)
+def test_a_heading_counts_its_devices(heading: str, gpus: int | None, gpu: str) -> None:
+    row = read(f"{heading}\n\n| TP | MFU |\n|-|-|\n| 1 | 0.4 |\n").frames["markdown_table"]
+    assert row.select("gpus", "gpu").row(0) == (gpus, gpu)
