@@ -17,10 +17,10 @@ from assay.validate.compare import Comparison, compare
 from assay.validate.corrections import contradicted, corrected
 from assay.validate.findings import findings
 from assay.validate.forecasts import Asked
-from assay.validate.identities.arithmetic import arithmetic
+from assay.validate.identities.arithmetic import Arithmetic, arithmetic
 from assay.validate.identities.check import as_predictions
 from assay.validate.identities.finding import Finding
-from assay.validate.identities.repeats import repeats
+from assay.validate.identities.repeats import copies, remeasured, repeats
 from assay.validate.identities.shape import with_shapes
 from assay.validate.models import Registered, named, predict
 from assay.validate.observe import about
@@ -113,8 +113,8 @@ def understand(
         left = [] if keep_contradicted else [each for each in found if not each.correction]
         wrong = contradicted(left)
     known = arithmetic(bare, observations)
-    again = repeats(known.observations, known.cases.configuration)
-    exchanged = again.filter("exchanged")["case"]
+    again = _again(known, outcome)
+    exchanged = pl.concat([again.filter(how="exchanged")["case"], _exchanged_copies(again)])
     left_out = _left_out(known.observations, wrong, again)
     counted = known.observations.join(left_out, on=["case", "quantity"], how="anti",
                                       maintain_order="left")  # fmt: skip
@@ -158,6 +158,21 @@ def against(
         models=models,
         stack=stack,
     )
+
+
+def _again(known: Arithmetic, outcome: Outcome) -> pl.DataFrame:
+    """Cases that are no measurement of their own: in copies of inputs first, then row by row."""
+    frames = (known.cases.configuration, known.cases.gemm)
+    copied = copies(known.observations, frames, outcome.reading.accounting)
+    own = known.observations.join(copied, on="case", how="anti", maintain_order="left")
+    again = repeats(own, known.cases.configuration)
+    return pl.concat([copied, again, remeasured(own, known.cases.gemm)])
+
+
+def _exchanged_copies(again: pl.DataFrame) -> pl.Series:
+    """Copies of rows with exchanged values: the same cells of them are no equals."""
+    first = again.filter(how="exchanged").select(of="case")
+    return again.filter(how="copy").join(first, on="of", how="semi")["case"]
 
 
 def _left_out(

@@ -120,9 +120,9 @@ def test_rows_that_contradict_themselves_are_not_scored() -> None:
 
 def test_repeats_are_no_second_measurement() -> None:
     found = report(PREQUEL)
-    again = found.repeats.filter(~pl.col("exchanged"))
+    again = found.repeats.filter(how="again")
     assert _lines(again["case"]) == [168, 169, 170, 171, 179, 188, 197, 206, 253, 410, 422, 431]
-    (exchanged,) = found.repeats.filter("exchanged").iter_rows(named=True)
+    (exchanged,) = found.repeats.filter(how="exchanged").iter_rows(named=True)
     assert exchanged["case"].endswith("#340")
     assert exchanged["of"].endswith("#279")
     assert set(found.scored["line"]).isdisjoint(_lines(again["case"]))

@@ -146,10 +146,10 @@ def _left_out(report: Report, scope: str) -> list[str]:
         (pl.col("scope") == scope) & pl.col("model").is_in(models)
     )
     rows = pairs.select("case", "quantity", "inputs").unique("case", maintain_order=True)
-    exchanged = report.repeats.filter("exchanged")
     reasons = {
-        "print an earlier row again": report.repeats.filter(~pl.col("exchanged")),
-        "print one again with time and rate exchanged": exchanged,
+        "stand in a copy of another input": report.repeats.filter(how="copy"),
+        "print an earlier row again": report.repeats.filter(how="again"),
+        "print one again with time and rate exchanged": report.repeats.filter(how="exchanged"),
         "contradict their own arithmetic": report.contradicted,
         "gave the number to their own case": rows.filter(
             pl.col("quantity").is_in(pl.col("inputs"))
