@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -84,7 +85,7 @@ def _shared(
         try:
             while waiting or running:
                 while waiting and len(running) < 2 * workers:
-                    running[pool.submit(work, waiting[0])] = waiting[0]
+                    running[_submitted(pool, work, waiting[0])] = waiting[0]
                     waiting.popleft()
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     result = future.result()
@@ -104,10 +105,28 @@ def _alone(work: Work[Result], waiting: deque[Chunk]) -> Iterator[tuple[Chunk, R
             while waiting:
                 chunk = waiting.popleft()
                 try:
-                    yield chunk, pool.submit(work, chunk).result()
+                    yield chunk, _submitted(pool, work, chunk).result()
                 except BrokenProcessPool:
                     yield chunk, None
                     break
+
+
+def _submitted(pool: ProcessPoolExecutor, work: Work[Result], chunk: Chunk) -> Future[Result]:
+    """Work handed to a pool; a process that it starts for it does not run the caller's script.
+
+    A script that reads with several processes would otherwise begin anew in each of them, unless
+    it is guarded by `if __name__ == "__main__"`; what they do is all in this package.
+    """
+    main = sys.modules["__main__"]
+    told: dict[str, object] = {
+        name: main.__dict__[name] for name in ("__file__", "__spec__") if name in vars(main)
+    }
+    main.__dict__.pop("__file__", None)
+    main.__spec__ = None
+    try:
+        return pool.submit(work, chunk)
+    finally:
+        main.__dict__.update(told)
 
 
 @contextmanager

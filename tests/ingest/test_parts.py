@@ -388,3 +388,19 @@ def test_inputs_read_together_are_read_as_each_alone(tmp_path: Path) -> None:
     assert_frame_equal(together.reading.provenance, alone.provenance)
     for field in ("refused", "remarks", "accounting", "raw", "overridden"):
         assert getattr(together.reading, field) == getattr(alone, field)
+
+
+def test_a_script_that_is_not_guarded_runs_once(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import operator\n"
+        "from assay.ingest.chunks import Chunk\n"
+        "from assay.ingest.workers import run\n"
+        "print('begun', flush=True)\n"
+        "chunks = [Chunk((('a',),), 1), Chunk((('b',),), 2), Chunk((('c',),), 3)]\n"
+        "print(sorted(size for _, size in run(operator.attrgetter('size'), chunks, 2)))\n"
+        "print(__spec__, __file__.endswith('script.py'))\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n") == ["begun", "[1, 2, 3]", "None True", ""]
+    assert done.stderr == ""
