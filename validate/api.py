@@ -20,6 +20,7 @@ Values are in SI units; ratios are fractions. Nothing is written to the disk but
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ def read(
     formats; `workers` processes share many inputs (None: as many as the work is worth); `redact`
     leaves out names of users and hosts, addresses and keys. A line that cannot be read is in the
     quarantine, not an exception. Raises NothingRead where there is nothing at all, LookupError for
-    an unknown machine, ValueError for a format that cannot be used.
+    an unknown machine, ValueError for a format that cannot be used, TypeError for what is no path.
 
     >>> read("fixtures/gemm_table/microbenchmark.log").sources.select("lines", "claimed", "refused")
     shape: (1, 3)
@@ -78,7 +79,8 @@ def read(
     name = resolve(machine) if machine else None
     stated = {"gpu": name} if name else {}
     files = known(tuple(map(str, formats)))
-    outcome = read_inputs(paths, stated=stated, formats=files, workers=workers)
+    names = [os.fspath(path) for path in paths]
+    outcome = read_inputs(names, stated=stated, formats=files, workers=workers)
     accounts = outcome.reading.accounting
     if not accounts:
         raise NothingRead("; ".join(map(str, outcome.unreadable)) or "no input was given")

@@ -111,3 +111,8 @@ def test_a_redacted_reading_names_nobody(tmp_path: Path) -> None:
         assert "quimby" not in text
         assert "10.2.3.4" not in text
     assert set(found["megatron_iteration"]["host"]) == {"host-1"}
+
+
+def test_a_list_of_paths_is_no_path() -> None:
+    with pytest.raises(TypeError, match="not list"):
+        api.read([FIXTURES])  # type: ignore[arg-type]

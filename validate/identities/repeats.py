@@ -125,22 +125,34 @@ def copies(
     `frames` are those of cases: inputs of equal bytes whose cases differ, for a side file or
     another companion says otherwise, are no copies.
     """
+    known = set(observations.filter(pl.col("origin") != "estimated")["source"].unique())
     named: defaultdict[str, list[str]] = defaultdict(list)
     for account in accounts:
-        named[account.sha256].append(account.source)
-    printed = observations.filter(pl.col("origin").is_in(["measured", "published"]))
+        if account.source in known:
+            named[account.sha256].append(account.source)
+    groups = [sorted(names) for names in named.values() if len(names) > 1]
+    of = [_by_source(frame, [name for names in groups for name in names])
+          for frame in (observations, *frames)]  # fmt: skip
     found = [pl.DataFrame(schema=REPEAT)]
-    for first, *others in (sorted(names) for names in named.values() if len(names) > 1):
-        mine = [_of(frame, first) for frame in (observations, *frames)]
+    for first, *others in groups:
         for other in others:
-            theirs = [_of(frame, other) for frame in (observations, *frames)]
-            if all(a.equals(b) for a, b in zip(mine, theirs, strict=True)):
-                there = printed.filter(pl.col("source") == other).select("case").unique()
+            if all(_alike(held.get(first), held.get(other)) for held in of):
+                there = of[0][other].filter(pl.col("origin") != "estimated").select("case")
                 first_case = pl.lit(first) + pl.col("case").str.slice(len(other))
-                found.append(there.select("case", of=first_case, how=pl.lit("copy")).sort("case"))
+                copied = there.unique().select("case", of=first_case, how=pl.lit("copy"))
+                found.append(copied.sort("case"))
     return pl.concat(found)
 
 
-def _of(frame: pl.DataFrame, source: str) -> pl.DataFrame:
-    """What a frame holds of one source, without the names that it has from it."""
-    return frame.filter(pl.col("source") == source).select(pl.exclude("source", "case", "group"))
+def _by_source(frame: pl.DataFrame, sources: Sequence[str]) -> dict[str, pl.DataFrame]:
+    """What a frame holds of each of these."""
+    parts = frame.filter(pl.col("source").is_in(sources)).partition_by("source", as_dict=True)
+    return {str(name): part for (name,), part in parts.items()}
+
+
+def _alike(one: pl.DataFrame | None, other: pl.DataFrame | None) -> bool:
+    """Whether two sources give the same, but for what is named after them."""
+    if one is None or other is None:
+        return one is other
+    names = pl.exclude("source", "case", "group")
+    return one.select(names).equals(other.select(names))
