@@ -14,7 +14,9 @@ from tests.conftest import FIXTURES, ROOT
 
 LOG = FIXTURES / "megatron_iteration" / "bloom_176b.log"
 GEMM = FIXTURES / "gemm_table" / "microbenchmark.log"
-HOSTILE = "| TP | Sec/it | Notes |\n|----|----|----|\n| 8 | 1.5 | <script>alert(1)</script> |\n"
+HOSTILE = (
+    "| TP | Sec/it | Notes |\n|----|----|----|\n| 8 | 1.5 | <script>alert(1)</script> <script x |\n"
+)
 
 
 def test_the_page_is_up_to_date() -> None:
