@@ -86,21 +86,49 @@ def _statement(source: str, line: Line, section: tuple[int, ...]) -> Statement |
 
 
 def _title(line: Line, section: tuple[int, ...]) -> Statement | None:
-    """The one device, how many of it, and the one number format that a heading names.
-
-    What stands beside nodes (`2 nodes of 8×H100`) may count those of one, and is left alone.
-    """
-    values = {}
-    patterns = [("gpu", _TITLE_DEVICE), ("dtype", _TITLE_DTYPE)]
-    if not _NODES.search(line.text):
-        patterns.append(("gpus", _TITLE_COUNT))
-    for name, pattern in patterns:
-        found = {match[0].casefold(): match for match in pattern.finditer(line.text)}
-        if len(found) == 1:
-            match = next(iter(found.values()))
-            text = match[1].replace(",", "") if name == "gpus" else match[0]
-            values[name] = Cell(text, line.number, line.column + match.start())
+    """The one device, how many of it, and the one number format that a heading names."""
+    said = {
+        "gpu": device_named(line.text),
+        "gpus": counted_devices(line.text),
+        "dtype": format_named(line.text),
+    }
+    values = {
+        name: Cell(text, line.number, line.column + line.text.index(text))
+        for name, text in said.items()
+        if text is not None
+    }
     return Statement(line.number, section, values) if values else None
+
+
+def device_named(text: str) -> str | None:
+    """The device that a line names, if it is one and its name says which.
+
+    >>> device_named("Pre-training on DGX-H100 (BF16)"), device_named("H100 against H200")
+    ('H100', None)
+    """
+    return _only_one(_TITLE_DEVICE, text)
+
+
+def format_named(text: str) -> str | None:
+    """The number format that a line names, if it is one."""
+    return _only_one(_TITLE_DTYPE, text)
+
+
+def counted_devices(text: str) -> str | None:
+    """How many devices a line names (`8×H100`), if it is one number; nothing beside nodes.
+
+    >>> counted_devices("Llama on 8x H100"), counted_devices("2 nodes of 8xH100")
+    ('8', None)
+    """
+    return None if _NODES.search(text) else _only_one(_TITLE_COUNT, text)
+
+
+def _only_one(pattern: re.Pattern[str], text: str) -> str | None:
+    found = {match[match.lastindex or 0].casefold(): match for match in pattern.finditer(text)}
+    if len(found) != 1:
+        return None
+    match = next(iter(found.values()))
+    return match[match.lastindex or 0]
 
 
 def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:

@@ -20,6 +20,7 @@ from assay.ingest.units import SUFFIXES, unit
 
 _COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×] ?(?=[A-Za-z])")
 _NAMED_NUMBER = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)?)[ _-]?([0-9]+)")
+_NOTHING = re.compile(r"-+|–|—|n/?a", re.IGNORECASE)
 _HERE = Span("", 0, 1)
 
 CUT = ("sample/s", "token/s", "flop/s", "B")
@@ -163,6 +164,8 @@ def _not_a_number(spec: FieldSpec, text: str, at: Span) -> Diagnostic:
 def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
     """A text cell; `8xA100_80GB` also counts devices, and `selective` is no True or False."""
     text = plain(text)
+    if _NOTHING.fullmatch(text):
+        return
     cell = Cell(text, at.line, at.column)
     if spec.dtype == pl.Boolean and not re.fullmatch(terminal("BOOL"), text):
         record.cells.setdefault("recompute", cell)

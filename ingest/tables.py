@@ -8,9 +8,10 @@ unfinished last row.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
+from assay.ingest.captions import said_above
 from assay.ingest.columns import Column, header
 from assay.ingest.parse import Token, parse_line
 from assay.ingest.table_cells import (
@@ -24,7 +25,7 @@ from assay.ingest.table_cells import (
     whole_numbers,
 )
 from assay.ingest.table_kind import measured, name_rows, of_runs
-from assay.ingest.types import Code, Diagnostic, Folded, Line, Record, Region, Schema, Span
+from assay.ingest.types import Cell, Code, Diagnostic, Folded, Line, Record, Region, Schema, Span
 
 _ALIGNMENT = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
 _HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$")
@@ -43,11 +44,14 @@ def fold(schema: Schema) -> Callable[[Region], Folded]:
 def _fold(region: Region, schema: Schema) -> Folded:
     folded = Folded()
     lines = region.lines
-    heading = ""
+    heading, above = "", list[Line]()
     at = 1
     while at < len(lines):
         if not _begins_table(lines[at - 1], lines[at]):
-            heading = _heading(lines[at - 1].text) or heading
+            if said := _heading(lines[at - 1].text):
+                heading, above = said, []
+            else:
+                above.append(lines[at - 1])
             at += 1
             continue
         body = at + 1
@@ -56,7 +60,7 @@ def _fold(region: Region, schema: Schema) -> Folded:
         columns = header((text for text, _ in _cells(lines[at - 1].text)), schema)
         width = len(_cells(lines[at].text))
         if len(columns) == width and of_runs(columns, heading):
-            _table(region, lines[at - 1 : body], columns, folded)
+            _table(region, lines[at - 1 : body], columns, said_above(above), folded)
         at = body + 1
     return folded
 
@@ -92,9 +96,16 @@ def _cells(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def _table(
-    region: Region, lines: Sequence[Line], columns: Sequence[Column], folded: Folded
+    region: Region,
+    lines: Sequence[Line],
+    columns: Sequence[Column],
+    said: Mapping[str, Cell],
+    folded: Folded,
 ) -> None:
-    """Put a table into `folded`, unless no row of it holds a measured number after all."""
+    """Put a table into `folded`, unless no row of it holds a measured number after all.
+
+    `said` is what the lines above it say of all its rows.
+    """
     head, rule, *rows = lines
     source = region.source
     closed = head.text.rstrip().endswith("|")
@@ -116,6 +127,11 @@ def _table(
     name_rows(held.records, columns)
     if not measured(held.records, columns):
         return
+    for record in held.records:
+        for name, cell in said.items():
+            if _silent(record, name):
+                record.cells[name] = cell
+                folded.claimed.add(cell.line)
     percentages(held.records, columns)
     rates(held.records, columns)
     whole_numbers(held.records, columns)
@@ -123,6 +139,14 @@ def _table(
     folded.refused += held.refused
     folded.blank |= held.blank
     folded.claimed |= {head.number, rule.number, *(record.line for record in held.records)}
+
+
+def _silent(record: Record, name: str) -> bool:
+    """Whether a row says nothing of a field, nor of how many nodes where GPUs are counted."""
+    held = record.cells.get(name)
+    if name == "gpus" and "nodes" in record.cells:
+        return False
+    return held is None or held.state == "missing"
 
 
 def _record(

@@ -21,27 +21,33 @@ def dtype(text: str) -> str:
 
     >>> [dtype(t) for t in ("torch.bfloat16", "amp_bf16", "bf16xbf16->bf16", "half", "fp8_e4m3")]
     ['bf16', 'bf16', 'bf16', 'fp16', 'fp8']
+    >>> [dtype(t) for t in ("FP8-CS (FP8-MX)", "MXFP8", "fp8 delayed scaling", "BF16 autocast")]
+    ['fp8', 'fp8', 'fp8', 'bf16']
     """
     operands, _, _ = text.strip().lower().partition("->")
+    operands = re.sub(r"\s*\([^()]*\)$", "", operands)  # `FP8-CS (FP8-MX)`: the second is aside
+    plain = re.sub(r"^(torch\.|jnp\.|np\.|amp_|pure_|mixed_)+", "", operands)
+    for name, spelling in _DTYPE_SPELLINGS:
+        if spelling.fullmatch(plain):
+            return name
     if operands.count("x") == 1 and operands.index("x"):
         left, right = (dtype(side) for side in operands.split("x"))
         if left == right:
             return left
         raise LookupError(f"{text!r} multiplies {left} by {right}: no single peak applies")
-    plain = re.sub(r"^(torch\.|jnp\.|np\.|amp_|pure_|mixed_)+", "", operands)
-    for name, spelling in _DTYPE_SPELLINGS:
-        if spelling.fullmatch(plain):
-            return name
     raise LookupError(f"no number format is called {text!r}; known are {', '.join(DTYPES)}")
 
+
+_SCALINGS = "hybrid|block(wise)?|sub-?channel|current|delayed|tensor(wise)?|row(wise)?|cs|ds|mx|sc"
+"""How the factors of fp8 are chosen, which its peak does not depend on."""
 
 _DTYPE_SPELLINGS = (
     ("fp64", re.compile(r"fp64|f64|float64|double")),
     ("fp32", re.compile(r"fp32|f32|float32|float|single")),
     ("tf32", re.compile(r"tf32|tensorfloat32")),
-    ("bf16", re.compile(r"bf16|bfloat16|bf16[-_]?mixed")),
-    ("fp16", re.compile(r"fp16|f16|float16|half|16[-_]mixed|fp16[-_]?mixed")),
-    ("fp8", re.compile(r"(fp|f|float)8([-_]?(hybrid|block(wise)?))?")),
-    ("fp8", re.compile(r"((fp|f|float)8[-_]?)?e[45]m[23](fn)?(uz)?")),
+    ("bf16", re.compile(r"(bf16|bfloat16)([-_ ]?(mixed|amp|autocast))?")),
+    ("fp16", re.compile(r"(fp16|float16)([-_ ]?(mixed|amp|autocast))?|f16|half|16[-_]mixed")),
+    ("fp8", re.compile(r"(mx)?(fp|f|float)8([-_ ]?(" + _SCALINGS + r")([-_ ]?scaling)?)?")),
+    ("fp8", re.compile(r"((mx)?(fp|f|float)8[-_]?)?e[45]m[23](fn)?(uz)?")),
     ("int8", re.compile(r"int8|s8|i8")),
 )  # fmt: skip

@@ -78,8 +78,9 @@ def cases(reading: Reading, frames: Mapping[str, About], *, machine: str | None 
     origins = pl.concat(
         [pl.DataFrame(schema=ORIGINS), *(_said(name, frame, reading) for name, frame in runs)]
     )
+    said = wide["dtype"].is_not_null()
     wide = _named(wide, machine, unresolved)
-    wide, found = fill(wide, (node_rule(wide), *machine_rules(), *RULES))
+    wide, found = fill(wide, (node_rule(wide), *machine_rules(said), *RULES))
     products = [
         _products(name, frame, frames[name], machine, unresolved)
         for name, frame in reading.frames.items()

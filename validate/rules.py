@@ -109,8 +109,9 @@ def node_rule(wide: pl.DataFrame) -> Rule:
     )
 
 
-def machine_rules() -> tuple[Rule, ...]:
-    """What is usual on the machine of a case."""
+def machine_rules(said: pl.Series) -> tuple[Rule, ...]:
+    """What is usual on the machine of a case; `said` where a number format is printed, known or
+    not: nothing is assumed in its place."""
     usual = {name: int(one.gpus_per_node) for name, one in machines().items() if one.gpus_per_node}
     known = pl.col("machine").replace_strict(usual, default=None, return_dtype=pl.Int64)
     half = {
@@ -121,5 +122,10 @@ def machine_rules() -> tuple[Rule, ...]:
     sixteen = pl.col("machine").replace_strict(half, default=None, return_dtype=pl.String)
     return (
         Rule("gpus_per_node", known, "the machine's usual node", "assumed"),
-        Rule("dtype", sixteen, "training in 16 bits, where nothing says otherwise", "assumed"),
+        Rule(
+            "dtype",
+            pl.when(~pl.lit(said)).then(sixteen),
+            "training in 16 bits, where nothing says otherwise",
+            "assumed",
+        ),
     )

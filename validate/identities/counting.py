@@ -13,7 +13,7 @@ import numpy as np
 from assay.model.formulas import FORMULAS, Formula
 from assay.model.machine import machines
 from assay.validate.identities import proportional
-from assay.validate.identities.rows import Array, Candidate, Rows
+from assay.validate.identities.rows import Array, Candidate, Rows, other_mlp
 from assay.validate.identities.tries import COUNTS, RATE
 from assay.validate.identities.unknowns import counter, layers_of, padded
 
@@ -96,6 +96,7 @@ def _candidate(rows: Rows, formula: Formula, name: str, peak: Array) -> Candidat
     implied = np.array(
         [count(layers, vocabulary[end]) * scale * rows.samples[end] for end in range(3)]
     )
+    implied[:, other_mlp(formula.formula_id, rows.table)] = np.nan
     spread = (implied[2] - implied[0] + rows.printed[2] - rows.printed[0]) / rows.printed[1]
     chance = np.clip(np.where(solved, np.maximum(width, spread / 0.5), spread / 0.5), 1e-6, 1.0)
     return Candidate(formula.formula_id, name, implied, vocabulary[1], chance, layers, solved)

@@ -51,7 +51,8 @@ def rated(observations: pl.DataFrame, configuration: pl.DataFrame, speed: pl.Dat
         .join(vocabulary, on="case", how="left", maintain_order="left")
         .join(pl.DataFrame(peaks, schema=named, orient="row"), on=["machine", "dtype"],
               how="left", maintain_order="left")
-        .filter(pl.col("experts").fill_null(1) <= 1)  # no formula here counts a mixture
+        # no formula here counts a mixture
+        .filter((pl.col("experts").fill_null(1) <= 1) & (pl.col("ep").fill_null(1) <= 1))
         .with_columns(
             peak=pl.when(pl.col("quantity") == RATE).then(1.0).otherwise(pl.col("peak"))
         )

@@ -98,7 +98,8 @@ def _of_experts() -> pl.Expr:
     """Rows about mixtures of experts, whose operations no column that is read here counts."""
     said = pl.col("others").list.join(" ").str.contains(_EXPERTS).fill_null(value=False)
     named = pl.col("model").str.contains(_EXPERTS).fill_null(value=False)
-    return said | named | (pl.col("ep").fill_null(1) > 1)
+    many = (pl.col("ep").fill_null(1) > 1) | (pl.col("experts").fill_null(1) > 1)
+    return said | named | many
 
 
 def array(series: pl.Series) -> Array:
@@ -110,6 +111,14 @@ def arrays(table: pl.DataFrame, wanted: Iterable[pl.Expr]) -> Iterator[Array]:
     """What the expressions give, each as an array of doubles, nan where it gives nothing."""
     held = table.select(each.cast(pl.Float64).alias(str(at)) for at, each in enumerate(wanted))
     return (array(series) for series in held)
+
+
+def other_mlp(formula_id: str, table: pl.DataFrame) -> Array:
+    """Rows whose model is known to have the other kind of MLP than a formula counts."""
+    kind = True if ".gated." in formula_id else False if ".plain." in formula_id else None
+    if kind is None or "gated" not in table.columns:
+        return np.zeros(table.height, dtype=bool)
+    return (table["gated"] != kind).fill_null(value=False).to_numpy()
 
 
 INPUTS = sorted({name for formula in FORMULAS.values() for name in formula.inputs})

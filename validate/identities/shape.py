@@ -10,7 +10,7 @@ from __future__ import annotations
 import polars as pl
 from assay.model.parameters import gpt_layer
 from assay.model.shape_names import resolve
-from assay.model.shapes import shapes
+from assay.model.shapes import Model, shapes
 from assay.validate.cases import Cases
 from assay.validate.rules import ORIGINS
 
@@ -42,8 +42,16 @@ def with_shapes(cases: Cases) -> Cases:
     return _by_name(_by_count(cases))
 
 
-NAMED = ("hidden", "layers", "heads", "kv_heads", "ffn_hidden", "vocab")
+NAMED = ("hidden", "layers", "heads", "kv_heads", "ffn_hidden", "vocab", "experts", "gated")
 """What a public name says of a model."""
+
+_KINDS = {"gated": pl.Boolean}
+
+
+def _part(model: Model, name: str) -> int | None:
+    if name == "experts":
+        return model.experts.routed if model.experts is not None else None
+    return getattr(model, name)  # type: ignore[no-any-return]
 
 
 def _by_name(cases: Cases) -> Cases:
@@ -59,10 +67,11 @@ def _by_name(cases: Cases) -> Cases:
         return cases
     published = pl.DataFrame(
         [
-            {"model": name, **{f"{part}_found": getattr(one, part) for part in NAMED}}
+            {"model": name, **{f"{part}_found": _part(one, part) for part in NAMED}}
             for name, one in known.items()
         ],
-        schema={"model": pl.String} | {f"{part}_found": pl.Int64 for part in NAMED},
+        schema={"model": pl.String}
+        | {f"{part}_found": _KINDS.get(part, pl.Int64) for part in NAMED},
     )
     wide = wide.join(published, on="model", how="left", maintain_order="left")
     fits = pl.all_horizontal(

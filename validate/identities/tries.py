@@ -16,7 +16,7 @@ import polars as pl
 from assay.model.formulas import FORMULAS, Formula
 from assay.model.inverse import layer_bounds
 from assay.validate.identities.check import TOUCHING
-from assay.validate.identities.rows import Array, arrays, inputs
+from assay.validate.identities.rows import Array, arrays, inputs, other_mlp
 
 RATE = "model_flops_rate"
 COUNTS: dict[str, tuple[str, ...]] = {
@@ -43,6 +43,7 @@ class Fed:
     gpus: Array
     peak: Array
     inputs: dict[str, Array]
+    table: pl.DataFrame
 
 
 class Try(NamedTuple):
@@ -61,7 +62,7 @@ def fed(table: pl.DataFrame) -> Fed:
     held = list(arrays(table, map(pl.col, wanted)))
     quantity = table["quantity"].to_numpy()
     printed, samples = np.array(held[0:3]), np.array(held[3:6])
-    return Fed(quantity, printed, samples, held[6], held[7], inputs(table))
+    return Fed(quantity, printed, samples, held[6], held[7], inputs(table), table)
 
 
 def tries(rows: Fed, vocab: float | None = None) -> Iterator[Try]:
@@ -89,7 +90,7 @@ def tries(rows: Fed, vocab: float | None = None) -> Iterator[Try]:
                 only = np.where((low == high) & (low < EXACT), low, np.nan)  # that reproduces it
                 case["layers"] = layers = np.where(unsaid, only, stated)
             implied = formula.count(case) / gpus / peak * samples
-        known = ~np.isnan(implied[1])
+        known = ~np.isnan(implied[1]) & ~other_mlp(formula.formula_id, rows.table)[at]
         yield Try(formula, at[known], implied[:, known], layers[known], unsaid[known])
 
 
