@@ -33,7 +33,8 @@ def above_peak(evidence: Evidence) -> list[Finding]:
     runs = evidence.runs
     if runs.is_empty():
         return []
-    table = runs.with_columns(peak=_peak(_as_said(evidence)))
+    said = _as_said(evidence)
+    table = said.with_columns(peak=_peak(said))
     return [
         _bound(
             evidence, "rate-above-peak", row, RATE, row["peak"],
@@ -97,8 +98,9 @@ def faster_than_peak(evidence: Evidence) -> list[Finding]:
         for name in ("hidden", "layers", "seq_len", "global_batch", "gpus")
     )
     least = 72.0 * layers * hidden * hidden * seq * batch / (gpus * pl.col("peak"))
+    said = _as_said(evidence)
     table = (
-        runs.with_columns(peak=_peak(_as_said(evidence)))
+        said.with_columns(peak=_peak(said))
         .with_columns(least=least)
         .filter(pl.col("inferred_layers").is_null() & (pl.col("ep").fill_null(1) == 1))
         .filter(pl.col("step_time_high") * MARGIN < pl.col("least"))
