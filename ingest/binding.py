@@ -126,7 +126,7 @@ class Binder:
         if size is None or size.state != "value":
             return every
         by_size = self._said.get(section, {})
-        return by_size.get(float(size.text) * size.scale, by_size.get(None, {}))
+        return by_size.get(_number(size), by_size.get(None, {}))
 
     def _go_to(self, line: int) -> None:
         count = bisect_left(self._lines, line)
@@ -179,12 +179,18 @@ def _line(statement: Statement) -> int:
     return statement.line
 
 
+def _number(cell: Cell) -> float | None:
+    """What a cell says; None where that is no number, for which its row will be refused."""
+    try:
+        return float(cell.text) * cell.scale
+    except ValueError:
+        return None
+
+
 def _differ(own: Cell, said: Cell) -> bool:
     """Whether two cells hold different numbers; words are no matter here."""
-    try:
-        return float(own.text) * own.scale != float(said.text) * said.scale
-    except ValueError:
-        return False
+    numbers = _number(own), _number(said)
+    return None not in numbers and numbers[0] != numbers[1]
 
 
 def _says(cell: Cell | None) -> bool:
@@ -196,7 +202,7 @@ def _contradicts(statement: Statement, row: Said) -> bool:
     held, said = row.get("hidden"), statement.values.get("hidden")
     if held is None or said is None or held.state != "value":
         return False
-    return float(held.text) * held.scale != float(said.text) * said.scale
+    return _differ(held, said)
 
 
 def _only(values: Said, names: Sequence[str]) -> dict[str, Cell]:

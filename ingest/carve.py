@@ -39,6 +39,7 @@ PREFIXES = (
     "LOCATION",
     "DASHED",
     "RANK",
+    "ROLE",
     "STREAM",
     "QUOTE",
     "PROGRESS",

@@ -261,6 +261,10 @@ def _places(
 def _other(text: str, at: int, label: str, said: str, separator: str) -> tuple[int, int] | None:
     """From where to where the value of an undeclared cell stands, behind position `at`."""
     edge = rf"(?:{re.escape(separator)}|\s|$)"
+    if not label:
+        alone = rf"(?<={re.escape(separator)})\s*({re.escape(said)})\s*(?={re.escape(separator)}|$)"
+        match = re.compile(alone).search(text, at)
+        return match.span(1) if match else None
     begin = rf"(?:^|(?<={re.escape(separator)})|(?<=\s)){re.escape(label)}\s*"
     value = rf"[:=]\s*({re.escape(said)})(?={edge})" if said else rf"[:=]?\s*()(?={edge})"
     match = re.compile(begin + value).search(text, at)

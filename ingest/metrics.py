@@ -27,17 +27,21 @@ TOTAL = "_total"
 NOTHING = ("None", "null", "N/A", "n/a")
 """What is printed where there is no value: the column stays empty, the cell is kept as it is."""
 
+UNSAID = math.nan
+"""The factor of a label without a unit: the number needs one behind it, or is kept as it is."""
+
 _LABEL_UNIT = re.compile(r"(.+?)[\s_]*\(([^()]+)\)\s*")
+_PER_SECOND = ("/s", "/sec")
 
 
 @cache
 def _measured() -> re.Pattern[str]:
-    return re.compile(rf"({terminal('NUMBER')})\s?([A-Za-zµ%][A-Za-z_/%]*)")
+    return re.compile(rf"({terminal('NUMBER')})\s?([A-Za-zµ%/][A-Za-z_/%]*)")
 
 
 @cache
 def _counted() -> re.Pattern[str]:
-    return re.compile(rf"({terminal('NUMBER')}) ?([KMBT])")
+    return re.compile(rf"({terminal('NUMBER')}) ?([kKMBT])(?: param(?:eter)?s)?")
 
 
 @cache
@@ -49,6 +53,16 @@ def _grouped() -> re.Pattern[str]:
 def _remarked() -> re.Pattern[str]:
     number = f"(?:{terminal('GROUPED')}|{terminal('NUMBER')})"
     return re.compile(rf"({number}(?: ?[A-Za-zµ%][A-Za-z_/%]*)?)\s*(\([^()]*\))")
+
+
+@cache
+def _mean() -> re.Pattern[str]:
+    return re.compile(rf"\((?:avg|average|mean)\.?:?\s*({terminal('NUMBER')})\)")
+
+
+@cache
+def _pair() -> re.Pattern[str]:
+    return re.compile(r"([^/]*)/(\s*(?:[0-9+-]|nan|inf).*)", re.IGNORECASE)
 
 
 def put(
@@ -67,24 +81,48 @@ def put(
 
 def _single(record: Record, schema: Schema, label: str, value: str, line: int, at: int) -> None:
     found = column(schema, label)
-    if found is None or found[0].name in record.cells:
+    if found is None or not _open(record, found[0], label):
         record.other.append((label.strip(), value))
         return
     spec, scale = found
-    if spec.numeric and value in NOTHING:
+    if spec.numeric and (value in NOTHING or (math.isnan(scale) and not _says_unit(spec, value))):
         record.other.append((label.strip(), value))
         return
+    if normalise(label) != next(iter(spec.spellings)):
+        record.spelled[spec.name] = (label.strip(), value)
+    average = _beside(schema, spec, AVERAGE)
     if spec.numeric and (remarked := _remarked().fullmatch(value)):
         value = remarked[1]
-        record.other.append((label.strip(), remarked[2]))
-    now, slash, then = value.partition("/")
-    beside = (f"{spec.name}{ending}" for ending in (AVERAGE, TOTAL))
-    second = next((name for name in beside if name in fields(schema)), None)
-    if slash and second is not None:
-        record.cells[spec.name] = cell(spec, now.strip(), scale, line, at)
-        record.cells[second] = cell(spec, then.strip(), scale, line, at + len(now) + 1)
-        return
+        mean = _mean().fullmatch(remarked[2])
+        if average and mean:
+            place = at + remarked.start(2) + mean.start(1)
+            record.cells[average] = cell(spec, mean[1], scale, line, place)
+        else:
+            record.other.append((label.strip(), remarked[2]))
+    second, pair = average or _beside(schema, spec, TOTAL), _pair().fullmatch(value)
+    if pair and second:
+        record.cells[second] = cell(spec, pair[2].strip(), scale, line, at + pair.start(2))
+        value = pair[1].strip()
     record.cells[spec.name] = cell(spec, value, scale, line, at)
+
+
+def _beside(schema: Schema, spec: FieldSpec, ending: str) -> str | None:
+    name = f"{spec.name}{ending}"
+    return name if name in fields(schema) else None
+
+
+def _open(record: Record, spec: FieldSpec, label: str) -> bool:
+    """Whether a column is free, or made free for its own label by what came under another.
+
+    `loss: 5.5508 lm loss: 5.5103 moe loss: 0.0405`: the first is the sum of the two behind it.
+    """
+    if spec.name not in record.cells:
+        return True
+    held = record.spelled.get(spec.name)
+    if held is None or normalise(label) != next(iter(spec.spellings)):
+        return False
+    record.other.append(record.spelled.pop(spec.name))
+    return True
 
 
 def _composite(record: Record, schema: Schema, label: str, value: str, line: int, at: int) -> bool:
@@ -115,7 +153,11 @@ def cell(spec: FieldSpec, text: str, scale: float, line: int, at: int) -> Cell:
         return Cell(counted[1], line, at, scale * SUFFIXES[counted[2]])  # 512B is bytes elsewhere
     if spec.numeric and (measured := _measured().fullmatch(text)):
         known = unit(measured[2])
-        if known is not None and known.si == spec.unit:
+        if measured[2] in _PER_SECOND and (spec.unit or "").endswith("/s"):
+            return Cell(measured[1], line, at, scale)
+        if known is not None and known.si == spec.unit and _whose(spec, measured[2]):
+            if math.isnan(scale):
+                return Cell(measured[1], line, at, known.scale)
             binary = known.scale > 1 and math.frexp(known.scale)[0] == 0.5
             said = binary or scale in _scales(known.si)
             return Cell(measured[1], line, at, known.scale if said else scale * known.scale)
@@ -128,11 +170,30 @@ def _scales(si: str) -> frozenset[float]:
     return frozenset(known.scale for known in UNITS.values() if known.si == si)
 
 
+def _says_unit(spec: FieldSpec, value: str) -> bool:
+    said = _measured().fullmatch(value)
+    known = unit(said[2]) if said else None
+    return known is not None and known.si == spec.unit
+
+
+def _whose(spec: FieldSpec, said: str) -> bool:
+    """Whether a unit may stand in a column: what one GPU does is not what all of them do.
+
+    Rates of operations are per GPU in every column; those of tokens where a label says so.
+    """
+    return spec.unit == "flop/s" or not _per_gpu(said) or any(map(_per_gpu, spec.labels))
+
+
+def _per_gpu(text: str) -> bool:
+    return "gpu" in text.casefold()
+
+
 def column(schema: Schema, label: str) -> tuple[FieldSpec, float] | None:
     """The column a label belongs to and the factor to its unit; None where none declares it.
 
     A label whose bracket names another unit than the declared spellings do is known by its unit:
-    `elapsed time per iteration (us)`.
+    `elapsed time per iteration (us)`. A rate per GPU is another than that of all: the unit of the
+    label must say so where that of the declared one does.
     """
     found = by_label(schema).get(normalise(label))
     if found is not None:
@@ -141,16 +202,17 @@ def column(schema: Schema, label: str) -> tuple[FieldSpec, float] | None:
     known = unit(said[2]) if said else None
     if said is None or known is None:
         return None
-    spec = _without_unit(schema).get(normalise(said[1]))
-    return (spec, known.scale) if spec is not None and spec.unit == known.si else None
+    kind = (known.si, _per_gpu(said[1]) or _per_gpu(said[2]))
+    spec = _without_unit(schema).get((normalise(said[1]), *kind))
+    return (spec, known.scale) if spec is not None else None
 
 
 @cache
-def _without_unit(schema: Schema) -> dict[str, FieldSpec]:
-    """Labels that end with a unit in brackets, without it."""
+def _without_unit(schema: Schema) -> dict[tuple[str, str, bool], FieldSpec]:
+    """Labels that end with a unit in brackets, without it, by what it measures and of whom."""
     return {
-        normalise(said[1]): spec
+        (normalise(said[1]), known.si, _per_gpu(label)): spec
         for spec in fields(schema).values()
         for label in spec.labels
-        if (said := _LABEL_UNIT.fullmatch(label)) and unit(said[2])
+        if (said := _LABEL_UNIT.fullmatch(label)) and (known := unit(said[2]))
     }

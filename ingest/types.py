@@ -105,6 +105,7 @@ class Record:
     mark: str | None = None  # truncated, repaired
     prefix: Mapping[str, str] = field(default_factory=dict)  # host, rank, … peeled off the line
     overridden: dict[str, Cell] = field(default_factory=dict)  # said above, printed otherwise here
+    spelled: dict[str, tuple[str, str]] = field(default_factory=dict)  # under another label
 
 
 @dataclass(frozen=True)

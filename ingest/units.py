@@ -55,6 +55,8 @@ UNITS: dict[str, Unit] = {
     "tok/s/GPU": Unit("token/s", 1),
     "tokens/s/GPU": Unit("token/s", 1),
     "tokens/sec/GPU": Unit("token/s", 1),
+    "token/s/GPU": Unit("token/s", 1),
+    "token/sec/GPU": Unit("token/s", 1),
     "TFLOP": Unit("flop/s", 1e12),
     "TFLOP/s": Unit("flop/s", 1e12),
     "TFLOP/s/GPU": Unit("flop/s", 1e12),
@@ -63,6 +65,9 @@ UNITS: dict[str, Unit] = {
     "TFLOP/sec/GPU": Unit("flop/s", 1e12),
     "TFLOPS/GPU": Unit("flop/s", 1e12),
     "TFLOPs/s/GPU": Unit("flop/s", 1e12),
+    "TFLOPs/sec/GPU": Unit("flop/s", 1e12),
+    "GFLOP/s/GPU": Unit("flop/s", 1e9),
+    "PFLOP/s/GPU": Unit("flop/s", 1e15),
     "TFLOPs/s": Unit("flop/s", 1e12),
 }
 

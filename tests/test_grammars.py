@@ -42,8 +42,8 @@ def test_a_terminal_that_does_not_exist_is_named() -> None:
 @pytest.mark.parametrize(
     ("text", "column", "message"),
     [
-        ("iteration 3/ 5 | : 3", 18, "cannot read ': 3', expected bar or key"),
-        ("iteration 3/ 5 | 12.5 s", 18, "cannot read '12.5 s', expected bar or key"),
+        ("iteration 3/ 5 | : 3", 18, "cannot read ': 3', expected amount or bar or key"),
+        ("iteration 3/ 5 | 1.5 s: 3", 23, "cannot read ': 3', expected bar"),
     ],
 )
 def test_a_syntax_error_points_at_its_character(text: str, column: int, message: str) -> None:

@@ -19,7 +19,7 @@ class DeepspeedStep(Configuration):
     """A step, as the pipeline engine prints it; Megatron prints the same step in its own line."""
 
     step: int = logged(kind="exact", ge=0)
-    lm_loss: float = logged(["loss"], nullable=True)
+    lm_loss: float = logged(["lm loss", "loss"], nullable=True)
     step_time: float = logged({"iter time (s)": 1}, unit="s", gt=0, nullable=True)
     samples_per_s: float = logged(["samples/sec"], unit="sample/s", gt=0, nullable=True)
 

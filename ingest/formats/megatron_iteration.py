@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from assay.ingest.formats.configuration import Configuration
-from assay.ingest.metrics import put
+from assay.ingest.metrics import UNSAID, put
 from assay.ingest.parse import Token, Tree, parse_line, terminal
 from assay.ingest.repair import (
     DIGITS,
@@ -57,8 +57,9 @@ class MegatronIteration(Configuration):
             "elapsed time per iteration (ms)": 1e-3,
             "iteration time (s)": 1,
             "iteration time (ms)": 1e-3,
-            "iteration time": 1,
+            "iteration time": UNSAID,
             "train_step_timing in s": 1,
+            "train_step_timing (s)": 1,
         },
         unit="s", quantity="step_time", gt=0, nullable=True, meaning="time of one iteration",
     )  # fmt: skip
@@ -80,7 +81,8 @@ class MegatronIteration(Configuration):
     )
     nan_iterations: int = logged(["number of nan iterations"], kind="exact", ge=0, nullable=True)
     samples_per_s: float = logged(
-        ["samples per second", "samples/sec", "samples/s", "samples per sec"],
+        ["samples per second", "samples/sec", "samples/s", "samples per sec",
+         "throughput (samples/s)"],
         unit="sample/s", quantity="samples_per_s", ge=0, nullable=True,
     )  # fmt: skip
     tokens_per_gpu_per_s: float = logged(
@@ -88,12 +90,16 @@ class MegatronIteration(Configuration):
             "tokens per gpu per second (tgs)", "tokens per gpu per second", "tgs",
             "tokens per GPU (tokens/s/GPU)", "tokens/sec/GPU", "tokens/s/GPU", "tokens/GPU/s",
             "tokens/GPU/sec", "tokens per second per gpu", "tokens per gpu per sec",
+            "tokens/s/GPU inst/harmonic mean", "throughput (tokens/s/GPU)",
         ],
         unit="token/s", quantity="tokens_per_gpu_per_s", ge=0, nullable=True,
     )  # fmt: skip
     tokens_per_gpu_per_s_average: float = logged(unit="token/s", ge=0, nullable=True)
     tokens_per_s: float = logged(
-        ["tokens per second", "tokens/sec", "tokens/s", "rate (tokens/sec)"],
+        [
+            "tokens per second", "tokens/sec", "tokens/s", "tokens per sec", "rate (tokens/sec)",
+            "throughput (tokens/s)",
+        ],
         unit="token/s", quantity="tokens_per_s", ge=0, nullable=True,
     )  # fmt: skip
     model_flops_rate: float = logged(
@@ -149,10 +155,10 @@ class MegatronIteration(Configuration):
 
 @cache
 def _claims() -> re.Pattern[str]:
-    """A record: its head, after nothing, a bracket of a launcher unknown to us, or one metric."""
+    """A record: its head, after nothing, an arrow or a bracket unknown to us, or one metric."""
     head = terminal("HEAD", "megatron_iteration")
     return re.compile(
-        rf"((?:[\[(<{{][^][(){{}}<>|]{{0,60}}[\])>}}]:?\s*)*)(?:[^|]*[:=][^|]*\|\s*)?{head}"
+        rf"((?:[=-]+>\s*)?(?:[\[(<{{][^][(){{}}<>|]{{0,60}}[\])>}}]:?\s*)*)(?:[^|]*[:=][^|]*\|\s*)?{head}"
     )
 
 
@@ -206,7 +212,9 @@ def _record(region: Region, pieces: Pieces, tree: Tree[Token]) -> tuple[Record, 
                 return record, _truncated(region, pieces, record, str(tokens["KEY"]))
             _without_colon(record, pieces, tokens["KEY"])
         elif last and cut:
-            return record, _truncated(region, pieces, record, str(tokens["KEY"]))
+            return record, _truncated(region, pieces, record, str(next(iter(tokens.values()))))
+        elif part.data == "bare":
+            record.other.append(("", str(tokens["AMOUNT"])))
         else:
             value = tokens.get("VALUE") or tokens["QUANTITY"]
             line, at = pieces.place(value.start_pos or 0)

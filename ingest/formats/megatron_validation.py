@@ -17,9 +17,12 @@ class MegatronValidation(pa.DataFrameModel):
 
     iteration: int = logged(kind="exact", ge=0, nullable=True)
     moment: str = named(meaning="what stands for the iteration or behind it: on which data")
-    lm_loss: float = logged(["lm loss value", "loss value"], nullable=True)
+    lm_loss: float = logged(["lm loss value", "loss value", "lm loss"], nullable=True)
     lm_ppl: float = logged(
-        ["lm loss PPL", "loss PPL", "lm_loss_ppl value"], ge=0, nullable=True, meaning="perplexity"
+        ["lm loss PPL", "loss PPL", "lm_loss_ppl value", "lm PPL"],
+        ge=0,
+        nullable=True,
+        meaning="perplexity",
     )
 
 

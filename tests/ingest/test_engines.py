@@ -26,12 +26,16 @@ CELLS = (
     "iteration time: {a}.{b} s samples/sec: {z}.4",
     "approx flops per GPU: {a}.9TFLOPS", "lm_loss=3.1{b}", "shards: a{b}/b", "actual seqlen: {n}",
     "tokens per gpu per second (tgs): {a}.{b}", "loss scale: 1.{b}e6", "params norm: inf", "step",
+    "loss: {a}.5", "{a}.{b} TFLOP/s per GPU", "iteration time: {a}.{b}",
+    "throughput (flops): {a}e12",
+    "compute per GPU (TFLOP/s/GPU): {a}.4 (avg {b}.1)", "ETA Time: {z} day, {z}:03:{s}",
+    "tokens/s/GPU inst/harmonic mean: {a}.8/{b}.1", "tokens_per_gpu_per_second: {a}.5 /s",
 )  # fmt: skip
 LEADS = (
     "", " ", "[default7]: ", "3:  ", "[node0137:0]: [2024-06-02 10:02:{s}] ",
     "[NeMo I 2024-01-0{z}] ",
     "[2025-03-02 10:11:12,131415][I][megatron/training_log:402:training_log]  ", "worker-{z}: ",
-    "10.7.21.{z}: ", "samples/sec: 7.{b} | ",
+    "10.7.21.{z}: ", "samples/sec: 7.{b} | ", "i.pretrain/{z} ", "==> ",
 )  # fmt: skip
 NOISE = (
     "", "some words", "[default3]: words of another rank", "loss: 5", "tokens/s: 400 | lr: 0.1 |",
