@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from assay.ingest.context import counted_devices, device_named, format_named
+from assay.ingest.titles import counted_devices, device_named, format_named
 from assay.ingest.types import Cell, Line
 
 _LABELLED = re.compile(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,3 +81,10 @@ def test_heavy_libraries_stay_out_of_the_top_of_cli_modules() -> None:
 
 def test_every_package_is_looked_at() -> None:
     assert {name_of(path).split("/")[0] for path in modules()} == set(PACKAGES)
+
+
+@pytest.mark.parametrize("first", ["assay.ingest.read", "assay.ingest.context"])
+def test_whoever_is_imported_first_finds_the_others(first: str) -> None:
+    command = [sys.executable, "-c", f"import {first}"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
