@@ -97,6 +97,8 @@ def _take(region: Region, line: Line, rule: str, state: _State, folded: Folded) 
     if isinstance(tree, Diagnostic):
         if rule != "header_line":
             folded.refused.append(tree._replace(text=line.text))
+        if rule in ("payload_line", "ranks_line"):  # what is said above is not about what follows
+            state.said, state.labels, state.record = {}, (), None
         return
     shift = line.column + len(line.text) - len(line.text.lstrip())
     parts = [(part.data, part.children) for part in tree.children if isinstance(part, Tree)]

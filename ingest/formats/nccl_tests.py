@@ -1,8 +1,8 @@
 """Output of the collective benchmarks of NCCL (`all_reduce_perf` and its like).
 
 In: a document with a header `# size count type redop …` and rows below it. Out: one record per
-message size. Operation, devices and ranks come from the lines above; where no line names the
-operation, a reduction is told by its size: count × width, or that times the ranks.
+message size. Operation, devices and ranks come from the lines of the same run above; where none
+names the operation, a reduction is told by its size: count × width, or that times the ranks.
 """
 
 from __future__ import annotations
@@ -63,6 +63,14 @@ FIELDS = {
 _ROW = re.compile(r"\s*[0-9]+\s+[0-9]+\s+[a-z][a-z0-9]+\s+\S")
 _PROGRAM = re.compile(r"\b([a-z_]+)_perf\b")
 _DECORATION = re.compile(r"#\s+(?:out-of-place|\(B\))")
+_WITHOUT_HASH = re.compile(
+    r"\s*(?:Collective test starting|nThread [0-9]|Using devices|Rank +[0-9]+ +(?:Group|Pid)"
+    r"|out-of-place|size +count +type|\(B\) +\(elements\))"
+)
+_BEGINS = ("nThread", "Using devices")
+"""How a run begins, behind the line that names its operation, if one does."""
+
+_ENDS = ("Out of bounds values", "Avg bus bandwidth")
 
 
 @dataclass
@@ -70,7 +78,8 @@ class _Run:
     """What the lines above a table say."""
 
     operation: Cell | None = None
-    devices: list[tuple[Line, str, str]] = field(default_factory=list)  # line, host, device
+    devices: list[tuple[Line, str, str, str]] = field(default_factory=list)
+    """Line, rank, host, device."""
     labels: list[str] = field(default_factory=list)
 
 
@@ -79,7 +88,7 @@ def fold(region: Region) -> Folded:
     folded = Folded()
     run = _Run()
     for line in region.lines:
-        if line.text.lstrip().startswith("#"):
+        if line.text.lstrip().startswith("#") or _WITHOUT_HASH.match(line.text):
             run = _comment(region, line, run, folded)
         elif run.labels and _ROW.match(line.text):
             _row(region, line, run, folded)
@@ -93,8 +102,16 @@ def _operation(text: str, line: Line, column: int) -> Cell:
 
 
 def _comment(region: Region, line: Line, run: _Run, folded: Folded) -> _Run:
-    """A line of `#`: what it says goes into `run`; one that begins a run makes a new one."""
+    """A line of `#`: what it says goes into `run`; one that begins a run makes a new one.
+
+    Nothing that was said of a run holds for the next one, whose operation may be another.
+    """
     text = line.text.strip()
+    text = text if text.startswith("#") else f"# {text}"
+    if text.lstrip("# ").startswith(_BEGINS):
+        return _Run() if run.labels or run.devices else run
+    if text.lstrip("# ").startswith(_ENDS):
+        return _Run()
     rules = (("Collective test starting", "started_line"), ("Rank", "device_line"),
              ("size", "header_line"))  # fmt: skip
     rule = next((name for word, name in rules if text.lstrip("# ").startswith(word)), None)
@@ -112,7 +129,7 @@ def _comment(region: Region, line: Line, run: _Run, folded: Folded) -> _Run:
         found = _operation(words[0].removesuffix("_perf"), line, line.column)
         return _Run(found)
     if rule == "device_line":
-        run.devices.append((line, words[0], words[1]))
+        run.devices.append((line, words[0], words[1], words[2]))
     else:
         run.labels = words
     return run
@@ -151,19 +168,23 @@ def _row(region: Region, line: Line, run: _Run, folded: Folded) -> None:
 
 
 def _context(record: Record, run: _Run) -> None:
-    """Operation, device and ranks from the lines above."""
-    if run.devices:
-        line, _, device = run.devices[0]
-        hosts = [host for _, host, _ in run.devices]
+    """Operation, device and ranks from the lines above.
+
+    Several devices of one rank are several runs that print at once: nobody knows whose row it is.
+    """
+    alone = len({rank for _, rank, _, _ in run.devices}) == len(run.devices)
+    if run.devices and alone:
+        line, _, _, device = run.devices[0]
+        hosts = [host for _, _, host, _ in run.devices]
         said = {"ranks": str(len(hosts))}
-        if len({name for _, _, name in run.devices}) == 1:
+        if len({name for _, _, _, name in run.devices}) == 1:
             said["gpu"] = device
         per_node = {hosts.count(host) for host in hosts}
         if len(per_node) == 1:
             said["ranks_per_node"] = str(per_node.pop())
         for name, text in said.items():
             record.cells[name] = Cell(text, line.number, line.column, value_origin="context")
-    operation = run.operation or _told_by_size(record, len(run.devices))
+    operation = run.operation or _told_by_size(record, len(run.devices) if alone else 0)
     if operation:
         record.cells["op"] = operation
 
@@ -187,11 +208,11 @@ def _told_by_size(record: Record, ranks: int) -> Cell | None:
 
 FORMAT = Format(
     name="nccl_tests",
-    heads=("redop",),
+    heads=("algbw",),
     schemas={"nccl_tests": NcclTests},
     origin="measured",
     fold=fold,
     lines="document",
-    opens=r"#\s+size\s+count\s+type\s+redop",
+    opens=r"(?:#\s+|^\s*)size\s+count\s+type\s+(?:redop|root|time)",
     binds=False,
 )

@@ -2,11 +2,21 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from assay.ingest.formats import FORMATS
+from assay.ingest.pipeline import read_source
 from assay.ingest.read import read
+from assay.ingest.source import Source, source
+from assay.ingest.types import Reading
 
 from ..conftest import FIXTURES
 
 HEADER = "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
+
+
+def parse(text: str) -> Reading:
+    whole = source("a.log", text.encode())
+    assert isinstance(whole, Source)
+    return read_source(whole, FORMATS)
 
 
 def frame(path: object, name: str) -> pl.DataFrame:
@@ -82,3 +92,72 @@ def test_rows_under_a_bad_heading_are_refused_where_they_stand(tmp_path: Path) -
     assert [fault.span.line for fault in reading.refused] == good["line"].to_list()
     assert {fault.message for fault in reading.refused} == {"ranks was -4, expected at least 1"}
     assert reading.accounting[0].refused == good.height
+
+
+BEGIN = (
+    "# nThread 1 nGpus 1 minBytes 8 maxBytes 1024 step: 2(factor) warmup iters: 5 iters: 20\n#\n"
+)
+
+
+def _devices(*hosts: str, rank: int | None = None) -> str:
+    lines = (
+        f"#  Rank {at if rank is None else rank:2} Group  0 Pid {at:6} on {host} device  {at} "
+        "[0x0f] NVIDIA H100 80GB HBM3\n"
+        for at, host in enumerate(hosts)
+    )
+    return "# Using devices\n" + "".join(lines) + "#\n"
+
+
+def _row(redop: str = "sum", count: int = 256) -> str:
+    return (
+        f"        1024  {count:12}     float  {redop:>6}      -1    14.54    0.07    0.12      0\n"
+    )
+
+
+def test_nothing_that_is_said_of_one_run_holds_for_the_next() -> None:
+    first = "# Collective test starting: alltoall_perf\n" + BEGIN + _devices("n1", "n2") + HEADER
+    second = BEGIN + _devices("n1", "n1", "n1", "n1") + HEADER
+    text = first + _row("none", 128) + second + _row() + "# Out of bounds values : 0 OK\n"
+    rows = parse(text + HEADER + _row()).frames["nccl_tests"]
+    assert rows.select("op", "ranks", "ranks_per_node").rows() == [
+        ("alltoall", 2, 1), ("all_reduce", 4, 4), (None, None, None)]  # fmt: skip
+
+
+def test_runs_that_print_at_once_leave_their_ranks_open() -> None:
+    text = BEGIN + _devices("n1", "n2", rank=0) + HEADER + _row()
+    rows = parse(text).frames["nccl_tests"]
+    assert rows.select("op", "ranks", "gpu").rows() == [(None, None, None)]
+
+
+def test_a_table_pasted_without_its_hashes() -> None:
+    text = (BEGIN + _devices("n1", "n1") + HEADER + _row()).replace("#wrong", "%").replace("#", " ")
+    reading = parse(text.replace("%", "#wrong"))
+    assert reading.frames["nccl_tests"].select("op", "ranks", "bytes", "time").rows() == [
+        ("all_reduce", 2, 1024, pytest.approx(14.54e-6))]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("program", "labels", "cells"),
+    [("all_gather", "", ""), ("broadcast", "root", "0"), ("reduce", "redop root", "sum 0")],
+)
+def test_headers_of_2019(program: str, labels: str, cells: str) -> None:
+    text = (
+        f"$ ./build/{program}_perf -b 8 -e 1K\n" + BEGIN + _devices("n1", "n1")
+        + f"#   size  count  type  {labels}  time  algbw  busbw  error\n"
+        + f"   1024   256  float  {cells}  14.54  0.07  0.12  5e-07\n"
+    )  # fmt: skip
+    rows = parse(text).frames["nccl_tests"]
+    assert rows.select("op", "ranks", "bytes", "busbw").rows() == [
+        (program, 2, 1024, pytest.approx(0.12e9))]  # fmt: skip
+
+
+def test_a_sentence_that_is_refused_ends_what_the_one_above_it_said() -> None:
+    text = (
+        "The average bandwidth of all_reduce with a 4.0GB payload (5 trials, 8 ranks):\n"
+        " algbw: 17.5 GBps (140.0 Gbps)\n busbw: 30.5 GBps (244.0 Gbps)\n"
+        "The average bandwidth of all_gather with a huge payload (5 trials, 4 ranks):\n"
+        " algbw: 1.5 GBps (12.0 Gbps)\n busbw: 2.5 GBps (20.0 Gbps)\n"
+    )
+    reading = parse(text)
+    assert [each.span.line for each in reading.refused] == [4]
+    assert reading.frames["all_reduce_bench"].select("ranks", "algbw").rows() == [(8, 17.5e9)]
