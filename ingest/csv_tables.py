@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import polars as pl
 from assay.ingest.cells import split
 from assay.ingest.parse import Tree, parse_line
-from assay.ingest.schema import FieldSpec, by_label, normalise
+from assay.ingest.schema import FieldSpec, by_label, fields, normalise
 from assay.ingest.types import Code, Diagnostic, Folded, Line, Region, Schema, Span
 
 TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
@@ -24,7 +24,31 @@ TIME_LABELS = {
     for name in ("t", "time", "latency", "duration", "elapsed", "mean", "avg_time", "median")
     for suffix, scale in TIMES.items()
 }
-"""Headers of a time column, each with its unit."""
+"""Headers of a time column, each with its unit; `timed` knows more of them."""
+
+_TIMED = re.compile(
+    r"(?:(?:avg|average|mean|median|p50|measured|kernel|gpu|cuda|device|exec|execution|run|gemm)"
+    r"(?:[\s_]+|(?=time))|(?:time|latency|duration|elapsed|runtime)[\s_]*)*"
+    r"[(\[]?(s|secs?|seconds|ms|msecs?|milliseconds|us|µs|usecs?|microseconds|ns|nsecs?)[)\]]?",
+    re.IGNORECASE,
+)
+_PREFIX = {"m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9}
+
+
+def timed(label: str) -> float | None:
+    """The unit of a column that says nothing but that it is a time; None where it says more.
+
+    >>> timed("mean_time_us"), timed("ms"), timed("avg latency (usec)"), timed("min_us")
+    (1e-06, 0.001, 1e-06, None)
+    """
+    found = _TIMED.fullmatch(label.strip())
+    if found is None or len(label.strip()) < 2:  # `s` is a sequence
+        return None
+    unit = found[1].casefold()
+    if unit.startswith("mic"):
+        return 1e-6
+    return _PREFIX.get(unit[0], 1.0)
+
 
 Columns = Sequence[tuple[str, FieldSpec | None, float]]
 
@@ -49,6 +73,8 @@ class CsvTable:
         for label in text.split(","):
             shown = label.strip().strip('"')
             spec, scale = known.get(normalise(shown), (None, 1.0))
+            if spec is None and (unit := timed(shown)) is not None:
+                spec, scale = fields(self.schema).get("time"), unit
             columns.append((shown, spec, scale))
         names = {spec.name for _, spec, _ in columns if spec}
         return columns if all(names & need for need in self.needs) else None

@@ -15,6 +15,7 @@ import polars as pl
 from assay.ingest.columns import Column, generic, plain, rate, unlinked
 from assay.ingest.parse import Token, Tree, parse_line, terminal
 from assay.ingest.schema import FieldSpec, normalise
+from assay.ingest.table_labels import of_one_device
 from assay.ingest.types import Cell, Code, Diagnostic, Record, Span
 from assay.ingest.units import SUFFIXES, unit
 
@@ -36,6 +37,9 @@ MOST_SEQUENCES = 2.0**18
 _DEVICES = re.compile(
     r"([0-9][0-9,]*) ?[x×]? ?((?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3})\b.*)"
 )
+
+MOST_RATE = 6e15
+"""More flop/s than any device has as its dense peak in a format that models train in."""
 
 IMPOSSIBLE = 1e6
 """A rate of a GPU in TFLOP/s that none has: such a column is printed in FLOP/s."""
@@ -194,7 +198,8 @@ def outcome_and_date(record: Record) -> None:
     """The outcome of a row, from whichever cell says it; the date that its notes begin with."""
     for cell in list(record.cells.values()):
         if cell.state == "outcome" and "outcome" not in record.cells:
-            record.cells["outcome"] = cell._replace(text=plain(cell.text), state="value")
+            text = re.sub(r"^[—–✗❌(\s-]+|(?<!\()\)$", "", plain(cell.text))
+            record.cells["outcome"] = cell._replace(text=text, state="value")
     notes = record.cells.get("notes")
     if notes is None:
         return
@@ -210,19 +215,27 @@ def outcome_and_date(record: Record) -> None:
 
 
 def rates(records: Sequence[Record], columns: Sequence[Column]) -> None:
-    """A column headed TFLOPs whose numbers no GPU reaches is printed in FLOP/s, and marked so."""
+    """A column headed TFLOPs whose numbers no GPU reaches is in FLOP/s, or the whole job's."""
     for column in columns:
         spec = column.spec
         if spec is None or spec.unit != "flop/s" or column.scale != 1e12:
             continue
-        cells = [r.cells[spec.name] for r in records if spec.name in r.cells]
-        bare = [c for c in cells if c.state == "value" and c.scale == 1e12]
-        if not bare or any(float(c.text.replace(",", "")) < IMPOSSIBLE for c in bare):
-            continue
-        for cell in bare:
+        held = [(r, r.cells[spec.name]) for r in records if spec.name in r.cells]
+        bare = [(r, c) for r, c in held if c.state == "value" and c.scale == 1e12]
+        if bare and all(_amount(c) >= IMPOSSIBLE * 1e12 for _, c in bare):
             law = "no GPU reaches so many TFLOP/s: printed in FLOP/s"
-            record = next(r for r in records if r.cells.get(spec.name) is cell)
-            record.cells[spec.name] = cell._replace(scale=1.0, law=law)
+            for record, cell in bare:
+                record.cells[spec.name] = cell._replace(scale=1.0, law=law)
+        elif not of_one_device(column.label) and any(_of_all(r, c) for r, c in bare):
+            for record, cell in bare:
+                record.cells[spec.name] = cell._replace(state="unknown")
+
+
+def _of_all(record: Record, cell: Cell) -> bool:
+    """Whether a rate is of more than one device: beyond any peak, or by its utilisation."""
+    shares = [record.cells[name] for name in ("mfu", "hfu") if name in record.cells]
+    share = [_amount(each) for each in shares if each.state == "value"]
+    return _amount(cell) > MOST_RATE * min([1.0, *(each for each in share if each > 0)])
 
 
 PLAUSIBLE = 0.05

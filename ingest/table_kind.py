@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from assay.ingest.columns import Column, generic
 from assay.ingest.schema import normalise
-from assay.ingest.table_labels import split
+from assay.ingest.table_labels import DEVICE, split
 from assay.ingest.types import Record
 
 ALONE = {"step_time", "tokens_per_gpu_per_s", "mfu", "hfu", "mfu_weights", "hfu_weights"}
@@ -62,20 +62,22 @@ def of_runs(columns: Sequence[Column], heading: str) -> bool:
 
 
 def _peaked(columns: Sequence[Column]) -> bool:
-    """Whether a column says the most memory a run took, which is no size of a device."""
+    """Whether a column says the most memory of a device that a run took: no size of a device."""
+    most = {"peak", "max", "maximum", "allocated", "used"}
     return any(
         column.spec is not None
         and column.spec.name == "memory"
-        and {"peak", "max", "maximum", "allocated", "used"} & set(split(column.label))
+        and most & (words := set(split(column.label)))
+        and words & (DEVICE | {"vram", "hbm", "cuda"})
         for column in columns
     )
 
 
-def measured(records: Sequence[Record], columns: Sequence[Column]) -> bool:
+def measured(records: Sequence[Record], refused: int, columns: Sequence[Column]) -> bool:
     """Whether some row has a number of what was measured, where the header alone is no proof."""
     held = {column.spec.name for column in columns if column.spec}
-    if not records and held & ALONE:  # every row is refused, and each with a reason
-        return True
+    if not records:  # a row that cannot be read is refused, a table of such rows is not ours
+        return refused == 1 and bool(held & ALONE)
     return any(
         name in record.cells and (name in ALONE or record.cells[name].state in _SAID)
         for record in records

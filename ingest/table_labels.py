@@ -24,7 +24,7 @@ SECOND = {word for word, scale in TIMES.items() if scale == 1.0}
 STEP = {"step", "steps", "it", "iter", "iters", "iteration", "iterations"}
 GPU = {"gpu", "gpus"}
 DEVICE = GPU | {"device", "devices", "chip", "chips", "accelerator", "accelerators", "card",
-                "cards", "npu", "npus", "xpu", "xpus", "hpu", "hpus"}  # fmt: skip
+                "cards", "npu", "npus", "xpu", "xpus", "hpu", "hpus", "dev"}  # fmt: skip
 MEMORY = {"mem", "memory", "vram", "hbm"}
 BATCH = {"batch", "bs", "bsz", "batchsize"}
 COUNTING = {"#", "no", "num", "number", "count", "of", "used", "total"}
@@ -276,6 +276,11 @@ def _gpus(words: Words) -> Said | None:
     if not held or words.under or every - DEVICE - COUNTING:
         return None
     return Said("gpus", rank=1) if plural or every & COUNTING else None
+
+
+def of_one_device(label: str) -> bool:
+    """Whether a label says that its numbers are of one device."""
+    return bool(set(_words(label).every()) & DEVICE)
 
 
 def altering(remark: str) -> Iterator[str]:

@@ -125,7 +125,7 @@ def _table(
         elif record := _record(source.name, line, cells, columns, held):
             held.records.append(record)
     name_rows(held.records, columns)
-    if not measured(held.records, columns):
+    if not measured(held.records, len(held.refused), columns):
         return
     for record in held.records:
         for name, cell in said.items():

@@ -175,7 +175,15 @@ class Configuration(pa.DataFrameModel):
         meaning="FSDP sharding strategy",
     )
     activation_checkpointing: bool = named(
-        ["ActCkpt", "activation checkpointing", "AC", "activation recomputation"],
+        [
+            "ActCkpt",
+            "activation checkpointing",
+            "AC",
+            "activation recomputation",
+            "gradient checkpointing",
+            "grad checkpointing",
+            "grad ckpt",
+        ],
         configuration=True,
         meaning="activations recomputed in full",
     )

@@ -21,7 +21,10 @@ class GemmTable(pa.DataFrameModel):
 
     gpu: str = named(["gpu", "device", "machine", "gpu_name"], meaning="device, as printed")
     dtype: str = named(["dtype", "gemm_dtype", "precision", "data_type"])
-    b: int = logged(["b", "batch", "batch_count"], kind="exact", ge=1, nullable=True)
+    b: int = logged(
+        ["b", "batch", "batch_count", "batch_size", "batches"],
+        kind="exact", ge=1, nullable=True,
+    )  # fmt: skip
     m: int = logged(["m"], kind="exact", ge=1, meaning="rows of A and C")
     n: int = logged(["n"], kind="exact", ge=1, meaning="columns of B and C")
     k: int = logged(["k"], kind="exact", ge=1, meaning="columns of A, rows of B")
@@ -30,7 +33,10 @@ class GemmTable(pa.DataFrameModel):
         TIME_LABELS, unit="s", quantity="time", gt=0, nullable=True, meaning="time of the product"
     )
     flops_rate: float = logged(
-        {"TFLOPS": 1e12, "TFLOP/s": 1e12, "tflops": 1e12, "GFLOPS": 1e9},
+        {
+            "TFLOPS": 1e12, "TFLOP/s": 1e12, "tflops": 1e12, "TFLOPS/s": 1e12, "tflop_s": 1e12,
+            "tflops_per_s": 1e12, "tflops_per_sec": 1e12, "GFLOPS": 1e9, "GFLOP/s": 1e9,
+        },
         unit="flop/s", quantity="flops_rate", gt=0, nullable=True, meaning="2bmnk per second",
     )  # fmt: skip
 

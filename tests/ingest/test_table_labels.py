@@ -122,6 +122,10 @@ def test_one_word_more_is_another_quantity(label: str) -> None:
         ("Peak mem", "200.8 / 203.7 GiB", "memory", None),
         ("Peak mem (MiB)", "0.00", "memory", None),
         ("MBS", "4+GA2", "micro_batch", None),
+        ("Step time (s)", "+3.7%", "step_time", None),
+        ("Step time (s)", "— (OOM)", "outcome", "OOM"),
+        ("Peak mem", "OOM in the first forward", "outcome", "OOM in the first forward"),
+        ("Grad Ckpt", "No", "activation_checkpointing", False),
     ],
 )
 def test_what_a_label_and_a_cell_say_together(
@@ -154,6 +158,8 @@ def test_of_two_statistics_the_median_is_taken_and_the_mean_kept() -> None:
         "| Category | Throughput |\n|-|-|\n| reads | 1000 MB/s |\n",
         "| Step | val_loss |\n|-|-|\n| 192 | 0.93 |\n",
         "| ZeRO stage | What is sharded | Memory |\n|-|-|-|\n| 1 | optimizer | ~0.5× |\n",
+        "| Table | Positions | Peak memory (GB) |\n|-|-|-|\n| KQvK | 173 M | 0.38 |\n",
+        "| cell | step time | tok/s |\n|-|-|-|\n| c1 | -2 / +3% | +3 |\n| c2 | -1 / +3% | +3 |\n",
         "| Framework | it/s | Samples/sec |\n|-|-|-|\n| a | 1.8-1.9 | 460-486 |\n",
     ],
 )
@@ -162,6 +168,21 @@ def test_a_table_of_another_trade_is_left_alone(text: str) -> None:
     assert reading.frames == {}
     assert reading.refused == ()
     assert reading.accounting[0].claimed == 0
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "rate"),
+    [
+        ("| TFLOPS | MFU |", "| 3933 | 22.96% |", None),  # a share of 17 PFLOP/s: of 16 GPUs
+        ("| TFLOPS | MFU |", "| 430 | 43.5% |", 430e12),
+        ("| TFLOPs/GPU | MFU |", "| 3933 | 22.96% |", 3933e12),  # its own fault, see `check`
+        ("| TFLOPS | GPUs |", "| 20000 | 64 |", None),
+        ("| TFLOPS | GPUs |", "| 129000000 | 64 |", 129e6),  # in FLOP/s
+    ],
+)
+def test_a_rate_that_no_device_has_is_of_all(header: str, row: str, rate: float | None) -> None:
+    table = read(f"{header}\n|-|-|\n{row}\n").frames["markdown_table"]
+    assert table["model_flops_rate"].to_list() == [rate]
 
 
 @pytest.mark.parametrize(
