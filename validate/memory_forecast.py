@@ -127,10 +127,11 @@ def _said(
 def lacking(cases: Cases) -> Mapping[str, str]:
     """Case of a report → what is missing for a prediction, where something is."""
     needs = [name for name in NEEDED if name in cases.configuration.columns]
-    wide = completed(cases.configuration)
+    asked = reports(cases).select("case", "of", "rank")
+    wide = completed(cases.configuration.join(asked, left_on="case", right_on="of", how="semi"))
     found = {}
     known = {row["case"]: row for row in wide.iter_rows(named=True)}
-    for case, of, rank in reports(cases).select("case", "of", "rank").iter_rows():
+    for case, of, rank in asked.iter_rows():
         row = known.get(of, {})
         missing = [name for name in needs if row.get(name) is None]
         if missing:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import polars as pl
 from assay.validate import memory_forecast
 from assay.validate.assess import Report
-from assay.validate.models import SPEED
+from assay.validate.models import SPEED, Registered
 from assay.validate.report.layout import Column, Section, Table, place
 from assay.validate.required import hints
 
@@ -45,54 +47,78 @@ def unpredicted(report: Report) -> Section | None:
 
 def _reasons(report: Report, rest: pl.DataFrame) -> pl.Series:
     """Why each number has no prediction: no model at all, or what its case lacks."""
-    lacking = _lacking(report, rest.select("case").unique())
-    of_ranks = memory_forecast.lacking(report.cases)
-    known = {(model.scope, q) for model in report.models for q in model.quantities}
-    reasons = []
-    said = _said_otherwise(report)
-    for case, scope, quantity in rest.select("case", "scope", "quantity").iter_rows():
-        if quantity in SPEED and case in said:
-            reasons.append("says what another number of the row says, which is scored")
-        elif (scope, quantity) not in known:
-            reasons.append("no model predicts it")
-        elif quantity in memory_forecast.QUANTITIES and case in of_ranks:
-            reasons.append(of_ranks[case])
-        else:
-            reasons.append(lacking.get((case, quantity), "the models have no answer for this case"))
-    return pl.Series(reasons, dtype=pl.String)
+    models = [(model.scope, q) for model in report.models for q in model.quantities]
+    known = pl.DataFrame(models, schema=["scope", "quantity"], orient="row").unique()
+    ranks = memory_forecast.lacking(report.cases)
+    of_ranks = pl.DataFrame({"case": [*ranks], "of_rank": [*ranks.values()]}, _OF_RANK)
+    numbers = rest.select("case", "scope", "quantity")
+    for more in (known.with_columns(known=True), _said_otherwise(report), of_ranks):
+        on = [name for name in ("case", "scope", "quantity") if name in more.columns]
+        numbers = numbers.join(more, on=on, how="left", maintain_order="left")
+    quantity = pl.col("quantity")
+    why = (
+        pl.when(quantity.is_in(SPEED) & pl.col("said"))
+        .then(pl.lit("says what another number of the row says, which is scored"))
+        .when(pl.col("known").is_null())
+        .then(pl.lit("no model predicts it"))
+        .when(quantity.is_in(memory_forecast.QUANTITIES) & pl.col("of_rank").is_not_null())
+        .then("of_rank")
+        .otherwise(_lacking(report, numbers))
+    )
+    return numbers.select(reason=why.fill_null("the models have no answer for this case"))["reason"]
 
 
-def _said_otherwise(report: Report) -> set[str]:
+_OF_RANK = {"case": pl.String, "of_rank": pl.String}
+
+
+def _said_otherwise(report: Report) -> pl.DataFrame:
     """Cases whose speed is paired with a prediction under one of its names."""
     models = [model.name for model in report.models]
     paired = report.comparison.pairs.filter(
         pl.col("quantity").is_in(SPEED) & pl.col("model").is_in(models)
     )
-    return set(paired["case"])
+    return paired.select("case").unique().with_columns(said=True)
 
 
-def _lacking(report: Report, cases: pl.DataFrame) -> dict[tuple[str, str], str]:
-    """Case and quantity → what the least demanding model of that quantity still needs."""
-    found: dict[tuple[str, str], tuple[int, str]] = {}
-    frames = {"configuration": report.cases.configuration, "gemm": report.cases.gemm}
-    for model in report.models:
-        frame = frames.get(model.scope)
-        if frame is None or frame.is_empty():
+def _lacking(report: Report, numbers: pl.DataFrame) -> pl.Series:
+    """What the least demanding model of each number's quantity still needs, null where nothing.
+
+    Cases that lack the same are looked at once: a long log is one of them, however many its lines.
+    """
+    found = pl.Series([None], dtype=pl.String).new_from_index(0, numbers.height)
+    for scope, frame in (
+        ("configuration", report.cases.configuration),
+        ("gemm", report.cases.gemm),
+    ):
+        models = [model for model in report.models if model.scope == scope]
+        names = sorted({name for model in models for name in model.needs} & set(frame.columns))
+        if not names or frame.is_empty():
             continue
-        frame = frame.join(cases, on="case", how="semi", maintain_order="left")
-        needs = [name for name in model.needs if name in frame.columns]
-        if not needs:
-            continue  # it answers for rows of its own
-        missing = pl.concat_list(
-            pl.when(pl.col(name).is_null()).then(pl.lit(name)) for name in needs
-        ).list.drop_nulls()
-        for case, names in frame.select("case", missing.alias("names")).iter_rows():
-            if not names:
-                continue
-            for quantity in model.quantities:
-                worst = (len(names), f"needs {', '.join(names)}")
-                found[case, quantity] = min(found.get((case, quantity), worst), worst)
-    return {key: reason for key, (_, reason) in found.items()}
+        lacks = frame.select("case", lacks=pl.concat_str(pl.col(names).is_null().cast(pl.Int8)))
+        reasons = [
+            (held, quantity, reason)
+            for held in lacks["lacks"].unique()
+            for quantity, reason in _least(models, names, held).items()
+        ]
+        table = pl.DataFrame(reasons, schema=["lacks", "quantity", "reason"], orient="row")
+        if reasons:
+            joined = numbers.join(lacks, on="case", how="left", maintain_order="left").join(
+                table, on=["lacks", "quantity"], how="left", maintain_order="left"
+            )
+            found = found.zip_with(found.is_not_null(), joined["reason"])
+    return found
+
+
+def _least(models: Iterable[Registered], names: Sequence[str], lacks: str) -> dict[str, str]:
+    """Quantity → what its least demanding model needs of what `lacks` marks among `names`."""
+    missing = {name for name, mark in zip(names, lacks, strict=True) if mark == "1"}
+    found: dict[str, tuple[int, str]] = {}
+    for model in models:
+        needs = [name for name in model.needs if name in missing]
+        for quantity in model.quantities if needs else ():
+            worst = (len(needs), f"needs {', '.join(needs)}")
+            found[quantity] = min(found.get(quantity, worst), worst)
+    return {quantity: reason for quantity, (_, reason) in found.items()}
 
 
 def unobserved(report: Report) -> Section | None:
