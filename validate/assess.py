@@ -19,8 +19,9 @@ from assay.validate.findings import findings
 from assay.validate.forecasts import Asked
 from assay.validate.identities.arithmetic import Arithmetic, arithmetic
 from assay.validate.identities.check import as_predictions
+from assay.validate.identities.copies import copies, relogged, remeasured
 from assay.validate.identities.finding import Finding
-from assay.validate.identities.repeats import copies, remeasured, repeats
+from assay.validate.identities.repeats import repeats
 from assay.validate.identities.shape import with_shapes
 from assay.validate.models import Registered, named, predict
 from assay.validate.observe import about
@@ -161,12 +162,16 @@ def against(
 
 
 def _again(known: Arithmetic, outcome: Outcome) -> pl.DataFrame:
-    """Cases that are no measurement of their own: in copies of inputs first, then row by row."""
+    """Cases that are no measurement of their own, each with the one that it is."""
     frames = (known.cases.configuration, known.cases.gemm)
     copied = copies(known.observations, frames, outcome.reading.accounting)
     own = known.observations.join(copied, on="case", how="anti", maintain_order="left")
-    again = repeats(own, known.cases.configuration)
-    return pl.concat([copied, again, remeasured(own, known.cases.gemm)])
+    others = [
+        repeats(own, known.cases.configuration),
+        relogged(outcome.reading.frames, known.cases.configuration),
+        remeasured(own, known.cases.gemm),
+    ]
+    return pl.concat([copied, *others]).unique("case", keep="first", maintain_order=True)
 
 
 def _exchanged_copies(again: pl.DataFrame) -> pl.Series:

@@ -105,7 +105,10 @@ def jobs(reading: Reading) -> Jobs:
     frame = reading.frames.get("runs")
     empty = pl.DataFrame(schema={"source": pl.String, "line": pl.UInt32, "part": pl.String})
     starts = empty if frame is None else frame.select("source", "line", part="run")
-    known = parts(reading, starts)
+    steps = reading.frames.get("megatron_iteration")
+    if steps is None or steps["source"].n_unique() < 2:
+        return Jobs(starts)  # parts of one input are runs of their own
+    known = parts(steps, reading, starts)
     groups: list[list[Part]] = []
     why: dict[str, list[str]] = {}
     for part in sorted(known, key=lambda each: (each.first, each.last, each.case)):
@@ -121,16 +124,13 @@ def jobs(reading: Reading) -> Jobs:
     return Jobs(starts, several, {case: tuple(said) for case, said in why.items()})
 
 
-def parts(reading: Reading, starts: pl.DataFrame) -> list[Part]:
+def parts(steps: pl.DataFrame, reading: Reading, starts: pl.DataFrame) -> list[Part]:
     """Every part that prints iterations."""
-    frame = reading.frames.get("megatron_iteration")
-    if frame is None or frame.is_empty():
-        return []
     runs = reading.frames.get("runs")
     digests = {} if runs is None else dict(runs.select("run", "digest").iter_rows())
     found: dict[str, Part] = {}
     columns = ("iteration", "train_iters", "consumed_samples", "lm_loss", "step_time", "timestamp")
-    rows = in_parts(frame, starts).select("part", "source", *columns)
+    rows = in_parts(steps, starts).select("part", "source", *columns)
     for case, source, n, schedule, *step in rows.iter_rows():
         part = found.setdefault(case, Part(case, source, digests.get(case)))
         part.schedule = schedule

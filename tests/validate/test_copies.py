@@ -104,3 +104,28 @@ def test_coarse_numbers_agree_by_chance(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(table("4096 | 32 | 64 | 512 | 4 | 2 | 12"))
     (tmp_path / "b.md").write_text("\n" + table("4096 | 32 | 64 | 512 | 4 | 2 | 12"))
     assert assess([tmp_path], models=FITTED).repeats.is_empty()
+
+
+def log(*steps: tuple[int, float, float]) -> str:
+    return "".join(
+        f" iteration {at:4}/ 900 | elapsed time per iteration (ms): {time} | lm loss: {loss} |\n"
+        for at, time, loss in steps
+    )
+
+
+def test_lines_that_several_ranks_print_are_one_measurement(tmp_path: Path) -> None:
+    steps = [(at, 1234.5 + at % 3, 9.125 - at / 100) for at in range(1, 41)]
+    (tmp_path / "rank0.log").write_text(log(*steps))
+    (tmp_path / "rank1.log").write_text("starting\n" + log(*steps[:30]))
+    (tmp_path / "run2.log").write_text(log(*((at, time, loss + 1) for at, time, loss in steps)))
+    found = assess([tmp_path], models=FITTED).repeats
+
+    assert set(found["how"]) == {"again"}
+    assert found["case"].str.replace("#.*", "").unique().to_list() == [
+        (tmp_path / "rank1.log").as_posix()
+    ]
+    assert found.height == 30
+    assert (
+        dict(found.select("case", "of").iter_rows())[(tmp_path / "rank1.log#2").as_posix()]
+        == (tmp_path / "rank0.log#1").as_posix()
+    )
