@@ -77,21 +77,21 @@ NEMO_SECTIONS = ("model", "train", "trainer", "dataset", "data", "ddp")
 
 DERIVED: dict[str, dict[str, tuple[str, ...]]] = {
     "Megatron": {
-        "dtype": ("bf16", "fp16", "params_dtype"),
+        "dtype": ("bf16", "fp16", "fp8", "params_dtype"),
         "recompute": ("recompute_granularity", "checkpoint_activations"),
         "zero_stage": ("use_distributed_optimizer", "zero_stage"),
-        "kv_heads": ("num_query_groups",),
+        "kv_heads": ("num_query_groups", "num_key_value_heads"),
         "gated": ("swiglu",),
         "attention": ("attention_backend", "use_flash_attn"),
         "sequence_parallel": ("sequence_parallel",),
     },
     "GPT-NeoX": {
         "dtype": ("precision",), "recompute": ("checkpoint_activations",),
-        "zero_stage": ("zero_stage",), "gated": ("activation",),
+        "zero_stage": ("zero_stage",), "gated": ("activation",), "kv_heads": ("num_kv_heads",),
     },
     "DeepSpeed": {"dtype": ("bfloat16_enabled", "fp16_enabled")},
     "NeMo": {
-        "dtype": ("trainer.precision", "mixed_precision"),
+        "dtype": ("trainer.precision", "mixed_precision", "fp8"),
         "recompute": ("activations_checkpoint_granularity", "recompute_granularity"),
         "zero_stage": ("use_distributed_optimizer",), "kv_heads": ("num_query_groups",),
         "gated": ("activation",), "sequence_parallel": ("sequence_parallel",),
@@ -122,6 +122,9 @@ GATED = ("glu",)
 ATTENTION = {"flash": "flash", "fused": "flash", "unfused": "unfused", "local": "unfused"}
 """Backends of Megatron-core's attention by what they do."""
 
+NARROW = ("fp4", "fp8")
+"""Arguments that say a format of the products with weights."""
+
 BATCH_LAW = "global batch = micro-batch · dp · accumulation"
 DP_NAMES = ("tp", "pp", "dp")
 
@@ -129,6 +132,7 @@ DP_NAMES = ("tp", "pp", "dp")
 def megatron(said: Mapping[str, Argument]) -> dict[str, Cell]:
     """Configuration cells of a dump of Megatron's arguments; `None` says nothing."""
     found = _named(said, MEGATRON | NEOX)
+    found |= _named(said, {"num_key_value_heads": "kv_heads", "num_kv_heads": "kv_heads"})
     if _is(said, "group_query_attention"):
         found |= _named(said, {"num_query_groups": "kv_heads"})
     if found.get("pp") and found["pp"].text == "0":  # gpt-neox: no pipeline engine
@@ -139,6 +143,7 @@ def megatron(said: Mapping[str, Argument]) -> dict[str, Cell]:
         found["dtype"] = _cell(said["precision"], word)
     if "params_dtype" in said and "dtype" not in found:
         found["dtype"] = _cell(said["params_dtype"], said["params_dtype"].text.split(".")[-1])
+    found |= _narrow(said)
     found |= _recompute(said)
     found |= _zero(said)
     found |= _kernels(said)
@@ -159,7 +164,9 @@ def nemo(said: Mapping[str, Argument]) -> dict[str, Cell]:
     if precision:
         known = {"16": "fp16", "32": "fp32"}
         word = precision.text.removesuffix("-mixed").removesuffix("_mixed")
-        found["dtype"] = _cell(precision, known.get(word, word))
+        narrow = next((name for name in NARROW if name in word), word)
+        found["dtype"] = _cell(precision, known.get(narrow, narrow))
+    found |= _narrow(plain)
     granularity = plain.get("activations_checkpoint_granularity")
     if granularity:
         plain["recompute_granularity"] = granularity
@@ -261,6 +268,19 @@ def _dtype(said: Mapping[str, Argument], *, fp16: str, bf16: str) -> dict[str, C
             return {"dtype": _cell(said[name], dtype)}
     if fp16 in said and bf16 in said:
         return {"dtype": _cell(said[fp16], "fp32")}
+    return {}
+
+
+def _narrow(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    """The format of products with weights where it is narrower than that of everything else.
+
+    `bf16 True` stands beside `fp8 hybrid`; `fp8_hybrid True` beside `fp8 False` says nothing.
+    """
+    for name in NARROW:
+        either = (name,) if name in said else (f"{name}_hybrid", f"{name}_e4m3")
+        for each in either:
+            if each in said and said[each].text.casefold() not in ("none", "null", "false", ""):
+                return {"dtype": _cell(said[each], name)}
     return {}
 
 

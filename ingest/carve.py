@@ -40,6 +40,7 @@ PREFIXES = (
     "DASHED",
     "RANK",
     "ROLE",
+    "NANOTRON",
     "STREAM",
     "QUOTE",
     "PROGRESS",

@@ -27,6 +27,9 @@ TOTAL = "_total"
 NOTHING = ("None", "null", "N/A", "n/a")
 """What is printed where there is no value: the column stays empty, the cell is kept as it is."""
 
+COUNTS = SUFFIXES | {"G": 1e9}
+"""What may stand behind a count; `G` is bytes elsewhere."""
+
 UNSAID = math.nan
 """The factor of a label without a unit: the number needs one behind it, or is kept as it is."""
 
@@ -41,7 +44,7 @@ def _measured() -> re.Pattern[str]:
 
 @cache
 def _counted() -> re.Pattern[str]:
-    return re.compile(rf"({terminal('NUMBER')}) ?([kKMBT])(?: param(?:eter)?s)?")
+    return re.compile(rf"({terminal('NUMBER')}) ?([kKMGBT])(?: param(?:eter)?s)?")
 
 
 @cache
@@ -85,7 +88,7 @@ def _single(record: Record, schema: Schema, label: str, value: str, line: int, a
         record.other.append((label.strip(), value))
         return
     spec, scale = found
-    if spec.numeric and (value in NOTHING or (math.isnan(scale) and not _says_unit(spec, value))):
+    if spec.numeric and (value in NOTHING or _says_too_little(spec, scale, value)):
         record.other.append((label.strip(), value))
         return
     if normalise(label) != next(iter(spec.spellings)):
@@ -150,7 +153,7 @@ def cell(spec: FieldSpec, text: str, scale: float, line: int, at: int) -> Cell:
     if spec.numeric and (grouped := _grouped().fullmatch(text)):
         text = grouped[1].replace(",", "") + (grouped[2] or "")
     if spec.numeric and spec.unit != "B" and (counted := _counted().fullmatch(text)):
-        return Cell(counted[1], line, at, scale * SUFFIXES[counted[2]])  # 512B is bytes elsewhere
+        return Cell(counted[1], line, at, scale * COUNTS[counted[2]])  # 512B: bytes elsewhere
     if spec.numeric and (measured := _measured().fullmatch(text)):
         known = unit(measured[2])
         if measured[2] in _PER_SECOND and (spec.unit or "").endswith("/s"):
@@ -170,10 +173,16 @@ def _scales(si: str) -> frozenset[float]:
     return frozenset(known.scale for known in UNITS.values() if known.si == si)
 
 
-def _says_unit(spec: FieldSpec, value: str) -> bool:
+def _says_too_little(spec: FieldSpec, scale: float, value: str) -> bool:
+    """Whether a number lacks a unit that its label does not name either, or the digits of a count.
+
+    A batch of `1.02K` is one of 1024 sequences, or of 1023.
+    """
     said = _measured().fullmatch(value)
     known = unit(said[2]) if said else None
-    return known is not None and known.si == spec.unit
+    if math.isnan(scale):
+        return known is None or known.si != spec.unit
+    return spec.kind == "exact" and spec.unit != "B" and _counted().fullmatch(value) is not None
 
 
 def _whose(spec: FieldSpec, said: str) -> bool:

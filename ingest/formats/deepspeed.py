@@ -101,7 +101,7 @@ FORMAT = Format(
     name="deepspeed",
     heads=(
         "SamplesPerSec=", "Max_MA ", "CPU Virtual Memory:", "skipped=", "iter time (s):",
-        "Effective Tera Flops", "OVERFLOW!", "overflow!",
+        "Effective Tera Flops", "OVERFLOW!", "overflow!", "Overflow detected.",
     ),
     schemas={kind.frame: kind.schema for kind in KINDS},
     origin="measured",

@@ -60,6 +60,7 @@ class MegatronIteration(Configuration):
             "iteration time": UNSAID,
             "train_step_timing in s": 1,
             "train_step_timing (s)": 1,
+            "time per iteration (ms)": 1e-3,
         },
         unit="s", quantity="step_time", gt=0, nullable=True, meaning="time of one iteration",
     )  # fmt: skip
@@ -90,6 +91,7 @@ class MegatronIteration(Configuration):
             "tokens per gpu per second (tgs)", "tokens per gpu per second", "tgs",
             "tokens per GPU (tokens/s/GPU)", "tokens/sec/GPU", "tokens/s/GPU", "tokens/GPU/s",
             "tokens/GPU/sec", "tokens per second per gpu", "tokens per gpu per sec",
+            "tokens per sec per gpu",
             "tokens/s/GPU inst/harmonic mean", "throughput (tokens/s/GPU)",
         ],
         unit="token/s", quantity="tokens_per_gpu_per_s", ge=0, nullable=True,
@@ -113,6 +115,7 @@ class MegatronIteration(Configuration):
             "TFLOPS/GPU": 1e12,
             "TFLOP/s/GPU": 1e12,
             "model TFLOP/s/GPU": 1e12,
+            "model TFLOPs per GPU": 1e12,
             "approx flops per GPU": 1,
         },
         unit="flop/s", quantity="model_flops_rate", ge=0, nullable=True,

@@ -57,6 +57,10 @@ def others(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("tokens_per_gpu_per_second: 4096.25 /s", {"tokens_per_gpu_per_s": 4096.25}),
         ("tokens per second: 12k", {"tokens_per_s": 12000}),
         ("model size: 6.658 B params", {"model_size": 6.658e9}),
+        ("global_batch_size: 1.02K | elapsed_time_per_iteration_ms: 11.5K | tokens_per_sec: 22.8K"
+         " | tokens_per_sec_per_gpu: 1.9K | model_tflops_per_gpu: 38.3",
+         {"global_batch": None, "step_time": 11.5, "tokens_per_s": 22800,
+          "tokens_per_gpu_per_s": 1900, "model_flops_rate": 38.3e12}),
     ],
 )  # fmt: skip
 def test_cells_of_training_lines(cells: str, expected: dict[str, float | None]) -> None:
@@ -89,7 +93,9 @@ def test_a_text_where_a_model_size_is_expected_costs_its_line_alone() -> None:
 
 
 @pytest.mark.parametrize("lead", ["==> ", "i.pretrain/0 ", "ain_fp8_mx/3  [2025-12-22 15:18:33] ",
-                                  "i.pretrain/0 [default0]:", "Epoch 0: "])  # fmt: skip
+                                  "i.pretrain/0 [default0]:", "Epoch 0: ",
+                                  "01/17/2024 13:47:27 [INFO|DP=0|PP=1|TP=0|node-1]: ",
+                                  "[default0]:[INFO|DP=0|PP=1|TP=0]: "])  # fmt: skip
 def test_leads_of_training_lines(lead: str) -> None:
     found = row(f"{lead}iteration       34/   10000 | lm loss: 1.5 |")
     assert (found["iteration"], found["lm_loss"]) == (34, 1.5)
@@ -155,6 +161,51 @@ def test_deepspeed_without_what_some_loggers_leave_out() -> None:
     line = ("[deepspeed] fp16 dynamic loss scale overflow! Skipping step. Attempted loss scale: "
             "65536.0, reducing to 32768.0")  # fmt: skip
     assert row(line, "deepspeed_overflow")["reduced_to"] == 32768.0
+
+
+def test_overflow_of_newer_optimizers() -> None:
+    line = "[Rank 0] Overflow detected. Skipping step. Attempted loss scale: 512, reducing to 256.0"
+    found = row(line, "deepspeed_overflow")
+    assert (found["loss_scale"], found["reduced_to"]) == (512, 256)
+
+
+def run(arguments: dict[str, str]) -> dict[str, Any]:
+    """The run of a dump of Megatron's arguments."""
+    lines = "".join(
+        f"  {name} {'.' * (48 - len(name))} {text}\n" for name, text in arguments.items()
+    )
+    rule = "------------------------ arguments ------------------------\n"
+    end = "-------------------- end of arguments ---------------------\n"
+    return parse(rule + lines + end).frames["runs"].row(0, named=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({"bf16": "True", "fp16": "False", "fp8": "hybrid"}, {"dtype": "fp8"}),
+        ({"bf16": "True", "fp16": "False", "fp8": "None"}, {"dtype": "bf16"}),
+        ({"bf16": "True", "fp8": "False", "fp8_hybrid": "True"}, {"dtype": "bf16"}),
+        ({"bf16": "True", "fp8_hybrid": "True", "fp8_e4m3": "False"}, {"dtype": "fp8"}),
+        ({"bf16": "True", "fp8": "None", "fp4": "e2m1"}, {"dtype": "fp4"}),
+        ({"num_attention_heads": "64", "num_key_value_heads": "8"}, {"heads": 64, "kv_heads": 8}),
+    ],
+)
+def test_arguments(arguments: dict[str, str], expected: dict[str, Any]) -> None:
+    found = run(arguments)
+    assert {name: found[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "dtype"),
+    [
+        ("model:\n  fp8: null\nmixed_precision: bf16_with_fp8_current_scaling_mixed\n", "fp8"),
+        ("model:\n  fp8: hybrid\nmixed_precision: bf16_mixed\n", "fp8"),
+        ("model:\n  fp8: null\nmixed_precision: bf16_mixed\n", "bf16"),
+    ],
+)
+def test_formats_of_yaml_dumps(lines: str, dtype: str) -> None:
+    text = "------- Task Configuration -------\n" + lines + "----------------------------------\n"
+    assert parse(text).frames["runs"]["dtype"].to_list() == [dtype]
 
 
 def test_a_layout_whose_degrees_lack_a_comma() -> None:

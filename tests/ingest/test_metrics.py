@@ -25,7 +25,8 @@ def stored(label: str, value: str) -> tuple[dict[str, tuple[str, float]], list[t
         ("hip mem usage", "180.10GB", "memory_used", "180.10", 2.0**30),  # divided by 1024³
         ("cuda mem usage", "1.02GiB", "memory_used", "1.02", 2.0**30),
         ("mem usages", "43.1%", "memory_fraction", "43.1", 0.01),
-        ("consumed tokens", "12.5B", "consumed_tokens", "12.5", 1e9),  # a count
+        ("tokens/sec", "12.5K", "tokens_per_s", "12.5", 1e3),
+        ("tokens/sec", "1.2G", "tokens_per_s", "1.2", 1e9),
     ],
 )
 def test_a_value_has_the_unit_it_is_printed_with(
@@ -37,6 +38,11 @@ def test_a_value_has_the_unit_it_is_printed_with(
 def test_a_b_behind_bytes_is_no_billion() -> None:
     cells, _ = stored("cuda mem free", "512B")
     assert cells["memory_free"][1] < 2
+
+
+@pytest.mark.parametrize("value", ["12.5B", "85.8G", "634K"])
+def test_a_count_without_its_last_digits_is_none(value: str) -> None:
+    assert stored("consumed tokens", value) == ({}, [("consumed tokens", value)])
 
 
 def test_a_remark_in_brackets_is_kept_beside_the_number() -> None:
