@@ -202,7 +202,8 @@ def column(schema: Schema, label: str) -> tuple[FieldSpec, float] | None:
 
     A label whose bracket names another unit than the declared spellings do is known by its unit:
     `elapsed time per iteration (us)`. A rate per GPU is another than that of all: the unit of the
-    label must say so where that of the declared one does.
+    label must say so where that of the declared one does. A label that is declared without a unit
+    may have one: `Tokens per second per GPU (Tok/s/GPU)`.
     """
     found = by_label(schema).get(normalise(label))
     if found is not None:
@@ -211,6 +212,9 @@ def column(schema: Schema, label: str) -> tuple[FieldSpec, float] | None:
     known = unit(said[2]) if said else None
     if said is None or known is None:
         return None
+    whole = by_label(schema).get(normalise(said[1]))
+    if whole is not None and whole[0].unit == known.si != "B":  # bytes: factors are corrections
+        return (whole[0], known.scale) if _whose(whole[0], said[2]) else None
     kind = (known.si, _per_gpu(said[1]) or _per_gpu(said[2]))
     spec = _without_unit(schema).get((normalise(said[1]), *kind))
     return (spec, known.scale) if spec is not None else None

@@ -1,11 +1,12 @@
 """Which parts of a reading are one run: several files of one job, told apart from several jobs.
 
-A part begins where a log states a configuration, or with its source where it states none. Two parts
-are one run only where they prove it: equal arguments, if both print theirs, and iterations that go
-on where the others end (or repeat some of them, as a restart from a checkpoint does), with the
-samples consumed to match; or the very same lines, as several ranks of one job write them. A part
-that prints no arguments must go on exactly, iteration and samples. Equal arguments alone are two
-measurements of one configuration.
+A part begins where a log states a configuration, or with its source where it states none; and
+where iterations begin anew that have consumed other samples than those of the same numbers above.
+Two parts are one run only where they prove it: equal arguments, if both print theirs, and
+iterations that go on where the others end (or repeat some of them, as a restart from a checkpoint
+does), with the samples consumed to match; or the very same lines, as several ranks of one job write
+them. A part that prints no arguments must go on exactly, iteration and samples. Equal arguments
+alone are two measurements of one configuration.
 """
 
 from __future__ import annotations
@@ -106,6 +107,8 @@ def jobs(reading: Reading) -> Jobs:
     empty = pl.DataFrame(schema={"source": pl.String, "line": pl.UInt32, "part": pl.String})
     starts = empty if frame is None else frame.select("source", "line", part="run")
     steps = reading.frames.get("megatron_iteration")
+    if steps is not None:
+        starts = pl.concat([starts, _anew(steps, starts)])
     if steps is None or steps["source"].n_unique() < 2:
         return Jobs(starts)  # parts of one input are runs of their own
     known = parts(steps, reading, starts)
@@ -122,6 +125,34 @@ def jobs(reading: Reading) -> Jobs:
             groups.append([part])
     several = {group[0].case: tuple(each.case for each in group) for group in groups if group[1:]}
     return Jobs(starts, several, {case: tuple(said) for case, said in why.items()})
+
+
+def _anew(steps: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
+    """Where iterations begin again that are not those of a restart: a part that states nothing.
+
+    A restart prints the iterations behind its checkpoint with the samples they had consumed before.
+    """
+    rows = in_parts(steps, starts).drop_nulls("consumed_samples")
+    twice = rows.group_by("part", "iteration").agg(pl.col("consumed_samples").n_unique())
+    odd = twice.filter(pl.col("consumed_samples") > 1)["part"].unique()
+    found: list[tuple[str, int, str]] = []
+    of_odd = rows.filter(pl.col("part").is_in(odd.implode())).sort("source", "line")
+    for part in of_odd.partition_by("part", maintain_order=True):
+        consumed: dict[int, int] = {}
+        since: dict[int, int] = {}  # those behind the last step back
+        last, begin = -1, 0
+        for source, line, n, samples in part.select(
+            "source", "line", "iteration", "consumed_samples"
+        ).iter_rows():
+            if n < last:
+                since, begin = {}, line
+            since[n] = samples
+            last = n
+            if consumed.get(n, samples) != samples:
+                found.append((source, begin, f"{source}#{begin}"))
+                consumed = dict(since)
+            consumed[n] = samples
+    return pl.DataFrame(found, schema=starts.schema, orient="row")
 
 
 def parts(steps: pl.DataFrame, reading: Reading, starts: pl.DataFrame) -> list[Part]:

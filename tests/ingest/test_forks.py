@@ -56,6 +56,9 @@ def others(found: dict[str, Any]) -> list[tuple[str, str]]:
          {"tokens_per_gpu_per_s": 25032.8, "tokens_per_gpu_per_s_average": 22288.1}),
         ("tokens_per_gpu_per_second: 4096.25 /s", {"tokens_per_gpu_per_s": 4096.25}),
         ("tokens per second: 12k", {"tokens_per_s": 12000}),
+        ("Tokens per second per GPU (Tok/s/GPU): 2645.8", {"tokens_per_gpu_per_s": 2645.8}),
+        ("iteration time (us): 5000 | tokens per second (tok/s/GPU): 51.5",
+         {"step_time": 0.005, "tokens_per_s": None}),
         ("model size: 6.658 B params", {"model_size": 6.658e9}),
         ("global_batch_size: 1.02K | elapsed_time_per_iteration_ms: 11.5K | tokens_per_sec: 22.8K"
          " | tokens_per_sec_per_gpu: 1.9K | model_tflops_per_gpu: 38.3",

@@ -90,3 +90,14 @@ def test_the_order_of_the_files_does_not_matter(tmp_path: Path) -> None:
     )
     assert [part.rpartition("/")[2][0] for part in run.parts] == ["z", "y", "x"]
     assert run.window == (2, 30)
+
+
+def test_iterations_that_begin_anew_with_other_samples_are_another_run(tmp_path: Path) -> None:
+    def some(first: int, *, each: int, ms: float) -> str:
+        return "".join(line(n, each=each, ms=ms) for n in range(first, 9))
+
+    text = some(1, each=4, ms=2000.0) + some(1, each=8, ms=4000.0) + some(5, each=8, ms=4000.0)
+    one, other = found(tmp_path, a=text)
+    assert (one.rows, one.metrics["step_time"].value) == (8, 2.0)
+    assert (other.rows, other.metrics["step_time"].value) == (8, 4.0)
+    assert other.case == f"{one.case}#9"
