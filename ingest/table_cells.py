@@ -16,10 +16,11 @@ from assay.ingest.columns import Column, generic, plain, rate, unlinked
 from assay.ingest.parse import Token, Tree, parse_line, terminal
 from assay.ingest.schema import FieldSpec, normalise
 from assay.ingest.table_labels import of_one_device
+from assay.ingest.titles import device_named
 from assay.ingest.types import Cell, Code, Diagnostic, Record, Span
 from assay.ingest.units import SUFFIXES, unit
 
-_COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×] ?(?=[A-Za-z])")
+_COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×*] ?(?=[A-Za-z])")
 _NAMED_NUMBER = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)?)[ _-]?([0-9]+)")
 _NOTHING = re.compile(r"-+|–|—|n/?a", re.IGNORECASE)
 _HERE = Span("", 0, 1)
@@ -28,6 +29,9 @@ CUT = ("sample/s", "token/s", "flop/s", "B")
 """Units of what tables cut to few digits or did not measure: a printed 0 is neither value nor
 nothing."""
 
+SYSTEMS = {"system", "cluster", "platform", "machine", "supercomputer", "instance", "nodetype"}
+"""Labels of columns whose words may name the device beside other things."""
+
 MANY = 1e6
 """A batch counted in millions is one of tokens."""
 
@@ -35,7 +39,7 @@ MOST_SEQUENCES = 2.0**18
 """Sequences of a batch beyond which a number is of tokens, or of nothing."""
 
 _DEVICES = re.compile(
-    r"([0-9][0-9,]*) ?[x×]? ?((?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3})\b.*)"
+    r"([0-9][0-9,]*) ?[x×*]? ?((?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3})\b.*)"
 )
 
 MOST_RATE = 6e15
@@ -192,6 +196,10 @@ def other(record: Record, column: Column, text: str, at: Span) -> None:
             return
     if text:
         record.other.append((column.label, text))
+    if normalise(column.label) in SYSTEMS and "gpu" not in record.cells:
+        device = device_named(text)
+        if device is not None:
+            record.cells["gpu"] = Cell(device, at.line, at.column + text.index(device))
 
 
 def outcome_and_date(record: Record) -> None:

@@ -25,7 +25,7 @@ TALLIED = {"model", "model_size", "parameters", "gpu", "dtype"}
 
 SERVING = {
     "ttft", "tpot", "itl", "prefill", "decode", "prompt", "concurrency", "qps", "rps", "requests",
-    "req", "generation", "generated", "inference", "serving", "batchsize1",
+    "req", "generation", "generated", "inference", "serving", "acceptance", "isl", "osl",
 }  # fmt: skip
 FOREIGN = SERVING | {
     "kernel", "kernels", "op", "ops", "operator", "operation", "bandwidth", "bw", "latency",

@@ -31,7 +31,7 @@ COUNTING = {"#", "no", "num", "number", "count", "of", "used", "total"}
 
 MEDIAN = {"median", "p50"}
 MEAN = {"mean", "avg", "average"}
-PLAIN = {"steady", "state", "measured", "observed", "training", "train", "the", "e2e"}
+PLAIN = {"steady", "state", "measured", "observed", "training", "train", "the", "e2e", "single"}
 """Words that leave a measured quantity what it is."""
 
 COUNTS = {"k": 1e3, "m": 1e6, "b": 1e9, "thousands": 1e3, "millions": 1e6, "billions": 1e9}
@@ -89,6 +89,29 @@ def split(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(apart)]
 
 
+_ELSEWHERE = {
+    "吞吐量": "throughput",
+    "吞吐": "throughput",
+    "显存占用": "memory usage",
+    "峰值显存": "peak vram",
+    "最大显存": "max vram",
+    "显存": "vram",
+    "单步耗时": "step time",
+    "单步时间": "step time",
+    "单步迭代时间": "step time",
+    "浮点计算数": "floating point",
+    "样本": "samples ",
+    "迭代时间": "step time",
+    "序列长度": "sequence length",
+    "卡数": "gpus",
+    "数量": "count",
+    "数": "count",
+    "平均": "average",
+}
+"""Words of labels in Chinese; a longer one stands before those it holds."""
+_FOREIGN = re.compile(r"[^\x00-\x7fµσδΔ×†‡↑↓]")
+
+
 @lru_cache(maxsize=4096)
 def said(label: str) -> Said | None:
     """What a label says of its column, None where a word of it is unknown.
@@ -96,6 +119,10 @@ def said(label: str) -> Said | None:
     >>> said("Model TFLOPs/sec/GPU").field, said("Tokens/s (k)").scale, said("Tokens/s per node")
     ('model_flops_rate', 1000.0, None)
     """
+    for word, english in _ELSEWHERE.items():
+        label = label.replace(word, f" {english} ")
+    if _FOREIGN.search(label):
+        return None
     words = _words(label)
     for read in (_utilisation, _rate, _flops, _time, _memory, _batch, _length, _parameters, _gpus):
         if found := read(words):
@@ -167,6 +194,8 @@ def _rate(words: Words) -> Said | None:
     whole = {"total", "aggregate", "aggregated", "job", "global", "cluster", "overall"}
     known = (TOKENS if kind == "token" else SAMPLES) | set(COUNTS) | whole
     fillers = {"throughput", "speed", "rate", "performance", "in", "/"}
+    if "p" in under:  # tokens/s/p: per processor, as tables of NPUs say
+        under = under - {"p"} | {"npu"}
     device = bool((under | over) & DEVICE)
     if _left((*over, *under), known, fillers, SECOND, DEVICE) or (device and over & whole):
         return None
@@ -180,6 +209,7 @@ def _flops(words: Words) -> Said | None:
     over, under = _joined(words)
     units = over & set(FLOPS)
     fillers = {"model", "achieved", "throughput", "compute", "performance", "in", "/"}
+    fillers |= {"floating", "point", "operation", "operations"}
     if len(units) != 1 or _left((*over, *under), set(FLOPS), SECOND, DEVICE, fillers):
         return None
     word = units.pop()

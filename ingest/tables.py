@@ -57,12 +57,37 @@ def _fold(region: Region, schema: Schema) -> Folded:
         body = at + 1
         while body < len(lines) and _is_row(lines[body]):
             body += 1
+        heads = 2
         columns = header((text for text, _ in _cells(lines[at - 1].text)), schema)
+        if body > at + 1 and (both := _two_rows(lines[at - 1], lines[at + 1])):
+            joined = header(both, schema)
+            if _quantities(joined) > _quantities(columns):
+                columns, heads = joined, 3
         width = len(_cells(lines[at].text))
         if len(columns) == width and of_runs(columns, heading):
-            _table(region, lines[at - 1 : body], columns, said_above(above), folded)
+            head = lines[at - 1 : at - 1 + heads]
+            rows = lines[at - 1 + heads : body]
+            _table(region, head, rows, columns, said_above(above), folded)
         at = body + 1
     return folded
+
+
+def _two_rows(top: Line, below: Line) -> list[str]:
+    """Labels that stand in two rows, the upper ones over several columns; none where the second
+    row may be one of numbers."""
+    upper = [text.strip() for text, _ in _cells(top.text)]
+    lower = [text.strip() for text, _ in _cells(below.text)]
+    if len(upper) != len(lower) or sum(map(bool, lower)) < 2 or re.search("[0-9]", "".join(lower)):
+        return []
+    labels, over = [], ""
+    for first, second in zip(upper, lower, strict=True):
+        over = first or over
+        labels.append(f"{over} {second}" if second else first)
+    return labels
+
+
+def _quantities(columns: Sequence[Column]) -> int:
+    return sum(column.spec is not None and column.spec.quantity is not None for column in columns)
 
 
 def _heading(text: str) -> str | None:
@@ -97,7 +122,8 @@ def _cells(text: str) -> tuple[tuple[str, int], ...]:
 
 def _table(
     region: Region,
-    lines: Sequence[Line],
+    head: Sequence[Line],
+    rows: Sequence[Line],
     columns: Sequence[Column],
     said: Mapping[str, Cell],
     folded: Folded,
@@ -106,9 +132,8 @@ def _table(
 
     `said` is what the lines above it say of all its rows.
     """
-    head, rule, *rows = lines
     source = region.source
-    closed = head.text.rstrip().endswith("|")
+    closed = head[0].text.rstrip().endswith("|")
     held = Folded()
     for line in rows:
         cells = _cells(line.text)
@@ -138,7 +163,7 @@ def _table(
     folded.records += held.records
     folded.refused += held.refused
     folded.blank |= held.blank
-    folded.claimed |= {head.number, rule.number, *(record.line for record in held.records)}
+    folded.claimed |= {line.number for line in head} | {record.line for record in held.records}
 
 
 def _silent(record: Record, name: str) -> bool:

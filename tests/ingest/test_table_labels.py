@@ -61,6 +61,16 @@ def one(header: str, cell: str) -> dict[str, Any]:
         ("Effective batch size", "global_batch", 1.0),
         ("Global Batch (M tokens)", "global_batch_tokens", 1e6),
         ("batch size per device", "micro_batch", 1.0),
+        ("Tokens/s ↑", "tokens_per_s", 1.0),
+        ("throughput rate (tokens/s/p)", "tokens_per_gpu_per_s", 1.0),
+        ("single-step time (s/step)", "step_time", 1.0),
+        ("floating point operation (TFLOPs/s)", "model_flops_rate", 1e12),
+        ("tokens吞吐 (tokens/s/p)", "tokens_per_gpu_per_s", 1.0),
+        ("样本吞吐 (samples/s)", "samples_per_s", 1.0),
+        ("吞吐量 (TFLOP/s/GPU)", "model_flops_rate", 1e12),
+        ("最大显存 (MB)", "memory", 1e6),
+        ("单步耗时 (ms)", "step_time", 1e-3),
+        ("GPU 数", "gpus", 1.0),
     ],
 )
 def test_a_label_of_known_words_is_a_column(label: str, field: str, scale: float) -> None:
@@ -77,7 +87,8 @@ def test_a_label_of_known_words_is_a_column(label: str, field: str, scale: float
         "tokens/step", "step time p90", "step p90 (ms)", "steps/s", "Step", "Latency (ms)",
         "Memory BW (GB/s)", "CPU memory (GB)", "Memory saved", "Peak memory reserved (GB)",
         "MFU change", "Target MFU", "Active params (B)", "mini batch size", "Input length", "GPU",
-        "Median TPS change", "Total Step time(s)",
+        "Median TPS change", "Total Step time(s)", "理论峰值 (TFLOPS)", "相对 step time (ms)",
+        "throughput rate (samples/s/p)",
     ],
 )  # fmt: skip
 def test_one_word_more_is_another_quantity(label: str) -> None:
@@ -168,6 +179,31 @@ def test_a_table_of_another_trade_is_left_alone(text: str) -> None:
     assert reading.frames == {}
     assert reading.refused == ()
     assert reading.accounting[0].claimed == 0
+
+
+def test_labels_may_stand_in_two_rows() -> None:
+    text = (
+        "| Model | Throughput | | Memory | |\n|-|-|-|-|-|\n"
+        "| | tokens/s/GPU | samples/s | peak (GB) | reserved (GB) |\n"
+        "| a | 12000 | 11.7 | 60 | 70 |\n"
+    )
+    reading = read(text)
+    row = reading.frames["markdown_table"].row(0, named=True)
+    measured = row["tokens_per_gpu_per_s"], row["samples_per_s"], row["memory"]
+    assert measured == (12000.0, 11.7, 60e9)
+    assert row["other"] == [{"name": "Memory reserved (GB)", "text": "70"}]
+    assert reading.accounting[0].claimed == 4
+
+
+def test_a_row_of_words_is_no_second_header() -> None:
+    text = "| Config | MFU | Notes |\n|-|-|-|\n| first | OOM | sad |\n| second | 41% | good |\n"
+    table = read(text).frames["markdown_table"]
+    assert table["outcome"].to_list() == ["OOM", None]
+
+
+def test_a_system_may_name_its_device() -> None:
+    text = "| system | MFU |\n|-|-|\n| Perl (A100-40GB) | 30% |\n| Sun (PVC) | 20% |\n"
+    assert read(text).frames["markdown_table"]["gpu"].to_list() == ["A100-40GB", None]
 
 
 @pytest.mark.parametrize(
