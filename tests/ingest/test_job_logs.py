@@ -195,6 +195,8 @@ PREFIXES = [
     ">    ", "stdout: ", "worker-1: ", "actor-multi-node-worker-0: ", "10.7.21.246: ",
     " 45%|####5     | 9/20 [00:12<00:15,  1.39s/it] ", "[rank0]: ", "[1,0]<stdout>: ",
     "(TrainWorker pid=1234, ip=10.0.0.1) ", "2024-06-02 10:02:12,123 - INFO - ", "[NeMo I x] ",
+    "2024-06-02 10:02:12,123 - megatron.training - INFO - ", "06/02/2024 10:02:12 - INFO - main - ",
+    "2024-06-02 10:02:12 | INFO | megatron.training | ",
     "\x1b[36m", "noise\r", " samples/sec: 7.799 | ",
 ]  # fmt: skip
 
