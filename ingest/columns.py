@@ -18,7 +18,7 @@ from assay.ingest.units import unit
 _DECORATION = re.compile(r"\[\^[^\]]*\]|<br ?/?>|&nbsp;|`|\\|[†‡]")
 _EMPHASIS = re.compile(r"(\*{2,3}|__)(.+?)\1")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s\"[^\"]*\")?\)")
-_TAG = re.compile(r"<sup>.*?</sup>|</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?/?>")
+_TAG = re.compile(r"<(sup|del|s)>.*?</\1>|~~.*?~~|</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?/?>")
 _BRACKET = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
 
 GENERIC = {"throughput", "gputhroughput", "speed", "performance", "perf"}
@@ -58,7 +58,8 @@ def unlinked(text: str) -> str:
     """A cell without what Markdown and HTML put around its text, line breaks apart."""
     if "](" in text:
         text = _LINK.sub(r"\1", text)
-    return _TAG.sub("", text) if "<" in text and not text.startswith("<br") else text
+    marked = ("<" in text or "~~" in text) and not text.startswith("<br")
+    return _TAG.sub("", text) if marked else text
 
 
 def header(labels: Iterable[str], schema: Schema) -> list[Column]:

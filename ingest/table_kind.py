@@ -55,9 +55,11 @@ def of_runs(columns: Sequence[Column], heading: str) -> bool:
         return not words & SERVING or bool(words & {"train", "training"})
     if not held and not any(generic(column) for column in columns):
         return False
-    elsewhere = _ELSEWHERE.search(heading) and not _TRAINED.search(heading)
-    if words & FOREIGN or elsewhere:
+    trained = _TRAINED.search(heading)
+    if words & FOREIGN or (_ELSEWHERE.search(heading) and not trained):
         return False
+    if trained and held & RATES:
+        return True
     return bool(said - TALLIED) or len(held & RATES) > 1 or _peaked(columns)
 
 
@@ -79,7 +81,7 @@ def measured(records: Sequence[Record], refused: int, columns: Sequence[Column])
     if not records:  # a row that cannot be read is refused, a table of such rows is not ours
         return refused == 1 and bool(held & ALONE)
     return any(
-        name in record.cells and (name in ALONE or record.cells[name].state in _SAID)
+        name in record.cells and record.cells[name].state in _SAID
         for record in records
         for name in (*ALONE, *RATES, "memory")
     )

@@ -72,6 +72,12 @@ def _fold(region: Region, schema: Schema) -> Folded:
     return folded
 
 
+def _open_ended(text: str, *, closed: bool) -> bool:
+    """Whether the last cell of a row is empty: `8 | OOM |` under a header without outer bars."""
+    bare = text.strip()
+    return not closed and bare.endswith("|") and not bare.startswith("|")
+
+
 def _two_rows(top: Line, below: Line) -> list[str]:
     """Labels that stand in two rows, the upper ones over several columns; none where the second
     row may be one of numbers."""
@@ -137,6 +143,8 @@ def _table(
     held = Folded()
     for line in rows:
         cells = _cells(line.text)
+        if _open_ended(line.text, closed=closed):
+            cells = (*cells, ("", len(line.text.rstrip())))
         if all(not text.strip() for text, _ in cells):
             held.blank.add(line.number)
         elif len(cells) != len(columns):

@@ -125,6 +125,7 @@ def test_one_word_more_is_another_quantity(label: str) -> None:
         ("TFLOPs/GPU", "842<sup>1</sup>", "model_flops_rate", 842e12),
         ("TFLOPs/GPU", "579.2 (+11.7%)", "model_flops_rate", 579.2e12),
         ("TFLOPs/GPU", "512 ± 3", "model_flops_rate", 512e12),
+        ("TFLOPs/GPU", "<del>500</del> 512", "model_flops_rate", 512e12),
         ("TFLOPs/GPU", "38-43", "model_flops_rate", None),
         ("TFLOPs/GPU", "3e2", "model_flops_rate", 300e12),
         ("TFLOPs/GPU", ">800", "model_flops_rate", None),
@@ -169,6 +170,8 @@ def test_of_two_statistics_the_median_is_taken_and_the_mean_kept() -> None:
         "| Category | Throughput |\n|-|-|\n| reads | 1000 MB/s |\n",
         "| Step | val_loss |\n|-|-|\n| 192 | 0.93 |\n",
         "| ZeRO stage | What is sharded | Memory |\n|-|-|-|\n| 1 | optimizer | ~0.5× |\n",
+        "| Setup | Iteration Time |\n|-|-|\n| native | ~2-5 s |\n| docker | - |\n",
+        "| Stage | MFU | Step time (ms) |\n|-|-|-|\n| 0 | | |\n| 1 | | |\n",
         "| Table | Positions | Peak memory (GB) |\n|-|-|-|\n| KQvK | 173 M | 0.38 |\n",
         "| cell | step time | tok/s |\n|-|-|-|\n| c1 | -2 / +3% | +3 |\n| c2 | -1 / +3% | +3 |\n",
         "| Framework | it/s | Samples/sec |\n|-|-|-|\n| a | 1.8-1.9 | 460-486 |\n",
@@ -179,6 +182,13 @@ def test_a_table_of_another_trade_is_left_alone(text: str) -> None:
     assert reading.frames == {}
     assert reading.refused == ()
     assert reading.accounting[0].claimed == 0
+
+
+def test_a_heading_may_say_that_rates_are_of_training() -> None:
+    table = "| Framework | Tokens/sec | Memory/GPU |\n|-|-|-|\n| a | 1.2M | 32 GB |\n"
+    assert read(f"### Inference speed\n\n{table}").frames == {}
+    row = read(f"### Training speed (8× A100)\n\n{table}").frames["markdown_table"]
+    assert row.select("tokens_per_s", "memory", "gpus").row(0) == (1.2e6, 32e9, 8)
 
 
 def test_labels_may_stand_in_two_rows() -> None:

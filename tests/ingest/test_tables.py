@@ -125,6 +125,13 @@ def test_a_bad_row_is_refused_alone(row: str, code: Code, message: str) -> None:
     assert message in fault.message
 
 
+def test_a_row_without_outer_bars_may_end_with_an_empty_cell() -> None:
+    reading = read("TP | Sec/it | Mem\n---|---|---\n4 | OOM |\n4 | 2.0 | 1GB\n")
+    assert reading.refused == ()
+    table = reading.frames["markdown_table"]
+    assert table.select("outcome", "memory").rows() == [("OOM", None), (None, 1e9)]
+
+
 def test_a_row_cut_at_the_end_of_the_input_is_refused() -> None:
     reading = read("| TP | Sec/it |\n|---|---|\n| 4 | 2.0 |\n| 8 | 2")
     assert [fault.code for fault in reading.refused] == [Code.TRUNCATED]
