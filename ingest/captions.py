@@ -1,15 +1,16 @@
 """What lines above a table say of its runs: the device, how many of it, the number format.
 
 In: the lines between a heading and a table. Out: cells by field, the nearest line first. A line
-counts if a label stands in front (`- System: DGX-H100`, `**Hardware**: 8x A100 80GB`), or if it
-names a number format as the precision of what it shows (`… tasks at FP8 precision`); what names two
+counts if a label stands in front (`- System: DGX-H100`, `**Hardware**: 8x A100 80GB`), if it names
+a number format as the precision of what it shows (`… tasks at FP8 precision`), or if it is the
+caption of the table, right above it (`**Llama on 8x H100 (BF16)**`, `Table 3: …`); what names two
 devices or two formats names none.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from assay.ingest.titles import counted_devices, device_named, format_named
 from assay.ingest.types import Cell, Line
@@ -27,26 +28,42 @@ _PRECISION = re.compile(
 )
 
 
+_CAPTION = re.compile(r"\s*(?:\*\*[^*]+\*\*|__[^_]+__|_?Table [0-9]+[.:].*)[\s:]*")
+
+
 def said_above(lines: Sequence[Line]) -> dict[str, Cell]:
     """Field → cell of what the lines above a table say; later lines replace earlier ones."""
     found: dict[str, Cell] = {}
     for line in lines:
         found |= _said(line)
+    last = next((line for line in reversed(lines) if line.text.strip()), None)
+    if last is not None and _CAPTION.fullmatch(last.text):
+        found |= _cells(last, _title(last.text))
     return found
+
+
+def _title(text: str) -> dict[str, str | None]:
+    return {
+        "gpu": device_named(text),
+        "gpus": counted_devices(text),
+        "dtype": format_named(text),
+    }
 
 
 def _said(line: Line) -> dict[str, Cell]:
     values: dict[str, str | None] = {}
     if labelled := _LABELLED.fullmatch(line.text.rstrip()):
-        values["gpu"] = device_named(labelled[1])
+        values = _title(labelled[1])
         if values["gpu"] is None:
             return {}
-        values["gpus"] = counted_devices(labelled[1])
-        values["dtype"] = format_named(labelled[1])
     else:
         named = {match[1].casefold(): match[1] for match in _PRECISION.finditer(line.text)}
         if len(named) == 1 and format_named(line.text) is not None:
             values["dtype"] = next(iter(named.values()))
+    return _cells(line, values)
+
+
+def _cells(line: Line, values: Mapping[str, str | None]) -> dict[str, Cell]:
     return {
         name: Cell(text, line.number, line.column, value_origin="context")
         for name, text in values.items()

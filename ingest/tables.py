@@ -49,7 +49,9 @@ def _fold(region: Region, schema: Schema) -> Folded:
     while at < len(lines):
         if not _begins_table(lines[at - 1], lines[at]):
             if said := _heading(lines[at - 1].text):
-                heading, above = said, []
+                heading = said
+            if said and said.lstrip().startswith("#"):
+                above = []
             else:
                 above.append(lines[at - 1])
             at += 1

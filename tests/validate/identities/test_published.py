@@ -94,6 +94,9 @@ def test_16_bits_are_assumed_only_where_nothing_is_printed(
         ("fp16 was tried before, now in bf16 precision\n", {"dtype": None}),
         ("- System: DGX-H100\n\n## Elsewhere\n", {"gpu": None}),
         ("The H100 system is fast.\n", {"gpu": None}),
+        ("**Llama on 8×H100 (BF16)**\n", {"gpu": "H100", "gpus": 8, "dtype": "BF16"}),
+        ("Table 3: runs on H200\n", {"gpu": "H200", "gpus": None}),
+        ("**H100 is faster**\n\nSo it is.\n", {"gpu": None}),
     ],
 )
 def test_a_line_above_a_table_speaks_for_its_rows(above: str, said: dict[str, object]) -> None:
