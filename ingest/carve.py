@@ -13,8 +13,10 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
+import numpy as np
 import polars as pl
 from assay.ingest.parse import terminal
+from assay.ingest.reach import Open, edges, marked
 from assay.ingest.source import Source
 from assay.ingest.types import Format, Line, Region
 
@@ -134,10 +136,9 @@ def candidates(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
     held = lines["line"].is_in(begun(lines, fmt)["line"].implode())
     if not held.any():
         return lines.clear()
+    begin, numbers = lines.filter(held), lines["line"].to_numpy().astype(np.int64)
     for head, reach in fmt.reach.items():
-        begins = held & pl.col("text").str.contains(head)
-        since = pl.col("line") - pl.when(begins).then(pl.col("line")).forward_fill()
-        held |= lines.select(since <= reach).to_series().fill_null(value=False)
+        held |= pl.Series(marked(edges(begin, head, reach), reach, Open(), numbers))
     return lines.filter(held)
 
 

@@ -22,6 +22,7 @@ from assay.ingest.columnwise import Columnwise
 from assay.ingest.gather import Gathered
 from assay.ingest.layout import Found, Layout
 from assay.ingest.noise import Tally, total
+from assay.ingest.reach import Open, after, marked
 from assay.ingest.rows import Rows
 from assay.ingest.sift import FEW, Begins, Sieve, Sifted, begins, positions, where
 from assay.ingest.source import Source
@@ -117,7 +118,7 @@ class _Scanner:
         self.read: list[Places] = []
         self.rest: list[Tally] = []
         self.spelled: dict[int, bytes] = {}
-        self.begun: dict[tuple[str, str], int] = {}  # the last line that opened something
+        self.open: dict[tuple[str, str], Open] = {}  # what is open above the next block
         self.met: frozenset[str] = frozenset()  # document formats that look at this input
         self.told: set[Layout] = set()  # whose example was looked at
         self.too_late = False
@@ -191,14 +192,13 @@ class _Scanner:
         return [(layout, frame) for layout, frame in apart if frame.height]
 
     def _reached(self, fmt: Format, block: Block, begins: Begins, which: Mask) -> Mask:
-        """Lines within reach of one of `which` that opens something, or of one above the block."""
+        """Lines within reach of one of `which` that opens something, or of what is open above."""
         within = np.zeros(block.height, np.bool_)
+        lines = np.arange(block.first, block.first + block.height)
         for head, reach in fmt.reach.items():
-            lines = begins[head]
-            starts = (lines[which[lines - block.first]] - block.first).tolist()
-            above = self.begun.get((fmt.name, head), -reach) - block.first
-            for start in [above, *starts]:
-                within[max(start, 0) : max(start + reach + 1, 0)] = True
+            mine = begins[head].among(which, block.first)
+            above = self.open.get((fmt.name, head), Open())
+            within |= marked(mine, reach, above, lines)
         return within
 
     def _left(self, sifted: Sifted, mine: Mask) -> Mask:
@@ -209,18 +209,16 @@ class _Scanner:
         for fmt in self.single:
             more = begins(fmt, freed)
             every = {
-                head: np.union1d(lines, more[head]) if len(more[head]) else lines
-                for head, lines in sifted.begins[fmt.name].items()
+                head: edges.joined(more[head]) for head, edges in sifted.begins[fmt.name].items()
             }
             if self.keep == "some":
                 for texts in (sifted.hits, freed):
                     at = positions(block, begun(texts, fmt))
                     left[at[~mine[at]]] = True
             left |= self._reached(fmt, block, every, ~mine)
-            for head, lines in every.items():
-                slow = lines[~mine[lines - block.first]]
-                if len(slow):
-                    self.begun[fmt.name, head] = int(slow[-1])
+            for head, edges in every.items():
+                above = self.open.get((fmt.name, head), Open())
+                self.open[fmt.name, head] = after(edges.among(~mine, block.first), above)
         return left
 
     def _look_for_documents(self, texts: pl.Series) -> None:

@@ -19,10 +19,11 @@ from assay.ingest.carve import begun, openings
 from assay.ingest.columnwise import Columnwise
 from assay.ingest.layout import Found, Layout
 from assay.ingest.noise import blank, fitting, interest, may_state, suspicious
+from assay.ingest.reach import NOTHING, Edges, edges
 from assay.ingest.source import Source
 from assay.ingest.types import Format
 
-Begins = Mapping[str, Places]  # line numbers by head
+Begins = Mapping[str, Edges]  # by head
 
 FEW = 300
 """Lines of records that are read one by one sooner than their layouts are learnt."""
@@ -154,14 +155,11 @@ def positions(block: Block, lines: pl.DataFrame) -> Places:
 
 
 def begins(fmt: Format, hits: pl.DataFrame) -> Begins:
-    """Line numbers that open something in whose reach lines may be of a format, by head."""
+    """Lines that open something in whose reach lines may be of a format, by head."""
     if not fmt.reach or hits.is_empty():
-        return {head: np.zeros(0, np.int64) for head in fmt.reach}
+        return dict.fromkeys(fmt.reach, NOTHING)
     held = hits.filter(hits["text"].str.contains_any(list(fmt.heads)))
-    return {
-        head: held["line"].filter(held["text"].str.contains(head)).to_numpy().astype(np.int64)
-        for head in fmt.reach
-    }
+    return {head: edges(held, head, reach) for head, reach in fmt.reach.items()}
 
 
 def _found(texts: pl.Series, pattern: str) -> pl.Series:

@@ -187,6 +187,16 @@ Follower = Literal["joins", "passed", "ends"]
 """What a line below a record is to it."""
 
 
+class Reach(NamedTuple):
+    """How many lines below one that opens something may belong to it.
+
+    Fewer, where a line with `closed` (polars' syntax) closes what was opened.
+    """
+
+    lines: int
+    closed: str | None = None
+
+
 @dataclass(frozen=True)
 class Format:
     """A format is data: grammar, fixture folder and output names follow from `name`.
@@ -206,7 +216,7 @@ class Format:
     fold: Callable[[Region], Folded]
     lines: Literal["single", "document"] = "single"
     opens: str | None = None  # what a record or a document begins with also matches this (polars)
-    reach: Mapping[str, int] = field(default_factory=dict)
+    reach: Mapping[str, Reach] = field(default_factory=dict)
     glued: bool = False
     repeats: tuple[str, ...] = ()
     binds: bool = True  # whether configuration outside a record is bound to it

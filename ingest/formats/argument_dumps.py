@@ -14,13 +14,13 @@ from functools import cache
 from assay.ingest import arguments as names
 from assay.ingest.arguments import Argument
 from assay.ingest.parse import parse_line, terminal, texts
-from assay.ingest.types import Cell, Code, Diagnostic, Folded, Line, Record, Region, Span
+from assay.ingest.types import Cell, Code, Diagnostic, Folded, Line, Reach, Record, Region, Span
 
 HEADS = ("- arguments -", "- end of arguments -", ":print]", "print_user_config]", "onfiguration ")
 REACH = {
-    "- arguments -": 3000,
-    r":print(?:_user_config)?\]": 80,
-    r"[*-]{5,} \w+ [Cc]onfiguration [*-]{5,}": 2000,
+    "- arguments -": Reach(3000, closed="- end of arguments -"),
+    r":print(?:_user_config)?\]": Reach(80),
+    r"[*-]{5,} \w+ [Cc]onfiguration [*-]{5,}": Reach(2000),
 }
 
 _END = "end of arguments"

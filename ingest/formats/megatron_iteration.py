@@ -31,6 +31,7 @@ from assay.ingest.types import (
     Folded,
     Follower,
     Format,
+    Reach,
     Record,
     Region,
     Span,
@@ -291,7 +292,7 @@ FORMAT = Format(
     origin="measured",
     fold=fold,
     opens=_OPENS,
-    reach={_OPENS: REACH},
+    reach={_OPENS: Reach(REACH)},
     glued=True,
     repeats=(
         "iteration",

@@ -13,7 +13,7 @@ import pandera.polars as pa
 from assay.ingest.parse import terminal
 from assay.ingest.records import Kind, fold_lines, take
 from assay.ingest.schema import logged, named
-from assay.ingest.types import Cell, Folded, Format, Line, Region
+from assay.ingest.types import Cell, Folded, Format, Line, Reach, Region
 
 
 class MegatronTimers(pa.DataFrameModel):
@@ -77,7 +77,7 @@ FORMAT = Format(
     schemas={"megatron_timers": MegatronTimers},
     origin="measured",
     fold=fold,
-    reach={r"across ranks \(ms\):": 200},
+    reach={r"across ranks \(ms\):": Reach(200)},
     glued=True,
     binds=False,
 )
