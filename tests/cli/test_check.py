@@ -164,8 +164,8 @@ def test_nothing_recognised_and_nothing_opened(assay: Run, tmp_path: Path) -> No
 def test_the_report_says_what_errors_do(assay: Run) -> None:
     options = ("--model", "constant_mfu")
     plain = assay("report", PREQUEL, *options)
-    assert "5 rows of 5 with an error are not scored" in " ".join(plain.out.split())
+    assert "5 of 5 rows with an error have numbers left out" in " ".join(plain.out.split())
     kept = assay("report", PREQUEL, "--keep-contradicted", *options)
-    assert "0 rows of 5 with an error are not scored" in " ".join(kept.out.split())
+    assert "0 of 5 rows with an error have numbers left out" in " ".join(kept.out.split())
     fixed = assay("report", PREQUEL, "--apply-corrections", *options)
     assert "Corrected: dp = 4" in fixed.out

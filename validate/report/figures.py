@@ -145,7 +145,9 @@ def _left_out(report: Report, scope: str) -> list[str]:
     pairs = report.comparison.pairs.filter(
         (pl.col("scope") == scope) & pl.col("model").is_in(models)
     )
-    rows = pairs.select("case", "quantity", "inputs").unique("case", maintain_order=True)
+    rows = pairs.select("case", "quantity", "inputs").unique(
+        ["case", "quantity"], maintain_order=True
+    )
     reasons = {
         "stand in a copy of another input": report.repeats.filter(how="copy"),
         "print an earlier row again": report.repeats.filter(how="again"),
@@ -157,7 +159,9 @@ def _left_out(report: Report, scope: str) -> list[str]:
     }
     said, spoken = [], rows.clear().select("case")
     for reason, cases in reasons.items():
-        here = rows.join(cases, on="case", how="semi").join(spoken, on="case", how="anti")
+        on = [name for name in ("case", "quantity") if name in cases.columns]
+        here = rows.join(cases, on=on, how="semi").join(spoken, on="case", how="anti")
+        here = here.unique("case", maintain_order=True)
         spoken = pl.concat([spoken, here.select("case")])
         if here.height:
             said.append(f"{here.height:,} {reason}")
@@ -267,7 +271,7 @@ def consequences(report: Report) -> list[str]:
         return []
     left = set(report.contradicted["case"])
     fixed = report.cases.origins.filter(pl.col("value_origin") == "corrected").height
-    said = [f"{count(len(left), 'row')} of {len(rows)} with an error are not scored."]
+    said = [f"{len(left):,} of {count(len(rows), 'row')} with an error have numbers left out."]
     implied = sum(len(f.correction) for f in errors)
     if implied and not fixed:
         said.append(
