@@ -61,7 +61,7 @@ FIELDS = {
 """Column label → field and factor; the second `time` is the in-place one."""
 
 _ROW = re.compile(r"\s*[0-9]+\s+[0-9]+\s+[a-z][a-z0-9]+\s+\S")
-_PROGRAM = re.compile(r"\b([a-z_]+)_perf\b")
+_PROGRAM = re.compile(r"\b([a-z_]+)_perf(?:_mpi)?\b")
 _DECORATION = re.compile(r"#\s+(?:out-of-place|\(B\))")
 _WITHOUT_HASH = re.compile(
     r"\s*(?:Collective test starting|nThread [0-9]|Using devices|Rank +[0-9]+ +(?:Group|Pid)"

@@ -138,17 +138,23 @@ def test_a_table_pasted_without_its_hashes() -> None:
 
 @pytest.mark.parametrize(
     ("program", "labels", "cells"),
-    [("all_gather", "", ""), ("broadcast", "root", "0"), ("reduce", "redop root", "sum 0")],
+    [
+        ("all_gather", "", ""),
+        ("all_gather_perf_mpi", "", ""),
+        ("broadcast", "root", "0"),
+        ("reduce", "redop root", "sum 0"),
+    ],
 )
 def test_headers_of_2019(program: str, labels: str, cells: str) -> None:
     text = (
-        f"$ ./build/{program}_perf -b 8 -e 1K\n" + BEGIN + _devices("n1", "n1")
+        f"$ ./build/{program.removesuffix('_perf_mpi')}_perf"
+        f"{'_mpi' * program.endswith('_mpi')} -b 8 -e 1K\n" + BEGIN + _devices("n1", "n1")
         + f"#   size  count  type  {labels}  time  algbw  busbw  error\n"
         + f"   1024   256  float  {cells}  14.54  0.07  0.12  5e-07\n"
     )  # fmt: skip
     rows = parse(text).frames["nccl_tests"]
     assert rows.select("op", "ranks", "bytes", "busbw").rows() == [
-        (program, 2, 1024, pytest.approx(0.12e9))]  # fmt: skip
+        (program.removesuffix("_perf_mpi"), 2, 1024, pytest.approx(0.12e9))]  # fmt: skip
 
 
 def test_a_sentence_that_is_refused_ends_what_the_one_above_it_said() -> None:
