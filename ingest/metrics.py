@@ -34,6 +34,8 @@ UNSAID = math.nan
 """The factor of a label without a unit: the number needs one behind it, or is kept as it is."""
 
 _LABEL_UNIT = re.compile(r"(.+?)[\s_]*\(([^()]+)\)\s*")
+_POWER = re.compile(r"[0-9]\.[0-9]*[eE]\+?[0-9]+")
+_WHOLE = re.compile(r"([0-9]+)\.0+")
 _PER_SECOND = ("/s", "/sec")
 
 
@@ -152,6 +154,8 @@ def cell(spec: FieldSpec, text: str, scale: float, line: int, at: int) -> Cell:
     """
     if spec.numeric and (grouped := _grouped().fullmatch(text)):
         text = grouped[1].replace(",", "") + (grouped[2] or "")
+    if spec.dtype.is_integer() and (integer := _WHOLE.fullmatch(text)):
+        return Cell(integer[1], line, at, scale)  # a counter that was a float: `99.00`
     if spec.numeric and spec.unit != "B" and (counted := _counted().fullmatch(text)):
         return Cell(counted[1], line, at, scale * COUNTS[counted[2]])  # 512B: bytes elsewhere
     if spec.numeric and (measured := _measured().fullmatch(text)):
@@ -182,7 +186,9 @@ def _says_too_little(spec: FieldSpec, scale: float, value: str) -> bool:
     known = unit(said[2]) if said else None
     if math.isnan(scale):
         return known is None or known.si != spec.unit
-    return spec.kind == "exact" and spec.unit != "B" and _counted().fullmatch(value) is not None
+    if spec.kind != "exact" or spec.unit == "B":
+        return False
+    return bool(_counted().fullmatch(value) or _POWER.fullmatch(value))
 
 
 def _whose(spec: FieldSpec, said: str) -> bool:

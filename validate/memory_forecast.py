@@ -28,7 +28,7 @@ from assay.validate.step_forecast import PLACE
 
 NAME = "memory"
 BASIS = "assay.model.memory.stages"
-STATING = ("runs", "megatron_iteration", "deepspeed_step", "step_rate")
+STATING = ("runs", "megatron_iteration", "deepspeed_step", "step_rate", "step_progress")
 """Frames whose rows say the configuration of a run, and so of the ranks that report below."""
 
 REPORTED = ("memory", "memory_reserved")

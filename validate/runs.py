@@ -22,7 +22,7 @@ from assay.validate.observe import case_of
 from assay.validate.run_memory import FRAMES, Remembered, metrics, remembered
 from assay.validate.run_rates import rates
 
-STEPS = ("megatron_iteration", "deepspeed_step", "step_rate")
+STEPS = ("megatron_iteration", "deepspeed_step", "step_rate", "step_progress")
 """Frames that hold steps; the first that a run has is believed."""
 
 THROUGHPUT = "throughput"

@@ -1,14 +1,16 @@
 """A step line of a time and a rate: `Step Time : 5.20s GPU utilization: 402.1TFLOP/s/GPU`.
 
-In: such lines. Out: one record per line.
+In: such lines, and NeMo's progress bars whose bracket holds `train_step_timing in s=`. Out: one
+record per line, in two frames. A bar is drawn again until the next step has logged.
 """
 
 from __future__ import annotations
 
 from assay.ingest.formats.configuration import Configuration
-from assay.ingest.records import Kind, folding
+from assay.ingest.records import Kind, fold_lines
+from assay.ingest.rows import SUPERSEDED
 from assay.ingest.schema import logged
-from assay.ingest.types import Format
+from assay.ingest.types import Folded, Format, Record, Region
 
 
 class StepRate(Configuration):
@@ -20,14 +22,45 @@ class StepRate(Configuration):
     )
 
 
-KINDS = (Kind("step_line", "HEAD", "step_rate", StepRate),)
+class StepProgress(Configuration):
+    """What the last step logged, as a progress bar shows it."""
+
+    step: int = logged(
+        ["global_step"], kind="exact", ge=0, nullable=True, meaning="steps before it"
+    )
+    step_time: float = logged(
+        {"train_step_timing in s": 1}, unit="s", quantity="step_time", gt=0, nullable=True
+    )
+    lm_loss: float = logged(["reduced train loss", "loss"], nullable=True)
+    consumed_samples: int = logged(["consumed_samples"], kind="exact", ge=0, nullable=True)
+
+
+KINDS = (
+    Kind("step_line", "HEAD", "step_rate", StepRate),
+    Kind("progress_line", "PROGRESS_HEAD", "step_progress", StepProgress),
+)
+
+
+def fold(region: Region) -> Folded:
+    """Every such line; a bar that is drawn again for the same step is superseded by the last."""
+    folded = fold_lines(region, "step_rate", KINDS)
+    last: dict[tuple[str | None, str | None], Record] = {}
+    for record in folded.records:
+        if record.frame != "step_progress" or "step" not in record.cells:
+            continue
+        who = (record.prefix.get("host"), record.prefix.get("rank"))
+        before = last.get(who)
+        if before and before.cells["step"].text == record.cells["step"].text:
+            before.mark = SUPERSEDED
+        last[who] = record
+    return folded
 
 
 FORMAT = Format(
     name="step_rate",
-    heads=("GPU utilization:",),
-    schemas={"step_rate": StepRate},
+    heads=("GPU utilization:", "train_step_timing in s="),
+    schemas={"step_rate": StepRate, "step_progress": StepProgress},
     origin="measured",
-    fold=folding("step_rate", KINDS),
+    fold=fold,
     glued=True,
 )

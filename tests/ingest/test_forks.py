@@ -227,3 +227,26 @@ def test_what_another_rank_says_behind_the_last_timer() -> None:
     assert reading.refused == ()
     found = reading.frames["megatron_timers"].row(0, named=True)
     assert (found["minimum"], found["maximum"]) == (pytest.approx(8.1401), pytest.approx(8.14019))
+
+
+def bar(step: int, seconds: float, *, more: str = "") -> str:
+    return (
+        f"Epoch 0: :   {step}%|#         | {step}/99 [00:20<10:00,{more} v_num=n_6, "
+        f"reduced_train_loss=9.5, global_step={step}.00, train_step_timing in s={seconds}]"
+    )
+
+
+def test_a_progress_bar_that_is_drawn_again_is_one_step() -> None:
+    text = "\r".join([bar(0, 9.5), bar(1, 3.1), bar(1, 3.1), bar(2, 3.2, more=" 4.0s/it,")]) + "\n"
+    reading = parse(text + "Epoch 0:  50%|#####     | 5/10 [00:20<00:20,  4.0s/it, loss=3.1]\n")
+    rows = reading.frames["step_progress"]
+    assert rows.select("step", "step_time", "mark").rows() == [
+        (0, 9.5, None), (1, 3.1, "superseded"), (1, 3.1, None), (2, 3.2, None)]  # fmt: skip
+    assert reading.accounting[0].not_ours == 1
+
+
+def test_a_counter_that_was_rounded_is_unknown() -> None:
+    line = bar(7, 3.5).replace("v_num=n_6", "consumed_samples=1.63e+6, v_num=")
+    found = row(line, "step_progress")
+    assert (found["step"], found["step_time"], found["consumed_samples"]) == (7, 3.5, None)
+    assert others(found) == [("consumed_samples", "1.63e+6"), ("v_num", "")]
