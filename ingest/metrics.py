@@ -24,7 +24,7 @@ AVERAGE = "_average"
 TOTAL = "_total"
 """A column with this ending holds the number that its base counts up to: `step 120/1000`."""
 
-NOTHING = ("None", "null", "N/A", "n/a")
+NOTHING = ("None", "null", "N/A", "n/a", "-", "--", "...", "…")
 """What is printed where there is no value: the column stays empty, the cell is kept as it is."""
 
 COUNTS = SUFFIXES | {"G": 1e9}

@@ -76,6 +76,8 @@ def test_what_no_column_is_sure_of_is_kept_as_printed() -> None:
     assert others(iteration("throughput (flops): 3.11e+15")) == [("throughput (flops)", "3.11e+15")]
     assert others(iteration("iteration time: 1834.5")) == [("iteration time", "1834.5")]
     assert others(iteration("loss: 5.55 | lm loss: 5.51")) == [("loss", "5.55")]
+    assert others(iteration("grad norm: - | loss scale: ...")) == [
+        ("grad norm", "-"), ("loss scale", "...")]  # fmt: skip
     assert others(iteration("ETA Time: 1 day, 2:03:04")) == [("ETA Time", "1 day, 2:03:04")]
     amount = iteration("lm loss: 1.5 | 120.45 TFLOP/s per GPU | grad norm: 2.5")
     assert (others(amount), amount["grad_norm"]) == ([("", "120.45 TFLOP/s per GPU")], 2.5)
