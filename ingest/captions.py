@@ -26,8 +26,6 @@ _PRECISION = re.compile(
     r"(?:mixed[ -])?precision\b",
     re.IGNORECASE,
 )
-
-
 _CAPTION = re.compile(r"\s*(?:\*\*[^*]+\*\*|__[^_]+__|_?Table [0-9]+[.:].*)[\s:]*")
 
 
@@ -37,9 +35,14 @@ def said_above(lines: Sequence[Line]) -> dict[str, Cell]:
     for line in lines:
         found |= _said(line)
     last = next((line for line in reversed(lines) if line.text.strip()), None)
-    if last is not None and _CAPTION.fullmatch(last.text):
+    if last is not None and is_caption(last):
         found |= _cells(last, _title(last.text))
     return found
+
+
+def is_caption(line: Line) -> bool:
+    """Whether a line right above a table is its caption: in bold, or numbered."""
+    return _CAPTION.fullmatch(line.text) is not None
 
 
 def _title(text: str) -> dict[str, str | None]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
+from assay.ingest import adapters
 from assay.ingest.captions import said_above
 from assay.ingest.columns import Column, header
 from assay.ingest.parse import Token, parse_line
@@ -44,14 +45,14 @@ def fold(schema: Schema) -> Callable[[Region], Folded]:
 def _fold(region: Region, schema: Schema) -> Folded:
     folded = Folded()
     lines = region.lines
-    heading, above = "", list[Line]()
+    heading, above, titles = "", list[Line](), list[Line]()
     at = 1
     while at < len(lines):
         if not _begins_table(lines[at - 1], lines[at]):
             if said := _heading(lines[at - 1].text):
                 heading = said
             if said and said.lstrip().startswith("#"):
-                above = []
+                above, titles = [], adapters.nested(titles, lines[at - 1])
             else:
                 above.append(lines[at - 1])
             at += 1
@@ -69,7 +70,8 @@ def _fold(region: Region, schema: Schema) -> Folded:
         if len(columns) == width and of_runs(columns, heading):
             head = lines[at - 1 : at - 1 + heads]
             rows = lines[at - 1 + heads : body]
-            _table(region, head, rows, columns, said_above(above), folded)
+            said_here = said_above(above) | adapters.above(titles, above)
+            _table(region, head, rows, columns, said_here, folded)
         at = body + 1
     return folded
 
@@ -177,9 +179,12 @@ def _table(
 
 
 def _silent(record: Record, name: str) -> bool:
-    """Whether a row says nothing of a field, nor of how many nodes where GPUs are counted."""
+    """Whether a row says nothing of a field, nor of what settles it: nodes where GPUs are counted,
+    all weights where adapters are trained."""
     held = record.cells.get(name)
     if name == "gpus" and "nodes" in record.cells:
+        return False
+    if name == adapters.FIELD and adapters.trains_all(record):
         return False
     return held is None or held.state == "missing"
 
@@ -206,4 +211,5 @@ def _record(
         elif text.strip():
             text_cell(record, column.spec, text, at)
     outcome_and_date(record)
+    adapters.mark(record)
     return record

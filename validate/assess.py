@@ -45,7 +45,8 @@ class Understood:
 
     def asked(self, stack: Stack | None = None) -> Asked:
         """The question to models; `stack` replaces the packaged calibrated kernels."""
-        return Asked(self.cases, self.observations, self.counted, self.machine, stack)
+        cases = self.cases.trained_whole()
+        return Asked(cases, self.observations, self.counted, self.machine, stack)
 
 
 @dataclass(frozen=True)

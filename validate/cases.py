@@ -48,6 +48,11 @@ class Cases:
             self.memo[name] = make(self)
         return self.memo[name]
 
+    def trained_whole(self) -> Cases:
+        """The cases without runs that train adapters alone: models count every weight's work."""
+        part = pl.col("trained_part")
+        return replace(self, configuration=self.configuration.filter(part.is_null()))
+
     def with_values(self, configuration: pl.DataFrame, origins: pl.DataFrame) -> Cases:
         """The same cases with values filled in later, and what they rest on."""
         known = self.origins.join(origins, on=["case", "name"], how="anti", maintain_order="left")
@@ -100,7 +105,7 @@ _GEMM = GEMM_CASE | {
 
 
 def _empty() -> pl.DataFrame:
-    place = dict.fromkeys(PLACE, pl.String()) | {"line": pl.UInt32()}
+    place = dict.fromkeys((*PLACE, "trained_part"), pl.String()) | {"line": pl.UInt32()}
     return pl.DataFrame(schema=place | {name: _TYPES[name] for name in CONFIGURED})
 
 
@@ -111,8 +116,10 @@ def _wide(name: str, frame: pl.DataFrame) -> pl.DataFrame:
     start = pl.coalesce(begins.forward_fill().over("source"), pl.col("line").first().over("source"))
     block = pl.format("{}#{}", "source", start)
     group = block if name == "markdown_table" else pl.col("source")
+    part = pl.col("trained_part") if "trained_part" in frame.columns else pl.lit(None, pl.String)
     return frame.select(
         case=case_of(), source="source", line="line", frame=pl.lit(name), group=group,
+        trained_part=part,
         **{column: pl.col(column).cast(_TYPES[column]) for column in CONFIGURED},
     )  # fmt: skip
 

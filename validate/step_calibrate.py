@@ -27,8 +27,9 @@ def calibrate(paths: Iterable[str | Path], machine: str | None = None) -> Stack:
     """
     names = [str(path) for path in paths]
     report = assess(names, machine=machine, models=["constant_mfu"])
-    known = runs_of(report.cases.configuration)
-    asked = Asked(report.cases, report.observations, report.counted)
+    cases = report.cases.trained_whole()
+    known = runs_of(cases.configuration)
+    asked = Asked(cases, report.observations, report.counted)
     frame = timed(known, asked)
     measured = frame["seconds"].is_not_null().to_numpy()
     if machine is not None:
@@ -53,7 +54,7 @@ def calibrate(paths: Iterable[str | Path], machine: str | None = None) -> Stack:
         high=fixed | found.high,
         weak=(*found.weak, *fixed),
         machine=machines[0],
-        dtype=str(report.cases.configuration["dtype"].drop_nulls().first() or ""),
+        dtype=str(cases.configuration["dtype"].drop_nulls().first() or ""),
         origin=", ".join(Path(name).name for name in names),
         rows=found.rows,
         groups=found.groups,

@@ -80,6 +80,7 @@ class MarkdownTable(Configuration):
         ["HFU", "hardware FLOPs utilisation", "hardware FLOPs utilization"],
         unit="1", quantity="hfu", ge=0, nullable=True, meaning="hardware FLOPs utilisation",
     )  # fmt: skip
+    trained_part: str = named(meaning="what is trained where not all weights are: LoRA")
     date: str = named(meaning="date in the notes, as printed")
     outcome: str = named(meaning="what happened instead of a measurement: OOM, fail, may hang")
     notes: str = named(["Notes", "note", "comment", "comments", "remarks"])

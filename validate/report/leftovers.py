@@ -51,8 +51,9 @@ def _reasons(report: Report, rest: pl.DataFrame) -> pl.Series:
     known = pl.DataFrame(models, schema=["scope", "quantity"], orient="row").unique()
     ranks = memory_forecast.lacking(report.cases)
     of_ranks = pl.DataFrame({"case": [*ranks], "of_rank": [*ranks.values()]}, _OF_RANK)
+    parts = report.cases.configuration.select("case", "trained_part")
     numbers = rest.select("case", "scope", "quantity")
-    for more in (known.with_columns(known=True), _said_otherwise(report), of_ranks):
+    for more in (known.with_columns(known=True), _said_otherwise(report), of_ranks, parts):
         on = [name for name in ("case", "scope", "quantity") if name in more.columns]
         numbers = numbers.join(more, on=on, how="left", maintain_order="left")
     quantity = pl.col("quantity")
@@ -61,6 +62,8 @@ def _reasons(report: Report, rest: pl.DataFrame) -> pl.Series:
         .then(pl.lit("says what another number of the row says, which is scored"))
         .when(pl.col("known").is_null())
         .then(pl.lit("no model predicts it"))
+        .when(pl.col("trained_part").is_not_null())
+        .then(pl.format("the models train all weights, the run {}", "trained_part"))
         .when(quantity.is_in(memory_forecast.QUANTITIES) & pl.col("of_rank").is_not_null())
         .then("of_rank")
         .otherwise(_lacking(report, numbers))
