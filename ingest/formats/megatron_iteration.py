@@ -148,6 +148,14 @@ class MegatronIteration(Configuration):
         ],
         unit="1", ge=0, nullable=True,
     )  # fmt: skip
+    max_allocated: float = logged(
+        {"max memory allocated": 1}, unit="B", ge=0, nullable=True,
+        meaning="peak of what tensors held, on the rank that prints",
+    )  # fmt: skip
+    max_reserved: float = logged(
+        {"max memory reserved": 1, "memory (GiB)": 2.0**30}, unit="B", ge=0, nullable=True,
+        meaning="peak of what the allocator took from the device",
+    )  # fmt: skip
     energy_per_gpu: float = logged(
         ["energy per GPU (J/iter/GPU)"], unit="J", ge=0, nullable=True, meaning="of one iteration"
     )

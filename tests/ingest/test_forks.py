@@ -55,6 +55,12 @@ def others(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("tokens/s/GPU inst/harmonic mean: 25032.8/22288.1",
          {"tokens_per_gpu_per_s": 25032.8, "tokens_per_gpu_per_s_average": 22288.1}),
         ("tokens_per_gpu_per_second: 4096.25 /s", {"tokens_per_gpu_per_s": 4096.25}),
+        # NeMo 2 prints bytes, ms-swift what the allocator reserved
+        ("max_memory_reserved: 140129599488 | max_memory_allocated: 107693703168 | "
+         "TFLOPS_per_GPU: 1.831e+03",
+         {"max_reserved": 140129599488, "max_allocated": 107693703168,
+          "model_flops_rate": 1831e12}),
+        ("memory(GiB): 55.25 | elapsed time: 1h 2m 3s", {"max_reserved": 55.25 * 2**30}),
         ("tokens per second: 12k", {"tokens_per_s": 12000}),
         ("Tokens per second per GPU (Tok/s/GPU): 2645.8", {"tokens_per_gpu_per_s": 2645.8}),
         ("iteration time (us): 5000 | tokens per second (tok/s/GPU): 51.5",
