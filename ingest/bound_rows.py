@@ -39,12 +39,16 @@ def bind_rows(rows: Sequence[Rows], context: Context, schema: Schema) -> list[Bo
     if len(runs) > MOST_RUNS + len(rows):
         raise UnlikeError
     found = []
+    known: dict[frozenset[tuple[str, Cell]], dict[str, pl.Series]] = {}
     for run in sorted(runs, key=lambda run: run.first):
         said = dict(binder.nearest(run.first))
         own = {name: Cell("", run.first) for name in run.rows.layout.fields}
         bound = binder.bound(run.first, own)
         binder.use(bound.values())
-        values = _values(bound, schema)
+        alike = frozenset(bound.items())  # runs end with blocks, what is bound does not
+        if alike not in known:
+            known[alike] = _values(bound, schema)
+        values = known[alike]
         found.append(BoundRows(run.rows, run.begin, run.height, run.first, bound, values, said))
     return found
 
@@ -79,8 +83,9 @@ def _values(bound: Mapping[str, Cell], schema: Schema) -> dict[str, pl.Series]:
 
 
 def bound_provenance(source: str, name: str, run: BoundRows, schema: Schema) -> pl.DataFrame:
-    """Where the bound values of every row come from."""
+    """Where the bound values of every row come from, by line and field."""
     of_one = provenance(name, [(source, Record(0, dict(run.bound)))], schema).drop("line")
+    of_one = of_one.sort("field", maintain_order=True)
     lines = run.rows.lines.slice(run.begin, run.height).to_frame()
     return lines.join(of_one, how="cross").select(list(PROVENANCE))
 

@@ -61,17 +61,14 @@ def merge(readings: Sequence[Reading]) -> Reading:
     """
     names = sorted({name for reading in readings for name in reading.frames})
     frames = {
-        name: pl.concat(
-            [r.frames[name] for r in readings if name in r.frames], how="diagonal"
-        ).sort("source", "line", maintain_order=True)
+        name: _sorted([r.frames[name] for r in readings if name in r.frames], "source", "line")
         for name in names
     }
-    empty = pl.DataFrame(schema=PROVENANCE)
-    provenance = pl.concat([empty, *(r.provenance for r in readings)])
+    parts = [r.provenance for r in readings] or [pl.DataFrame(schema=PROVENANCE)]
     overridden = (each for r in readings for each in r.overridden)
     return Reading(
         frames=frames,
-        provenance=provenance.sort("source", maintain_order=True),
+        provenance=_sorted(parts, "source"),
         refused=_by_source(d for r in readings for d in r.refused),
         remarks=_by_source(d for r in readings for d in r.remarks),
         accounting=tuple(
@@ -82,6 +79,13 @@ def merge(readings: Sequence[Reading]) -> Reading:
         formats=tuple({fmt.name: fmt for r in readings for fmt in r.formats}.values()),
         streams={name: stream for r in readings for name, stream in r.streams.items()},
     )
+
+
+def _sorted(parts: Sequence[pl.DataFrame], *by: str) -> pl.DataFrame:
+    """Frames of several readings as one, in order; that of one reading is in order."""
+    if len(parts) == 1:
+        return parts[0]
+    return pl.concat(parts, how="diagonal").sort(by, maintain_order=True)
 
 
 def _by_source(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -79,7 +79,9 @@ def finished(carved: Carved, formats: Sequence[Format]) -> Reading:
     origin = pl.concat(origins).filter(lost).sort(by)
     streams |= _origins(source, folds, rows, origin)
     if not found.spooled:
-        whole = {name: stream.whole().filter(lost) for name, stream in streams.items()}
+        whole = {name: stream.whole() for name, stream in streams.items()}
+        if ledger.refused:
+            whole = {name: frame.filter(lost) for name, frame in whole.items()}
         origin, streams = whole.pop("provenance", origin), {}
         frames = {name: (frames | whole)[name] for name in _order(folds) if name in frames | whole}
     return Reading(

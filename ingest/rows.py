@@ -177,8 +177,7 @@ class Stream:
 
     def whole(self) -> pl.DataFrame:
         """All rows at once."""
-        parts = [self.others, *(self.frame_of(run) for run in self.runs)]
-        return widened(self._sorted(parts), self.types)
+        return widened(pl.concat(self.frames(), how="diagonal"), self.types)
 
     def _others(self, above: int, below: int) -> pl.DataFrame:
         return self.others.filter(pl.col("line").is_between(above + 1, below))
