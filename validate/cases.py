@@ -55,6 +55,8 @@ class Cases:
 
     def with_values(self, configuration: pl.DataFrame, origins: pl.DataFrame) -> Cases:
         """The same cases with values filled in later, and what they rest on."""
+        if origins.is_empty():
+            return replace(self, configuration=configuration)
         known = self.origins.join(origins, on=["case", "name"], how="anti", maintain_order="left")
         joined = pl.concat([known, origins.select(*ORIGINS)])
         return replace(self, configuration=configuration, origins=joined.sort("case", "name"))
@@ -94,7 +96,7 @@ def cases(reading: Reading, frames: Mapping[str, About], *, machine: str | None 
         and {"m", "n", "k", "gpu", "dtype"} <= set(frame.columns)
     ]
     gemm = pl.concat([pl.DataFrame(schema=_GEMM), *products])
-    bare = Cases(wide, gemm, origins, reading, unresolved)
+    bare = Cases(wide, gemm, origins.sort("case", "name"), reading, unresolved)
     return bare.with_values(wide, found)
 
 
