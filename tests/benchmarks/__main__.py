@@ -86,7 +86,7 @@ def logs(size: int, rounds: int) -> list[dict[str, object]]:
             loops.append(child("loop", path, fresh("loop.parquet"))[0])
             same(BUILD / "out" / "ingest", BUILD / "out" / "loop.parquet")
         seconds[kind] = ours
-        if kind != "prefixed":
+        if kind not in ("prefixed", "configured"):
             ratios = [loop / own for loop, own in zip(loops, ours, strict=True)]
             found.append(entry(kind, ratios, "×"))
         found.append(entry(f"{kind}_mb_s", [mega / s for s in ours], "MB/s"))
@@ -135,6 +135,13 @@ def many(count: int) -> list[dict[str, object]]:
     ]
 
 
+def report(size: int) -> list[dict[str, object]]:
+    """A report on a long log of a known job: every line predicted, scored and checked."""
+    seconds, peak = whole([ASSAY, "report", inputs.log(BUILD, "configured", size),
+                           "--machine", "A100-80g"])  # fmt: skip
+    return [entry("report_s", [seconds], "s"), entry("report_mb", [peak], "MB")]
+
+
 def startup(rounds: int) -> list[dict[str, object]]:
     """The whole process on a log of a hundred lines, to importing polars and pandera."""
     text = inputs.log(BUILD, "noise95", 10**5).read_text(encoding="utf-8")
@@ -159,20 +166,21 @@ def main() -> None:
     asked.add_argument("--size", type=float, default=400, help="of the logs for ratios, MB")
     asked.add_argument("--rounds", type=int, default=3)
     asked.add_argument("--dumps", type=int, default=2000)
-    asked.add_argument("--only", nargs="*", help="logs, startup, dumps, rss_1gb, rss_4gb")
+    asked.add_argument("--only", nargs="*", help="logs, startup, dumps, report, rss_1gb, rss_4gb")
     asked.add_argument("--page", action="store_true", help="write docs/performance.md")
     told = asked.parse_args()
     todo: dict[str, Callable[[], list[dict[str, object]]]] = {
         "logs": lambda: logs(int(told.size * MEGA), told.rounds),
         "startup": lambda: startup(told.rounds),
         "dumps": lambda: many(told.dumps),
+        "report": lambda: report(40 * MEGA),
         "rss_1gb": lambda: memory("rss_1gb", GIGA),
         "rss_4gb": lambda: memory("rss_4gb", 4 * GIGA),
     }
     written = ROOT / "build" / "bench.json"
     known = json.loads(written.read_text(encoding="utf-8")) if written.is_file() else []
     figures = {each["name"]: each for each in known}
-    for name in told.only or ["logs", "startup", "dumps", "rss_1gb"]:
+    for name in told.only or ["logs", "startup", "dumps", "report", "rss_1gb"]:
         for each in todo[name]():
             figures[str(each["name"])] = each
             print(f"{each['name']:28} {each['value']:12.3f} {each['unit']}", flush=True)

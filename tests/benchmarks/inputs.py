@@ -1,8 +1,10 @@
 """Inputs of the benchmarks, drawn with a seed: the same bytes on every machine.
 
 In: a folder, a size, a kind. Out: the file. `dense` has iteration lines only, `prefixed` the same
-lines behind a launcher's prefix; `noise95` and `noise998` have so many of hundred, of thousand,
-lines of what training jobs print besides. Dumps of an estimator come with their configurations.
+lines behind a launcher's prefix, `configured` behind the dump of arguments that real logs begin
+with, which binds a score of values to each; `noise95` and `noise998` have so many of hundred, of
+thousand, lines of what training jobs print besides. Dumps of an estimator come with their
+configurations.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from pathlib import Path
 from tests.conftest import FIXTURES
 
 SEED = 20260401
-KINDS = {"dense": 1.0, "prefixed": 1.0, "noise95": 0.05, "noise998": 0.002}
+KINDS = {"dense": 1.0, "prefixed": 1.0, "configured": 1.0, "noise95": 0.05, "noise998": 0.002}
 """Kind of log → share of iteration lines."""
 _LINES = 20_000  # drawn and written at a time
 
@@ -26,6 +28,16 @@ ITERATION = (
     "num zeros: {zeros:.1f} | number of skipped iterations: {skipped:3} | "
     "number of nan iterations:   0 | samples per second: {speed:.3f} | TFLOPs: {flops:.2f} |\n"
 )
+
+ARGUMENTS = {
+    "world_size": 320, "data_parallel_size": 4, "tensor_model_parallel_size": 8,
+    "pipeline_model_parallel_size": 10, "num_layers": 80, "hidden_size": 14400,
+    "num_attention_heads": 80, "ffn_hidden_size": 57600, "seq_length": 2048,
+    "padded_vocab_size": 50432, "micro_batch_size": 2, "global_batch_size": 2048,
+    "params_dtype": "torch.bfloat16", "bf16": True, "fp16": False, "lr": 6e-05,
+    "checkpoint_activations": True, "use_distributed_optimizer": False,
+}  # fmt: skip
+"""Of the job that prints these lines, about: what a dump in front of them says."""
 
 WORDS = (
     "worker", "checkpoint", "shard", "layer", "tensor", "buffer", "stream", "bucket", "socket",
@@ -69,6 +81,10 @@ def _blocks(kind: str) -> Iterator[str]:
     # a pool of lines is drawn once and mixed anew for each block: a gigabyte is drawn in seconds
     pool = [_noise(draw, line) for line in draw.choices(lines, weights, k=_LINES)]
     number = 0
+    if kind == "configured":
+        said = "".join(f"  {name} {'.' * (48 - len(name))} {value}\n" for name, value in
+                       ARGUMENTS.items())  # fmt: skip
+        yield f"{'-' * 24} arguments {'-' * 24}\n{said}{'-' * 20} end of arguments {'-' * 20}\n"
     while True:
         count = round(KINDS[kind] * _LINES)
         records = [_iteration(draw, kind, number + at) for at in range(1, count + 1)]

@@ -41,6 +41,7 @@ LIMITS = (
 _KINDS = {
     "dense": "iteration lines only",
     "prefixed": "the same behind `[default7]:`",
+    "configured": "the same, the job's arguments in front",
     "noise95": "95 % other lines",
     "noise998": "99.8 % other lines",
 }
@@ -119,6 +120,8 @@ def _others(figures: Mapping[str, Figure]) -> list[str]:
         "rss_4gb_seconds": "of 4 GB, s",
         "dumps_files_per_s": "files per second of the dumps and configurations, report included",
         "dumps_ingest_files_per_s": "the same by `assay ingest`",
+        "report_s": "`assay report` of 40 MB of iteration lines behind their job's arguments, s",
+        "report_mb": "its peak memory, MB",
         "startup_report": "`assay report` of 100 lines, × importing polars and pandera",
         "startup_import_s": "importing polars and pandera, s",
     }  # fmt: skip
