@@ -7,15 +7,12 @@ the column expects. The grammar is `table_cell.lark`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
-from statistics import median
 
 import polars as pl
 from assay.ingest.columns import Column, generic, plain, rate, unlinked
 from assay.ingest.parse import Token, Tree, parse_line, terminal
 from assay.ingest.schema import FieldSpec, normalise
-from assay.ingest.table_labels import of_one_device
 from assay.ingest.titles import device_named
 from assay.ingest.types import Cell, Code, Diagnostic, Record, Span
 from assay.ingest.units import SUFFIXES, unit
@@ -41,12 +38,6 @@ MOST_SEQUENCES = 2.0**18
 _DEVICES = re.compile(
     r"([0-9][0-9,]*) ?[x×*]? ?((?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3})\b.*)"
 )
-
-MOST_RATE = 6e15
-"""More flop/s than any device has as its dense peak in a format that models train in."""
-
-IMPOSSIBLE = 1e6
-"""A rate of a GPU in TFLOP/s that none has: such a column is printed in FLOP/s."""
 
 
 @lru_cache(maxsize=4096)
@@ -92,7 +83,7 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
         known = isinstance(token, Token) and token.type in ("UNKNOWN", "SEVERAL")
         if known or unit(str(token)):
             return Cell(text, at.line, at.column, state="unknown")
-        return _not_a_number(spec, text, at)
+        return _unread(spec, text, at)
     scaled = _scale(child, column)
     if scaled is None:
         return _unread(spec, text, at)
@@ -139,12 +130,13 @@ def numeric_cell(record: Record, spec: FieldSpec, cell: Cell, text: str) -> None
         if cell.scale >= MANY:
             record.cells.setdefault("global_batch_tokens", cell)
             return
-        if _amount(cell) > MOST_SEQUENCES:
+        if amount(cell) > MOST_SEQUENCES:
             cell = cell._replace(state="unknown")
     record.cells[spec.name] = cell
 
 
-def _amount(cell: Cell) -> float:
+def amount(cell: Cell) -> float:
+    """What a cell says in the unit of its field, 0 where that is no number."""
     try:
         return float(cell.text) * cell.scale
     except ValueError:
@@ -153,7 +145,8 @@ def _amount(cell: Cell) -> float:
 
 def _unread(spec: FieldSpec, text: str, at: Span) -> Cell | Diagnostic:
     """A cell that is no number: a configuration in words (`4+GA2`) is unknown, the row stands."""
-    if spec.configuration and text[:1].isdigit() and not _numeral(text):
+    words = text[:1].isdigit() or spec.name == "model_size"  # `Large`, `G/14`
+    if spec.configuration and words and not _numeral(text):
         return Cell(text, at.line, at.column, state="unknown")
     return _not_a_number(spec, text, at)
 
@@ -220,77 +213,3 @@ def outcome_and_date(record: Record) -> None:
         if child.data not in record.cells:
             text = str(child.children[0]).strip()
             record.cells[child.data] = Cell(text, notes.line, notes.column)
-
-
-def rates(records: Sequence[Record], columns: Sequence[Column]) -> None:
-    """A column headed TFLOPs whose numbers no GPU reaches is in FLOP/s, or the whole job's."""
-    for column in columns:
-        spec = column.spec
-        if spec is None or spec.unit != "flop/s" or column.scale != 1e12:
-            continue
-        held = [(r, r.cells[spec.name]) for r in records if spec.name in r.cells]
-        bare = [(r, c) for r, c in held if c.state == "value" and c.scale == 1e12]
-        if bare and all(_amount(c) >= IMPOSSIBLE * 1e12 for _, c in bare):
-            law = "no GPU reaches so many TFLOP/s: printed in FLOP/s"
-            for record, cell in bare:
-                record.cells[spec.name] = cell._replace(scale=1.0, law=law)
-        elif not of_one_device(column.label) and any(_of_all(r, c) for r, c in bare):
-            for record, cell in bare:
-                record.cells[spec.name] = cell._replace(state="unknown")
-
-
-def _of_all(record: Record, cell: Cell) -> bool:
-    """Whether a rate is of more than one device: beyond any peak, or by its utilisation."""
-    shares = [record.cells[name] for name in ("mfu", "hfu") if name in record.cells]
-    share = [_amount(each) for each in shares if each.state == "value"]
-    return _amount(cell) > MOST_RATE * min([1.0, *(each for each in share if each > 0)])
-
-
-PLAUSIBLE = 0.05
-"""The least median of a column of fractions beside which one number above 1 is a wrong cell."""
-
-SEVERAL = 4
-"""Numbers of a column before most of them say what it is in."""
-
-
-def percentages(records: Sequence[Record], columns: Sequence[Column]) -> None:
-    """A column of utilisations above 1 is of percentages, all of it, and is marked so.
-
-    One number above 1 in a column of fractions is that cell's own fault.
-    """
-    for column in columns:
-        spec = column.spec
-        if spec is None or spec.unit != "1" or column.scale != 1.0:
-            continue
-        cells = [r.cells[spec.name] for r in records if spec.name in r.cells]
-        bare = [c for c in cells if c.state == "value" and c.scale == 1.0]
-        if not _in_percent([float(c.text.replace(",", "")) for c in bare]):
-            continue
-        for record in records:
-            cell = record.cells.get(spec.name)
-            if cell and cell.state == "value" and cell.scale == 1.0:
-                law = "a utilisation above 1 is printed in percent"
-                record.cells[spec.name] = cell._replace(scale=0.01, law=law)
-
-
-def _in_percent(values: list[float]) -> bool:
-    above = sum(value > 1.0 for value in values)
-    if above == 0:
-        return False
-    few = len(values) >= SEVERAL and above <= max(1, len(values) // 10)
-    return not (few and median(values) >= PLAUSIBLE)
-
-
-def whole_numbers(records: Sequence[Record], columns: Sequence[Column]) -> None:
-    """A measured column of whole numbers may be rounded or cut: its cells say which by no digit."""
-    for column in columns:
-        spec = column.spec
-        if spec is None or spec.quantity is None or spec.kind != "decimal":
-            continue
-        cells = [(r, r.cells[spec.name]) for r in records if spec.name in r.cells]
-        held = [(r, cell) for r, cell in cells if cell.state == "value" and cell.kind is None]
-        if not all(cell.text.isdigit() for _, cell in held):
-            continue
-        for record, cell in held:
-            law = cell.law or "whole numbers: rounded or cut"
-            record.cells[spec.name] = cell._replace(kind="nominal", law=law)

@@ -33,6 +33,12 @@ FOREIGN = SERVING | {
 }  # fmt: skip
 """Words of columns that stand beside numbers of servers, kernels and devices."""
 
+ELSEWHERE = {
+    "component", "components", "breakdown", "atoms", "particles", "bodies", "mesh", "hz", "fps",
+    "latent", "latents", "ttft", "tpot", "itl", "prefill", "decode", "qps", "rps",
+}  # fmt: skip
+"""Words of columns beside which a time of a step is one of its parts, or of no training."""
+
 _ELSEWHERE = re.compile(
     r"\b(?:inference|serving|decod(?:e|ing)|prefill|generation|latency|kernels?|gemms?|matmuls?"
     r"|micro-?benchmarks?|spec(?:s|ification)?s?|hardware)\b",
@@ -50,7 +56,7 @@ def of_runs(columns: Sequence[Column], heading: str) -> bool:
     if {"m", "n", "k"} <= {normalise(column.label) for column in columns}:
         return False  # products of matrices
     if held & (ALONE - {"tokens_per_gpu_per_s"}):
-        return True
+        return bool(held & (ALONE | RATES) - {"step_time"}) or not words & ELSEWHERE
     if "tokens_per_gpu_per_s" in held:
         return not words & SERVING or bool(words & {"train", "training"})
     if not held and not any(generic(column) for column in columns):

@@ -13,17 +13,15 @@ from functools import lru_cache
 
 from assay.ingest import adapters
 from assay.ingest.captions import said_above
+from assay.ingest.column_cells import percentages, rates, whole_numbers
 from assay.ingest.columns import Column, header
 from assay.ingest.parse import Token, parse_line
 from assay.ingest.table_cells import (
     numeric_cell,
     other,
     outcome_and_date,
-    percentages,
     quantity,
-    rates,
     text_cell,
-    whole_numbers,
 )
 from assay.ingest.table_kind import measured, name_rows, of_runs
 from assay.ingest.types import Cell, Code, Diagnostic, Folded, Line, Record, Region, Schema, Span

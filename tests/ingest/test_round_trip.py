@@ -110,6 +110,10 @@ def test_tables(document: tuple[str, list[tuple[int, dict[str, tuple[float, floa
         for field, (value, scale) in said.items():
             if field in SHAPES.values():
                 assert row[field] == value
+            elif row[field] is None:  # grows with the devices: not of one of them
+                assert field == "model_flops_rate"
+                assert "gpus" in said
+                assert len(rows) >= 3
             else:
                 assert inside(row, field, value, scale), (field, value, row[field])
 

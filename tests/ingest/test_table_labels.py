@@ -175,6 +175,8 @@ def test_of_two_statistics_the_median_is_taken_and_the_mean_kept() -> None:
         "| Table | Positions | Peak memory (GB) |\n|-|-|-|\n| KQvK | 173 M | 0.38 |\n",
         "| cell | step time | tok/s |\n|-|-|-|\n| c1 | -2 / +3% | +3 |\n| c2 | -1 / +3% | +3 |\n",
         "| Framework | it/s | Samples/sec |\n|-|-|-|\n| a | 1.8-1.9 | 460-486 |\n",
+        "| Component | Time/step | % of total |\n|-|-|-|\n| decoder | ~60ms | 24% |\n",
+        "| System | Atoms | Time/step | Peak memory |\n|-|-|-|-|\n| a | 77 | 45 min | 2 GB |\n",
     ],
 )
 def test_a_table_of_another_trade_is_left_alone(text: str) -> None:
@@ -229,6 +231,34 @@ def test_a_system_may_name_its_device() -> None:
 def test_a_rate_that_no_device_has_is_of_all(header: str, row: str, rate: float | None) -> None:
     table = read(f"{header}\n|-|-|\n{row}\n").frames["markdown_table"]
     assert table["model_flops_rate"].to_list() == [rate]
+
+
+@pytest.mark.parametrize(
+    ("label", "rates", "held"),
+    [
+        ("TFLOPs/sec", (700, 2500, 4600), None),  # of all, and less of each the more there are
+        ("TFLOPs/GPU", (700, 2500, 4600), 700e12),
+        ("TFLOPs/sec", (140, 138, 129), 140e12),
+    ],
+)
+def test_a_rate_that_grows_with_its_devices_is_of_all(
+    label: str, rates: tuple[int, ...], held: float | None
+) -> None:
+    rows = [f"| 7B | {gpus} | {rate} |" for gpus, rate in zip((8, 32, 64), rates, strict=True)]
+    table = "\n".join([f"| Model | GPUs | {label} |", "|-|-|-|", *rows, ""])
+    assert read(table).frames["markdown_table"]["model_flops_rate"][0] == held
+
+
+def test_a_larger_model_on_more_devices_may_be_faster_on_each() -> None:
+    rows = "| 125M | 8 | 60 |\n| 1.3B | 16 | 110 |\n| 30B | 32 | 200 |\n"
+    frame = read(f"| Size | GPUs | TFLOPs |\n|-|-|-|\n{rows}").frames["markdown_table"]
+    assert frame["model_flops_rate"].to_list() == [60e12, 110e12, 200e12]
+
+
+def test_a_size_in_words_costs_its_cell() -> None:
+    table = "| Size | GPUs | TFLOPs |\n|-|-|-|\n| G/14 | 8 | 60 |\n| Large | 8 | 61 |\n"
+    rows = read(table).frames["markdown_table"].select("model_size", "model_flops_rate").rows()
+    assert rows == [(None, 60e12), (None, 61e12)]
 
 
 @pytest.mark.parametrize(
