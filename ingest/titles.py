@@ -11,7 +11,7 @@ import re
 # A title is about everything below it: `## Pre-training on DGX-H100 (BF16)`. A device whose name
 # leaves its memory open (A100, V100) is not taken from a title.
 _TITLE_DEVICE = re.compile(
-    r"(?:(?<![A-Za-z0-9])|(?<=[0-9]x))(?:GB[23]00|H20|B[123]00|MI[0-9]{3}[AX]?|L40S?|A40"
+    r"(?:(?<![A-Za-z0-9])|(?<=[0-9]x))(?:GB[23]00|GH200|H20|B[123]00|MI[0-9]{3}[AX]?|L40S?|A40"
     r"|A800|H[128]00(?:(?:[ _-]?[0-9]{2,3} ?GB)?[ _-]?(?:PCI-?[Ee]|PCIE|NVL)(?![A-Za-z0-9]))?"
     r"|[AV]100[ _-]?(?:(?:SXM[0-9]?|PCI-?[Ee]|PCIE)[ _-]?)?[0-9]{2} ?GB"
     r"(?:[ _-]?(?:PCI-?[Ee]|PCIE)(?![A-Za-z0-9]))?)(?![A-Za-z0-9])"

@@ -28,6 +28,7 @@ NEAREST = {
     "blackwell": ("blackwell", "hopper", "ampere"),
     "cdna2": ("ampere", "hopper", "blackwell"),
     "cdna3": ("hopper", "ampere", "blackwell"),
+    "cdna4": ("blackwell", "hopper", "ampere"),
 }
 """Generations in the order in which a machine asks them for measurements."""
 

@@ -24,7 +24,7 @@ ASSUMED = (
 )
 """What is assumed where a row says nothing, in the order it is applied."""
 
-MODERN = ("hopper", "blackwell", "cdna3")
+MODERN = ("hopper", "blackwell", "cdna3", "cdna4")
 
 FROM_SHAPE = {
     "hidden": lambda shape: shape.hidden,

@@ -62,6 +62,11 @@ def test_peaks_are_dense() -> None:
         ("Tesla V100-SXM2-32GB", "V100-32g"),
         ("GB200 NVL72", "GB200"),
         ("AMD Instinct MI300X", "MI300X"),
+        ("AMD Instinct MI355X OAM", "MI355X"),
+        ("NVIDIA H20", "H20"),
+        ("NVIDIA H20-3e", "H20-3e"),
+        ("8xH200", "H200"),
+        ("NVIDIA GH200 480GB", "GH200"),
     ],
 )
 def test_spellings(text: str, name: str) -> None:

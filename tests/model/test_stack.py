@@ -92,6 +92,8 @@ def test_packaged_stacks_are_whole() -> None:
         ("H800", "gemm", "H100"),
         ("H100", "attention", "H100"),
         ("MI300X", "gemm", "H200"),
+        ("MI355X", "gemm", "B200"),
+        ("H20", "gemm", "H100"),
         ("L40S", "gemm", "A100-80g"),
     ],
 )
