@@ -41,7 +41,7 @@ LIMITS = (
 _KINDS = {
     "dense": "iteration lines only",
     "prefixed": "the same behind `[default7]:`",
-    "configured": "the same, the job's arguments in front",
+    "configured": "iteration lines behind their job's arguments",
     "noise95": "95 % other lines",
     "noise998": "99.8 % other lines",
 }
