@@ -71,7 +71,7 @@ def _foreign(first: Line, line: Line) -> bool:
 
 
 def begins_record(text: str) -> bool:
-    """Whether a training line begins here."""
+    """Whether a training line begins here, be it with a metric in front of its head."""
     return _begins()[0].match(text) is not None
 
 
@@ -83,7 +83,8 @@ def begins_any(text: str) -> bool:
 @cache
 def _begins() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """How a training line begins, and how any record of a job begins."""
-    return re.compile(terminal("HEAD", "megatron_iteration")), re.compile(terminal("SEAM"))
+    head = terminal("HEAD", "megatron_iteration")
+    return re.compile(rf"(?:[^|]*[:=][^|]*\|\s*)?{head}"), re.compile(terminal("SEAM"))
 
 
 def continues(text: str, more: str, schema: Schema, *, even: bool = False) -> bool:

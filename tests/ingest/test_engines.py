@@ -184,6 +184,16 @@ def test_zero_and_the_edges_of_doubles_are_numbers(text: str) -> None:
     )
 
 
+def test_a_line_with_a_metric_in_front_goes_on_with_no_record() -> None:
+    lines = [
+        f"samples/sec: 7.{at} | iteration {at:6}/ 500 | lm loss: 2.{at} |" for at in range(400)
+    ]
+    lines[200] = lines[200].replace("iteration ", "iteration :")
+    reading = both("\n".join(lines).encode())
+    assert reading.frames["megatron_iteration"].height == 400
+    assert not reading.remarks
+
+
 @pytest.mark.parametrize("text", ["inf", "-inf", "nan"])
 def test_what_is_printed_as_infinite_is(text: str) -> None:
     lines = [f" iteration {at:4}/ 500 | grad norm: {text} | lm loss: 2.{at} |" for at in range(99)]
