@@ -5,17 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from assay.ingest.formats import FORMATS
-from assay.ingest.pipeline import read_source
-from assay.ingest.source import Source, source
 from assay.ingest.table_labels import said
-from assay.ingest.types import Reading
 
-
-def read(text: str) -> Reading:
-    whole = source("a.md", text.encode())
-    assert isinstance(whole, Source)
-    return read_source(whole, FORMATS)
+from .test_tables import read
 
 
 def one(header: str, cell: str) -> dict[str, Any]:
