@@ -9,7 +9,7 @@ STAMP  := $(VENV)/.installed-$(TREE)
 TEST   := $(VENV)/.installed-test-$(TREE)
 # as pip does with what it installs for good: a command starts in two thirds of the time
 COMPILE = $(BIN)/python -m compileall -q build/__editable__* && \
-          $(BIN)/python -c "from assay.ingest.parse import keep_all; keep_all()"
+          $(BIN)/python -c "from assay.ingest.lines.lark import keep_all; keep_all()"
 
 .PHONY: report test pytest test-slow lint types accuracy docs golden bench bench-4gb clean
 
@@ -33,16 +33,16 @@ lint: $(TEST)
 	$(BIN)/ruff format --check .
 
 types: $(TEST)
-	$(BIN)/mypy -p assay.ingest -p assay.model -p assay.validate
+	$(BIN)/mypy -p assay.ingest -p assay.model -p assay.validate -p tests.studies
 
 accuracy: $(TEST)
-	$(BIN)/python -m assay.validate.protocol build/accuracy.json
+	$(BIN)/python -m tests.studies build/accuracy.json
 
 docs: $(TEST)
-	$(BIN)/python -m assay.ingest.describe docs/formats
+	$(BIN)/python -m assay.ingest.reference.describe docs/formats
 	$(BIN)/python -m assay.validate.cli.reference > docs/cli.md
-	$(BIN)/python -m assay.validate.api_page > docs/api.md
-	$(BIN)/python -m assay.validate.messages > docs/messages.md
+	$(BIN)/python -m assay.validate.cli.api_page > docs/api.md
+	$(BIN)/python -m assay.validate.cli.messages > docs/messages.md
 
 # speed and memory beside a loop of regular expressions: build/bench.json and docs/performance.md
 bench: $(TEST)

@@ -1,11 +1,17 @@
-"""The frames a model takes and gives: cases in, predictions out.
+"""The frames a model takes and gives: cases in, predictions out; and a user's own model.
 
 A model is a function from a case frame to a prediction frame. Columns are SI: seconds, bytes, flop,
 flop/s, bytes/s; ratios are fractions. A case frame may hold more columns than a model needs; a
 model that lacks a value it needs for a row gives no prediction for that row, and never a guess.
+
+A `Model` is a user's, named by an entry point of the group `assay.models`: it takes `GEMM_CASE` or
+`CONFIGURATION_CASE` frames, one row per case, and gives what `predictions` makes.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -98,3 +104,31 @@ def predictions(
         basis=pl.lit(basis),
         inputs=pl.lit(list(inputs), dtype=pl.List(pl.String)),
     ).filter(pl.col("value").is_not_null() & pl.col("value").is_finite())
+
+
+SCOPES = ("configuration", "gemm")
+
+Predict = Callable[[pl.DataFrame], pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A function from cases to predictions, and what a report says of it.
+
+    `scope` chooses the cases: `configuration` (what ran) or `gemm` (products). `needs` are the
+    columns without which it predicts nothing, so that a report can say what is missing. Where a
+    case prints a rate and no time, a predicted `step_time` or `time` is turned into that rate.
+
+    Raises ValueError for another scope.
+    """
+
+    predict: Predict
+    scope: str = "configuration"
+    quantities: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    about: str = "a model from outside"
+    fitted: bool = False  # on measurements, which ones `about` says
+
+    def __post_init__(self) -> None:
+        if self.scope not in SCOPES:
+            raise ValueError(f"scope {self.scope!r}: expected one of {', '.join(SCOPES)}")

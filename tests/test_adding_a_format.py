@@ -17,10 +17,10 @@ In: such lines. Out: one record per line.
 
 from __future__ import annotations
 
-from assay.ingest.formats.configuration import Configuration
-from assay.ingest.records import Kind, fold_lines
-from assay.ingest.schema import logged
-from assay.ingest.types import Folded, Format, Region
+from assay.ingest.lines.records import Kind, fold_lines
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import logged
+from assay.ingest.schema.format import Folded, Format, Region
 
 
 class LanternStep(Configuration):
@@ -62,7 +62,7 @@ ABOUT = '[origin]\nlicence = "Apache-2.0"\nnotes = "lines of our own"\n'
 STEPS = """
 import runpy, sys
 sys.argv = ["describe", "docs/formats"]
-runpy.run_module("assay.ingest.describe", run_name="__main__")
+runpy.run_module("assay.ingest.reference.describe", run_name="__main__")
 from assay.validate.cli import app
 app(["golden", "update", "fixtures/lantern_step"])
 """

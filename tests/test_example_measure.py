@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assay.ingest.read import read
+from assay.ingest.inputs.read import read
 
 from .conftest import ROOT
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from assay.ingest.describe import columns, page, summary
 from assay.ingest.formats import FORMATS
-from assay.ingest.types import Format
+from assay.ingest.reference.describe import columns, page, summary
+from assay.ingest.schema.format import Format
 
 from .conftest import FIXTURES, ROOT
 
@@ -13,7 +13,7 @@ from .conftest import FIXTURES, ROOT
 @pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)
 def test_the_page_is_up_to_date(fmt: Format) -> None:
     written = (ROOT / "docs" / "formats" / fmt.name / "README.md").read_text(encoding="utf-8")
-    assert written == page(fmt), "run: python -m assay.ingest.describe docs/formats"
+    assert written == page(fmt), "run: python -m assay.ingest.reference.describe docs/formats"
 
 
 @pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)

@@ -8,10 +8,10 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from assay.ingest import parse
 from assay.ingest.formats import FORMATS
-from assay.ingest.parse import build, grammar, parse_line, terminal
-from assay.ingest.types import Code, Diagnostic, Span
+from assay.ingest.lines import lark
+from assay.ingest.lines.lark import build, grammar, parse_line
+from assay.ingest.schema.record import Code, Diagnostic, Span
 from lark import Lark
 from lark.exceptions import UnexpectedInput
 
@@ -36,7 +36,7 @@ def test_every_format_has_its_grammar() -> None:
 
 def test_a_terminal_that_does_not_exist_is_named() -> None:
     with pytest.raises(KeyError, match=r"context\.lark has no terminal NOWHERE"):
-        terminal("NOWHERE", of="context")
+        lark.terminal_of("context", "NOWHERE")
 
 
 @pytest.mark.parametrize(
@@ -58,21 +58,21 @@ def test_tables_that_were_kept_read_as_those_made_anew(
 ) -> None:
     monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    parse.grammar.cache_clear()
-    made = parse.grammar("deepflow_dump")
-    parse.grammar.cache_clear()
-    monkeypatch.setattr(parse, "build", unwanted)
-    kept = parse.grammar("deepflow_dump")
+    lark.grammar.cache_clear()
+    made = lark.grammar("deepflow_dump")
+    lark.grammar.cache_clear()
+    monkeypatch.setattr(lark, "build", unwanted)
+    kept = lark.grammar("deepflow_dump")
     for text in ("Cf GEMM_time: 0.5", "Cf GEMM_time: 0.5.1", "Cf GEMM_flop: 1,0"):
         with contextlib.suppress(UnexpectedInput):
             assert kept.parse(text, start="gemm_time_line") == made.parse(
                 text, start="gemm_time_line"
             )
     span = Span("a", 1)
-    fault = parse.parse_line("deepflow_dump", "gemm_time_line", "Cf GEMM_time: x", span)
+    fault = lark.parse_line("deepflow_dump", "gemm_time_line", "Cf GEMM_time: x", span)
     assert "expected seconds" in str(fault)
     monkeypatch.undo()
-    parse.grammar.cache_clear()
+    lark.grammar.cache_clear()
 
 
 def unwanted(_text: str) -> None:
@@ -85,15 +85,15 @@ def test_tables_that_are_damaged_are_made_anew(
 ) -> None:
     monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    parse.grammar.cache_clear()
-    parse.grammar("step_rate")
+    lark.grammar.cache_clear()
+    lark.grammar("step_rate")
     (path,) = tmp_path.rglob("*.tables")
     whole = path.read_bytes()
     path.write_bytes(said or whole[:-20])
-    parse.grammar.cache_clear()
-    assert parse.grammar("step_rate").terminals
+    lark.grammar.cache_clear()
+    assert lark.grammar("step_rate").terminals
     assert len(path.read_bytes()) == len(whole)
-    parse.grammar.cache_clear()
+    lark.grammar.cache_clear()
 
 
 def test_tables_that_cannot_be_written_are_no_fault(
@@ -102,6 +102,6 @@ def test_tables_that_cannot_be_written_are_no_fault(
     monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path / "file" / "below"))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     (tmp_path / "file").write_text("not a folder")
-    parse.grammar.cache_clear()
-    assert parse.grammar("step_rate").terminals
-    parse.grammar.cache_clear()
+    lark.grammar.cache_clear()
+    assert lark.grammar("step_rate").terminals
+    lark.grammar.cache_clear()

@@ -26,20 +26,20 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from assay.ingest.own.installed import known
-from assay.ingest.read import read as read_inputs
-from assay.ingest.redact import Redactor
+from assay.ingest.formats.own.installed import known
+from assay.ingest.inputs.nearest import unrecognised
+from assay.ingest.inputs.read import read as read_inputs
+from assay.ingest.redact.redact import Redactor
 from assay.model.frames import PREDICTION
-from assay.model.machine import resolve
-from assay.model.stack import Stack, load
-from assay.validate import assess, forecasts_frame
-from assay.validate import models as registry
-from assay.validate.compare import Unjoinable
-from assay.validate.export import tables
-from assay.validate.nearest import unrecognised
-from assay.validate.predict import Unpredictable
-from assay.validate.predictions import fitted
+from assay.model.machines.datasheets import resolve
+from assay.model.stacks.stack import Stack, load
+from assay.validate.export.writers import tables
+from assay.validate.plan import planning
+from assay.validate.plan.planning import Unpredictable
+from assay.validate.predict import models as registry
+from assay.validate.predict.predictions import Unjoinable, fitted
 from assay.validate.results import Compared, Read
+from assay.validate.score import assess
 
 __all__ = [
     "Compared", "NothingRead", "Read", "Unjoinable", "Unpredictable", "compare", "forecast",
@@ -134,7 +134,7 @@ def forecast(
     True
     """
     stated = configuration.configurations if isinstance(configuration, Read) else configuration
-    return forecasts_frame.forecast(stated, machine, _stack(stack))
+    return planning.forecast_frame(stated, machine, _stack(stack))
 
 
 def compare(cases: Read, predictions: pl.DataFrame | None = None, model: str = "mine") -> Compared:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from assay.validate import assess
-from assay.validate.identities import finding
-from assay.validate.report import document as documents
+from assay.validate.laws import finding
+from assay.validate.report import json_document as documents
 from assay.validate.report import markdown as pages
 from assay.validate.report import safe, terminal
 from assay.validate.report.html import page
 from assay.validate.report.sections import sections
+from assay.validate.score import assess
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import polars as pl
-from assay.model.frames import predictions
-from assay.model.machine import machine
-from assay.model.own import Model
+from assay.model.frames import Model, predictions
+from assay.model.machines.datasheets import machine
 
 SHARE = 0.5
 

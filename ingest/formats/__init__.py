@@ -2,25 +2,26 @@
 
 from assay.ingest.formats import (
     all_reduce_bench,
-    arguments,
     attention_table,
     collective_table,
-    deepflow_config,
-    deepflow_dump,
     deepspeed,
     gemm_table,
-    layer_estimates,
     markdown_table,
+    nccl_tests,
+    step_rate,
+)
+from assay.ingest.formats.arguments import arguments
+from assay.ingest.formats.deepflow import deepflow_config, deepflow_dump
+from assay.ingest.formats.layers import layer_estimates
+from assay.ingest.formats.megatron import (
     megatron_iteration,
     megatron_memory,
     megatron_parameters,
     megatron_timers,
     megatron_validation,
-    nccl_tests,
-    step_rate,
-    ulysses_trace,
 )
-from assay.ingest.types import Format
+from assay.ingest.formats.ulysses import ulysses_trace
+from assay.ingest.schema.format import Format
 
 FORMATS: tuple[Format, ...] = (
     megatron_iteration.FORMAT,

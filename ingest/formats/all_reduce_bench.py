@@ -11,9 +11,10 @@ import re
 from dataclasses import dataclass, field
 
 import pandera.polars as pa
-from assay.ingest.parse import Token, Tree, parse_line
-from assay.ingest.schema import logged, named
-from assay.ingest.types import Cell, Diagnostic, Folded, Format, Line, Record, Region, Span
+from assay.ingest.lines.lark import Token, Tree, parse_line
+from assay.ingest.schema.fields import logged, named
+from assay.ingest.schema.format import Folded, Format, Region
+from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Span
 
 BINARY = {"B": 1.0, "KB": 2.0**10, "MB": 2.0**20, "GB": 2.0**30, "TB": 2.0**40,
           "KIB": 2.0**10, "MIB": 2.0**20, "GIB": 2.0**30, "TIB": 2.0**40}  # fmt: skip
@@ -48,6 +49,7 @@ class AllReduceBench(pa.DataFrameModel):
 
 
 _DEVICE = re.compile(r"hardware:.*?name='([^']+)'")
+
 _RULER = re.compile(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*$")
 
 

@@ -7,9 +7,9 @@ measurement. A table without `kv_heads` has as many as heads; one without `causa
 from __future__ import annotations
 
 import pandera.polars as pa
-from assay.ingest.csv_tables import TIME_LABELS, CsvTable
-from assay.ingest.schema import logged, named
-from assay.ingest.types import Folded, Format, Region
+from assay.ingest.schema.fields import logged, named
+from assay.ingest.schema.format import Folded, Format, Region
+from assay.ingest.tables.csv_sections import TIME_LABELS, CsvTable
 
 
 class AttentionTable(pa.DataFrameModel):

@@ -7,10 +7,10 @@ DeepSpeed divides bytes by 1024³ and prints `GB`.
 from __future__ import annotations
 
 import pandera.polars as pa
-from assay.ingest.formats.configuration import Configuration
-from assay.ingest.records import Kind, folding
-from assay.ingest.schema import logged, named
-from assay.ingest.types import Format
+from assay.ingest.lines.records import Kind, folding
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import logged, named
+from assay.ingest.schema.format import Format
 
 GIB_AS_GB = 2.0**30 / 1e9
 
@@ -95,7 +95,6 @@ KINDS = (
     Kind("flops_line", "FLOPS_HEAD", "deepspeed_flops", DeepspeedFlops),
     Kind("overflow_line", "OVERFLOW_HEAD", "deepspeed_overflow", DeepspeedOverflow),
 )
-
 
 FORMAT = Format(
     name="deepspeed",

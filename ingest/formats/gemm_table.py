@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 
 import pandera.polars as pa
-from assay.ingest.csv_tables import TIME_LABELS, CsvTable
-from assay.ingest.parse import Token, Tree, parse_line
-from assay.ingest.schema import logged, named
-from assay.ingest.types import Cell, Diagnostic, Folded, Format, Line, Record, Region, Span
-from assay.ingest.units import unit
+from assay.ingest.lines.lark import Token, Tree, parse_line
+from assay.ingest.numbers.units import unit
+from assay.ingest.schema.fields import logged, named
+from assay.ingest.schema.format import Folded, Format, Region
+from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Span
+from assay.ingest.tables.csv_sections import TIME_LABELS, CsvTable
 
 
 class GemmTable(pa.DataFrameModel):
@@ -47,7 +48,6 @@ class GemmTable(pa.DataFrameModel):
 
 
 _SHAPE = re.compile(r"[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+")
-
 
 TABLE = CsvTable(
     "gemm_table",

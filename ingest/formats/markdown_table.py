@@ -8,10 +8,10 @@ unknowns (`GB`, `xxxx`) or missing, and never one for the other.
 
 from __future__ import annotations
 
-from assay.ingest.formats.configuration import Configuration
-from assay.ingest.schema import logged, named
-from assay.ingest.tables import fold
-from assay.ingest.types import Format
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import logged, named
+from assay.ingest.schema.format import Format
+from assay.ingest.tables.grid import fold
 
 
 class MarkdownTable(Configuration):

@@ -11,9 +11,10 @@ import re
 from dataclasses import dataclass, field
 
 import pandera.polars as pa
-from assay.ingest.parse import Token, Tree, parse_line
-from assay.ingest.schema import logged, named
-from assay.ingest.types import Cell, Code, Diagnostic, Folded, Format, Line, Record, Region, Span
+from assay.ingest.lines.lark import Token, Tree, parse_line
+from assay.ingest.schema.fields import logged, named
+from assay.ingest.schema.format import Folded, Format, Region
+from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span
 
 MICRO, GIGA = 1e-6, 1e9
 
@@ -61,12 +62,16 @@ FIELDS = {
 """Column label → field and factor; the second `time` is the in-place one."""
 
 _ROW = re.compile(r"\s*[0-9]+\s+[0-9]+\s+[a-z][a-z0-9]+\s+\S")
+
 _PROGRAM = re.compile(r"\b([a-z_]+)_perf(?:_mpi)?\b")
+
 _DECORATION = re.compile(r"#\s+(?:out-of-place|\(B\))")
+
 _WITHOUT_HASH = re.compile(
     r"\s*(?:Collective test starting|nThread [0-9]|Using devices|Rank +[0-9]+ +(?:Group|Pid)"
     r"|out-of-place|size +count +type|\(B\) +\(elements\))"
 )
+
 _BEGINS = ("nThread", "Using devices")
 """How a run begins, behind the line that names its operation, if one does."""
 

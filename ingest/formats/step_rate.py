@@ -6,11 +6,12 @@ record per line, in two frames. A bar is drawn again until the next step has log
 
 from __future__ import annotations
 
-from assay.ingest.formats.configuration import Configuration
-from assay.ingest.records import Kind, fold_lines
-from assay.ingest.rows import SUPERSEDED
-from assay.ingest.schema import logged
-from assay.ingest.types import Folded, Format, Record, Region
+from assay.ingest.lines.records import Kind, fold_lines
+from assay.ingest.lines.rows import SUPERSEDED
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import logged
+from assay.ingest.schema.format import Folded, Format, Region
+from assay.ingest.schema.record import Record
 
 
 class StepRate(Configuration):

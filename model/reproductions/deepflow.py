@@ -39,6 +39,7 @@ from assay.model.reproductions.deepflow_workload import (
 )
 
 MODEL = "deepflow"
+
 BASIS = "assay.model.reproductions.deepflow.predict"
 
 WORKLOAD_COLUMNS = (
@@ -53,7 +54,9 @@ WORKLOAD_COLUMNS = (
     "adds",
     "non_linear",
 )
+
 TECHNOLOGY_COLUMNS = tuple(Technology.__dataclass_fields__)
+
 POWER_COLUMNS = ("tdp", "core", "dram", "l2", "shared")
 
 DUMP_CASE: dict[str, pl.DataType] = {

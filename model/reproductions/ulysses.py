@@ -15,12 +15,13 @@ from math import prod
 from typing import Any
 
 import polars as pl
-from assay.model.dtypes import ITEMSIZE, dtype
 from assay.model.frames import PREDICTION
+from assay.model.machines.dtypes import ITEMSIZE, dtype
 from assay.model.reproductions.ulysses_labels import dimensions, evaluate, solve, symbols
 from assay.model.reproductions.ulysses_memory import Event, Held, peaks, workspace
 
 MODEL = "ulysses"
+
 BASIS = "assay.model.reproductions.ulysses.predict"
 
 HEADER = {

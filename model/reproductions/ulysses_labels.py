@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 _DIMENSION = re.compile(r"\s*(?:[A-Za-z]+'?|[0-9]+)(?:\s*[/*]\s*(?:[A-Za-z]+'?|[0-9]+))*\s*")
+
 _PART = re.compile(r"([/*]?)\s*([A-Za-z]+'?|[0-9]+)")
 
 

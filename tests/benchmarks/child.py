@@ -16,8 +16,8 @@ from pathlib import Path
 def ingest(path: str, out: str) -> float:
     """All that `assay ingest` does: typed frames, provenance, validation, quarantine, files."""
     from assay.ingest.formats import FORMATS
-    from assay.ingest.parts import ingest as run
-    from assay.ingest.read import recipe
+    from assay.ingest.inputs.parts import ingest as run
+    from assay.ingest.inputs.read import recipe
 
     how = recipe({}, FORMATS)
     began = time.perf_counter()
@@ -47,8 +47,8 @@ def lines(path: str) -> float:
 
 def lark(path: str, size: str) -> float:
     """Every line that is a record through Lark, one by one; the start of the file only."""
-    from assay.ingest.parse import grammar, parse_line
-    from assay.ingest.types import Span
+    from assay.ingest.lines.lark import grammar, parse_line
+    from assay.ingest.schema.record import Span
 
     with Path(path).open("rb") as file:
         text = file.read(int(size)).decode("utf-8", "replace")

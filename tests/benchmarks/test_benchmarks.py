@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from assay.ingest.parts import ingest
-from assay.ingest.read import recipe
+from assay.ingest.inputs.parts import ingest
+from assay.ingest.inputs.read import recipe
 
 from tests.benchmarks import inputs
 from tests.benchmarks.__main__ import Failed, entry, same

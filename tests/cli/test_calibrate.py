@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from assay.model.stack import load
+from assay.model.stacks.stack import load
 
 from tests.cli.conftest import Run
 from tests.conftest import FIXTURES

@@ -93,7 +93,7 @@ def test_a_pasted_line_becomes_a_format_that_reads_it(
     ],
 )
 def test_a_unit_is_what_the_line_shows(label: str, value: str, name: str, unit: str | None) -> None:
-    from assay.ingest.own.found import columns
+    from assay.ingest.formats.own.guess import columns
 
     (column,) = columns({label: [value]})
     assert (column.name, column.unit) == (name, unit)

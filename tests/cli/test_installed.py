@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from assay.ingest.own.installed import installed as formats
-from assay.validate.outside import installed as models
+from assay.ingest.formats.own.installed import installed as formats
+from assay.validate.predict.outside import installed as models
 
 from tests.cli.conftest import Run
 from tests.conftest import ROOT

@@ -127,9 +127,9 @@ def test_an_ingest_without_the_format_leaves_no_frame_of_it(
 
 
 def test_another_text_is_another_part() -> None:
-    from assay.ingest.own.load import tested
-    from assay.ingest.parts import identity
-    from assay.ingest.read import Recipe
+    from assay.ingest.formats.own.own_format import tested
+    from assay.ingest.inputs.parts import identity
+    from assay.ingest.inputs.read import Recipe
 
     text = SWIFT.read_text()
     one, other = (tested("s.toml", t) for t in (text, text.replace('["step="]', '["step=1"]')))

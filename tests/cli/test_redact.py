@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from assay.ingest import secrets
-from assay.ingest.read import read
-from assay.ingest.redact import Redactor
+from assay.ingest.inputs.read import read
+from assay.ingest.redact import secrets
+from assay.ingest.redact.redact import Redactor
 
 from tests.cli.conftest import IRON, TABLE, Run
 from tests.conftest import FIXTURES

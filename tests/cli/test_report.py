@@ -168,7 +168,7 @@ def test_a_bug_is_one_line(assay: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug\nwith two lines")
 
-    monkeypatch.setattr("assay.validate.assess.assess", broken)
+    monkeypatch.setattr("assay.validate.score.assess.assess", broken)
     done = assay("report", PREQUEL)
     assert done.code == 70
     assert done.err.count("\n") == 1
@@ -181,7 +181,7 @@ def test_a_missing_key_is_a_bug_and_no_usage_error(
     def broken(*_: object, **__: object) -> None:
         raise KeyError("nothing of the user's")
 
-    monkeypatch.setattr("assay.validate.assess.assess", broken)
+    monkeypatch.setattr("assay.validate.score.assess.assess", broken)
     assert assay("report", PREQUEL).code == 70
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from assay.ingest.chunks import Chunk
+from assay.ingest.inputs.chunks import Chunk
 
 
 def deadly(names: frozenset[str], chunk: Chunk) -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from assay.ingest import adapters
-from assay.ingest.read import read
-from assay.validate.assess import assess
+from assay.ingest.inputs.read import read
+from assay.ingest.tables import captions
+from assay.validate.score.assess import assess
 
 PLACE = (
     "| Model | GPUs | GBS | MBS | Seq Length | TP | PP | tokens/s/GPU |\n"
@@ -39,7 +39,7 @@ def parts(tmp_path: Path, text: str) -> list[str | None]:
     ],
 )
 def test_a_text_names_adapters_alone(text: str, held: str | None) -> None:
-    assert adapters.named(text) == held
+    assert captions.named(text) == held
 
 
 @pytest.mark.parametrize(

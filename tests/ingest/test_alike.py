@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import polars as pl
-from assay.ingest.alike import alike, widened
+from assay.ingest.lines.rows import alike, widened
 
 
 def test_columns_of_one_value() -> None:

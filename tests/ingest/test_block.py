@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from assay.ingest import block as block_module
-from assay.ingest.block import Block
+from assay.ingest.source import blocks as block_module
+from assay.ingest.source.blocks import Block
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import polars as pl
 import pytest
-from assay.ingest import checks
-from assay.ingest.accept import _failures
 from assay.ingest.formats import FORMATS
-from assay.ingest.rows import types_of
-from assay.ingest.schema import fields
+from assay.ingest.lines.rows import types_of
+from assay.ingest.schema import acceptance
+from assay.ingest.schema.acceptance import _failures
+from assay.ingest.schema.fields import fields
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +19,7 @@ SCHEMAS = {name: schema for fmt in FORMATS for name, schema in fmt.schemas.items
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_every_check_of_the_packaged_schemas_is_known(name: str) -> None:
-    assert checks._asked(SCHEMAS[name]) is not None
+    assert acceptance._asked(SCHEMAS[name]) is not None
 
 
 def value_of(dtype: pl.DataType) -> st.SearchStrategy[Any]:
@@ -49,10 +49,10 @@ def frames(draw: st.DrawFn) -> tuple[str, pl.DataFrame]:
 @given(drawn=frames())
 def test_a_frame_that_passes_fails_nothing(drawn: tuple[str, pl.DataFrame]) -> None:
     name, frame = drawn
-    passed = checks.passes(frame, SCHEMAS[name])
+    passed = acceptance.passes(frame, SCHEMAS[name])
     checks_off = pytest.MonkeyPatch()
     with checks_off.context() as patch:
-        patch.setattr("assay.ingest.accept.passes", lambda *_: False)
+        patch.setattr("assay.ingest.schema.acceptance.passes", lambda *_: False)
         failures = _failures(frame, SCHEMAS[name])
     assert not (passed and failures)
     nan = any(frame[c].is_nan().any() for c in frame.columns if frame[c].dtype.is_float())
@@ -62,6 +62,6 @@ def test_a_frame_that_passes_fails_nothing(drawn: tuple[str, pl.DataFrame]) -> N
 def test_another_type_is_left_to_pandera() -> None:
     schema = SCHEMAS["gemm_table"]
     columns = {name: spec.dtype for name, spec in fields(schema).items()}
-    assert checks.passes(pl.DataFrame(schema=columns), schema)
-    assert not checks.passes(pl.DataFrame(schema={**columns, "m": pl.String}), schema)
+    assert acceptance.passes(pl.DataFrame(schema=columns), schema)
+    assert not acceptance.passes(pl.DataFrame(schema={**columns, "m": pl.String}), schema)
     assert set(columns) <= set(types_of(schema))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from assay.ingest.formats import FORMATS
-from assay.ingest.pipeline import read_source
-from assay.ingest.source import Source, source
+from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.source.opening import Source, source
 
 
 def one(header: str, row: str) -> dict[str, object]:

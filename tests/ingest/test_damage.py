@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from assay.ingest.types import Code
+from assay.ingest.schema.record import Code
 
 from .test_job_logs import parse
 

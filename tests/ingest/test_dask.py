@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from assay.ingest import chunks
-from assay.ingest.chunks import Chunk
-from assay.ingest.dask_engine import NoEngine, cluster
-from assay.ingest.parts import ingest
-from assay.ingest.read import recipe
+from assay.ingest.inputs import chunks
+from assay.ingest.inputs.chunks import Chunk
+from assay.ingest.inputs.dask_engine import NoEngine, cluster
+from assay.ingest.inputs.parts import ingest
+from assay.ingest.inputs.read import recipe
 
 from tests.ingest.test_parts import bytes_of, deadly, rows_once, write_logs
 
@@ -74,6 +74,6 @@ def test_without_the_extra_one_line_names_it(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_no_scheduler_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="the extra dask is not installed")
-    monkeypatch.setattr("assay.ingest.dask_engine.PATIENCE", "0.5s")
+    monkeypatch.setattr("assay.ingest.inputs.dask_engine.PATIENCE", "0.5s")
     with pytest.raises(NoEngine, match="no Dask scheduler at"):
         cluster("tcp://127.0.0.1:1")

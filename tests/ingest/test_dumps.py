@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from assay.ingest.types import Code
-from assay.validate.assess import assess
+from assay.ingest.schema.record import Code
+from assay.validate.score.assess import assess
 
 from .test_job_logs import parse
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
-from assay.ingest.pipeline import read_source
-from assay.ingest.scan import scan
-from assay.ingest.source import Source, source
-from assay.ingest.types import Code, Reading
+from assay.ingest.pipeline.scan import scan
+from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.schema.reading import Reading
+from assay.ingest.schema.record import Code
+from assay.ingest.source.opening import Source, source
 from polars.testing import assert_frame_equal
 
 from ..conftest import FIXTURES

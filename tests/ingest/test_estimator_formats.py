@@ -8,9 +8,10 @@ import re
 import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
-from assay.ingest.pipeline import read_source
-from assay.ingest.source import Source, source
-from assay.ingest.types import Code, Reading
+from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.schema.reading import Reading
+from assay.ingest.schema.record import Code
+from assay.ingest.source.opening import Source, source
 
 from tests.conftest import FIXTURES
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from assay.ingest import gather as gather_module
 from assay.ingest.formats import FORMATS
-from assay.ingest.gather import Gathered
-from assay.ingest.layout import Layout, learn
-from assay.ingest.source import Source, source
+from assay.ingest.lines.template import Layout, learn
+from assay.ingest.pipeline import scan as gather_module
+from assay.ingest.pipeline.scan import Gathered
+from assay.ingest.source.opening import Source, source
 
 FORMAT = next(fmt for fmt in FORMATS if fmt.name == "megatron_iteration")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from assay.ingest.formats.megatron_iteration import MegatronIteration
-from assay.ingest.metrics import put
-from assay.ingest.types import Record
+from assay.ingest.formats.megatron.megatron_iteration import MegatronIteration
+from assay.ingest.lines.metrics import put
+from assay.ingest.schema.record import Record
 
 
 def stored(label: str, value: str) -> tuple[dict[str, tuple[str, float]], list[tuple[str, str]]]:

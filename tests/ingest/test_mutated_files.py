@@ -14,9 +14,9 @@ from types import FrameType
 import pytest
 import zstandard
 from assay.ingest.formats import FORMATS
-from assay.ingest.pipeline import read_source
-from assay.ingest.source import Source, source
-from assay.ingest.types import Diagnostic
+from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.schema.record import Diagnostic
+from assay.ingest.source.opening import Source, source
 
 from ..conftest import FIXTURES
 from .test_mutations import conserved

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from assay.ingest import source as source_module
-from assay.ingest.carve import begun, opening, peel, prefix_pattern, region
-from assay.ingest.context import read_context
 from assay.ingest.formats import FORMATS
-from assay.ingest.noise import SUSPICIOUS, interest, may_state, tally
-from assay.ingest.source import Source, source
+from assay.ingest.lines.candidates import begun, opening
+from assay.ingest.pipeline.noise import SUSPICIOUS, interest, may_state, tally
+from assay.ingest.source import opening as source_module
+from assay.ingest.source.opening import Source, source
+from assay.ingest.source.prefixes import peel, prefix_pattern, region
+from assay.ingest.statements.context import read_context
 
 from ..conftest import FIXTURES
 from .test_engines import agree, both

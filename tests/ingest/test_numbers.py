@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import polars as pl
 import pytest
-from assay.ingest.numbers import Printed, interval, is_kind, last_place, printed
+from assay.ingest.numbers.printed import Printed, interval, is_kind, last_place, printed
 from hypothesis import given
 from hypothesis import strategies as st
 

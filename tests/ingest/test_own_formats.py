@@ -8,16 +8,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
-from assay.ingest.own.description import describe
-from assay.ingest.own.fault import BadFormat
-from assay.ingest.own.load import build, together
-from assay.ingest.own.load import tested as own
-from assay.ingest.own.safety import endless, runaway
-from assay.ingest.parse import parse_line
-from assay.ingest.pipeline import read_source
-from assay.ingest.schema import fields
-from assay.ingest.source import source
-from assay.ingest.types import Code, Diagnostic, Format, Reading
+from assay.ingest.formats.own.description import describe
+from assay.ingest.formats.own.fault import BadFormat
+from assay.ingest.formats.own.own_format import build, together
+from assay.ingest.formats.own.own_format import tested as own
+from assay.ingest.formats.own.safety import endless, runaway
+from assay.ingest.lines.lark import parse_line
+from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.format import Format
+from assay.ingest.schema.reading import Reading
+from assay.ingest.schema.record import Code, Diagnostic
+from assay.ingest.source.opening import source
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -116,7 +118,7 @@ def test_labelled_cells_are_read_column_by_column(monkeypatch: pytest.MonkeyPatc
     slow = read_source(opened, (fmt,), engine="folds")
     parsed: list[str] = []
     monkeypatch.setattr(
-        "assay.ingest.records.parse_line",
+        "assay.ingest.lines.records.parse_line",
         lambda *given: (parsed.append(given[2]), parse_line(*given))[1],
     )
     fast = read_source(opened, (fmt,))
@@ -261,8 +263,8 @@ labels = { "t" = "us" }
 line = "matmul m=8 n=16 k=32 t=12.5"
 values = { m = 8, n = 16, k = 32, time = 12.5e-6 }
 """.replace('heads = ["matmul"]', 'heads = ["m="]')
-    from assay.validate.cases import cases
-    from assay.validate.observe import about, observe
+    from assay.validate.cases.cases import cases
+    from assay.validate.cases.observe import about, observe
 
     reading = read(own("m.toml", text), "matmul m=8 n=16 k=32 t=12.5\n")
     frames = about(reading.formats)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from assay.ingest import parquet
-from assay.ingest.parquet import write
+from assay.ingest.store import parquet
+from assay.ingest.store.parquet import write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal

@@ -16,21 +16,22 @@ from typing import Any
 
 import polars as pl
 import pytest
-from assay.ingest import chunks, parquet
-from assay.ingest.carved import carved
-from assay.ingest.chunks import Chunk, plan
 from assay.ingest.formats import FORMATS
-from assay.ingest.inputs import inputs
-from assay.ingest.load import load
-from assay.ingest.merge import merge, renamed
-from assay.ingest.own.installed import known
-from assay.ingest.parts import Another, Share, identity, ingest, make_part
-from assay.ingest.pipeline import read_source
-from assay.ingest.read import read, read_chunk, recipe
-from assay.ingest.source import Source, source
-from assay.ingest.types import Code
-from assay.ingest.workers import processes, run
-from assay.ingest.write import PARTS
+from assay.ingest.formats.own.installed import known
+from assay.ingest.inputs import chunks
+from assay.ingest.inputs.chunks import Chunk, plan
+from assay.ingest.inputs.parts import Another, Share, identity, ingest, make_part
+from assay.ingest.inputs.paths import inputs
+from assay.ingest.inputs.read import read, read_chunk, recipe
+from assay.ingest.inputs.workers import processes, run
+from assay.ingest.pipeline.folding import carved
+from assay.ingest.pipeline.merge import merge, renamed
+from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.schema.record import Code
+from assay.ingest.source.opening import Source, source
+from assay.ingest.store import parquet
+from assay.ingest.store.load import load
+from assay.ingest.store.write import PARTS
 from polars.testing import assert_frame_equal
 
 from ..conftest import FIXTURES, ROOT
@@ -138,8 +139,8 @@ def test_identical_content_is_parsed_once(
         parsed.append(source.name)
         return carved(source, *rest, **more)
 
-    monkeypatch.setattr("assay.ingest.read.carved", counted)
-    monkeypatch.setattr("assay.ingest.pipeline.carved", counted)
+    monkeypatch.setattr("assay.ingest.inputs.read.carved", counted)
+    monkeypatch.setattr("assay.ingest.pipeline.source_reading.carved", counted)
     outcome = read([tmp_path])
     assert len(parsed) == len({path.read_bytes() for path in logs}) < len(logs)
     assert len(outcome.reading.accounting) == len(logs)
@@ -177,9 +178,12 @@ def test_a_reading_under_another_name_is_the_reading_of_another_name(path: Path)
 # --- interruption
 
 
-SMALLER = (
-    "from assay.ingest import chunks; from assay.validate.cli import app; chunks.MANY = {}; app()"
-)
+SMALLER = """
+from assay.ingest.inputs import chunks
+from assay.validate.cli import app
+chunks.MANY = {}
+app()
+"""
 
 
 def interrupted(logs: Path, output: Path, parts: int) -> None:
@@ -309,8 +313,8 @@ def test_a_bug_costs_its_file_only(
             raise ZeroDivisionError("by zero")
         return carved(source, *rest, **more)
 
-    monkeypatch.setattr("assay.ingest.read.carved", sometimes)
-    monkeypatch.setattr("assay.ingest.pipeline.carved", sometimes)
+    monkeypatch.setattr("assay.ingest.inputs.read.carved", sometimes)
+    monkeypatch.setattr("assay.ingest.pipeline.source_reading.carved", sometimes)
     done = ingest([tmp_path / "logs"], tmp_path / "out", HOW)
     (fault,) = done.unreadable
     assert (fault.span.source, fault.code) == (logs[3].as_posix(), Code.UNREADABLE)
@@ -394,8 +398,8 @@ def test_a_script_that_is_not_guarded_runs_once(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import operator\n"
-        "from assay.ingest.chunks import Chunk\n"
-        "from assay.ingest.workers import run\n"
+        "from assay.ingest.inputs.chunks import Chunk\n"
+        "from assay.ingest.inputs.workers import run\n"
         "print('begun', flush=True)\n"
         "chunks = [Chunk((('a',),), 1), Chunk((('b',),), 2), Chunk((('c',),), 3)]\n"
         "print(sorted(size for _, size in run(operator.attrgetter('size'), chunks, 2)))\n"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from assay.ingest.read import read
-from assay.ingest.types import Reading
+from assay.ingest.inputs.read import read
+from assay.ingest.schema.reading import Reading
 
 from ..conftest import FIXTURES
 

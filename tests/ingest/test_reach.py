@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from assay.ingest.formats import FORMATS
-from assay.ingest.pipeline import read_source
-from assay.ingest.reach import Edges, Open, after, marked
-from assay.ingest.scan import scan
-from assay.ingest.source import Source, source
-from assay.ingest.types import Reach
+from assay.ingest.lines.candidates import Edges, Open, after, marked
+from assay.ingest.pipeline.scan import scan
+from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.schema.format import Reach
+from assay.ingest.source.opening import Source, source
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from assay.ingest.read import read
-from assay.ingest.types import Reading
-from assay.ingest.write import save
+from assay.ingest.inputs.read import read
+from assay.ingest.schema.reading import Reading
+from assay.ingest.store.write import save
 from polars.testing import assert_frame_equal
 
 from ..conftest import FIXTURES

@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 from assay.ingest.formats import FORMATS
-from assay.ingest.pipeline import read_source
-from assay.ingest.source import Source, source
-from assay.ingest.types import Reading
+from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.schema.reading import Reading
+from assay.ingest.source.opening import Source, source
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

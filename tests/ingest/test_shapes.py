@@ -6,13 +6,14 @@ import random
 
 import polars as pl
 import pytest
-from assay.ingest import sift as scanning
-from assay.ingest import source as sources
-from assay.ingest.block import Block
 from assay.ingest.formats import FORMATS
-from assay.ingest.scan import scan
-from assay.ingest.shapes import Found, Shapes
-from assay.ingest.source import Source, source
+from assay.ingest.lines.bytewise import Shapes
+from assay.ingest.lines.template import Found
+from assay.ingest.pipeline import scan as scanning
+from assay.ingest.pipeline.scan import scan
+from assay.ingest.source import opening as sources
+from assay.ingest.source.blocks import Block
+from assay.ingest.source.opening import Source, source
 
 from .test_engines import both, log, mutated
 

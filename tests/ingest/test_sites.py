@@ -9,7 +9,7 @@ import re
 
 import polars as pl
 import pytest
-from assay.ingest.parse import terminal
+from assay.ingest.schema.terminals import terminal
 
 from .test_job_logs import parse
 

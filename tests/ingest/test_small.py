@@ -10,21 +10,19 @@ from re import _parser as parser
 from typing import Any
 
 import pytest
-from assay.ingest.chunks import Chunk
-from assay.ingest.formats import (
-    FORMATS,
-    deepflow_config,
-    deepflow_lines,
-    layer_estimates,
-    ulysses_trace,
-)
-from assay.ingest.linewise import Lines, Said
-from assay.ingest.merge import merge
-from assay.ingest.parse import grammar
-from assay.ingest.pipeline import read_source
-from assay.ingest.read import read_chunk, recipe
-from assay.ingest.source import Source, source
-from assay.ingest.types import Diagnostic, Line, Reading
+from assay.ingest.formats import FORMATS
+from assay.ingest.formats.deepflow import deepflow_config, deepflow_lines
+from assay.ingest.formats.layers import layer_estimates
+from assay.ingest.formats.ulysses import ulysses_trace
+from assay.ingest.inputs.chunks import Chunk
+from assay.ingest.inputs.read import read_chunk, recipe
+from assay.ingest.lines.lark import grammar
+from assay.ingest.lines.linewise import Lines, Said
+from assay.ingest.pipeline.merge import merge
+from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.schema.reading import Reading
+from assay.ingest.schema.record import Diagnostic, Line
+from assay.ingest.source.opening import Source, source
 from polars.testing import assert_frame_equal
 
 from tests.conftest import FIXTURES

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from assay.ingest import gather as gather_module
-from assay.ingest import scan as scan_module
-from assay.ingest import source as source_module
 from assay.ingest.formats import FORMATS
-from assay.ingest.load import load
-from assay.ingest.parts import ingest
-from assay.ingest.pipeline import read_source
-from assay.ingest.read import recipe
-from assay.ingest.source import Source, open_source
-from assay.ingest.types import Outcome
+from assay.ingest.inputs.parts import ingest
+from assay.ingest.inputs.read import recipe
+from assay.ingest.pipeline import scan as gather_module
+from assay.ingest.pipeline import scan as scan_module
+from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.schema.reading import Outcome
+from assay.ingest.source import opening as source_module
+from assay.ingest.source.opening import Source, open_source
+from assay.ingest.store.load import load
 from polars.testing import assert_frame_equal
 
 from .test_engines import log, mutated

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from assay.ingest.formats import FORMATS
-from assay.ingest.pipeline import read_source
-from assay.ingest.source import Source, source
-from assay.ingest.types import Code, Reading
+from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.schema.reading import Reading
+from assay.ingest.schema.record import Code
+from assay.ingest.source.opening import Source, source
 
 
 def read(text: str) -> Reading:

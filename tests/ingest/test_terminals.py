@@ -7,8 +7,9 @@ from importlib.resources import files
 
 import polars as pl
 import pytest
-from assay.ingest import carve
-from assay.ingest.parse import build, terminal
+from assay.ingest.lines.lark import build
+from assay.ingest.schema.terminals import terminal
+from assay.ingest.source import prefixes
 
 from tests.conftest import FIXTURES
 
@@ -25,7 +26,7 @@ def test_shared_terminals_are_larks() -> None:
         terminal("NO_SUCH")
 
 
-@pytest.mark.parametrize("pattern", carve._prefixes())
+@pytest.mark.parametrize("pattern", prefixes._prefixes())
 def test_patterns_for_ascii_find_the_same_in_ascii(pattern: str) -> None:
     draw = random.Random(9)
     paths = (path for path in FIXTURES.rglob("*") if path.suffix in (".log", ".txt", ".md"))
@@ -36,4 +37,4 @@ def test_patterns_for_ascii_find_the_same_in_ascii(pattern: str) -> None:
         begin = draw.randrange(len(line) + 1)
         some[at] = line[:begin] + draw.choice("[]: |>-()0aZ_.\t\x1c\x0b/") + line[begin:]
     held = pl.Series(some)
-    assert held.str.extract(pattern).equals(held.str.extract(carve.in_ascii(pattern)))
+    assert held.str.extract(pattern).equals(held.str.extract(prefixes.in_ascii(pattern)))

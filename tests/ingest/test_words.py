@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from assay.ingest.formats.megatron_iteration import FORMAT
-from assay.ingest.layout import learn
-from assay.ingest.shape import shape_of
-from assay.ingest.source import Source, source
-from assay.ingest.words import SHORTEST, Lines, Word, Words
+from assay.ingest.formats.megatron.megatron_iteration import FORMAT
+from assay.ingest.lines.byte_digits import SHORTEST, Lines, Word, Words
+from assay.ingest.lines.bytewise import shape_of
+from assay.ingest.lines.template import learn
+from assay.ingest.source.opening import Source, source
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from assay.ingest.load import load
-from assay.ingest.read import inputs, read
-from assay.ingest.types import Code
-from assay.ingest.write import MANIFEST, save
+from assay.ingest.inputs.paths import inputs
+from assay.ingest.inputs.read import read
+from assay.ingest.schema.record import Code
+from assay.ingest.store.load import load
+from assay.ingest.store.write import MANIFEST, save
 from polars.testing import assert_frame_equal
 
 from ..conftest import FIXTURES

@@ -1,9 +1,9 @@
 import numpy as np
 import polars as pl
 import pytest
-from assay.model import attention
 from assay.model.frames import PREDICTION
-from assay.model.kernel import Floats
+from assay.model.kernels import attention
+from assay.model.kernels.kernel import Floats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

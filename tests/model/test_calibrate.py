@@ -2,9 +2,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from assay.model import calibrate, gemm
-from assay.model.groups import folds, halves
-from assay.model.kernel import Floats
+from assay.model.fit import kernel_fit
+from assay.model.fit.groups import folds, halves
+from assay.model.kernels import gemm
+from assay.model.kernels.kernel import Floats
 
 TRUE = {"compute": 0.7, "memory": 0.6, "launch": 5e-6, "misaligned": 0.036}
 
@@ -26,7 +27,7 @@ def noisy(seconds: Floats, spread: float, seed: int = 2) -> Floats:
 
 def test_recovers_what_made_the_data() -> None:
     table = shapes()
-    found = calibrate.fit(gemm.B3, table, gemm.b3(table, TRUE), pairs(table), draws=0)
+    found = kernel_fit.fit(gemm.B3, table, gemm.b3(table, TRUE), pairs(table), draws=0)
     for name in ("compute", "memory", "launch"):
         assert found.values[name] == pytest.approx(TRUE[name], rel=1e-4)
     assert found.low is None
@@ -36,7 +37,7 @@ def test_outliers_hardly_move_it() -> None:
     table = shapes()
     seconds = noisy(gemm.b3(table, TRUE), 0.02)
     seconds[::20] *= 3.0
-    found = calibrate.fit(gemm.B3, table, seconds, pairs(table), draws=0)
+    found = kernel_fit.fit(gemm.B3, table, seconds, pairs(table), draws=0)
     assert found.values["compute"] == pytest.approx(0.7, rel=0.02)
 
 
@@ -44,7 +45,7 @@ def test_intervals_hold_the_truth_and_shrink_with_rows() -> None:
     widths = []
     for count in (100, 1600):
         table = shapes(count)
-        found = calibrate.fit(gemm.B3, table, noisy(gemm.b3(table, TRUE), 0.05), pairs(table))
+        found = kernel_fit.fit(gemm.B3, table, noisy(gemm.b3(table, TRUE), 0.05), pairs(table))
         assert found.low is not None
         assert found.high is not None
         assert found.low["compute"] * 0.99 < 0.7 < found.high["compute"] * 1.01
@@ -54,7 +55,7 @@ def test_intervals_hold_the_truth_and_shrink_with_rows() -> None:
 
 def test_what_no_row_feels_is_said_and_stays_at_its_start() -> None:
     table = shapes()
-    found = calibrate.fit(gemm.B3, table, gemm.b3(table, TRUE), pairs(table), draws=5)
+    found = kernel_fit.fit(gemm.B3, table, gemm.b3(table, TRUE), pairs(table), draws=5)
     assert found.identifiability.silent == ("misaligned",)
     assert found.values["misaligned"] == gemm.MISALIGNED.start
     assert found.low is not None
@@ -64,7 +65,7 @@ def test_what_no_row_feels_is_said_and_stays_at_its_start() -> None:
 def test_entangled_parameters_are_called_weak() -> None:
     table = shapes()
     large = {name: values + 8192.0 if name in "mnk" else values for name, values in table.items()}
-    found = calibrate.fit(gemm.B3, large, gemm.b3(large, TRUE), pairs(large), draws=10)
+    found = kernel_fit.fit(gemm.B3, large, gemm.b3(large, TRUE), pairs(large), draws=10)
     assert "memory" in found.identifiability.weak  # every row is bound by compute
     assert "compute" not in found.identifiability.weak
 
@@ -78,7 +79,7 @@ def test_a_pair_that_only_its_product_decides_is_named() -> None:
         ),
     )
     seconds = double.time(table, TRUE | {"misaligned": 0.9})
-    found = calibrate.fit(double, table, seconds, pairs(table), draws=0).identifiability
+    found = kernel_fit.fit(double, table, seconds, pairs(table), draws=0).identifiability
     assert found.entangled == ("compute ~ misaligned -1.00",)
     assert {"compute", "misaligned"} <= set(found.weak)
 
@@ -86,7 +87,7 @@ def test_a_pair_that_only_its_product_decides_is_named() -> None:
 def test_same_seed_same_fit() -> None:
     table = shapes(100)
     seconds = noisy(gemm.b3(table, TRUE), 0.05)
-    once, again = (calibrate.fit(gemm.B3, table, seconds, pairs(table), draws=5) for _ in range(2))
+    once, again = (kernel_fit.fit(gemm.B3, table, seconds, pairs(table), draws=5) for _ in range(2))
     assert once.values == again.values
     assert once.low == again.low
 
@@ -94,7 +95,7 @@ def test_same_seed_same_fit() -> None:
 def test_held_parameters_stay() -> None:
     table = shapes(100)
     seconds = gemm.b3(table, TRUE)
-    found = calibrate.fit(gemm.B3, table, seconds, pairs(table), fixed={"compute": 0.5}, draws=0)
+    found = kernel_fit.fit(gemm.B3, table, seconds, pairs(table), fixed={"compute": 0.5}, draws=0)
     assert found.values["compute"] == 0.5
 
 
@@ -102,7 +103,7 @@ def test_held_parameters_stay() -> None:
 def test_no_rows_or_no_time_is_an_error(seconds: Floats) -> None:
     table = {name: values[: len(seconds)] for name, values in shapes(100).items()}
     with pytest.raises(ValueError, match="positive times"):
-        calibrate.fit(gemm.B3, table, seconds, pairs(table))
+        kernel_fit.fit(gemm.B3, table, seconds, pairs(table))
 
 
 def test_groups_are_never_split() -> None:

@@ -1,9 +1,9 @@
 import numpy as np
 import polars as pl
 import pytest
-from assay.model import gemm
 from assay.model.frames import PREDICTION
-from assay.model.kernel import Floats, columns, with_facts
+from assay.model.kernels import gemm
+from assay.model.kernels.kernel import Floats, columns, with_facts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -99,7 +99,7 @@ def test_predictions_have_the_common_columns_and_leave_unknowns_out() -> None:
         found = gemm.predict(cases, kernel)
         assert found.schema == pl.Schema(PREDICTION)
         assert found["case"].to_list() == ["a"]
-        assert found["basis"].to_list() == [f"assay.model.gemm.{kernel.name}"]
+        assert found["basis"].to_list() == [f"assay.model.kernels.gemm.{kernel.name}"]
 
 
 def test_missing_columns_are_named() -> None:

@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
-from assay.model import machine as facts
-from assay.model.dtypes import ITEMSIZE, dtype
+from assay.model.machines import datasheets as facts
+from assay.model.machines.dtypes import ITEMSIZE, dtype
 
 USER_FILE = """
 [machine.X1]

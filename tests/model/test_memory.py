@@ -4,8 +4,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from assay.model.configurations import run
-from assay.model.memory import (
+from assay.model.step.exchange import stage_parameters
+from assay.model.step.memory import (
     Memory,
     Reserve,
     in_flight,
@@ -14,7 +14,7 @@ from assay.model.memory import (
     reserve,
     stages,
 )
-from assay.model.step_exchange import stage_parameters
+from assay.model.transformer.training_run import run
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -3,8 +3,7 @@
 import dataclasses
 
 import pytest
-from assay.model.configurations import run
-from assay.model.parallel import (
+from assay.model.transformer.parallel import (
     check,
     faults,
     gpus,
@@ -14,6 +13,7 @@ from assay.model.parallel import (
     stages_leave_node,
     tensor_group,
 )
+from assay.model.transformer.training_run import run
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from assay.model import pointwise
+from assay.model.kernels import pointwise
 
 
 def test_bytes_by_hand() -> None:

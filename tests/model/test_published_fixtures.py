@@ -4,9 +4,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from assay.model import utilisation
-from assay.model.formula_case import case_of, formula_id_of
-from assay.model.shapes import shapes
+from assay.model.formulas import utilisation
+from assay.model.formulas.megatron_core import case_of, formula_id_of
+from assay.model.transformer.shapes import shapes
 
 FIXTURES = Path(__file__).parents[1] / "published_rates"
 A100 = 312e12

@@ -5,7 +5,8 @@ import re
 
 import polars as pl
 import pytest
-from assay.model import conventions, inverse, parameters, utilisation
+from assay.model.formulas import inverse, utilisation
+from assay.model.transformer import parameters
 
 MOSAIC_SHAPES = {
     "gpt125m": (768, 12),
@@ -118,9 +119,7 @@ def test_prequel_rates_reproduce(prequel_frame):
 def test_one_formula_fits_each_row(prequel_frame):
     samples = [pl.col("global_batch") / (pl.col("time") + end) for end in (HALF, -HALF)]
     rates = [(pl.col("tflops") + end) * 1e12 for end in (-HALF, HALF)]
-    found = conventions.agreeing(
-        prequel_frame, rate=tuple(rates), samples_per_second=tuple(samples)
-    )
+    found = inverse.agreeing(prequel_frame, rate=tuple(rates), samples_per_second=tuple(samples))
     expected = [[OLD] if old else [NEW] for old in prequel_frame["old"]]
     other = {46, 329, 330, 331}
     for line, ids, fits in zip(prequel_frame["line"], found, expected, strict=True):

@@ -5,13 +5,21 @@ import tomllib
 from importlib import resources
 
 import pytest
-from assay.model import flop_formulas, shapes
-from assay.model.parameters import gpt_layer, megatron_2021_old, mosaic, parameters
-from assay.model.rank_parameters import rank_parameters
+from assay.model.formulas import flop_formulas
+from assay.model.transformer import shapes
+from assay.model.transformer.parameters import (
+    gpt_layer,
+    megatron_2021_old,
+    mosaic,
+    parameters,
+)
+from assay.model.transformer.rank_parameters import rank_parameters
 from hypothesis import given
 from hypothesis import strategies as st
 
-FACTS = tomllib.loads((resources.files("assay.model") / "shapes.toml").read_text())["model"]
+FACTS = tomllib.loads((resources.files("assay.model.transformer") / "shapes.toml").read_text())[
+    "model"
+]
 EXACT = {name for name, facts in FACTS.items() if isinstance(facts["published"], int)}
 
 

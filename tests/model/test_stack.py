@@ -3,13 +3,13 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from assay.model import gemm
-from assay.model.calibrated import Calibrated, Interval, learn
+from assay.model.fit.learnt import Calibrated, Interval, learn
+from assay.model.fit.neighbours import Neighbours
 from assay.model.frames import PREDICTION
-from assay.model.kernel import inputs, with_facts
-from assay.model.machine import machine, machines
-from assay.model.neighbours import Neighbours
-from assay.model.stack import Stack, dump, lent, load, packaged, predict, stack_for
+from assay.model.kernels import gemm
+from assay.model.kernels.kernel import inputs, with_facts
+from assay.model.machines.datasheets import machine, machines
+from assay.model.stacks.stack import Stack, dump, lent, load, packaged, predict, stack_for
 
 CASES = pl.DataFrame(
     {"case": ["a", "b"], "subject": ["x", "y"], "machine": ["H100", "H100"],
@@ -47,11 +47,11 @@ def test_a_prediction_says_whose_parameters_it_used() -> None:
     found = predict(CASES, "gemm", stack)
     assert found.schema == pl.Schema(PREDICTION)
     assert set(found["model"]) == {"b3"}
-    assert set(found["basis"]) == {"assay.model.gemm.b3 (H100 bf16 parameters)"}
+    assert set(found["basis"]) == {"assay.model.kernels.gemm.b3 (H100 bf16 parameters)"}
     other = predict(CASES.with_columns(machine=pl.lit("H200")), "gemm", stack)
-    assert set(other["basis"]) == {"assay.model.gemm.b3 (H100 bf16 parameters, borrowed)"}
+    assert set(other["basis"]) == {"assay.model.kernels.gemm.b3 (H100 bf16 parameters, borrowed)"}
     fp8 = predict(CASES.with_columns(dtype=pl.lit("fp8")), "gemm", stack)
-    assert set(fp8["basis"]) == {"assay.model.gemm.b3 (H100 bf16 parameters, borrowed)"}
+    assert set(fp8["basis"]) == {"assay.model.kernels.gemm.b3 (H100 bf16 parameters, borrowed)"}
 
 
 def test_neighbours_correct_where_they_are_and_nowhere_else() -> None:

@@ -4,18 +4,14 @@ import dataclasses
 
 import numpy as np
 import pytest
-from assay.model.configurations import run
-from assay.model.kernel_times import kernel_times
-from assay.model.operations import Gemm
-from assay.model.step import components, predict
-from assay.model.step_exchange import (
-    GRADIENT_BYTES,
-    layer_parameters,
-    stage_parameters,
-)
-from assay.model.step_fit import fit, telling
-from assay.model.step_schedule import SHAPE, STEP, breakdown, step_time
-from assay.model.step_work import activation_bytes, head, layer_calls
+from assay.model.fit.step_fit import fit, telling
+from assay.model.schedule import SHAPE, STEP, breakdown, step_time
+from assay.model.stacks.kernel_times import kernel_times
+from assay.model.step.exchange import GRADIENT_BYTES, layer_parameters, stage_parameters
+from assay.model.step.step import components, predict
+from assay.model.step.work import activation_bytes, head, layer_calls
+from assay.model.transformer.operations import Gemm
+from assay.model.transformer.training_run import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

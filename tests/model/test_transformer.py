@@ -3,13 +3,14 @@
 import csv
 
 import pytest
-from assay.model import shapes, utilisation
-from assay.model.formula_case import case_of, formula_id_of
-from assay.model.operations import Attention, Gemm, data_gradient, weight_gradient
-from assay.model.passes import flop, passes
-from assay.model.throughput import padded_vocabulary
-from assay.model.traffic import layer_traffic, logits_traffic
-from assay.model.transformer import Kernels, Layout, layer, logits, tokens
+from assay.model.formulas import utilisation
+from assay.model.formulas.megatron_core import case_of, formula_id_of
+from assay.model.transformer import shapes
+from assay.model.transformer.decoder import Kernels, Layout, layer, logits, tokens
+from assay.model.transformer.operations import Attention, Gemm, data_gradient, weight_gradient
+from assay.model.transformer.parameters import padded_vocabulary
+from assay.model.transformer.passes import flop, passes
+from assay.model.transformer.traffic import layer_traffic, logits_traffic
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -2,8 +2,9 @@
 
 import polars as pl
 import pytest
-from assay.model import inverse, throughput, utilisation
-from assay.model.megatron_core import VARIANTS
+from assay.model.formulas import inverse, throughput, utilisation
+from assay.model.formulas.megatron_core import VARIANTS
+from assay.model.transformer.parameters import padded_vocabulary
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -129,6 +130,6 @@ def test_batch_identities(dp, tp, micro, accumulation):
 
 @given(vocab=st.integers(1, 300_000), tp=st.sampled_from([1, 2, 4, 8]))
 def test_padding_is_the_least_that_divides(vocab, tp):
-    padded = throughput.padded_vocabulary(vocab, tp)
+    padded = padded_vocabulary(vocab, tp)
     assert padded % (128 * tp) == 0
     assert 0 <= padded - vocab < 128 * tp

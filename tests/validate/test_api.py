@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from assay.validate import api
-from assay.validate.api_page import page
+from assay.validate.cli.api_page import page
 
 from tests.conftest import FIXTURES, ROOT
 
@@ -21,7 +21,7 @@ HOSTILE = (
 
 def test_the_page_is_up_to_date() -> None:
     said = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    assert said == page(), "run: python -m assay.validate.api_page > docs/api.md"
+    assert said == page(), "run: python -m assay.validate.cli.api_page > docs/api.md"
     for name in api.__all__:
         assert f"`{name}`" in said
 

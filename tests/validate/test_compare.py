@@ -8,13 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
-from assay.ingest.read import read
+from assay.ingest.inputs.read import read
 from assay.model.frames import KEY, predictions
-from assay.validate.accuracy import interval, score, scored
-from assay.validate.assess import assess
-from assay.validate.compare import Unjoinable, compare
-from assay.validate.observe import OBSERVATION, about, observe
-from assay.validate.protocol.statistics import bootstrap
+from assay.validate.cases.observe import OBSERVATION, about, observe
+from assay.validate.predict.predictions import Unjoinable
+from assay.validate.score.accuracy import interval, score, scored
+from assay.validate.score.assess import assess
+from assay.validate.score.join import compare
+from assay.validate.score.statistics import bootstrap
 
 from tests.conftest import FIXTURES
 

@@ -3,9 +3,10 @@
 import numpy as np
 import polars as pl
 import pytest
-from assay.model.baselines import constant_mfu, fit_share, roofline
-from assay.validate.protocol import configuration
-from assay.validate.protocol.anchors import anchors
+from assay.model.step.baselines import constant_mfu, fit_share, roofline
+
+from tests.studies import configuration
+from tests.studies.anchors import anchors
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from assay.ingest.read import read
-from assay.ingest.types import Span
-from assay.validate.findings import findings
-from assay.validate.identities.finding import Finding, Number
+from assay.ingest.inputs.read import read
+from assay.ingest.schema.record import Span
+from assay.validate.laws.finding import Finding, Number
+from assay.validate.laws.laws import findings
 from assay.validate.report.contradictions import render
 
 from tests.conftest import FIXTURES

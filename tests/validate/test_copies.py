@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from assay.validate.assess import Report, assess
+from assay.validate.score.assess import Report, assess
 from polars.testing import assert_frame_equal
 
 from tests.conftest import FIXTURES

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from assay.ingest.numbers import BINARY_ULPS
+from assay.ingest.numbers.printed import BINARY_ULPS
 from assay.model.reproductions import deepflow_unconfigured
-from assay.validate.assess import Report, assess
+from assay.validate.score.assess import Report, assess
 
 from tests.conftest import FIXTURES
 
@@ -199,7 +199,14 @@ def test_a_notebook_without_parallelism_stays_unpredicted(corpus: Path) -> None:
 
 def test_nothing_about_the_case_is_in_the_code(tmp_path: Path) -> None:
     """The model line and the tables changed together: the same cells, other numbers."""
-    from assay.model.reproductions.layer_estimates import BLOCKS, Model, Peaks, table, totals, unit
+    from assay.model.reproductions.transformer_estimates import (
+        BLOCKS,
+        Model,
+        Peaks,
+        table,
+        totals,
+        unit,
+    )
 
     model = Model(batch=2, seq_len=1024, hidden=6144, heads=48, depth=12, m=8)
     peaks = Peaks(312e12, 78e12, 1555e9, 600e9, 8)

@@ -11,12 +11,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
-from assay.ingest.json_schema import BESIDE, frames, json_schema, pages
-from assay.ingest.own.fault import BadFormat
-from assay.ingest.own.installed import known
-from assay.ingest.read import COMPANIONS, read
-from assay.ingest.types import RESERVED
-from assay.validate.export import csv, ndjson, tables, write_duckdb
+from assay.ingest.formats.own.fault import BadFormat
+from assay.ingest.formats.own.installed import known
+from assay.ingest.inputs.paths import COMPANIONS
+from assay.ingest.inputs.read import read
+from assay.ingest.reference.json_schema import BESIDE, frames, json_schema, pages
+from assay.ingest.schema.reading import RESERVED
+from assay.validate.export.writers import csv, ndjson, tables, write_duckdb
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -130,7 +131,7 @@ def test_the_schemas_are_up_to_date() -> None:
     docs = ROOT / "docs"
     paths = [*docs.rglob("schemas/*"), *docs.rglob("formats/*/*.json")]
     written = {p.relative_to(docs).as_posix(): p.read_text(encoding="utf-8") for p in paths}
-    assert written == pages(), "run: python -m assay.ingest.describe"
+    assert written == pages(), "run: python -m assay.ingest.reference.describe"
     assert len(frames()) == len(set(frames())) == len(pages()) - 1
     for name in frames():
         Draft202012Validator.check_schema(json_schema(name))

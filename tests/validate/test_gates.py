@@ -6,8 +6,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from assay.validate.gates import Aim, Status, exit_code, judge, least, limit, percent
-from assay.validate.junit import Result, junit
+from assay.validate.report.junit import Result, junit
+from assay.validate.score.gates import Aim, Status, exit_code, judge, least, limit, percent
 
 
 def figure(model: str, errors: list[float], **changed: Any) -> dict[str, Any]:

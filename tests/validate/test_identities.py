@@ -7,11 +7,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from assay.validate.assess import Report, assess
-from assay.validate.identities.check import equal, units_off
-from assay.validate.identities.shape import shape
+from assay.validate.arithmetic.identity_check import equal, units_off
+from assay.validate.cases.solved_shape import shape
 from assay.validate.report import markdown
 from assay.validate.report.figures import arithmetic
+from assay.validate.score.assess import Report, assess
 
 from tests.conftest import FIXTURES
 
@@ -166,7 +166,7 @@ def test_a_shape_is_inferred_from_a_count_or_not_at_all() -> None:
 
 def test_another_document_with_other_values(tmp_path: Path) -> None:
     """The same laws on numbers made here: h 6144, 44 layers by rate, one row off."""
-    from assay.model.flop_formulas import narayanan_eq3
+    from assay.model.formulas.flop_formulas import narayanan_eq3
 
     rows = []
     for nodes, seconds in ((8, 30.25), (16, 15.75), (32, 8.5)):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from assay.ingest.formats import FORMATS
-from assay.ingest.read import read
-from assay.validate.cases import cases
-from assay.validate.observe import about
-from assay.validate.runs import Run, runs
+from assay.ingest.inputs.read import read
+from assay.validate.cases.cases import cases
+from assay.validate.cases.observe import about
+from assay.validate.runs.run import Run, runs
 
 from tests.conftest import FIXTURES
 

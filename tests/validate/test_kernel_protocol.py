@@ -3,10 +3,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from assay.model import gemm
-from assay.model.kernel import inputs, with_facts
-from assay.validate import calibrate
-from assay.validate.protocol import kernels, measured, stack_page
+from assay.model.kernels import gemm
+from assay.model.kernels.kernel import inputs, with_facts
+from assay.validate.calibrate import kernel_stacks
+
+from tests.studies import kernels, measured, stack_page
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -45,16 +46,16 @@ def test_each_half_is_predicted_by_the_other() -> None:
 
 def test_a_part_takes_one_machine_and_leaves_rows_without_time_out() -> None:
     frame = some(50).with_columns(time=pl.when(pl.col("m") > 100).then("time"))
-    one = calibrate.part(frame, "gemm", origin="here", kernel=gemm.B3, draws=0)
+    one = kernel_stacks.part(frame, "gemm", origin="here", kernel=gemm.B3, draws=0)
     assert one.rows == frame["time"].drop_nulls().len()
     mixed = pl.concat([frame, frame.with_columns(machine=pl.lit("H200"))])
     with pytest.raises(ValueError, match="one machine and format at a time"):
-        calibrate.part(mixed, "gemm", origin="here")
+        kernel_stacks.part(mixed, "gemm", origin="here")
 
 
 def test_a_stack_has_an_assumed_streaming_kernel() -> None:
-    one = calibrate.part(some(50), "gemm", origin="here", kernel=gemm.B3, draws=0)
-    assert calibrate.stack("H100", {"gemm": one}).part("pointwise").origin.startswith("assumed")
+    one = kernel_stacks.part(some(50), "gemm", origin="here", kernel=gemm.B3, draws=0)
+    assert kernel_stacks.stack("H100", {"gemm": one}).part("pointwise").origin.startswith("assumed")
 
 
 def test_nothing_is_scored_without_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,6 +86,4 @@ def test_accuracy(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_page_of_stacks_is_up_to_date() -> None:
     written = (ROOT / "docs" / "stacks.md").read_text(encoding="utf-8")
-    assert written == stack_page.page(), (
-        "run: python -m assay.validate.protocol.stack_page > docs/stacks.md"
-    )
+    assert written == stack_page.page(), "run: python -m tests.studies.stack_page > docs/stacks.md"

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from assay.model.configurations import run
-from assay.model.memory import memory, stages
-from assay.validate.assess import Report, assess
-from assay.validate.memory_forecast import lacking
+from assay.model.step.memory import memory, stages
+from assay.model.transformer.training_run import run
+from assay.validate.cases.step_cases import completed
+from assay.validate.predict.memory_forecast import lacking
 from assay.validate.report.sections import sections
 from assay.validate.report.terminal import render
-from assay.validate.step_cases import completed
+from assay.validate.score.assess import Report, assess
 
 from tests.conftest import FIXTURES
 

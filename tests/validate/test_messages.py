@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from assay.ingest.types import Code
+from assay.ingest.schema.record import Code
 from assay.validate.cli.exits import ORDER, Exit
-from assay.validate.messages import CODES, EXIT, examples, page, templates
+from assay.validate.cli.messages import CODES, EXIT, examples, page, templates
 
 from tests.conftest import ROOT
 
 
 def test_the_page_is_up_to_date() -> None:
     said = (ROOT / "docs" / "messages.md").read_text(encoding="utf-8")
-    assert said == page(), "run: python -m assay.validate.messages > docs/messages.md"
+    assert said == page(), "run: python -m assay.validate.cli.messages > docs/messages.md"
 
 
 def test_the_sets_of_codes_are_closed() -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from assay.model.frames import GEMM_CASE, PREDICTION, predictions
-from assay.model.own import Model
-from assay.validate.compare import Unjoinable
-from assay.validate.outside import checked
+from assay.model.frames import GEMM_CASE, PREDICTION, Model, predictions
+from assay.validate.predict.outside import checked
+from assay.validate.predict.predictions import Unjoinable
 
 from tests.cli.test_installed import BAD
 

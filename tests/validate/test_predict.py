@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from assay.model.stack import dump, load
+from assay.model.stacks.stack import dump, load
+from assay.validate.calibrate.site_residuals import calibrate
 from assay.validate.cli import app
-from assay.validate.predict import Unpredictable, lines, predictions
-from assay.validate.step_calibrate import calibrate
+from assay.validate.plan.planning import Unpredictable, lines, predictions
 from typer.testing import CliRunner
 
 LLAMA = """

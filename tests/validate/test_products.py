@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from assay.validate.assess import Report, assess
+from assay.validate.score.assess import Report, assess
 
 from tests.conftest import FIXTURES
 

@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from assay.validate.assess import assess
-from assay.validate.report import document, markdown, terminal
+from assay.validate.report import json_document, markdown, terminal
 from assay.validate.report.sections import sections
+from assay.validate.score.assess import assess
 
 from tests.conftest import FIXTURES
 
@@ -48,4 +48,4 @@ def test_a_mutated_input_gives_a_report(seed: int, tmp_path: Path) -> None:
         assert parts == account.lines
     assert terminal.render(sections(found))
     assert markdown.render(sections(found))
-    assert document.dumps(found)
+    assert json_document.dumps(found)

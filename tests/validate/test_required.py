@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.ingest.formats.configuration import Configuration
-from assay.ingest.schema import fields
-from assay.validate.assess import assess
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import fields
+from assay.validate.predict.required import COLUMNS, hint, page
 from assay.validate.report.sections import sections
 from assay.validate.report.terminal import render
-from assay.validate.required import COLUMNS, hint, page
+from assay.validate.score.assess import assess
 
 from tests.conftest import FIXTURES
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_the_page_is_what_the_code_says() -> None:
     said = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-    assert said == page(), "python -m assay.validate.required > docs/configuration.md"
+    assert said == page(), "python -m assay.validate.predict.required > docs/configuration.md"
 
 
 def test_every_column_has_a_name_somewhere() -> None:

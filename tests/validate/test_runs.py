@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 from assay.ingest.formats import FORMATS
-from assay.ingest.pipeline import read_source
-from assay.ingest.read import read
-from assay.ingest.source import Source, source
-from assay.ingest.types import Reading
-from assay.validate.assess import assess
-from assay.validate.cases import cases
-from assay.validate.differences import difference, gate
-from assay.validate.observe import about
-from assay.validate.runs import Run, runs, warm_up
+from assay.ingest.inputs.read import read
+from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.schema.reading import Reading
+from assay.ingest.source.opening import Source, source
+from assay.validate.cases.cases import cases
+from assay.validate.cases.observe import about
+from assay.validate.runs.differences import difference, gate
+from assay.validate.runs.run import Run, runs, warm_up
+from assay.validate.score.assess import assess
 
 from tests.conftest import FIXTURES
 

@@ -6,10 +6,10 @@ import json
 from dataclasses import replace
 
 import pytest
-from assay.ingest.read import read
-from assay.ingest.types import Span
-from assay.validate.findings import findings
-from assay.validate.identities.finding import Number
+from assay.ingest.inputs.read import read
+from assay.ingest.schema.record import Span
+from assay.validate.laws.finding import Number
+from assay.validate.laws.laws import findings
 from assay.validate.report import sarif
 from jsonschema import Draft202012Validator
 

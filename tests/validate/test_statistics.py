@@ -4,7 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from assay.validate.protocol import entries, splits, statistics
+from assay.validate.score import statistics
+
+from tests.studies import entries, splits
 
 
 def test_scores_of_a_perfect_model():

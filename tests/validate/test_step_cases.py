@@ -2,9 +2,9 @@
 
 import polars as pl
 import pytest
-from assay.model.configurations import run
-from assay.model.shape_names import resolve
-from assay.validate.step_cases import completed
+from assay.model.transformer.shapes import resolve
+from assay.model.transformer.training_run import run
+from assay.validate.cases.step_cases import completed
 
 ROW = {
     "case": "a", "machine": "H100", "dtype": "bf16", "gpus": 8, "seq_len": 8192,

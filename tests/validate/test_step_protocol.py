@@ -4,7 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
-from assay.validate.protocol import step, step_memory, step_tables
+
+from tests.studies import step, step_memory, step_tables
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from assay.validate.cli.completion import machine_names
 from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import (
     Debug,
@@ -19,12 +18,12 @@ from assay.validate.cli.guard import (
     write,
 )
 from assay.validate.cli.inputs import MaxBad, judge, limit
-from assay.validate.cli.own import FormatFiles, formats
+from assay.validate.cli.options import FormatFiles, formats, machine_names
 
 if TYPE_CHECKING:
     import polars as pl
-    from assay.model.calibrated import Calibrated
-    from assay.model.stack import Stack
+    from assay.model.fit.learnt import Calibrated
+    from assay.model.stacks.stack import Stack
 
 STEPS = "configuration"
 """The scope of rows that say how long a step took."""
@@ -53,11 +52,11 @@ def calibrate(
     debug: Debug = False,
 ) -> Exit:
     """Fit kernel models and residuals of steps to what was measured on one machine."""
-    from assay.ingest.read import read
-    from assay.model.machine import resolve
-    from assay.model.stack import dump
-    from assay.validate.kernel_cases import kernel_cases
-    from assay.validate.observe import about
+    from assay.ingest.inputs.read import read
+    from assay.model.machines.datasheets import resolve
+    from assay.model.stacks.stack import dump
+    from assay.validate.cases.kernel_cases import kernel_cases
+    from assay.validate.cases.observe import about
 
     allowed = limit(max_bad)
     refuse_existing([output], force=force)
@@ -79,9 +78,9 @@ def calibrate(
 
 def _with_steps(built: Stack | None, paths: list[str], name: str | None) -> Stack:
     """`built` with the residuals of the printed steps, where the step model can build some."""
-    from assay.model.stack import Stack
-    from assay.validate.predict import Unpredictable
-    from assay.validate.step_calibrate import calibrate as fitted
+    from assay.model.stacks.stack import Stack
+    from assay.validate.calibrate.site_residuals import calibrate as fitted
+    from assay.validate.plan.planning import Unpredictable
 
     try:
         steps = fitted(paths, name)
@@ -99,7 +98,7 @@ def _with_steps(built: Stack | None, paths: list[str], name: str | None) -> Stac
 def _stack(cases: dict[str, pl.DataFrame], name: str | None) -> Stack | None:
     """The stack of the one machine that the cases are about."""
     import polars as pl
-    from assay.validate import calibrate as fitting
+    from assay.validate.calibrate import kernel_stacks as fitting
 
     timed = {
         scope: frame.filter(pl.col("time") > 0, pl.col("machine").is_not_null())

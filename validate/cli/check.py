@@ -20,15 +20,14 @@ from assay.validate.cli.guard import (
 )
 from assay.validate.cli.inputs import Jobs, Machine, MaxBad, Paths, judge, limit
 from assay.validate.cli.machines import coloured, screen_width
-from assay.validate.cli.own import FormatFiles, formats
+from assay.validate.cli.options import FormatFiles, Redact, formats, redactor
 from assay.validate.cli.progress import progress
-from assay.validate.cli.redaction import Redact, redactor
 
 if TYPE_CHECKING:
-    from assay.ingest.read import Outcome
-    from assay.ingest.types import Format
-    from assay.validate.accepted import Exemption
-    from assay.validate.identities.finding import Finding
+    from assay.ingest.schema.format import Format
+    from assay.ingest.schema.reading import Outcome
+    from assay.validate.laws.exemptions import Exemption
+    from assay.validate.laws.finding import Finding
 
 
 class Severity(StrEnum):
@@ -82,7 +81,7 @@ def check(
         hidden = redactor(outcome, found, paths)
         found, known = hidden.redacted(found), hidden.redacted(known)
     found, covering = _left(found, known, ignore)
-    from assay.validate.identities.finding import at_least
+    from assay.validate.laws.finding import at_least
 
     shown = at_least(found, severity.value)
     if write_baseline:
@@ -95,7 +94,7 @@ def check(
 
 
 def _known(path: Path | None) -> tuple[Exemption, ...]:
-    from assay.validate.accepted import Unreadable, load
+    from assay.validate.laws.exemptions import Unreadable, load
 
     try:
         return load(path) if path else ()
@@ -110,12 +109,12 @@ def _findings(
     known_formats: tuple[Format, ...],
     workers: int | None,
 ) -> tuple[Outcome, list[Finding]]:
-    from assay.ingest.read import read
-    from assay.model.machine import resolve
-    from assay.validate.cases import cases
-    from assay.validate.findings import findings
-    from assay.validate.identities.shape import with_shapes
-    from assay.validate.observe import about
+    from assay.ingest.inputs.read import read
+    from assay.model.machines.datasheets import resolve
+    from assay.validate.cases.cases import cases
+    from assay.validate.cases.observe import about
+    from assay.validate.cases.solved_shape import with_shapes
+    from assay.validate.laws.laws import findings
 
     try:
         name = resolve(machine) if machine else None
@@ -133,7 +132,7 @@ def _left(
     found: list[Finding], known: tuple[Exemption, ...], path: Path | None
 ) -> tuple[list[Finding], list[Exemption]]:
     """The findings no entry covers, and the entries that cover one; the others are named."""
-    from assay.validate.accepted import without
+    from assay.validate.laws.exemptions import without
 
     left, unused = without(found, known)
     for each in unused:
@@ -143,9 +142,9 @@ def _left(
 
 def _baseline(path: Path, shown: list[Finding], covering: list[Exemption]) -> None:
     """What is shown, after what --ignore covered, which keeps its reasons."""
-    from assay.validate import accepted
+    from assay.validate.laws import exemptions
 
-    write(path, accepted.dumps([*covering, *map(accepted.exempted, shown)]))
+    write(path, exemptions.dumps([*covering, *map(exemptions.exempted, shown)]))
 
 
 def _write(shown: list[Finding], sarif: Path | None, *, as_json: bool) -> None:

@@ -10,10 +10,10 @@ import typer
 from assay.validate.cli.exits import Exit
 from assay.validate.cli.guard import Debug, Refusal, complain, guarded
 from assay.validate.cli.machines import coloured, screen_width
-from assay.validate.cli.own import FormatFiles, formats
+from assay.validate.cli.options import FormatFiles, formats
 
 if TYPE_CHECKING:
-    from assay.validate.differences import Difference, Gate
+    from assay.validate.runs.differences import Difference, Gate
 
 
 @guarded
@@ -32,9 +32,9 @@ def diff(
     debug: Debug = False,
 ) -> Exit:
     """Compare the last run of A with the last run of B: arguments, figures, and their noise."""
-    from assay.model.machine import resolve
-    from assay.validate.cli.one import required
-    from assay.validate.differences import difference, gate
+    from assay.model.machines.datasheets import resolve
+    from assay.validate.cli.one_run import required
+    from assay.validate.runs.differences import difference, gate
 
     try:
         gates = [gate(text) for text in fail_if or []]

@@ -11,15 +11,14 @@ import typer
 from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import Debug, Force, Refusal, guarded, refuse_existing
 from assay.validate.cli.inputs import Jobs, MaxBad, judge, limit
-from assay.validate.cli.own import FormatFiles, formats
+from assay.validate.cli.options import FormatFiles, Redact, formats, redactor
 from assay.validate.cli.progress import progress
-from assay.validate.cli.redaction import Redact, redactor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
-    from assay.ingest.types import Format
+    from assay.ingest.schema.format import Format
 
 
 class To(StrEnum):
@@ -61,8 +60,8 @@ def export(
     kind = _kind(output, to)
     if not output.is_dir():
         refuse_existing([output], force=force)
-    from assay.ingest.read import read
-    from assay.validate.export import tables
+    from assay.ingest.inputs.read import read
+    from assay.validate.export.writers import tables
 
     with progress(paths) as bar:
         outcome = read(paths, formats=formats(format_file), workers=jobs, watch=bar)
@@ -79,7 +78,7 @@ def export(
 
 def _kind(output: Path, to: To | None) -> To:
     """What to write: as asked, or as the name of the output says."""
-    from assay.validate.export import SUFFIXES
+    from assay.validate.export.writers import SUFFIXES
 
     named = SUFFIXES.get(output.suffix) if not output.is_dir() else None
     if to is None and named is None:
@@ -92,7 +91,7 @@ def _kind(output: Path, to: To | None) -> To:
 
 
 def _chosen(found: dict[str, pl.DataFrame], asked: list[str] | None) -> dict[str, pl.DataFrame]:
-    from assay.ingest.json_schema import frames
+    from assay.ingest.reference.json_schema import frames
 
     for name in asked or []:
         if name not in found:
@@ -110,7 +109,14 @@ def _write(
     *,
     force: bool,
 ) -> None:
-    from assay.validate.export import SUFFIXES, WRITERS, Missing, beside, write_duckdb, write_folder
+    from assay.validate.export.writers import (
+        SUFFIXES,
+        WRITERS,
+        Missing,
+        beside,
+        write_duckdb,
+        write_folder,
+    )
 
     try:
         if kind is To.DUCKDB:
@@ -134,7 +140,7 @@ def _write(
 
 def _only(frames: dict[str, pl.DataFrame]) -> pl.DataFrame:
     """The one frame that fits into one file: the one that was asked for, or the one there is."""
-    from assay.ingest.json_schema import BESIDE
+    from assay.ingest.reference.json_schema import BESIDE
 
     main = [name for name in frames if name not in BESIDE] or list(frames)
     if len(main) > 1:

@@ -21,8 +21,8 @@ from assay.validate.cli.guard import (
     write,
 )
 from assay.validate.cli.machines import coloured, screen_width
-from assay.validate.cli.own import FormatFiles
-from assay.validate.cli.own import formats as known_formats
+from assay.validate.cli.options import FormatFiles
+from assay.validate.cli.options import formats as known_formats
 from typer.core import TyperGroup
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def every(context: typer.Context) -> None:
 
 @guarded
 def _overview(*, debug: bool) -> Exit:
-    from assay.ingest.describe import summary
+    from assay.ingest.reference.describe import summary
     from assay.validate.report.layout import Column, Section, Table
 
     heads = [Column("format"), Column("numbers are"), Column("reads")]
@@ -79,8 +79,8 @@ def show(
     debug: Debug = False,
 ) -> Exit:
     """List the columns of one format."""
-    from assay.ingest.describe import columns, summary
-    from assay.ingest.own.fault import nearest
+    from assay.ingest.formats.own.fault import nearest
+    from assay.ingest.reference.describe import columns, summary
     from assay.validate.report.layout import Column, Section, Table
 
     known = {fmt.name: fmt for fmt in known_formats(format_file)}
@@ -119,9 +119,9 @@ def new(
     debug: Debug = False,
 ) -> Exit:
     """Guess a format from pasted lines, and print its description (TOML), which passes its test."""
-    from assay.ingest.own.draft import draft
-    from assay.ingest.own.fault import BadFormat
-    from assay.ingest.own.guess import guess
+    from assay.ingest.formats.own.draft import draft
+    from assay.ingest.formats.own.fault import BadFormat
+    from assay.ingest.formats.own.guess import guess
 
     refuse_existing([output] if output else [], force=force)
     lines = _pasted(line)
@@ -161,7 +161,7 @@ def _pasted(line: str | None) -> list[str]:
 
 
 def _claimants(text: str) -> list[str]:
-    from assay.ingest.own.trial import claimants
+    from assay.ingest.formats.own.trial import claimants
 
     return claimants(text, known_formats())
 
@@ -176,9 +176,9 @@ def trial_of(
     debug: Debug = False,
 ) -> Exit:
     """Read a format's samples and compare; then say what it reads in LOGs, and what not."""
-    from assay.ingest.own.fault import BadFormat
-    from assay.ingest.own.trial import Trial, described, tried
-    from assay.validate.report.trials import samples, trial
+    from assay.ingest.formats.own.fault import BadFormat
+    from assay.ingest.formats.own.trial import Trial, described, tried
+    from assay.validate.report.trial_section import samples, trial
 
     try:
         fmt, faults = described(file)

@@ -1,4 +1,8 @@
-"""`assay golden update|check|tolerances`: regression files for a user's own logs."""
+"""`assay golden update|check|tolerances`: regression files for a user's own logs.
+
+`update` and `check` write them and hold them against what is read now; `tolerances` says how far
+repeated runs lie apart, and which tolerance follows.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from assay.validate.cli.exits import Exit, first, too_many
-from assay.validate.cli.gates import Junit
+from assay.validate.cli.gate_options import Junit
 from assay.validate.cli.guard import (
     Debug,
     Force,
@@ -22,13 +26,14 @@ from assay.validate.cli.guard import (
     write,
 )
 from assay.validate.cli.inputs import Limit, MaxBad, limit
-from assay.validate.cli.own import FormatFiles, formats
-from assay.validate.cli.tolerances import tolerances
+from assay.validate.cli.options import FormatFiles, formats
 
 if TYPE_CHECKING:
     from assay.validate.golden.folder import Case, Checked
+    from assay.validate.golden.tolerances import Spread
 
 Folders = Annotated[list[Path], typer.Argument(metavar="DIR", help="Folders of inputs.")]
+
 Item = TypeVar("Item")
 
 golden = typer.Typer(
@@ -58,7 +63,7 @@ def update(
     """Write the golden of every input in DIR; those that would change only with --yes."""
     from assay.validate.golden import folder
     from assay.validate.golden.compare import Cause
-    from assay.validate.golden.forecast import settings
+    from assay.validate.golden.model_entries import settings
 
     counts = {"written": 0, "unchanged": 0, "held back": 0, "none": 0}
     codes = []
@@ -129,7 +134,7 @@ def check(
 ) -> Exit:
     """Compare every input in DIR with its golden; a difference fails, with its diff."""
     from assay.validate.golden import folder
-    from assay.validate.golden.forecast import settings
+    from assay.validate.golden.model_entries import settings
 
     allowed = limit(max_bad)
     if junit:
@@ -187,7 +192,7 @@ def _settled(found: Sequence[Checked], allowed: Limit) -> Exit:
 
 
 def _xml(found: Sequence[Checked]) -> str:
-    from assay.validate.junit import Result, junit
+    from assay.validate.report.junit import Result, junit
 
     return junit(
         "assay golden check",
@@ -230,3 +235,70 @@ def register(app: typer.Typer) -> None:
     """Add the group of commands."""
     golden.command()(tolerances)
     app.add_typer(golden)
+
+
+@guarded
+def tolerances(
+    paths: Annotated[
+        list[str], typer.Argument(metavar="DIR", help="Repeated runs of one configuration.")
+    ],
+    false_alarms: Annotated[
+        str,
+        typer.Option(metavar="P%", help="Share of unchanged runs that may fail, per quantity."),
+    ] = "1%",
+    format_file: FormatFiles = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document instead of text.")
+    ] = False,
+    debug: Debug = False,
+) -> Exit:
+    """Say how far repeated runs lie apart, and which tolerance follows for a golden of them."""
+    from assay.ingest.inputs.read import read
+    from assay.validate.golden import tolerances as golden_tolerances
+    from assay.validate.golden.agree import tolerance
+
+    known = formats(format_file)
+    try:
+        share = tolerance(false_alarms).size
+        outcome = read(paths, formats=known)
+        found = golden_tolerances.spreads(outcome.reading, share)
+    except ValueError as fault:
+        raise Refusal(f"--false-alarms: {fault}") from None
+    for unreadable in outcome.unreadable:
+        complain(str(unreadable))
+    if not outcome.reading.accounting:
+        return Exit.USAGE
+    if not found:
+        complain("no record stands in two runs, so that nothing can be said of their spread")
+        return Exit.NOTHING
+    if as_json:
+        typer.echo(json.dumps([vars(each) for each in found], indent=1))
+    else:
+        _spread_table(found, paths)
+    return Exit.REFUSED if outcome.unreadable else Exit.OK
+
+
+def _spread_table(found: Sequence[Spread], paths: Sequence[str]) -> None:
+    from assay.validate.score.gates import percent
+
+    head = ("quantity", "runs", "records", "between", "within", "gate", "beyond", "matched by")
+    rows = [
+        (
+            each.quantity, str(each.runs), str(each.records), percent(each.between),
+            percent(each.within), percent(each.gate), f"{each.beyond} of {each.pairs}",
+            each.matched,
+        )
+        for each in found
+    ]  # fmt: skip
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for row in (head, *rows):
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        say(line.rstrip())
+    typer.echo(
+        "\nbetween, within: one standard deviation, run against run and value against value. gate: "
+        f"at most {percent(found[0].false_alarms)}\nof unchanged runs fail by it, per quantity and "
+        "file, if runs are independent and deviations normal;\nbeyond: pairs of values of these "
+        "runs that lie further apart than the gate.\n"
+    )
+    options = " ".join(f"--tolerance {each.quantity}={percent(each.gate)}" for each in found)
+    say(f"assay golden update {' '.join(paths)} --yes {options}")

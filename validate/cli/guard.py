@@ -23,6 +23,7 @@ from assay.validate.report.safe import lines
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an internal error.")]
+
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output files.")]
 
 

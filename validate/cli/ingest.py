@@ -9,15 +9,14 @@ import typer
 from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import Debug, Force, Refusal, complain, guarded
 from assay.validate.cli.inputs import Jobs, MaxBad, Paths, judge, limit
-from assay.validate.cli.own import FormatFiles
-from assay.validate.cli.own import formats as known_formats
+from assay.validate.cli.options import FormatFiles, Redact, redactor
+from assay.validate.cli.options import formats as known_formats
 from assay.validate.cli.progress import progress
-from assay.validate.cli.redaction import Redact, redactor
 
 if TYPE_CHECKING:
     import polars as pl
-    from assay.ingest.parts import Ingested, Share
-    from assay.ingest.workers import Engine
+    from assay.ingest.inputs.parts import Ingested, Share
+    from assay.ingest.inputs.workers import Engine
 
 SHOWN = 20
 """Refusals that are printed; all of them are in the quarantine."""
@@ -48,11 +47,11 @@ def ingest(
 
     An ingest that was interrupted goes on where it was.
     """
-    from assay.ingest.dask_engine import NoEngine
-    from assay.ingest.load import Unusable
-    from assay.ingest.parts import Another, keep
-    from assay.ingest.parts import ingest as ingest_parts
-    from assay.ingest.read import read, recipe
+    from assay.ingest.inputs.dask_engine import NoEngine
+    from assay.ingest.inputs.parts import Another, keep
+    from assay.ingest.inputs.parts import ingest as ingest_parts
+    from assay.ingest.inputs.read import read, recipe
+    from assay.ingest.store.load import Unusable
 
     allowed = limit(max_bad)
     mine = _share(share)
@@ -77,8 +76,8 @@ def ingest(
 
 
 def _engine(text: str | None, jobs: int | None) -> Engine:
-    from assay.ingest.dask_engine import cluster
-    from assay.ingest.workers import processes
+    from assay.ingest.inputs.dask_engine import cluster
+    from assay.ingest.inputs.workers import processes
 
     if text is None:
         return processes(jobs)
@@ -89,7 +88,7 @@ def _engine(text: str | None, jobs: int | None) -> Engine:
 
 
 def _share(text: str | None) -> Share:
-    from assay.ingest.parts import ALL, Share
+    from assay.ingest.inputs.parts import ALL, Share
 
     if text is None:
         return ALL
@@ -100,7 +99,7 @@ def _share(text: str | None) -> Share:
 
 
 def _check_output(output: Path, *, force: bool) -> None:
-    from assay.ingest.write import MANIFEST, is_saved
+    from assay.ingest.store.write import MANIFEST, is_saved
 
     if output.exists() and not output.is_dir():
         raise Refusal(f"{output} is a file, and a folder is needed")
@@ -129,7 +128,7 @@ def _say(done: Ingested, output: Path) -> None:
 
 def _refusals(done: Ingested) -> pl.DataFrame:
     import polars as pl
-    from assay.ingest.write import QUARANTINE
+    from assay.ingest.store.write import QUARANTINE
 
     said = ["source", "line", "column", "code", "message"]
     found = [

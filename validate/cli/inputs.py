@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from assay.validate.cli.completion import machine_names
 from assay.validate.cli.exits import Exit, parse_max_bad, too_many
 from assay.validate.cli.guard import Refusal, complain
+from assay.validate.cli.options import machine_names
 
 if TYPE_CHECKING:
-    from assay.ingest.read import Outcome
+    from assay.ingest.schema.reading import Outcome
 
 Paths = Annotated[
     list[str], typer.Argument(metavar="PATH", help="Files, folders or globs; - is stdin.")
 ]
+
 Machine = Annotated[
     str | None,
     typer.Option(
@@ -25,15 +26,18 @@ Machine = Annotated[
         autocompletion=machine_names,
     ),
 ]
+
 MaxBad = Annotated[
     str,
     typer.Option("--max-bad", metavar="N|P%", help="Refused lines that are still acceptable."),
 ]
+
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", "-j", metavar="N", min=1,
                  help="Processes that read inputs; what the work is worth if not given."),
 ]  # fmt: skip
+
 Limit = tuple[float, bool]
 
 
@@ -49,7 +53,7 @@ def limit(text: str) -> Limit:
 
 def judge(outcome: Outcome, paths: Sequence[str], allowed: Limit) -> list[Exit]:
     """The codes of a reading: nothing opened, nothing recognised, too much refused."""
-    from assay.validate.nearest import unrecognised
+    from assay.ingest.inputs.nearest import unrecognised
 
     codes = []
     accounts = outcome.reading.accounting

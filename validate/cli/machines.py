@@ -8,9 +8,9 @@ import sys
 from typing import Annotated
 
 import typer
-from assay.validate.cli.completion import machine_names
 from assay.validate.cli.exits import Exit
 from assay.validate.cli.guard import Debug, Refusal, guarded
+from assay.validate.cli.options import machine_names
 
 
 @guarded
@@ -24,8 +24,8 @@ def machines(
     debug: Debug = False,
 ) -> Exit:
     """List known machines, or the figures of one with their sources."""
-    from assay.model.machine import machine
-    from assay.validate.report import machines as pages
+    from assay.model.machines.datasheets import machine
+    from assay.validate.report import machine_pages as pages
     from assay.validate.report.terminal import render
 
     if name is None:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from assay.validate.cli.completion import machine_names
 from assay.validate.cli.exits import Exit
 from assay.validate.cli.guard import Debug, Refusal, guarded, say
+from assay.validate.cli.options import machine_names
 
 
 @guarded
@@ -39,7 +39,7 @@ def predict(
     debug: Debug = False,
 ) -> Exit:
     """Step time of configurations that have not run yet: interval, breakdown, memory."""
-    from assay.validate.predict import Unpredictable, lines, predictions
+    from assay.validate.plan.planning import Unpredictable, lines, predictions
 
     if not Path(path).exists():
         raise Refusal(f"{path} cannot be opened: there is no such file")

@@ -12,19 +12,21 @@ from typing import TYPE_CHECKING
 from assay.validate.cli.guard import complain
 
 if TYPE_CHECKING:
-    from assay.ingest.chunks import Chunk
+    from assay.ingest.inputs.chunks import Chunk
 
 WORTH_A_LINE = 100
 """Inputs from which a command says how many it has read, where nobody watches."""
+
 _EVERY = 0.1
+
 _WIDTH = 20
 
 
 @contextmanager
 def progress(paths: Sequence[str]) -> Iterator[Callable[[Chunk], None]]:
     """A function to be told of each chunk that is done; the bar is gone when the block ends."""
-    from assay.ingest.inputs import inputs
-    from assay.ingest.write import is_saved
+    from assay.ingest.inputs.paths import inputs
+    from assay.ingest.store.write import is_saved
 
     files = [path for path in inputs(paths) if not is_saved(Path(path))]
     bar = Bar(len(files), sum(map(_size, files)))

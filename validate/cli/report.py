@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from assay.validate.cli import gates
+from assay.validate.cli import gate_options
 from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import (
     Debug,
@@ -20,14 +20,13 @@ from assay.validate.cli.guard import (
 )
 from assay.validate.cli.inputs import Jobs, Limit, Machine, MaxBad, judge, limit
 from assay.validate.cli.machines import coloured, screen_width
-from assay.validate.cli.own import FormatFiles, formats
+from assay.validate.cli.options import FormatFiles, Redact, formats, redactor
 from assay.validate.cli.progress import progress
-from assay.validate.cli.redaction import Redact, redactor
 
 if TYPE_CHECKING:
-    from assay.ingest.types import Format
-    from assay.model.stack import Stack
-    from assay.validate.assess import Report
+    from assay.ingest.schema.format import Format
+    from assay.model.stacks.stack import Stack
+    from assay.validate.score.assess import Report
 
 WRITERS = (".html", ".md", ".json")
 
@@ -70,11 +69,11 @@ def report(
     jobs: Jobs = None,
     max_bad: MaxBad = "1%",
     format_file: FormatFiles = None,
-    max_mape: gates.MaxMape = None,
-    max_bias: gates.MaxBias = None,
-    require: gates.Required = None,
-    baseline: gates.Baseline = None,
-    junit: gates.Junit = None,
+    max_mape: gate_options.MaxMape = None,
+    max_bias: gate_options.MaxBias = None,
+    require: gate_options.Required = None,
+    baseline: gate_options.Baseline = None,
+    junit: gate_options.Junit = None,
     redact: Redact = False,
     example: Annotated[
         bool, typer.Option("--example", help="Report on the samples that come with assay.")
@@ -88,7 +87,7 @@ def report(
     allowed = limit(max_bad)
     _check_outputs(outputs, force=force)
     refuse_existing([junit] if junit else [], force=force)
-    asked = gates.gates(max_mape, max_bias, require, baseline, junit)
+    asked = gate_options.gates(max_mape, max_bias, require, baseline, junit)
     found = _assess(
         paths, machine, list(model or []), predictions, stack, formats(format_file),
         workers=jobs, keep_contradicted=keep_contradicted,
@@ -105,7 +104,9 @@ def report(
         shown, asked = hidden.redacted(found), hidden.redacted(asked)
         command = [hidden.text(word) for word in command]
     _write(shown, outputs, command, as_json=as_json)
-    return first([settle(found, paths, allowed), gates.settle(shown, asked, list(model or []))])
+    return first(
+        [settle(found, paths, allowed), gate_options.settle(shown, asked, list(model or []))]
+    )
 
 
 def _inputs(paths: list[str], *, example: bool) -> list[str]:
@@ -149,9 +150,9 @@ def _assess(
     keep_contradicted: bool,
     apply_corrections: bool,
 ) -> Report:
-    from assay.model.machine import resolve
-    from assay.validate.assess import assess
-    from assay.validate.compare import Unjoinable
+    from assay.model.machines.datasheets import resolve
+    from assay.validate.predict.predictions import Unjoinable
+    from assay.validate.score.assess import assess
 
     try:
         name = resolve(machine) if machine else None
@@ -178,7 +179,7 @@ def _assess(
 
 def _stack(path: Path | None) -> Stack | None:
     """The stack that a file holds."""
-    from assay.model.stack import load
+    from assay.model.stacks.stack import load
 
     if path is None:
         return None
@@ -189,13 +190,13 @@ def _stack(path: Path | None) -> Stack | None:
 
 
 def _write(found: Report, outputs: list[Path], command: list[str], *, as_json: bool) -> None:
-    from assay.validate.report import document, terminal
+    from assay.validate.report import json_document, terminal
     from assay.validate.report.sections import sections
 
     for path in outputs:
         write(path, _text(found, path.suffix, command))
     if as_json:
-        sys.stdout.write(document.dumps(found))
+        sys.stdout.write(json_document.dumps(found))
     else:
         text = terminal.render(sections(found), width=screen_width(), colour=coloured())
         sys.stdout.write(text)
@@ -204,12 +205,12 @@ def _write(found: Report, outputs: list[Path], command: list[str], *, as_json: b
 
 def _text(found: Report, suffix: str, command: list[str]) -> str:
     """The report as a file of that kind."""
-    from assay.validate.report import document, markdown
+    from assay.validate.report import json_document, markdown
     from assay.validate.report.html import page, svg
     from assay.validate.report.sections import sections
 
     if suffix == ".json":
-        return document.dumps(found)
+        return json_document.dumps(found)
     if suffix == ".md":
         return markdown.render(sections(found))
     if not svg.available():

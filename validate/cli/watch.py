@@ -11,10 +11,10 @@ import typer
 from assay.validate.cli.exits import Exit
 from assay.validate.cli.guard import Debug, Refusal, complain, guarded
 from assay.validate.cli.machines import screen_width
-from assay.validate.cli.own import FormatFiles, formats
+from assay.validate.cli.options import FormatFiles, formats
 
 if TYPE_CHECKING:
-    from assay.ingest.types import Format
+    from assay.ingest.schema.format import Format
 
 SHARE = 10.0
 """Reading may take one part in so many of the time: a long log is looked at less often."""
@@ -40,7 +40,7 @@ def watch(
     debug: Debug = False,
 ) -> Exit:
     """Show how a run does, again whenever its log changes; Ctrl-C ends it."""
-    from assay.model.machine import resolve
+    from assay.model.machines.datasheets import resolve
 
     try:
         name = resolve(machine) if machine else None
@@ -78,11 +78,11 @@ def _state(path: Path) -> tuple[int, int, int] | None:
 
 
 def _show(path: Path, machine: str | None, known: tuple[Format, ...]) -> None:
-    from assay.validate.cli.one import latest
+    from assay.validate.cli.one_run import latest
     from assay.validate.report.layout import Column, Section, Table
-    from assay.validate.report.runs import lines
+    from assay.validate.report.run_section import lines
     from assay.validate.report.terminal import render
-    from assay.validate.runs import RULE
+    from assay.validate.runs.run import RULE
 
     found = latest(path, machine, known)
     if found is None:

@@ -17,11 +17,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.ingest.numbers import BINARY_ULPS
-from assay.ingest.units import unit
+from assay.ingest.numbers.printed import BINARY_ULPS
+from assay.ingest.numbers.units import unit
 from assay.validate.golden.digits import Shown, number
 
 PREDICTED_KIND = "predicted"
+
 ANY = "any"
 """The tolerance of a line that is not compared: a timestamp, a host, a count of noise lines."""
 
@@ -102,7 +103,7 @@ def _alike(before: Shown, after: Shown, kind: str) -> bool:
 
 
 def _interval(shown: Shown, kind: str) -> tuple[float, float]:
-    """What prints as `shown`: the table of `assay.ingest.numbers`, in the SI unit."""
+    """What prints as `shown`: the table of `assay.ingest.numbers.printed`, in the SI unit."""
     half = shown.place / 2
     below = 0.0 if kind == "truncated" else half
     above = shown.place if kind in ("truncated", "nominal") else half

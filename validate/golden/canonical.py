@@ -16,8 +16,9 @@ from functools import lru_cache
 from typing import Any
 
 import polars as pl
-from assay.ingest.schema import FieldSpec, fields
-from assay.ingest.types import Reading, Schema
+from assay.ingest.schema.fields import FieldSpec, fields
+from assay.ingest.schema.reading import Reading
+from assay.ingest.schema.record import Schema
 from assay.validate.golden.digits import shown
 from assay.validate.golden.document import READING, REFUSED, SCHEMA, TOLERANCE, Document, Entry
 
@@ -25,7 +26,9 @@ PEELED = ("mark", "host", "rank", "timestamp")
 """Base columns that say something of a record; the others say where it stands."""
 
 COUNTS = ("claimed", "refused", "blank", "not_ours")
+
 _LONGEST_TEXT = 160
+
 _PIECES = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?)")
 
 

@@ -12,7 +12,9 @@ PREDICTED_DIGITS = 6
 digits of a double, in which platforms differ."""
 
 _AMPLE = Context(prec=800)  # any double at any place; the default would raise beyond 28 digits
+
 _NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?|nan|inf)"
+
 _TEXT = re.compile(rf"(?P<number>{_NUMBER})(?: \[(?P<place>{_NUMBER})\])?(?P<rest>(?: .*)?)", re.S)
 
 

@@ -29,12 +29,17 @@ Entry = tuple[tuple[str, str], ...]
 """The lines of one record: name and what is shown of its value."""
 
 TOLERANCE = "tolerance"
+
 READING = "reading"
+
 SCHEMA = "schema "  # the section of each frame's columns is named `schema FRAME`
+
 REFUSED = "refused"
+
 PREDICTED = "predicted"
 
 _HEAD = re.compile(r"assay golden ([0-9]+)")
+
 _LINE = re.compile(r'([A-Za-z_](?:"(?:[^"\\]|\\.)*"|[^":])*): (.*)', re.S)
 
 

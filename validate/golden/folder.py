@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.ingest.formats import FORMATS
-from assay.ingest.read import COMPRESSED, inputs, read
-from assay.ingest.types import Format, Reading
+from assay.ingest.inputs.paths import COMPRESSED, inputs
+from assay.ingest.inputs.read import read
+from assay.ingest.schema.format import Format
+from assay.ingest.schema.reading import Reading
 from assay.validate.golden.agree import tolerance
 from assay.validate.golden.canonical import document
 from assay.validate.golden.compare import Cause, Difference, Reason, compare, diff, quantity
@@ -29,6 +31,7 @@ from assay.validate.golden.document import (
 )
 
 SUFFIX = ".golden"
+
 PART = ".golden.part"
 
 Predict = Callable[[Reading], Mapping[str, Sequence[Entry]]]

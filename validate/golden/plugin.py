@@ -70,10 +70,10 @@ class Golden(pytest.Item):
 
     def runtest(self) -> None:
         """Raise `Differs` unless golden and input agree and little enough is refused."""
-        from assay.ingest.own.fault import BadFormat  # noqa: PLC0415
-        from assay.ingest.own.installed import known  # noqa: PLC0415
+        from assay.ingest.formats.own.fault import BadFormat  # noqa: PLC0415
+        from assay.ingest.formats.own.installed import known  # noqa: PLC0415
         from assay.validate.golden.folder import check  # noqa: PLC0415
-        from assay.validate.golden.forecast import settings  # noqa: PLC0415
+        from assay.validate.golden.model_entries import settings  # noqa: PLC0415
 
         try:
             formats = known(tuple(self.config.getoption("--assay-format")))

@@ -27,13 +27,15 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from assay.ingest.schema import FieldSpec, fields
-from assay.ingest.types import Format, Reading
+from assay.ingest.schema.fields import FieldSpec, fields
+from assay.ingest.schema.format import Format
+from assay.ingest.schema.reading import Reading
 
 FALSE_ALARMS = 0.01
 """Share of unchanged runs that may fail, per quantity and file, unless stated otherwise."""
 
 NORMAL = NormalDist()
+
 NORMAL_MAD = 1.4826
 """Median absolute deviation of a normal distribution → its standard deviation: 1 / Φ⁻¹(¾)."""
 
@@ -44,6 +46,7 @@ FEW = 8
 """Runs below which an odd one cannot be told from spread without a far wider gate."""
 
 DRAWS = 100_000
+
 MANY = 50
 """Runs beyond which their spread is known well enough to use the normal quantile."""
 

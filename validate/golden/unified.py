@@ -21,6 +21,7 @@ Marked = tuple[str, str]
 """A line and where it is: ` ` in both, `-` in the first alone, `+` in the second alone."""
 
 Sections = Mapping[str, Sequence[Entry]]
+
 Pairs = Mapping[str, Sequence[tuple[Entry, Entry]]]
 
 

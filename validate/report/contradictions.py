@@ -9,16 +9,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from assay.validate.identities.finding import SEVERITIES, Finding, Number, as_dict
-from assay.validate.identities.runs import label
+from assay.validate.arithmetic.printed_runs import label
+from assay.validate.laws.finding import SEVERITIES, Finding, Number, as_dict
 from assay.validate.report.layout import count, scale
 from assay.validate.report.safe import json_text, visible
 
 COLOURS = {"error": "\x1b[31m", "warning": "\x1b[33m", "note": "\x1b[36m"}
+
 OFF = "\x1b[0m"
+
 TIED = "\xa0"
+
 NARROWEST = 40
 """Columns below which nothing is folded any further."""
+
 MOST = 4
 """Numbers of a finding that are spelled out."""
 

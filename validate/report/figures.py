@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
-from assay.validate.accuracy import TRUE
-from assay.validate.assess import Report
-from assay.validate.identities.check import equal, units_off
+from assay.validate.arithmetic.identity_check import equal, units_off
 from assay.validate.report.layout import (
     Column,
     Items,
@@ -16,6 +14,8 @@ from assay.validate.report.layout import (
     percent,
     quantity,
 )
+from assay.validate.score.accuracy import TRUE
+from assay.validate.score.assess import Report
 
 SHOWN = 20
 

@@ -69,6 +69,7 @@ SCALES = {
     "B": ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")),
     "B/s": ((1e12, "TB/s"), (1e9, "GB/s")),
 }
+
 DISPLAYED = {"flop/s": (1e12, "TFLOP/s")}
 """Units that reports print at one fixed scale."""
 

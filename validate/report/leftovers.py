@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import polars as pl
-from assay.validate import memory_forecast
-from assay.validate.assess import Report
-from assay.validate.models import SPEED, Registered
+from assay.validate.predict import memory_forecast
+from assay.validate.predict.models import SPEED, Registered
+from assay.validate.predict.required import hints
 from assay.validate.report.layout import Column, Section, Table, place
-from assay.validate.required import hints
+from assay.validate.score.assess import Report
 
 SHOWN = 30
+
 HINT = (
     "What a document leaves out can be stated: the machine with --machine NAME, everything else in "
     "a file NAME.toml beside NAME.md, as a table [configuration]."

@@ -25,11 +25,17 @@ LONGEST = 500
 """Characters of one word that people are shown; no path that is worth reading is longer."""
 
 _WORD = re.compile(rf"\S{{{LONGEST + 1},}}")
+
 _UNUSUAL = re.compile(r"[^\x00-\x7e]")
+
 _MARKUP = re.compile(r"[\\`*\[\]<|&~$]|^[#>]|#(?=\w)|(?<!\w)_|_(?!\w)")
+
 _CALLS = re.compile(r"(?:@|\\#)(?=\w)|:(?=//)|\bwww(?=\.)", re.IGNORECASE)
+
 _LISTED = re.compile(r"^( {0,3})(?:([-+=])|([0-9]{1,9})([.)]))(?=\s|$|[-=])")
+
 _FORMULA = frozenset("=+-@\t\r\n＝＋－＠'")
+
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9][0-9,]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s?%?|[+-]?(?:inf|nan)",
     re.IGNORECASE,

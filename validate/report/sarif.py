@@ -9,9 +9,9 @@ from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
-from assay.ingest.types import Span
-from assay.validate.identities.finding import Finding, as_dict
-from assay.validate.identities.laws import LAWS
+from assay.ingest.schema.record import Span
+from assay.validate.laws.finding import Finding, as_dict
+from assay.validate.laws.laws import LAWS
 from assay.validate.report.contradictions import finite
 from assay.validate.report.safe import json_text, sarif
 

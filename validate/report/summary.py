@@ -6,11 +6,11 @@ from collections import Counter
 from typing import NamedTuple
 
 import polars as pl
-from assay.validate.accuracy import TRUE
-from assay.validate.assess import Report
-from assay.validate.identities.check import equal
-from assay.validate.identities.finding import SEVERITIES
+from assay.validate.arithmetic.identity_check import equal
+from assay.validate.laws.finding import SEVERITIES
 from assay.validate.report.layout import Column, Items, Section, Table, count, percent
+from assay.validate.score.accuracy import TRUE
+from assay.validate.score.assess import Report
 
 
 class Score(NamedTuple):

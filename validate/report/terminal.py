@@ -10,7 +10,9 @@ from assay.validate.report.layout import Column, Items, Part, Section, Table
 from assay.validate.report.safe import visible
 
 BOLD, DIM, OFF = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+
 NARROWEST = 24
+
 GAP = "  "
 
 

@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from assay.model import gemm
+from assay.model.kernels import gemm
 from assay.validate.cli import app
-from assay.validate.forecasts import Asked
-from assay.validate.models import MODELS
+from assay.validate.predict.forecasts import Asked
+from assay.validate.predict.models import MODELS
 from typer.testing import CliRunner, Result
 
 TABLE = "gpu,dtype,m,n,k,time_us\nH100,bf16,4096,4096,4096,250.5\nH100,bf16,64,64,64,3.10\n"
@@ -74,7 +74,7 @@ def test_a_constant_of_a_registered_model_is_caught(
         else model
         for model in MODELS
     ]
-    monkeypatch.setattr("assay.validate.golden.forecast.MODELS", changed)
+    monkeypatch.setattr("assay.validate.golden.model_entries.MODELS", changed)
     differs = run("check", folder)
     assert differs.exit_code == 1
     assert "model: predicts otherwise for the same input: gemm.time by roofline was" in (

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 from assay.ingest.formats import FORMATS
-from assay.ingest.read import COMPANIONS, read
+from assay.ingest.inputs.paths import COMPANIONS
+from assay.ingest.inputs.read import read
 from assay.validate.golden.canonical import document
 from assay.validate.golden.document import write
 from assay.validate.golden.folder import Case, cases, check
-from assay.validate.golden.forecast import settings
+from assay.validate.golden.model_entries import settings
 
 from tests.conftest import FIXTURES
 

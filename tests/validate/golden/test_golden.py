@@ -13,9 +13,10 @@ from pathlib import Path
 import pandera.polars as pa
 import pytest
 import zstandard
-from assay.ingest.formats import FORMATS, megatron_iteration
-from assay.ingest.schema import logged
-from assay.ingest.types import Reading
+from assay.ingest.formats import FORMATS
+from assay.ingest.formats.megatron import megatron_iteration
+from assay.ingest.schema.fields import logged
+from assay.ingest.schema.reading import Reading
 from assay.validate.golden.compare import Cause
 from assay.validate.golden.document import Entry, parse, write
 from assay.validate.golden.folder import Checked, Settings, cases, check, update

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from assay.ingest.own.installed import known
+from assay.ingest.formats.own.installed import known
 from assay.validate.golden.folder import update
-from assay.validate.golden.forecast import settings
+from assay.validate.golden.model_entries import settings
 
 from tests.conftest import ROOT
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from assay.ingest.read import read
-from assay.ingest.types import Reading
+from assay.ingest.inputs.read import read
+from assay.ingest.schema.reading import Reading
 from assay.validate.golden.tolerances import Spread, factor, robust, rounded_up, spreads
 
 Times = np.ndarray[Any, np.dtype[np.float64]]

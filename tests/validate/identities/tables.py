@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal
 from typing import Any
 
-from assay.model.formulas import FORMULAS
-from assay.model.machine import machine
+from assay.model.formulas.registry import FORMULAS
+from assay.model.machines.datasheets import machine
 
 MACHINE = "A100-80g"
 PEAK = machine(MACHINE).peak("bf16")

@@ -8,12 +8,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
-from assay.ingest.read import read
-from assay.validate.cases import cases
-from assay.validate.findings import findings
-from assay.validate.identities.evidence import Evidence
-from assay.validate.identities.finding import Finding, frame
-from assay.validate.observe import about
+from assay.ingest.inputs.read import read
+from assay.validate.cases.cases import cases
+from assay.validate.cases.observe import about
+from assay.validate.laws.evidence import Evidence
+from assay.validate.laws.finding import Finding, frame
+from assay.validate.laws.laws import findings
 
 from tests.conftest import FIXTURES
 

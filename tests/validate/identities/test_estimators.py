@@ -7,10 +7,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from assay.ingest.read import read
-from assay.model.flop_formulas import narayanan_eq3
-from assay.validate.findings import findings
-from assay.validate.identities.finding import Finding
+from assay.ingest.inputs.read import read
+from assay.model.formulas.flop_formulas import narayanan_eq3
+from assay.validate.laws.finding import Finding
+from assay.validate.laws.laws import findings
 
 
 def found_in(*paths: Path) -> list[Finding]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from assay.validate.identities.laws import LAWS
-from assay.validate.identities.page import page
+from assay.validate.cli.laws_page import page
+from assay.validate.laws.laws import LAWS
 
 from tests.conftest import ROOT
 
 
 def test_the_page_is_up_to_date() -> None:
     said = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
-    assert said == page(), "python -m assay.validate.identities.page > docs/findings.md"
+    assert said == page(), "python -m assay.validate.cli.laws_page > docs/findings.md"
 
 
 def test_every_law_says_what_it_is() -> None:

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 from assay.ingest.formats import FORMATS
-from assay.ingest.pipeline import read_source
-from assay.ingest.source import Source, source
-from assay.ingest.types import Reading
-from assay.model.formula_case import case_of, formula_id_of
-from assay.model.formulas import FORMULAS
-from assay.model.shapes import shapes
-from assay.validate.cases import cases
-from assay.validate.findings import findings
-from assay.validate.observe import about
+from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.schema.reading import Reading
+from assay.ingest.source.opening import Source, source
+from assay.model.formulas.megatron_core import case_of, formula_id_of
+from assay.model.formulas.registry import FORMULAS
+from assay.model.transformer.shapes import shapes
+from assay.validate.cases.cases import cases
+from assay.validate.cases.observe import about
+from assay.validate.laws.laws import findings
 
 DENSE = ("Llama-2-7B", "Llama-2-13B", "Llama-2-70B", "Llama-3-8B", "Llama-3-70B", "Mistral-7B",
          "Qwen2-7B", "Qwen2.5-14B", "Llama-3-405B")  # fmt: skip

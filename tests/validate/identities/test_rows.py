@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from assay.ingest.read import read
-from assay.validate.findings import findings
-from assay.validate.identities.finding import Finding
+from assay.ingest.inputs.read import read
+from assay.validate.laws.finding import Finding
+from assay.validate.laws.laws import findings
 
 
 def table(columns: str, rows: list[str]) -> str:

@@ -9,9 +9,9 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from assay.ingest.read import read
-from assay.model.formulas import FORMULAS
-from assay.validate.findings import findings
+from assay.ingest.inputs.read import read
+from assay.model.formulas.registry import FORMULAS
+from assay.validate.laws.laws import findings
 
 from tests.validate.identities.tables import CLASSES, Table, consistent, spoil, visible
 

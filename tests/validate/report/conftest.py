@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from assay.validate.assess import Report, assess
+from assay.validate.score.assess import Report, assess
 
 from tests.conftest import FIXTURES
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from assay.validate.assess import Report
 from assay.validate.report.html import page
+from assay.validate.score.assess import Report
 
 from tests.conftest import ROOT
 

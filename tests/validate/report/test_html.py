@@ -11,10 +11,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from assay.validate.assess import Report
-from assay.validate.report.html import charts, coverage, errors, page, shapes, steps, svg
+from assay.validate.report.html import charts, coverage, efficiency, errors, page, steps, svg
 from assay.validate.report.html.plots import first_rows, short_names, thinned
-from assay.validate.runs import runs
+from assay.validate.runs.run import runs
+from assay.validate.score.assess import Report
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -158,12 +158,12 @@ def test_plots_say_what_the_report_says(small: Report) -> None:
     """Oracles: the points of a plot are the scored pairs; parts add up; lines add up."""
     for _, _, pairs in errors.scored(small):
         assert set(pairs["origin"]) <= {"measured", "published"}
-    (plot,) = shapes.efficiency(small)
+    (plot,) = efficiency.efficiency(small)
     first = small.cases.gemm.row(0, named=True)
     time = small.observations.filter(
         (pl.col("case") == first["case"]) & (pl.col("quantity") == "time")
     )["value"][0]
-    reached = shapes._reached(small).row(0, named=True)
+    reached = efficiency._reached(small).row(0, named=True)
     assert reached["share"] == pytest.approx(
         2.0 * first["m"] * first["n"] * first["k"] / time / 989.4e12, rel=1e-3
     )

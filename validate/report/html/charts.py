@@ -16,12 +16,14 @@ from assay.validate.report.html.svg import COLOURS, SERIES
 from assay.validate.report.safe import visible
 
 WIDTH, HEIGHT = 440, 300
+
 ROW, BAR, LABEL = 22, 430, 380
 """Height of a bar with its gap; width of all bars; room for their labels."""
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left",
           "triangle-right")  # fmt: skip
 """One fewer than colours: only the seventy-third series looks like the first."""
+
 NEAR = 0.10
 """Half-width of the band around the identity line."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 import polars as pl
-from assay.validate.assess import Report
 from assay.validate.report.html import charts
 from assay.validate.report.html.plots import Plot, first_rows, short_names
 from assay.validate.report.layout import Column, Table
+from assay.validate.score.assess import Report
 
 BARS = 30
+
 PARTS = ("read", "blank", "of no known format", "refused")
 
 

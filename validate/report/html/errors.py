@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 
 import polars as pl
-from assay.validate.accuracy import TRUE
-from assay.validate.assess import Report
 from assay.validate.report.html import charts
 from assay.validate.report.html.plots import (
     MOST_ROWS,
@@ -19,6 +17,8 @@ from assay.validate.report.html.plots import (
     thinned,
 )
 from assay.validate.report.layout import Column, Table, percent, quantity, scale
+from assay.validate.score.accuracy import TRUE
+from assay.validate.score.assess import Report
 
 LABELS = 24
 """Lines of the plot of configurations."""

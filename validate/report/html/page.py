@@ -1,7 +1,8 @@
 """The page: a report in, one HTML document out, self-contained and without a script.
 
 Nothing in it is loaded from anywhere: its policy forbids everything but its own styles. The same
-report gives the same bytes.
+report gives the same bytes. Findings are a table of places, gravest first; signs and words, not
+colours, say how grave.
 """
 
 from __future__ import annotations
@@ -13,32 +14,36 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 
-from assay.validate.assess import Report
-from assay.validate.report import figures, leftovers, reading
-from assay.validate.report import runs as of_runs
-from assay.validate.report.html import coverage, errors, shapes, steps, svg
-from assay.validate.report.html.elements import block, plot, section, table
-from assay.validate.report.html.findings import listed
+from assay.validate.laws.finding import SEVERITIES, Finding
+from assay.validate.report import figures, leftovers, reading_section
+from assay.validate.report import run_section as of_runs
+from assay.validate.report.figures import consequences
+from assay.validate.report.html import coverage, efficiency, errors, steps, svg
+from assay.validate.report.html.elements import block, items, plot, section, table
 from assay.validate.report.html.plots import Plot
 from assay.validate.report.layout import Column, Part, Section, Table, count
+from assay.validate.report.reading_section import solved
 from assay.validate.report.safe import html
-from assay.validate.report.solved import solved
 from assay.validate.report.summary import estimates, severities, summary, totals
-from assay.validate.runs import runs
+from assay.validate.runs.run import runs
+from assay.validate.score.assess import Report
 
 POLICY = (
     "default-src 'none'; script-src 'none'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
+
 AGAINST = (
     "One mark per prediction. On the line it equals the printed number; the band is ±10 %. Above "
     "the line it is larger than printed."
 )
+
 ERRORS = (
     "Errors are predicted/printed − 1; the band is ±10 %. By configuration: the mean over the rows "
     "of one model on one machine and, as a line, their range, the worst first. By size: every row. "
     "Baselines are left out where another model predicts the same."
 )
+
 PACKAGES = ("assay", "polars", "pandera", "lark", "numpy", "scipy", "altair", "vl-convert-python")
 
 
@@ -73,7 +78,7 @@ def _parts(report: Report, command: Sequence[str]) -> Iterable[tuple[str, str, l
         "Error by configuration and by size",
         _plots([*errors.by_configuration(report), *errors.by_size(report)], ERRORS),
     )
-    yield "efficiency", "GEMM efficiency by shape", _plots(shapes.efficiency(report))
+    yield "efficiency", "GEMM efficiency by shape", _plots(efficiency.efficiency(report))
     yield "breakdown", "Where the time goes", _plots(steps.spent(report))
     yield (
         "runs",
@@ -85,11 +90,11 @@ def _parts(report: Report, command: Sequence[str]) -> Iterable[tuple[str, str, l
     yield (
         "accuracy",
         "Accuracy",
-        _blocks([*figures.accuracy(report), reading.assumptions(report)]),
+        _blocks([*figures.accuracy(report), reading_section.assumptions(report)]),
     )
     yield "agreement", "Agreement with estimates", _agreement(report)
     yield "arithmetic", "Arithmetic and configurations", _blocks(
-        [figures.arithmetic(report), solved(report), reading.configurations(report)]
+        [figures.arithmetic(report), solved(report), reading_section.configurations(report)]
     )  # fmt: skip
     yield "again", "How to reproduce", _again(report, command)
 
@@ -118,15 +123,15 @@ def _agreement(report: Report) -> list[str]:
 
 
 def _coverage(report: Report) -> list[str]:
-    read = reading.read(report)
+    read = reading_section.read(report)
     # the plot has the table
     words: list[Part] = [each for each in read.parts if not isinstance(each, Table)]
     return _blocks(
         [
             replace(read, parts=words, detail=False),
-            reading.doubtful(report),
-            reading.refused(report),
-            reading.failures(report),
+            reading_section.doubtful(report),
+            reading_section.refused(report),
+            reading_section.failures(report),
             leftovers.unpredicted(report),
             leftovers.unobserved(report),
         ]
@@ -171,3 +176,42 @@ def _versions() -> list[str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+SIGNS = {"error": "✖", "warning": "▲", "note": "●"}
+
+HEADS = ("law", "what", "see also", "what to do")
+
+SHOWN = 200
+"""Findings of one severity that are listed."""
+
+
+def listed(report: Report) -> list[str]:
+    """One table per severity, notes folded; what they did to the figures below."""
+    found = []
+    for severity in SEVERITIES:
+        some = [each for each in report.findings if each.severity == severity]
+        if not some:
+            continue
+        heading = f"{SIGNS[severity]} {count(len(some), severity)}"
+        rows = [_row(each) for each in some[:SHOWN]]
+        if len(some) > SHOWN:
+            rows.append([f"… {len(some) - SHOWN:,} more in the JSON report", *[""] * 4])
+        columns = [Column("at", flexible=True), *(Column(name) for name in HEADS)]
+        body = table(Table(columns, rows), f"Findings: {count(len(some), severity)}", "stacked")
+        if severity == "note":
+            found.append(f"<details>\n<summary>{html(heading)}</summary>\n{body}\n</details>")
+        else:
+            found.append(f"<h3>{html(heading)}</h3>\n{body}")
+    said = [html(each) for each in consequences(report)]
+    return [*found, items(said)] if said else found
+
+
+def _row(finding: Finding) -> list[str]:
+    also = ", ".join(f"{span.line}" if span.source == finding.spans[0].source
+                     else f"{span.source}:{span.line}" for span in finding.spans[1:])  # fmt: skip
+    first = finding.spans[0]
+    return [
+        f"{first.source}:{first.line}", finding.law, finding.explanation,
+        f"line {also}" if also else "", finding.meaning,
+    ]  # fmt: skip

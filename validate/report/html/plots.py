@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
-from assay.validate.accuracy import TRUE
-from assay.validate.assess import Report
 from assay.validate.report.layout import Table
+from assay.validate.score.accuracy import TRUE
+from assay.validate.score.assess import Report
 
 MOST_POINTS = 1500
 """Marks of one plot; the eye sees no more, and the file stays small."""

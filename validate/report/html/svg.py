@@ -14,9 +14,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 NAMESPACE = "http://www.w3.org/2000/svg"
+
 _TAG = f"{{{NAMESPACE}}}"
 
 EXTRA = "assay[plots]"
+
 MISSING = f"plots are left out: they need Altair and vl-convert, `pip install '{EXTRA}'`"
 
 SERIES = tuple(f"c{at}" for at in range(1, 10))
@@ -32,6 +34,7 @@ BROAD = 600
 """Pixels beyond which a drawing scrolls on a narrow screen, rather than shrink out of sight."""
 
 _DROPPED = ("class", "role", "aria-roledescription", "aria-hidden", "pointer-events", "font-family")
+
 _NUMBER = re.compile(r"-?[0-9]+\.[0-9]{2,}")
 
 

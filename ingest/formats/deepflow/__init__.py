@@ -1,0 +1,1 @@
+"""The DeepFlow estimator: dumps of both generations, and the file beside them."""

@@ -1,0 +1,1 @@
+"""Lines of Megatron and its forks."""

@@ -1,0 +1,106 @@
+"""Inputs in portions of work: large ones alone, small ones together, identical ones side by side.
+
+The portions decide how work is shared and nothing of what comes out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.ingest.source.opening import STDIN
+
+FULL = 4 * 2**20
+"""Bytes of input in a portion; a larger input is one alone."""
+
+MANY = 64
+"""Inputs in a portion."""
+
+_BLOCK = 2**20
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Inputs that one process reads; each unit holds inputs that are alike byte for byte."""
+
+    units: tuple[tuple[str, ...], ...]
+    size: int = 0  # bytes, of the first of each unit
+
+    @property
+    def paths(self) -> list[str]:
+        """Every input of the chunk."""
+        return [path for unit in self.units for path in unit]
+
+    @property
+    def here(self) -> bool:
+        """Whether it can only be read in this process: standard input."""
+        return STDIN in self.paths
+
+    def parts(self) -> Iterator[Chunk]:
+        """The same inputs one by one, for when they cannot be read together."""
+        for path in self.paths:
+            yield Chunk(((path,),), _size(path))
+
+
+Watch = Callable[[Chunk], None]
+"""Told of each chunk that is done."""
+
+
+def unwatched(_chunk: Chunk) -> None:
+    """Nobody wants to know."""
+
+
+def plan(paths: Sequence[str]) -> list[Chunk]:
+    """The inputs in portions, in order."""
+    chunks: list[Chunk] = []
+    units: list[tuple[str, ...]] = []
+    held = 0
+    for unit in _alike(paths):
+        size = _size(unit[0])
+        if units and (held + size > FULL or len(units) == MANY or STDIN in unit):
+            chunks.append(Chunk(tuple(units), held))
+            units, held = [], 0
+        units.append(unit)
+        held += size
+        if STDIN in unit:
+            chunks.append(Chunk(tuple(units), held))
+            units, held = [], 0
+    return [*chunks, Chunk(tuple(units), held)] if units else chunks
+
+
+def _alike(paths: Sequence[str]) -> list[tuple[str, ...]]:
+    """Groups of identical files, in the order of their first; others alone."""
+    by_size: dict[int, list[str]] = defaultdict(list)
+    for path in paths:
+        by_size[_size(path)].append(path)
+    groups: dict[object, list[str]] = {}
+    for path in paths:
+        size = _size(path)
+        # only a file of the same length can be the same
+        key = digest(path) if size and len(by_size[size]) > 1 else None
+        groups.setdefault(key or path, []).append(path)
+    return [tuple(group) for group in groups.values()]
+
+
+def digest(path: str) -> str | None:
+    """SHA-256 of a file's bytes as they stand on disk; None where it cannot be read."""
+    if path == STDIN:
+        return None
+    found = hashlib.sha256()
+    try:
+        with Path(path).open("rb") as file:
+            while block := file.read(_BLOCK):
+                found.update(block)
+    except OSError:
+        return None
+    return found.hexdigest()
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size if path != STDIN else 0
+    except OSError:
+        return 0

@@ -1,0 +1,96 @@
+"""Which inputs paths name, and what stands beside them.
+
+In: files, folders, globs, `-`, folders written by ingest. Out: one name per input, each once. A
+side file `NAME.toml` beside `NAME.md` states what its document leaves out: a table `configuration`
+whose keys are columns of `Configuration`. Its values are assumed, and marked so.
+"""
+
+from __future__ import annotations
+
+import glob
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.record import Cell, Code, Diagnostic, Span
+from assay.ingest.source.opening import STDIN
+from assay.ingest.store.write import is_saved
+
+COMPANIONS = {".toml", ".golden"}
+"""Files that stand beside an input and are none themselves, where a folder is read."""
+
+COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
+"""Suffixes that say how an input is packed and nothing of what it is."""
+
+
+def inputs(paths: Iterable[str | Path]) -> list[str]:
+    """Files named by `paths`, in order, each once: folders and globs are expanded and sorted."""
+    found: dict[str, str] = {}
+    for path in map(str, paths):
+        here = Path(path)
+        if path == STDIN or here.is_file() or is_saved(here):
+            named = [path]
+        elif here.is_dir():
+            named = _files(here)
+        else:
+            # what no glob matches stays: opening it says why it cannot be read
+            matches = sorted(glob.glob(path, recursive=True))
+            named = inputs(matches) if matches else [path]
+        for name in named:  # `./a.log` and `a.log` are one input
+            found.setdefault(shown(name), name)
+    return list(found.values())
+
+
+def shown(path: str) -> str:
+    """The name under which an input appears in frames and messages.
+
+    A file name may hold bytes that are no UTF-8; they are spelled out, as no frame can hold them.
+    """
+    name = "<stdin>" if path == STDIN else Path(path).as_posix()
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _files(folder: Path) -> list[str]:
+    saved = cache(is_saved)  # asked for every file of a folder
+    depth = len(folder.parts)
+    return [
+        path.as_posix()
+        for path in sorted(folder.rglob("*"))
+        if path.suffix not in COMPANIONS
+        and not any(part.startswith(".") for part in path.parts[depth:])
+        and (path.is_file() or saved(path))
+        and not saved(path.parent)
+    ]
+
+
+def beside(path: Path) -> Path:
+    """Where the side file of an input would be."""
+    plain = path.with_suffix("") if path.suffix in COMPRESSED else path
+    return plain.with_suffix(".toml")
+
+
+def side_file(path: Path) -> dict[str, Cell] | Diagnostic:
+    """The configuration that the side file of `path` states; empty where there is none."""
+    side = beside(path)
+    if path.name == STDIN or side == path or not side.is_file():
+        return {}
+    try:
+        table = tomllib.loads(side.read_text(encoding="utf-8")).get("configuration", {})
+        return assumed({name: str(value) for name, value in table.items()}, f"{side.name}")
+    except (OSError, ValueError, AttributeError) as fault:
+        return Diagnostic(Span(side.as_posix(), 1), Code.UNREADABLE, f"cannot be used: {fault}")
+
+
+def assumed(values: Mapping[str, str], law: str) -> dict[str, Cell]:
+    """Configuration values from outside the document, marked as assumed and why.
+
+    Raises ValueError for a key that is no configuration column, naming those there are.
+    """
+    known = [name for name, spec in fields(Configuration).items() if spec.configuration]
+    for name in values:
+        if name not in known:
+            raise ValueError(f"{name!r} is no configuration column; those are {', '.join(known)}")
+    return {name: Cell(text, 0, value_origin="assumed", law=law) for name, text in values.items()}

@@ -1,0 +1,130 @@
+"""Lines that a format may look at: those that begin its records, and those below within reach.
+
+Finding heads is a literal scan over the whole column; all else happens on what is left, so that a
+log of noise costs a scan and no more. What is open under the last of several openings is open until
+as many closings have come: ranks print their dumps into each other. What is never closed is open as
+far as its reach goes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from assay.ingest.schema.format import Format, Reach
+from assay.ingest.source.blocks import Mask, Places
+
+
+class Edges(NamedTuple):
+    """Line numbers where something opens, and where it closes."""
+
+    opens: Places
+    closes: Places
+
+    def joined(self, other: Edges) -> Edges:
+        """Both."""
+        if not (len(other.opens) or len(other.closes)):
+            return self
+        return Edges(*(np.union1d(mine, more) for mine, more in zip(self, other, strict=True)))
+
+    def among(self, stands: Mask, first: int) -> Edges:
+        """Those on lines that a mask of lines from `first` on marks."""
+        return Edges(*(lines[stands[lines - first]] for lines in self))
+
+
+class Open(NamedTuple):
+    """What is open at some line: how many, and where the last of them began."""
+
+    many: int = 0
+    last: int = 0
+
+
+NOTHING = Edges(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def edges(lines: pl.DataFrame, head: str, reach: Reach) -> Edges:
+    """Where lines (line, text) open and close what `head` opens."""
+
+    def found(pattern: str) -> Places:
+        return lines["line"].filter(lines["text"].str.contains(pattern)).to_numpy().astype(np.int64)
+
+    return Edges(found(head), found(reach.closed) if reach.closed else NOTHING.closes)
+
+
+def spans(edges: Edges, reach: Reach, above: Open, end: int) -> Iterator[tuple[int, int]]:
+    """First and last line of what is within reach, up to line `end`; `above` is open before."""
+    count, last = above
+    for line, opens in _events(edges):
+        if count:
+            yield last, min(line, last + reach.lines)
+        count, last = (count + 1, line) if opens else (max(count - 1, 0), last)
+    if count:
+        yield last, min(end, last + reach.lines)
+
+
+def after(edges: Edges, above: Open) -> Open:
+    """What is open behind these edges."""
+    count, last = above
+    for line, opens in _events(edges):
+        count, last = (count + 1, line) if opens else (max(count - 1, 0), last)
+    return Open(count, last)
+
+
+def marked(edges: Edges, reach: Reach, above: Open, lines: Places) -> Mask:
+    """Which of these lines, given in order, are within reach."""
+    within = np.zeros(len(lines), np.bool_)
+    if len(lines):
+        for begin, end in spans(edges, reach, above, int(lines[-1])):
+            within[np.searchsorted(lines, begin) : np.searchsorted(lines, end, "right")] = True
+    return within
+
+
+def _events(edges: Edges) -> list[tuple[int, bool]]:
+    opens = [(line, True) for line in edges.opens.tolist()]
+    return sorted(opens + [(line, False) for line in edges.closes.tolist()])
+
+
+def candidates(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
+    """The lines (line, text) a format may look at; none where no head occurs."""
+    lines = lines.select("line", "text")
+    if fmt.lines == "document":
+        return lines if opening(lines["text"], fmt) else lines.clear()
+    held = lines["line"].is_in(begun(lines, fmt)["line"].implode())
+    if not held.any():
+        return lines.clear()
+    begin, numbers = lines.filter(held), lines["line"].to_numpy().astype(np.int64)
+    for head, reach in fmt.reach.items():
+        held |= pl.Series(marked(edges(begin, head, reach), reach, Open(), numbers))
+    return lines.filter(held)
+
+
+def openings(formats: Sequence[Format]) -> str:
+    """Found in every line that begins a record of one of these formats, or opens a document."""
+    literals = (re.escape(head).replace(r"\ ", " ") for fmt in formats for head in fmt.heads
+                if fmt.opens is None)  # fmt: skip
+    return "|".join([*literals, *(f"(?:{fmt.opens})" for fmt in formats if fmt.opens)])
+
+
+def begun(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
+    """The lines (line, text) on which a record of a format of single lines may begin."""
+    if lines.is_empty():
+        return lines
+    found = lines.filter(lines["text"].str.contains_any(list(fmt.heads)))
+    return found if fmt.opens is None else found.filter(pl.col("text").str.contains(fmt.opens))
+
+
+def opening(texts: pl.Series, fmt: Format) -> bool:
+    """Whether a line with a head of a document format opens a document of it."""
+    return bool(opens(texts, fmt).any())
+
+
+def opens(texts: pl.Series, fmt: Format) -> pl.Series:
+    """The lines with a head of a document format that open a document of it."""
+    held = texts.str.contains_any(list(fmt.heads))
+    if fmt.opens is None or not held.any():
+        return held
+    at = held.arg_true()
+    return held.scatter(at, texts.gather(at).str.contains(fmt.opens))

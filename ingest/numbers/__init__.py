@@ -1,0 +1,1 @@
+"""Kinds of printed numbers, the intervals that their digits leave open, and printed units."""

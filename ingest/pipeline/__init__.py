@@ -1,0 +1,1 @@
+"""One source through all formats: scanned, folded, typed, every line accounted for."""

@@ -1,0 +1,174 @@
+"""What the formats make of one input: its records folded, its configuration bound to them.
+
+Every line of the input is in exactly one of four sums afterwards: claimed, refused, blank, not
+ours. Nothing here knows a format; formats are data and a fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+
+import polars as pl
+from assay.ingest.lines.candidates import candidates
+from assay.ingest.lines.rows import BoundRows, Rows
+from assay.ingest.pipeline.ledger import Ledger
+from assay.ingest.pipeline.scan import Engine, Scan, scan
+from assay.ingest.pipeline.superseded import superseded
+from assay.ingest.schema.format import Folded, Format, Region
+from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span
+from assay.ingest.source.opening import Source
+from assay.ingest.source.prefixes import peel, region
+from assay.ingest.statements.binding import bind
+from assay.ingest.statements.bound_rows import UnlikeError, bind_rows, unbound
+from assay.ingest.statements.context import read_context
+
+
+@dataclass
+class Carved:
+    """One source on its way: what the formats made of it, and what became of its lines."""
+
+    source: Source
+    found: Scan
+    folds: list[tuple[Format, Folded]]
+    rows: dict[str, list[BoundRows]]
+    ledger: Ledger
+
+
+def carved(
+    source: Source,
+    formats: Sequence[Format],
+    assumed: Mapping[str, Cell] | None = None,
+    *,
+    engine: Engine = "auto",
+    spool: Path | None = None,
+) -> Carved:
+    """Everything about one source but types and checks of the records that folds gave."""
+    found = scan(source, formats, engine, spool)
+    try:
+        return folded(source, found, formats, assumed or {})
+    except UnlikeError:
+        return folded(source, scan(source, formats, "folds"), formats, assumed or {})
+
+
+def folded(
+    source: Source, found: Scan, formats: Sequence[Format], assumed: Mapping[str, Cell]
+) -> Carved:
+    """What the formats make of a source that has been scanned."""
+    ledger = Ledger(remarks=list(source.remarks))
+    for fault in source.refused:
+        ledger.refused[fault.span.line] = "source"
+        ledger.diagnostics.append(fault)
+    folds = [(fmt, folded) for fmt in formats if (folded := _folded(source, found, fmt, ledger))]
+    rows = _bind(source, found, folds, assumed, ledger)
+    for fmt, folded in folds:
+        if fmt.repeats:
+            _mark_repeats(source, fmt, folded.records, rows, ledger)
+    return Carved(source, found, folds, rows, ledger)
+
+
+def _folded(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Folded | None:
+    """What a format makes of a source; a line that another format has is ambiguous."""
+    rows = found.rows.get(fmt.name, [])
+    seen = _seen_by(source, found, fmt)
+    if not seen.lines and not rows:
+        return None
+    folded = fmt.fold(seen)
+    for line, column in _seen(found, rows):
+        folded.claimed.add(line)
+        if folded.parts is not None:
+            folded.parts.add((line, column))
+    double = _double(fmt, folded, ledger)
+    for line in double:
+        other = ledger.claimed.pop(line)
+        message = f"claimed by {other} and by {fmt.name}; neither is believed"
+        ledger.diagnostics.append(Diagnostic(Span(source.name, line), Code.AMBIGUOUS, message))
+        ledger.refused[line] = fmt.name
+    for line in folded.claimed - set(double) - ledger.refused.keys():
+        ledger.claimed[line] = fmt.name
+    for fault in folded.refused:
+        if fault.span.line not in double:
+            ledger.refused[fault.span.line] = fmt.name
+            ledger.diagnostics.append(fault)
+            ledger.claimed.pop(fault.span.line, None)
+    ledger.blank |= folded.blank
+    ledger.remarks += folded.remarks
+    return folded
+
+
+def _seen_by(source: Source, found: Scan, fmt: Format) -> Region:
+    """The lines that a format looks at."""
+    if found.regions:
+        return found.regions[fmt.glued] if fmt.name in found.met else Region(source, ())
+    single = fmt.lines == "single"
+    hits = candidates(found.lines, fmt) if single else found.lines.filter(fmt.name in found.met)
+    if hits.is_empty():
+        return Region(source, (), found.read)
+    return region(source, peel(hits, glued=fmt.glued), found.read)
+
+
+def _seen(found: Scan, rows: Sequence[Rows]) -> Iterable[tuple[int, int]]:
+    """Rows whose lines another format may look at too: line and column."""
+    if not found.met:
+        return
+    for each in rows:
+        yield from each.frame.select("line", "column").iter_rows()
+
+
+def _double(fmt: Format, folded: Folded, ledger: Ledger) -> list[int]:
+    """Lines that another format has claimed too, unless each holds a part of its own there."""
+    mine = folded.parts or set()
+    lines = folded.claimed | {d.span.line for d in folded.refused}
+    double = lines & ledger.claimed.keys()
+    if folded.parts is not None:
+        both = {line for line, column in mine if (line, column) in ledger.parts}
+        whole = ledger.claimed.keys() - {line for line, _ in ledger.parts}
+        double = (double & both) | (double & whole)
+    ledger.parts |= mine
+    return sorted(double)
+
+
+def _bind(
+    source: Source,
+    found: Scan,
+    folds: Sequence[tuple[Format, Folded]],
+    assumed: Mapping[str, Cell],
+    ledger: Ledger,
+) -> dict[str, list[BoundRows]]:
+    """Bind configuration outside the records; the lines that were used are claimed."""
+    rows = {fmt.name: [unbound(each) for each in found.rows.get(fmt.name, [])] for fmt, _ in folds}
+    binding = [(fmt, folded) for fmt, folded in folds if fmt.binds]
+    if not any(folded.records or rows[fmt.name] for fmt, folded in binding):
+        return rows
+    text = pl.col("text")
+    worth = found.lines.filter(
+        text.str.contains(r"[=:]\s*\S|^\s*#")
+        | text.str.contains(r"(?i)[0-9]\s*(?:node|replica|gpu)")
+    )
+    taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank | found.read
+    context = read_context(source.name, region(source, peel(worth)).lines, set(taken), assumed)
+    context.statements += chain.from_iterable(f.statements for _, f in folds)
+    context.statements.sort(key=lambda statement: statement.line)
+    bind(chain.from_iterable(folded.records for _, folded in binding), context)
+    for fmt, _ in binding:
+        if fmt.name in found.rows:
+            main = next(iter(fmt.schemas.values()))
+            rows[fmt.name] = bind_rows(found.rows[fmt.name], context, main)
+    for line in context.used:
+        ledger.claimed[line] = "context"
+    return rows
+
+
+def _mark_repeats(
+    source: Source,
+    fmt: Format,
+    records: Sequence[Record],
+    rows: dict[str, list[BoundRows]],
+    ledger: Ledger,
+) -> None:
+    lines, remarks = superseded(fmt, source.name, records, rows.get(fmt.name, []))
+    ledger.remarks += remarks
+    if lines:
+        rows[fmt.name] = [replace(run, again=frozenset(lines)) for run in rows[fmt.name]]

@@ -1,0 +1,66 @@
+"""What became of each line of a source, and the account of it.
+
+In: what the scan left and what formats, binder and checks made of it. Out: `Accounting`: lines are
+claimed, refused, blank or not ours, each once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass, field
+
+import polars as pl
+from assay.ingest.pipeline.noise import Tally, tally, total
+from assay.ingest.pipeline.scan import Scan
+from assay.ingest.schema.reading import Accounting
+from assay.ingest.schema.record import Diagnostic
+from assay.ingest.source.opening import Source
+
+
+@dataclass
+class Ledger:
+    """What became of each line of one source."""
+
+    claimed: dict[int, str] = field(default_factory=dict)  # line → format
+    refused: dict[int, str] = field(default_factory=dict)
+    blank: set[int] = field(default_factory=set)
+    parts: set[tuple[int, int]] = field(default_factory=set)  # of lines that formats share
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    remarks: list[Diagnostic] = field(default_factory=list)
+
+
+def account(source: Source, found: Scan, ledger: Ledger) -> Accounting:
+    """The account of one source; lines that nobody has spoken of are counted here."""
+    # a line of several parts, at carriage returns, is what the worst of them is
+    refused = ledger.refused.keys()
+    claimed = ledger.claimed.keys() - refused
+    filler = ledger.blank - claimed - refused
+    spoken = refused | claimed | filler | found.read
+    sums = total([found.rest, _unspoken(found.lines, spoken)])
+    return Accounting(
+        source=source.name,
+        sha256=source.sha256,
+        lines=source.height,
+        claimed=len(claimed) + (0 if found.met else found.taken),
+        refused=len(refused),
+        blank=len(filler) + sums.blank,
+        not_ours=sums.not_ours,
+        suspicious=tuple(sorted(sums.suspicious)),
+    )
+
+
+def _unspoken(lines: pl.DataFrame, spoken: Set[int]) -> Tally:
+    """What the lines are of which nothing has been said."""
+    if lines.height > SHORT:
+        return tally(lines.filter(~pl.col("line").is_in(sorted(spoken))))
+    pairs = zip(lines["line"].to_list(), lines["text"].to_list(), strict=True)
+    rest = [(line, text) for line, text in pairs if line not in spoken]
+    told = [(line, text) for line, text in rest if text]  # what is empty need not be asked
+    if not told:
+        return Tally(blank=len(rest))
+    others = tally(pl.DataFrame(told, schema=lines.schema, orient="row"))
+    return total([Tally(blank=len(rest) - len(told)), others])
+
+
+SHORT = 10_000
+"""Lines up to which a loop is faster than queries."""

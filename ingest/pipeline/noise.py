@@ -1,0 +1,152 @@
+"""Lines that no format wants: counted, and searched for what might yet be of use.
+
+In: texts of lines. Out: how many are blank and how many are not ours, which of these hold a number
+beside a performance unit, and which may be a statement of configuration or a heading.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import polars as pl
+from assay.ingest.lines.candidates import openings
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import labelled, without_html
+from assay.ingest.schema.format import Format
+from assay.ingest.source.blocks import Block, Mask
+from assay.ingest.source.prefixes import headings, in_ascii, prefix_pattern
+
+SUSPICIOUS = re.compile(
+    r"[0-9]\s*(?:[TGP]FLOP|[TGP]iB|[MGT]B\b|s(?:ecs?)?/it|ms/it|it/s|tok(?:en)?s?/s|samples?/s|%\s*MFU)"
+    r"|\b(?:MFU|HFU|TFLOPs?|TFLOPS|s/it|tokens/s)\b\W{0,3}[0-9]",
+    re.IGNORECASE,
+)
+"""A number beside a performance unit: among lines that are not ours, worth a second look."""
+
+_SUSPICIOUS = "(?i)" + SUSPICIOUS.pattern.replace(r"\b", "").replace(r"\s", r"[\s\x1c-\x1f]")
+"""The same for polars, where words and blanks are not quite those of Python: it finds no less."""
+
+_PLAIN = r"^[\t\n\x0b\x0c\r -~]*$"
+
+_EXACTLY = "(?i)" + SUSPICIOUS.pattern.replace(r"\b", r"(?-u:\b)")
+"""The same for polars in a `_PLAIN` text, of which it thinks as Python does."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Lines that were not claimed; `suspicious` are some of those not ours."""
+
+    blank: int = 0
+    not_ours: int = 0
+    suspicious: tuple[int, ...] = ()
+
+
+def total(tallies: Sequence[Tally]) -> Tally:
+    """All of them, in the order of their lines."""
+    return Tally(
+        sum(each.blank for each in tallies),
+        sum(each.not_ours for each in tallies),
+        tuple(chain.from_iterable(each.suspicious for each in tallies)),
+    )
+
+
+def tally(lines: pl.DataFrame) -> Tally:
+    """What lines (line, text) are that nobody has claimed."""
+    empty, odd = suspicious(lines["text"])
+    blank = int(empty.sum())
+    return Tally(blank, lines.height - blank, tuple(lines["line"].filter(odd).to_list()))
+
+
+def suspicious(texts: pl.Series, *, plain: bool = False) -> tuple[pl.Series, pl.Series]:
+    """Lines that are blank, and others that are suspicious; `plain`: all is ASCII."""
+    empty = _empty(texts, plain=plain)
+    found = ~empty & texts.str.contains(fitting(_SUSPICIOUS, plain=plain))
+    at = found.arg_true()
+    some = texts.gather(at)
+    sure = some.str.contains(_EXACTLY)
+    odd = (~some.str.contains(_PLAIN)).arg_true()
+    asked = [SUSPICIOUS.search(text) is not None for text in some.gather(odd)]
+    return empty, found.scatter(at, sure.scatter(odd, pl.Series(asked, dtype=pl.Boolean)))
+
+
+def blank(block: Block, which: Mask) -> Mask:
+    """Those of some lines of a block that are blank."""
+    if not block.plain:
+        empty = np.zeros(block.height, np.bool_)
+        empty[which] = _empty(block.some(which)["text"])
+        return empty
+    # what stands before the end of an empty line is the end of another
+    doubtful: Mask = _MAY_END_EMPTY[block.codes[block.stops - 1]] & which
+    found: Mask = doubtful & (block.stops == block.starts)
+    doubtful &= ~found
+    found[doubtful] = block.some(doubtful)["text"].str.contains(in_ascii(prefix_pattern() + "$"))
+    return found
+
+
+ENDS_EMPTY = r"(?:^|[\s\x00-\x1f:\]>|-])$"
+"""How nothing, or a prefix alone, ends; a test holds the prefixes to it."""
+
+
+def _empty(texts: pl.Series, *, plain: bool = False) -> pl.Series:
+    """Lines with nothing on them but a prefix, or nothing at all."""
+    whole = fitting(prefix_pattern() + "$", plain=plain)
+    empty = texts.str.contains(ENDS_EMPTY)
+    at = empty.arg_true()
+    return empty.scatter(at, texts.gather(at).str.contains(whole)) if len(at) else empty
+
+
+_MAY_END_EMPTY = np.array([bool(re.search(ENDS_EMPTY, chr(byte))) for byte in range(256)])
+
+_HEADING = r"(?:^|[\s\x1c-\x1f:\]>-]|[^%]\|)#{1,6}[\s\x1c-\x1f]+\S"
+"""Found in every heading; behind a prefix that ends with a bar, but not in a progress bar."""
+
+
+def interest(formats: Sequence[Format]) -> str:
+    """Found in lines that begin something, may be suspicious or state something; no others matter.
+
+    One pattern, since a search through many lines costs less than two. Several heads of a format
+    are found faster than what it opens with; one alone is found too often.
+    """
+    one = [fmt for fmt in formats if fmt.opens is not None and len(fmt.heads) == 1]
+    heads = sorted({head for fmt in formats if fmt not in one for head in fmt.heads})
+    literals = [re.escape(each).replace(r"\ ", " ") for each in heads]
+    return "|".join([*literals, openings(one), _SUSPICIOUS, _ENDS, _OTHER_ENDS, _HEADING])
+
+
+_REST = r"[\s\x1c-\x1f*_`:.]*$"
+
+_ENDS = (
+    r'[=:][\s*_`]*"?(?:[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?|[Tt]rue|[Ff]alse|bf16|fp16|fp32|fp8'
+    rf'|bfloat16|float16)"?{_REST}'
+)
+"""How an assignment or a `label: value` ends, if a value is all that stands behind its label."""
+
+_OTHER_ENDS = rf"(?:(?:too|well|above)\)|[0-9]\s*(?i:nodes?|replicas?|gpus?)){_REST}"
+"""How statements about what stands above end, and counts of nodes, replicas and GPUs."""
+
+
+def may_state(texts: pl.Series, *, plain: bool = False) -> pl.Series:
+    """Lines among which all statements of configuration and all headings are; `plain`: ASCII.
+
+    Other lines need not be parsed: `assay.ingest.statements.context` says which are statements.
+    """
+    found = texts.str.contains(fitting(f"(?:{_ENDS}|{_OTHER_ENDS})", plain=plain))
+    at = found.arg_true()
+    if len(at):
+        some, label = texts.gather(at), fitting(labelled(Configuration, html=False), plain=plain)
+        other = some.str.contains(fitting(_OTHER_ENDS, plain=plain))
+        found = found.scatter(at, without_html(some).str.contains(label) | other)
+    at = texts.str.contains("#", literal=True).arg_true()
+    if not len(at):
+        return found
+    headed = texts.gather(at).str.contains(fitting(headings(), plain=plain))
+    return found.scatter(at, headed | found.gather(at))
+
+
+def fitting(pattern: str, *, plain: bool) -> str:
+    """A pattern for texts of which it is known or not that they are `plain` ASCII."""
+    return in_ascii(pattern) if plain else pattern

@@ -1,0 +1,189 @@
+"""One input through all formats: what they make of it is typed, checked and accounted for.
+
+In: a source. Out: its `Reading`: validated frames with their provenance, refusals, the account of
+its lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+from assay.ingest.lines.rows import BoundRows, Stream, types_of
+from assay.ingest.pipeline.folding import Carved, carved
+from assay.ingest.pipeline.ledger import account
+from assay.ingest.pipeline.scan import Engine
+from assay.ingest.schema.acceptance import (
+    PROVENANCE,
+    Place,
+    accept,
+    complete,
+    provenance,
+    raw_frame,
+)
+from assay.ingest.schema.format import Folded, Format
+from assay.ingest.schema.reading import Overridden, Reading
+from assay.ingest.schema.record import Cell, Record, Schema, Span
+from assay.ingest.source.opening import Source
+from assay.ingest.statements.bound_rows import bound_provenance, contradicted
+
+
+def read_source(
+    source: Source,
+    formats: Sequence[Format],
+    assumed: Mapping[str, Cell] | None = None,
+    *,
+    engine: Engine = "auto",
+    spool: Path | None = None,
+) -> Reading:
+    """Read one source with the given formats; `assumed` are values of a side file or the caller.
+
+    With a folder `spool`, rows of a long input are kept there and come as `streams`, which can be
+    read for as long as the folder is there.
+    """
+    return finished(carved(source, formats, assumed, engine=engine, spool=spool), formats)
+
+
+def finished(carved: Carved, formats: Sequence[Format]) -> Reading:
+    """Types and checks of what was carved: the reading of one source."""
+    source, found, folds, rows, ledger = (
+        carved.source, carved.found, carved.folds, carved.rows, carved.ledger,
+    )  # fmt: skip
+    frames: dict[str, pl.DataFrame] = {}
+    streams: dict[str, Stream] = {}
+    origins = [pl.DataFrame(schema=PROVENANCE)]
+    for fmt, folded in folds:
+        for name, schema in fmt.schemas.items():
+            frame, origin = accepted([(carved, folded)], fmt, name, schema)
+            origins.append(origin)
+            mine = rows.get(fmt.name, []) if name == next(iter(fmt.schemas)) else []
+            if mine:
+                streams[name] = _stream(frame, mine, schema)
+            elif frame.height or origin.height:
+                frames[name] = frame
+    lost = ~pl.col("line").is_in(sorted(ledger.refused))  # by a format whose turn came later
+    frames = {name: frame.filter(lost) for name, frame in frames.items()}
+    streams = {name: stream.only(lost) for name, stream in streams.items()}
+    by = ("source", "line", "frame", "field")
+    origin = pl.concat(origins).filter(lost).sort(by)
+    streams |= _origins(source, folds, rows, origin)
+    if not found.spooled:
+        whole = {name: stream.whole() for name, stream in streams.items()}
+        if ledger.refused:
+            whole = {name: frame.filter(lost) for name, frame in whole.items()}
+        origin, streams = whole.pop("provenance", origin), {}
+        frames = {name: (frames | whole)[name] for name in _order(folds) if name in frames | whole}
+    return Reading(
+        frames=frames,
+        provenance=origin,
+        refused=tuple(sorted(ledger.diagnostics, key=lambda d: d.span)),
+        remarks=tuple(sorted(ledger.remarks, key=lambda d: d.span)),
+        accounting=(account(source, found, ledger),),
+        raw={d.span: found.raw(d.span.line) for d in ledger.diagnostics},
+        overridden=tuple(
+            each
+            for fmt, folded in folds
+            for each in overridden(source, fmt, folded, rows.get(fmt.name, []))
+        ),
+        formats=tuple(formats),
+        streams=streams,
+    )
+
+
+def _order(folds: Sequence[tuple[Format, Folded]]) -> list[str]:
+    return [name for fmt, _ in folds for name in fmt.schemas]
+
+
+def _stream(frame: pl.DataFrame, rows: Sequence[BoundRows], schema: Schema) -> Stream:
+    """The rows of one frame in order: those that the fold gave and those of the columns."""
+    height = frame.height + sum(run.height for run in rows)
+    types = types_of(schema)
+    others = frame if frame.width else pl.DataFrame(schema=types)
+    return Stream(types, rows, others, lambda run: run.frame, height)
+
+
+def _origins(
+    source: Source,
+    folds: Sequence[tuple[Format, Folded]],
+    rows: Mapping[str, Sequence[BoundRows]],
+    others: pl.DataFrame,
+) -> dict[str, Stream]:
+    """Provenance of everything, if columns were bound to."""
+    of = {
+        run: (next(iter(fmt.schemas.items())))
+        for fmt, _ in folds
+        for run in rows.get(fmt.name, [])
+        if run.bound
+    }
+    if not of:
+        return {}
+    height = others.height + sum(run.height * len(run.bound) for run in of)
+
+    def frame_of(run: BoundRows) -> pl.DataFrame:
+        return bound_provenance(source.name, of[run][0], run, of[run][1])
+
+    by = ("source", "line", "frame", "field")
+    return {"provenance": Stream(PROVENANCE, list(of), others, frame_of, height, by)}
+
+
+def overridden(
+    source: Source, fmt: Format, folded: Folded, rows: Sequence[BoundRows]
+) -> list[Overridden]:
+    """Where rows print something else than statements that speak for them say."""
+    main = next(iter(fmt.schemas))
+    found = [
+        Overridden(source.name, record.line, record.frame or main, name,
+                   float(cell.text) * cell.scale, Span(source.name, cell.line, cell.column))
+        for record in folded.records
+        for name, cell in record.overridden.items()
+    ]  # fmt: skip
+    found += contradicted(source.name, main, rows, fmt.schemas[main])
+    return sorted(found, key=lambda each: each.line) if rows else found
+
+
+def accepted(
+    sources: Sequence[tuple[Carved, Folded]], fmt: Format, name: str, schema: Schema
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The accepted rows of one frame and their provenance; refused rows go to the ledgers."""
+    main = next(iter(fmt.schemas))
+    held = [
+        (each.source.name, record)
+        for each, folded in sources
+        for record in folded.records
+        if (record.frame or main) == name and record.line not in each.ledger.refused
+    ]
+    raws = [raw_frame([source for source, _ in held], [r for _, r in held], schema)] if held else []
+    if name == main:
+        for each, folded in sources:
+            stands = ~pl.col("line").is_in(sorted(each.ledger.refused))
+            raws += [raw.filter(stands) for raw in folded.raw]
+    if not raws:
+        return pl.DataFrame(), pl.DataFrame(schema=PROVENANCE)
+    raw = pl.concat(map(complete, raws), how="diagonal")
+    taken = accept(raw, schema, _places([record for _, record in held]))
+    ledgers = {each.source.name: each.ledger for each, _ in sources}
+    for fault in taken.refused:
+        ledgers[fault.span.source].diagnostics.append(fault)
+    lost = {(raw["source"][row], raw["line"][row]) for row in taken.bad}
+    for source, line in lost:
+        ledgers[source].claimed.pop(line, None)
+        ledgers[source].refused[line] = fmt.name
+    kept = [(source, record) for source, record in held if (source, record.line) not in lost]
+    frame = taken.frame.sort("source", "line", maintain_order=True)
+    return frame, provenance(name, kept, schema)
+
+
+def _places(records: Sequence[Record]) -> Place:
+    """Where the cells of the first rows stand, those made of records; None for the others.
+
+    What a row has from a line above it is refused where the row stands: one line of several rows
+    cannot be refused once for each.
+    """
+
+    def place(row: int, name: str) -> tuple[int, int] | None:
+        cell = records[row].cells.get(name) if row < len(records) else None
+        own = cell and cell.line and cell.value_origin == "printed"
+        return (cell.line, cell.column) if cell and own else None
+
+    return place

@@ -1,0 +1,1 @@
+"""Readings without names of people, hosts, addresses and keys."""

@@ -1,0 +1,1 @@
+"""Formats and frames described: pages of columns, JSON Schemas of rows."""

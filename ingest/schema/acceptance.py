@@ -1,0 +1,327 @@
+"""From records to accepted rows: typed, validated, and every refusal with its reason.
+
+A row is refused when a cell does not decode or a check of its column fails; the other rows stand.
+Values that were not simply printed in their row, and cells that hold something else than a value,
+are kept in `PROVENANCE`, one row each.
+
+pandera says which row fails which check; that costs milliseconds per frame, and nearly every frame
+passes. So the same checks are first put as one expression over all columns (`passes`): where it is
+true, pandera would find nothing; where it is false, or a check is not among those that are known
+here, pandera is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import pandera.errors
+import pandera.polars as pa
+import polars as pl
+from assay.ingest.numbers.printed import printed
+from assay.ingest.schema.decoding import decode, expected
+from assay.ingest.schema.fields import FieldSpec, fields
+from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Schema, Span
+
+OTHER = pl.List(pl.Struct({"name": pl.String, "text": pl.String}))
+
+BASE_TYPES: dict[str, pl.DataType] = {
+    "source": pl.String(),
+    "line": pl.UInt32(),
+    "column": pl.UInt32(),
+    "host": pl.String(),
+    "rank": pl.String(),
+    "timestamp": pl.String(),
+    "mark": pl.String(),
+    "other": OTHER,
+}
+
+PROVENANCE: dict[str, pl.DataType] = {
+    "source": pl.String(),
+    "line": pl.UInt32(),  # of the row
+    "frame": pl.String(),
+    "field": pl.String(),
+    "state": pl.String(),  # value, outcome, unknown, missing
+    "value_origin": pl.String(),  # printed, context, inferred, assumed, corrected
+    "kind": pl.String(),  # where it differs from the column's
+    "text": pl.String(),
+    "from_line": pl.UInt32(),  # where the value stands, if it does
+    "law": pl.String(),  # what an inferred or assumed value rests on
+    "low": pl.Float64(),  # the printed interval, where the kind differs from the column's
+    "high": pl.Float64(),
+}
+
+
+class Accepted(NamedTuple):
+    """The good rows, the positions of the bad ones, and a reason for each."""
+
+    frame: pl.DataFrame
+    bad: set[int]
+    refused: list[Diagnostic]
+
+
+def raw_frame(sources: Sequence[str], records: Sequence[Record], schema: Schema) -> pl.DataFrame:
+    """Records as a raw frame: text per column, with scales where a cell has one (see `decode`).
+
+    `sources` names the source of each record.
+    """
+    data: dict[str, Any] = {
+        "source": list(sources),
+        "line": [record.line for record in records],
+        "column": [record.column for record in records],
+        "mark": [record.mark for record in records],
+    }
+    for name in ("host", "rank", "timestamp"):
+        data[name] = [record.prefix.get(name) for record in records]
+    types = {name: dtype for name, dtype in BASE_TYPES.items() if name != "other"}
+    columns = _cells(records)
+    for name in fields(schema):
+        if name not in columns:
+            continue
+        cells = columns[name]
+        data[name] = [cell.text if cell and cell.state == "value" else None for cell in cells]
+        types[name] = pl.String()
+        if any(cell and cell.scale != 1.0 and cell.state == "value" for cell in cells):
+            held = (cell if cell and cell.state == "value" else None for cell in cells)
+            data[f"{name}@scale"] = [cell.scale if cell else None for cell in held]
+            types[f"{name}@scale"] = pl.Float64()
+    return pl.DataFrame(data, schema=types).with_columns(other=_others(records))
+
+
+def _cells(records: Sequence[Record]) -> dict[str, list[Cell | None]]:
+    """Column → its cell in each record; columns that no record has are not there."""
+    columns: dict[str, list[Cell | None]] = {}
+    for row, record in enumerate(records):
+        for name, cell in record.cells.items():
+            if name not in columns:
+                columns[name] = [None] * len(records)
+            columns[name][row] = cell
+    return columns
+
+
+def complete(raw: pl.DataFrame) -> pl.DataFrame:
+    """A raw frame with every base column, those that were not given as null."""
+    missing = {
+        name: pl.lit(None, dtype=dtype) for name, dtype in BASE_TYPES.items() if name not in raw
+    }
+    if "other" in raw.columns:
+        raw = raw.with_columns(pl.col("other").cast(OTHER))
+    return raw.with_columns(**missing)
+
+
+def _others(records: Sequence[Record]) -> pl.Series:
+    """The cells nobody declares, one list per record; built flat, since nested lists are slow."""
+    flat = [(row, *pair) for row, record in enumerate(records) for pair in record.other]
+    if not flat:
+        return pl.Series("other", [[]], dtype=OTHER).new_from_index(0, len(records))
+    rows = pl.DataFrame({"row": pl.int_range(len(records), eager=True)})
+    cells = pl.DataFrame(
+        flat, schema={"row": pl.Int64, "name": pl.String, "text": pl.String}, orient="row"
+    )
+    lists = cells.group_by("row").agg(other=pl.struct("name", "text"))
+    joined = rows.join(lists, on="row", how="left", maintain_order="left")["other"]
+    return joined.cast(OTHER).fill_null([])
+
+
+def provenance(frame: str, records: Iterable[tuple[str, Record]], schema: Schema) -> pl.DataFrame:
+    """One row per cell that is not a plain value printed in its own row; records by source."""
+    specs = fields(schema)
+    rows = [
+        _provenance_row(source, frame, record, name, cell, specs[name])
+        for source, record in records
+        for name, cell in record.cells.items()
+        if name in specs and not _plain(record, cell)
+    ]
+    # by columns: from rows, polars looks at each value on its own
+    columns = [*zip(*rows, strict=True)] or [()] * len(PROVENANCE)
+    return pl.DataFrame(dict(zip(PROVENANCE, columns, strict=True)), PROVENANCE)
+
+
+def _plain(record: Record, cell: Cell) -> bool:
+    here = cell.line == record.line and cell.value_origin == "printed"
+    return here and cell.state == "value" and cell.kind is None
+
+
+def _provenance_row(
+    source: str, frame: str, record: Record, name: str, cell: Cell, spec: FieldSpec
+) -> tuple[Any, ...]:
+    low = high = None
+    if cell.kind is not None and cell.state == "value" and spec.numeric:
+        _, low, high = printed(cell.text, cell.kind, cell.scale)
+    return (
+        source, record.line, frame, name, cell.state, cell.value_origin, cell.kind,
+        cell.text, cell.line or None, cell.law, low, high,
+    )  # fmt: skip
+
+
+Place = Callable[[int, str], tuple[int, int] | None]
+"""Row and field → line and column of the cell, for diagnostics; None: where the record is."""
+
+
+def accept(
+    raw: pl.DataFrame,
+    schema: Schema,
+    place: Place | None = None,
+    proven: Set[str] = frozenset(),
+) -> Accepted:
+    """Decode and validate a raw frame: the rows that stand, and a diagnostic per row that does not.
+
+    `place` says where a cell stands; without it a diagnostic points at its record. `bad` holds the
+    positions of the refused rows in `raw`. Cells of the columns in `proven` match their terminals.
+    """
+    decoded = decode(raw, schema, proven)
+    refused = [
+        _undecodable(raw, row, schema, place) for row in decoded.faults.iter_rows(named=True)
+    ]
+    bad = set(decoded.faults["row"].to_list())
+    frame = decoded.frame.with_row_index("row")
+    good = frame.filter(~pl.col("row").is_in(sorted(bad))) if bad else frame
+    failures = _failures(good.drop("row"), schema)
+    rows = good["row"]
+    for at, name, message in failures:
+        row = int(rows[at])
+        bad.add(row)
+        refused.append(_out_of_range(raw, row, name, message, place))
+    if not bad:
+        return Accepted(decoded.frame, bad, refused)
+    return Accepted(frame.filter(~pl.col("row").is_in(sorted(bad))).drop("row"), bad, refused)
+
+
+def _failures(frame: pl.DataFrame, schema: Schema) -> list[tuple[int, str, str]]:
+    """Row, column and message of every check that fails; pandera on an eager frame, lazily."""
+    if passes(frame, schema):
+        return []
+    try:
+        _checked(schema, frame).validate(frame, lazy=True)
+    except pandera.errors.SchemaErrors as faults:
+        cases = faults.failure_cases
+        assert isinstance(cases, pl.DataFrame)
+        ours = cases.filter(pl.col("index").is_null())
+        if not ours.is_empty():  # a column-level fault is a bug of the schema, not of the input
+            raise
+        return [
+            (row["index"], row["column"] or "", _said(row["check"], row["failure_case"]))
+            for row in cases.unique(["index", "column", "check"], maintain_order=True)
+            .sort("index", maintain_order=True)
+            .iter_rows(named=True)
+        ]
+    return []
+
+
+def check(frame: pl.DataFrame, schema: Schema, names: Sequence[str]) -> bool:
+    """Whether these columns of a typed frame pass the checks of their own."""
+    try:
+        columns = _part(schema, tuple(names)).columns
+        pa.DataFrameSchema(columns).validate(frame.select(names))
+    except pandera.errors.SchemaError:
+        return False
+    return True
+
+
+def _checked(schema: Schema, frame: pl.DataFrame) -> pa.DataFrameSchema:
+    """The part of a schema that a frame can fail: a nullable column without a value cannot."""
+    nulls = frame.null_count().row(0, named=True)
+    specs = fields(schema)
+    return _part(
+        schema,
+        tuple(n for n, spec in specs.items() if not spec.nullable or nulls[n] < frame.height),
+    )
+
+
+@lru_cache(maxsize=256)
+def _part(schema: Schema, names: tuple[str, ...]) -> pa.DataFrameSchema:
+    whole = schema.to_schema()
+    columns = {name: column for name, column in whole.columns.items() if name in names}
+    return pa.DataFrameSchema(columns, checks=whole.checks)
+
+
+_WORDS = {
+    "greater_than_or_equal_to": "at least",
+    "greater_than": "more than",
+    "less_than_or_equal_to": "at most",
+    "less_than": "less than",
+    "in_range": "in the range",
+}
+
+
+def _said(check: str, case: object) -> str:
+    name, _, arguments = check.partition("(")
+    if name == "not_nullable":
+        return "is missing"
+    words = f"{_WORDS.get(name, name.replace('_', ' '))} {arguments.rstrip(')')}".strip()
+    return f"was {case}, expected {words}" if case is not None else f"expected {words}"
+
+
+def _span(raw: pl.DataFrame, row: int, name: str, place: Place | None) -> Span:
+    source, *record = raw.select("source", "line", "column").row(row)
+    return Span(source, *((place and place(row, name)) or record))
+
+
+def _undecodable(
+    raw: pl.DataFrame, fault: dict[str, Any], schema: Schema, place: Place | None
+) -> Diagnostic:
+    spec = fields(schema)[fault["field"]]
+    message = f"{spec.name} was {fault['text']!r}, expected {expected(spec, fault['text'])}"
+    span = _span(raw, fault["row"], spec.name, place)
+    return Diagnostic(span, Code.UNDECODABLE, message, fault["text"])
+
+
+def _out_of_range(
+    raw: pl.DataFrame, row: int, name: str, message: str, place: Place | None
+) -> Diagnostic:
+    text = raw[name][row] if name in raw.columns else ""
+    span = _span(raw, row, name, place)
+    return Diagnostic(span, Code.OUT_OF_RANGE, f"{name} {message}".strip(), str(text or ""))
+
+
+Put = Callable[[pl.Expr, Mapping[str, Any]], pl.Expr]
+
+KNOWN: Mapping[str, Put] = {
+    "greater_than_or_equal_to": lambda value, by: value >= by["min_value"],
+    "greater_than": lambda value, by: value > by["min_value"],
+    "less_than_or_equal_to": lambda value, by: value <= by["max_value"],
+    "less_than": lambda value, by: value < by["max_value"],
+    "isin": lambda value, by: value.is_in(list(by["allowed_values"])),
+}
+"""pandera's name of a check → the same for one value; a value that is missing passes."""
+
+
+def passes(frame: pl.DataFrame, schema: Schema, *, partial: bool = False) -> bool:
+    """True where no row can fail; False where pandera has to be asked.
+
+    A NaN is left to pandera, for which it is missing, in range or out of range, as the check goes.
+    With `partial`, columns that the frame does not have are not asked for.
+    """
+    names = tuple(name for name in fields(schema) if name in frame.columns) if partial else None
+    asked, held = _asked(schema, names), frame.schema
+    if asked is None or any(held.get(name) != kind for name, kind in asked[0].items()):
+        return False
+    return bool(frame.select(asked[1]).item()) if frame.height else True
+
+
+@lru_cache(maxsize=256)
+def _asked(
+    schema: Schema, names: tuple[str, ...] | None = None
+) -> tuple[dict[str, pl.DataType], pl.Expr] | None:
+    """The types of a schema's columns and all its checks as one; None where one is not known."""
+    whole = schema.to_schema()
+    if whole.checks or whole.unique:
+        return None
+    types, all_pass = {}, [pl.lit(value=True)]
+    specs = fields(schema)
+    for name in specs if names is None else names:
+        spec = specs[name]
+        column, value = whole.columns[name], pl.col(name)
+        types[name] = spec.dtype
+        if column.unique or any(check.name not in KNOWN for check in column.checks):
+            return None
+        if not column.nullable:
+            all_pass.append(value.null_count() == 0)
+        if spec.dtype.is_float():
+            all_pass.append(~value.is_nan().any())
+        # all() passes over what is missing
+        all_pass += [
+            KNOWN[check.name](value, check.statistics or {}).all() for check in column.checks
+        ]
+    return types, pl.all_horizontal(all_pass)

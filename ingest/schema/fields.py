@@ -1,0 +1,219 @@
+"""How a column is declared: spelling, unit, kind and check, at one place.
+
+A frame is a pandera model whose fields are made by `logged` (printed by the record itself),
+`configured` (a configuration value, printed in the record or bound from outside) or `named`
+(text). The metadata comes back as `FieldSpec`, which is all that the decoder, the observer, the
+documentation and the binder know of a column.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import pandera.polars as pa
+import polars as pl
+from assay.ingest.numbers.printed import is_kind
+from assay.ingest.schema.record import Schema
+
+_DROPPED = re.compile(r"[\s_\-#.:()\[\]`\\]+|&nbsp;|<br */?>")
+
+
+@cache
+def normalise(label: str) -> str:
+    """A label without case, blanks and punctuation that documents vary; `*`, `/` and `%` stay.
+
+    >>> normalise("lm-loss") == normalise("lm loss"), normalise("MFU*"), normalise("#-GPUs")
+    (True, 'mfu*', 'gpus')
+    """
+    return _DROPPED.sub("", label).casefold()
+
+
+@dataclass(frozen=True)
+class FieldSpec:
+    """One column: what it is called in print, what it means, how it is checked."""
+
+    name: str
+    dtype: pl.DataType
+    kind: str
+    unit: str | None
+    spellings: Mapping[str, float]  # normalised label → factor from the printed unit to `unit`
+    labels: tuple[str, ...]  # the same labels as printed
+    terminal: str
+    nullable: bool
+    quantity: str | None  # what is observed in this column, if anything
+    subject: str | None  # the subject of that observation inside its case
+    configuration: bool
+    meaning: str
+    checks: tuple[str, ...] = field(default=())
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the column holds numbers."""
+        return self.dtype.is_numeric()
+
+    @property
+    def has_ulp(self) -> bool:
+        """Whether one unit in the last printed place is kept in a column beside it."""
+        return self.numeric and self.kind not in ("exact", "binary")
+
+
+def _spelled(spellings: Mapping[str, float] | Iterable[str]) -> dict[str, float]:
+    pairs = spellings if isinstance(spellings, Mapping) else dict.fromkeys(spellings, 1.0)
+    return {label: float(scale) for label, scale in pairs.items()}
+
+
+def logged(
+    spellings: Mapping[str, float] | Iterable[str] = (),
+    *,
+    kind: str = "decimal",
+    unit: str | None = None,
+    quantity: str | None = None,
+    subject: str | None = None,
+    terminal: str | None = None,
+    meaning: str = "",
+    configuration: bool = False,
+    **checks: Any,
+) -> Any:
+    """A column that records print under one of `spellings`, each with its factor to `unit`.
+
+    `quantity` makes it an observation. `checks` are pandera's (`ge=0`, `nullable=True`, …).
+    Raises ValueError for an unknown kind.
+    """
+    if not is_kind(kind):
+        raise ValueError(f"{kind!r} is no kind of number")
+    metadata = {
+        "spellings": _spelled(spellings),
+        "kind": kind,
+        "unit": unit,
+        "quantity": quantity,
+        "subject": subject,
+        "terminal": terminal,
+        "meaning": meaning,
+        "configuration": configuration,
+    }
+    return pa.Field(metadata=metadata, **checks)
+
+
+def configured(
+    spellings: Mapping[str, float] | Iterable[str] = (), *, kind: str = "exact", **options: Any
+) -> Any:
+    """A configuration value: nullable, exact unless said otherwise, bindable from context."""
+    options.setdefault("nullable", True)
+    return logged(spellings, kind=kind, configuration=True, **options)
+
+
+def named(spellings: Iterable[str] = (), **options: Any) -> Any:
+    """A text column: a name, a date, a note."""
+    options.setdefault("nullable", True)
+    return logged(spellings, kind="exact", **options)
+
+
+_TERMINALS = {"integer": "INT", "float": "NUMBER", "bool": "BOOL", "text": "TEXT"}
+
+
+def _terminal(dtype: pl.DataType) -> str:
+    if dtype.is_integer():
+        return _TERMINALS["integer"]
+    if dtype.is_float():
+        return _TERMINALS["float"]
+    return _TERMINALS["bool"] if dtype == pl.Boolean else _TERMINALS["text"]
+
+
+@cache
+def fields(schema: Schema) -> dict[str, FieldSpec]:
+    """The columns of a pandera model, in the order of declaration."""
+    columns = schema.to_schema().columns
+    specs = {}
+    for name, column in columns.items():
+        meta = column.metadata or {}
+        dtype = column.dtype.type if hasattr(column.dtype, "type") else column.dtype
+        dtype = dtype() if isinstance(dtype, type) else dtype
+        spellings = meta.get("spellings", {})
+        specs[name] = FieldSpec(
+            name=name,
+            dtype=dtype,
+            kind=meta.get("kind", "exact"),
+            unit=meta.get("unit"),
+            spellings={normalise(label): scale for label, scale in spellings.items()},
+            labels=tuple(spellings),
+            terminal=meta.get("terminal") or _terminal(dtype),
+            nullable=column.nullable,
+            quantity=meta.get("quantity"),
+            subject=meta.get("subject"),
+            configuration=bool(meta.get("configuration")),
+            meaning=meta.get("meaning", ""),
+            checks=tuple(str(check) for check in column.checks),
+        )
+    return specs
+
+
+@cache
+def by_label(schema: Schema) -> dict[str, tuple[FieldSpec, float]]:
+    """Normalised label → the column it belongs to and its factor.
+
+    Raises ValueError where two columns of one schema claim a label.
+    """
+    table: dict[str, tuple[FieldSpec, float]] = {}
+    for spec in fields(schema).values():
+        for label, scale in spec.spellings.items():
+            if label in table:
+                raise ValueError(f"{label!r} is claimed by {table[label][0].name} and {spec.name}")
+            table[label] = (spec, scale)
+    return table
+
+
+@cache
+def labelled(schema: Schema, *, html: bool = True) -> str:
+    """The last word of some label of a schema, and a separator, in polars' syntax.
+
+    Whatever is found to be a metric of the schema by its label has this in it. Where texts are
+    known to hold no `html`, as after `without_html`, the pattern takes a third of the time to make.
+    """
+    between = _BETWEEN if html else _BETWEEN.replace(f"|{_HTML}", "")
+    labels = (label for spec in fields(schema).values() for label in spec.labels)
+    ends = sorted({_end(word) for label in labels for word in _whole(label)}, key=len)
+    apart: list[str] = []
+    for end in ends:  # one that ends like another is found by it: half as long to compile
+        if not any(end.endswith(other) for other in apart):
+            apart.append(end)
+    spread = "|".join(_spread(end, between) for end in apart)
+    return rf"(?i:{spread})(?:{between}|\([^()]*\))*[=:]"
+
+
+def without_html(texts: pl.Series) -> pl.Series:
+    """The same texts with a blank for each blank and break of HTML."""
+    held = texts.str.contains_any(["&nbsp;", "<br"])
+    return texts.str.replace_all(_HTML, " ") if held.any() else texts
+
+
+_HTML = "&nbsp;|<br */?>"
+
+_BETWEEN = rf'(?:[\s_\-#.()\[\]`\\*"]|{_HTML})'
+
+_ALONE = " "
+
+
+def _end(label: str) -> str:
+    """The last letters of a label, at least four; all of a shorter one, which is a word alone."""
+    words = list(re.finditer("[a-z0-9]+", label.lower()))
+    sizes = [len(word[0]) for word in words]
+    count = next((n for n in range(1, len(words)) if sum(sizes[-n:]) >= 4), len(words))
+    # what `normalise` keeps stands between the words of `samples/sec`
+    end = "".join(re.findall("[a-z0-9/*%]", label.lower()[words[-count].start() : words[-1].end()]))
+    return end if sum(sizes[-count:]) >= 4 else _ALONE + end
+
+
+def _spread(end: str, between: str) -> str:
+    """The pattern of such letters, whatever stands between them: `m.odel` is `model`."""
+    alone = "(?:^|[^a-z0-9])" if end.startswith(_ALONE) else ""
+    return alone + f"{between}*".join(map(re.escape, end.removeprefix(_ALONE)))
+
+
+def _whole(label: str) -> list[str]:
+    """A label, and what is left of it without a unit in brackets."""
+    bare = re.sub(r"[\s_]*\([^()]*\)\s*$", "", label)
+    return [label, bare] if bare else [label]

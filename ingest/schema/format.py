@@ -1,0 +1,123 @@
+"""A format, what it is given, and what it makes of that.
+
+A format is data and one function, its `fold`: from a `Region` of lines to `Folded` records. Nothing
+here reads: how lines come from bytes is the business of `assay.ingest.source`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+from assay.ingest.schema.record import Diagnostic, Line, Origin, Record, Schema, Statement
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Input(Protocol):
+    """As much of an input as a fold may ask for."""
+
+    @property
+    def name(self) -> str:
+        """Its name, as spans show it."""
+        ...
+
+    def cut(self, line: int) -> bool:
+        """Whether the input ends inside this line."""
+        ...
+
+
+@dataclass(frozen=True)
+class Region:
+    """The lines a format is given: those with one of its heads, or its whole document.
+
+    Lines in `read` have been read: no record may begin there, they are what stands below others.
+    """
+
+    source: Input
+    lines: Sequence[Line]
+    read: frozenset[int] = frozenset()
+
+    def cut(self, line: Line) -> bool:
+        """Whether the input ends inside this line, or this part of a line."""
+        return self.source.cut(line.number) and line.column >= self.lines[-1].column
+
+
+@dataclass
+class Folded:
+    """What a format made of a region. Each line number stands in one of the four at most."""
+
+    records: list[Record] = field(default_factory=list)
+    raw: list[pl.DataFrame] = field(default_factory=list)  # rows of the first frame, see `decode`
+    claimed: set[int] = field(default_factory=set)  # every line used, the records' own included
+    parts: set[tuple[int, int]] | None = None  # line and column of each claim, if lines are shared
+    blank: set[int] = field(default_factory=set)  # filler rows
+    statements: list[Statement] = field(default_factory=list)  # configuration of rows below
+    refused: list[Diagnostic] = field(default_factory=list)
+    remarks: list[Diagnostic] = field(default_factory=list)  # refuse nothing, are worth a word
+
+
+@dataclass(frozen=True)
+class CellLayout:
+    """Records are lines of labelled cells between `separator`s: they may be read column by column.
+
+    Nothing is described twice. The fold of the format reads one example of each layout met in an
+    input, that line alone; its record says which text is a value, the rest is labels. Lines with
+    the same labels, spelled the same, whose values match the terminals of their columns are then
+    split by polars; whatever differs goes to the fold, line by line. So a format may declare this
+    if, for one line of one record, the fold gives the same record when other numbers stand in it.
+
+    Where a record may go on in the lines below it, `reach` says how many of them its fold looks at,
+    and `goes_on` tells from the record's text and the text of such a line (both peeled) whether the
+    line may be a part of it ("joins"), is passed over ("passed"), or ends it ("ends"). Blank lines
+    and those of other ranks are passed over and never asked for. A line in which `may_go_on` of the
+    record's text (polars' syntax) is not found, blanks put for those of HTML, ends it for certain.
+    Neither may depend on which digits stand where there are some.
+    """
+
+    separator: str
+    reach: int = 0
+    goes_on: Callable[[str, str], Follower] | None = None
+    may_go_on: Callable[[str], str] | None = None
+
+
+Follower = Literal["joins", "passed", "ends"]
+"""How a line below a record stands to it."""
+
+
+class Reach(NamedTuple):
+    """How many lines below one that opens something may belong to it.
+
+    Fewer, where a line with `closed` (polars' syntax) closes what was opened.
+    """
+
+    lines: int
+    closed: str | None = None
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format is data: grammar, fixture folder and output names follow from `name`.
+
+    `heads` are literals, one of which stands on every line that begins a record; `lines` says
+    whether records are single lines (the format then sees only lines with a head, and as many lines
+    after one that matches a key of `reach`, in polars' syntax, as it says) or blocks of a document
+    (it then sees every line of a file that has a head somewhere). Records of `glued` formats may
+    share a physical line, each with its own column. Two records of one host and rank that agree in
+    the fields `repeats` are the same one printed twice: the later counts, the earlier is marked.
+    """
+
+    name: str
+    heads: tuple[str, ...]
+    schemas: Mapping[str, Schema]  # frame name → pandera model; the first is the main one
+    origin: Origin
+    fold: Callable[[Region], Folded]
+    lines: Literal["single", "document"] = "single"
+    opens: str | None = None  # what a record or a document begins with also matches this (polars)
+    reach: Mapping[str, Reach] = field(default_factory=dict)
+    glued: bool = False
+    repeats: tuple[str, ...] = ()
+    binds: bool = True  # whether configuration outside a record is bound to it
+    cells: CellLayout | None = None  # where its main frame can be read column by column

@@ -1,0 +1,95 @@
+"""What was read: frames, their provenance, refusals, and the account of every line.
+
+`Reading` holds the good and the refused together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from assay.ingest.schema.format import Format
+from assay.ingest.schema.record import Diagnostic, Span
+
+if TYPE_CHECKING:
+    import polars as pl
+
+RESERVED = ("provenance", "quarantine", "sources")
+"""Frames that stand beside those of the formats; no format may be called so."""
+
+
+class Overridden(NamedTuple):
+    """A value that a statement above a row gives, where the row itself prints another one."""
+
+    source: str
+    line: int  # of the row
+    frame: str
+    field: str
+    value: float
+    at: Span  # of the statement
+
+
+@dataclass(frozen=True)
+class Accounting:
+    """lines = claimed + refused + blank + not ours; `suspicious` is a part of not ours."""
+
+    source: str
+    sha256: str
+    lines: int
+    claimed: int
+    refused: int
+    blank: int
+    not_ours: int
+    suspicious: tuple[int, ...] = ()  # lines not ours with a number beside a performance unit
+
+
+class Table(Protocol):
+    """Rows that are too many for the memory, in order, some at a time."""
+
+    @property
+    def height(self) -> int:
+        """How many there are."""
+        ...
+
+    @property
+    def types(self) -> Mapping[str, pl.DataType]:
+        """Their columns, in order."""
+        ...
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """The rows; a frame may lack columns that are empty in it, and the first may be empty."""
+        ...
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read from one input or many.
+
+    `frames`: one validated frame per frame name, sorted by (source, line). `provenance`: one row
+    per value that was not simply printed in its row, see `acceptance.PROVENANCE`.
+    """
+
+    frames: Mapping[str, pl.DataFrame]
+    provenance: pl.DataFrame
+    refused: tuple[Diagnostic, ...]
+    remarks: tuple[Diagnostic, ...]
+    accounting: tuple[Accounting, ...]
+    raw: Mapping[Span, bytes] = field(default_factory=dict)  # refused lines as they stand on disk
+    overridden: tuple[Overridden, ...] = ()  # statements that rows contradict
+    formats: tuple[Format, ...] = ()  # those it was read with: what its frames mean
+    streams: Mapping[str, Table] = field(default_factory=dict)  # in place of frames, provenance
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of several inputs: the reading, and the inputs that gave none."""
+
+    reading: Reading
+    unreadable: tuple[Diagnostic, ...] = ()  # could not be opened, decompressed or understood
+
+    @property
+    def unrecognised(self) -> tuple[str, ...]:
+        """Inputs that were opened and of which no format knows a line."""
+        accounts = self.reading.accounting
+        return tuple(a.source for a in accounts if a.claimed + a.refused == 0)

@@ -1,0 +1,120 @@
+"""Records and their cells, lines and statements, spans and diagnostics.
+
+Everything here is a value. A fault in an input is a `Diagnostic`, collected and printed; never
+raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, NamedTuple
+
+Origin = Literal["measured", "published", "estimated"]
+"""Who says the number: a clock, a document, or another model."""
+
+ValueOrigin = Literal["printed", "context", "inferred", "assumed", "corrected"]
+"""How a value came to its row."""
+
+State = Literal["value", "outcome", "unknown", "missing"]
+"""What a cell holds: a value, an outcome (`OOM`), something known to be unknown (`GB`), nothing."""
+
+BASE = ("source", "line", "column", "host", "rank", "timestamp", "mark", "other")
+"""Columns of every frame beside its schema's own: where the record stands, what was peeled off,
+`mark` (truncated, repaired) and `other` (cells that no column declares, as name and text)."""
+
+Schema = Any
+"""A pandera model class; `Any`, because its metaclass hides that classes are hashable."""
+
+
+class Code(StrEnum):
+    """The closed set of things that can be wrong with an input."""
+
+    SYNTAX = "syntax"  # the line starts like a record of its format and does not go on like one
+    UNDECODABLE = "undecodable"  # a value does not match the terminal of its column
+    OUT_OF_RANGE = "out-of-range"  # a value fails the check of its column
+    CELL_COUNT = "cell-count"  # a table row with a cell too many or too few
+    TRUNCATED = "truncated"  # a record that stops before its end
+    TOO_LONG = "too-long"  # a line longer than the limit
+    AMBIGUOUS = "ambiguous"  # two formats claim one line
+    INCOMPLETE = "incomplete"  # a block that lacks lines its format prints
+    SUPERSEDED = "superseded"  # a remark: a restarted job printed these iterations again
+    REPAIRED = "repaired"  # a remark: a record was put together from parts, or taken from others
+    UNREADABLE = "unreadable"  # an input that cannot be opened or decompressed
+
+
+class Span(NamedTuple):
+    """Where something stands in the original input; line and column count from 1."""
+
+    source: str
+    line: int
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}:{self.column}"
+
+
+class Diagnostic(NamedTuple):
+    """Something wrong at a place; `message` says what was expected, `text` what stands there."""
+
+    span: Span
+    code: Code
+    message: str
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.span}: {self.code}: {self.message}"
+
+
+class Cell(NamedTuple):
+    """One printed value of a record, before its column's type is applied.
+
+    `text` is the number or word itself; `scale` turns its printed unit into the column's unit;
+    `kind` overrides the column's kind where the cell shows another one (a suffix makes it nominal).
+    """
+
+    text: str
+    line: int
+    column: int = 1
+    scale: float = 1.0
+    kind: str | None = None
+    state: State = "value"
+    value_origin: ValueOrigin = "printed"
+    law: str | None = None  # for inferred and assumed values: what they rest on
+
+
+@dataclass
+class Record:
+    """One row to be: cells by field name of the frame's schema, the rest under its own label."""
+
+    line: int
+    cells: dict[str, Cell]
+    column: int = 1
+    frame: str = ""  # which frame of its format; empty where the format has one only
+    other: list[tuple[str, str]] = field(default_factory=list)  # cells no column declares
+    mark: str | None = None  # truncated, repaired
+    prefix: Mapping[str, str] = field(default_factory=dict)  # host, rank, … peeled off the line
+    overridden: dict[str, Cell] = field(default_factory=dict)  # said above, printed otherwise here
+    spelled: dict[str, tuple[str, str]] = field(default_factory=dict)  # under another label
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One line of configuration: field → cell, and where in the document it stands."""
+
+    line: int
+    section: tuple[int, ...]  # the headings it stands under, outermost first
+    values: Mapping[str, Cell]
+    size: float | None = None  # of a labelled model line
+    backward: bool = False
+    of_run: bool = False  # what a run says of itself holds for all below, under any heading
+
+
+class Line(NamedTuple):
+    """A line as formats see it: prefix peeled, escape sequences removed."""
+
+    number: int
+    text: str
+    column: int  # where `text` begins in the original line
+    prefix: Mapping[str, str]

@@ -1,0 +1,38 @@
+"""Terminals: the regular expressions of `grammars/common.lark`, without Lark.
+
+What a value may look like is written once, in the grammar. The decoder of columns, the peeling of
+prefixes and the templates of lines take it from here; a test holds the expressions to Lark's.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+_TERMINAL = re.compile(r"^([A-Z_]+)(?:\.[0-9]+)?: /(.+)/[ \t]*(?://.*)?$", re.MULTILINE)
+
+
+@cache
+def common_text() -> str:
+    """The text of `common.lark`."""
+    return files("assay.grammars").joinpath("common.lark").read_text(encoding="utf-8")
+
+
+@cache
+def _shared() -> dict[str, str]:
+    return dict(_TERMINAL.findall(common_text()))
+
+
+def terminal(name: str) -> str:
+    """The regular expression of terminal `name` of `common.lark`.
+
+    Raises KeyError where there is no such terminal.
+
+    >>> terminal("INT")
+    '[+-]?[0-9]+'
+    """
+    found = _shared().get(name)
+    if found is None:
+        raise KeyError(f"common.lark has no terminal {name}")
+    return found

@@ -1,0 +1,97 @@
+"""Jupyter notebooks as lines of output: what was printed, and which line of the file it stands in.
+
+In: the lines of an `.ipynb` file, whole or cut short. Out: `Shown` values: the text of one output
+line, its place, its kind (`text`, `html`, `plain`) and the output it belongs to. Sources are not
+output.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from assay.ingest.schema.record import Line
+
+KEYS = {"text": "text", "text/html": "html", "text/plain": "plain"}
+
+_KEY = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*:\s*(.*)$')
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+class Shown(NamedTuple):
+    """One line of output; `output` counts the outputs of the notebook."""
+
+    number: int
+    column: int
+    text: str
+    kind: str
+    output: int
+
+
+def is_notebook(lines: Sequence[Line]) -> bool:
+    """Whether the lines are the JSON of a notebook.
+
+    >>> is_notebook([Line(1, '{"cells": []}', 1, {})])
+    True
+    """
+    head = "".join(line.text for line in lines[:3]).replace(" ", "")
+    return head.startswith("{") and any('"cells"' in line.text for line in lines[:50])
+
+
+def outputs(lines: Sequence[Line]) -> list[Shown]:
+    """Every line of every output, in order; strings on lines of their own, as notebooks are saved.
+
+    A notebook saved on one line is read as one document, with the line that holds it.
+    """
+    shown = list(_by_line(lines))
+    return shown if shown else list(_whole(lines))
+
+
+def _by_line(lines: Sequence[Line]) -> Iterator[Shown]:
+    kind, output = "", 0
+    for line in lines:
+        if '"output_type"' in line.text or line.text.strip() in ('"data": {', '"data":{'):
+            output += 1
+        key = _KEY.match(line.text)
+        rest, at = line.text, 0
+        if key:
+            kind = KEYS.get(key[1], "")
+            rest, at = key[2], key.start(2)
+        for string in _STRING.finditer(rest) if kind else ():
+            for text in _decoded(string[0]).splitlines():
+                yield Shown(line.number, line.column + at + string.start(), text, kind, output)
+        if (
+            kind
+            and rest.strip().rstrip(",").endswith(("]", "}"))
+            and not _STRING.fullmatch(rest.strip().rstrip(","))
+        ):
+            kind = ""
+
+
+def _decoded(text: str) -> str:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return ""
+    return value if isinstance(value, str) else ""
+
+
+def _whole(lines: Sequence[Line]) -> Iterator[Shown]:
+    """Outputs of a notebook whose strings do not stand on lines of their own."""
+    try:
+        document = json.loads("\n".join(line.text for line in lines))
+    except ValueError:
+        return
+    cells: list[dict[str, Any]] = document.get("cells", []) if isinstance(document, dict) else []
+    held = [output for cell in cells for output in cell.get("outputs", [])]
+    at = 0
+    for number, output in enumerate(held):
+        for name, value in {**output.get("data", {}), "text": output.get("text", "")}.items():
+            text = "".join(value) if isinstance(value, list) else value
+            if name in KEYS and isinstance(text, str):
+                for part in text.splitlines():
+                    at = max(lines[0].text.find(json.dumps(part)[1:-1], at), at + 1)
+                    yield Shown(lines[0].number, at, part, KEYS[name], number)

@@ -1,0 +1,209 @@
+"""Prefixes of launchers and loggers, peeled off lines.
+
+In: lines (line, text) of a source. Out: the same with the prefix gone and what it said in columns:
+host, rank, timestamp, location. Lines torn by carriage returns, and records glued on one line, come
+apart here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from functools import cache
+
+import polars as pl
+from assay.ingest.schema.format import Region
+from assay.ingest.schema.record import Line
+from assay.ingest.schema.terminals import terminal
+from assay.ingest.source.opening import Source
+
+PREFIXES = (
+    "HOST_RANK",
+    "LOCAL_RANK",
+    "HOST",
+    "WORKER",
+    "SRUN_RANK",
+    "MPI_RANK",
+    "ACTOR",
+    "TIMESTAMP",
+    "BARE_TIMESTAMP",
+    "NEMO",
+    "LOGURU",
+    "GLOG",
+    "FILE_LINE",
+    "SYSLOG",
+    "LOGGER",
+    "LEVEL",
+    "PLAIN_LEVEL",
+    "LOCATION",
+    "DASHED",
+    "RANK",
+    "ROLE",
+    "NANOTRON",
+    "STREAM",
+    "QUOTE",
+    "PROGRESS",
+)
+"""Terminals of `common.lark` that may stand before a record, in any combination."""
+
+PREFIX_COLUMNS = ("host", "rank", "timestamp", "location")
+
+PLACES = {
+    "host": (
+        r"\[([A-Za-z][A-Za-z0-9._-]*):[0-9]+\]:",
+        r"((?:[0-9]{1,3}\.){3}[0-9]{1,3}):",
+        r"^\s*([A-Za-z][A-Za-z0-9._-]*[0-9]): ",
+    ),
+    "rank": (
+        r"\[[A-Za-z][A-Za-z0-9._-]*:([0-9]+)\]:",
+        r"\[default([0-9]+)\]",
+        r"\[rank-?([0-9]+)",
+        r"worker-([0-9]+):",
+        r"\[[0-9]+,([0-9]+)\]<",
+        r"(?:^|\s)([0-9]+):\s",
+    ),
+    "timestamp": (
+        r"\[([0-9]{4}-?[0-9]{2}-?[0-9]{2}[ T][0-9:]{8}(?:[.,][0-9]+)?)\]",
+        r"([0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:]{8}(?:[.,][0-9]+)?)",
+    ),
+    "location": (r"\[-*([^\[\]| ]*:[0-9]+(?::[A-Za-z_]\w*)?)\]",),
+}
+
+
+@cache
+def tells_who() -> str:
+    """Found in every line whose prefix names a host or a rank."""
+    return "|".join(
+        pattern.replace("^", "") for name in ("host", "rank") for pattern in PLACES[name]
+    )
+
+
+@cache
+def prefix_pattern() -> str:
+    """One regular expression for any run of prefixes, put together from `common.lark`."""
+    alternatives = "|".join(f"(?:{terminal(name)})" for name in PREFIXES)
+    return rf"^\s*(?:{alternatives})*\s*"
+
+
+@cache
+def headings() -> str:
+    """A heading behind whatever `peel` takes off, or one behind a carriage return."""
+    blank = r"[\s\x1c-\x1f]"  # what Python takes for one
+    several = "|".join(f"(?:{terminal(name)})" for name in PREFIXES)
+    lead = rf"^\s*(?:{terminal('HOSTNAME')})?\s*(?:{several})*\s*"
+    return rf"{lead}{blank}*#{{1,6}}{blank}+\S|\r.*#{blank}+\S"
+
+
+@cache
+def _prefixes() -> tuple[str, ...]:
+    """Patterns whose first group is what to take off a line; the first that matches counts.
+
+    A host's name stands in front of another prefix or of a record; elsewhere it is a label.
+    """
+    host, several = terminal("HOSTNAME"), "|".join(f"(?:{terminal(name)})" for name in PREFIXES)
+    record = f"(?:{terminal('SEAM')})|(?:{terminal('BEGINS')})"
+    return (
+        rf"^(\s*{host}\s*(?:{several})*\s*)(?:{record})",
+        rf"^(\s*{host}\s*(?:{several})+\s*)",
+        f"({prefix_pattern()})",
+    )
+
+
+@cache
+def in_ascii(pattern: str) -> str:
+    r"""The same pattern where texts hold nothing but ASCII.
+
+    Unicode knows so many letters and blanks that it takes ten times as long to compile.
+
+    >>> in_ascii(r"[\w.]+\s")
+    '[0-9A-Za-z_.]+[\\t-\\r ]'
+    """
+    plain = {r"\w": "0-9A-Za-z_", r"\s": r"\t-\r "}
+    inside, out = False, []
+    for part in re.findall(r"\\.|\[\^?\]?|.", pattern):
+        out.append(f"[{plain[part]}]" if part in plain and not inside else plain.get(part, part))
+        inside = part[0] == "[" or (inside and part != "]")
+    return "".join(out)
+
+
+def peel(lines: pl.DataFrame, *, glued: bool = False) -> pl.DataFrame:
+    """Take launcher and logger prefixes off: columns line, text, column and `PREFIX_COLUMNS`.
+
+    A line with a carriage return inside holds what a terminal would have overwritten: each part is
+    a line of its own here, with the number of the line it stands in. So is, where `glued` is asked
+    for, each record of several that stand on one line.
+    """
+    parted = _at_returns(lines)
+    if glued:
+        parted = _at_seams(parted)
+    # patterns are compiled anew in each run, which costs more than looking through a few lines
+    named = parted["text"].str.contains(rf"^\s*{terminal('HOSTNAME')}").any()
+    patterns = _prefixes() if named else _prefixes()[-1:]
+    if parted["text"].str.len_bytes().sum() == parted["text"].str.len_chars().sum():
+        patterns = tuple(map(in_ascii, patterns))
+    prefix = pl.coalesce(pl.col("text").str.extract(each) for each in patterns)
+    width = prefix.str.len_chars().fill_null(0)
+    found = parted.with_columns(prefix=prefix, width=width)
+    bare = not found["prefix"].str.contains(r"\S").any()
+    return found.select(
+        "line",
+        pl.col("text").str.slice(pl.col("width")),
+        column=(pl.col("offset") + pl.col("width") + 1).cast(pl.UInt32),
+        **{
+            name: pl.lit(None, pl.String)
+            if bare
+            else pl.coalesce(*(pl.col("prefix").str.extract(pattern) for pattern in patterns))
+            for name, patterns in PLACES.items()
+        },
+    )
+
+
+def _at_returns(lines: pl.DataFrame) -> pl.DataFrame:
+    whole = lines.with_columns(offset=pl.lit(0, dtype=pl.UInt32))
+    returned = pl.col("text").str.contains("\r", literal=True)
+    return _parted(whole, returned, lambda text: [at.end() for at in re.finditer("\r", text)])
+
+
+@cache
+def _seam() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Where a record begins on a line, with the prefixes in front of it; and a line of records."""
+    prefixes = "|".join(f"(?:{terminal(name)})" for name in PREFIXES)
+    seam = rf"\s*(?:{terminal('HOSTNAME')})?\s*(?:{prefixes})*\s*(?:{terminal('SEAM')})"
+    return re.compile(seam), re.compile(rf"(?:[^|]*[:=][^|]*\|)?{seam}")
+
+
+def _at_seams(lines: pl.DataFrame) -> pl.DataFrame:
+    """Lines that hold several records, taken apart where the next one begins.
+
+    Only a line that begins as a record holds others: a sentence that quotes two holds none.
+    """
+
+    def cuts(text: str) -> list[int]:
+        seam, first = _seam()
+        begin = first.match(text)
+        return [at.start() for at in seam.finditer(text, begin.end())] if begin else []
+
+    return _parted(lines, pl.col("text").str.count_matches(terminal("SEAM")) > 1, cuts)
+
+
+def _parted(lines: pl.DataFrame, torn: pl.Expr, cuts: Callable[[str], list[int]]) -> pl.DataFrame:
+    """Each line of `torn` as the parts between its `cuts`; the other lines as they are."""
+    hurt = lines.filter(torn)
+    if hurt.is_empty():
+        return lines
+    rows = []
+    for line, text, offset in hurt.iter_rows():
+        edges = [0, *cuts(text), len(text)]
+        rows += [(line, text[a:b].strip("\r"), offset + a) for a, b in itertools.pairwise(edges)]
+    parts = pl.DataFrame(rows, schema=lines.schema, orient="row")
+    return pl.concat([lines.filter(~torn), parts]).sort("line", "offset")
+
+
+def region(source: Source, peeled: pl.DataFrame, read: frozenset[int] = frozenset()) -> Region:
+    """The peeled lines as `Line` values; those `read` are there to be seen only."""
+    lines = [
+        Line(line, text, column, {k: v for k, v in zip(PREFIX_COLUMNS, where, strict=True) if v})
+        for line, text, column, *where in peeled.iter_rows()
+    ]
+    return Region(source, lines, read)

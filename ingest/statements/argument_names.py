@@ -1,0 +1,326 @@
+"""Arguments of a training job, by their printed names, as configuration values.
+
+Each framework has its own names; what they mean is said here once. What follows from the arguments
+by the rules of the framework that printed them (no ZeRO without DeepSpeed or a distributed
+optimizer, a gradient accumulation of one where none can be) is marked inferred, with its law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from assay.ingest.schema.record import Cell
+
+
+class Argument(NamedTuple):
+    """One printed argument: its value as text, and where it stands."""
+
+    text: str
+    line: int
+    column: int
+
+
+MEGATRON = {
+    "hidden_size": "hidden",
+    "num_layers": "layers",
+    "num_attention_heads": "heads",
+    "ffn_hidden_size": "ffn_hidden",
+    "seq_length": "seq_len",
+    "padded_vocab_size": "vocab",
+    "micro_batch_size": "micro_batch",
+    "batch_size": "micro_batch",  # before there were micro-batches
+    "global_batch_size": "global_batch",
+    "tensor_model_parallel_size": "tp",
+    "model_parallel_size": "tp",
+    "pipeline_model_parallel_size": "pp",
+    "data_parallel_size": "dp",
+    "context_parallel_size": "cp",
+    "expert_model_parallel_size": "ep",
+    "virtual_pipeline_model_parallel_size": "vp",
+    "num_experts": "experts",
+    "world_size": "gpus",
+}
+"""Names in the dump of Megatron and its descendants that are a column as they stand."""
+
+NEOX = {
+    "moe_num_experts": "experts",
+    "pipe_parallel_size": "pp",
+    "global_num_gpus": "gpus",
+    "train_batch_size": "global_batch",
+    "train_micro_batch_size_per_gpu": "micro_batch",
+    "gas": "accumulation",
+    "gradient_accumulation_steps": "accumulation",
+}
+"""Names that only GPT-NeoX has; the others of its dump are Megatron's."""
+
+DEEPSPEED = {
+    "train_batch_size": "global_batch",
+    "train_micro_batch_size_per_gpu": "micro_batch",
+    "gradient_accumulation_steps": "accumulation",
+    "zero_optimization_stage": "zero_stage",
+    "world_size": "dp",  # DeepSpeed counts the ranks that share a batch, not those of a model
+}
+"""Names in DeepSpeed's dump."""
+
+NEMO = {
+    "encoder_seq_length": "seq_len",
+    **{name: column for name, column in MEGATRON.items() if name != "batch_size"},
+    "num_moe_experts": "experts",
+    "devices": "gpus_per_node",
+    "num_nodes": "nodes",
+}
+"""Names in NeMo's and Megatron-Bridge's YAML, without the keys around them."""
+
+NEMO_SECTIONS = ("model", "train", "trainer", "dataset", "data", "ddp")
+"""Keys under which they stand, in the order in which they are believed; the rest is of others."""
+
+DERIVED: dict[str, dict[str, tuple[str, ...]]] = {
+    "Megatron": {
+        "dtype": ("bf16", "fp16", "fp8", "params_dtype"),
+        "recompute": ("recompute_granularity", "checkpoint_activations"),
+        "zero_stage": ("use_distributed_optimizer", "zero_stage"),
+        "kv_heads": ("num_query_groups", "num_key_value_heads"),
+        "gated": ("swiglu",),
+        "attention": ("attention_backend", "use_flash_attn"),
+        "sequence_parallel": ("sequence_parallel",),
+    },
+    "GPT-NeoX": {
+        "dtype": ("precision",), "recompute": ("checkpoint_activations",),
+        "zero_stage": ("zero_stage",), "gated": ("activation",), "kv_heads": ("num_kv_heads",),
+    },
+    "DeepSpeed": {"dtype": ("bfloat16_enabled", "fp16_enabled")},
+    "NeMo": {
+        "dtype": ("trainer.precision", "mixed_precision", "fp8"),
+        "recompute": ("activations_checkpoint_granularity", "recompute_granularity"),
+        "zero_stage": ("use_distributed_optimizer",), "kv_heads": ("num_query_groups",),
+        "gated": ("activation",), "sequence_parallel": ("sequence_parallel",),
+    },
+}  # fmt: skip
+"""Columns that follow from arguments with more than a number: framework → column → arguments."""
+
+FRAMEWORKS = {
+    "Megatron": MEGATRON, "GPT-NeoX": MEGATRON | NEOX, "DeepSpeed": DEEPSPEED, "NeMo": NEMO,
+}  # fmt: skip
+
+
+def printed_as(framework: str, column: str) -> tuple[str, ...]:
+    """The arguments of a framework's dump that say a configuration column.
+
+    >>> printed_as("Megatron", "seq_len"), printed_as("DeepSpeed", "seq_len")
+    (('seq_length',), ())
+    """
+    plain = tuple(name for name, said in FRAMEWORKS[framework].items() if said == column)
+    return plain or DERIVED[framework].get(column, ())
+
+
+ZERO_LAW = "neither DeepSpeed nor a distributed optimizer: nothing is sharded"
+
+CLOSURE_LAW = "gpus = tp·pp·dp·cp"
+
+GATED = ("glu",)
+"""How the names of gated activations end: swiglu, geglu, fast-swiglu."""
+
+ATTENTION = {"flash": "flash", "fused": "flash", "unfused": "unfused", "local": "unfused"}
+"""Backends of Megatron-core's attention by what they do."""
+
+NARROW = ("fp4", "fp8")
+"""Arguments that say a format of the products with weights."""
+
+BATCH_LAW = "global batch = micro-batch · dp · accumulation"
+
+DP_NAMES = ("tp", "pp", "dp")
+
+
+def megatron(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    """Configuration cells of a dump of Megatron's arguments; `None` says nothing."""
+    found = _named(said, MEGATRON | NEOX)
+    found |= _named(said, {"num_key_value_heads": "kv_heads", "num_kv_heads": "kv_heads"})
+    if _is(said, "group_query_attention"):
+        found |= _named(said, {"num_query_groups": "kv_heads"})
+    if found.get("pp") and found["pp"].text == "0":  # gpt-neox: no pipeline engine
+        found["pp"] = found["pp"]._replace(text="1")
+    found |= _dtype(said, fp16="fp16", bf16="bf16")
+    if "precision" in said and "dtype" not in found:  # gpt-neox
+        word = {"bfloat16": "bf16"}.get(said["precision"].text, said["precision"].text)
+        found["dtype"] = _cell(said["precision"], word)
+    if "params_dtype" in said and "dtype" not in found:
+        found["dtype"] = _cell(said["params_dtype"], said["params_dtype"].text.split(".")[-1])
+    found |= _narrow(said)
+    found |= _recompute(said)
+    found |= _zero(said)
+    found |= _kernels(said)
+    return found
+
+
+def nemo(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    """Configuration cells of a YAML dump, whose names hold the keys around them."""
+    plain: dict[str, Argument] = {}
+    for section in NEMO_SECTIONS:
+        for name, argument in sorted(said.items(), key=lambda pair: pair[0].count(".")):
+            if name.partition(".")[0] == section:
+                plain.setdefault(name.rpartition(".")[2], argument)
+    found = _named(plain, NEMO)
+    if "num_query_groups" in plain:
+        found |= _named(plain, {"num_query_groups": "kv_heads"})
+    precision = said.get("trainer.precision") or said.get("mixed_precision")
+    if precision:
+        known = {"16": "fp16", "32": "fp32"}
+        word = precision.text.removesuffix("-mixed").removesuffix("_mixed")
+        narrow = next((name for name in NARROW if name in word), word)
+        found["dtype"] = _cell(precision, known.get(narrow, narrow))
+    found |= _narrow(plain)
+    granularity = plain.get("activations_checkpoint_granularity")
+    if granularity:
+        plain["recompute_granularity"] = granularity
+    if found.get("vp") and found["vp"].text == "0":
+        del found["vp"]
+    return found | _recompute(plain) | _kernels(plain) | _distributed(plain)
+
+
+def deepspeed(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    """Configuration cells of a dump of DeepSpeed's configuration."""
+    found = _named(said, DEEPSPEED)
+    found |= _dtype(said, fp16="fp16_enabled", bf16="bfloat16_enabled")
+    return found
+
+
+def closed(found: Mapping[str, Cell]) -> dict[str, Cell]:
+    """`found`, and the one degree or count that it leaves open but determines.
+
+    A run's ranks are its tensor, pipeline, data and context parallel degrees multiplied; its batch
+    is micro-batches times replicas times accumulation.
+    """
+    whole = dict(found)
+    counts = {name: int(cell.text) for name, cell in found.items() if cell.text.isdecimal()}
+    gpus, cp = counts.get("gpus"), counts.get("cp", 1)
+    open_degrees = [name for name in DP_NAMES if name not in counts]
+    if gpus and len(open_degrees) == 1:
+        known = cp
+        for name in DP_NAMES:
+            known *= counts.get(name, 1)
+        if gpus % known == 0:
+            name = open_degrees[0]
+            counts[name] = gpus // known
+            whole[name] = _inferred(found["gpus"], counts[name], CLOSURE_LAW)
+    if "global_batch" in counts and "accumulation" not in counts:
+        per_step = counts.get("micro_batch", 0) * counts.get("dp", 0)
+        if per_step and counts["global_batch"] % per_step == 0:
+            value = counts["global_batch"] // per_step
+            whole["accumulation"] = _inferred(found["global_batch"], value, BATCH_LAW)
+    return whole
+
+
+def _inferred(of: Cell, value: int, law: str) -> Cell:
+    return Cell(str(value), of.line, of.column, value_origin="inferred", law=law)
+
+
+def _cell(argument: Argument, text: str | None = None) -> Cell:
+    return Cell(argument.text if text is None else text, argument.line, argument.column)
+
+
+def _named(said: Mapping[str, Argument], names: Mapping[str, str]) -> dict[str, Cell]:
+    """Whole numbers under known names; the first name that a column has wins."""
+    found: dict[str, Cell] = {}
+    for name, column in names.items():
+        argument = said.get(name)
+        text = argument.text.removesuffix(".0") if argument else ""
+        if argument and text.isdecimal() and column not in found:
+            found[column] = _cell(argument, text)
+    return found
+
+
+def _is(said: Mapping[str, Argument], name: str) -> bool:
+    return name in said and said[name].text.casefold() == "true"
+
+
+def _kernels(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    """The third matrix of the MLP, sequence parallelism, and whether attention is fused."""
+    found = {}
+    gate = said.get("swiglu")
+    activation = said.get("activation")
+    if gate and gate.text.casefold() in ("true", "false"):
+        found["gated"] = _cell(gate)
+    elif activation:
+        found["gated"] = _cell(activation, str(activation.text.endswith(GATED)))
+    split = said.get("sequence_parallel")
+    if split and split.text.casefold() in ("true", "false"):
+        found["sequence_parallel"] = _cell(split)
+    return found | _attention(said)
+
+
+def _attention(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    """What the arguments say of the attention kernel; nothing where a library chooses."""
+    backend = said.get("attention_backend")
+    if backend:
+        word = ATTENTION.get(backend.text.rpartition(".")[2])
+        return {"attention": _cell(backend, word)} if word else {}
+    flash = [name for name in said if name.startswith("use_flash_attn")]
+    for name in flash:
+        if _is(said, name):
+            return {"attention": _cell(said[name], "flash")}
+    library = said.get("transformer_impl")
+    if flash and (library is None or library.text == "local"):
+        return {"attention": _cell(said[flash[0]], "unfused")}
+    return {}
+
+
+def _dtype(said: Mapping[str, Argument], *, fp16: str, bf16: str) -> dict[str, Cell]:
+    for name, dtype in ((bf16, "bf16"), (fp16, "fp16")):
+        if _is(said, name):
+            return {"dtype": _cell(said[name], dtype)}
+    if fp16 in said and bf16 in said:
+        return {"dtype": _cell(said[fp16], "fp32")}
+    return {}
+
+
+def _narrow(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    """The format of products with weights where it is narrower than that of everything else.
+
+    `bf16 True` stands beside `fp8 hybrid`; `fp8_hybrid True` beside `fp8 False` says nothing.
+    """
+    for name in NARROW:
+        either = (name,) if name in said else (f"{name}_hybrid", f"{name}_e4m3")
+        for each in either:
+            if each in said and said[each].text.casefold() not in ("none", "null", "false", ""):
+                return {"dtype": _cell(said[each], name)}
+    return {}
+
+
+def _recompute(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    """What is computed again in the backward pass, by the names of three generations."""
+    granularity = said.get("recompute_granularity")
+    if granularity:
+        word = {"None": "none"}.get(granularity.text, granularity.text)
+        return {"recompute": _cell(granularity, word)}
+    for name in ("checkpoint_activations", "activations_checkpoint", "recompute_activations"):
+        if name in said:
+            word = "selective" if name == "recompute_activations" else "full"
+            return {"recompute": _cell(said[name], word if _is(said, name) else "none")}
+    return {}
+
+
+def _zero(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    """The ZeRO stage. Megatron-DeepSpeed prints one even where DeepSpeed is off."""
+    stage = said.get("zero_stage")
+    if stage and stage.text.isdecimal() and _is(said, "deepspeed"):
+        return {"zero_stage": _cell(stage)}
+    if "deepspeed" in said and _is(said, "deepspeed"):
+        return {}
+    if found := _distributed(said):
+        return found
+    ranks = said.get("world_size")
+    if ranks is None or "micro_batch_size" not in said or _sharded(said):
+        return {}
+    return {"zero_stage": Cell("0", ranks.line, ranks.column, value_origin="inferred",
+                               law=ZERO_LAW)}  # fmt: skip
+
+
+def _distributed(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    if _is(said, "use_distributed_optimizer"):
+        return {"zero_stage": _cell(said["use_distributed_optimizer"], "1")}
+    return {}
+
+
+def _sharded(said: Mapping[str, Argument]) -> bool:
+    return any("fsdp" in name and argument.text == "True" for name, argument in said.items())

@@ -1,0 +1,217 @@
+"""Configuration bound to the rows it speaks for, with the line it came from.
+
+A row's value is looked for in this order:
+
+1. its own cell;
+2. what its run prints of itself: argument dumps and layout lines, the last first (`context`);
+   then the nearest statement above in its section, then in the sections around it (`context`); one
+   labelled with a model size speaks only for rows of that size, where the row has a size;
+3. the last model line above in another section, for what belongs to a model and not to a layout
+   (`assumed`), unless its hidden size contradicts the row's: then all of that line is dropped;
+4. a statement below that says it holds above too (`assumed`);
+5. what every statement of the document says alike (`assumed`), again for the model alone;
+6. the side file, and what the caller states (`assumed`).
+
+What is found nowhere is unknown. A statement replaces earlier values of its own keys only. Rows are
+asked for from the top down, so that a document costs what its rows and statements cost.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
+from assay.ingest.statements.context import Context
+
+OF_THE_MODEL = ("hidden", "heads", "kv_heads", "ffn_hidden", "seq_len", "vocab")
+"""What a model line says of the model itself and may carry beyond its section. Layers are not among
+them: depth is what a table of layouts tunes, and a guess there is a wrong number."""
+
+UNIFORM = ("seq_len", "vocab")
+"""What may hold for a whole document if all its statements agree."""
+
+SAME_FACT = {"nodes": ("gpus",), "gpus": ("nodes",)}
+"""A row that prints one of these needs no statement about the other."""
+
+ASSUMED_LAWS = {
+    "model": "the last model line above, in another section",
+    "backward": "a later statement that says it holds above too",
+    "uniform": "every statement of the document says so",
+}
+
+Said = Mapping[str, Cell]
+
+Section = tuple[int, ...]
+
+
+class Binder:
+    """Answers what is bound to a row, and what is said above it, for rows from the top down."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.statements = sorted(context.statements, key=lambda statement: statement.line)
+        self._lines = [statement.line for statement in self.statements]
+        self._headings = [line for line, _ in context.sections]
+        self._backward = [statement for statement in self.statements if statement.backward]
+        self._uniform = _uniform(self.statements)
+        self._taken = 0  # statements that stand above the row last asked for
+        self._of_run: dict[str, Cell] = {}
+        self._said: dict[Section, dict[float | None, dict[str, Cell]]] = {}
+        self._any: dict[Section, dict[str, Cell]] = {}
+        self._last: Statement | None = None
+        self._names = {n for n, spec in fields(Configuration).items() if spec.configuration}
+
+    @property
+    def edges(self) -> list[int]:
+        """Lines at which what is bound may change: rows between two of them are bound alike."""
+        return sorted({*self._lines, *self._headings})
+
+    def section(self, line: int) -> Section:
+        """The headings above `line`, outermost first."""
+        count = bisect_right(self._headings, line)
+        return self.context.sections[count - 1][1] if count else ()
+
+    def nearest(self, line: int) -> Said:
+        """Field → the nearest cell that a statement above `line` in the same section holds."""
+        self._go_to(line)
+        return self._any.get(self.section(line), {})
+
+    def bound(self, line: int, own: Said) -> dict[str, Cell]:
+        """What is bound to a row that prints `own`, nearest first; `line` may not go back."""
+        self._go_to(line)
+        row = dict(own)
+        found: dict[str, Cell] = {}
+
+        def take(values: Said, origin: ValueOrigin, law: str | None) -> None:
+            for name, cell in values.items():
+                if _says(row.get(name)):
+                    continue
+                if any(_says(own.get(other)) for other in SAME_FACT.get(name, ())):
+                    continue
+                row[name] = cell
+                stated = cell.value_origin if origin == "context" != cell.value_origin else None
+                said = origin if stated in (None, "printed") else stated
+                if name in self._names:
+                    found[name] = cell._replace(value_origin=said, law=law or cell.law)
+
+        section = self.section(line)
+        take(self._of_run, "context", None)
+        for depth in range(len(section), -1, -1):
+            take(self._speaking(section[:depth], row), "context", None)
+        if self._last is not None and not _contradicts(self._last, row):
+            take(_only(self._last.values, OF_THE_MODEL), "assumed", ASSUMED_LAWS["model"])
+        for statement in self._backward[bisect_right(self._backward, line, key=_line) :]:
+            take(statement.values, "assumed", ASSUMED_LAWS["backward"])
+        take(self._uniform, "assumed", ASSUMED_LAWS["uniform"])
+        take(self.context.assumed, "assumed", None)
+        return found
+
+    def use(self, cells: Iterable[Cell]) -> None:
+        """Note the lines whose values were used; 0 is a side file or the caller."""
+        self.context.used.update(cell.line for cell in cells if cell.line)
+
+    def _speaking(self, section: Section, row: Said) -> Said:
+        """What the statements of one section say, nearest first, to a row of its size.
+
+        A statement labelled with a model size speaks for rows of that size, and for those without
+        one; these then are of the size of the nearest such statement.
+        """
+        every = self._any.get(section, {})
+        held = row.get("model_size")
+        size = every.get("model_size") if held is None or held.state == "missing" else held
+        if size is None or size.state != "value":
+            return every
+        by_size = self._said.get(section, {})
+        return by_size.get(_number(size), by_size.get(None, {}))
+
+    def _go_to(self, line: int) -> None:
+        count = bisect_left(self._lines, line)
+        if count < self._taken:
+            self._taken, self._of_run, self._said, self._any, self._last = 0, {}, {}, {}, None
+        for statement in self.statements[self._taken : count]:
+            self._hear(statement)
+        self._taken = count
+
+    def _hear(self, statement: Statement) -> None:
+        values, size = statement.values, statement.size
+        if statement.of_run:
+            self._of_run.update(values)
+        if size is not None:
+            self._last = statement
+        self._any.setdefault(statement.section, {}).update(values)
+        by_size = self._said.setdefault(statement.section, {None: {}})
+        if size is not None and size not in by_size:
+            by_size[size] = dict(by_size[None])
+        for each in by_size if size is None else [size]:
+            by_size[each].update(values)
+
+
+def bind(records: Iterable[Record], context: Context) -> None:
+    """Fill the configuration cells of `records` from `context`, in place, nearest first."""
+    binder = Binder(context)
+    for record in sorted(records, key=lambda record: record.line):
+        said = binder.nearest(record.line)
+        bound = binder.bound(record.line, record.cells)
+        for name, cell in bound.items():
+            if not _says(record.cells.get(name)):
+                record.cells[name] = cell
+                binder.use([cell])
+        record.overridden = overridden(record, said)
+
+
+def overridden(record: Record, said: Said) -> dict[str, Cell]:
+    """What the nearest statement above, in the same section, says otherwise than the row."""
+    return {
+        name: cell
+        for name, cell in said.items()
+        if (own := record.cells.get(name)) is not None
+        and own.line == record.line
+        and own.state == cell.state == "value"
+        and _differ(own, cell)
+    }
+
+
+def _line(statement: Statement) -> int:
+    return statement.line
+
+
+def _number(cell: Cell) -> float | None:
+    """What a cell says; None where that is no number, for which its row will be refused."""
+    try:
+        return float(cell.text) * cell.scale
+    except ValueError:
+        return None
+
+
+def _differ(own: Cell, said: Cell) -> bool:
+    """Whether two cells hold different numbers; words are no matter here."""
+    numbers = _number(own), _number(said)
+    return None not in numbers and numbers[0] != numbers[1]
+
+
+def _says(cell: Cell | None) -> bool:
+    """Whether a field is spoken for: a cell that is left blank says nothing."""
+    return cell is not None and cell.state != "missing"
+
+
+def _contradicts(statement: Statement, row: Said) -> bool:
+    held, said = row.get("hidden"), statement.values.get("hidden")
+    if held is None or said is None or held.state != "value":
+        return False
+    return _differ(held, said)
+
+
+def _only(values: Said, names: Sequence[str]) -> dict[str, Cell]:
+    return {name: cell for name, cell in values.items() if name in names}
+
+
+def _uniform(statements: Sequence[Statement]) -> dict[str, Cell]:
+    said: dict[str, dict[Any, Cell]] = {}
+    for statement in statements:
+        for name, cell in _only(statement.values, UNIFORM).items():
+            said.setdefault(name, {}).setdefault((cell.text, cell.scale), cell)
+    return {name: next(iter(by.values())) for name, by in said.items() if len(by) == 1}

@@ -1,0 +1,111 @@
+"""Configuration bound to rows that were read column by column.
+
+In: accepted rows, and the statements of their document. Out: runs of rows with what is bound to
+them, its provenance, and what statements say otherwise. Rows between two statements that print the
+same columns are bound alike, so the binder is asked once for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from assay.ingest.lines.rows import BoundRows, Rows
+from assay.ingest.schema.acceptance import PROVENANCE, check, provenance, raw_frame
+from assay.ingest.schema.decoding import decode
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.reading import Overridden
+from assay.ingest.schema.record import Cell, Record, Schema, Span
+from assay.ingest.statements.binding import Binder
+from assay.ingest.statements.context import Context
+
+MOST_RUNS = 5_000
+"""Runs of rows bound alike; where statements stand between all rows, columns gain nothing."""
+
+
+class UnlikeError(Exception):
+    """Rows that are not bound alike, or a bound value that does not fit: the fold reads them."""
+
+
+def bind_rows(rows: Sequence[Rows], context: Context, schema: Schema) -> list[BoundRows]:
+    """The rows in runs, parted where what is bound to them changes.
+
+    Raises UnlikeError where a bound value does not fit its column, or runs are too many.
+    """
+    binder = Binder(context)
+    edges = np.array(binder.edges, dtype=np.uint32)
+    runs = [run for each in rows for run in _runs(each, edges)]
+    if len(runs) > MOST_RUNS + len(rows):
+        raise UnlikeError
+    found = []
+    known: dict[frozenset[tuple[str, Cell]], dict[str, pl.Series]] = {}
+    for run in sorted(runs, key=lambda run: run.first):
+        said = dict(binder.nearest(run.first))
+        own = {name: Cell("", run.first) for name in run.rows.layout.fields}
+        bound = binder.bound(run.first, own)
+        binder.use(bound.values())
+        alike = frozenset(bound.items())  # runs end with blocks, what is bound does not
+        if alike not in known:
+            known[alike] = _values(bound, schema)
+        values = known[alike]
+        found.append(BoundRows(run.rows, run.begin, run.height, run.first, bound, values, said))
+    return found
+
+
+def _runs(rows: Rows, edges: npt.NDArray[np.uint32]) -> Iterator[BoundRows]:
+    if not len(edges) or edges[-1] < rows.first:
+        yield unbound(rows)
+        return
+    lines = rows.lines.to_numpy()
+    ends = np.unique([0, *np.searchsorted(lines, edges, side="left"), rows.height])
+    for begin, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        yield BoundRows(rows, begin, end - begin, int(lines[begin]))
+
+
+def unbound(rows: Rows) -> BoundRows:
+    """All of these rows, to which nothing is bound."""
+    return BoundRows(rows, 0, rows.height, rows.first)
+
+
+def _values(bound: Mapping[str, Cell], schema: Schema) -> dict[str, pl.Series]:
+    """The bound values by column, each decoded once."""
+    if not bound:
+        return {}
+    decoded = decode(raw_frame([""], [Record(0, dict(bound))], schema), schema)
+    specs = fields(schema)
+    names = [name for name in bound if name in specs]
+    of_rows = schema.to_schema().checks  # a check of whole rows might fail for each of them
+    if of_rows or decoded.faults.height or not check(decoded.frame, schema, names):
+        raise UnlikeError
+    names += [f"{name}_ulp" for name in names if specs[name].has_ulp]
+    return {name: decoded.frame[name] for name in names}
+
+
+def bound_provenance(source: str, name: str, run: BoundRows, schema: Schema) -> pl.DataFrame:
+    """Where the bound values of every row come from, by line and field."""
+    of_one = provenance(name, [(source, Record(0, dict(run.bound)))], schema).drop("line")
+    of_one = of_one.sort("field", maintain_order=True)
+    lines = run.rows.lines.slice(run.begin, run.height).to_frame()
+    return lines.join(of_one, how="cross").select(list(PROVENANCE))
+
+
+def contradicted(
+    source: str, name: str, runs: Sequence[BoundRows], schema: Schema
+) -> Iterator[Overridden]:
+    """Rows that print something else than the nearest statement above them says."""
+    specs = fields(schema)
+    for run in runs:
+        printed = set(run.said) & set(run.rows.layout.fields)
+        frame = run.rows.frame.slice(run.begin, run.height) if printed else pl.DataFrame()
+        for field, cell in run.said.items():
+            if field not in printed or cell.state != "value" or not specs[field].numeric:
+                continue  # words are no matter here
+            try:
+                value = float(cell.text) * cell.scale
+            except ValueError:
+                continue
+            for line in frame.filter(pl.col(field).cast(pl.Float64) != value)["line"]:
+                at = Span(source, cell.line, cell.column)
+                yield Overridden(source, line, name, field, value, at)

@@ -1,0 +1,1 @@
+"""Readings on the disk: Parquet, quarantine and manifest, written and read back."""

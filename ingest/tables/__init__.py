@@ -1,0 +1,1 @@
+"""Tables to records: headers, cells, what a table is of, what stands above it."""

@@ -1,0 +1,157 @@
+"""Lines above a table and the runs of it: device, how many of it, number format, adapters.
+
+In: the lines between a heading and a table. Out: cells by field, the nearest line first. A line
+counts if a label stands in front (`- System: DGX-H100`, `**Hardware**: 8x A100 80GB`), if it names
+a number format as the precision of what it shows (`… tasks at FP8 precision`), or if it is the
+caption of the table, right above it (`**Llama on 8x H100 (BF16)**`, `Table 3: …`); what names two
+devices or two formats names none.
+
+Runs that train adapters alone (LoRA and what follows it) are told by the cells of a row, or by
+these lines: such a run makes no gradients of the frozen weights, two thirds of the arithmetic of
+one that trains them all; a text that names both kinds says nothing of one row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.tables.titles import counted_devices, device_named, format_named
+
+_LABELLED = re.compile(
+    r"[\s>*+_`-]*(?:(?:test|training|benchmark)\s+)?"
+    r"(?:systems?|hardware|gpus?|devices?|accelerators?|machines?|platform|cluster)\b"
+    r"[^:|]{0,24}:(.+)",
+    re.IGNORECASE,
+)
+
+_PRECISION = re.compile(
+    r"\b(?:at|in|with|using)\s+(?:pure\s+)?((?:bf16|bfloat16|fp(?:8|16|32)|float16))\s+"
+    r"(?:mixed[ -])?precision\b",
+    re.IGNORECASE,
+)
+
+_CAPTION = re.compile(r"\s*(?:\*\*[^*]+\*\*|__[^_]+__|_?Table [0-9]+[.:].*)[\s:]*")
+
+
+def said_above(lines: Sequence[Line]) -> dict[str, Cell]:
+    """Field → cell of what the lines above a table say; later lines replace earlier ones."""
+    found: dict[str, Cell] = {}
+    for line in lines:
+        found |= _said(line)
+    last = next((line for line in reversed(lines) if line.text.strip()), None)
+    if last is not None and is_caption(last):
+        found |= _cells(last, _title(last.text))
+    return found
+
+
+def is_caption(line: Line) -> bool:
+    """Whether a line right above a table is its caption: in bold, or numbered."""
+    return _CAPTION.fullmatch(line.text) is not None
+
+
+def _title(text: str) -> dict[str, str | None]:
+    return {
+        "gpu": device_named(text),
+        "gpus": counted_devices(text),
+        "dtype": format_named(text),
+    }
+
+
+def _said(line: Line) -> dict[str, Cell]:
+    values: dict[str, str | None] = {}
+    if labelled := _LABELLED.fullmatch(line.text.rstrip()):
+        values = _title(labelled[1])
+        if values["gpu"] is None:
+            return {}
+    else:
+        named = {match[1].casefold(): match[1] for match in _PRECISION.finditer(line.text)}
+        if len(named) == 1 and format_named(line.text) is not None:
+            values["dtype"] = next(iter(named.values()))
+    return _cells(line, values)
+
+
+def _cells(line: Line, values: Mapping[str, str | None]) -> dict[str, Cell]:
+    return {
+        name: Cell(text, line.number, line.column, value_origin="context")
+        for name, text in values.items()
+        if text is not None
+    }
+
+
+FIELD = "trained_part"
+
+_ADAPTERS = re.compile(
+    r"(?<![A-Za-z0-9])(?:[a-z]{1,2}-?)?(?:lora|dora)(?![A-Za-z])|(?<![A-Za-z0-9])peft(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+
+_WHOLE = re.compile(r"(?<![A-Za-z])(?:full|sft|pre-?train(?:ing|ed)?)(?![A-Za-z])", re.IGNORECASE)
+
+_BESIDE = re.compile(
+    r"(?<![A-Za-z])(?:no|non|not|without|w/o|unlike|vs|versus|than)(?![A-Za-z])", re.IGNORECASE
+)
+
+_NONE = re.compile(r"(?:0|no|none|false|off|full|n/?a|[-–—✗✘❌×\s])*", re.IGNORECASE)
+
+_HEADING = re.compile(r"\s*(#{1,6})\s")
+
+_STATED = re.compile(
+    r"\b(?:us(?:es?|ed|ing)|with|via)\s+\W{0,2}(?:(?:q-?)?lora|dora|peft)\b"
+    r"|^[\s>*+_`-]*(?:method|task|tuning|training|recipe|mode)\b[^:|]{0,24}:",
+    re.IGNORECASE,
+)
+
+
+def named(text: str) -> str | None:
+    """The adapters that a text names as what is trained; None where it names more than them.
+
+    >>> named("Finetuning (LoRA)"), named("QLoRA r=8"), named("LoRA vs full"), named("Explora 2")
+    ('LoRA', 'QLoRA', None, None)
+    """
+    found = {match[0].casefold(): match[0] for match in _ADAPTERS.finditer(text)}
+    alone = len(found) == 1 and not _WHOLE.search(text) and not _BESIDE.search(text)
+    return next(iter(found.values())) if alone else None
+
+
+def mark(record: Record) -> None:
+    """Note in a row that it trains adapters, if one of its cells or columns says so."""
+    texts = [(name, cell.text) for name, cell in record.cells.items() if name in ("model", "notes")]
+    for label, text in [*texts, *record.other]:
+        held = named(text) or (None if _NONE.fullmatch(text) else named(label))
+        if held and not _WHOLE.search(text):
+            record.cells[FIELD] = Cell(held, record.line, record.column)
+            return
+
+
+def trains_all(record: Record) -> bool:
+    """Whether a row says that it trains every weight, or is one of pre-training."""
+    texts = [cell.text for name, cell in record.cells.items() if name in ("model", "notes")]
+    return any(_WHOLE.search(text) for text in [*texts, *(text for _, text in record.other)])
+
+
+def above(titles: Sequence[Line], lines: Sequence[Line]) -> dict[str, Cell]:
+    """What the lines above a table say of all its rows, else the headings, the nearest first."""
+    for line in [*reversed(lines), *reversed(titles)]:
+        said = _ADAPTERS.search(line.text) or _WHOLE.search(line.text)
+        speaks = _HEADING.match(line.text) or is_caption(line) or _STATED.search(line.text)
+        if said and speaks:
+            return _cell(line)
+    return {}
+
+
+def _cell(line: Line) -> dict[str, Cell]:
+    held = named(line.text)
+    at = (line.number, line.column)
+    return {FIELD: Cell(held, *at, value_origin="context")} if held else {}
+
+
+def nested(titles: Sequence[Line], heading: Line) -> list[Line]:
+    """The headings a line stands under, once `heading` stands above it too."""
+    return [each for each in titles if _depth(each) < _depth(heading)] + [heading]
+
+
+def _depth(line: Line) -> int:
+    found = _HEADING.match(line.text)
+    return len(found[1]) if found else 7

@@ -1,0 +1,219 @@
+"""Table cells: a number with its unit, an outcome, a known unknown, or nothing.
+
+In: the text of a cell and the column it stands in. Out: a `Cell`, or a diagnostic that says what
+the column expects. The grammar is `table_cell.lark`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import polars as pl
+from assay.ingest.lines.lark import Token, Tree, parse_line
+from assay.ingest.numbers.units import SUFFIXES, unit
+from assay.ingest.schema.fields import FieldSpec, normalise
+from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span
+from assay.ingest.schema.terminals import terminal
+from assay.ingest.tables.headers import Column, generic, plain, rate, unlinked
+from assay.ingest.tables.titles import device_named
+
+_COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×*] ?(?=[A-Za-z])")
+
+_NAMED_NUMBER = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)?)[ _-]?([0-9]+)")
+
+_NOTHING = re.compile(r"-+|–|—|n/?a", re.IGNORECASE)
+
+_HERE = Span("", 0, 1)
+
+CUT = ("sample/s", "token/s", "flop/s", "B")
+"""Units of what tables cut to few digits or did not measure: a printed 0 is neither value nor
+nothing."""
+
+SYSTEMS = {"system", "cluster", "platform", "machine", "supercomputer", "instance", "nodetype"}
+"""Labels of columns whose words may name the device beside other things."""
+
+MANY = 1e6
+"""A batch counted in millions is one of tokens."""
+
+MOST_SEQUENCES = 2.0**18
+"""Sequences of a batch beyond which a number is of tokens, or of nothing."""
+
+_DEVICES = re.compile(
+    r"([0-9][0-9,]*) ?[x×*]? ?((?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3})\b.*)"
+)
+
+
+@lru_cache(maxsize=4096)
+def _parse_quantity(text: str) -> Tree[Token] | Diagnostic:
+    return parse_line("table_cell", "quantity_cell", text, _HERE)
+
+
+def _quantity_tree(text: str) -> Tree[Token] | None:
+    tree = _parse_quantity(text)
+    if isinstance(tree, Diagnostic):
+        return None
+    child = tree.children[0]
+    return child if isinstance(child, Tree) and child.data == "quantity" else None
+
+
+def _number(tree: Tree[Token]) -> str:
+    kinds = ("NUMBER", "GROUPED")
+    return next(str(t) for t in tree.children if isinstance(t, Token) and t.type in kinds)
+
+
+def _word(tree: Tree[Token]) -> str | None:
+    return next((str(t) for t in tree.children if isinstance(t, Token) and t.type == "WORD"), None)
+
+
+def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
+    """One numeric cell: a number with its scale, an outcome, an unknown or a missing value."""
+    spec = column.spec
+    assert spec is not None
+    text = unlinked(text)
+    tree = _parse_quantity(text)
+    if isinstance(tree, Diagnostic):
+        named = _NAMED_NUMBER.fullmatch(plain(text))
+        if named and normalise(named[1]) in spec.spellings:  # `ZeRO-3` under ZeRO, `TP8` under TP
+            return Cell(named[2], at.line, at.column)
+        return _unread(spec, text, at)
+    child = tree.children[0] if tree.children else None
+    what = child.data if isinstance(child, Tree) else "missing"
+    if what in ("outcome", "missing"):
+        return Cell(text, at.line, at.column, state="outcome" if what == "outcome" else "missing")
+    assert isinstance(child, Tree)
+    if what == "unknown":
+        token = child.children[0]
+        known = isinstance(token, Token) and token.type in ("UNKNOWN", "SEVERAL")
+        if known or unit(str(token)):
+            return Cell(text, at.line, at.column, state="unknown")
+        return _unread(spec, text, at)
+    scaled = _scale(child, column)
+    if scaled is None:
+        return _unread(spec, text, at)
+    scale, kind = scaled
+    if scale == 0.0:  # a number without its unit, in a column that has none
+        return Cell(text, at.line, at.column, state="unknown")
+    digits = _number(child).replace(",", "")
+    if spec.unit in CUT and float(digits) == 0.0:  # 0.48 samples/s cut, no memory measured
+        return Cell(text, at.line, at.column, state="unknown")
+    return Cell(digits, at.line, at.column, scale, kind)
+
+
+def _rough(tree: Tree[Token]) -> bool:
+    return any(isinstance(t, Token) and t.type == "APPROX" for t in tree.children)
+
+
+def _scale(tree: Tree[Token], column: Column) -> tuple[float, str | None] | None:
+    """Factor to the field's unit and overriding kind; None where the unit is not the field's."""
+    spec = column.spec
+    assert spec is not None
+    word = _word(tree)
+    kind = "nominal" if _rough(tree) and spec.kind != "nominal" else column.kind
+    if word is None:
+        return (column.scale if column.unit_known else 0.0), kind
+    measure = unit(word)
+    if measure and measure.si == spec.unit and spec.kind != "nominal":
+        return measure.scale, kind
+    if word in ("k", "K") and spec.unit == "token" and spec.name == "seq_len":
+        return 1024.0, "nominal"  # sequence lengths in k count 1,024
+    if word in SUFFIXES and spec.unit != "B":
+        said = 1.0 if column.scale in SUFFIXES.values() else column.scale  # `7B` under `Params (B)`
+        return SUFFIXES[word] * said, None if spec.kind == "nominal" else "nominal"
+    return None
+
+
+def numeric_cell(record: Record, spec: FieldSpec, cell: Cell, text: str) -> None:
+    """Store a number of a row; `8×H100` under GPUs also names the device, `4M` as a batch is in
+    tokens, and a batch of more sequences than any was is in neither, as far as can be told."""
+    devices = _DEVICES.fullmatch(plain(text)) if spec.name == "gpus" else None
+    if devices:
+        cell = cell._replace(text=devices[1].replace(",", ""), state="value")
+        record.cells.setdefault("gpu", cell._replace(text=devices[2]))
+    if spec.name == "global_batch" and cell.state == "value":
+        if cell.scale >= MANY:
+            record.cells.setdefault("global_batch_tokens", cell)
+            return
+        if amount(cell) > MOST_SEQUENCES:
+            cell = cell._replace(state="unknown")
+    record.cells[spec.name] = cell
+
+
+def amount(cell: Cell) -> float:
+    """What a cell says in the unit of its field, 0 where that is no number."""
+    try:
+        return float(cell.text) * cell.scale
+    except ValueError:
+        return 0.0
+
+
+def _unread(spec: FieldSpec, text: str, at: Span) -> Cell | Diagnostic:
+    """A cell that is no number: a configuration in words (`4+GA2`) is unknown, the row stands."""
+    words = text[:1].isdigit() or spec.name == "model_size"  # `Large`, `G/14`
+    if spec.configuration and words and not _numeral(text):
+        return Cell(text, at.line, at.column, state="unknown")
+    return _not_a_number(spec, text, at)
+
+
+def _numeral(text: str) -> bool:
+    """Whether a text means to be one number, and fails."""
+    return re.fullmatch(r"[0-9.,_]+", text) is not None
+
+
+def _not_a_number(spec: FieldSpec, text: str, at: Span) -> Diagnostic:
+    wanted = f"a number in {spec.unit}" if spec.unit not in (None, "1") else "a number"
+    message = f"{spec.name} was {text!r}, expected {wanted}, an outcome such as OOM, or nothing"
+    return Diagnostic(at, Code.UNDECODABLE, message)
+
+
+def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
+    """A text cell; `8xA100_80GB` also counts devices, and `selective` is no True or False."""
+    text = plain(text)
+    if _NOTHING.fullmatch(text):
+        return
+    cell = Cell(text, at.line, at.column)
+    if spec.dtype == pl.Boolean and not re.fullmatch(terminal("BOOL"), text):
+        record.cells.setdefault("recompute", cell)
+        return
+    record.cells[spec.name] = cell
+    counted = _COUNTED_DEVICE.match(text) if spec.name == "gpu" else None
+    if counted and "gpus" not in record.cells:
+        record.cells["gpus"] = cell._replace(text=counted[1])
+
+
+def other(record: Record, column: Column, text: str, at: Span) -> None:
+    """A column no field declares: kept as text, unless the unit of its cell tells what it is."""
+    parsed = _quantity_tree(unlinked(text)) if generic(column) else None
+    if parsed and (word := _word(parsed)) and (name := rate(column.label, word)):
+        measure = unit(word)
+        if measure and name not in record.cells:
+            digits = _number(parsed).replace(",", "")
+            kind = "nominal" if _rough(parsed) else None
+            record.cells[name] = Cell(digits, at.line, at.column, measure.scale, kind)
+            return
+    if text:
+        record.other.append((column.label, text))
+    if normalise(column.label) in SYSTEMS and "gpu" not in record.cells:
+        device = device_named(text)
+        if device is not None:
+            record.cells["gpu"] = Cell(device, at.line, at.column + text.index(device))
+
+
+def outcome_and_date(record: Record) -> None:
+    """The outcome of a row, from whichever cell says it; the date that its notes begin with."""
+    for cell in list(record.cells.values()):
+        if cell.state == "outcome" and "outcome" not in record.cells:
+            text = re.sub(r"^[—–✗❌(\s-]+|(?<!\()\)$", "", plain(cell.text))
+            record.cells["outcome"] = cell._replace(text=text, state="value")
+    notes = record.cells.get("notes")
+    if notes is None:
+        return
+    tree = parse_line("table_cell", "notes_cell", notes.text, _HERE)
+    if isinstance(tree, Diagnostic):
+        return
+    for child in tree.children:
+        if not isinstance(child, Tree) or child.data not in ("date", "outcome"):
+            continue
+        if child.data not in record.cells:
+            text = str(child.children[0]).strip()
+            record.cells[child.data] = Cell(text, notes.line, notes.column)

@@ -1,0 +1,121 @@
+"""What the cells of a column say together: its scale, whether of one device, how exact.
+
+In: the records of a table and its columns. Out: their cells, changed in place, each with its law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import log
+from statistics import median
+
+from assay.ingest.schema.record import Cell, Record
+from assay.ingest.tables.cells import amount
+from assay.ingest.tables.header_words import of_one_device
+from assay.ingest.tables.headers import Column
+
+MOST_RATE = 6e15
+"""More flop/s than any device has as its dense peak in a format that models train in."""
+
+IMPOSSIBLE = 1e6
+"""A rate of a GPU in TFLOP/s that none has: such a column is printed in FLOP/s."""
+
+
+def rates(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """A column headed TFLOPs whose numbers no GPU reaches is in FLOP/s, or the whole job's."""
+    for column in columns:
+        spec = column.spec
+        if spec is None or spec.unit != "flop/s" or column.scale != 1e12:
+            continue
+        held = [(r, r.cells[spec.name]) for r in records if spec.name in r.cells]
+        bare = [(r, c) for r, c in held if c.state == "value" and c.scale == 1e12]
+        if bare and all(amount(c) >= IMPOSSIBLE * 1e12 for _, c in bare):
+            law = "no GPU reaches so many TFLOP/s: printed in FLOP/s"
+            for record, cell in bare:
+                record.cells[spec.name] = cell._replace(scale=1.0, law=law)
+        elif not of_one_device(column.label) and (
+            any(_of_all(r, c) for r, c in bare) or _grows_with_devices(bare)
+        ):
+            for record, cell in bare:
+                record.cells[spec.name] = cell._replace(state="unknown")
+
+
+def _of_all(record: Record, cell: Cell) -> bool:
+    """Whether a rate is of more than one device: beyond any peak, or by its utilisation."""
+    shares = [record.cells[name] for name in ("mfu", "hfu") if name in record.cells]
+    share = [amount(each) for each in shares if each.state == "value"]
+    return amount(cell) > MOST_RATE * min([1.0, *(each for each in share if each > 0)])
+
+
+def _grows_with_devices(held: Sequence[tuple[Record, Cell]]) -> bool:
+    """Whether the rate of one configuration rises as the number of its devices: no rate of one."""
+    points: dict[tuple[tuple[str, str], ...], dict[float, float]] = {}
+    for record, cell in held:
+        gpus = record.cells.get("gpus")
+        if gpus is not None and gpus.state == "value" and amount(gpus) and amount(cell):
+            same = [(n, c.text) for n, c in record.cells.items() if n in _ONE_RUN]
+            points.setdefault(tuple(same), {})[amount(gpus)] = amount(cell)
+    most = max(points.values(), key=len, default={})
+    return len(most) >= POINTS and all(
+        NEARLY[0] <= log(more / less) / log(many / few) <= NEARLY[1]
+        for (few, less), (many, more) in pairwise(sorted(most.items()))
+    )
+
+
+_ONE_RUN = ("model", "model_size", "parameters", "hidden", "layers", "seq_len", "dtype", "gpu")
+
+POINTS = 3
+"""Numbers of devices before a rate is said to grow with them."""
+
+NEARLY = 0.7, 1.1
+"""Growth of a rate with devices, as a power, where it is of them all; of one it is about 0."""
+
+PLAUSIBLE = 0.05
+"""The least median of a column of fractions beside which one number above 1 is a wrong cell."""
+
+SEVERAL = 4
+"""Numbers of a column before most of them say what it is in."""
+
+
+def percentages(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """A column of utilisations above 1 is of percentages, all of it, and is marked so.
+
+    One number above 1 in a column of fractions is that cell's own fault.
+    """
+    for column in columns:
+        spec = column.spec
+        if spec is None or spec.unit != "1" or column.scale != 1.0:
+            continue
+        cells = [r.cells[spec.name] for r in records if spec.name in r.cells]
+        bare = [c for c in cells if c.state == "value" and c.scale == 1.0]
+        if not _in_percent([float(c.text.replace(",", "")) for c in bare]):
+            continue
+        for record in records:
+            cell = record.cells.get(spec.name)
+            if cell and cell.state == "value" and cell.scale == 1.0:
+                law = "a utilisation above 1 is printed in percent"
+                record.cells[spec.name] = cell._replace(scale=0.01, law=law)
+
+
+def _in_percent(values: list[float]) -> bool:
+    above = sum(value > 1.0 for value in values)
+    if above == 0:
+        return False
+    few = len(values) >= SEVERAL and above <= max(1, len(values) // 10)
+    return not (few and median(values) >= PLAUSIBLE)
+
+
+def whole_numbers(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """A measured column of whole numbers may be rounded or cut: its cells say which by no digit."""
+    for column in columns:
+        spec = column.spec
+        if spec is None or spec.quantity is None or spec.kind != "decimal":
+            continue
+        cells = [(r, r.cells[spec.name]) for r in records if spec.name in r.cells]
+        held = [(r, cell) for r, cell in cells if cell.state == "value" and cell.kind is None]
+        if not all(cell.text.isdigit() for _, cell in held):
+            continue
+        for record, cell in held:
+            law = cell.law or "whole numbers: rounded or cut"
+            record.cells[spec.name] = cell._replace(kind="nominal", law=law)

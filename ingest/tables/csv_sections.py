@@ -1,0 +1,195 @@
+"""CSV tables of measurements inside a document: sections of rows under a header.
+
+In: the lines of a document. Out: raw frames with the columns of a schema. A line is a header if it
+names the columns that the table's `needs` ask for; its rows end at a blank line or the next header.
+Rows that split into as many cells as the header, none of them quoted, become a raw frame at once;
+odd ones go through the rule `csv_line` of the format's grammar. What a cell may hold is proved
+later, against the terminal of its column, the same for both paths.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import polars as pl
+from assay.ingest.lines.lark import Tree, parse_line
+from assay.ingest.schema.fields import FieldSpec, by_label, fields, normalise
+from assay.ingest.schema.format import Folded, Region
+from assay.ingest.schema.record import Code, Diagnostic, Line, Schema, Span
+
+TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+
+TIME_LABELS = {
+    f"{name}_{suffix}": scale
+    for name in ("t", "time", "latency", "duration", "elapsed", "mean", "avg_time", "median")
+    for suffix, scale in TIMES.items()
+}
+"""Headers of a time column, each with its unit; `timed` knows more of them."""
+
+_TIMED = re.compile(
+    r"(?:(?:avg|average|mean|median|p50|measured|kernel|gpu|cuda|device|exec|execution|run|gemm)"
+    r"(?:[\s_]+|(?=time))|(?:time|latency|duration|elapsed|runtime)[\s_]*)*"
+    r"[(\[]?(s|secs?|seconds|ms|msecs?|milliseconds|us|µs|usecs?|microseconds|ns|nsecs?)[)\]]?",
+    re.IGNORECASE,
+)
+
+_PREFIX = {"m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9}
+
+
+def timed(label: str) -> float | None:
+    """The unit of a column that says nothing but that it is a time; None where it says more.
+
+    >>> timed("mean_time_us"), timed("ms"), timed("avg latency (usec)"), timed("min_us")
+    (1e-06, 0.001, 1e-06, None)
+    """
+    found = _TIMED.fullmatch(label.strip())
+    if found is None or len(label.strip()) < 2:  # `s` is a sequence
+        return None
+    unit = found[1].casefold()
+    if unit.startswith("mic"):
+        return 1e-6
+    return _PREFIX.get(unit[0], 1.0)
+
+
+Columns = Sequence[tuple[str, FieldSpec | None, float]]
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """A kind of CSV table: its grammar, its schema, and what a header must name.
+
+    `needs` holds sets of columns; a header names at least one of each.
+    """
+
+    name: str
+    schema: Schema
+    needs: tuple[frozenset[str], ...]
+
+    def header(self, text: str) -> Columns | None:
+        """The columns of a header that names what is needed, else None."""
+        if text.count(",") < len(self.needs) - 1 or not re.match(r"[\s\"A-Za-z_#]", text):
+            return None
+        known = by_label(self.schema)
+        columns = []
+        for label in text.split(","):
+            shown = label.strip().strip('"')
+            spec, scale = known.get(normalise(shown), (None, 1.0))
+            if spec is None and (unit := timed(shown)) is not None:
+                spec, scale = fields(self.schema).get("time"), unit
+            columns.append((shown, spec, scale))
+        names = {spec.name for _, spec, _ in columns if spec}
+        return columns if all(names & need for need in self.needs) else None
+
+    def fold(self, region: Region, folded: Folded) -> list[Line]:
+        """Put every table of `region` into `folded`; returns the lines outside of tables."""
+        lines = region.lines
+        outside = []
+        at = 0
+        while at < len(lines):
+            columns = self.header(lines[at].text)
+            if columns is None:
+                outside.append(lines[at])
+                at += 1
+                continue
+            end = at + 1
+            while end < len(lines) and lines[end].text.strip() and not self._begins(lines[end]):
+                end += 1
+            folded.claimed.add(lines[at].number)
+            self._section(region, lines[at + 1 : end], columns, folded)
+            at = end
+        return outside
+
+    def _begins(self, line: Line) -> bool:
+        return self.header(line.text) is not None
+
+    def _section(
+        self, region: Region, rows: Sequence[Line], columns: Columns, folded: Folded
+    ) -> None:
+        """The rows under one header: most through the splitter, the odd ones through Lark."""
+        source = region.source.name
+        names = [f"c{i}" for i in range(len(columns))]
+        lines = pl.DataFrame(
+            {"line": [r.number for r in rows], "column": [r.column for r in rows],
+             "text": [r.text for r in rows]},
+            schema={"line": pl.UInt32, "column": pl.UInt32, "text": pl.String},
+        )  # fmt: skip
+        fast, rest = split(lines, names, ",")
+        if cut := [(r.number, r.column) for r in rows if region.source.cut(r.number)]:
+            fast = fast.filter(~pl.col("line").is_in([number for number, _ in cut]))
+            rest += cut
+        folded.claimed |= set(fast["line"].to_list())
+        by_place = {(row.number, row.column): row for row in rows}
+        slow = []
+        for place in sorted(set(rest)):
+            cells = self._odd_row(region, by_place[place], len(columns), folded)
+            if cells:
+                folded.claimed.add(place[0])
+                slow.append((*place, *cells))
+        odd = pl.DataFrame(slow, schema=fast.schema, orient="row")
+        folded.raw.append(_raw(source, pl.concat([fast, odd]), names, columns))
+
+    def _odd_row(
+        self, region: Region, line: Line, width: int, folded: Folded
+    ) -> list[str | None] | None:
+        """A row with quotes, too many or too few cells, or the last of an input cut inside it."""
+        span = Span(region.source.name, line.number, line.column)
+        tree = parse_line(self.name, "csv_line", line.text, span)
+        if isinstance(tree, Diagnostic):
+            folded.refused.append(tree._replace(text=line.text))
+            return None
+        cells: list[str | None] = []
+        for part in tree.children:
+            if isinstance(part, Tree):
+                text = "".join(map(str, part.children)).strip()
+                quoted = text.startswith('"')
+                cells.append((text[1:-1].replace('""', '"') if quoted else text) or None)
+        if len(cells) != width:
+            message = f"{len(cells)} cells, the header has {width}"
+            folded.refused.append(Diagnostic(span, Code.CELL_COUNT, message, line.text))
+            return None
+        return cells
+
+
+def _raw(source: str, cells: pl.DataFrame, names: Sequence[str], columns: Columns) -> pl.DataFrame:
+    taken: dict[str, pl.Expr] = {}
+    other = []
+    for name, (label, spec, scale) in zip(names, columns, strict=True):
+        if spec is None or spec.name in taken:
+            pair = pl.struct(name=pl.lit(label), text=pl.col(name).fill_null(""))
+            other.append(pair)
+            continue
+        taken[spec.name] = pl.col(name)
+        if scale != 1.0:
+            taken[f"{spec.name}@scale"] = pl.lit(scale)
+    extra = {"other": pl.concat_list(other)} if other else {}
+    return cells.select("line", "column", source=pl.lit(source), **taken, **extra)
+
+
+class Split(NamedTuple):
+    """`raw`: line, column, one text column per name; `rest`: line and column of what Lark reads."""
+
+    raw: pl.DataFrame
+    rest: list[tuple[int, int]]
+
+
+def split(lines: pl.DataFrame, names: Sequence[str], separator: str, quote: str = '"') -> Split:
+    """Cells of `lines` (columns line, column, text) under `names`; blanks around cells are dropped.
+
+    >>> lines = pl.DataFrame({"line": [2, 3], "column": [1, 1], "text": ["8, 9", "8"]})
+    >>> split(lines, ["m", "n"], ",").raw.row(0), split(lines, ["m", "n"], ",").rest
+    ((2, 1, '8', '9'), [(3, 1)])
+    """
+    whole = (pl.col("text").str.count_matches(separator, literal=True) == len(names) - 1) & ~(
+        pl.col("text").str.contains(quote, literal=True)
+    )
+    fits = lines.filter(whole)
+    raw = fits.select(
+        pl.exclude("text"),
+        pl.col("text").str.split_exact(separator, len(names) - 1).struct.rename_fields(list(names)),
+    ).unnest("text")
+    stripped = pl.col(list(names)).str.strip_chars()
+    filled = pl.when(stripped.str.len_bytes() > 0).then(stripped).name.keep()
+    return Split(raw.with_columns(filled), lines.filter(~whole).select("line", "column").rows())

@@ -1,0 +1,335 @@
+"""Headers said in words: `Median TPS/GPU`, `Time per Global Step (s)`, `Params (B)`.
+
+In: the label of a column. Out: the field it fills and the factor to that field's unit, or None. A
+label is read only if every word of it is known: one word more (`Peak TFLOPs`, `tokens/s per node`,
+`step time p90`) may make it another quantity, and then it is nobody's column.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from assay.ingest.numbers.units import unit
+
+TOKENS = {"tok", "toks", "token", "tokens"}
+
+SAMPLES = {"sample", "samples", "seq", "seqs", "sequence", "sequences"}
+
+FLOPS = {"flop": 1.0, "flops": 1.0, "gflop": 1e9, "gflops": 1e9, "tflop": 1e12, "tflops": 1e12,
+         "pflop": 1e15, "pflops": 1e15}  # fmt: skip
+
+TIMES = {"s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0, "ms": 1e-3, "msec": 1e-3,
+         "millisecond": 1e-3, "milliseconds": 1e-3}  # fmt: skip
+
+SECOND = {word for word, scale in TIMES.items() if scale == 1.0}
+
+STEP = {"step", "steps", "it", "iter", "iters", "iteration", "iterations"}
+
+GPU = {"gpu", "gpus"}
+
+DEVICE = GPU | {"device", "devices", "chip", "chips", "accelerator", "accelerators", "card",
+                "cards", "npu", "npus", "xpu", "xpus", "hpu", "hpus", "dev"}  # fmt: skip
+
+MEMORY = {"mem", "memory", "vram", "hbm"}
+
+BATCH = {"batch", "bs", "bsz", "batchsize"}
+
+COUNTING = {"#", "no", "num", "number", "count", "of", "used", "total"}
+
+MEDIAN = {"median", "p50"}
+
+MEAN = {"mean", "avg", "average"}
+
+PLAIN = {"steady", "state", "measured", "observed", "training", "train", "the", "e2e", "single"}
+"""Words that leave a measured quantity what it is."""
+
+COUNTS = {"k": 1e3, "m": 1e6, "b": 1e9, "thousands": 1e3, "millions": 1e6, "billions": 1e9}
+
+ALTERS = (
+    set(COUNTS) | set(TIMES) | TOKENS | DEVICE | SECOND | {"%"}
+    | {"total", "aggregate", "aggregated", "all", "job", "cluster", "global", "sum", "node",
+       "nodes", "host", "cpu", "ram", "system", "replica", "user", "std", "stdev", "stddev", "sd",
+       "σ", "var", "min", "max", "p90", "p95", "p99", "peak", "theoretical", "ideal", "target",
+       "expected", "projected", "estimated", "predicted", "simulated", "change", "delta", "δ",
+       "diff", "vs", "gain", "speedup", "saved", "reduction", "increase", "improvement", "fwd",
+       "bwd", "forward", "backward", "reserved", "active", "t"}
+)  # fmt: skip
+"""Words that, in brackets behind a known label, make it another quantity or another unit."""
+
+_WORD = re.compile(r"[a-zµσδ]+[0-9]*(?:[a-z]+)?|[#/%]|[0-9]+", re.IGNORECASE)
+
+_PER = re.compile(r"(?<![a-z])per(?![a-z])", re.IGNORECASE)
+
+_COUNTED = re.compile(r"(?<![a-z])([km])(?=tok)", re.IGNORECASE)  # Ktok/s
+
+_OF_ALL = re.compile(r"[0-9][0-9,]*\s*[x×]?\s*[a-z]+", re.IGNORECASE)  # `(8 GPUs)`
+
+_BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
+
+
+class Said(NamedTuple):
+    """What a label says: a field, the factor to its unit, how sure a bare number's unit is.
+
+    `rank` tells several columns of one field apart: the plain one first, then the median, the mean.
+    """
+
+    field: str
+    scale: float = 1.0
+    unit_known: bool = True
+    nominal: bool = False
+    rank: int = 0
+
+
+class Words(NamedTuple):
+    """A label taken apart: words above the line, words under it, words in brackets."""
+
+    over: tuple[str, ...]
+    under: tuple[str, ...]
+    beside: tuple[str, ...]
+
+    def every(self) -> tuple[str, ...]:
+        """All words, in no matter which place."""
+        return self.over + self.under + self.beside
+
+
+def split(text: str) -> list[str]:
+    """The words of a label or a remark, `per` as a stroke.
+
+    >>> split("Tokens per sec/GPU")
+    ['tokens', '/', 'sec', '/', 'gpu']
+    """
+    apart = _COUNTED.sub(r"\1 ", _PER.sub(" / ", text.replace("_", " ")))
+    return [word.casefold() for word in _WORD.findall(apart)]
+
+
+_ELSEWHERE = {
+    "吞吐量": "throughput",
+    "吞吐": "throughput",
+    "显存占用": "memory usage",
+    "峰值显存": "peak vram",
+    "最大显存": "max vram",
+    "显存": "vram",
+    "单步耗时": "step time",
+    "单步时间": "step time",
+    "单步迭代时间": "step time",
+    "浮点计算数": "floating point",
+    "样本": "samples ",
+    "迭代时间": "step time",
+    "序列长度": "sequence length",
+    "卡数": "gpus",
+    "数量": "count",
+    "数": "count",
+    "平均": "average",
+}
+"""Words of labels in Chinese; a longer one stands before those it holds."""
+
+_FOREIGN = re.compile(r"[^\x00-\x7fµσδΔ×†‡↑↓]")
+
+
+@lru_cache(maxsize=4096)
+def said(label: str) -> Said | None:
+    """What a label says of its column, None where a word of it is unknown.
+
+    >>> said("Model TFLOPs/sec/GPU").field, said("Tokens/s (k)").scale, said("Tokens/s per node")
+    ('model_flops_rate', 1000.0, None)
+    """
+    for word, english in _ELSEWHERE.items():
+        label = label.replace(word, f" {english} ")
+    if _FOREIGN.search(label):
+        return None
+    words = _words(label)
+    for read in (_utilisation, _rate, _flops, _time, _memory, _batch, _length, _parameters, _gpus):
+        if found := read(words):
+            return found
+    return None
+
+
+def _words(label: str) -> Words:
+    over: list[str] = []
+    under: list[str] = []
+    beside: list[str] = []
+    for remark in _BRACKETED.findall(label):
+        counted = _OF_ALL.fullmatch(remark.strip()) and split(remark)[-1] in DEVICE
+        beside += ["total"] if counted else split(remark)
+    words = split(_BRACKETED.sub(" ", label))
+    after = False
+    for word in words:
+        if word == "/":
+            after = True
+        elif after:
+            under.append(word)
+            after = word in PLAIN or word in {"global", "optimizer"}  # `per global step`
+        else:
+            over.append(word)
+    return Words(tuple(over), tuple(under), tuple(beside))
+
+
+def _rank(words: Words) -> int:
+    held = set(words.every())
+    return 2 if held & MEDIAN else 3 if held & MEAN else 1
+
+
+def _left(words: tuple[str, ...], *known: set[str]) -> set[str]:
+    return set(words) - set().union(*known, PLAIN, MEDIAN, MEAN)
+
+
+def _joined(words: Words) -> tuple[set[str], set[str]]:
+    """Words above and under the line, a unit in brackets taken apart as well."""
+    over, under, after = set(words.over), set(words.under), False
+    for word in words.beside:
+        if word == "/":
+            after = True
+        else:
+            (under if after else over).add(word)
+    return over, under
+
+
+def _utilisation(words: Words) -> Said | None:
+    kinds = {"mfu", "hfu"} & set(words.over)
+    rest = _left(words.every(), {"mfu", "hfu", "%", "/", "bf16"}, GPU)
+    if len(kinds) != 1 or rest:
+        return None
+    percent = "%" in words.every()
+    return Said(kinds.pop(), 0.01 if percent else 1.0, rank=_rank(words))
+
+
+def _rate(words: Words) -> Said | None:
+    """Tokens or samples a second, of the job or of a device."""
+    over, under = _joined(words)
+    if over & {"tps", "tgs"}:
+        under |= {"s", "gpu"} if "tgs" in over else {"s"}
+        over = over - {"tps", "tgs"} | {"tokens"}
+    kind = "token" if over & TOKENS else "sample" if over & SAMPLES else None
+    if kind is None or not under & SECOND:
+        return None
+    scale = 1.0
+    for word in over & set(COUNTS):
+        scale *= COUNTS[word]
+    whole = {"total", "aggregate", "aggregated", "job", "global", "cluster", "overall"}
+    known = (TOKENS if kind == "token" else SAMPLES) | set(COUNTS) | whole
+    fillers = {"throughput", "speed", "rate", "performance", "in", "/"}
+    if "p" in under:  # tokens/s/p: per processor, as tables of NPUs say
+        under = under - {"p"} | {"npu"}
+    device = bool((under | over) & DEVICE)
+    if _left((*over, *under), known, fillers, SECOND, DEVICE) or (device and over & whole):
+        return None
+    if kind == "sample":
+        return None if device else Said("samples_per_s", scale, rank=_rank(words))
+    field = "tokens_per_gpu_per_s" if device else "tokens_per_s"
+    return Said(field, scale, rank=_rank(words))
+
+
+def _flops(words: Words) -> Said | None:
+    over, under = _joined(words)
+    units = over & set(FLOPS)
+    fillers = {"model", "achieved", "throughput", "compute", "performance", "in", "/"}
+    fillers |= {"floating", "point", "operation", "operations"}
+    if len(units) != 1 or _left((*over, *under), set(FLOPS), SECOND, DEVICE, fillers):
+        return None
+    word = units.pop()
+    if FLOPS[word] < 1e9:  # FLOPs are operations as often as a rate
+        return None
+    if FLOPS[word] > 1e12 and not under & DEVICE:  # PFLOPs are the whole job's
+        return None
+    return Said("model_flops_rate", FLOPS[word], rank=_rank(words))
+
+
+def _time(words: Words) -> Said | None:
+    """The time of a step: `ms/iter`, `Median step (s)`, `Time per Global Step (s)`."""
+    over, under = _joined(words)
+    every = over | under
+    if not every & STEP or over & (TOKENS | SAMPLES) or under & SECOND:
+        return None
+    units = every & set(TIMES)
+    named = over & {"time", "latency", "duration"}
+    if len(units) > 1 or not (units or named) or (under and not under & STEP):
+        return None
+    fillers = {"time", "latency", "duration", "global", "optimizer", "elapsed", "in", "/"}
+    if _left((*over, *under), STEP, set(TIMES), fillers):
+        return None
+    scale = TIMES[units.pop()] if units else 1.0
+    return Said("step_time", scale, unit_known=bool(every & set(TIMES)), rank=_rank(words))
+
+
+def _memory(words: Words) -> Said | None:
+    """Memory of a device; its unit in brackets, behind it (`Peak VRAM GB`) or in the cells."""
+    every = words.every()
+    sizes = {word: known.scale for word in every if (known := unit(word)) and known.si == "B"}
+    most = {"peak", "max", "maximum"} & set(words.over)
+    if not (MEMORY & set(words.over) or (most and sizes and set(words.over) & DEVICE)):
+        return None
+    fillers = {"peak", "max", "maximum", "usage", "used", "allocated", "alloc", "in", "cuda", "/"}
+    if len(sizes) > 1 or _left(every, MEMORY, DEVICE, fillers, set(sizes)):
+        return None
+    scale = next(iter(sizes.values()), 1.0)
+    return Said("memory", scale, unit_known=bool(sizes), rank=1 if most else 3)
+
+
+def _batch(words: Words) -> Said | None:
+    every = words.every()
+    if not BATCH & set(words.over):
+        return None
+    of_all = set(every) & {"global", "total", "effective"}
+    of_one = set(every) & ({"micro", "mini"} | DEVICE)
+    fillers = {"size", "sz", "/", "in"}
+    counted = set(words.beside) & {"tokens", "tok", "m", "k"}
+    if _left(every, BATCH, fillers, of_all, of_one, counted, SAMPLES) or "mini" in of_one:
+        return None
+    if of_all and not of_one and not set(words.under):
+        if not counted:
+            return Said("global_batch", rank=1)
+        if counted & TOKENS:
+            scale = COUNTS.get(next(iter(counted - TOKENS), ""), 1.0)
+            return Said("global_batch_tokens", scale, nominal=scale != 1.0, rank=1)
+    if of_one and not of_all and not counted:
+        return Said("micro_batch", rank=1)
+    return None
+
+
+def _length(words: Words) -> Said | None:
+    sequence = {"seq", "sequence", "seqlen"}
+    every = set(words.every())
+    if not (every & sequence or (every & {"context", "ctx"} and every & {"length", "len"})):
+        return None
+    fillers = {"context", "ctx", "length", "len", "max", "packed", "pack", "size"}
+    over = set(words.over) - sequence - fillers - TOKENS - {"training", "train"}
+    if words.under or over or set(words.beside) - TOKENS - {"k", "t"}:
+        return None
+    kilo = "k" in words.beside
+    return Said("seq_len", 1024.0 if kilo else 1.0, nominal=kilo, rank=1)
+
+
+def _parameters(words: Words) -> Said | None:
+    """Parameters in millions or billions; a bare number of them has no factor but its own."""
+    every = set(words.every())
+    scales = {COUNTS[word] for word in words.beside if word in COUNTS}
+    if not every & {"params", "param", "parameters", "size"} or words.under or len(scales) > 1:
+        return None
+    fillers = {"params", "param", "parameters", "size", "model", "in"} | COUNTING | set(COUNTS)
+    if every - fillers or ("size" in every and not scales):
+        return None
+    scale = scales.pop() if scales else 1.0
+    field = "model_size" if "size" in every else "parameters"
+    return Said(field, scale, nominal=scale != 1.0, rank=1)
+
+
+def _gpus(words: Words) -> Said | None:
+    every = set(words.every())
+    held = every & DEVICE
+    plural = any(word.endswith("s") for word in held)
+    if not held or words.under or every - DEVICE - COUNTING:
+        return None
+    return Said("gpus", rank=1) if plural or every & COUNTING else None
+
+
+def of_one_device(label: str) -> bool:
+    """Whether a label says that its numbers are of one device."""
+    return bool(set(_words(label).every()) & DEVICE)
+
+
+def altering(remark: str) -> Iterator[str]:
+    """The words of a remark in brackets that make its label another quantity or unit."""
+    return (word for word in split(remark) if word in ALTERS or word == "/")

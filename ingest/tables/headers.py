@@ -1,0 +1,147 @@
+"""Table headers: which column fills which field, in which unit.
+
+In: the text of a header cell. Out: a `Column`. A label is found with or without its unit in
+brackets; a column that only says `Throughput` is told by the unit of its header or of its cells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from assay.ingest.numbers.units import unit
+from assay.ingest.schema.fields import FieldSpec, by_label, fields, normalise
+from assay.ingest.schema.record import Schema
+from assay.ingest.tables.header_words import altering, said
+
+_DECORATION = re.compile(r"\[\^[^\]]*\]|<br ?/?>|&nbsp;|`|\\|[†‡]")
+
+_EMPHASIS = re.compile(r"(\*{2,3}|__)(.+?)\1")
+
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s\"[^\"]*\")?\)")
+
+_TAG = re.compile(r"<(sup|del|s)>.*?</\1>|~~.*?~~|</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?/?>")
+
+_BRACKET = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
+
+GENERIC = {"throughput", "gputhroughput", "speed", "performance", "perf"}
+
+STEPS = {"step", "meanstep", "medianstep", "avgstep", "stept", "iteration", "iter"}
+"""Labels of a time where the cells have its unit, and of the number of a step where not."""
+
+RATES = {
+    ("s", False): "step_time",
+    ("flop/s", False): "model_flops_rate",
+    ("flop/s", True): "model_flops_rate",
+    ("token/s", False): "tokens_per_s",
+    ("token/s", True): "tokens_per_gpu_per_s",
+    ("sample/s", False): "samples_per_s",
+}
+"""A column that only says `Throughput` is told by the unit of its header or of its cells: SI unit
+and whether it is per GPU → field."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table: its label, the field it fills, the factor to that field's unit."""
+
+    label: str
+    spec: FieldSpec | None
+    scale: float = 1.0
+    unit_known: bool = True  # whether a bare number of this column has a unit
+    kind: str | None = None  # what its numbers are where the label says so: `Params (B)`
+    rank: int = 0  # which of several columns of one field is taken: the least
+
+
+def plain(text: str) -> str:
+    """A text cell without emphasis, code marks, links and footnotes."""
+    return _DECORATION.sub("", _EMPHASIS.sub(r"\2", unlinked(text))).strip()
+
+
+def unlinked(text: str) -> str:
+    """A cell without what Markdown and HTML put around its text, line breaks apart."""
+    if "](" in text:
+        text = _LINK.sub(r"\1", text)
+    marked = ("<" in text or "~~" in text) and not text.startswith("<br")
+    return _TAG.sub("", text) if marked else text
+
+
+def header(labels: Iterable[str], schema: Schema) -> list[Column]:
+    """The columns that a header row names; a label that occurs twice gets `(2)`.
+
+    Of several columns of one field one is taken: the label that says nothing else, then the
+    median, then the mean. The others are kept as they are.
+    """
+    columns: list[Column] = []
+    taken: dict[str, int] = {}
+    for cell in labels:
+        label = plain(cell.replace("<br>", " "))
+        taken[label] = taken.get(label, 0) + 1
+        shown = label if taken[label] == 1 else f"{label} ({taken[label]})"
+        columns.append(_column(label, shown, schema))
+    best: dict[str, Column] = {}
+    for column in columns:
+        if column.spec and column.rank < best.get(column.spec.name, _LAST).rank:
+            best[column.spec.name] = column
+    return [
+        column if column.spec is None or best[column.spec.name] is column
+        else Column(column.label, None)
+        for column in columns
+    ]  # fmt: skip
+
+
+_LAST = Column("", None, rank=99)
+
+
+def _column(label: str, shown: str, schema: Schema) -> Column:
+    known = by_label(schema)
+    composed = said(label)
+    if found := known.get(normalise(label)):
+        spec, scale = found
+        bare = spec.unit == "B" or (spec.unit == "s" and composed and not composed.unit_known)
+        return Column(shown, spec, scale, unit_known=not bare)
+    if composed and composed.field in fields(schema):
+        kind = "nominal" if composed.nominal else None
+        spec = fields(schema)[composed.field]
+        return Column(shown, spec, composed.scale, composed.unit_known, kind, composed.rank)
+    bracket = _BRACKET.fullmatch(label)
+    if bracket and (name := rate(bracket[1], bracket[2])):
+        spec = fields(schema)[name]
+        measure = unit(bracket[2])
+        assert measure is not None
+        return Column(shown, spec, measure.scale)
+    if bracket and (found := known.get(normalise(bracket[1]))):
+        spec, _ = found
+        measure = unit(bracket[2])
+        if measure and measure.si == spec.unit:
+            return Column(shown, spec, measure.scale)
+        if spec.numeric and any(altering(bracket[2])):  # `TFLOPs (total)`, `GBS (tokens)`
+            return Column(shown, None)
+        if spec.unit is None or not measure:  # `Layers (of all)`: a remark, not a unit
+            return Column(shown, spec, found[1], unit_known=spec.unit != "B")
+    return Column(shown, None)
+
+
+def rate(label: str, printed_unit: str) -> str | None:
+    """The field of a generic column, by a unit; None where the label or the unit is another."""
+    measure = unit(printed_unit)
+    if measure is None:
+        return None
+    name = normalise(label)
+    if name in STEPS:
+        return "step_time" if measure.si == "s" else None
+    if name not in GENERIC:
+        return None
+    per_gpu = "gpu" in name or "gpu" in printed_unit.casefold()
+    return RATES.get((measure.si, per_gpu))
+
+
+def generic(column: Column) -> bool:
+    """Whether only the cells of a column tell what it holds, if anything that is measured."""
+    return column.spec is None and normalise(column.label) in GENERIC | STEPS
+
+
+def measures(column: Column) -> bool:
+    """Whether a column holds a measured quantity, or may say so by the unit of its cells."""
+    return bool(column.spec and column.spec.quantity) or generic(column)

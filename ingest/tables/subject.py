@@ -1,0 +1,119 @@
+"""What a table is of: runs that trained, or a device, a kernel, a server, a house of cards.
+
+In: the columns of a table and the heading above it. Out: whether its rows are training runs. A step
+time, a utilisation, tokens per second and GPU or a peak of memory are a run's alone. `TFLOPs`,
+`Memory`, `tokens/s` and `samples/s` are printed of anything: they are a run's where columns beside
+them say how it ran, or more than one rate stands there, and no column is of another trade.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from assay.ingest.schema.fields import normalise
+from assay.ingest.schema.record import Record
+from assay.ingest.tables.header_words import DEVICE, split
+from assay.ingest.tables.headers import Column, generic
+
+ALONE = {"step_time", "tokens_per_gpu_per_s", "mfu", "hfu", "mfu_weights", "hfu_weights"}
+"""Quantities that only runs have."""
+
+RATES = {"model_flops_rate", "tokens_per_s", "samples_per_s"}
+
+TALLIED = {"model", "model_size", "parameters", "gpu", "dtype"}
+"""Configuration that devices, kernels and servers have as well."""
+
+SERVING = {
+    "ttft", "tpot", "itl", "prefill", "decode", "prompt", "concurrency", "qps", "rps", "requests",
+    "req", "generation", "generated", "inference", "serving", "acceptance", "isl", "osl",
+}  # fmt: skip
+
+FOREIGN = SERVING | {
+    "kernel", "kernels", "op", "ops", "operator", "operation", "bandwidth", "bw", "latency",
+    "shape", "browser", "vcpu", "vcpus", "cores", "tdp", "headdim", "fwd", "bwd", "gemm", "price",
+}  # fmt: skip
+"""Words of columns that stand beside numbers of servers, kernels and devices."""
+
+ELSEWHERE = {
+    "component", "components", "breakdown", "atoms", "particles", "bodies", "mesh", "hz", "fps",
+    "latent", "latents", "ttft", "tpot", "itl", "prefill", "decode", "qps", "rps",
+}  # fmt: skip
+"""Words of columns beside which a time of a step is one of its parts, or of no training."""
+
+_ELSEWHERE = re.compile(
+    r"\b(?:inference|serving|decod(?:e|ing)|prefill|generation|latency|kernels?|gemms?|matmuls?"
+    r"|micro-?benchmarks?|spec(?:s|ification)?s?|hardware)\b",
+    re.IGNORECASE,
+)
+
+_SAID = ("value", "outcome")
+
+_TRAINED = re.compile(r"\b(?:pre-?train|train|fine-?tun|sft|lora)", re.IGNORECASE)
+
+
+def of_runs(columns: Sequence[Column], heading: str) -> bool:
+    """Whether the rows under these columns, below this heading, are runs."""
+    held = {column.spec.name for column in columns if column.spec and column.spec.quantity}
+    said = {column.spec.name for column in columns if column.spec and column.spec.configuration}
+    words = {word for column in columns for word in split(column.label)}
+    if {"m", "n", "k"} <= {normalise(column.label) for column in columns}:
+        return False  # products of matrices
+    if held & (ALONE - {"tokens_per_gpu_per_s"}):
+        return bool(held & (ALONE | RATES) - {"step_time"}) or not words & ELSEWHERE
+    if "tokens_per_gpu_per_s" in held:
+        return not words & SERVING or bool(words & {"train", "training"})
+    if not held and not any(generic(column) for column in columns):
+        return False
+    trained = _TRAINED.search(heading)
+    if words & FOREIGN or (_ELSEWHERE.search(heading) and not trained):
+        return False
+    if trained and held & RATES:
+        return True
+    return bool(said - TALLIED) or len(held & RATES) > 1 or _peaked(columns)
+
+
+def _peaked(columns: Sequence[Column]) -> bool:
+    """Whether a column says the most memory of a device that a run took: no size of a device."""
+    most = {"peak", "max", "maximum", "allocated", "used"}
+    return any(
+        column.spec is not None
+        and column.spec.name == "memory"
+        and most & (words := set(split(column.label)))
+        and words & (DEVICE | {"vram", "hbm", "cuda"})
+        for column in columns
+    )
+
+
+def measured(records: Sequence[Record], refused: int, columns: Sequence[Column]) -> bool:
+    """Whether some row has a number of what was measured, where the header alone is no proof."""
+    held = {column.spec.name for column in columns if column.spec}
+    if not records:  # a row that cannot be read is refused, a table of such rows is not ours
+        return refused == 1 and bool(held & ALONE)
+    return any(
+        name in record.cells and record.cells[name].state in _SAID
+        for record in records
+        for name in (*ALONE, *RATES, "memory")
+    )
+
+
+def numbering(values: Sequence[str]) -> bool:
+    """Whether cells count their rows, 1, 2, 3: a column of names, whatever its label.
+
+    >>> numbering(["1", "2", "3"]), numbering(["1", "2", "4"]), numbering(["40", "41"])
+    (True, False, False)
+    """
+    counted = [str(number) for number in range(1, len(values) + 1)]
+    return len(values) > 2 and list(values) == counted
+
+
+def name_rows(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """Take columns that only count their rows for what they are: names, kept as printed."""
+    for column in columns:
+        spec = column.spec
+        if spec is None or spec.quantity is None:
+            continue
+        cells = [record.cells[spec.name] for record in records if spec.name in record.cells]
+        if len(cells) == len(records) and numbering([cell.text for cell in cells]):
+            for record in records:
+                record.other.append((column.label, record.cells.pop(spec.name).text))

@@ -1,0 +1,1 @@
+"""Parameters from measured times, with bounds, intervals, and what data cannot tell."""

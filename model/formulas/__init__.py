@@ -1,0 +1,1 @@
+"""How projects count floating-point operations, and what utilisation follows."""

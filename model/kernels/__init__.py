@@ -1,0 +1,1 @@
+"""Times of single kernels: products, attention, collectives, memory-bound operations."""

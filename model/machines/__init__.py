@@ -1,0 +1,1 @@
+"""Machine facts from datasheets, and number formats."""

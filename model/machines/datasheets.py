@@ -1,0 +1,270 @@
+"""Machine facts: datasheet figures in, a `Machine` per name out, and the spellings that logs print.
+
+The facts lie in `machines.toml`, each with its source; a user's own file has the same form. Nothing
+here is measured: efficiencies belong to `calibrate` and the stacks. Units are flop/s, B/s and B.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from assay.model.machines.dtypes import dtype
+
+SCALARS = (
+    "memory_bandwidth",
+    "memory_bytes",
+    "sms",
+    "l2_bytes",
+    "power",
+    "in_network",
+    "vector_flops",
+    "link_bandwidth",
+    "gpus_per_node",
+    "node_bandwidth",
+)
+
+OPTIONAL = {
+    "power", "in_network", "link_bandwidth", "gpus_per_node", "node_bandwidth", "vector_flops"
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One figure, the document it stands in, and `datasheet` or `assumed`."""
+
+    value: float
+    source: str
+    origin: str = "datasheet"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One kind of accelerator in its usual node; every figure keeps its source in `facts`.
+
+    >>> machine("A100-80g").peak("bf16"), machine("A100-80g").facts["memory_bandwidth"].value
+    (312000000000000.0, 2039000000000.0)
+    """
+
+    name: str
+    model: str  # the name as people print it, without a memory size: A100
+    vendor: str
+    generation: str
+    memory_labels: tuple[int, ...]  # GB as names print it; one machine may go under two
+    form: tuple[str, ...]  # sxm, pcie, oam; "" if the bare model name means this machine
+    facts: Mapping[str, Fact]
+
+    def peak(self, dtype_name: str) -> float:
+        """Dense peak in flop/s for a canonical dtype; LookupError where the sheet gives none."""
+        fact = self.facts.get(f"peak.{dtype_name}")
+        if fact is None:
+            known = ", ".join(self.peaks)
+            raise LookupError(f"{self.name} has no {dtype_name} peak; it has {known}")
+        return fact.value
+
+    @property
+    def peaks(self) -> dict[str, float]:
+        """Dense peak in flop/s by dtype."""
+        return {
+            name.removeprefix("peak."): fact.value
+            for name, fact in self.facts.items()
+            if name.startswith("peak.")
+        }
+
+    @property
+    def memory_bandwidth(self) -> float:
+        """Peak bandwidth of the device memory in B/s."""
+        return self.facts["memory_bandwidth"].value
+
+    @property
+    def memory_bytes(self) -> float:
+        """Capacity of the device memory in B."""
+        return self.facts["memory_bytes"].value
+
+    @property
+    def sms(self) -> int:
+        """Streaming multiprocessors, or compute units."""
+        return int(self.facts["sms"].value)
+
+    @property
+    def l2_bytes(self) -> float:
+        """Last-level cache in B."""
+        return self.facts["l2_bytes"].value
+
+    @property
+    def link_bandwidth(self) -> float | None:
+        """Links to the other accelerators of the node, B/s in one direction; None if unknown."""
+        return self._optional("link_bandwidth")
+
+    @property
+    def power(self) -> float | None:
+        """Most that the module may draw, in W."""
+        return self._optional("power")
+
+    @property
+    def in_network(self) -> bool:
+        """Whether the switch between the accelerators of a node adds up what passes through it."""
+        return bool(self._optional("in_network"))
+
+    @property
+    def gpus_per_node(self) -> float | None:
+        """Accelerators that share those links: an assumed default, None if there is none."""
+        return self._optional("gpus_per_node")
+
+    @property
+    def node_bandwidth(self) -> float | None:
+        """Network cards of one node together, B/s in one direction: an assumed default."""
+        return self._optional("node_bandwidth")
+
+    @property
+    def vector_flops(self) -> float | None:
+        """Peak in flop/s of 2-byte arithmetic outside the matrix units; None if unknown."""
+        return self._optional("vector_flops")
+
+    def _optional(self, name: str) -> float | None:
+        fact = self.facts.get(name)
+        return None if fact is None else fact.value
+
+
+def load(path: Path) -> dict[str, Machine]:
+    """Machines of a TOML file in the form of `machines.toml`; ValueError names what is wrong."""
+    return _read(tomllib.loads(path.read_text(encoding="utf-8")))
+
+
+@functools.cache
+def machines() -> Mapping[str, Machine]:
+    """Every packaged machine by name."""
+    text = (resources.files(__package__) / "machines.toml").read_text(encoding="utf-8")
+    return _read(tomllib.loads(text))
+
+
+def machine(name: str, among: Mapping[str, Machine] | None = None) -> Machine:
+    """The machine of that name or of a spelling that `resolve` knows.
+
+    LookupError lists the known names and says how to add one.
+    """
+    known = machines() if among is None else among
+    return known[name] if name in known else known[resolve(name, known)]
+
+
+def resolve(text: str, among: Mapping[str, Machine] | None = None) -> str:
+    """The name of the one machine that `text`, as a log or a table prints it, can mean.
+
+    LookupError where none or more than one fits: a size is never guessed.
+
+    >>> resolve("8xA100_80GB"), resolve("Tesla V100-SXM2-32GB"), resolve("NVIDIA H100 80GB HBM3")
+    ('A100-80g', 'V100-32g', 'H100')
+    """
+    known = machines() if among is None else among
+    found = candidates(text, known)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise LookupError(f"{text!r} may be {' or '.join(found)}: name one of them")
+    raise LookupError(
+        f"no machine is called {text!r}; known are {', '.join(known)}. "
+        "Another one needs a TOML file like the packaged machines.toml (docs: `assay machines`)."
+    )
+
+
+def candidates(text: str, among: Mapping[str, Machine] | None = None) -> tuple[str, ...]:
+    """Names of all machines that `text` can mean, in the order of the file.
+
+    >>> candidates("a100"), candidates("GeForce 1080")
+    (('A100-40g', 'A100-80g'), ())
+    """
+    known = machines() if among is None else among
+    plain = text.strip().lower()
+    exact = tuple(name for name in known if name.lower() == plain)
+    if exact:
+        return exact
+    tail = _model_in(plain, {fact.model.lower() for fact in known.values()})
+    if tail is None:
+        return ()
+    model, rest = tail
+    sizes = {int(size) for size in _SIZE.findall(rest)}
+    sizes |= _labels(rest, {size for one in known.values() for size in one.memory_labels})
+    form = _FORM.search(plain)
+    wanted = form.group(1) if form else ""
+    return tuple(
+        name
+        for name, one in known.items()
+        if one.model.lower() == model
+        and (not sizes or sizes & set(one.memory_labels))
+        and wanted in one.form
+    )
+
+
+def _labels(text: str, labels: set[int]) -> set[int]:
+    """Sizes sold under a label that a driver reports as `text` does: 32510MiB is a card of 32 GB.
+
+    A driver keeps some for itself: a card shows 0 to 4 % less than 2³⁰ times its label.
+    """
+    shown = [int(size) / 1024 for size in _MIB.findall(text)]
+    return {size for size in labels for seen in shown if 0 <= 1 - seen / size < 0.04}
+
+
+_MIB = re.compile(r"(?<![0-9.])([0-9]{4,6})[ ]?mib(?![a-z0-9])")
+
+_SIZE = re.compile(r"(?<![0-9.])([0-9]{2,3})[ ]?(?:g|gb|gib)(?![a-z0-9])")
+
+_FORM = re.compile(r"(?<![a-z])(sxm|pcie|nvl|oam)[0-9]?(?![a-z0-9])")
+
+
+def _model_in(text: str, models: set[str]) -> tuple[str, str] | None:
+    """The one model name that stands as a word in `text` (8x before it or x8 behind is fine)."""
+    words = "|".join(sorted(map(re.escape, models), key=len, reverse=True))
+    found = [
+        (hit.group(1), text[: hit.start(1)] + " " + text[hit.end(1) :])
+        for hit in re.finditer(rf"(?:^|[^a-z0-9]|[0-9]x)({words})(?![a-wyz0-9]|x(?![0-9]))", text)
+    ]
+    return found[0] if len({model for model, _ in found}) == 1 else None
+
+
+def _read(document: Mapping[str, Any]) -> dict[str, Machine]:
+    sources: Mapping[str, str] = document.get("sources", {})
+    tables: Mapping[str, Mapping[str, Any]] = document.get("machine", {})
+    if not tables:
+        raise ValueError("a machine file has tables [machine.NAME]; this one has none")
+    return {name: _machine(name, table, sources) for name, table in tables.items()}
+
+
+def _machine(name: str, table: Mapping[str, Any], sources: Mapping[str, str]) -> Machine:
+    printed = {f"peak.{dtype(key)}": entry for key, entry in table.get("peak", {}).items()}
+    printed |= {key: table[key] for key in SCALARS if key in table}
+    lacking = [key for key in SCALARS if key not in printed and key not in OPTIONAL]
+    if not table.get("peak"):
+        lacking.append("peak")
+    if lacking:
+        raise ValueError(f"machine {name} lacks {', '.join(lacking)}")
+    known = {"model", "vendor", "generation", "memory_labels", "form", "peak", *SCALARS}
+    if strange := sorted(set(table) - known):
+        raise ValueError(f"machine {name} has {', '.join(strange)}; known are {sorted(known)}")
+    return Machine(
+        name=name,
+        model=str(table.get("model", name)),
+        vendor=str(table.get("vendor", "")),
+        generation=str(table.get("generation", "")),
+        memory_labels=tuple(table.get("memory_labels", ())),
+        form=tuple(table.get("form", ("",))),
+        facts={key: _fact(name, key, entry, sources) for key, entry in printed.items()},
+    )
+
+
+def _fact(name: str, key: str, entry: object, sources: Mapping[str, str]) -> Fact:
+    match entry:
+        case [int() | float() as value, str() as source]:
+            origin = "datasheet"
+        case [int() | float() as value, str() as source, "assumed" | "datasheet" as origin]:
+            pass
+        case _:
+            raise ValueError(f'machine {name}: {key} must be [value, "source"], got {entry!r}')
+    if not value > 0:
+        raise ValueError(f"machine {name}: {key} must be positive, got {value!r}")
+    return Fact(float(value), sources.get(source, source), origin)

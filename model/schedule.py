@@ -1,0 +1,116 @@
+"""The schedule of a training step: seconds of its parts in, seconds of the step out.
+
+    T = pace · (m · longest + (all stages − longest) / v) + gradients + tied + optimizer
+
+m micro-batches run through PP stages (1F1B); `longest` is the stage that sets the pace: its layers,
+what it hands over, and on the last one the output head. With v chunks per stage (interleaving) the
+pipeline fills v times faster. A layer takes its kernels and collectives; a host that waits for each
+kernel adds `overhead` to every layer and micro-batch, one that runs ahead makes it a floor and
+leaves gaps, `exposed`. A fully sharded layer takes no less than its gathers and scatters. Seconds;
+formulas: docs/model.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from assay.model.kernels.kernel import Columns, Floats, Kernel, Parameter, Values
+
+SHAPE = (
+    "layer_matrix", "layer_plain", "layer_attention", "layer_memory", "layer_exchange",
+    "layer_net", "shard_link", "shard_net", "head_matrix", "head_plain", "head_memory",
+    "head_exchange", "first_exchange",
+    "handover_link", "handover_net", "gradient_link", "gradient_net", "tied_net", "optimizer",
+    "layers", "layers_first", "layers_last", "stages", "micro_batches", "chunks", "blocking",
+    "later", "network_share",
+)  # fmt: skip
+"""Columns of a component table: seconds at the stack's rates, then the schedule; `later` marks rows
+after a change of the hardware."""
+
+
+def breakdown(table: Columns, values: Values) -> dict[str, Floats]:
+    """Seconds of a step by what they are spent on; they add up to `step_time`.
+
+    compute, attention, memory and exchange are those of the stage that sets the pace, over all
+    micro-batches; bubble is what the pipeline's filling and draining adds; waiting is the overhead
+    of launching and what sharding could not hide.
+    """
+    parts = _layer(table, values)
+    layer = parts["time"]
+    head, first = _head(table, values), table["first_exchange"]
+    handover = table["handover_link"] + table["handover_net"] / table["network_share"]
+    end = table["layers_last"] * layer + head + np.where(table["stages"] == 1, first, 0.0)
+    begin = table["layers_first"] * layer + first
+    longest = np.maximum(end, begin) + handover
+    every = table["layers"] * layer + head + first + table["stages"] * handover
+    steady = table["micro_batches"] * longest
+    pace = np.where(table["later"] > 0, values["pace"], 1.0)
+    last = end >= begin
+    layers = np.where(last, table["layers_last"], table["layers_first"])
+    times = pace * table["micro_batches"]
+    share = np.where(last, 1.0, 0.0)
+    seconds = {
+        "compute": times * (
+            values["slowdown"] * (layers * table["layer_matrix"] + share * table["head_matrix"])
+            + layers * table["layer_plain"]
+            + share * values["odd_head"] * table["head_plain"]
+        ),
+        "attention": times * layers * values["attention"] * table["layer_attention"],
+        "memory": times * (layers * table["layer_memory"] + share * table["head_memory"]),
+        "exchange": times * layers * parts["exchange"],
+        "handover": times * handover,
+        "bubble": pace * (every - longest) / table["chunks"],
+        "gradients": table["gradient_link"]
+        + (table["gradient_net"] + table["tied_net"]) / values["network"],
+        "optimizer": table["optimizer"],
+    }  # fmt: skip
+    seconds["waiting"] = pace * steady - sum(
+        seconds[name] for name in ("compute", "attention", "memory", "exchange", "handover")
+    )
+    return seconds
+
+
+def step_time(table: Columns, values: Values) -> Floats:
+    """Seconds of one iteration for rows of `SHAPE`."""
+    parts = breakdown(table, values)
+    return np.asarray(sum(parts.values(), np.zeros(len(table["layers"]))))
+
+
+def _layer(table: Columns, values: Values) -> dict[str, Floats]:
+    """Seconds of one layer and micro-batch, and those of its collectives."""
+    exchange = table["layer_exchange"] + table["layer_net"] / values["network"]
+    busy = (
+        values["slowdown"] * table["layer_matrix"]
+        + table["layer_plain"]
+        + values["attention"] * table["layer_attention"]
+        + table["layer_memory"]
+        + exchange
+    )
+    overhead = values["overhead"]
+    ahead = np.maximum(busy + values["exposed"], overhead)
+    launched = np.where(table["blocking"] > 0, busy + overhead, ahead)
+    shard = table["shard_link"] + table["shard_net"] / values["network"]
+    return {"time": np.maximum(launched, shard), "exchange": exchange}
+
+
+def _head(table: Columns, values: Values) -> Floats:
+    matrix = values["slowdown"] * table["head_matrix"] + values["odd_head"] * table["head_plain"]
+    return matrix + table["head_memory"] + table["head_exchange"]
+
+
+STEP = Kernel(
+    "step",
+    "configuration",
+    SHAPE,
+    (
+        Parameter("slowdown", "1", 1.15, 0.7, 2.5, "products in a step over products alone"),
+        Parameter("overhead", "s", 1e-3, 1e-5, 3e-2, "launching, per layer and micro-batch"),
+        Parameter("exposed", "s", 1e-6, 1e-7, 3e-2, "no kernel runs, per layer and micro-batch"),
+        Parameter("network", "1", 0.6, 0.05, 1.2, "share of the network cards that is reached"),
+        Parameter("attention", "1", 1.15, 0.5, 4.0, "fused attention in a step over alone"),
+        Parameter("odd_head", "1", 0.35, 0.1, 1.5, "head over an odd vocabulary, over fp32 units"),
+        Parameter("pace", "1", 1.0, 0.7, 1.4, "all but the network over an earlier epoch"),
+    ),
+    step_time,
+)
+"""Residual parameters: what kernels measured alone cannot know. At most three are fitted to one
+campaign, `pace` where a campaign's hardware changed; the others keep their starts."""

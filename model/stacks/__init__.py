@@ -1,0 +1,1 @@
+"""Calibrated kernels of a machine, packaged or a user's own."""

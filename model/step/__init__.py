@@ -1,0 +1,1 @@
+"""The time and the memory of a training step."""

@@ -1,0 +1,194 @@
+"""What one rank sends: collectives of a layer, hand-overs between stages, gradients, optimizer.
+
+Seconds by kind, separated into what runs on the links of a node and what crosses its network cards:
+the latter stand at the full rate of the cards, divided among the groups that leave the node, and a
+step model divides them by the share that is reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from assay.model.kernels.collective import GATHER, REDUCE, SCATTER, SWAP
+from assay.model.kernels.kernel import Floats
+from assay.model.machines.dtypes import ITEMSIZE
+from assay.model.stacks.kernel_times import KernelTimes
+from assay.model.step.work import FORWARDS, activation_bytes
+from assay.model.transformer.parallel import (
+    Group,
+    context_group,
+    expert_group,
+    gradient_group,
+    stage_layers,
+    stages_leave_node,
+    tensor_group,
+)
+from assay.model.transformer.parameters import ParameterCount, parameters
+from assay.model.transformer.training_run import Run
+
+OPTIMIZER_BYTES = 30.0
+"""Adam in mixed precision, per parameter: read gradient 2, master 4, moments 8; written master 4,
+moments 8, weight 2, cleared gradient 2."""
+
+GRADIENT_BYTES = {0: 4.0, 1: 6.0, 2: 6.0, 3: 0.0}
+"""Bytes per parameter around the data-parallel ring once a step, times (n − 1)/n: an all-reduce of
+16-bit gradients is 2·2; with a sharded optimizer the gathered weights are 2 more (or 32-bit
+gradients scattered, 4, and 16-bit weights gathered, 2)."""
+
+SHARD_BYTES = {"gather": 2.0, "scatter": 4.0}
+"""Fully sharded: weights gathered in 16 bits, gradients scattered in 32."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Seconds. `layer` and `head` and `first` on links; `*_net` at the full rate of the cards."""
+
+    layer: Floats  # per layer and micro-batch: tensor, context and expert groups
+    layer_net: Floats  # the same, where those groups leave the node
+    shard_link: Floats  # per layer and micro-batch: gathers and scatters of a fully sharded layer
+    shard_net: Floats
+    head: Floats  # per micro-batch: gradient of the head's input
+    first: Floats  # per micro-batch: the embedding's output
+    handover_link: Floats  # per micro-batch and stage: activations on, gradients back
+    handover_net: Floats
+    gradient_link: Floats  # per step
+    gradient_net: Floats
+    tied_net: Floats  # per step: the two copies of a tied embedding
+    optimizer: Floats  # per step
+
+
+def exchange(runs: Sequence[Run], times: KernelTimes) -> Exchange:
+    """Seconds of every run; all runs use one machine and its `times`."""
+    calls = _Calls(times, runs)
+    for index, run in enumerate(runs):
+        _of_layer(calls, index, run)
+        _of_shards(calls, index, run)
+        _of_step(calls, index, run)
+    return Exchange(**calls.seconds())
+
+
+class _Calls:
+    """Collectives of many runs, timed together; what crosses the network is added up apart."""
+
+    def __init__(self, times: KernelTimes, runs: Sequence[Run]) -> None:
+        self.times, self.runs = times, runs
+        self.rows: list[tuple[str, int, int, int, float, float, float]] = []
+        self.plain = {name: np.zeros(len(runs)) for name in Exchange.__dataclass_fields__}
+
+    def add(self, name: str, index: int, code: int, size: float, group: Group, count: float
+            ) -> None:  # fmt: skip
+        """`count` collectives of `size` bytes; on links, or to the network where they leave."""
+        if group.ranks == 1 or count == 0:
+            return
+        run = self.runs[index]
+        if not group.leaves_node:
+            link = run.machine.link_bandwidth or np.nan
+            self.rows.append((name, index, code, group.ranks, size, count, link))
+            return
+        others = (group.ranks - 1) / group.ranks
+        volume = size * (2.0 * others if code == REDUCE else others)
+        if code == SWAP:  # every rank's part for ranks elsewhere crosses the cards
+            volume = group.inside * size * (group.ranks - group.inside) / group.ranks
+        net = {"layer": "layer_net", "shard_link": "shard_net", "gradient_link": "gradient_net"}
+        cards = (run.node_bandwidth or np.nan) / group.sharing
+        self.plain[net.get(name, name)][index] += count * volume / cards
+
+    def seconds(self) -> dict[str, Floats]:
+        """Every kind of `Exchange` by name."""
+        if self.rows:
+            names, at, code, ranks, size, count, link = zip(*self.rows, strict=True)
+            machine = [self.runs[index].machine for index in at]
+            one = np.ones(len(at))
+            spent = self.times.collective(
+                {
+                    "operation": np.array(code, dtype=float),
+                    "bytes": np.array(size),
+                    "ranks": np.array(ranks, dtype=float),
+                    "ranks_per_node": np.array(ranks, dtype=float),
+                    "sharing": one,
+                    "link_bandwidth": np.array(link),
+                    "in_network": np.array([float(each.in_network) for each in machine]),
+                    "node_bandwidth": one * np.inf,
+                }
+            ) * np.array(count)
+            for name, index, value in zip(names, at, spent, strict=True):
+                self.plain[name][index] += value
+        return self.plain
+
+
+def _of_layer(calls: _Calls, index: int, run: Run) -> None:
+    """Tensor: two sums per pass, as all-reduce or as gather and scatter; context; experts."""
+    group, size = tensor_group(run), activation_bytes(run)
+    sums = 2.0 * (FORWARDS[run.recompute] + 1)
+    if run.layout.sequence_parallel:
+        calls.add("layer", index, GATHER, size, group, sums)
+        calls.add("layer", index, SCATTER, size, group, sums)
+    else:
+        calls.add("layer", index, REDUCE, size, group, sums)
+    calls.add("head", index, REDUCE, size, group, 1.0)
+    calls.add("first", index, REDUCE, size, group, 1.0)
+    keys = 2.0 * size * run.model.kv_heads / run.model.heads / run.layout.tp * run.layout.cp
+    calls.add("layer", index, GATHER, keys, context_group(run), 1.0)
+    if run.model.experts is not None and run.layout.ep > 1:
+        sparse = 1.0 - run.model.dense_layers / run.model.layers
+        sent = size * run.model.experts.per_token
+        if run.layout.sequence_parallel:
+            sent /= run.layout.tp
+        calls.add("layer", index, SWAP, sent, expert_group(run), sparse * sums)
+
+
+def _of_shards(calls: _Calls, index: int, run: Run) -> None:
+    """ZeRO-3: a layer's weights are gathered for each pass, its gradients scattered once."""
+    if run.zero_stage != 3:
+        return
+    group, own = gradient_group(run), layer_parameters(run)
+    calls.add("shard_link", index, GATHER, own * SHARD_BYTES["gather"], group, 2.0)
+    calls.add("shard_link", index, SCATTER, own * SHARD_BYTES["scatter"], group, 1.0)
+
+
+def _of_step(calls: _Calls, index: int, run: Run) -> None:
+    group, own = gradient_group(run), stage_parameters(run)
+    volume = GRADIENT_BYTES[run.zero_stage] * own
+    calls.add("gradient_link", index, GATHER, volume, group, 1.0)
+    updated = own / group.ranks if run.zero_stage else own
+    rate = run.machine.memory_bandwidth * calls.times.memory_share
+    calls.plain["optimizer"][index] += OPTIMIZER_BYTES * updated / rate
+    if run.pp == 1:
+        return
+    size = activation_bytes(run)
+    replicas = max(1.0, run.gpus_per_node / run.layout.tp)
+    if stages_leave_node(run):  # TP ranks send a part each and gather it on the other side
+        cards = run.node_bandwidth or np.nan
+        calls.plain["handover_net"][index] += size * replicas / cards  # both directions at once
+        calls.add("handover_link", index, GATHER, size, tensor_group(run), 2.0)
+    else:
+        link = run.machine.link_bandwidth or np.nan
+        calls.plain["handover_link"][index] += size / link
+    if run.model.tied:
+        copy = counted(run).embedding / run.layout.tp * ITEMSIZE[run.kernels.dtype]
+        cards = (run.node_bandwidth or np.nan) / run.gpus_per_node
+        calls.plain["tied_net"][index] += copy / cards if stages_leave_node(run) else 0.0
+
+
+def counted(run: Run) -> ParameterCount:
+    """Parameters of the whole model."""
+    return parameters(run.model)
+
+
+def layer_parameters(run: Run) -> float:
+    """Parameters of a mean layer on one tensor-parallel rank, experts divided among EP."""
+    every = counted(run)
+    dense = every.attention + every.mlp + every.norms + every.router
+    return (dense / run.layout.tp + every.experts / (run.layout.experts_split * run.layout.ep)) / (
+        run.model.layers
+    )
+
+
+def stage_parameters(run: Run) -> float:
+    """Parameters of the heaviest stage on one rank: its layers and an embedding."""
+    every = counted(run)
+    layers = stage_layers(run.model.layers, run.pp)[0]
+    ends = every.embedding + every.positions if run.pp > 1 else every.embedding + every.head
+    return layers * layer_parameters(run) + ends / run.layout.tp

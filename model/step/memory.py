@@ -1,0 +1,171 @@
+"""Memory of one rank at its fullest: parameters, gradients, optimizer, activations, logits. Bytes.
+
+What a formula can count is counted per stage, and the fullest stage is the answer; library
+workspaces, fragmentation and what the framework reserves are an affine term with two fitted
+numbers, `Reserve`. Sources: Korthikanti et al. 2022 (activations of a layer, table 2), the ZeRO
+paper (bytes per parameter and stage), and the pipeline buffers of DeepSpeed's 1F1B schedule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from assay.model.machines.dtypes import ITEMSIZE
+from assay.model.step.exchange import counted, layer_parameters
+from assay.model.step.work import activation_bytes, head
+from assay.model.transformer.parallel import gradient_group, stage_layers
+from assay.model.transformer.training_run import Run
+
+WEIGHT = 2.0
+
+GRADIENT = 2.0
+
+OPTIMIZER = 16.0
+"""Adam per parameter: fp32 master, two moments, and the gradient widened for the update."""
+
+MOMENTS = 8.0
+"""Of these, the two moments: allocated in the first step, by a sharding optimizer before it."""
+
+LOGIT_BYTES = 10.0
+"""Per logit: 16-bit value, its fp32 copy, and the fp32 exponential that becomes the gradient."""
+
+LOSS_SCALE = 0.02
+"""Relative misses beyond this count linearly: printed sizes are whole gigabytes."""
+
+
+class Memory(NamedTuple):
+    """Bytes on the fullest rank by what holds them."""
+
+    weights: float
+    gradients: float
+    optimizer: float
+    activations: float
+    logits: float
+
+    @property
+    def total(self) -> float:
+        """Everything that is counted; a measured maximum lies above it."""
+        return sum(self)
+
+    @property
+    def first_step(self) -> float:
+        """The same in the first step, where Adam's moments come only after the backward pass."""
+        states = self.weights + self.gradients + self.optimizer
+        return max(states, self.total - self.optimizer * MOMENTS / OPTIMIZER)
+
+
+@dataclass(frozen=True)
+class Reserve:
+    """Fragmentation and workspaces: measured = offset + factor · counted."""
+
+    offset: float = 6e9  # B
+    factor: float = 1.0
+
+    def peak(self, counted_bytes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Bytes a monitor would show."""
+        return self.offset + self.factor * counted_bytes
+
+
+def memory(run: Run) -> Memory:
+    """Counted bytes of the fullest stage; of a pipeline that is the first or the last one.
+
+    The first stage holds an activation set for every micro-batch in flight (PP of them and one
+    being received), the last one the logits of one micro-batch.
+    """
+    layers = stage_layers(run.model.layers, run.pp)
+    first = _stage(run, layers[0], in_flight(run), first=True, last=run.pp == 1)
+    if run.pp == 1:
+        return first
+    last = _stage(run, layers[-1], min(2, run.micro_batches), first=False, last=True)
+    return max(first, last, key=lambda one: one.total)
+
+
+def stages(run: Run) -> tuple[Memory, ...]:
+    """Counted bytes of a rank of every pipeline stage, first to last; see `memory`.
+
+    A later stage holds as many activation sets fewer as stages lie before it.
+    """
+    if run.pp == 1:
+        return (memory(run),)
+    least = float(min(2, run.micro_batches))
+    return tuple(
+        _stage(run, layers, max(in_flight(run) - at, least), first=at == 0, last=at == run.pp - 1)
+        for at, layers in enumerate(stage_layers(run.model.layers, run.pp))
+    )
+
+
+def in_flight(run: Run) -> float:
+    """Micro-batches whose activations the first stage holds at once.
+
+    1F1B: one per stage, and one that is being received. Interleaving: PP + (PP − 1)/v.
+    """
+    if run.pp == 1:
+        return 1.0
+    if run.interleave > 1:
+        return min(run.pp + (run.pp - 1) / run.interleave, float(run.micro_batches))
+    return float(min(run.pp + 1, run.micro_batches))
+
+
+def _stage(run: Run, layers: int, flight: float, *, first: bool, last: bool) -> Memory:
+    every, shards = counted(run), gradient_group(run).ranks
+    ends = (every.embedding + every.positions) * first + (every.head or every.embedding) * (
+        last and (every.head > 0 or not first)
+    )
+    own = layers * layer_parameters(run) + ends / run.layout.tp
+    whole = [own / shards if run.zero_stage >= stage else own for stage in (3, 2, 1)]
+    boundary = activation_bytes(run)
+    if run.layout.sequence_parallel:
+        boundary /= run.layout.tp
+    buffers = 2.0 * boundary * flight if run.pp > 1 else 0.0
+    held = {
+        "full": layers * boundary * flight + layer_activations(run),
+        "selective": layers * layer_activations(run) * flight,
+        "none": layers * layer_activations(run) * flight,
+    }[run.recompute]
+    logits = head(run)
+    return Memory(
+        weights=WEIGHT * whole[0],
+        gradients=GRADIENT * whole[1],
+        optimizer=OPTIMIZER * whole[2],
+        activations=held + buffers,
+        logits=LOGIT_BYTES * logits.m * logits.n if last else 0.0,
+    )
+
+
+def layer_activations(run: Run) -> float:
+    """Bytes that one layer keeps for its backward pass, for one micro-batch on one rank.
+
+    16-bit s·b·h·(10 + 24/t + 5·a·s/(h·t)); the last term is the scores, kept by unfused attention
+    without recomputation. Sequence parallelism divides the 10 by t too. A gated MLP of width f has
+    (gates + 1)·f where the 4h-wide one has 2·4h of the 24.
+    """
+    model, tp = run.model, run.layout.tp
+    tokens = run.micro_batch * run.seq_len / run.layout.cp
+    half = ITEMSIZE[run.kernels.dtype] / 2.0
+    shared = 10.0 * model.hidden / (tp if run.layout.sequence_parallel else 1)
+    width = 2.0 * model.mlp_matrices * model.ffn_hidden
+    split = (8.0 * model.hidden + width) / tp
+    if model.experts is not None:
+        split += width * (model.experts.per_token - 1) / tp
+    scores = 0.0
+    if run.kernels.attention == "unfused" and run.recompute != "selective":
+        scores = 5.0 * model.heads * run.seq_len / tp
+    return half * tokens * (shared + split + scores)
+
+
+def reserve(counted_bytes: npt.NDArray[np.float64], measured: npt.NDArray[np.float64]) -> Reserve:
+    """The affine term fitted to measured maxima, robustly; ValueError with fewer than two."""
+    if len(measured) < 2:
+        raise ValueError(f"two numbers need at least two measurements, not {len(measured)}")
+    from scipy.optimize import least_squares  # noqa: PLC0415 - half a second, which no report needs
+
+    def missed(point: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return np.asarray((1e9 * point[0] + point[1] * counted_bytes) / measured - 1.0)
+
+    found = least_squares(
+        missed, [6.0, 1.0], bounds=([0.0, 0.5], [20.0, 2.0]), loss="soft_l1", f_scale=LOSS_SCALE
+    )
+    return Reserve(offset=1e9 * float(found.x[0]), factor=float(found.x[1]))

@@ -1,0 +1,101 @@
+"""The time of a training step, bottom-up: runs in, the seconds of their parts and their steps out.
+
+Kernels and transfers of one rank come from the stack of its machine; `step_schedule` lays them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from assay.model.frames import predictions
+from assay.model.kernels.kernel import Floats, Values
+from assay.model.schedule import SHAPE, STEP, step_time
+from assay.model.stacks.kernel_times import KernelTimes, kernel_times
+from assay.model.step.exchange import exchange
+from assay.model.step.work import work
+from assay.model.transformer.parallel import faults, stage_layers
+from assay.model.transformer.training_run import Run, run
+
+
+def components(runs: Sequence[Run], times: KernelTimes | None = None) -> dict[str, Floats]:
+    """The component table of runs, in their order; without `times` those of each run's machine.
+
+    Raises ValueError where a layout does not divide the model (`parallel.faults` says it all).
+    """
+    found = {name: np.empty(len(runs)) for name in SHAPE}
+    for name in dict.fromkeys(one.machine.name for one in runs):
+        mine = np.array([at for at, one in enumerate(runs) if one.machine.name == name])
+        part = _components([runs[at] for at in mine], times or kernel_times(name))
+        for column, values in part.items():
+            found[column][mine] = values
+    return found
+
+
+def _components(runs: Sequence[Run], times: KernelTimes) -> dict[str, Floats]:
+    done, sent = work(runs, times), exchange(runs, times)
+    stages = [stage_layers(one.model.layers, one.pp) for one in runs]
+    numbers = {
+        "layers": [one.model.layers for one in runs],
+        "layers_first": [each[0] for each in stages],
+        "layers_last": [each[-1] for each in stages],
+        "stages": [one.pp for one in runs],
+        "micro_batches": [one.micro_batches for one in runs],
+        "chunks": [one.interleave for one in runs],
+        "blocking": [one.launch == "blocking" for one in runs],
+        "later": [0.0 for _ in runs],
+        "network_share": [times.network_share for _ in runs],
+    }
+    return {
+        "layer_matrix": done.layer_matrix,
+        "layer_plain": done.layer_plain,
+        "layer_attention": done.layer_attention,
+        "layer_memory": done.layer_memory,
+        "layer_exchange": sent.layer,
+        "layer_net": sent.layer_net,
+        "shard_link": sent.shard_link,
+        "shard_net": sent.shard_net,
+        "head_matrix": done.head_matrix,
+        "head_plain": done.head_plain,
+        "head_memory": done.head_memory,
+        "head_exchange": sent.head,
+        "first_exchange": sent.first,
+        "handover_link": sent.handover_link,
+        "handover_net": sent.handover_net,
+        "gradient_link": sent.gradient_link,
+        "gradient_net": sent.gradient_net,
+        "tied_net": sent.tied_net,
+        "optimizer": sent.optimizer,
+    } | {name: np.array(values, dtype=float) for name, values in numbers.items()}
+
+
+def predict(
+    cases: pl.DataFrame,
+    values: Values | None = None,
+    *,
+    spread: float | None = None,
+    label: str = "",
+) -> pl.DataFrame:
+    """Step times of a case frame; rows that `configurations.run` cannot build have none.
+
+    `spread` is the 90 % half-width of log(observed/predicted): it gives low and high.
+    """
+    built = [(row["case"], run(row)) for row in cases.iter_rows(named=True)]
+    fit = [(case, one) for case, one in built if one is not None and not faults(one)]
+    frame = pl.DataFrame({"case": [case for case, _ in fit]}, schema={"case": pl.String})
+    seconds = np.empty(0)
+    if fit:
+        seconds = step_time(components([one for _, one in fit]), STEP.starts | dict(values or {}))
+    factor = None if spread is None else float(np.exp(spread))
+    return predictions(
+        frame.with_columns(time=pl.Series(seconds, dtype=pl.Float64)),
+        pl.col("time"),
+        low=None if factor is None else pl.col("time") / factor,
+        high=None if factor is None else pl.col("time") * factor,
+        scope="configuration",
+        quantity="step_time",
+        unit="s",
+        model=label or STEP.name,
+        basis=STEP.basis,
+    )

@@ -1,0 +1,269 @@
+"""What one rank executes for one micro-batch: a run in, kernel calls and seconds by kind out.
+
+Calls of many runs are collected first and timed at once per machine, because a kernel model works
+on columns. Seconds are sums over forward, gradients and recomputation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from assay.model.kernels.gemm import misaligned
+from assay.model.kernels.kernel import Floats
+from assay.model.machines.dtypes import ITEMSIZE
+from assay.model.stacks.kernel_times import KernelTimes
+from assay.model.transformer.decoder import layer, logits
+from assay.model.transformer.operations import Attention, Gemm, Operation
+from assay.model.transformer.passes import Passes, passes
+from assay.model.transformer.traffic import Traffic, layer_traffic, logits_traffic
+from assay.model.transformer.training_run import Run
+
+FORWARDS = {"none": 1, "selective": 1, "full": 2}
+"""Times that a layer's forward runs; selective recomputation repeats the attention core alone."""
+
+BACKWARD_RATE = 1.0
+"""Fused attention: share of the forward's rate that the backward kernel reaches."""
+
+FIRST_FLASH = 2.0
+"""Fused attention of the first generation takes about twice the time of the second, by the latter's
+authors (arXiv 2307.08691)."""
+
+FIRST_FLASH_WIDTH = 1.0 / 3.0
+"""And its rate per operation falls with the head size as (128/d)^-1/3: read off the residuals of
+the 2022 tables of seed 004, where heads are 64 and 128 wide."""
+
+EAGER = 1.7
+"""Bytes of a program without fused norms and activations, under automatic casting, over those of
+fused kernels: likewise from seed 004."""
+
+MASK = 0.5
+"""Size of a dropout mask relative to a tensor of 16-bit elements."""
+
+
+class Call(NamedTuple):
+    """An operation of run `run`, `times` times as often as its own count says.
+
+    `transposed`: the first factor of a weight gradient lies in memory the other way round.
+    """
+
+    run: int
+    operation: Operation
+    times: float
+    transposed: bool = False
+
+
+@dataclass(frozen=True)
+class Work:
+    """Seconds for one layer (mean over layers) and for the output head, one micro-batch each."""
+
+    layer_matrix: Floats  # products on tensor cores
+    layer_plain: Floats  # misaligned products, on the plain cores
+    layer_attention: Floats
+    layer_memory: Floats
+    head_matrix: Floats
+    head_plain: Floats
+    head_memory: Floats
+
+
+def work(runs: Sequence[Run], times: KernelTimes) -> Work:
+    """Kernel seconds of every run; all runs use one machine and its `times`."""
+    layers: list[Call] = []
+    heads: list[Call] = []
+    for index, run in enumerate(runs):
+        layers += layer_calls(index, run)
+        heads += head_calls(index, run)
+    size = len(runs)
+    layer_matrix, layer_plain = _gemm_seconds(layers, runs, times, size)
+    head_matrix, head_plain = _gemm_seconds(heads, runs, times, size)
+    bandwidth = np.array([run.machine.memory_bandwidth for run in runs]) * times.memory_share
+    return Work(
+        layer_matrix=layer_matrix,
+        layer_plain=layer_plain,
+        layer_attention=_attention_seconds(layers, runs, times, size),
+        layer_memory=np.array([layer_bytes(run) for run in runs]) / bandwidth,
+        head_matrix=head_matrix,
+        head_plain=head_plain,
+        head_memory=np.array([head_bytes(run) for run in runs]) / bandwidth,
+    )
+
+
+def layer_calls(index: int, run: Run) -> list[Call]:
+    """Operations of one layer, all passes; a mixture's dense and sparse layers weighted."""
+    found = []
+    for sparse, share in _kinds(run):
+        forward = layer(
+            run.model, run.layout, run.kernels, micro_batch=run.micro_batch, seq_len=run.seq_len,
+            sparse=sparse,
+        )  # fmt: skip
+        found += _calls(index, passes(forward, recompute=run.recompute), share)
+    return found
+
+
+def head_calls(index: int, run: Run) -> list[Call]:
+    """The output projection and its gradients."""
+    return _calls(index, passes([head(run)]), 1.0)
+
+
+def head(run: Run) -> Gemm:
+    """The output projection; a run that only shards (ZeRO-3, FSDP) does not pad its vocabulary.
+
+    An odd vocabulary then makes the largest product of a small model a misaligned one.
+    """
+    product = logits(
+        run.model, run.layout, run.kernels, micro_batch=run.micro_batch, seq_len=run.seq_len
+    )
+    if run.zero_stage == 3 and run.layout.tp == 1:
+        return replace(product, n=run.model.vocab)
+    return product
+
+
+def _calls(index: int, every: Passes, share: float) -> list[Call]:
+    return [
+        Call(index, operation, share, group is every.wgrad)
+        for group in every
+        for operation in group
+    ]
+
+
+def layer_bytes(run: Run) -> float:
+    """Bytes that norms, activations, softmax, residuals and dropout of one layer move."""
+    moved = _parameter_gradients(run)
+    for sparse, share in _kinds(run):
+        width = _visited_width(run) if sparse else None
+        at = {"micro_batch": run.micro_batch, "seq_len": run.seq_len}
+        rows = layer_traffic(run.model, run.layout, run.kernels, width=width, **at)
+        moved += share * _passes(rows, FORWARDS[run.recompute])
+    if run.kernels.attention == "unfused":
+        moved += _dropout(run)
+    return moved * (EAGER if run.eager else 1.0)
+
+
+def head_bytes(run: Run) -> float:
+    """Bytes of the cross-entropy."""
+    at = {"micro_batch": run.micro_batch, "seq_len": run.seq_len}
+    moved = _passes([logits_traffic(run.layout, run.kernels, columns=head(run).n, **at)], 1)
+    return moved * (EAGER if run.eager else 1.0)
+
+
+def activation_bytes(run: Run) -> float:
+    """One activation of the width of the model, all tokens of a micro-batch on a rank."""
+    rows = run.micro_batch * run.seq_len / run.layout.cp
+    return rows * run.model.hidden * ITEMSIZE[run.kernels.dtype]
+
+
+def _dropout(run: Run) -> float:
+    """Dropout of the attention probabilities and of the two outputs, as unfused stacks have it.
+
+    Forward fused with the addition of the residual it only writes a mask; backward it is a pass.
+    """
+    scores = run.micro_batch * run.model.heads / run.layout.tp * run.seq_len**2 / run.layout.cp
+    elements = scores * ITEMSIZE[run.kernels.dtype]
+    forwards = FORWARDS[run.recompute]
+    outputs = 2.0 * _own(run) * (MASK * forwards + 2.0 + MASK)
+    return (2.0 + MASK) * elements * (forwards + 1) + outputs
+
+
+def _parameter_gradients(run: Run) -> float:
+    """Activations read once more for the gradients of norms (input and gradient) and of biases."""
+    model, own = run.model, _own(run)
+    moved = 2.0 * 2.0 * own
+    if model.biases == "none":
+        return moved
+    split = activation_bytes(run) / run.layout.tp / model.hidden
+    moved += split * (model.heads + 2 * model.kv_heads) * model.head_dim
+    if model.biases == "all":
+        moved += 2.0 * own + split * (model.mlp_matrices - 1) * model.ffn_hidden
+    return moved
+
+
+def _own(run: Run) -> float:
+    """Bytes of an activation outside the products: a share of it under sequence parallelism."""
+    return activation_bytes(run) / (run.layout.tp if run.layout.sequence_parallel else 1)
+
+
+def _kinds(run: Run) -> list[tuple[bool, float]]:
+    """Whether layers have experts, and the share of such layers."""
+    dense = run.model.dense_layers / run.model.layers
+    return [one for one in ((False, dense), (True, 1.0 - dense)) if one[1] > 0]
+
+
+def _visited_width(run: Run) -> int:
+    """MLP width that a token visits in a sparse layer, to the multiple that TP needs."""
+    experts = run.model.experts
+    if experts is None:
+        return run.model.ffn_hidden
+    width = experts.per_token * experts.ffn_hidden + experts.shared_ffn_hidden
+    return width - width % run.layout.tp
+
+
+def _passes(rows: Iterable[Traffic], forwards: int) -> float:
+    return float(sum(forwards * each.forward + each.backward for each in rows))
+
+
+def _gemm_seconds(
+    calls: Iterable[Call], runs: Sequence[Run], times: KernelTimes, size: int
+) -> tuple[Floats, Floats]:
+    """Seconds of aligned and of misaligned products."""
+    chosen = [(one, one.operation) for one in calls if isinstance(one.operation, Gemm)]
+    aligned, plain = np.zeros(size), np.zeros(size)
+    if not chosen:
+        return aligned, plain
+    at = np.array([one.run for one, _ in chosen])
+    table = {
+        "b": np.array([1.0 if op.weight else float(op.count) for _, op in chosen]),
+        "m": np.array([float(op.m) for _, op in chosen]),
+        "n": np.array([float(op.n) for _, op in chosen]),
+        "k": np.array([float(op.k) for _, op in chosen]),
+        "a_transposed": np.array([float(one.transposed) for one, _ in chosen]),
+    } | _facts(chosen, runs)
+    repeats = np.array([one.times * (op.count if op.weight else 1.0) for one, op in chosen])
+    seconds = times.gemm(table) * repeats
+    odd = misaligned(table)
+    np.add.at(aligned, at[~odd], seconds[~odd])
+    np.add.at(plain, at[odd], seconds[odd])
+    return aligned, plain
+
+
+def _attention_seconds(
+    calls: Iterable[Call], runs: Sequence[Run], times: KernelTimes, size: int
+) -> Floats:
+    chosen = [(one, one.operation) for one in calls if isinstance(one.operation, Attention)]
+    total = np.zeros(size)
+    if not chosen:
+        return total
+    plain = [(one, replace(op, products=(1, 1))) for one, op in chosen]
+    table = {
+        "batch": np.array([float(op.batch) for _, op in plain]),
+        "seq": np.array([float(op.queries) for _, op in plain]),
+        "kv_seq": np.array([float(op.keys) for _, op in plain]),
+        "heads": np.array([float(op.heads) for _, op in plain]),
+        "kv_heads": np.array([float(op.kv_heads) for _, op in plain]),
+        "causal": np.array([op.keys / op.queries if op.causal else 0.0 for _, op in plain]),
+        "head_dim": np.array([(op.qk_dim + op.v_dim) / 2.0 for _, op in plain]),
+    } | _facts(plain, runs)
+    ratio = np.array(
+        [op.flop / base.flop for (_, op), (_, base) in zip(chosen, plain, strict=True)]
+    )
+    factor = np.where(ratio > 1.0, ratio / BACKWARD_RATE, 1.0)
+    first = np.array([runs[one.run].flash == 1 for one, _ in plain])
+    older = FIRST_FLASH * (table["head_dim"] / 128.0) ** FIRST_FLASH_WIDTH
+    factor = factor * np.where(first, older, 1.0)
+    at = np.array([one.run for one, _ in chosen])
+    np.add.at(total, at, times.attention(table) * factor * [one.times for one, _ in chosen])
+    return total
+
+
+def _facts(chosen: Sequence[tuple[Call, Operation]], runs: Sequence[Run]) -> dict[str, Floats]:
+    machines = [runs[one.run].machine for one, _ in chosen]
+    return {
+        "peak": np.array(
+            [machine.peak(op.dtype) for machine, (_, op) in zip(machines, chosen, strict=True)]
+        ),
+        "memory_bandwidth": np.array([machine.memory_bandwidth for machine in machines]),
+        "sms": np.array([float(machine.sms) for machine in machines]),
+        "l2_bytes": np.array([machine.l2_bytes for machine in machines]),
+        "itemsize": np.array([float(ITEMSIZE[op.dtype]) for _, op in chosen]),
+    }

@@ -1,0 +1,1 @@
+"""What a training run executes: shapes, layouts, parameters, operations, passes."""

@@ -1,0 +1,211 @@
+"""The matrix products of a transformer on one rank: a shape and a layout in, operations out.
+
+Operations are what one rank executes for one micro-batch in one layer, forward; `passes` derives
+the gradients and what is computed again, `traffic` lists what moves bytes only.
+Tokens per micro-batch are micro_batch · seq_len / CP; under sequence parallelism the products still
+see all of them, because activations are gathered before every tensor-parallel product.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from assay.model.transformer.operations import Attention, Gemm, Operation
+from assay.model.transformer.parameters import padded_vocabulary
+from assay.model.transformer.shapes import Experts, Latent, Model
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """How one model is split. `expert_tp` None splits experts like everything else.
+
+    `ep` ranks share the routed experts of a layer; they are part of the data-parallel group.
+    """
+
+    tp: int = 1
+    cp: int = 1
+    ep: int = 1
+    expert_tp: int | None = None
+    sequence_parallel: bool = False
+
+    @property
+    def experts_split(self) -> int:
+        """Ranks that share one expert's matrices."""
+        return self.tp if self.expert_tp is None else self.expert_tp
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernels:
+    """What executes: fused attention or separate products, and the number format of each."""
+
+    attention: str = "flash"  # or "unfused"
+    causal: bool = True
+    linear_dtype: str = "bf16"  # of the products with weights inside a layer; fp8 goes here
+    dtype: str = "bf16"  # of attention, router and logits
+
+
+def share(total: int, parts: int, what: str) -> int:
+    """An equal share; ValueError where the layout does not divide the model.
+
+    >>> share(32, 8, "heads")
+    4
+    """
+    if total % parts:
+        raise ValueError(f"{total} {what} do not divide among {parts} ranks")
+    return total // parts
+
+
+def tokens(layout: Layout, micro_batch: int, seq_len: int) -> int:
+    """Tokens of one micro-batch on one rank.
+
+    >>> tokens(Layout(cp=2), 1, 8192)
+    4096
+    """
+    return micro_batch * share(seq_len, layout.cp, "tokens of a sequence")
+
+
+def layer(
+    model: Model,
+    layout: Layout,
+    kernels: Kernels,
+    *,
+    micro_batch: int,
+    seq_len: int,
+    sparse: bool = False,
+    capacity: float | None = None,
+) -> tuple[Operation, ...]:
+    """Forward operations of one layer on one rank, in the order they run.
+
+    `sparse` asks for a layer with routed experts; `capacity` pads or drops to that multiple of an
+    even share, without it the experts take exactly an even share (rounded up to whole tokens).
+    ValueError where heads or widths do not divide, or a dense model is asked for a sparse layer.
+    """
+    attend = attention_block(model, layout, kernels, micro_batch=micro_batch, seq_len=seq_len)
+    rows = tokens(layout, micro_batch, seq_len)
+    if not sparse:
+        return attend + mlp(model, model.ffn_hidden, layout.tp, rows, kernels.linear_dtype)
+    if model.experts is None:
+        raise ValueError(f"{model.name} has no experts")
+    return attend + mixture(model, model.experts, layout, kernels, rows=rows, capacity=capacity)
+
+
+def attention_block(
+    model: Model, layout: Layout, kernels: Kernels, *, micro_batch: int, seq_len: int
+) -> tuple[Operation, ...]:
+    """Projections and attention of one layer; with fewer kv heads than ranks each rank has one."""
+    rows = tokens(layout, micro_batch, seq_len)
+    heads = share(model.heads, layout.tp, "heads")
+    dtype = kernels.linear_dtype
+    if model.latent is not None:
+        before, qk_dim, v_dim = _latent_projections(model, model.latent, layout, rows, dtype)
+        kv_heads = heads
+    else:
+        kv_heads = 1
+        if model.kv_heads > layout.tp:
+            kv_heads = share(model.kv_heads, layout.tp, "kv heads")
+        qk_dim = v_dim = model.head_dim
+        width = (heads + 2 * kv_heads) * model.head_dim
+        before = (Gemm("qkv", rows, width, model.hidden, dtype=dtype),)
+    core = _core(
+        kernels,
+        Attention(
+            "attention", micro_batch, heads, kv_heads, seq_len // layout.cp, seq_len, qk_dim, v_dim,
+            kernels.causal, kernels.dtype,
+        ),
+    )  # fmt: skip
+    return (*before, *core, Gemm("proj", rows, model.hidden, heads * v_dim, dtype=dtype))
+
+
+def _core(kernels: Kernels, fused: Attention) -> tuple[Operation, ...]:
+    if kernels.attention == "flash":
+        return (fused,)
+    if kernels.attention != "unfused":
+        raise ValueError(f"attention {kernels.attention!r} is neither flash nor unfused")
+    count, dtype = fused.batch * fused.heads, fused.dtype
+    return (
+        Gemm("scores", fused.queries, fused.keys, fused.qk_dim, count, dtype, weight=False),
+        Gemm("context", fused.queries, fused.v_dim, fused.keys, count, dtype, weight=False),
+    )
+
+
+def _latent_projections(
+    model: Model, latent: Latent, layout: Layout, rows: int, dtype: str
+) -> tuple[tuple[Gemm, ...], int, int]:
+    """Down-projections are whole on every rank (on its own tokens with sequence parallelism)."""
+    heads = model.heads // layout.tp
+    own = share(rows, layout.tp, "tokens") if layout.sequence_parallel else rows
+    qk_dim = latent.qk_dim + latent.rope_dim
+    if latent.q_rank is None:
+        query: tuple[Gemm, ...] = (Gemm("q", rows, heads * qk_dim, model.hidden, dtype=dtype),)
+    else:
+        query = (
+            Gemm("q_down", own, latent.q_rank, model.hidden, dtype=dtype),
+            Gemm("q_up", rows, heads * qk_dim, latent.q_rank, dtype=dtype),
+        )
+    expanded = heads * (latent.qk_dim + latent.v_dim)
+    key_value = (
+        Gemm("kv_down", own, latent.kv_rank + latent.rope_dim, model.hidden, dtype=dtype),
+        Gemm("kv_up", rows, expanded, latent.kv_rank, dtype=dtype),
+    )
+    return query + key_value, qk_dim, latent.v_dim
+
+
+def mlp(
+    model: Model, width: int, tp: int, rows: int, dtype: str, *, prefix: str = "", count: int = 1
+) -> tuple[Gemm, ...]:
+    """The two products of an MLP; gate and up-projection are one product of twice the width.
+
+    >>> from assay.model.transformer.shapes import shapes
+    >>> [(each.n, each.k) for each in mlp(shapes()["Llama-2-7B"], 11008, 2, 4096, "bf16")]
+    [(11008, 4096), (4096, 5504)]
+    """
+    own = share(width, tp, "columns of an MLP")
+    up = (model.mlp_matrices - 1) * own
+    return (
+        Gemm(f"{prefix}fc1", rows, up, model.hidden, count, dtype),
+        Gemm(f"{prefix}fc2", rows, model.hidden, own, count, dtype),
+    )
+
+
+def mixture(
+    model: Model,
+    experts: Experts,
+    layout: Layout,
+    kernels: Kernels,
+    *,
+    rows: int,
+    capacity: float | None = None,
+) -> tuple[Gemm, ...]:
+    """Router, this rank's routed experts with an even share of tokens, and shared experts.
+
+    The router runs on the rank's own tokens where they are sequence-parallel. Each of the
+    routed/EP experts receives the tokens of all EP ranks.
+    """
+    own = share(rows, layout.tp, "tokens") if layout.sequence_parallel else rows
+    router = Gemm("router", own, experts.routed, model.hidden, dtype=kernels.dtype)
+    local = share(experts.routed, layout.ep, "experts")
+    even = rows * layout.ep * experts.per_token / experts.routed
+    taken = math.ceil(even if capacity is None else even * capacity)
+    dtype = kernels.linear_dtype
+    split = layout.experts_split
+    routed = mlp(model, experts.ffn_hidden, split, taken, dtype, prefix="expert_", count=local)
+    if not experts.shared_ffn_hidden:
+        return (router, *routed)
+    shared = mlp(model, experts.shared_ffn_hidden, layout.tp, rows, dtype, prefix="shared_")
+    return (router, *routed, *shared)
+
+
+def logits(
+    model: Model, layout: Layout, kernels: Kernels, *, micro_batch: int, seq_len: int
+) -> Gemm:
+    """The output projection over this rank's share of the padded vocabulary.
+
+    >>> from assay.model.transformer.shapes import shapes
+    >>> at = dict(micro_batch=1, seq_len=2048)
+    >>> logits(shapes()["GPT-3-175B"], Layout(tp=8), Kernels(), **at).n
+    6400
+    """
+    columns = padded_vocabulary(model.vocab, layout.tp) // layout.tp
+    rows = tokens(layout, micro_batch, seq_len)
+    return Gemm("logits", rows, columns, model.hidden, dtype=kernels.dtype)

@@ -1,0 +1,203 @@
+"""Shapes of transformers: what a decoder is made of, and which public shape a printed name means.
+
+`shapes.toml` holds public models with the source of every one; a `Model` can as well be built from
+a training run's arguments with `gpt` and `llama`. `parameters` counts what each part has.
+
+Names (LLAMA3-8B, meta-llama/Llama-3.1-70B, mixtral 8x7b) are compared without case, punctuation,
+organisation and words that change no shape. Releases that kept the shape of an earlier one (Llama
+3.1 that of Llama 3) are aliases. LookupError lists the known names.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+NORMS = {"layer": 2, "rms": 1}
+"""Vectors of one norm: a layer norm has a weight and a bias."""
+
+BIASES = ("none", "qkv", "all")
+
+POSITIONS = ("learned", "rotary", "alibi")
+
+STYLES: dict[str, dict[str, Any]] = {
+    "gpt": {"gated": False, "norm": "layer", "biases": "all", "positions": "learned"},
+    "llama": {"gated": True},
+}
+"""What a `style` of shapes.toml means where a model does not say otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experts:
+    """The MLPs of a mixture: `routed` experts of which a token visits `per_token`."""
+
+    routed: int
+    per_token: int
+    ffn_hidden: int  # of one routed expert
+    shared_ffn_hidden: int = 0  # of all shared experts together
+    shared_gate: bool = False  # a scalar gate on the shared experts
+    router_bias: bool = False
+    dense_layers: int = 0  # layers at the bottom that have one dense MLP instead
+
+
+@dataclass(frozen=True, kw_only=True)
+class Latent:
+    """Multi-head latent attention; `q_rank` None projects queries from the hidden state."""
+
+    q_rank: int | None = None
+    kv_rank: int
+    qk_dim: int
+    rope_dim: int
+    v_dim: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """One decoder-only transformer."""
+
+    name: str
+    hidden: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    ffn_hidden: int
+    vocab: int  # rows of the embedding matrix
+    context: int  # positions; they have parameters only where they are learned
+    gated: bool
+    norm: str = "rms"
+    biases: str = "none"
+    positions: str = "rotary"
+    tied: bool = False
+    qk_norm: bool = False  # a norm over each head's queries and keys
+    embedding_norm: bool = False
+    experts: Experts | None = None
+    latent: Latent | None = None
+
+    def __post_init__(self) -> None:
+        """ValueError where a name is unknown or the heads do not group."""
+        for value, known in (
+            (self.norm, NORMS),
+            (self.biases, BIASES),
+            (self.positions, POSITIONS),
+        ):
+            if value not in known:
+                raise ValueError(f"{self.name}: {value!r} is not one of {', '.join(known)}")
+        if self.heads % self.kv_heads:
+            raise ValueError(f"{self.name}: {self.heads} heads over {self.kv_heads} kv heads")
+
+    @property
+    def mlp_matrices(self) -> int:
+        """Matrices of one MLP: up, down, and the gate where there is one."""
+        return 3 if self.gated else 2
+
+    @property
+    def dense_layers(self) -> int:
+        """Layers whose MLP is not a mixture."""
+        return self.layers if self.experts is None else self.experts.dense_layers
+
+
+def gpt(
+    *, hidden: int, layers: int, heads: int, vocab: int, context: int, ffn_hidden: int | None = None
+) -> Model:
+    """A GPT-2 style decoder: layer norms, biases, learned positions, tied output.
+
+    >>> from assay.model.transformer.parameters import parameters
+    >>> parameters(gpt(hidden=768, layers=12, heads=12, vocab=50257, context=1024)).total
+    124439808
+    """
+    return Model(
+        name="gpt", hidden=hidden, layers=layers, heads=heads, kv_heads=heads,
+        head_dim=hidden // heads, ffn_hidden=ffn_hidden or 4 * hidden, vocab=vocab,
+        context=context, gated=False, norm="layer", biases="all", positions="learned", tied=True,
+    )  # fmt: skip
+
+
+def llama(
+    *, hidden: int, layers: int, heads: int, kv_heads: int, ffn_hidden: int, vocab: int,
+    context: int, head_dim: int | None = None,
+) -> Model:  # fmt: skip
+    """A Llama style decoder: RMS norms, gated MLP, grouped queries, rotary positions, own head.
+
+    >>> from assay.model.transformer.parameters import parameters
+    >>> shape = llama(hidden=4096, layers=32, heads=32, kv_heads=8, ffn_hidden=14336, vocab=128256,
+    ...               context=8192)
+    >>> parameters(shape).total
+    8030261248
+    """
+    return Model(
+        name="llama", hidden=hidden, layers=layers, heads=heads, kv_heads=kv_heads,
+        head_dim=head_dim or hidden // heads, ffn_hidden=ffn_hidden, vocab=vocab, context=context,
+        gated=True,
+    )  # fmt: skip
+
+
+@functools.cache
+def shapes() -> Mapping[str, Model]:
+    """The packaged public models by name."""
+    text = (resources.files(__package__) / "shapes.toml").read_text(encoding="utf-8")
+    return _read(tomllib.loads(text))
+
+
+def load(path: Path) -> Mapping[str, Model]:
+    """Models of a TOML file in the form of `shapes.toml`."""
+    return _read(tomllib.loads(path.read_text(encoding="utf-8")))
+
+
+def _read(document: Mapping[str, Any]) -> dict[str, Model]:
+    return {name: _model(name, facts) for name, facts in document["model"].items()}
+
+
+def _model(name: str, facts: Mapping[str, Any]) -> Model:
+    """One table of the file; kv_heads, head_dim and the style have the defaults of their family."""
+    about = {"style", "source", "published", "published_active"}
+    known = {key: value for key, value in facts.items() if key not in about}
+    for key, kind in (("experts", Experts), ("latent", Latent)):
+        if key in known:
+            known[key] = kind(**known[key])
+    known.setdefault("kv_heads", known["heads"])
+    known.setdefault("head_dim", known["hidden"] // known["heads"])
+    return Model(name=name, **(STYLES[facts["style"]] | known))
+
+
+SAME_SHAPE = (("llama31", "llama3"), ("llama33", "llama3"))
+"""A later release, and the one whose shape it has; only where that gives a known name."""
+
+WORDS = re.compile(r"(instruct|chat|base|hf|pretrain(ing|ed)?|model|fp8|bf16|fp16)$")
+
+
+def plain(text: str) -> str:
+    """The name as it is compared.
+
+    >>> plain("meta-llama/Llama-2-70b-hf"), plain("LLAMA3-8B")
+    ('llama270b', 'llama38b')
+    """
+    name = re.sub(r"[^a-z0-9]", " ", text.strip().lower().rpartition("/")[2]).split()
+    while name and WORDS.fullmatch(name[-1]):
+        name.pop()
+    return "".join(name)
+
+
+@functools.cache
+def _known() -> Mapping[str, str]:
+    return {plain(name): name for name in shapes()}
+
+
+def resolve(text: str) -> str:
+    """The name in `shapes.toml` that `text` means; LookupError where none does.
+
+    >>> resolve("LLAMA3-8B"), resolve("Llama 3.1 405B"), resolve("Mixtral_8x7B")
+    ('Llama-3-8B', 'Llama-3-405B', 'Mixtral-8x7B')
+    """
+    name, known = plain(text), _known()
+    spellings = [name, *(name.replace(new, old, 1) for new, old in SAME_SHAPE)]
+    for spelling in spellings:
+        if spelling in known:
+            return known[spelling]
+    raise LookupError(f"no shape is called {text!r}; known are {', '.join(shapes())}")

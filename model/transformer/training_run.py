@@ -1,0 +1,139 @@
+"""One row of a configuration frame as a model, a layout and a machine.
+
+Columns are those of `frames.CONFIGURATION_CASE`. Where a frame has them too, `gated` (the MLP has a
+third matrix), `sequence_parallel`, `attention` (unfused, flash, or flash1: its first generation),
+`node_bandwidth` (B/s, one direction), `cp`, `ep`, `vp` (chunks of an interleaved stage), `launch`
+(blocking or async) and `eager` (no fused norms and activations) are used; absent they are what the
+training stacks of GPT models had: no, no, unfused, the machine's own figure, 1, 1, 1, async, no.
+`experts` above 1 is a mixture that only a named shape spells out.
+A column `model` that names a shape of `shapes.toml` gives the whole shape.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from assay.model.machines.datasheets import Machine, machines
+from assay.model.transformer.decoder import Kernels, Layout
+from assay.model.transformer.shapes import Model, shapes
+
+NEEDED = (
+    "machine", "dtype", "gpus", "hidden", "layers", "heads", "seq_len", "vocab", "tp", "pp", "dp",
+    "micro_batch", "global_batch", "recompute",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything about one training run that a step model asks for."""
+
+    model: Model
+    layout: Layout
+    kernels: Kernels
+    machine: Machine
+    dtype: str
+    seq_len: int
+    pp: int
+    dp: int
+    micro_batch: int
+    micro_batches: int  # per step and pipeline
+    gpus_per_node: int
+    node_bandwidth: float | None  # B/s, one direction, all cards of a node; None: not known
+    zero_stage: int
+    recompute: str
+    interleave: int = 1  # chunks of layers per pipeline stage
+    launch: str = "async"  # blocking: the host waits for every kernel
+    flash: int = 2  # generation of the fused attention kernel
+    eager: bool = False  # norms, casts and activations as separate kernels, norms in fp32
+
+    @property
+    def network_per_gpu(self) -> float | None:
+        """Share of one GPU in its node's network cards, B/s."""
+        if self.node_bandwidth is None:
+            return None
+        return self.node_bandwidth / self.gpus_per_node
+
+
+def run(row: Mapping[str, Any]) -> Run | None:
+    """The run of one row; None where something needed is unknown or the shape contradicts itself.
+
+    >>> row = dict(machine="A100-80g", dtype="fp16", gpus=384, hidden=14336, layers=72, heads=64,
+    ...            seq_len=2048, vocab=250880, tp=8, pp=6, dp=8, micro_batch=4, global_batch=2048,
+    ...            recompute="full")
+    >>> run(row).micro_batches, run(row).model.ffn_hidden
+    (64, 57344)
+    >>> run(row | {"heads": None}) is None
+    True
+    """
+    if any(row.get(name) is None for name in NEEDED):
+        return None
+    accelerator = machines().get(row["machine"])
+    if accelerator is None or row["dtype"] not in accelerator.peaks:
+        return None
+    model = _model(row)
+    if model is None:
+        return None
+    layout = Layout(
+        tp=row["tp"],
+        cp=row.get("cp") or 1,
+        ep=row.get("ep") or 1,
+        sequence_parallel=bool(row.get("sequence_parallel")),
+    )
+    attention = row.get("attention") or "unfused"
+    return Run(
+        model=model,
+        layout=layout,
+        kernels=Kernels(
+            attention="flash" if attention.startswith("flash") else attention,
+            linear_dtype=row["dtype"],
+            dtype="bf16" if row["dtype"] == "fp8" else row["dtype"],
+        ),
+        machine=accelerator,
+        dtype=row["dtype"],
+        seq_len=row["seq_len"],
+        pp=row["pp"],
+        dp=row["dp"],
+        micro_batch=row["micro_batch"],
+        micro_batches=math.ceil(row["global_batch"] / (row["dp"] * row["micro_batch"])),
+        gpus_per_node=int(row.get("gpus_per_node") or accelerator.gpus_per_node or 1),
+        node_bandwidth=row.get("node_bandwidth") or accelerator.node_bandwidth,
+        zero_stage=row.get("zero_stage") or 0,
+        recompute=row["recompute"],
+        interleave=row.get("vp") or 1,
+        launch=row.get("launch") or "async",
+        flash=1 if attention == "flash1" else 2,
+        eager=bool(row.get("eager")),
+    )
+
+
+def _model(row: Mapping[str, Any]) -> Model | None:
+    """The shape that the row names or spells out; None where its heads do not group.
+
+    Experts are not spelled out by a row: how wide they are and how many a token visits.
+    """
+    named = shapes().get(row.get("model") or "")
+    if named is not None:
+        return named
+    kv_heads = row.get("kv_heads") or row["heads"]
+    if row["heads"] % kv_heads or (row.get("experts") or 1) > 1:
+        return None
+    gated = bool(row.get("gated"))
+    return Model(
+        name=row.get("case", ""),
+        hidden=row["hidden"],
+        layers=row["layers"],
+        heads=row["heads"],
+        kv_heads=kv_heads,
+        head_dim=row["hidden"] // row["heads"],
+        ffn_hidden=row.get("ffn_hidden") or 4 * row["hidden"],
+        vocab=row["vocab"],
+        context=row["seq_len"],
+        gated=gated,
+        norm="rms" if gated else "layer",
+        biases="none" if gated else "all",
+        positions="rotary" if gated else "learned",
+        tied=not gated,
+    )

@@ -1,0 +1,1 @@
+"""Stacks from measurements: kernels of a machine, residuals of a site."""

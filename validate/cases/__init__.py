@@ -1,0 +1,1 @@
+"""Printed numbers and what they are about: observations, cases, the rules that fill them."""

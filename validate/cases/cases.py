@@ -1,0 +1,211 @@
+"""From wide frames to the cases that models take, and where each value of a case came from.
+
+Configuration frames (rows that say what ran) become one frame with the columns of
+`model.frames.CONFIGURATION_CASE` and more; product frames become `GEMM_CASE`. A value that is not
+printed is filled by a rule, each with its law; what no rule gives stays null. `ORIGINS` holds one
+row per known value, so that a report can say what was printed, bound, inferred or assumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.reading import Reading
+from assay.model.frames import GEMM_CASE
+from assay.model.machines.datasheets import candidates, resolve
+from assay.model.machines.dtypes import dtype
+from assay.validate.cases.memo import once
+from assay.validate.cases.observe import About, about, case_of, observe, subject_of
+from assay.validate.cases.rules import ORIGINS, RULES, fill, machine_rules, node_rule
+
+CONFIGURED = tuple(name for name, spec in fields(Configuration).items() if spec.configuration)
+
+PLACE = ("case", "source", "line", "frame", "group")
+"""Columns beside the configuration: `group` is the table or the run a row stands in."""
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Everything that models may be asked about in one reading.
+
+    `configuration`: `PLACE`, the columns of `Configuration`, machine, and `consumed` (printed
+    quantities that went into the case itself). `gemm`: GEMM_CASE with source, line and group.
+    `memo` keeps what follows from the reading alone (see `once`); cases with other values share it.
+    """
+
+    configuration: pl.DataFrame
+    gemm: pl.DataFrame
+    origins: pl.DataFrame
+    reading: Reading
+    unresolved: Mapping[str, str] = field(default_factory=dict)  # printed device → why not known
+    memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def trained_whole(self) -> Cases:
+        """The cases without runs that train adapters alone: models count every weight's work."""
+        part = pl.col("trained_part")
+        return replace(self, configuration=self.configuration.filter(part.is_null()))
+
+    def with_values(self, configuration: pl.DataFrame, origins: pl.DataFrame) -> Cases:
+        """The same cases with values filled in later, and what they rest on."""
+        if origins.is_empty():
+            return replace(self, configuration=configuration)
+        known = self.origins.join(origins, on=["case", "name"], how="anti", maintain_order="left")
+        joined = pl.concat([known, origins.select(*ORIGINS)])
+        return replace(self, configuration=configuration, origins=joined.sort("case", "name"))
+
+
+@once
+def observed_in(known: Cases) -> pl.DataFrame:
+    """Every printed number of the reading, see `observe`."""
+    return observe(known.reading, about(known.reading.formats))
+
+
+def cases(reading: Reading, frames: Mapping[str, About], *, machine: str | None = None) -> Cases:
+    """The cases of a reading; `frames` as given by `observe.about`.
+
+    `machine` is a known name that the caller states: it stands where a device is printed that it
+    may mean, or none is.
+    """
+    runs = [
+        (name, frame)
+        for name, frame in reading.frames.items()
+        if not frame.is_empty() and set(CONFIGURED) <= set(frame.columns)
+    ]
+    unresolved: dict[str, str] = {}
+    wide = pl.concat([_empty(), *(_wide(name, frame) for name, frame in runs)])
+    origins = pl.concat(
+        [pl.DataFrame(schema=ORIGINS), *(_said(name, frame, reading) for name, frame in runs)]
+    )
+    said = wide["dtype"].is_not_null()
+    wide = _named(wide, machine, unresolved)
+    wide, found = fill(wide, (node_rule(wide), *machine_rules(said), *RULES))
+    products = [
+        _products(name, frame, frames[name], machine, unresolved)
+        for name, frame in reading.frames.items()
+        if frames[name].scope == "gemm"
+        and not frame.is_empty()
+        and {"m", "n", "k", "gpu", "dtype"} <= set(frame.columns)
+    ]
+    gemm = pl.concat([pl.DataFrame(schema=_GEMM), *products])
+    bare = Cases(wide, gemm, origins.sort("case", "name"), reading, unresolved)
+    return bare.with_values(wide, found)
+
+
+_TYPES = {name: spec.dtype for name, spec in fields(Configuration).items()}
+
+_GEMM = GEMM_CASE | {
+    "source": pl.String(), "line": pl.UInt32(), "frame": pl.String(), "group": pl.String()
+}  # fmt: skip
+
+
+def _empty() -> pl.DataFrame:
+    place = dict.fromkeys((*PLACE, "trained_part"), pl.String()) | {"line": pl.UInt32()}
+    return pl.DataFrame(schema=place | {name: _TYPES[name] for name in CONFIGURED})
+
+
+def _wide(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """Configuration columns of one frame; rows whose lines follow each other are one group."""
+    step = pl.col("line").cast(pl.Int64).diff().over("source").fill_null(1)
+    begins = pl.when(step > 1).then(pl.col("line")).otherwise(None)
+    start = pl.coalesce(begins.forward_fill().over("source"), pl.col("line").first().over("source"))
+    block = pl.format("{}#{}", "source", start)
+    group = block if name == "markdown_table" else pl.col("source")
+    part = pl.col("trained_part") if "trained_part" in frame.columns else pl.lit(None, pl.String)
+    return frame.select(
+        case=case_of(), source="source", line="line", frame=pl.lit(name), group=group,
+        trained_part=part,
+        **{column: pl.col(column).cast(_TYPES[column]) for column in CONFIGURED},
+    )  # fmt: skip
+
+
+def _said(name: str, frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """Where each configuration value of one frame came from."""
+    said = reading.provenance.filter(pl.col("frame") == name).select(
+        "source", "line", "value_origin", "from_line", "law", name="field"
+    )  # fmt: skip
+    long = (
+        frame.select(
+            "source",
+            "line",
+            *(pl.col(column).cast(pl.String) for column in CONFIGURED),
+            case=case_of(),
+        )
+        .unpivot(index=["source", "line", "case"], variable_name="name")
+        .drop_nulls("value")
+    )
+    on = ["source", "line", "name"]
+    known = said.unique(on, keep="first", maintain_order=True)
+    return long.join(known, on=on, how="left", maintain_order="left").select(
+        case="case",
+        name="name",
+        value="value",
+        value_origin=pl.col("value_origin").fill_null("printed"),
+        line=pl.when(pl.col("value_origin").is_null()).then("line").otherwise("from_line"),
+        law="law",
+    )
+
+
+def _mapping(
+    texts: pl.Series, name: Callable[[str], str], unresolved: dict[str, str]
+) -> dict[str, str]:
+    """Printed spelling → canonical name for those that have one; the others with the reason."""
+    known = {}
+    for text in texts.drop_nulls().unique().sort():
+        try:
+            known[text] = name(text)
+        except LookupError as fault:
+            unresolved[text] = str(fault.args[0])
+    return known
+
+
+def _device(stated: str | None) -> Callable[[str], str]:
+    """What a printed device is called; one that may be several is what the caller states."""
+
+    def name(text: str) -> str:
+        return stated if stated in candidates(text) else resolve(text)
+
+    return name
+
+
+def _named(wide: pl.DataFrame, stated: str | None, unresolved: dict[str, str]) -> pl.DataFrame:
+    """The columns machine and canonical dtype, from what is printed."""
+    devices = _mapping(wide["gpu"], _device(stated), unresolved)
+    types = _mapping(wide["dtype"], dtype, unresolved)
+    return wide.with_columns(
+        machine=pl.col("gpu").replace_strict(devices, default=None, return_dtype=pl.String),
+        dtype=pl.col("dtype").replace_strict(types, default=None, return_dtype=pl.String),
+    )
+
+
+def _products(
+    name: str,
+    frame: pl.DataFrame,
+    what: About,
+    stated: str | None,
+    unresolved: dict[str, str],
+) -> pl.DataFrame:
+    """GEMM cases of one frame; rows that share a weight matrix are one group."""
+    devices = _mapping(frame["gpu"], _device(stated), unresolved)
+    types = _mapping(frame["dtype"], dtype, unresolved)
+    one = pl.lit(1, dtype=pl.Int64)
+    return frame.select(
+        case=case_of(),
+        subject=subject_of(what.subject),
+        machine=pl.when(pl.col("gpu").is_null())
+        .then(pl.lit(stated))
+        .otherwise(pl.col("gpu").replace_strict(devices, default=None, return_dtype=pl.String)),
+        dtype=pl.col("dtype").replace_strict(types, default=None, return_dtype=pl.String),
+        b=pl.col("b").fill_null(one) if "b" in frame.columns else one,
+        m=pl.col("m").cast(pl.Int64),
+        n=pl.col("n").cast(pl.Int64),
+        k=pl.col("k").cast(pl.Int64),
+        source="source",
+        line="line",
+        frame=pl.lit(name),
+        group=pl.format("{}:{}x{}", "source", "n", "k"),
+    )

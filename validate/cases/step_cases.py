@@ -1,0 +1,122 @@
+"""Configurations as the step model takes them: shapes spelled out, what nobody prints assumed.
+
+A row keeps everything it says; only nulls are filled. The assumptions are those of `ASSUMED`, in
+words, so that a forecast can say what it rests on.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+from assay.model.machines.datasheets import machines
+from assay.model.transformer.shapes import Model, resolve, shapes
+
+ASSUMED = (
+    "a run that names a public model has its shape",
+    "heads of 128, of 64 up to a width of 1024",
+    "one GPU per tensor- and pipeline-parallel rank where nothing says otherwise; "
+    "data-parallel what is left",
+    "fused attention on Hopper and later, in sharded runs and with grouped queries; "
+    "in sharded runs on older GPUs that of its first generation, unfused norms",
+    "no recomputation on Hopper and later, full recomputation before",
+    "sequence parallelism wherever fused attention and tensor parallelism meet",
+    "an optimizer sharded over the data-parallel ranks on Hopper and later",
+)
+"""What is assumed where a row says nothing, in the order it is applied."""
+
+MODERN = ("hopper", "blackwell", "cdna3", "cdna4")
+
+FROM_SHAPE = {
+    "hidden": lambda shape: shape.hidden,
+    "layers": lambda shape: shape.layers,
+    "heads": lambda shape: shape.heads,
+    "kv_heads": lambda shape: shape.kv_heads,
+    "ffn_hidden": lambda shape: shape.ffn_hidden,
+    "vocab": lambda shape: shape.vocab,
+}
+
+
+def completed(wide: pl.DataFrame) -> pl.DataFrame:
+    """The frame with every column that `configurations.run` may read, as far as it is known."""
+    table = _named(_with_columns(wide))
+    generation = {name: one.generation for name, one in machines().items()}
+    modern = (
+        pl.col("machine").replace_strict(generation, default=None, return_dtype=pl.String)
+        .is_in(MODERN).fill_null(value=False)
+    )  # fmt: skip
+    sharded = (pl.col("zero_stage") == 3).fill_null(value=False)
+    grouped = (pl.col("kv_heads") < pl.col("heads")).fill_null(value=False)
+    fused = modern | sharded | grouped
+    head = pl.when(pl.col("hidden") > 1024).then(128).otherwise(64)
+    table = table.with_columns(
+        heads=pl.coalesce("heads", pl.col("hidden") // head),
+        tp=pl.col("tp").fill_null(1),
+        pp=pl.col("pp").fill_null(1),
+        cp=pl.col("cp").fill_null(1),
+        attention=pl.coalesce(
+            "attention",
+            pl.when(sharded & ~modern).then(pl.lit("flash1"))
+            .when(fused).then(pl.lit("flash")).otherwise(pl.lit("unfused")),
+        ),
+        eager=pl.coalesce("eager", sharded & ~modern),
+        recompute=pl.coalesce(
+            "recompute", pl.when(modern).then(pl.lit("none")).otherwise(pl.lit("full"))
+        ),
+    ).with_columns(
+        dp=pl.coalesce("dp", pl.col("gpus") // (pl.col("tp") * pl.col("pp") * pl.col("cp"))),
+        sequence_parallel=pl.coalesce("sequence_parallel", (pl.col("tp") > 1) & fused),
+    )  # fmt: skip
+    stage = pl.when(modern & (pl.col("dp") > 1)).then(1).otherwise(0)
+    return table.with_columns(zero_stage=pl.coalesce("zero_stage", stage))
+
+
+def _with_columns(wide: pl.DataFrame) -> pl.DataFrame:
+    """Columns that a frame may lack, as nulls."""
+    kinds = {
+        "model": pl.String, "attention": pl.String, "eager": pl.Boolean, "gated": pl.Boolean,
+        "sequence_parallel": pl.Boolean, "recompute": pl.String, "machine": pl.String,
+        "dtype": pl.String, "launch": pl.String,
+    }  # fmt: skip
+    numbers = (
+        "hidden", "layers", "heads", "kv_heads", "ffn_hidden", "vocab", "seq_len", "gpus", "tp",
+        "pp", "cp", "ep", "vp", "dp", "micro_batch", "global_batch", "zero_stage", "gpus_per_node",
+    )  # fmt: skip
+    lacking = (kinds | dict.fromkeys(numbers, pl.Int64)).items()
+    return wide.with_columns(
+        pl.lit(None, dtype=kind).alias(name) for name, kind in lacking if name not in wide.columns
+    )
+
+
+def _named(table: pl.DataFrame) -> pl.DataFrame:
+    """Shapes of named models filled in; `model` keeps only names whose whole shape holds."""
+    known: dict[str, Model] = {}
+    for text in table["model"].drop_nulls().unique():
+        try:
+            known[text] = shapes()[resolve(text)]
+        except LookupError:
+            continue  # a name of their own: the row must spell its shape out
+
+    def column(name: str) -> pl.Expr:
+        values = {text: FROM_SHAPE[name](shape) for text, shape in known.items()}
+        found = pl.col("model").replace_strict(values, default=None, return_dtype=pl.Int64)
+        return pl.coalesce(name, found)
+
+    names = {text: shape.name for text, shape in known.items()}
+    gated = {text: shape.gated for text, shape in known.items()}
+    spelled = pl.col("model").replace_strict(names, default=None, return_dtype=pl.String)
+    given = {name: table[name] for name in FROM_SHAPE}
+    filled = table.with_columns(
+        **{name: column(name) for name in FROM_SHAPE},
+        gated=pl.coalesce(
+            "gated",
+            pl.col("model").replace_strict(gated, default=None, return_dtype=pl.Boolean),
+        ),
+        model=spelled,
+    )
+    # where the row contradicts the named shape, its own numbers stand and the name goes
+    same = pl.lit(value=True)
+    for name in ("hidden", "layers", "heads"):
+        shape = {one.name: FROM_SHAPE[name](one) for one in known.values()}
+        meant = pl.col("model").replace_strict(shape, default=None, return_dtype=pl.Int64)
+        printed = pl.Series(name, given[name])
+        same = same & (printed.is_null() | (printed == meant).fill_null(value=False))
+    return filled.with_columns(model=pl.when(same).then("model"))

@@ -1,0 +1,61 @@
+"""Options that commands share: `--format`, `--redact`, and machines that a shell completes.
+
+Completion runs on every TAB, so nothing heavy is imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from assay.validate.cli.guard import Refusal, speak_through
+
+if TYPE_CHECKING:
+    from assay.ingest.redact.redact import Redactor
+    from assay.ingest.schema.format import Format
+
+FormatFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--format", metavar="FILE", help="Read lines of this format too (TOML); may be repeated."
+    ),
+]
+
+
+def formats(files: Sequence[str] | None = None) -> tuple[Format, ...]:
+    """Every format there is: packaged, installed, and those of `files`.
+
+    Refusal where one cannot be used.
+    """
+    from assay.ingest.formats.own.fault import BadFormat
+    from assay.ingest.formats.own.installed import known
+
+    try:
+        return known(tuple(files or ()))
+    except BadFormat as fault:
+        raise Refusal(str(fault)) from None
+
+
+Redact = Annotated[
+    bool,
+    typer.Option(
+        "--redact", help="Leave out names of users and hosts, addresses, home paths and keys."
+    ),
+]
+
+
+def redactor(*values: Any) -> Redactor:
+    """What stands for the names in all that will be written; stderr goes through it from now on."""
+    from assay.ingest.redact.redact import Redactor
+
+    made = Redactor(*values)
+    speak_through(made.text)
+    return made
+
+
+def machine_names(begun: str) -> list[str]:
+    """Known machines whose names begin like that."""
+    from assay.model.machines.datasheets import machines
+
+    return [name for name in machines() if name.startswith(begun)]

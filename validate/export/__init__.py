@@ -1,0 +1,1 @@
+"""Frames for other tools."""

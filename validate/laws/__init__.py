@@ -1,0 +1,1 @@
+"""Laws that printed numbers must keep, by family, and what breaks them."""

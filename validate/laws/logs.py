@@ -1,0 +1,98 @@
+"""Laws of training logs: timers against their iteration, NaN against its counter."""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+from assay.ingest.schema.record import Span
+from assay.validate.laws.evidence import Evidence
+from assay.validate.laws.finding import MOST_SPANS, Finding, Number
+
+TIMERS = "timers-above-total"
+
+NAN = "nan-not-counted"
+
+NEAR = 60
+"""Lines after a training line in which timers are of its iteration."""
+
+MARGIN = 1.02
+
+FEW = 0.2
+"""Share of a timer's lines above their iteration up to which the timer is per iteration at all."""
+
+_OUTSIDE = re.compile("(?i)save|load|setup|eval|valid|checkpoint|init")
+
+
+def timers(evidence: Evidence) -> list[Finding]:
+    """Timers of an iteration that are longer than the iteration."""
+    lines = evidence.reading.frames.get("megatron_iteration", pl.DataFrame())
+    frame = evidence.reading.frames.get("megatron_timers", pl.DataFrame())
+    if lines.is_empty() or frame.is_empty():
+        return []
+    steps = lines.filter(pl.col("step_time").is_not_null()).select(
+        "source", "line", "step_time", "step_time_ulp", of="line"
+    )
+    inside = frame.filter(~pl.col("timer").str.contains(_OUTSIDE.pattern)).with_columns(
+        spent=pl.coalesce("time", "maximum")
+    )
+    joined = (
+        inside.sort("line")
+        .join_asof(steps.sort("line"), on="line", by="source", check_sortedness=False)
+        .filter(pl.col("of").is_not_null() & (pl.col("line") - pl.col("of") <= NEAR))
+        .with_columns(
+            over=pl.col("spent") > (pl.col("step_time") + pl.col("step_time_ulp")) * MARGIN
+        )
+        .with_columns(share=pl.col("over").mean().over("source", "timer"))
+        .filter(pl.col("over") & (pl.col("share") <= FEW))
+        .sort("source", "line")
+    )
+    return [
+        Finding(
+            law=TIMERS,
+            kind="identity",
+            severity="error",
+            spans=(Span(row["source"], row["line"], row["column"] or 1),
+                   Span(row["source"], row["of"], 1)),
+            observed=(Number(row["timer"], row["spent"], row["spent"], row["spent"], "s"),),
+            implied=(Number("step_time", row["step_time"], 0.0,
+                            row["step_time"] + row["step_time_ulp"], "s"),),
+            explanation=f"{row['timer']} takes {row['spent']:g} s of an iteration of "
+            f"{row['step_time']:g} s",
+            meaning="One of the two is in another unit or of another iteration.",
+            cases=(f"{row['source']}#{row['of']}",),
+        )
+        for row in joined.iter_rows(named=True)
+    ]  # fmt: skip
+
+
+def nans(evidence: Evidence) -> list[Finding]:
+    """Lines with a loss or a norm that is no number, and a counter of such that stays at zero."""
+    lines = evidence.reading.frames.get("megatron_iteration", pl.DataFrame())
+    if lines.is_empty():
+        return []
+    odd = lines.filter(
+        (pl.col("lm_loss").is_nan().fill_null(value=False)
+         | pl.col("grad_norm").is_nan().fill_null(value=False))
+        & (pl.col("nan_iterations") == 0) & (pl.col("skipped_iterations").fill_null(0) == 0)
+    )  # fmt: skip
+    found = []
+    for (source,), rows in odd.group_by("source", maintain_order=True):
+        spans = [Span(str(source), line, column or 1)
+                 for line, column in rows.select("line", "column").iter_rows()]  # fmt: skip
+        count = Number("nan_iterations", 0.0, 0.0, 0.0, "1")
+        implied = Number("nan_iterations", 1.0, 1.0, float("inf"), "1")
+        found.append(
+            Finding(
+                law=NAN,
+                kind="identity",
+                severity="warning",
+                spans=tuple(spans[:MOST_SPANS]),
+                observed=(count,),
+                implied=(implied,),
+                explanation=f"loss or gradient norm is no number on {rows.height} "
+                f"line{'s' if rows.height > 1 else ''} that count no such iteration",
+                meaning="Do not trust the counter; look for what happened there.",
+            )
+        )
+    return found

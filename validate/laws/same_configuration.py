@@ -1,0 +1,368 @@
+"""Findings about rows of one configuration: differences, exchanges, repeats, copies.
+
+Two rows are of one configuration when nothing that both know differs: printed and bound columns,
+columns no schema declares, remarks. A difference is judged by the document's own noise: the median
+difference of its other repeats of the same or a neighbouring date.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+from assay.validate.arithmetic.printed_runs import UNITS, label
+from assay.validate.arithmetic.printed_speed import SAYS
+from assay.validate.arithmetic.tries import RATE
+from assay.validate.cases.cases import CONFIGURED
+from assay.validate.cases.memo import once
+from assay.validate.cases.observe import about
+from assay.validate.laws.evidence import Evidence
+from assay.validate.laws.finding import Finding, Number, Severity
+
+BEYOND = 3.0
+"""Times the median repeat difference that still is noise."""
+
+FLOOR = {"memory": 0.10}
+
+DEFAULT_FLOOR = 0.03
+"""Differences below this are never worth a word."""
+
+SURE = 3.0
+"""Decades against accident before equal numbers are a copy."""
+
+
+def differing(evidence: Evidence) -> list[Finding]:
+    """Pairs of one configuration, table and date that differ by more than the noise."""
+    found = []
+    for pair in pairs(evidence):
+        if not comparable(pair.one, pair.other):
+            continue
+        said, loud = [], False
+        for name in (
+            "step_time",
+            "tokens_per_s",
+            "tokens_per_gpu_per_s",
+            "samples_per_s",
+            "memory",
+        ):
+            difference = pair.difference(name)
+            if difference is None or difference <= FLOOR.get(name, DEFAULT_FLOOR):
+                continue
+            usual = noise(evidence, name, pair)
+            known = usual is not None or (name == "memory" and measured_noise(evidence))
+            loud |= known and difference > BEYOND * (usual or 0.0)
+            beside = f", repeats differ by {100 * usual:.2g} %" if usual is not None else ""
+            said.append((name, f"{label(name)} differs by {100 * difference:.2g} %{beside}"))
+        if said:
+            found.append(_differing(evidence, pair, said, "warning" if loud else "note"))
+    return found
+
+
+def _differing(
+    evidence: Evidence, pair: Pair, said: list[tuple[str, str]], severity: Severity
+) -> Finding:
+    rows = (pair.one, pair.other)
+    names = [name for name, _ in said]
+    if "step_time" not in names and pair.one["step_time"] and pair.other["step_time"]:
+        names.append("step_time")
+    memory = "memory" in names
+    why = "; a memory that far apart means that one micro-batch or layout is mislabelled"
+    return Finding(
+        law="same-configuration",
+        kind="statistical",
+        severity=severity,
+        spans=tuple(evidence.span(row["case"]) for row in rows),
+        observed=tuple(number(row, name) for name in names for row in rows),
+        implied=(),
+        explanation=f"same configuration and {'date' if pair.one['date'] else 'table'}: "
+        + ", ".join(text for _, text in said)
+        + (why if memory else ""),
+        meaning="Use neither as the measurement of this configuration before it is repeated.",
+        cases=tuple(row["case"] for row in rows),
+    )  # fmt: skip
+
+
+def exchanged(evidence: Evidence) -> list[Finding]:
+    """Time and rate exchanged, shown by another row of the same configuration."""
+    found = []
+    for pair in exchanged_pairs(evidence):
+        first, row = pair.one, pair.other
+        found.append(
+            Finding(
+                law="exchanged-cells",
+                kind="identity",
+                severity="error",
+                spans=(evidence.span(row["case"]), evidence.span(first["case"])),
+                observed=(number(row, "step_time"), number(row, RATE)),
+                implied=(number(first, "step_time"), number(first, RATE)),
+                explanation=(
+                    f"step time and TFLOPs are exchanged: line {first['line']} is the same "
+                    f"configuration with {first['step_time']:g} s and {first[RATE] / TERA:g} "
+                    "TFLOPs, and their product cannot tell"
+                ),
+                meaning="Do not use the time or the rate of this row.",
+                cases=(row["case"],),
+                quantities=SPEED,
+                correction=(
+                    (row["case"], "step_time", first["step_time"]),
+                    (row["case"], RATE, first[RATE]),
+                ),
+            )
+        )
+    return found
+
+
+def repeats(evidence: Evidence) -> list[Finding]:
+    """A measurement printed again."""
+    found = []
+    for pair in repeated(evidence):
+        first, row = pair.one, pair.other
+        date = row["date"] != first["date"] and None not in (row["date"], first["date"])
+        found.append(
+            Finding(
+                law="repeat",
+                kind="statistical",
+                severity="note",
+                spans=(evidence.span(row["case"]), evidence.span(first["case"])),
+                observed=tuple(number(row, n) for n in SPEED if row[n] is not None),
+                implied=(),
+                explanation=f"the measurement of line {first['line']}, printed again"
+                + (f" with another date ({row['date']}, there {first['date']})" if date else ""),
+                meaning="Count it once in any statistic.",
+                cases=(row["case"],),
+            )
+        )
+    return found
+
+
+def copied(evidence: Evidence) -> list[Finding]:
+    """Equal measurements of rows whose printed configurations differ, beyond accident."""
+    found = []
+    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in published(evidence):
+        groups[row["source"], row["group"]].append(row)
+    for rows in groups.values():
+        known: dict[tuple[Any, ...], Row] = {}
+        for row in rows:
+            if all(value is None for value in measured(row)):
+                continue
+            key = (*measured(row), row["memory"])
+            first = known.setdefault(key, row)
+            if first is row or alike(first, row) or not _both_print(first, row):
+                continue
+            decades = _decades(rows, row)
+            if decades - np.log10(len(rows) * (len(rows) - 1) / 2) >= SURE:
+                found.append(_copied(evidence, first, row))
+    return found
+
+
+def _both_print(one: Row, other: Row) -> list[str]:
+    """Configuration values that both rows print and that differ."""
+    both = set(one["printed"]) & set(other["printed"])
+    return [n for n in CONFIGURED if n in both and n not in NOMINAL and one[n] != other[n]]
+
+
+def _decades(rows: list[Row], row: Row) -> float:
+    """How unlikely it is that another row prints the same: one speed, and the memory."""
+    found = {}
+    for name in (*SPEED, "memory"):
+        if row[name] is None:
+            continue
+        values = [each[name] for each in rows if each[name] is not None]
+        spread, place = max(values) - min(values), row[f"{name}_place"]
+        if place and spread > place:
+            found[name] = float(np.log10(spread / place))
+    return max([found.get(n, 0.0) for n in SPEED]) + found.get("memory", 0.0)
+
+
+def _copied(evidence: Evidence, first: Row, row: Row) -> Finding:
+    names = _both_print(first, row)
+    return Finding(
+        law="copied-row",
+        kind="statistical",
+        severity="warning",
+        spans=(evidence.span(row["case"]), evidence.span(first["case"])),
+        observed=tuple(number(row, n) for n in SPEED if row[n] is not None),
+        implied=(),
+        explanation=f"every measured value of line {first['line']}, where "
+        + ", ".join(f"{label(n)} is {first[n]} and not {row[n]}" for n in names[:3]),
+        meaning="One of the two rows was not measured as it says; use neither alone.",
+        cases=(row["case"], first["case"]),
+    )
+
+
+Row = dict[str, Any]
+
+CORE = ("source", "model", "parameters", "hidden", "layers", "seq_len", "gpus", "tp", "pp", "dp",
+        "cp", "ep", "micro_batch", "global_batch")  # fmt: skip
+
+NOMINAL = ("model_size",)
+"""Labels: they say nothing about what ran."""
+
+SPEED = (*SAYS, RATE)
+
+REPEATS = 3
+"""Pairs of other repeats that measure the noise of a document."""
+
+TERA = 1e12
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two rows of one configuration, the earlier one first."""
+
+    one: Row
+    other: Row
+
+    def difference(self, name: str) -> float | None:
+        """Relative difference of a quantity, None where one row lacks it."""
+        a, b = self.one[name], self.other[name]
+        return None if a is None or b is None else abs(a - b) / min(a, b)
+
+
+@once
+def published(evidence: Evidence) -> list[Row]:
+    """Rows of tables; lines of a log are iterations, each its own measurement."""
+    known = about(evidence.reading.formats)
+    tables = {name for name, what in known.items() if what.origin == "published"}
+    runs = evidence.runs
+    if not runs.is_empty():
+        runs = runs.filter(pl.col("frame").is_in(sorted(tables)))
+    return runs.to_dicts()
+
+
+def measured(row: Row) -> tuple[Any, ...]:
+    """What a row prints of its speed."""
+    return tuple(row[name] for name in SPEED)
+
+
+def alike(one: Row, other: Row, *, but: tuple[str, ...] = ()) -> bool:
+    """Whether no configuration value that both rows know differs, `but` for some."""
+    return all(
+        one[name] is None or other[name] is None or one[name] == other[name]
+        for name in (*CONFIGURED, "dtype_said")
+        if name not in (*(NOMINAL if _shaped(one, other) else ()), *but)
+    )
+
+
+def _shaped(one: Row, other: Row) -> bool:
+    """Whether both rows know the shape of their model, so that a label says nothing more."""
+    return any(
+        all(row[name] is not None for row in (one, other) for name in names)
+        for names in (("hidden", "layers"), ("parameters",))
+    )
+
+
+def same_columns(one: Row, other: Row) -> bool:
+    """Whether undeclared columns and remarks leave two rows comparable."""
+    return (
+        set(one["others"] or ()) == set(other["others"] or ()) and one["remark"] == other["remark"]
+    )
+
+
+@once
+def pairs(evidence: Evidence) -> list[Pair]:
+    """Pairs of one configuration with different measurements, neither exchanged nor repeated."""
+    skip = {case for pair in exchanged_pairs(evidence) for case in (pair.other["case"],)}
+    skip |= {pair.other["case"] for pair in repeated(evidence)}
+    buckets = _buckets(row for row in published(evidence) if row["case"] not in skip)
+    return [
+        Pair(one, other)
+        for rows in buckets.values()
+        for one, other in combinations(rows[:50], 2)
+        if alike(one, other) and same_columns(one, other) and measured(one) != measured(other)
+    ]
+
+
+def _buckets(rows: Iterator[Row] | list[Row]) -> dict[tuple[Any, ...], list[Row]]:
+    found: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        found[tuple(row[name] for name in CORE)].append(row)
+    return found
+
+
+@once
+def repeated(evidence: Evidence) -> list[Pair]:
+    """Rows that print an earlier row's measurement again, each with the first of it."""
+    known: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    found = []
+    for row in published(evidence):
+        values = measured(row)
+        if sum(value is not None for value in values) == 0 or (
+            row["step_time"] is None and (sum(value is not None for value in values) < 2)
+        ):
+            continue
+        key = (row["source"], values)
+        first = next((old for old in known[key] if alike(old, row)), None)
+        if first is not None:
+            found.append(Pair(first, row))
+        else:
+            known[key].append(row)
+    return found
+
+
+@once
+def exchanged_pairs(evidence: Evidence) -> list[Pair]:
+    """Rows whose time and rate are those of another row of their configuration, exchanged."""
+    known: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    found = []
+    for row in published(evidence):
+        time, rate = row["step_time"], row[RATE]
+        if time is None or rate is None or round(rate / TERA, 9) == time:
+            continue
+        key = (row["source"], round(rate / TERA, 9), round(time, 9))
+        first = next((old for old in known[key] if alike(old, row)), None)
+        if first is not None:
+            found.append(Pair(first, row))
+        known[row["source"], round(time, 9), round(rate / TERA, 9)].append(row)
+    return found
+
+
+def noise(evidence: Evidence, name: str, without: Pair | None = None) -> float | None:
+    """Median difference of other repeats of neighbouring dates; None where they are too few."""
+    near = [
+        pair.difference(name)
+        for pair in pairs(evidence)
+        if pair is not without and _neighbours(evidence, pair)
+    ]
+    known = [each for each in near if each is not None]
+    return float(np.median(known)) if len(known) >= REPEATS else None
+
+
+def measured_noise(evidence: Evidence) -> bool:
+    """Whether the document repeats itself often enough to know its noise."""
+    return any(noise(evidence, name) is not None for name in SPEED)
+
+
+@once
+def _dates(evidence: Evidence) -> dict[str, list[str]]:
+    """Source → the dates that its rows print, in order."""
+    known: dict[str, set[str]] = defaultdict(set)
+    for row in published(evidence):
+        known[row["source"]] |= {row["date"]} - {None}
+    return {source: sorted(dates) for source, dates in known.items()}
+
+
+def _neighbours(evidence: Evidence, pair: Pair) -> bool:
+    dates = _dates(evidence)[pair.one["source"]]
+    one, other = pair.one["date"], pair.other["date"]
+    if one is None or other is None:
+        return one is other
+    return abs(dates.index(one) - dates.index(other)) <= 1
+
+
+def comparable(one: Row, other: Row) -> bool:
+    """Whether a difference is worth a word: one date where there are dates, else one table."""
+    if one["date"] is not None or other["date"] is not None:
+        return bool(one["date"] == other["date"] and one["group"] == other["group"])
+    return bool(one["group"] == other["group"])
+
+
+def number(row: Row, name: str) -> Number:
+    """A printed value of a row with its interval."""
+    return Number(name, row[name], row[f"{name}_low"], row[f"{name}_high"], UNITS[name])

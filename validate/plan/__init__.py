@@ -1,0 +1,1 @@
+"""Configurations that have not run yet."""

@@ -1,0 +1,1 @@
+"""Registered models: functions from cases to predictions."""

@@ -1,0 +1,149 @@
+"""The memory model as registered: what every rank of a job holds at its fullest.
+
+A report of a rank (`[Rank 13] (after 20 iterations) memory (MB) | …`) belongs to the run whose
+configuration stands above it; the rank says its pipeline stage, since launchers number ranks stage
+by stage: rank // (GPUs / PP). A report after the first step has not seen activations and Adam's
+moments at once, unless ZeRO allocated them early. What tensors held is compared with the counted
+bytes, what the allocator took from the device with those and `memory.Reserve`. Megatron's own
+estimate of the most loaded rank is met by the fullest stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+from assay.ingest.schema.reading import Reading
+from assay.model.frames import PREDICTION
+from assay.model.step.memory import Memory, Reserve, stages
+from assay.model.transformer.parallel import faults
+from assay.model.transformer.training_run import NEEDED, Run, run
+from assay.validate.cases.cases import Cases
+from assay.validate.cases.observe import case_of
+from assay.validate.cases.step_cases import completed
+from assay.validate.predict.forecasts import Asked
+from assay.validate.predict.step_forecast import PLACE
+
+NAME = "memory"
+
+BASIS = "assay.model.step.memory.stages"
+
+STATING = ("runs", "megatron_iteration", "deepspeed_step", "step_rate", "step_progress")
+"""Frames whose rows say the configuration of a run, and so of the ranks that report below."""
+
+REPORTED = ("memory", "memory_reserved")
+
+REPORT = {
+    "source": pl.String, "line": pl.UInt32, "case": pl.String, "rank": pl.Int64,
+    "done": pl.Int64, "frame": pl.String,
+}  # fmt: skip
+
+COUNTED = ("memory_states", "memory_activations", "memory_counted")
+
+QUANTITIES = (*REPORTED, *COUNTED)
+
+
+def forecast(asked: Asked) -> pl.DataFrame:
+    """Memory of every rank that reports its own, and of the fullest where Megatron estimates it."""
+    table = reports(asked.cases)
+    if table.is_empty():
+        return pl.DataFrame(schema=PREDICTION)
+    known = _stages(asked.cases.configuration, table["of"].unique())
+    rows: list[tuple[object, ...]] = [
+        (case, "configuration", "", quantity, value, None, None, "B", NAME, BASIS, [])
+        for case, of, *report in table.select("case", "of", "rank", "done", "frame").iter_rows()
+        if of in known
+        for quantity, value in _said(*known[of], *report)
+    ]
+    return pl.DataFrame(rows, schema=PREDICTION, orient="row")
+
+
+def reports(cases: Cases) -> pl.DataFrame:
+    """case, `of` (whose configuration it is), rank, iteration and frame of every report."""
+    stated = cases.configuration.filter(pl.col("frame").is_in(STATING)).select(
+        "source", "line", of="case"
+    )
+    parts = [_reports(cases.reading, frame) for frame in ("megatron_memory", "megatron_theory")]
+    table = pl.concat(parts)
+    if table.is_empty() or stated.is_empty():
+        return table.with_columns(of=pl.lit(None, dtype=pl.String)).clear()
+    ordered = stated.sort("line", maintain_order=True)
+    above, below = (
+        table.sort("line", maintain_order=True).join_asof(
+            ordered, on="line", by="source", strategy=way, check_sortedness=False
+        )
+        for way in ("backward", "forward")
+    )
+    return above.with_columns(pl.coalesce("of", below["of"])).sort(
+        "source", "line", maintain_order=True
+    )  # fmt: skip
+
+
+def _reports(reading: Reading, name: str) -> pl.DataFrame:
+    frame = reading.frames.get(name)
+    if frame is None or frame.is_empty():
+        return pl.DataFrame(schema=REPORT)
+    done = pl.col("iteration") if "iteration" in frame.columns else pl.lit(None)
+    return frame.with_columns(case=case_of(), done=done, frame=pl.lit(name)).select(
+        pl.col(column).cast(kind, strict=False) for column, kind in REPORT.items()
+    )
+
+
+def _stages(
+    configuration: pl.DataFrame, wanted: pl.Series
+) -> dict[str, tuple[Run, tuple[Memory, ...]]]:
+    """Case → its run and what a rank of each stage holds; equal configurations are built once."""
+    own = configuration.filter(pl.col("case").is_in(wanted.implode()))
+    found: dict[str, tuple[Run, tuple[Memory, ...]]] = {}
+    built: dict[tuple[Any, ...], tuple[Run, tuple[Memory, ...]] | None] = {}
+    for row in completed(own).iter_rows(named=True):
+        key = tuple(value for name, value in row.items() if name not in PLACE)
+        if key not in built:
+            one = run(row)
+            fits = one is not None and not faults(one, gpus_given=row["gpus"])
+            built[key] = (one, stages(one)) if one is not None and fits else None
+        if (held := built[key]) is not None:
+            found[row["case"]] = held
+    return found
+
+
+def _said(
+    one: Run, held: tuple[Memory, ...], rank: int | None, done: int | None, frame: str
+) -> Iterator[tuple[str, float]]:
+    """Quantity and bytes of one report; nothing where a rank's stage is not known."""
+    if frame == "megatron_theory":
+        fullest = max(held, key=lambda stage: stage.total)
+        states = fullest.weights + fullest.gradients + fullest.optimizer
+        yield from zip(COUNTED, (states, fullest.total - states, fullest.total), strict=True)
+        return
+    if rank is None and one.pp > 1:
+        return
+    per_stage = one.layout.tp * one.layout.cp * one.dp
+    stage = 0 if rank is None else rank // per_stage
+    if stage < len(held):
+        early = done is not None and done <= 1 and one.zero_stage == 0
+        total = held[stage].first_step if early else held[stage].total
+        yield "memory", total
+        yield "memory_reserved", float(Reserve().peak(np.array([total]))[0])
+
+
+def lacking(cases: Cases) -> Mapping[str, str]:
+    """Case of a report → what is missing for a prediction, where something is."""
+    needs = [name for name in NEEDED if name in cases.configuration.columns]
+    asked = reports(cases).select("case", "of", "rank")
+    wide = completed(cases.configuration.join(asked, left_on="case", right_on="of", how="semi"))
+    found = {}
+    known = {row["case"]: row for row in wide.iter_rows(named=True)}
+    for case, of, rank in asked.iter_rows():
+        row = known.get(of, {})
+        missing = [name for name in needs if row.get(name) is None]
+        if missing:
+            found[case] = f"needs {', '.join(missing)}"
+        elif rank is None and (row.get("pp") or 1) > 1:
+            found[case] = "says no rank, and stages of a pipeline differ"
+    return found
+
+
+__all__ = ["NAME", "QUANTITIES", "forecast", "lacking", "reports"]

@@ -1,0 +1,194 @@
+"""The step model as registered: out of the box, and calibrated on other groups of the machine.
+
+A forecast carries a 90 % interval: out of the box from how far campaigns on machines of every
+generation lie from the shipped stacks (`SPREAD`), calibrated from the rows it was fitted to.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from assay.model.fit.step_fit import ENOUGH, fit, telling
+from assay.model.frames import PREDICTION, predictions
+from assay.model.kernels.kernel import Columns, Floats, Values, rows
+from assay.model.schedule import STEP
+from assay.model.stacks.kernel_times import with_own
+from assay.model.stacks.stack import Stack
+from assay.model.step.step import components
+from assay.model.transformer.parallel import faults
+from assay.model.transformer.training_run import Run, run
+from assay.validate.cases.step_cases import completed
+from assay.validate.predict.forecasts import Asked, with_throughput
+
+SCOPE = "configuration"
+"""Part of a stack that holds the residuals of a site."""
+
+SPREAD = 0.40
+"""90 % half-width of log(observed/predicted) of a site of which nothing was measured."""
+
+LEAST_SPREAD = 0.05
+
+FEW_SPREAD = 0.20
+
+FEW = 10
+"""Half-widths after calibration: never less than the first; the second with fewer than `FEW`."""
+
+LEAST = 2
+"""Configurations that must have been seen: one step time cannot say which residual it is due to."""
+
+
+class Known(NamedTuple):
+    """Cases that are runs: their frame (case, machine, group) and component table, row by row."""
+
+    frame: pl.DataFrame
+    table: Columns
+
+
+def as_shipped(asked: Asked) -> pl.DataFrame:
+    """Step times with the shipped stacks, or the caller's; throughput where a case prints it."""
+    known = runs_of(asked.cases.configuration, asked.stack)
+    part = None if asked.stack is None else asked.stack.parts.get(SCOPE)
+    values = STEP.starts | ({} if part is None else part.values)
+    seconds = STEP.time(known.table, values) if known.frame.height else np.empty(0)
+    spread = np.full(known.frame.height, SPREAD)
+    if part is not None and part.interval is not None and known.frame.height:
+        spread = np.log(part.interval.bounds(seconds)[1] / seconds)
+    return with_throughput(framed(known.frame, seconds, spread, STEP.name), asked)
+
+
+def held_out(asked: Asked) -> pl.DataFrame:
+    """Step times with residuals fitted on the machine's other groups; none without `LEAST` rows.
+
+    Which residuals, every second group says for those between: one choice serves many fits.
+    """
+    known = runs_of(asked.cases.configuration)
+    frame = timed(known, asked)
+    parts = [pl.DataFrame(schema=PREDICTION)]
+    halves = _halves(known, frame)
+    for (machine, group), _ in frame.group_by("machine", "group", maintain_order=True):
+        mine = ((frame["machine"] == machine) & (frame["group"] == group)).to_numpy()
+        others = ((frame["machine"] == machine) & (frame["group"] != group)).to_numpy()
+        seen, measured = steady(known, frame["seconds"].to_numpy(), others)
+        if len(seen) < LEAST:
+            continue
+        labels = frame["group"].to_numpy()[seen]
+        values, spread = calibrated(
+            rows(known.table, seen), measured, labels, halves.get((str(machine), str(group)))
+        )
+        seconds = STEP.time(rows(known.table, mine), values)
+        chosen = frame.filter(pl.Series(mine))
+        parts.append(framed(chosen, seconds, np.full(chosen.height, spread), f"{STEP.name}_fitted"))
+    return with_throughput(pl.concat(parts), asked)
+
+
+def _halves(known: Known, frame: pl.DataFrame) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Machine and group → the residuals that the half of the groups without it tells, if it can."""
+    found: dict[tuple[str, str], tuple[str, ...]] = {}
+    for (machine,), mine in frame.group_by("machine", maintain_order=True):
+        groups = mine["group"].unique(maintain_order=True).to_list()
+        for half in (groups[::2], groups[1::2]):
+            among = (frame["machine"] == machine) & ~frame["group"].is_in(half)
+            seen, seconds = steady(known, frame["seconds"].to_numpy(), among.to_numpy())
+            if len(seen) >= ENOUGH:
+                free = telling(rows(known.table, seen), seconds)
+                found |= {(str(machine), group): free for group in half}
+    return found
+
+
+def timed(known: Known, asked: Asked) -> pl.DataFrame:
+    """The runs with their printed `seconds` a step, null where none counts."""
+    return known.frame.join(
+        asked.speed.select("case", "samples"), on="case", how="left", maintain_order="left"
+    ).with_columns(seconds=pl.col("global_batch") / pl.col("samples"))
+
+
+def steady(known: Known, seconds: Floats, among: np.ndarray) -> tuple[np.ndarray, Floats]:
+    """One row and its median seconds per configuration and group of the rows `among` with a time.
+
+    A log of ten thousand lines is one measurement, and its median is not its warm-up.
+    """
+    keys = np.stack([*known.table.values()], axis=1)
+    labels = known.frame["group"].to_numpy()
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for index in np.flatnonzero(among & ~np.isnan(seconds)):
+        alike.setdefault((labels[index], *keys[index].tolist()), []).append(int(index))
+    first = np.array([rows_at[0] for rows_at in alike.values()], dtype=np.intp)
+    middle = [float(np.median(seconds[rows_at])) for rows_at in alike.values()]
+    return first, np.array(middle)
+
+
+def calibrated(
+    table: Columns,
+    seconds: Floats,
+    groups: np.ndarray,
+    free: tuple[str, ...] | None = None,
+) -> tuple[Values, float]:
+    """Residuals fitted to measured steps, and the half-width of log(observed/predicted) after.
+
+    Those named `free`, else those that the rows tell.
+    """
+    if free is None:
+        free = telling(table, seconds)
+    found = fit(table, seconds, groups, free, starts=2, draws=0)
+    missed = np.abs(np.log(found.time(table) / seconds))
+    spread = max(LEAST_SPREAD, 1.5 * float(np.quantile(missed, 0.9)))
+    if len(seconds) < LEAST:
+        return found.values, max(spread, SPREAD)
+    return found.values, max(spread, FEW_SPREAD) if len(seconds) < FEW else spread
+
+
+def runs_of(configuration: pl.DataFrame, own: Stack | None = None) -> Known:
+    """The rows that can run, in their order; equal configurations are computed once.
+
+    Kernels are those of each row's machine, or of the caller's `own` stack for its machine.
+    """
+    if configuration.is_empty():
+        return Known(configuration.select(KEPT), {})
+    same = [name for name in configuration.columns if name not in PLACE]
+    alike = configuration.with_row_index("at").group_by(same, maintain_order=True).agg("at")
+    distinct: list[Run] = []
+    rows_at, kept = [], []
+    for row in completed(alike).iter_rows(named=True):
+        built = run(row | {"case": ""})
+        if built is None or faults(built, gpus_given=row["gpus"]):
+            continue
+        kept += row["at"]
+        rows_at += [len(distinct)] * len(row["at"])
+        distinct.append(built)
+    order = np.argsort(kept)
+    frame = configuration[np.sort(kept).tolist()].select(KEPT)
+    if not distinct:
+        return Known(frame, {})
+    return Known(frame, rows(_components(distinct, own), np.array(rows_at)[order]))
+
+
+KEPT = ("case", "machine", "group", "global_batch")
+
+PLACE = ("case", "source", "line", "frame", "group", "consumed")
+"""Columns that say where a row stands, not what ran."""
+
+
+def _components(runs: list[Run], own: Stack | None) -> Columns:
+    if own is None or any(one.machine.name != own.machine for one in runs):
+        return components(runs)
+    return components(runs, with_own(own.machine, own))
+
+
+def framed(frame: pl.DataFrame, seconds: Floats, spread: Floats, model: str) -> pl.DataFrame:
+    """A prediction frame with its interval."""
+    return predictions(
+        frame.select("case").with_columns(
+            time=pl.Series(seconds, dtype=pl.Float64),
+            factor=pl.Series(np.exp(spread), dtype=pl.Float64),
+        ),
+        pl.col("time"),
+        low=pl.col("time") / pl.col("factor"),
+        high=pl.col("time") * pl.col("factor"),
+        scope="configuration",
+        quantity="step_time",
+        unit="s",
+        model=model,
+        basis=STEP.basis,
+    )

@@ -1,0 +1,175 @@
+"""The report as one JSON document: ratios are fractions, values SI (docs/report.schema.json).
+
+Numbers that do not exist (an interval of one group, a bound of a model without one) are null, and
+so is what JSON cannot write (nan, inf).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import polars as pl
+from assay.validate.arithmetic.identity_check import equal
+from assay.validate.laws.finding import as_dict
+from assay.validate.report.safe import json_text
+from assay.validate.score.accuracy import ACCURACY
+from assay.validate.score.assess import Report
+
+FRAMEWORKS = {"megatron_iteration": "Megatron"}
+"""Which framework wrote the frames of a format; a document says of none."""
+
+LEFT = ("case", "scope", "subject", "quantity", "value", "unit", "source", "line")
+
+PLACE = r"^(.*)#([0-9]+)(?::[0-9]+)?$"
+"""Source and line of a case."""
+
+PAIRS = (
+    "case", "scope", "subject", "quantity", "observed", "observed_low", "observed_high",
+    "predicted", "predicted_low", "predicted_high", "unit", "error", "kind", "origin",
+    "value_origin", "formula_id", "source", "line", "column", "model", "basis",
+)  # fmt: skip
+
+
+def document(report: Report) -> dict[str, list[dict[str, Any]]]:
+    """The document of `assay report`, as values that `json` can write."""
+    scores, left = report.scores, report.comparison
+    return {
+        "sources": _sources(report),
+        "runs": _runs(report),
+        "accuracy": _rows(scores.accuracy.select(*ACCURACY)),
+        "agreement": _rows(scores.agreement.select(*ACCURACY)),
+        "protocol": [*scores.protocol, *_identities(report)],
+        "pairs": _pairs(report),
+        "findings": _finite([as_dict(found) for found in report.findings]),
+        "unpredicted": _rows(left.unpredicted.select(*LEFT)),
+        "unobserved": _unobserved(report),
+        "refused": [
+            {
+                "source": fault.span.source,
+                "line": fault.span.line,
+                "column": fault.span.column,
+                "code": str(fault.code),
+                "message": fault.message,
+                "text": fault.text,
+            }
+            for fault in (*report.outcome.unreadable, *report.outcome.reading.refused)
+        ],
+    }
+
+
+def dumps(report: Report) -> str:
+    """The document as text, one entry a line; the same report gives the same bytes."""
+    parts = [
+        f" {json.dumps(name)}: ["
+        + "".join(f"{_line(row, at)}" for at, row in enumerate(rows))
+        + "]"
+        for name, rows in document(report).items()
+    ]
+    return json_text("{\n" + ",\n".join(parts) + "\n}\n")
+
+
+def _line(row: dict[str, Any], at: int) -> str:
+    text = json.dumps(row, ensure_ascii=False, allow_nan=False)
+    return f"{',' if at else ''}\n  {text}"
+
+
+def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame; what is no finite number is null."""
+    floats = [name for name, kind in frame.schema.items() if kind.is_float()]
+    finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in floats]
+    return frame.with_columns(finite).to_dicts()
+
+
+def _sources(report: Report) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": account.source,
+            "sha256": account.sha256,
+            "lines": account.lines,
+            "claimed": account.claimed,
+            "refused": account.refused,
+            "blank": account.blank,
+            "not_ours": account.not_ours,
+            "suspicious": len(account.suspicious),
+        }
+        for account in report.outcome.reading.accounting
+    ]
+
+
+def _runs(report: Report) -> list[dict[str, Any]]:
+    """Every case of the scope configuration, with each of its values and where it came from."""
+    values: dict[str, dict[str, Any]] = {}
+    wide = report.cases.configuration
+    kinds = wide.schema
+    columns = ("case", "name", "value", "value_origin", "line")
+    for case, name, text, origin, line in report.cases.origins.select(columns).iter_rows():
+        values.setdefault(case, {})[name] = {
+            "value": _typed(text, kinds[name]),
+            "value_origin": origin,
+            "line": line,
+        }
+    return [
+        {
+            "case": case,
+            "source": source,
+            "framework": FRAMEWORKS.get(frame),
+            "machine": machine,
+            "configuration": values.get(case, {}),
+        }
+        for case, source, frame, machine in wide.select(
+            "case", "source", "frame", "machine"
+        ).iter_rows()
+    ]
+
+
+def _typed(text: str, kind: pl.DataType) -> Any:
+    if kind.is_integer():
+        return int(text)
+    if kind.is_float():
+        return float(text)
+    return text == "true" if kind == pl.Boolean else text
+
+
+def _pairs(report: Report) -> list[dict[str, Any]]:
+    names = {"value": "observed", "low": "observed_low", "high": "observed_high"}
+    return _rows(report.comparison.pairs.rename(names).select(*PAIRS))
+
+
+def _identities(report: Report) -> Iterable[dict[str, Any]]:
+    """How many printed numbers each formula reproduces, as protocol entries."""
+    counts = (
+        report.checks.with_columns(same=equal() & ~pl.col("exchanged"))
+        .group_by("quantity", "formula_id")
+        .agg(pl.len(), pl.col("same").sum())
+        .sort("quantity", "formula_id")
+    )
+    for quantity, formula, n, same in counts.iter_rows():
+        yield {
+            "name": f"identity.{quantity}",
+            "model": formula,
+            "value": same / n,
+            "unit": "1",
+            "n": n,
+            "low": None,
+            "high": None,
+        }
+
+
+def _finite(value: Any) -> Any:
+    """The same with null for every number that JSON cannot write."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _unobserved(report: Report) -> list[dict[str, Any]]:
+    """A prediction stands where its case stands."""
+    parts = pl.col("case").str.extract(PLACE, 1).alias("source")
+    line = pl.col("case").str.extract(PLACE, 2).cast(pl.Int64).alias("line")
+    rest = report.comparison.unobserved.with_columns(pl.coalesce(parts, "case"), line)
+    return _rows(rest.select(*LEFT))

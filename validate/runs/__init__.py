@@ -1,0 +1,1 @@
+"""Runs as an engineer asks about them: how fast, how steady, how they differ."""

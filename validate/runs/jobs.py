@@ -1,0 +1,222 @@
+"""Which parts of a reading are one run: several files of one job, told apart from several jobs.
+
+A part begins where a log states a configuration, or with its source where it states none; and
+where iterations begin anew that have consumed other samples than those of the same numbers above.
+Two parts are one run only where they prove it: equal arguments, if both print theirs, and
+iterations that go on where the others end (or repeat some of them, as a restart from a checkpoint
+does), with the samples consumed to match; or the very same lines, as several ranks of one job write
+them. A part that prints no arguments must go on exactly, iteration and samples. Equal arguments
+alone are two measurements of one configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+import polars as pl
+from assay.ingest.schema.reading import Reading
+
+LEAST_SHARED = 2
+"""Iterations that two parts must print alike before they are outputs of one job."""
+
+
+class Step(NamedTuple):
+    """What identifies one iteration of one job."""
+
+    consumed: int | None
+    loss: float | None
+    time: float | None
+    timestamp: str | None
+
+
+@dataclass
+class Part:
+    """A part of a reading, by what its lines say of the job."""
+
+    case: str
+    source: str
+    digest: str | None
+    schedule: int | None = None
+    steps: dict[int, Step] = field(default_factory=dict)
+
+    @property
+    def first(self) -> int:
+        """Its first iteration."""
+        return min(self.steps)
+
+    @property
+    def last(self) -> int:
+        """Its last iteration."""
+        return max(self.steps)
+
+    @property
+    def interval(self) -> int | None:
+        """Iterations between two of its lines, where it is one number."""
+        known = sorted(self.steps)
+        gaps = {b - a for a, b in pairwise(known)}
+        return gaps.pop() if len(gaps) == 1 else None
+
+    @property
+    def per_iteration(self) -> float | None:
+        """Samples of one iteration at its end."""
+        known = sorted(n for n, step in self.steps.items() if step.consumed is not None)
+        if len(known) < 2:
+            return None
+        (a, b) = known[-2:]
+        return ((self.steps[b].consumed or 0) - (self.steps[a].consumed or 0)) / (b - a)
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """Every part with the run it belongs to; `parts` and `why` for runs of several parts."""
+
+    starts: pl.DataFrame
+    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    why: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def of(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """`frame` with the `part` and the `run` of each row, in the order of the job."""
+        run = {part: case for case, parts in self.parts.items() for part in parts}
+        order = {part: at for parts in self.parts.values() for at, part in enumerate(parts)}
+        part = pl.col("part")
+        return (
+            in_parts(frame, self.starts)
+            .with_columns(
+                run=part.replace(run),
+                order=part.replace_strict(order, default=0, return_dtype=pl.Int64),
+            )
+            .sort("run", "order", "source", "line", maintain_order=True)
+        )
+
+
+def in_parts(frame: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
+    """`frame` with the part of each row: the last that begins above it in its source."""
+    plain = frame.drop("run") if "run" in frame.columns else frame
+    joined = plain.sort("line", maintain_order=True).join_asof(
+        starts.sort("line"), on="line", by="source", strategy="backward", check_sortedness=False
+    )
+    return joined.with_columns(pl.col("part").fill_null(pl.col("source")))
+
+
+def jobs(reading: Reading) -> Jobs:
+    """The runs of a reading, each with its parts in order."""
+    frame = reading.frames.get("runs")
+    empty = pl.DataFrame(schema={"source": pl.String, "line": pl.UInt32, "part": pl.String})
+    starts = empty if frame is None else frame.select("source", "line", part="run")
+    steps = reading.frames.get("megatron_iteration")
+    if steps is not None:
+        starts = pl.concat([starts, _anew(steps, starts)])
+    if steps is None or steps["source"].n_unique() < 2:
+        return Jobs(starts)  # parts of one input are runs of their own
+    known = parts(steps, reading, starts)
+    groups: list[list[Part]] = []
+    why: dict[str, list[str]] = {}
+    for part in sorted(known, key=lambda each: (each.first, each.last, each.case)):
+        for group in groups:
+            reason = _same(group, part)
+            if reason:
+                why.setdefault(group[0].case, []).append(f"{part.case}: {reason}")
+                group.append(part)
+                break
+        else:
+            groups.append([part])
+    several = {group[0].case: tuple(each.case for each in group) for group in groups if group[1:]}
+    return Jobs(starts, several, {case: tuple(said) for case, said in why.items()})
+
+
+def _anew(steps: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
+    """Where iterations begin again that are not those of a restart: a part that states nothing.
+
+    A restart prints the iterations behind its checkpoint with the samples they had consumed before.
+    """
+    rows = in_parts(steps, starts).drop_nulls("consumed_samples")
+    twice = rows.group_by("part", "iteration").agg(pl.col("consumed_samples").n_unique())
+    odd = twice.filter(pl.col("consumed_samples") > 1)["part"].unique()
+    found: list[tuple[str, int, str]] = []
+    of_odd = rows.filter(pl.col("part").is_in(odd.implode())).sort("source", "line")
+    for part in of_odd.partition_by("part", maintain_order=True):
+        consumed: dict[int, int] = {}
+        since: dict[int, int] = {}  # those behind the last step back
+        last, begin = -1, 0
+        for source, line, n, samples in part.select(
+            "source", "line", "iteration", "consumed_samples"
+        ).iter_rows():
+            if n < last:
+                since, begin = {}, line
+            since[n] = samples
+            last = n
+            if consumed.get(n, samples) != samples:
+                found.append((source, begin, f"{source}#{begin}"))
+                consumed = dict(since)
+            consumed[n] = samples
+    return pl.DataFrame(found, schema=starts.schema, orient="row")
+
+
+def parts(steps: pl.DataFrame, reading: Reading, starts: pl.DataFrame) -> list[Part]:
+    """Every part that prints iterations."""
+    runs = reading.frames.get("runs")
+    digests = {} if runs is None else dict(runs.select("run", "digest").iter_rows())
+    found: dict[str, Part] = {}
+    columns = ("iteration", "train_iters", "consumed_samples", "lm_loss", "step_time", "timestamp")
+    rows = in_parts(steps, starts).select("part", "source", *columns)
+    for case, source, n, schedule, *step in rows.iter_rows():
+        part = found.setdefault(case, Part(case, source, digests.get(case)))
+        part.schedule = schedule
+        part.steps[n] = Step(*step)
+    return list(found.values())
+
+
+def _same(group: list[Part], later: Part) -> str | None:
+    """Why `later` belongs to the job of `group`; None where nothing proves it."""
+    earlier = group[-1]
+    if any(each.source == later.source for each in group) or earlier.schedule != later.schedule:
+        return None
+    told = earlier.digest is not None and later.digest is not None
+    if told and earlier.digest != later.digest:
+        return None
+    shared = [n for n in later.steps if n in earlier.steps]
+    arguments = "equal arguments, " if told else ""
+    if shared and _outputs(earlier, later, shared):
+        return f"{arguments}the same lines of {len(shared)} iterations"
+    if not shared and _goes_on(earlier, later, exactly=not told):
+        return f"{arguments}goes on at iteration {later.first} after {earlier.last}"
+    if told and shared and _restart(earlier, later, shared):
+        return f"{arguments}begins again at iteration {later.first} of {earlier.last}"
+    return None
+
+
+def _outputs(a: Part, b: Part, shared: list[int]) -> bool:
+    """Whether both print the same lines: equal losses and times, or equal losses and clocks."""
+    if len(shared) < min(LEAST_SHARED, len(a.steps), len(b.steps)):
+        return False
+    pairs = [(a.steps[n], b.steps[n]) for n in shared]
+    same = all(x.loss is not None and (x.consumed, x.loss) == (y.consumed, y.loss)
+               for x, y in pairs)  # fmt: skip
+    times = all(x.time is not None and x.time == y.time for x, y in pairs)
+    clocks = all(x.timestamp is not None and x.timestamp == y.timestamp for x, y in pairs)
+    return same and (times or clocks)
+
+
+def _goes_on(a: Part, b: Part, *, exactly: bool) -> bool:
+    """Whether `b` begins one line after `a` ends, and has consumed what that takes."""
+    interval = a.interval or b.interval
+    if interval is None or b.first != a.last + interval:
+        return False
+    before, after = a.steps[a.last].consumed, b.steps[b.first].consumed
+    each = a.per_iteration or b.per_iteration
+    if before is None or after is None or each is None:
+        return not exactly
+    return after - before == each * interval
+
+
+def _restart(a: Part, b: Part, shared: list[int]) -> bool:
+    """Whether `b` repeats the end of `a` from a checkpoint: the same samples, and then more."""
+    if not a.first < b.first or b.last <= a.last:
+        return False
+    return all(
+        a.steps[n].consumed is not None and a.steps[n].consumed == b.steps[n].consumed
+        for n in shared
+    )

@@ -1,0 +1,386 @@
+"""One run as an engineer asks about it: how fast, how steady, how far from the model.
+
+A run begins where its log states a configuration, or with its source where it states none. Its step
+time is the median over a window that leaves the warm-up out; the rule is part of the answer. Rates
+come with the formula and the peak they rest on, tokens per second are all tokens over all time.
+
+Megatron's formula of 2021 counts a GPT; a gated MLP, grouped queries or another width need that of
+Megatron-core. A run whose machine or number format is unknown has no utilisation. Memory is that of
+the fullest rank that reports: Megatron reports every rank, DeepSpeed the one that prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import polars as pl
+from assay.ingest.formats import FORMATS
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.reading import Reading
+from assay.model.formulas.registry import formula
+from assay.model.formulas.utilisation import measure
+from assay.model.machines.datasheets import machine
+from assay.validate.cases.cases import CONFIGURED, Cases
+from assay.validate.cases.observe import case_of
+from assay.validate.predict import memory_forecast
+from assay.validate.runs.jobs import Jobs, jobs
+
+STEPS = ("megatron_iteration", "deepspeed_step", "step_rate", "step_progress")
+"""Frames that hold steps; the first that a run has is believed."""
+
+THROUGHPUT = "throughput"
+"""Name of the identity by which one printed speed follows from another: no forecast."""
+
+SETTLED = 0.05
+"""Rows at the start belong to the warm-up while they lie farther from the late median than this."""
+
+MOST = 0.5
+"""At most this share of the rows is left out as warm-up."""
+
+FEWEST = 3
+"""Rows of which a spread can be told; that of fewer is unknown, not zero."""
+
+RULE = (
+    "median over the rows after warm-up: the first row, and those behind it that lie more than "
+    "5 % from the median of the second half, at most half of all"
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a log says of one run."""
+
+    case: str
+    source: str
+    configuration: Mapping[str, Any]
+    machine: str | None
+    rows: int
+    window: tuple[int, int] | None  # first and last iteration that count
+    left_out: int
+    metrics: Mapping[str, Metric]
+    validation: Sequence[tuple[str, float]]  # when, loss
+    predicted: Mapping[str, float] = field(default_factory=dict)  # model → step time
+    progress: tuple[int, int] | None = None  # last iteration, and those of the schedule
+    memory: Remembered | None = None
+    parts: Sequence[str] = ()  # of a run that several files hold, in order
+    why: Sequence[str] = ()  # what proves that they are one
+
+
+def warm_up(times: Sequence[float]) -> int:
+    """How many rows at the start of a run are warm-up.
+
+    >>> warm_up([5837.9, 2711.1, 2767.3, 2770.8, 2759.1]), warm_up([3.0]), warm_up([1.0, 1.0, 1.0])
+    (1, 0, 1)
+    """
+    if len(times) < 3:
+        return 0
+    late = sorted(times[len(times) // 2 :])
+    middle = late[len(late) // 2]
+    most = int(MOST * len(times))
+    out = 1
+    while out < most and abs(times[out] / middle - 1) > SETTLED:
+        out += 1
+    return out
+
+
+def runs(reading: Reading, cases: Cases, pairs: pl.DataFrame | None = None) -> tuple[Run, ...]:
+    """Every run of a reading, in order. `pairs` (see `compare`) add what was predicted."""
+    known = jobs(reading)
+    found = []
+    taken: set[str] = set()
+    quoted = _quoting(reading)
+    for frame in _stepped(reading):
+        steps = known.of(frame.with_columns(case=case_of())).filter(
+            ~pl.col("source").is_in(quoted), ~pl.col("run").is_in(sorted(taken))
+        )
+        for part in steps.partition_by("run", maintain_order=True):
+            found.append(_run(reading, cases, part, known, pairs))
+            taken.add(part["run"][0])
+    return tuple(sorted(found, key=lambda run: run.case))
+
+
+def _stepped(reading: Reading) -> Iterator[pl.DataFrame]:
+    """The frames that hold steps: those of `STEPS`, then users' with a measured time of a step."""
+    packaged = {fmt.name for fmt in FORMATS}
+    columns = dict.fromkeys(STEPS, "step_time")
+    for fmt in reading.formats:
+        if fmt.name in packaged or fmt.origin != "measured":
+            continue
+        for name, schema in fmt.schemas.items():
+            timed = (s.name for s in fields(schema).values() if s.quantity == "step_time")
+            if (column := next(timed, None)) is not None:
+                columns[name] = column
+    for name, column in columns.items():
+        frame = reading.frames.get(name)
+        if frame is not None and not frame.is_empty():
+            yield frame if column == "step_time" else frame.with_columns(step_time=pl.col(column))
+
+
+def _quoting(reading: Reading) -> list[str]:
+    """Documents among the inputs: training lines in them are quotations, not a run."""
+    tables = reading.frames.get("markdown_table")
+    return tables["source"].unique(maintain_order=True).to_list() if tables is not None else []
+
+
+def _run(
+    reading: Reading, cases: Cases, every: pl.DataFrame, known: Jobs, pairs: pl.DataFrame | None
+) -> Run:
+    case = every["run"][0]
+    rows = _counting(every)
+    timed = rows.filter(pl.col("step_time").is_not_null() & pl.col("step_time").is_finite())
+    out = warm_up(timed["step_time"].to_list())
+    steady = timed.slice(out)
+    ids = steady["case"].to_list()
+    partial = case in known.parts  # of several files one may hold the configuration of all
+    stating = rows["case"].to_list() if partial else ids
+    configuration, device = _configuration(cases, stating, partial=partial)
+    counter = next((c for c in ("iteration", "step") if c in steady.columns), None)
+    window = None
+    if counter and steady.height:
+        window = (steady[counter][0], steady[counter][-1])
+    reports = [part for name in FRAMES if (part := _part(reading, name, case, known)) is not None]
+    memory = next((part for part in reports if part.height), None)
+    figures = [
+        *_speed(steady, configuration, device, out),
+        *(metrics(memory) if memory is not None else ()),
+        *_counts(rows, superseded=every.height - rows.height),
+    ]
+    return Run(
+        case=case, source=every["source"][0], configuration=configuration, machine=device,
+        rows=rows.height, window=window, left_out=out,
+        metrics={metric.name: metric for metric in figures if metric.value is not None},
+        validation=_validation(reading, case, known),
+        predicted=_predicted(pairs, ids) or _predicted(pairs, stating),
+        progress=_progress(rows),
+        memory=None if memory is None else remembered(pairs, memory["case"]),
+        parts=known.parts.get(case, ()), why=known.why.get(case, ()),
+    )  # fmt: skip
+
+
+def _progress(rows: pl.DataFrame) -> tuple[int, int] | None:
+    if "train_iters" not in rows.columns or rows.is_empty():
+        return None
+    return rows["iteration"][-1], rows["train_iters"][-1]
+
+
+def _counting(every: pl.DataFrame) -> pl.DataFrame:
+    """The rows that count: not superseded, of an iteration that two parts print the later one."""
+    rows = every.filter(pl.col("mark").ne_missing("superseded"))
+    if "iteration" not in rows.columns:
+        return rows
+    latest = pl.col("order") == pl.col("order").max().over("iteration")
+    return rows.filter(latest)
+
+
+def _configuration(
+    cases: Cases, ids: Sequence[str], *, partial: bool
+) -> tuple[dict[str, Any], str | None]:
+    """What all rows of the window agree on, and the machine; `partial`: those that say it."""
+    wide = cases.configuration.filter(pl.col("case").is_in(list(ids)))
+    said = {}
+    for name in (*CONFIGURED, "machine"):
+        values = wide[name].unique().drop_nulls().to_list() if name in wide.columns else []
+        if len(values) == 1 and (partial or wide[name].null_count() == 0):
+            said[name] = values[0]
+    device = said.pop("machine", None)
+    return said, device
+
+
+def _speed(
+    steady: pl.DataFrame, said: Mapping[str, Any], device: str | None, out: int
+) -> list[Metric]:
+    times = steady["step_time"]
+    if times.is_empty():
+        return []
+    median = float(times.median())  # type: ignore[arg-type]
+    deviation = float((times - median).abs().median())  # type: ignore[arg-type]
+    noise = 1.4826 * deviation / median if times.len() >= FEWEST else None
+    low, high = times.quantile(0.1), times.quantile(0.9)
+    span = f"{times.len()} rows, {out} left out; 10 to 90 %: {low:.6g} to {high:.6g} s; {RULE}"
+    found = [Metric("step_time", median, "s", span, noise)]
+    batch = steady["global_batch"] if "global_batch" in steady.columns else None
+    if batch is not None and batch.null_count() == 0 and said.get("seq_len"):
+        tokens = float((batch * said["seq_len"]).sum()) / float(times.sum())
+        basis = "tokens of the window over its time (harmonic mean)"
+        found.append(Metric("tokens_per_s", tokens, "token/s", basis, noise))
+    found += rates(said, device, median, noise)
+    if "model_flops_rate" in steady.columns:
+        printed = steady["model_flops_rate"].median()
+        if isinstance(printed, float):
+            basis = "printed by the framework, its own formula"
+            found.append(Metric("printed_flops_rate", printed, "flop/s", basis, noise))
+    return found
+
+
+def _part(reading: Reading, name: str, case: str, known: Jobs) -> pl.DataFrame | None:
+    """The rows of frame `name` that belong to one run."""
+    frame = reading.frames.get(name)
+    if frame is None or frame.is_empty():
+        return None
+    return known.of(frame.with_columns(case=case_of())).filter(pl.col("run") == case)
+
+
+def _counts(rows: pl.DataFrame, *, superseded: int) -> list[Metric]:
+    """Iterations that did not count: skipped, NaN, superseded by a restart."""
+    found = []
+    # what several ranks print of one iteration happened once
+    once = rows.unique("iteration", maintain_order=True) if "iteration" in rows.columns else rows
+    for column in ("skipped_iterations", "nan_iterations"):
+        if column in rows.columns and rows[column].count():
+            found.append(Metric(column, float(once[column].sum()), "", "sum over all rows"))
+    if superseded:
+        why = "rows that a restart printed again, or another file of the job"
+        found.append(Metric("superseded", float(superseded), "", why))
+    if "lm_loss" in rows.columns and rows["lm_loss"].count():
+        found.append(Metric("lm_loss", rows["lm_loss"].drop_nulls()[-1], "", "the last printed"))
+    return found
+
+
+def _validation(reading: Reading, case: str, known: Jobs) -> list[tuple[str, float]]:
+    rows = _part(reading, "megatron_validation", case, known)
+    if rows is None:
+        return []
+    return [
+        (moment or f"iteration {iteration}", loss)
+        for iteration, moment, loss in rows.select("iteration", "moment", "lm_loss").iter_rows()
+        if loss is not None
+    ]
+
+
+def _predicted(pairs: pl.DataFrame | None, ids: Sequence[str]) -> dict[str, float]:
+    """The predicted step time of each model: the median over the rows of the window."""
+    if pairs is None:
+        return {}
+    own = pairs.filter(
+        pl.col("case").is_in(list(ids)),
+        pl.col("quantity") == "step_time",
+        pl.col("model") != THROUGHPUT,
+    )
+    medians = own.group_by("model", maintain_order=True).agg(pl.col("predicted").median())
+    return dict(medians.iter_rows())
+
+
+UTILISATION = "narayanan-eq3-stored"
+"""Model FLOPs utilisation of Megatron's own formula: nothing that is computed twice counts."""
+
+RECOMPUTED = "narayanan-eq3"
+"""The same with full recomputation: what the hardware did."""
+
+
+def rates(
+    said: Mapping[str, Any], device: str | None, step: float, noise: float | None
+) -> list[Metric]:
+    """Rates by formula, and shares of the machine's peak where it is known."""
+    found = []
+    shape = _shape(said)
+    for formula_id in _formulas(said):
+        inputs = formula(formula_id).inputs
+        if any(shape.get(name) is None for name in (*inputs, "gpus", "global_batch")):
+            continue
+        peak, source = _peak(device, said.get("dtype"))
+        rate = measure(
+            formula_id, {name: float(shape[name]) for name in inputs},
+            samples_per_second=said["global_batch"] / step, gpus=said["gpus"],
+            peak_flops=peak or float("nan"), peak_source=source,
+        )  # fmt: skip
+        quantity = formula(formula_id).quantity
+        name = "model_flops_rate" if quantity == "mfu" else "hardware_flops_rate"
+        found.append(Metric(name, rate.value, "flop/s", formula_id, noise))
+        if peak:
+            basis = f"{formula_id} over {source}"
+            found.append(Metric(quantity, rate.utilisation, "1", basis, noise))
+    return found
+
+
+def _shape(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run says, with what its shape has where it says nothing."""
+    shape = dict(said)
+    if shape.get("hidden") and shape.get("heads"):
+        shape.setdefault("kv_heads", shape["heads"])
+        shape.setdefault("ffn_hidden", 4 * shape["hidden"])
+        shape["head_dim"] = shape["hidden"] / shape["heads"]
+    return shape
+
+
+def _formulas(said: Mapping[str, Any]) -> list[str]:
+    """The formulas that count a run's shape; none where experts are not spelled out."""
+    if said.get("experts", 1) > 1:
+        return []
+    shape = _shape(said)
+    gated = bool(said.get("gated"))
+    plain = shape.get("kv_heads") in (None, shape.get("heads")) and (
+        shape.get("ffn_hidden") in (None, 4 * shape.get("hidden", 0))
+    )
+    if gated or not plain:
+        return [f"megatron-core.{'gated' if gated else 'plain'}.gqa.dense.full"]
+    return [UTILISATION] + ([RECOMPUTED] if said.get("recompute") == "full" else [])
+
+
+def _peak(device: str | None, dtype: str | None) -> tuple[float | None, str]:
+    if device is None or dtype is None:
+        return None, ""
+    try:
+        peak = machine(device).peak(dtype)
+    except LookupError:
+        return None, ""
+    return peak, f"{device} {dtype} dense, {peak / 1e12:g} TFLOP/s"
+
+
+FRAMES = ("megatron_memory", "deepspeed_throughput", "deepspeed_memory")
+"""Frames with maxima of a rank; the first that a run has is believed."""
+
+
+class Remembered(NamedTuple):
+    """Printed against predicted maxima of the ranks of a run; bytes, errors as fractions."""
+
+    ranks: int
+    mape: float
+    fullest: float  # printed
+    predicted: float  # of that rank
+
+
+def metrics(rows: pl.DataFrame) -> list[Metric]:
+    """The peak of the fullest rank, and how many ranks tell of theirs."""
+    found = []
+    for column in ("max_allocated", "max_reserved"):
+        if column not in rows.columns:
+            continue
+        worst = rows.drop_nulls(column).sort(column, descending=True)
+        if worst.is_empty():
+            continue
+        rank = worst["rank"][0]
+        ranks = rows["rank"].n_unique()
+        where = f"rank {rank}, the fullest of {ranks}" if rank is not None else "the rank that says"
+        found.append(Metric(f"memory_{column}", worst[column][0], "B", where))
+    return found
+
+
+def remembered(pairs: pl.DataFrame | None, cases: pl.Series) -> Remembered | None:
+    """What the memory model says of the reports `cases`; None where it says nothing."""
+    if pairs is None:
+        return None
+    own = pairs.filter(
+        pl.col("model") == memory_forecast.NAME,
+        pl.col("quantity") == "memory",
+        pl.col("case").is_in(cases.implode()),
+    ).drop_nulls("error")
+    if own.is_empty():
+        return None
+    fullest = own.sort("value", descending=True).row(0, named=True)
+    return Remembered(
+        own.height, float(own["error"].abs().mean()),  # type: ignore[arg-type]
+        fullest["value"], fullest["predicted"],
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One figure of a run and what it rests on; `noise` is its relative spread between rows."""
+
+    name: str
+    value: float | None
+    unit: str
+    basis: str
+    noise: float | None = None

@@ -1,0 +1,1 @@
+"""Observations beside predictions: one join, accuracy, gates."""

@@ -1,0 +1,190 @@
+"""The whole path: inputs in, everything that a report shows out. Writers only lay it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import polars as pl
+from assay.ingest.inputs.chunks import Watch, unwatched
+from assay.ingest.inputs.read import read
+from assay.ingest.schema.format import Format
+from assay.ingest.schema.reading import Outcome
+from assay.model.stacks.stack import Stack
+from assay.validate.arithmetic.identity_check import as_predictions
+from assay.validate.arithmetic.implied import Arithmetic, arithmetic
+from assay.validate.arithmetic.repeats import repeats
+from assay.validate.cases.cases import Cases, cases, observed_in
+from assay.validate.cases.observe import about
+from assay.validate.cases.solved_shape import with_shapes
+from assay.validate.laws.finding import Finding
+from assay.validate.laws.laws import findings
+from assay.validate.predict.forecasts import Asked
+from assay.validate.predict.models import Registered, named, predict
+from assay.validate.predict.predictions import load
+from assay.validate.score.accuracy import Scores, score, scored
+from assay.validate.score.copies import copies, relogged, remeasured
+from assay.validate.score.corrections import contradicted, corrected
+from assay.validate.score.join import Comparison, compare
+
+
+@dataclass(frozen=True)
+class Understood:
+    """What was read, as cases and numbers: which of them count, which contradict themselves."""
+
+    outcome: Outcome
+    cases: Cases
+    observations: pl.DataFrame
+    counted: pl.DataFrame  # the observations that count
+    left_out: pl.DataFrame  # case, quantity of those that do not: contradicted, or repeats
+    checks: pl.DataFrame
+    contradicted: pl.DataFrame  # case, quantity: left out, or empty where they are kept
+    repeats: pl.DataFrame
+    findings: Sequence[Finding]
+    machine: str | None  # what the caller says of inputs that do not name theirs
+
+    def asked(self, stack: Stack | None = None) -> Asked:
+        """The question to models; `stack` replaces the packaged calibrated kernels."""
+        cases = self.cases.trained_whole()
+        return Asked(cases, self.observations, self.counted, self.machine, stack)
+
+
+@dataclass(frozen=True)
+class Report(Understood):
+    """The same with what was predicted, how far apart they are, and what is left over."""
+
+    comparison: Comparison
+    scored: pl.DataFrame  # the pairs that count
+    scores: Scores
+    models: Sequence[Registered]
+    stack: Stack | None = None  # the caller's own, instead of the packaged ones
+
+
+def assess(
+    paths: Iterable[str | Path],
+    *,
+    machine: str | None = None,
+    models: Iterable[str] = (),
+    predictions: Path | None = None,
+    formats: Sequence[Format] | None = None,
+    stack: Stack | None = None,
+    workers: int | None = 1,
+    watch: Watch = unwatched,
+    keep_contradicted: bool = False,
+    apply_corrections: bool = False,
+) -> Report:
+    """Read `paths`, predict what can be predicted, and compare.
+
+    `machine` is assumed where an input does not say its device; `stack` replaces the packaged
+    calibrated kernels; `workers` processes read the inputs (None: as many as it is worth), and
+    `watch` is told of what is read. Rows with an error among their findings are not scored unless
+    `keep_contradicted`; `apply_corrections` scores them with the values that the arithmetic
+    implies, where it implies one. Raises LookupError for an unknown model or machine, ValueError
+    for a predictions file that cannot be joined.
+    """
+    asked = named(models)
+    stated: Mapping[str, str] = {"gpu": machine} if machine else {}
+    outcome = read(paths, stated=stated, formats=formats, workers=workers, watch=watch)
+    known = understand(
+        outcome,
+        machine=machine,
+        keep_contradicted=keep_contradicted,
+        apply_corrections=apply_corrections,
+    )
+    predicted = predict(known.asked(stack), asked)
+    if predictions is not None:
+        predicted = pl.concat([predicted, load(predictions, known.cases)])
+    return against(known, predicted, asked, stack)
+
+
+def understand(
+    outcome: Outcome,
+    *,
+    machine: str | None = None,
+    keep_contradicted: bool = False,
+    apply_corrections: bool = False,
+) -> Understood:
+    """The cases and numbers of what was read; the options are those of `assess`."""
+    frames = about(outcome.reading.formats)
+    bare = with_shapes(cases(outcome.reading, frames, machine=machine))
+    observations = observed_in(bare)
+    found = findings(outcome.reading, bare)
+    wrong = contradicted([] if keep_contradicted else found)
+    if apply_corrections:
+        bare, observations = corrected(bare, observations, found)
+        left = [] if keep_contradicted else [each for each in found if not each.correction]
+        wrong = contradicted(left)
+    known = arithmetic(bare, observations)
+    again = _again(known, outcome)
+    exchanged = pl.concat([again.filter(how="exchanged")["case"], _exchanged_copies(again)])
+    left_out = _left_out(known.observations, wrong, again)
+    counted = known.observations.join(left_out, on=["case", "quantity"], how="anti",
+                                      maintain_order="left")  # fmt: skip
+    return Understood(
+        outcome=outcome,
+        cases=known.cases,
+        observations=known.observations,
+        counted=counted,
+        left_out=left_out,
+        checks=known.checks.with_columns(exchanged=pl.col("case").is_in(exchanged.implode())),
+        contradicted=wrong,
+        repeats=again,
+        findings=found,
+        machine=machine,
+    )
+
+
+def against(
+    known: Understood,
+    predicted: pl.DataFrame,
+    models: Sequence[Registered],
+    stack: Stack | None = None,
+) -> Report:
+    """What was understood beside a frame of `PREDICTION`, which `models` made, and others.
+
+    `stack` is the caller's own, where one was used. Raises Unjoinable where units differ or a
+    model predicts one number twice.
+    """
+    implied = as_predictions(known.checks)
+    comparison = compare(known.observations, pl.concat([predicted, implied]))
+    count = scored(comparison.pairs, known.left_out, identities=implied["model"].unique())
+    groups = pl.concat(
+        [frame.select("case", "group") for frame in (known.cases.configuration, known.cases.gemm)]
+    )
+    held = {field.name: getattr(known, field.name) for field in fields(Understood)}
+    return Report(
+        **held,
+        comparison=comparison,
+        scored=count,
+        scores=score(count, groups),
+        models=models,
+        stack=stack,
+    )
+
+
+def _again(known: Arithmetic, outcome: Outcome) -> pl.DataFrame:
+    """Cases that are no measurement of their own, each with the one that it is."""
+    frames = (known.cases.configuration, known.cases.gemm)
+    copied = copies(known.observations, frames, outcome.reading.accounting)
+    own = known.observations.join(copied, on="case", how="anti", maintain_order="left")
+    others = [
+        repeats(own, known.cases.configuration),
+        relogged(outcome.reading.frames, known.cases.configuration),
+        remeasured(own, known.cases.gemm),
+    ]
+    return pl.concat([copied, *others]).unique("case", keep="first", maintain_order=True)
+
+
+def _exchanged_copies(again: pl.DataFrame) -> pl.Series:
+    """Copies of rows with exchanged values: the same cells of them are no equals."""
+    first = again.filter(how="exchanged").select(of="case")
+    return again.filter(how="copy").join(first, on="of", how="semi")["case"]
+
+
+def _left_out(
+    observations: pl.DataFrame, contradicted: pl.DataFrame, again: pl.DataFrame
+) -> pl.DataFrame:
+    """case, quantity of what no model is judged by: contradicted numbers and repeats."""
+    repeated = observations.join(again, on="case", how="semi").select("case", "quantity")
+    return pl.concat([contradicted.select("case", "quantity"), repeated]).unique()
