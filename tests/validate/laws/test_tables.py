@@ -13,7 +13,7 @@ from assay.ingest.inputs.read import read
 from assay.model.formulas.registry import FORMULAS
 from assay.validate.laws.laws import findings
 
-from tests.validate.identities.tables import CLASSES, Table, consistent, spoil, visible
+from tests.validate.laws.tables import CLASSES, Table, consistent, spoil, visible
 
 HEAD = 3  # line of the first row of a table
 ENOUGH = 0.95
