@@ -186,7 +186,7 @@ def report(
     │ ---       ┆ --- │
     │ str       ┆ i64 │
     ╞═══════════╪═════╡
-    │ step_time ┆ 13  │
+    │ step_time ┆ 12  │
     └───────────┴─────┘
     """
     found = read(*paths, machine=machine, formats=formats, redact=redact)

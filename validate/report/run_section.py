@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.validate.cases.steps import RULE
 from assay.validate.report.layout import Column, Items, Section, Table, percent, place, quantity
-from assay.validate.runs.run import RULE, Metric, Remembered, Run
+from assay.validate.runs.run import Metric, Remembered, Run
 
 SHOWN = 20
 
