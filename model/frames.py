@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import polars as pl
 
 KEY = ("case", "scope", "subject", "quantity")
-"""What an observation and a prediction must share to be compared."""
+"""Columns that an observation and a prediction must share to be compared."""
 
 PREDICTION: dict[str, pl.DataType] = {
     "case": pl.String(),  # <source name>#<first line> of what is predicted

@@ -40,7 +40,7 @@ class Chunk:
         return STDIN in self.paths
 
     def parts(self) -> Iterator[Chunk]:
-        """The same inputs one by one, for when they cannot be read together."""
+        """A chunk for each input, for when they cannot be read together."""
         for path in self.paths:
             yield Chunk(((path,),), _size(path))
 

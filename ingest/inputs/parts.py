@@ -65,7 +65,7 @@ HERE = processes(1)
 
 @dataclass(frozen=True)
 class Ingested:
-    """What an ingest wrote."""
+    """Result of an ingest: rows, accounts, inputs that gave none, and folders."""
 
     rows: dict[str, int]  # by frame; empty where the parts are not put together
     accounting: tuple[Accounting, ...]
@@ -76,7 +76,7 @@ class Ingested:
 
     @property
     def outcome(self) -> Outcome:
-        """The same without rows and diagnostics, as commands judge it."""
+        """Accounts and unreadable inputs without rows, as commands judge them."""
         return Outcome(
             replace(merge([]), accounting=self.accounting, formats=self.formats), self.unreadable
         )
@@ -254,7 +254,7 @@ def _about(part: Path) -> dict[str, Any]:
 
 
 def _now(path: str) -> list[str | None]:
-    """What an input and its side file hold now, as `part.json` says it."""
+    """Digests of an input and of its side file as they are now, in the form of `part.json`."""
     return [digest(path), digest(str(beside(Path(path))))]
 
 

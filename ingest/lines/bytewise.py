@@ -236,7 +236,7 @@ class Shape:
         return bool((low >= self.low).all() and (high <= self.high).all())
 
     def which(self, lines: Lines) -> Mask:
-        """Which of these lines are of this shape."""
+        """Mask of the lines that are of this shape."""
         mine: Mask = np.all(lines.rows - self.low <= self.high - self.low, axis=1)
         return mine
 
@@ -249,7 +249,7 @@ class Shape:
 
 
 def is_digit(data: Bytes) -> Mask:
-    """Which bytes are digits."""
+    """Mask of the bytes that are digits."""
     return (data - np.uint8(ZERO)) < 10
 
 
@@ -350,7 +350,7 @@ class Part(NamedTuple):
 
 
 def part_of(shape: Shape, at: Places, lines: Lines) -> Part:
-    """What some lines of a shape say; `at` is where they stand in their block."""
+    """Columns from lines of one shape; `at` is where the lines stand in their block."""
     columns: dict[str, Column] = {}
     sound: Mask | None = None
     words = shape.words.read(lines)

@@ -46,7 +46,7 @@ class Value(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """What stands between two separators: values with their labels, then what follows the last."""
+    """Text between two separators: values with their labels, then what follows the last."""
 
     values: tuple[Value, ...]
     after: str
@@ -106,7 +106,7 @@ class _Place(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What the fold makes of one line."""
+    """A line, and the record that the fold makes of it."""
 
     line: Line
     record: Record
@@ -201,7 +201,7 @@ def _segment(
 
 
 def _pattern(fmt: Format, spec: FieldSpec | None, text: str, *, alone: bool) -> str | None:
-    """What other lines may have where this one has `text`; `alone`: the only value of its cell."""
+    """Expression for other lines at the place of `text`; `alone`: the only value of its cell."""
     if spec is not None and spec.name in fmt.repeats and spec.dtype != pl.String:
         whole = spec.dtype.is_integer() and re.fullmatch(CANONICAL, text)
         return CANONICAL if whole else None

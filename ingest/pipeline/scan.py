@@ -114,7 +114,7 @@ def _whole(source: Source, formats: Sequence[Format], engine: Engine) -> Scan:
 
 
 class _Scanner:
-    """What is known while the blocks of one input go by."""
+    """State of a scan while the blocks of one input go by."""
 
     def __init__(
         self,
@@ -262,7 +262,7 @@ class _Scanner:
 
 
 def counted(sifted: Sifted, which: Mask) -> Tally:
-    """What lines of a block are that nobody wants."""
+    """Tally of the lines of a block that nobody wants."""
     blank = int((sifted.blank & which).sum())
     odd = np.flatnonzero(sifted.suspicious & which) + sifted.block.first
     return Tally(blank, int(which.sum()) - blank, tuple(odd.tolist()))
@@ -300,7 +300,7 @@ class Sifted:
 
 
 class Sieve:
-    """What is looked for in the blocks of one input."""
+    """Search for lines of interest in the blocks of one input."""
 
     def __init__(
         self, source: Source, formats: Sequence[Format], readers: Mapping[str, Columnwise], few: int
@@ -315,7 +315,7 @@ class Sieve:
         self.memory: Mapping[str, Memory] = {name: {} for name in readers}
 
     def sift(self, block: Block) -> Sifted:
-        """What there is in one block."""
+        """Sort the lines of one block: known shapes, candidates for formats, the rest."""
         if self.noisy:
             _ = block.lines  # all of them will be looked at: they are cut at once
         shaped, known = self._shaped(block)
@@ -399,7 +399,7 @@ def where(block: Block, found: Iterable[tuple[Layout, pl.DataFrame]]) -> Mask:
 
 
 def positions(block: Block, lines: pl.DataFrame) -> Places:
-    """Where lines of a block stand in it."""
+    """Positions of lines in their block, from 0."""
     return lines["line"].to_numpy().astype(np.int64) - block.first
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Input(Protocol):
-    """As much of an input as a fold may ask for."""
+    """The part of an input that a fold may ask for."""
 
     @property
     def name(self) -> str:
@@ -47,7 +47,7 @@ class Region:
 
 @dataclass
 class Folded:
-    """What a format made of a region. Each line number stands in one of the four at most."""
+    """Result of a format on a region. Each line number stands in one of the four at most."""
 
     records: list[Record] = field(default_factory=list)
     raw: list[pl.DataFrame] = field(default_factory=list)  # rows of the first frame, see `decode`

@@ -49,7 +49,7 @@ class Block:
 
     @cached_property
     def codes(self) -> npt.NDArray[np.uint8]:
-        """The same as numbers."""
+        """The bytes of the block as an array."""
         return np.frombuffer(self.data, np.uint8)
 
     @cached_property
@@ -123,7 +123,7 @@ class Block:
 
     @cached_property
     def following(self) -> pl.DataFrame:
-        """The same, as `lines` has them."""
+        """The lines `behind`, in columns as those of `lines`."""
         whole = b"".join(each + b"\n" for each in self.behind)
         if not whole:
             return pl.DataFrame(schema={"line": pl.UInt32, **_TEXT})
@@ -165,14 +165,14 @@ class Block:
 
 
 class _Odd(NamedTuple):
-    """What there is among lines that a terminal would not show."""
+    """Bytes among lines that a terminal would not show."""
 
     returns: bool
     escapes: bool
 
     @classmethod
     def of(cls, data: bytes) -> _Odd:
-        """What there is in `data`."""
+        """Kinds of such bytes that occur in `data`."""
         return cls(b"\r" in data, b"\x1b" in data or b"\x00" in data)
 
     def taken_out(self) -> pl.Expr:

@@ -1,4 +1,4 @@
-"""What a kernel model leaves unexplained, taken from the nearest measured shapes.
+"""Residual of a kernel model, taken from the nearest measured shapes.
 
 A library chooses among kernels by rules that no small formula holds. Where shapes close to the
 asked one were measured, the mean of their log(measured/modelled), weighted by distance, corrects

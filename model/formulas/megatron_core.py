@@ -72,7 +72,7 @@ def grouped_query(case: Case[Number], keys: Number) -> Number:
 
 
 def latent(case: Case[Number], keys: Number) -> Number:
-    """The same for latent attention; each of the two inner norms counts one per element."""
+    """FLOP of latent attention; each of the two inner norms counts one per element."""
     query = case["q_lora_rank"] * (
         case["hidden"] + case["heads"] * (case["qk_head_dim"] + case["rope_head_dim"]) + 1.0
     )

@@ -210,7 +210,7 @@ def step_figures(work: Workload, tiles: Tiles, rates: Rates) -> Iterator[Figure]
 
 
 def count_figures(work: Workload) -> Iterator[Figure]:
-    """What only the dimensions decide: kernels, embedding, parameters, memory."""
+    """Figures that depend on the dimensions alone: kernels, embedding, parameters, memory."""
     yield from kernel_counts((*pointwise(work), *gradients(work)))
     for name in ("embedding_forward", "embedding_backward"):
         yield Figure("pointwise", name, "bytes", embedding_bytes(work), "B")

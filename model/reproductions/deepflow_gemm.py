@@ -20,7 +20,7 @@ DERATE = 0.7
 
 @dataclass(frozen=True)
 class Rates:
-    """What a kernel can reach: effective flop/s, DRAM and L2 bytes/s, launch overhead in seconds.
+    """Rates of a chip that a kernel can reach, after the derate.
 
     `l2_bandwidth` is None where it is unknown: a memory-bound GEMM then has no time.
     """

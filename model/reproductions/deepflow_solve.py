@@ -62,7 +62,7 @@ class Unsolvable(ValueError):
 
 @dataclass
 class Solution:
-    """What the printed numbers of one dump say; None is what they leave open.
+    """Workload and rates, solved from the printed numbers of one dump; None is left open by them.
 
     `consumed` are the numbers that were used, in order; `checks` counts the printed integers that
     depend on the dimensions and were *not* used: the degrees of freedom left to be wrong.

@@ -66,7 +66,7 @@ class Power:
 
 @dataclass(frozen=True)
 class Chip:
-    """What the power buys: rates before the derate, capacities in bytes."""
+    """Chip that a power budget buys, before the derate."""
 
     peak_flops: float
     peak_memory_bandwidth: float

@@ -47,7 +47,7 @@ LAYER_CASE: dict[str, pl.DataType] = {
 
 @dataclass(frozen=True)
 class Model:
-    """What a document says of its model: b, l, e, h, depth, and the tensor-parallel degree m."""
+    """Dimensions of a document's model: b, l, e, h, depth, and the tensor-parallel degree m."""
 
     batch: int
     seq_len: int

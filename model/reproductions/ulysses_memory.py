@@ -95,7 +95,7 @@ def moves_only(text: str) -> bool:
 
 @dataclass
 class Memory:
-    """What is allocated, line by line; sizes in bytes."""
+    """Allocations of one rank, line by line; sizes in bytes."""
 
     itemsize: int
     live: int = 0

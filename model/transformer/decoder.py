@@ -37,7 +37,7 @@ class Layout:
 
 @dataclass(frozen=True, kw_only=True)
 class Kernels:
-    """What executes: fused attention or separate products, and the number format of each."""
+    """Choice of kernels: fused attention or separate products, and the number format of each."""
 
     attention: str = "flash"  # or "unfused"
     causal: bool = True

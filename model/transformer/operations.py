@@ -54,7 +54,7 @@ class Attention:
 
     @property
     def flop_unmasked(self) -> int:
-        """What the products would take without a mask."""
+        """Floating-point operations of the products without a mask."""
         width = self.products[0] * self.qk_dim + self.products[1] * self.v_dim
         return 2 * self.batch * self.heads * self.queries * self.keys * width
 
@@ -76,7 +76,7 @@ Operation = Gemm | Attention
 
 
 def data_gradient(operation: Operation) -> Operation:
-    """What the backward pass computes for the input of `operation`.
+    """Operation of the backward pass that computes the gradient of the input of `operation`.
 
     A fused attention kernel has one backward kernel for all its inputs: the scores again, then the
     gradients of probabilities, values, queries and keys, five products for the forward two.

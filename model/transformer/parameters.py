@@ -79,7 +79,7 @@ class ParameterCount(NamedTuple):
 
     @property
     def active(self) -> int:
-        """What one token passes through."""
+        """Parameters that one token passes through."""
         return self.total - self.unused
 
 

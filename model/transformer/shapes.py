@@ -30,7 +30,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "gpt": {"gated": False, "norm": "layer", "biases": "all", "positions": "learned"},
     "llama": {"gated": True},
 }
-"""What a `style` of shapes.toml means where a model does not say otherwise."""
+"""Meaning of each `style` of shapes.toml where a model does not say otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,7 +66,7 @@ class Relation:
 
 
 def relation_key(relation: Relation) -> str:
-    """What names a relation among those of one run."""
+    """Name of a relation among those of one run."""
     return f"{relation.law}|{'|'.join(relation.cells)}|{relation.quantity}"
 
 

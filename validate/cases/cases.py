@@ -164,7 +164,7 @@ def _mapping(
 
 
 def _device(stated: str | None) -> Callable[[str], str]:
-    """What a printed device is called; one that may be several is what the caller states."""
+    """Name of a printed device; one that may be several is the one that the caller states."""
 
     def name(text: str) -> str:
         return stated if stated in candidates(text) else resolve(text)

@@ -21,7 +21,7 @@ ASSUMED = (
     "sequence parallelism wherever fused attention and tensor parallelism meet",
     "an optimizer sharded over the data-parallel ranks on Hopper and later",
 )
-"""What is assumed where a row says nothing, in the order it is applied."""
+"""Assumptions where a row says nothing, in the order in which they are applied."""
 
 MODERN = ("hopper", "blackwell", "cdna3", "cdna4")
 

@@ -1,4 +1,4 @@
-"""What every command shares: no traceback, no half-written file, quiet ends.
+"""Guard around every command: no traceback, no half-written file, quiet ends.
 
 `Refusal` is how a command says that it cannot go on: a message for stderr and an exit code.
 """

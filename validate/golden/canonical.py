@@ -234,7 +234,7 @@ def quoted(text: str) -> str:
 
 
 def _refusals(reading: Reading) -> list[Entry]:
-    """What was refused and why; of a long text its beginning and a digest."""
+    """Refusals and their reasons; of a long text its beginning and a digest."""
     entries: list[Entry] = []
     for fault in reading.refused:
         text = fault.text.strip()

@@ -78,7 +78,7 @@ class Evidence:
         return found.unique("case", keep="first", maintain_order=True)
 
     def span(self, case: str) -> Span:
-        """Where a run stands."""
+        """Address of a run: its source and line."""
         return self._spans[case]
 
     @cached_property

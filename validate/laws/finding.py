@@ -1,4 +1,4 @@
-"""What a law gives: a number that its own document or its arithmetic contradicts.
+"""Finding of a law: a number that its own document or its arithmetic contradicts.
 
 A finding names the numbers it is about (`observed`), what the others say they should be
 (`implied`), and, where the arithmetic singles one out, the cause. Its severity says what it

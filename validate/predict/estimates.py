@@ -153,7 +153,7 @@ LAYERS = {block: _layers_of(block) for block in transformer_estimates.BLOCKS}
 
 
 def _facts(printed: str | None) -> Mapping[str, float | int | None]:
-    """What a table needs to know of its machine; empty where it is unknown."""
+    """Facts of a machine that a table of estimates needs; empty where it is unknown."""
     try:
         known = machine(resolve(printed)) if printed else None
     except LookupError:
@@ -307,7 +307,7 @@ def on_dumps(kernel: Kernel) -> Forecast:
 
 
 def on_layers(kernel: Kernel) -> Forecast:
-    """The same on the products of tables of layers: the time of the forward pass of a row."""
+    """A kernel model on the products of tables of layers: the time of a row's forward pass."""
 
     def forecast(asked: Asked) -> pl.DataFrame:
         found = _predicted(layer_products(asked.cases), kernel)

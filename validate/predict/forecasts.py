@@ -28,7 +28,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Asked:
-    """What models are asked: the cases, what was printed of them, and what of that counts.
+    """Input of the models: the cases, what was printed of them, and what of that counts.
 
     `counted` leaves out repeats and numbers that their own row contradicts; models are fitted on it
     alone.
@@ -142,7 +142,7 @@ def bound(model: Bound) -> Forecast:
 
 
 def held_out(model: Bound, name: str) -> Forecast:
-    """The same with one scalar, the share of the bound, fitted on the machine's other groups."""
+    """`bound` with one scalar, the share of the bound, fitted on the machine's other groups."""
 
     def forecast(asked: Asked) -> pl.DataFrame:
         cases = asked.cases

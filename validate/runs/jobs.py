@@ -1,4 +1,4 @@
-"""Which parts of a reading are one run: several files of one job, told apart from several jobs.
+"""Parts of a reading that are one run: files of one job, told apart from other jobs.
 
 A part begins where a log states a configuration, or with its source where it states none; and
 where iterations begin anew that have consumed other samples than those of the same numbers above.
@@ -24,7 +24,7 @@ LEAST_SHARED = 2
 
 
 class Step(NamedTuple):
-    """What identifies one iteration of one job."""
+    """Identity of one iteration of one job."""
 
     consumed: int | None
     loss: float | None

@@ -263,7 +263,7 @@ def _repaired(region: Region, pieces: Pieces, record: Record) -> Diagnostic:
 
 
 def goes_on(text: str, more: str) -> Follower:
-    """What a line is to the record above it, neither torn nor cut, whatever its numbers."""
+    """Relation of a line to the record above it, neither torn nor cut, whatever its numbers."""
     if begins_record(more):
         return "ends"
     if begins_any(more):
