@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -243,8 +243,3 @@ def _refusals(reading: Reading) -> list[Entry]:
             text = f"{text[:_LONGEST_TEXT]}… {digest}"
         entries.append(((fault.code.value, fault.message), ("text", quoted(text))))
     return entries
-
-
-def repeats(entries: Iterable[Entry]) -> Counter[Entry]:
-    """How often each entry occurs: two equal records are two."""
-    return Counter(entries)
