@@ -293,7 +293,7 @@ def _with_other_numbers(fmt: Format, read: _Read) -> str:
 
 
 def split(layout: Layout, lines: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Lines of this layout as a raw frame (see `decode`) and those that are not of it.
+    """Lines of this layout as a raw frame (see `raw_frame`) and those that are not of it.
 
     `lines` has the columns line and text, one row per line with as many separators as the layout.
     """

@@ -50,7 +50,7 @@ class Folded:
     """Result of a format on a region. Each line number stands in one of the four at most."""
 
     records: list[Record] = field(default_factory=list)
-    raw: list[pl.DataFrame] = field(default_factory=list)  # rows of the first frame, see `decode`
+    raw: list[pl.DataFrame] = field(default_factory=list)  # of the first frame, see `raw_frame`
     claimed: set[int] = field(default_factory=set)  # every line used, the records' own included
     parts: set[tuple[int, int]] | None = None  # line and column of each claim, if lines are shared
     blank: set[int] = field(default_factory=set)  # filler rows

@@ -1,7 +1,7 @@
 """Rows that say what ran and how fast, as laws want them: one wide frame of printed intervals.
 
-In: a reading and its cases. Out: `RUNS`, one row per table row or training line: configuration,
-printed quantities each with `_low`, `_high` and `_place` (one unit in the last place), and what
+In: a reading and its cases. Out: one row per table row or training line: configuration, printed
+quantities each with `_low`, `_high` and `_place` (one unit in the last place), and what
 else tells two rows apart (`date`, `remark`, `others`).
 
 An interval here holds every value that could have been printed so, rounded *or* cut: which of the

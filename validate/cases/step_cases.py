@@ -36,7 +36,7 @@ FROM_SHAPE = {
 
 
 def completed(wide: pl.DataFrame) -> pl.DataFrame:
-    """The frame with every column that `configurations.run` may read, as far as it is known."""
+    """The frame with every column that `training_run.run` may read, as far as it is known."""
     table = _named(_with_columns(wide))
     generation = {name: one.generation for name, one in machines().items()}
     modern = (

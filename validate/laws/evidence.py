@@ -50,7 +50,7 @@ class Evidence:
 
     @cached_property
     def checked(self) -> pl.DataFrame:
-        """Every relation of every run; see `relation.CHECKED`."""
+        """Every relation of every run; see `relations.CHECKED`."""
         return evaluate(self.runs, RELATIONS)
 
     @cached_property

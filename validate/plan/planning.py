@@ -73,7 +73,7 @@ def cases_of(path: Path, machine: str) -> pl.DataFrame:
 
 
 def _rows(wide: pl.DataFrame) -> Iterable[Mapping[str, Any]]:
-    """Configurations as rows that `configurations.run` takes, equal ones once."""
+    """Configurations as rows that `training_run.run` takes, equal ones once."""
     same = [name for name in wide.columns if name not in ("case", "line", "consumed")]
     return completed(wide.unique(same, keep="first", maintain_order=True)).iter_rows(named=True)
 

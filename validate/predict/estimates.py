@@ -1,6 +1,6 @@
 """Published estimators reproduced on the rows that they print, beside our own kernel models.
 
-From the frames of a reading to the cases of `model.reproductions`: a dump is bound to the one
+From the frames of a reading to the cases of `assay.model.reproductions`: a dump is bound to the one
 configuration beside it, a table of layers to the lines above it and a machine, a trace to its
 lines. What ends in `_reproduced` is a registered model: what is asked in, predictions out.
 
