@@ -73,7 +73,7 @@ _WITHOUT_HASH = re.compile(
 )
 
 _BEGINS = ("nThread", "Using devices")
-"""How a run begins, behind the line that names its operation, if one does."""
+"""First line of a run, behind the one that names its operation, if there is one."""
 
 _ENDS = ("Out of bounds values", "Avg bus bandwidth")
 

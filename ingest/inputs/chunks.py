@@ -46,11 +46,11 @@ class Chunk:
 
 
 Watch = Callable[[Chunk], None]
-"""Told of each chunk that is done."""
+"""A function that is told of each chunk that is done."""
 
 
 def unwatched(_chunk: Chunk) -> None:
-    """Nobody wants to know."""
+    """Ignore a chunk that is done: a `Watch` for callers that show no progress."""
 
 
 def plan(paths: Sequence[str]) -> list[Chunk]:

@@ -138,7 +138,7 @@ def keep(outcome: Outcome, output: Path, how: Recipe) -> Ingested:
 
 
 class Another(RuntimeError):
-    """A worker that would read otherwise than its caller."""
+    """A worker whose code or formats differ from its caller's, so that it would read otherwise."""
 
 
 def make_part(how: Recipe, asked: str, home: Path, root: Path, chunk: Chunk) -> str:
@@ -217,7 +217,7 @@ def _home(output: Path, folders: Sequence[Path]) -> Path:
 
 
 def _list(home: Path, names: list[str], share: Share) -> None:
-    """Leave word of what is wanted, so that readers can name what is missing."""
+    """List the wanted inputs in a file, so that readers can name those that are missing."""
     text = json.dumps(names, indent=1)
     path = home / f"wanted-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
     if share == ALL:

@@ -215,7 +215,7 @@ class Lines(NamedTuple):
 
     @classmethod
     def of(cls, rows: Bytes) -> Lines:
-        """These rows, of which there is at least one."""
+        """The bytes of `rows`, of which there is at least one row."""
         return cls(rows, _extreme(np.minimum, rows), _extreme(np.maximum, rows))
 
 
@@ -273,7 +273,7 @@ class Words:
 
     @classmethod
     def of(cls, words: Sequence[Word]) -> Words:
-        """These words in the order in which they are read."""
+        """The words in the order in which they are read."""
         return cls(tuple(sorted(words, key=lambda word: word.fraction > 0)))
 
     def read(self, lines: Lines) -> dict[Word, Said]:

@@ -96,7 +96,7 @@ class Shapes:
         ]
 
     def _alike(self, block: Block, free: Mask) -> Iterator[tuple[Shape, list[Part]]]:
-        """Every known shape with the lines of it."""
+        """Every known shape with its lines."""
         lengths = np.where(free, block.stops - block.starts, -1)
         for length, shapes in [*self.by_length.items()]:
             at = np.flatnonzero(lengths == length)
@@ -297,7 +297,7 @@ def shape_of(layout: Layout, row: Bytes, schema: Schema) -> Shape | None:
 
 
 def _blind(pattern: str) -> bool:
-    """Whether a pattern takes any digit where it takes one."""
+    """Whether a pattern that takes some digit in a place takes every digit there."""
     return not re.search("[0-9]", _PLAIN.sub("", pattern))
 
 
@@ -345,7 +345,7 @@ class Part(NamedTuple):
 
     @property
     def are_sound(self) -> Mask:
-        """Whether each of them is."""
+        """Mask of the lines that are sound: their numbers were read exactly."""
         return np.ones(len(self.at), np.bool_) if self.sound is None else self.sound
 
 

@@ -31,7 +31,7 @@ class Edges(NamedTuple):
         return Edges(*(np.union1d(mine, more) for mine, more in zip(self, other, strict=True)))
 
     def among(self, stands: Mask, first: int) -> Edges:
-        """Those on lines that a mask of lines from `first` on marks."""
+        """Edges on the lines that `stands`, a mask of the lines from `first` on, marks."""
         return Edges(*(lines[stands[lines - first]] for lines in self))
 
 

@@ -127,7 +127,7 @@ def learn(fmt: Format, source: Source, number: int, text: str) -> Layout | None:
 
 
 def _read(fmt: Format, source: Source, number: int, text: str) -> _Read | None:
-    """The one plain record that the fold makes of this line alone; None if it is not that."""
+    """The record that the fold makes of this line alone; None if it makes another thing of it."""
     if not _PRINTABLE.fullmatch(text):
         return None
     types = {"line": pl.UInt32, "text": pl.String}

@@ -46,7 +46,7 @@ class Tally:
 
 
 def total(tallies: Sequence[Tally]) -> Tally:
-    """All of them, in the order of their lines."""
+    """Sum of several tallies; suspicious lines in order."""
     return Tally(
         sum(each.blank for each in tallies),
         sum(each.not_ours for each in tallies),
@@ -88,7 +88,7 @@ def blank(block: Block, which: Mask) -> Mask:
 
 
 ENDS_EMPTY = r"(?:^|[\s\x00-\x1f:\]>|-])$"
-"""How nothing, or a prefix alone, ends; a test holds the prefixes to it."""
+"""End of an empty line, or of one that is a prefix alone; a test holds the prefixes to it."""
 
 
 def _empty(texts: pl.Series, *, plain: bool = False) -> pl.Series:

@@ -253,7 +253,7 @@ class _Scanner:
         self.met |= {fmt.name for fmt in self.documents if opening(texts, fmt)}
 
     def found(self) -> Scan:
-        """All of it."""
+        """Everything that was found in the input."""
         lines = pl.concat([pl.DataFrame(schema=_LINES), *self.left])
         read = frozenset(line for each in self.read for line in each.tolist())
         rows = self.gathered.rows()
@@ -443,7 +443,7 @@ class Gathered:
             self._join(name)
 
     def rows(self) -> dict[str, list[Rows]]:
-        """All of them, of the formats that have any."""
+        """All rows by format, for the formats that have some."""
         for name in self._loose:
             self._join(name)
         return {name: rows for name, rows in self._rows.items() if rows}

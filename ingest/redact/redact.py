@@ -216,7 +216,7 @@ class Redactor:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether nothing changed; frames are the same object then."""
+    """Whether redaction changed nothing; a frame is the same object then."""
     if isinstance(one, pl.DataFrame | pl.Series):
         return one is other
     if isinstance(one, str | bytes):

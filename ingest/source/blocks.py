@@ -80,7 +80,7 @@ class Block:
 
     @cached_property
     def height(self) -> int:
-        """How many lines there are; known before where each of them is."""
+        """Number of lines; known before the place of each is."""
         feeds = 0 if self.data.endswith(b"\n") else 1
         for at in range(0, len(self.codes), _CACHED):
             feeds += int(np.count_nonzero(self.codes[at : at + _CACHED] == _FEED))
@@ -132,7 +132,7 @@ class Block:
         return numbered.select("line", _Odd.of(whole).taken_out())
 
     def some(self, which: Mask) -> pl.DataFrame:
-        """The lines that are meant, as `lines` has them."""
+        """The lines that a mask marks, in columns as those of `lines`."""
         count = np.count_nonzero(which)
         if count == self.height:
             return self.lines
@@ -176,7 +176,7 @@ class _Odd(NamedTuple):
         return cls(b"\r" in data, b"\x1b" in data or b"\x00" in data)
 
     def taken_out(self) -> pl.Expr:
-        """The text without it, but for carriage returns inside."""
+        """Expression for the text without such bytes, but for carriage returns inside."""
         clean = pl.col("text")
         if self.returns:
             clean = clean.str.strip_chars_end("\r")

@@ -41,7 +41,7 @@ def candidates(rows: Rows) -> list[Candidate]:
 
 
 def again(candidate: Candidate, rows: Rows) -> Candidate | None:
-    """The same formula and peak over other rows; None where those lack an input."""
+    """A candidate's formula and peak over other rows; None where those lack an input."""
     if candidate.factors is not None:
         return proportional.again(candidate, rows)
     formula = FORMULAS[candidate.formula_id]

@@ -170,7 +170,7 @@ ROBUST = 4
 
 
 def _but_one(value: pl.Expr, by: list[str], *, descending: bool) -> pl.Expr:
-    """The greatest (or least) of a column but for one number, of all where they are few."""
+    """The greatest (or least) number of a column but for one, of all where they are few."""
     ranked = value.drop_nulls().sort(descending=descending)
     enough = value.count() >= ROBUST
     return pl.when(enough).then(ranked.get(1, null_on_oob=True)).otherwise(ranked.first()).over(by)

@@ -88,7 +88,7 @@ class Tried(NamedTuple):
 
     @property
     def slack(self) -> Array:
-        """The gap up to which they meet."""
+        """The gap up to which two intervals count as touching."""
         found: Array = np.abs(self.printed[1]) * SLACK
         return found
 

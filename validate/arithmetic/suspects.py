@@ -168,7 +168,7 @@ def _copied(row: dict[str, Any], printed: Sequence[str], told: Told) -> Iterator
 def satisfying(
     row: pl.DataFrame, tries: Sequence[Suspect], variants: dict[str, str], choices: Sequence[Choice]
 ) -> list[Suspect]:
-    """Those of `tries` under which the row (a frame of one) satisfies every relation it has."""
+    """Suspects of `tries` that, put into the row (a frame of one), satisfy all its relations."""
     if not tries:
         return []
     table = _changed(row, tries)

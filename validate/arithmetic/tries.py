@@ -95,7 +95,7 @@ def tries(rows: Fed, vocab: float | None = None) -> Iterator[Try]:
 
 
 def meets(rows: Fed, one: Try) -> Array:
-    """Whether each row of a try agrees with its printed number, as `check.equal` has it."""
+    """Whether each row of a try agrees with its printed number, by `identity_check.equal`."""
     low, value, high = rows.printed[:, one.at]
     slack = np.abs(value) * TOUCHING
     found: Array = (one.implied[0] <= high + slack) & (one.implied[2] >= low - slack)

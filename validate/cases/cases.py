@@ -51,7 +51,7 @@ class Cases:
         return replace(self, configuration=self.configuration.filter(part.is_null()))
 
     def with_values(self, configuration: pl.DataFrame, origins: pl.DataFrame) -> Cases:
-        """The same cases with values filled in later, and what they rest on."""
+        """These cases with values filled in later, and the origins of those values."""
         if origins.is_empty():
             return replace(self, configuration=configuration)
         known = self.origins.join(origins, on=["case", "name"], how="anti", maintain_order="left")

@@ -123,7 +123,7 @@ def write(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def _removed(part: Path) -> Iterator[None]:
-    """Whatever happens, no temporary file stays behind."""
+    """Remove a temporary file when the block ends, however it ends."""
     try:
         yield
     finally:

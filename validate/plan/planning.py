@@ -128,7 +128,7 @@ def forecast(built: Run, stack: Stack | None = None) -> dict[str, Any]:
 
 
 def lines(found: Mapping[str, Any]) -> list[str]:
-    """One forecast as text."""
+    """One forecast as lines of text."""
     total = found["step_time"]
     text = [
         f"{found['case']}: {total:.4g} s per step "

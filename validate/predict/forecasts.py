@@ -42,12 +42,12 @@ class Asked:
 
     @cached_property
     def sayings(self) -> pl.DataFrame:
-        """Every printed number that says how fast a case ran; see `throughput.sayings`."""
+        """Every printed number that says how fast a case ran; see `printed_speed.sayings`."""
         return printed_speed.sayings(self.observations, self.cases.configuration)
 
     @cached_property
     def speed(self) -> pl.DataFrame:
-        """The most precise of those that count, per case; see `throughput.best`."""
+        """The most precise of those that count, per case; see `printed_speed.best`."""
         return printed_speed.best(printed_speed.sayings(self.counted, self.cases.configuration))
 
 

@@ -1,4 +1,4 @@
-"""The report for people, in order. The writers lay out what stands here; JSON is `document`."""
+"""The report for people, in order. Writers lay out what stands here; JSON is `json_document`."""
 
 from __future__ import annotations
 

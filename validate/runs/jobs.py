@@ -189,7 +189,7 @@ def _same(group: list[Part], later: Part) -> str | None:
 
 
 def _outputs(a: Part, b: Part, shared: list[int]) -> bool:
-    """Whether both print the same lines: equal losses and times, or equal losses and clocks."""
+    """Whether two parts print the same lines: equal losses with equal times or clocks."""
     if len(shared) < min(LEAST_SHARED, len(a.steps), len(b.steps)):
         return False
     pairs = [(a.steps[n], b.steps[n]) for n in shared]

@@ -281,7 +281,7 @@ def may_go_on(text: str) -> str:
 
 
 _OPENS = r"iteration\s*[=:]?\s*[0-9]+\s*/"
-"""A line that holds a record holds this."""
+"""Text that every line with a record holds."""
 
 FORMAT = Format(
     name="megatron_iteration",
