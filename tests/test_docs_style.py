@@ -1,8 +1,10 @@
-"""Docstrings of the product name what they describe, so that a reader need not guess."""
+"""Docstrings name what they describe, and names in docstrings and pages are those of the tree."""
 
 from __future__ import annotations
 
 import ast
+import importlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 FOLDERS = ("ingest", "model", "validate", "tests/studies")
+
+ENTRY_POINTS = {"assay.formats", "assay.models"}
+"""Names in backticks that are groups of entry points, and no modules."""
 
 # being written anew at present: each is taken off this list with its first clean version
 STILL_TO_DO = {
@@ -79,3 +84,47 @@ def test_the_list_of_what_is_to_be_done_is_up_to_date() -> None:
 def test_riddles_are_found(text: str, lines: list[int]) -> None:
     """Every place where a docstring can stand is looked at, and no other string."""
     assert riddles(text) == lines
+
+
+def stands(name: str) -> bool:
+    """Whether a dotted name is a module of the package, or something in one."""
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:end]))
+        except ImportError:
+            continue
+        for part in parts[end:]:
+            if not hasattr(found, part):
+                return False
+            found = getattr(found, part)
+        return True
+    return False
+
+
+def test_dotted_names_in_docstrings_exist() -> None:
+    """Modules and functions that a docstring points at have not moved away."""
+    named = {
+        (path, name)
+        for path in files()
+        for _, said in docstrings((ROOT / path).read_text("utf-8"))
+        for name in re.findall(r"`(assay(?:\.\w+)+)`", said)
+    }
+    assert len(named) > 10
+    assert not sorted(
+        f"{path}: `{name}`" for path, name in named if name not in ENTRY_POINTS and not stands(name)
+    )
+
+
+def test_paths_in_pages_exist() -> None:
+    """A page names files and folders as they are called now."""
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    named = {
+        (page.name, path)
+        for page in pages
+        for path in re.findall(
+            r"`((?:grammars|ingest|model|validate|tests)/[\w./*-]+)`", page.read_text("utf-8")
+        )
+    }
+    assert len(named) > 10
+    assert not sorted(f"{page}: `{path}`" for page, path in named if not any(ROOT.glob(path)))
