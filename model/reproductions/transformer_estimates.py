@@ -39,8 +39,8 @@ LAYER_CASE: dict[str, pl.DataType] = {
     "m2": pl.Int64(),  # the second degree; only 1 is defined
     "matrix_flops": pl.Float64(),  # flop/s of the matrix units in the 2-byte type
     "vector_flops": pl.Float64(),  # flop/s of the vector units in the 2-byte type
-    "memory_bandwidth": pl.Float64(),
-    "link_bandwidth": pl.Float64(),  # both directions together
+    "memory_bandwidth": pl.Float64(),  # B/s
+    "link_bandwidth": pl.Float64(),  # B/s, both directions together
     "link_domain": pl.Int64(),  # ranks that the links join
 }
 
