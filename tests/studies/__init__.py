@@ -2,5 +2,5 @@
 
 `python -m tests.studies build/accuracy.json` scores every model that has a contribution
 below, prints the figures and writes them. One module per kind of evidence: `configuration` for step
-times, `kernels` for kernels; `splits` and `entries` are shared.
+times, `kernels` for kernels; `statistics`, `splits` and `entries` are shared.
 """
