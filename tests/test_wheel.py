@@ -1,4 +1,4 @@
-"""What is installed from a wheel and from an sdist: all of it, and no more than the core needs."""
+"""Files installed from a wheel and from an sdist: all of them, and no more than the core needs."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def watch(
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:
-    """What changes when a log grows, is truncated or is replaced; None while it is away."""
+    """State of a log that changes as it grows, is truncated or replaced; None while it is away."""
     try:
         stat = path.stat()
     except OSError:

@@ -21,7 +21,7 @@ from assay.validate.score.accuracy import ACCURACY
 from assay.validate.score.assess import Report
 
 FRAMEWORKS = {"megatron_iteration": "Megatron"}
-"""Which framework wrote the frames of a format; a document says of none."""
+"""Framework that wrote the frames of a format; a document names none."""
 
 LEFT = ("case", "scope", "subject", "quantity", "value", "unit", "source", "line")
 
@@ -173,7 +173,7 @@ def _identities(report: Report) -> Iterable[dict[str, Any]]:
 
 
 def _finite(value: Any) -> Any:
-    """The same with null for every number that JSON cannot write."""
+    """A value with null in place of every number that JSON cannot write."""
     if isinstance(value, dict):
         return {key: _finite(each) for key, each in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What every written report is made of: sections of text and tables, laid out by the writers."""
+"""Elements of a written report: sections of text and tables, laid out by the writers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did not meet: printed numbers that no model predicted, and predictions nobody printed."""
+"""Numbers that did not meet: printed ones without a prediction, and predictions nobody printed."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _said_otherwise(report: Report) -> pl.DataFrame:
 
 
 def _lacking(report: Report, numbers: pl.DataFrame) -> pl.Series:
-    """What the least demanding model of each number's quantity still needs, null where nothing.
+    """Fields that the least demanding model of each number's quantity still needs, null where none.
 
     Cases that lack the same are looked at once: a long log is one of them, however many its lines.
     """

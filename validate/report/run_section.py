@@ -92,7 +92,7 @@ SHAPES = {
     "batch": ("micro_batch", "global_batch"),
     "memory policy": ("dtype", "zero_stage", "recompute"),
 }
-"""What a screen that shows one run says of its configuration, row by row."""
+"""Configuration on a screen that shows one run, row by row."""
 
 
 def _progress(progress: tuple[int, int], step: Metric | None) -> tuple[str, str]:

@@ -35,7 +35,7 @@ FEWEST = 3
 
 @dataclass(frozen=True)
 class Run:
-    """What a log says of one run."""
+    """One run, as its log tells of it."""
 
     case: str
     source: str
@@ -100,7 +100,7 @@ def _progress(rows: pl.DataFrame) -> tuple[int, int] | None:
 def _configuration(
     cases: Cases, ids: Sequence[str], *, partial: bool
 ) -> tuple[dict[str, Any], str | None]:
-    """What all rows of the window agree on, and the machine; `partial`: those that say it."""
+    """Values that all rows of the window share, and the machine; `partial`: rows may lack some."""
     wide = cases.configuration.filter(pl.col("case").is_in(list(ids)))
     said = {}
     for name in (*CONFIGURED, "machine"):
@@ -189,7 +189,7 @@ UTILISATION = "narayanan-eq3-stored"
 """Model FLOPs utilisation of Megatron's own formula: nothing that is computed twice counts."""
 
 RECOMPUTED = "narayanan-eq3"
-"""The same with full recomputation: what the hardware did."""
+"""Hardware FLOPs utilisation by that formula: a second forward pass counts."""
 
 
 def rates(
@@ -218,7 +218,7 @@ def rates(
 
 
 def _shape(said: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run says, with what its shape has where it says nothing."""
+    """Configuration of a run, completed where its own shape settles a field."""
     shape = dict(said)
     if shape.get("hidden") and shape.get("heads"):
         shape.setdefault("kv_heads", shape["heads"])
@@ -281,7 +281,7 @@ def metrics(rows: pl.DataFrame) -> list[Metric]:
 
 
 def remembered(pairs: pl.DataFrame | None, cases: pl.Series) -> Remembered | None:
-    """What the memory model says of the reports `cases`; None where it says nothing."""
+    """Forecast of the memory model for `cases`; None where it says nothing."""
     if pairs is None:
         return None
     own = pairs.filter(

@@ -134,7 +134,7 @@ GROUPS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "optimizer": (("optimizer",), ("optimizer", "step")),
 }  # fmt: skip
-"""What a step is spent on → parts of the step model, and the timers that measure them."""
+"""Purpose of a part of a step → parts of the step model, and the timers that measure them."""
 
 
 def grouped(timers: Sequence[Measured], predicted: Mapping[str, float]) -> list[Group]:

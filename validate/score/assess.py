@@ -33,7 +33,7 @@ from assay.validate.score.join import Comparison, compare
 
 @dataclass(frozen=True)
 class Understood:
-    """What was read, as cases and numbers: which of them count, which contradict themselves."""
+    """Cases and numbers that were read: which of them count, which contradict themselves."""
 
     outcome: Outcome
     cases: Cases
@@ -54,7 +54,7 @@ class Understood:
 
 @dataclass(frozen=True)
 class Report(Understood):
-    """The same with what was predicted, how far apart they are, and what is left over."""
+    """Everything understood, with predictions, their errors, and the numbers left over."""
 
     comparison: Comparison
     scored: pl.DataFrame  # the pairs that count
@@ -148,7 +148,7 @@ def against(
     models: Sequence[Registered],
     stack: Stack | None = None,
 ) -> Report:
-    """What was understood beside a frame of `PREDICTION`, which `models` made, and others.
+    """Report of what was understood beside a frame of `PREDICTION`, made by `models` and others.
 
     `stack` is the caller's own, where one was used. Raises Unjoinable where units differ or a
     model predicts one number twice.

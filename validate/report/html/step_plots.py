@@ -39,7 +39,7 @@ MEANT = {
 
 
 def spent(report: Report) -> list[Plot]:
-    """What the step model says a step is spent on, one bar per distinct configuration."""
+    """Parts of a step's time by the step model: one bar per distinct configuration."""
     found = _spent(report)
     if found.is_empty():
         return []
