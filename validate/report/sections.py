@@ -37,6 +37,7 @@ ORDERS: Mapping[str, Callable[[Record], float]] = {
 def sections(report: Report) -> list[Section]:
     """Every section that has something to say, the summary first and what is left over last."""
     found = [
+        *run_screen(report),
         summary(report),
         reading_section.read(report),
         of_runs.section(runs(report.outcome.reading, report.cases, report.comparison.pairs)),
@@ -58,9 +59,9 @@ def sections(report: Report) -> list[Section]:
 
 def screen(report: Report, order: str = "error") -> list[Section]:
     """The first screen of a report; `order` is one of `ORDERS`."""
+    shown = run_screen(report, order)
     found = records(report)
     others = set(report.scored["source"]) - {run.source for run in found}
-    shown = [_one(found[0])] if len(found) == 1 else [_many(found, order)] if found else []
     if others or not found:
         shown.append(summary(report))
     rest = _next(report, read=bool(found) and not others)
@@ -70,6 +71,14 @@ def screen(report: Report, order: str = "error") -> list[Section]:
         shown.append(Section("Next", [Items(rest)]))
     failed = reading_section.failures(report)
     return [*shown, failed] if failed else shown
+
+
+def run_screen(report: Report, order: str = "error") -> list[Section]:
+    """One run by itself, or several as a line each; empty where there is none."""
+    found = records(report)
+    if not found:
+        return []
+    return [_one(found[0]) if len(found) == 1 else _many(found, order)]
 
 
 def _one(run: Record) -> Section:

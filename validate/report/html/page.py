@@ -24,6 +24,7 @@ from assay.validate.report.html.plots import Plot
 from assay.validate.report.layout import Column, Part, Section, Table, count
 from assay.validate.report.reading_section import solved
 from assay.validate.report.safe import html
+from assay.validate.report.sections import run_screen
 from assay.validate.report.summary import estimates, severities, summary, totals
 from assay.validate.runs.run import runs
 from assay.validate.score.assess import Report
@@ -71,6 +72,7 @@ def render(report: Report, command: Sequence[str] = ()) -> str:
 def _parts(report: Report, command: Sequence[str]) -> Iterable[tuple[str, str, list[str]]]:
     """Anchor, title and body of every part, what a reader wants first; empty ones are left out."""
     found = runs(report.outcome.reading, report.cases, report.comparison.pairs)
+    yield "run", "Runs", _blocks(run_screen(report))
     yield "summary", "Summary", [block(summary(report), heading=False), *_without_plots()]
     yield "predicted", "Predicted against printed", _plots(errors.against(report), AGAINST)
     yield (
@@ -82,7 +84,7 @@ def _parts(report: Report, command: Sequence[str]) -> Iterable[tuple[str, str, l
     yield "breakdown", "Where the time goes", _plots(step_plots.spent(report))
     yield (
         "runs",
-        "Runs: step time and loss",
+        "Step time and loss of runs",
         [*_blocks([of_runs.section(found)]), *_plots(step_plots.courses(report, found))],
     )
     yield "coverage", "Coverage", [*_plots(coverage.lines(report)), *_coverage(report)]
