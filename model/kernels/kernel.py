@@ -32,6 +32,8 @@ FACTS = (
     "gpus_per_node",
     "node_bandwidth",  # B/s of all network cards of a node
     "itemsize",  # B per element
+    "clock",  # Hz at which the dense peak is stated
+    "plain",  # flop/s of misaligned products where no tensor-core kernel takes them, else null
 )
 """Columns that `with_facts` adds; null where the machine has no such figure."""
 
@@ -95,6 +97,8 @@ def with_facts(cases: pl.DataFrame, among: Mapping[str, Machine] | None = None) 
             "gpus_per_node": one.gpus_per_node,
             "node_bandwidth": one.node_bandwidth,
             "itemsize": float(ITEMSIZE[dtype]),
+            "clock": one.clock,
+            "plain": one.plain_misaligned,
         }
         for one in known.values()
         for dtype, peak in one.peaks.items()

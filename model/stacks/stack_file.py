@@ -28,6 +28,9 @@ KERNELS: dict[str, Kernel] = {
 }
 """Every kernel a stack can hold, by name."""
 
+LATER = ("loads", "alone")
+"""Parameters that stacks written before them lack."""
+
 
 def write(machine: str, parts: Mapping[str, Calibrated]) -> str:
     """TOML text; the same stack gives the same bytes."""
@@ -98,7 +101,12 @@ def _number(value: float) -> str:
 def _part(scope: str, table: Mapping[str, Any]) -> Calibrated:
     try:
         kernel = KERNELS[table["kernel"]]
-        printed = table["parameters"]
+        # a stack that is older than a parameter of its kernel takes the documented start
+        printed = {
+            one.name: {"value": one.start, "low": one.low, "high": one.high, "weak": True}
+            for one in kernel.parameters
+            if one.name in LATER
+        } | table["parameters"]
         names = [one.name for one in kernel.parameters]
         return Calibrated(
             kernel=kernel,
