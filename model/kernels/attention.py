@@ -1,13 +1,23 @@
 """Time of fused attention on one accelerator: operations, traffic, tiles and grouped queries.
 
 Columns in: batch, seq, heads, kv_heads, head_dim, optionally kv_seq (default seq) and causal (1,
-the default, or 0), and machine facts. Seconds out, for the forward pass; `BACKWARD` says what a
-backward pass costs. Formulas and their figures: docs/kernels.md.
+the default, or 0), and machine facts. Seconds out. `tiled` is the forward kernel of a stack, as
+inference tables measure it; `trained` the kernels that training programs call, forward and backward
+apart, by generation and architecture: their figures stand in `attention_kernels.toml`. Formulas:
+docs/kernels.md.
 """
 
 from __future__ import annotations
 
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from assay.model.frames import predictions
 from assay.model.kernels.kernel import (
@@ -26,10 +36,17 @@ SHAPE = ("batch", "seq", "heads", "kv_heads", "head_dim", "peak", "memory_bandwi
 OPTIONAL = ("kv_seq", "causal")
 
 BACKWARD = 2.5
-"""Backward over forward: five products (the scores again, and four gradients) instead of two.
+"""Operations of the backward pass over the forward's: five products (the scores again, and four
+gradients) instead of two."""
 
-A statement about operations, not a measurement: no backward pass is among the measured tables.
-"""
+GENERATIONS = ("flash1", "triton1", "flash2", "flash3", "cudnn")
+"""Fused kernels that training programs call, in the order in which they came."""
+
+BLOCK = 128
+"""Queries of one thread block; the first generation gives a block a whole sequence of a head."""
+
+WIDE = 128
+"""Head size from which on a kernel's rate is the same."""
 
 
 def flop(table: Columns) -> Floats:
@@ -85,6 +102,130 @@ def tiled(table: Columns, values: Values) -> Floats:
     return values["launch"] + busy * sunk
 
 
+def trained(table: Columns, values: Values) -> Floats:
+    """A kernel of a training program: its rate, what each block loses, blocks over multiprocessors.
+
+    rate = compute·narrow^log2(128/d)·(`masked` under a causal mask) of the peak, d up to 128; of a
+    whole block `fill` keys' worth of time goes into starting and ending it, whatever the sequence.
+    Blocks of `BLOCK` queries spread evenly over multiprocessors; where `whole` is 1 a block is a
+    sequence and a head, and every started round of them takes its full time. A column `products`
+    counts operations over the forward's (`BACKWARD`).
+    """
+    narrow = values["narrow"] ** np.log2(WIDE / np.minimum(table["head_dim"], WIDE))
+    masked = np.where(table.get("causal", np.ones(1)) > 0, values["masked"], 1.0)
+    rate = values["compute"] * narrow * masked * table["peak"]
+    pairs = table["batch"] * table["heads"]
+    work = table.get("products", np.ones(1)) * flop(table)
+    queries = 4.0 * pairs * table["head_dim"] * table["seq"]
+    visited = flop(table) / queries  # keys of a query, on average
+    blocks = pairs if values["whole"] > 0.5 else pairs * np.ceil(table["seq"] / BLOCK)
+    rounds = blocks / table["sms"]
+    idle = np.ceil(rounds) / rounds if values["whole"] > 0.5 else np.maximum(1.0, 1.0 / rounds)
+    compute = work * (1.0 + values["fill"] / visited) * idle / rate
+    moved = table.get("products", np.ones(1)) * traffic(table) / table["memory_bandwidth"]
+    return values["launch"] + np.maximum(compute, moved)
+
+
+def generation(text: str) -> str:
+    """The kernel that a program's words mean; LookupError lists the known ones.
+
+    >>> generation("flash_attn 2.3.2"), generation("FlashAttention-3"), generation("flash1")
+    ('flash2', 'flash3', 'flash1')
+    >>> generation("triton"), generation("cuDNN fused attention")
+    ('triton1', 'cudnn')
+    """
+    plain = re.sub(r"[\s_-]+", "", text.lower())
+    named = re.match(r"(?:torch|sdpa)?flash(?:attn|attention)?v?([0-9])?", plain)
+    if "cudnn" in plain or plain == "fused":
+        return "cudnn"
+    if "triton" in plain:
+        return "triton1"
+    if named is None:
+        raise LookupError(f"no attention kernel is called {text!r}; known are {GENERATIONS}")
+    number = named.group(1) or "2"
+    return f"flash{min(max(int(number), 1), 3)}"
+
+
+def assumed(year: float | None, accelerator: Machine) -> tuple[str, str]:
+    """The kernel of a program that does not name it, and why: from its date, never from the GPU.
+
+    The GPU only rules out what cannot run on it: FlashAttention 3 is for Hopper alone.
+    """
+    hopper = accelerator.generation == "hopper"
+    if year is None:
+        return "flash2", "assumed: nothing says which attention kernel, nor when"
+    if year < FIRST["flash2"]:
+        return "flash1", f"assumed: before FlashAttention 2 ({FIRST['flash2']:.1f})"
+    if year >= FIRST["cudnn"] and accelerator.generation == "blackwell":
+        return "cudnn", "assumed: FlashAttention 3 does not run on Blackwell, cuDNN's kernel does"
+    if year >= FIRST["flash3"] + ADOPTED and hopper:
+        return "flash3", f"assumed: a year after FlashAttention 3 ({FIRST['flash3']:.1f})"
+    return "flash2", f"assumed: after FlashAttention 2 ({FIRST['flash2']:.1f})"
+
+
+FIRST = {"flash1": 2022.4, "triton1": 2022.8, "flash2": 2023.54, "flash3": 2024.52, "cudnn": 2024.1}
+"""Years of publication: arXiv 2205.14135, flash-attention 0.2, arXiv 2307.08691, arXiv 2407.08608,
+cuDNN 9."""
+
+ADOPTED = 1.0
+"""Years that programs take until they call a new kernel by default."""
+
+
+def training_time(
+    table: Columns,
+    kernels: str | npt.NDArray[np.str_],
+    architecture: str,
+    direction: str = "forward",
+) -> Floats:
+    """Seconds of one pass of attention under the kernel of each row (one of `GENERATIONS`).
+
+    `direction` is forward or backward, the latter with all its five products; LookupError for
+    other words.
+    """
+    if direction not in ("forward", "backward"):
+        raise LookupError(f"a pass is forward or backward, not {direction!r}")
+    table = {**table, "products": np.ones(len(table["batch"]))}
+    if direction == "backward":
+        table["products"] = table["products"] * BACKWARD
+    named = np.broadcast_to(np.asarray(kernels), table["batch"].shape)
+    seconds = np.empty(len(named))
+    for name in np.unique(named):
+        mine = named == name
+        seconds[mine] = trained(rows(table, mine), figures(str(name), architecture, direction))
+    return seconds
+
+
+def figures(name: str, architecture: str, direction: str) -> dict[str, float]:
+    """Parameters of `trained` for one kernel, architecture and pass.
+
+    An architecture without figures takes those of the one it is most like, in shares of the peak
+    that FlashAttention 2 reaches on either; a kernel that does not run there is that one.
+    """
+    if name not in GENERATIONS:
+        raise LookupError(f"no attention kernel is called {name!r}; known are {GENERATIONS}")
+    known = _kernels()
+    near = str(known["like"].get(architecture, architecture))
+    own, common = known[name], known["flash2"]
+    near = near if near in common else "hopper"
+    if near in own:
+        return _parameters(own[near][direction])
+    if name in known["newer"]:
+        return _parameters(common[near][direction])
+    share = common[near][direction]["compute"] / common["ampere"][direction]["compute"]
+    found = _parameters(own["ampere"][direction])
+    return found | {"compute": found["compute"] * share}
+
+
+def _parameters(entry: Mapping[str, Any]) -> dict[str, float]:
+    return {one.name: float(entry.get(one.name, one.start)) for one in TRAINED.parameters}
+
+
+@functools.cache
+def _kernels() -> Mapping[str, Any]:
+    text = (resources.files(__package__) / "attention_kernels.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
 def _keys(table: Columns) -> Floats:
     return table.get("kv_seq", table["seq"])
 
@@ -107,8 +248,22 @@ TILED = Kernel(
     tiled,
     OPTIONAL,
 )
-
-KERNELS = {kernel.name: kernel for kernel in (ROOFLINE, TILED)}
+TRAINED = Kernel(
+    "attention_trained",
+    "attention",
+    SHAPE,
+    (
+        Parameter("compute", "1", 0.5, 0.05, 1.0, "share of the dense peak, heads of 128"),
+        Parameter("narrow", "1", 0.9, 0.3, 2.0, "rate with heads of 64 over heads of 128"),
+        Parameter("fill", "1", 150.0, 1.0, 2000.0, "keys worth of time that a block costs"),
+        Parameter("masked", "1", 0.95, 0.5, 1.1, "rate per operation under a causal mask"),
+        Parameter("launch", "s", 1e-5, 1e-7, 1e-4, "time of an empty kernel"),
+        Parameter("whole", "1", 1e-9, 1e-9, 1.0, "1: a block takes a sequence and a head"),
+    ),
+    trained,
+    (*OPTIONAL, "products"),
+)
+KERNELS = {kernel.name: kernel for kernel in (ROOFLINE, TILED, TRAINED)}
 """Every attention model by name."""
 
 

@@ -23,9 +23,9 @@ from assay.model.kernels.kernel import (
 
 SHAPE = ("b", "m", "n", "k", "peak", "memory_bandwidth", "sms", "itemsize")
 OPTIONAL = ("a_transposed", "clock", "plain", "alone")
-"""`clock` in Hz (default `CLOCK`); `plain` in flop/s where the library has no tensor-core kernel for
-misaligned rows; `alone` is 1 where a time is that of one kernel by itself, as a profiler gives it,
-and not a share of a queue of the same kernel."""
+"""`clock` in Hz (default `CLOCK`); `plain` in flop/s where the library has no tensor-core kernel
+for misaligned rows; `alone` is 1 where a time is that of one kernel by itself, as a profiler gives
+it, and not a share of a queue of the same kernel."""
 
 TILES = (
     (256, 128), (128, 256), (128, 128), (256, 64), (64, 256), (128, 64), (64, 128), (64, 64),
@@ -91,7 +91,7 @@ def _power(size: Floats, most: Floats) -> Floats:
 
 
 def misaligned(table: Columns) -> npt.NDArray[np.bool_]:
-    """Whether rows of an operand start off a 16-byte boundary, so that full loads cannot be used."""
+    """Whether rows of an operand start off a 16-byte boundary: no load of full width fits."""
     most = ALIGNMENT / np.asarray(table["itemsize"], dtype=np.float64)
     return np.asarray(aligned(table) < most, dtype=np.bool_)
 
@@ -212,7 +212,9 @@ LOADS = Parameter(
     "loads", "flop/clock", 350.0, 20.0, 8192.0,
     "operations per clock, multiprocessor and element of a load, where rows are misaligned",
 )  # fmt: skip
-ALONE = Parameter("alone", "s", 1.2e-6, 1e-7, 1e-5, "what a kernel by itself takes more than in a queue")
+ALONE = Parameter(
+    "alone", "s", 1.2e-6, 1e-7, 1e-5, "what a kernel by itself takes more than in a queue"
+)
 LAUNCH = Parameter("launch", "s", 3e-6, 1e-7, 3e-5, "time of an empty kernel")
 
 FEED = Parameter("feed", "B/flop", 0.015, 1e-3, 0.3, "bytes from L2 in the time of a flop at peak")

@@ -35,9 +35,22 @@ class KernelTimes:
         known = {name: np.full(size, np.nan if one is None else one) for name, one in facts.items()}
         return self.stack.part("gemm").time(known | dict(table))
 
-    def attention(self, table: Columns) -> Floats:
-        """Seconds of fused attention kernels, forward."""
-        return self.stack.part("attention").time(table)
+    def attention(
+        self,
+        table: Columns,
+        kernels: str | npt.NDArray[np.str_] | None = None,
+        direction: str = "forward",
+    ) -> Floats:
+        """Seconds of one pass of fused attention.
+
+        `kernels` names the one of each row (`attention.GENERATIONS`): times are then those of
+        training programs, a backward pass with all its products. Without it they are those of the
+        stack, which has measured the forward pass of inference alone.
+        """
+        if kernels is None:
+            return self.stack.part("attention").time(table)
+        architecture = machine(self.stack.machine).generation
+        return training_time(table, kernels, architecture, direction)
 
     def collective(self, table: Columns) -> Floats:
         """Seconds of collectives."""
