@@ -43,7 +43,7 @@ GENERATIONS = ("flash1", "triton1", "flash2", "flash3", "cudnn")
 """Fused kernels that training programs call, in the order in which they came."""
 
 BLOCK = 128
-"""Queries of one thread block; the first generation gives a block a whole sequence of a head."""
+"""Queries of one thread block."""
 
 WIDE = 128
 """Head size from which on a kernel's rate is the same."""
@@ -107,9 +107,8 @@ def trained(table: Columns, values: Values) -> Floats:
 
     rate = compute·narrow^log2(128/d)·(`masked` under a causal mask) of the peak, d up to 128; of a
     whole block `fill` keys' worth of time goes into starting and ending it, whatever the sequence.
-    Blocks of `BLOCK` queries spread evenly over multiprocessors; where `whole` is 1 a block is a
-    sequence and a head, and every started round of them takes its full time. A column `products`
-    counts operations over the forward's (`BACKWARD`).
+    Blocks of `BLOCK` queries spread evenly over the multiprocessors; fewer blocks than these leave
+    some idle. A column `products` counts operations over the forward's (`BACKWARD`).
     """
     narrow = values["narrow"] ** np.log2(WIDE / np.minimum(table["head_dim"], WIDE))
     masked = np.where(table.get("causal", np.ones(1)) > 0, values["masked"], 1.0)
@@ -118,9 +117,7 @@ def trained(table: Columns, values: Values) -> Floats:
     work = table.get("products", np.ones(1)) * flop(table)
     queries = 4.0 * pairs * table["head_dim"] * table["seq"]
     visited = flop(table) / queries  # keys of a query, on average
-    blocks = pairs if values["whole"] > 0.5 else pairs * np.ceil(table["seq"] / BLOCK)
-    rounds = blocks / table["sms"]
-    idle = np.ceil(rounds) / rounds if values["whole"] > 0.5 else np.maximum(1.0, 1.0 / rounds)
+    idle = np.maximum(1.0, table["sms"] / (pairs * np.ceil(table["seq"] / BLOCK)))
     compute = work * (1.0 + values["fill"] / visited) * idle / rate
     moved = table.get("products", np.ones(1)) * traffic(table) / table["memory_bandwidth"]
     return values["launch"] + np.maximum(compute, moved)
@@ -258,7 +255,6 @@ TRAINED = Kernel(
         Parameter("fill", "1", 150.0, 1.0, 2000.0, "keys worth of time that a block costs"),
         Parameter("masked", "1", 0.95, 0.5, 1.1, "rate per operation under a causal mask"),
         Parameter("launch", "s", 1e-5, 1e-7, 1e-4, "time of an empty kernel"),
-        Parameter("whole", "1", 1e-9, 1e-9, 1.0, "1: a block takes a sequence and a head"),
     ),
     trained,
     (*OPTIONAL, "products"),

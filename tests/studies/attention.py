@@ -20,10 +20,9 @@ from assay.validate.protocol.entries import Entry
 TABLE = Path("fixtures/anchors/attention_training.csv")
 ENOUGH = 4
 LAUNCH = 1e-5
-WHOLE = ("flash1",)
-"""Kernels that give a thread block a whole sequence of a head."""
-
-CLOCKED = "triton-regression"
+WHOLE = "xformers-479"
+"""Rates of a version that gave a thread block a whole sequence of a head: every started round of
+blocks took its full time. Later versions of that generation split sequences where pairs are few."""
 
 
 def rates(table: Path = TABLE) -> pl.DataFrame:
@@ -37,7 +36,9 @@ def rates(table: Path = TABLE) -> pl.DataFrame:
         )
     )
     work = attention.flop(inputs(attention.TRAINED, shown)) * shown["products"].to_numpy()
-    return shown.with_columns(time=pl.Series(work) / (pl.col("tflops") * 1e12))
+    rounds = pl.col("batch") * pl.col("heads") / pl.col("sms")
+    busy = pl.when(pl.col("source") == WHOLE).then(rounds / rounds.ceil()).otherwise(1.0)
+    return shown.with_columns(time=pl.Series(work) / (pl.col("tflops") * 1e12) * busy)
 
 
 def fitted(frame: pl.DataFrame) -> Iterator[tuple[tuple[str, str, str], calibrate.Fit, float]]:
@@ -45,12 +46,12 @@ def fitted(frame: pl.DataFrame) -> Iterator[tuple[tuple[str, str, str], calibrat
     for key, rows in frame.group_by("kernel", "architecture", "direction", maintain_order=True):
         if rows.height < ENOUGH:
             continue
-        fixed = {"launch": LAUNCH, "whole": 1.0 if key[0] in WHOLE else 1e-9}
+        fixed = {"launch": LAUNCH}
         if rows["head_dim"].n_unique() == 1:
             fixed["narrow"] = next(
                 one.start for one in attention.TRAINED.parameters if one.name == "narrow"
             )
-        if key[0] in WHOLE or rows["seq"].n_unique() == 1:
+        if rows["seq"].n_unique() < 3:
             fixed["fill"] = 150.0
         table = inputs(attention.TRAINED, rows)
         seconds, groups = rows["time"].to_numpy(), rows["seq"].to_numpy()
@@ -84,6 +85,6 @@ if __name__ == "__main__":
     for (name, architecture, direction), fit, missed in fitted(rates()):
         print(f"[{name}.{architecture}.{direction}]  # {fit.rows} rates, {100 * missed:.1f} % off")
         for key, value in fit.values.items():
-            if key not in ("launch", "whole"):
+            if key != "launch":
                 print(f"{key} = {value:.4g}")
         print()
