@@ -22,6 +22,7 @@ from assay.model.schedule import STEP
 KERNELS: dict[str, Kernel] = {
     **gemm.KERNELS,
     **attention.KERNELS,
+    **moe.KERNELS,
     collective.COLLECTIVE.name: collective.COLLECTIVE,
     pointwise.STREAMED.name: pointwise.STREAMED,
     STEP.name: STEP,

@@ -82,8 +82,8 @@ def rate(name: str, direction: str, architecture: str, **shape: float) -> float:
 
 
 def test_published_rates_come_out() -> None:
-    """FlashAttention 3's paper, 16,384 tokens on H100; FlashAttention 1 as xformers measured it where
-    sequences and heads filled the multiprocessors."""
+    """FlashAttention 3's paper, 16,384 tokens on H100; FlashAttention 1 in xformers' table
+    where sequences and heads filled the multiprocessors."""
     shape = {"batch": 4.0, "seq": 4096.0, "heads": 16.0, "causal": 0.0}
     assert rate("flash2", "forward", "hopper", **shape) == pytest.approx(368, rel=0.08)
     assert rate("flash2", "backward", "hopper", **shape) == pytest.approx(310, rel=0.05)

@@ -6,12 +6,22 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.studies import configuration, kernels, step, step_memory, step_tables
-from tests.studies.entries import Entry, line, write
+from assay.validate.protocol import (
+    attention,
+    configuration,
+    kernels,
+    moe,
+    step,
+    step_memory,
+    step_tables,
+)
+from assay.validate.protocol.entries import Entry, line, write
 
 CONTRIBUTIONS: tuple[Callable[[], list[Entry]], ...] = (
     configuration.entries,
     kernels.entries,
+    attention.entries,
+    moe.entries,
     step.entries,
     step_memory.entries,
     step_tables.entries,
