@@ -27,8 +27,10 @@ from assay.model.kernels.kernel import (
     Parameter,
     Values,
     inputs,
+    rows,
     with_facts,
 )
+from assay.model.machines.datasheets import Machine
 
 SHAPE = ("batch", "seq", "heads", "kv_heads", "head_dim", "peak", "memory_bandwidth", "sms",
          "itemsize")  # fmt: skip

@@ -11,6 +11,8 @@ import functools
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
+from assay.model.kernels.attention import training_time
 from assay.model.kernels.kernel import Columns, Floats
 from assay.model.machines.datasheets import Machine, machine
 from assay.model.stacks.stack import Stack, stack_for

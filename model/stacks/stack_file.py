@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from assay.model.fit.learnt import Calibrated, Interval
 from assay.model.fit.neighbours import Neighbours
-from assay.model.kernels import attention, collective, gemm, pointwise
+from assay.model.kernels import attention, collective, experts, gemm, pointwise
 from assay.model.kernels.kernel import Kernel
 from assay.model.schedule import STEP
 
 KERNELS: dict[str, Kernel] = {
     **gemm.KERNELS,
     **attention.KERNELS,
-    **moe.KERNELS,
+    **experts.KERNELS,
     collective.COLLECTIVE.name: collective.COLLECTIVE,
     pointwise.STREAMED.name: pointwise.STREAMED,
     STEP.name: STEP,

@@ -4,6 +4,7 @@ import pytest
 from assay.model.frames import PREDICTION
 from assay.model.kernels import attention
 from assay.model.kernels.kernel import Floats
+from assay.model.machines.datasheets import machine, machines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

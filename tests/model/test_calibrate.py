@@ -55,7 +55,7 @@ def test_intervals_hold_the_truth_and_shrink_with_rows() -> None:
 
 def test_what_no_row_feels_is_said_and_stays_at_its_start() -> None:
     table = shapes()
-    found = calibrate.fit(gemm.B3, table, gemm.b3(table, TRUE), pairs(table), draws=5)
+    found = kernel_fit.fit(gemm.B3, table, gemm.b3(table, TRUE), pairs(table), draws=5)
     assert found.identifiability.silent == ("loads",)
     assert found.values["loads"] == gemm.LOADS.start
     assert found.low is not None
@@ -79,7 +79,7 @@ def test_a_pair_that_only_its_product_decides_is_named() -> None:
         ),
     )
     seconds = double.time(table, TRUE | {"loads": 315.0})
-    found = calibrate.fit(double, table, seconds, pairs(table), draws=0).identifiability
+    found = kernel_fit.fit(double, table, seconds, pairs(table), draws=0).identifiability
     assert found.entangled == ("compute ~ loads -1.00",)
     assert {"compute", "loads"} <= set(found.weak)
 

@@ -3,7 +3,9 @@ import polars as pl
 import pytest
 from assay.model.frames import PREDICTION
 from assay.model.kernels import gemm
-from assay.model.kernels.kernel import Floats, columns, with_facts
+from assay.model.kernels.kernel import Floats, columns, inputs, with_facts
+from assay.model.machines.datasheets import machine, machines
+from assay.model.stacks.stack import packaged, stack_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -6,22 +6,22 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from assay.validate.protocol import (
-    attention,
+from tests.studies import (
     configuration,
+    experts,
     kernels,
-    moe,
     step,
     step_memory,
     step_tables,
+    training_attention,
 )
-from assay.validate.protocol.entries import Entry, line, write
+from tests.studies.entries import Entry, line, write
 
 CONTRIBUTIONS: tuple[Callable[[], list[Entry]], ...] = (
     configuration.entries,
     kernels.entries,
-    attention.entries,
-    moe.entries,
+    training_attention.entries,
+    experts.entries,
     step.entries,
     step_memory.entries,
     step_tables.entries,

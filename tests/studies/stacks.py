@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from assay.model.fit.learnt import Calibrated
+from assay.model.kernels.kernel import inputs, with_facts
 from assay.model.stacks.stack import dump, load
 from assay.validate.calibrate.kernel_stacks import part, stack
 

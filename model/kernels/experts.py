@@ -12,8 +12,8 @@ import functools
 
 import numpy as np
 import numpy.typing as npt
-from assay.model.gemm import aligned
-from assay.model.kernel import Columns, Floats, Kernel, Parameter, Values
+from assay.model.kernels.gemm import aligned
+from assay.model.kernels.kernel import Columns, Floats, Kernel, Parameter, Values
 
 SHAPE = ("tokens", "hidden", "width", "topk", "experts", "ranks", "peak", "memory_bandwidth",
          "itemsize")  # fmt: skip

@@ -2,7 +2,7 @@
 
 A shape is a layer: hidden size, expert width, experts and experts per token. Whether the library
 had a tuned configuration for the experts of a rank is a fact of the library that no table prints:
-`tuned` reads it off the times, one bit for each pair of experts and width, and `moe.h100.blind`
+`tuned` reads it off the times, one bit for each pair of experts and width, and `experts.h100.blind`
 does without for the pairs that no other shape has.
 """
 
@@ -15,9 +15,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from assay.model import calibrate, moe
-from assay.model.kernel import Columns, Floats, Kernel, inputs, rows, with_facts
-from assay.validate.protocol.entries import Entry
+from assay.model.fit import kernel_fit
+from assay.model.kernels import experts
+from assay.model.kernels.kernel import Columns, Floats, Kernel, inputs, rows, with_facts
+
+from tests.studies.entries import Entry
 
 LAYER = ("hidden", "inter_size", "experts", "topk")
 POPULARITY = {"balanced": 0.0, "power_law_1.01": 1.01, "power_law_1.2": 1.2}
@@ -43,7 +45,7 @@ def products(folder: Path) -> pl.DataFrame:
         machine=pl.lit("H100"),
         dtype=pl.lit("bf16"),
     )
-    shape = (*moe.SHAPE[:6], "skew", "own", "inter_size", "machine", "dtype")
+    shape = (*experts.SHAPE[:6], "skew", "own", "inter_size", "machine", "dtype")
     return wide.group_by(*shape, maintain_order=True).agg(time=pl.col("latency_ms").median() / 1e3)
 
 
@@ -65,9 +67,9 @@ def exchanges(folder: Path) -> pl.DataFrame:
     return pl.concat(ways)
 
 
-def tuned(frame: pl.DataFrame, fit: calibrate.Fit) -> pl.DataFrame:
+def tuned(frame: pl.DataFrame, fit: kernel_fit.Fit) -> pl.DataFrame:
     """The pairs of experts and width whose times are nearer to those of a tuned kernel."""
-    table = inputs(moe.GROUPED, with_facts(frame))
+    table = inputs(experts.GROUPED, with_facts(frame))
     missed = {
         name: np.minimum(np.abs(np.log(time / frame["time"].to_numpy())), 1.0)
         for name, time in (
@@ -89,7 +91,7 @@ def marked(frame: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     return joined.with_columns(pl.col("tuned").fill_null(0.0))
 
 
-def learnt(frame: pl.DataFrame) -> tuple[calibrate.Fit, pl.DataFrame]:
+def learnt(frame: pl.DataFrame) -> tuple[kernel_fit.Fit, pl.DataFrame]:
     """A fit to `frame`, and the pairs that it takes for tuned, one after the other twice."""
     work = 6.0 * pl.col("tokens") * pl.col("topk") * pl.col("hidden") * pl.col("width")
     visited = pl.max_horizontal(pl.col("ranks") / pl.col("topk"), pl.lit(1.0))
@@ -99,7 +101,7 @@ def learnt(frame: pl.DataFrame) -> tuple[calibrate.Fit, pl.DataFrame]:
     pairs = frame.filter(full & even).group_by(PAIR).agg(rate=rate)
     pairs = pairs.filter(pl.col("rate") > HALFWAY).select(PAIR)
     for _ in range(2):
-        fit = _fit(moe.GROUPED, marked(frame, pairs), LAYER)
+        fit = _fit(experts.GROUPED, marked(frame, pairs), LAYER)
         pairs = tuned(frame, fit)
     return fit, pairs
 
@@ -111,10 +113,10 @@ HALFWAY = 3.2e14
 """flop/s between what a rank reaches without a configuration (230) and with one (440 to 590)."""
 
 
-def _fit(kernel: Kernel, frame: pl.DataFrame, groups: tuple[str, ...]) -> calibrate.Fit:
+def _fit(kernel: Kernel, frame: pl.DataFrame, groups: tuple[str, ...]) -> kernel_fit.Fit:
     every, seconds = _table(kernel, frame), frame["time"].to_numpy()
     some = np.sort(np.random.default_rng(1).permutation(len(seconds))[:SOME])
-    return calibrate.fit(
+    return kernel_fit.fit(
         kernel, rows(every, some), seconds[some], np.arange(len(some)), starts=1, draws=0
     )
 
@@ -131,7 +133,7 @@ def held_out(frame: pl.DataFrame) -> Iterator[tuple[Floats, Floats]]:
         fit, others = learnt(fitted)
         seconds = scored["time"].to_numpy()
         yield tuple(
-            fit.time(_table(moe.GROUPED, marked(scored, pairs))) / seconds - 1.0
+            fit.time(_table(experts.GROUPED, marked(scored, pairs))) / seconds - 1.0
             for pairs in (tuned(scored, fit), others)
         )
 
@@ -155,9 +157,9 @@ def _exchanged(frame: pl.DataFrame) -> Iterator[Floats]:
     layers = frame.select(pl.struct("hidden", "topk", "experts").rank("dense")).to_series()
     for fold in range(3):
         mask: npt.NDArray[np.bool_] = layers.to_numpy() % 3 == fold
-        fit = _fit(moe.EXCHANGE, frame.filter(~mask), ("hidden",))
+        fit = _fit(experts.EXCHANGE, frame.filter(~mask), ("hidden",))
         scored = frame.filter(mask)
-        yield fit.time(_table(moe.EXCHANGE, scored)) / scored["time"].to_numpy() - 1.0
+        yield fit.time(_table(experts.EXCHANGE, scored)) / scored["time"].to_numpy() - 1.0
 
 
 def _entry(name: str, errors: list[Floats] | tuple[Floats, ...]) -> Entry:

@@ -1,8 +1,8 @@
-"""`python -m assay.validate.protocol.attention`: figures of training kernels from published rates.
+"""`python -m tests.studies.attention`: figures of training kernels from published rates.
 
 Reads `fixtures/anchors/attention_training.csv` and prints the tables of
-`model/attention_kernels.toml` that it decides: one for every kernel, architecture and pass of which
-at least `ENOUGH` rates are published.
+`model/kernels/attention_kernels.toml` that it decides: one for every kernel, architecture and pass
+of which at least `ENOUGH` rates are published.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from assay.model import attention, calibrate
-from assay.model.kernel import inputs, with_facts
-from assay.model.machine import machine
-from assay.validate.protocol.entries import Entry
+from assay.model.fit import kernel_fit
+from assay.model.kernels import attention
+from assay.model.kernels.kernel import inputs, with_facts
+from assay.model.machines.datasheets import machine
+
+from tests.studies.entries import Entry
 
 TABLE = Path("fixtures/anchors/attention_training.csv")
 ENOUGH = 4
@@ -41,7 +43,7 @@ def rates(table: Path = TABLE) -> pl.DataFrame:
     return shown.with_columns(time=pl.Series(work) / (pl.col("tflops") * 1e12) * busy)
 
 
-def fitted(frame: pl.DataFrame) -> Iterator[tuple[tuple[str, str, str], calibrate.Fit, float]]:
+def fitted(frame: pl.DataFrame) -> Iterator[tuple[tuple[str, str, str], kernel_fit.Fit, float]]:
     """By kernel, architecture and pass: the fit, and its mean absolute error."""
     for key, rows in frame.group_by("kernel", "architecture", "direction", maintain_order=True):
         if rows.height < ENOUGH:
@@ -55,7 +57,7 @@ def fitted(frame: pl.DataFrame) -> Iterator[tuple[tuple[str, str, str], calibrat
             fixed["fill"] = 150.0
         table = inputs(attention.TRAINED, rows)
         seconds, groups = rows["time"].to_numpy(), rows["seq"].to_numpy()
-        found = calibrate.fit(
+        found = kernel_fit.fit(
             attention.TRAINED, table, seconds, groups, fixed=fixed, starts=3, draws=0
         )
         missed = np.abs(found.time(table) / seconds - 1.0)
