@@ -58,6 +58,14 @@ class KernelTimes:
         """Seconds of collectives."""
         return self.stack.part("collective").time(table)
 
+    def experts(self, table: Columns) -> Floats:
+        """Seconds of the grouped products of a mixture's layer on its busiest rank, forward."""
+        return self.stack.part("moe").time(table)
+
+    def exchange(self, table: Columns) -> Floats:
+        """Seconds of one way of an exchange of tokens inside a node."""
+        return self.stack.part("moe_exchange").time(table)
+
     @property
     def memory_share(self) -> float:
         """Share of the memory bandwidth that streaming kernels reach."""

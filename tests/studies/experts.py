@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 from assay.model.fit import kernel_fit
+from assay.model.fit.learnt import Calibrated, Interval
 from assay.model.kernels import experts
 from assay.model.kernels.kernel import Columns, Floats, Kernel, inputs, rows, with_facts
 
@@ -136,6 +137,37 @@ def held_out(frame: pl.DataFrame) -> Iterator[tuple[Floats, Floats]]:
             fit.time(_table(experts.GROUPED, marked(scored, pairs))) / seconds - 1.0
             for pairs in (tuned(scored, fit), others)
         )
+
+
+def parts(folder: Path) -> dict[str, Calibrated]:
+    """Both kernels fitted to all rows, with the interval of the errors on layers held out."""
+    found = {}
+    if not (frame := products(folder)).is_empty():
+        fit, _ = learnt(frame)
+        errors = np.concatenate([known for known, _ in held_out(frame)])
+        found["moe"] = _part(fit, errors, "moe_h100_bf16.csv")
+    if not (frame := exchanges(folder)).is_empty():
+        fit = _fit(experts.EXCHANGE, frame, ("hidden",))
+        found["moe_exchange"] = _part(
+            fit, np.concatenate(list(_exchanged(frame))), "moe_exchange_h100.csv"
+        )
+    return found
+
+
+def _part(fit: kernel_fit.Fit, errors: Floats, table: str) -> Calibrated:
+    low, high = (float(one) for one in 1.0 / (1.0 + np.quantile(errors, (0.95, 0.05))))
+    return Calibrated(
+        fit.kernel,
+        fit.values,
+        fit.values,
+        fit.values,
+        fit.identifiability.weak,
+        "H100",
+        "bf16",
+        f"{table}: ai-dynamo aiconfigurator tables, Apache-2.0",
+        len(errors),
+        interval=Interval((np.inf,), (low,), (high,)),
+    )
 
 
 def entries() -> list[Entry]:

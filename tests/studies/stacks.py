@@ -19,7 +19,7 @@ from assay.model.kernels.kernel import inputs, with_facts
 from assay.model.stacks.stack import dump, load
 from assay.validate.calibrate.kernel_stacks import part, stack
 
-from tests.studies import measured
+from tests.studies import experts, measured
 
 TABLES = {"gemm": measured.gemm, "attention": measured.attention, "collective": measured.collective}
 
@@ -58,6 +58,7 @@ def build(corpus: Path, folder: Path) -> None:
         }
         if "gemm" in parts:
             parts["gemm"] = by_itself(parts["gemm"], measured.xla(corpus, gpu))
+            parts |= experts.parts(corpus) if name == LENDER else {}
             path = folder / f"{name}.toml"
             path.write_text(dump(stack(name, parts)), encoding="utf-8")
             print(path, file=sys.stderr)
