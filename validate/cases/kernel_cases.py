@@ -16,7 +16,7 @@ from assay.model.machines.dtypes import ITEMSIZE, dtype
 from assay.validate.cases.observe import About, case_of, subject_of
 
 SHAPES: dict[str, tuple[str, ...]] = {
-    "gemm": ("b", "m", "n", "k", "a_transposed", "alone"),
+    "gemm": ("b", "m", "n", "k"),
     "attention": ("batch", "seq", "kv_seq", "heads", "kv_heads", "head_dim", "causal"),
     "collective": ("op", "ranks", "ranks_per_node", "bytes", "elements"),
 }
