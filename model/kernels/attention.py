@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from assay.model.frames import predictions
+from assay.model.frames import PREDICTION, predictions
 from assay.model.kernels.kernel import (
     Columns,
     Floats,
@@ -30,7 +30,7 @@ from assay.model.kernels.kernel import (
     rows,
     with_facts,
 )
-from assay.model.machines.datasheets import Machine
+from assay.model.machines.datasheets import Machine, machine
 
 SHAPE = ("batch", "seq", "heads", "kv_heads", "head_dim", "peak", "memory_bandwidth", "sms",
          "itemsize")  # fmt: skip
@@ -46,6 +46,10 @@ GENERATIONS = ("flash1", "triton1", "flash2", "flash3", "cudnn")
 
 BLOCK = 128
 """Queries of one thread block."""
+
+CALL = 6e-6
+"""Seconds of a published rate that go into the call: of 10 µs a profile shows 4 (141 tokens of
+BERT on H100, where the work is small)."""
 
 WIDE = 128
 """Head size from which on a kernel's rate is the same."""
@@ -109,29 +113,35 @@ def trained(table: Columns, values: Values) -> Floats:
 
     rate = compute·narrow^log2(128/d)·(`masked` under a causal mask) of the peak, d up to 128; of a
     whole block `fill` keys' worth of time goes into starting and ending it, whatever the sequence.
-    Blocks of `BLOCK` queries spread evenly over the multiprocessors; fewer blocks than these leave
-    some idle. A column `products` counts operations over the forward's (`BACKWARD`).
+    Blocks have `BLOCK` queries and meet keys by the `BLOCK`, the last of either as long as the
+    others; they spread evenly over the multiprocessors, and fewer than these leave some idle. A
+    column `products` counts operations over the forward's (`BACKWARD`).
     """
+    blocks: Floats = np.ceil(table["seq"] / BLOCK)
+    keys: Floats = np.ceil(_keys(table) / BLOCK) * BLOCK
+    whole = {**table, "seq": blocks * BLOCK, "kv_seq": keys}
     narrow = values["narrow"] ** np.log2(WIDE / np.minimum(table["head_dim"], WIDE))
     masked = np.where(table.get("causal", np.ones(1)) > 0, values["masked"], 1.0)
     rate = values["compute"] * narrow * masked * table["peak"]
     pairs = table["batch"] * table["heads"]
-    work = table.get("products", np.ones(1)) * flop(table)
-    queries = 4.0 * pairs * table["head_dim"] * table["seq"]
-    visited = flop(table) / queries  # keys of a query, on average
-    idle = np.maximum(1.0, table["sms"] / (pairs * np.ceil(table["seq"] / BLOCK)))
+    work = table.get("products", np.ones(1)) * flop(whole)
+    queries = 4.0 * pairs * table["head_dim"] * whole["seq"]
+    visited = flop(whole) / queries  # keys of a query, on average
+    idle = np.maximum(1.0, table["sms"] / (pairs * blocks))
     compute = work * (1.0 + values["fill"] / visited) * idle / rate
     moved = table.get("products", np.ones(1)) * traffic(table) / table["memory_bandwidth"]
     return values["launch"] + np.maximum(compute, moved)
 
 
 def generation(text: str) -> str:
-    """The kernel that a program's words mean; LookupError lists the known ones.
+    """The kernel that a program's words or a profile's name of it mean; LookupError lists them.
 
     >>> generation("flash_attn 2.3.2"), generation("FlashAttention-3"), generation("flash1")
     ('flash2', 'flash3', 'flash1')
     >>> generation("triton"), generation("cuDNN fused attention")
     ('triton1', 'cudnn')
+    >>> generation("void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<...>")
+    'flash2'
     """
     plain = re.sub(r"[\s_-]+", "", text.lower())
     named = re.match(r"(?:torch|sdpa)?flash(?:attn|attention)?v?([0-9])?", plain)
@@ -139,10 +149,37 @@ def generation(text: str) -> str:
         return "cudnn"
     if "triton" in plain:
         return "triton1"
+    if known := compiled(text):
+        return known
     if named is None:
         raise LookupError(f"no attention kernel is called {text!r}; known are {GENERATIONS}")
     number = named.group(1) or "2"
     return f"flash{min(max(int(number), 1), 3)}"
+
+
+def compiled(text: str) -> str | None:
+    """The kernel that a profile calls so; None for names of other kernels.
+
+    >>> compiled("cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x64x128")
+    'cudnn'
+    >>> compiled("attn_fwd"), compiled("flash_attn 2.3.2")
+    (None, None)
+    """
+    plain = text.lower().replace("_", "")
+    return next((name for mark, name in NAMES.items() if mark in plain), None)
+
+
+NAMES = {
+    "cudnngenerated": "cudnn",
+    "flashattnfwdsm90": "flash3",
+    "flashattnbwdsm90": "flash3",
+    "flashfwd": "flash2",
+    "flashbwd": "flash2",
+    "fmhafwdloop": "flash1",
+    "fmhabwddqdkdvloop": "flash1",
+}
+"""Parts of the names of compiled kernels, without underscores: of the projects themselves, of
+PyTorch and of cuDNN. AMD's `attn_fwd` belongs to none of these kernels."""
 
 
 def assumed(year: float | None, accelerator: Machine) -> tuple[str, str]:
@@ -292,3 +329,43 @@ def predict(
         model=label or kernel.name,
         basis=kernel.basis,
     )
+
+
+def predict_compiled(cases: pl.DataFrame, *, label: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Times of cases whose column `kernel` is a profile's name of a training kernel, and the rest.
+
+    A pass is backward where the name or the column `direction` says so. A profile times the kernel
+    and not the call (`CALL`).
+    """
+    if "kernel" not in cases.columns:
+        return pl.DataFrame(schema=PREDICTION), cases
+    names = {text: compiled(text) for text in cases["kernel"].drop_nulls().unique()}
+    said = pl.concat_str("kernel", "direction", separator=" ", ignore_nulls=True)
+    told = cases.with_columns(
+        generation=pl.col("kernel").replace_strict(names, default=None, return_dtype=pl.String),
+        backward=said.str.contains("(?i)back|bwd|bprop"),
+    )
+    parts = [pl.DataFrame(schema=PREDICTION)]
+    for (name, accelerator, back), alike in told.drop_nulls("generation").group_by(
+        "generation", "machine", "backward", maintain_order=True
+    ):
+        table = with_facts(alike)
+        time = training_time(
+            inputs(TRAINED, table),
+            str(name),
+            machine(str(accelerator)).generation,
+            "backward" if back else "forward",
+        )
+        parts.append(
+            predictions(
+                table.with_columns(time=pl.Series(time - CALL)),
+                pl.col("time"),
+                scope="attention",
+                quantity="time",
+                unit="s",
+                model=label,
+                basis=f"{training_time.__module__}.{training_time.__qualname__}",
+            )
+        )
+    rest = told.filter(pl.col("generation").is_null()).drop("generation", "backward")
+    return pl.concat(parts), rest
