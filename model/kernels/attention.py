@@ -163,7 +163,7 @@ def compiled(text: str) -> str | None:
     >>> compiled("cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x64x128")
     'cudnn'
     >>> compiled("attn_fwd"), compiled("flash_attn 2.3.2")
-    (None, None)
+    ('triton1', None)
     """
     plain = text.lower().replace("_", "")
     return next((name for mark, name in NAMES.items() if mark in plain), None)
@@ -177,9 +177,12 @@ NAMES = {
     "flashbwd": "flash2",
     "fmhafwdloop": "flash1",
     "fmhabwddqdkdvloop": "flash1",
+    "attnfwd": "triton1",
+    "bwdkerneldkdv": "triton1",
+    "bwdkerneldq": "triton1",
 }
 """Parts of the names of compiled kernels, without underscores: of the projects themselves, of
-PyTorch and of cuDNN. AMD's `attn_fwd` belongs to none of these kernels."""
+PyTorch, of cuDNN and of Triton, whose kernels PyTorch takes on AMD's machines (AOTriton)."""
 
 
 def assumed(year: float | None, accelerator: Machine) -> tuple[str, str]:

@@ -183,7 +183,7 @@ def test_kernels_of_a_profile_are_known_by_name() -> None:
     rows = [
         {"case": "forward", "kernel": "void pytorch_flash::flash_fwd_kernel<128>", **shape},
         {"case": "backward", "kernel": "void pytorch_flash::flash_bwd_dot_do_o<128>", **shape},
-        {"case": "AMD", "kernel": "attn_fwd", **shape},
+        {"case": "other", "kernel": "fmha_cutlassF_bf16", **shape},
         {"case": "unnamed", "kernel": None, **shape},
     ]
     cases = pl.DataFrame(rows).with_columns(direction=pl.lit(None, dtype=pl.String))
@@ -193,7 +193,7 @@ def test_kernels_of_a_profile_are_known_by_name() -> None:
     assert found["value"].to_list() == pytest.approx(
         [trained("flash2", way, **at) - attention.CALL for way in ("forward", "backward")]
     )
-    assert rest["case"].to_list() == ["AMD", "unnamed"]
+    assert rest["case"].to_list() == ["other", "unnamed"]
     assert rest.columns == cases.columns
     none, everything = attention.predict_compiled(cases.drop("kernel"), label="stack")
     assert (none.height, everything.height) == (0, 4)
