@@ -1,1 +1,1 @@
-"""Text in, typed frames and refusals out: source, carve, parse, decode, accept."""
+"""Text in, typed frames and refusals out: opened, scanned, folded, decoded, accepted."""

@@ -6,6 +6,8 @@ model that lacks a value it needs for a row gives no prediction for that row, an
 
 A `Model` is a user's, named by an entry point of the group `assay.models`: it takes `GEMM_CASE` or
 `CONFIGURATION_CASE` frames, one row per case, and gives what `predictions` makes.
+
+Source: definition; docs/own-models.md shows the frames at work.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from dataclasses import dataclass
 import polars as pl
 
 KEY = ("case", "scope", "subject", "quantity")
-"""What an observation and a prediction must share to be compared."""
+"""Columns that an observation and a prediction must share to be compared."""
 
 PREDICTION: dict[str, pl.DataType] = {
     "case": pl.String(),  # <source name>#<first line> of what is predicted
@@ -82,7 +84,7 @@ def predictions(
     """One prediction per row of `cases` that has a value; rows without one are left out.
 
     `cases` has the column `case` and may have `subject`. `value`, `low` and `high` are expressions
-    over its columns, in the SI `unit`.
+    over its columns, in the SI `unit`; the frame has the columns of `PREDICTION`.
 
     >>> cases = pl.DataFrame({"case": ["a.csv#2"], "flop": [2.0e12]})
     >>> predictions(cases, pl.col("flop") / 1e14, scope="gemm", quantity="time", unit="s",

@@ -1,4 +1,4 @@
-"""What pyproject.toml declares against what lies in the tree."""
+"""Declarations of pyproject.toml against the files in the tree."""
 
 from __future__ import annotations
 

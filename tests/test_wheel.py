@@ -1,4 +1,4 @@
-"""What is installed from a wheel and from an sdist: all of it, and no more than the core needs."""
+"""Files installed from a wheel and from an sdist: all of them, and no more than the core needs."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_the_example_runs_in_an_empty_environment(
     if done.returncode and "No matching distribution" in done.stderr:
         pytest.skip("no package index is at hand for the requirements")
     assert done.returncode == 0, done.stderr[-2000:]
-    command = [str(tmp_path / "venv" / "bin" / "assay"), "report", "--example"]
+    command = [str(tmp_path / "venv" / "bin" / "assay"), "report", "--example", "--full"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Accuracy per configuration" in done.stdout

@@ -94,7 +94,7 @@ def read(
 def predict(
     cases: Read, stack: str | Path | Stack | None = None, *, models: Iterable[str] = ()
 ) -> pl.DataFrame:
-    """What the models say of everything that was read: one row per number, value in SI units.
+    """Predictions of the models for everything that was read: one row per number, in SI units.
 
     `stack` replaces the packaged calibrated kernels; `models` chooses models, all if empty.
     Columns: case, scope, subject, quantity, value, low, high, unit, model, basis, inputs. Raises
@@ -138,7 +138,7 @@ def forecast(
 
 
 def compare(cases: Read, predictions: pl.DataFrame | None = None, model: str = "mine") -> Compared:
-    """What was printed beside predictions: those of `predict`, or one's own.
+    """Join printed numbers with predictions: those of `predict`, or one's own.
 
     Own predictions have the columns quantity, value, unit, and `case` or any columns that single a
     case out (line, m, n, k, tp, …); `model` names them where they have no such column. Without
@@ -186,7 +186,7 @@ def report(
     │ ---       ┆ --- │
     │ str       ┆ i64 │
     ╞═══════════╪═════╡
-    │ step_time ┆ 13  │
+    │ step_time ┆ 12  │
     └───────────┴─────┘
     """
     found = read(*paths, machine=machine, formats=formats, redact=redact)

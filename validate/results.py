@@ -1,4 +1,4 @@
-"""What the functions of `assay.validate.api` give: results with frames, which notebooks show."""
+"""Results of the functions of `assay.validate.api`, with frames, which notebooks show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from assay.validate.score import assess
 
 @dataclass(frozen=True)
 class Read:
-    """What was read: frames by name, and the account of every input.
+    """Everything that was read: frames by name, and the account of every input.
 
     `frames` holds a validated frame per kind of record, `provenance` (where values come from that
     were not simply printed in their row), `quarantine` (what was refused, and why) and `sources`
@@ -72,7 +72,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Compared:
-    """What was printed beside what was predicted, and what is left over on either side."""
+    """Printed numbers beside predicted ones, and those left over on either side."""
 
     result: assess.Report
 
@@ -83,7 +83,7 @@ class Compared:
 
     @property
     def agreement(self) -> pl.DataFrame:
-        """The same against numbers that are themselves estimates."""
+        """Difference of every model from numbers that are themselves estimates; fractions."""
         return self.result.scores.agreement
 
     @property

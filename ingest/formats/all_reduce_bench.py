@@ -43,7 +43,7 @@ class AllReduceBench(pa.DataFrameModel):
     )  # fmt: skip
 
     class Config:
-        """What the rows are about."""
+        """Scope and subject of the rows."""
 
         metadata = {"scope": "collective", "subject": ("op", "ranks", "bytes")}
 
@@ -55,7 +55,7 @@ _RULER = re.compile(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*$")
 
 @dataclass
 class _State:
-    """What the lines so far say about the next ones."""
+    """Values that stand above a record and belong to it: its table, its device, its bandwidths."""
 
     said: dict[str, Cell] = field(default_factory=dict)
     device: Cell | None = None

@@ -45,7 +45,7 @@ class AttentionTable(pa.DataFrameModel):
     )
 
     class Config:
-        """What the rows are about."""
+        """Scope and subject of the rows."""
 
         metadata = {
             "scope": "attention",

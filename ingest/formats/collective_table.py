@@ -38,7 +38,7 @@ class CollectiveTable(pa.DataFrameModel):
     )
 
     class Config:
-        """What the rows are about."""
+        """Scope and subject of the rows."""
 
         metadata = {"scope": "collective", "subject": ("op", "ranks", "elements", "bytes")}
 

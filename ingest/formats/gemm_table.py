@@ -42,7 +42,7 @@ class GemmTable(pa.DataFrameModel):
     )  # fmt: skip
 
     class Config:
-        """What the rows are about."""
+        """Scope and subject of the rows."""
 
         metadata = {"scope": "gemm", "subject": ("b", "m", "n", "k")}
 

@@ -49,7 +49,7 @@ class NcclTests(pa.DataFrameModel):
     )
 
     class Config:
-        """What the rows are about."""
+        """Scope and subject of the rows."""
 
         metadata = {"scope": "collective", "subject": ("op", "ranks", "elements", "bytes")}
 
@@ -73,14 +73,14 @@ _WITHOUT_HASH = re.compile(
 )
 
 _BEGINS = ("nThread", "Using devices")
-"""How a run begins, behind the line that names its operation, if one does."""
+"""First line of a run, behind the one that names its operation, if there is one."""
 
 _ENDS = ("Out of bounds values", "Avg bus bandwidth")
 
 
 @dataclass
 class _Run:
-    """What the lines above a table say."""
+    """Operation, devices and labels, as the lines above a table print them."""
 
     operation: Cell | None = None
     devices: list[tuple[Line, str, str, str]] = field(default_factory=list)

@@ -24,7 +24,7 @@ class StepRate(Configuration):
 
 
 class StepProgress(Configuration):
-    """What the last step logged, as a progress bar shows it."""
+    """Values of the last logged step, as a progress bar shows them."""
 
     step: int = logged(
         ["global_step"], kind="exact", ge=0, nullable=True, meaning="steps before it"

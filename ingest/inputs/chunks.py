@@ -40,17 +40,17 @@ class Chunk:
         return STDIN in self.paths
 
     def parts(self) -> Iterator[Chunk]:
-        """The same inputs one by one, for when they cannot be read together."""
+        """A chunk for each input, for when they cannot be read together."""
         for path in self.paths:
             yield Chunk(((path,),), _size(path))
 
 
 Watch = Callable[[Chunk], None]
-"""Told of each chunk that is done."""
+"""A function that is told of each chunk that is done."""
 
 
 def unwatched(_chunk: Chunk) -> None:
-    """Nobody wants to know."""
+    """Ignore a chunk that is done: a `Watch` for callers that show no progress."""
 
 
 def plan(paths: Sequence[str]) -> list[Chunk]:

@@ -142,7 +142,7 @@ def _height(file: Path) -> int:
 
 
 def _also(file: Path, path: Path) -> None:
-    """The same file under another name."""
+    """Give a file a second name: a link, or a copy where there are no links."""
     try:
         os.link(file, path)
     except OSError:  # a file system without links

@@ -1,4 +1,4 @@
-"""What to say where nothing was recognised: the formats tried, and the one that came nearest."""
+"""Message where nothing was recognised: the formats tried, and the one that came nearest."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ HERE = processes(1)
 
 @dataclass(frozen=True)
 class Ingested:
-    """What an ingest wrote."""
+    """Result of an ingest: rows, accounts, inputs that gave none, and folders."""
 
     rows: dict[str, int]  # by frame; empty where the parts are not put together
     accounting: tuple[Accounting, ...]
@@ -76,7 +76,7 @@ class Ingested:
 
     @property
     def outcome(self) -> Outcome:
-        """The same without rows and diagnostics, as commands judge it."""
+        """Accounts and unreadable inputs without rows, as commands judge them."""
         return Outcome(
             replace(merge([]), accounting=self.accounting, formats=self.formats), self.unreadable
         )
@@ -138,7 +138,7 @@ def keep(outcome: Outcome, output: Path, how: Recipe) -> Ingested:
 
 
 class Another(RuntimeError):
-    """A worker that would read otherwise than its caller."""
+    """A worker whose code or formats differ from its caller's, so that it would read otherwise."""
 
 
 def make_part(how: Recipe, asked: str, home: Path, root: Path, chunk: Chunk) -> str:
@@ -217,7 +217,7 @@ def _home(output: Path, folders: Sequence[Path]) -> Path:
 
 
 def _list(home: Path, names: list[str], share: Share) -> None:
-    """Leave word of what is wanted, so that readers can name what is missing."""
+    """List the wanted inputs in a file, so that readers can name those that are missing."""
     text = json.dumps(names, indent=1)
     path = home / f"wanted-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
     if share == ALL:
@@ -254,7 +254,7 @@ def _about(part: Path) -> dict[str, Any]:
 
 
 def _now(path: str) -> list[str | None]:
-    """What an input and its side file hold now, as `part.json` says it."""
+    """Digests of an input and of its side file as they are now, in the form of `part.json`."""
     return [digest(path), digest(str(beside(Path(path))))]
 
 

@@ -89,7 +89,7 @@ def read(
 
 
 def _loaded(how: Recipe, folder: Path) -> Outcome:
-    """What a folder holds, with what the caller states."""
+    """Outcome that a folder holds, with the values that the caller states."""
     outcome = load(folder, how.formats)
     return replace(outcome, reading=restated(outcome.reading, how.stated))
 
@@ -194,7 +194,7 @@ def _survived(
 
 
 def died(chunk: Chunk) -> Outcome:
-    """What is said of inputs whose reader was killed or crashed, as for lack of memory."""
+    """Outcome for inputs whose reader was killed or crashed, as for lack of memory."""
     message = "the process that read it died, perhaps for lack of memory"
     faults = [Diagnostic(Span(shown(p), 1), Code.UNREADABLE, message) for p in chunk.paths]
     return Outcome(merge([]), tuple(faults))

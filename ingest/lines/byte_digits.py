@@ -156,7 +156,7 @@ def _shifted(values: Any, power: Any) -> tuple[Any, Any]:
 
 
 def _sound(number: Number, lines: Lines) -> Mask | None:
-    """Which rows have a number where it should be; None: all of them."""
+    """Mask of the rows with a number where it should be; None: all of them."""
     start, end = number.whole
     low, high = lines.low[start:end], lines.high[start:end]
     blanks = len(high) - len(high.lstrip(b" ")) if number.padded else 0  # in all rows
@@ -167,7 +167,7 @@ def _sound(number: Number, lines: Lines) -> Mask | None:
 
 
 def _numbers(cells: Bytes, *, canonical: bool) -> Mask:
-    """Which columns of bytes are blanks, or none, and then digits; the last of them is a digit.
+    """Mask of the columns of bytes that are blanks, or none, and then digits, the last a digit.
 
     A `canonical` number has no zero before others.
     """
@@ -215,7 +215,7 @@ class Lines(NamedTuple):
 
     @classmethod
     def of(cls, rows: Bytes) -> Lines:
-        """These rows, of which there is at least one."""
+        """The bytes of `rows`, of which there is at least one row."""
         return cls(rows, _extreme(np.minimum, rows), _extreme(np.maximum, rows))
 
 
@@ -239,7 +239,7 @@ class Word(NamedTuple):
 
     @property
     def start(self) -> int:
-        """Where it begins."""
+        """The byte at which the number begins."""
         return self.end - self.whole - (self.fraction + 1 if self.fraction else 0)
 
     @property
@@ -259,7 +259,7 @@ def _last(count: int) -> int:
 
 
 class Said(NamedTuple):
-    """What a word says in each row, or, alone, in all of them."""
+    """Values of a word: one for each row, or a single one where all rows are `alike`."""
 
     values: Whole
     alike: bool
@@ -273,11 +273,11 @@ class Words:
 
     @classmethod
     def of(cls, words: Sequence[Word]) -> Words:
-        """These words in the order in which they are read."""
+        """The words in the order in which they are read."""
         return cls(tuple(sorted(words, key=lambda word: word.fraction > 0)))
 
     def read(self, lines: Lines) -> dict[Word, Said]:
-        """What every word says in these lines."""
+        """Values of every word in these lines."""
         differ = [0, *accumulate(map(ne, lines.low, lines.high))]
         alike = [word for word in self.every if differ[word.start] == differ[word.end]]
         other = [word for word in self.every if differ[word.start] != differ[word.end]]

@@ -96,7 +96,7 @@ class Shapes:
         ]
 
     def _alike(self, block: Block, free: Mask) -> Iterator[tuple[Shape, list[Part]]]:
-        """Every known shape with the lines of it."""
+        """Every known shape with its lines."""
         lengths = np.where(free, block.stops - block.starts, -1)
         for length, shapes in [*self.by_length.items()]:
             at = np.flatnonzero(lengths == length)
@@ -236,7 +236,7 @@ class Shape:
         return bool((low >= self.low).all() and (high <= self.high).all())
 
     def which(self, lines: Lines) -> Mask:
-        """Which of these lines are of this shape."""
+        """Mask of the lines that are of this shape."""
         mine: Mask = np.all(lines.rows - self.low <= self.high - self.low, axis=1)
         return mine
 
@@ -249,7 +249,7 @@ class Shape:
 
 
 def is_digit(data: Bytes) -> Mask:
-    """Which bytes are digits."""
+    """Mask of the bytes that are digits."""
     return (data - np.uint8(ZERO)) < 10
 
 
@@ -297,7 +297,7 @@ def shape_of(layout: Layout, row: Bytes, schema: Schema) -> Shape | None:
 
 
 def _blind(pattern: str) -> bool:
-    """Whether a pattern takes any digit where it takes one."""
+    """Whether a pattern that takes some digit in a place takes every digit there."""
     return not re.search("[0-9]", _PLAIN.sub("", pattern))
 
 
@@ -345,12 +345,12 @@ class Part(NamedTuple):
 
     @property
     def are_sound(self) -> Mask:
-        """Whether each of them is."""
+        """Mask of the lines that are sound: their numbers were read exactly."""
         return np.ones(len(self.at), np.bool_) if self.sound is None else self.sound
 
 
 def part_of(shape: Shape, at: Places, lines: Lines) -> Part:
-    """What some lines of a shape say; `at` is where they stand in their block."""
+    """Columns from lines of one shape; `at` is where the lines stand in their block."""
     columns: dict[str, Column] = {}
     sound: Mask | None = None
     words = shape.words.read(lines)

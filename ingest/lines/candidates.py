@@ -25,18 +25,18 @@ class Edges(NamedTuple):
     closes: Places
 
     def joined(self, other: Edges) -> Edges:
-        """Both."""
+        """Edges of this and of `other` together, each once and in order."""
         if not (len(other.opens) or len(other.closes)):
             return self
         return Edges(*(np.union1d(mine, more) for mine, more in zip(self, other, strict=True)))
 
     def among(self, stands: Mask, first: int) -> Edges:
-        """Those on lines that a mask of lines from `first` on marks."""
+        """Edges on the lines that `stands`, a mask of the lines from `first` on, marks."""
         return Edges(*(lines[stands[lines - first]] for lines in self))
 
 
 class Open(NamedTuple):
-    """What is open at some line: how many, and where the last of them began."""
+    """Documents that are open at some line: how many, and where the last of them began."""
 
     many: int = 0
     last: int = 0
@@ -66,7 +66,7 @@ def spans(edges: Edges, reach: Reach, above: Open, end: int) -> Iterator[tuple[i
 
 
 def after(edges: Edges, above: Open) -> Open:
-    """What is open behind these edges."""
+    """Documents that are open behind these edges."""
     count, last = above
     for line, opens in _events(edges):
         count, last = (count + 1, line) if opens else (max(count - 1, 0), last)
@@ -74,7 +74,7 @@ def after(edges: Edges, above: Open) -> Open:
 
 
 def marked(edges: Edges, reach: Reach, above: Open, lines: Places) -> Mask:
-    """Which of these lines, given in order, are within reach."""
+    """Mask of the lines, given in order, that are within reach."""
     within = np.zeros(len(lines), np.bool_)
     if len(lines):
         for begin, end in spans(edges, reach, above, int(lines[-1])):

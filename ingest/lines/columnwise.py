@@ -37,7 +37,7 @@ class Columnwise:
 
     @cached_property
     def shapes(self) -> Shapes:
-        """The spellings of these layouts that are read from bytes."""
+        """Spellings of the known layouts whose lines are read from bytes."""
         return Shapes(self.fmt, self.source.name)
 
     def read(self, hits: pl.DataFrame) -> Found:

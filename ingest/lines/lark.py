@@ -137,7 +137,7 @@ def build(text: str, *, strict: bool = False) -> Lark:
 
 
 def _said(fault: Exception) -> str:
-    """What Lark says of a grammar on one line."""
+    """Message of a grammar that Lark refuses, on one line."""
     if isinstance(fault, FileNotFoundError):
         return "only `%import .common (…)` can be imported"
     lines = [line.strip() for line in str(fault).splitlines()]

@@ -37,7 +37,7 @@ class Kind:
 
     @cached_property
     def head(self) -> re.Pattern[str]:
-        """What stands at the beginning of such a line."""
+        """Expression that finds the beginning of such a line."""
         return re.compile(self.begins)
 
 
@@ -74,7 +74,7 @@ class Said:
         return Cell(text, self.line.number, column, scale, kind)
 
     def printed(self, token: Token) -> str:
-        """What this line prints where the tree has `token`."""
+        """Text of this line at the place where the tree has `token`."""
         return self.line.text[token.start_pos : token.end_pos]
 
     def text(self, name: str) -> str | None:
@@ -118,7 +118,7 @@ def _place(part: Tree[Token]) -> Place:
 
 
 class _Learnt(NamedTuple):
-    """What lines of one shape are; no tree where Lark does not read them."""
+    """Kind, tree and parts that lines of one shape share; no tree where Lark does not read them."""
 
     kind: Kind | None
     tree: ParsedLine | None = None
@@ -152,7 +152,7 @@ class Lines:
     def read(
         self, line: Line, source: Input, *, quoted: bool = False, but: str = ""
     ) -> Said | Diagnostic | None:
-        """What `line` says, why it cannot be read, or None where no kind has its head.
+        """Kind, tree and parts of `line`, or why it cannot be read; None if no kind has its head.
 
         The last line of an input that ends inside it is refused where its last value may be cut,
         unless the line is `quoted` in something that has ended. A line of the rule `but` is not

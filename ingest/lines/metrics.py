@@ -25,10 +25,10 @@ TOTAL = "_total"
 """A column with this ending holds the number that its base counts up to: `step 120/1000`."""
 
 NOTHING = ("None", "null", "N/A", "n/a", "-", "--", "...", "…")
-"""What is printed where there is no value: the column stays empty, the cell is kept as it is."""
+"""Texts that stand for no value: the column stays empty, the cell is kept as it is."""
 
 COUNTS = SUFFIXES | {"G": 1e9}
-"""What may stand behind a count; `G` is bytes elsewhere."""
+"""Suffixes of a count and their factors; `G` is bytes elsewhere."""
 
 UNSAID = math.nan
 """The factor of a label without a unit: the number needs one behind it, or is kept as it is."""

@@ -86,7 +86,7 @@ class Rows:
         return int(self.held.estimated_size()) if isinstance(self.held, pl.DataFrame) else 0
 
     def put_away(self, path: Path) -> Rows:
-        """The same rows, kept in a file."""
+        """These rows, moved from memory to a file."""
         self.own.write_ipc(path)
         return replace(self, held=path)
 
@@ -173,7 +173,7 @@ class Stream:
         yield self._sorted([self._others(above, 2**32 - 1)])
 
     def only(self, wanted: pl.Expr) -> Stream:
-        """The same without those of the others that are not wanted."""
+        """This stream with only the wanted among its other rows."""
         others = self.others.filter(wanted)
         return replace(self, others=others, height=self.height - self.others.height + others.height)
 

@@ -46,7 +46,7 @@ class Value(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """What stands between two separators: values with their labels, then what follows the last."""
+    """Text between two separators: values with their labels, then what follows the last."""
 
     values: tuple[Value, ...]
     after: str
@@ -106,7 +106,7 @@ class _Place(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What the fold makes of one line."""
+    """A line, and the record that the fold makes of it."""
 
     line: Line
     record: Record
@@ -127,7 +127,7 @@ def learn(fmt: Format, source: Source, number: int, text: str) -> Layout | None:
 
 
 def _read(fmt: Format, source: Source, number: int, text: str) -> _Read | None:
-    """The one plain record that the fold makes of this line alone; None if it is not that."""
+    """The record that the fold makes of this line alone; None if it makes another thing of it."""
     if not _PRINTABLE.fullmatch(text):
         return None
     types = {"line": pl.UInt32, "text": pl.String}
@@ -201,7 +201,7 @@ def _segment(
 
 
 def _pattern(fmt: Format, spec: FieldSpec | None, text: str, *, alone: bool) -> str | None:
-    """What other lines may have where this one has `text`; `alone`: the only value of its cell."""
+    """Expression for other lines at the place of `text`; `alone`: the only value of its cell."""
     if spec is not None and spec.name in fmt.repeats and spec.dtype != pl.String:
         whole = spec.dtype.is_integer() and re.fullmatch(CANONICAL, text)
         return CANONICAL if whole else None
@@ -293,7 +293,7 @@ def _with_other_numbers(fmt: Format, read: _Read) -> str:
 
 
 def split(layout: Layout, lines: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Lines of this layout as a raw frame (see `decode`) and those that are not of it.
+    """Lines of this layout as a raw frame (see `raw_frame`) and those that are not of it.
 
     `lines` has the columns line and text, one row per line with as many separators as the layout.
     """

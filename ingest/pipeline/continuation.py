@@ -1,4 +1,4 @@
-"""What the lines below a record are to it: a part of it, passed over, or its end.
+"""Lines below a record: each is a part of it, or passed over, or its end.
 
 In: rows that were read column by column, and the block they stand in. Out: the rows whose record
 may go on in the lines below; only the fold of the format can say what becomes of those.
@@ -117,7 +117,7 @@ class _Below:
                 self.who[name][place] = codes.to_numpy()
 
     def verdicts(self, records: Places, below: Places) -> npt.NDArray[np.int8]:
-        """What each line of `below` is to the record at the same place in `records`."""
+        """Verdict on each line of `below`, for the record at the same place in `records`."""
         said = np.zeros(len(records), dtype=np.int8)
         fast = self.layout[below] >= 0
         count = len(self.layouts)

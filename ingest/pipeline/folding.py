@@ -1,4 +1,4 @@
-"""What the formats make of one input: its records folded, its configuration bound to them.
+"""Folding of one input: lines become records of formats, and configuration is bound to them.
 
 Every line of the input is in exactly one of four sums afterwards: claimed, refused, blank, not
 ours. Nothing here knows a format; formats are data and a fold.
@@ -56,7 +56,7 @@ def carved(
 def folded(
     source: Source, found: Scan, formats: Sequence[Format], assumed: Mapping[str, Cell]
 ) -> Carved:
-    """What the formats make of a source that has been scanned."""
+    """Fold a source that has been scanned, format by format."""
     ledger = Ledger(remarks=list(source.remarks))
     for fault in source.refused:
         ledger.refused[fault.span.line] = "source"
@@ -70,7 +70,7 @@ def folded(
 
 
 def _folded(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Folded | None:
-    """What a format makes of a source; a line that another format has is ambiguous."""
+    """Fold a source with one format; a line that another format has is ambiguous."""
     rows = found.rows.get(fmt.name, [])
     seen = _seen_by(source, found, fmt)
     if not seen.lines and not rows:

@@ -1,4 +1,4 @@
-"""What became of each line of a source, and the account of it.
+"""Account of the lines of a source: claimed, refused, blank or not ours.
 
 In: what the scan left and what formats, binder and checks made of it. Out: `Accounting`: lines are
 claimed, refused, blank or not ours, each once.
@@ -19,7 +19,7 @@ from assay.ingest.source.opening import Source
 
 @dataclass
 class Ledger:
-    """What became of each line of one source."""
+    """Fate of each line of one source."""
 
     claimed: dict[int, str] = field(default_factory=dict)  # line → format
     refused: dict[int, str] = field(default_factory=dict)
@@ -50,7 +50,7 @@ def account(source: Source, found: Scan, ledger: Ledger) -> Accounting:
 
 
 def _unspoken(lines: pl.DataFrame, spoken: Set[int]) -> Tally:
-    """What the lines are of which nothing has been said."""
+    """Tally of the lines that nothing has been said of."""
     if lines.height > SHORT:
         return tally(lines.filter(~pl.col("line").is_in(sorted(spoken))))
     pairs = zip(lines["line"].to_list(), lines["text"].to_list(), strict=True)

@@ -32,7 +32,7 @@ def together(outcomes: Iterable[Outcome]) -> Outcome:
 
 
 def twice(name: str) -> Diagnostic:
-    """What is said of an input that is there twice with different content."""
+    """Diagnostic for an input that is there twice with different content."""
     message = "is there twice, as an input and in an ingested folder; the first is taken"
     return Diagnostic(Span(name, 1), Code.UNREADABLE, message)
 

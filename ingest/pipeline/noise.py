@@ -28,12 +28,12 @@ SUSPICIOUS = re.compile(
 """A number beside a performance unit: among lines that are not ours, worth a second look."""
 
 _SUSPICIOUS = "(?i)" + SUSPICIOUS.pattern.replace(r"\b", "").replace(r"\s", r"[\s\x1c-\x1f]")
-"""The same for polars, where words and blanks are not quite those of Python: it finds no less."""
+"""`SUSPICIOUS` for polars, whose words and blanks differ a little: it finds no less."""
 
 _PLAIN = r"^[\t\n\x0b\x0c\r -~]*$"
 
 _EXACTLY = "(?i)" + SUSPICIOUS.pattern.replace(r"\b", r"(?-u:\b)")
-"""The same for polars in a `_PLAIN` text, of which it thinks as Python does."""
+"""`SUSPICIOUS` for polars in a `_PLAIN` text, where it finds exactly as much as Python."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Tally:
 
 
 def total(tallies: Sequence[Tally]) -> Tally:
-    """All of them, in the order of their lines."""
+    """Sum of several tallies; suspicious lines in order."""
     return Tally(
         sum(each.blank for each in tallies),
         sum(each.not_ours for each in tallies),
@@ -55,7 +55,7 @@ def total(tallies: Sequence[Tally]) -> Tally:
 
 
 def tally(lines: pl.DataFrame) -> Tally:
-    """What lines (line, text) are that nobody has claimed."""
+    """Tally of lines (line, text) that nobody has claimed."""
     empty, odd = suspicious(lines["text"])
     blank = int(empty.sum())
     return Tally(blank, lines.height - blank, tuple(lines["line"].filter(odd).to_list()))
@@ -74,7 +74,7 @@ def suspicious(texts: pl.Series, *, plain: bool = False) -> tuple[pl.Series, pl.
 
 
 def blank(block: Block, which: Mask) -> Mask:
-    """Those of some lines of a block that are blank."""
+    """Mask of the blank lines of a block, among the lines `which`."""
     if not block.plain:
         empty = np.zeros(block.height, np.bool_)
         empty[which] = _empty(block.some(which)["text"])
@@ -88,7 +88,7 @@ def blank(block: Block, which: Mask) -> Mask:
 
 
 ENDS_EMPTY = r"(?:^|[\s\x00-\x1f:\]>|-])$"
-"""How nothing, or a prefix alone, ends; a test holds the prefixes to it."""
+"""End of an empty line, or of one that is a prefix alone; a test holds the prefixes to it."""
 
 
 def _empty(texts: pl.Series, *, plain: bool = False) -> pl.Series:

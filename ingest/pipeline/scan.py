@@ -114,7 +114,7 @@ def _whole(source: Source, formats: Sequence[Format], engine: Engine) -> Scan:
 
 
 class _Scanner:
-    """What is known while the blocks of one input go by."""
+    """State of a scan while the blocks of one input go by."""
 
     def __init__(
         self,
@@ -253,7 +253,7 @@ class _Scanner:
         self.met |= {fmt.name for fmt in self.documents if opening(texts, fmt)}
 
     def found(self) -> Scan:
-        """All of it."""
+        """Everything that was found in the input."""
         lines = pl.concat([pl.DataFrame(schema=_LINES), *self.left])
         read = frozenset(line for each in self.read for line in each.tolist())
         rows = self.gathered.rows()
@@ -262,7 +262,7 @@ class _Scanner:
 
 
 def counted(sifted: Sifted, which: Mask) -> Tally:
-    """What lines of a block are that nobody wants."""
+    """Tally of the lines of a block that nobody wants."""
     blank = int((sifted.blank & which).sum())
     odd = np.flatnonzero(sifted.suspicious & which) + sifted.block.first
     return Tally(blank, int(which.sum()) - blank, tuple(odd.tolist()))
@@ -300,7 +300,7 @@ class Sifted:
 
 
 class Sieve:
-    """What is looked for in the blocks of one input."""
+    """Search for lines of interest in the blocks of one input."""
 
     def __init__(
         self, source: Source, formats: Sequence[Format], readers: Mapping[str, Columnwise], few: int
@@ -315,7 +315,7 @@ class Sieve:
         self.memory: Mapping[str, Memory] = {name: {} for name in readers}
 
     def sift(self, block: Block) -> Sifted:
-        """What there is in one block."""
+        """Sort the lines of one block: known shapes, candidates for formats, the rest."""
         if self.noisy:
             _ = block.lines  # all of them will be looked at: they are cut at once
         shaped, known = self._shaped(block)
@@ -399,7 +399,7 @@ def where(block: Block, found: Iterable[tuple[Layout, pl.DataFrame]]) -> Mask:
 
 
 def positions(block: Block, lines: pl.DataFrame) -> Places:
-    """Where lines of a block stand in it."""
+    """Positions of lines in their block, from 0."""
     return lines["line"].to_numpy().astype(np.int64) - block.first
 
 
@@ -443,7 +443,7 @@ class Gathered:
             self._join(name)
 
     def rows(self) -> dict[str, list[Rows]]:
-        """All of them, of the formats that have any."""
+        """All rows by format, for the formats that have some."""
         for name in self._loose:
             self._join(name)
         return {name: rows for name, rows in self._rows.items() if rows}

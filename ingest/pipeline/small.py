@@ -119,7 +119,7 @@ def _regions(sources: Sequence[Source], lines: _Lines, *, glued: bool) -> list[R
 
 
 def _prefixes(peeled: pl.DataFrame) -> list[dict[str, str]]:
-    """What was peeled off each line, by column."""
+    """Prefixes that were peeled off each line, by column."""
     names = [name for name in PREFIX_COLUMNS if peeled[name].count()]
     if not names:
         return [{} for _ in range(peeled.height)]
@@ -169,7 +169,7 @@ def _place(diagnostic: Diagnostic) -> Span:
 
 
 def _standing(sources: Sequence[Carved]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """What takes the rows of refused lines out of a frame."""
+    """Function that takes the rows of refused lines out of a frame."""
     lost = [(each.source.name, line) for each in sources for line in each.ledger.refused]
     if not lost:
         return lambda frame: frame

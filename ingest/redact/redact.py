@@ -56,7 +56,7 @@ def vocabulary() -> frozenset[str]:
 
 
 class Redactor:
-    """What stands for what. Made of everything that is going to be written.
+    """Replacements for names and secrets, chosen from everything that is going to be written.
 
     >>> redactor = Redactor("[gpu-a-7:0]: loading /home/ada/run.toml")
     >>> redactor.text("ada on gpu-a-7 and adam")
@@ -101,7 +101,7 @@ class Redactor:
             self._name = re.compile(rf"(?<![^\W_]){'(?:' + some + ')'}(?![^\W_])")
 
     def _new(self, category: str, text: str) -> str:
-        """What stands for a find; a host by its address or its short name, whichever it is."""
+        """Replacement for a find; a host by its address or its short name, whichever it is."""
         if category == "ip" and ("host", text) in self._known:
             category = "host"
         key = text if category != "host" or _address(text) else text.split(".", maxsplit=1)[0]
@@ -216,7 +216,7 @@ class Redactor:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether nothing changed; frames are the same object then."""
+    """Whether redaction changed nothing; a frame is the same object then."""
     if isinstance(one, pl.DataFrame | pl.Series):
         return one is other
     if isinstance(one, str | bytes):

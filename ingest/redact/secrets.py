@@ -1,4 +1,4 @@
-"""What in a text says who ran something, where, and with which keys: patterns, in order.
+"""Parts of a text that tell who ran something, where, and with which keys: patterns, in order.
 
 In: a text. Out: the text with each such part given to a function that says what stands for it. The
 patterns prefer to leave a number or a label alone: a version is no address, a count of tokens no

@@ -1,1 +1,1 @@
-"""What ingest is made of: columns and their checks, records, formats, readings."""
+"""Building blocks of ingest: columns and their checks, records, formats, readings."""

@@ -62,7 +62,7 @@ class Accepted(NamedTuple):
 
 
 def raw_frame(sources: Sequence[str], records: Sequence[Record], schema: Schema) -> pl.DataFrame:
-    """Records as a raw frame: text per column, with scales where a cell has one (see `decode`).
+    """Records as a raw frame: text per column, with scales where a cell has one; `decode` types it.
 
     `sources` names the source of each record.
     """

@@ -33,7 +33,7 @@ _HELD = {"INT": "an integer of 64 bits", "NUMBER": "a number from 5e-324 to 1.8e
 
 
 def expected(spec: FieldSpec, text: str) -> str:
-    """What a column's cells look like, in words; `text` is a cell that does not."""
+    """Words for the cells that a column expects; `text` is a cell that does not fit."""
     formed = re.fullmatch(terminal(spec.terminal), text) is not None
     words = (formed and _HELD.get(spec.terminal)) or _EXPECTED.get(spec.terminal)
     return words or spec.terminal.lower()

@@ -185,7 +185,7 @@ def labelled(schema: Schema, *, html: bool = True) -> str:
 
 
 def without_html(texts: pl.Series) -> pl.Series:
-    """The same texts with a blank for each blank and break of HTML."""
+    """Texts with a blank in place of each `&nbsp;` and `<br>` of HTML."""
     held = texts.str.contains_any(["&nbsp;", "<br"])
     return texts.str.replace_all(_HTML, " ") if held.any() else texts
 

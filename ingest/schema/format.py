@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Input(Protocol):
-    """As much of an input as a fold may ask for."""
+    """The part of an input that a fold may ask for."""
 
     @property
     def name(self) -> str:
@@ -47,10 +47,10 @@ class Region:
 
 @dataclass
 class Folded:
-    """What a format made of a region. Each line number stands in one of the four at most."""
+    """Result of a format on a region. Each line number stands in one of the four at most."""
 
     records: list[Record] = field(default_factory=list)
-    raw: list[pl.DataFrame] = field(default_factory=list)  # rows of the first frame, see `decode`
+    raw: list[pl.DataFrame] = field(default_factory=list)  # of the first frame, see `raw_frame`
     claimed: set[int] = field(default_factory=set)  # every line used, the records' own included
     parts: set[tuple[int, int]] | None = None  # line and column of each claim, if lines are shared
     blank: set[int] = field(default_factory=set)  # filler rows

@@ -1,4 +1,4 @@
-"""What was read: frames, their provenance, refusals, and the account of every line.
+"""Reading of inputs: frames, their provenance, refusals, and the account of every line.
 
 `Reading` holds the good and the refused together.
 """
@@ -49,7 +49,7 @@ class Table(Protocol):
 
     @property
     def height(self) -> int:
-        """How many there are."""
+        """Number of rows."""
         ...
 
     @property
@@ -64,7 +64,7 @@ class Table(Protocol):
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read from one input or many.
+    """Frames, provenance, refusals and accounts from one input or many.
 
     `frames`: one validated frame per frame name, sorted by (source, line). `provenance`: one row
     per value that was not simply printed in its row, see `acceptance.PROVENANCE`.
@@ -83,7 +83,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of several inputs: the reading, and the inputs that gave none."""
+    """Result of reading several inputs: the reading, and the inputs that gave none."""
 
     reading: Reading
     unreadable: tuple[Diagnostic, ...] = ()  # could not be opened, decompressed or understood

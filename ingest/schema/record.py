@@ -18,7 +18,7 @@ ValueOrigin = Literal["printed", "context", "inferred", "assumed", "corrected"]
 """How a value came to its row."""
 
 State = Literal["value", "outcome", "unknown", "missing"]
-"""What a cell holds: a value, an outcome (`OOM`), something known to be unknown (`GB`), nothing."""
+"""Kind of a cell: a value, an outcome (`OOM`), known to be unknown (`GB`), or empty."""
 
 BASE = ("source", "line", "column", "host", "rank", "timestamp", "mark", "other")
 """Columns of every frame beside its schema's own: where the record stands, what was peeled off,

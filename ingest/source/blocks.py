@@ -49,7 +49,7 @@ class Block:
 
     @cached_property
     def codes(self) -> npt.NDArray[np.uint8]:
-        """The same as numbers."""
+        """The bytes of the block as an array."""
         return np.frombuffer(self.data, np.uint8)
 
     @cached_property
@@ -80,7 +80,7 @@ class Block:
 
     @cached_property
     def height(self) -> int:
-        """How many lines there are; known before where each of them is."""
+        """Number of lines; known before the place of each is."""
         feeds = 0 if self.data.endswith(b"\n") else 1
         for at in range(0, len(self.codes), _CACHED):
             feeds += int(np.count_nonzero(self.codes[at : at + _CACHED] == _FEED))
@@ -123,7 +123,7 @@ class Block:
 
     @cached_property
     def following(self) -> pl.DataFrame:
-        """The same, as `lines` has them."""
+        """The lines `behind`, in columns as those of `lines`."""
         whole = b"".join(each + b"\n" for each in self.behind)
         if not whole:
             return pl.DataFrame(schema={"line": pl.UInt32, **_TEXT})
@@ -132,7 +132,7 @@ class Block:
         return numbered.select("line", _Odd.of(whole).taken_out())
 
     def some(self, which: Mask) -> pl.DataFrame:
-        """The lines that are meant, as `lines` has them."""
+        """The lines that a mask marks, in columns as those of `lines`."""
         count = np.count_nonzero(which)
         if count == self.height:
             return self.lines
@@ -165,18 +165,18 @@ class Block:
 
 
 class _Odd(NamedTuple):
-    """What there is among lines that a terminal would not show."""
+    """Bytes among lines that a terminal would not show."""
 
     returns: bool
     escapes: bool
 
     @classmethod
     def of(cls, data: bytes) -> _Odd:
-        """What there is in `data`."""
+        """Kinds of such bytes that occur in `data`."""
         return cls(b"\r" in data, b"\x1b" in data or b"\x00" in data)
 
     def taken_out(self) -> pl.Expr:
-        """The text without it, but for carriage returns inside."""
+        """Expression for the text without such bytes, but for carriage returns inside."""
         clean = pl.col("text")
         if self.returns:
             clean = clean.str.strip_chars_end("\r")

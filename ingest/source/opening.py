@@ -237,7 +237,7 @@ def _opened(new: Source) -> Source | Diagnostic:
 
 
 def _spooled(stream: BinaryIO) -> Callable[[], BinaryIO]:
-    """What can be read only once, kept in a file for as long as it is needed."""
+    """Copy of a stream that can be read only once, in a file for as long as it is needed."""
     kept = tempfile.NamedTemporaryFile(prefix="assay-")  # noqa: SIM115
     shutil.copyfileobj(stream, kept)
     kept.flush()
@@ -245,13 +245,13 @@ def _spooled(stream: BinaryIO) -> Callable[[], BinaryIO]:
 
 
 class _Digest(Protocol):
-    """What hashlib makes."""
+    """A hash object of hashlib."""
 
     def update(self, data: bytes, /) -> None: ...
 
 
 class _Stream(Protocol):
-    """What the decompressors of the standard library and of zstandard have in common."""
+    """A decompressor of the standard library or of zstandard."""
 
     @property
     def eof(self) -> bool: ...

@@ -1,1 +1,1 @@
-"""What a document says outside its rows, and the rows that it speaks for."""
+"""Statements of a document outside its rows, and the rows that each speaks for."""

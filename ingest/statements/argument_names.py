@@ -250,7 +250,7 @@ def _kernels(said: Mapping[str, Argument]) -> dict[str, Cell]:
 
 
 def _attention(said: Mapping[str, Argument]) -> dict[str, Cell]:
-    """What the arguments say of the attention kernel; nothing where a library chooses."""
+    """The attention kernel by the arguments; nothing where a library chooses."""
     backend = said.get("attention_backend")
     if backend:
         word = ATTENTION.get(backend.text.rpartition(".")[2])
@@ -288,7 +288,7 @@ def _narrow(said: Mapping[str, Argument]) -> dict[str, Cell]:
 
 
 def _recompute(said: Mapping[str, Argument]) -> dict[str, Cell]:
-    """What is computed again in the backward pass, by the names of three generations."""
+    """Policy of recomputation in the backward pass, by the argument names of three generations."""
     granularity = said.get("recompute_granularity")
     if granularity:
         word = {"None": "none"}.get(granularity.text, granularity.text)

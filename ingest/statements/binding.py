@@ -28,11 +28,11 @@ from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
 from assay.ingest.statements.context import Context
 
 OF_THE_MODEL = ("hidden", "heads", "kv_heads", "ffn_hidden", "seq_len", "vocab")
-"""What a model line says of the model itself and may carry beyond its section. Layers are not among
-them: depth is what a table of layouts tunes, and a guess there is a wrong number."""
+"""Fields of a model line that describe the model itself and may hold beyond its section. Layers
+are not among them: depth is what a table of layouts tunes, and a guess there is a wrong number."""
 
 UNIFORM = ("seq_len", "vocab")
-"""What may hold for a whole document if all its statements agree."""
+"""Fields that hold for a whole document if all its statements agree."""
 
 SAME_FACT = {"nodes": ("gpus",), "gpus": ("nodes",)}
 """A row that prints one of these needs no statement about the other."""
@@ -81,7 +81,7 @@ class Binder:
         return self._any.get(self.section(line), {})
 
     def bound(self, line: int, own: Said) -> dict[str, Cell]:
-        """What is bound to a row that prints `own`, nearest first; `line` may not go back."""
+        """Cells bound to a row that prints `own`, nearest first; `line` may not go back."""
         self._go_to(line)
         row = dict(own)
         found: dict[str, Cell] = {}
@@ -115,7 +115,7 @@ class Binder:
         self.context.used.update(cell.line for cell in cells if cell.line)
 
     def _speaking(self, section: Section, row: Said) -> Said:
-        """What the statements of one section say, nearest first, to a row of its size.
+        """Statements of one section for a row of its size, nearest first.
 
         A statement labelled with a model size speaks for rows of that size, and for those without
         one; these then are of the size of the nearest such statement.
@@ -164,7 +164,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
 
 
 def overridden(record: Record, said: Said) -> dict[str, Cell]:
-    """What the nearest statement above, in the same section, says otherwise than the row."""
+    """Cells of the nearest statement above, in the same section, that differ from the row's own."""
     return {
         name: cell
         for name, cell in said.items()
@@ -180,7 +180,7 @@ def _line(statement: Statement) -> int:
 
 
 def _number(cell: Cell) -> float | None:
-    """What a cell says; None where that is no number, for which its row will be refused."""
+    """Number in a cell; None where it is no number, for which its row will be refused."""
     try:
         return float(cell.text) * cell.scale
     except ValueError:

@@ -26,7 +26,7 @@ class Unusable(ValueError):
 
 
 def read_manifest(folder: Path, formats: Sequence[Format]) -> dict[str, Any]:
-    """What the manifest of a folder says. Raises `Unusable`."""
+    """Manifest of a folder. Raises `Unusable`."""
     try:
         if not (folder / MANIFEST).is_file():
             raise Unusable("has no manifest: its ingest has not finished")
@@ -78,7 +78,7 @@ def unreadable(said: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
 
 
 def load(folder: Path, formats: Sequence[Format] = FORMATS) -> Outcome:
-    """What `save` wrote; a folder that cannot be used is an unreadable input that says why.
+    """Read what `save` wrote; a folder that cannot be used is an unreadable input that says why.
 
     `formats` say what the frames mean.
     """
@@ -104,7 +104,7 @@ def load(folder: Path, formats: Sequence[Format] = FORMATS) -> Outcome:
 
 
 def unusable(folder: Path, fault: Unusable) -> Diagnostic:
-    """What is said of a folder that cannot be read back."""
+    """Diagnostic for a folder that cannot be read back."""
     span = Span((folder / MANIFEST).as_posix(), 1)
     return Diagnostic(span, Code.UNREADABLE, f"the ingested folder {folder} {fault}")
 

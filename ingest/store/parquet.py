@@ -52,7 +52,7 @@ def write(
 
 
 def regrouped(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """The same rows in frames of exactly `ROWS`, but for the last."""
+    """Rows regrouped into frames of exactly `ROWS`, but for the last."""
     held: list[pl.DataFrame] = []
     count = 0
     for frame in frames:

@@ -1,4 +1,4 @@
-"""What was read, on the disk: one Parquet file per frame, the quarantine, and a manifest.
+"""Reading on the disk: one Parquet file per frame, the quarantine, and a manifest.
 
 `save` writes a folder, whole or not at all (`assay.ingest.store.load` reads it back). Every Parquet
 file carries the schema's fingerprint and the version of the tool.
@@ -84,7 +84,7 @@ def schemas(formats: Iterable[Format]) -> dict[str, Schema]:
 
 
 def marks(frame: str = "", schema: Schema = None) -> dict[str, str]:
-    """What a Parquet file says of itself; `schema` is that of a frame."""
+    """Metadata of a Parquet file; `schema` is that of a frame."""
     tool = {"assay.version": version("assay")}
     if schema is None:
         return tool
@@ -184,7 +184,7 @@ def _spelled(said: Mapping[str, Any]) -> str:
 
 
 def tables(reading: Reading) -> dict[str, pl.DataFrame]:
-    """What is kept beside the frames, by file name, in the order of sources; see `TABLES`."""
+    """Tables kept beside the frames, by file name, in the order of sources; see `TABLES`."""
     said = [
         (o.source, o.line, o.frame, o.field, o.value, o.at.line, o.at.column)
         for o in reading.overridden

@@ -132,7 +132,7 @@ def trains_all(record: Record) -> bool:
 
 
 def above(titles: Sequence[Line], lines: Sequence[Line]) -> dict[str, Cell]:
-    """What the lines above a table say of all its rows, else the headings, the nearest first."""
+    """Training of all rows by the lines above a table, else by the headings, the nearest first."""
     for line in [*reversed(lines), *reversed(titles)]:
         said = _ADAPTERS.search(line.text) or _WHOLE.search(line.text)
         speaks = _HEADING.match(line.text) or is_caption(line) or _STATED.search(line.text)

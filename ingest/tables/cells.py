@@ -140,7 +140,7 @@ def numeric_cell(record: Record, spec: FieldSpec, cell: Cell, text: str) -> None
 
 
 def amount(cell: Cell) -> float:
-    """What a cell says in the unit of its field, 0 where that is no number."""
+    """Number in a cell, in the unit of its field; 0 where it is no number."""
     try:
         return float(cell.text) * cell.scale
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the cells of a column say together: its scale, whether of one device, how exact.
+"""Cells of a column taken together: its scale, whether of one device, how exact.
 
 In: the records of a table and its columns. Out: their cells, changed in place, each with its law.
 """

@@ -71,7 +71,7 @@ _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 
 
 class Said(NamedTuple):
-    """What a label says: a field, the factor to its unit, how sure a bare number's unit is.
+    """Meaning of a label: a field, the factor to its unit, how sure a bare number's unit is.
 
     `rank` tells several columns of one field apart: the plain one first, then the median, the mean.
     """
@@ -131,7 +131,7 @@ _FOREIGN = re.compile(r"[^\x00-\x7fµσδΔ×†‡↑↓]")
 
 @lru_cache(maxsize=4096)
 def said(label: str) -> Said | None:
-    """What a label says of its column, None where a word of it is unknown.
+    """Meaning of the label of a column, None where a word of it is unknown.
 
     >>> said("Model TFLOPs/sec/GPU").field, said("Tokens/s (k)").scale, said("Tokens/s per node")
     ('model_flops_rate', 1000.0, None)

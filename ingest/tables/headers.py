@@ -140,8 +140,3 @@ def rate(label: str, printed_unit: str) -> str | None:
 def generic(column: Column) -> bool:
     """Whether only the cells of a column tell what it holds, if anything that is measured."""
     return column.spec is None and normalise(column.label) in GENERIC | STEPS
-
-
-def measures(column: Column) -> bool:
-    """Whether a column holds a measured quantity, or may say so by the unit of its cells."""
-    return bool(column.spec and column.spec.quantity) or generic(column)

@@ -1,4 +1,4 @@
-"""What a table is of: runs that trained, or a device, a kernel, a server, a house of cards.
+"""Subject of a table: runs that trained, or a device, a kernel, a server, a house of cards.
 
 In: the columns of a table and the heading above it. Out: whether its rows are training runs. A step
 time, a utilisation, tokens per second and GPU or a peak of memory are a run's alone. `TFLOPs`,

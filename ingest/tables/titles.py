@@ -1,4 +1,4 @@
-"""What words name among others: one device, how many of it, one number format.
+"""Names among the words of a title: one device, how many of it, one number format.
 
 In: a heading, or a line above a table. Out: the name as it is printed, None where there is none or
 more than one.

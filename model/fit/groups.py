@@ -1,7 +1,8 @@
 """Rows in groups that stay whole: what a fit may see and what it is scored on, and draws of both.
 
 A group holds rows that share more than chance: of one weight matrix, one campaign, one document.
-Everything is seeded.
+Everything is seeded. Shapes: `groups` is [rows], one label a row; a mask is [rows].
+Source: cluster bootstrap and grouped cross-validation.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ SEED = 20220220
 def resampled(
     groups: npt.NDArray[np.generic], draws: int, random: np.random.Generator
 ) -> Iterator[npt.NDArray[np.intp]]:
-    """Row indices of as many groups as there are, drawn with replacement; one array per draw."""
+    """Row indices of as many groups as there are, drawn with replacement; one array per draw.
+
+    Shapes: an array is as long as the drawn groups together, and differs from draw to draw.
+    """
     labels, index = np.unique(groups, return_inverse=True)
     members = [np.flatnonzero(index == label) for label in range(len(labels))]
     for _ in range(draws):
@@ -29,6 +33,8 @@ def halves(
     groups: npt.NDArray[np.generic], *, seed: int = SEED
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Masks of the rows to fit and the rows to score: half of the groups each, none split.
+
+    Of an odd number of groups the larger half is fitted. Shapes: two masks [rows].
 
     >>> fitted, scored = halves(np.array(["a", "b", "a", "b"]))
     >>> bool((fitted ^ scored).all()), int(fitted.sum())
@@ -44,6 +50,8 @@ def folds(
     groups: npt.NDArray[np.generic], count: int, *, seed: int = SEED
 ) -> list[npt.NDArray[np.bool_]]:
     """`count` masks of rows to score that together cover every row once, groups kept whole.
+
+    Shapes: masks [rows]; fewer than `count` where there are fewer groups.
 
     >>> [mask.tolist() for mask in folds(np.array([1, 1, 2, 3]), 2)]
     [[True, True, True, False], [False, False, False, True]]

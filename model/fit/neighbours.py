@@ -1,9 +1,11 @@
-"""What a kernel model leaves unexplained, taken from the nearest measured shapes.
+"""Residual of a kernel model, taken from the nearest measured shapes.
 
 A library chooses among kernels by rules that no small formula holds. Where shapes close to the
 asked one were measured, the mean of their log(measured/modelled), weighted by distance, corrects
 the model; far from all of them the correction is 1. Two numbers rule it: `reach`, in octaves of a
 dimension, and `trust`, the weight of the model in units of measurements.
+
+Source: Nadaraya-Watson regression with a Gaussian weight, drawn towards no correction by `trust`.
 """
 
 from __future__ import annotations
@@ -31,7 +33,11 @@ BLOCK = 500
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Measured shapes, log2 of their dimensions by row, and what the model missed there."""
+    """Measured shapes as points, and the residual of the model at each.
+
+    Shapes: `points` [shapes, dimensions], `missed` [shapes].
+    Units: log2 of a dimension (octaves), log(measured/modelled); `reach` octaves, `trust` rows.
+    """
 
     dimensions: tuple[str, ...]
     points: Floats  # [shapes, dimensions]
@@ -40,7 +46,10 @@ class Neighbours:
     trust: float
 
     def factor(self, table: Columns) -> Floats:
-        """Factor by which to multiply modelled times of the rows of `table`."""
+        """Factor by which to multiply modelled times of the rows of `table`.
+
+        Shapes: columns [rows] in, [rows] out. Raises KeyError for a missing dimension.
+        """
         at = places(table, self.dimensions)
         parts = [
             _means(_squares(at[start : start + BLOCK], self.points), self.missed, self)
@@ -50,7 +59,10 @@ class Neighbours:
 
 
 def places(table: Columns, dimensions: tuple[str, ...]) -> Floats:
-    """Rows as points: log2 of each dimension."""
+    """Rows of a table as points, log2 of each dimension.
+
+    Shapes: columns [rows] in, [rows, dimensions] out. Raises KeyError for a missing dimension.
+    """
     return np.log2(np.stack([table[name] for name in dimensions], axis=1))
 
 
@@ -63,6 +75,7 @@ def learn(
     """The correction with the reach and trust that predict held-out groups best.
 
     `missed` is log(measured/modelled); `folds` are masks of rows to hold out, groups kept whole.
+    Shapes: columns, `missed` and masks [rows]. The criterion is the sum of absolute residuals.
     """
     points = places(table, dimensions)
     held = list(folds)
@@ -78,7 +91,10 @@ def learn(
 def remember(
     table: Columns, dimensions: tuple[str, ...], missed: Floats, *, reach: float, trust: float
 ) -> Neighbours:
-    """The correction with given reach and trust."""
+    """The correction with given reach and trust.
+
+    Shapes: columns and `missed` [rows]; rows within `CELL` octaves become one point, their mean.
+    """
     return Neighbours(dimensions, *_thinned(places(table, dimensions), missed), reach, trust)
 
 

@@ -5,6 +5,8 @@ rate, so the rate is no evidence for it. `agreeing` gives the ids under which a 
 printed rate agree: a table that follows another project's count is no error; a row that follows
 another formula than the rows around it deserves a remark. Two formulas can agree where the digits
 are few.
+
+Source: definition; each solves rate = flop per sequence · samples per second / GPUs for one input.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ def step_time(
     flop_per_sequence: Number, global_batch: Number, gpus: Number, rate: Number
 ) -> Number:
     """Seconds per iteration at which each GPU reaches `rate` flop/s.
+
+    Source: definition, t = flop per sequence · sequences / (GPUs · rate).
 
     >>> from assay.model.formulas.flop_formulas import narayanan_eq3
     >>> round(step_time(narayanan_eq3(14336, 70, 2048, 250880), 2048, 384, 149.02e12), 2)
@@ -65,10 +69,11 @@ def layer_bounds(
     samples_per_second: tuple[Any, Any],
     gpus: Any,
 ) -> tuple[Any, Any]:
-    """The same for arrays, one entry a run: the lowest and the highest count, as doubles.
+    """The lowest and the highest layer count of each run, as doubles; arguments as of `layers`.
 
     Where the lowest is above the highest no count fits; where they are equal it is the only one;
-    nan where an input is. ValueError as for `layers`.
+    nan where an input is. Shapes: arrays [runs] in and out. Raises ValueError as `layers` does.
+    Source: every count is affine in its layers, flop(0) + L·(flop(1) − flop(0)).
     """
     _require_layers(formula_id)
     count = formula(formula_id).count

@@ -14,7 +14,7 @@ Results are flop per sequence: every product three times, nothing recomputed, `v
 Source: the count in Megatron-LM's training loop; its attention, expert and logit terms restated.
 Checked: Llama 3 8B and 70B of its own examples (tests), DeepSeek-V3's count by layer sizes.
 
-A model as the inputs of a Megatron-core formula, and the id that fits it.
+`case_of` and `formula_id_of` give the inputs and the id for a `Model`.
 """
 
 from __future__ import annotations
@@ -65,14 +65,20 @@ class Switches(NamedTuple):
 
 
 def grouped_query(case: Case[Number], keys: Number) -> Number:
-    """Multiply-adds per token of one attention block that counts `keys` keys per query."""
+    """Multiply-adds per token of one attention block that counts `keys` keys per query.
+
+    Units: multiply-adds, two flop each; widths in elements. Raises KeyError for a missing column.
+    """
     query_and_output = case["hidden"] * case["heads"]
     key_and_value = case["hidden"] * case["kv_heads"]
     return 2.0 * case["head_dim"] * (query_and_output + key_and_value + case["heads"] * keys)
 
 
 def latent(case: Case[Number], keys: Number) -> Number:
-    """The same for latent attention; each of the two inner norms counts one per element."""
+    """Multiply-adds per token of latent attention; an inner norm counts one per element.
+
+    Units: multiply-adds, two flop each; widths in elements. Raises KeyError for a missing column.
+    """
     query = case["q_lora_rank"] * (
         case["hidden"] + case["heads"] * (case["qk_head_dim"] + case["rope_head_dim"]) + 1.0
     )
@@ -80,7 +86,10 @@ def latent(case: Case[Number], keys: Number) -> Number:
 
 
 def latent_full_query(case: Case[Number], keys: Number) -> Number:
-    """The same where queries are projected from the hidden state directly."""
+    """Multiply-adds per token of latent attention with queries from the hidden state directly.
+
+    Units: multiply-adds, two flop each; widths in elements. Raises KeyError for a missing column.
+    """
     query_dim = case["qk_head_dim"] + case["rope_head_dim"]
     return case["hidden"] * case["heads"] * query_dim + _latent_without_query(case, keys)
 
@@ -93,12 +102,15 @@ def _latent_without_query(case: Case[Number], keys: Number) -> Number:
 
 
 def dense(case: Case[Number], layers: Number) -> Number:
-    """Width of the MLPs of all layers together, as one token sees it."""
+    """Width of the MLPs of all layers together, as one token sees it: columns of up-projections."""
     return layers * case["ffn_hidden"]
 
 
 def experts(case: Case[Number], layers: Number) -> Number:
-    """The same with dense layers first, then layers of routed and shared experts."""
+    """Width of all MLPs that a token visits, dense layers first, then routed and shared experts.
+
+    Units: columns of the up-projections. Raises KeyError for a missing column.
+    """
     active = case["moe_ffn_hidden"] * case["experts_per_token"] + case["shared_ffn_hidden"]
     return case["dense_layers"] * case["ffn_hidden"] + (layers - case["dense_layers"]) * active
 
@@ -120,7 +132,9 @@ VARIANTS = tuple(Switches(*each) for each in product(MLP, ATTENTION, FFN, MASK, 
 
 
 def flop(switches: Switches, case: Case[Number]) -> Number:
-    """Flop per sequence of one variant.
+    """Flop per sequence of one variant; `case` has its `inputs`, else KeyError.
+
+    Source: 6·s·(L·A + k·h·W + h·V), see `EXPRESSION` and the module.
 
     >>> llama = dict(hidden=4096, layers=32, heads=32, kv_heads=8, head_dim=128, ffn_hidden=14336,
     ...              seq_len=8192, vocab=128256)
@@ -143,6 +157,8 @@ def flop(switches: Switches, case: Case[Number]) -> Number:
 
 def case_of(model: Model, *, seq_len: int, tp: int = 1) -> dict[str, float]:
     """Formula inputs by column name; the vocabulary padded for `tp`.
+
+    Units: elements of a dimension, layers, heads, tokens of a sequence.
 
     >>> from assay.model.transformer.shapes import shapes
     >>> case_of(shapes()["Mixtral-8x7B"], seq_len=4096)["experts_per_token"]

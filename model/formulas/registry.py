@@ -15,7 +15,11 @@ from assay.model.formulas import flop_formulas, megatron_core
 
 
 class Formula(NamedTuple):
-    """One way of counting, where it can be looked up, and what it was compared with."""
+    """One way of counting, where it can be looked up, and what it was compared with.
+
+    `count` takes a mapping with `inputs` as keys, numbers or polars expressions, and gives flop per
+    sequence; it raises KeyError for a missing input.
+    """
 
     formula_id: str
     quantity: str  # mfu: the model's own operations; hfu: with those done again; *_star: partial

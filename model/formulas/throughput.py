@@ -1,6 +1,7 @@
 """Throughput identities: what the printed rates of one run must satisfy among themselves.
 
 Every function takes numbers or polars expressions and gives back the same. Sequences are samples.
+Units: seconds, sequences, tokens. Source: definition (docs/formulas.md).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def samples_per_second(global_batch: Number, step_time: Number) -> Number:
 
 
 def step_time(global_batch: Number, samples_per_second: Number) -> Number:
-    """Seconds per iteration.
+    """Seconds per iteration, from sequences per iteration and per second.
 
     >>> round(step_time(2048, 19.463), 2)  # printed beside it: 105.22
     105.23
@@ -27,7 +28,7 @@ def step_time(global_batch: Number, samples_per_second: Number) -> Number:
 
 
 def tokens_per_second(samples_per_second: Number, seq_len: Number) -> Number:
-    """Tokens per second of the whole job.
+    """Tokens per second of the whole job; `seq_len` tokens a sequence.
 
     >>> tokens_per_second(12.5, 2048)
     25600.0
@@ -45,7 +46,7 @@ def samples_from_tokens(tokens_per_second: Number, seq_len: Number) -> Number:
 
 
 def per_gpu(rate: Number, gpus: Number) -> Number:
-    """A rate of the whole job, shared equally.
+    """A rate of the whole job, shared equally by its GPUs; the unit of `rate` per GPU.
 
     >>> round(per_gpu(8659.76, 8), 4)  # printed beside it: 1082.4704
     1082.47
@@ -54,7 +55,7 @@ def per_gpu(rate: Number, gpus: Number) -> Number:
 
 
 def global_batch(micro_batch: Number, accumulation: Number, dp: Number) -> Number:
-    """Sequences per iteration.
+    """Sequences per iteration; `micro_batch` sequences, `accumulation` micro-batches, `dp` ranks.
 
     >>> global_batch(1, 32, 4)
     128
@@ -74,7 +75,9 @@ def accumulation(global_batch: Number, micro_batch: Number, dp: Number) -> Numbe
 def gpus(
     dp: Number, tp: Number, pp: Number, cp: Number | float = 1, ep: Number | float = 1
 ) -> Number:
-    """GPUs of the job. Leave `ep` at 1 where experts are sharded inside the data-parallel group.
+    """GPUs of the job, the product of its degrees.
+
+    Leave `ep` at 1 where experts are sharded inside the data-parallel group.
 
     >>> gpus(8, 8, 6)
     384

@@ -1,12 +1,12 @@
 """Utilisation identities: what rate and what MFU follow from a printed time, under whose formula.
 
-A formula counts flop per sequence (`formulas`); a rate is that count times
-sequences per second, per GPU; a utilisation is the rate over a peak. Each value carries its
-`formula_id` and its peak: the same run has an MFU of 0.3157 or 0.4088, depending on the id.
+A formula counts flop per sequence (`registry`); a rate is that count times sequences per second,
+per GPU; a utilisation is the rate over a peak. Each value carries its `formula_id` and its peak:
+the same run has an MFU of 0.3157 or 0.4088, depending on the id.
 
 Frames have the columns of `frames.CONFIGURATION_CASE` and, where a formula asks for them,
 `parameters`, `head_dim`, `dense_layers`, … (see `Formula.inputs`). A row that lacks an input
-gets null.
+gets null. Source: definition (docs/formulas.md); that of a count is in its `Formula`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
 
 
 class Rate(NamedTuple):
-    """A rate per GPU in flop/s, and its share of a stated peak."""
+    """A rate per GPU in flop/s, and its share of a stated peak, a fraction."""
 
     value: float
     utilisation: float
@@ -53,6 +53,8 @@ DEFAULTS: dict[str, tuple[tuple[str, ...], Callable[..., pl.Expr]]] = {
 
 def flop_per_sequence(cases: pl.DataFrame, formula_id: str) -> pl.Expr:
     """Flop per sequence, as an expression over the columns that `cases` has.
+
+    Raises KeyError for an unknown id.
 
     >>> cases = pl.DataFrame({"hidden": [14336], "layers": [70], "seq_len": [2048],
     ...                       "vocab": [250880]})
@@ -94,7 +96,8 @@ def _recomputed(columns: list[str]) -> pl.Expr:
 def rate(cases: pl.DataFrame, formula_id: str, samples_per_second: pl.Expr) -> pl.Expr:
     """Flop/s per GPU, for the sequences per second of the whole job.
 
-    The rate grows with `samples_per_second`, so its bounds give the bounds of the rate.
+    The rate grows with `samples_per_second`, so its bounds give the bounds of the rate. Raises
+    KeyError for an unknown id.
 
     >>> cases = pl.DataFrame({"hidden": 14336, "layers": 70, "seq_len": 2048, "vocab": 250880,
     ...                       "gpus": 384, "global_batch": 2048, "step_time": 105.22})
@@ -118,7 +121,8 @@ def identities(
     `cases` has `case`, the inputs of the formula, and either `global_batch` and `step_time` or
     whatever `samples_per_second` and `inputs` say instead. Where it has `peak_flops` (flop/s) and
     `peak_source`, utilisations follow too. Returns the columns of `frames.PREDICTION` with the id
-    as `model`, then peak_flops and peak_source (null beside a rate).
+    as `model`, then peak_flops and peak_source (null beside a rate). Raises KeyError for an
+    unknown id.
     """
     found = formula(formula_id)
     if samples_per_second is None:
@@ -155,6 +159,8 @@ def measure(
     peak_source: str,
 ) -> Rate:
     """Rate and utilisation of one run from plain numbers; `case` holds the formula's inputs.
+
+    Units: sequences/s of the job, flop/s of one GPU. Raises KeyError for an unknown id or input.
 
     >>> gpt_13b = {"parameters": 12926786560, "hidden": 5120, "layers": 40, "seq_len": 16384}
     >>> found = measure("mosaic-2023.mfu", gpt_13b, samples_per_second=8659.76 / 16384, gpus=8,

@@ -1,4 +1,7 @@
-"""Number formats: canonical names, bytes of an element, and the spellings that are met."""
+"""Number formats: canonical names, bytes of an element, and the spellings that are met.
+
+Source: IEEE 754, OCP 8-bit floating point; spellings are those of logs and frameworks.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ def dtype(text: str) -> str:
     """Canonical name of a number format as logs, frameworks and tables spell it.
 
     Both operands of `AxB->C` must agree; the format of the result does not matter to the rate.
-    LookupError lists the canonical names.
+    Raises LookupError, which lists the canonical names.
 
     >>> [dtype(t) for t in ("torch.bfloat16", "amp_bf16", "bf16xbf16->bf16", "half", "fp8_e4m3")]
     ['bf16', 'bf16', 'bf16', 'fp16', 'fp8']

@@ -4,6 +4,9 @@ In: `DUMP_CASE` frames, one row per dump with the configuration that stands besi
 predictions for the nine GEMMs (flop, bytes, reloads, intensity, time), the pointwise and gradient
 kernels, the embedding, the parts of a step, memory, chip and the whole step. Only parallel degrees
 of one are defined; a row with another degree, or with an unknown value, has no prediction.
+
+Source: DeepFlow, first generation; formulas recomputed from its dumps (docs/estimators.md). Units
+are SI: flop, bytes, seconds.
 """
 
 from __future__ import annotations
@@ -69,7 +72,7 @@ DUMP_CASE: dict[str, pl.DataType] = {
 
 
 class Figure(NamedTuple):
-    """One number of an estimate, in SI."""
+    """One number of an estimate, in the SI `unit` that it names."""
 
     scope: str
     subject: str
@@ -105,7 +108,8 @@ def gemm_time(gemm: Gemm, tiles: Tiles, precision: int, rates: Rates) -> Iterato
     """Time of one GEMM, launch included, and the inflection printed for both orientations.
 
     A dump that prefers the transposed orientation prints that one's flop and bytes under names in
-    `_t`, and beside `GEMM_time_t` still the time of the other: that number is `time_t`.
+    `_t`, and beside `GEMM_time_t` still the time of the other: that number is `time_t`. Nothing but
+    the inflection where the L2 rate is needed and unknown. Units: s, flop, B, flop/B.
     """
     both = gemm_work(gemm, tiles, precision)
     first, second = gemm_times(*both, rates)
@@ -122,7 +126,7 @@ def gemm_time(gemm: Gemm, tiles: Tiles, precision: int, rates: Rates) -> Iterato
 
 
 def kernel_counts(kernels: Iterable[Kernel]) -> Iterator[Figure]:
-    """Flop, bytes and intensity of pointwise kernels. Flop are cut to integers as printed."""
+    """Flop, bytes and intensity (flop per byte) of kernels. Flop are cut to integers as printed."""
     for kernel in kernels:
         yield Figure("pointwise", kernel.name, "flop", int(kernel.flop), "flop")
         yield Figure("pointwise", kernel.name, "bytes", int(kernel.bytes), "B")
@@ -137,7 +141,7 @@ def kernel_time(kernel: Kernel, rates: Rates) -> float:
 
 
 def kernel_times(kernels: Iterable[Kernel], rates: Rates) -> Iterator[Figure]:
-    """Time and inflection of pointwise kernels."""
+    """Time (s) and inflection (flop per byte) of pointwise kernels."""
     for kernel in kernels:
         yield Figure("pointwise", kernel.name, "time", kernel_time(kernel, rates), "s")
         inflection = rates.flops / rates.memory_bandwidth
@@ -199,7 +203,7 @@ def step_time(work: Workload, part: dict[str, float]) -> float | None:
 
 
 def step_figures(work: Workload, tiles: Tiles, rates: Rates) -> Iterator[Figure]:
-    """Parts of the step and the step itself."""
+    """Seconds of the parts of the step and of the step itself, as far as they are known."""
     part = step_parts(work, tiles, rates)
     for name, seconds in part.items():
         if name != "apply_softmax":  # part of the step, but not of the line
@@ -210,7 +214,7 @@ def step_figures(work: Workload, tiles: Tiles, rates: Rates) -> Iterator[Figure]
 
 
 def count_figures(work: Workload) -> Iterator[Figure]:
-    """What only the dimensions decide: kernels, embedding, parameters, memory."""
+    """Figures of the dimensions alone: flop and bytes of kernels, parameters, bytes of memory."""
     yield from kernel_counts((*pointwise(work), *gradients(work)))
     for name in ("embedding_forward", "embedding_backward"):
         yield Figure("pointwise", name, "bytes", embedding_bytes(work), "B")
@@ -233,9 +237,9 @@ def chip_figures(chip: Chip) -> Iterator[Figure]:
 
 
 def estimate(work: Workload, chip: Chip) -> list[Figure]:
-    """Every number of a dump.
+    """Every number of a dump, in SI.
 
-    Errors: ValueError for a chip without shared memory or without DRAM or core power, on which the
+    Raises ValueError for a chip without shared memory or without DRAM or core power, on which the
     estimator itself stops.
     """
     if not chip.rates.flops or not chip.rates.memory_bandwidth:
@@ -283,7 +287,7 @@ def as_predictions(estimates: Sequence[Estimate], *, basis: str) -> pl.DataFrame
 
 
 def configured(row: dict[str, Any]) -> tuple[Workload, Chip]:
-    """Workload and chip of one row of a `DUMP_CASE` frame."""
+    """Workload and chip of one row of a `DUMP_CASE` frame. Raises KeyError for a missing column."""
     technology = Technology(**{name: row[name] for name in TECHNOLOGY_COLUMNS})
     power = Power(**{name: row[name] for name in POWER_COLUMNS})
     work = Workload(**{name: row[name] for name in WORKLOAD_COLUMNS})
@@ -292,6 +296,8 @@ def configured(row: dict[str, Any]) -> tuple[Workload, Chip]:
 
 def predict(cases: pl.DataFrame) -> pl.DataFrame:
     """Predictions for every dump whose configuration is whole and splits nothing.
+
+    Columns: `DUMP_CASE`, SI, in; those of `frames.PREDICTION` out.
 
     >>> predict(pl.DataFrame(schema=DUMP_CASE)).is_empty()
     True

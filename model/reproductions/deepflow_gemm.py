@@ -20,9 +20,10 @@ DERATE = 0.7
 
 @dataclass(frozen=True)
 class Rates:
-    """What a kernel can reach: effective flop/s, DRAM and L2 bytes/s, launch overhead in seconds.
+    """Rates that a kernel can reach, after the derate.
 
-    `l2_bandwidth` is None where it is unknown: a memory-bound GEMM then has no time.
+    Units: flop/s, B/s, and seconds of `overhead` per launch. `l2_bandwidth` is None where it is
+    unknown: a memory-bound GEMM then has no time.
     """
 
     flops: float
@@ -50,7 +51,10 @@ class Reloads:
 
 @dataclass(frozen=True)
 class Product:
-    """One orientation of a GEMM: work, traffic at both cache levels and the reloads behind it."""
+    """One orientation of a GEMM: work, traffic at both cache levels and the reloads behind it.
+
+    Units: flop; bytes from DRAM (`gmem`) and from L2 (`l2mem`).
+    """
 
     flop: int
     gmem: int
@@ -60,7 +64,7 @@ class Product:
 
     @property
     def intensity(self) -> float:
-        """The flop per byte of DRAM traffic."""
+        """Flop per byte of DRAM traffic."""
         return self.flop / self.gmem
 
 
@@ -117,7 +121,7 @@ def product(a: int, b: int, c: int, tiles: Tiles, precision: int) -> Product:
     """Work and traffic of [a, b] × [b, c] in this orientation.
 
     Source: flop = 2abc + ac·(15 + 5⌈b/X_shared⌉), which is not 2mnk: 0.12 to 1.95 % more.
-    Errors: ValueError without a shared-memory tile; the estimator itself stops there.
+    Raises ValueError without a shared-memory tile; the estimator itself stops there.
 
     >>> product(512, 39936, 79872, Tiles(512, 2048), 4).flop
     3271025491968
@@ -137,7 +141,10 @@ def product(a: int, b: int, c: int, tiles: Tiles, precision: int) -> Product:
 
 @lru_cache(maxsize=256)
 def gemm_work(gemm: Gemm, tiles: Tiles, precision: int) -> tuple[Product, Product]:
-    """Both orientations of a GEMM, as printed and transposed; a step asks three times for each."""
+    """Both orientations of a GEMM: [a, b] × [b, c] as printed, and [c, b] × [b, a].
+
+    Units: flop, bytes. Raises ValueError without a shared-memory tile.
+    """
     return (
         product(gemm.a, gemm.b, gemm.c, tiles, precision),
         product(gemm.c, gemm.b, gemm.a, tiles, precision),
@@ -200,7 +207,9 @@ def rates_from_two(
 
 
 def shortest_decimal(value: float, slack: float) -> float:
-    """The decimal with the fewest digits within `slack` of `value`.
+    """The decimal with the fewest digits within `slack` of `value`, both in seconds.
+
+    Source: definition; a configuration states its overhead in few digits.
 
     >>> shortest_decimal(3.6999999999998e-05, 1e-16), shortest_decimal(1e-20, 1e-18)
     (3.7e-05, 0.0)

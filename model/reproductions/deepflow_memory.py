@@ -1,4 +1,7 @@
-"""DeepFlow's memory requirement by part of the model and by kind of tensor, in bytes."""
+"""DeepFlow's memory requirement by part of the model and by kind of tensor, in bytes.
+
+Source: DeepFlow, first generation; formulas recomputed from its dumps.
+"""
 
 from __future__ import annotations
 

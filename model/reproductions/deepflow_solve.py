@@ -5,9 +5,10 @@ that the integers single out, the tiles, the rates behind the times, every print
 consumed for them and what stays open. Integers are solved exactly: a division that leaves a
 remainder means that these are not numbers of the first generation, and there is no solution.
 
-Assumed, because no line tells: an LSTM's four gates, eight additions and five non-linear functions.
+Tile edges come from printed cache sizes or printed reloads.
 
-Tile edges of a dump without its configuration, from printed cache sizes or printed reloads.
+Assumed, because no line tells: an LSTM's four gates, eight additions and five non-linear functions.
+Units are SI. Source: the formulas of DeepFlow (`deepflow_gemm`, `deepflow_workload`), inverted.
 """
 
 from __future__ import annotations
@@ -62,10 +63,11 @@ class Unsolvable(ValueError):
 
 @dataclass
 class Solution:
-    """What the printed numbers of one dump say; None is what they leave open.
+    """Workload and rates, solved from the printed numbers of one dump; None is left open by them.
 
     `consumed` are the numbers that were used, in order; `checks` counts the printed integers that
     depend on the dimensions and were *not* used: the degrees of freedom left to be wrong.
+    Units: elements of a dimension, flop/s, and B/s of `memory_bandwidth` after the derate.
     """
 
     work: Workload | None = None
@@ -241,7 +243,7 @@ def _bandwidth(work: Workload, printed: Printed, consumed: list[Key]) -> Fractio
 def solve(printed: Printed) -> Solution:
     """Everything that the printed numbers of one dump determine.
 
-    A dump that lacks lines is solved as far as its lines go. Errors: Unsolvable, see the module.
+    A dump that lacks lines is solved as far as its lines go. Raises Unsolvable, see the module.
 
     >>> solve({}).open[:2]
     ['precision', 'width']
@@ -302,6 +304,8 @@ EDGES = (0, *(2**exponent for exponent in range(24)))
 def sides(work: Workload) -> Iterator[tuple[str, tuple[int, int, int]]]:
     """Name and sizes of every product in both orientations, as subjects of reloads begin.
 
+    Shapes: sizes (a, b, c) of [a, b] × [b, c], elements.
+
     >>> [name for name, _ in sides(Workload(1, 2, 1, 8, 4, 2, 4))][:2]
     ['Cf {level}', 'Cf {level} transposed']
     """
@@ -311,7 +315,9 @@ def sides(work: Workload) -> Iterator[tuple[str, tuple[int, int, int]]]:
 
 
 def signature(work: Workload, edge: int, level: str) -> tuple[object, ...]:
-    """Everything in a dump that the edge of one level decides.
+    """Everything in a dump that the edge of one level, `gmem` or `l2mem`, decides.
+
+    Units: `edge` in elements; reloads of each product in both orientations, then steps of k at L2.
 
     >>> work = Workload(1, 2, 1, 8, 4, 2, 4)
     >>> signature(work, 1024, "gmem") == signature(work, 2048, "gmem")
@@ -337,7 +343,7 @@ def from_size(work: Workload, low: float, high: float) -> int | None:
 def from_reloads(
     work: Workload, printed: Mapping[Key, float], level: str
 ) -> tuple[int, list[Key]] | None:
-    """An edge that agrees with every printed reload, and the reloads that singled it out.
+    """An edge, in elements, that agrees with every printed reload, and those that single it out.
 
     None where no edge agrees, or where those that do would print different numbers elsewhere.
 

@@ -2,6 +2,8 @@
 
 In: printed numbers as a frame with case, scope, subject, quantity, value, low and high. Out: a
 prediction for every number that follows from those consumed, and none for the consumed ones.
+
+Units are SI. Source: `deepflow_solve` for the unknowns, `deepflow` for what follows from them.
 """
 
 from __future__ import annotations
@@ -59,7 +61,10 @@ def figures(solution: Solution) -> Iterator[Figure]:
 
 
 def printed_by_case(observed: pl.DataFrame) -> dict[str, Printed]:
-    """The printed numbers of each case; the first stands where a dump prints one twice."""
+    """The printed numbers of each case; the first stands where a dump prints one twice.
+
+    Columns: case, scope, subject, quantity, value, low and high, SI.
+    """
     found: dict[str, dict[tuple[str, str, str], Value]] = {}
     columns = ("case", "scope", "subject", "quantity", "value", "low", "high")
     for case, scope, subject, quantity, *span in observed.select(columns).iter_rows():
@@ -68,7 +73,7 @@ def printed_by_case(observed: pl.DataFrame) -> dict[str, Printed]:
 
 
 def solutions(observed: pl.DataFrame) -> dict[str, Solution]:
-    """The solution of every case that has one."""
+    """The solution of every case that has one, by case; columns as of `printed_by_case`."""
     found = {}
     for case, printed in printed_by_case(observed).items():
         try:
@@ -79,7 +84,10 @@ def solutions(observed: pl.DataFrame) -> dict[str, Solution]:
 
 
 def predict_alone(observed: pl.DataFrame) -> pl.DataFrame:
-    """Predictions for every dump from its own numbers; `inputs` names what was consumed."""
+    """Predictions for every dump from its own numbers; `inputs` names the consumed ones.
+
+    Columns: as of `printed_by_case` in, those of `frames.PREDICTION` out.
+    """
     found = []
     for case, solution in solutions(observed).items():
         consumed = set(solution.consumed)

@@ -18,7 +18,7 @@ GATES, ADDS, NON_LINEAR = 4, 8, 5
 
 @dataclass(frozen=True)
 class Workload:
-    """Dimensions of the model and of one step; `precision` is bytes per element."""
+    """Dimensions of the model and of one step, in elements; `precision` is bytes per element."""
 
     batch: int
     vocabulary: int
@@ -66,7 +66,10 @@ class Power:
 
 @dataclass(frozen=True)
 class Chip:
-    """What the power buys: rates before the derate, capacities in bytes."""
+    """Chip that a power budget buys, before the derate; `rates` are after it.
+
+    Units: flop/s, B/s, B.
+    """
 
     peak_flops: float
     peak_memory_bandwidth: float
@@ -144,7 +147,7 @@ def gemms(work: Workload) -> tuple[Gemm, ...]:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel bound by its flop or its DRAM bytes, with the launches it pays for."""
+    """A kernel bound by its flop or its DRAM bytes, with the number of launches it pays for."""
 
     name: str
     flop: float
@@ -216,7 +219,9 @@ def embedding_bytes(work: Workload) -> int:
 
 
 def parameters(work: Workload) -> int:
-    """Weights of the model: embedding, biased recurrent layers, projection, biased softmax over D.
+    """Parameters: embedding, biased recurrent layers, projection, biased softmax over D.
+
+    Source: V·D + (2D + 1)·G·D·L + D·P + (D + 1)·V.
 
     >>> parameters(Workload(512, 800_000, 2, 19968, 2048, 20, 4))
     38370190592

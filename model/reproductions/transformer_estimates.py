@@ -39,15 +39,18 @@ LAYER_CASE: dict[str, pl.DataType] = {
     "m2": pl.Int64(),  # the second degree; only 1 is defined
     "matrix_flops": pl.Float64(),  # flop/s of the matrix units in the 2-byte type
     "vector_flops": pl.Float64(),  # flop/s of the vector units in the 2-byte type
-    "memory_bandwidth": pl.Float64(),
-    "link_bandwidth": pl.Float64(),  # both directions together
+    "memory_bandwidth": pl.Float64(),  # B/s
+    "link_bandwidth": pl.Float64(),  # B/s, both directions together
     "link_domain": pl.Int64(),  # ranks that the links join
 }
 
 
 @dataclass(frozen=True)
 class Model:
-    """What a document says of its model: b, l, e, h, depth, and the tensor-parallel degree m."""
+    """Dimensions of a document's model: b, l, e, h, depth, and the tensor-parallel degree m.
+
+    Units: sequences, tokens, elements, heads, layers, ranks.
+    """
 
     batch: int
     seq_len: int
@@ -70,7 +73,7 @@ class Peaks:
 
 @dataclass(frozen=True)
 class Layer:
-    """A row of a table: its cost and the collective, if any, of each pass."""
+    """A row of a table: its cost in flop and elements, and the collective, if any, of each pass."""
 
     name: str
     cost: Cost
@@ -80,6 +83,8 @@ class Layer:
 
 def mlp(model: Model) -> tuple[Layer, ...]:
     """Rows of the MLP table: fc1 and fc2 split over m, dropout of the output over the sequence.
+
+    Shapes: fc1 [b·l, e] × [e, 4e/m], fc2 [b·l, 4e/m] × [4e/m, e].
 
     >>> [layer.name for layer in mlp(Model(1, 2048, 12288, 96, 96, 4))]
     ['fc1', 'act', 'dpr1', 'fc2', 'dpr2']
@@ -97,6 +102,8 @@ def mlp(model: Model) -> tuple[Layer, ...]:
 
 def self_attention(model: Model) -> tuple[Layer, ...]:
     """Rows of the attention table: heads split over m, norms and dropout over the sequence.
+
+    Shapes: qkv [b·l, e] × [e, 3e/m], scores [l, q] × [q, l], out [b·l, e/m] × [e/m, e].
 
     >>> len(self_attention(Model(1, 2048, 12288, 96, 96, 4)))
     9
@@ -123,7 +130,7 @@ Cell = float | str | None
 
 
 def sizes(cost: Cost) -> dict[str, Cell]:
-    """The memory and flop cells of a row, bytes and flop.
+    """The memory and flop cells of a row, bytes and flop; 2 bytes an element, 1 a mask element.
 
     >>> sizes(dropout(4))["total_mem_fwd"]
     20
@@ -150,7 +157,7 @@ def sizes(cost: Cost) -> dict[str, Cell]:
 def collectives(layer: Layer, model: Model, peaks: Peaks) -> dict[str, Cell]:
     """The communication cells; a volume is b·l·e elements, without the (m − 1)/m of a ring.
 
-    One rank alone does not communicate. Beyond the links' domain the time is unknown.
+    One rank alone does not communicate. Beyond the links' domain the time is unknown. Units: B, s.
     """
     volume = model.batch * model.seq_len * model.hidden * ELEMENT
     alone = model.m == 1
@@ -194,7 +201,7 @@ def row(layer: Layer, model: Model, peaks: Peaks) -> dict[str, Cell]:
 
 
 def table(block: str, model: Model, peaks: Peaks) -> list[dict[str, Cell]]:
-    """Every row of the table of one block."""
+    """Every row of the table of one block, in SI. Raises KeyError but for mlp and attention."""
     return [row(layer, model, peaks) for layer in BLOCKS[block](model)]
 
 
@@ -214,7 +221,7 @@ SUMMED = (
 def totals(rows: list[dict[str, Cell]], depth: int) -> dict[str, Cell]:
     """Sums over the rows times depth, and the share of forward time spent in communication.
 
-    None where a summed cell is unknown.
+    None where a summed cell is unknown. Units: flop, B, s; the share is a fraction.
     """
     made: dict[str, Cell] = {}
     for name in SUMMED:
@@ -247,7 +254,10 @@ def unit(column: str) -> str:
 
 
 def known(case: Mapping[str, Any]) -> tuple[Model, Peaks] | None:
-    """Model and peaks of one `LAYER_CASE` row; None where something is unknown or undefined."""
+    """Model and peaks of one `LAYER_CASE` row; None where something is unknown or undefined.
+
+    Raises KeyError for a missing column.
+    """
     if any(case[name] is None for name in LAYER_CASE) or case["m2"] != 1:
         return None
     if case["block"] not in BLOCKS or min(case["m1"], case["heads"], case["seq_len"]) < 1:
@@ -261,7 +271,7 @@ def known(case: Mapping[str, Any]) -> tuple[Model, Peaks] | None:
 
 
 def cells_of(case: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, str]]:
-    """(scope, subject, quantity, value, unit) of every number known for one case."""
+    """Scope, subject, quantity, value and SI unit of every known number of a `LAYER_CASE` row."""
     if (said := known(case)) is None:
         return
     model, peaks = said
@@ -274,6 +284,8 @@ def cells_of(case: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, st
 
 def predict(cases: pl.DataFrame) -> pl.DataFrame:
     """Predictions for every table whose case is known; subject `total` holds the sums.
+
+    Columns: `LAYER_CASE` in, those of `frames.PREDICTION` out, in SI.
 
     >>> predict(pl.DataFrame(schema=LAYER_CASE)).is_empty()
     True
@@ -334,7 +346,7 @@ def activation(n: int) -> Cost:
 
 
 def dropout(n: int) -> Cost:
-    """Dropout of n elements under a mask of n, which is all that is kept.
+    """Dropout of n elements under a mask of n elements, which is all that is kept.
 
     >>> dropout(4).mask
     4

@@ -5,6 +5,9 @@ tensor, an operation, flop or memory, in order). Out: elements and bytes of ever
 dimensions that its label stands for, the flop of every attention product and the peak memory lines.
 Lines come from one rank: sizes are per rank, flop are totals over all P ranks. `Current memory
 allocation` is not predicted: the tensors named leave tens of MB unexplained.
+
+Units: elements, bytes, flop. Source: recomputed from the trace; DeepSpeed-Ulysses (Jacobs et al.
+2023, arXiv 2309.14509) for the exchanges between ranks.
 """
 
 from __future__ import annotations
@@ -62,7 +65,7 @@ _Row = tuple[str, str, str, float, float | None, float | None, str, list[str]]
 
 
 def known_symbols(case: Mapping[str, Any]) -> dict[str, int]:
-    """Symbols that the header states.
+    """Symbols that the header states: tokens, widths in elements, heads, layers, ranks.
 
     >>> known_symbols({"seq_len": 8, "hidden": None})
     {'N': 8}
@@ -74,6 +77,8 @@ def tensor_figures(
     lines: Sequence[Mapping[str, Any]], known: Mapping[str, int], itemsize: int | None
 ) -> Iterator[_Row]:
     """Elements and bytes of each tensor from its shape, its dimensions from its label.
+
+    `lines` are rows of `TRACE_LINE` that print a tensor; `itemsize` is bytes per element.
 
     Symbols without a header line are solved from the first label that has them; the dimensions of
     that tensor are then consumed and not predicted.
@@ -166,7 +171,10 @@ def _events(lines: Sequence[Mapping[str, Any]]) -> list[Event]:
 
 
 def peak_figures(lines: Sequence[Mapping[str, Any]], itemsize: int) -> Iterator[_Row]:
-    """Peak lines of the first section, the workspace fitted from its other peak lines."""
+    """Bytes of the peak lines of the first section, the workspace fitted from its other peaks.
+
+    A value that holds the workspace has an interval. `itemsize` is bytes per element.
+    """
     printed = [line for line in lines if line["kind"] == "peak"]
     held = peaks(_events(lines), itemsize)
     for index, (line, one) in enumerate(zip(printed, held, strict=True)):
@@ -197,7 +205,7 @@ def _others(
 
 
 def later_peaks(before: _Row, lines: Sequence[Mapping[str, Any]], itemsize: int) -> Iterator[_Row]:
-    """Peak lines of a later section, as long as it needs less than the peak already reached.
+    """Bytes of the peak lines of a later section, while it needs less than the peak `before`.
 
     A peak never falls. What a later section itself needs is only known as far as its tensors are
     printed: where they would pass the old peak there is no prediction.
@@ -214,7 +222,7 @@ def later_peaks(before: _Row, lines: Sequence[Mapping[str, Any]], itemsize: int)
 
 
 def trace_figures(case: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> Iterator[_Row]:
-    """Every figure of one trace."""
+    """Every figure of one trace: a `TRACE_CASE` row and its `TRACE_LINE` rows, in order."""
     known = known_symbols(case)
     try:
         itemsize = ITEMSIZE[dtype(case["dtype"])] if case["dtype"] else None
@@ -249,6 +257,8 @@ def header_figures(case: Mapping[str, Any]) -> Iterator[_Row]:
 
 def predict(traces: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     """Predictions for every trace; a line that nothing explains has none.
+
+    Columns: `TRACE_CASE` and `TRACE_LINE` in, those of `frames.PREDICTION` out, in SI.
 
     >>> predict(pl.DataFrame(schema=TRACE_CASE), pl.DataFrame(schema=TRACE_LINE)).is_empty()
     True

@@ -3,6 +3,8 @@
 A label is dimensions between brackets; a dimension is symbols and integers joined by `/` and `*`,
 taken from left to right in whole numbers, as the traced program does (`N//P`). Nothing else is
 evaluated.
+
+Units: elements along a dimension. Source: the labels and shapes that the traces print.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ def symbols(dimension: str) -> tuple[str, ...]:
 
 
 def evaluate(dimension: str, known: Mapping[str, int]) -> int | None:
-    """One dimension as a number; None where a symbol is unknown or a divisor is zero.
+    """Elements along one dimension; None where a symbol is unknown or a divisor is zero.
 
     >>> evaluate("N/DP/TP", {"N": 60_000, "DP": 2, "TP": 8}), evaluate("L", {})
     (3750, None)
@@ -53,7 +55,7 @@ def evaluate(dimension: str, known: Mapping[str, int]) -> int | None:
 
 
 def powers(dimension: str) -> dict[str, int]:
-    """A dimension as exponents by symbol; integers count as symbols of their own.
+    """One dimension as exponents by symbol; integers count as symbols of their own.
 
     >>> powers("N/DP/TP"), powers("h")
     ({'N': 1, 'DP': -1, 'TP': -1}, {'h': 1})

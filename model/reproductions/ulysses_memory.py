@@ -4,6 +4,9 @@ In: the lines of one trace in order, as `Event`. Out: for every `Peak memory all
 bytes of tensors at the highest point so far, and whether the workspace of the matrix library was
 there. The workspace is one unknown constant x: it is fitted from the *other* peak lines of the same
 trace, and a prediction says so.
+
+Units: bytes; shapes in elements. Source: recomputed from the peaks that the traces print
+(docs/estimators.md).
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ Kind = Literal["section", "operation", "equation", "tensor", "contiguous", "peak
 
 
 class Layout(NamedTuple):
-    """A tensor's dimensions as numbers and, where it has a label, in symbols."""
+    """A tensor's dimensions in elements and, where it has a label, in symbols."""
 
     shape: tuple[int, ...]
     label: str = ""
@@ -95,7 +98,7 @@ def moves_only(text: str) -> bool:
 
 @dataclass
 class Memory:
-    """What is allocated, line by line; sizes in bytes."""
+    """Allocations of one rank, line by line; sizes in bytes."""
 
     itemsize: int
     live: int = 0
@@ -104,7 +107,7 @@ class Memory:
     layouts: dict[str, Layout] = field(default_factory=dict)
 
     def touch(self, extra: int = 0) -> None:
-        """Let the peak see what is live now, with `extra` for the time of a copy."""
+        """Let the peak see the bytes live now, with `extra` bytes for the time of a copy."""
         self.peak = max(self.peak, self.live + extra)
 
     def make(self, name: str, layout: Layout) -> None:
@@ -138,7 +141,8 @@ def _operations(events: Sequence[Event]) -> list[tuple[Event | None, list[Event]
 def peaks(events: Sequence[Event], itemsize: int) -> list[Held | None]:
     """For every peak line of one section what is held at the highest point so far.
 
-    `events` are the lines of one section that starts with nothing allocated.
+    `events` are the lines of one section that starts with nothing allocated; `itemsize` is bytes
+    per element.
 
     >>> i, w = (4, 8), (2, 8, 4)
     >>> lines = [Event("tensor", name="input", shape=i), Event("tensor", name="Q", shape=w),

@@ -3,6 +3,8 @@
 `stacks/<machine>.toml` are built from measurements by `assay calibrate`. A machine without one
 takes the efficiencies of the nearest machine that has, with its own datasheet figures and a wider
 interval; every prediction names the machine whose measurements it rests on.
+
+Source: docs/stacks.md lists the packaged stacks and their measurements, docs/kernels.md the errors.
 """
 
 from __future__ import annotations
@@ -47,13 +49,13 @@ lender's share is only ever lowered: with power to spare, other limits hold.
 
 @dataclass(frozen=True)
 class Stack:
-    """Calibrated kernels by scope, for one machine."""
+    """Calibrated kernels by scope (gemm, attention, …), for one machine of machines.toml."""
 
     machine: str
     parts: Mapping[str, Calibrated]
 
     def part(self, scope: str) -> Calibrated:
-        """The kernel of `scope`; LookupError names the scopes there are."""
+        """The kernel of `scope`. Raises LookupError, which names the scopes there are."""
         if scope not in self.parts:
             known = ", ".join(self.parts) or "none"
             raise LookupError(f"the stack of {self.machine} has no {scope}; it has {known}")
@@ -73,7 +75,7 @@ def packaged() -> Mapping[str, Stack]:
 
 
 def load(text: str) -> Stack:
-    """The stack that a TOML text holds; ValueError says what is wrong with it."""
+    """The stack that a TOML text holds. Raises ValueError, which says what is wrong with it."""
     name, parts = stack_file.read(text)
     return Stack(name, parts)
 
@@ -85,6 +87,8 @@ def dump(stack: Stack) -> str:
 
 def stack_for(name: str, among: Mapping[str, Stack] | None = None) -> Stack:
     """The stack for a machine, borrowed scope by scope where it has no measurements of its own.
+
+    Raises LookupError for a machine that is unknown.
 
     >>> stack_for("A100-40g").part("gemm").machine
     'A100-80g'
@@ -154,7 +158,7 @@ def predict(
 
     Without `stack` each machine takes its packaged or borrowed one. `basis` names the kernel and
     the machine that was measured; `model` is `label`, or the kernel's name. Rows of unknown
-    machines get no prediction.
+    machines get no prediction. Units: seconds. Raises LookupError where the stack lacks the scope.
     """
     names = [name for name in cases["machine"].unique().drop_nulls().sort() if name in machines()]
     empty = predictions(

@@ -1,7 +1,7 @@
 """The TOML form of a stack: parameters with unit, bounds and interval, origin, neighbours.
 
 Neighbours are stored as whole numbers: places in tenths of an octave, what the model missed in per
-mille of the logarithm.
+mille of the logarithm. Source: definition of the file, docs/stacks.md.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LATER = ("loads", "alone")
 
 
 def write(machine: str, parts: Mapping[str, Calibrated]) -> str:
-    """TOML text; the same stack gives the same bytes."""
+    """TOML text of a machine's parts by scope; the same stack gives the same bytes."""
     lines = [
         "# Efficiencies fitted to measured kernels; built by `assay calibrate`, not by hand.",
         f"machine = {json.dumps(machine)}",
@@ -45,7 +45,7 @@ def write(machine: str, parts: Mapping[str, Calibrated]) -> str:
 
 
 def read(text: str) -> tuple[str, dict[str, Calibrated]]:
-    """Machine and parts by scope; ValueError says what is missing or strange."""
+    """Machine and parts by scope. Raises ValueError, which says what is missing or strange."""
     document = tomllib.loads(text)
     name = document.pop("machine", None)
     if not isinstance(name, str):

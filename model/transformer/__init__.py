@@ -1,1 +1,1 @@
-"""What a training run executes: shapes, layouts, parameters, operations, passes."""
+"""Work of a training run: shapes, layouts, parameters, operations, passes."""

@@ -4,6 +4,9 @@ Operations are what one rank executes for one micro-batch in one layer, forward;
 the gradients and what is computed again, `traffic` lists what moves bytes only.
 Tokens per micro-batch are micro_batch · seq_len / CP; under sequence parallelism the products still
 see all of them, because activations are gathered before every tensor-parallel product.
+
+Units: tokens, elements. Source: Megatron-LM's tensor and sequence parallelism (Shoeybi et al. 2019,
+Korthikanti et al. 2022); the layers of each model as in the source that shapes.toml names.
 """
 
 from __future__ import annotations
@@ -18,9 +21,10 @@ from assay.model.transformer.shapes import Experts, Latent, Model
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """How one model is split. `expert_tp` None splits experts like everything else.
+    """How one model is split, as ranks of each kind.
 
-    `ep` ranks share the routed experts of a layer; they are part of the data-parallel group.
+    `expert_tp` None splits experts like everything else. `ep` ranks share the routed experts of a
+    layer; they are part of the data-parallel group.
     """
 
     tp: int = 1
@@ -37,7 +41,7 @@ class Layout:
 
 @dataclass(frozen=True, kw_only=True)
 class Kernels:
-    """What executes: fused attention or separate products, and the number format of each."""
+    """Choice of kernels: fused attention or separate products, and the number format of each."""
 
     attention: str = "flash"  # or "unfused"
     causal: bool = True
@@ -46,7 +50,9 @@ class Kernels:
 
 
 def share(total: int, parts: int, what: str) -> int:
-    """An equal share; ValueError where the layout does not divide the model.
+    """An equal share of `total` for each of `parts` ranks, in the unit of `total`.
+
+    Raises ValueError where `parts` does not divide it; `what` is its name in the message.
 
     >>> share(32, 8, "heads")
     4
@@ -57,7 +63,9 @@ def share(total: int, parts: int, what: str) -> int:
 
 
 def tokens(layout: Layout, micro_batch: int, seq_len: int) -> int:
-    """Tokens of one micro-batch on one rank.
+    """Tokens of one micro-batch on one rank: `micro_batch` sequences of `seq_len`/CP tokens.
+
+    Raises ValueError where CP does not divide a sequence.
 
     >>> tokens(Layout(cp=2), 1, 8192)
     4096
@@ -79,7 +87,8 @@ def layer(
 
     `sparse` asks for a layer with routed experts; `capacity` pads or drops to that multiple of an
     even share, without it the experts take exactly an even share (rounded up to whole tokens).
-    ValueError where heads or widths do not divide, or a dense model is asked for a sparse layer.
+    Raises ValueError where heads or widths do not divide, or a dense model is asked for a sparse
+    layer.
     """
     attend = attention_block(model, layout, kernels, micro_batch=micro_batch, seq_len=seq_len)
     rows = tokens(layout, micro_batch, seq_len)
@@ -93,7 +102,13 @@ def layer(
 def attention_block(
     model: Model, layout: Layout, kernels: Kernels, *, micro_batch: int, seq_len: int
 ) -> tuple[Operation, ...]:
-    """Projections and attention of one layer; with fewer kv heads than ranks each rank has one."""
+    """Projections and attention of one layer; with fewer kv heads than ranks each rank has one.
+
+    Shapes: qkv [tokens, hidden] × [hidden, (heads + 2 kv_heads)/TP · head_dim], proj [tokens,
+    heads/TP · head_dim] × [heads/TP · head_dim, hidden]; separate scores [queries, head_dim] ×
+    [head_dim, keys] and context [queries, keys] × [keys, head_dim] for each sequence and head.
+    Raises ValueError where heads do not divide, or for attention that is not flash or unfused.
+    """
     rows = tokens(layout, micro_batch, seq_len)
     heads = share(model.heads, layout.tp, "heads")
     dtype = kernels.linear_dtype
@@ -156,6 +171,10 @@ def mlp(
 ) -> tuple[Gemm, ...]:
     """The two products of an MLP; gate and up-projection are one product of twice the width.
 
+    Shapes: fc1 [rows, hidden] × [hidden, width/TP or twice that], fc2 [rows, width/TP] ×
+    [width/TP, hidden]; `rows` are tokens, `count` of each. Raises ValueError where TP does not
+    divide `width`.
+
     >>> from assay.model.transformer.shapes import shapes
     >>> [(each.n, each.k) for each in mlp(shapes()["Llama-2-7B"], 11008, 2, 4096, "bf16")]
     [(11008, 4096), (4096, 5504)]
@@ -180,7 +199,9 @@ def mixture(
     """Router, this rank's routed experts with an even share of tokens, and shared experts.
 
     The router runs on the rank's own tokens where they are sequence-parallel. Each of the
-    routed/EP experts receives the tokens of all EP ranks.
+    routed/EP experts receives the tokens of all EP ranks: rows·EP·per_token/routed of them, times
+    `capacity`. Shapes: router [rows, hidden] × [hidden, routed], experts as in `mlp`. Raises
+    ValueError where experts or widths do not divide.
     """
     own = share(rows, layout.tp, "tokens") if layout.sequence_parallel else rows
     router = Gemm("router", own, experts.routed, model.hidden, dtype=kernels.dtype)
@@ -200,6 +221,8 @@ def logits(
     model: Model, layout: Layout, kernels: Kernels, *, micro_batch: int, seq_len: int
 ) -> Gemm:
     """The output projection over this rank's share of the padded vocabulary.
+
+    Shapes: [tokens, hidden] × [hidden, vocab/TP].
 
     >>> from assay.model.transformer.shapes import shapes
     >>> at = dict(micro_batch=1, seq_len=2048)

@@ -1,4 +1,9 @@
-"""Operations that a rank executes: a matrix product, a fused attention kernel, their gradients."""
+"""Operations that a rank executes: a matrix product, a fused attention kernel, their gradients.
+
+Units: flop, where a multiply and an add are two; elements of compulsory traffic.
+Source: definition; the passes of a fused attention kernel are those of FlashAttention (Dao et al.
+2022).
+"""
 
 from __future__ import annotations
 
@@ -23,18 +28,21 @@ class Gemm:
 
     @property
     def flop(self) -> int:
-        """Multiplies and adds: 2mnk each."""
+        """Floating-point operations of all products: 2mnk flop each."""
         return 2 * self.m * self.n * self.k * self.count
 
     @property
     def elements(self) -> int:
-        """Compulsory traffic: both factors read once, the product written once."""
+        """Elements that must move: both factors read once, the product written once."""
         return self.count * (self.m * self.k + self.k * self.n + self.m * self.n)
 
 
 @dataclass(frozen=True)
 class Attention:
     """One fused attention kernel: softmax(Q·Kᵀ)·V for `batch` sequences and this rank's heads.
+
+    Shapes: Q [heads, queries, qk_dim], K [kv_heads, keys, qk_dim], V [kv_heads, keys, v_dim] for
+    each sequence.
 
     >>> Attention("attention", 1, 32, 8, 8192, 8192, 128, 128).flop / (4 * 32 * 8192**2 * 128)
     0.5
@@ -54,18 +62,18 @@ class Attention:
 
     @property
     def flop_unmasked(self) -> int:
-        """What the products would take without a mask."""
+        """Flop of the products without a mask."""
         width = self.products[0] * self.qk_dim + self.products[1] * self.v_dim
         return 2 * self.batch * self.heads * self.queries * self.keys * width
 
     @property
     def flop(self) -> float:
-        """With the causal mask half of the products, the diagonal counted as half too."""
+        """Flop of the products; a causal mask leaves half, the diagonal counted as half too."""
         return self.flop_unmasked * (0.5 if self.causal else 1.0)
 
     @property
     def elements(self) -> int:
-        """Compulsory traffic: queries, keys, values, output; backward they and their gradients."""
+        """Elements that must move: Q, K, V and the output; backward they and their gradients."""
         tensors = (self.qk_dim + self.v_dim) * (
             self.heads * self.queries + self.kv_heads * self.keys
         )
@@ -76,10 +84,11 @@ Operation = Gemm | Attention
 
 
 def data_gradient(operation: Operation) -> Operation:
-    """What the backward pass computes for the input of `operation`.
+    """Operation of the backward pass that computes the gradient of the input of `operation`.
 
     A fused attention kernel has one backward kernel for all its inputs: the scores again, then the
     gradients of probabilities, values, queries and keys, five products for the forward two.
+    Shapes: dA [m, k] = dC [m, n] × Bᵀ [n, k].
     """
     if isinstance(operation, Attention):
         return replace(operation, products=(3, 2))
@@ -88,6 +97,8 @@ def data_gradient(operation: Operation) -> Operation:
 
 def weight_gradient(operation: Gemm) -> Gemm:
     """The gradient of the second factor: a weight, or the other activation of a score product.
+
+    Shapes: dB [k, n] = Aᵀ [k, m] × dC [m, n].
 
     >>> weight_gradient(Gemm("fc1", m=2048, n=16384, k=4096))
     Gemm(name='fc1', m=4096, n=16384, k=2048, count=1, dtype='bf16', weight=True)

@@ -4,6 +4,9 @@ Ranks are numbered tensor, then context, then data, then pipeline (the order of 
 DeepSpeed's pipelines), node after node. A group whose members sit on several nodes shares the
 network cards of each with the other groups that leave it. `faults` says, with the numbers, why a
 configuration cannot exist.
+
+Units: ranks, an accelerator each. Source: the rank order of Megatron-LM (Narayanan et al. 2021);
+docs/model.md.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ class Group(NamedTuple):
 
 
 def group(ranks: int, stride: int, per_node: int) -> Group:
-    """The group of `ranks` members that are `stride` apart, on nodes of `per_node` accelerators.
+    """The group of `ranks` members that are `stride` ranks apart, `per_node` of them a node.
 
     >>> group(4, 8, 8)  # data-parallel under TP 8: one member a node, eight rings share its cards
     Group(ranks=4, inside=1, sharing=8)
@@ -81,7 +84,7 @@ def stages_leave_node(run: Run) -> bool:
 
 
 def gpus(run: Run) -> int:
-    """Accelerators of the run: TP·CP·PP·DP.
+    """Accelerators of the run: TP·CP·PP·DP, a definition.
 
     Experts are split over ranks of the data-parallel group and add none.
     """
@@ -168,7 +171,7 @@ def _policy_faults(run: Run) -> list[str]:
 
 
 def check(run: Run, *, gpus_given: int | None = None) -> Run:
-    """The run itself; ValueError with every fault where it cannot exist."""
+    """The run itself. Raises ValueError with every fault where it cannot exist on its GPUs."""
     said = faults(run, gpus_given=gpus_given)
     if said:
         raise ValueError("this configuration cannot exist: " + "; ".join(said))

@@ -3,6 +3,9 @@
 The convention is part of the number: "200B" is 199.1 B without embeddings and 202.7 B with them.
 The closed forms of GPT take numbers or polars expressions; `parameters` takes any `Model` and
 counts in exact integers.
+
+Units: parameters, one element each, whatever their number format. Source: definition, the sizes of
+all weights and biases; conventions name theirs.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ Number = TypeVar("Number", float, pl.Expr)
 
 
 def gpt_layer(hidden: Number) -> Number:
-    """One GPT layer: 12h² of matrices, 9h of biases, 4h of two layer norms.
+    """Parameters of one GPT layer: 12h² of matrices, 9h of biases, 4h of two layer norms.
 
     >>> gpt_layer(12288)
     1812099072
@@ -26,7 +29,7 @@ def gpt_layer(hidden: Number) -> Number:
 
 
 def megatron_2021_old(hidden: Number, layers: Number, tp: Number) -> Number:
-    """The sum over tensor-parallel ranks of what each holds, without embeddings.
+    """Parameters that the tensor-parallel ranks hold together, without embeddings.
 
     Layer norms and the two output biases of a layer (6h) are on every rank, so they count TP times.
     Source: the estimate that BigScience's logs divided by up to 2022-02-20.
@@ -38,7 +41,7 @@ def megatron_2021_old(hidden: Number, layers: Number, tp: Number) -> Number:
 
 
 def mosaic(hidden: Number, layers: Number, vocab: Number, seq_len: Number) -> Number:
-    """GPT with learned positions, output tied to the embedding, a last layer norm.
+    """Parameters of GPT: learned positions, output tied to the embedding, a last layer norm.
 
     Source: the ParamCount column of MosaicML's throughput tables, 2022 and 2023; vocab is 50257.
 
@@ -69,17 +72,17 @@ class ParameterCount(NamedTuple):
 
     @property
     def total(self) -> int:
-        """Everything that is stored."""
+        """All parameters that are stored."""
         return sum(self) - self.unused
 
     @property
     def without_embedding(self) -> int:
-        """Everything but embedding, positions and head."""
+        """Parameters without embedding, positions and head."""
         return self.total - self.embedding - self.positions - self.head
 
     @property
     def active(self) -> int:
-        """What one token passes through."""
+        """Parameters that one token passes through."""
         return self.total - self.unused
 
 
@@ -138,6 +141,8 @@ def _mlp(model: Model, width: int) -> int:
 
 def padded_vocabulary(vocab: int, tp: int, multiple: int = 128) -> int:
     """Rows of the embedding matrix after Megatron's padding to a multiple of `multiple`·TP.
+
+    Source: Megatron-LM, `make-vocab-size-divisible-by`, 128 by default.
 
     >>> padded_vocabulary(50257, 1), padded_vocabulary(50257, 8), padded_vocabulary(250680, 4)
     (50304, 51200, 250880)

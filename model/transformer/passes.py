@@ -1,4 +1,7 @@
-"""A training step's operations on one rank: forward, both gradients, and what is computed again."""
+"""A training step's operations on one rank: forward, both gradients, and what is computed again.
+
+Source: backpropagation; the policies of recomputation are those of Korthikanti et al. 2022.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ class Passes(NamedTuple):
 
     @property
     def flop(self) -> float:
-        """All passes together, masks taken into account."""
+        """Flop of all passes together, masks taken into account."""
         return sum(flop(each) for each in self)
 
 
@@ -28,7 +31,7 @@ def passes(forward: Iterable[Operation], *, recompute: str = "none") -> Passes:
     """Every pass of a layer whose forward operations are given.
 
     `recompute`: "full" runs the layer's forward again, "selective" only the core of attention (a
-    fused kernel keeps no scores, so then nothing), "none" nothing. ValueError for other policies.
+    fused kernel keeps no scores, so then nothing), "none" nothing. Raises ValueError for others.
     The backward of a fused attention kernel stands under dgrad alone.
     """
     operations = tuple(forward)
@@ -52,7 +55,7 @@ def _is_core(operation: Operation) -> bool:
 
 
 def flop(operations: Iterable[Operation]) -> float:
-    """Sum over operations, a masked attention kernel at half.
+    """Flop of some operations, a masked attention kernel at half.
 
     >>> from assay.model.transformer.operations import Attention
     >>> flop([Gemm("fc1", 2, 3, 4), Attention("attention", 1, 1, 1, 2, 2, 4, 4, causal=False)])

@@ -1,4 +1,8 @@
-"""Parameters on one rank, as Megatron prints them per (tensor, pipeline) rank."""
+"""Parameters on one rank, as Megatron prints them per (tensor, pipeline) rank.
+
+Source: the split of Megatron-LM (Shoeybi et al. 2019, Narayanan et al. 2021), checked against the
+counts that its logs print.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,8 @@ def rank_parameters(model: Model, *, tp: int, pp: int, stage: int) -> int:
     Column- and row-parallel matrices and column biases are split, norms and row biases are whole on
     every rank. The first stage has embedding and positions, the last one the final norm and a head:
     its own, or its copy of a tied embedding where it is another stage. The vocabulary is padded.
-    ValueError where layers, heads or widths do not divide, or for mixtures and latent attention.
+    Raises ValueError where layers, heads or widths do not divide, and for mixtures and latent
+    attention.
 
     >>> from assay.model.transformer.shapes import gpt
     >>> shape = gpt(hidden=8192, layers=64, heads=32, vocab=50257, context=1024)

@@ -5,7 +5,10 @@ a training run's arguments with `gpt` and `llama`. `parameters` counts what each
 
 Names (LLAMA3-8B, meta-llama/Llama-3.1-70B, mixtral 8x7b) are compared without case, punctuation,
 organisation and words that change no shape. Releases that kept the shape of an earlier one (Llama
-3.1 that of Llama 3) are aliases. LookupError lists the known names.
+3.1 that of Llama 3) are aliases.
+
+Units: widths in elements, heads, layers, tokens of context.
+Source: shapes.toml names one for each model (its paper or published configuration).
 """
 
 from __future__ import annotations
@@ -30,12 +33,15 @@ STYLES: dict[str, dict[str, Any]] = {
     "gpt": {"gated": False, "norm": "layer", "biases": "all", "positions": "learned"},
     "llama": {"gated": True},
 }
-"""What a `style` of shapes.toml means where a model does not say otherwise."""
+"""Meaning of each `style` of shapes.toml where a model does not say otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experts:
-    """The MLPs of a mixture: `routed` experts of which a token visits `per_token`."""
+    """The MLPs of a mixture: `routed` experts of which a token visits `per_token`.
+
+    Shapes: an expert has matrices [hidden, ffn_hidden], the router [hidden, routed].
+    """
 
     routed: int
     per_token: int
@@ -48,7 +54,11 @@ class Experts:
 
 @dataclass(frozen=True, kw_only=True)
 class Latent:
-    """Multi-head latent attention; `q_rank` None projects queries from the hidden state."""
+    """Multi-head latent attention; `q_rank` None projects queries from the hidden state.
+
+    Shapes: down-projections [hidden, q_rank] and [hidden, kv_rank + rope_dim]; per head queries of
+    qk_dim + rope_dim elements, values of v_dim. Source: DeepSeek-V2 (arXiv 2405.04434).
+    """
 
     q_rank: int | None = None
     kv_rank: int
@@ -59,7 +69,12 @@ class Latent:
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """One decoder-only transformer."""
+    """One decoder-only transformer.
+
+    Shapes: queries [hidden, heads·head_dim], keys and values [hidden, kv_heads·head_dim], an MLP
+    [hidden, ffn_hidden], embedding [vocab, hidden]. Raises ValueError for an unknown norm, bias or
+    position, and where the heads do not group.
+    """
 
     name: str
     hidden: int
@@ -81,7 +96,6 @@ class Model:
     latent: Latent | None = None
 
     def __post_init__(self) -> None:
-        """ValueError where a name is unknown or the heads do not group."""
         for value, known in (
             (self.norm, NORMS),
             (self.biases, BIASES),
@@ -94,7 +108,7 @@ class Model:
 
     @property
     def mlp_matrices(self) -> int:
-        """Matrices of one MLP: up, down, and the gate where there is one."""
+        """Matrices [hidden, ffn_hidden] of one MLP: up, down, and the gate where there is one."""
         return 3 if self.gated else 2
 
     @property
@@ -107,6 +121,8 @@ def gpt(
     *, hidden: int, layers: int, heads: int, vocab: int, context: int, ffn_hidden: int | None = None
 ) -> Model:
     """A GPT-2 style decoder: layer norms, biases, learned positions, tied output.
+
+    Units: elements; `ffn_hidden` is 4·hidden unless given. Source: Radford et al. 2019.
 
     >>> from assay.model.transformer.parameters import parameters
     >>> parameters(gpt(hidden=768, layers=12, heads=12, vocab=50257, context=1024)).total
@@ -124,6 +140,8 @@ def llama(
     context: int, head_dim: int | None = None,
 ) -> Model:  # fmt: skip
     """A Llama style decoder: RMS norms, gated MLP, grouped queries, rotary positions, own head.
+
+    Units: elements; `head_dim` is hidden/heads unless given. Source: Touvron et al. 2023.
 
     >>> from assay.model.transformer.parameters import parameters
     >>> shape = llama(hidden=4096, layers=32, heads=32, kv_heads=8, ffn_hidden=14336, vocab=128256,
@@ -146,7 +164,11 @@ def shapes() -> Mapping[str, Model]:
 
 
 def load(path: Path) -> Mapping[str, Model]:
-    """Models of a TOML file in the form of `shapes.toml`."""
+    """Models of a TOML file in the form of `shapes.toml`.
+
+    Raises OSError or TOMLDecodeError for a file that cannot be read, ValueError for a contradictory
+    shape, TypeError or KeyError for a field that is unknown or missing.
+    """
     return _read(tomllib.loads(path.read_text(encoding="utf-8")))
 
 
@@ -190,7 +212,7 @@ def _known() -> Mapping[str, str]:
 
 
 def resolve(text: str) -> str:
-    """The name in `shapes.toml` that `text` means; LookupError where none does.
+    """The name in `shapes.toml` that `text` means. Raises LookupError, which lists the names.
 
     >>> resolve("LLAMA3-8B"), resolve("Llama 3.1 405B"), resolve("Mixtral_8x7B")
     ('Llama-3-8B', 'Llama-3-405B', 'Mixtral-8x7B')

@@ -2,6 +2,8 @@
 
 Each is one pass over memory as a fused kernel makes it: elements read plus elements written, of the
 rank's own tokens. What an epilogue can do (a bias added by the product before it) moves nothing.
+
+Units: bytes. Source: definition, sizes of the tensors; docs/model.md.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ def layer_traffic(
     Norms and residuals run on all tokens of the rank, or on its TP-th with sequence parallelism.
     Separate (unfused) attention adds the masked softmax over the scores; dropout is left out.
     Source: tensor sizes of a Megatron layer; a backward norm reads input and gradient and writes
-    one gradient, a backward activation reads both and writes one.
+    one gradient, a backward activation reads both and writes one. Raises ValueError where heads,
+    widths or tokens do not divide.
     """
     size = ITEMSIZE[kernels.dtype]
     rows = tokens(layout, micro_batch, seq_len)
@@ -66,7 +69,7 @@ def logits_traffic(
     """Cross-entropy over `columns` logits per token: single precision in, gradient out.
 
     The logits are read, widened and written once, read for maximum, sum and loss, and their
-    gradient is written once.
+    gradient is written once. Shapes: logits [tokens, columns]. Units: bytes.
     """
     elements = tokens(layout, micro_batch, seq_len) * columns
     wide = ITEMSIZE["fp32"]

@@ -7,6 +7,8 @@ third matrix), `sequence_parallel`, `attention` (unfused, flash, or flash1: its 
 training stacks of GPT models had: no, no, unfused, the machine's own figure, 1, 1, 1, async, no.
 `experts` above 1 is a mixture that only a named shape spells out.
 A column `model` that names a shape of `shapes.toml` gives the whole shape.
+
+Source: definition of the frame; machine facts are from machines.toml, which cites them.
 """
 
 from __future__ import annotations
@@ -28,7 +30,10 @@ NEEDED = (
 
 @dataclass(frozen=True)
 class Run:
-    """Everything about one training run that a step model asks for."""
+    """Everything about one training run that a step model asks for.
+
+    Units: `seq_len` tokens, `micro_batch` sequences, degrees in ranks, bandwidths B/s.
+    """
 
     model: Model
     layout: Layout
@@ -51,7 +56,7 @@ class Run:
 
     @property
     def network_per_gpu(self) -> float | None:
-        """Share of one GPU in its node's network cards, B/s."""
+        """Share of one GPU in its node's network cards, B/s in one direction; None: not known."""
         if self.node_bandwidth is None:
             return None
         return self.node_bandwidth / self.gpus_per_node

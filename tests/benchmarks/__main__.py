@@ -40,7 +40,7 @@ def entry(name: str, values: Sequence[float], unit: str) -> dict[str, object]:
 
 
 def child(*arguments: str | Path) -> list[float]:
-    """What something prints that runs in a process of its own."""
+    """Figures that a process of its own prints."""
     command = [sys.executable, "-m", "tests.benchmarks.child", *map(str, arguments)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:

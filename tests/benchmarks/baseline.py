@@ -1,4 +1,4 @@
-"""What a careful person writes without assay: a loop over lines, one compiled `re` per field.
+"""Reader that a careful person writes without assay: a loop over lines, one `re` per field.
 
 In: a log. Out: the same typed columns as assay's frame. No provenance, no refusals, no account of
 lines: what the loop does not know, it passes over.

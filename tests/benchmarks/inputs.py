@@ -56,7 +56,7 @@ TEMPLATES = (
     (2, "  successfully saved {w} at iteration {n6} to /data/{w}/{w}_{n6}\n"),
     (1, "rank {n3}: peak {w} {n2}.{n1} GB of 80\n"),
 )
-"""What else a job prints: weight and line, `{w}` a word and `{n3}` a number of three digits."""
+"""Other lines of a job: weight and line, `{w}` a word and `{n3}` a number of three digits."""
 
 
 def log(folder: Path, kind: str, size: int) -> Path:

@@ -13,7 +13,7 @@ Figure = Mapping[str, Any]
 
 
 class Limit(NamedTuple):
-    """What a figure is held to: at least or at most so much."""
+    """Limit that a figure must keep to: at least or at most so much."""
 
     name: str
     means: str

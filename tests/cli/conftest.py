@@ -18,7 +18,7 @@ IRON = (
 
 
 class Ran:
-    """What a command did: exit code, stdout, stderr."""
+    """Result of a command: exit code, stdout, stderr."""
 
     def __init__(self, arguments: Sequence[str], stdin: bytes | None = None) -> None:
         found = CliRunner().invoke(app, list(arguments), input=stdin, env={"COLUMNS": "200"})

@@ -162,7 +162,7 @@ def test_nothing_recognised_and_nothing_opened(assay: Run, tmp_path: Path) -> No
 
 
 def test_the_report_says_what_errors_do(assay: Run) -> None:
-    options = ("--model", "constant_mfu")
+    options = ("--model", "constant_mfu", "--full")
     plain = assay("report", PREQUEL, *options)
     assert "5 of 5 rows with an error have numbers left out" in " ".join(plain.out.split())
     kept = assay("report", PREQUEL, "--keep-contradicted", *options)

@@ -21,7 +21,7 @@ finally:
 
 
 def completed(words: str) -> list[str]:
-    """What bash would offer for the last of these words, asked of a real process."""
+    """Completions that bash would offer for the last of these words, asked of a real process."""
     asked = {"_ASSAY_COMPLETE": "complete_bash", "COMP_WORDS": words,
              "COMP_CWORD": str(len(words.split(" ")) - 1)}  # fmt: skip
     done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True,

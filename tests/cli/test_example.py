@@ -6,7 +6,7 @@ from tests.cli.conftest import Run
 
 
 def test_the_example_reports_on_the_packaged_samples(assay: Run) -> None:
-    done = assay("report", "--example")
+    done = assay("report", "--example", "--full")
     assert done.code == 0, done.err
     for words in ("bloom_176b.log", "bloom_prequel.md", "Accuracy per configuration", "Findings"):
         assert words in done.out

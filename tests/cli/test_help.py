@@ -71,3 +71,14 @@ def test_one_command_imports_no_other() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "Usage: assay machines" in done.stdout
     assert done.stderr.strip() == "[]"
+
+
+def test_the_readme_names_every_command() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert not [name for name in COMMANDS if f"assay {name}" not in text]
+
+
+def test_the_version_is_told_by_any_program(assay: Run) -> None:
+    from importlib.metadata import version
+
+    assert assay("--version").out == f"assay {version('assay')}\n"

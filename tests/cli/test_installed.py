@@ -24,7 +24,7 @@ LOG = EXAMPLES / "own_format" / "swift.log"
 
 
 def install(example: Path, site: Path) -> None:
-    """What pip leaves behind of a pure package: its modules, name, version and entry points."""
+    """Install a pure package as pip does: its modules, name, version and entry points."""
     project = tomllib.loads((example / "pyproject.toml").read_text())["project"]
     for path in example.iterdir():
         if path.is_dir() and (path / "__init__.py").exists():
@@ -44,7 +44,7 @@ def install(example: Path, site: Path) -> None:
 
 
 def forget() -> None:
-    """What is installed is looked up once per process."""
+    """Forget the installed packages, which are looked up once per process."""
     formats.cache_clear()
     models.cache_clear()
     for name in ("swift_format", "half_peak"):

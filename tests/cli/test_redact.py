@@ -120,7 +120,7 @@ def test_a_report_holds_no_secret(assay: Run, planted: Path, tmp_path: Path) -> 
     clean(written(out))
     clean(done.out)
     clean(done.err)
-    assert "user-1" in done.out
+    assert "user-1" in (out / "a.md").read_text()
 
 
 def test_findings_hold_no_secret(assay: Run, planted: Path, tmp_path: Path) -> None:

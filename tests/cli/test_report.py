@@ -43,7 +43,9 @@ def test_the_document_fits_its_schema(everything: dict[str, Any]) -> None:
 
 def test_the_schema_is_strict(everything: dict[str, Any]) -> None:
     validator = jsonschema.Draft202012Validator(SCHEMA)
-    everything = {name: rows[:1] for name, rows in everything.items()}
+    everything = {
+        name: rows[:1] if isinstance(rows, list) else rows for name, rows in everything.items()
+    }
     assert validator.is_valid(everything)
     assert not validator.is_valid({**everything, "more": 1})
     for name in ("sources", "accuracy", "pairs", "protocol", "findings", "runs", "unpredicted"):

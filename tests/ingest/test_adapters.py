@@ -17,7 +17,7 @@ ROW = "| Llama2 7B{} | 8 | 32 | 1 | 4096 | 1 | 1 | 12000 |\n"
 
 
 def parts(tmp_path: Path, text: str) -> list[str | None]:
-    """What each row of a document says is trained, where not all is."""
+    """Trained part in each row of a document, None where all is trained."""
     path = tmp_path / "runs.md"
     path.write_text(text)
     frame = read([path]).reading.frames["markdown_table"]

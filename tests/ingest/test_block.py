@@ -52,7 +52,7 @@ def test_lines(data: bytes, rng: object, first: int) -> None:
 
 @pytest.mark.parametrize("few", [0, 2**18])
 def test_texts(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a terminal takes out is taken out; a byte that is not UTF-8 is replaced."""
+    """Escapes that a terminal hides are taken out; a byte that is not UTF-8 is replaced."""
     monkeypatch.setattr(block_module, "_FEW", few)
     block = Block(b"\xef\xbb\xbfone\r\ntw\x1b[31mo\r\r\n\xff\n\nfi\rve", 1)
     assert block.lines.rows() == [(1, "one"), (2, "two"), (3, "\ufffd"), (4, ""), (5, "fi\rve")]

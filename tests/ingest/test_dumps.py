@@ -1,4 +1,4 @@
-"""What jobs of each framework say of their configuration, dump by dump."""
+"""Configuration in the logs of each framework, dump by dump."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def parse(text: str | bytes, name: str = "a.log") -> Reading:
 
 
 def naive(data: bytes) -> list[tuple[int, str, float]]:
-    """What twenty lines find in a log: line, column of the frame, value in its unit."""
+    """Values of a log by twenty lines of code: line, column of the frame, value in its unit."""
     wanted = {
         "consumed_samples": (r"consumed samples:\s+(\d+)", 1.0),
         "step_time": (r"elapsed time per iteration \((m?)s\):\s+([\d.]+)", 1.0),

@@ -204,7 +204,7 @@ NUMBERS = st.one_of(
 def test_every_cell_comes_back(
     cells: dict[str, str], separator: str, assign: str, prefix: str
 ) -> None:
-    """What is printed under the labels of a line is what stands in its row, whatever the line."""
+    """Cells printed under the labels of a line stand in its row, whatever the line."""
     said = {"tick": "7", **{f"x{name}": value for name, value in cells.items()}}
     line = separator.join(f"{name}{assign}{value}" for name, value in said.items())
     text = [f"name = 'made'\nheads = ['tick']\nseparator = '{separator}'\nassign = '{assign}'"]

@@ -1,4 +1,4 @@
-"""What may belong to something that was opened above."""
+"""Lines that may belong to something that was opened above."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is stated of an ingested folder is what it would have been, stated of the inputs."""
+"""Values stated of an ingested folder give what the same give when stated of the inputs."""
 
 from __future__ import annotations
 

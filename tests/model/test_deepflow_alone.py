@@ -24,7 +24,7 @@ PLACES = {
 
 
 def printed(**changes: float) -> pl.DataFrame:
-    """What a dump of that configuration prints, with the interval of each number."""
+    """Numbers that a dump of that configuration prints, each with its interval."""
     figures = predict(pl.DataFrame([{**SEED, **changes}], schema=DUMP_CASE))
     place = pl.col("quantity").replace_strict(PLACES, default=None, return_dtype=pl.Float64)
     rounded = (

@@ -1,4 +1,4 @@
-"""What a rank holds: bytes by hand, and what must shrink when it is shared."""
+"""Memory of a rank: bytes by hand, and parts that must shrink when they are shared."""
 
 import dataclasses
 

@@ -39,7 +39,7 @@ def flop_of(found):
 
 
 def uncounted(model, seq_len):
-    """What one side counts and the other does not: routers here, inner norms there."""
+    """Parameters that one side counts and the other does not: routers here, inner norms there."""
     difference = 0
     if model.experts:
         sparse = model.layers - model.dense_layers

@@ -87,7 +87,7 @@ def as_it_comes(rows: pl.DataFrame, predicted: Floats, name: str) -> list[Entry]
 
 
 def fitted(rows: pl.DataFrame, bound: Floats, name: str) -> list[Entry]:
-    """The same model with one fitted scalar, on groups it was not fitted on."""
+    """Entries of a model with one fitted scalar, on groups it was not fitted on."""
     observed, groups = rows["step_time"].to_numpy(), rows["group"].to_numpy()
 
     def fit_predict(fit: Mask, score: Mask) -> Floats:
@@ -109,7 +109,7 @@ def fitted(rows: pl.DataFrame, bound: Floats, name: str) -> list[Entry]:
 
 
 def repeat_noise(rows: pl.DataFrame) -> list[Entry]:
-    """What no model can be better than: one measurement as the prediction of its repeats."""
+    """Error that no model can beat: one measurement as the prediction of its repeats."""
     same = ("hidden", "layers", "heads", "tp", "pp", "dp", "micro_batch", "global_batch")
     key = [*same, "zero_stage", "dtype", "epoch"]
     pairs = rows.join(rows, on=key, suffix="_again").filter(pl.col("line") != pl.col("line_again"))

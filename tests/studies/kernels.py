@@ -102,7 +102,7 @@ def coverage(name: str, frames: list[pl.DataFrame]) -> Entry:
 
 
 def _say(name: str, frame: pl.DataFrame, fitted: int, how: str) -> None:
-    """What stands behind a figure: folds, seed, rows and peaks."""
+    """Print the basis of a figure: folds, seed, rows and peaks."""
     one, kind = machine(frame["machine"][0]), frame["dtype"][0]
     print(
         f"# {name}: {how}, seed {SEED}, {fitted} rows fitted, {frame.height} scored, "

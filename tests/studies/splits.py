@@ -1,4 +1,4 @@
-"""What is fitted and what is scored: whole groups, never rows.
+"""Splits into rows to fit and rows to score: whole groups, never rows.
 
 A split is a pair of row masks (fit, score) that never share a group.
 """

@@ -184,7 +184,7 @@ def learning(rows: Rows) -> list[Entry]:
 
 
 SITE = {"overhead": 5e-3, "pace": 1.0}
-"""What is assumed of a host that waits for every kernel until rows can tell."""
+"""Assumed parameters of a host that waits for every kernel, until rows can tell."""
 
 
 def residuals(name: str, found: StepFit) -> list[Entry]:

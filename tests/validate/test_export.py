@@ -1,4 +1,4 @@
-"""What is exported is what was read: types, nulls, unicode; and nothing runs as a formula."""
+"""Exports equal what was read: types, nulls, unicode; and nothing runs as a formula."""
 
 from __future__ import annotations
 

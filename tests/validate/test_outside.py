@@ -1,4 +1,4 @@
-"""What a model from outside may give, and how it is refused."""
+"""Frames that a model from outside may give, and refusals of others."""
 
 from __future__ import annotations
 

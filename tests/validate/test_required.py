@@ -1,4 +1,4 @@
-"""What a prediction needs is documented by framework, and named where it is missing."""
+"""Fields that a prediction needs: documented by framework, and named where missing."""
 
 from __future__ import annotations
 

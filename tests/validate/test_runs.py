@@ -12,8 +12,9 @@ from assay.ingest.schema.reading import Reading
 from assay.ingest.source.opening import Source, source
 from assay.validate.cases.cases import cases
 from assay.validate.cases.observe import about
+from assay.validate.cases.steps import warm_up
 from assay.validate.runs.differences import difference, gate
-from assay.validate.runs.run import Run, runs, warm_up
+from assay.validate.runs.run import Run, runs
 from assay.validate.score.assess import assess
 
 from tests.conftest import FIXTURES

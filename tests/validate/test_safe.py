@@ -49,7 +49,7 @@ def test_long_words_are_cut_and_say_so(one: int, other: int) -> None:
 
 
 class Elements(HTMLParser):
-    """What a browser would see: elements, attributes, text."""
+    """Contents of a page that a browser would see: elements, attributes, text."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -1,4 +1,4 @@
-"""What is assumed of a row that says little, and that nothing said is overruled."""
+"""Assumptions about a row that says little; nothing said is overruled."""
 
 import polars as pl
 import pytest

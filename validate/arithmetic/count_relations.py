@@ -26,10 +26,6 @@ def _said(*names: str) -> pl.Expr:
     return pl.all_horizontal(pl.col("printed").list.contains(name) for name in names)
 
 
-def _bound(*names: str) -> pl.Expr:
-    return pl.all_horizontal(pl.col(name).is_not_null() for name in names)
-
-
 STATED_GPUS = pl.coalesce(
     pl.when(pl.col("printed").list.contains("gpus")).then(_f("gpus")),
     pl.when(pl.col("printed").list.contains("nodes") & ~pl.col("printed").list.contains("gpus"))

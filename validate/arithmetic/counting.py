@@ -1,4 +1,4 @@
-"""What every formula of the registry makes of every run: intervals of rate or utilisation.
+"""Rates and utilisations of every run under every formula of the registry, as intervals.
 
 In: the rows that print one quantity. Out: per candidate (a formula, for a utilisation with a
 peak) the implied interval of each row. Layers and vocabularies that no row prints are solved on the
@@ -18,7 +18,7 @@ from assay.validate.arithmetic.tries import COUNTS, RATE
 from assay.validate.arithmetic.unknowns import counter, layers_of, padded
 
 ALSO = {RATE: ("mfu_star",), "mfu": ("mfu_star",), "hfu": ("hfu_star",)}
-"""What else such a column may count: weight products alone are a common short cut."""
+"""Further formulas that such a column may count: weight products alone are a common short cut."""
 
 
 def formulas_for(quantity: str) -> Iterator[Formula]:
@@ -41,7 +41,7 @@ def candidates(rows: Rows) -> list[Candidate]:
 
 
 def again(candidate: Candidate, rows: Rows) -> Candidate | None:
-    """The same formula and peak over other rows; None where those lack an input."""
+    """A candidate's formula and peak over other rows; None where those lack an input."""
     if candidate.factors is not None:
         return proportional.again(candidate, rows)
     formula = FORMULAS[candidate.formula_id]

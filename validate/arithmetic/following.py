@@ -42,7 +42,7 @@ DISTANCE = 0.7
 
 @dataclass(frozen=True)
 class Choice:
-    """What one table follows for one quantity."""
+    """Formula that one table follows for one quantity."""
 
     quantity: str
     group: str

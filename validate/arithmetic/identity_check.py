@@ -1,4 +1,4 @@
-"""What a check of arithmetic gives: a printed number beside what other printed numbers imply."""
+"""Frame of checked arithmetic: a printed number beside the one that other printed numbers imply."""
 
 from __future__ import annotations
 

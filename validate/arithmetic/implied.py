@@ -104,8 +104,8 @@ COUNTS_RECOMPUTATION = {"narayanan-eq3": "full", "narayanan-eq3-stored": "none"}
 
 
 def _with_recomputation(cases: Cases, rows: pl.DataFrame) -> Cases:
-    """What a formula that reproduces a rate says of recomputation; for the rest of the document,
-    what all such rows say alike."""
+    """Fill in recomputation from the formula that reproduces a rate; where all such rows of a
+    document agree, for its other rows too."""
     unsaid = cases.configuration.filter(pl.col("recompute").is_null())
     policy = pl.col("formula_id").replace_strict(
         COUNTS_RECOMPUTATION, default=None, return_dtype=pl.String

@@ -1,7 +1,7 @@
 """Rows that say what ran and how fast, as laws want them: one wide frame of printed intervals.
 
-In: a reading and its cases. Out: `RUNS`, one row per table row or training line: configuration,
-printed quantities each with `_low`, `_high` and `_place` (one unit in the last place), and what
+In: a reading and its cases. Out: one row per table row or training line: configuration, printed
+quantities each with `_low`, `_high` and `_place` (one unit in the last place), and what
 else tells two rows apart (`date`, `remark`, `others`).
 
 An interval here holds every value that could have been printed so, rounded *or* cut: which of the
@@ -36,7 +36,7 @@ LABELS = {
     "nodes": "nodes", "hidden": "hidden size", "layers": "layers", "seq_len": "sequence length",
     "parameters": "parameters", "model_size": "size", "heads": "heads", "vocab": "vocabulary",
 }  # fmt: skip
-"""What a column is called in a sentence."""
+"""Name of a column in a sentence."""
 
 DECADES = range(1, 13)
 
@@ -68,7 +68,7 @@ def runs(reading: Reading, cases: Cases) -> pl.DataFrame:
 
 
 def _measured(frame: pl.DataFrame, reading: Reading, name: str) -> pl.DataFrame:
-    """What one frame prints of each run."""
+    """Numbers that one frame prints of each run."""
     here = [column for column in MEASURED if column in frame.columns]
     lacking = [column for column in MEASURED if column not in frame.columns]
     text = {
@@ -170,7 +170,7 @@ ROBUST = 4
 
 
 def _but_one(value: pl.Expr, by: list[str], *, descending: bool) -> pl.Expr:
-    """The greatest (or least) of a column but for one number, of all where they are few."""
+    """The greatest (or least) number of a column but for one, of all where they are few."""
     ranked = value.drop_nulls().sort(descending=descending)
     enough = value.count() >= ROBUST
     return pl.when(enough).then(ranked.get(1, null_on_oob=True)).otherwise(ranked.first()).over(by)
@@ -191,7 +191,7 @@ def _of_column(name: str, by: list[str]) -> pl.Expr:
 
 
 def _nearly_all(value: pl.Expr, by: list[str]) -> pl.Expr:
-    """What all values of a column are but at most one; null where there is no such value."""
+    """Value that all rows but at most one have in a column; null where there is none."""
     middle = value.median()
     alike = (value == middle).sum() >= value.count() - 1
     return pl.when(alike & (value.count() >= ROBUST)).then(middle).over(by)

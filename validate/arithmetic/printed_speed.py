@@ -27,7 +27,7 @@ IMPLIES: dict[str, Callable[[pl.Expr], pl.Expr]] = {
     "tokens_per_s": lambda x: x * _LENGTH,
     "tokens_per_gpu_per_s": lambda x: x * _LENGTH / _GPUS,
 }
-"""Each number again from sequences per second x."""
+"""Formula of each printed number from sequences per second x."""
 
 LAWS = {
     "step_time": "GBS / samples per second",
@@ -35,7 +35,7 @@ LAWS = {
     "tokens_per_s": "samples per second × sequence length",
     "tokens_per_gpu_per_s": "tokens per second / GPUs",
 }
-"""The law that it follows."""
+"""Name of the law behind each of these formulas."""
 
 NEEDED = ("case", "source", "line", "group", "global_batch", "seq_len", "gpus")
 

@@ -27,7 +27,7 @@ FACTOR_ROWS = 4
 LAYOUT = {"gpus", "nodes", "gpus_per_node", "dp", "tp", "pp", "vp", "cp", "sp", "micro_batch",
           "global_batch", "global_batch_tokens", "accumulation", "zero_stage",
           "sharding"}  # fmt: skip
-"""What may differ between rows of one model, their FLOP per token being the same."""
+"""Fields that may differ between rows of one model, their FLOP per token being the same."""
 
 Key = tuple[Any, ...]
 
@@ -55,7 +55,7 @@ def candidates(rows: Rows) -> Iterator[Candidate]:
 
 
 def again(candidate: Candidate, rows: Rows) -> Candidate:
-    """The same factors over other rows; a row of something else misses them."""
+    """A candidate's factors applied to other rows; a row of something else misses them."""
     return _candidate(
         candidate.formula_id, rows, candidate.factors or {}, np.zeros(len(rows.gpus), dtype=bool),
         elsewhere=0.0,
@@ -89,7 +89,7 @@ def _consensus(low: Array, high: Array, mine: Array) -> tuple[Bounds, Array]:
 
 
 def _work(name: str, rows: Rows) -> Array:
-    """What the rate is in proportion to: low, value, high of [3, n]."""
+    """Work that the rate is in proportion to: low, value, high of [3, n]."""
     length = rows.inputs["seq_len"]
     if name == PER_TOKEN:
         return np.asarray(length * rows.samples / rows.gpus)
@@ -98,7 +98,7 @@ def _work(name: str, rows: Rows) -> Array:
 
 
 def _keys(name: str, rows: Rows) -> list[Key | None]:
-    """What rows must share to share a factor; None for rows that cannot say."""
+    """Key of the rows that share a factor; None for rows that cannot say."""
     table = rows.table
     if name == LABELLED:
         rated = rows.quantity == RATE

@@ -108,7 +108,7 @@ def array(series: pl.Series) -> Array:
 
 
 def arrays(table: pl.DataFrame, wanted: Iterable[pl.Expr]) -> Iterator[Array]:
-    """What the expressions give, each as an array of doubles, nan where it gives nothing."""
+    """Values of the expressions, each as an array of doubles, nan where there is none."""
     held = table.select(each.cast(pl.Float64).alias(str(at)) for at, each in enumerate(wanted))
     return (array(series) for series in held)
 

@@ -21,7 +21,7 @@ PROVEN = 3
 """Rows of a document a formula must reproduce before a row of another table may be its."""
 
 ROW = ("case", "source", "group", "line", "quantity", "printed", "low", "high")
-"""What tells rated rows and their numbers apart."""
+"""Columns that tell rated rows and their numbers apart."""
 
 ORDER = {formula_id: order for order, formula_id in enumerate(FORMULAS)}
 

@@ -66,7 +66,7 @@ class Relation:
 
 
 def relation_key(relation: Relation) -> str:
-    """What names a relation among those of one run."""
+    """Name of a relation among those of one run."""
     return f"{relation.law}|{'|'.join(relation.cells)}|{relation.quantity}"
 
 
@@ -88,7 +88,7 @@ class Tried(NamedTuple):
 
     @property
     def slack(self) -> Array:
-        """The gap up to which they meet."""
+        """The gap up to which two intervals count as touching."""
         found: Array = np.abs(self.printed[1]) * SLACK
         return found
 

@@ -29,7 +29,7 @@ TERA = 1e12
 """Rates are printed in TFLOP/s beside seconds: what an exchange swaps."""
 
 TOLD = ("hidden", "layers", "gpus", "global_batch")
-"""What tells one job from others, wherever it is told of."""
+"""Fields that tell one job from others, wherever it is told of."""
 
 FINE = 2e-3
 """Width of a printed number, relative to it, above which two measurements may well agree."""
@@ -70,7 +70,7 @@ def repeats(observations: pl.DataFrame, configuration: pl.DataFrame) -> pl.DataF
 
 
 def _keys(row: Row) -> Iterator[tuple[Key, str]]:
-    """What is printed of a row's speed, anywhere and there, and with time and rate exchanged."""
+    """Keys of a row's printed speed: anywhere, in its document, with time and rate exchanged."""
     values = {name: row.get(name) for name in (*SAYS, RATE)}
     shape = tuple(row[name] for name in TOLD)
     if None not in shape and row["width"] <= FINE:

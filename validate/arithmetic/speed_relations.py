@@ -83,7 +83,7 @@ def _relation(one: str, other: str) -> Relation:
 
 
 def _factor(name: str, both: set[str]) -> pl.Expr:
-    """What `name` is multiplied by, without what stands on both sides."""
+    """Factor that `name` is multiplied by, without those that stand on both sides."""
     if "seq_len" in both:
         return pl.col("gpus").cast(pl.Float64) if name == "tokens_per_gpu_per_s" else pl.lit(1.0)
     return _FACTORS[name][0]

@@ -1,4 +1,4 @@
-"""Which one cell of a row, changed to what, would satisfy every relation of the row.
+"""Suspects: a cell of a row and a value that would satisfy every relation of the row.
 
 In: a row of the run frame that misses a relation. Candidates are values that have a reason: what a
 heading says, what an otherwise equal row prints, an exchange with another cell, the cell above or
@@ -60,7 +60,7 @@ class Suspect:
 
 
 class Told(NamedTuple):
-    """What a suspect draws on: headings, the other rows of the table, the whole document."""
+    """Evidence that a suspect draws on: headings, other rows of the table, the whole document."""
 
     headings: dict[str, tuple[float, Span]]
     group: pl.DataFrame
@@ -168,7 +168,7 @@ def _copied(row: dict[str, Any], printed: Sequence[str], told: Told) -> Iterator
 def satisfying(
     row: pl.DataFrame, tries: Sequence[Suspect], variants: dict[str, str], choices: Sequence[Choice]
 ) -> list[Suspect]:
-    """Those of `tries` under which the row (a frame of one) satisfies every relation it has."""
+    """Suspects of `tries` that, put into the row (a frame of one), satisfy all its relations."""
     if not tries:
         return []
     table = _changed(row, tries)

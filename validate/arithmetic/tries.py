@@ -30,12 +30,12 @@ COUNTS: dict[str, tuple[str, ...]] = {
 """Printed quantity → what the formulas that may lie behind it count."""
 
 EXACT = 2.0**53
-"""Where doubles stop to count."""
+"""The last whole number up to which doubles hold every one."""
 
 
 @dataclass(frozen=True)
 class Fed:
-    """What formulas are fed with: one entry a row, nan where it is not known."""
+    """Inputs of the formulas: one entry a row, nan where it is not known."""
 
     quantity: Array  # names
     printed: Array  # low, value, high: [3, n]
@@ -95,7 +95,7 @@ def tries(rows: Fed, vocab: float | None = None) -> Iterator[Try]:
 
 
 def meets(rows: Fed, one: Try) -> Array:
-    """Whether each row of a try agrees with its printed number, as `check.equal` has it."""
+    """Whether each row of a try agrees with its printed number, by `identity_check.equal`."""
     low, value, high = rows.printed[:, one.at]
     slack = np.abs(value) * TOUCHING
     found: Array = (one.implied[0] <= high + slack) & (one.implied[2] >= low - slack)

@@ -1,4 +1,4 @@
-"""What rates single out that no row prints: layer counts, and the vocabulary behind a nominal one.
+"""Unknowns that rates single out: layer counts, and the vocabulary behind a nominal one.
 
 Each formula solves them for itself: layers are the whole number that most rows of a model need, a
 nominal vocabulary is the padded size under which most rows agree.

@@ -51,7 +51,7 @@ class Cases:
         return replace(self, configuration=self.configuration.filter(part.is_null()))
 
     def with_values(self, configuration: pl.DataFrame, origins: pl.DataFrame) -> Cases:
-        """The same cases with values filled in later, and what they rest on."""
+        """These cases with values filled in later, and the origins of those values."""
         if origins.is_empty():
             return replace(self, configuration=configuration)
         known = self.origins.join(origins, on=["case", "name"], how="anti", maintain_order="left")
@@ -164,7 +164,7 @@ def _mapping(
 
 
 def _device(stated: str | None) -> Callable[[str], str]:
-    """What a printed device is called; one that may be several is what the caller states."""
+    """Name of a printed device; one that may be several is the one that the caller states."""
 
     def name(text: str) -> str:
         return stated if stated in candidates(text) else resolve(text)

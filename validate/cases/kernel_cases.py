@@ -35,7 +35,7 @@ DEFAULTS: dict[str, dict[str, pl.Expr]] = {
         {name: one.gpus_per_node for name, one in machines().items()}, default=None,
         return_dtype=pl.Float64))},
 }  # fmt: skip
-"""What a shape means where a column says nothing: a group fills the usual node of its machine."""
+"""Values of a shape where a column says nothing: a group fills the usual node of its machine."""
 
 ELEMENT = "fp16"
 """Format of the elements of a collective whose table does not say: what tables of them use."""

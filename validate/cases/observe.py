@@ -44,7 +44,7 @@ SEPARATOR = "x"
 
 @dataclass(frozen=True)
 class About:
-    """What the rows of a frame are about: their scope, and the columns that name the subject."""
+    """Scope and subject of the rows of a frame: the columns that name it."""
 
     scope: str
     subject: tuple[str, ...]
@@ -121,7 +121,7 @@ def case_in(what: About) -> pl.Expr:
 
 
 def subject_of(columns: tuple[str, ...]) -> pl.Expr:
-    """What a row is about inside its case; a batch that is not printed is one product.
+    """Name of a row's subject inside its case; a batch that is not printed is one product.
 
     >>> row = pl.DataFrame({"b": [None], "m": [8], "n": [16]}, schema_overrides={"b": pl.Int64})
     >>> row.select(subject_of(("b", "m", "n"))).item()

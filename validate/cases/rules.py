@@ -111,8 +111,8 @@ def node_rule(wide: pl.DataFrame) -> Rule:
 
 
 def machine_rules(said: pl.Series) -> tuple[Rule, ...]:
-    """What is usual on the machine of a case; `said` where a number format is printed, known or
-    not: nothing is assumed in its place."""
+    """Rules for the usual node and number format of a case's machine. `said`: a number format is
+    printed, known or not, and nothing is assumed in its place."""
     usual = {name: int(one.gpus_per_node) for name, one in machines().items() if one.gpus_per_node}
     known = pl.col("machine").replace_strict(usual, default=None, return_dtype=pl.Int64)
     half = {

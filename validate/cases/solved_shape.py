@@ -44,7 +44,7 @@ def with_shapes(cases: Cases) -> Cases:
 
 
 NAMED = ("hidden", "layers", "heads", "kv_heads", "ffn_hidden", "vocab", "experts", "gated")
-"""What a public name says of a model."""
+"""Fields that the public name of a model stands for."""
 
 _KINDS = {"gated": pl.Boolean}
 
@@ -56,7 +56,7 @@ def _part(model: Model, name: str) -> int | None:
 
 
 def _by_name(cases: Cases) -> Cases:
-    """What a row leaves out of the published shape that its model's name stands for."""
+    """Fill in the published shape that a model's name stands for, where a row leaves it out."""
     wide = cases.configuration
     known = {}
     for name in wide["model"].drop_nulls().unique().sort():

@@ -21,7 +21,7 @@ ASSUMED = (
     "sequence parallelism wherever fused attention and tensor parallelism meet",
     "an optimizer sharded over the data-parallel ranks on Hopper and later",
 )
-"""What is assumed where a row says nothing, in the order it is applied."""
+"""Assumptions where a row says nothing, in the order in which they are applied."""
 
 MODERN = ("hopper", "blackwell", "cdna3", "cdna4")
 
@@ -36,7 +36,7 @@ FROM_SHAPE = {
 
 
 def completed(wide: pl.DataFrame) -> pl.DataFrame:
-    """The frame with every column that `configurations.run` may read, as far as it is known."""
+    """The frame with every column that `training_run.run` may read, as far as it is known."""
     table = _named(_with_columns(wide))
     generation = {name: one.generation for name, one in machines().items()}
     modern = (

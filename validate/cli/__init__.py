@@ -16,7 +16,7 @@ __all__ = ["app", "main"]
 
 
 def main() -> None:
-    """What `assay` runs: of one command alone, only that one is imported and put together."""
+    """Run `assay`: of one command alone, only that one is imported and put together."""
     # nothing here multiplies matrices that are worth threads, and each costs a start on every core
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from assay.validate.cli import commands

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Severity(StrEnum):
-    """What is shown, and what makes the command fail."""
+    """Least severity that is shown, or that makes the command fail."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -141,7 +141,7 @@ def _left(
 
 
 def _baseline(path: Path, shown: list[Finding], covering: list[Exemption]) -> None:
-    """What is shown, after what --ignore covered, which keeps its reasons."""
+    """Write the shown findings after those that --ignore covered, which keep their reasons."""
     from assay.validate.laws import exemptions
 
     write(path, exemptions.dumps([*covering, *map(exemptions.exempted, shown)]))

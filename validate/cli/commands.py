@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from typing import Annotated
 
 import typer
 
@@ -24,15 +25,27 @@ def of(*names: str) -> typer.Typer:
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
-    if len(names) == 1:
-        made.callback()(_group)
+    made.callback()(_group)
     for name in names:
         import_module(f"assay.validate.cli.{name}").register(made)
     return made
 
 
-def _group() -> None:
-    """Nothing: a program of one command would not take its name."""
+def _group(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version of assay, and end.", is_eager=True,
+                           callback=lambda asked: _version() if asked else None)
+    ] = False,
+) -> None:  # fmt: skip
+    """Options before any command. A program of one command would not take its name without them."""
+
+
+def _version() -> None:
+    from importlib.metadata import version
+
+    typer.echo(f"assay {version('assay')}")
+    raise typer.Exit
 
 
 @cache

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """What a command ended with."""
+    """Exit codes of the commands."""
 
     OK = 0
     GATE = 1  # accuracy, golden, diff, findings at or above the asked severity

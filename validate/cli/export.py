@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class To(StrEnum):
-    """What is written."""
+    """Kinds of file that can be written."""
 
     CSV = "csv"
     NDJSON = "ndjson"
@@ -77,7 +77,7 @@ def export(
 
 
 def _kind(output: Path, to: To | None) -> To:
-    """What to write: as asked, or as the name of the output says."""
+    """Kind of file to write: as asked, or by the name of the output."""
     from assay.validate.export.writers import SUFFIXES
 
     named = SUFFIXES.get(output.suffix) if not output.is_dir() else None

@@ -58,7 +58,7 @@ Junit = Annotated[
 
 @dataclass(frozen=True)
 class Gates:
-    """What is asked of a report, checked before anything is read."""
+    """Gates asked of a report, checked before anything is read."""
 
     limits: Sequence[Limit] = ()
     required: Sequence[Least] = ()
@@ -90,7 +90,7 @@ READ = {
     "accuracy": {"scope", "quantity", "model", "origin", "n", "mape", "ci_high"},
     "pairs": {"case", "scope", "subject", "quantity", "model", "origin", "error"},
 }
-"""What is looked at in an earlier report."""
+"""Columns of an earlier report that gates look at."""
 
 
 def _holds(rows: object, columns: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""What every command shares: no traceback, no half-written file, quiet ends.
+"""Guard around every command: no traceback, no half-written file, quiet ends.
 
 `Refusal` is how a command says that it cannot go on: a message for stderr and an exit code.
 """
@@ -123,7 +123,7 @@ def write(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def _removed(part: Path) -> Iterator[None]:
-    """Whatever happens, no temporary file stays behind."""
+    """Remove a temporary file when the block ends, however it ends."""
     try:
         yield
     finally:

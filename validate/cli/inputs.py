@@ -1,4 +1,4 @@
-"""What every command that reads inputs says about them on stderr, and which codes that means."""
+"""Messages on stderr about the inputs of a command, and the exit codes that they mean."""
 
 from __future__ import annotations
 

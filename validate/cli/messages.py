@@ -173,7 +173,7 @@ def _codes() -> Iterator[str]:
 
 
 def examples(said: Explained) -> list[Diagnostic]:
-    """What reading the broken input gives."""
+    """Diagnostics from reading the broken input."""
     opened = source(said.name, said.text.encode("latin-1"))
     if isinstance(opened, Diagnostic):
         return [opened]

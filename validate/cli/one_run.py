@@ -37,7 +37,7 @@ def latest(
 def required(
     path: Path | str, machine: str | None = None, formats: tuple[Format, ...] | None = None
 ) -> tuple[Run, Reading]:
-    """The same; Refusal with the code for nothing recognised where there is no run."""
+    """The latest run of a log and its reading. Raises Refusal where there is no run."""
     found = latest(path, machine, formats)
     if found is None:
         raise Refusal(f"{path}: no run with steps was recognised", Exit.NOTHING)

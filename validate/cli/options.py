@@ -46,7 +46,7 @@ Redact = Annotated[
 
 
 def redactor(*values: Any) -> Redactor:
-    """What stands for the names in all that will be written; stderr goes through it from now on."""
+    """Redactor of all that will be written; stderr goes through it from now on."""
     from assay.ingest.redact.redact import Redactor
 
     made = Redactor(*values)

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 WRITERS = (".html", ".md", ".json")
 
+SORTS = ("error", "step-time", "mfu", "memory", "steps")
+"""Orders of many runs on the first screen; a test holds them to `sections.ORDERS`."""
+
 
 @guarded
 def report(
@@ -66,6 +69,15 @@ def report(
         bool,
         typer.Option("--apply-corrections", help="Score them with what the arithmetic implies."),
     ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print every section, not the first screen.")
+    ] = False,
+    sort: Annotated[
+        str, typer.Option(metavar="BY", help=f"Order of many runs: {', '.join(SORTS)}.")
+    ] = "error",
+    all_rows: Annotated[
+        bool, typer.Option("--all-rows", help="Score steps that have not settled too.")
+    ] = False,
     jobs: Jobs = None,
     max_bad: MaxBad = "1%",
     format_file: FormatFiles = None,
@@ -84,6 +96,7 @@ def report(
     """Compare what was printed with what models predict, and say how far apart they are."""
     paths = _inputs(paths or [], example=example)
     outputs = list(output or [])
+    _check_order(sort)
     allowed = limit(max_bad)
     _check_outputs(outputs, force=force)
     refuse_existing([junit] if junit else [], force=force)
@@ -91,19 +104,19 @@ def report(
     found = _assess(
         paths, machine, list(model or []), predictions, stack, formats(format_file),
         workers=jobs, keep_contradicted=keep_contradicted,
-        apply_corrections=apply_corrections,
+        apply_corrections=apply_corrections, all_rows=all_rows,
     )  # fmt: skip
     command = _command(
         paths, machine=machine, model=model, predictions=predictions, stack=stack,
         format=format_file, keep_contradicted=keep_contradicted,
-        apply_corrections=apply_corrections,
+        apply_corrections=apply_corrections, all_rows=all_rows,
     )  # fmt: skip
     shown = found
     if redact:
         hidden = redactor(found, paths)
         shown, asked = hidden.redacted(found), hidden.redacted(asked)
         command = [hidden.text(word) for word in command]
-    _write(shown, outputs, command, as_json=as_json)
+    _write(shown, outputs, command, as_json=as_json, order=None if full else sort)
     return first(
         [settle(found, paths, allowed), gate_options.settle(shown, asked, list(model or []))]
     )
@@ -115,6 +128,11 @@ def _inputs(paths: list[str], *, example: bool) -> list[str]:
     if not (paths or example):
         raise Refusal("report on what? Give a PATH, or --example for the samples of assay")
     return [*paths, *(samples() if example else [])]
+
+
+def _check_order(order: str) -> None:
+    if order not in SORTS:
+        raise Refusal(f"--sort {order}: runs are put in order by {', '.join(SORTS)}")
 
 
 def _command(paths: list[str], **options: object) -> list[str]:
@@ -149,6 +167,7 @@ def _assess(
     workers: int | None,
     keep_contradicted: bool,
     apply_corrections: bool,
+    all_rows: bool,
 ) -> Report:
     from assay.model.machines.datasheets import resolve
     from assay.validate.predict.predictions import Unjoinable
@@ -168,6 +187,7 @@ def _assess(
                 watch=bar,
                 keep_contradicted=keep_contradicted,
                 apply_corrections=apply_corrections,
+                all_rows=all_rows,
             )
     except LookupError as fault:
         if type(fault) is not LookupError:  # a KeyError is a bug of ours, not an unknown name
@@ -189,17 +209,20 @@ def _stack(path: Path | None) -> Stack | None:
         raise Refusal(f"{path}: {fault}") from None
 
 
-def _write(found: Report, outputs: list[Path], command: list[str], *, as_json: bool) -> None:
+def _write(
+    found: Report, outputs: list[Path], command: list[str], *, as_json: bool, order: str | None
+) -> None:
+    """Write the files, then print JSON, every section, or the first screen in that order."""
     from assay.validate.report import json_document, terminal
-    from assay.validate.report.sections import sections
+    from assay.validate.report.sections import screen, sections
 
     for path in outputs:
         write(path, _text(found, path.suffix, command))
     if as_json:
         sys.stdout.write(json_document.dumps(found))
     else:
-        text = terminal.render(sections(found), width=screen_width(), colour=coloured())
-        sys.stdout.write(text)
+        shown = sections(found) if order is None else screen(found, order)
+        sys.stdout.write(terminal.render(shown, width=screen_width(), colour=coloured()))
     sys.stdout.flush()
 
 

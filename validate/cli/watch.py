@@ -69,7 +69,7 @@ def watch(
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:
-    """What changes when a log grows, is truncated or is replaced; None while it is away."""
+    """State of a log that changes as it grows, is truncated or replaced; None while it is away."""
     try:
         stat = path.stat()
     except OSError:
@@ -78,11 +78,11 @@ def _state(path: Path) -> tuple[int, int, int] | None:
 
 
 def _show(path: Path, machine: str | None, known: tuple[Format, ...]) -> None:
+    from assay.validate.cases.steps import RULE
     from assay.validate.cli.one_run import latest
     from assay.validate.report.layout import Column, Section, Table
     from assay.validate.report.run_section import lines
     from assay.validate.report.terminal import render
-    from assay.validate.runs.run import RULE
 
     found = latest(path, machine, known)
     if found is None:

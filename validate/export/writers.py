@@ -41,7 +41,7 @@ SUFFIXES = {
     ".duckdb": "duckdb",
     ".db": "duckdb",
 }
-"""What a file is written as, by how its name ends."""
+"""Kind of file by how its name ends."""
 
 _BATCH = 10_000
 

@@ -103,7 +103,7 @@ def _alike(before: Shown, after: Shown, kind: str) -> bool:
 
 
 def _interval(shown: Shown, kind: str) -> tuple[float, float]:
-    """What prints as `shown`: the table of `assay.ingest.numbers.printed`, in the SI unit."""
+    """Interval of the numbers that print as `shown`, in the SI unit."""
     half = shown.place / 2
     below = 0.0 if kind == "truncated" else half
     above = shown.place if kind in ("truncated", "nominal") else half

@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -234,7 +234,7 @@ def quoted(text: str) -> str:
 
 
 def _refusals(reading: Reading) -> list[Entry]:
-    """What was refused and why; of a long text its beginning and a digest."""
+    """Refusals and their reasons; of a long text its beginning and a digest."""
     entries: list[Entry] = []
     for fault in reading.refused:
         text = fault.text.strip()
@@ -243,8 +243,3 @@ def _refusals(reading: Reading) -> list[Entry]:
             text = f"{text[:_LONGEST_TEXT]}… {digest}"
         entries.append(((fault.code.value, fault.message), ("text", quoted(text))))
     return entries
-
-
-def repeats(entries: Iterable[Entry]) -> Counter[Entry]:
-    """How often each entry occurs: two equal records are two."""
-    return Counter(entries)

@@ -82,7 +82,7 @@ class _Change:
 
 
 def compare(golden: Document, current: Document, names: tuple[str, str]) -> Difference:
-    """What differs between a golden and its input as it is read now.
+    """Differences between a golden and its input as it is read now.
 
     `names` are those of the golden and of the input, for the head of the diff. The tolerances are
     those the golden records.
@@ -155,7 +155,7 @@ def quantity(name: str) -> str:
 def _change(
     before: Sequence[Entry], after: Sequence[Entry], kinds: Kinds, allowed: Mapping[str, Tolerance]
 ) -> tuple[_Change, list[Entry]]:
-    """What differs in a section, and its entries now, with the golden's where they agree."""
+    """Differences in a section, and its entries now, with the golden's where they agree."""
     here, there = Counter(after), Counter(before)
     common = here & there
     gone, new = ordered((there - common).elements()), ordered((here - common).elements())
@@ -183,7 +183,7 @@ def _change(
 
 
 def _fixed(entry: Entry, kinds: Kinds, allowed: Mapping[str, Tolerance]) -> object:
-    """What two entries must share to agree at all: names, and values that nothing may move."""
+    """Parts that two entries must share to agree at all: names, and values that may not move."""
     return tuple(
         (name, text if _kind(name, kinds) == "exact" and quantity(name) not in allowed else None)
         for name, text in entry

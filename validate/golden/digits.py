@@ -65,7 +65,7 @@ def predicted(value: float) -> str:
 
 
 def number(text: str) -> Shown | None:
-    """What a golden file says in one line, read back; None where it is no number.
+    """Number in a line of a golden file, as it was shown; None where it is no number.
 
     >>> number("105.22 s (context)")
     Shown(digits='105.22', value=105.22, place=0.01, rest=' s (context)')

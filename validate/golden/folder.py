@@ -35,7 +35,7 @@ SUFFIX = ".golden"
 PART = ".golden.part"
 
 Predict = Callable[[Reading], Mapping[str, Sequence[Entry]]]
-"""What models say of a reading, as further sections of its golden."""
+"""Function from a reading to the predictions of models, as further sections of its golden."""
 
 
 def nothing(reading: Reading) -> Mapping[str, Sequence[Entry]]:
@@ -63,7 +63,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check found for one case; no reasons means that it stands."""
+    """Result of a check of one case; no reasons means that it stands."""
 
     case: Case
     difference: Difference
@@ -73,7 +73,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Updated:
-    """What an update did: written, unchanged, held back (it would change) or none (see reason)."""
+    """Result of an update: written, unchanged, held back (it would change) or none (see reason)."""
 
     case: Case
     outcome: str

@@ -1,4 +1,4 @@
-"""What the registered models predict for a reading, as entries of its golden.
+"""Predictions of the registered models for a reading, as entries of its golden.
 
 One entry per case that some model predicts: the values the models are given, then one line per
 prediction, `scope.quantity by model`. Equal cases are one entry with a count, so that a log of ten

@@ -60,7 +60,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Spread:
-    """What repeated runs say of one quantity; all spreads and the gate are fractions."""
+    """Spread of one quantity over repeated runs; all spreads and the gate are fractions."""
 
     frame: str
     quantity: str

@@ -26,7 +26,9 @@ Pairs = Mapping[str, Sequence[tuple[Entry, Entry]]]
 
 
 def unified(before: Sections, after: Sections, pairs: Pairs, names: tuple[str, str]) -> str:
-    """The diff; empty where both are the same. `pairs`: entries that are one record, per section.
+    """Unified diff of two goldens; empty where both are equal.
+
+    `pairs`: entries that are one record, per section.
 
     >>> was, now = (("i", "1"), ("t", "2 s")), (("i", "1"), ("t", "3 s"))
     >>> print(unified({"f": [was]}, {"f": [now]}, {"f": [(was, now)]}, ("a", "b")))

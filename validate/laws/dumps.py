@@ -261,7 +261,7 @@ PARTS = {
 }
 
 DAY, EPOCHS, WORDS = 86400.0, 100.0, 768648884.0
-"""What `time_per_step` divides: a day over so many passes of a corpus of so many words."""
+"""Parts of `time_per_step`: seconds of a day, passes of a corpus, and words of the corpus."""
 
 
 def weights(dump: Dump) -> list[Finding]:

@@ -50,7 +50,7 @@ class Evidence:
 
     @cached_property
     def checked(self) -> pl.DataFrame:
-        """Every relation of every run; see `relation.CHECKED`."""
+        """Every relation of every run; see `relations.CHECKED`."""
         return evaluate(self.runs, RELATIONS)
 
     @cached_property
@@ -78,7 +78,7 @@ class Evidence:
         return found.unique("case", keep="first", maintain_order=True)
 
     def span(self, case: str) -> Span:
-        """Where a run stands."""
+        """Address of a run: its source and line."""
         return self._spans[case]
 
     @cached_property

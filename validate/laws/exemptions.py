@@ -52,7 +52,7 @@ class Exemption:
 
 
 def numbers(finding: Finding) -> tuple[str, ...]:
-    """What a finding is about, as an entry writes it."""
+    """Observed numbers of a finding, as an entry writes them."""
     return tuple(f"{each.quantity}={each.value:.10g}" for each in finding.observed)
 
 

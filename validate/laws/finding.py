@@ -1,4 +1,4 @@
-"""What a law gives: a number that its own document or its arithmetic contradicts.
+"""Finding of a law: a number that its own document or its arithmetic contradicts.
 
 A finding names the numbers it is about (`observed`), what the others say they should be
 (`implied`), and, where the arithmetic singles one out, the cause. Its severity says what it
@@ -90,13 +90,13 @@ def frame(findings: Iterable[Finding]) -> pl.DataFrame:
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
-    """By source and line, the gravest first where several stand at one place."""
+    """Findings by source and line, the gravest first where several stand at one place."""
     return sorted(
         findings, key=lambda f: (f.spans[0], SEVERITIES.index(f.severity), f.law, f.spans[1:])
     )
 
 
 def at_least(findings: Iterable[Finding], severity: Severity) -> list[Finding]:
-    """Those of that severity or a graver one."""
+    """Findings of that severity or a graver one."""
     wanted = SEVERITIES[: SEVERITIES.index(severity) + 1]
     return [finding for finding in findings if finding.severity in wanted]

@@ -201,7 +201,7 @@ def named(names: tuple[str, ...]) -> tuple[Law, ...]:
 
 
 def find(evidence: Evidence, laws: tuple[Law, ...] = LAWS) -> list[Finding]:
-    """What the laws find, each shared function run once."""
+    """Findings of the laws, each shared function run once."""
     found: list[Finding] = []
     for function in dict.fromkeys(law.find for law in laws):
         found += function(evidence)
@@ -229,8 +229,8 @@ def findings(
 
 
 def _without_echoes(found: list[Finding]) -> list[Finding]:
-    """What is found, once; remarks on rows that an identity has already called wrong say nothing
-    new."""
+    """Findings, each once, without remarks on rows that an identity has already called wrong:
+    those say nothing new."""
     wrong = {
         case
         for each in found

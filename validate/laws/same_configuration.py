@@ -237,7 +237,7 @@ def published(evidence: Evidence) -> list[Row]:
 
 
 def measured(row: Row) -> tuple[Any, ...]:
-    """What a row prints of its speed."""
+    """Printed speed of a row."""
     return tuple(row[name] for name in SPEED)
 
 

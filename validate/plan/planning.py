@@ -1,4 +1,4 @@
-"""What a configuration would take: time by what it is spent on, memory, and an interval.
+"""Forecast for a configuration: time by what it is spent on, memory, and an interval.
 
 A configuration comes from a TOML file (keys are those of `frames.CONFIGURATION_CASE`, or `model`
 with a public name) or from whatever a log or a table says of its runs. `forecast_frame` gives a row
@@ -44,7 +44,7 @@ def predictions(path: str | Path, machine: str, stack: Path | None = None) -> li
 
 
 def of_cases(wide: pl.DataFrame, stack: Stack | None = None) -> list[dict[str, Any]]:
-    """The same for configurations in the columns of `frames.CONFIGURATION_CASE`, `case` first.
+    """`predictions` for configurations in the columns of `frames.CONFIGURATION_CASE`, `case` first.
 
     Raises Unpredictable where nothing can be predicted.
     """
@@ -73,7 +73,7 @@ def cases_of(path: Path, machine: str) -> pl.DataFrame:
 
 
 def _rows(wide: pl.DataFrame) -> Iterable[Mapping[str, Any]]:
-    """Configurations as rows that `configurations.run` takes, equal ones once."""
+    """Configurations as rows that `training_run.run` takes, equal ones once."""
     same = [name for name in wide.columns if name not in ("case", "line", "consumed")]
     return completed(wide.unique(same, keep="first", maintain_order=True)).iter_rows(named=True)
 
@@ -128,7 +128,7 @@ def forecast(built: Run, stack: Stack | None = None) -> dict[str, Any]:
 
 
 def lines(found: Mapping[str, Any]) -> list[str]:
-    """One forecast as text."""
+    """One forecast as lines of text."""
     total = found["step_time"]
     text = [
         f"{found['case']}: {total:.4g} s per step "
@@ -149,10 +149,10 @@ def lines(found: Mapping[str, Any]) -> list[str]:
 
 
 PARTS = {"spent": "spent", "memory_counted": "memory"}
-"""What is told part by part: a column each, with this prefix."""
+"""Values that are told part by part: a column each, with this prefix."""
 
 TOLD = ("residuals", "assumed_where_unsaid")
-"""What is no column."""
+"""Values that become no column."""
 
 
 def forecast_frame(

@@ -1,6 +1,6 @@
 """Published estimators reproduced on the rows that they print, beside our own kernel models.
 
-From the frames of a reading to the cases of `model.reproductions`: a dump is bound to the one
+From the frames of a reading to the cases of `assay.model.reproductions`: a dump is bound to the one
 configuration beside it, a table of layers to the lines above it and a machine, a trace to its
 lines. What ends in `_reproduced` is a registered model: what is asked in, predictions out.
 
@@ -153,7 +153,7 @@ LAYERS = {block: _layers_of(block) for block in transformer_estimates.BLOCKS}
 
 
 def _facts(printed: str | None) -> Mapping[str, float | int | None]:
-    """What a table needs to know of its machine; empty where it is unknown."""
+    """Facts of a machine that a table of estimates needs; empty where it is unknown."""
     try:
         known = machine(resolve(printed)) if printed else None
     except LookupError:
@@ -307,7 +307,7 @@ def on_dumps(kernel: Kernel) -> Forecast:
 
 
 def on_layers(kernel: Kernel) -> Forecast:
-    """The same on the products of tables of layers: the time of the forward pass of a row."""
+    """A kernel model on the products of tables of layers: the time of a row's forward pass."""
 
     def forecast(asked: Asked) -> pl.DataFrame:
         found = _predicted(layer_products(asked.cases), kernel)

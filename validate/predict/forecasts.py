@@ -28,7 +28,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Asked:
-    """What models are asked: the cases, what was printed of them, and what of that counts.
+    """Input of the models: the cases, what was printed of them, and what of that counts.
 
     `counted` leaves out repeats and numbers that their own row contradicts; models are fitted on it
     alone.
@@ -42,12 +42,12 @@ class Asked:
 
     @cached_property
     def sayings(self) -> pl.DataFrame:
-        """Every printed number that says how fast a case ran; see `throughput.sayings`."""
+        """Every printed number that says how fast a case ran; see `printed_speed.sayings`."""
         return printed_speed.sayings(self.observations, self.cases.configuration)
 
     @cached_property
     def speed(self) -> pl.DataFrame:
-        """The most precise of those that count, per case; see `throughput.best`."""
+        """The most precise of those that count, per case; see `printed_speed.best`."""
         return printed_speed.best(printed_speed.sayings(self.counted, self.cases.configuration))
 
 
@@ -142,7 +142,7 @@ def bound(model: Bound) -> Forecast:
 
 
 def held_out(model: Bound, name: str) -> Forecast:
-    """The same with one scalar, the share of the bound, fitted on the machine's other groups."""
+    """`bound` with one scalar, the share of the bound, fitted on the machine's other groups."""
 
     def forecast(asked: Asked) -> pl.DataFrame:
         cases = asked.cases

@@ -23,7 +23,7 @@ GROUP = "assay.models"
 REQUIRED = ("case", "quantity", "value", "unit")
 
 TIMES = {"configuration": "step_time", "gemm": "time"}
-"""What is turned into a rate where a case prints no time."""
+"""Quantity that is turned into a rate where a case prints no time."""
 
 _TURNED: dict[str, Callable[[pl.DataFrame, Asked], pl.DataFrame]] = {
     "configuration": with_printed_speed, "gemm": with_rates,
@@ -86,7 +86,7 @@ def forecast(name: str, model: Model) -> Forecast:
 
 
 def checked(name: str, model: Model, said: object, cases: pl.DataFrame) -> pl.DataFrame:
-    """What a model gave, as a frame of `PREDICTION`.
+    """Check the frame that a model from outside gave, and complete it to a frame of `PREDICTION`.
 
     `subject`, `low`, `high` and `inputs` may be left out; `scope`, `model` and `basis` are filled
     in. Raises Unjoinable, naming the model and what is wrong.

@@ -28,7 +28,10 @@ def load(path: Path, cases: Cases) -> pl.DataFrame:
 
 
 def fitted(table: pl.DataFrame, cases: Cases, path: str, model: str) -> pl.DataFrame:
-    """The same for a frame; `path` names it in messages, `model` where it does not name its own."""
+    """A frame of predictions joined to cases, as `PREDICTION`.
+
+    `path` names it in messages, `model` where it does not name its own. Raises Unjoinable.
+    """
     lacking = [name for name in REQUIRED if name not in table.columns]
     if lacking:
         raise Unjoinable(f"{path}: the predictions lack the column(s) {', '.join(lacking)}")

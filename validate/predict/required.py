@@ -1,4 +1,4 @@
-"""What a prediction needs of a log, and under which names each framework prints it.
+"""Fields that a prediction needs of a log, and their names in each framework.
 
 `python -m assay.validate.predict.required > docs/configuration.md` writes the page.
 """
@@ -69,7 +69,7 @@ def hint(column: str) -> str:
 
 
 def hints(columns: Iterable[str]) -> list[str]:
-    """The same for several, in the order of the page."""
+    """Hints for several columns, in the order of the page."""
     wanted = set(columns)
     return [hint(column) for column in COLUMNS if column in wanted]
 

@@ -1,1 +1,1 @@
-"""Writers: terminal, Markdown, JSON."""
+"""Reports written: terminal, Markdown, HTML, JSON, SARIF, JUnit."""

@@ -36,7 +36,7 @@ def accuracy(report: Report) -> list[Section]:
 
 
 def agreement(report: Report) -> Section | None:
-    """The same against estimates: another model's numbers are no truth.
+    """Agreement with estimates, by scope: another model's numbers are no truth.
 
     What is equal throughout is told in words; a row is for what differs.
     """
@@ -214,7 +214,7 @@ def _kept(checks: pl.DataFrame) -> pl.DataFrame:
 
 
 def _none(formula: str, tried: int, apart: float) -> str:
-    """What stands for the formula of tables in which none reproduces a single row."""
+    """Text in place of a formula for tables in which none reproduces a single row."""
     where = f"printed {percent(abs(apart))} {'above' if apart > 0 else 'below'} it"
     return (
         f"none of {tried}; nearest {formula}, {where}" if tried > 1 else f"not {formula}; {where}"
@@ -244,7 +244,7 @@ def _misses(checks: pl.DataFrame) -> Table | None:
 
 
 def findings(report: Report) -> Section | None:
-    """What contradicts itself; notes are counted."""
+    """Findings, the loud ones in full; notes are counted."""
     loud = [f for f in report.findings if f.severity != "note"]
     quiet = len(report.findings) - len(loud)
     if not report.findings:
@@ -264,7 +264,7 @@ def findings(report: Report) -> Section | None:
 
 
 def consequences(report: Report) -> list[str]:
-    """What errors did to the scores, and what the options would do."""
+    """Effect of errors on the scores, and of the options that would change it."""
     errors = [f for f in report.findings if f.severity == "error"]
     rows = {case for f in errors for case in f.cases}
     if not rows:

@@ -9,17 +9,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
+from itertools import count
 from typing import Any
 
 import polars as pl
 from assay.validate.arithmetic.identity_check import equal
 from assay.validate.laws.finding import as_dict
 from assay.validate.report.safe import json_text
+from assay.validate.runs.run_record import Record, records
 from assay.validate.score.accuracy import ACCURACY
 from assay.validate.score.assess import Report
 
 FRAMEWORKS = {"megatron_iteration": "Megatron"}
-"""Which framework wrote the frames of a format; a document says of none."""
+"""Framework that wrote the frames of a format; a document names none."""
 
 LEFT = ("case", "scope", "subject", "quantity", "value", "unit", "source", "line")
 
@@ -33,12 +35,18 @@ PAIRS = (
 )  # fmt: skip
 
 
-def document(report: Report) -> dict[str, list[dict[str, Any]]]:
+VERSION = 2
+"""Of the document's schema. In version 1 `runs` held what is `cases` now."""
+
+
+def document(report: Report) -> dict[str, Any]:
     """The document of `assay report`, as values that `json` can write."""
     scores, left = report.scores, report.comparison
     return {
+        "schema": VERSION,
         "sources": _sources(report),
-        "runs": _runs(report),
+        "runs": _finite([_record(run) for run in records(report)]),
+        "cases": _cases(report),
         "accuracy": _rows(scores.accuracy.select(*ACCURACY)),
         "agreement": _rows(scores.agreement.select(*ACCURACY)),
         "protocol": [*scores.protocol, *_identities(report)],
@@ -63,9 +71,8 @@ def document(report: Report) -> dict[str, list[dict[str, Any]]]:
 def dumps(report: Report) -> str:
     """The document as text, one entry a line; the same report gives the same bytes."""
     parts = [
-        f" {json.dumps(name)}: ["
-        + "".join(f"{_line(row, at)}" for at, row in enumerate(rows))
-        + "]"
+        f" {json.dumps(name)}: "
+        + (f"[{''.join(map(_line, rows, count()))}]" if isinstance(rows, list) else f"{rows}")
         for name, rows in document(report).items()
     ]
     return json_text("{\n" + ",\n".join(parts) + "\n}\n")
@@ -99,7 +106,14 @@ def _sources(report: Report) -> list[dict[str, Any]]:
     ]
 
 
-def _runs(report: Report) -> list[dict[str, Any]]:
+def _record(run: Record) -> dict[str, Any]:
+    """One run, field by field."""
+    fields = {**run.__dict__, "error": run.error}
+    measured = dict(run.parts_measured)
+    return fields | {"parts_measured": measured, "diagnosis": list(run.diagnosis)}
+
+
+def _cases(report: Report) -> list[dict[str, Any]]:
     """Every case of the scope configuration, with each of its values and where it came from."""
     values: dict[str, dict[str, Any]] = {}
     wide = report.cases.configuration
@@ -159,7 +173,7 @@ def _identities(report: Report) -> Iterable[dict[str, Any]]:
 
 
 def _finite(value: Any) -> Any:
-    """The same with null for every number that JSON cannot write."""
+    """A value with null in place of every number that JSON cannot write."""
     if isinstance(value, dict):
         return {key: _finite(each) for key, each in value.items()}
     if isinstance(value, list):

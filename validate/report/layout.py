@@ -1,4 +1,4 @@
-"""What every written report is made of: sections of text and tables, laid out by the writers."""
+"""Elements of a written report: sections of text and tables, laid out by the writers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ from itertools import pairwise
 
 @dataclass(frozen=True)
 class Column:
-    """A heading, and how its cells stand; a flexible column may be shortened on a narrow screen."""
+    """A heading, and how its cells stand.
+
+    On a narrow screen a flexible column may be shortened, and a spare one left out.
+    """
 
     heading: str
     align: str = "<"  # "<" or ">"
     flexible: bool = False
+    spare: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What did not meet: printed numbers that no model predicted, and predictions nobody printed."""
+"""Numbers that did not meet: printed ones without a prediction, and predictions nobody printed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import polars as pl
 from assay.validate.predict import memory_forecast
 from assay.validate.predict.models import SPEED, Registered
 from assay.validate.predict.required import hints
-from assay.validate.report.layout import Column, Section, Table, place
+from assay.validate.report.layout import Column, Section, Table, count, place
 from assay.validate.score.assess import Report
 
 SHOWN = 30
@@ -44,6 +44,25 @@ def unpredicted(report: Report) -> Section | None:
         section.parts.extend(f"Nowhere printed: {each}." for each in hints(needs))
         section.parts.append(HINT)
     return section
+
+
+def most_wanted(report: Report) -> str:
+    """The one fact whose lack keeps most numbers from being predicted, and how to state it."""
+    rest = report.comparison.unpredicted
+    if rest.is_empty():
+        return ""
+    why = _reasons(report, rest)
+    single = why.str.extract("^needs ([a-z_]+)$").drop_nulls()
+    if single.is_empty():
+        return ""
+    names, counts = single.value_counts(sort=True).head(1).get_columns()
+    name, number = names[0], counts[0]
+    if name == "machine" and report.cases.unresolved:
+        text, reason = min(report.cases.unresolved.items())
+        return f"Unknown device {text}: {reason} (--machine)."
+    stated = f"{name} = … under [configuration] in NAME.toml"
+    how = "--machine NAME" if name == "machine" else stated
+    return f"{count(number, 'printed number')} without a prediction for want of {name}: {how}"
 
 
 def _reasons(report: Report, rest: pl.DataFrame) -> pl.Series:
@@ -85,7 +104,7 @@ def _said_otherwise(report: Report) -> pl.DataFrame:
 
 
 def _lacking(report: Report, numbers: pl.DataFrame) -> pl.Series:
-    """What the least demanding model of each number's quantity still needs, null where nothing.
+    """Fields that the least demanding model of each number's quantity still needs, null where none.
 
     Cases that lack the same are looked at once: a long log is one of them, however many its lines.
     """

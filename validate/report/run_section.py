@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.validate.cases.steps import RULE
 from assay.validate.report.layout import Column, Items, Section, Table, percent, place, quantity
-from assay.validate.runs.run import RULE, Metric, Remembered, Run
+from assay.validate.runs.run import Metric, Remembered, Run
 
 SHOWN = 20
 
@@ -91,7 +92,7 @@ SHAPES = {
     "batch": ("micro_batch", "global_batch"),
     "memory policy": ("dtype", "zero_stage", "recompute"),
 }
-"""What a screen that shows one run says of its configuration, row by row."""
+"""Configuration on a screen that shows one run, row by row."""
 
 
 def _progress(progress: tuple[int, int], step: Metric | None) -> tuple[str, str]:

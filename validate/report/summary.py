@@ -1,4 +1,4 @@
-"""What a reader wants first: what was read, how good the models are, what contradicts itself."""
+"""Summary for a reader's first look: what was read, how good the models are, contradictions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def summary(report: Report) -> Section:
 
 
 def sentences(report: Report) -> list[str]:
-    """What was read, predicted and found, a sentence each; what is zero is not spoken of."""
+    """Sentences on what was read, predicted and found; what is zero is not spoken of."""
     return [
         _read(report),
         _joined(report),
@@ -165,10 +165,11 @@ def _best_baseline(
 
 def _table(found: list[Score]) -> Table:
     columns = [
-        Column("of"), Column("quantity"), Column("numbers"), Column("model"),
+        Column("of", spare=True), Column("quantity"), Column("numbers", spare=True),
+        Column("model"),
         Column("rows", ">"), Column("bias", ">"),
-        Column("MAPE", ">"), Column("95 % interval", ">"), Column("best baseline"),
-        Column("its MAPE", ">"),
+        Column("MAPE", ">"), Column("95 % interval", ">", spare=True),
+        Column("best baseline"), Column("its MAPE", ">"),
     ]  # fmt: skip
     rows = [
         [

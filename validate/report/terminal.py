@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from assay.validate.report.layout import Column, Items, Part, Section, Table
 from assay.validate.report.safe import visible
@@ -45,7 +46,8 @@ def _paragraph(text: str, width: int) -> list[str]:
 
 
 def _table(table: Table, width: int, *, colour: bool) -> list[str]:
-    """The table; one that is too wide goes on below itself, its first columns repeated."""
+    """The table; one that is too wide loses spare columns, then goes on below itself."""
+    table = _without_spare(table, width - 2)
     rows = [[visible(cell) for cell in row] for row in table.rows]
     heads = [visible(column.heading) for column in table.columns]
     sizes = [max(map(_width, cells)) for cells in zip(heads, *rows, strict=True)]
@@ -60,6 +62,24 @@ def _table(table: Table, width: int, *, colour: bool) -> list[str]:
         lines.append(f"  {dim}{head}{off}")
         lines += [f"  {_line([row[at] for at in shown], picked, aligns)}" for row in rows]
     return lines
+
+
+def _without_spare(table: Table, width: int) -> Table:
+    """The table without as many of its spare columns, the last first, as do not fit."""
+    spare = [at for at, column in enumerate(table.columns) if column.spare]
+    while spare and not _fits(table, width):
+        gone = spare.pop()
+        keep = [at for at in range(len(table.columns)) if at != gone]
+        rows = [[row[at] for at in keep] for row in table.rows]
+        table = replace(table, columns=[table.columns[at] for at in keep], rows=rows)
+    return table
+
+
+def _fits(table: Table, width: int) -> bool:
+    """Whether all columns stand beside each other, the flexible ones shortened."""
+    cells = [[column.heading for column in table.columns], *table.rows]
+    sizes = [max(_width(visible(row[at])) for row in cells) for at in range(len(table.columns))]
+    return _sum(_fit(sizes, [column.flexible for column in table.columns], width)) <= width
 
 
 def _pieces(sizes: Sequence[int], columns: Sequence[Column], width: int) -> list[list[int]]:

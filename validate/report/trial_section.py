@@ -24,7 +24,7 @@ def samples(fmt: OwnFormat, faults: int) -> Section:
 
 
 def trial(found: Trial) -> list[Section]:
-    """What was read from one log, what was not, and who else claims."""
+    """Sections on one log that a format was tried on: rows, lines left over, other claimants."""
     a = found.account
     counts = Table(
         [Column("lines", ">"), Column("rows", ">"), Column("refused", ">"), Column("not ours", ">"),

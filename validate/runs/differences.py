@@ -46,7 +46,7 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class Difference:
-    """What differs between two runs."""
+    """Differences between two runs."""
 
     a: Run
     b: Run

@@ -11,46 +11,31 @@ the fullest rank that reports: Megatron reports every rank, DeepSpeed the one th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import polars as pl
-from assay.ingest.formats import FORMATS
-from assay.ingest.schema.fields import fields
 from assay.ingest.schema.reading import Reading
 from assay.model.formulas.registry import formula
 from assay.model.formulas.utilisation import measure
 from assay.model.machines.datasheets import machine
 from assay.validate.cases.cases import CONFIGURED, Cases
+from assay.validate.cases.jobs import Jobs, jobs
 from assay.validate.cases.observe import case_of
+from assay.validate.cases.steps import RULE, Steps, steps
 from assay.validate.predict import memory_forecast
-from assay.validate.runs.jobs import Jobs, jobs
-
-STEPS = ("megatron_iteration", "deepspeed_step", "step_rate", "step_progress")
-"""Frames that hold steps; the first that a run has is believed."""
 
 THROUGHPUT = "throughput"
 """Name of the identity by which one printed speed follows from another: no forecast."""
 
-SETTLED = 0.05
-"""Rows at the start belong to the warm-up while they lie farther from the late median than this."""
-
-MOST = 0.5
-"""At most this share of the rows is left out as warm-up."""
-
 FEWEST = 3
 """Rows of which a spread can be told; that of fewer is unknown, not zero."""
-
-RULE = (
-    "median over the rows after warm-up: the first row, and those behind it that lie more than "
-    "5 % from the median of the second half, at most half of all"
-)
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a log says of one run."""
+    """One run, as its log tells of it."""
 
     case: str
     source: str
@@ -68,70 +53,17 @@ class Run:
     why: Sequence[str] = ()  # what proves that they are one
 
 
-def warm_up(times: Sequence[float]) -> int:
-    """How many rows at the start of a run are warm-up.
-
-    >>> warm_up([5837.9, 2711.1, 2767.3, 2770.8, 2759.1]), warm_up([3.0]), warm_up([1.0, 1.0, 1.0])
-    (1, 0, 1)
-    """
-    if len(times) < 3:
-        return 0
-    late = sorted(times[len(times) // 2 :])
-    middle = late[len(late) // 2]
-    most = int(MOST * len(times))
-    out = 1
-    while out < most and abs(times[out] / middle - 1) > SETTLED:
-        out += 1
-    return out
-
-
 def runs(reading: Reading, cases: Cases, pairs: pl.DataFrame | None = None) -> tuple[Run, ...]:
     """Every run of a reading, in order. `pairs` (see `compare`) add what was predicted."""
     known = jobs(reading)
-    found = []
-    taken: set[str] = set()
-    quoted = _quoting(reading)
-    for frame in _stepped(reading):
-        steps = known.of(frame.with_columns(case=case_of())).filter(
-            ~pl.col("source").is_in(quoted), ~pl.col("run").is_in(sorted(taken))
-        )
-        for part in steps.partition_by("run", maintain_order=True):
-            found.append(_run(reading, cases, part, known, pairs))
-            taken.add(part["run"][0])
+    found = [_run(reading, cases, each, known, pairs) for each in steps(reading, known)]
     return tuple(sorted(found, key=lambda run: run.case))
 
 
-def _stepped(reading: Reading) -> Iterator[pl.DataFrame]:
-    """The frames that hold steps: those of `STEPS`, then users' with a measured time of a step."""
-    packaged = {fmt.name for fmt in FORMATS}
-    columns = dict.fromkeys(STEPS, "step_time")
-    for fmt in reading.formats:
-        if fmt.name in packaged or fmt.origin != "measured":
-            continue
-        for name, schema in fmt.schemas.items():
-            timed = (s.name for s in fields(schema).values() if s.quantity == "step_time")
-            if (column := next(timed, None)) is not None:
-                columns[name] = column
-    for name, column in columns.items():
-        frame = reading.frames.get(name)
-        if frame is not None and not frame.is_empty():
-            yield frame if column == "step_time" else frame.with_columns(step_time=pl.col(column))
-
-
-def _quoting(reading: Reading) -> list[str]:
-    """Documents among the inputs: training lines in them are quotations, not a run."""
-    tables = reading.frames.get("markdown_table")
-    return tables["source"].unique(maintain_order=True).to_list() if tables is not None else []
-
-
 def _run(
-    reading: Reading, cases: Cases, every: pl.DataFrame, known: Jobs, pairs: pl.DataFrame | None
+    reading: Reading, cases: Cases, found: Steps, known: Jobs, pairs: pl.DataFrame | None
 ) -> Run:
-    case = every["run"][0]
-    rows = _counting(every)
-    timed = rows.filter(pl.col("step_time").is_not_null() & pl.col("step_time").is_finite())
-    out = warm_up(timed["step_time"].to_list())
-    steady = timed.slice(out)
+    case, every, rows, steady, out = found
     ids = steady["case"].to_list()
     partial = case in known.parts  # of several files one may hold the configuration of all
     stating = rows["case"].to_list() if partial else ids
@@ -165,19 +97,10 @@ def _progress(rows: pl.DataFrame) -> tuple[int, int] | None:
     return rows["iteration"][-1], rows["train_iters"][-1]
 
 
-def _counting(every: pl.DataFrame) -> pl.DataFrame:
-    """The rows that count: not superseded, of an iteration that two parts print the later one."""
-    rows = every.filter(pl.col("mark").ne_missing("superseded"))
-    if "iteration" not in rows.columns:
-        return rows
-    latest = pl.col("order") == pl.col("order").max().over("iteration")
-    return rows.filter(latest)
-
-
 def _configuration(
     cases: Cases, ids: Sequence[str], *, partial: bool
 ) -> tuple[dict[str, Any], str | None]:
-    """What all rows of the window agree on, and the machine; `partial`: those that say it."""
+    """Values that all rows of the window share, and the machine; `partial`: rows may lack some."""
     wide = cases.configuration.filter(pl.col("case").is_in(list(ids)))
     said = {}
     for name in (*CONFIGURED, "machine"):
@@ -266,7 +189,7 @@ UTILISATION = "narayanan-eq3-stored"
 """Model FLOPs utilisation of Megatron's own formula: nothing that is computed twice counts."""
 
 RECOMPUTED = "narayanan-eq3"
-"""The same with full recomputation: what the hardware did."""
+"""Hardware FLOPs utilisation by that formula: a second forward pass counts."""
 
 
 def rates(
@@ -295,7 +218,7 @@ def rates(
 
 
 def _shape(said: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run says, with what its shape has where it says nothing."""
+    """Configuration of a run, completed where its own shape settles a field."""
     shape = dict(said)
     if shape.get("hidden") and shape.get("heads"):
         shape.setdefault("kv_heads", shape["heads"])
@@ -358,7 +281,7 @@ def metrics(rows: pl.DataFrame) -> list[Metric]:
 
 
 def remembered(pairs: pl.DataFrame | None, cases: pl.Series) -> Remembered | None:
-    """What the memory model says of the reports `cases`; None where it says nothing."""
+    """Forecast of the memory model for `cases`; None where it says nothing."""
     if pairs is None:
         return None
     own = pairs.filter(

@@ -53,7 +53,7 @@ class Scores(NamedTuple):
 
 
 def scored(pairs: pl.DataFrame, left_out: pl.DataFrame, *, identities: pl.Series) -> pl.DataFrame:
-    """The pairs that count: not `left_out` (case, quantity), not consumed, not an identity.
+    """Pairs that count in scores: not `left_out` (case, quantity), not consumed, not an identity.
 
     Nor a zero that was printed for something small: no ratio says how far it is off.
     """

@@ -14,10 +14,12 @@ from assay.ingest.schema.reading import Outcome
 from assay.model.stacks.stack import Stack
 from assay.validate.arithmetic.identity_check import as_predictions
 from assay.validate.arithmetic.implied import Arithmetic, arithmetic
+from assay.validate.arithmetic.printed_runs import MEASURED
 from assay.validate.arithmetic.repeats import repeats
 from assay.validate.cases.cases import Cases, cases, observed_in
 from assay.validate.cases.observe import about
 from assay.validate.cases.solved_shape import with_shapes
+from assay.validate.cases.steps import unsettled
 from assay.validate.laws.finding import Finding
 from assay.validate.laws.laws import findings
 from assay.validate.predict.forecasts import Asked
@@ -31,13 +33,13 @@ from assay.validate.score.join import Comparison, compare
 
 @dataclass(frozen=True)
 class Understood:
-    """What was read, as cases and numbers: which of them count, which contradict themselves."""
+    """Cases and numbers that were read: which of them count, which contradict themselves."""
 
     outcome: Outcome
     cases: Cases
     observations: pl.DataFrame
     counted: pl.DataFrame  # the observations that count
-    left_out: pl.DataFrame  # case, quantity of those that do not: contradicted, or repeats
+    left_out: pl.DataFrame  # case, quantity of those that do not: contradicted, repeats, warm-up
     checks: pl.DataFrame
     contradicted: pl.DataFrame  # case, quantity: left out, or empty where they are kept
     repeats: pl.DataFrame
@@ -52,7 +54,7 @@ class Understood:
 
 @dataclass(frozen=True)
 class Report(Understood):
-    """The same with what was predicted, how far apart they are, and what is left over."""
+    """Everything understood, with predictions, their errors, and the numbers left over."""
 
     comparison: Comparison
     scored: pl.DataFrame  # the pairs that count
@@ -73,6 +75,7 @@ def assess(
     watch: Watch = unwatched,
     keep_contradicted: bool = False,
     apply_corrections: bool = False,
+    all_rows: bool = False,
 ) -> Report:
     """Read `paths`, predict what can be predicted, and compare.
 
@@ -80,7 +83,8 @@ def assess(
     calibrated kernels; `workers` processes read the inputs (None: as many as it is worth), and
     `watch` is told of what is read. Rows with an error among their findings are not scored unless
     `keep_contradicted`; `apply_corrections` scores them with the values that the arithmetic
-    implies, where it implies one. Raises LookupError for an unknown model or machine, ValueError
+    implies, where it implies one. Steps of a run that have not settled are scored with `all_rows`
+    only. Raises LookupError for an unknown model or machine, ValueError
     for a predictions file that cannot be joined.
     """
     asked = named(models)
@@ -91,6 +95,7 @@ def assess(
         machine=machine,
         keep_contradicted=keep_contradicted,
         apply_corrections=apply_corrections,
+        all_rows=all_rows,
     )
     predicted = predict(known.asked(stack), asked)
     if predictions is not None:
@@ -104,6 +109,7 @@ def understand(
     machine: str | None = None,
     keep_contradicted: bool = False,
     apply_corrections: bool = False,
+    all_rows: bool = False,
 ) -> Understood:
     """The cases and numbers of what was read; the options are those of `assess`."""
     frames = about(outcome.reading.formats)
@@ -118,7 +124,8 @@ def understand(
     known = arithmetic(bare, observations)
     again = _again(known, outcome)
     exchanged = pl.concat([again.filter(how="exchanged")["case"], _exchanged_copies(again)])
-    left_out = _left_out(known.observations, wrong, again)
+    early = unsettled(outcome.reading) if not all_rows else pl.Series("case", [], pl.String)
+    left_out = _left_out(known.observations, wrong, again, early)
     counted = known.observations.join(left_out, on=["case", "quantity"], how="anti",
                                       maintain_order="left")  # fmt: skip
     return Understood(
@@ -141,7 +148,7 @@ def against(
     models: Sequence[Registered],
     stack: Stack | None = None,
 ) -> Report:
-    """What was understood beside a frame of `PREDICTION`, which `models` made, and others.
+    """Report of what was understood beside a frame of `PREDICTION`, made by `models` and others.
 
     `stack` is the caller's own, where one was used. Raises Unjoinable where units differ or a
     model predicts one number twice.
@@ -183,8 +190,12 @@ def _exchanged_copies(again: pl.DataFrame) -> pl.Series:
 
 
 def _left_out(
-    observations: pl.DataFrame, contradicted: pl.DataFrame, again: pl.DataFrame
+    observations: pl.DataFrame, contradicted: pl.DataFrame, again: pl.DataFrame, early: pl.Series
 ) -> pl.DataFrame:
-    """case, quantity of what no model is judged by: contradicted numbers and repeats."""
+    """case, quantity of what no model is judged by: contradicted, repeated, or not settled yet."""
     repeated = observations.join(again, on="case", how="semi").select("case", "quantity")
-    return pl.concat([contradicted.select("case", "quantity"), repeated]).unique()
+    warming = observations.filter(
+        pl.col("case").is_in(early.implode()) & pl.col("quantity").is_in(MEASURED)
+        & (pl.col("quantity") != "memory")
+    ).select("case", "quantity")  # fmt: skip
+    return pl.concat([contradicted.select("case", "quantity"), repeated, warming]).unique()

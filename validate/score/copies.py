@@ -1,4 +1,4 @@
-"""What several inputs print of one measurement: copies of inputs, of log lines, of timed products.
+"""Copies among inputs of one measurement: whole inputs, log lines, timed products.
 
 In: the numbers and cases of all inputs. Out: frames of `REPEAT`. What was measured once and is
 there twice must not count twice, nor may a model be fitted on the one to predict the other.
@@ -16,7 +16,7 @@ from assay.validate.cases.cases import CONFIGURED
 from assay.validate.cases.observe import case_of
 
 LINE = ("iteration", "step_time", "lm_loss")
-"""What the lines of one iteration print alike in every file that has them, and no others do."""
+"""Fields that the lines of one iteration share in every file that has them, and in no others."""
 
 PRODUCT = ("subject", "machine", "dtype", "time")
 
@@ -89,7 +89,7 @@ def _elsewhere(table: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
 
 
 def _by_source(frame: pl.DataFrame, sources: Sequence[str]) -> dict[str, pl.DataFrame]:
-    """What a frame holds of each of these."""
+    """Rows of a frame by source, for each of `sources`."""
     parts = frame.filter(pl.col("source").is_in(sources)).partition_by("source", as_dict=True)
     return {str(name): part for (name,), part in parts.items()}
 

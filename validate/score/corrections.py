@@ -1,4 +1,4 @@
-"""What findings do to a report: rows that leave it, and values that arithmetic would put right.
+"""Consequences of findings for a report: rows that leave it, values that arithmetic puts right.
 
 Leaving out is the default; correcting is a separate step that the caller asks for, and every value
 it changes is marked `corrected` with the law that says so.

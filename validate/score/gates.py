@@ -24,7 +24,7 @@ WHAT = ("scope", "quantity", "origin")
 FIGURE = (*WHAT, "model")
 
 PAIR = ("case", "scope", "subject", "quantity", "model")
-"""What makes a row of accuracy, and of pairs, the same one in two reports."""
+"""Columns that identify a row of accuracy, and one of pairs, in two reports."""
 
 _SHOWN = 5
 
@@ -36,7 +36,7 @@ _LEAST = re.compile(rf"{_AIM}\s*>=\s*(?P<least>[0-9]+)")
 
 
 class Status(StrEnum):
-    """What came of a gate."""
+    """Outcome of a gate."""
 
     PASSED = "passed"
     FAILED = "failed"

@@ -1,1 +1,1 @@
-"""What a job says of its own configuration."""
+"""Configuration as jobs print it: argument dumps, layout lines, devices."""

@@ -87,7 +87,7 @@ class Reader:
         self.folded.claimed.add(line.number)
 
     def parsed(self, rule: str, line: Line) -> dict[str, str] | None:
-        """What `line` says under a rule of the grammar; None where it is no such line."""
+        """Texts of a line by name, by a rule of the grammar; None where the rule does not fit."""
         span = Span(self.region.source.name, line.number, line.column)
         tree = parse_line("arguments", rule, line.text.rstrip(), span)
         return None if isinstance(tree, Diagnostic) else texts(tree)

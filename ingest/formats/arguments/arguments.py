@@ -1,4 +1,4 @@
-"""What a job says of its own configuration: argument dumps, layout lines, its devices.
+"""Configuration as a job prints it: argument dumps, layout lines, its devices.
 
 In: dumps of Megatron, DeepSpeed and NeMo (`argument_dumps`), and single lines such as `using world
 size: …` or those of nvidia-smi (`layout_lines`). Out: one record per argument, one per run, one per

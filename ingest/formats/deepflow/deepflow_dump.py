@@ -35,8 +35,6 @@ ONCE = {
 
 LAST = {1: ("next_time_line",), 2: ("parameters_line",)}
 
-COMPONENTS = "Hardware Component Stats"
-
 
 def fold(region: Region) -> Folded:
     """Read each line, put the lines of one dump together, and say what a dump lacks."""

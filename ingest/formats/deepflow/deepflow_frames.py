@@ -39,7 +39,7 @@ def rounded(quantity: str, unit: str, meaning: str = "") -> float:
 
 
 class OfDump(pa.DataFrameModel):
-    """What every row says: the dump it stands in."""
+    """Column that every frame of a dump has: the line where the dump begins."""
 
     dump: int = logged(kind="exact", ge=1, meaning="first line of the dump")
 
@@ -61,7 +61,7 @@ class DeepflowGemm(OfDump):
     inflection_t: float = rounded("inflection_t", "flop/B")
 
     class Config:
-        """What the rows are about."""
+        """Scope and subject of the rows."""
 
         metadata = {"scope": "gemm", "subject": ("name",), "case": "dump"}
 
@@ -75,7 +75,7 @@ class DeepflowReload(OfDump):
     reload_bc: int = count("reload_bc", "1")
 
     class Config:
-        """What the rows are about."""
+        """Scope and subject of the rows."""
 
         metadata = {"scope": "gemm", "subject": ("name",), "case": "dump"}
 
@@ -91,7 +91,7 @@ class DeepflowKernel(OfDump):
     inflection: float = rounded("inflection", "flop/B")
 
     class Config:
-        """What the rows are about."""
+        """Scope and subject of the rows."""
 
         metadata = {"scope": "pointwise", "subject": ("name",), "case": "dump"}
 
@@ -103,7 +103,7 @@ class DeepflowPart(OfDump):
     time: float = full("time", "s")
 
     class Config:
-        """What the rows are about."""
+        """Scope and subject of the rows."""
 
         metadata = {"scope": "configuration", "subject": ("name",), "case": "dump"}
 
@@ -116,7 +116,7 @@ class DeepflowMemory(OfDump):
     memory_per_shard: float = rounded("memory_per_shard", "B", "per model shard of a data shard")
 
     class Config:
-        """What the rows are about."""
+        """Scope and subject of the rows."""
 
         metadata = {"scope": "configuration", "subject": ("name",), "case": "dump"}
 
@@ -133,7 +133,7 @@ class DeepflowMachine(OfDump):
     interconnect_bandwidth: float = rounded("interconnect_bandwidth", "B/s")
 
     class Config:
-        """What the rows are about."""
+        """Scope and case of the rows."""
 
         metadata = {"scope": "machine", "case": "dump"}
 
@@ -152,7 +152,7 @@ class DeepflowComponent(OfDump):
     number: float = rounded("number", "1", "printed without a unit")
 
     class Config:
-        """What the rows are about."""
+        """Scope and subject of the rows."""
 
         metadata = {"scope": "machine", "subject": ("subject",), "case": "dump"}
 
@@ -174,6 +174,6 @@ class DeepflowDump(OfDump):
     factor: int = logged(kind="exact", nullable=True, meaning="of an all-reduce")
 
     class Config:
-        """What the rows are about."""
+        """Scope and case of the rows."""
 
         metadata = {"scope": "configuration", "case": "dump"}

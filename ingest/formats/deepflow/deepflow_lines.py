@@ -1,4 +1,4 @@
-"""What each line of a DeepFlow dump says, gathered until the dump is whole.
+"""Lines of a DeepFlow dump, one handler a kind, gathered until the dump is whole.
 
 In: lines as `Said`, in order. Out: a `Dump` with its records by name. Lines that carry no name of
 their own wait for the next line that does; what cannot be told apart after a missing line (which
@@ -293,4 +293,4 @@ TAKE: dict[str, Callable[[Dump, Said], None]] = {
     "component_line": _component,
     **dict.fromkeys(TOTALS, _total),
 }
-"""What to do with a line of each kind; a rule of `=` and a transfer line say nothing."""
+"""Handler of each kind of line; a rule of `=` and a transfer line say nothing."""

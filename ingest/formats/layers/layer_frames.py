@@ -35,7 +35,7 @@ def time(quantity: str, *more: str) -> float:
 
 
 class LayerCase(pa.DataFrameModel):
-    """What the document says of its model, bound to each row."""
+    """Table, layer and model of a row; the model is that of the document, bound to each row."""
 
     table: int = logged(kind="exact", ge=1, meaning="first line of the table")
     block: str = named(meaning="mlp or attention")
@@ -95,7 +95,7 @@ class LayerEstimate(LayerCase):
     frac_t_comm_bwd: float = cell("frac_t_comm_bwd", 1.0, "1", "frac_t_comm")
 
     class Config:
-        """What the rows are about."""
+        """Scope and subject of the rows."""
 
         metadata = {"scope": "layer", "subject": ("layer",), "case": "table"}
 
@@ -115,6 +115,6 @@ class LayerTotal(LayerCase):
     )
 
     class Config:
-        """What the rows are about."""
+        """Scope and subject of the rows."""
 
         metadata = {"scope": "layer", "subject": ("layer",), "case": "table"}

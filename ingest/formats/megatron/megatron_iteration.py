@@ -263,7 +263,7 @@ def _repaired(region: Region, pieces: Pieces, record: Record) -> Diagnostic:
 
 
 def goes_on(text: str, more: str) -> Follower:
-    """What a line is to the record above it, neither torn nor cut, whatever its numbers."""
+    """Relation of a line to the record above it, neither torn nor cut, whatever its numbers."""
     if begins_record(more):
         return "ends"
     if begins_any(more):
@@ -281,7 +281,7 @@ def may_go_on(text: str) -> str:
 
 
 _OPENS = r"iteration\s*[=:]?\s*[0-9]+\s*/"
-"""A line that holds a record holds this."""
+"""Text that every line with a record holds."""
 
 FORMAT = Format(
     name="megatron_iteration",

@@ -52,7 +52,7 @@ class MegatronTheory(pa.DataFrameModel):
     )
 
     class Config:
-        """What the rows are: Megatron's own estimate, which is no measurement."""
+        """Origin of the rows: Megatron's own estimate, which is no measurement."""
 
         metadata = {"origin": "estimated"}
 

@@ -99,7 +99,7 @@ def _field(said: Description, column: Column) -> Any:
 
 
 def _factor(said: Description, column: Column, label: str) -> float:
-    """What a bare number under a label is multiplied with: a factor, or a unit's."""
+    """Factor from a bare number under a label to the unit of the column: given, or a unit's."""
     factor = column.labels[label]
     if not isinstance(factor, str):
         return factor

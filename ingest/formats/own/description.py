@@ -156,7 +156,7 @@ def describe(path: str, text: str) -> Description:
 
 
 def describe_document(path: str, text: str, document: Mapping[str, Any]) -> Description:
-    """The same of a document that is parsed already."""
+    """The description in a TOML document that is parsed already; `text` is its source."""
     top = _Reader(path, text, document, ())
     top.only(KEYS)
     name = top.string("name")
@@ -184,7 +184,7 @@ def _expression(top: _Reader, key: str) -> str:
 
 
 def _making(top: _Reader) -> dict[str, Any]:
-    """What a line is made of: separator and assign, or a grammar, here or beside this file."""
+    """How a line is cut: separator and assign, or a grammar, here or beside this file."""
     grammar, file = top.optional("grammar"), top.optional("grammar_file")
     separators, assign = top.strings("separator"), top.optional("assign")
     ways = [key for key in ("grammar", "grammar_file", "separator") if key in top.table]

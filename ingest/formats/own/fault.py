@@ -1,4 +1,4 @@
-"""What is wrong with a description of a format: file, line, key, and what is expected there.
+"""Fault in a description of a format: file, line, key, and what is expected there.
 
 A description is not an input: a fault in one is raised, since nothing can be read with half of it.
 """

@@ -137,7 +137,7 @@ def _escaped(text: str) -> str:
 
 @dataclass(frozen=True)
 class Fold:
-    """What makes records of the lines of one format; called with a region."""
+    """Function from a region to the records of one format; its grammar reads the lines."""
 
     name: str
     heads: tuple[str, ...]

@@ -48,7 +48,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Guess:
-    """What lines seem to be made of: cells, or what a `grammar` says; `before` is an expression."""
+    """Guess how lines are written: in cells, or as a `grammar` reads; `before` is an expression."""
 
     separators: tuple[str, ...]
     assign: str
@@ -70,7 +70,7 @@ class _Read(NamedTuple):
 
 
 def guess(lines: Iterable[str]) -> Guess | None:
-    """What most of `lines` are made of; None where no cells with numbers are found."""
+    """Guess how most of `lines` are written; None where no cells with numbers are found."""
     given = [line.rstrip() for line in lines if line.strip()][:LOOKED_AT]
     pairs = list(zip(given, _peeled(given), strict=True))
     found = [_made((), "", DICTIONARY, [_dictionary(*pair) for pair in pairs])]
@@ -100,7 +100,7 @@ def _peeled(lines: Sequence[str]) -> list[str]:
 def _made(
     separators: tuple[str, ...], assign: str, grammar: str | None, read: Sequence[_Read]
 ) -> Guess | None:
-    """What the lines are if this is how they are written: those with the head that says most."""
+    """Guess for lines that are written in this way: those with the head that says most."""
     least = 1 if len(read) == 1 else 2
     heads = Counter(each.head for each in read if _numbers(each.cells) >= least)
     if not heads:
@@ -222,7 +222,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Number:
-    """What a printed value says of itself: whether whole, its unit, whether `120/1000`."""
+    """Kind of a printed number: whether whole, its unit, whether it is like `120/1000`."""
 
     whole: bool
     unit: str | None = None  # as printed
@@ -236,7 +236,7 @@ def _value() -> re.Pattern[str]:
 
 
 def number_of(text: str) -> Number | None:
-    """What a value says of itself if it is a number; None where it is none."""
+    """Kind of number that a value is; None where it is no number."""
     if re.fullmatch(r"[0-9]+\s*/\s*[0-9]+", text):
         return Number(whole=True, total=True)
     found = _value().fullmatch(text)

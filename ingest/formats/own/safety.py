@@ -1,4 +1,4 @@
-r"""What a grammar may not contain, because building it or reading a line with it might never end.
+r"""Limits of a user's grammar: building it, or reading a line with it, must end.
 
 LALR itself is linear. Two things are not: a rule of many optional parts, which Lark writes out as
 every combination of them, and a regular expression that repeats what is repeated already, such as

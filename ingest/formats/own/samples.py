@@ -26,7 +26,7 @@ _CLOSE = 1e-9
 
 
 def differences(said: Description, fmt: Format) -> Iterator[BadFormat]:
-    """What is wrong with the samples of a description, in their order."""
+    """Differences between the samples of a description and what is read from them, in order."""
     for at, sample in enumerate(said.samples):
         row = read(fmt, sample.line)
         if isinstance(row, str):
@@ -51,7 +51,7 @@ def read(fmt: Format, line: str) -> dict[str, Any] | str:
 
 
 def reading_of(fmt: Format, text: str) -> Reading:
-    """What one format reads from a text."""
+    """Reading of a text by one format alone."""
     opened = source("<sample>", text.encode("utf-8") + b"\n")
     assert not isinstance(opened, Diagnostic)
     return read_source(opened, (fmt,))

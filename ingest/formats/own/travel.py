@@ -1,4 +1,4 @@
-"""What the frames of a user's format mean, kept beside them: as much of its description as that.
+"""Meaning of the frames of a user's format, kept beside them: that part of its description.
 
 A folder of frames is understood without the file that it was read with. Lines of logs are read only
 with the whole description, so its grammar, samples and comments stay at home.
@@ -14,7 +14,7 @@ from assay.ingest.schema.format import Format
 
 
 def meaning(fmt: OwnFormat) -> dict[str, Any]:
-    """What `understood` needs of a format, as JSON holds it."""
+    """Description of a format for `understood`, as JSON holds it."""
     from assay.ingest.formats.own.description import TYPES  # noqa: PLC0415 - most runs need none
 
     assert fmt.said is not None

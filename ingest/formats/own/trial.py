@@ -38,7 +38,7 @@ class Filled:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a format made of one input. `passed`: lines with a head that are no record of it."""
+    """Result of a format on one input. `passed`: lines with a head that are no record of it."""
 
     name: str
     fmt: OwnFormat
@@ -63,7 +63,7 @@ def described(file: str | Path) -> tuple[OwnFormat, list[BadFormat]]:
 
 
 def tried(fmt: OwnFormat, log: str, others: Iterable[Format]) -> Trial | Diagnostic:
-    """What `fmt` reads from an input beside `others`; a diagnostic where it cannot be opened."""
+    """Read an input with `fmt` beside `others`; a diagnostic where the input cannot be opened."""
     opened = open_source(log)
     if isinstance(opened, Diagnostic):
         return opened

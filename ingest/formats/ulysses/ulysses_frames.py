@@ -20,7 +20,7 @@ def whole(quantity: str | None = None, meaning: str = "") -> int:
 
 
 class OfTrace(pa.DataFrameModel):
-    """What every row says: its trace, and the section and operation it stands under."""
+    """Columns that every frame of a trace has: trace, section and operation above the row."""
 
     trace: int = logged(kind="exact", ge=1, meaning="first line of the trace")
     section: str = named(meaning="Ulysses attention, 2D Model parallel, …")
@@ -50,7 +50,7 @@ class UlyssesTrace(pa.DataFrameModel):
     tokens_per_gpu: int = whole("tokens_per_gpu")
 
     class Config:
-        """What the rows are about."""
+        """Scope and case of the rows."""
 
         metadata = {"scope": "configuration", "case": "trace"}
 
@@ -72,7 +72,7 @@ class UlyssesTensor(OfTrace):
     bytes: float = logged(unit="B", quantity="bytes", ge=0)
 
     class Config:
-        """What the rows are about."""
+        """Scope and subject of the rows."""
 
         metadata = {"scope": "tensor", "subject": ("subject",), "case": "trace"}
 
@@ -85,20 +85,20 @@ class UlyssesFlops(OfTrace):
     flop: float = logged(unit="flop", quantity="flop", ge=0)
 
     class Config:
-        """What the rows are about."""
+        """Scope and subject of the rows."""
 
         metadata = {"scope": "gemm", "subject": ("subject",), "case": "trace"}
 
 
 class UlyssesMemory(OfTrace):
-    """What the allocator of one rank held."""
+    """Bytes that the allocator of one rank held."""
 
     subject: str = named(nullable=False)
     peak_memory: float = logged(unit="B", quantity="peak_memory", ge=0, nullable=True)
     current_memory: float = logged(unit="B", quantity="current_memory", ge=0, nullable=True)
 
     class Config:
-        """What the rows are about."""
+        """Scope and subject of the rows."""
 
         metadata = {"scope": "configuration", "subject": ("subject",), "case": "trace"}
 

@@ -67,9 +67,6 @@ BYTES = {"KB": 1e3, "MB": 1e6, "GB": 1e9}
 
 FLOP = {"G": 1e9, "T": 1e12, "P": 1e15}
 
-EVENTS = ("section_line", "operation_line", "equation_line", "contiguous_line", "ranks_line",
-          "nccl_line")  # fmt: skip
-
 
 @dataclass
 class Trace:

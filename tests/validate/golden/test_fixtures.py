@@ -36,8 +36,7 @@ def test_a_fixture_stands(case: Case) -> None:
     assert case.input is not None
     assert case.golden.is_file()
     found = check(case, settings())
-    assert not found.difference.reasons, str(found.difference)
-    assert found.refused == 0
+    assert not found.difference.reasons, str(found.difference)  # refusals and reasons included
 
 
 @cache

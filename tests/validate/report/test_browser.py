@@ -51,7 +51,7 @@ document.querySelector("iframe").addEventListener("load", event => {{
 
 
 class Seen(NamedTuple):
-    """What a browser made of the page, and what it complained of; `loaded` are requests."""
+    """Page as a browser made it, and the complaints of the browser; `loaded` are requests."""
 
     page: dict[str, object]
     complaints: list[str]

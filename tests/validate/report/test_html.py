@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from assay.validate.report.html import charts, coverage, efficiency, errors, page, steps, svg
+from assay.validate.report.html import charts, coverage, efficiency, errors, page, step_plots, svg
 from assay.validate.report.html.plots import first_rows, short_names, thinned
 from assay.validate.runs.run import runs
 from assay.validate.score.assess import Report
@@ -168,7 +168,7 @@ def test_plots_say_what_the_report_says(small: Report) -> None:
         2.0 * first["m"] * first["n"] * first["k"] / time / 989.4e12, rel=1e-3
     )
     assert plot.table.rows
-    spent = steps._spent(small)
+    spent = step_plots._spent(small)
     assert spent.group_by("bar").agg(pl.col("share").sum())["share"].to_list() == pytest.approx(
         [1.0] * spent["bar"].n_unique()
     )
@@ -185,7 +185,7 @@ def test_plots_say_what_the_report_says(small: Report) -> None:
 
 def test_the_course_of_a_run_has_its_rows(small: Report) -> None:
     found = runs(small.outcome.reading, small.cases)
-    plots = steps.courses(small, found)
+    plots = step_plots.courses(small, found)
     titles = [plot.title for plot in plots]
     assert [title.partition(" over")[0] for title in titles] == ["Step time", "Loss"]
     assert len(plots[0].table.rows) == found[0].rows
@@ -194,7 +194,7 @@ def test_the_course_of_a_run_has_its_rows(small: Report) -> None:
 def test_long_courses_are_binned_and_say_so(small: Report) -> None:
     (run,) = runs(small.outcome.reading, small.cases)
     held = pl.DataFrame({"iteration": range(1000), "value": [float(n % 7) for n in range(1000)]})
-    plot = steps._course(run, held, "Loss", "1")
+    plot = step_plots._course(run, held, "Loss", "1")
     assert "A point stands for 5 rows" in plot.about
     assert sum(int(row[1]) for row in plot.table.rows) == 1000
     assert {row[3] for row in plot.table.rows} <= {"0", "1", "2"}

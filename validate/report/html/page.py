@@ -18,7 +18,7 @@ from assay.validate.laws.finding import SEVERITIES, Finding
 from assay.validate.report import figures, leftovers, reading_section
 from assay.validate.report import run_section as of_runs
 from assay.validate.report.figures import consequences
-from assay.validate.report.html import coverage, efficiency, errors, steps, svg
+from assay.validate.report.html import coverage, efficiency, errors, step_plots, svg
 from assay.validate.report.html.elements import block, items, plot, section, table
 from assay.validate.report.html.plots import Plot
 from assay.validate.report.layout import Column, Part, Section, Table, count
@@ -79,11 +79,11 @@ def _parts(report: Report, command: Sequence[str]) -> Iterable[tuple[str, str, l
         _plots([*errors.by_configuration(report), *errors.by_size(report)], ERRORS),
     )
     yield "efficiency", "GEMM efficiency by shape", _plots(efficiency.efficiency(report))
-    yield "breakdown", "Where the time goes", _plots(steps.spent(report))
+    yield "breakdown", "Where the time goes", _plots(step_plots.spent(report))
     yield (
         "runs",
         "Runs: step time and loss",
-        [*_blocks([of_runs.section(found)]), *_plots(steps.courses(report, found))],
+        [*_blocks([of_runs.section(found)]), *_plots(step_plots.courses(report, found))],
     )
     yield "coverage", "Coverage", [*_plots(coverage.lines(report)), *_coverage(report)]
     yield "findings", "Findings", listed(report)

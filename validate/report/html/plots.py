@@ -1,5 +1,5 @@
-"""What a plot is before it is drawn: its words, its table, and how to draw it; and how points are
-thinned where there are too many to look at."""
+"""Plots before they are drawn: words, table, and how to draw; and thinned points, where there
+are too many to look at."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ COLOURS = {
     name: f"#{at:02x}{at:02x}fe"
     for at, name in enumerate((*SERIES, "ink", "soft", "grid", "paper"), 1)
 }
-"""What a chart says for each colour of the style sheet: values that nobody would choose."""
+"""Stand-in colour for each colour of the style sheet: values that nobody would choose."""
 
 BROAD = 600
 """Pixels beyond which a drawing scrolls on a narrow screen, rather than shrink out of sight."""

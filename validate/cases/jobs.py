@@ -1,4 +1,4 @@
-"""Which parts of a reading are one run: several files of one job, told apart from several jobs.
+"""Parts of a reading that are one run: files of one job, told apart from other jobs.
 
 A part begins where a log states a configuration, or with its source where it states none; and
 where iterations begin anew that have consumed other samples than those of the same numbers above.
@@ -24,7 +24,7 @@ LEAST_SHARED = 2
 
 
 class Step(NamedTuple):
-    """What identifies one iteration of one job."""
+    """Identity of one iteration of one job."""
 
     consumed: int | None
     loss: float | None
@@ -189,7 +189,7 @@ def _same(group: list[Part], later: Part) -> str | None:
 
 
 def _outputs(a: Part, b: Part, shared: list[int]) -> bool:
-    """Whether both print the same lines: equal losses and times, or equal losses and clocks."""
+    """Whether two parts print the same lines: equal losses with equal times or clocks."""
     if len(shared) < min(LEAST_SHARED, len(a.steps), len(b.steps)):
         return False
     pairs = [(a.steps[n], b.steps[n]) for n in shared]

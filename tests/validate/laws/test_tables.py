@@ -13,7 +13,7 @@ from assay.ingest.inputs.read import read
 from assay.model.formulas.registry import FORMULAS
 from assay.validate.laws.laws import findings
 
-from tests.validate.identities.tables import CLASSES, Table, consistent, spoil, visible
+from tests.validate.laws.tables import CLASSES, Table, consistent, spoil, visible
 
 HEAD = 3  # line of the first row of a table
 ENOUGH = 0.95
@@ -89,7 +89,7 @@ def test_spoiled_cells_are_found_by_class(tmp_path: Path, first: int) -> None:
 def test_consistent_tables_of_a_formula_we_lack_raise_no_alarm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a table follows may be unknown: nothing is said about it then."""
+    """A table may follow a formula that is unknown: nothing is said about it then."""
     tables = {f"t{seed}": consistent(seed) for seed in range(6000, 6150)}
     for formula in sorted({table.formula for table in tables.values()}):
         family = formula.partition(".")[0] if formula.startswith("mosaic") else formula

@@ -6,12 +6,13 @@ from functools import partial
 
 import polars as pl
 from assay.model.schedule import STEP, breakdown
+from assay.validate.cases.steps import STEPS
 from assay.validate.predict.step_forecast import SCOPE, runs_of
 from assay.validate.report.html import charts
 from assay.validate.report.html.errors import labels
 from assay.validate.report.html.plots import Plot, first_rows
 from assay.validate.report.layout import Column, Table, percent, place, quantity, scale
-from assay.validate.runs.run import STEPS, Run
+from assay.validate.runs.run import Run
 from assay.validate.score.assess import Report
 
 BARS = 16
@@ -38,7 +39,7 @@ MEANT = {
 
 
 def spent(report: Report) -> list[Plot]:
-    """What the step model says a step is spent on, one bar per distinct configuration."""
+    """Parts of a step's time by the step model: one bar per distinct configuration."""
     found = _spent(report)
     if found.is_empty():
         return []

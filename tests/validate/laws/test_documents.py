@@ -1,4 +1,4 @@
-"""What is found in real documents: every known contradiction, and nothing else."""
+"""Findings in real documents: every known contradiction, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,0 +1,112 @@
+"""One record a run, and the first screen that shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from assay.validate.cli.report import SORTS
+from assay.validate.report import json_document, sections, terminal
+from assay.validate.runs.run import runs
+from assay.validate.runs.run_record import records
+from assay.validate.runs.timers import GROUPS, PARTS, Measured, grouped, parts_of
+from assay.validate.score.assess import assess
+
+from tests.cli.conftest import Run
+from tests.conftest import FIXTURES
+
+V100 = FIXTURES / "arguments" / "gpt2_18b_v100.log"
+ROWS = 25
+
+
+def test_every_view_of_a_run_says_the_same(assay: Run) -> None:
+    report = assess([V100])
+    (record,) = records(report)
+    (run,) = runs(report.outcome.reading, report.cases, report.comparison.pairs)
+    assert record.step_time == run.metrics["step_time"].value
+    assert record.predicted_step_time == pytest.approx(run.predicted["step"])
+    (shown,) = json.loads(json_document.dumps(report))["runs"]
+    assert shown["step_time"] == record.step_time
+    assert shown["error"] == pytest.approx(record.error)
+    text = assay("report", V100).out
+    assert f"{record.step_time:.4g} s" in text
+    assert f"{100 * record.error:+.1f} %" in text
+    assert record.name in text
+
+
+def test_rates_are_those_of_the_median_step() -> None:
+    (record,) = records(assess([V100]))
+    said = record.configuration
+    assert record.step_time is not None
+    tokens = said["global_batch"] * said["seq_len"] / record.step_time
+    assert record.tokens_per_s == pytest.approx(tokens)
+    assert record.tokens_per_gpu_per_s == pytest.approx(tokens / said["gpus"])
+    assert record.parts_predicted
+    assert sum(record.parts_predicted.values()) == pytest.approx(record.predicted_step_time)
+
+
+def test_one_log_is_one_screen() -> None:
+    for width in (80, 100, 160):
+        text = terminal.render(sections.screen(assess([V100])), width=width)
+        lines = text.splitlines()
+        assert width < 100 or len(lines) <= ROWS
+        tables = [line for line in lines if not line.startswith("    ")]
+        assert all(len(line) <= width for line in tables)
+
+
+def test_many_logs_are_a_line_each_worst_first() -> None:
+    paths = [V100, FIXTURES / "megatron_iteration" / "bloom_176b.log"]
+    report = assess(paths)
+    found = records(report)
+    assert len(found) == 2
+    for order in SORTS:
+        text = terminal.render(sections.screen(report, order))
+        assert text.split("\n\n")[0].count("×") == 2
+    by_error = sorted(found, key=sections.ORDERS["error"])
+    assert abs(by_error[0].error or 0) >= abs(by_error[1].error or 0)
+
+
+def test_the_orders_of_the_command_are_those_of_the_screen(assay: Run) -> None:
+    assert set(SORTS) == set(sections.ORDERS)
+    done = assay("report", V100, "--sort", "beauty")
+    assert done.code == 2
+    assert "step-time" in done.err
+
+
+def test_steps_that_have_not_settled_are_not_scored(assay: Run) -> None:
+    settled = assess([V100])
+    every = assess([V100], all_rows=True)
+
+    def count(report: object) -> int:
+        rows = report.scores.accuracy  # type: ignore[attr-defined]
+        return int(rows.filter(quantity="step_time", model="step")["n"][0])
+
+    (record,) = records(settled)
+    assert count(settled) == record.settled
+    assert count(every) == record.steps > record.settled
+
+
+def test_timers_stand_beside_the_parts_they_measure() -> None:
+    predicted = {"compute": 0.9, "bubble": 0.2, "gradients": 0.1, "optimizer": 0.1}
+    timers = [Measured("forward-compute", 0.4), Measured("optimizer", 0.2), Measured("moon", 9.0)]
+    beside = {one.timer: one for one in parts_of(timers, predicted)}
+    assert set(beside) == {"forward-compute", "optimizer"}
+    assert beside["forward-compute"].predicted == pytest.approx(0.3)
+    groups = {one.part: one for one in grouped(timers, predicted)}
+    assert groups["optimizer"].seconds == 0.2
+    assert groups["gradients"].seconds is None
+    assert sum(one.predicted for one in groups.values()) == pytest.approx(1.3)
+    assert next(one.part for one in grouped([], predicted)) == "compute"
+    assert {name for _, names in GROUPS.values() for name in names} <= set(PARTS)
+
+
+@pytest.mark.parametrize("nodes", [4, 8, 16])
+def test_the_timer_far_above_its_part_is_named(nodes: int, assay: Run, corpus: Path) -> None:
+    (path,) = (corpus / "corpus" / "megatron_log").glob(f"meg_gpt2_base_n{nodes}_*")
+    done = assay("report", path)
+    said = re.search(r"Backward-embedding-all-reduce takes ([0-9.]+) of ([0-9.]+) s", done.out)
+    assert said
+    assert 0.2 < float(said[1]) / float(said[2]) < 0.7
+    assert len(done.out.splitlines()) <= ROWS

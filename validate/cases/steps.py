@@ -1,0 +1,116 @@
+"""Rows that are steps of a run, and those of them that have settled.
+
+In: a reading. Out: for each run its steps in order, and the window of those that count for its
+speed: a run warms up, and a model of its steady state is not judged by that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import polars as pl
+from assay.ingest.formats import FORMATS
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.reading import Reading
+from assay.validate.cases.jobs import Jobs, jobs
+from assay.validate.cases.observe import case_of
+
+STEPS = ("megatron_iteration", "deepspeed_step", "step_rate", "step_progress")
+"""Frames that hold steps; the first that a run has is believed."""
+
+SETTLED = 0.05
+"""Rows at the start belong to the warm-up while they lie farther from the late median than this."""
+
+MOST = 0.5
+"""At most this share of the rows is left out as warm-up."""
+
+RULE = (
+    "median over the rows after warm-up: the first row, and those behind it that lie more than "
+    "5 % from the median of the second half, at most half of all"
+)
+
+
+class Steps(NamedTuple):
+    """The steps of one run: all that are printed, those that count, and those that have settled."""
+
+    run: str  # the case of its first line
+    every: pl.DataFrame
+    rows: pl.DataFrame  # not superseded, an iteration once
+    steady: pl.DataFrame  # with a time, after the warm-up
+    left_out: int
+
+
+def warm_up(times: Sequence[float]) -> int:
+    """How many rows at the start of a run are warm-up.
+
+    >>> warm_up([5837.9, 2711.1, 2767.3, 2770.8, 2759.1]), warm_up([3.0]), warm_up([1.0, 1.0, 1.0])
+    (1, 0, 1)
+    """
+    if len(times) < 3:
+        return 0
+    late = sorted(times[len(times) // 2 :])
+    middle = late[len(late) // 2]
+    most = int(MOST * len(times))
+    out = 1
+    while out < most and abs(times[out] / middle - 1) > SETTLED:
+        out += 1
+    return out
+
+
+def steps(reading: Reading, known: Jobs) -> Iterator[Steps]:
+    """The steps of every run of a reading; `known` says which lines are one run."""
+    taken: set[str] = set()
+    quoted = _quoting(reading)
+    for frame in _stepped(reading):
+        held = known.of(frame.with_columns(case=case_of())).filter(
+            ~pl.col("source").is_in(quoted), ~pl.col("run").is_in(sorted(taken))
+        )
+        for every in held.partition_by("run", maintain_order=True):
+            run = every["run"][0]
+            taken.add(run)
+            rows = _counting(every)
+            timed = rows.filter(pl.col("step_time").is_not_null() & pl.col("step_time").is_finite())
+            out = warm_up(timed["step_time"].to_list())
+            yield Steps(run, every, rows, timed.slice(out), out)
+
+
+def unsettled(reading: Reading) -> pl.Series:
+    """The cases of all steps with a time that have not settled yet."""
+    found = [pl.Series("case", dtype=pl.String)]
+    for one in steps(reading, jobs(reading)):
+        timed = one.rows.filter(pl.col("step_time").is_not_null())
+        found.append(timed.join(one.steady, on="case", how="anti")["case"])
+    return pl.concat(found)
+
+
+def _stepped(reading: Reading) -> Iterator[pl.DataFrame]:
+    """The frames that hold steps: those of `STEPS`, then users' with a measured time of a step."""
+    packaged = {fmt.name for fmt in FORMATS}
+    columns = dict.fromkeys(STEPS, "step_time")
+    for fmt in reading.formats:
+        if fmt.name in packaged or fmt.origin != "measured":
+            continue
+        for name, schema in fmt.schemas.items():
+            timed = (s.name for s in fields(schema).values() if s.quantity == "step_time")
+            if (column := next(timed, None)) is not None:
+                columns[name] = column
+    for name, column in columns.items():
+        frame = reading.frames.get(name)
+        if frame is not None and not frame.is_empty():
+            yield frame if column == "step_time" else frame.with_columns(step_time=pl.col(column))
+
+
+def _quoting(reading: Reading) -> list[str]:
+    """Documents among the inputs: training lines in them are quotations, not a run."""
+    tables = reading.frames.get("markdown_table")
+    return tables["source"].unique(maintain_order=True).to_list() if tables is not None else []
+
+
+def _counting(every: pl.DataFrame) -> pl.DataFrame:
+    """The rows that count: not superseded, of an iteration that two parts print the later one."""
+    rows = every.filter(pl.col("mark").ne_missing("superseded"))
+    if "iteration" not in rows.columns:
+        return rows
+    latest = pl.col("order") == pl.col("order").max().over("iteration")
+    return rows.filter(latest)

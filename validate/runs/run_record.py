@@ -1,0 +1,297 @@
+"""One record a run: every figure that any view shows of it, worked out once.
+
+In: a report. Out: a `Record` for each run, in the order of the inputs. Rates are those of the
+median step, and so is the error; parts are seconds of one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from assay.ingest.schema.reading import Reading
+from assay.model.machines.datasheets import machine
+from assay.model.schedule import STEP, breakdown
+from assay.model.transformer.parameters import parameters
+from assay.model.transformer.shapes import gpt
+from assay.validate.cases.cases import Cases
+from assay.validate.cases.jobs import Jobs, jobs
+from assay.validate.cases.steps import Steps, steps
+from assay.validate.predict.step_forecast import SCOPE, runs_of
+from assay.validate.runs.run import Run, runs
+from assay.validate.runs.timers import Measured, measured, parts_of
+from assay.validate.score.assess import Report
+
+MODEL = "step"
+"""The model whose prediction stands in a record."""
+
+FULL = 0.93
+"""Share of a device's memory from which the allocator is likely to slow the steps down."""
+
+FAR = 1.5
+"""A measured part is worth a sentence from so many times its prediction on,"""
+
+WORTH = 0.05
+"""if it takes this share of the step at least."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One run. Seconds, bytes, tokens a second, flop a second a device; ratios are fractions."""
+
+    id: str
+    source: str
+    first_line: int
+    last_line: int
+    name: str
+    machine: str | None
+    configuration: Mapping[str, Any]
+    steps: int
+    settled: int
+    step_time: float | None
+    step_spread: float | None
+    tokens_per_s: float | None
+    tokens_per_gpu_per_s: float | None
+    flops_rate: float | None
+    mfu: float | None
+    formula_id: str | None
+    peak: float | None
+    memory_allocated: float | None
+    memory_reserved: float | None
+    memory_capacity: float | None
+    loss_first: float | None
+    loss_last: float | None
+    skipped: int | None
+    nan: int | None
+    ended: str | None
+    predicted_step_time: float | None
+    predicted_low: float | None
+    predicted_high: float | None
+    inside: bool | None
+    parts_predicted: Mapping[str, float]
+    parts_measured: Sequence[Measured]
+    diagnosis: Sequence[str]
+
+    @property
+    def error(self) -> float | None:
+        """Predicted over measured step time, less one."""
+        if self.step_time is None or self.predicted_step_time is None:
+            return None
+        return self.predicted_step_time / self.step_time - 1
+
+    @property
+    def fullness(self) -> float | None:
+        """Share of the device's memory that is held: reserved where it is told, else allocated."""
+        held = self.memory_reserved or self.memory_allocated
+        return held / self.memory_capacity if held and self.memory_capacity else None
+
+
+def records(report: Report) -> tuple[Record, ...]:
+    """The record of every run of a report."""
+    reading = report.outcome.reading
+    known = jobs(reading)
+    held = {each.run: each for each in steps(reading, known)}
+    return tuple(
+        _record(report, run, held[run.case], known)
+        for run in runs(reading, report.cases, report.comparison.pairs)
+    )
+
+
+def _record(report: Report, run: Run, held: Steps, known: Jobs) -> Record:
+    reading = report.outcome.reading
+    said = run.configuration
+    step = _value(run, "step_time")
+    tokens = None
+    if step and said.get("global_batch") and said.get("seq_len"):
+        tokens = said["global_batch"] * said["seq_len"] / step
+    rate = run.metrics.get("model_flops_rate")
+    mfu = run.metrics.get("mfu")
+    device = machine(run.machine) if run.machine else None
+    predicted, low, high = _predicted(report.comparison.pairs, held.steady)
+    inside = None if step is None or low is None or high is None else low <= step <= high
+    expected = _parts(report, held)
+    timers = measured(reading, run.case, known, held.steady)
+    losses = held.rows["lm_loss"].drop_nulls() if "lm_loss" in held.rows.columns else pl.Series()
+    found = Record(
+        id=run.case,
+        source=run.source,
+        first_line=held.every["line"].min(),  # type: ignore[arg-type]
+        last_line=held.every["line"].max(),  # type: ignore[arg-type]
+        name=named(said, run.machine, report.cases, held),
+        machine=run.machine,
+        configuration=said,
+        steps=run.rows,
+        settled=held.steady.height,
+        step_time=step,
+        step_spread=run.metrics["step_time"].noise if "step_time" in run.metrics else None,
+        tokens_per_s=tokens,
+        tokens_per_gpu_per_s=tokens / said["gpus"] if tokens and said.get("gpus") else None,
+        flops_rate=rate.value if rate else _value(run, "printed_flops_rate"),
+        mfu=mfu.value if mfu else None,
+        formula_id=rate.basis if rate else None,
+        peak=_peak(run),
+        memory_allocated=_value(run, "memory_max_allocated"),
+        memory_reserved=_value(run, "memory_max_reserved"),
+        memory_capacity=_capacity(reading, run) or (device.memory_bytes if device else None),
+        loss_first=losses[0] if len(losses) else None,
+        loss_last=losses[-1] if len(losses) else None,
+        skipped=_count(run, "skipped_iterations"),
+        nan=_count(run, "nan_iterations"),
+        ended=_ended(run),
+        predicted_step_time=predicted,
+        predicted_low=low,
+        predicted_high=high,
+        inside=inside,
+        parts_predicted=expected,
+        parts_measured=timers,
+        diagnosis=(),
+    )
+    return found.__class__(**(found.__dict__ | {"diagnosis": tuple(diagnosis(found))}))
+
+
+def _value(run: Run, name: str) -> float | None:
+    metric = run.metrics.get(name)
+    return None if metric is None else metric.value
+
+
+def _count(run: Run, name: str) -> int | None:
+    value = _value(run, name)
+    return None if value is None else round(value)
+
+
+def _capacity(reading: Reading, run: Run) -> float | None:
+    """The memory that the device itself tells of, bytes; datasheets round it."""
+    frame = reading.frames.get("devices")
+    if frame is None or frame.is_empty() or "memory" not in frame.columns:
+        return None
+    own = frame.filter(pl.col("source") == run.source)["memory"].drop_nulls()
+    return float(own[0]) if own.n_unique() == 1 else None
+
+
+def _peak(run: Run) -> float | None:
+    """The peak that the MFU rests on, flop/s of a device."""
+    mfu, rate = _value(run, "mfu"), _value(run, "model_flops_rate")
+    return rate / mfu if mfu and rate else None
+
+
+def _ended(run: Run) -> str | None:
+    """How far it came; None where no schedule is printed."""
+    if run.progress is None:
+        return None
+    done, planned = run.progress
+    return "finished" if done >= planned else f"iteration {done:,} of {planned:,}"
+
+
+def _predicted(
+    pairs: pl.DataFrame, steady: pl.DataFrame
+) -> tuple[float | None, float | None, float | None]:
+    """The step model's time and interval: the medians over the settled rows."""
+    own = pairs.filter(
+        pl.col("case").is_in(steady["case"].implode()),
+        pl.col("quantity") == "step_time",
+        pl.col("model") == MODEL,
+    )
+    if own.is_empty():
+        return None, None, None
+    names = ("predicted", "predicted_low", "predicted_high")
+    middle = own.select(pl.col(names).median()).row(0)
+    return middle[0], middle[1], middle[2]
+
+
+def _parts(report: Report, held: Steps) -> dict[str, float]:
+    """Seconds of one step by what the step model spends them on."""
+    wide = report.cases.configuration
+    one = wide.filter(pl.col("case").is_in(held.steady["case"].implode())).tail(1)
+    known = runs_of(one, report.stack)
+    if known.frame.is_empty() or not known.table:
+        return {}
+    part = None if report.stack is None else report.stack.parts.get(SCOPE)
+    values = STEP.starts | ({} if part is None else part.values)
+    found = breakdown(known.table, values)
+    return {name: float(np.atleast_1d(seconds)[0]) for name, seconds in found.items()}
+
+
+def named(said: Mapping[str, Any], device: str | None, cases: Cases, held: Steps) -> str:
+    """A name that a person recognises: model, machine, layout, batch, sequence length."""
+    size = _size(said, cases, held)
+    layout = " ".join(
+        f"{short}{said[name]}"
+        for short, name in (("TP", "tp"), ("PP", "pp"), ("CP", "cp"), ("EP", "ep"), ("DP", "dp"))
+        if said.get(name) and (said[name] > 1 or name in ("tp", "pp", "dp"))
+    )
+    gpus = f" ×{said['gpus']}" if said.get("gpus") else ""
+    batch = _batch(said)
+    parts = [size, f"{device or 'machine unknown'}{gpus}", layout, batch]
+    if said.get("seq_len"):
+        parts.append(f"sequence {said['seq_len']:,}")
+    return " · ".join(part for part in parts if part)
+
+
+def _batch(said: Mapping[str, Any]) -> str:
+    micro, whole = said.get("micro_batch"), said.get("global_batch")
+    steps = said.get("accumulation")
+    if micro and not steps and whole and said.get("dp"):
+        count, rest = divmod(whole, micro * said["dp"])
+        steps = None if rest else count
+    if micro and steps:
+        return f"batch {micro} × {steps}" + (f" = {whole}" if whole else "")
+    return f"batch {whole}" if whole else ""
+
+
+def _size(said: Mapping[str, Any], cases: Cases, held: Steps) -> str:
+    """The model as it is named, or its parameters, or nothing."""
+    wide = cases.configuration.filter(pl.col("case").is_in(held.steady["case"].implode()))
+    for name in ("model", "parameters", "model_size"):
+        value = said.get(name)
+        if value is None and name in wide.columns and wide[name].n_unique() == 1:
+            value = wide[name][0]
+        if isinstance(value, str):
+            return value
+        if value:
+            return f"{value / 1e9:.3g}B"
+    counted = _counted(said)
+    return f"{counted / 1e9:.3g}B" if counted else "model unknown"
+
+
+def _counted(said: Mapping[str, Any]) -> float | None:
+    """Parameters of a GPT of these sizes; None where a size is not known or it is another."""
+    names = ("hidden", "layers", "heads", "vocab", "seq_len")
+    if any(not said.get(name) for name in names) or (said.get("experts") or 1) > 1:
+        return None
+    if said.get("gated") or said.get("kv_heads") not in (None, said["heads"]):
+        return None
+    shape = gpt(
+        hidden=said["hidden"], layers=said["layers"], heads=said["heads"], vocab=said["vocab"],
+        context=said["seq_len"],
+    )  # fmt: skip
+    return float(parameters(shape).total)
+
+
+def diagnosis(run: Record) -> list[str]:
+    """One or two plain sentences on what stands out, the largest difference first."""
+    found = []
+    if run.step_time and run.parts_predicted:
+        beyond = [
+            (one.seconds - one.predicted, one)
+            for one in parts_of(run.parts_measured, run.parts_predicted)
+            if one.seconds > FAR * one.predicted and one.seconds > WORTH * run.step_time
+        ]
+        if beyond:
+            _, worst = max(beyond, key=lambda pair: pair[0])
+            found.append(
+                f"{worst.timer} takes {worst.seconds:.3g} of {run.step_time:.3g} s, far more than "
+                f"the {worst.predicted:.2g} s that the model gives it"
+            )
+    full = run.fullness
+    if run.inside is False and run.step_time and run.predicted_high:
+        slow = run.step_time > run.predicted_high
+        said = "slower" if slow else "faster"
+        more = f"; memory {100 * full:.0f} % of capacity" if full and slow and full > FULL else ""
+        more += "; the card is PCIe" if slow and run.machine and "PCIe" in run.machine else ""
+        found.append(f"{said} than the interval of the prediction{more}")
+    elif full and full > FULL:
+        found.append(f"memory at {100 * full:.0f} % of capacity: steps slow down near its end")
+    return found
