@@ -5,6 +5,9 @@ the default, or 0), and machine facts. Seconds out. `tiled` is the forward kerne
 inference tables measure it; `trained` the kernels that training programs call, forward and backward
 apart, by generation and architecture: their figures stand in `attention_kernels.toml`. Formulas:
 docs/kernels.md.
+
+Source: operations and traffic are those of FlashAttention (Dao et al. 2022; Dao 2023); rates of
+`trained` are published ones, fixtures/anchors/attention_training.csv names them.
 """
 
 from __future__ import annotations
@@ -186,9 +189,10 @@ PyTorch, of cuDNN and of Triton, whose kernels PyTorch takes on AMD's machines (
 
 
 def assumed(year: float | None, accelerator: Machine) -> tuple[str, str]:
-    """The kernel of a program that does not name it, and why: from its date, never from the GPU.
+    """The kernel of a program that does not name it, and why: by its year, never from the GPU.
 
-    The GPU only rules out what cannot run on it: FlashAttention 3 is for Hopper alone.
+    `year` has fractions. The GPU only rules out what cannot run on it: FlashAttention 3 is for
+    Hopper alone.
     """
     hopper = accelerator.generation == "hopper"
     if year is None:

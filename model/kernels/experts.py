@@ -4,6 +4,9 @@ Columns in: tokens, hidden, width (of one expert on this rank, gated: three matr
 (of the layer), ranks (that share them), optionally skew (exponent of a power law of popularity, 0
 for even use) and tuned (1 where the library has a configuration for these experts), and machine
 facts. Seconds out, for the busiest rank. Formulas and their figures: docs/kernels.md.
+
+Source: tiles and paddings of SGLang's fused Triton kernel as its measured times tell them, and a
+dispatch once to each rank; docs/kernels.md, "Mixtures of experts".
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ MATRICES = 3.0
 
 
 def flop(table: Columns) -> Floats:
-    """Operations on the busiest rank where all are used alike: 2·3·pairs·hidden·width."""
+    """Operations on the busiest rank where all ranks are used alike: 2·3·pairs·hidden·width."""
     pairs = table["tokens"] * table["topk"] / table["ranks"]
     return 2.0 * MATRICES * pairs * table["hidden"] * table["width"]
 
@@ -168,7 +171,7 @@ def occupied(
 
 
 def _tiles(load: Floats, used: Floats, counted: float) -> tuple[float, ...]:
-    """What `occupied` gives, from the pairs of each expert and the share of times it has any."""
+    """Result of `occupied`, from the pairs of each expert and the share of times it has any."""
     foreign = max(counted - float(load.sum()), 0.0)
     each = load / np.maximum(used, 1e-9)
     rows = [

@@ -3,6 +3,8 @@
 Columns in: b, m, n, k and the machine facts of `kernel.FACTS`. Seconds out. `roofline` has no
 parameter, `b3` has three and is the default, `c5` and `c7` follow the tiles of the library kernels
 over the multiprocessors. Formulas and their figures: docs/kernels.md.
+
+Source: operations by definition; tiles, splits of k and loads are those of CUTLASS.
 """
 
 from __future__ import annotations
@@ -109,7 +111,7 @@ def b3(table: Columns, values: Values) -> Floats:
 
 
 def c5(table: Columns, values: Values) -> Floats:
-    """Least time over tiles and splits of k; whole waves, constant clock."""
+    """Least seconds over tiles and splits of k; whole waves, constant clock."""
     return c7(table, {**values, "softness": 1.0, "throttle": 0.0})
 
 

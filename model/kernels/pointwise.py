@@ -1,6 +1,8 @@
 """Time of operations that only move memory: norms, activations, softmax, dropout, optimizers.
 
 Columns in: bytes and machine facts; the functions below count bytes. Seconds out.
+
+Source: definition, the sizes of the tensors that are read and written.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ MARKS = {
     "strided": "elementwise_kernel",
     "reduction": "reduce_kernel",
 }
-"""What the name of such a kernel holds, in the order in which names are asked."""
+"""Part of the name of such a kernel, in the order in which names are asked."""
 
 MASK = 1.0
 """Bytes of one element of a dropout mask."""
