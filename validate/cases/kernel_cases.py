@@ -17,9 +17,10 @@ from assay.validate.cases.observe import About, case_of, subject_of
 
 SHAPES: dict[str, tuple[str, ...]] = {
     "gemm": ("b", "m", "n", "k"),
-    "attention": ("batch", "seq", "kv_seq", "heads", "kv_heads", "head_dim", "causal"),
+    "attention": ("batch", "seq", "kv_seq", "heads", "kv_heads", "head_dim", "causal", "direction",
+                  "kernel"),
     "collective": ("op", "ranks", "ranks_per_node", "bytes", "elements"),
-}
+}  # fmt: skip
 """Columns of a kernel's shape; a frame need not have all of them."""
 
 DEFAULTS: dict[str, dict[str, pl.Expr]] = {

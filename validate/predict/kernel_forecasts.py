@@ -45,12 +45,15 @@ def calibrated(scope: str) -> Forecast:
         if cases is None:
             return pl.DataFrame(schema=PREDICTION)
         known = _known(asked.stack)
+        named = pl.DataFrame(schema=PREDICTION)
+        if scope == "attention":  # kernels of programs that a profile names, both passes
+            named, cases = attention.predict_compiled(cases, label="stack")
         parts = [
             predict(rows, scope, stack, label="stack")
             for (name,), rows in _forward(cases).group_by("machine", maintain_order=True)
             if scope in (stack := stack_for(str(name), known)).parts
         ]
-        times = pl.concat([pl.DataFrame(schema=PREDICTION), *parts])
+        times = pl.concat([named, *parts])
         if scope == "gemm":
             return with_rates(times, asked)
         return _with_bandwidths(times, cases) if scope == "collective" else times
@@ -59,7 +62,7 @@ def calibrated(scope: str) -> Forecast:
 
 
 def _forward(cases: pl.DataFrame) -> pl.DataFrame:
-    """Without backward passes, which no model here has been measured against."""
+    """Without backward passes, which no stack has been fitted to."""
     if "direction" not in cases.columns:
         return cases
     return cases.filter(~pl.col("direction").fill_null("").str.contains("(?i)back|bwd"))
