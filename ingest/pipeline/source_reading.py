@@ -7,6 +7,7 @@ its lines.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -40,9 +41,19 @@ def read_source(
     """Read one source with the given formats; `assumed` are values of a side file or the caller.
 
     With a folder `spool`, rows of a long input are kept there and come as `streams`, which can be
-    read for as long as the folder is there.
+    read for as long as the folder is there. What is no text of lines is read by its own format.
     """
+    if (reading := whole(source, formats)) is not None:
+        return reading
     return finished(carved(source, formats, assumed, engine=engine, spool=spool), formats)
+
+
+def whole(source: Source, formats: Sequence[Format]) -> Reading | None:
+    """The reading of an input that is no text of lines, by the first format that knows it."""
+    for fmt in formats:
+        if fmt.read is not None and (reading := fmt.read(source)) is not None:
+            return replace(reading, formats=tuple(formats))
+    return None
 
 
 def finished(carved: Carved, formats: Sequence[Format]) -> Reading:

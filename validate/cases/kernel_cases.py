@@ -19,6 +19,7 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "gemm": ("b", "m", "n", "k"),
     "attention": ("batch", "seq", "kv_seq", "heads", "kv_heads", "head_dim", "causal"),
     "collective": ("op", "ranks", "ranks_per_node", "bytes", "elements"),
+    "pointwise": ("bytes",),
 }
 """Columns of a kernel's shape; a frame need not have all of them."""
 
@@ -33,6 +34,7 @@ DEFAULTS: dict[str, dict[str, pl.Expr]] = {
     "collective": {"ranks_per_node": pl.min_horizontal("ranks", pl.col("machine").replace_strict(
         {name: one.gpus_per_node for name, one in machines().items()}, default=None,
         return_dtype=pl.Float64))},
+    "pointwise": {},
 }  # fmt: skip
 """Values of a shape where a column says nothing: a group fills the usual node of its machine."""
 
