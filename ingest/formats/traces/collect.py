@@ -43,14 +43,19 @@ class Names:
 
 
 class Spans:
-    """What happened on threads: thread, start and end in µs, and a name, one entry each."""
+    """What happened on threads: thread, start and end in µs, and a name, one entry each.
+
+    `place` counts the events of the input up to this one.
+    """
 
     def __init__(self) -> None:
         self.thread, self.name = array("i"), array("i")
         self.start, self.end = array("d"), array("d")
+        self.place = array("q")
 
-    def add(self, thread: int, start: float, length: float, name: int) -> None:
+    def add(self, thread: int, start: float, length: float, name: int, place: int = 0) -> None:
         """One more."""
+        self.place.append(place)
         self.thread.append(thread)
         self.start.append(start)
         self.end.append(start + length)
@@ -91,6 +96,8 @@ class Collected:
         self.kernel_graph, self.kernel_work = array("b"), array("i")
         self.kernel_bytes = array("q")
         self.kernel_line, self.kernel_column = array("q"), array("q")
+        self.kernel_place = array("q")
+        self.place = 0  # of the event that is being read
         self.counts: Counter[tuple[str, str | None]] = Counter()
         self.refused: Counter[tuple[str, str | None]] = Counter()
         self.fractions = False  # whether durations are printed finer than µs
@@ -127,6 +134,7 @@ def collect(stream: EventStream) -> Collected:
         for event, line, column in places:
             key = (event.ph, event.cat)
             counts[key] += 1
+            found.place += 1
             if event.ph != "X" or event.cat is None:
                 continue
             handler = HANDLERS.get(event.cat) or _handler(event.cat)
@@ -150,7 +158,7 @@ def _operator(found: Collected, event: Event, _line: int, _column: int) -> None:
     args = _OPERATOR.decode(event.args) if event.args else OperatorArgs()
     if name.startswith((STEP, OPTIMIZER)):  # before 1.9 annotations were operators
         found.annotations.add(found.thread(event), start, length, found.names.code(name))
-    found.ops.add(found.thread(event), start, length, found.names.code(name))
+    found.ops.add(found.thread(event), start, length, found.names.code(name), found.place)
     found.op_id.append(_integer(args.id if args.id is not None else args.old_id))
     found.op_sequence.append(_integer(args.sequence))
     found.op_forward.append(_integer(args.forward))
@@ -186,6 +194,7 @@ def _kernel(found: Collected, event: Event, line: int, column: int) -> None:
     if "Collective name" in args:
         code = found.worked(COMMUNICATION, bytes(event.args), lambda: message(args))
     found.kernel_work.append(code)
+    found.kernel_place.append(found.place)
     found.kernel_line.append(line)
     found.kernel_column.append(column)
 
@@ -196,7 +205,8 @@ def _launch(found: Collected, event: Event, _line: int, _column: int) -> None:
     correlation = _integer(args.get("correlation", args.get("Correlation ID")))
     if correlation < 0:
         return
-    found.launches.add(found.thread(event), start, length, found.names.code(event.name or ""))
+    code = found.names.code(event.name or "")
+    found.launches.add(found.thread(event), start, length, code, found.place)
     found.launch_correlation.append(correlation)
     found.launch_id.append(_identity(args))
 

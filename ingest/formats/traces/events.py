@@ -16,8 +16,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 from assay.ingest.schema.format import Whole
-from assay.ingest.source.opening import packed
 from assay.ingest.schema.record import Code, Diagnostic, Span
+from assay.ingest.source.opening import packed
 
 WINDOW = 4 * 2**20
 """Bytes that are cut at a time; fewer behind a damaged event."""
@@ -132,6 +132,7 @@ class EventStream:
         self._line = 1  # of `_data`'s first byte
         self._column = 0  # bytes of that line before `_data`
         self._last = False
+        self._behind = Span(source.name, 1)  # where the array ends
 
     def found(self) -> bool:
         """Whether there is an array of events; reads as far as its beginning."""
@@ -218,21 +219,19 @@ class EventStream:
         """What stands around the events, as far as it can be read; call it behind `batches`."""
         head = self.head.strip().removeprefix(b"\xef\xbb\xbf").rstrip().rstrip(b",")
         tail = self.tail.strip().lstrip(b",")
-        joined = head + (b"," if head.strip() != b"{" and tail.strip() != b"}" else b"") + tail
-        for text in (joined, head + b"}", b"{" + tail):
-            if text.startswith(b"{"):
-                try:
-                    found = msgspec.json.decode(_NOT_JSON.sub(rb"\1null", text))
-                except (msgspec.DecodeError, UnicodeDecodeError):
-                    continue
-                return found if isinstance(found, dict) else {}
-        if self.head:
-            self.faults.append(
-                Diagnostic(Span(self.source.name, 1), Code.SYNTAX,
-                           "what stands before the events is no JSON: device and software are "
-                           "unknown")
-            )  # fmt: skip
-        return {}
+        comma = b"," if head.strip() != b"{" and tail != b"}" else b""
+        texts = (head + comma + tail, head + b"}", b"{" + tail)
+        for number, text in enumerate(texts):
+            found = _object(text)
+            if found is not None:
+                if number != 1 or not self.complete:
+                    return found
+                break
+        if self.head or self.tail:
+            where = "around" if found is None else "behind"
+            message = f"what stands {where} the events is no JSON: it is not read"
+            self.source.remarks.append(Diagnostic(self._behind, Code.SYNTAX, message))
+        return found or {}
 
     def _read(self, cut: Elements, *, between: bool) -> tuple[Batch, tuple[int, str] | None]:
         """The events of a window, up to the first that is no JSON; which that is, and why."""
@@ -328,8 +327,7 @@ class EventStream:
             if size <= HEAD:
                 parts.append(chunk)
         self.tail = b"".join(parts) if self.complete else b""
-        line, column = self._place(self._at)
-        here = Span(self.source.name, line, column)
+        here = self._behind = Span(self.source.name, *self._place(self._at))
         if self.source.fault:
             kind, _, reason = self.source.fault.partition(": ")
             message = f"the {kind} stream is cut off ({reason}); what came before it is read"
@@ -401,6 +399,21 @@ def _outermost(text: npt.NDArray[np.uint8]) -> bool:
     kind = kind[(np.cumsum(quotes) & 1 == 0) & ~quotes]
     opened = int(np.isin(kind, list(b"{[")).sum())
     return opened - (len(kind) - opened) == 1
+
+
+def _object(text: bytes) -> dict[str, object] | None:
+    """The JSON object of a text; None where it is none."""
+    if not text.startswith(b"{"):
+        return None
+    try:
+        found = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        try:
+            mended = _NOT_JSON.sub(rb"\1null", text).decode("utf-8", "replace").encode()
+            found = msgspec.json.decode(mended)
+        except msgspec.DecodeError:
+            return None
+    return found if isinstance(found, dict) else None
 
 
 def _said(fault: Exception) -> str:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
-from assay.ingest.schema.acceptance import PROVENANCE, complete
 from assay.ingest.formats.traces.collect import Collected, collect
 from assay.ingest.formats.traces.events import EventStream
 from assay.ingest.formats.traces.frames import SCHEMAS, SUBJECTS
 from assay.ingest.formats.traces.timeline import SHAPES, Timeline, calls, spent
+from assay.ingest.schema.acceptance import PROVENANCE, complete, passes
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded, Format, Region, Whole
 from assay.ingest.schema.reading import Accounting, Reading
@@ -130,7 +130,7 @@ def _typed(
     raw = complete(frame.select(**place, **columns))
     base = [name for name in raw.columns if name not in columns]
     ordered = raw.select(*base, *columns)
-    return schema.validate(ordered, lazy=True) if ordered.height else ordered
+    return ordered if passes(ordered, schema) else schema.validate(ordered, lazy=True)
 
 
 def fold(_region: Region) -> Folded:

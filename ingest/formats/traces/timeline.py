@@ -35,6 +35,10 @@ NO_OPERATOR = "no operator was recorded at its launch"
 REPLAYED = "replayed from a graph: its operators were not recorded"
 UNKNOWN = "no model knows its operator"
 
+KINDS = ("gemm", "attention", "collective", "pointwise", "copy", "other")
+DIRECTIONS = ("forward", "backward", "recompute", "optimizer")
+FORTH, BACK, AGAIN, OPTIMIZED = range(4)
+
 
 @dataclass(frozen=True)
 class Hosts:
@@ -63,16 +67,19 @@ class Timeline:
 
     def _hosts(self) -> Hosts:
         found = self.found
-        ids = np.asarray(found.op_id, np.int64)[self.ops.order]
-        named = np.asarray(found.kernel_id, np.int64)
-        op = _matched(ids, named)
-        correlations = np.asarray(found.launch_correlation, np.int64)
-        launch = _matched(correlations, np.asarray(found.kernel_correlation, np.int64))
+        ops = Keys(np.asarray(found.op_id, np.int64)[self.ops.order],
+                   np.asarray(found.ops.place, np.int64)[self.ops.order])  # fmt: skip
+        places = np.asarray(found.kernel_place, np.int64)
+        op = ops.at(np.asarray(found.kernel_id, np.int64), places)
+        launches = np.asarray(found.launches.place, np.int64)
+        launch = Keys(np.asarray(found.launch_correlation, np.int64), launches).at(
+            np.asarray(found.kernel_correlation, np.int64), places
+        )
         launched = np.full(len(launch), np.nan)
         has = launch >= 0
         starts = np.asarray(found.launches.start, np.float64)
         launched[has] = starts[launch[has]]
-        by_launch = _matched(ids, np.asarray(found.launch_id, np.int64))
+        by_launch = ops.at(np.asarray(found.launch_id, np.int64), launches)
         threads = np.asarray(found.launches.thread, np.int64)
         around = self.ops.inside(threads, starts) if len(self.ops) else np.full(len(starts), -1)
         by_launch = np.where(by_launch >= 0, by_launch, around)
@@ -103,7 +110,7 @@ class Timeline:
         late = _step_at(device, self.start)
         return np.where(found >= 0, found, late)
 
-    def layers(self) -> tuple[list[str | None], list[str | None], Ints]:
+    def layers(self) -> tuple[pl.Series, pl.Series, Ints]:
         """Layer and direction of each activity, and the places of the operators they are from."""
         op, ops = self.host.op, self.ops
         names = np.asarray(self.found.ops.name, np.int64)[ops.order]
@@ -118,80 +125,88 @@ class Timeline:
         again[again] = self.modules.start[own[again]] >= ops.start[back[again]]
         source = _first_with(sequence, ~engine, _taken(_sequences(ops, engine, sequence), op))
         where = np.where((back >= 0) & ~again, source, op)
-        module = _at(self.modules, ops.thread, ops.start, where)
         paths = _paths(self.modules, self.found.modules, self.found.names.texts)
-        marks = _at(self.annotations, ops.thread, ops.start, where)
         notes = _paths(self.annotations, self.found.annotations, self.found.names.texts)
-        optimizer = [OPTIMIZER in path for path in notes]
-        mine = _at(self.annotations, ops.thread, ops.start, op)
-        layers: list[str | None] = []
-        directions: list[str | None] = []
-        rows = zip(op.tolist(), back.tolist(), again.tolist(), module.tolist(), marks.tolist(),
-                   mine.tolist(), strict=True)  # fmt: skip
-        for at, behind, repeated, inner, mark, here in rows:
-            note = notes[mark] if mark >= 0 else ""
-            layers.append((paths[inner] if inner >= 0 else _plain(note)) or None)
-            updates = here >= 0 and optimizer[here]
-            directions.append(
-                None if at < 0 else "optimizer" if updates else "recompute" if repeated
-                else "backward" if behind >= 0 else "forward"
-            )  # fmt: skip
-        return layers, directions, where
+        module = _taken(paths.of, _at(self.modules, ops.thread, ops.start, where))
+        mark = _taken(notes.of, _at(self.annotations, ops.thread, ops.start, where))
+        mine = _taken(notes.of, _at(self.annotations, ops.thread, ops.start, op))
+        plain = np.array([len(paths.texts) + at for at in range(len(notes.texts))], np.int64)
+        layer = np.where(module >= 0, module, _taken(plain, mark))
+        layers = pl.Series([*paths.texts, *map(_plain, notes.texts)], dtype=pl.String)
+        layers = layers.set(layers == "", None)
+        updates = _taken(np.array([OPTIMIZER in text for text in notes.texts], np.int64), mine) > 0
+        direction = np.select(
+            [op < 0, updates, again, back >= 0], [-1, OPTIMIZED, AGAIN, BACK], default=FORTH
+        )
+        return _spelled(layers, layer), _spelled(pl.Series(DIRECTIONS), direction), where
+
+    def _work(self) -> Ints:
+        """The work that each activity is a part of; a message says itself what it is."""
+        own = np.asarray(self.found.kernel_work, np.int64)
+        return np.where(own >= 0, own, _taken(self.works, self.call))
+
+    def _kinds(self, work: Ints) -> tuple[pl.Series, pl.Series]:
+        """What each activity is, and why it has no shape."""
+        found = self.found
+        made = [KINDS.index(one.kind) for one in found.works]
+        why = list(dict.fromkeys(one.reason for one in found.works if one.reason))
+        reasons = [NOT_RECORDED, NO_OPERATOR, UNKNOWN, REPLAYED, *why]
+        reason = [reasons.index(one.reason) if one.reason else -1 for one in found.works]
+        used = np.unique(np.asarray(found.kernel_name, np.int64))
+        by_name = np.zeros(len(found.names.texts), np.int64)
+        by_name[used] = [KINDS.index(kind_by_name(found.names.texts[at])) for at in used.tolist()]
+        copies, known, host = self.category != KERNEL, work >= 0, self.host
+        kind = np.select(
+            [copies, known],
+            [KINDS.index("copy"), _taken(np.array(made, np.int64), work)],
+            default=by_name[np.asarray(found.kernel_name, np.int64)],
+        )
+        said = np.select(
+            [copies, known, host.replayed, host.op >= 0, host.launch >= 0],
+            [-1, _taken(np.array(reason, np.int64), work), 3, 2, 1],
+            default=0,
+        )
+        return _spelled(pl.Series(KINDS), kind), _spelled(pl.Series(reasons), said)
 
     def kernels(self, gpus: dict[int, str | None], source: str) -> pl.DataFrame:
         """One row per activity, in the order of the input; columns of `trace_kernel` and more."""
-        found, texts = self.found, self.found.names.texts
+        found = self.found
         layers, directions, self.sites = self.layers()
         base = found.first or 0.0
         op_names = np.asarray(found.ops.name, np.int64)[self.ops.order]
-        work = _taken(self.works, self.call)
+        work = self._work()
+        kinds, reasons = self._kinds(work)
         own = np.asarray(found.kernel_work, np.int64)
-        work = np.where(own >= 0, own, work)  # a message says itself what it is
-        by_name = [kind_by_name(text) for text in texts]
-        names = np.asarray(found.kernel_name, np.int64).tolist()
         operator = np.where(self.call >= 0, self.call, self.host.op)
-        rows = zip(self.category.tolist(), work.tolist(), names, self.host.op.tolist(),
-                   self.host.launch.tolist(), self.host.replayed.tolist(), strict=True)  # fmt: skip
-        kinds, reasons = [], []
-        for category, does, name, op, launch, replayed in rows:
-            made = found.works[does] if does >= 0 else None
-            kinds.append("copy" if category != KERNEL else made.kind if made else by_name[name])
-            reasons.append(
-                None if category != KERNEL
-                else made.reason or None if made
-                else REPLAYED if replayed
-                else UNKNOWN if op >= 0
-                else NO_OPERATOR if launch >= 0
-                else NOT_RECORDED
-            )  # fmt: skip
         devices = np.asarray(found.kernel_device, np.int64)
-        lookup = pl.Series("texts", texts, pl.String)
-        named = pl.Series(_taken(op_names, operator))
+        models = list(dict.fromkeys(gpus.values()))
+        model = {at: models.index(name) for at, name in gpus.items()}
+        gpu = [model.get(each, model[-1]) for each in devices.tolist()]
+        texts = pl.Series(found.names.texts, dtype=pl.String)
         return pl.DataFrame(
             {
-                "source": pl.repeat(source, len(names), eager=True, dtype=pl.String),
+                "source": pl.repeat(source, len(own), eager=True, dtype=pl.String),
                 "line": pl.Series(found.kernel_line, dtype=pl.Int64).cast(pl.UInt32),
                 "column": pl.Series(found.kernel_column, dtype=pl.Int64).cast(pl.UInt32),
-                "gpu": pl.Series([gpus.get(each, gpus.get(-1)) for each in devices.tolist()],
-                                 dtype=pl.String),
+                "gpu": _spelled(pl.Series(models, dtype=pl.String), np.array(gpu, np.int64)),
                 "device": _counted(devices),
                 "stream": _counted(np.asarray(found.kernel_stream, np.int64)),
                 "step": _counted(self.steps()),
                 "start": pl.Series((self.start - base) * 1e-6),
                 "duration": pl.Series(self.duration * 1e-6),
-                "kernel": lookup.gather(names),
-                "kind": pl.Series(kinds, dtype=pl.String),
-                "operator": lookup.gather(named.replace(-1, None)),
-                "call": _counted(np.where(own >= 0, -2 - np.arange(len(own)), self.call)),
+                "kernel": _spelled(texts, np.asarray(found.kernel_name, np.int64)),
+                "kind": kinds,
+                "operator": _spelled(texts, _taken(op_names, operator)),
+                "call": _counted(np.where(own >= 0, -1, self.call)),
                 "work": pl.Series(work),
-                "layer": pl.Series(layers, dtype=pl.String),
-                "direction": pl.Series(directions, dtype=pl.String),
+                "layer": layers,
+                "direction": directions,
                 "correlation": _counted(np.asarray(found.kernel_correlation, np.int64)),
                 "bytes": _counted(np.asarray(found.kernel_bytes, np.int64)),
-                "reason": pl.Series(reasons, dtype=pl.String),
+                "reason": reasons,
                 "alone": pl.Series(np.where(own >= 0, np.arange(len(own)), -1)),
             }
-        )  # fmt: skip
+        )
 
     def events(self) -> list[dict[str, Any]]:
         """What became of the events of each category: rows of `trace_event`."""
@@ -331,14 +346,30 @@ def _nested(spans: Spans) -> Nesting:
     return Nesting(spans.thread, spans.start, spans.end)
 
 
-def _matched(keys: Ints, asked: Ints) -> Ints:
-    """The first place of each asked key; -1 where there is none."""
-    if not len(keys) or not len(asked):
-        return np.full(len(asked), -1, np.int64)
-    order = np.argsort(keys, kind="stable")
-    at = np.minimum(np.searchsorted(keys[order], asked), len(keys) - 1)
-    there = (keys[order][at] == asked) & (asked >= 0)
-    return np.where(there, order[at], -1)
+class Keys:
+    """Where keys stand among others that may be there several times, as in traces put together.
+
+    Of several the last before what asks is meant, else the first behind it.
+    """
+
+    def __init__(self, keys: Ints, places: Ints) -> None:
+        self.order = np.lexsort((places, keys))
+        self.keys, self.places = keys[self.order], places[self.order]
+        self.single = not len(keys) or bool((np.diff(self.keys) != 0).all())
+
+    def at(self, asked: Ints, places: Ints) -> Ints:
+        """The place of each asked key in the input of `keys`; -1 where there is none."""
+        if not len(self.keys) or not len(asked):
+            return np.full(len(asked), -1, np.int64)
+        low = np.searchsorted(self.keys, asked)
+        at = np.minimum(low, len(self.keys) - 1)
+        there = (self.keys[at] == asked) & (asked >= 0)
+        if not self.single:
+            high = np.searchsorted(self.keys, asked, side="right")
+            for row in np.flatnonzero(there & (high - low > 1)).tolist():
+                before = np.searchsorted(self.places[low[row] : high[row]], places[row])
+                at[row] = low[row] + max(int(before) - 1, 0)
+        return np.where(there, self.order[at], -1)
 
 
 def _taken(values: Ints, at: Ints) -> Ints:
@@ -366,16 +397,34 @@ def _sequences(ops: Nesting, engine: npt.NDArray[np.bool_], sequence: Ints) -> I
 def _first_with(sequence: Ints, forward: npt.NDArray[np.bool_], asked: Ints) -> Ints:
     """The forward operator with each sequence number: the last that shows it made the node."""
     places = np.flatnonzero(forward & (sequence >= 0))[::-1]
-    return _taken(places, _matched(sequence[places], asked))
+    first = Keys(sequence[places], np.arange(len(places)))
+    return _taken(places, first.at(asked, np.zeros(len(asked), np.int64)))
 
 
-def _paths(spans: Nesting, columns: Spans, texts: list[str]) -> list[str]:
-    """The names of each span and of those around it, outermost first."""
+@dataclass(frozen=True)
+class Paths:
+    """Spans' names with those around them, outermost first: texts, and which each span has."""
+
+    texts: list[str]
+    of: Ints
+
+
+def _paths(spans: Nesting, columns: Spans, texts: list[str]) -> Paths:
     names = np.asarray(columns.name, np.int64)[spans.order].tolist()
+    same = (spans.start == spans.start[spans.parent]) & (spans.end == spans.end[spans.parent])
+    known: dict[tuple[int, int], int] = {}
     paths: list[str] = []
-    for name, parent in zip(names, spans.parent.tolist(), strict=True):
-        paths.append(f"{paths[parent]}/{texts[name]}" if parent >= 0 else texts[name])
-    return paths
+    of: list[int] = []
+    for name, parent, twice in zip(names, spans.parent.tolist(), same.tolist(), strict=True):
+        if parent >= 0 and twice and name == names[parent]:  # one span, there twice
+            of.append(of[parent])
+            continue
+        above = of[parent] if parent >= 0 else -1
+        code = known.setdefault((above, name), len(paths))
+        if code == len(paths):
+            paths.append(f"{paths[above]}/{texts[name]}" if above >= 0 else texts[name])
+        of.append(code)
+    return Paths(paths, np.asarray(of, np.int64))
 
 
 def _plain(path: str) -> str:
@@ -413,6 +462,11 @@ def _ancestors(ops: Nesting, used: Ints) -> Ints:
         front = np.unique(ops.parent[front])
         front = front[(front >= 0) & ~held[np.maximum(front, 0)]]
     return np.flatnonzero(held)
+
+
+def _spelled(texts: pl.Series, codes: Ints) -> pl.Series:
+    """Texts by their numbers, null where negative."""
+    return texts.gather(_counted(codes))
 
 
 def _counted(values: Ints) -> pl.Series:
