@@ -10,11 +10,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, Protocol
 
-from assay.ingest.schema.record import Diagnostic, Line, Origin, Record, Schema, Statement
+from assay.ingest.schema.record import (
+    Diagnostic,
+    Line,
+    Origin,
+    Record,
+    Schema,
+    Span,
+    Statement,
+)
 
 if TYPE_CHECKING:
     import polars as pl
-    from assay.ingest.schema.reading import Reading
 
 
 class Input(Protocol):
@@ -83,6 +90,21 @@ class Folded:
 
 
 @dataclass(frozen=True)
+class Made:
+    """What a format made of an input that is no text of lines: frames, and what became of it.
+
+    `claimed` and `not_ours` count what the input is made of, `refused` says the rest.
+    """
+
+    frames: Mapping[str, pl.DataFrame]
+    claimed: int
+    not_ours: int
+    refused: tuple[Diagnostic, ...] = ()
+    remarks: tuple[Diagnostic, ...] = ()
+    raw: Mapping[Span, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class CellLayout:
     """Records are lines of labelled cells between `separator`s: they may be read column by column.
 
@@ -145,4 +167,4 @@ class Format:
     repeats: tuple[str, ...] = ()
     binds: bool = True  # whether configuration outside a record is bound to it
     cells: CellLayout | None = None  # where its main frame can be read column by column
-    read: Callable[[Whole], Reading | None] | None = None  # of `whole` formats; None: not one
+    read: Callable[[Whole], Made | None] | None = None  # of `whole` formats; None: not one

@@ -1,8 +1,8 @@
 """Traces of the PyTorch profiler (Kineto): JSON, compressed or not, whole or cut.
 
 In: a document whose outermost value holds an array of trace events. Out: the frames of
-`assay.ingest.formats.traces.frames`. The document is read event by event and never held whole; a
-row stands where its event begins, the account counts events in place of lines.
+`assay.ingest.formats.traces.trace_frames`. The document is read event by event and never held
+whole; a row stands where its event begins, the account counts events in place of lines.
 """
 
 from __future__ import annotations
@@ -12,20 +12,19 @@ from typing import Any
 import polars as pl
 from assay.ingest.formats.traces.collect import Collected, collect
 from assay.ingest.formats.traces.events import EventStream
-from assay.ingest.formats.traces.frames import SCHEMAS, SUBJECTS
 from assay.ingest.formats.traces.timeline import SHAPES, Timeline, calls, spent
-from assay.ingest.schema.acceptance import PROVENANCE, complete, passes
+from assay.ingest.formats.traces.trace_frames import SCHEMAS, SUBJECTS
+from assay.ingest.schema.acceptance import complete, passes
 from assay.ingest.schema.fields import fields
-from assay.ingest.schema.format import Folded, Format, Region, Whole
-from assay.ingest.schema.reading import Accounting, Reading
+from assay.ingest.schema.format import Folded, Format, Made, Region, Whole
 from assay.ingest.schema.record import Schema
 
 FINE, COARSE = 1e-9, 1e-6
 """What the last printed place of a duration is worth, in s."""
 
 
-def read(source: Whole) -> Reading | None:
-    """The reading of a trace; None for a document of another kind."""
+def read(source: Whole) -> Made | None:
+    """What a trace gives; None for a document of another kind."""
     stream = EventStream(source)
     if not stream.found():
         return None
@@ -35,8 +34,9 @@ def read(source: Whole) -> Reading | None:
     kernels = timeline.kernels(devices(header), source.name)
     base = found.first or 0.0
     ulp = FINE if found.fractions else COARSE
-    frames = {"trace_kernel": kernels}
-    frames |= {f"trace_{kind}": calls(kernels, found, kind) for kind in SHAPES}
+    frames: dict[str, pl.DataFrame] = {}
+    for kind in SHAPES:
+        frames[f"trace_{kind}"], kernels = calls(kernels, found, kind)
     frames["trace_step"] = pl.DataFrame(spent(kernels, timeline.host.launched, base),
                                         infer_schema_length=None)  # fmt: skip
     events = timeline.events()
@@ -44,29 +44,20 @@ def read(source: Whole) -> Reading | None:
         line=pl.lit(1), column=pl.int_range(1, pl.len() + 1)
     ) if events else pl.DataFrame()  # fmt: skip
     rank = _rank(header)
-    frames["trace_kernel"] = _with_shapes(kernels, found)
+    frames = {"trace_kernel": _with_shapes(kernels, found), **frames}
     typed = {
         name: _typed(frame, SCHEMAS[name], source.name, rank, ulp)
         for name, frame in frames.items()
         if not frame.is_empty()
     }
-    faults = tuple(sorted(stream.faults, key=lambda fault: fault.span))
-    known = sum(row["rows"] + row["parts"] + row["understood"] for row in events)
-    others = sum(row["not_ours"] for row in events)
-    return Reading(
+    return Made(
         frames=typed,
-        provenance=pl.DataFrame(schema=PROVENANCE),
-        refused=faults,
+        claimed=sum(row["rows"] + row["parts"] + row["understood"] for row in events),
+        not_ours=sum(row["not_ours"] for row in events),
+        refused=tuple(sorted(stream.faults, key=lambda fault: fault.span)),
         remarks=tuple(source.remarks),
-        accounting=(
-            Accounting(
-                source=source.name, sha256=source.sha256, lines=known + others + len(faults),
-                claimed=known, refused=len(faults), blank=0, not_ours=others, of="event",
-            ),
-        ),
         raw=stream.raw,
-        formats=(FORMAT,),
-    )  # fmt: skip
+    )
 
 
 def devices(header: dict[str, Any]) -> dict[int, str | None]:

@@ -291,23 +291,22 @@ SHAPES: dict[str, tuple[str, ...]] = {
 """Columns of a kind's shape: what makes two calls alike."""
 
 
-def calls(kernels: pl.DataFrame, found: Collected, kind: str) -> pl.DataFrame:
-    """Calls of one kind, those of one shape in one row; columns of the frame of that kind."""
+def calls(kernels: pl.DataFrame, found: Collected, kind: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Calls of one kind, those of one shape in one row; and `kernels` with the number of theirs.
+
+    Columns of the frame of that kind.
+    """
+    if "alike" not in kernels.columns:
+        kernels = kernels.with_columns(alike=pl.lit(None, pl.Int64))
     works = [
         {"work": at, "dtype": one.dtype, **one.shape}
         for at, one in enumerate(found.works)
         if one.kind == kind and one.shape
     ]
     if not works:
-        return pl.DataFrame()
+        return pl.DataFrame(), kernels
     shapes = pl.DataFrame(works, schema_overrides={"work": pl.Int64}, infer_schema_length=None)
-    wanted = SHAPES[kind]
-    mine = kernels.filter(pl.col("kind") == kind).select(
-        "work", "call", "alone", "line", "column", "gpu", "device", "operator", "kernel",
-        "duration",
-    )  # fmt: skip
-    if kind == "pointwise":  # a call that is part of a product, say, is none of its own
-        mine = mine.filter(pl.col("call").is_not_null() | (pl.col("alone") >= 0))
+    mine = kernels.filter(pl.col("kind") == kind)
     single = (
         mine.join(shapes.select("work"), on="work", how="semi")
         .group_by("call", "alone", "work", maintain_order=True)
@@ -325,11 +324,16 @@ def calls(kernels: pl.DataFrame, found: Collected, kind: str) -> pl.DataFrame:
             lambda row: computed_in(row["dtype"], row["kernel"]), return_dtype=pl.String
         )
         single = single.with_columns(dtype=reduced)
+    if single.is_empty():
+        return pl.DataFrame(), kernels
+    same = ["gpu", "dtype", "operator", *SHAPES[kind]]
+    before = kernels["alike"].max() or 0
+    single = single.with_columns(alike=pl.struct(same).rank("dense").cast(pl.Int64) + before)
     quarter = pl.col("time").quantile(0.75, "linear") - pl.col("time").quantile(0.25, "linear")
-    return (
-        single.group_by("gpu", "dtype", "operator", *wanted, maintain_order=True)
+    rows = (
+        single.group_by("alike", maintain_order=True)
         .agg(
-            pl.col("line", "column", "kernel").first(),
+            pl.col("line", "column", "kernel", *same).first(),
             calls=pl.len().cast(pl.Int64),
             kernels=pl.col("kernels").sum().cast(pl.Int64),
             least=pl.col("time").min(),
@@ -340,6 +344,10 @@ def calls(kernels: pl.DataFrame, found: Collected, kind: str) -> pl.DataFrame:
         )
         .sort("line", "column")
     )
+    keys = ["call", "alone", "work", "kind"]
+    link = single.select("call", "alone", "work", kind=pl.lit(kind), own="alike")
+    joined = kernels.join(link, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return rows, joined.with_columns(alike=pl.coalesce("alike", "own")).drop("own")
 
 
 def _nested(spans: Spans) -> Nesting:

@@ -39,6 +39,7 @@ class TraceKernel(pa.DataFrameModel):
     call: int = logged(kind="exact", nullable=True, meaning="number of the operator's call")
     dtype: str = named(meaning="of the operator's first tensor")
     shape: str = named(meaning="subject of its row in the frame of its kind")
+    alike: int = logged(kind="exact", nullable=True, meaning="number of that row")
     layer: str = named(meaning="modules, else annotations, it was launched in; outermost first")
     direction: str = named(meaning="forward, backward, recompute or optimizer")
     correlation: int = logged(kind="exact", nullable=True)
@@ -56,6 +57,7 @@ class _Calls(pa.DataFrameModel):
 
     gpu: str = named(meaning="device, as the trace names it")
     dtype: str = named(meaning="of the operands; tf32 where fp32 was multiplied so")
+    alike: int = logged(kind="exact", ge=1, meaning="number of the row in its trace")
     operator: str = named(meaning="that was called")
     kernel: str = named(meaning="longest kernel of the first call")
     calls: int = logged(kind="exact", ge=1)
