@@ -80,10 +80,24 @@ def _cases(frame: pl.DataFrame, what: About, machine: str | None) -> pl.DataFram
         dtype=spelled.replace_strict(types, default=None, return_dtype=pl.String),
         time=pl.col("time") if "time" in frame.columns else pl.lit(None, dtype=pl.Float64),
         **shape,
+        **_observed_by_profiler(frame, what),
     )
     filled = DEFAULTS[what.scope].items()
     table = table.with_columns(pl.coalesce(name, value).alias(name) for name, value in filled)
+    if what.scope == "pointwise":  # bytes are counted, whatever they mean
+        table = table.with_columns(pl.col("dtype").fill_null(ELEMENT))
     return _messages(table) if what.scope == "collective" else table
+
+
+def _observed_by_profiler(frame: pl.DataFrame, what: About) -> dict[str, pl.Expr]:
+    """What a trace tells of its products beyond their shape.
+
+    Its times are those of kernels by themselves, and its operands lie in memory as it says.
+    """
+    if what.scope != "gemm" or "layout" not in frame.columns:
+        return {}
+    turned = pl.col("layout").str.starts_with("t").cast(pl.Float64)
+    return {"a_transposed": turned.fill_null(0.0), "alone": pl.lit(1.0)}
 
 
 def _messages(table: pl.DataFrame) -> pl.DataFrame:

@@ -40,7 +40,7 @@ def _classes(said: TraceTime) -> Section:
     rows = []
     for source in said.sources:
         mine = said.classes.filter(pl.col("source") == source)
-        whole = mine["measured"].sum()
+        whole = float(mine["measured"].sum())
         for row in mine.sort("measured", descending=True).iter_rows(named=True):
             rows.append(
                 [source, row["kind"], f"{row['calls']:,}", quantity(row["measured"], "s"),
@@ -68,8 +68,8 @@ def _classes(said: TraceTime) -> Section:
 
 
 def _weighted(part: pl.DataFrame) -> float | None:
-    covered = part["covered"].sum()
-    return part["wrong"].sum() / covered if covered else None
+    covered = float(part["covered"].sum())
+    return float(part["wrong"].sum()) / covered if covered else None
 
 
 def _costly(said: TraceTime) -> Section | None:

@@ -43,7 +43,7 @@ class TraceTime:
     def covered(self, source: str) -> float:
         """The part of the time of a trace's kernels that is predicted; copies are no kernels."""
         mine = self.classes.filter(pl.col("source") == source)
-        return _ratio(mine["covered"].sum(), mine["measured"].sum()) or 0.0
+        return _ratio(float(mine["covered"].sum()), float(mine["measured"].sum())) or 0.0
 
 
 def trace_time(reading: Reading, pairs: pl.DataFrame, baselines: Sequence[str]) -> TraceTime | None:

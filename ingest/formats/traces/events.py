@@ -8,6 +8,7 @@ it is refused where it stands, and reading goes on at the next thing that looks 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -24,6 +25,10 @@ WINDOW = 4 * 2**20
 LEAST = 4096
 MOST = 16 * 2**20
 """An event longer than this is refused."""
+FAR = 2**18
+"""Bytes in which the first event behind a damaged one must end."""
+PATIENCE = 1000
+"""Places that may look like an event and be none, until they are tried ever more rarely."""
 HEAD = 32 * 2**20
 """Bytes in which the array must begin, and that are kept of what stands around it."""
 
@@ -37,6 +42,9 @@ _SHOWN = 200  # bytes of a refused event that are shown
 _PEEK = 512  # bytes that tell an object or an array from other text
 _LEAD = b"\xef\xbb\xbf \t\r\n"
 _OPENS = (b"{", b"[")
+_TOKEN = 12  # bytes: a word or an escape that is cut may be as long
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_JSON = json.JSONDecoder(strict=False)
 
 _STRUCTURE = np.zeros(256, np.bool_)
 _STRUCTURE[list(b'"\\{}[]')] = True
@@ -191,13 +199,15 @@ class EventStream:
                     self._drop(cut.closed + 1)
                     break
                 size = len(self._data) - self._at
-                if size <= MOST and (window < size or self._more()):
+                begun = cut.open is None or self._may_end(cut.open, window)
+                if begun and size <= MOST and (window < size or self._more()):
                     window = min(max(window * 2, LEAST), MOST + WINDOW)
                     continue
                 if cut.open is None:
                     break  # the input ends between two events
                 self._drop(cut.open)
-                if not self._resumed("stops before its end" if size <= MOST else "is too long"):
+                why = "stops before its end" if size <= MOST else "is too long"
+                if not self._resumed(why if begun else "is no JSON"):
                     break
                 window, between = LEAST, False
                 continue
@@ -242,7 +252,7 @@ class EventStream:
         text = self._data[base + begin : base + int(cut.ends[-1])]
         try:
             return Batch(_EVENTS.decode(b"[" + text + b"]"), lines, columns), None
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except _UNREADABLE:
             pass
         events, kept, last = [], [], None
         for number, (start, end) in enumerate(
@@ -271,53 +281,66 @@ class EventStream:
         """
         try:
             return _EVENT.decode(text)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except _UNREADABLE:
             mended = _NOT_JSON.sub(rb"\1null", text).decode("utf-8", "replace").encode()
         try:
             return _EVENT.decode(mended)
         except msgspec.ValidationError as fault:
             return f"is no event: {_said(fault)}", True
-        except msgspec.DecodeError as fault:
+        except (msgspec.DecodeError, RecursionError) as fault:
             return f"is no JSON: {_said(fault)}", False
 
     def _resumed(self, why: str) -> bool:
         """Refuse what stands here and go to the next event; False where there is none."""
-        begin, search = self._at, self._at + 1
+        ahead, tried = 1, 0  # bytes from here that have been looked at, places that were none
         while True:
-            following = NEXT.search(self._data, search)
+            following = NEXT.search(self._data, self._at + ahead)
+            start = following.start(1) if following else len(self._data)
+            size = len(self._data) - self._at
+            if following is None and size > MOST:  # nothing for so long: only its end is kept
+                self._refuse(self._at, len(self._data) - LEAST, why)
+                self._at, ahead, why = len(self._data) - LEAST, 0, "is no event"
+                continue
+            if len(self._data) - start < FAR and self._more():
+                if following is None:
+                    ahead = max(1, size - LEAST)
+                continue
             if following is None:
-                kept = begin - self._at  # `_more` may move the data
-                if len(self._data) - begin > MOST:  # nothing for so long: keep the end only
-                    self._refuse(begin, len(self._data) - LEAST, why)
-                    self._at = begin = len(self._data) - LEAST
-                    why = "is no event"
-                    search = self._at
-                if self._more():
-                    begin = self._at + max(kept, 0)
-                    search = max(begin + 1, search - 2 * LEAST) if search > begin else begin
-                    continue
-                self._refuse(begin, len(self._data), why)
+                self._refuse(self._at, len(self._data), why)
                 self._at = len(self._data)
                 return False
-            start = following.start(1)
             if self._is_event(start):
-                self._refuse(begin, start, why)
+                self._refuse(self._at, start, why)
                 self._at = start
                 return True
-            search = start + 1
+            tried += 1
+            step = 1 if tried < PATIENCE else min(LEAST * tried // PATIENCE, FAR)
+            ahead = start - self._at + step
 
     def _is_event(self, start: int) -> bool:
         """Whether a whole event stands here."""
-        size = LEAST
-        while True:
-            text = np.frombuffer(self._data, np.uint8)[start : start + size]
-            cut = elements(text)
-            if len(cut.starts):
-                event = self._one(self._data[start : start + int(cut.ends[0])])
-                return isinstance(event, Event) and bool(event.ph)
-            if len(text) < size or size >= 64 * LEAST:
-                return False
-            size *= 4
+        text = _NOT_JSON.sub(rb"\1null", self._data[start : start + FAR]).decode("latin-1")
+        try:
+            end = start + _JSON.raw_decode(text)[1]
+        except (ValueError, RecursionError):
+            return False
+        event = self._one(self._data[start:end])
+        return isinstance(event, Event) and bool(event.ph)
+
+    def _may_end(self, start: int, window: int) -> bool:
+        """Whether what begins in the window can be an event that ends behind it.
+
+        The parser stops at the first thing that cannot be, so that damage costs no reading ahead.
+        """
+        text = self._data[self._at + start : self._at + window]
+        plain = _NOT_JSON.sub(rb"\1null", text).decode("latin-1").rstrip()
+        try:
+            _JSON.raw_decode(plain)
+        except json.JSONDecodeError as fault:
+            return fault.msg.startswith("Unterminated") or fault.pos >= len(plain) - _TOKEN
+        except (ValueError, RecursionError):
+            return False
+        return True
 
     def _finish(self) -> None:
         """What stands behind the array, and a word where the input is cut."""
@@ -407,7 +430,7 @@ def _object(text: bytes) -> dict[str, object] | None:
         return None
     try:
         found = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except _UNREADABLE:
         try:
             mended = _NOT_JSON.sub(rb"\1null", text).decode("utf-8", "replace").encode()
             found = msgspec.json.decode(mended)
