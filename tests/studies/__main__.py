@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.studies import configuration, kernels, step, step_memory, step_tables
+from tests.studies import configuration, kernels, step, step_memory, step_tables, traces
 from tests.studies.entries import Entry, line, write
 
 CONTRIBUTIONS: tuple[Callable[[], list[Entry]], ...] = (
@@ -15,6 +15,7 @@ CONTRIBUTIONS: tuple[Callable[[], list[Entry]], ...] = (
     step.entries,
     step_memory.entries,
     step_tables.entries,
+    traces.entries,
 )
 
 

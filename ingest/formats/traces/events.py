@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -36,12 +37,14 @@ ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[')
 BEGINS = re.compile(rb'\s*\{\s*"(?:ph|cat|name|pid|tid|ts|dur|id|args|s|bp)"\s*:')
 """How an event begins, whichever member its writer puts first."""
 NEXT = re.compile(rb'[,\[\s}]\s*(\{\s*"(?:ph|cat|name|pid|tid|ts|dur|id|args|s|bp)"\s*:)')
+_BLANK = re.compile(rb"\s*")
 _BETWEEN = re.compile(rb"\s*,\s*")
 _NOT_JSON = re.compile(rb"(?<=[:,\[])(\s*)-?(?:nan|inf(?:inity)?)(?=\s*[,\]}])", re.IGNORECASE)
 _SHOWN = 200  # bytes of a refused event that are shown
 _PEEK = 512  # bytes that tell an object or an array from other text
 _LEAD = b"\xef\xbb\xbf \t\r\n"
 _OPENS = (b"{", b"[")
+_TRIED = 64  # places behind the array that may look like events and be none
 _TOKEN = 12  # bytes: a word or an escape that is cut may be as long
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _JSON = json.JSONDecoder(strict=False)
@@ -140,6 +143,7 @@ class EventStream:
         self._line = 1  # of `_data`'s first byte
         self._column = 0  # bytes of that line before `_data`
         self._last = False
+        self._seen = (0, 1, 0)  # a byte of `_data`, its line, and the bytes of that before it
         self._behind = Span(source.name, 1)  # where the array ends
 
     def found(self) -> bool:
@@ -194,18 +198,18 @@ class EventStream:
         while True:
             cut = elements(self._window(window))
             if not len(cut.starts):
-                if cut.closed is not None:
+                if cut.closed is not None and self._closes(cut.closed):
                     self.complete = True
                     self._drop(cut.closed + 1)
                     break
                 size = len(self._data) - self._at
-                begun = cut.open is None or self._may_end(cut.open, window)
+                begun = cut.closed is None and (cut.open is None or self._may_end(cut.open, window))
                 if begun and size <= MOST and (window < size or self._more()):
                     window = min(max(window * 2, LEAST), MOST + WINDOW)
                     continue
-                if cut.open is None:
+                if begun and cut.open is None:
                     break  # the input ends between two events
-                self._drop(cut.open)
+                self._drop(cut.open or 0)
                 why = "stops before its end" if size <= MOST else "is too long"
                 if not self._resumed(why if begun else "is no JSON"):
                     break
@@ -247,8 +251,9 @@ class EventStream:
         """The events of a window, up to the first that is no JSON; which that is, and why."""
         begin, base = int(cut.starts[0]), self._at
         lines, columns = self._places(cut.starts)
-        if between and not _BETWEEN.fullmatch(self._data, base, base + begin):
-            self._refuse(base, base + begin, "expected one comma between two events")
+        if not (_BETWEEN if between else _BLANK).fullmatch(self._data, base, base + begin):
+            expected = "one comma between two events" if between else "an event"
+            self._refuse(base, base + begin, f"expected {expected}")
         text = self._data[base + begin : base + int(cut.ends[-1])]
         try:
             return Batch(_EVENTS.decode(b"[" + text + b"]"), lines, columns), None
@@ -318,29 +323,32 @@ class EventStream:
             ahead = start - self._at + step
 
     def _is_event(self, start: int) -> bool:
-        """Whether a whole event stands here."""
-        text = _NOT_JSON.sub(rb"\1null", self._data[start : start + FAR]).decode("latin-1")
-        try:
-            end = start + _JSON.raw_decode(text)[1]
-        except (ValueError, RecursionError):
-            return False
-        event = self._one(self._data[start:end])
-        return isinstance(event, Event) and bool(event.ph)
+        """Whether a whole event stands here, which ends in `FAR` bytes."""
+        size = LEAST
+        while True:
+            text = self._data[start : start + size]
+            end = _parsed(text)
+            if end > 0:
+                event = self._one(text[:end])
+                return isinstance(event, Event) and bool(event.ph)
+            if not end or size >= FAR or len(text) < size:
+                return False
+            size *= 4
 
     def _may_end(self, start: int, window: int) -> bool:
         """Whether what begins in the window can be an event that ends behind it.
 
         The parser stops at the first thing that cannot be, so that damage costs no reading ahead.
         """
-        text = self._data[self._at + start : self._at + window]
-        plain = _NOT_JSON.sub(rb"\1null", text).decode("latin-1").rstrip()
-        try:
-            _JSON.raw_decode(plain)
-        except json.JSONDecodeError as fault:
-            return fault.msg.startswith("Unterminated") or fault.pos >= len(plain) - _TOKEN
-        except (ValueError, RecursionError):
+        return _parsed(self._data[self._at + start : self._at + window]) != 0
+
+    def _closes(self, at: int) -> bool:
+        """Whether the array ends at this place of the window: no event follows in what is there."""
+        at += self._at
+        if self._data[at : at + 1] != b"]":
             return False
-        return True
+        following = islice(NEXT.finditer(self._data, at), _TRIED)
+        return not any(self._is_event(each.start(1)) for each in following)
 
     def _finish(self) -> None:
         """What stands behind the array, and a word where the input is cut."""
@@ -381,6 +389,7 @@ class EventStream:
             self._line, self._column = self._before(self._at)
         self._data = self._data[self._at :] + chunk
         self._at = 0
+        self._seen = (0, self._line, self._column)
         return True
 
     def _drop(self, size: int) -> None:
@@ -388,10 +397,11 @@ class EventStream:
 
     def _before(self, at: int) -> tuple[int, int]:
         """Line of a byte of `_data`, and how many bytes of that line stand before it."""
-        count = self._data.count(b"\n", 0, at)
-        if not count:
-            return self._line, self._column + at
-        return self._line + count, at - self._data.rfind(b"\n", 0, at) - 1
+        seen, line, before = self._seen if self._seen[0] <= at else (0, self._line, self._column)
+        count = self._data.count(b"\n", seen, at)
+        before = before + at - seen if not count else at - self._data.rfind(b"\n", seen, at) - 1
+        self._seen = (at, line + count, before)
+        return line + count, before
 
     def _place(self, at: int) -> tuple[int, int]:
         line, before = self._before(at)
@@ -437,6 +447,26 @@ def _object(text: bytes) -> dict[str, object] | None:
         except msgspec.DecodeError:
             return None
     return found if isinstance(found, dict) else None
+
+
+def _parsed(text: bytes) -> int:
+    """Bytes of the JSON value a text begins with; 0 where there is none, -1 where it is cut.
+
+    The parser stops at the first thing that cannot be, so that damage costs no reading ahead.
+    """
+    plain = _NOT_JSON.sub(_blanked, text).decode("latin-1")
+    try:
+        return int(_JSON.raw_decode(plain)[1])
+    except json.JSONDecodeError as fault:
+        cut = fault.msg.startswith("Unterminated") or fault.pos >= len(plain.rstrip()) - _TOKEN
+        return -1 if cut else 0
+    except (ValueError, RecursionError):
+        return 0
+
+
+def _blanked(found: re.Match[bytes]) -> bytes:
+    """A zero as wide as what is no number."""
+    return b"0".rjust(len(found[0]))
 
 
 def _said(fault: Exception) -> str:
