@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import polars as pl
-from assay.validate.report.trace_sections import found
+from assay.validate.report.run_section import traced
 from assay.validate.score.assess import assess
 from assay.validate.score.trace_time import TraceTime
 
@@ -34,7 +34,7 @@ def entries() -> list[Entry]:
 
 
 def _of(path: Path) -> list[Entry]:
-    said = found(assess([path]))
+    said = traced(assess([path]))
     assert said is not None
     gemm = said.shapes.filter((pl.col("kind") == "gemm") & pl.col("cost").is_not_null())
     (source,) = said.sources

@@ -17,7 +17,7 @@ from assay.validate.cases.observe import About, case_of, subject_of
 
 SHAPES: dict[str, tuple[str, ...]] = {
     "gemm": ("b", "m", "n", "k"),
-    "attention": ("batch", "seq", "kv_seq", "heads", "kv_heads", "head_dim", "causal"),
+    "attention": ("batch", "seq", "kv_seq", "heads", "kv_heads", "head_dim", "causal", "direction"),
     "collective": ("op", "ranks", "ranks_per_node", "bytes", "elements"),
     "pointwise": ("bytes",),
 }
@@ -79,14 +79,21 @@ def _cases(frame: pl.DataFrame, what: About, machine: str | None) -> pl.DataFram
         machine=pl.when(pl.col("gpu").is_null()).then(pl.lit(machine)).otherwise(device),
         dtype=spelled.replace_strict(types, default=None, return_dtype=pl.String),
         time=pl.col("time") if "time" in frame.columns else pl.lit(None, dtype=pl.Float64),
-        **shape,
-        **_observed_by_profiler(frame, what),
+        **(shape | _observed_by_profiler(frame, what)),
     )
     filled = DEFAULTS[what.scope].items()
     table = table.with_columns(pl.coalesce(name, value).alias(name) for name, value in filled)
     if what.scope == "pointwise":  # bytes are counted, whatever they mean
         table = table.with_columns(pl.col("dtype").fill_null(ELEMENT))
     return _messages(table) if what.scope == "collective" else table
+
+
+def forward(cases: pl.DataFrame) -> pl.DataFrame:
+    """Without backward passes, which no model here has been measured against."""
+    if "direction" not in cases.columns:
+        return cases
+    back = pl.col("direction").cast(pl.String).fill_null("").str.contains("(?i)back|bwd")
+    return cases.filter(~back)
 
 
 def _observed_by_profiler(frame: pl.DataFrame, what: About) -> dict[str, pl.Expr]:

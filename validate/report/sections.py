@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from assay.validate.laws.finding import SEVERITIES
-from assay.validate.report import figures, leftovers, reading_section, trace_sections
+from assay.validate.report import figures, leftovers, reading_section
 from assay.validate.report import run_section as of_runs
 from assay.validate.report.layout import Column, Items, Section, Table, percent, place, scale
 from assay.validate.report.reading_section import solved
@@ -42,7 +42,7 @@ def sections(report: Report) -> list[Section]:
         reading_section.read(report),
         of_runs.section(runs(report.outcome.reading, report.cases, report.comparison.pairs)),
         *figures.accuracy(report),
-        *trace_sections.sections(report),
+        *of_runs.trace_sections(report),
         figures.findings(report),
         figures.agreement(report),
         figures.arithmetic(report),

@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 
 from assay.validate.laws.finding import SEVERITIES, Finding
-from assay.validate.report import figures, leftovers, reading_section, trace_sections
+from assay.validate.report import figures, leftovers, reading_section
 from assay.validate.report import run_section as of_runs
 from assay.validate.report.figures import consequences
 from assay.validate.report.html import coverage, efficiency, errors, step_plots, svg
@@ -82,7 +82,7 @@ def _parts(report: Report, command: Sequence[str]) -> Iterable[tuple[str, str, l
     )
     yield "efficiency", "GEMM efficiency by shape", _plots(efficiency.efficiency(report))
     yield "breakdown", "Where the time goes", _plots(step_plots.spent(report))
-    yield "traces", "Traces", _blocks(trace_sections.sections(report))
+    yield "traces", "Traces", _blocks(of_runs.trace_sections(report))
     yield (
         "runs",
         "Step time and loss of runs",
