@@ -20,7 +20,7 @@ from assay.ingest.formats.megatron import (
     megatron_timers,
     megatron_validation,
 )
-from assay.ingest.formats.traces import kineto
+from assay.ingest.formats.traces import kineto, nsys
 from assay.ingest.formats.ulysses import ulysses_trace
 from assay.ingest.schema.format import Format
 
@@ -44,4 +44,5 @@ FORMATS: tuple[Format, ...] = (
     layer_estimates.FORMAT,
     ulysses_trace.FORMAT,
     kineto.FORMAT,
+    nsys.FORMAT,
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -120,6 +120,34 @@ class Collected:
             self._works[name, key] = found
         return found
 
+    def recorded(self, name: str) -> int:
+        """The number of the work of an operator of whose inputs nothing was recorded."""
+        return self.worked(name, b"", lambda: work(name, inputs(None, None)))
+
+    def activity(
+        self,
+        name: str,
+        category: int,
+        times: tuple[float, float],
+        counted: Sequence[int],
+        *,
+        graphed: bool,
+    ) -> None:
+        """One more activity of a device; `counted`: device, stream, correlation and bytes."""
+        self.kernel_name.append(self.names.code(name))
+        self.kernel_category.append(category)
+        self.kernel_start.append(times[0])
+        self.kernel_duration.append(times[1])
+        device, stream, correlation, size = counted
+        self.kernel_device.append(device)
+        self.kernel_stream.append(stream)
+        self.kernel_correlation.append(correlation)
+        self.kernel_bytes.append(size)
+        self.kernel_graph.append(graphed)
+        self.kernel_id.append(-1)
+        self.kernel_work.append(-1)
+        self.kernel_place.append(self.place)
+
 
 class FaultError(ValueError):
     """What is wrong with an event."""
@@ -177,24 +205,20 @@ def _kernel(found: Collected, event: Event, line: int, column: int) -> None:
     start, length = _times(found, event)
     args = _record(event.args)
     category = _CATEGORIES[(event.cat or "").lower()]
-    found.kernel_name.append(found.names.code(event.name or ""))
-    found.kernel_category.append(category)
-    found.kernel_start.append(start)
-    found.kernel_duration.append(length)
     found.fractions |= not length.is_integer()
-    found.kernel_device.append(_integer(args.get("device", event.pid)))
-    found.kernel_stream.append(_integer(args.get("stream", event.tid)))
-    found.kernel_correlation.append(_integer(args.get("correlation", args.get("Correlation ID"))))
-    found.kernel_id.append(_identity(args))
+    counted = [
+        _integer(args.get("device", event.pid)),
+        _integer(args.get("stream", event.tid)),
+        _integer(args.get("correlation", args.get("Correlation ID"))),
+        _integer(args.get("bytes", args.get("Bytes"))) if category != KERNEL else -1,
+    ]
     graph = _integer(args.get("graph id", args.get("graph node id")))
-    found.kernel_graph.append(graph > 0)
-    size = _integer(args.get("bytes", args.get("Bytes"))) if category != KERNEL else -1
-    found.kernel_bytes.append(size)
-    code = -1
+    found.activity(event.name or "", category, (start, length), counted, graphed=graph > 0)
+    found.kernel_id[-1] = _identity(args)
     if "Collective name" in args:
-        code = found.worked(COMMUNICATION, bytes(event.args), lambda: message(args))
-    found.kernel_work.append(code)
-    found.kernel_place.append(found.place)
+        found.kernel_work[-1] = found.worked(
+            COMMUNICATION, bytes(event.args), lambda: message(args)
+        )
     found.kernel_line.append(line)
     found.kernel_column.append(column)
 

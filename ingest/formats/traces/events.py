@@ -135,6 +135,7 @@ class EventStream:
         self.head = b""  # the text before the array, its key left out
         self.tail = b""  # the text behind it
         self.faults: list[Diagnostic] = []
+        self.remarks: list[Diagnostic] = []
         self.raw: dict[Span, bytes] = {}
         self.complete = False  # whether the array was closed
         self._chunks = source.chunks()
@@ -244,7 +245,7 @@ class EventStream:
         if self.head or self.tail:
             where = "around" if found is None else "behind"
             message = f"what stands {where} the events is no JSON: it is not read"
-            self.source.remarks.append(Diagnostic(self._behind, Code.SYNTAX, message))
+            self.remarks.append(Diagnostic(self._behind, Code.SYNTAX, message))
         return found or {}
 
     def _read(self, cut: Elements, *, between: bool) -> tuple[Batch, tuple[int, str] | None]:
@@ -362,10 +363,10 @@ class EventStream:
         if self.source.fault:
             kind, _, reason = self.source.fault.partition(": ")
             message = f"the {kind} stream is cut off ({reason}); what came before it is read"
-            self.source.remarks.append(Diagnostic(here, Code.TRUNCATED, message))
+            self.remarks.append(Diagnostic(here, Code.TRUNCATED, message))
         elif not self.complete:
             message = "the trace ends before its array of events is closed: it is cut"
-            self.source.remarks.append(Diagnostic(here, Code.TRUNCATED, message))
+            self.remarks.append(Diagnostic(here, Code.TRUNCATED, message))
 
     def _refuse(self, begin: int, end: int, why: str) -> None:
         span = Span(self.source.name, *self._place(begin))

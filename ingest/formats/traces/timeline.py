@@ -11,6 +11,7 @@ of the forward operator with its sequence number.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -168,7 +169,7 @@ class Timeline:
         )
         return _spelled(pl.Series(KINDS), kind), _spelled(pl.Series(reasons), said)
 
-    def kernels(self, gpus: dict[int, str | None], source: str) -> pl.DataFrame:
+    def kernels(self, gpus: Mapping[int, str | None], source: str) -> pl.DataFrame:
         """One row per activity, in the order of the input; columns of `trace_kernel` and more."""
         found = self.found
         layers, directions, self.sites = self.layers()
