@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 from assay.ingest.schema.reading import Reading
+from assay.model.kernels import pointwise
 from assay.model.kernels.collective import OPERATIONS, operation
 from assay.model.machines.datasheets import candidates, machines, resolve
 from assay.model.machines.dtypes import ITEMSIZE, dtype
@@ -17,10 +18,11 @@ from assay.validate.cases.observe import About, case_of, subject_of
 
 SHAPES: dict[str, tuple[str, ...]] = {
     "gemm": ("b", "m", "n", "k"),
-    "attention": ("batch", "seq", "kv_seq", "heads", "kv_heads", "head_dim", "causal", "direction"),
+    "attention": ("batch", "seq", "kv_seq", "heads", "kv_heads", "head_dim", "causal", "direction",
+                  "kernel"),
     "collective": ("op", "ranks", "ranks_per_node", "bytes", "elements"),
     "pointwise": ("bytes",),
-}
+}  # fmt: skip
 """Columns of a kernel's shape; a frame need not have all of them."""
 
 DEFAULTS: dict[str, dict[str, pl.Expr]] = {
@@ -97,14 +99,20 @@ def forward(cases: pl.DataFrame) -> pl.DataFrame:
 
 
 def _observed_by_profiler(frame: pl.DataFrame, what: About) -> dict[str, pl.Expr]:
-    """What a trace tells of its products beyond their shape.
+    """What a trace tells beyond shapes.
 
-    Its times are those of kernels by themselves, and its operands lie in memory as it says.
+    Times of products are those of kernels by themselves, and their operands lie in memory as it
+    says; kernels that stream reach their kind's share of the memory bandwidth.
     """
-    if what.scope != "gemm" or "layout" not in frame.columns:
-        return {}
-    turned = pl.col("layout").str.starts_with("t").cast(pl.Float64)
-    return {"a_transposed": turned.fill_null(0.0), "alone": pl.lit(1.0)}
+    if what.scope == "gemm" and "layout" in frame.columns:
+        turned = pl.col("layout").str.starts_with("t").cast(pl.Float64)
+        return {"a_transposed": turned.fill_null(0.0), "alone": pl.lit(1.0)}
+    if what.scope == "pointwise" and "kernel" in frame.columns:
+        kinds = ((name, pointwise.kind(name)) for name in frame["kernel"].drop_nulls().unique())
+        shares = {name: pointwise.KINDS[kind] for name, kind in kinds if kind}
+        share = pl.col("kernel").replace_strict(shares, default=None, return_dtype=pl.Float64)
+        return {"share": share}
+    return {}
 
 
 def _messages(table: pl.DataFrame) -> pl.DataFrame:

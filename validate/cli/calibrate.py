@@ -117,7 +117,7 @@ def _stack(cases: dict[str, pl.DataFrame], name: str | None) -> Stack | None:
         kind = mine["dtype"].drop_nulls().value_counts(sort=True)["dtype"][0]
         if mine["dtype"].n_unique() > 1:
             complain(f"{scope}: several number formats; {kind} is calibrated")
-        rows = mine.filter(pl.col("dtype") == kind)
+        rows = mine.filter(pl.col("dtype") == kind).drop("share", strict=False)
         shapes, wanted = fitting.groups_of(rows, scope), fitting.KERNELS[scope].parameters
         if shapes < len(wanted):
             complain(

@@ -45,12 +45,15 @@ def calibrated(scope: str) -> Forecast:
         if cases is None:
             return pl.DataFrame(schema=PREDICTION)
         known = _known(asked.stack)
+        named = pl.DataFrame(schema=PREDICTION)
+        if scope == "attention":  # kernels of programs that a profile names, both passes
+            named, cases = attention.predict_compiled(cases, label="stack")
         parts = [
             predict(rows, scope, stack, label="stack")
             for (name,), rows in forward(cases).group_by("machine", maintain_order=True)
             if scope in (stack := stack_for(str(name), known)).parts
         ]
-        times = pl.concat([pl.DataFrame(schema=PREDICTION), *parts])
+        times = pl.concat([named, *parts])
         if scope == "gemm":
             return with_rates(times, asked)
         return _with_bandwidths(times, cases) if scope == "collective" else times
