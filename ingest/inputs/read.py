@@ -20,7 +20,7 @@ from assay.ingest.inputs.workers import run
 from assay.ingest.pipeline.folding import carved
 from assay.ingest.pipeline.merge import merge, renamed, together
 from assay.ingest.pipeline.small import finished_together, small_documents
-from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.pipeline.source_reading import read_source, whole
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Outcome, Reading
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Span
@@ -129,6 +129,9 @@ def _read_together(
     """
     opened = {path: _opened(how, path, root) for unit in units for path in unit}
     there = {path: (source, said) for path, (source, said, _) in opened.items() if source}
+    wholes = {path: reading for path, (source, _) in there.items()
+              if (reading := whole(source, how.formats)) is not None}  # fmt: skip
+    there = {path: each for path, each in there.items() if path not in wholes}
     small = dict(zip(there, small_documents([*there.values()], how.formats), strict=True))
     alone = {unit[0] for unit in units if len(unit) == 1}
     done = {
@@ -136,9 +139,10 @@ def _read_together(
         for path, document in small.items()
         if document or path in alone
     }
-    faults = tuple(fault for path in done for fault in opened[path][2])
-    reading = finished_together([*done.values()], how.formats)
-    left = [tuple(path for path in unit if path not in done) for unit in units]
+    taken = done.keys() | wholes.keys()
+    faults = tuple(fault for path in opened if path in taken for fault in opened[path][2])
+    reading = merge([finished_together([*done.values()], how.formats), *wholes.values()])
+    left = [tuple(path for path in unit if path not in taken) for unit in units]
     return [Outcome(reading, faults)], [unit for unit in left if unit]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.record import Diagnostic, Span
@@ -42,6 +42,7 @@ class Accounting:
     blank: int
     not_ours: int
     suspicious: tuple[int, ...] = ()  # lines not ours with a number beside a performance unit
+    of: Literal["line", "event"] = "line"  # what is counted: a trace is no text of lines
 
 
 class Table(Protocol):

@@ -229,12 +229,16 @@ def _opened(new: Source) -> Source | Diagnostic:
     """The source, unless it is a compressed stream of which nothing can be read."""
     with new.begin() as stream:
         head = stream.read(8)
-    packed = head.startswith(tuple(_COMPRESSED))
-    if packed and not next(new.chunks(), b"") and new.fault:
+    if packed(head) and not next(new.chunks(), b"") and new.fault:
         kind, _, why = new.fault.partition(": ")
         message = f"not a readable {kind} stream: {why}"
         return Diagnostic(Span(new.name, 1), Code.UNREADABLE, message)
     return new
+
+
+def packed(head: bytes) -> bool:
+    """Whether a compressed stream begins so."""
+    return head.startswith(tuple(_COMPRESSED))
 
 
 def _spooled(stream: BinaryIO) -> Callable[[], BinaryIO]:

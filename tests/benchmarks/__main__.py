@@ -116,6 +116,18 @@ def memory(name: str, size: int) -> list[dict[str, object]]:
     return [entry(name, [peak], "MB"), entry(f"{name}_seconds", [seconds], "s")]
 
 
+def traces(size: int) -> list[dict[str, object]]:
+    """JSON per second and peak memory of `assay ingest` on one large trace of a profiler."""
+    path = inputs.trace(BUILD, size)
+    out = fresh("trace")
+    seconds, peak = whole([ASSAY, "ingest", path, "-o", out])
+    megabytes = path.stat().st_size / MEGA
+    path.unlink()
+    shutil.rmtree(out)
+    return [entry("trace_1gb_rate", [megabytes / seconds], "MB/s"),
+            entry("trace_1gb_rss", [peak], "MB")]  # fmt: skip
+
+
 def many(count: int) -> list[dict[str, object]]:
     """Dumps with their configurations per second, the report and the start included."""
     folder = inputs.dumps(BUILD, count)
@@ -160,13 +172,19 @@ def startup(rounds: int) -> list[dict[str, object]]:
     return [entry(name, values, units.get(name, "×")) for name, values in found.items()]
 
 
+ONLY = "logs, startup, dumps, report, rss_1gb, rss_4gb, trace"
+"""What can be measured."""
+
+
 def main() -> None:
     """Measure what is asked for; figures of an earlier run that are not measured again stay."""
     asked = argparse.ArgumentParser(prog="python -m tests.benchmarks")
     asked.add_argument("--size", type=float, default=400, help="of the logs for ratios, MB")
     asked.add_argument("--rounds", type=int, default=3)
     asked.add_argument("--dumps", type=int, default=2000)
-    asked.add_argument("--only", nargs="*", help="logs, startup, dumps, report, rss_1gb, rss_4gb")
+    asked.add_argument(
+        "--only", nargs="*", help="logs, startup, dumps, report, rss_1gb, rss_4gb, trace"
+    )
     asked.add_argument("--page", action="store_true", help="write docs/performance.md")
     told = asked.parse_args()
     todo: dict[str, Callable[[], list[dict[str, object]]]] = {
@@ -176,11 +194,12 @@ def main() -> None:
         "report": lambda: report(40 * MEGA),
         "rss_1gb": lambda: memory("rss_1gb", GIGA),
         "rss_4gb": lambda: memory("rss_4gb", 4 * GIGA),
+        "trace": lambda: traces(GIGA),
     }
     written = ROOT / "build" / "bench.json"
     known = json.loads(written.read_text(encoding="utf-8")) if written.is_file() else []
     figures = {each["name"]: each for each in known}
-    for name in told.only or ["logs", "startup", "dumps", "report", "rss_1gb"]:
+    for name in told.only or ["logs", "startup", "dumps", "report", "rss_1gb", "trace"]:
         for each in todo[name]():
             figures[str(each["name"])] = each
             print(f"{each['name']:28} {each['value']:12.3f} {each['unit']}", flush=True)

@@ -34,6 +34,8 @@ LIMITS = (
     Limit("prefixed_vs_dense", "lines behind a launcher's prefix, × the time without", most=1.5),
     Limit("rss_1gb", "peak memory of `assay ingest` on 1 GB of dense log, MB", most=450),
     Limit("rss_4gb", "the same on 4 GB, MB", most=530),
+    Limit("trace_1gb_rate", "JSON of a profiler's trace of 1 GB, `assay ingest`, MB/s", least=40),
+    Limit("trace_1gb_rss", "peak memory of it, MB", most=600),
     Limit("dumps_per_s", "dumps with their configurations per second, `assay report`", least=100),
     Limit("startup", "`assay ingest` of 100 lines, × importing polars and pandera", most=2),
 )

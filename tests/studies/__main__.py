@@ -13,6 +13,7 @@ from tests.studies import (
     step,
     step_memory,
     step_tables,
+    traces,
     training_attention,
 )
 from tests.studies.entries import Entry, line, write
@@ -25,6 +26,7 @@ CONTRIBUTIONS: tuple[Callable[[], list[Entry]], ...] = (
     step.entries,
     step_memory.entries,
     step_tables.entries,
+    traces.entries,
 )
 
 
