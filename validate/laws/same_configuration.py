@@ -12,13 +12,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import combinations
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import polars as pl
 from assay.validate.arithmetic.printed_runs import UNITS, label
 from assay.validate.arithmetic.printed_speed import SAYS
+from assay.validate.arithmetic.repeats import FirstAlike
 from assay.validate.arithmetic.tries import RATE
 from assay.validate.cases.cases import CONFIGURED
 from assay.validate.cases.memo import once
@@ -301,57 +301,14 @@ def _buckets(rows: Iterator[Row] | list[Row]) -> dict[tuple[Any, ...], list[Row]
     return found
 
 
-class _Configurations:
-    """Rows in which the first that is `alike` another is looked up, not looked for.
-
-    Rows that know the same columns are compared by the values that both they and the other know.
-    """
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._rows: dict[frozenset[str], list[tuple[int, Row]]] = {}  # by the columns they know
-        self._firsts: dict[tuple[frozenset[str], ...], dict[tuple[Any, ...], tuple[int, Row]]] = {}
-
-    def add(self, row: Row) -> None:
-        """Take in a row, behind all others."""
-        knows = _known_columns(row)
-        numbered = self._count, row
-        self._count += 1
-        self._rows.setdefault(knows, []).append(numbered)
-        for (whose, names), firsts in self._firsts.items():
-            if whose == knows:
-                firsts.setdefault(_values(row, names), numbered)
-
-    def first(self, row: Row) -> Row | None:
-        """The first row that is alike this one."""
-        knows = _known_columns(row)
-        found = []
-        for whose, rows in self._rows.items():
-            names = knows & whose
-            if _told(names):
-                names = names.difference(NOMINAL)
-            firsts = self._firsts.get((whose, names))
-            if firsts is None:
-                firsts = self._firsts[whose, names] = {}
-                for numbered in rows:
-                    firsts.setdefault(_values(numbered[1], names), numbered)
-            if (old := firsts.get(_values(row, names))) is not None:
-                found.append(old)
-        return min(found, key=itemgetter(0))[1] if found else None
-
-
-def _known_columns(row: Row) -> frozenset[str]:
-    return frozenset(name for name in _TOLD if row[name] is not None)
-
-
-def _values(row: Row, names: frozenset[str]) -> tuple[Any, ...]:
-    return tuple(row[name] for name in _TOLD if name in names)
+def _by_configuration() -> FirstAlike:
+    return FirstAlike(_TOLD, lambda both: both.difference(NOMINAL) if _told(both) else both)
 
 
 @once
 def repeated(evidence: Evidence) -> list[Pair]:
     """Rows that print an earlier row's measurement again, each with the first of it."""
-    known: dict[tuple[Any, ...], _Configurations] = defaultdict(_Configurations)
+    known: dict[tuple[Any, ...], FirstAlike] = defaultdict(_by_configuration)
     found = []
     for row in published(evidence):
         values = measured(row)
@@ -371,7 +328,7 @@ def repeated(evidence: Evidence) -> list[Pair]:
 @once
 def exchanged_pairs(evidence: Evidence) -> list[Pair]:
     """Rows whose time and rate are those of another row of their configuration, exchanged."""
-    known: dict[tuple[Any, ...], _Configurations] = defaultdict(_Configurations)
+    known: dict[tuple[Any, ...], FirstAlike] = defaultdict(_by_configuration)
     found = []
     for row in published(evidence):
         time, rate = row["step_time"], row[RATE]
