@@ -26,6 +26,7 @@ from assay.ingest.schema.reading import Outcome, Reading
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Span
 from assay.ingest.source.opening import STDIN, Source, open_source
 from assay.ingest.statements.restate import restated
+from assay.ingest.store.disk import disk_is_full
 from assay.ingest.store.load import load
 from assay.ingest.store.write import is_saved
 
@@ -112,7 +113,9 @@ def read_chunk(
         return together(_read_unit(how, chunk.paths, root, spool))
     try:
         outcomes, left = _read_together(how, chunk.units, root)
-    except Exception:  # whose fault it was, each of them alone will show
+    except Exception as fault:  # whose fault it was, each of them alone will show
+        if disk_is_full(fault):
+            raise
         outcomes, left = [], list(chunk.units)
     for unit in left:
         outcomes += _read_unit(how, unit, root, None)
@@ -189,6 +192,11 @@ def _survived(
     try:
         return read_source(opened, how.formats, said, spool=spool)
     except Exception as fault:
+        if disk_is_full(fault):  # where rows were to be kept: no other input fares better
+            raise
+        if isinstance(fault, OSError):
+            message = f"cannot be read: {fault.strerror or type(fault).__name__}"
+            return Diagnostic(Span(opened.name, 1), Code.UNREADABLE, message)
         at = traceback.extract_tb(fault.__traceback__)[-1]
         message = (
             f"a bug of assay: {type(fault).__name__} at {Path(at.filename).name}:{at.lineno}: "

@@ -15,7 +15,6 @@ from assay.ingest.lines.lark import Token, parse_line
 from assay.ingest.schema.format import Folded, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Schema, Span
 from assay.ingest.tables import captions
-from assay.ingest.tables.captions import said_above
 from assay.ingest.tables.cells import numeric_cell, other, outcome_and_date, quantity, text_cell
 from assay.ingest.tables.column_cells import percentages, rates, whole_numbers
 from assay.ingest.tables.headers import Column, header
@@ -40,16 +39,16 @@ def fold(schema: Schema) -> Callable[[Region], Folded]:
 def _fold(region: Region, schema: Schema) -> Folded:
     folded = Folded()
     lines = region.lines
-    heading, above, titles = "", list[Line](), list[Line]()
+    heading, above, titles = "", captions.Above(), list[Line]()
     at = 1
     while at < len(lines):
         if not _begins_table(lines[at - 1], lines[at]):
             if said := _heading(lines[at - 1].text):
                 heading = said
             if said and said.lstrip().startswith("#"):
-                above, titles = [], captions.nested(titles, lines[at - 1])
+                above, titles = captions.Above(), captions.nested(titles, lines[at - 1])
             else:
-                above.append(lines[at - 1])
+                above.add(lines[at - 1])
             at += 1
             continue
         body = at + 1
@@ -65,8 +64,7 @@ def _fold(region: Region, schema: Schema) -> Folded:
         if len(columns) == width and of_runs(columns, heading):
             head = lines[at - 1 : at - 1 + heads]
             rows = lines[at - 1 + heads : body]
-            said_here = said_above(above) | captions.above(titles, above)
-            _table(region, head, rows, columns, said_here, folded)
+            _table(region, head, rows, columns, above.said(titles), folded)
         at = body + 1
     return folded
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import polars as pl
 
+from tests.adversarial.inputs import DIMENSIONS
 from tests.benchmarks import inputs
 from tests.benchmarks.baseline import FIELDS
 from tests.benchmarks.page import machine, page
@@ -172,8 +173,20 @@ def startup(rounds: int) -> list[dict[str, object]]:
     return [entry(name, values, units.get(name, "×")) for name, values in found.items()]
 
 
-ONLY = "logs, startup, dumps, report, rss_1gb, rss_4gb, trace"
-"""What can be measured."""
+def worst() -> list[dict[str, object]]:
+    """The slowest report of the adversarial inputs, about a megabyte each, the start included."""
+    folder = BUILD / "adversarial"
+    folder.mkdir(parents=True, exist_ok=True)
+    rates, peaks = [], []
+    for dimension, n in DIMENSIONS.items():
+        path = folder / f"{dimension.__name__}.txt"
+        path.write_text(dimension(n), encoding="utf-8")
+        seconds, peak = whole([ASSAY, "report", path], ends=(0, 3, 4))
+        rates.append(path.stat().st_size / 1000 / seconds)
+        peaks.append(peak)
+    shutil.rmtree(folder)
+    slowest = {**entry("worst_kb_s", rates, "kB/s"), "value": min(rates)}
+    return [slowest, {**entry("worst_mb", peaks, "MB"), "value": max(peaks)}]
 
 
 def main() -> None:
@@ -183,7 +196,9 @@ def main() -> None:
     asked.add_argument("--rounds", type=int, default=3)
     asked.add_argument("--dumps", type=int, default=2000)
     asked.add_argument(
-        "--only", nargs="*", help="logs, startup, dumps, report, rss_1gb, rss_4gb, trace"
+        "--only",
+        nargs="*",
+        help="logs, startup, dumps, report, worst, rss_1gb, rss_4gb, trace",
     )
     asked.add_argument("--page", action="store_true", help="write docs/performance.md")
     told = asked.parse_args()
@@ -192,6 +207,7 @@ def main() -> None:
         "startup": lambda: startup(told.rounds),
         "dumps": lambda: many(told.dumps),
         "report": lambda: report(40 * MEGA),
+        "worst": worst,
         "rss_1gb": lambda: memory("rss_1gb", GIGA),
         "rss_4gb": lambda: memory("rss_4gb", 4 * GIGA),
         "trace": lambda: traces(GIGA),
@@ -199,7 +215,8 @@ def main() -> None:
     written = ROOT / "build" / "bench.json"
     known = json.loads(written.read_text(encoding="utf-8")) if written.is_file() else []
     figures = {each["name"]: each for each in known}
-    for name in told.only or ["logs", "startup", "dumps", "report", "rss_1gb", "trace"]:
+    every = ["logs", "startup", "dumps", "report", "worst", "rss_1gb", "trace"]
+    for name in told.only or every:
         for each in todo[name]():
             figures[str(each["name"])] = each
             print(f"{each['name']:28} {each['value']:12.3f} {each['unit']}", flush=True)

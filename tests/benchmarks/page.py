@@ -124,6 +124,8 @@ def _others(figures: Mapping[str, Figure]) -> list[str]:
         "dumps_ingest_files_per_s": "the same by `assay ingest`",
         "report_s": "`assay report` of 40 MB of iteration lines behind their job's arguments, s",
         "report_mb": "its peak memory, MB",
+        "worst_kb_s": "`assay report` of the slowest of the adversarial inputs of a megabyte, kB/s",
+        "worst_mb": "the highest peak memory of one of them, MB",
         "startup_report": "`assay report` of 100 lines, × importing polars and pandera",
         "startup_import_s": "importing polars and pandera, s",
     }  # fmt: skip
