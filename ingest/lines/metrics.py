@@ -13,10 +13,11 @@ import math
 import re
 from functools import cache
 
-from assay.ingest.numbers.units import SUFFIXES, UNITS, unit
-from assay.ingest.schema.fields import FieldSpec, by_label, fields, normalise
+from assay.ingest.numbers.units import SUFFIXES, UNITS, Unit, unit
+from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Record, Schema
 from assay.ingest.schema.terminals import terminal
+from assay.ingest.vocabulary.terms import normalise
 
 AVERAGE = "_average"
 """A column with this ending holds the running mean that is printed behind the value of its base."""
@@ -29,9 +30,6 @@ NOTHING = ("None", "null", "N/A", "n/a", "-", "--", "...", "…")
 
 COUNTS = SUFFIXES | {"G": 1e9}
 """Suffixes of a count and their factors; `G` is bytes elsewhere."""
-
-UNSAID = math.nan
-"""The factor of a label without a unit: the number needs one behind it, or is kept as it is."""
 
 _LABEL_UNIT = re.compile(r"(.+?)[\s_]*\(([^()]+)\)\s*")
 
@@ -165,7 +163,7 @@ def cell(spec: FieldSpec, text: str, scale: float, line: int, at: int) -> Cell:
         known = unit(measured[2])
         if measured[2] in _PER_SECOND and (spec.unit or "").endswith("/s"):
             return Cell(measured[1], line, at, scale)
-        if known is not None and known.si == spec.unit and _whose(spec, measured[2]):
+        if known is not None and known.si == spec.unit and _whose(spec, known):
             if math.isnan(scale):
                 return Cell(measured[1], line, at, known.scale)
             binary = known.scale > 1 and math.frexp(known.scale)[0] == 0.5
@@ -194,12 +192,12 @@ def _says_too_little(spec: FieldSpec, scale: float, value: str) -> bool:
     return bool(_counted().fullmatch(value) or _POWER.fullmatch(value))
 
 
-def _whose(spec: FieldSpec, said: str) -> bool:
-    """Whether a unit may stand in a column: what one GPU does is not what all of them do.
+def _whose(spec: FieldSpec, known: Unit) -> bool:
+    """Whether a unit may stand in a column: what one device does is not what all of them do.
 
-    Rates of operations are per GPU in every column; those of tokens where a label says so.
+    Rates of operations are of a device in every column; those of others where the column says so.
     """
-    return spec.unit == "flop/s" or not _per_gpu(said) or any(map(_per_gpu, spec.labels))
+    return known.per is None or spec.per == known.per or spec.unit == "flop/s"
 
 
 def _per_gpu(text: str) -> bool:
@@ -223,7 +221,7 @@ def column(schema: Schema, label: str) -> tuple[FieldSpec, float] | None:
         return None
     whole = by_label(schema).get(normalise(said[1]))
     if whole is not None and whole[0].unit == known.si != "B":  # bytes: factors are corrections
-        return (whole[0], known.scale) if _whose(whole[0], said[2]) else None
+        return (whole[0], known.scale) if _whose(whole[0], known) else None
     kind = (known.si, _per_gpu(said[1]) or _per_gpu(said[2]))
     spec = _without_unit(schema).get((normalise(said[1]), *kind))
     return (spec, known.scale) if spec is not None else None

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from assay.ingest.lines.lark import Token, Tree, parse_line
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
-from assay.ingest.schema.fields import FieldSpec, by_label, normalise
+from assay.ingest.schema.fields import FieldSpec, by_label
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Span, Statement
 from assay.ingest.tables.titles import counted_devices, device_named, format_named
+from assay.ingest.vocabulary.terms import normalise
 
 _HEADING = re.compile(r"\s*(#{1,6})\s+\S")
 

@@ -12,11 +12,12 @@ from functools import lru_cache
 import polars as pl
 from assay.ingest.lines.lark import Token, Tree, parse_line
 from assay.ingest.numbers.units import SUFFIXES, unit
-from assay.ingest.schema.fields import FieldSpec, normalise
+from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span
 from assay.ingest.schema.terminals import terminal
 from assay.ingest.tables.headers import Column, generic, plain, rate, unlinked
 from assay.ingest.tables.titles import device_named
+from assay.ingest.vocabulary.terms import normalise
 
 _COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×*] ?(?=[A-Za-z])")
 

@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 import polars as pl
 from assay.ingest.lines.lark import Tree, parse_line
-from assay.ingest.schema.fields import FieldSpec, by_label, fields, normalise
+from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded, Region
 from assay.ingest.schema.record import Code, Diagnostic, Line, Schema, Span
+from assay.ingest.vocabulary.terms import normalise
 
 TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
