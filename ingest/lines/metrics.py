@@ -17,7 +17,7 @@ from assay.ingest.numbers.units import SUFFIXES, UNITS, Unit, unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Record, Schema
 from assay.ingest.schema.terminals import terminal
-from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.terms import UNSAID, meaning, normalise
 
 AVERAGE = "_average"
 """A column with this ending holds the running mean that is printed behind the value of its base."""
@@ -205,7 +205,30 @@ def _per_gpu(text: str) -> bool:
 
 
 def column(schema: Schema, label: str) -> tuple[FieldSpec, float] | None:
-    """The column a label belongs to and the factor to its unit; None where none declares it.
+    """The column a label belongs to and the factor to its unit; None where it has none.
+
+    The schema's own labels come first, then what the vocabulary makes of the label's words; a
+    running mean goes to the column beside that is kept for it, if there is one.
+    """
+    if found := declared(schema, label):
+        return found
+    said = meaning(label)
+    known = fields(schema)
+    if said is None or said.nominal or said.field not in known or not known[said.field].known:
+        return None
+    scale = said.scale if said.unit_known else UNSAID
+    if said.rank <= PLAINLY:
+        return known[said.field], scale
+    average = known.get(f"{said.field}{AVERAGE}")
+    return None if average is None else (average, scale)
+
+
+PLAINLY = 1
+"""The highest rank of a label that names a value and neither a median nor a mean of several."""
+
+
+def declared(schema: Schema, label: str) -> tuple[FieldSpec, float] | None:
+    """The column that declares a label and the factor to its unit; None where none does.
 
     A label whose bracket names another unit than the declared spellings do is known by its unit:
     `elapsed time per iteration (us)`. A rate per GPU is another than that of all: the unit of the

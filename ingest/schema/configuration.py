@@ -10,6 +10,9 @@ from __future__ import annotations
 import pandera.polars as pa
 from assay.ingest.schema.fields import configured, named
 
+MOST_SEQUENCES = 2.0**18
+"""Sequences of a batch beyond which a number is of tokens, or of nothing."""
+
 
 class Configuration(pa.DataFrameModel):
     """Model shape, layout and machine of one run; null is unknown."""

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from assay.ingest.schema.configuration import MOST_SEQUENCES, Configuration
+from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell
 from assay.ingest.vocabulary.frameworks import DEEPSPEED, MEGATRON, NEMO, NEMO_SECTIONS, NEOX
+from assay.ingest.vocabulary.terms import configured_by
 
 
 class Argument(NamedTuple):
@@ -58,7 +61,7 @@ def megatron(said: Mapping[str, Argument]) -> dict[str, Cell]:
     found |= _recompute(said)
     found |= _zero(said)
     found |= _kernels(said)
-    return found
+    return found | _commonly(said, found, MEGATRON | NEOX)
 
 
 def nemo(said: Mapping[str, Argument]) -> dict[str, Cell]:
@@ -83,14 +86,15 @@ def nemo(said: Mapping[str, Argument]) -> dict[str, Cell]:
         plain["recompute_granularity"] = granularity
     if found.get("vp") and found["vp"].text == "0":
         del found["vp"]
-    return found | _recompute(plain) | _kernels(plain) | _distributed(plain)
+    found |= _recompute(plain) | _kernels(plain) | _distributed(plain)
+    return found | _commonly(plain, found, NEMO)
 
 
 def deepspeed(said: Mapping[str, Argument]) -> dict[str, Cell]:
     """Configuration cells of a dump of DeepSpeed's configuration."""
     found = _named(said, DEEPSPEED)
     found |= _dtype(said, fp16="fp16_enabled", bf16="bfloat16_enabled")
-    return found
+    return found | _commonly(said, found, DEEPSPEED)
 
 
 def closed(found: Mapping[str, Cell]) -> dict[str, Cell]:
@@ -136,6 +140,29 @@ def _named(said: Mapping[str, Argument], names: Mapping[str, str]) -> dict[str, 
         if argument and text.isdecimal() and column not in found:
             found[column] = _cell(argument, text)
     return found
+
+
+def _commonly(
+    said: Mapping[str, Argument], found: Mapping[str, Cell], names: Mapping[str, str]
+) -> dict[str, Cell]:
+    """Whole numbers under names that this trainer is not known for, but that all mean alike.
+
+    Two arguments that say a field differently say nothing of it; nor does a batch that can only be
+    one of tokens.
+    """
+    specs = fields(Configuration)
+    by_field: dict[str, dict[str, Cell]] = {}
+    for name, argument in said.items():
+        text = argument.text.removesuffix(".0")
+        if name in names or not text.isdecimal():
+            continue
+        column = configured_by(name.rpartition(".")[2])
+        if column is None or column in found or not specs[column].dtype.is_integer():
+            continue
+        if column == "global_batch" and int(text) > MOST_SEQUENCES:
+            continue
+        by_field.setdefault(column, {}).setdefault(text, _cell(argument, text))
+    return {name: next(iter(held.values())) for name, held in by_field.items() if len(held) == 1}
 
 
 def _is(said: Mapping[str, Argument], name: str) -> bool:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from assay.ingest.lines.lark import Token, Tree, parse_line
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
-from assay.ingest.schema.fields import FieldSpec, by_label
+from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Span, Statement
 from assay.ingest.tables.titles import counted_devices, device_named, format_named
-from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.terms import configured_by
 
 _HEADING = re.compile(r"\s*(#{1,6})\s+\S")
 
@@ -99,10 +99,11 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
         tokens = {t.type: t for t in part.children if isinstance(t, Token)}
         if part.data in ("assignment", "pair"):
             label = tokens.get("KEY", tokens.get("PHRASE"))
-            known = by_label(Configuration).get(normalise(str(label)))
-            cell = _cell(known[0], str(tokens["VALUE"]).strip('"'), line) if known else None
-            if known and cell:
-                found.append((known[0].name, cell))
+            name = configured_by(str(label))
+            spec = fields(Configuration).get(name) if name else None
+            cell = _cell(spec, str(tokens["VALUE"]).strip('"'), line) if spec else None
+            if spec and cell:
+                found.append((spec.name, cell))
         elif part.data == "count":
             name = tokens["COUNTED"].strip().lower().rstrip("s")
             spec = {"node": "nodes", "replica": "dp", "gpu": "gpus"}[name]

@@ -12,6 +12,7 @@ from functools import lru_cache
 import polars as pl
 from assay.ingest.lines.lark import Token, Tree, parse_line
 from assay.ingest.numbers.units import SUFFIXES, unit
+from assay.ingest.schema.configuration import MOST_SEQUENCES
 from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span
 from assay.ingest.schema.terminals import terminal
@@ -36,9 +37,6 @@ SYSTEMS = {"system", "cluster", "platform", "machine", "supercomputer", "instanc
 
 MANY = 1e6
 """A batch counted in millions is one of tokens."""
-
-MOST_SEQUENCES = 2.0**18
-"""Sequences of a batch beyond which a number is of tokens, or of nothing."""
 
 _DEVICES = re.compile(
     r"([0-9][0-9,]*) ?[x×*]? ?((?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3})\b.*)"
@@ -174,7 +172,10 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         return
     cell = Cell(text, at.line, at.column)
     if spec.dtype == pl.Boolean and not re.fullmatch(terminal("BOOL"), text):
-        record.cells.setdefault("recompute", cell)
+        if spec.name == "activation_checkpointing":
+            record.cells.setdefault("recompute", cell)
+        else:
+            record.other.append((spec.name, text))
         return
     record.cells[spec.name] = cell
     counted = _COUNTED_DEVICE.match(text) if spec.name == "gpu" else None
