@@ -80,7 +80,10 @@ def nemo(said: Mapping[str, Argument]) -> dict[str, Cell]:
         word = precision.text.removesuffix("-mixed").removesuffix("_mixed")
         narrow = next((name for name in NARROW if name in word), word)
         found["dtype"] = _cell(precision, known.get(narrow, narrow))
+    if "dtype" not in found:
+        found |= _dtype(plain, fp16="fp16", bf16="bf16")
     found |= _narrow(plain)
+    found |= _fed(said)
     granularity = plain.get("activations_checkpoint_granularity")
     if granularity:
         plain["recompute_granularity"] = granularity
@@ -88,6 +91,20 @@ def nemo(said: Mapping[str, Argument]) -> dict[str, Cell]:
         del found["vp"]
     found |= _recompute(plain) | _kernels(plain) | _distributed(plain)
     return found | _commonly(plain, found, NEMO)
+
+
+FED = ("dataset", "data")
+"""Keys under which a trainer says what it feeds the model with."""
+
+
+def _fed(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    """The length of the sequences that the model is fed with; it may take longer ones."""
+    for name, argument in said.items():
+        *path, last = name.split(".")
+        length = configured_by(last) == "seq_len" and argument.text.isdecimal()
+        if length and path and path[-1] in FED:
+            return {"seq_len": _cell(argument)}
+    return {}
 
 
 def deepspeed(said: Mapping[str, Argument]) -> dict[str, Cell]:
@@ -172,7 +189,7 @@ def _is(said: Mapping[str, Argument], name: str) -> bool:
 def _kernels(said: Mapping[str, Argument]) -> dict[str, Cell]:
     """The third matrix of the MLP, sequence parallelism, and whether attention is fused."""
     found = {}
-    gate = said.get("swiglu")
+    gate = said.get("swiglu") or said.get("gated_linear_unit")
     activation = said.get("activation")
     if gate and gate.text.casefold() in ("true", "false"):
         found["gated"] = _cell(gate)
