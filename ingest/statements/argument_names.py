@@ -93,8 +93,8 @@ def nemo(said: Mapping[str, Argument]) -> dict[str, Cell]:
     return found | _commonly(plain, found, NEMO)
 
 
-FED = ("dataset", "data")
-"""Keys under which a trainer says what it feeds the model with."""
+FED = (["dataset"], ["data"])
+"""Where, beside the model and not inside it, a trainer says what it feeds the model with."""
 
 
 def _fed(said: Mapping[str, Argument]) -> dict[str, Cell]:
@@ -102,7 +102,7 @@ def _fed(said: Mapping[str, Argument]) -> dict[str, Cell]:
     for name, argument in said.items():
         *path, last = name.split(".")
         length = configured_by(last) == "seq_len" and argument.text.isdecimal()
-        if length and path and path[-1] in FED:
+        if length and path in FED:
             return {"seq_len": _cell(argument)}
     return {}
 

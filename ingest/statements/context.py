@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import polars as pl
 from assay.ingest.lines.lark import Token, Tree, parse_line
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
@@ -29,6 +30,9 @@ _WORTH_PARSING = re.compile(
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 
 _BRACKETS = re.compile(r"^\s*(?:\[[^\[\]]*\]\s*)+")
+
+_SWITCH = {"1": "True", "0": "False", "true": "True", "false": "False"}
+"""What switches a thing on or off in a command or a statement."""
 
 _MAX_STATEMENT = 300
 
@@ -149,6 +153,9 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
 
 
 def _cell(spec: FieldSpec, text: str, line: Line) -> Cell | None:
+    if spec.dtype == pl.Boolean:
+        word = _SWITCH.get(text.casefold())
+        return None if word is None else Cell(word, line.number, line.column)
     if not spec.numeric:
         return Cell(text, line.number, line.column)
     digits, scale = text.replace(",", ""), 1.0
@@ -156,6 +163,8 @@ def _cell(spec: FieldSpec, text: str, line: Line) -> Cell | None:
         digits, scale = digits[:-1], SUFFIXES[digits[-1]]
     if not re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", digits):
         return None
+    if not float(digits) and spec.name != "zero_stage":
+        return None  # no count of anything is zero
     return Cell(digits, line.number, line.column, scale, "nominal" if scale != 1.0 else None)
 
 
