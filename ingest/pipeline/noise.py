@@ -120,7 +120,7 @@ def interest(formats: Sequence[Format]) -> str:
 _REST = r"[\s\x1c-\x1f*_`:.\\]*$"
 
 _ENDS = (
-    r'[=:][\s*_`]*"?(?:[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?|[Tt]rue|[Ff]alse|bf16|fp16|fp32|fp8'
+    r'(?:[=:]|\bis)[\s*_`]*"?(?:[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?|[Tt]rue|[Ff]alse|bf16|fp16|fp32|fp8'
     rf'|bfloat16|float16)"?{_REST}'
 )
 """How an assignment or a `label: value` ends, if a value is all that stands behind its label."""

@@ -204,7 +204,7 @@ def labelled(schema: Schema, *, html: bool = True) -> str:
         if not any(end.endswith(other) for other in apart):
             apart.append(end)
     spread = "|".join(_spread(end, between) for end in apart)
-    return rf"(?i:{spread})(?:{between}|\([^()]*\))*[=:]"
+    return rf"(?i:{spread})(?:{between}|\([^()]*\))*(?:[=:]|is\s)"
 
 
 def without_html(texts: pl.Series) -> pl.Series:

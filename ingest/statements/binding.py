@@ -8,7 +8,8 @@ A row's value is looked for in this order:
    labelled with a model size speaks only for rows of that size, where the row has a size;
 3. the last model line above in another section, for what belongs to a model and not to a layout
    (`assumed`), unless its hidden size contradicts the row's: then all of that line is dropped;
-4. a statement below that says it holds above too (`assumed`);
+4. a statement below that says it holds above too (`assumed`); then what all statements below it,
+   in its own section, say alike (`assumed`): notes under a table; for the model alone;
 5. what every statement of the document says alike (`assumed`), again for the model alone;
 6. the side file, and what the caller states (`assumed`).
 
@@ -40,6 +41,7 @@ SAME_FACT = {"nodes": ("gpus",), "gpus": ("nodes",)}
 ASSUMED_LAWS = {
     "model": "the last model line above, in another section",
     "backward": "a later statement that says it holds above too",
+    "section": "the statements below, in the same section, say so",
     "uniform": "every statement of the document says so",
 }
 
@@ -57,12 +59,14 @@ class Binder:
         self._lines = [statement.line for statement in self.statements]
         self._headings = [line for line, _ in context.sections]
         self._backward = [statement for statement in self.statements if statement.backward]
-        self._uniform = _uniform(self.statements)
+        of_all = [statement for statement in self.statements if not statement.of_run]
+        self._uniform = _agreed(of_all, UNIFORM)
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
         self._said: dict[Section, dict[float | None, dict[str, Cell]]] = {}
         self._any: dict[Section, dict[str, Cell]] = {}
         self._last: Statement | None = None
+        self._notes: dict[Section, list[Statement]] = {}
         self._names = {n for n, spec in fields(Configuration).items() if spec.configuration}
 
     @property
@@ -106,6 +110,7 @@ class Binder:
             take(_only(self._last.values, OF_THE_MODEL), "assumed", ASSUMED_LAWS["model"])
         for statement in self._backward[bisect_right(self._backward, line, key=_line) :]:
             take(statement.values, "assumed", ASSUMED_LAWS["backward"])
+        take(self._below(section, line), "assumed", ASSUMED_LAWS["section"])
         take(self._uniform, "assumed", ASSUMED_LAWS["uniform"])
         take(self.context.assumed, "assumed", None)
         return found
@@ -127,6 +132,16 @@ class Binder:
             return every
         by_size = self._said.get(section, {})
         return by_size.get(_number(size), by_size.get(None, {}))
+
+    def _below(self, section: Section, line: int) -> Said:
+        """What notes under a row, in its own section, say of the model."""
+        if not section:
+            return {}
+        if section not in self._notes:
+            mine = [each for each in self.statements if each.section == section]
+            self._notes[section] = [each for each in mine if not each.of_run and not each.size]
+        below = [each for each in self._notes[section] if each.line > line]
+        return _agreed(below, UNIFORM)
 
     def _go_to(self, line: int) -> None:
         count = bisect_left(self._lines, line)
@@ -209,9 +224,11 @@ def _only(values: Said, names: Sequence[str]) -> dict[str, Cell]:
     return {name: cell for name, cell in values.items() if name in names}
 
 
-def _uniform(statements: Sequence[Statement]) -> dict[str, Cell]:
+def _agreed(statements: Sequence[Statement], names: Sequence[str]) -> dict[str, Cell]:
+    """What statements say of some fields, where all that speak of one say the same."""
     said: dict[str, dict[Any, Cell]] = {}
     for statement in statements:
-        for name, cell in _only(statement.values, UNIFORM).items():
-            said.setdefault(name, {}).setdefault((cell.text, cell.scale), cell)
+        for name, cell in _only(statement.values, names).items():
+            key = (cell.text, cell.scale, cell.state)
+            said.setdefault(name, {}).setdefault(key, cell)
     return {name: next(iter(by.values())) for name, by in said.items() if len(by) == 1}

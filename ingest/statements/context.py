@@ -24,12 +24,14 @@ from assay.ingest.vocabulary.terms import normalise
 _HEADING = re.compile(r"\s*(#{1,6})\s+\S")
 
 _WORTH_PARSING = re.compile(
-    r"[=:]\s*\"?\S|--[A-Za-z]|[_-][a-z]+[0-9]+[_-]|[0-9]\s*(?:node|replica|gpu|GPU)|^\s*#{1,6}\s"
+    r"[=:]\s*\"?\S|\bis\s+[0-9]|--[A-Za-z]|[_-][a-z]+[0-9]+[_-]|[0-9]\s*(?:node|replica|gpu|GPU)|^\s*#{1,6}\s"
 )
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 
 _BRACKETS = re.compile(r"^\s*(?:\[[^\[\]]*\]\s*)+")
+
+_LABELS = ("KEY", "PHRASE", "SUBJECT")
 
 _SWITCH = {"1": "True", "0": "False", "true": "True", "false": "False"}
 """What switches a thing on or off in a command or a statement."""
@@ -133,8 +135,8 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
     found: list[tuple[str, Cell]] = []
     for part in body.find_pred(lambda _: True):
         tokens = {t.type: t for t in part.children if isinstance(t, Token)}
-        if part.data in ("assignment", "pair"):
-            label = tokens.get("KEY", tokens.get("PHRASE"))
+        if part.data in ("assignment", "pair", "sentence"):
+            label = next(tokens[kind] for kind in _LABELS if kind in tokens)
             known = by_label(Configuration).get(normalise(str(label)))
             cell = _cell(known[0], str(tokens["VALUE"]).strip('"'), line) if known else None
             if known and cell:
