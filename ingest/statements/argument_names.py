@@ -243,7 +243,7 @@ def _recompute(said: Mapping[str, Argument]) -> dict[str, Cell]:
     """Policy of recomputation in the backward pass, by the argument names of three generations."""
     granularity = said.get("recompute_granularity")
     if granularity:
-        word = {"None": "none"}.get(granularity.text, granularity.text)
+        word = {"None": "none", "null": "none"}.get(granularity.text, granularity.text)
         return {"recompute": _cell(granularity, word)}
     for name in ("checkpoint_activations", "activations_checkpoint", "recompute_activations"):
         if name in said:
