@@ -176,10 +176,28 @@ def _named(wide: pl.DataFrame, stated: str | None, unresolved: dict[str, str]) -
     """The columns machine and canonical dtype, from what is printed."""
     devices = _mapping(wide["gpu"], _device(stated), unresolved)
     types = _mapping(wide["dtype"], dtype, unresolved)
+    again = _mapping(wide["recompute"], _recomputed, unresolved)
     return wide.with_columns(
         machine=pl.col("gpu").replace_strict(devices, default=None, return_dtype=pl.String),
         dtype=pl.col("dtype").replace_strict(types, default=None, return_dtype=pl.String),
+        recompute=pl.col("recompute").replace_strict(again, default=None, return_dtype=pl.String),
     )
+
+
+_AGAIN = {
+    "none": "none", "no": "none", "false": "none", "off": "none", "null": "none",
+    "selective": "selective", "core_attn": "selective",
+    "full": "full", "true": "full", "yes": "full", "on": "full", "uniform": "full", "block": "full",
+}  # fmt: skip
+"""What is computed again, by the words that switch it: `uniform` and `block` say where, of all."""
+
+
+def _recomputed(text: str) -> str:
+    """What a printed word says of recomputation; LookupError where it says nothing we know."""
+    word = _AGAIN.get(text.casefold())
+    if word is None:
+        raise LookupError(f"{text!r} is none of none, selective, full")
+    return word
 
 
 def _products(
