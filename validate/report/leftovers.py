@@ -39,7 +39,9 @@ def unpredicted(report: Report) -> Section | None:
                Column("first at", "<", flexible=True)]  # fmt: skip
     section = Section("Printed, not predicted", [Table(columns, rows)], detail=True)
     for text, why in sorted(report.cases.unresolved.items()):
-        section.parts.append(f"Unknown device or number format {text}: {why} (--machine).")
+        section.parts.append(
+            f"Unknown device, number format or recomputation {text}: {why} (--machine)."
+        )
     needs = counts["reason"].str.extract("^needs (.*)$").drop_nulls().str.split(", ").explode()
     if len(needs):
         section.parts.extend(f"Not found: {each}." for each in hints(needs))
