@@ -98,21 +98,23 @@ def assumed(values: Mapping[str, str], law: str) -> dict[str, Cell]:
 Stated = TypeVar("Stated")
 
 
-def named(values: Mapping[str, Stated]) -> dict[str, Stated]:
+def named(values: Mapping[str, Stated], more: Iterable[str] = ()) -> dict[str, Stated]:
     """The same values by the configuration columns that their keys name, as the vocabulary has it.
 
-    Raises ValueError for a key that names none, with the nearest, and for two keys of one column.
+    Keys of `more` are taken as they are. Raises ValueError for a key that names no column, with the
+    nearest, and for two keys of one column.
 
     >>> named({"num-layers": 2})
     {'layers': 2}
     """
     known = [name for name, spec in fields(Configuration).items() if spec.configuration]
+    known += more
     found: dict[str, Stated] = {}
     keys: dict[str, str] = {}
     for key, value in values.items():
         name = key if key in known else configured_by(key)
         if name is None:
-            near = nearest(key)
+            near = nearest(key, more)
             meant = f"; did you mean {near!r}? " if near else "; "
             raise ValueError(
                 f"{key!r} is no configuration column{meant}Those are {', '.join(known)}"

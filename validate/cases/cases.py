@@ -22,6 +22,7 @@ from assay.model.machines.dtypes import dtype
 from assay.validate.cases.memo import once
 from assay.validate.cases.observe import About, about, case_of, observe, subject_of
 from assay.validate.cases.rules import ORIGINS, RULES, fill, machine_rules, node_rule
+from assay.validate.cases.stated import Overruled, overrule, values
 
 CONFIGURED = tuple(name for name, spec in fields(Configuration).items() if spec.configuration)
 
@@ -43,6 +44,7 @@ class Cases:
     origins: pl.DataFrame
     reading: Reading
     unresolved: Mapping[str, str] = field(default_factory=dict)  # printed device → why not known
+    overruled: tuple[Overruled, ...] = ()  # printed values that the user overruled
     memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def trained_whole(self) -> Cases:
@@ -65,8 +67,16 @@ def observed_in(known: Cases) -> pl.DataFrame:
     return observe(known.reading, about(known.reading.formats))
 
 
-def cases(reading: Reading, frames: Mapping[str, About], *, machine: str | None = None) -> Cases:
+def cases(
+    reading: Reading,
+    frames: Mapping[str, About],
+    *,
+    machine: str | None = None,
+    given: Mapping[str, Any] | None = None,
+) -> Cases:
     """The cases of a reading; `frames` as given by `observe.about`.
+
+    `given` are values of configuration columns that the user states: they overrule what is printed.
 
     `machine` is a known name that the caller states: it stands where a device is printed that it
     may mean, or none is.
@@ -81,6 +91,7 @@ def cases(reading: Reading, frames: Mapping[str, About], *, machine: str | None 
     origins = pl.concat(
         [pl.DataFrame(schema=ORIGINS), *(_said(name, frame, reading) for name, frame in runs)]
     )
+    wide, origins, overruled = overrule(wide, origins, values(given or {}))
     said = wide["dtype"].is_not_null()
     wide = _named(wide, machine, unresolved)
     wide, found = fill(wide, (node_rule(wide), *machine_rules(said), *RULES))
@@ -92,7 +103,7 @@ def cases(reading: Reading, frames: Mapping[str, About], *, machine: str | None 
         and {"m", "n", "k", "gpu", "dtype"} <= set(frame.columns)
     ]
     gemm = pl.concat([pl.DataFrame(schema=_GEMM), *products])
-    bare = Cases(wide, gemm, origins.sort("case", "name"), reading, unresolved)
+    bare = Cases(wide, gemm, origins.sort("case", "name"), reading, unresolved, overruled)
     return bare.with_values(wide, found)
 
 
