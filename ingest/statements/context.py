@@ -17,7 +17,7 @@ from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import FieldSpec, by_label
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Span, Statement
-from assay.ingest.statements.commands import command, composed_name
+from assay.ingest.statements.command_lines import command, composed_name
 from assay.ingest.tables.titles import counted_devices, device_named, format_named
 from assay.ingest.vocabulary.terms import normalise
 

@@ -19,7 +19,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line
 from assay.ingest.statements import argument_names
 from assay.ingest.statements.argument_names import Argument
-from assay.ingest.statements.commands import command
+from assay.ingest.statements.command_lines import command
 from assay.ingest.statements.context import read_context
 from assay.ingest.tables.csv_sections import CsvTable
 from assay.ingest.tables.headers import header

@@ -29,6 +29,8 @@ _PART = re.compile(
     r"(?:^|[-_/])(ws|nl|hs|nh|mbs?|gbs?|seq|sl|tp|pp|dp|cp|ep|stage)([0-9]+)(?=[-_/.]|$)"
 )
 
+_FORMAT = re.compile(r"(?<=[-_/])(?:bf16|fp16|fp32|fp8)(?=[-_/.]|$)")
+
 PARTS = {
     "ws": "gpus", "nl": "layers", "hs": "hidden", "nh": "heads", "mb": "micro_batch",
     "mbs": "micro_batch", "gb": "global_batch", "gbs": "global_batch", "seq": "seq_len",
@@ -79,5 +81,13 @@ def composed_name(line: Line) -> dict[str, Cell]:
             for part in parts
         }
         if len(said) >= FEWEST and len(said) == len(parts):
-            return said
+            return said | _format(name[0], line, name.start())
     return {}
+
+
+def _format(name: str, line: Line, at: int) -> dict[str, Cell]:
+    """The number format among the parts of a name, if there is one."""
+    found = list(_FORMAT.finditer(name))
+    if len(found) != 1:
+        return {}
+    return {"dtype": Cell(found[0][0], line.number, line.column + at + found[0].start())}
