@@ -18,6 +18,7 @@ from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Record, Schema
 from assay.ingest.schema.terminals import terminal
 from assay.ingest.vocabulary.terms import UNSAID, meaning, normalise
+from assay.ingest.vocabulary.words import of_one_device
 
 AVERAGE = "_average"
 """A column with this ending holds the running mean that is printed behind the value of its base."""
@@ -216,6 +217,8 @@ def column(schema: Schema, label: str) -> tuple[FieldSpec, float] | None:
     known = fields(schema)
     if said is None or said.nominal or said.field not in known or not known[said.field].known:
         return None
+    if known[said.field].unit == "flop/s" and not of_one_device(label):
+        return None  # of all devices as likely as of one
     scale = said.scale if said.unit_known else UNSAID
     if said.rank <= PLAINLY:
         return known[said.field], scale

@@ -121,7 +121,9 @@ def test_predict_takes_what_is_set(config: Path) -> None:
 def test_a_state_is_toml_and_says_what_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "run.log"
     lines = JOB.read_text(encoding="utf-8").splitlines(keepends=True)
-    path.write_text("".join(each for each in lines if "hidden" not in each.lower()), encoding="utf-8")
+    path.write_text(
+        "".join(each for each in lines if "hidden" not in each.lower()), encoding="utf-8"
+    )
     code, text, _ = invoke("state", str(path))
     assert code == 0
     assert tomllib.loads(text) == {"configuration": {}}
