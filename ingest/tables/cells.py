@@ -22,6 +22,17 @@ from assay.ingest.vocabulary.terms import normalise
 
 _COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×*] ?(?=[A-Za-z])")
 
+_SLICES = re.compile(
+    r"(?:([0-9]+) ?[x×*] ?)?(?:TPU ?)?(v[2-9](?:p|e|litepod)?)-([0-9]+)", re.IGNORECASE
+)
+
+BY_CORES = {"v2", "v3", "v4", "v5p"}
+"""Generations of TPUs whose slices are named by their TensorCores: `v5p-128` has 64 chips."""
+
+CORES_OF_CHIP = 2
+
+SLICE_LAW = "a slice of this TPU is named by its TensorCores, two a chip"
+
 _NAMED_NUMBER = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)?)[ _-]?([0-9]+)")
 
 _NOTHING = re.compile(r"-+|–|—|n/?a", re.IGNORECASE)
@@ -179,8 +190,20 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         return
     record.cells[spec.name] = cell
     counted = _COUNTED_DEVICE.match(text) if spec.name == "gpu" else None
-    if counted and "gpus" not in record.cells:
+    slices = _SLICES.fullmatch(text) if spec.name == "gpu" else None
+    if slices and "gpus" not in record.cells:
+        record.cells["gpus"] = _chips(cell, slices)
+    elif counted and "gpus" not in record.cells:
         record.cells["gpus"] = cell._replace(text=counted[1])
+
+
+def _chips(cell: Cell, slices: re.Match[str]) -> Cell:
+    """Chips of TPU slices: some generations name a slice by its cores, two a chip, some by chips."""
+    count, generation, named = int(slices[1] or 1), slices[2].casefold(), int(slices[3])
+    if generation not in BY_CORES:
+        return cell._replace(text=str(count * named))
+    chips = count * named // CORES_OF_CHIP
+    return cell._replace(text=str(chips), value_origin="inferred", law=SLICE_LAW)
 
 
 def other(record: Record, column: Column, text: str, at: Span) -> None:

@@ -25,7 +25,7 @@ _LAYOUT = {
     "padded vocab": "vocab_line",
     "using torch.": "dtype_line",
     "setting number of micro": "accumulation_line",
-    "> initializ": "parallel_line",
+    "initializ": "parallel_line",
 }
 
 _WORLD = {
