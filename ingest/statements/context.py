@@ -29,6 +29,8 @@ _WORTH_PARSING = re.compile(
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
+
 _BRACKETS = re.compile(r"^\s*(?:\[[^\[\]]*\]\s*)+")
 
 _LABELS = ("KEY", "PHRASE", "SUBJECT")
@@ -111,8 +113,9 @@ def _statement(source: str, line: Line, section: tuple[int, ...]) -> Statement |
 
 
 def _bare(text: str) -> str:
-    """A line without what loggers put in brackets before it, and a shell's sign that it goes on."""
-    return _BRACKETS.sub("", text).strip().removesuffix("\\").rstrip()
+    """A line without links, what loggers put in brackets before it, and a shell's sign that it goes
+    on."""
+    return _BRACKETS.sub("", _LINK.sub(r"\1", text)).strip().removesuffix("\\").rstrip()
 
 
 def _title(line: Line, section: tuple[int, ...]) -> Statement | None:

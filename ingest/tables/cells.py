@@ -198,7 +198,7 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
 
 
 def _chips(cell: Cell, slices: re.Match[str]) -> Cell:
-    """Chips of TPU slices: some generations name a slice by its cores, two a chip, some by chips."""
+    """Chips of TPU slices, which some generations name by their cores and others by chips."""
     count, generation, named = int(slices[1] or 1), slices[2].casefold(), int(slices[3])
     if generation not in BY_CORES:
         return cell._replace(text=str(count * named))
