@@ -64,7 +64,8 @@ def screen(report: Report, order: str = "error") -> list[Section]:
     others = set(report.scored["source"]) - {run.source for run in found}
     if others or not found:
         shown.append(summary(report))
-    rest = _next(report, read=bool(found) and not others)
+    rest = reading_section.overruled(report)
+    rest += _next(report, read=bool(found) and not others)
     if len(shown) == 1 and len(found) == 1:
         shown[0].parts.append(Items(rest))
     else:
