@@ -12,8 +12,8 @@ from statistics import median
 
 from assay.ingest.schema.record import Cell, Record
 from assay.ingest.tables.cells import amount
-from assay.ingest.tables.header_words import of_one_device
 from assay.ingest.tables.headers import Column
+from assay.ingest.vocabulary.words import of_one_device
 
 MOST_RATE = 6e15
 """More flop/s than any device has as its dense peak in a format that models train in."""
