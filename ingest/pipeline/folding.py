@@ -104,6 +104,8 @@ def _seen_by(source: Source, found: Scan, fmt: Format) -> Region:
         return found.regions[fmt.glued] if fmt.name in found.met else Region(source, ())
     single = fmt.lines == "single"
     hits = candidates(found.lines, fmt) if single else found.lines.filter(fmt.name in found.met)
+    if fmt.unwraps and source.carries and hits.height:
+        hits = source.on_disk
     if hits.is_empty():
         return Region(source, (), found.read)
     return region(source, peel(hits, glued=fmt.glued), found.read)

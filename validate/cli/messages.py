@@ -83,8 +83,8 @@ CODES: dict[Code, Explained] = {
     ),
     Code.UNDECODABLE: Explained(
         "The value of a known label is not what its column holds. An optional cell is left "
-        "empty and the record stands; one that must be there, or says what was measured, is needed: "
-        "without it the record is refused.",
+        "empty and the record stands; without one that must be there, or says what was measured, "
+        "the record is refused.",
         "Mostly a line that was torn or overwritten. A new way to write a number is worth telling.",
         "run.log", ITERATION.format("5/ 9", "58x7.9"),
     ),

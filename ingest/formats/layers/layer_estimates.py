@@ -303,4 +303,5 @@ FORMAT = Format(
     origin="estimated",
     fold=fold,
     lines="document",
+    unwraps=True,
 )
