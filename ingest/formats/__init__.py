@@ -20,6 +20,7 @@ from assay.ingest.formats.megatron import (
     megatron_timers,
     megatron_validation,
 )
+from assay.ingest.formats.steps import generic_step
 from assay.ingest.formats.traces import kineto, nsys
 from assay.ingest.formats.ulysses import ulysses_trace
 from assay.ingest.schema.format import Format
@@ -45,4 +46,5 @@ FORMATS: tuple[Format, ...] = (
     ulysses_trace.FORMAT,
     kineto.FORMAT,
     nsys.FORMAT,
+    generic_step.FORMAT,
 )

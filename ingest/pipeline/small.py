@@ -84,7 +84,9 @@ def _scans(
     frame = pl.read_lines(whole, name="text").with_row_index("line", offset=1)
     heights = [source.height for source in sources]
     lines = _Lines(frame, np.cumsum(heights))
-    single = [head for fmt in formats if fmt.lines == "single" for head in fmt.heads]
+    single = [
+        head for fmt in formats if fmt.lines == "single" and not fmt.behind for head in fmt.heads
+    ]
     apart = lines.having(frame["text"].str.contains_any(single)) if single else set()
     met = {
         fmt.name: lines.having(opens(frame["text"], fmt))

@@ -169,3 +169,4 @@ class Format:
     cells: CellLayout | None = None  # where its main frame can be read column by column
     read: Callable[[Whole], Made | None] | None = None  # of `whole` formats; None: not one
     unwraps: bool = False  # whether it reads what lines carry by itself
+    behind: bool = False  # whether it sees only the lines that no other format has claimed
