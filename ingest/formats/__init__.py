@@ -7,6 +7,7 @@ from assay.ingest.formats import (
     deepspeed,
     gemm_table,
     markdown_table,
+    mlperf_log,
     nccl_tests,
     step_rate,
 )
@@ -33,6 +34,7 @@ FORMATS: tuple[Format, ...] = (
     megatron_parameters.FORMAT,
     deepspeed.FORMAT,
     step_rate.FORMAT,
+    mlperf_log.FORMAT,
     arguments.FORMAT,
     markdown_table.FORMAT,
     gemm_table.FORMAT,

@@ -59,7 +59,7 @@ class GenericStep(Configuration):
         unit="token/s", quantity="tokens_per_gpu_per_s", ge=0, nullable=True
     )
     token_rate: float = logged(
-        unit="token/s", ge=0, nullable=True, meaning="of one device or of all: nobody says"
+        unit="token/s", ge=0, nullable=True, meaning="of whom, and since when, nobody says"
     )
     flops_rate_per_gpu: float = logged(
         unit="flop/s", ge=0, nullable=True, meaning="of one device, by the trainer's own formula"
@@ -83,6 +83,10 @@ LEAST = 3
 
 STRIDES = 4
 """Different strides of a count of steps, of which most rises are one."""
+
+
+DATE = 9e8
+"""Seconds that are a date, since 1970, and no duration."""
 
 
 @dataclass
@@ -118,8 +122,9 @@ def fold(region: Region) -> Folded:
         if why is None:
             continue
         rising = _only_rises(shape.found)
+        step = next(iter(_counters(shape.found)), None)
         for each in shape.found:
-            record = _record(each, rising, f"{why} ({len(shape.found)} alike)")
+            record = _record(each, rising, step, f"{why} ({len(shape.found)} alike)")
             folded.records.append(record)
             for line in each.lines:
                 folded.claimed.add(line.number)
@@ -288,7 +293,14 @@ def _counters(found: Sequence[_Found]) -> list[str]:
     ]
     if one.said.form == "bar":
         labels.append((9, "bar"))
-    return [label for _, label in sorted(labels) if _rises(_values(found, label))]
+    rising = [(order, label) for order, label in labels if _rises(_values(found, label))]
+    often = {label: _strictly(_values(found, label)) for _, label in rising}
+    return [label for _, label in sorted(rising, key=lambda each: (-often[each[1]], each[0]))]
+
+
+def _strictly(values: Sequence[int]) -> int:
+    """In how many lines a count differs from that of the line before."""
+    return sum(a != b for a, b in pairwise(values))
 
 
 def _rises(values: Sequence[int]) -> bool:
@@ -308,7 +320,7 @@ def _clocks(found: Sequence[_Found]) -> dict[str, list[float]]:
         for (pair, _), what in zip(each.places, each.meanings, strict=True):
             if what is not None and what.field == "clock":
                 try:
-                    values[pair.label].append(float(number(pair.text)))
+                    values[pair.label].append(float(number(pair.text)) * what.scale)
                 except ValueError:
                     continue
     return values
@@ -317,28 +329,34 @@ def _clocks(found: Sequence[_Found]) -> dict[str, list[float]]:
 def _only_rises(found: Sequence[_Found]) -> dict[str, str | None]:
     """What a time without a word for it is: elapsed if it only rises, else of a step."""
     said_: dict[str, str | None] = {}
-    for label, values in _clocks(found).items():
-        if len(values) < LEAST:
-            said_[label] = None
-            continue
+    counts = _counters(found)
+    falls = sum(b < a for a, b in pairwise(_values(found, counts[0]))) if counts else 0
+    clocks = _clocks(found)
+    for label, values in clocks.items():
         down = sum(b < a for a, b in pairwise(values))
-        said_[label] = "elapsed" if down <= 0.02 * len(values) else "step_time"
-        counts = _counters(found)
-        falls = sum(b < a for a, b in pairwise(_values(found, counts[0]))) if counts else 0
-        if 0 < down <= falls:  # begins again with the steps
-            said_[label] = "elapsed"
+        few = len(values) < LEAST or max(values, default=0.0) >= DATE
+        # one that begins again with the steps only rises otherwise
+        rises = down <= max(falls, 0.02 * len(values))
+        said_[label] = None if few else "elapsed" if rises else "step_time"
+    of_step = [label for label, name in said_.items() if name == "step_time"]
+    for label in of_step:  # of several it is the one that holds the others
+        most = all(a >= b for o in of_step for a, b in zip(clocks[label], clocks[o], strict=False))
+        said_[label] = "step_time" if most else None
     return said_
 
 
-def _record(each: _Found, rising: dict[str, str | None], why: str) -> Record:
-    """The row of one line or block."""
+def _record(each: _Found, rising: dict[str, str | None], step: str | None, why: str) -> Record:
+    """The row of one line or block; `step` is the label of what counts steps in its shape."""
     first = each.first
     record = Record(first.number, {}, first.column, mark=GENERIC, prefix=dict(first.prefix))
     record.cells["words"] = Cell(why, first.number, first.column)
     placed = list(zip(each.places, each.meanings, strict=True))
-    order = sorted(
-        range(len(placed)), key=lambda at: (placed[at][1].order if placed[at][1] else 99, at)  # type: ignore[union-attr]
-    )
+
+    def rank(at: int) -> tuple[bool, int, int]:
+        (pair, _), what = placed[at]
+        return pair.label != step, what.order if what else 99, at
+
+    order = sorted(range(len(placed)), key=rank)
     taken: dict[int, str] = {}
     has_step = any(what and what.field == "step" for _, what in placed)
     for at in order:
