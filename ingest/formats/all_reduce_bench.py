@@ -1,9 +1,9 @@
 """Bandwidths of a collective, as small benchmarks of PyTorch print them.
 
 In: three lines a trial and rank (`duration:`, `algo throughput:`, `busbw:`), as the version of 2021
-prints them, or `The average bandwidth of all_reduce with a 4.0GB payload (5 trials, 4 ranks):` and the two
-lines below it, or a table of payloads under `… over 4 ranks (…):`. Out: one record per trial, or per
-payload, whose time follows from payload and algorithm bandwidth and is not made up here.
+prints them; or `The average bandwidth of all_reduce with a 4.0GB payload (5 trials, 4 ranks):` and
+the two lines below it, or a table of payloads under `… over 4 ranks (…):`. Out: one record per
+trial, or per payload, whose time follows from payload and bandwidth and is not made up here.
 """
 
 from __future__ import annotations

@@ -32,10 +32,13 @@ class GenericStep(Configuration):
     step: int = logged(kind="exact", ge=0, nullable=True, meaning="count of steps, as printed")
     total_steps: int = logged(kind="exact", ge=0, nullable=True, meaning="what it counts up to")
     batch: int = logged(
-        kind="exact", ge=0, nullable=True, meaning="count of a progress bar beside a global step"
+        kind="exact",
+        ge=0,
+        nullable=True,
+        meaning="count of a bar or bracket without a word for it, beside a step if there is one",
     )
     epoch: float = logged(ge=0, nullable=True)
-    lm_loss: float = logged(nullable=True, meaning="loss of training")
+    loss: float = logged(nullable=True, meaning="of training, whatever the trainer minimises")
     validation_loss: float = logged(nullable=True)
     learning_rate: float = logged(nullable=True)
     grad_norm: float = logged(nullable=True)
@@ -158,7 +161,9 @@ def _found(region: Region) -> Iterator[_Found]:
 def _meant(found: _Found) -> _Found:
     """The same with the meaning of each pair; of a bar its count is the step or a batch."""
     found.meanings = [
-        None if pair.label == "bar" and found.said.form == "bar" else meaning(pair.label, pair.behind)
+        None
+        if pair.label == "bar" and found.said.form == "bar"
+        else meaning(pair.label, pair.behind)
         for pair, _ in found.places
     ]
     return found
@@ -171,7 +176,8 @@ def _of_training(what: Said, text: str) -> bool:
 
 
 _HEAD = re.compile(
-    r"^\s*\[?\s*(?:[A-Za-z_]*(?:batch|step|iter(?:ation)?|epoch)\w*\s*[=: ]\s*[0-9,]+(?:/[0-9,]+)?[\s,|;]*)+\]?\s*:?\s*$",
+    r"^\s*\[?\s*(?:[A-Za-z_]*(?:batch|step|iter(?:ation)?|epoch)\w*\s*[=: ]\s*"
+    r"[0-9,]+(?:/[0-9,]+)?[\s,|;]*)+\]?\s*:?\s*$",
     re.IGNORECASE,
 )
 """A line that holds nothing but counts."""
@@ -197,10 +203,12 @@ def _block(lines: Sequence[Line], at: int) -> _Found | None:
             break
         if line.prefix.get("rank") != head.prefix.get("rank") or not _BODY.match(line.text):
             break
+        if _HEAD.match(line.text) and _first_label(line.text) == _first_label(head.text):
+            break
         more = said(line.text)
-        if more is None or len(more.pairs) > 2:
-            if _HEAD.match(line.text) or more is not None:
-                break
+        if more is not None and len(more.pairs) > 2:
+            break
+        if more is None:
             held.append(line)  # a word under a label
             continue
         held.append(line)
@@ -208,8 +216,13 @@ def _block(lines: Sequence[Line], at: int) -> _Found | None:
     if len(held) < LEAST:
         return None
     found = _meant(_Found(held, Said(tuple(p for p, _ in places), "block"), places, block=True))
-    loss = any(m and m.field in ("lm_loss", "validation_loss") for m in found.meanings)
+    loss = any(m and m.field in ("loss", "validation_loss") for m in found.meanings)
     return found if loss else None
+
+
+def _first_label(text: str) -> tuple[str, ...]:
+    """The words before the first number of a line."""
+    return words(re.split("[0-9]", text, maxsplit=1)[0])
 
 
 def _signature(each: _Found) -> tuple[str, ...]:
@@ -222,7 +235,7 @@ def _signature(each: _Found) -> tuple[str, ...]:
     return (each.said.form, *sorted(set(labels)))
 
 
-_TIED = {"lm_loss", "validation_loss", "grad_norm", "learning_rate"}
+_TIED = {"loss", "validation_loss", "grad_norm", "learning_rate"}
 
 
 def _accepted(found: Sequence[_Found]) -> str | None:
@@ -235,11 +248,11 @@ def _accepted(found: Sequence[_Found]) -> str | None:
     training = {each.field for each in held if each.training}
     typed = {each.field for each in held if each.typed}
     counts = _counters(found)
-    counted = one.said.form == "bar" or any(each.field == "step" for each in held)
-    if one.block and "lm_loss" in training:
+    counted = bool(counts) or one.said.form == "bar" or any(each.field == "step" for each in held)
+    if one.block and "loss" in training:
         return labels
     if len(found) >= LEAST and counts and (training or one.said.form == "bar"):
-        return labels
+        return labels if counts[0] or "loss" in training else None
     if len(found) >= LEAST and not counted and _steady(found, training, typed):
         return labels
     measured = typed - {"clock", "elapsed"} if not training else typed
@@ -257,7 +270,7 @@ def _steady(found: Sequence[_Found], training: set[str], typed: set[str]) -> boo
     """Lines without a count: a dict with a loss and its schedule, or three numbers with units."""
     one = found[0]
     schedule = training & {"learning_rate", "grad_norm"}
-    if one.said.form == "braces" and "lm_loss" in training and schedule:
+    if one.said.form == "braces" and "loss" in training and schedule:
         return True
     rates = {"samples_per_s", "token_rate", "tokens_per_s", "tokens_per_gpu_per_s", "step_time"}
     units = sum(1 for each in one.meanings if each is not None and each.typed)
@@ -274,8 +287,9 @@ def _labels(one: _Found) -> str:
 def _values(found: Sequence[_Found], label: str) -> list[int]:
     values = []
     for each in found:
-        for pair, _ in each.places:
-            if pair.label == label and not pair.total:
+        for at, (pair, _) in enumerate(each.places):
+            counts = label or (at + 1 < len(each.places) and each.places[at + 1][0].total)
+            if pair.label == label and not pair.total and counts:
                 text = number(pair.text)
                 if re.fullmatch(r"[0-9]{1,15}(?:\.0*)?", text):
                     values.append(int(float(text)))
@@ -293,6 +307,8 @@ def _counters(found: Sequence[_Found]) -> list[str]:
     ]
     if one.said.form == "bar":
         labels.append((9, "bar"))
+    elif any(pair.total and not pair.label for pair, _ in one.places):
+        labels.append((10, ""))  # `[100/5005]` behind an epoch
     rising = [(order, label) for order, label in labels if _rises(_values(found, label))]
     often = {label: _strictly(_values(found, label)) for _, label in rising}
     return [label for _, label in sorted(rising, key=lambda each: (-often[each[1]], each[0]))]
@@ -362,6 +378,8 @@ def _record(each: _Found, rising: dict[str, str | None], step: str | None, why: 
     for at in order:
         (pair, line), what = placed[at]
         name, scale = (what.field, what.scale) if what else ("", 1.0)
+        if not pair.label and step == "" and at + 1 < len(placed) and placed[at + 1][0][0].total:
+            name = "batch"
         if name == "clock":
             name = rising.get(pair.label) or ""
         if pair.label == "bar" and each.said.form == "bar":
@@ -394,7 +412,10 @@ def _fits(name: str, text: str) -> bool:
     return not spec.dtype.is_integer() or _INTEGER.fullmatch(number(text)) is not None
 
 
-_BLOCK_HEAD = r"(?i)^[^|]{0,200}\[?(?:batch|step|iter(?:ation)?)\s?[=: ]\s?[0-9,]+(?:/[0-9,]+)?[^:=]{0,40}\]?:?\s*$"
+_BLOCK_HEAD = (
+    r"(?i)^[^|]{0,200}\[?(?:batch|step|iter(?:ation)?)\s?[=: ]\s?[0-9,]+(?:/[0-9,]+)?"
+    r"(?:[,;\s]+epoch\s?[=:]\s?[0-9.]+(?:/[0-9]+)?)?\]?:?\s*$"
+)
 
 _OPENS = (
     r"(?i)(?:^|[^a-z])(?:global|train(?:ing)?|num|optim(?:izer)?|micro)?[ _]?"

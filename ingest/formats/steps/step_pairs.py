@@ -12,7 +12,6 @@ import re
 from typing import NamedTuple
 
 from assay.ingest.formats.steps.step_words import COUNTERS, words
-from assay.ingest.numbers.units import unit
 
 _NUMBER = (
     r"[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
@@ -26,6 +25,9 @@ _UNIT = (
     r"\s?/\s?(?:s(?:ec(?:ond)?)?|gpu/s(?:ec(?:ond)?)?)(?:\s?/\s?(?:GPU|gpu|device|chip))?\b|"
     r"(?:ms|s|secs?|seconds?)(?:/(?:it(?:er(?:ation)?)?|step|batch))?\b|min(?:ute)?s?\b|h(?:ours?)?\b"
 )
+
+# `Iter(train) [ 100/1000]`: what stands in the brackets is whose count it is
+_WHOSE = re.compile(r"\((?:train(?:ing)?)\)")
 
 _VALUE = re.compile(rf"(?<![A-Za-z0-9_.])(?:{_NUMBER})(?=\s?(?:{_UNIT})|[^A-Za-z0-9_]|$)")
 
@@ -42,12 +44,16 @@ _RATE = re.compile(r"([0-9.]+)\s*(it/s|s/it)")
 
 _CELL = re.compile(r"[,|;{}\t\]]|\s-\s|\s{2,}(?=\S)|--+|>>+|\.\s|\s->\s|[•│┃]")
 
-_LABEL = re.compile(r"^[\s\"'\[({#*`>=-]*(?P<label>.*?)[\s\"'\[(`]*(?P<sep>[:=]>?|\bis\b)?[\s\"'\[(`~≈]*$")
+_LABEL = re.compile(
+    r"^[\s\"'\[({#*`>=-]*(?P<label>.*?)[\s\"'\[(`]*(?P<sep>[:=]>?|\bis\b)?[\s\"'\[(`~≈]*$"
+)
 
 _CODE = re.compile(
-    r"[{%][\w.\[\]+*/() -]*:?[.,]?[0-9]*[dfsgeE]\}|%[-0-9.]*[dfsgeE]\b|[=!<>]=|\+=|->\s*\w+:|&&|\|\||;\s*$"
+    r"[{%][\w.\[\]+*/() -]*:?[.,]?[0-9]*[dfsgeE]\}|%[-0-9.]*[dfsgeE]\b"
+    r"|[=!<>]=|\+=|->\s*\w+:|&&|\|\||;\s*$"
     r"|\b(?:def|return|import|class|lambda|assert|elif|const|var|let|fn|void)\b"
-    r"|\b[A-Za-z_]\w*(?:\.\w+)*\((?![0-9.,%+a-z ]*\))|^\s*(?:#|//|/\*|\*\s|>>>\s|\.\.\.\s|[-+][A-Za-z_ ]|--\w|<|@)"
+    r"|\b[A-Za-z_]\w*(?:\.\w+)*\((?![0-9.,%+a-z ]*\))"
+    r"|^\s*(?:#|//|/\*|\*\s|>>>\s|\.\.\.\s|[-+][A-Za-z_]|\+\s|--\w|<|@)"
     r"|\\n|\$\{|\bself\."
 )
 """What stands in source code, diffs and format strings, and in no line that a trainer prints."""
@@ -106,9 +112,10 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
         if value is None:
             return found
         gap = text[found[-1].span[1] if found else begin : value.start()]
-        behind = _BEHIND.match(text, value.end(), end)
-        said_unit = behind[1] if behind else ""
         label = _label(gap)
+        counts = " ".join(words(label)) in COUNTERS  # `step 10 tokens/s 4321`
+        behind = None if counts else _BEHIND.match(text, value.end(), end)
+        said_unit = behind[1] if behind else ""
         stop = behind.end() if behind else value.end()
         if not label and said_unit and ("/" in said_unit or said_unit.upper().endswith("FLOPS")):
             label = said_unit  # the unit says what it is: `31,402 tok/s`
@@ -116,7 +123,14 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
         total = _TOTAL.match(text, stop, end) if not said_unit else None
         if total is not None:
             found.append(
-                Pair(label, total[1], "", total.start(1), total=True, span=(total.start(), total.end()))
+                Pair(
+                    label,
+                    total[1],
+                    "",
+                    total.start(1),
+                    total=True,
+                    span=(total.start(), total.end()),
+                )
             )
             stop = total.end()
         at = max(stop, value.end())
@@ -124,6 +138,7 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
 
 def _label(gap: str) -> str:
     """The label at the end of what stands between two numbers; empty where there is none."""
+    gap = _WHOSE.sub("", gap)
     cell = _CELL.split(gap)[-1] if gap.strip() else ""
     if not cell.strip() and gap.strip():
         # what ends with a bracket or a bar before the number: `loss | 3.1`, `step [3]`
@@ -168,9 +183,6 @@ def number(text: str) -> str:
 
 def is_bar_of_training(text: str) -> bool:
     """Whether the words before a bar say that it counts steps."""
-    what = (text.split("%|")[0]).rstrip("0123456789 ").rstrip(": ")
+    what = (text.split("%|", maxsplit=1)[0]).rstrip("0123456789 ").rstrip(": ")
     held = set(words(what))
     return bool(held & {"step", "steps", "train", "training", "iter", "iteration", "epoch"})
-
-
-__all__ = ["Pair", "Said", "is_bar_of_training", "is_code", "number", "said", "unit"]

@@ -11,19 +11,22 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from assay.ingest.numbers.units import Unit, unit
 
 COUNTERS = {
-    "global step": 0, "globalstep": 0, "global steps": 0, "step": 1, "steps": 1, "train step": 1,
-    "training step": 1, "optimizer step": 1, "optim step": 1, "global iteration": 1,
-    "iteration": 2, "iter": 2, "iterations": 2, "iters": 2, "itr": 2, "train iter": 2,
-    "training iteration": 2, "global iter": 2, "it": 2, "num updates": 3, "updates": 3,
-    "update": 3, "update step": 3, "batch": 4, "batch idx": 4, "global batch idx": 4,
-    "local step": 5, "micro step": 5, "micro batch": 5, "batch id": 4, "train num updates": 3,
+    "global step": 0, "globalstep": 0, "global steps": 0, "step": 1, "steps": 1,
+    "optimizer step": 1, "optim step": 1, "global iteration": 1, "iteration": 2, "iter": 2,
+    "iterations": 2, "iters": 2, "itr": 2, "global iter": 2, "it": 2, "num updates": 3,
+    "updates": 3, "update": 3, "update step": 3, "batch": 4, "batch idx": 4, "batch id": 4,
+    "batches": 4, "local step": 5, "micro step": 5,
 }  # fmt: skip
 """Labels that count steps; of several in a record the first in this order is the step."""
+
+_BESIDE_COUNTERS = {"completed", "finished", "at", "current", "cur", "train", "training", "trainer",
+                    "of", "progress", "the"}  # fmt: skip
 
 _VALIDATION = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
 
@@ -50,7 +53,7 @@ _WHOSE = {"train", "training", "cur", "curr", "current", "last", "the", "inst", 
           "e2e"}  # fmt: skip
 
 _LOSS = _WHOSE | {"loss", "lm", "reduced", "ce", "language", "model", "cross", "entropy", "step",
-                  "batch", "nll", "ppo", "sft", "pretrain", "pretraining", "crossentropyloss",
+                  "is", "batch", "nll", "ppo", "sft", "pretrain", "pretraining", "crossentropyloss",
                   "languagecrossentropy", "log", "logging", "causal"}  # fmt: skip
 
 _LOSSES = {"loss", "crossentropyloss"}
@@ -64,6 +67,10 @@ _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|/")
 _WHOLE_WORDS = re.compile(
     r"(?i)(?<![a-z])(?:[gtp]flop/?s?|e2e|(?<!gpu/)tokens?/s|samples?/s|it/s|s/it)(?![a-z])"
 )
+
+_UP_TO = re.compile(r"(.*)/(?:max|total)_?(?:steps?|iter(?:ation)?s?)")
+
+_IN_LABEL = re.compile(r"[\s_]*[(\[]([^()\[\]]+)[)\]]$|[\s_]in[\s_](s|ms|sec|seconds)$")
 
 MANY = 7  # words of a label
 
@@ -110,6 +117,12 @@ def meaning(label: str, behind: str = "") -> Meaning | None:
     >>> meaning("Speed", "samples/sec").field, meaning("mfu") is None
     ('samples_per_s', True)
     """
+    counts = _UP_TO.fullmatch(label)
+    if counts:
+        label = counts[1]
+    in_label = _IN_LABEL.search(label) if not behind else None
+    if in_label and unit(in_label[1] or in_label[2]):
+        label, behind = label[: in_label.start()], in_label[1] or in_label[2]
     said = words(label)
     if len(said) > MANY:
         return None
@@ -125,11 +138,10 @@ def meaning(label: str, behind: str = "") -> Meaning | None:
 def _counter(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) -> Meaning | None:
     if known is not None:
         return None
-    plain = [word for word in said if word not in ("completed", "finished", "at", "current", "cur")]
-    text = " ".join(plain)
+    text = " ".join(word for word in said if word not in _BESIDE_COUNTERS)
     if text in COUNTERS:
         return Meaning("step", order=COUNTERS[text])
-    if text in ("epoch", "train epoch", "training epoch"):
+    if text == "epoch":
         return Meaning("epoch")
     return None
 
@@ -140,7 +152,7 @@ def _rate(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> 
     si = known.si if known else ""
     if held & _VALIDATION:
         return None
-    per_second = "per" in held and bool(held & _SECOND) and si != "s"
+    per_second = si != "s" and any(a == "per" and b in _SECOND for a, b in pairwise(every))
     tokens = si == "token/s" or (per_second and bool(held & _TOKENS)) or said == ("tps",)
     if tokens or "tgs" in held:
         if held & _AVERAGE:
@@ -191,7 +203,7 @@ def _loss(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) ->
     if not held <= _LOSS:
         return None
     exact = {"lm", "reduced", "ce", "language", "cross"} & held
-    return Meaning("lm_loss", training=True, order=0 if exact else 1 + bool(held & _AVERAGE))
+    return Meaning("loss", training=True, order=0 if exact else 1 + bool(held & _AVERAGE))
 
 
 def _schedule(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) -> Meaning | None:
@@ -238,9 +250,9 @@ def _clock(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) -
     held = set(said)
     scale = known.scale if known is not None and known.si == "s" else None
     if known is None:
-        named = next((word for word in reversed(said) if unit(word) and unit(word).si == "s"), None)
-        if named is not None and (named in _SECOND | {"ms", "us"}):
-            scale = unit(named).scale  # type: ignore[union-attr]
+        named = next((word for word in reversed(said) if word in _SECOND | {"ms", "us"}), "")
+        seconds = unit(named)
+        scale = seconds.scale if seconds is not None else None
     if scale is None or held & _VALIDATION or not held:
         return None
     if not held <= _TIMES | _WHOSE | _STEP | _SECOND:
