@@ -45,6 +45,10 @@ class Code(StrEnum):
     UNREADABLE = "unreadable"  # an input that cannot be opened or decompressed
 
 
+CELLS = (Code.UNDECODABLE, Code.OUT_OF_RANGE, Code.UNSET)
+"""What can be wrong with one cell; as a remark it costs that cell alone."""
+
+
 class Span(NamedTuple):
     """Where something stands in the original input; line and column count from 1."""
 

@@ -9,29 +9,27 @@ strings) has none.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from assay.ingest.formats.steps.step_words import COUNTERS, words
+from assay.ingest.lines.lark import terminal_of
 
-_NUMBER = (
-    r"[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
-    r"|[-+]?(?:nan|NaN|NAN|inf|Inf|INF)(?=[^A-Za-z]|ms\b|s\b|$)|n/a\b|N/A\b|None\b|null\b"
-)
-
-_UNIT = (
-    r"%|[µu]s\b|(?:[kKMGTP]i?)?B(?:ytes)?\b|[GTP]FLOP/?[sS]?(?:/s(?:ec)?)?(?:[ /]?(?:per[ _])?"
-    r"(?:GPU|gpu|device|chip|rank))?\b|"
-    r"(?:tok(?:en)?s?|samples?|seq(?:uence)?s?|examples?|it(?:er(?:ation)?s?)?|steps?|batch(?:es)?)"
-    r"\s?/\s?(?:s(?:ec(?:ond)?)?|gpu/s(?:ec(?:ond)?)?)(?:\s?/\s?(?:GPU|gpu|device|chip))?\b|"
-    r"(?:ms|s|secs?|seconds?)(?:/(?:it(?:er(?:ation)?)?|step|batch))?\b|min(?:ute)?s?\b|h(?:ours?)?\b"
-)
-
-# `Iter(train) [ 100/1000]`: what stands in the brackets is whose count it is
 _WHOSE = re.compile(r"\((?:train(?:ing)?)\)")
+"""`Iter(train) [ 100/1000]`: what stands in the brackets is whose count it is."""
 
-_VALUE = re.compile(rf"(?<![A-Za-z0-9_.])(?:{_NUMBER})(?=\s?(?:{_UNIT})|[^A-Za-z0-9_]|$)")
 
-_BEHIND = re.compile(rf"\s?({_UNIT})")
+@cache
+def _value() -> re.Pattern[str]:
+    """A number that stands alone or before a unit."""
+    number_, unit_ = (terminal_of("generic_step", name) for name in ("AMOUNT", "UNIT"))
+    return re.compile(rf"(?<![A-Za-z0-9_.])(?:{number_})(?=\s?(?:{unit_})|[^A-Za-z0-9_]|$)")
+
+
+@cache
+def _behind() -> re.Pattern[str]:
+    return re.compile(rf"\s?({terminal_of('generic_step', 'UNIT')})")
+
 
 _TOTAL = re.compile(r"\s*/\s*([0-9][0-9,]*)(?![0-9.:]*[A-Za-z:])")
 
@@ -108,13 +106,13 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
     found: list[Pair] = []
     at = begin
     while True:
-        value = _VALUE.search(text, at, end)
+        value = _value().search(text, at, end)
         if value is None:
             return found
         gap = text[found[-1].span[1] if found else begin : value.start()]
         label = _label(gap)
         counts = " ".join(words(label)) in COUNTERS  # `step 10 tokens/s 4321`
-        behind = None if counts else _BEHIND.match(text, value.end(), end)
+        behind = None if counts else _behind().match(text, value.end(), end)
         said_unit = behind[1] if behind else ""
         stop = behind.end() if behind else value.end()
         if not label and said_unit and ("/" in said_unit or said_unit.upper().endswith("FLOPS")):
