@@ -30,11 +30,10 @@ class MlperfEvent(Configuration):
         meaning="samples or tokens so far, as the submitter counts",
     )  # fmt: skip
     step_time: float = logged(
-        {"train_step_timing": 1}, kind="binary", unit="s", quantity="step_time", gt=0,
-        nullable=True,
+        {"train_step_timing": 1}, unit="s", quantity="step_time", gt=0, nullable=True
     )  # fmt: skip
-    lm_loss: float = logged(["reduced_train_loss", "train_loss"], kind="binary", nullable=True)
-    eval_accuracy: float = logged(["eval_accuracy"], kind="binary", nullable=True)
+    lm_loss: float = logged(["reduced_train_loss", "train_loss"], nullable=True)
+    eval_accuracy: float = logged(["eval_accuracy"], nullable=True)
     status: str = named(meaning="how a part ended")
 
 
