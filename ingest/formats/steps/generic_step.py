@@ -420,9 +420,9 @@ _BLOCK_HEAD = (
 _OPENS = (
     r"(?i)(?:^|[^a-z])(?:global|train(?:ing)?|num|optim(?:izer)?|micro)?[ _]?"
     r"(?:steps?|iter(?:ation)?s?|itr|batch|updates?|it)"
-    r"(?:[\"'\])]|\(train\))?\s{0,9}[:=#]?\s{0,9}[\"'\[(]?\s{0,9}[0-9]"
+    r"(?:[\"'\])]|\(train\))?\s*[:=#]?\s*[\"'\[(]?\s*[0-9]"
     r"|[0-9]%\s?\|[^|]*\|\s*[0-9.,]+/[0-9.,]+\s*\["
-    r"|loss[\"'\])]?\s{0,9}[:=]?\s{0,9}[\"'(\[]?\s{0,9}-?(?:[0-9]|nan|inf)"
+    r"|loss[\"'\])]?\s*[:=]?\s*[\"'(\[]?\s*-?(?:[0-9]|nan|inf)"
     r"|[0-9]\s?(?:tok(?:en)?s?|samples?)/s|samples?_?per_?sec"
 )
 """Found in every line that may be a record by itself, and in the head of a block."""
