@@ -168,3 +168,5 @@ class Format:
     binds: bool = True  # whether configuration outside a record is bound to it
     cells: CellLayout | None = None  # where its main frame can be read column by column
     read: Callable[[Whole], Made | None] | None = None  # of `whole` formats; None: not one
+    unwraps: bool = False  # whether it reads what lines carry by itself
+    behind: bool = False  # whether it sees only the lines that no other format has claimed
