@@ -173,7 +173,7 @@ def startup(rounds: int) -> list[dict[str, object]]:
 
 
 ONLY = "logs, startup, dumps, report, rss_1gb, rss_4gb, trace"
-"""What can be measured."""
+"""Names of all that can be measured."""
 
 
 def main() -> None:
