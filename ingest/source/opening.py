@@ -2,8 +2,9 @@
 
 Compressed streams (gz, zst, bz2, xz) are recognised by their first bytes; a stream that is cut off
 gives the lines that are whole and a remark. Bytes that are not UTF-8 are replaced for parsing and
-kept as they are for the quarantine. This is the only module of ingest that reads inputs from the
-disk. An input is read from its beginning as often as it is asked for its blocks, a block at a time.
+kept as they are for the quarantine. Inputs are read here; `assay.ingest.inputs.chunks` looks only
+at their sizes and digests. An input is read from its beginning as often as it is asked for its
+blocks, a block at a time.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def constant_mfu(cases: pl.DataFrame, *, share: float = 1.0) -> pl.DataFrame:
 def roofline(cases: pl.DataFrame, *, share: float = 1.0) -> pl.DataFrame:
     """Step time with every resource at `share` of its datasheet rate (see `roofline_bound`).
 
-    A row that `configurations.run` cannot build, or whose layout does not divide, has none.
+    A row that `training_run.run` cannot build, or whose layout does not divide, has none.
     """
     times = pl.Series("roofline", [_bound(row) for row in cases.iter_rows(named=True)], pl.Float64)
     return _step_times(

@@ -1,6 +1,6 @@
 """The time of a training step, bottom-up: runs in, the seconds of their parts and their steps out.
 
-Kernels and transfers of one rank come from the stack of its machine; `step_schedule` lays them out.
+Kernels and transfers of a rank come from its machine's stack; `model.schedule` lays them out.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def predict(
     spread: float | None = None,
     label: str = "",
 ) -> pl.DataFrame:
-    """Step times of a case frame; rows that `configurations.run` cannot build have none.
+    """Step times of a case frame; rows that `training_run.run` cannot build have none.
 
     `spread` is the 90 % half-width of log(observed/predicted): it gives low and high.
     """

@@ -38,11 +38,14 @@ def _of(path: Path) -> list[Entry]:
     assert said is not None
     gemm = said.shapes.filter((pl.col("kind") == "gemm") & pl.col("cost").is_not_null())
     (source,) = said.sources
-    every = said.classes["calls"].sum()
+    every = int(said.classes["calls"].sum())
     covered = Entry(f"trace.{name(path)}.covered", 100.0 * said.covered(source), "%", every)
     if gemm.is_empty():
         return [covered]
-    return [Entry(f"trace.{name(path)}.gemm", _weighted(said), "%", gemm["calls"].sum()), covered]
+    return [
+        Entry(f"trace.{name(path)}.gemm", _weighted(said), "%", int(gemm["calls"].sum())),
+        covered,
+    ]
 
 
 def _weighted(said: TraceTime) -> float:

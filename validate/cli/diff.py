@@ -33,7 +33,7 @@ def diff(
 ) -> Exit:
     """Compare the last run of A with the last run of B: arguments, figures, and their noise."""
     from assay.model.machines.datasheets import resolve
-    from assay.validate.cli.one_run import required
+    from assay.validate.cli.one_run import last_run
     from assay.validate.runs.differences import difference, gate
 
     try:
@@ -42,8 +42,8 @@ def diff(
     except (ValueError, LookupError) as fault:
         raise Refusal(str(fault.args[0])) from None
     known = formats(format_file)
-    one, reading_a = required(a, name, known)
-    other, reading_b = required(b, name, known)
+    one, reading_a = last_run(a, name, known)
+    other, reading_b = last_run(b, name, known)
     found = difference(one, other, reading_a, reading_b)
     if as_json:
         sys.stdout.write(json.dumps(_document(found), indent=1, allow_nan=False) + "\n")

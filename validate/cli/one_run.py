@@ -1,4 +1,4 @@
-"""One run of one input: what `watch` and `diff` look at."""
+"""One run of one input: what `diff` looks at."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from assay.validate.runs.run import Run
 
 
-def latest(
+def last_run(
     path: Path | str, machine: str | None = None, formats: tuple[Format, ...] | None = None
-) -> tuple[Run, Reading] | None:
-    """The last run of an input that has steps; None where there is none yet.
+) -> tuple[Run, Reading]:
+    """The last run of an input that has steps, and its reading.
 
-    Refusal where the input cannot be opened.
+    Raises Refusal where the input cannot be opened, and where no run is recognised in it.
     """
     from assay.ingest.inputs.read import read
     from assay.validate.cases.cases import cases
@@ -31,14 +31,6 @@ def latest(
         raise Refusal("; ".join(map(str, outcome.unreadable)) or f"{path}: nothing to read")
     known = cases(outcome.reading, about(outcome.reading.formats), machine=machine)
     found = [run for run in runs(outcome.reading, known) if run.metrics]
-    return (found[-1], outcome.reading) if found else None
-
-
-def required(
-    path: Path | str, machine: str | None = None, formats: tuple[Format, ...] | None = None
-) -> tuple[Run, Reading]:
-    """The latest run of a log and its reading. Raises Refusal where there is no run."""
-    found = latest(path, machine, formats)
-    if found is None:
+    if not found:
         raise Refusal(f"{path}: no run with steps was recognised", Exit.NOTHING)
-    return found
+    return found[-1], outcome.reading

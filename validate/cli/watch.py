@@ -78,18 +78,15 @@ def _state(path: Path) -> tuple[int, int, int] | None:
 
 
 def _show(path: Path, machine: str | None, known: tuple[Format, ...]) -> None:
-    from assay.validate.cases.steps import RULE
-    from assay.validate.cli.one_run import latest
-    from assay.validate.report.layout import Column, Section, Table
-    from assay.validate.report.run_section import lines
+    from assay.validate.report.layout import Section
+    from assay.validate.report.sections import live
     from assay.validate.report.terminal import render
+    from assay.validate.score.assess import assess
 
-    found = latest(path, machine, known)
-    if found is None:
-        section = Section(f"{path}: no step yet")
-    else:
-        columns = [Column("figure"), Column("value"), Column("by", flexible=True)]
-        section = Section(str(path), [Table(columns, lines(found[0])), f"Step time: {RULE}."])
+    report = assess([path], machine=machine, formats=known)
+    if not report.outcome.reading.accounting:
+        raise Refusal("; ".join(map(str, report.outcome.unreadable)) or f"{path}: nothing to read")
+    section = live(report) or Section(f"{path}: no step yet")
     clear = CLEAR if sys.stdout.isatty() else ""
     sys.stdout.write(clear + render([section], width=screen_width()) + "\n")
     sys.stdout.flush()

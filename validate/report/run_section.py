@@ -101,60 +101,6 @@ def _figure(run: Run, name: str) -> str:
     return f"{metric.value:,.0f}" if metric and metric.value is not None else "–"
 
 
-SHAPES = {
-    "model": ("hidden", "layers", "heads", "seq_len", "vocab", "experts"),
-    "layout": ("gpus", "tp", "pp", "dp", "cp", "ep"),
-    "batch": ("micro_batch", "global_batch"),
-    "memory policy": ("dtype", "zero_stage", "recompute"),
-}
-"""Configuration on a screen that shows one run, row by row."""
-
-
-def _progress(progress: tuple[int, int], step: Metric | None) -> tuple[str, str]:
-    """The last iteration, and how long the rest takes at the pace so far."""
-    done, schedule = progress
-    text = f"iteration {done:,} of {schedule:,}"
-    if step is None or not step.value or done >= schedule:
-        return text, ""
-    left = (schedule - done) * step.value
-    hours, minutes = divmod(round(left / 60), 60)
-    span = f"{hours:,} h {minutes} min" if hours else f"{minutes} min"
-    return text, f"{span} to go at this pace"
-
-
-def lines(run: Run) -> list[tuple[str, str, str]]:
-    """Name, value and basis of every figure of one run, for a screen that shows one."""
-    rows = [("run", run.case, ""), ("machine", run.machine or "unknown", "")]
-    for name, columns in SHAPES.items():
-        said = [f"{each}={run.configuration[each]}" for each in columns
-                if each in run.configuration]  # fmt: skip
-        if said:
-            rows.append((name, ", ".join(said), ""))
-    step = run.metrics.get("step_time")
-    if run.progress:
-        rows.append(("progress", *_progress(run.progress, step)))
-    if run.window:
-        first, last = run.window
-        rows.append(("window", f"iterations {first:,} to {last:,}", f"{run.left_out} left out"))
-    for metric in run.metrics.values():
-        value = quantity(metric.value, metric.unit or "1")
-        if metric.noise is not None:
-            value += f" ± {percent(metric.noise)}"
-        if metric.unit == "1" and metric.name in ("mfu", "hfu"):
-            value = percent(metric.value)
-        rows.append((metric.name, value, metric.basis.removesuffix(f"; {RULE}")))
-    for when, loss in run.validation[-3:]:
-        rows.append(("validation loss", f"{loss:.6g}", when))
-    for model, seconds in run.predicted.items():
-        error = percent(seconds / step.value - 1, signed="+") if step and step.value else ""
-        rows.append((f"predicted ({model})", quantity(seconds, "s"), error))
-    if run.memory:
-        rows.append(("memory", _memory(run.memory), "counted bytes of each rank's stage"))
-    proofs = ("", *(why.partition(": ")[2] for why in run.why))
-    rows += [("part", part, proof) for part, proof in zip(run.parts, proofs, strict=False)]
-    return rows
-
-
 def traced(report: Report) -> TraceTime | None:
     """Time of the traces of a report; None where none was read."""
     baselines = [model.name for model in report.models if model.baseline]
@@ -218,9 +164,9 @@ def _costly(said: TraceTime) -> Section | None:
          percent(row["error"], signed="+"), quantity(row["cost"], "s")]
         for row in worst.iter_rows(named=True)
     ]  # fmt: skip
-    columns = [Column("at", "<", flexible=True), Column("class"), Column("shape"),
-               Column("dtype"), Column("calls", ">"), Column("measured", ">"),
-               Column("predicted", ">"), Column("error", ">"), Column("costs", ">")]  # fmt: skip
+    columns = [Column("at", "<", flexible=True), Column("class", spare=True), Column("shape"),
+               Column("dtype", spare=True), Column("calls", ">", spare=True),
+               Column("measured", ">"), Column("predicted", ">"), Column("error", ">"), Column("costs", ">")]  # fmt: skip
     words = ["Measured is the median of the calls, costs is |predicted − measured| of all calls."]
     return Section(f"Traces: the {len(rows)} shapes that cost most", [Table(columns, rows),
                                                                       Items(words)])  # fmt: skip

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from assay.validate.laws.finding import SEVERITIES
 from assay.validate.report import figures, leftovers, reading_section
 from assay.validate.report import run_section as of_runs
-from assay.validate.report.layout import Column, Items, Section, Table, percent, place, scale
+from assay.validate.report.layout import Column, Items, Section, Table, count, percent, place, scale
 from assay.validate.report.reading_section import solved
 from assay.validate.report.summary import sentences, summary
 from assay.validate.runs.run import runs
@@ -23,6 +23,9 @@ from assay.validate.score.assess import Report
 
 MORE = "Everything else: --full, or -o FILE.html, .md, .json."
 LARGEST = 5
+
+FIRST = 2
+"""Sections on traces that the first screen shows: time by class, and the costliest shapes."""
 
 ORDERS: Mapping[str, Callable[[Record], float]] = {
     "error": lambda run: -abs(run.error) if run.error is not None else math.inf,
@@ -62,10 +65,13 @@ def screen(report: Report, order: str = "error") -> list[Section]:
     """The first screen of a report; `order` is one of `ORDERS`."""
     shown = run_screen(report, order)
     found = records(report)
-    others = set(report.scored["source"]) - {run.source for run in found}
-    if others or not found:
+    said = of_runs.traced(report)
+    shown += of_runs.trace_sections(report)[:FIRST]
+    told = {run.source for run in found} | set(said.sources if said else ())
+    others = set(report.scored["source"]) - told
+    if others or not told:
         shown.append(summary(report))
-    rest = _next(report, read=bool(found) and not others)
+    rest = _next(report, read=bool(told) and not others)
     if len(shown) == 1 and len(found) == 1:
         shown[0].parts.append(Items(rest))
     else:
@@ -80,6 +86,29 @@ def run_screen(report: Report, order: str = "error") -> list[Section]:
     if not found:
         return []
     return [_one(found[0]) if len(found) == 1 else _many(found, order)]
+
+
+def live(report: Report) -> Section | None:
+    """The last run of a log that still grows, how long the rest takes, and what was refused."""
+    found = records(report)
+    if not found:
+        return None
+    shown = _one(found[-1])
+    said = [to_go(found[-1])]
+    if refused := sum(each.refused for each in report.outcome.reading.accounting):
+        said.append(f"{count(refused, 'line')} refused: assay report says why.")
+    shown.parts.append(Items([each for each in said if each]))
+    return shown
+
+
+def to_go(run: Record) -> str:
+    """How long the rest of the schedule takes at the pace of the median step."""
+    if not (run.last_step and run.planned_steps and run.step_time):
+        return f"last step {run.last_step:,}" if run.last_step is not None else ""
+    left = (run.planned_steps - run.last_step) * run.step_time
+    hours, minutes = divmod(round(left / 60), 60)
+    span = f"{hours:,} h {minutes} min" if hours else f"{minutes} min"
+    return f"{span} to go at this pace" if left > 0 else "the schedule has come to its end"
 
 
 def _one(run: Record) -> Section:

@@ -76,7 +76,7 @@ def _run(
     memory = next((part for part in reports if part.height), None)
     figures = [
         *_speed(steady, configuration, device, out),
-        *(metrics(memory) if memory is not None else ()),
+        *(memory_metrics(memory) if memory is not None else ()),
         *_counts(rows, superseded=every.height - rows.height),
     ]
     return Run(
@@ -264,7 +264,7 @@ class Remembered(NamedTuple):
     predicted: float  # of that rank
 
 
-def metrics(rows: pl.DataFrame) -> list[Metric]:
+def memory_metrics(rows: pl.DataFrame) -> list[Metric]:
     """The peak of the fullest rank, and how many ranks tell of theirs."""
     found = []
     for column in ("max_allocated", "max_reserved"):

@@ -66,6 +66,8 @@ class Record:
     loss_last: float | None
     skipped: int | None
     nan: int | None
+    last_step: int | None
+    planned_steps: int | None
     ended: str | None
     predicted_step_time: float | None
     predicted_low: float | None
@@ -140,6 +142,8 @@ def _record(report: Report, run: Run, held: Steps, known: Jobs) -> Record:
         loss_last=losses[-1] if len(losses) else None,
         skipped=_count(run, "skipped_iterations"),
         nan=_count(run, "nan_iterations"),
+        last_step=run.progress[0] if run.progress else run.window and run.window[1],
+        planned_steps=run.progress[1] if run.progress else None,
         ended=_ended(run),
         predicted_step_time=predicted,
         predicted_low=low,
