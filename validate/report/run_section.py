@@ -166,7 +166,8 @@ def _costly(said: TraceTime) -> Section | None:
     ]  # fmt: skip
     columns = [Column("at", "<", flexible=True), Column("class", spare=True), Column("shape"),
                Column("dtype", spare=True), Column("calls", ">", spare=True),
-               Column("measured", ">"), Column("predicted", ">"), Column("error", ">"), Column("costs", ">")]  # fmt: skip
+               Column("measured", ">"), Column("predicted", ">"), Column("error", ">"),
+               Column("costs", ">")]  # fmt: skip
     words = ["Measured is the median of the calls, costs is |predicted − measured| of all calls."]
     return Section(f"Traces: the {len(rows)} shapes that cost most", [Table(columns, rows),
                                                                       Items(words)])  # fmt: skip
