@@ -91,7 +91,7 @@ class Folded:
 
 @dataclass(frozen=True)
 class Made:
-    """What a format made of an input that is no text of lines: frames, and what became of it.
+    """Frames that a format made of an input that is no text of lines, and what became of it.
 
     `claimed` and `not_ours` count what the input is made of, `refused` says the rest.
     """

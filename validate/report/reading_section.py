@@ -52,7 +52,7 @@ def read(report: Report) -> Section:
 
 
 def _counted(report: Report) -> str:
-    """What the inputs are counted in."""
+    """Units that the inputs are counted in."""
     kinds = {f"{account.of}s" for account in report.outcome.reading.accounting}
     return ", ".join(sorted(kinds, reverse=True)) or "lines"
 
