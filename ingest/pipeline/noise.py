@@ -23,7 +23,8 @@ from assay.ingest.source.prefixes import headings, in_ascii, prefix_pattern
 SUSPICIOUS = re.compile(
     r"[0-9]\s*(?:[TGP]FLOP|[TGP]iB|[MGT]B\b|s(?:ecs?)?/it|ms/it|it/s|tok(?:en)?s?/s|samples?/s|%\s*MFU)"
     r"|\b(?:MFU|HFU|TFLOPs?|TFLOPS|s/it|tokens/s)\b\W{0,3}[0-9]"
-    r"|(?:samples?|tokens?|sequences|steps|iterations)[ _]?(?:/|per)[ _]?s(?:ec(?:ond)?)?\W{1,4}[0-9]"
+    r"|(?:samples?|tokens?|sequences|steps|iterations)[ _]?(?:/|per)[ _]?s(?:ec(?:ond)?)?"
+    r"\W{1,4}[0-9]"
     r"|(?:step|iter(?:ation)?|batch)[ _]?(?:time|avg|timing|ms)[a-z_]*\W{1,4}[0-9]"
     r"|\b(?:seconds|latency|throughput|tok_s|tps)\b[\"']?\s?[:=]\s?[\"']?[0-9]",
     re.IGNORECASE,

@@ -186,8 +186,8 @@ NAIVE: list[tuple[str, str, dict[str, float]]] = [
     ),
     (
         "fsdp-aws/README.md",
-        r"Batch (?P<step>\d+) Loss: (?P<loss>[\d.]+), Speed: (?P<samples_per_s>[\d.]+) samples/sec, "
-        r"lr: (?P<learning_rate>[\d.]+)",
+        r"Batch (?P<step>\d+) Loss: (?P<loss>[\d.]+), Speed: (?P<samples_per_s>[\d.]+) "
+        r"samples/sec, lr: (?P<learning_rate>[\d.]+)",
         {},
     ),
     (
