@@ -15,7 +15,7 @@ import polars as pl
 from assay.ingest.formats import FORMATS
 from assay.ingest.formats.own.travel import understood
 from assay.ingest.pipeline.merge import merge, together
-from assay.ingest.schema.format import Format
+from assay.ingest.schema.format import Format, TableNote
 from assay.ingest.schema.reading import Accounting, Outcome, Overridden, Reading
 from assay.ingest.schema.record import Code, Diagnostic, Span
 from assay.ingest.store.write import LAYOUT, MANIFEST, PARTS, TABLES, WANTED, fingerprint, schemas
@@ -64,9 +64,16 @@ def accounts(said: Mapping[str, Any]) -> tuple[Accounting, ...]:
             source=a["name"], sha256=a["sha256"], lines=a["lines"], claimed=a["claimed"],
             refused=a["refused"], blank=a["blank"], not_ours=a["not_ours"],
             suspicious=tuple(a["suspicious"]),
+            tables=tuple(_note(each) for each in a.get("tables", ())),
         )
         for a in said["sources"]
     )  # fmt: skip
+
+
+def _note(said: Mapping[str, Any]) -> TableNote:
+    """A table as a manifest keeps it: JSON knows lists only."""
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in said.items()}
+    return TableNote(**values)
 
 
 def unreadable(said: Mapping[str, Any]) -> tuple[Diagnostic, ...]:

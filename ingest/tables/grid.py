@@ -1,210 +1,154 @@
-"""Markdown tables: header and rows to records, by the labels of a schema.
+"""A table as a grid, whatever it is written in: header rows, rows, cells with place and spans.
 
-In: the lines of a document. Out: one record per data row of each table that names a measured
-quantity. Filler rows are blank; a row with a cell too many or too few is refused, and so is an
-unfinished last row.
+Adapters make grids of lines: `pipe_tables` (Markdown), `html_tables`, `delimited` (CSV and TSV),
+`restructured` (reStructuredText); `table_rows` makes records of grids.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
 
-from assay.ingest.lines.lark import Token, parse_line
-from assay.ingest.schema.format import Folded, Region
-from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Schema, Span
-from assay.ingest.tables import captions
-from assay.ingest.tables.captions import said_above
-from assay.ingest.tables.cells import numeric_cell, other, outcome_and_date, quantity, text_cell
-from assay.ingest.tables.column_cells import percentages, rates, whole_numbers
-from assay.ingest.tables.headers import Column, header
-from assay.ingest.tables.subject import measured, name_rows, of_runs
+from assay.ingest.schema.record import Line
 
-_ALIGNMENT = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
-
-_HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$")
-
-_HERE = Span("", 0, 1)
+Syntax = Literal["markdown", "html", "csv", "tsv", "rst"]
 
 
-def fold(schema: Schema) -> Callable[[Region], Folded]:
-    """The fold of a table format whose columns are those of `schema`."""
+class GridCell(NamedTuple):
+    """One cell; `line` and `column` are where its text begins, both from 1.
 
-    def run(region: Region) -> Folded:
-        return _fold(region, schema)
-
-    return run
-
-
-def _fold(region: Region, schema: Schema) -> Folded:
-    folded = Folded()
-    lines = region.lines
-    heading, above, titles = "", list[Line](), list[Line]()
-    at = 1
-    while at < len(lines):
-        if not _begins_table(lines[at - 1], lines[at]):
-            if said := _heading(lines[at - 1].text):
-                heading = said
-            if said and said.lstrip().startswith("#"):
-                above, titles = [], captions.nested(titles, lines[at - 1])
-            else:
-                above.append(lines[at - 1])
-            at += 1
-            continue
-        body = at + 1
-        while body < len(lines) and _is_row(lines[body]):
-            body += 1
-        heads = 2
-        columns = header((text for text, _ in _cells(lines[at - 1].text)), schema)
-        if body > at + 1 and (both := _two_rows(lines[at - 1], lines[at + 1])):
-            joined = header(both, schema)
-            if _quantities(joined) > _quantities(columns):
-                columns, heads = joined, 3
-        width = len(_cells(lines[at].text))
-        if len(columns) == width and of_runs(columns, heading):
-            head = lines[at - 1 : at - 1 + heads]
-            rows = lines[at - 1 + heads : body]
-            said_here = said_above(above) | captions.above(titles, above)
-            _table(region, head, rows, columns, said_here, folded)
-        at = body + 1
-    return folded
-
-
-def _open_ended(text: str, *, closed: bool) -> bool:
-    """Whether the last cell of a row is empty: `8 | OOM |` under a header without outer bars."""
-    bare = text.strip()
-    return not closed and bare.endswith("|") and not bare.startswith("|")
-
-
-def _two_rows(top: Line, below: Line) -> list[str]:
-    """Labels that stand in two rows, the upper ones over several columns; none where the second
-    row may be one of numbers."""
-    upper = [text.strip() for text, _ in _cells(top.text)]
-    lower = [text.strip() for text, _ in _cells(below.text)]
-    if len(upper) != len(lower) or sum(map(bool, lower)) < 2 or re.search("[0-9]", "".join(lower)):
-        return []
-    labels, over = [], ""
-    for first, second in zip(upper, lower, strict=True):
-        over = first or over
-        labels.append(f"{over} {second}" if second else first)
-    return labels
-
-
-def _quantities(columns: Sequence[Column]) -> int:
-    return sum(column.spec is not None and column.spec.quantity is not None for column in columns)
-
-
-def _heading(text: str) -> str | None:
-    """The text of a heading, or of a line in bold that stands for one."""
-    found = _HEADING.match(text)
-    return found[0] if found else None
-
-
-def _begins_table(head: Line, rule: Line) -> bool:
-    if "|" not in head.text or "-" not in rule.text or not _ALIGNMENT.fullmatch(rule.text):
-        return False
-    return "|" in rule.text and len(_cells(head.text)) == len(_cells(rule.text))
-
-
-def _is_row(line: Line) -> bool:
-    return "|" in line.text and not line.text.isspace()
-
-
-@lru_cache(maxsize=4096)
-def _cells(text: str) -> tuple[tuple[str, int], ...]:
-    """The cells of a row, each with its offset in the line."""
-    tree = parse_line("markdown_table", "row_line", text.rstrip(), _HERE)
-    if isinstance(tree, Diagnostic):
-        return ()
-    tokens = [token for token in tree.children if isinstance(token, Token)]
-    return tuple(
-        (str(token).removesuffix("|") if token.type == "CELL" else str(token), token.start_pos or 0)
-        for token in tokens
-        if token.type != "LEAD"
-    )
-
-
-def _table(
-    region: Region,
-    head: Sequence[Line],
-    rows: Sequence[Line],
-    columns: Sequence[Column],
-    said: Mapping[str, Cell],
-    folded: Folded,
-) -> None:
-    """Put a table into `folded`, unless no row of it holds a measured number after all.
-
-    `said` is what the lines above it say of all its rows.
+    A cell that spans rows or columns stands at every place that it covers.
     """
-    source = region.source
-    closed = head[0].text.rstrip().endswith("|")
-    held = Folded()
-    for line in rows:
-        cells = _cells(line.text)
-        if _open_ended(line.text, closed=closed):
-            cells = (*cells, ("", len(line.text.rstrip())))
-        if all(not text.strip() for text, _ in cells):
-            held.blank.add(line.number)
-        elif len(cells) != len(columns):
-            message = f"{len(cells)} cells, the header has {len(columns)}"
-            span = Span(source.name, line.number, line.column)
-            held.refused.append(Diagnostic(span, Code.CELL_COUNT, message, line.text))
-        elif closed and source.cut(line.number) and not line.text.rstrip().endswith("|"):
-            message = "the input ends inside this row, expected '|'"
-            span = Span(source.name, line.number, line.column + len(line.text))
-            held.refused.append(Diagnostic(span, Code.TRUNCATED, message, line.text))
-        elif record := _record(source.name, line, cells, columns, held):
-            held.records.append(record)
-    name_rows(held.records, columns)
-    if not measured(held.records, len(held.refused), columns):
-        return
-    for record in held.records:
-        for name, cell in said.items():
-            if _silent(record, name):
-                record.cells[name] = cell
-                folded.claimed.add(cell.line)
-    percentages(held.records, columns)
-    rates(held.records, columns)
-    whole_numbers(held.records, columns)
-    folded.records += held.records
-    folded.refused += held.refused
-    folded.blank |= held.blank
-    folded.claimed |= {line.number for line in head} | {record.line for record in held.records}
+
+    text: str
+    line: int
+    column: int
+    rows: int = 1
+    columns: int = 1
 
 
-def _silent(record: Record, name: str) -> bool:
-    """Whether a row says nothing of a field, nor of what settles it: nodes where GPUs are counted,
-    all weights where adapters are trained."""
-    held = record.cells.get(name)
-    if name == "gpus" and "nodes" in record.cells:
-        return False
-    if name == captions.FIELD and captions.trains_all(record):
-        return False
-    return held is None or held.state == "missing"
+@dataclass(frozen=True)
+class GridRow:
+    """A row of cells; `line` is the first line of it.
+
+    Adapters give as many cells as are written: whether there are too many is asked by who reads.
+    """
+
+    line: Line
+    cells: tuple[GridCell, ...]
+
+    @property
+    def blank(self) -> bool:
+        """Whether no cell holds anything."""
+        return not any(cell.text for cell in self.cells)
+
+    @property
+    def one(self) -> bool:
+        """Whether one cell stands over all columns, as a title inside a table does."""
+        return len(self.cells) > 1 and len(set(self.cells)) == 1
 
 
-def _record(
-    source: str,
-    line: Line,
-    cells: Sequence[tuple[str, int]],
-    columns: Sequence[Column],
-    folded: Folded,
-) -> Record | None:
-    record = Record(line.number, {}, line.column, prefix=line.prefix)
-    for (text, offset), column in zip(cells, columns, strict=True):
-        lead = len(text) - len(text.lstrip())
-        at = Span(source, line.number, line.column + offset + lead)
-        if column.spec is None:
-            other(record, column, text.strip(), at)
-        elif column.spec.numeric:
-            cell = quantity(text.strip(), column, at)
-            if isinstance(cell, Diagnostic):
-                folded.refused.append(cell._replace(text=line.text))
-                return None
-            numeric_cell(record, column.spec, cell, text.strip())
-        elif text.strip():
-            text_cell(record, column.spec, text, at)
-    outcome_and_date(record)
-    captions.mark(record)
-    return record
+@dataclass(frozen=True)
+class Grid:
+    """A table: `begin` and `end` are positions among the lines that it was found in."""
+
+    syntax: Syntax
+    begin: int
+    end: int
+    heads: tuple[GridRow, ...]
+    rows: tuple[GridRow, ...]
+    caption: str = ""
+    remark: Literal["", "commented", "nested"] = ""
+    closed: bool = False  # whether its rows end with a bar, so that one that does not is cut
+    exact: bool = True  # whether a row with a cell too few is a fault of the row
+    labels: tuple[str, ...] = field(default=())  # of its columns, where other than `heads` say
+
+    @property
+    def width(self) -> int:
+        """Columns, as its last header row has them."""
+        return len(self.heads[-1].cells) if self.heads else 0
+
+    def header(self) -> tuple[str, ...]:
+        """The label of each column, those of several header rows put together.
+
+        >>> line = Line(1, "", 1, {})
+        >>> over = GridCell("TFLOPs", 1, 1, columns=2)
+        >>> low = (GridCell("A100", 2, 1), GridCell("H100", 2, 6))
+        >>> Grid("html", 0, 2, (GridRow(line, (over, over)), GridRow(line, low)), ()).header()
+        ('TFLOPs A100', 'TFLOPs H100')
+        """
+        if self.labels:
+            return self.labels
+        return tuple(
+            " ".join(dict.fromkeys(cell.text for cell in stack if cell.text))
+            for stack in zip(*(row.cells for row in self.heads), strict=False)
+        )
+
+    def turned(self) -> Grid:
+        """The same with rows for columns: a table whose metrics stand in its first column."""
+        every = [*self.heads, *self.rows]
+        columns = list(zip(*(row.cells for row in every), strict=True))
+        rows = [
+            GridRow(every[0].line._replace(number=cells[0].line), cells) for cells in columns[1:]
+        ]
+        head = GridRow(every[0].line, columns[0])
+        return replace(self, heads=(head,), rows=tuple(rows), labels=())
+
+
+class Ragged(NamedTuple):
+    """A cell as it is written, before spans are laid out."""
+
+    text: str
+    line: int
+    column: int
+    rows: int
+    columns: int
+
+
+MOST_COLUMNS = 1000
+"""Columns that one cell may span: HTML allows no more."""
+
+
+def laid_out(rows: Sequence[Sequence[Ragged]]) -> list[tuple[GridCell, ...]]:
+    """Every place of a grid, of rows whose cells span rows and columns to the right and below.
+
+    >>> wide, low = Ragged("a", 1, 1, 2, 1), Ragged("b", 1, 5, 1, 1)
+    >>> [[cell.text for cell in row] for row in laid_out([[wide, low], [low]])]
+    [['a', 'b'], ['a', 'b']]
+    """
+    held: dict[int, tuple[GridCell, int]] = {}  # column → cell of a row above, rows it still spans
+    found = []
+    for at, row in enumerate(rows):
+        cells: dict[int, GridCell] = {}
+        column = 0
+        for each in row:
+            while column in held:
+                column += 1
+            most = max(1, min(each.columns, MOST_COLUMNS))
+            down = max(1, min(each.rows or len(rows), len(rows) - at))
+            cell = GridCell(each.text, each.line, each.column, down, most)
+            for place in range(column, column + most):
+                cells[place] = cell
+                if down > 1:
+                    held[place] = (cell, down)
+            column += most
+        for place, (cell, _) in held.items():
+            cells.setdefault(place, cell)
+        held = {place: (cell, left - 1) for place, (cell, left) in held.items() if left > 1}
+        last = max(cells, default=-1)
+        empty = GridCell("", row[0].line if row else 0, 1)
+        found.append(tuple(cells.get(place, empty) for place in range(last + 1)))
+    return found
+
+
+def apart(grids: Sequence[Grid]) -> Iterator[Grid]:
+    """Grids in the order of their lines; of two that share lines the one found first stands."""
+    taken: set[int] = set()
+    kept = []
+    for grid in grids:
+        places = range(grid.begin, grid.end)
+        if grid.remark == "nested" or not taken.intersection(places):
+            taken.update(places)
+            kept.append(grid)
+    yield from sorted(kept, key=lambda grid: (grid.begin, grid.end))
