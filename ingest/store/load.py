@@ -31,7 +31,7 @@ def read_manifest(folder: Path, formats: Sequence[Format]) -> dict[str, Any]:
         if not (folder / MANIFEST).is_file():
             raise Unusable("has no manifest: its ingest has not finished")
         said = json.loads((folder / MANIFEST).read_text("utf-8"))
-        if said["layout"] > LAYOUT:
+        if said["layout"] != LAYOUT:
             raise Unusable(f"has layout {said['layout']}, this version knows {LAYOUT}")
         known = schemas(formats_of(said, formats))
         for name, entry in said["frames"].items():

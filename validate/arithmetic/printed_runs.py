@@ -18,6 +18,7 @@ from assay.ingest.schema.reading import Reading
 from assay.validate.arithmetic.printed_speed import SAYS
 from assay.validate.arithmetic.tries import COUNTS
 from assay.validate.cases.cases import Cases
+from assay.validate.cases.observe import case_of
 
 MEASURED: tuple[str, ...] = (*SAYS, *COUNTS, "memory")
 
@@ -37,6 +38,9 @@ LABELS = {
     "parameters": "parameters", "model_size": "size", "heads": "heads", "vocab": "vocabulary",
 }  # fmt: skip
 """Name of a column in a sentence."""
+
+ROW = ["source", "line", "column"]
+"""What tells two rows of a frame apart."""
 
 DECADES = range(1, 13)
 
@@ -59,11 +63,12 @@ def runs(reading: Reading, cases: Cases) -> pl.DataFrame:
     if not parts:
         return pl.DataFrame()
     printed = pl.concat(parts, how="diagonal_relaxed")
-    joined = wide.join(printed, on=["source", "line", "frame"], how="left", maintain_order="left")
+    row = ["case", "source", "line", "frame"]
+    joined = wide.join(printed, on=row, how="left", maintain_order="left")
     joined = joined.with_columns(
         seq_len=pl.coalesce("actual_seq_len", "seq_len").cast(pl.Int64),
         printed=_printed_in_row(cases, joined),
-    ).join(_vocabulary(reading), on=["source", "line"], how="left", maintain_order="left")
+    ).join(_vocabulary(reading), on=ROW, how="left", maintain_order="left")
     return _coarse(joined).sort("source", "line", maintain_order=True)
 
 
@@ -80,7 +85,7 @@ def _measured(frame: pl.DataFrame, reading: Reading, name: str) -> pl.DataFrame:
         pl.format("{}={}", pl.element().struct.field("name"), pl.element().struct.field("text"))
     )
     wide = frame.select(
-        "source", "line", "column", frame=pl.lit(name),
+        "source", "line", "column", frame=pl.lit(name), case=case_of(),
         **{column: pl.col(column).cast(pl.Float64) for column in here},
         **{f"{column}_place": pl.col(f"{column}_ulp").cast(pl.Float64) for column in here},
         **{column: pl.lit(None, dtype=pl.Float64) for column in lacking},
@@ -98,12 +103,9 @@ def _measured(frame: pl.DataFrame, reading: Reading, name: str) -> pl.DataFrame:
         return wide
     # rounded or cut, [v − u/2, v + u): one unit is two thirds of it
     place = (pl.col("high") - pl.col("low")) / 1.5
-    spread = rough.select("source", "line", "field", place=place)
-    spread = spread.pivot(
-        on="field", index=["source", "line"], values="place", aggregate_function="first"
-    )
-    wide = wide.join(spread, on=["source", "line"], how="left", maintain_order="left",
-                     suffix="_rough")  # fmt: skip
+    spread = rough.select(*ROW, "field", place=place)
+    spread = spread.pivot(on="field", index=ROW, values="place", aggregate_function="first")
+    wide = wide.join(spread, on=ROW, how="left", maintain_order="left", suffix="_rough")
     names = [column for column in here if f"{column}_rough" in wide.columns]
     return wide.with_columns(
         pl.coalesce(f"{column}_rough", f"{column}_place").alias(f"{column}_place")
@@ -129,8 +131,8 @@ def _printed_in_row(cases: Cases, joined: pl.DataFrame) -> pl.Series:
 def _vocabulary(reading: Reading) -> pl.DataFrame:
     """source, line, vocab_low, vocab_high where the vocabulary is a label such as 250k."""
     said = reading.provenance.filter((pl.col("field") == "vocab") & pl.col("low").is_not_null())
-    return said.select("source", "line", vocab_low="low", vocab_high="high").unique(
-        ["source", "line"], keep="first", maintain_order=True
+    return said.select(*ROW, vocab_low="low", vocab_high="high").unique(
+        ROW, keep="first", maintain_order=True
     )
 
 
