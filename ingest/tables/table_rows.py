@@ -9,22 +9,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
+from assay.ingest.numbers.units import SUFFIXES, unit
 from assay.ingest.schema.format import Folded, Region, TableNote
-from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Schema, Span
+from assay.ingest.schema.record import (
+    Cell,
+    Code,
+    Diagnostic,
+    Line,
+    Record,
+    Schema,
+    Span,
+    ValueOrigin,
+)
 from assay.ingest.source.notebook import is_notebook, markdown_cells
 from assay.ingest.tables import captions
 from assay.ingest.tables.captions import said_above
-from assay.ingest.tables.cells import numeric_cell, other, outcome_and_date, quantity, text_cell
-from assay.ingest.tables.column_cells import percentages, rates, whole_numbers
+from assay.ingest.tables.cells import (
+    amount,
+    numeric_cell,
+    other,
+    outcome_and_date,
+    quantity,
+    text_cell,
+)
+from assay.ingest.tables.column_cells import of_whom, percentages, rates, whole_numbers
+from assay.ingest.tables.composite import calculation, layout, machine, times
 from assay.ingest.tables.delimited import delimited, named_table
-from assay.ingest.tables.grid import Grid, GridRow, apart
-from assay.ingest.tables.headers import Column, header
+from assay.ingest.tables.grid import Grid, GridCell, GridRow, apart
+from assay.ingest.tables.headers import Column, plain
 from assay.ingest.tables.html_tables import html_tables
 from assay.ingest.tables.pipe_tables import pipe_tables
 from assay.ingest.tables.restructured import rst_tables
-from assay.ingest.tables.subject import measured, name_rows, of_runs
+from assay.ingest.tables.subject import about_training, measured, name_rows, of_runs
+from assay.ingest.tables.titles import counted_devices
+from assay.ingest.tables.views import Group, View, legend, views
 
 _HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$")
 
@@ -65,6 +86,11 @@ class Place:
     above: list[Line]
     titles: list[Line]
 
+    def devices(self) -> int:
+        """How many devices the lines above name, 0 where they name none or several numbers."""
+        found = {n for line in self.above if (n := counted_devices(line.text))}
+        return int(found.pop().replace(",", "")) if len(found) == 1 else 0
+
     def pass_over(self, lines: Sequence[Line]) -> None:
         """Take in lines that are no table."""
         for line in lines:
@@ -84,157 +110,235 @@ def _heading(text: str) -> str | None:
 
 def _document(region: Region, lines: Sequence[Line], schema: Schema, folded: Folded) -> None:
     place, at = Place("", [], []), 0
-    for grid in grids(lines, region.source.name):
+    found = list(grids(lines, region.source.name))
+    known = Known(legend(lines) if found else {}, trained=about_training(lines))
+    for grid in found:
         place.pass_over(lines[at : grid.begin])
         at = max(at, grid.end)
-        table = _Table(region, lines, grid, schema, place)
+        table = _Table(region, lines, grid, schema, place, known)
         table.read(folded)
         folded.tables.append(table.note())
+
+
+class Known(NamedTuple):
+    """What a whole document says of its tables: abbreviations, whether it is about training."""
+
+    legend: Mapping[str, str]
+    trained: bool
 
 
 class _Table:
     """One grid on its way to records."""
 
     def __init__(
-        self, region: Region, lines: Sequence[Line], grid: Grid, schema: Schema, place: Place
+        self,
+        region: Region,
+        lines: Sequence[Line],
+        grid: Grid,
+        schema: Schema,
+        place: Place,
+        known: Known,
     ) -> None:
         self.region, self.lines, self.grid, self.place = region, lines, grid, place
-        self.schema = schema
-        self.columns = header(grid.header(), schema)
-        self.held = Folded()
+        every = list(views(grid, schema, place.above, known.legend))
+        self.view = next((view for view in every if self._holds(view, known)), every[0])
+        self.ours = self._holds(self.view, known)
         self.filled: set[str] = set()  # labels of columns that filled a field of some row
         self.read_rows = 0
-        if below := _two_rows(grid):
-            joined = header(below, schema)
-            if _quantities(joined) > _quantities(self.columns):
-                self.columns = joined
-                self.grid = replace(grid, heads=(*grid.heads, grid.rows[0]), rows=grid.rows[1:])
+
+    def _holds(self, view: View, known: Known) -> bool:
+        """Whether the rows of a grid, looked at so, are runs."""
+        corner = view.columns()[0].label if view.turned and view.columns() else ""
+        if _ASIDE.search(corner) or (view.turned and self._cut()):
+            return False
+        heading = self.place.heading
+        return any(
+            of_runs(group.present(), heading, document=known.trained) for group in view.groups
+        )
+
+    def _cut(self) -> bool:
+        return any(
+            self.region.source.cut(line.number)
+            for line in self.lines[self.grid.begin : self.grid.end]
+        )
 
     def read(self, folded: Folded) -> None:
         """Put the rows into `folded`, unless none of them holds a measured number after all."""
-        grid, place = self.grid, self.place
-        if not of_runs(self.columns, place.heading):
+        if not self.ours:
             return
-        held = self.held
-        for row in grid.rows:
-            self._row(row)
-        name_rows(held.records, self.columns)
-        if not measured(held.records, len(held.refused), self.columns):
+        held, columns, place = Folded(), self.view.columns(), self.place
+        for row in self.view.grid.rows:
+            self._row(row, held)
+        name_rows(held.records, columns)
+        if not measured(held.records, len(held.refused), columns):
             return
-        said = said_above(place.above) | captions.above(place.titles, place.above)
-        self._bind(said, folded)
-        percentages(held.records, self.columns)
-        rates(held.records, self.columns)
-        whole_numbers(held.records, self.columns)
-        self.read_rows = len(held.records)
+        self._bind(said_above(place.above) | captions.above(place.titles, place.above), held)
+        percentages(held.records, columns)
+        rates(held.records, columns)
+        of_whom(held.records, columns, place.devices())
+        whole_numbers(held.records, columns)
+        self.read_rows = len({(record.line, record.column) for record in held.records})
         folded.records += held.records
         folded.refused += held.refused
         folded.blank |= held.blank
-        folded.claimed |= self._claimed()
+        folded.claimed |= self._claimed(held)
 
-    def _claimed(self) -> set[int]:
+    def _claimed(self, held: Folded) -> set[int]:
         """Lines of the header and of the rows that were read, tags and rules among them."""
-        grid, held = self.grid, self.held
+        grid = self.view.grid
         lost = {fault.span.line for fault in held.refused} | held.blank
-        if grid.syntax in ("html", "rst"):
-            return {line.number for line in self.lines[grid.begin : grid.end]} - lost
+        if grid.syntax in ("html", "rst") or self.view.turned:
+            here = {line.number for line in self.lines[grid.begin : grid.end]}
+            return (here | held.claimed) - lost
         rule = {self.lines[grid.begin + 1].number} if grid.syntax == "markdown" else set()
         heads = {row.line.number for row in grid.heads}
-        return rule | heads | {record.line for record in held.records}
+        return rule | heads | {record.line for record in held.records} | held.claimed
 
-    def _row(self, row: GridRow) -> None:
-        grid, held, line = self.grid, self.held, row.line
-        source = self.region.source
+    def _row(self, row: GridRow, held: Folded) -> None:
+        grid, line, source = self.view.grid, row.line, self.region.source
+        width = len(self.view.groups[0].columns)
         if row.blank or row.one:
             held.blank.add(line.number)
-        elif len(row.cells) != len(self.columns) and (
-            grid.exact or len(row.cells) > len(self.columns)
-        ):
-            message = f"{len(row.cells)} cells, the header has {len(self.columns)}"
+        elif len(row.cells) != width and (grid.exact or len(row.cells) > width):
+            message = f"{len(row.cells)} cells, the header has {width}"
             span = Span(source.name, line.number, line.column)
             held.refused.append(Diagnostic(span, Code.CELL_COUNT, message, line.text))
         elif grid.closed and source.cut(line.number) and not line.text.rstrip().endswith("|"):
             message = "the input ends inside this row, expected '|'"
             span = Span(source.name, line.number, line.column + len(line.text))
             held.refused.append(Diagnostic(span, Code.TRUNCATED, message, line.text))
-        elif record := self._record(row):
-            held.records.append(record)
+        else:
+            found = [self._record(row, group) for group in self.view.groups]
+            faults = [each for each in found if isinstance(each, Diagnostic)]
+            if faults:
+                held.refused.append(faults[0])
+            else:
+                held.records += [each for each in found if isinstance(each, Record)]
 
-    def _record(self, row: GridRow) -> Record | None:
-        line = row.line
+    def _record(self, row: GridRow, group: Group) -> Record | Diagnostic | None:
+        """One observation of a row; None where its group has nothing in this row."""
+        line, source = row.line, self.region.source.name
         record = Record(line.number, {}, line.column, prefix=line.prefix)
-        for cell, column in zip(row.cells, self.columns, strict=False):
-            at, before = Span(self.region.source.name, cell.line, cell.column), len(record.cells)
-            if column.spec is None:
-                other(record, column, cell.text, at)
-            elif column.spec.numeric:
-                found = quantity(cell.text, column, at)
-                if isinstance(found, Diagnostic):
-                    self.held.refused.append(found._replace(text=line.text))
-                    return None
-                numeric_cell(record, column.spec, found, cell.text)
-            elif cell.text:
-                text_cell(record, column.spec, cell.text, at)
+        if group.at is not None:
+            if group.at >= len(row.cells) or not row.cells[group.at].text:
+                return None
+            record.line, record.column = row.cells[group.at].line, row.cells[group.at].column
+        for cell, column in zip(row.cells, group.columns, strict=False):
+            if column is None:
+                continue
+            before = len(record.cells)
+            fault = _fill(record, column, cell, Span(source, cell.line, cell.column))
+            if fault:
+                return fault._replace(text=line.text)
             if len(record.cells) > before:
                 self.filled.add(column.label)
+        if group.label:
+            head = self.view.grid.heads[-1].cells[group.at or 0]
+            record.other.append(("column", group.label))
+            for name, text in (group.said or {}).items():
+                record.cells.setdefault(name, _worth(name, text, head.line, head.column, "context"))
+        if self.grid.remark == "commented":
+            record.mark = "commented"
         outcome_and_date(record)
         captions.mark(record)
         return record
 
-    def _bind(self, said: Mapping[str, Cell], folded: Folded) -> None:
-        for record in self.held.records:
+    def _bind(self, said: Mapping[str, Cell], held: Folded) -> None:
+        for record in held.records:
             for name, cell in said.items():
                 if _silent(record, name):
                     record.cells[name] = cell
-                    folded.claimed.add(cell.line)
+                    held.claimed.add(cell.line)
 
     def note(self) -> TableNote:
         """What was understood of the table."""
-        grid, labels = self.grid, [column.label for column in self.columns]
+        grid = self.view.grid if self.read_rows else self.grid
+        labels = [column.label for column in self.view.columns()] if self.read_rows else []
+        labels = labels or [plain(text) for text in grid.header()]
+        digits = _with_digits(grid)
+        shown = [plain(text) for text in grid.header()]
         taken = self.filled if self.read_rows else set()
-        digits = [
-            any(
-                _DIGIT.search(row.cells[n].text)
-                for row in grid.rows
-                if n < len(row.cells) and not row.one
-            )
-            for n in range(len(labels))
+        left = [
+            label for label, said in zip(shown, digits, strict=True) if said and label not in taken
         ]
         return TableNote(
-            self.lines[grid.begin].number,
+            self.lines[self.grid.begin].number,
             grid.syntax,
-            tuple(labels),
+            tuple(shown),
             rows=sum(any(_DIGIT.search(cell.text) for cell in row.cells) for row in grid.rows),
             read=self.read_rows,
-            understood=tuple(label for label in labels if label in taken),
-            not_understood=tuple(
-                label
-                for label, said in zip(labels, digits, strict=True)
-                if said and label not in taken
-            ),
-            last=self.lines[grid.end - 1].number,
+            understood=tuple(label for label in dict.fromkeys(labels) if label in taken),
+            not_understood=tuple(left),
+            last=self.lines[self.grid.end - 1].number,
             remark=grid.remark,
         )
 
 
-def _two_rows(grid: Grid) -> list[str]:
-    """Labels that stand in two rows, the upper ones over several columns; none where the second
-    row may be one of numbers."""
-    if len(grid.heads) != 1 or grid.syntax != "markdown" or not grid.rows:
-        return []
-    upper = [cell.text for cell in grid.heads[0].cells]
-    lower = [cell.text for cell in grid.rows[0].cells]
-    if len(upper) != len(lower) or sum(map(bool, lower)) < 2 or re.search("[0-9]", "".join(lower)):
-        return []
-    labels, over = [], ""
-    for first, second in zip(upper, lower, strict=True):
-        over = first or over
-        labels.append(f"{over} {second}" if second else first)
-    return labels
+_ASIDE = re.compile(r"\b(?:eval(?:uation)?|inference|validation|serving)\b", re.IGNORECASE)
+"""A corner of a table that says its metrics are not of training."""
 
 
-def _quantities(columns: Sequence[Column]) -> int:
-    return sum(column.spec is not None and column.spec.quantity is not None for column in columns)
+def _with_digits(grid: Grid) -> list[bool]:
+    """Whether each column holds digits below its header."""
+    return [
+        any(
+            _DIGIT.search(row.cells[n].text)
+            for row in grid.rows
+            if n < len(row.cells) and not row.one
+        )
+        for n in range(len(grid.header()))
+    ]
+
+
+_NOTHING = re.compile(r"[\s\\/*`–—-]*")
+
+
+def _fill(record: Record, column: Column, cell: GridCell, at: Span) -> Diagnostic | None:
+    """Put a cell of a row where its column says; what no column declares may be a layout."""
+    if column.spec is None:
+        other(record, column, cell.text, at)
+        _take_apart(record, cell.text, at)
+    elif column.spec.numeric:
+        text = "" if _NOTHING.fullmatch(cell.text) else cell.text
+        if product := times(text) if column.spec.unit == "B" else None:
+            text = product[0]
+        found = quantity(text, column, at)
+        if isinstance(found, Diagnostic):
+            return found
+        if product and not _of_devices(record, product[1]):
+            found = found._replace(state="unknown")
+        numeric_cell(record, column.spec, found, text)
+    elif cell.text:
+        text_cell(record, column.spec, cell.text, at)
+    return None
+
+
+def _of_devices(record: Record, count: float) -> bool:
+    """Whether a number is that of the devices that the row has."""
+    gpus = record.cells.get("gpus")
+    return gpus is not None and gpus.state == "value" and amount(gpus) == count
+
+
+def _take_apart(record: Record, text: str, at: Span) -> None:
+    """What a cell that no column declares says of layout and machine; its own columns go before."""
+    bare = plain(text)
+    if shown := calculation(bare):
+        measure = unit(shown.unit)
+        if measure and measure.si == "token/s" and shown.divisor:
+            if _of_devices(record, shown.divisor):
+                record.cells.setdefault(
+                    "tokens_per_gpu_per_s", Cell(shown.text, at.line, at.column, measure.scale)
+                )
+            return
+    for name, said in (layout(bare) or machine(bare)).items():
+        record.cells.setdefault(name, _worth(name, said, at.line, at.column))
+
+
+def _worth(name: str, text: str, line: int, column: int, origin: ValueOrigin = "printed") -> Cell:
+    """A value that was taken out of a longer text; `16B` is a size with a factor."""
+    if name == "model_size":
+        return Cell(text[:-1], line, column, SUFFIXES[text[-1]], None, value_origin=origin)
+    return Cell(text, line, column, value_origin=origin)
 
 
 def _silent(record: Record, name: str) -> bool:
