@@ -20,6 +20,8 @@ from assay.ingest.tables.titles import counted_devices, device_named, format_nam
 
 _HEADING = re.compile(r"\s*(#{1,6})\s+\S")
 
+_FENCE = re.compile(r"\s*(```|~~~)")
+
 _WORTH_PARSING = re.compile(r"[=:]\s*\"?\S|[0-9]\s*(?:node|replica|gpu|GPU)|^\s*#{1,6}\s")
 
 _MAX_STATEMENT = 300
@@ -41,8 +43,11 @@ def read_context(
     """The statements among `lines` that no format has claimed."""
     context = Context(assumed=assumed)
     path: list[tuple[int, int]] = []  # (level, line) of the open headings
+    fenced = ""
     for line in lines:
-        heading = _HEADING.match(line.text)
+        if fence := _FENCE.match(line.text):
+            fenced = "" if fenced else fence[1]
+        heading = None if fenced else _HEADING.match(line.text)
         if heading and line.number not in taken:
             level = len(heading[1])
             path = [*(p for p in path if p[0] < level), (level, line.number)]

@@ -15,12 +15,15 @@ from assay.ingest.numbers.units import SUFFIXES, unit
 from assay.ingest.schema.fields import FieldSpec, normalise
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span
 from assay.ingest.schema.terminals import terminal
+from assay.ingest.tables.composite import slices
 from assay.ingest.tables.headers import Column, generic, plain, rate, unlinked
 from assay.ingest.tables.titles import device_named
 
 _COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×*] ?(?=[A-Za-z])")
 
 _NAMED_NUMBER = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)?)[ _-]?([0-9]+)")
+
+_UNIT_APART = re.compile(r"\s*([0-9][0-9.,]*)\s*\(([A-Za-z][A-Za-z/%]*)\)\s*")
 
 _NOTHING = re.compile(r"-+|–|—|n/?a", re.IGNORECASE)
 
@@ -71,6 +74,8 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     spec = column.spec
     assert spec is not None
     text = unlinked(text)
+    if (noted := _UNIT_APART.fullmatch(text)) and unit(noted[2]):  # 406.16 (ms)
+        text = f"{noted[1]} {noted[2]}"
     tree = _parse_quantity(text)
     if isinstance(tree, Diagnostic):
         named = _NAMED_NUMBER.fullmatch(plain(text))
@@ -176,7 +181,12 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         record.cells.setdefault("recompute", cell)
         return
     record.cells[spec.name] = cell
-    counted = _COUNTED_DEVICE.match(text) if spec.name == "gpu" else None
+    chips = slices(text) if spec.name == "gpu" else None
+    if chips is not None and "gpus" not in record.cells:
+        law = "a slice of TPUs is named by its chips or, before v5e and in v5p, by two cores a chip"
+        count = cell._replace(text=str(chips), value_origin="inferred", law=law)
+        record.cells["gpus"] = count
+    counted = _COUNTED_DEVICE.match(text) if spec.name == "gpu" and chips is None else None
     if counted and "gpus" not in record.cells:
         record.cells["gpus"] = cell._replace(text=counted[1])
 

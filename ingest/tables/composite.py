@@ -38,7 +38,12 @@ _CARDS = re.compile(r"(?:([0-9]+|单|一|二|两|三|四|八)机)?\s*([0-9]+)\s*
 
 _CHINESE = {"单": "1", "一": "1", "二": "2", "两": "2", "三": "3", "四": "4", "八": "8"}
 
-_COUNTED = re.compile(r"([0-9][0-9,]*) ?[x×*] ?([A-Za-z]*[0-9][\w-]*(?: [\w-]+){0,3})")
+_COUNTED = re.compile(
+    r"([0-9][0-9,]*) ?[x×*] ?((?:(?:NVIDIA|AMD|RTX|GeForce|Tesla) )*"
+    r"(?:[A-Z]{1,3}[0-9]{1,4}[A-Za-z]*|[2-5]0[5-9]0(?: ?Ti)?)(?:[ _-][\w-]+){0,3})"
+)
+
+_SLICE = re.compile(r"(?:([0-9]+) ?[x×] ?)?(?:TPU[ -]?)?v([2-9])([ep]?)-([0-9]+)", re.IGNORECASE)
 
 _OF_MANY = re.compile(r"([0-9][0-9,]*)\s*(?:gpus?|devices|cards|npus?|chips)", re.IGNORECASE)
 
@@ -53,7 +58,7 @@ def layout(text: str) -> dict[str, str]:
     >>> layout("nl24_fp16_8x1x1_mb16_gb128_1n8g")["nodes"], layout("PP2DP4TP1")["dp"]
     ('1', '4')
     >>> layout("zero2"), layout("tp2 or so"), layout("16")
-    ({}, {}, {})
+    ({'zero_stage': '2'}, {}, {})
     """
     said: dict[str, str] = {}
     parts = [part for part in _APART.split(text.strip()) if part]
@@ -62,7 +67,8 @@ def layout(text: str) -> dict[str, str]:
         if found is None or any(said.get(k, v) != v for k, v in found.items()):
             return {}
         said |= found
-    return said if len(set(said) - {"zero_stage", "dtype"}) else {}
+    alone = len(parts) == 1 and text.strip().casefold().startswith("zero")
+    return said if set(said) - {"zero_stage", "dtype"} or alone else {}
 
 
 def _part(text: str) -> dict[str, str] | None:
@@ -100,6 +106,19 @@ def machine(text: str) -> dict[str, str]:
     if counted := _COUNTED.fullmatch(text.strip()):
         return {"gpus": counted[1].replace(",", ""), "gpu": counted[2]}
     return {}
+
+
+def slices(text: str) -> int | None:
+    """Chips of slices of TPUs; names of v2 to v4 and v5p count cores, two a chip.
+
+    >>> slices("2x v5e-256"), slices("1x v5p-128"), slices("8x A100")
+    (512, 64, None)
+    """
+    found = _SLICE.fullmatch(text.strip())
+    if not found:
+        return None
+    by_cores = int(found[2]) < 5 or found[3].casefold() == "p"
+    return int(found[1] or 1) * int(found[4]) // (2 if by_cores else 1)
 
 
 def named(text: str) -> dict[str, str]:
@@ -143,7 +162,7 @@ def calculation(text: str) -> Calculation | None:
 
     >>> calculation("17.23 * 2048 / 8 = 4410 tokens/s")
     Calculation(text='4410', unit='tokens/s', divisor=8.0)
-    >>> calculation("2 * 3 = 7 GB") is None
+    >>> calculation("2 * 3 = 9 GB") is None
     True
     """
     found = _CALCULATED.fullmatch(text.strip())

@@ -67,10 +67,13 @@ def about_training(lines: Sequence[Line]) -> bool:
     return trained >= MENTIONS and trained > 3 * served
 
 
-def of_runs(columns: Sequence[Column], heading: str, *, document: bool = False) -> bool:
+def of_runs(
+    columns: Sequence[Column], heading: str, *, document: bool = False, told: bool = False
+) -> bool:
     """Whether the rows under these columns, below this heading, are runs.
 
-    `document` says that the whole text around them is about training.
+    `document` says that the whole text around them is about training, `told` that the cells of some
+    column say how each row was run.
     """
     held = {column.spec.name for column in columns if column.spec and column.spec.quantity}
     said = {column.spec.name for column in columns if column.spec and column.spec.configuration}
@@ -84,11 +87,12 @@ def of_runs(columns: Sequence[Column], heading: str, *, document: bool = False) 
     if not held and not any(generic(column) for column in columns):
         return False
     trained = _TRAINED.search(heading)
-    if words & FOREIGN or (_ELSEWHERE.search(heading) and not trained):
+    aside = {"latency"} if document and held & RATES else set()  # of a step, beside its rate
+    if words & (FOREIGN - aside) or (_ELSEWHERE.search(heading) and not trained):
         return False
-    if (trained or document) and (held & RATES or _most(columns)):
+    if (trained or document or told) and (held & RATES or _most(columns)):
         return True
-    return bool(said - TALLIED) or len(held & RATES) > 1 or _peaked(columns)
+    return bool(said - TALLIED) or told or len(held & RATES) > 1 or _peaked(columns)
 
 
 def _most(columns: Sequence[Column]) -> bool:

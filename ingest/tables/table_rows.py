@@ -12,6 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from assay.ingest.grids.delimited import delimited, named_table
+from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
+from assay.ingest.grids.html_tables import html_tables
+from assay.ingest.grids.pipe_tables import pipe_tables
+from assay.ingest.grids.restructured import rst_tables
 from assay.ingest.numbers.units import SUFFIXES, unit
 from assay.ingest.schema.format import Folded, Region, TableNote
 from assay.ingest.schema.record import (
@@ -37,15 +42,11 @@ from assay.ingest.tables.cells import (
 )
 from assay.ingest.tables.column_cells import of_whom, percentages, rates, whole_numbers
 from assay.ingest.tables.composite import calculation, layout, machine, times
-from assay.ingest.tables.delimited import delimited, named_table
-from assay.ingest.tables.grid import Grid, GridCell, GridRow, apart
 from assay.ingest.tables.headers import Column, plain
-from assay.ingest.tables.html_tables import html_tables
-from assay.ingest.tables.pipe_tables import pipe_tables
-from assay.ingest.tables.restructured import rst_tables
+from assay.ingest.tables.keyed import keyed
 from assay.ingest.tables.subject import about_training, measured, name_rows, of_runs
 from assay.ingest.tables.titles import counted_devices
-from assay.ingest.tables.views import Group, View, legend, views
+from assay.ingest.tables.views import Group, View, legend, turned_grid, views
 
 _HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$")
 
@@ -85,21 +86,29 @@ class Place:
     heading: str
     above: list[Line]
     titles: list[Line]
+    fenced: bool = False
 
     def devices(self) -> int:
         """How many devices the lines above name, 0 where they name none or several numbers."""
-        found = {n for line in self.above if (n := counted_devices(line.text))}
+        texts = (_ONE_NODE.sub(" ", line.text) for line in self.above)
+        found = {count for text in texts if (count := counted_devices(text))}
         return int(found.pop().replace(",", "")) if len(found) == 1 else 0
 
     def pass_over(self, lines: Sequence[Line]) -> None:
-        """Take in lines that are no table."""
+        """Take in lines that are no table; what stands in a block of code is no heading."""
         for line in lines:
-            if said := _heading(line.text):
+            if line.text.lstrip().startswith(("```", "~~~")):
+                self.fenced = not self.fenced
+            said = None if self.fenced else _heading(line.text)
+            if said:
                 self.heading = said
             if said and said.lstrip().startswith("#"):
                 self.above, self.titles = [], captions.nested(self.titles, line)
             else:
                 self.above.append(line)
+
+
+_ONE_NODE = re.compile(r"\b(?:single|one|1)[- ]node\b", re.IGNORECASE)
 
 
 def _heading(text: str) -> str | None:
@@ -110,14 +119,30 @@ def _heading(text: str) -> str | None:
 
 def _document(region: Region, lines: Sequence[Line], schema: Schema, folded: Folded) -> None:
     place, at = Place("", [], []), 0
-    found = list(grids(lines, region.source.name))
+    found, tables = list(grids(lines, region.source.name)), list[_Table]()
     known = Known(legend(lines) if found else {}, trained=about_training(lines))
     for grid in found:
         place.pass_over(lines[at : grid.begin])
         at = max(at, grid.end)
         table = _Table(region, lines, grid, schema, place, known)
         table.read(folded)
-        folded.tables.append(table.note())
+        tables.append(table)
+    _configure(tables, region.source.name, schema, folded)
+    folded.tables += [table.note() for table in tables]
+
+
+def _configure(tables: Sequence[_Table], source: str, schema: Schema, folded: Folded) -> None:
+    """Give rows what a table of configurations says of them by their names."""
+    measured = [table for table in tables if table.records]
+    for table in tables if measured else ():
+        if table.records or not (
+            held := keyed(source, table.grid, turned_grid(table.grid), schema)
+        ):
+            continue
+        used = [line for other in measured for line in held.configure(other.records)]
+        if used:
+            folded.claimed.update(used)
+            table.filled, table.read_rows = set(held.columns), len(held.rows)
 
 
 class Known(NamedTuple):
@@ -145,15 +170,17 @@ class _Table:
         self.ours = self._holds(self.view, known)
         self.filled: set[str] = set()  # labels of columns that filled a field of some row
         self.read_rows = 0
+        self.records: list[Record] = []
 
     def _holds(self, view: View, known: Known) -> bool:
         """Whether the rows of a grid, looked at so, are runs."""
         corner = view.columns()[0].label if view.turned and view.columns() else ""
         if _ASIDE.search(corner) or (view.turned and self._cut()):
             return False
-        heading = self.place.heading
+        told = _says_how(view.grid)
         return any(
-            of_runs(group.present(), heading, document=known.trained) for group in view.groups
+            of_runs(group.present(), self.place.heading, document=known.trained, told=told)
+            for group in view.groups
         )
 
     def _cut(self) -> bool:
@@ -178,6 +205,7 @@ class _Table:
         of_whom(held.records, columns, place.devices())
         whole_numbers(held.records, columns)
         self.read_rows = len({(record.line, record.column) for record in held.records})
+        self.records = held.records
         folded.records += held.records
         folded.refused += held.refused
         folded.blank |= held.blank
@@ -197,7 +225,7 @@ class _Table:
     def _row(self, row: GridRow, held: Folded) -> None:
         grid, line, source = self.view.grid, row.line, self.region.source
         width = len(self.view.groups[0].columns)
-        if row.blank or row.one:
+        if row.blank or row.one or _title(row, width):
             held.blank.add(line.number)
         elif len(row.cells) != width and (grid.exact or len(row.cells) > width):
             message = f"{len(row.cells)} cells, the header has {width}"
@@ -210,15 +238,16 @@ class _Table:
         else:
             found = [self._record(row, group) for group in self.view.groups]
             faults = [each for each in found if isinstance(each, Diagnostic)]
-            if faults:
-                held.refused.append(faults[0])
-            else:
-                held.records += [each for each in found if isinstance(each, Record)]
+            lost = {fault.span.line for fault in faults}  # one refusal for a line
+            held.refused += [next(f for f in faults if f.span.line == at) for at in sorted(lost)]
+            held.records += [
+                each for each in found if isinstance(each, Record) and each.line not in lost
+            ]
 
     def _record(self, row: GridRow, group: Group) -> Record | Diagnostic | None:
         """One observation of a row; None where its group has nothing in this row."""
         line, source = row.line, self.region.source.name
-        record = Record(line.number, {}, line.column, prefix=line.prefix)
+        record = Record(line.number, {}, line.column, prefix=line.prefix, tabled=True)
         if group.at is not None:
             if group.at >= len(row.cells) or not row.cells[group.at].text:
                 return None
@@ -274,6 +303,20 @@ class _Table:
         )
 
 
+def _says_how(grid: Grid) -> bool:
+    """Whether the cells of some column say how each row was run: its layout, its devices."""
+    rows = [row for row in grid.rows if not row.blank and not row.one]
+    return any(
+        2 * sum(_of_a_run(row.cells[n].text) for row in rows if n < len(row.cells)) >= len(rows) > 0
+        for n in range(grid.width)
+    )
+
+
+def _of_a_run(text: str) -> bool:
+    bare = plain(text)
+    return bool(layout(bare) or "gpus" in machine(bare))
+
+
 _ASIDE = re.compile(r"\b(?:eval(?:uation)?|inference|validation|serving)\b", re.IGNORECASE)
 """A corner of a table that says its metrics are not of training."""
 
@@ -290,6 +333,18 @@ def _with_digits(grid: Grid) -> list[bool]:
     ]
 
 
+def _title(row: GridRow, width: int) -> bool:
+    """Whether a row with a cell too few only says what the rows below it are of."""
+    said = [cell.text for cell in row.cells if not _NOTHING.fullmatch(cell.text)]
+    if len(said) != 1 or width < 3:
+        return False
+    ruled = sum(set(cell.text) == {"-"} for cell in row.cells) * 2 >= width
+    return ruled or (len(row.cells) < width and any(letter.isalpha() for letter in said[0]))
+
+
+_SUM = re.compile(r"[0-9]\s*\\?[*×+]\s*[0-9]")
+"""A cell that is a sum or a product: none of its numbers is the cell's own."""
+
 _NOTHING = re.compile(r"[\s\\/*`–—-]*")
 
 
@@ -304,7 +359,9 @@ def _fill(record: Record, column: Column, cell: GridCell, at: Span) -> Diagnosti
             text = product[0]
         found = quantity(text, column, at)
         if isinstance(found, Diagnostic):
-            return found
+            if not _SUM.search(text):
+                return found
+            found = Cell(text, at.line, at.column, state="unknown")
         if product and not _of_devices(record, product[1]):
             found = found._replace(state="unknown")
         numeric_cell(record, column.spec, found, text)

@@ -13,11 +13,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from assay.ingest.grids.grid import Grid
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.composite import named
-from assay.ingest.tables.grid import Grid
 from assay.ingest.tables.header_words import ALTERS, said, split
 from assay.ingest.tables.headers import Column, generic, header, plain
 from assay.ingest.tables.subject import SERVING
@@ -70,7 +70,7 @@ def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str
     yield _plain(grid, schema, labels)
     if groups := _grouped(grid, schema):
         yield View(grid, groups)
-    if other := _turned(grid):
+    if other := turned_grid(grid):
         yield replace(_plain(other, schema, labels), turned=True)
     if groups := _by_cells(grid, schema):
         yield View(grid, groups)
@@ -123,7 +123,7 @@ def _quantities(columns: Sequence[Column]) -> int:
     return sum(column.spec is not None and column.spec.quantity is not None for column in columns)
 
 
-def _turned(grid: Grid) -> Grid | None:
+def turned_grid(grid: Grid) -> Grid | None:
     """The grid with rows for columns, where it is a full rectangle of rows that say something."""
     rows = tuple(row for row in grid.rows if not row.blank and not row.one)
     widths = {len(row.cells) for row in (*grid.heads, *rows)}
@@ -183,14 +183,14 @@ def _by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     columns = header(grid.header(), schema)
     found: dict[int, Column] = {}
     for at, column in enumerate(columns):
-        if column.spec is not None or generic(column):
+        if generic(column) or (column.spec is not None and column.spec.quantity):
             continue
         words = set(split(column.label))
         cells = [row.cells[at].text for row in grid.rows if at < len(row.cells) and not row.one]
         units = [match[1] for cell in cells if (match := _RATE.fullmatch(plain(cell)))]
         known = {measure.si for each in units if (measure := unit(each))}
         filled = [cell for cell in cells if cell]
-        if len(known) != 1 or len(units) * 5 < len(filled) * 4 or words & (ALTERS | SERVING):
+        if len(known) != 1 or len(units) * 3 < len(filled) * 2 or words & (ALTERS | SERVING):
             continue
         field = _OF_RUNS.get(known.pop())
         if field is not None:

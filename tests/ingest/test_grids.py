@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
+from assay.ingest.grids.grid import Grid, GridRow
 from assay.ingest.schema.record import Line
 from assay.ingest.source.notebook import markdown_cells
-from assay.ingest.tables.grid import Grid, GridRow
 from assay.ingest.tables.table_rows import grids
 from hypothesis import given, settings
 from hypothesis import strategies as st

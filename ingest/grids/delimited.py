@@ -10,9 +10,9 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 
+from assay.ingest.grids.grid import Grid, GridCell, GridRow, Syntax
 from assay.ingest.schema.format import uncompressed
 from assay.ingest.schema.record import Line
-from assay.ingest.tables.grid import Grid, GridCell, GridRow, Syntax
 
 SEPARATORS = (",", "\t", ";")
 

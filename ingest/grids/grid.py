@@ -90,7 +90,8 @@ class Grid:
         every = [*self.heads, *self.rows]
         columns = list(zip(*(row.cells for row in every), strict=True))
         rows = [
-            GridRow(every[0].line._replace(number=cells[0].line), cells) for cells in columns[1:]
+            GridRow(every[0].line._replace(number=cells[0].line, column=cells[0].column), cells)
+            for cells in columns[1:]
         ]
         head = GridRow(every[0].line, columns[0])
         return replace(self, heads=(head,), rows=tuple(rows), labels=())

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from assay.ingest.grids.grid import Grid, GridCell, GridRow
 from assay.ingest.lines.lark import Token, parse_line
 from assay.ingest.schema.record import Diagnostic, Line, Span
-from assay.ingest.tables.grid import Grid, GridCell, GridRow
 
 _ALIGNMENT = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from assay.ingest.grids.grid import Grid, GridRow, Ragged, laid_out
 from assay.ingest.schema.record import Line
-from assay.ingest.tables.grid import Grid, GridRow, Ragged, laid_out
 
 _SIMPLE = re.compile(r"\s*=+(?: +=+)+\s*")
 

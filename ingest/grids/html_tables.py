@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+from assay.ingest.grids.grid import Grid, GridCell, GridRow, Ragged, laid_out
 from assay.ingest.schema.record import Line
-from assay.ingest.tables.grid import Grid, GridCell, GridRow, Ragged, laid_out
 
 _TAG = re.compile(r"<(/?)table\b", re.IGNORECASE)
 
