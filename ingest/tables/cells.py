@@ -25,6 +25,8 @@ _NAMED_NUMBER = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)?)[ _-]?([0-9]+)")
 
 _UNIT_APART = re.compile(r"\s*([0-9][0-9.,]*)\s*\(([A-Za-z][A-Za-z/%]*)\)\s*")
 
+_OUT_OF_MEMORY = re.compile(r"(?:cuda )?(?:oom|out of memory)", re.IGNORECASE)
+
 _NOTHING = re.compile(r"-+|–|—|n/?a", re.IGNORECASE)
 
 _HERE = Span("", 0, 1)
@@ -203,6 +205,8 @@ def other(record: Record, column: Column, text: str, at: Span) -> None:
             return
     if text:
         record.other.append((column.label, text))
+    if _OUT_OF_MEMORY.fullmatch(plain(text)):
+        record.cells.setdefault("outcome", Cell(plain(text), at.line, at.column))
     if normalise(column.label) in SYSTEMS and "gpu" not in record.cells:
         device = device_named(text)
         if device is not None:
