@@ -11,6 +11,7 @@ from itertools import pairwise
 from math import log
 from statistics import median
 
+from assay.ingest.schema.fields import normalise
 from assay.ingest.schema.record import Cell, Record
 from assay.ingest.tables.cells import amount
 from assay.ingest.tables.header_words import of_one_device, split
@@ -120,6 +121,26 @@ def whole_numbers(records: Sequence[Record], columns: Sequence[Column]) -> None:
         for record, cell in held:
             law = cell.law or "whole numbers: rounded or cut"
             record.cells[spec.name] = cell._replace(kind="nominal", law=law)
+
+
+def local_batches(records: Sequence[Record]) -> None:
+    """Where a row has local batches beside micro-batches of another size, its accumulation counts
+    local ones; in micro-batches it is as many times more.
+    """
+    for record in records:
+        said = next((text for label, text in record.other if normalise(label) == "lbs"), "")
+        micro, steps = record.cells.get("micro_batch"), record.cells.get("accumulation")
+        if micro is None or steps is None or not said.isdigit():
+            continue
+        if micro.state != "value" or steps.state != "value" or not steps.text.isdigit():
+            continue
+        times, rest = divmod(int(said), int(amount(micro)) or 1)
+        if rest or times < 2:
+            continue
+        law = "accumulation counts local batches (LBS), each of several micro-batches"
+        record.cells["accumulation"] = steps._replace(
+            text=str(int(steps.text) * times), value_origin="inferred", law=law
+        )
 
 
 SAID_WHOSE = {"total", "aggregate", "aggregated", "job", "global", "overall", "cluster", "all"}

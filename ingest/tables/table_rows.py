@@ -40,7 +40,13 @@ from assay.ingest.tables.cells import (
     quantity,
     text_cell,
 )
-from assay.ingest.tables.column_cells import of_whom, percentages, rates, whole_numbers
+from assay.ingest.tables.column_cells import (
+    local_batches,
+    of_whom,
+    percentages,
+    rates,
+    whole_numbers,
+)
 from assay.ingest.tables.composite import calculation, layout, machine, times
 from assay.ingest.tables.headers import Column, plain
 from assay.ingest.tables.keyed import keyed
@@ -200,6 +206,7 @@ class _Table:
         if not measured(held.records, len(held.refused), columns):
             return
         self._bind(said_above(place.above) | captions.above(place.titles, place.above), held)
+        local_batches(held.records)
         percentages(held.records, columns)
         rates(held.records, columns)
         of_whom(held.records, columns, place.devices())
