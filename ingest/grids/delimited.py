@@ -57,7 +57,7 @@ def _cells_said(row: GridRow) -> bool:
 
 
 def _separator(text: str) -> str | None:
-    """What stands between the labels of a header; None where that is nothing."""
+    """The sign between the labels of a header; None where there is none."""
     counts = {each: len(_split(text, each)) for each in SEPARATORS}
     best = max(SEPARATORS, key=lambda each: counts[each])
     return best if counts[best] > 1 else None

@@ -46,7 +46,7 @@ class Region:
 
 
 class TableNote(NamedTuple):
-    """What was understood of one table: `rows` have digits, `read` gave records.
+    """One table that was met: `rows` have digits, `read` gave records.
 
     `header` has its labels, `understood` those whose cells filled a field, `not_understood` those
     of columns with digits that filled none.

@@ -97,7 +97,7 @@ class Outcome:
 
 
 def table_left(source: str, note: TableNote) -> str:
-    """What was not understood of a table, in a sentence; empty where nothing with digits is left.
+    """A sentence on what was not understood of a table; empty where nothing is left.
 
     >>> table_left("a.md", TableNote(7, "html", ("BERT", "ours"), 3, 0, (), ("ours",), 12))
     'a.md:7: no row of an HTML table of 3 rows with numbers: BERT | ours'

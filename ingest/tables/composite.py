@@ -7,7 +7,6 @@ every part of it is known: what is left over might be what the numbers mean.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import NamedTuple
 
 from assay.ingest.tables.titles import device_named, format_named
@@ -51,7 +50,7 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?([BM])(?:\s+params?)?", re.IGNORECA
 
 
 def layout(text: str) -> dict[str, str]:
-    """What a text that is nothing but a layout says, by field; empty where it is something else.
+    """Values of a text that is nothing but a layout, by field; none where it is something else.
 
     >>> layout("zero1(dp2)+tp2+pp4")
     {'zero_stage': '1', 'dp': '2', 'tp': '2', 'pp': '4'}
@@ -72,7 +71,7 @@ def layout(text: str) -> dict[str, str]:
 
 
 def _part(text: str) -> dict[str, str] | None:
-    """What one part says: nothing where it may be anything, None where it is not known."""
+    """Values of one part: none where it may be anything, None where it is not known."""
     if zero := _ZERO.fullmatch(text):
         return {"zero_stage": zero[1]}
     if _DTYPE.fullmatch(text):
@@ -122,7 +121,7 @@ def slices(text: str) -> int | None:
 
 
 def named(text: str) -> dict[str, str]:
-    """What a label names of the runs below it: a machine, a size, a format, a layout.
+    """Values that a label gives the runs below it: a machine, a size, a format, a layout.
 
     >>> named("16B"), named("8卡"), named("64 GPUs"), named("tp=1"), named("peak")
     ({'model_size': '16B'}, {'gpus': '8'}, {'gpus': '64'}, {'tp': '1'}, {})
@@ -191,6 +190,3 @@ def times(text: str) -> tuple[str, int] | None:
     """
     found = _TIMES.fullmatch(text.strip())
     return (f"{found[1]} {found[3]}", int(found[2])) if found else None
-
-
-Namer = Callable[[str], dict[str, str]]

@@ -87,7 +87,7 @@ def grids(lines: Sequence[Line], name: str) -> Iterator[Grid]:
 
 @dataclass
 class Place:
-    """What stands above a table: its heading, the lines below that, the headings around it."""
+    """The text above a table: its heading, the lines below that, the headings around it."""
 
     heading: str
     above: list[Line]
@@ -152,7 +152,7 @@ def _configure(tables: Sequence[_Table], source: str, schema: Schema, folded: Fo
 
 
 class Known(NamedTuple):
-    """What a whole document says of its tables: abbreviations, whether it is about training."""
+    """Sayings of a whole document about its tables: abbreviations, whether it is about training."""
 
     legend: Mapping[str, str]
     trained: bool
@@ -287,7 +287,7 @@ class _Table:
                     held.claimed.add(cell.line)
 
     def note(self) -> TableNote:
-        """What was understood of the table."""
+        """A note on the table: which of its columns filled a field, which did not."""
         grid = self.view.grid if self.read_rows else self.grid
         labels = [column.label for column in self.view.columns()] if self.read_rows else []
         labels = labels or [plain(text) for text in grid.header()]
@@ -384,7 +384,7 @@ def _of_devices(record: Record, count: float) -> bool:
 
 
 def _take_apart(record: Record, text: str, at: Span) -> None:
-    """What a cell that no column declares says of layout and machine; its own columns go before."""
+    """Fill in layout and machine from a cell that no column declares; other columns go before."""
     bare = plain(text)
     if shown := calculation(bare):
         measure = unit(shown.unit)

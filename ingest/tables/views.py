@@ -10,7 +10,7 @@ columns headed by configurations alone hold the one quantity that the lines abov
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.ingest.grids.grid import Grid
@@ -58,9 +58,6 @@ class View:
         for group in self.groups:
             found += [column for column in group.present() if column not in found]
         return found
-
-
-Accepts = Callable[[Sequence[Column]], bool]
 
 
 def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str, str]) -> Iterator[
@@ -159,7 +156,7 @@ def _grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
 
 
 def _apart(label: str, schema: Schema) -> tuple[str, Column] | None:
-    """What a label begins or ends with that tells its group, and the column of the rest."""
+    """The words at an end of a label that tell its group, and the column of the rest."""
     words = label.split()
     for cut in range(1, len(words)):
         for name, rest in (
