@@ -138,7 +138,10 @@ _ELSEWHERE = {
 
 _WIDE = str.maketrans("（）［］：％／", "()[]:%/")
 
-_AT_STEP = re.compile(r"@ ?(?:step|iter(?:ation)?) ?[0-9]+\s*$", re.IGNORECASE)
+_AT_STEP = re.compile(
+    r"@ ?(?:step|iter(?:ation)?) ?[0-9]+\s*$| over [0-9,]+ (?:step|iter(?:ation)?)s(?=\))",
+    re.IGNORECASE,
+)
 """When something was measured says nothing of what it is: `ms/iter @ step 10`."""
 
 _MISSPELT = ("throughput", "latency", "memory", "iteration", "utilization")

@@ -248,8 +248,18 @@ class _Table:
             lost = {fault.span.line for fault in faults}  # one refusal for a line
             held.refused += [next(f for f in faults if f.span.line == at) for at in sorted(lost)]
             held.records += [
-                each for each in found if isinstance(each, Record) and each.line not in lost
+                each
+                for each in found
+                if isinstance(each, Record) and each.line not in lost and self._says(each)
             ]
+
+    def _says(self, record: Record) -> bool:
+        """Whether a row has a measured number, where it was a column: a column of changes has none."""
+        if not self.view.turned:
+            return True
+        measures = {c.spec.name for c in self.view.columns() if c.spec and c.spec.quantity}
+        measures |= {"outcome", *RATES_OF_CELLS}
+        return any(n in measures and c.state == "value" for n, c in record.cells.items())
 
     def _record(self, row: GridRow, group: Group) -> Record | Diagnostic | None:
         """One observation of a row; None where its group has nothing in this row."""
@@ -323,6 +333,9 @@ def _of_a_run(text: str) -> bool:
     bare = plain(text)
     return bool(layout(bare) or "gpus" in machine(bare))
 
+
+RATES_OF_CELLS = ("step_time", "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s")
+"""Fields that a column called `Throughput` may fill, as its cells say."""
 
 _ASIDE = re.compile(r"\b(?:eval(?:uation)?|inference|validation|serving)\b", re.IGNORECASE)
 """A corner of a table that says its metrics are not of training."""

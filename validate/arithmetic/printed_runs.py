@@ -40,7 +40,7 @@ LABELS = {
 """Name of a column in a sentence."""
 
 ROW = ["source", "line", "column"]
-"""What tells two rows of a frame apart."""
+"""Columns that tell two rows of a frame apart."""
 
 DECADES = range(1, 13)
 

@@ -133,7 +133,7 @@ def _say(done: Ingested, output: Path) -> None:
 
 
 def _left(account: Accounting) -> list[str]:
-    """What was not understood of the tables of an input."""
+    """Sentences on what was not understood of the tables of an input."""
     from assay.ingest.schema.reading import table_left
 
     return [text for note in account.tables if (text := table_left(account.source, note))]
