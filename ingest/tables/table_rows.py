@@ -254,7 +254,7 @@ class _Table:
             ]
 
     def _says(self, record: Record) -> bool:
-        """Whether a row has a measured number, where it was a column: a column of changes has none."""
+        """Whether a row that was a column has a measured number: one of changes has none."""
         if not self.view.turned:
             return True
         measures = {c.spec.name for c in self.view.columns() if c.spec and c.spec.quantity}
