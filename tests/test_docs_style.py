@@ -21,8 +21,6 @@ ENTRY_POINTS = {"assay.formats", "assay.models"}
 STILL_TO_DO = {
     "model/fit/kernel_fit.py",
     "model/fit/step_fit.py",
-    "model/kernels/kernel.py",
-    "model/stacks/kernel_times.py",
     "model/step/baselines.py",
     "model/step/exchange.py",
     "model/step/work.py",

@@ -29,7 +29,7 @@ def test_terminals_do_not_collide(name: str) -> None:
 
 
 def test_every_format_has_its_grammar() -> None:
-    for fmt in FORMATS:
+    for fmt in (each for each in FORMATS if each.lines != "whole"):
         assert fmt.name in NAMES
         assert all(start.endswith(("_line", "_cell")) for start in grammar(fmt.name).options.start)
 

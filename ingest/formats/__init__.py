@@ -20,6 +20,7 @@ from assay.ingest.formats.megatron import (
     megatron_timers,
     megatron_validation,
 )
+from assay.ingest.formats.traces import kineto, nsys
 from assay.ingest.formats.ulysses import ulysses_trace
 from assay.ingest.schema.format import Format
 
@@ -42,4 +43,6 @@ FORMATS: tuple[Format, ...] = (
     deepflow_config.FORMAT,
     layer_estimates.FORMAT,
     ulysses_trace.FORMAT,
+    kineto.FORMAT,
+    nsys.FORMAT,
 )

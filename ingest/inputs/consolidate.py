@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,14 @@ from assay.ingest.lines.rows import types_of
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.record import Diagnostic, Schema
 from assay.ingest.store import parquet
-from assay.ingest.store.load import accounts, formats_of, read_manifest
+from assay.ingest.store.load import (
+    Unusable,
+    accounts,
+    formats_of,
+    read_manifest,
+    readable,
+    sound_types,
+)
 from assay.ingest.store.parquet import write
 from assay.ingest.store.write import MANIFEST, PARTS, TABLES, marks, schemas, write_manifest
 
@@ -89,13 +97,23 @@ def _pieces(
     """Where the rows of a frame are, in the order of sources."""
     found = []
     for part, said in parts.items():
-        file = part / f"{name}.parquet"
+        file, count = part / f"{name}.parquet", 0
+        promised = said["frames"].get(name, {"rows": 0})["rows"]
         if not file.is_file():
+            if name in said["frames"] or name in ("provenance", "quarantine"):
+                raise Unusable(f"the ingested folder {part} is damaged: {file.name} is missing")
             continue
         sources = [account.source for account in accounts(said)]
         for source, offset, rows in _runs(file, sources):
+            if source not in sources:
+                what = f"{file.name} has rows of {source}, which the manifest does not name"
+                raise Unusable(f"the ingested folder {part} is damaged: {what}")
+            count += rows
             if taken.get(source) == part:
                 found.append(Piece(source, file, offset, rows))
+        if name in said["frames"] and count != promised:
+            what = f"{file.name} has {count:,} rows, the manifest says {promised:,}"
+            raise Unusable(f"the ingested folder {part} is damaged: {what}")
     return sorted(found, key=lambda piece: (piece.source, piece.offset))
 
 
@@ -106,9 +124,11 @@ def _runs(file: Path, sources: Sequence[str]) -> Iterator[tuple[str, int, int]]:
         if height:
             yield sources[0], 0, height
         return
-    runs = pl.scan_parquet(file).select(pl.col("source").rle()).unnest("source")
+    lazy = pl.scan_parquet(file).select(pl.col("source").rle()).unnest("source")
     offset = 0
-    for rows, source in runs.collect(engine="in-memory").iter_rows():
+    with _damaged(file):
+        runs = lazy.collect(engine="in-memory")
+    for rows, source in runs.iter_rows():
         yield source, offset, rows
         offset += rows
 
@@ -128,7 +148,7 @@ def _write(
     joined = _joined(pieces)
     if len(joined) == 1:
         (file, offset, rows), *_ = joined
-        same = list(pl.read_parquet_schema(file)) == list(schema)
+        same = list(_types(file)) == list(schema)
         ours = file.is_relative_to(path.parent / PARTS)
         if ours and same and offset == 0 and rows == _height(file):
             _also(file, path)
@@ -137,7 +157,8 @@ def _write(
 
 
 def _height(file: Path) -> int:
-    rows: int = pl.scan_parquet(file).select(pl.len()).collect().item()
+    with _damaged(file):
+        rows: int = pl.scan_parquet(file).select(pl.len()).collect().item()
     return rows
 
 
@@ -152,11 +173,27 @@ def _also(file: Path, path: Path) -> None:
 def _schema(
     name: str, parts: Iterable[Path], known: Mapping[str, Schema]
 ) -> dict[str, pl.DataType]:
-    if name in TABLES:
-        return dict(TABLES[name])
-    files = (part / f"{name}.parquet" for part in parts)
-    found = pl.read_parquet_schema(next(file for file in files if file.is_file()))
-    return {column: found[column] for column in types_of(known[name])}
+    types = dict(TABLES[name]) if name in TABLES else types_of(known[name])
+    for file in (part / f"{name}.parquet" for part in parts):
+        if file.is_file():
+            with _damaged(file):
+                sound_types(name, _types(file), types)
+    return types
+
+
+def _types(file: Path) -> Mapping[str, pl.DataType]:
+    with _damaged(file):
+        return pl.read_parquet_schema(file)
+
+
+@contextmanager
+def _damaged(file: Path) -> Iterator[None]:
+    """Raise `Unusable`, which names the folder, where a file in it cannot be read."""
+    try:
+        with readable(file):
+            yield
+    except Unusable as fault:
+        raise Unusable(f"the ingested folder {file.parent} {fault}") from fault
 
 
 def _frames(
@@ -167,7 +204,9 @@ def _frames(
         scan = pl.scan_parquet(file).select(columns)
         for start in range(offset, offset + rows, parquet.ROWS):
             length = min(parquet.ROWS, offset + rows - start)
-            yield scan.slice(start, length).collect(engine="in-memory")
+            with _damaged(file):
+                frame = scan.slice(start, length).collect(engine="in-memory")
+            yield frame
 
 
 def _joined(pieces: Sequence[Piece]) -> list[tuple[Path, int, int]]:

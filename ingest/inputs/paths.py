@@ -38,7 +38,8 @@ def inputs(paths: Iterable[str | Path]) -> list[str]:
         else:
             # what no glob matches stays: opening it says why it cannot be read
             matches = sorted(glob.glob(path, recursive=True))
-            named = inputs(matches) if matches else [path]
+            # nor is a pipe, a device or a link to itself expanded further
+            named = inputs(matches) if matches not in ([], [path]) else [path]
         for name in named:  # `./a.log` and `a.log` are one input
             found.setdefault(shown(name), name)
     return list(found.values())

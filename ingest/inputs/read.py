@@ -20,12 +20,13 @@ from assay.ingest.inputs.workers import run
 from assay.ingest.pipeline.folding import carved
 from assay.ingest.pipeline.merge import merge, renamed, together
 from assay.ingest.pipeline.small import finished_together, small_documents
-from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.pipeline.source_reading import read_source, whole
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Outcome, Reading
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Span
 from assay.ingest.source.opening import STDIN, Source, open_source
 from assay.ingest.statements.restate import restated
+from assay.ingest.store.disk import disk_is_full
 from assay.ingest.store.load import load
 from assay.ingest.store.write import is_saved
 
@@ -112,7 +113,9 @@ def read_chunk(
         return together(_read_unit(how, chunk.paths, root, spool))
     try:
         outcomes, left = _read_together(how, chunk.units, root)
-    except Exception:  # whose fault it was, each of them alone will show
+    except Exception as fault:  # whose fault it was, each of them alone will show
+        if disk_is_full(fault):
+            raise
         outcomes, left = [], list(chunk.units)
     for unit in left:
         outcomes += _read_unit(how, unit, root, None)
@@ -129,6 +132,9 @@ def _read_together(
     """
     opened = {path: _opened(how, path, root) for unit in units for path in unit}
     there = {path: (source, said) for path, (source, said, _) in opened.items() if source}
+    wholes = {path: reading for path, (source, _) in there.items()
+              if (reading := whole(source, how.formats)) is not None}  # fmt: skip
+    there = {path: each for path, each in there.items() if path not in wholes}
     small = dict(zip(there, small_documents([*there.values()], how.formats), strict=True))
     alone = {unit[0] for unit in units if len(unit) == 1}
     done = {
@@ -136,9 +142,10 @@ def _read_together(
         for path, document in small.items()
         if document or path in alone
     }
-    faults = tuple(fault for path in done for fault in opened[path][2])
-    reading = finished_together([*done.values()], how.formats)
-    left = [tuple(path for path in unit if path not in done) for unit in units]
+    taken = done.keys() | wholes.keys()
+    faults = tuple(fault for path in opened if path in taken for fault in opened[path][2])
+    reading = merge([finished_together([*done.values()], how.formats), *wholes.values()])
+    left = [tuple(path for path in unit if path not in taken) for unit in units]
     return [Outcome(reading, faults)], [unit for unit in left if unit]
 
 
@@ -185,6 +192,11 @@ def _survived(
     try:
         return read_source(opened, how.formats, said, spool=spool)
     except Exception as fault:
+        if disk_is_full(fault):  # where rows were to be kept: no other input fares better
+            raise
+        if isinstance(fault, OSError):
+            message = f"cannot be read: {fault.strerror or type(fault).__name__}"
+            return Diagnostic(Span(opened.name, 1), Code.UNREADABLE, message)
         at = traceback.extract_tb(fault.__traceback__)[-1]
         message = (
             f"a bug of assay: {type(fault).__name__} at {Path(at.filename).name}:{at.lineno}: "

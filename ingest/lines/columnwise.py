@@ -25,6 +25,11 @@ MOST_LAYOUTS = 256
 MOST_ATTEMPTS = 8
 """Lines of a block that are tried in vain, for each number of separators."""
 
+FREE, WORTH = 24, 64
+"""Lines that are tried in any case, and lines met for each that is tried beyond: to learn a layout
+costs what the fold takes for about so many lines. Where each line is laid out as no other, the fold
+reads them sooner."""
+
 
 @dataclass
 class Columnwise:
@@ -34,6 +39,8 @@ class Columnwise:
     source: Source
     rivals: Sequence[str] = ()  # heads of other formats, whose lines are left to the folds
     layouts: list[Layout] = field(default_factory=list)
+    met: int = 0  # lines, and those of them that a layout was to be learnt from
+    tried: int = 0
 
     @cached_property
     def shapes(self) -> Shapes:
@@ -51,13 +58,14 @@ class Columnwise:
         assert self.fmt.cells is not None
         count = pl.col("text").str.count_matches(self.fmt.cells.separator, literal=True)
         rest = rest.with_columns(count=count)
+        self.met += rest.height
         found = []
         for layout in self.layouts:
             raw, rest = _taken(layout, rest)
             if raw.height:
                 found.append((layout, raw))
         vain: dict[int, int] = {}
-        while rest.height and len(self.layouts) < MOST_LAYOUTS:
+        while rest.height and len(self.layouts) < MOST_LAYOUTS and self._worth_trying():
             line, text, separators = rest.row(0)
             new = self._learnt(line, text)
             if new is not None:
@@ -71,6 +79,10 @@ class Columnwise:
             tired = vain[separators] >= MOST_ATTEMPTS
             rest = rest.filter(pl.col("count") != separators) if tired else rest.slice(1)
         return found
+
+    def _worth_trying(self) -> bool:
+        self.tried += 1
+        return self.tried <= FREE + self.met // WORTH
 
     def _learnt(self, line: int, text: str) -> Layout | None:
         if any(head in text for head in self.rivals):

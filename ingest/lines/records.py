@@ -60,9 +60,11 @@ def take(folded: Folded, region: Region, line: Line, grammar: str, kind: Kind) -
         return
     rows = [part for part in tree.children if isinstance(part, Tree) and part.data == "row"]
     cut = region.cut(line) and not isinstance(tree.children[-1], Token)
-    shared = Tree(tree.data, [part for part in tree.children if part not in rows])
-    if kind.rows:
-        shared.children = [part for part in shared.children if not _cut_label(part)]
+    # told by their names: trees are compared deeply, a line of them with each of its rows
+    shared = Tree(tree.data, [part for part in tree.children if not _is(part, "row")])
+    if kind.rows:  # filled in for each row, so nothing stays of what says nothing
+        shared.children = [part for part in shared.children
+                           if isinstance(part, Tree) and not _cut_label(part)]  # fmt: skip
     records = []
     for row in rows if kind.rows else [shared]:
         record = Record(line.number, {}, line.column, kind.frame, prefix=dict(line.prefix))

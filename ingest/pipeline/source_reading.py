@@ -23,7 +23,7 @@ from assay.ingest.schema.acceptance import (
     raw_frame,
 )
 from assay.ingest.schema.format import Folded, Format
-from assay.ingest.schema.reading import Overridden, Reading
+from assay.ingest.schema.reading import Accounting, Overridden, Reading
 from assay.ingest.schema.record import Cell, Record, Schema, Span
 from assay.ingest.source.opening import Source
 from assay.ingest.statements.bound_rows import bound_provenance, contradicted
@@ -40,9 +40,37 @@ def read_source(
     """Read one source with the given formats; `assumed` are values of a side file or the caller.
 
     With a folder `spool`, rows of a long input are kept there and come as `streams`, which can be
-    read for as long as the folder is there.
+    read for as long as the folder is there. What is no text of lines is read by its own format.
     """
+    if (reading := whole(source, formats)) is not None:
+        return reading
     return finished(carved(source, formats, assumed, engine=engine, spool=spool), formats)
+
+
+def whole(source: Source, formats: Sequence[Format]) -> Reading | None:
+    """The reading of an input that is no text of lines, by the first format that knows it."""
+    for fmt in formats:
+        if fmt.read is not None and (made := fmt.read(source)) is not None:
+            account = Accounting(
+                source=source.name,
+                sha256=source.sha256,
+                lines=made.claimed + made.not_ours + len(made.refused),
+                claimed=made.claimed,
+                refused=len(made.refused),
+                blank=0,
+                not_ours=made.not_ours,
+                of="event",
+            )
+            return Reading(
+                frames=made.frames,
+                provenance=pl.DataFrame(schema=PROVENANCE),
+                refused=made.refused,
+                remarks=made.remarks,
+                accounting=(account,),
+                raw=made.raw,
+                formats=tuple(formats),
+            )
+    return None
 
 
 def finished(carved: Carved, formats: Sequence[Format]) -> Reading:

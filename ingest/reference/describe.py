@@ -83,17 +83,24 @@ def _checks(spec: FieldSpec) -> str:
 
 def page(fmt: Format) -> str:
     """The generated page of one format, in Markdown."""
-    grammar = files("assay.grammars").joinpath(f"{fmt.name}.lark").read_text(encoding="utf-8")
     heads = ", ".join(f"`{_cell(head)}`" for head in fmt.heads)
     lines = [f"# {fmt.name}", "", summary(fmt), "", f"Numbers of this format are {fmt.origin}."]
-    lines += [f"Samples: `fixtures/{fmt.name}/`.", f"Looked for where a line holds {heads}.", ""]
+    where = (
+        "Known by its content: it is no text of lines, and its module reads all of it."
+        if fmt.lines == "whole"
+        else f"Looked for where a line holds {heads}."
+    )
+    lines += [f"Samples: `fixtures/{fmt.name}/`.", where, ""]
     for frame in fmt.schemas:
         lines += [f"## Frame `{frame}`", ""]
         lines += [f"JSON Schema of its rows: [{frame}]({frame}.schema.json).", ""]
         lines += ["| column | type | unit | kind | printed as | check | meaning |"]
         lines += ["|---|---|---|---|---|---|---|"]
         lines += [_row(column) for column in columns(fmt) if column.frame == frame] + [""]
-    lines += [*_EVERY_FRAME, "", "## Grammar", "", "```", grammar.rstrip(), "```"]
+    lines += [*_EVERY_FRAME]
+    if fmt.lines != "whole":
+        grammar = files("assay.grammars").joinpath(f"{fmt.name}.lark").read_text(encoding="utf-8")
+        lines += ["", "## Grammar", "", "```", grammar.rstrip(), "```"]
     return "\n".join(lines) + "\n"
 
 

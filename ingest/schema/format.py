@@ -6,11 +6,19 @@ here reads: how lines come from bytes is the business of `assay.ingest.source`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, Protocol
 
-from assay.ingest.schema.record import Diagnostic, Line, Origin, Record, Schema, Statement
+from assay.ingest.schema.record import (
+    Diagnostic,
+    Line,
+    Origin,
+    Record,
+    Schema,
+    Span,
+    Statement,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,6 +34,28 @@ class Input(Protocol):
 
     def cut(self, line: int) -> bool:
         """Whether the input ends inside this line."""
+        ...
+
+
+class Whole(Protocol):
+    """As much of an input as a format may ask for that reads all of it by itself."""
+
+    name: str
+    fault: str  # why a compressed stream stopped early
+    remarks: list[Diagnostic]
+
+    @property
+    def begin(self) -> Callable[[], BinaryIO]:
+        """Opens it, as it stands on disk."""
+        ...
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the input as it stands on disk."""
+        ...
+
+    def chunks(self) -> Iterator[bytes]:
+        """The input, decompressed."""
         ...
 
 
@@ -79,6 +109,21 @@ class Folded:
 
 
 @dataclass(frozen=True)
+class Made:
+    """What a format made of an input that is no text of lines: frames, and what became of it.
+
+    `claimed` and `not_ours` count what the input is made of, `refused` says the rest.
+    """
+
+    frames: Mapping[str, pl.DataFrame]
+    claimed: int
+    not_ours: int
+    refused: tuple[Diagnostic, ...] = ()
+    remarks: tuple[Diagnostic, ...] = ()
+    raw: Mapping[Span, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class CellLayout:
     """Records are lines of labelled cells between `separator`s: they may be read column by column.
 
@@ -123,7 +168,8 @@ class Format:
     `heads` are literals, one of which stands on every line that begins a record; `lines` says
     whether records are single lines (the format then sees only lines with a head, and as many lines
     after one that matches a key of `reach`, in polars' syntax, as it says) or blocks of a document
-    (it then sees every line of a file that has a head somewhere). Records of `glued` formats may
+    (it then sees every line of a file that has a head somewhere). A `whole` input is no text of
+    lines: `read` makes all of it, where it knows it by its content. Records of `glued` formats may
     share a physical line, each with its own column. Two records of one host and rank that agree in
     the fields `repeats` are the same one printed twice: the later counts, the earlier is marked.
     """
@@ -133,7 +179,7 @@ class Format:
     schemas: Mapping[str, Schema]  # frame name → pandera model; the first is the main one
     origin: Origin
     fold: Callable[[Region], Folded]
-    lines: Literal["single", "document"] = "single"
+    lines: Literal["single", "document", "whole"] = "single"
     opens: str | None = None  # what a record or a document begins with also matches this (polars)
     reach: Mapping[str, Reach] = field(default_factory=dict)
     glued: bool = False
@@ -141,6 +187,7 @@ class Format:
     suffixes: tuple[str, ...] = ()  # of names of inputs that a document format looks at anyway
     binds: bool = True  # whether configuration outside a record is bound to it
     cells: CellLayout | None = None  # where its main frame can be read column by column
+    read: Callable[[Whole], Made | None] | None = None  # of `whole` formats; None: not one
 
     def named(self, name: str) -> bool:
         """Whether this format looks at an input because of its name."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from assay.ingest.schema.format import Format, TableNote
 from assay.ingest.schema.record import Diagnostic, Span
@@ -43,6 +43,7 @@ class Accounting:
     not_ours: int
     suspicious: tuple[int, ...] = ()  # lines not ours with a number beside a performance unit
     tables: tuple[TableNote, ...] = ()  # met, whether rows of them were read or not
+    of: Literal["line", "event"] = "line"  # what is counted: a trace is no text of lines
 
 
 class Table(Protocol):

@@ -2,17 +2,20 @@
 
 Compressed streams (gz, zst, bz2, xz) are recognised by their first bytes; a stream that is cut off
 gives the lines that are whole and a remark. Bytes that are not UTF-8 are replaced for parsing and
-kept as they are for the quarantine. Inputs are read from the disk here; `assay.ingest.inputs.chunks`
-looks at their sizes and digests. An input is read from its beginning as often as it is asked for its blocks, a block at a time.
+kept as they are for the quarantine. Inputs are read here; `assay.ingest.inputs.chunks` looks only
+at their sizes and digests. An input is read from its beginning as often as it is asked for its
+blocks, a block at a time.
 """
 
 from __future__ import annotations
 
 import bz2
+import errno
 import hashlib
 import io
 import lzma
 import shutil
+import stat
 import sys
 import tempfile
 import zlib
@@ -39,9 +42,15 @@ FIRST = 2**18
 
 STDIN = "-"
 
-_STEP = 2**16  # compressed bytes that are expanded at a time
+_STEPS = {"gzip": 2**16}  # compressed bytes that are expanded at a time: at most 64 MiB come of it
+
+_STEP = 2**11  # of streams of which a byte may give more than 20,000
+
+_MOST, _TIMES = 2**28, 300  # bytes that a stream may give in any case, and for each of its own
 
 _AFTER = 2**15  # bytes shown of what comes behind a block
+
+_PIECE = 2**20  # bytes of stdin that are kept at a time
 
 _KEPT = 2**16  # bytes kept of a line that is too long
 
@@ -161,22 +170,30 @@ class Source:
         """Every member of a compressed stream; why the last one stopped early goes to `fault`."""
         self.fault = ""
         member: _Stream | None = None
+        step, taken, given = _STEPS.get(kind, _STEP), 0, 0
         for chunk in chunks:
-            out = []
-            for piece in (chunk[at : at + _STEP] for at in range(0, len(chunk), _STEP)):
+            if self.fault:  # the rest is of no use, but for the digest
+                continue
+            out, held = [], 0
+            for piece in (chunk[at : at + step] for at in range(0, len(chunk), step)):
+                taken += len(piece)
                 data = piece
                 while data and not self.fault:
                     member = member or _STREAMS[kind]()
                     try:
                         out.append(member.decompress(data))
+                        held += len(out[-1])
+                        given += len(out[-1])
                     except Exception as fault:  # each library has its own; all mean a broken stream
                         self.fault = f"{kind}: {str(fault) or type(fault).__name__}"
                     data = b""
                     if not self.fault and member.eof:
                         data, member = member.unused_data.lstrip(b"\x00"), None
-                if sum(map(len, out)) >= BLOCK:
+                if not self.fault and given > max(_MOST, _TIMES * taken):
+                    self.fault = f"{kind}: it expands to more than {_TIMES} times its size"
+                if held >= BLOCK:
                     yield b"".join(out)
-                    out = []
+                    out, held = [], 0
             if out:
                 yield b"".join(out)
         if member is not None and not self.fault:
@@ -213,10 +230,22 @@ def open_source(path: str | Path, name: str | None = None) -> Source | Diagnosti
     try:
         if str(path) == STDIN:
             return _opened(Source("<stdin>", _spooled(sys.stdin.buffer)))
+        if unfit := _unfit(Path(path)):
+            return Diagnostic(Span(shown, 1), Code.UNREADABLE, f"cannot be read: {unfit}")
         return _opened(Source(shown, lambda: Path(path).open("rb")))
     except OSError as fault:
         reason = fault.strerror or type(fault).__name__
         return Diagnostic(Span(shown, 1), Code.UNREADABLE, f"cannot be read: {reason}")
+
+
+def _unfit(path: Path) -> str | None:
+    """Why a path is no input, before it is opened: a pipe may never begin, a device never end."""
+    mode = path.stat().st_mode
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        return "it is a pipe, and inputs are read more than once; give it on stdin, as -"
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        return "it is a device and no file"
+    return None
 
 
 def source(name: str, data: bytes) -> Source | Diagnostic:
@@ -228,18 +257,30 @@ def _opened(new: Source) -> Source | Diagnostic:
     """The source, unless it is a compressed stream of which nothing can be read."""
     with new.begin() as stream:
         head = stream.read(8)
-    packed = head.startswith(tuple(_COMPRESSED))
-    if packed and not next(new.chunks(), b"") and new.fault:
+    if packed(head) and not next(new.chunks(), b"") and new.fault:
         kind, _, why = new.fault.partition(": ")
         message = f"not a readable {kind} stream: {why}"
         return Diagnostic(Span(new.name, 1), Code.UNREADABLE, message)
     return new
 
 
+def packed(head: bytes) -> bool:
+    """Whether a compressed stream begins so."""
+    return head.startswith(tuple(_COMPRESSED))
+
+
 def _spooled(stream: BinaryIO) -> Callable[[], BinaryIO]:
-    """Copy of a stream that can be read only once, in a file for as long as it is needed."""
+    """Copy of a stream that can be read only once, in a file for as long as it is needed.
+
+    Raises OSError where it takes more than half of what the disk has left: it may never end.
+    """
     kept = tempfile.NamedTemporaryFile(prefix="assay-")  # noqa: SIM115
-    shutil.copyfileobj(stream, kept)
+    left = shutil.disk_usage(tempfile.gettempdir()).free // 2
+    while some := stream.read(_PIECE):
+        left -= len(some)
+        if left < 0:
+            raise OSError(errno.EFBIG, "it is longer than half of the free disk, and may not end")
+        kept.write(some)
     kept.flush()
     return lambda: open(kept.name, "rb")
 

@@ -56,14 +56,16 @@ class Binder:
         self.statements = sorted(context.statements, key=lambda statement: statement.line)
         self._lines = [statement.line for statement in self.statements]
         self._headings = [line for line, _ in context.sections]
-        self._backward = [statement for statement in self.statements if statement.backward]
+        backward = [statement for statement in self.statements if statement.backward]
+        self._backward = [statement.line for statement in backward]
+        self._said_below = _said_below(backward)
         self._uniform = _uniform(self.statements)
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
         self._of_one = {  # lines that a run prints of itself
             cell.line for each in self.statements if each.of_run for cell in each.values.values()
         }
-        self._said: dict[Section, dict[float | None, dict[str, Cell]]] = {}
+        self._said: dict[Section, dict[float | None, dict[str, tuple[int, Cell]]]] = {}
         self._any: dict[Section, dict[str, Cell]] = {}
         self._last: Statement | None = None
         self._names = {n for n, spec in fields(Configuration).items() if spec.configuration}
@@ -110,8 +112,8 @@ class Binder:
             take(self._speaking(section[:depth], row), "context", None)
         if self._last is not None and not _contradicts(self._last, row):
             take(_only(self._last.values, OF_THE_MODEL), "assumed", ASSUMED_LAWS["model"])
-        for statement in self._backward[bisect_right(self._backward, line, key=_line) :]:
-            take(statement.values, "assumed", ASSUMED_LAWS["backward"])
+        below = self._said_below[bisect_right(self._backward, line)]
+        take(below, "assumed", ASSUMED_LAWS["backward"])
         take(self._uniform, "assumed", ASSUMED_LAWS["uniform"])
         take(self.context.assumed, "assumed", None)
         return found
@@ -131,18 +133,22 @@ class Binder:
         size = every.get("model_size") if held is None or held.state == "missing" else held
         if size is None or size.state != "value":
             return every
-        by_size = self._said.get(section, {})
-        return by_size.get(_number(size), by_size.get(None, {}))
+        by_size = self._said.get(section, {None: {}})
+        found = dict(by_size[None])
+        for name, (turn, cell) in by_size.get(_number(size), {}).items():
+            if name not in found or turn > found[name][0]:
+                found[name] = turn, cell
+        return {name: cell for name, (_, cell) in found.items()}
 
     def _go_to(self, line: int) -> None:
         count = bisect_left(self._lines, line)
         if count < self._taken:
             self._taken, self._of_run, self._said, self._any, self._last = 0, {}, {}, {}, None
-        for statement in self.statements[self._taken : count]:
-            self._hear(statement)
+        for turn in range(self._taken, count):
+            self._hear(self.statements[turn], turn)
         self._taken = count
 
-    def _hear(self, statement: Statement) -> None:
+    def _hear(self, statement: Statement, turn: int) -> None:
         values, size = statement.values, statement.size
         if statement.of_run:
             self._of_run.update(values)
@@ -150,10 +156,7 @@ class Binder:
             self._last = statement
         self._any.setdefault(statement.section, {}).update(values)
         by_size = self._said.setdefault(statement.section, {None: {}})
-        if size is not None and size not in by_size:
-            by_size[size] = dict(by_size[None])
-        for each in by_size if size is None else [size]:
-            by_size[each].update(values)
+        by_size.setdefault(size, {}).update((name, (turn, values[name])) for name in values)
 
 
 def bind(records: Iterable[Record], context: Context) -> None:
@@ -181,8 +184,14 @@ def overridden(record: Record, said: Said) -> dict[str, Cell]:
     }
 
 
-def _line(statement: Statement) -> int:
-    return statement.line
+def _said_below(backward: Sequence[Statement]) -> list[dict[str, Cell]]:
+    """What statements that hold above too say from each of them on, the first of them first."""
+    found: list[dict[str, Cell]] = [{}]
+    for statement in reversed(backward):
+        said = {name: cell for name, cell in statement.values.items()
+                if _says(cell) or name not in found[-1]}  # fmt: skip
+        found.append(found[-1] | said)
+    return found[::-1]
 
 
 def _number(cell: Cell) -> float | None:

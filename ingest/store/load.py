@@ -7,17 +7,21 @@ A folder without a manifest but with parts in `.parts` is an ingest that is not 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 from assay.ingest.formats import FORMATS
 from assay.ingest.formats.own.travel import understood
+from assay.ingest.lines.rows import types_of
 from assay.ingest.pipeline.merge import merge, together
+from assay.ingest.schema.acceptance import check, passes
+from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Format, TableNote
 from assay.ingest.schema.reading import Accounting, Outcome, Overridden, Reading
-from assay.ingest.schema.record import Code, Diagnostic, Span
+from assay.ingest.schema.record import Code, Diagnostic, Schema, Span
 from assay.ingest.store.write import LAYOUT, MANIFEST, PARTS, TABLES, WANTED, fingerprint, schemas
 
 
@@ -40,9 +44,11 @@ def read_manifest(folder: Path, formats: Sequence[Format]) -> dict[str, Any]:
                 raise Unusable(f"frame {name} is of a format that is not known here: {ask}")
             if entry["schema"] != fingerprint(known[name]):
                 raise Unusable(f"frame {name} has another schema; run ingest again")
+        accounts(said)
+        unreadable(said)
     except Unusable:
         raise
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as fault:
         raise Unusable(f"is damaged: {fault}") from fault
     return dict(said)
 
@@ -58,8 +64,8 @@ def formats_of(said: Mapping[str, Any], formats: Iterable[Format]) -> tuple[Form
 
 
 def accounts(said: Mapping[str, Any]) -> tuple[Accounting, ...]:
-    """The accounts that a manifest keeps."""
-    return tuple(
+    """The accounts that a manifest keeps. Raises ValueError for what is no account."""
+    found = tuple(
         Accounting(
             source=a["name"], sha256=a["sha256"], lines=a["lines"], claimed=a["claimed"],
             refused=a["refused"], blank=a["blank"], not_ours=a["not_ours"],
@@ -68,6 +74,12 @@ def accounts(said: Mapping[str, Any]) -> tuple[Accounting, ...]:
         )
         for a in said["sources"]
     )  # fmt: skip
+    for each in found:
+        sums = (each.claimed, each.refused, each.blank, each.not_ours)
+        counts = all(type(n) is int and n >= 0 for n in (each.lines, *sums, *each.suspicious))
+        if not (isinstance(each.source, str) and counts and sum(sums) == each.lines):
+            raise ValueError(f"the account of {each.source!r} does not add up")
+    return found
 
 
 def _note(said: Mapping[str, Any]) -> TableNote:
@@ -79,7 +91,7 @@ def _note(said: Mapping[str, Any]) -> TableNote:
 def unreadable(said: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
     """The inputs that a manifest names as unreadable."""
     return tuple(
-        Diagnostic(Span(each["name"], 1), Code.UNREADABLE, each["message"])
+        Diagnostic(Span(str(each["name"]), 1), Code.UNREADABLE, str(each["message"]))
         for each in said.get("unreadable", ())
     )
 
@@ -89,25 +101,88 @@ def load(folder: Path, formats: Sequence[Format] = FORMATS) -> Outcome:
 
     `formats` say what the frames mean.
     """
-    if not (folder / MANIFEST).is_file():
-        return _unfinished(folder, formats)
     try:
+        if not (folder / MANIFEST).is_file():
+            return _unfinished(folder, formats)
         said = read_manifest(folder, formats)
-        frames = {name: pl.read_parquet(folder / f"{name}.parquet") for name in said["frames"]}
-        held = {
-            name: pl.read_parquet(path).select(list(schema))
-            for name, schema in TABLES.items()
-            if (path := folder / f"{name}.parquet").is_file() or name != "overridden"
+        held = accounts(said)
+        all_formats = formats_of(said, formats)
+        known, sources = schemas(all_formats), {account.source for account in held}
+        frames = {
+            name: _frame(folder, name, known[name], entry["rows"], sources)
+            for name, entry in said["frames"].items()
         }
-        reading = Reading(frames, held["provenance"], accounting=accounts(said),
-                          **_diagnostics(held["quarantine"]),
-                          overridden=_overridden(held.get("overridden")),
-                          formats=formats_of(said, formats))  # fmt: skip
+        tables = {
+            name: _sound(folder, name, types, TOLD[name], sources).select(list(types))
+            for name, types in TABLES.items()
+            if (folder / f"{name}.parquet").is_file() or name != "overridden"
+        }
+        reading = Reading(frames, tables["provenance"], accounting=held,
+                          **_diagnostics(tables["quarantine"]),
+                          overridden=_overridden(tables.get("overridden")),
+                          formats=all_formats)  # fmt: skip
         return Outcome(reading, unreadable(said))
     except Unusable as fault:
         return Outcome(merge([]), (unusable(folder, fault),))
-    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as fault:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
         return Outcome(merge([]), (unusable(folder, Unusable(f"is damaged: {fault}")),))
+
+
+TOLD: Mapping[str, tuple[str, ...]] = {
+    "provenance": ("source", "line", "frame", "field", "state", "value_origin"),
+    "quarantine": ("source", "line", "column", "code", "message", "text", "refused"),
+    "overridden": tuple(TABLES["overridden"]),
+}
+"""Columns of the files beside the frames that have a value in every row."""
+
+
+def _frame(folder: Path, name: str, schema: Schema, rows: int, sources: Set[str]) -> pl.DataFrame:
+    """A frame whose rows are such as ingest accepts. Raises `Unusable`."""
+    frame = _sound(folder, name, types_of(schema), ("source", "line", "column"), sources)
+    if frame.height != rows:
+        what = f"{name}.parquet has {frame.height:,} rows, the manifest says {rows:,}"
+        raise Unusable(f"is damaged: {what}")
+    if not passes(frame, schema) and not check(frame, schema, list(fields(schema))):
+        raise Unusable(f"is damaged: {name}.parquet holds values that no ingest accepts")
+    return frame
+
+
+def _sound(
+    folder: Path, name: str, types: Mapping[str, pl.DataType], told: Sequence[str],
+    sources: Set[str],
+) -> pl.DataFrame:  # fmt: skip
+    """A file with these columns, of `sources` alone and nothing lacking in those `told`."""
+    with readable(folder / f"{name}.parquet"):
+        frame = pl.read_parquet(folder / f"{name}.parquet")
+    sound_types(name, frame.schema, types)
+    empty = next((column for column in told if frame[column].null_count()), None)
+    if empty is not None:
+        raise Unusable(f"is damaged: {name}.parquet has rows without a {empty}")
+    foreign = set(frame["source"].unique()) - sources
+    if foreign:
+        what = f"{name}.parquet has rows of {min(foreign)}, which the manifest does not name"
+        raise Unusable(f"is damaged: {what}")
+    return frame
+
+
+def sound_types(
+    name: str, held: Mapping[str, pl.DataType], types: Mapping[str, pl.DataType]
+) -> None:
+    """Raise `Unusable` unless a file has these columns."""
+    for column, kind in types.items():
+        if held.get(column) != kind:
+            what = f"is {held[column]}" if column in held else "is missing"
+            raise Unusable(f"is damaged: column {column} of {name}.parquet {what}, not {kind}")
+
+
+@contextmanager
+def readable(file: Path) -> Iterator[None]:
+    """Raise `Unusable` where a Parquet file turns out to be none, or cut, or overwritten."""
+    try:
+        yield
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as fault:
+        why = (str(fault).splitlines() or [type(fault).__name__])[0][:200]
+        raise Unusable(f"is damaged: {file.name} cannot be read: {why}") from fault
 
 
 def unusable(folder: Path, fault: Unusable) -> Diagnostic:
@@ -160,5 +235,5 @@ def parts_of(folder: Path) -> list[Path]:
 def wanted(folder: Path) -> list[str]:
     """The inputs that an unfinished ingest has been asked for."""
     lists = sorted((folder / PARTS).glob(WANTED))
-    names = (name for path in lists for name in json.loads(path.read_text("utf-8")))
-    return sorted(set(names))
+    names = {str(name) for path in lists for name in json.loads(path.read_text("utf-8"))}
+    return sorted(names)

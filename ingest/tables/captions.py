@@ -35,15 +35,39 @@ _PRECISION = re.compile(
 _CAPTION = re.compile(r"\s*(?:\*\*[^*]+\*\*|__[^_]+__|_?Table [0-9]+[.:].*)[\s:]*")
 
 
-def said_above(lines: Sequence[Line]) -> dict[str, Cell]:
-    """Field → cell of what the lines above a table say; later lines replace earlier ones."""
-    found: dict[str, Cell] = {}
-    for line in lines:
-        found |= _said(line)
-    last = next((line for line in reversed(lines) if line.text.strip()), None)
-    if last is not None and is_caption(last):
-        found |= _cells(last, _title(last.text))
-    return found
+class Above:
+    """The lines between a heading and the tables under it, each looked at once for all of them."""
+
+    def __init__(self) -> None:
+        self._new: list[Line] = []
+        self._said: dict[str, Cell] = {}
+        self._trained: dict[str, Cell] | None = None
+        self._last: Line | None = None  # that is not empty
+
+    def add(self, line: Line) -> None:
+        """Take in the next line."""
+        self._new.append(line)
+
+    def said(self, titles: Sequence[Line]) -> dict[str, Cell]:
+        """Field → cell of what the lines so far say of a table below them.
+
+        Later lines replace earlier ones. What is trained the nearest line says that speaks of it,
+        else the nearest of the headings `titles`.
+        """
+        for line in self._new:
+            self._said |= _said(line)
+            if _says_what_is_trained(line):
+                self._trained = _cell(line)
+            if line.text.strip():
+                self._last = line
+        self._new.clear()
+        found = dict(self._said)
+        if self._last is not None and is_caption(self._last):
+            found |= _cells(self._last, _title(self._last.text))
+        if self._trained is not None:
+            return found | self._trained
+        title = next((line for line in reversed(titles) if _says_what_is_trained(line)), None)
+        return found | _cell(title) if title else found
 
 
 def is_caption(line: Line) -> bool:
@@ -141,14 +165,11 @@ def trains_all(record: Record) -> bool:
     return any(_WHOLE.search(text) for text in [*texts, *(text for _, text in record.other)])
 
 
-def above(titles: Sequence[Line], lines: Sequence[Line]) -> dict[str, Cell]:
-    """Training of all rows by the lines above a table, else by the headings, the nearest first."""
-    for line in [*reversed(lines), *reversed(titles)]:
-        said = _ADAPTERS.search(line.text) or _WHOLE.search(line.text)
-        speaks = _HEADING.match(line.text) or is_caption(line) or _STATED.search(line.text)
-        if said and speaks:
-            return _cell(line)
-    return {}
+def _says_what_is_trained(line: Line) -> bool:
+    """Whether a heading, a caption or a statement names adapters, or all weights."""
+    if not (_ADAPTERS.search(line.text) or _WHOLE.search(line.text)):
+        return False
+    return bool(_HEADING.match(line.text) or is_caption(line) or _STATED.search(line.text))
 
 
 def _cell(line: Line) -> dict[str, Cell]:

@@ -8,6 +8,7 @@ unfinished last row. Each table is noted, with what was understood of it and wha
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -31,7 +32,6 @@ from assay.ingest.schema.record import (
 )
 from assay.ingest.source.notebook import is_notebook, markdown_cells
 from assay.ingest.tables import captions
-from assay.ingest.tables.captions import said_above
 from assay.ingest.tables.cells import (
     amount,
     numeric_cell,
@@ -57,6 +57,9 @@ from assay.ingest.tables.views import Group, View, legend, turned_grid, views
 _HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$")
 
 _DIGIT = re.compile("[0-9]")
+
+NEAR = 50
+"""Lines above a table, below its heading, that may name its quantity or its devices."""
 
 
 def fold(schema: Schema) -> Callable[[Region], Folded]:
@@ -90,13 +93,14 @@ class Place:
     """The text above a table: its heading, the lines below that, the headings around it."""
 
     heading: str
-    above: list[Line]
+    above: captions.Above
     titles: list[Line]
+    near: deque[Line]
     fenced: bool = False
 
     def devices(self) -> int:
         """How many devices the lines above name, 0 where they name none or several numbers."""
-        texts = (_ONE_NODE.sub(" ", line.text) for line in self.above)
+        texts = (_ONE_NODE.sub(" ", line.text) for line in self.near)
         found = {count for text in texts if (count := counted_devices(text))}
         return int(found.pop().replace(",", "")) if len(found) == 1 else 0
 
@@ -109,9 +113,11 @@ class Place:
             if said:
                 self.heading = said
             if said and said.lstrip().startswith("#"):
-                self.above, self.titles = [], captions.nested(self.titles, line)
+                self.above, self.titles = captions.Above(), captions.nested(self.titles, line)
+                self.near.clear()
             else:
-                self.above.append(line)
+                self.above.add(line)
+                self.near.append(line)
 
 
 _ONE_NODE = re.compile(r"\b(?:single|one|1)[- ]node\b", re.IGNORECASE)
@@ -124,7 +130,7 @@ def _heading(text: str) -> str | None:
 
 
 def _document(region: Region, lines: Sequence[Line], schema: Schema, folded: Folded) -> None:
-    place, at = Place("", [], []), 0
+    place, at = Place("", captions.Above(), [], deque(maxlen=NEAR)), 0
     found, tables = list(grids(lines, region.source.name)), list[_Table]()
     known = Known(legend(lines) if found else {}, trained=about_training(lines))
     for grid in found:
@@ -171,7 +177,7 @@ class _Table:
         known: Known,
     ) -> None:
         self.region, self.lines, self.grid, self.place = region, lines, grid, place
-        every = list(views(grid, schema, place.above, known.legend))
+        every = list(views(grid, schema, tuple(place.near), known.legend))
         self.view = next((view for view in every if self._holds(view, known)), every[0])
         self.ours = self._holds(self.view, known)
         self.filled: set[str] = set()  # labels of columns that filled a field of some row
@@ -205,7 +211,7 @@ class _Table:
         name_rows(held.records, columns)
         if not measured(held.records, len(held.refused), columns):
             return
-        self._bind(said_above(place.above) | captions.above(place.titles, place.above), held)
+        self._bind(place.above.said(place.titles), held)
         local_batches(held.records)
         percentages(held.records, columns)
         rates(held.records, columns)

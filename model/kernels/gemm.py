@@ -3,6 +3,8 @@
 Columns in: b, m, n, k and the machine facts of `kernel.FACTS`. Seconds out. `roofline` has no
 parameter, `b3` has three and is the default, `c5` and `c7` follow the tiles of the library kernels
 over the multiprocessors. Formulas and their figures: docs/kernels.md.
+
+Source: operations by definition; tiles, splits of k and loads are those of CUTLASS.
 """
 
 from __future__ import annotations
@@ -22,8 +24,10 @@ from assay.model.kernels.kernel import (
 )
 
 SHAPE = ("b", "m", "n", "k", "peak", "memory_bandwidth", "sms", "itemsize")
-
-OPTIONAL = ("a_transposed",)
+OPTIONAL = ("a_transposed", "clock", "plain", "alone")
+"""`clock` in Hz (default `CLOCK`); `plain` in flop/s where the library has no tensor-core kernel
+for misaligned rows; `alone` is 1 where a time is that of one kernel by itself, as a profiler gives
+it, and not a share of a queue of the same kernel."""
 
 TILES = (
     (256, 128), (128, 256), (128, 128), (256, 64), (64, 256), (128, 64), (64, 128), (64, 64),
@@ -36,6 +40,12 @@ SPLITS = (1, 2, 3, 4, 6, 8, 16)
 
 ALIGNMENT = 16
 """Bytes: tensor-core kernels load vectors of this size from each row of an operand."""
+
+CLOCK = 1.7e9
+"""Hz of an accelerator whose clock is not known."""
+
+NARROWEST = 64
+"""Rows and columns of the smallest tile of the kernels for misaligned rows."""
 
 WEIGHTY = 2e10
 """Operations from which on a product counts fully in a fit."""
@@ -55,18 +65,37 @@ def traffic(table: Columns) -> Floats:
     return table["itemsize"] * b * (m * k + k * n + m * n)
 
 
-def misaligned(table: Columns) -> npt.NDArray[np.bool_]:
-    """Whether rows of an operand start off a 16-byte boundary, so that vector loads cannot be used.
+def aligned(table: Columns) -> Floats:
+    """Elements of every row that one load can bring: a power of two, 16 bytes at most.
 
-    That is the case where the contiguous dimensions n or k are no multiple of 8 elements of 2
-    bytes. m is contiguous only where A is stored transposed (a column `a_transposed` says so): in
-    the measured tables an odd m costs a partial tile and nothing else.
+    Rows start at multiples of the contiguous dimensions, n and k. m is contiguous only where A is
+    stored transposed (a column `a_transposed` says so): in the measured tables an odd m costs a
+    partial tile and nothing else.
+
+    >>> rows = {"m": 5, "n": np.array([64, 30522, 3137]), "k": np.array([512, 512, 64])}
+    >>> aligned(rows | {"itemsize": 2.0}).tolist()
+    [8.0, 2.0, 1.0]
     """
-    unit = ALIGNMENT / table["itemsize"]
-    odd = (np.mod(table["n"], unit) != 0) | (np.mod(table["k"], unit) != 0)
-    if "a_transposed" in table:
-        odd |= (table["a_transposed"] > 0) & (np.mod(table["m"], unit) != 0)
-    return np.asarray(odd, dtype=np.bool_)
+    most = ALIGNMENT / np.asarray(table["itemsize"], dtype=np.float64)
+    found = np.minimum(_power(table["n"], most), _power(table["k"], most))
+    if "a_transposed" not in table:
+        return found
+    other = np.minimum(found, _power(table["m"], most))
+    return np.where(table["a_transposed"] > 0, other, found)
+
+
+def _power(size: Floats, most: Floats) -> Floats:
+    """The greatest power of two, up to `most`, that divides `size`."""
+    found = np.ones(np.broadcast(size, most).shape)
+    for power in (2.0, 4.0, 8.0, 16.0):
+        found = np.where((np.mod(size, power) == 0) & (power <= most), power, found)
+    return found
+
+
+def misaligned(table: Columns) -> npt.NDArray[np.bool_]:
+    """Whether rows of an operand start off a 16-byte boundary: no load of full width fits."""
+    most = ALIGNMENT / np.asarray(table["itemsize"], dtype=np.float64)
+    return np.asarray(aligned(table) < most, dtype=np.bool_)
 
 
 def roofline(table: Columns, values: Values) -> Floats:
@@ -75,14 +104,14 @@ def roofline(table: Columns, values: Values) -> Floats:
 
 
 def b3(table: Columns, values: Values) -> Floats:
-    """t = t0 + max(F/(eP·P), B/(eB·BW)); misaligned products compute at `misaligned`·P instead."""
+    """t = t0 + max(F/(eP·P), B/(eB·BW)); misaligned products compute at `_rate`·P instead."""
     compute = flop(table) / (table["peak"] * _rate(table, values))
     memory = traffic(table) / (values["memory"] * table["memory_bandwidth"])
     return values["launch"] + np.maximum(compute, memory)
 
 
 def c5(table: Columns, values: Values) -> Floats:
-    """Least time over tiles and splits of k; whole waves, constant clock."""
+    """Least seconds over tiles and splits of k; whole waves, constant clock."""
     return c7(table, {**values, "softness": 1.0, "throttle": 0.0})
 
 
@@ -91,36 +120,50 @@ def c7(table: Columns, values: Values) -> Floats:
 
     Of nt = b·⌈m/tm⌉·⌈n/tn⌉·s tiles w = nt/SMs waves run: W = 1 where w ≤ 1, else q·⌈w⌉ + (1−q)·w,
     q = 1 for whole waves and 0 for perfectly packed ones. A k step of a tile takes the greater of
-    multiplying and fetching through L2; a tile has ⌈k/s⌉ + k0 steps. Joined with the memory time,
-    plus 8·s·b·m·n bytes through L2 for the sums when s > 1; the library takes the fastest choice.
+    multiplying and fetching through L2; a tile has ⌈k/s⌉ steps and takes k0 more to fill. Joined
+    with the memory time, plus 8·s·b·m·n bytes through L2 for the sums when s > 1; the library takes
+    the fastest choice.
     """
     memory = traffic(table) / (values["memory"] * table["memory_bandwidth"])
     every = _tiles(table, values)
     best = np.full(len(memory), np.inf)
     for split in SPLITS:
-        # One split adds the same sums and the same depth to every tile: the fastest tile wins.
-        multiply = np.min([_waves(count * split, values) * step for count, step in every], axis=0)
-        time = _joined(multiply * (np.ceil(table["k"] / split) + values["fill"]), memory)
+        depth = np.ceil(table["k"] / split)
+        multiply = np.min(
+            [_waves(count * split, values) * (depth * step + fill) for count, step, fill in every],
+            axis=0,
+        )
+        time = _joined(multiply, memory)
         if split > 1:
             sums = 8.0 * split * table["b"] * table["m"] * table["n"]
             time = time + sums / (values["feed"] * table["peak"])
         best = np.minimum(best, time)
     sunk = 1.0 + values["throttle"] * np.minimum(best / THROTTLE_AFTER, 1.0)
-    return values["launch"] + best * sunk
+    alone = values.get("alone", 0.0) * np.nan_to_num(table.get("alone", np.zeros(1)))
+    return values["launch"] + alone + best * sunk
 
 
-def _tiles(table: Columns, values: Values) -> list[tuple[Floats, Floats]]:
-    """By tile: how many there are per multiprocessor, and the seconds of one k step of one."""
+def _tiles(table: Columns, values: Values) -> list[tuple[Floats, Floats, Floats]]:
+    """By tile: how many per multiprocessor, seconds of one k step, seconds to fill and drain it.
+
+    What fills a tile is latency: it does not grow where a misaligned product multiplies slowly,
+    and the kernels for these come in large tiles only. A tile fetches what there is of its rows.
+    """
     peak = table["peak"] / table["sms"]
-    compute, feed = _rate(table, values) * peak, values["feed"] * peak
+    full, compute = values["compute"] * peak, _rate(table, values) * peak
+    odd, plain = misaligned(table), ~np.isnan(_plain(table))
     across = {size: np.ceil(table["m"] / size) for size in {rows for rows, _ in TILES}}
     along = {size: np.ceil(table["n"] / size) for size in {cols for _, cols in TILES}}
     share = table["b"] / table["sms"]
     found = []
     for rows, cols in TILES:
-        fetch = (rows + cols) * table["itemsize"] / feed
+        edges = np.minimum(rows, table["m"]) + np.minimum(cols, table["n"])
+        fetch = edges * table["itemsize"] / (values["feed"] * peak)
         step = np.maximum(2.0 * rows * cols / compute, fetch)
-        found.append((share * across[rows] * along[cols], step))
+        latency = np.where(odd & plain, step, np.maximum(2.0 * rows * cols / full, fetch))
+        if min(rows, cols) < NARROWEST:
+            step = np.where(odd & ~plain, np.inf, step)
+        found.append((share * across[rows] * along[cols], step, values["fill"] * latency))
     return found
 
 
@@ -146,18 +189,34 @@ def _joined(left: Floats, right: Floats) -> Floats:
 
 
 def _rate(table: Columns, values: Values) -> Floats:
-    """Fraction of the peak that a product can reach, by alignment."""
-    return np.where(misaligned(table), values["misaligned"], values["compute"])
+    """Share of the peak that a product can reach, by alignment.
+
+    Where rows are misaligned the kernel is bound by the loads it issues, each of which brings what
+    `aligned` says: `loads` operations per clock and multiprocessor for every element of a load. A
+    library without tensor-core kernels for such rows multiplies at its plain rate.
+    """
+    clock = np.nan_to_num(table.get("clock", np.full(1, CLOCK)), nan=CLOCK)
+    issued = values["loads"] * aligned(table) * table["sms"] * clock / table["peak"]
+    plain = _plain(table) / table["peak"]
+    slow = np.where(np.isnan(plain), issued, plain)
+    return np.where(misaligned(table), np.minimum(slow, values["compute"]), values["compute"])
+
+
+def _plain(table: Columns) -> Floats:
+    """Rate in flop/s of products outside the tensor cores, nan where none is needed."""
+    return np.broadcast_to(table.get("plain", np.full(1, np.nan)), np.shape(table["peak"]))
 
 
 COMPUTE = Parameter("compute", "1", 0.8, 0.2, 1.05, "share of the dense peak that is reached")
 
 MEMORY = Parameter("memory", "1", 0.8, 0.2, 1.2, "share of the memory bandwidth that is reached")
-
-MISALIGNED = Parameter(
-    "misaligned", "1", 0.036, 0.004, 1.05, "share of the dense peak for misaligned sizes"
+LOADS = Parameter(
+    "loads", "flop/clock", 350.0, 20.0, 8192.0,
+    "operations per clock, multiprocessor and element of a load, where rows are misaligned",
+)  # fmt: skip
+ALONE = Parameter(
+    "alone", "s", 1.2e-6, 1e-7, 1e-5, "what a kernel by itself takes more than in a queue"
 )
-
 LAUNCH = Parameter("launch", "s", 3e-6, 1e-7, 3e-5, "time of an empty kernel")
 
 FEED = Parameter("feed", "B/flop", 0.015, 1e-3, 0.3, "bytes from L2 in the time of a flop at peak")
@@ -169,18 +228,16 @@ SOFTNESS = Parameter("softness", "1", 0.3, 1e-3, 1.0, "1: waves are whole; 0: th
 THROTTLE = Parameter("throttle", "1", 0.05, 1e-4, 0.5, "slow-down of kernels longer than 1 ms")
 
 ROOFLINE = Kernel("roofline", "gemm", SHAPE, (), roofline, OPTIONAL)
-
-B3 = Kernel("b3", "gemm", SHAPE, (COMPUTE, MEMORY, LAUNCH, MISALIGNED), b3, OPTIONAL)
-
+B3 = Kernel("b3", "gemm", SHAPE, (COMPUTE, MEMORY, LAUNCH, LOADS), b3, OPTIONAL)
 C5 = Kernel(
-    "c5", "gemm", SHAPE, (COMPUTE, MEMORY, FEED, FILL, LAUNCH, MISALIGNED), c5, OPTIONAL, weight
+    "c5", "gemm", SHAPE, (COMPUTE, MEMORY, FEED, FILL, LAUNCH, LOADS, ALONE), c5, OPTIONAL, weight
 )
 
 C7 = Kernel(
     "c7",
     "gemm",
     SHAPE,
-    (COMPUTE, MEMORY, FEED, FILL, LAUNCH, SOFTNESS, THROTTLE, MISALIGNED),
+    (COMPUTE, MEMORY, FEED, FILL, LAUNCH, SOFTNESS, THROTTLE, LOADS, ALONE),
     c7,
     OPTIONAL,
     weight,

@@ -1,8 +1,10 @@
-"""What all kernel models share: columns of shapes and machine facts in, seconds out.
+"""The frame of all kernel models: columns of shapes and machine facts in, seconds out.
 
 A kernel model is a pure function on numpy columns of one length and on a few fitted parameters. The
 polars side is `columns` (a case frame joined with machine facts) on the way in and
 `frames.predictions` on the way out.
+
+Source: definition; facts of machines are those of machines.toml, which cites them.
 """
 
 from __future__ import annotations
@@ -32,13 +34,15 @@ FACTS = (
     "gpus_per_node",
     "node_bandwidth",  # B/s of all network cards of a node
     "itemsize",  # B per element
+    "clock",  # Hz at which the dense peak is stated
+    "plain",  # flop/s of misaligned products where no tensor-core kernel takes them, else null
 )
 """Columns that `with_facts` adds; null where the machine has no such figure."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that measurements decide, inside bounds that physics decides."""
+    """A number that measurements decide, inside bounds that physics decides; SI, or a share."""
 
     name: str
     unit: str
@@ -71,7 +75,7 @@ class Kernel:
 
     @property
     def starts(self) -> dict[str, float]:
-        """Starting values by parameter: what a fit begins with."""
+        """Starting values by parameter, in SI units or shares: where a fit begins."""
         return {one.name: one.start for one in self.parameters}
 
 
@@ -95,6 +99,8 @@ def with_facts(cases: pl.DataFrame, among: Mapping[str, Machine] | None = None) 
             "gpus_per_node": one.gpus_per_node,
             "node_bandwidth": one.node_bandwidth,
             "itemsize": float(ITEMSIZE[dtype]),
+            "clock": one.clock,
+            "plain": one.plain_misaligned,
         }
         for one in known.values()
         for dtype, peak in one.peaks.items()
@@ -111,7 +117,7 @@ def with_facts(cases: pl.DataFrame, among: Mapping[str, Machine] | None = None) 
 
 
 def inputs(kernel: Kernel, table: pl.DataFrame) -> dict[str, Floats]:
-    """What `kernel` reads of `table`: its shape, and its optional columns that say something."""
+    """Columns that `kernel` reads of `table`: its shape, and optional ones that say something."""
     there = [name for name in kernel.optional if name in table.columns]
     said = tuple(name for name in there if table[name].null_count() < table.height)
     return columns(table, kernel.shape + said)

@@ -28,10 +28,13 @@ SCALARS = (
     "link_bandwidth",
     "gpus_per_node",
     "node_bandwidth",
+    "clock",
+    "plain_misaligned",
 )
 
 OPTIONAL = {
-    "power", "in_network", "link_bandwidth", "gpus_per_node", "node_bandwidth", "vector_flops"
+    "power", "in_network", "link_bandwidth", "gpus_per_node", "node_bandwidth", "vector_flops",
+    "clock", "plain_misaligned",
 }  # fmt: skip
 
 
@@ -126,6 +129,17 @@ class Machine:
     def vector_flops(self) -> float | None:
         """Peak in flop/s of 2-byte arithmetic outside the matrix units; None if unknown."""
         return self._optional("vector_flops")
+
+    @property
+    def clock(self) -> float | None:
+        """Hz at which the dense 16-bit peak is stated; None if unknown."""
+        return self._optional("clock")
+
+    @property
+    def plain_misaligned(self) -> float | None:
+        """Rate in flop/s of 16-bit products whose rows are misaligned, where the libraries of the
+        machine have no tensor-core kernels for them; None where they have."""
+        return self._optional("plain_misaligned")
 
     def _optional(self, name: str) -> float | None:
         fact = self.facts.get(name)

@@ -1,8 +1,7 @@
 """Times of single kernels on one machine, as a step model asks for them.
 
-The stack of the machine gives kernels and parameters. What no stack can know is decided here by
-rule: products whose rows start off a 16-byte boundary run on the plain fp32 units. The correction
-by neighbouring shapes is left out: it knows single products of measured sizes only, and what it
+The stack of the machine gives kernels and parameters, its datasheet the facts. The correction by
+neighbouring shapes is left out: it knows single products of measured sizes only, and what it
 leaves is part of the residuals.
 """
 
@@ -11,8 +10,9 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, replace
 
-from assay.model.fit.learnt import Calibrated
-from assay.model.kernels import gemm
+import numpy as np
+import numpy.typing as npt
+from assay.model.kernels.attention import training_time
 from assay.model.kernels.kernel import Columns, Floats
 from assay.model.machines.datasheets import Machine, machine
 from assay.model.stacks.stack import Stack, stack_for
@@ -25,16 +25,46 @@ class KernelTimes:
     stack: Stack
 
     def gemm(self, table: Columns) -> Floats:
-        """Seconds of the products of `gemm.SHAPE` columns."""
-        return self.stack.part("gemm").time(table)
+        """Seconds of the products of `gemm.SHAPE` columns.
 
-    def attention(self, table: Columns) -> Floats:
-        """Seconds of fused attention kernels, forward."""
-        return self.stack.part("attention").time(table)
+        A column `plain` says how fast the library of a row multiplies misaligned rows outside the
+        tensor cores (flop/s, nan where it has tensor-core kernels for them); without it the
+        libraries of today are meant.
+        """
+        own = machine(self.stack.machine)
+        facts = {"clock": own.clock, "plain": own.plain_misaligned}
+        size = len(table["m"])
+        known = {name: np.full(size, np.nan if one is None else one) for name, one in facts.items()}
+        return self.stack.part("gemm").time(known | dict(table))
+
+    def attention(
+        self,
+        table: Columns,
+        kernels: str | npt.NDArray[np.str_] | None = None,
+        direction: str = "forward",
+    ) -> Floats:
+        """Seconds of one pass of fused attention.
+
+        `kernels` names the one of each row (`attention.GENERATIONS`): times are then those of
+        training programs, a backward pass with all its products. Without it they are those of the
+        stack, which has measured the forward pass of inference alone.
+        """
+        if kernels is None:
+            return self.stack.part("attention").time(table)
+        architecture = machine(self.stack.machine).generation
+        return training_time(table, kernels, architecture, direction)
 
     def collective(self, table: Columns) -> Floats:
         """Seconds of collectives."""
         return self.stack.part("collective").time(table)
+
+    def experts(self, table: Columns) -> Floats:
+        """Seconds of the grouped products of a mixture's layer on its busiest rank, forward."""
+        return self.stack.part("moe").time(table)
+
+    def exchange(self, table: Columns) -> Floats:
+        """Seconds of one way of an exchange of tokens inside a node."""
+        return self.stack.part("moe_exchange").time(table)
 
     @property
     def memory_share(self) -> float:
@@ -70,27 +100,16 @@ def with_own(name: str, own: Stack | None) -> KernelTimes:
 def from_stack(stack: Stack) -> KernelTimes:
     """The kernel times that a stack gives."""
     parts = {scope: replace(part, near=None) for scope, part in stack.parts.items()}
-    return KernelTimes(Stack(stack.machine, parts | {"gemm": _aligned(stack, parts["gemm"])}))
+    return KernelTimes(Stack(stack.machine, parts))
 
 
-def _aligned(stack: Stack, part: Calibrated) -> Calibrated:
-    """The products with the rate of misaligned ones, unless it was measured."""
-    if "misaligned" not in part.values or "misaligned" not in part.weak:
-        return part
-    share = misaligned_share(machine(stack.machine))
-    return replace(part, values=part.values | {"misaligned": share})
+def plain_rate(accelerator: Machine) -> float:
+    """Rate in flop/s at which the libraries of 2022 multiply 16-bit rows off a 16-byte boundary.
 
+    They take kernels outside the tensor cores, which accumulate at the fp32 peak. nan where the
+    datasheet gives none: then today's kernels are meant.
 
-def misaligned_share(accelerator: Machine) -> float:
-    """What a misaligned 16-bit product reaches of the tensor peak: the fp32 peak of plain cores.
-
-    Without 16-byte rows the library falls back to kernels that multiply in fp32 units.
-
-    >>> round(misaligned_share(machine("A100-80g")), 4)
-    0.0625
+    >>> plain_rate(machine("A100-80g")) / 1e12
+    19.5
     """
-    peaks = accelerator.peaks
-    sixteen = peaks.get("fp16") or peaks.get("bf16")
-    if sixteen is None or "fp32" not in peaks:
-        return gemm.MISALIGNED.start
-    return peaks["fp32"] / sixteen
+    return accelerator.peaks.get("fp32", float("nan"))

@@ -28,9 +28,9 @@ NEAREST = {
     "ada": ("ampere", "hopper", "blackwell"),
     "hopper": ("hopper", "ampere", "blackwell"),
     "blackwell": ("blackwell", "hopper", "ampere"),
-    "cdna2": ("ampere", "hopper", "blackwell"),
-    "cdna3": ("hopper", "ampere", "blackwell"),
-    "cdna4": ("blackwell", "hopper", "ampere"),
+    "cdna2": ("cdna3", "ampere", "hopper", "blackwell"),
+    "cdna3": ("cdna3", "cdna4", "hopper", "ampere", "blackwell"),
+    "cdna4": ("cdna4", "cdna3", "blackwell", "hopper", "ampere"),
 }
 """Generations in the order in which a machine asks them for measurements."""
 

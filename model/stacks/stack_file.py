@@ -15,18 +15,22 @@ from typing import Any
 import numpy as np
 from assay.model.fit.learnt import Calibrated, Interval
 from assay.model.fit.neighbours import Neighbours
-from assay.model.kernels import attention, collective, gemm, pointwise
+from assay.model.kernels import attention, collective, experts, gemm, pointwise
 from assay.model.kernels.kernel import Kernel
 from assay.model.schedule import STEP
 
 KERNELS: dict[str, Kernel] = {
     **gemm.KERNELS,
     **attention.KERNELS,
+    **experts.KERNELS,
     collective.COLLECTIVE.name: collective.COLLECTIVE,
     pointwise.STREAMED.name: pointwise.STREAMED,
     STEP.name: STEP,
 }
 """Every kernel a stack can hold, by name."""
+
+LATER = ("loads", "alone")
+"""Parameters that stacks written before them lack."""
 
 
 def write(machine: str, parts: Mapping[str, Calibrated]) -> str:
@@ -98,7 +102,12 @@ def _number(value: float) -> str:
 def _part(scope: str, table: Mapping[str, Any]) -> Calibrated:
     try:
         kernel = KERNELS[table["kernel"]]
-        printed = table["parameters"]
+        # a stack that is older than a parameter of its kernel takes the documented start
+        printed = {
+            one.name: {"value": one.start, "low": one.low, "high": one.high, "weak": True}
+            for one in kernel.parameters
+            if one.name in LATER
+        } | table["parameters"]
         names = [one.name for one in kernel.parameters]
         return Calibrated(
             kernel=kernel,

@@ -1,6 +1,6 @@
 """The time of a training step, bottom-up: runs in, the seconds of their parts and their steps out.
 
-Kernels and transfers of one rank come from the stack of its machine; `model.schedule` lays them out.
+Kernels and transfers of a rank come from its machine's stack; `model.schedule` lays them out.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import numpy as np
 from assay.model.kernels.gemm import misaligned
 from assay.model.kernels.kernel import Floats
 from assay.model.machines.dtypes import ITEMSIZE
-from assay.model.stacks.kernel_times import KernelTimes
+from assay.model.stacks.kernel_times import KernelTimes, plain_rate
 from assay.model.transformer.decoder import layer, logits
 from assay.model.transformer.operations import Attention, Gemm, Operation
 from assay.model.transformer.passes import Passes, passes
@@ -218,6 +218,7 @@ def _gemm_seconds(
         "n": np.array([float(op.n) for _, op in chosen]),
         "k": np.array([float(op.k) for _, op in chosen]),
         "a_transposed": np.array([float(one.transposed) for one, _ in chosen]),
+        "plain": np.array([plain_rate(runs[one.run].machine) for one, _ in chosen]),
     } | _facts(chosen, runs)
     repeats = np.array([one.times * (op.count if op.weight else 1.0) for one, op in chosen])
     seconds = times.gemm(table) * repeats

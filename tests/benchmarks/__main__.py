@@ -18,6 +18,7 @@ from pathlib import Path
 
 import polars as pl
 
+from tests.adversarial.inputs import DIMENSIONS
 from tests.benchmarks import inputs
 from tests.benchmarks.baseline import FIELDS
 from tests.benchmarks.page import machine, page
@@ -116,6 +117,18 @@ def memory(name: str, size: int) -> list[dict[str, object]]:
     return [entry(name, [peak], "MB"), entry(f"{name}_seconds", [seconds], "s")]
 
 
+def traces(size: int) -> list[dict[str, object]]:
+    """JSON per second and peak memory of `assay ingest` on one large trace of a profiler."""
+    path = inputs.trace(BUILD, size)
+    out = fresh("trace")
+    seconds, peak = whole([ASSAY, "ingest", path, "-o", out])
+    megabytes = path.stat().st_size / MEGA
+    path.unlink()
+    shutil.rmtree(out)
+    return [entry("trace_1gb_rate", [megabytes / seconds], "MB/s"),
+            entry("trace_1gb_rss", [peak], "MB")]  # fmt: skip
+
+
 def many(count: int) -> list[dict[str, object]]:
     """Dumps with their configurations per second, the report and the start included."""
     folder = inputs.dumps(BUILD, count)
@@ -160,13 +173,33 @@ def startup(rounds: int) -> list[dict[str, object]]:
     return [entry(name, values, units.get(name, "×")) for name, values in found.items()]
 
 
+def worst() -> list[dict[str, object]]:
+    """The slowest report of the adversarial inputs, about a megabyte each, the start included."""
+    folder = BUILD / "adversarial"
+    folder.mkdir(parents=True, exist_ok=True)
+    rates, peaks = [], []
+    for dimension, n in DIMENSIONS.items():
+        path = folder / f"{dimension.__name__}.txt"
+        path.write_text(dimension(n), encoding="utf-8")
+        seconds, peak = whole([ASSAY, "report", path], ends=(0, 3, 4))
+        rates.append(path.stat().st_size / 1000 / seconds)
+        peaks.append(peak)
+    shutil.rmtree(folder)
+    slowest = {**entry("worst_kb_s", rates, "kB/s"), "value": min(rates)}
+    return [slowest, {**entry("worst_mb", peaks, "MB"), "value": max(peaks)}]
+
+
 def main() -> None:
     """Measure what is asked for; figures of an earlier run that are not measured again stay."""
     asked = argparse.ArgumentParser(prog="python -m tests.benchmarks")
     asked.add_argument("--size", type=float, default=400, help="of the logs for ratios, MB")
     asked.add_argument("--rounds", type=int, default=3)
     asked.add_argument("--dumps", type=int, default=2000)
-    asked.add_argument("--only", nargs="*", help="logs, startup, dumps, report, rss_1gb, rss_4gb")
+    asked.add_argument(
+        "--only",
+        nargs="*",
+        help="logs, startup, dumps, report, worst, rss_1gb, rss_4gb, trace",
+    )
     asked.add_argument("--page", action="store_true", help="write docs/performance.md")
     told = asked.parse_args()
     todo: dict[str, Callable[[], list[dict[str, object]]]] = {
@@ -174,13 +207,16 @@ def main() -> None:
         "startup": lambda: startup(told.rounds),
         "dumps": lambda: many(told.dumps),
         "report": lambda: report(40 * MEGA),
+        "worst": worst,
         "rss_1gb": lambda: memory("rss_1gb", GIGA),
         "rss_4gb": lambda: memory("rss_4gb", 4 * GIGA),
+        "trace": lambda: traces(GIGA),
     }
     written = ROOT / "build" / "bench.json"
     known = json.loads(written.read_text(encoding="utf-8")) if written.is_file() else []
     figures = {each["name"]: each for each in known}
-    for name in told.only or ["logs", "startup", "dumps", "report", "rss_1gb"]:
+    every = ["logs", "startup", "dumps", "report", "worst", "rss_1gb", "trace"]
+    for name in told.only or every:
         for each in todo[name]():
             figures[str(each["name"])] = each
             print(f"{each['name']:28} {each['value']:12.3f} {each['unit']}", flush=True)

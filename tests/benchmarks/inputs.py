@@ -9,6 +9,7 @@ configurations.
 
 from __future__ import annotations
 
+import gzip
 import random
 import re
 from collections.abc import Iterator
@@ -72,6 +73,24 @@ def log(folder: Path, kind: str, size: int) -> Path:
             written += file.write(block)
             if written >= size:
                 break
+    return part.rename(path)
+
+
+def trace(folder: Path, size: int) -> Path:
+    """A profiler's trace of at least `size` bytes: the events of a real one again and again."""
+    path = folder / f"trace-{size}.json"
+    if path.is_file():
+        return path
+    folder.mkdir(parents=True, exist_ok=True)
+    text = gzip.decompress((FIXTURES / "kineto" / "bert_small_h100.json.gz").read_bytes())
+    begin, end = text.index(b"[", text.index(b'"traceEvents"')) + 1, text.rindex(b"]")
+    events = text[begin:end].strip()
+    part = path.with_suffix(".part")
+    with part.open("wb") as file:
+        written = file.write(text[:begin] + events)
+        while written < size:
+            written += file.write(b",\n" + events)
+        file.write(text[end:])
     return part.rename(path)
 
 

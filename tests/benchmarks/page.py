@@ -34,6 +34,8 @@ LIMITS = (
     Limit("prefixed_vs_dense", "lines behind a launcher's prefix, × the time without", most=1.5),
     Limit("rss_1gb", "peak memory of `assay ingest` on 1 GB of dense log, MB", most=450),
     Limit("rss_4gb", "the same on 4 GB, MB", most=530),
+    Limit("trace_1gb_rate", "JSON of a profiler's trace of 1 GB, `assay ingest`, MB/s", least=40),
+    Limit("trace_1gb_rss", "peak memory of it, MB", most=600),
     Limit("dumps_per_s", "dumps with their configurations per second, `assay report`", least=100),
     Limit("startup", "`assay ingest` of 100 lines, × importing polars and pandera", most=2),
 )
@@ -122,6 +124,8 @@ def _others(figures: Mapping[str, Figure]) -> list[str]:
         "dumps_ingest_files_per_s": "the same by `assay ingest`",
         "report_s": "`assay report` of 40 MB of iteration lines behind their job's arguments, s",
         "report_mb": "its peak memory, MB",
+        "worst_kb_s": "`assay report` of the slowest of the adversarial inputs of a megabyte, kB/s",
+        "worst_mb": "the highest peak memory of one of them, MB",
         "startup_report": "`assay report` of 100 lines, × importing polars and pandera",
         "startup_import_s": "importing polars and pandera, s",
     }  # fmt: skip

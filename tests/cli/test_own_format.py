@@ -151,7 +151,7 @@ def test_watch_and_diff_know_its_steps(assay: Run, tmp_path: Path) -> None:
         (tmp_path / name).write_text(lines)
     seen = assay("watch", tmp_path / "a.log", "--updates", "1", "--format", file)
     assert seen.code == 0
-    assert "step_time" in seen.out
+    assert "step 500.5 ms" in seen.out
     gate = ("--fail-if", "step_time>+5%", "--format", file)
     done = assay("diff", tmp_path / "a.log", tmp_path / "b.log", *gate)
     assert done.code == 1, done.err

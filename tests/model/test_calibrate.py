@@ -7,7 +7,7 @@ from assay.model.fit.groups import folds, halves
 from assay.model.kernels import gemm
 from assay.model.kernels.kernel import Floats
 
-TRUE = {"compute": 0.7, "memory": 0.6, "launch": 5e-6, "misaligned": 0.036}
+TRUE = {"compute": 0.7, "memory": 0.6, "launch": 5e-6, "loads": 350.0}
 
 
 def shapes(count: int = 400, seed: int = 1) -> dict[str, Floats]:
@@ -56,10 +56,10 @@ def test_intervals_hold_the_truth_and_shrink_with_rows() -> None:
 def test_what_no_row_feels_is_said_and_stays_at_its_start() -> None:
     table = shapes()
     found = kernel_fit.fit(gemm.B3, table, gemm.b3(table, TRUE), pairs(table), draws=5)
-    assert found.identifiability.silent == ("misaligned",)
-    assert found.values["misaligned"] == gemm.MISALIGNED.start
+    assert found.identifiability.silent == ("loads",)
+    assert found.values["loads"] == gemm.LOADS.start
     assert found.low is not None
-    assert found.low["misaligned"] == gemm.MISALIGNED.low
+    assert found.low["loads"] == gemm.LOADS.low
 
 
 def test_entangled_parameters_are_called_weak() -> None:
@@ -75,13 +75,13 @@ def test_a_pair_that_only_its_product_decides_is_named() -> None:
     double = replace(
         gemm.B3,
         time=lambda columns, values: gemm.b3(
-            columns, dict(values) | {"compute": values["compute"] * values["misaligned"]}
+            columns, dict(values) | {"compute": values["compute"] * values["loads"] / 350.0}
         ),
     )
-    seconds = double.time(table, TRUE | {"misaligned": 0.9})
+    seconds = double.time(table, TRUE | {"loads": 315.0})
     found = kernel_fit.fit(double, table, seconds, pairs(table), draws=0).identifiability
-    assert found.entangled == ("compute ~ misaligned -1.00",)
-    assert {"compute", "misaligned"} <= set(found.weak)
+    assert found.entangled == ("compute ~ loads -1.00",)
+    assert {"compute", "loads"} <= set(found.weak)
 
 
 def test_same_seed_same_fit() -> None:

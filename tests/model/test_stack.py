@@ -70,10 +70,12 @@ def test_intervals_go_by_the_predicted_time() -> None:
 
 
 def test_packaged_stacks_are_whole() -> None:
-    assert set(packaged()) == {"A100-80g", "H100", "H200", "B200"}
+    measured = {"A100-80g", "H100", "H200"}
+    assert set(packaged()) == measured | {"B200", "MI300X", "MI355X"}
     for name, stack in packaged().items():
-        scopes = {"gemm", "pointwise"} | (set() if name == "B200" else {"attention", "collective"})
-        assert set(stack.parts) == scopes
+        more = {"attention", "collective"} if name in measured else set()
+        more |= {"moe", "moe_exchange"} if name == "H100" else set()
+        assert set(stack.parts) == {"gemm", "pointwise"} | more
         for one in stack.parts.values():
             assert one.machine == name
             for parameter in one.kernel.parameters:
@@ -91,8 +93,10 @@ def test_packaged_stacks_are_whole() -> None:
         ("GB200", "gemm", "B200"),
         ("H800", "gemm", "H100"),
         ("H100", "attention", "H100"),
-        ("MI300X", "gemm", "H200"),
-        ("MI355X", "gemm", "B200"),
+        ("MI300X", "gemm", "MI300X"),
+        ("MI325X", "gemm", "MI300X"),
+        ("MI350X", "gemm", "MI355X"),
+        ("MI300X", "attention", "H200"),
         ("H20", "gemm", "H100"),
         ("L40S", "gemm", "A100-80g"),
     ],

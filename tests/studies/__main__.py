@@ -6,15 +6,27 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.studies import configuration, kernels, step, step_memory, step_tables
+from tests.studies import (
+    configuration,
+    experts,
+    kernels,
+    step,
+    step_memory,
+    step_tables,
+    traces,
+    training_attention,
+)
 from tests.studies.entries import Entry, line, write
 
 CONTRIBUTIONS: tuple[Callable[[], list[Entry]], ...] = (
     configuration.entries,
     kernels.entries,
+    training_attention.entries,
+    experts.entries,
     step.entries,
     step_memory.entries,
     step_tables.entries,
+    traces.entries,
 )
 
 

@@ -62,9 +62,9 @@ def runs(reading: Reading, cases: Cases) -> pl.DataFrame:
     ]
     if not parts:
         return pl.DataFrame()
-    printed = pl.concat(parts, how="diagonal_relaxed")
-    row = ["case", "source", "line", "frame"]
-    joined = wide.join(printed, on=row, how="left", maintain_order="left")
+    printed = pl.concat(parts, how="diagonal_relaxed").drop("source", "line")
+    # by their cases: of a line of many records, each is one
+    joined = wide.join(printed, on=["case", "frame"], how="left", maintain_order="left")
     joined = joined.with_columns(
         seq_len=pl.coalesce("actual_seq_len", "seq_len").cast(pl.Int64),
         printed=_printed_in_row(cases, joined),
@@ -85,7 +85,7 @@ def _measured(frame: pl.DataFrame, reading: Reading, name: str) -> pl.DataFrame:
         pl.format("{}={}", pl.element().struct.field("name"), pl.element().struct.field("text"))
     )
     wide = frame.select(
-        "source", "line", "column", frame=pl.lit(name), case=case_of(),
+        "source", "line", "column", case=case_of(), frame=pl.lit(name),
         **{column: pl.col(column).cast(pl.Float64) for column in here},
         **{f"{column}_place": pl.col(f"{column}_ulp").cast(pl.Float64) for column in here},
         **{column: pl.lit(None, dtype=pl.Float64) for column in lacking},

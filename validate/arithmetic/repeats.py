@@ -11,7 +11,8 @@ it; the later row is the copy.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -54,18 +55,18 @@ def repeats(observations: pl.DataFrame, configuration: pl.DataFrame) -> pl.DataF
         .with_columns(knows=knows)
         .sort("knows", "source", "line", descending=[True, False, False])
     )
-    known: defaultdict[Key, list[Row]] = defaultdict(list)
+    known: defaultdict[Key, FirstAlike] = defaultdict(lambda: FirstAlike(_CONFIGURATION))
     found = []
     for row in table.iter_rows(named=True):
         keys = list(_keys(row))
         for key, how in keys:
-            first = next((old for old in known[key] if _compatible(old, row)), None)
+            first = known[key].first(row)
             if first is not None:
                 found.append((row["case"], first["case"], how))
                 break
         else:
             for key in {key for key, how in keys if how == "again"}:
-                known[key].append(row)
+                known[key].add(row)
     return pl.DataFrame(found, schema=REPEAT, orient="row").sort("case", maintain_order=True)
 
 
@@ -82,10 +83,52 @@ def _keys(row: Row) -> Iterator[tuple[Key, str]]:
         yield (row["source"], *values.values()), "exchanged"
 
 
-def _compatible(one: Row, other: Row) -> bool:
-    """Whether no value that both rows know differs; a size label is no configuration."""
-    return all(
-        one[name] is None or other[name] is None or one[name] == other[name]
-        for name in CONFIGURED
-        if name != "model_size"
-    )
+Known = frozenset[str]
+"""The columns whose values a row knows."""
+
+
+class FirstAlike:
+    """Rows, and the first of them in which nothing differs that both it and another row know.
+
+    It is looked up, not looked for: rows that know the same columns of `names` are held by the
+    values of those that the other row knows too; `compared` says which of these count.
+    """
+
+    def __init__(self, names: Sequence[str], compared: Callable[[Known], Known] = lambda n: n):
+        self._names, self._compared = names, compared
+        self._rows: dict[Known, list[tuple[int, Row]]] = {}
+        self._firsts: dict[tuple[Known, Known], dict[Key, tuple[int, Row]]] = {}
+        self._count = 0
+
+    def add(self, row: Row) -> None:
+        """Take in a row, behind all others."""
+        knows, numbered = self._known(row), (self._count, row)
+        self._count += 1
+        self._rows.setdefault(knows, []).append(numbered)
+        for (whose, names), firsts in self._firsts.items():
+            if whose == knows:
+                firsts.setdefault(self._values(row, names), numbered)
+
+    def first(self, row: Row) -> Row | None:
+        """The first row that is alike this one."""
+        knows, found = self._known(row), []
+        for whose, rows in self._rows.items():
+            names = self._compared(knows & whose)
+            firsts = self._firsts.get((whose, names))
+            if firsts is None:
+                firsts = self._firsts[whose, names] = {}
+                for numbered in rows:
+                    firsts.setdefault(self._values(numbered[1], names), numbered)
+            if (old := firsts.get(self._values(row, names))) is not None:
+                found.append(old)
+        return min(found, key=itemgetter(0))[1] if found else None
+
+    def _known(self, row: Row) -> Known:
+        return frozenset(name for name in self._names if row[name] is not None)
+
+    def _values(self, row: Row, names: Known) -> Key:
+        return tuple(row[name] for name in self._names if name in names)
+
+
+_CONFIGURATION = tuple(name for name in CONFIGURED if name != "model_size")
+"""A size label is no configuration."""

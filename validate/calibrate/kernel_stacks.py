@@ -19,6 +19,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "gemm": ("n", "k"),
     "attention": ("seq", "heads", "kv_heads"),
     "collective": ("bytes",),
+    "pointwise": ("bytes",),
 }
 """Columns whose equal values stand together: a group is fitted or scored, never split."""
 
@@ -29,6 +30,7 @@ KERNELS: dict[str, Kernel] = {
     "gemm": gemm.C7,
     "attention": attention.TILED,
     "collective": collective.COLLECTIVE,
+    "pointwise": pointwise.STREAMED,
 }
 
 ASSUMED = "assumed: no streaming kernel has been measured"
@@ -41,6 +43,11 @@ def labels(frame: pl.DataFrame, names: tuple[str, ...]) -> npt.NDArray[np.int64]
     [1, 1, 2]
     """
     return frame.select(pl.struct(names).rank("dense").cast(pl.Int64)).to_series().to_numpy()
+
+
+def groups_of(frame: pl.DataFrame, scope: str) -> int:
+    """How many groups of alike shapes the measurements of one kernel have."""
+    return frame.select(pl.struct(GROUPS[scope]).n_unique()).item() if frame.height else 0
 
 
 def part(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 from assay.ingest.schema.reading import Reading
+from assay.model.kernels import pointwise
 from assay.model.kernels.collective import OPERATIONS, operation
 from assay.model.machines.datasheets import candidates, machines, resolve
 from assay.model.machines.dtypes import ITEMSIZE, dtype
@@ -17,9 +18,11 @@ from assay.validate.cases.observe import About, case_of, subject_of
 
 SHAPES: dict[str, tuple[str, ...]] = {
     "gemm": ("b", "m", "n", "k"),
-    "attention": ("batch", "seq", "kv_seq", "heads", "kv_heads", "head_dim", "causal"),
+    "attention": ("batch", "seq", "kv_seq", "heads", "kv_heads", "head_dim", "causal", "direction",
+                  "kernel"),
     "collective": ("op", "ranks", "ranks_per_node", "bytes", "elements"),
-}
+    "pointwise": ("bytes",),
+}  # fmt: skip
 """Columns of a kernel's shape; a frame need not have all of them."""
 
 DEFAULTS: dict[str, dict[str, pl.Expr]] = {
@@ -33,6 +36,7 @@ DEFAULTS: dict[str, dict[str, pl.Expr]] = {
     "collective": {"ranks_per_node": pl.min_horizontal("ranks", pl.col("machine").replace_strict(
         {name: one.gpus_per_node for name, one in machines().items()}, default=None,
         return_dtype=pl.Float64))},
+    "pointwise": {},
 }  # fmt: skip
 """Values of a shape where a column says nothing: a group fills the usual node of its machine."""
 
@@ -77,11 +81,38 @@ def _cases(frame: pl.DataFrame, what: About, machine: str | None) -> pl.DataFram
         machine=pl.when(pl.col("gpu").is_null()).then(pl.lit(machine)).otherwise(device),
         dtype=spelled.replace_strict(types, default=None, return_dtype=pl.String),
         time=pl.col("time") if "time" in frame.columns else pl.lit(None, dtype=pl.Float64),
-        **shape,
+        **(shape | _observed_by_profiler(frame, what)),
     )
     filled = DEFAULTS[what.scope].items()
     table = table.with_columns(pl.coalesce(name, value).alias(name) for name, value in filled)
+    if what.scope == "pointwise":  # bytes are counted, whatever they mean
+        table = table.with_columns(pl.col("dtype").fill_null(ELEMENT))
     return _messages(table) if what.scope == "collective" else table
+
+
+def forward(cases: pl.DataFrame) -> pl.DataFrame:
+    """Without backward passes, which no model here has been measured against."""
+    if "direction" not in cases.columns:
+        return cases
+    back = pl.col("direction").cast(pl.String).fill_null("").str.contains("(?i)back|bwd")
+    return cases.filter(~back)
+
+
+def _observed_by_profiler(frame: pl.DataFrame, what: About) -> dict[str, pl.Expr]:
+    """What a trace tells beyond shapes.
+
+    Times of products are those of kernels by themselves, and their operands lie in memory as it
+    says; kernels that stream reach their kind's share of the memory bandwidth.
+    """
+    if what.scope == "gemm" and "layout" in frame.columns:
+        turned = pl.col("layout").str.starts_with("t").cast(pl.Float64)
+        return {"a_transposed": turned.fill_null(0.0), "alone": pl.lit(1.0)}
+    if what.scope == "pointwise" and "kernel" in frame.columns:
+        kinds = ((name, pointwise.kind(name)) for name in frame["kernel"].drop_nulls().unique())
+        shares = {name: pointwise.KINDS[kind] for name, kind in kinds if kind}
+        share = pl.col("kernel").replace_strict(shares, default=None, return_dtype=pl.Float64)
+        return {"share": share}
+    return {}
 
 
 def _messages(table: pl.DataFrame) -> pl.DataFrame:

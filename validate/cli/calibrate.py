@@ -99,6 +99,7 @@ def _stack(cases: dict[str, pl.DataFrame], name: str | None) -> Stack | None:
     """The stack of the one machine that the cases are about."""
     import polars as pl
     from assay.validate.calibrate import kernel_stacks as fitting
+    from assay.validate.cases.kernel_cases import forward
 
     timed = {
         scope: frame.filter(pl.col("time") > 0, pl.col("machine").is_not_null())
@@ -110,13 +111,19 @@ def _stack(cases: dict[str, pl.DataFrame], name: str | None) -> Stack | None:
     chosen = name or (found[0] if found else None)
     parts = {}
     for scope, frame in timed.items():
-        mine = frame.filter(pl.col("machine") == chosen)
+        mine = forward(frame.filter(pl.col("machine") == chosen))
         if mine.is_empty():
             continue
         kind = mine["dtype"].drop_nulls().value_counts(sort=True)["dtype"][0]
         if mine["dtype"].n_unique() > 1:
             complain(f"{scope}: several number formats; {kind} is calibrated")
-        rows = mine.filter(pl.col("dtype") == kind)
+        rows = mine.filter(pl.col("dtype") == kind).drop("share", strict=False)
+        shapes, wanted = fitting.groups_of(rows, scope), fitting.KERNELS[scope].parameters
+        if shapes < len(wanted):
+            complain(
+                f"{scope}: {shapes} shapes cannot tell {len(wanted)} parameters; left as it is"
+            )
+            continue
         sources = sorted({Path(source).name for source in rows["source"].unique()})
         parts[scope] = fitting.part(rows, scope, origin=", ".join(sources))
     return fitting.stack(str(chosen), parts) if parts else None

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TextIO, TypeVar
 
 import typer
 from assay.validate.cli.exits import Exit
@@ -54,14 +54,19 @@ def guarded(command: Command) -> Command:
             complain(str(refusal))
             code = refusal.code
         except BrokenPipeError:
-            # the reader has seen enough; the interpreter must not complain when it flushes
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _quiet(sys.stdout)  # the reader has seen enough
             code = Exit.OK
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
         except typer.Exit:
             raise
         except Exception as fault:
+            from assay.ingest.store.disk import disk_is_full
+
+            if full := disk_is_full(fault):
+                complain(f"{full}; make room there and run it again")
+                _quiet(sys.stdout)
+                raise typer.Exit(int(Exit.USAGE)) from None
             if kwargs.get("debug"):
                 traceback.print_exc()
             where = _where(fault)
@@ -73,6 +78,12 @@ def guarded(command: Command) -> Command:
         raise typer.Exit(int(code))
 
     return run  # type: ignore[return-value]
+
+
+def _quiet(stream: TextIO) -> None:
+    """The interpreter must not complain when it flushes what nobody takes."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def complain(message: str) -> None:

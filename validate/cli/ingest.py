@@ -52,6 +52,7 @@ def ingest(
     from assay.ingest.inputs.parts import Another, keep
     from assay.ingest.inputs.parts import ingest as ingest_parts
     from assay.ingest.inputs.read import read, recipe
+    from assay.ingest.store.disk import disk_is_full
     from assay.ingest.store.load import Unusable
 
     allowed = limit(max_bad)
@@ -70,6 +71,8 @@ def ingest(
                     paths, output, how, engine=_engine(engine, jobs), share=mine, watch=bar
                 )
     except (OSError, Unusable, NoEngine, Another) as fault:
+        if disk_is_full(fault):
+            raise
         raise Refusal(str(fault)) from None
     codes = judge(done.outcome, paths, allowed)
     _say(done, output)

@@ -22,7 +22,7 @@ import math
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -127,14 +127,13 @@ WRITERS = {"csv": csv, "ndjson": ndjson}
 
 
 def write_folder(frames: Mapping[str, pl.DataFrame], folder: Path, to: str) -> list[Path]:
-    """Write one file per frame to `folder`, each whole or not at all; the files written."""
+    """Write one file per frame to `folder`, all of them or none; the files written."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, frame in frames.items():
-        path = folder / f"{name}.{to}"
-        with beside(path) as part:
+    paths = [folder / f"{name}.{to}" for name in frames]
+    with ExitStack() as all_or_none:
+        for path, frame in zip(paths, frames.values(), strict=True):
+            part = all_or_none.enter_context(beside(path))
             part.write_text(WRITERS[to](frame), encoding="utf-8", newline="")
-        paths.append(path)
     return paths
 
 
@@ -188,3 +187,4 @@ def beside(path: Path) -> Iterator[Path]:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+        part.with_name(f"{part.name}.wal").unlink(missing_ok=True)  # DuckDB's, of what it broke off

@@ -86,6 +86,15 @@ class Evidence:
         columns = self.runs.select("case", "source", "line", "column").iter_rows()
         return {case: Span(source, line, column or 1) for case, source, line, column in columns}
 
+    def row(self, case: str) -> pl.DataFrame:
+        """The run frame of one run."""
+        return self.runs.slice(self._places[case], 1)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        held = list(enumerate(self.runs["case"]))
+        return {case: place for place, case in reversed(held)}  # the first of one case
+
     def headings(self, source: str, line: int) -> dict[str, tuple[float, Span]]:
         """Column → value and place of what is said above a row that prints it otherwise."""
         return self._headings.get((source, line), {})

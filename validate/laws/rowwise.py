@@ -76,7 +76,7 @@ def row_findings(evidence: Evidence) -> list[Finding]:
 
 def _explained(evidence: Evidence, miss: Miss) -> reasons.Suspect | None:
     """The one change with a reason that satisfies the row; None where none or several do."""
-    row = evidence.runs.filter(pl.col("case") == miss.case)
+    row = evidence.row(miss.case)
     values = row.row(0, named=True)
     accused = set.intersection(*(set(c["cells"]) for c in miss.missed))
     vouched = {name for c in miss.kept for name in c["cells"] if c["law"] not in WEAK}
@@ -115,7 +115,7 @@ def _finding(evidence: Evidence, miss: Miss, suspect: reasons.Suspect | None) ->
     ]
     correction = []
     if suspect is not None:
-        values = evidence.runs.filter(pl.col("case") == miss.case).row(0, named=True)
+        values = evidence.row(miss.case).row(0, named=True)
         for name, value in suspect.changes:
             observed.append(_number(name, float(values[name])))
             implied.append(_number(name, value))

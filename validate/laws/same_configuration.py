@@ -7,8 +7,9 @@ difference of its other repeats of the same or a neighbouring date.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 import polars as pl
 from assay.validate.arithmetic.printed_runs import UNITS, label
 from assay.validate.arithmetic.printed_speed import SAYS
+from assay.validate.arithmetic.repeats import FirstAlike
 from assay.validate.arithmetic.tries import RATE
 from assay.validate.cases.cases import CONFIGURED
 from assay.validate.cases.memo import once
@@ -148,6 +150,7 @@ def copied(evidence: Evidence) -> list[Finding]:
         groups[row["source"], row["group"]].append(row)
     for rows in groups.values():
         known: dict[tuple[Any, ...], Row] = {}
+        spreads = _spreads(rows)
         for row in rows:
             if all(value is None for value in measured(row)):
                 continue
@@ -155,7 +158,7 @@ def copied(evidence: Evidence) -> list[Finding]:
             first = known.setdefault(key, row)
             if first is row or alike(first, row) or not _both_print(first, row):
                 continue
-            decades = _decades(rows, row)
+            decades = _decades(spreads, row)
             if decades - np.log10(len(rows) * (len(rows) - 1) / 2) >= SURE:
                 found.append(_copied(evidence, first, row))
     return found
@@ -167,14 +170,19 @@ def _both_print(one: Row, other: Row) -> list[str]:
     return [n for n in CONFIGURED if n in both and n not in NOMINAL and one[n] != other[n]]
 
 
-def _decades(rows: list[Row], row: Row) -> float:
+def _spreads(rows: list[Row]) -> dict[str, float]:
+    """How far apart the values of each quantity are that rows print."""
+    held = {n: [row[n] for row in rows if row[n] is not None] for n in (*SPEED, "memory")}
+    return {name: max(values) - min(values) for name, values in held.items() if values}
+
+
+def _decades(spreads: Mapping[str, float], row: Row) -> float:
     """How unlikely it is that another row prints the same: one speed, and the memory."""
     found = {}
     for name in (*SPEED, "memory"):
         if row[name] is None:
             continue
-        values = [each[name] for each in rows if each[name] is not None]
-        spread, place = max(values) - min(values), row[f"{name}_place"]
+        spread, place = spreads[name], row[f"{name}_place"]
         if place and spread > place:
             found[name] = float(np.log10(spread / place))
     return max([found.get(n, 0.0) for n in SPEED]) + found.get("memory", 0.0)
@@ -200,6 +208,8 @@ Row = dict[str, Any]
 
 CORE = ("source", "model", "parameters", "hidden", "layers", "seq_len", "gpus", "tp", "pp", "dp",
         "cp", "ep", "micro_batch", "global_batch")  # fmt: skip
+
+_TOLD = (*CONFIGURED, "dtype_said")
 
 NOMINAL = ("model_size",)
 """Labels: they say nothing about what ran."""
@@ -245,17 +255,22 @@ def alike(one: Row, other: Row, *, but: tuple[str, ...] = ()) -> bool:
     """Whether no configuration value that both rows know differs, `but` for some."""
     return all(
         one[name] is None or other[name] is None or one[name] == other[name]
-        for name in (*CONFIGURED, "dtype_said")
+        for name in _TOLD
         if name not in (*(NOMINAL if _shaped(one, other) else ()), *but)
     )
 
 
 def _shaped(one: Row, other: Row) -> bool:
     """Whether both rows know the shape of their model, so that a label says nothing more."""
-    return any(
-        all(row[name] is not None for row in (one, other) for name in names)
-        for names in (("hidden", "layers"), ("parameters",))
-    )
+    return _told({name for name in _SHAPE if None not in (one[name], other[name])})
+
+
+_SHAPE = ("hidden", "layers", "parameters")
+
+
+def _told(known: Set[str]) -> bool:
+    """Whether these columns are the shape of a model."""
+    return {"hidden", "layers"} <= known or "parameters" in known
 
 
 def same_columns(one: Row, other: Row) -> bool:
@@ -286,10 +301,14 @@ def _buckets(rows: Iterator[Row] | list[Row]) -> dict[tuple[Any, ...], list[Row]
     return found
 
 
+def _by_configuration() -> FirstAlike:
+    return FirstAlike(_TOLD, lambda both: both.difference(NOMINAL) if _told(both) else both)
+
+
 @once
 def repeated(evidence: Evidence) -> list[Pair]:
     """Rows that print an earlier row's measurement again, each with the first of it."""
-    known: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    known: dict[tuple[Any, ...], FirstAlike] = defaultdict(_by_configuration)
     found = []
     for row in published(evidence):
         values = measured(row)
@@ -298,40 +317,52 @@ def repeated(evidence: Evidence) -> list[Pair]:
         ):
             continue
         key = (row["source"], values)
-        first = next((old for old in known[key] if alike(old, row)), None)
+        first = known[key].first(row)
         if first is not None:
             found.append(Pair(first, row))
         else:
-            known[key].append(row)
+            known[key].add(row)
     return found
 
 
 @once
 def exchanged_pairs(evidence: Evidence) -> list[Pair]:
     """Rows whose time and rate are those of another row of their configuration, exchanged."""
-    known: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    known: dict[tuple[Any, ...], FirstAlike] = defaultdict(_by_configuration)
     found = []
     for row in published(evidence):
         time, rate = row["step_time"], row[RATE]
         if time is None or rate is None or round(rate / TERA, 9) == time:
             continue
         key = (row["source"], round(rate / TERA, 9), round(time, 9))
-        first = next((old for old in known[key] if alike(old, row)), None)
+        first = known[key].first(row)
         if first is not None:
             found.append(Pair(first, row))
-        known[row["source"], round(time, 9), round(rate / TERA, 9)].append(row)
+        known[row["source"], round(time, 9), round(rate / TERA, 9)].add(row)
     return found
 
 
 def noise(evidence: Evidence, name: str, without: Pair | None = None) -> float | None:
-    """Median difference of other repeats of neighbouring dates; None where they are too few."""
-    near = [
-        pair.difference(name)
-        for pair in pairs(evidence)
-        if pair is not without and _neighbours(evidence, pair)
-    ]
-    known = [each for each in near if each is not None]
-    return float(np.median(known)) if len(known) >= REPEATS else None
+    """Median difference of other repeats of neighbouring dates; None where they are too few.
+
+    `without` is one of `pairs`, which is left out.
+    """
+    known = _differences(evidence)[name]
+    own = without.difference(name) if without and _neighbours(evidence, without) else None
+    at = len(known) if own is None else bisect_left(known, own)
+    count = len(known) - (own is not None)
+    if count < REPEATS:
+        return None
+    middle = [known[place + (place >= at)] for place in ((count - 1) // 2, count // 2)]
+    return float(np.median(middle))
+
+
+@once
+def _differences(evidence: Evidence) -> dict[str, list[float]]:
+    """Quantity → the differences of all repeats of neighbouring dates, in order."""
+    near = [pair for pair in pairs(evidence) if _neighbours(evidence, pair)]
+    found = {name: [pair.difference(name) for pair in near] for name in (*SPEED, "memory")}
+    return {name: sorted(d for d in each if d is not None) for name, each in found.items()}
 
 
 def measured_noise(evidence: Evidence) -> bool:
@@ -340,12 +371,15 @@ def measured_noise(evidence: Evidence) -> bool:
 
 
 @once
-def _dates(evidence: Evidence) -> dict[str, list[str]]:
-    """Source → the dates that its rows print, in order."""
+def _dates(evidence: Evidence) -> dict[str, dict[str, int]]:
+    """Source → the dates that its rows print, each with its place in their order."""
     known: dict[str, set[str]] = defaultdict(set)
     for row in published(evidence):
         known[row["source"]] |= {row["date"]} - {None}
-    return {source: sorted(dates) for source, dates in known.items()}
+    return {
+        source: {date: place for place, date in enumerate(sorted(dates))}
+        for source, dates in known.items()
+    }
 
 
 def _neighbours(evidence: Evidence, pair: Pair) -> bool:
@@ -353,7 +387,7 @@ def _neighbours(evidence: Evidence, pair: Pair) -> bool:
     one, other = pair.one["date"], pair.other["date"]
     if one is None or other is None:
         return one is other
-    return abs(dates.index(one) - dates.index(other)) <= 1
+    return abs(dates[one] - dates[other]) <= 1
 
 
 def comparable(one: Row, other: Row) -> bool:

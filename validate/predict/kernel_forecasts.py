@@ -14,7 +14,7 @@ from assay.model.frames import PREDICTION
 from assay.model.kernels import attention
 from assay.model.kernels.collective import wire_bytes
 from assay.model.stacks.stack import Stack, packaged, predict, stack_for
-from assay.validate.cases.kernel_cases import SHAPES, kernel_cases
+from assay.validate.cases.kernel_cases import SHAPES, forward, kernel_cases
 from assay.validate.cases.observe import about
 from assay.validate.predict.forecasts import Asked, Forecast, with_rates
 
@@ -34,7 +34,7 @@ def attention_roofline(asked: Asked) -> pl.DataFrame:
     cases = asked_cases(asked, "attention")
     if cases is None:
         return pl.DataFrame(schema=PREDICTION)
-    return attention.predict(_forward(cases), label="roofline")
+    return attention.predict(forward(cases), label="roofline")
 
 
 def calibrated(scope: str) -> Forecast:
@@ -45,24 +45,20 @@ def calibrated(scope: str) -> Forecast:
         if cases is None:
             return pl.DataFrame(schema=PREDICTION)
         known = _known(asked.stack)
+        named = pl.DataFrame(schema=PREDICTION)
+        if scope == "attention":  # kernels of programs that a profile names, both passes
+            named, cases = attention.predict_compiled(cases, label="stack")
         parts = [
             predict(rows, scope, stack, label="stack")
-            for (name,), rows in _forward(cases).group_by("machine", maintain_order=True)
+            for (name,), rows in forward(cases).group_by("machine", maintain_order=True)
             if scope in (stack := stack_for(str(name), known)).parts
         ]
-        times = pl.concat([pl.DataFrame(schema=PREDICTION), *parts])
+        times = pl.concat([named, *parts])
         if scope == "gemm":
             return with_rates(times, asked)
         return _with_bandwidths(times, cases) if scope == "collective" else times
 
     return forecast
-
-
-def _forward(cases: pl.DataFrame) -> pl.DataFrame:
-    """Without backward passes, which no model here has been measured against."""
-    if "direction" not in cases.columns:
-        return cases
-    return cases.filter(~pl.col("direction").fill_null("").str.contains("(?i)back|bwd"))
 
 
 def _known(named: Stack | None) -> dict[str, Stack]:

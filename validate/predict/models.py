@@ -60,6 +60,7 @@ KERNELS = (
     ("gemm", ("time", "flops_rate"), GEMM_NEEDS),
     ("attention", ("time",), ("machine", "dtype")),
     ("collective", ("time", "algorithm_bandwidth", "bus_bandwidth"), ("machine",)),
+    ("pointwise", ("time",), ("machine", "dtype")),
 )
 """Scope, quantities and needs of what a stack can predict."""
 

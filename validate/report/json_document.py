@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 from assay.validate.arithmetic.identity_check import equal
 from assay.validate.laws.finding import as_dict
+from assay.validate.report.run_section import traced
 from assay.validate.report.safe import json_text
 from assay.validate.runs.run_record import Record, records
 from assay.validate.score.accuracy import ACCURACY
@@ -55,6 +56,7 @@ def document(report: Report) -> dict[str, Any]:
         "findings": _finite([as_dict(found) for found in report.findings]),
         "unpredicted": _rows(left.unpredicted.select(*LEFT)),
         "unobserved": _unobserved(report),
+        **_traces(report),
         "refused": [
             {
                 "source": fault.span.source,
@@ -66,6 +68,32 @@ def document(report: Report) -> dict[str, Any]:
             }
             for fault in (*report.outcome.unreadable, *report.outcome.reading.refused)
         ],
+    }
+
+
+TRACE = {
+    "shapes": ("source", "line", "column", "kind", "subject", "dtype", "operator", "calls", "time",
+               "spread", "measured", "predicted", "error", "cost"),
+    "classes": ("source", "kind", "calls", "measured", "covered", "predicted", "error", "by_call",
+                "weighted"),
+    "layers": ("source", "layer", "direction", "calls", "measured", "covered", "predicted",
+               "error", "by_call", "weighted"),
+    "steps": ("source", "gpu", "device", "step", "start", "duration", "kernels", "busy", "compute",
+              "exposed", "idle", "unlaunched", "covered", "predicted", "error", "weighted"),
+    "ranks": ("rank", "messages", "transfer", "waiting", "compute"),
+}  # fmt: skip
+"""Columns of the frames of `TraceTime` that the document holds, each under `trace_<name>`."""
+
+
+def _traces(report: Report) -> dict[str, list[dict[str, Any]]]:
+    """Where the time of traces went; nothing where none was read."""
+    said = traced(report)
+    frames = {name: getattr(said, name) for name in TRACE} if said is not None else {}
+    return {
+        f"trace_{name}": _rows(frames[name].select(columns))
+        if name in frames and frames[name].width
+        else []
+        for name, columns in TRACE.items()
     }
 
 

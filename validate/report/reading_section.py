@@ -28,7 +28,7 @@ def read(report: Report) -> Section:
     """Every input with its lines: claimed, refused, blank, not ours; and their sums."""
     columns = [Column("input", "<", flexible=True)] + [
         Column(name, ">")
-        for name in ("lines", "read", "refused", "blank", "no format", "suspicious")
+        for name in (_counted(report), "read", "refused", "blank", "no format", "suspicious")
     ]
     accounts = report.outcome.reading.accounting
     numbers = [
@@ -49,6 +49,12 @@ def read(report: Report) -> Section:
     section.parts.append("Rows: " + (", ".join(rows_of) if rows_of else "none") + ".")
     section.parts.extend(_states(report))
     return section
+
+
+def _counted(report: Report) -> str:
+    """What the inputs are counted in."""
+    kinds = {f"{account.of}s" for account in report.outcome.reading.accounting}
+    return ", ".join(sorted(kinds, reverse=True)) or "lines"
 
 
 def doubtful(report: Report) -> Section | None:

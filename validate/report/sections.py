@@ -24,6 +24,9 @@ from assay.validate.score.assess import Report
 MORE = "Everything else: --full, or -o FILE.html, .md, .json."
 LARGEST = 5
 
+FIRST = 2
+"""Sections on traces that the first screen shows: time by class, and the costliest shapes."""
+
 ORDERS: Mapping[str, Callable[[Record], float]] = {
     "error": lambda run: -abs(run.error) if run.error is not None else math.inf,
     "step-time": lambda run: -(run.step_time or 0.0),
@@ -42,6 +45,7 @@ def sections(report: Report) -> list[Section]:
         reading_section.read(report),
         of_runs.section(runs(report.outcome.reading, report.cases, report.comparison.pairs)),
         *figures.accuracy(report),
+        *of_runs.trace_sections(report),
         figures.findings(report),
         figures.agreement(report),
         figures.arithmetic(report),
@@ -61,10 +65,13 @@ def screen(report: Report, order: str = "error") -> list[Section]:
     """The first screen of a report; `order` is one of `ORDERS`."""
     shown = run_screen(report, order)
     found = records(report)
-    others = set(report.scored["source"]) - {run.source for run in found}
-    if others or not found:
+    said = of_runs.traced(report)
+    shown += of_runs.trace_sections(report)[:FIRST]
+    told = {run.source for run in found} | set(said.sources if said else ())
+    others = set(report.scored["source"]) - told
+    if others or not told:
         shown.append(summary(report))
-    rest = _next(report, read=bool(found) and not others)
+    rest = _next(report, read=bool(told) and not others)
     if len(shown) == 1 and len(found) == 1:
         shown[0].parts.append(Items(rest))
     else:

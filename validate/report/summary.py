@@ -57,6 +57,14 @@ def totals(report: Report) -> dict[str, int]:
     return sums | {"suspicious": sum(len(each.suspicious) for each in accounts)}
 
 
+def counted(report: Report) -> str:
+    """How many lines the inputs have, or events where they are traces."""
+    accounts = report.outcome.reading.accounting
+    sums = {of: sum(a.lines for a in accounts if a.of == of) for of in ("line", "event")}
+    said = [count(n, of) for of, n in sums.items() if n or (of == "line" and not sums["event"])]
+    return " and ".join(said)
+
+
 def severities(report: Report) -> Counter[str]:
     """How many findings of each severity."""
     return Counter(each.severity for each in report.findings)
@@ -67,7 +75,7 @@ def _read(report: Report) -> str:
     gone = len(report.outcome.unreadable)
     said = (
         f"{count(len(report.outcome.reading.accounting), 'input')} with "
-        f"{count(sums['lines'], 'line')}: {sums['claimed']:,} read, {sums['refused']:,} refused, "
+        f"{counted(report)}: {sums['claimed']:,} read, {sums['refused']:,} refused, "
         f"{sums['blank']:,} blank, {sums['not_ours']:,} of no known format"
     )
     said += (

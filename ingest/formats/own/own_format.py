@@ -89,12 +89,15 @@ def _own_name(said: Description) -> None:
 
 
 def together(formats: Iterable[Format]) -> tuple[Format, ...]:
-    """Formats that are used side by side; BadFormat where two give one frame."""
+    """Formats that are used side by side; BadFormat where two give one frame.
+
+    They may share one whose schema is the same: several profilers write the frames of a trace.
+    """
     owners: dict[str, Format] = {}
     found: Sequence[Format] = tuple(formats)
     for fmt in found:
         for frame in fmt.schemas:
-            if frame in owners:
+            if frame in owners and owners[frame].schemas[frame] is not fmt.schemas[frame]:
                 raise BadFormat(f"two formats are called {frame!r}: {where(owners[frame])} "
                                 f"and {where(fmt)}")  # fmt: skip
             owners[frame] = fmt

@@ -13,6 +13,7 @@ import pytest
 from assay.ingest.formats import FORMATS
 from assay.ingest.inputs.paths import COMPANIONS
 from assay.ingest.inputs.read import read
+from assay.ingest.source.opening import packed
 from assay.validate.golden.canonical import document
 from assay.validate.golden.document import write
 from assay.validate.golden.folder import Case, cases, check
@@ -50,6 +51,10 @@ def text(path: Path) -> str:
     return write(document(outcome.reading))
 
 
+def is_binary(path: Path) -> bool:
+    return b"\0" in path.read_bytes()[:64]
+
+
 def carriage_returns(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
 
@@ -61,6 +66,8 @@ def carriage_returns(data: bytes) -> bytes:
 def test_line_ends_and_compression_change_no_golden(
     path: Path, suffix: str, change: Callable[[bytes], bytes], tmp_path: Path
 ) -> None:
+    if packed(path.read_bytes()[:8]) or (change is carriage_returns and is_binary(path)):
+        pytest.skip("no lines that could end otherwise, or compressed already")
     side = path.with_suffix(".toml")
     if side.is_file():
         shutil.copy(side, tmp_path)

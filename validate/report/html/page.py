@@ -82,6 +82,7 @@ def _parts(report: Report, command: Sequence[str]) -> Iterable[tuple[str, str, l
     )
     yield "efficiency", "GEMM efficiency by shape", _plots(efficiency.efficiency(report))
     yield "breakdown", "Where the time goes", _plots(step_plots.spent(report))
+    yield "traces", "Traces", _blocks(of_runs.trace_sections(report))
     yield (
         "runs",
         "Step time and loss of runs",

@@ -1,0 +1,1 @@
+"""Profiler traces: events cut from JSON, operators joined to their kernels, frames of both."""

@@ -1,0 +1,35 @@
+"""Work without a clock: calls of functions, and cells that queries give."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+from unittest.mock import patch
+
+import polars as pl
+
+
+def work(act: Callable[[], object]) -> int:
+    """Calls, of Python and of C, and cells of collected frames that `act` takes."""
+    count = 0
+
+    def call(_frame: object, event: str, _arg: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    collect = pl.LazyFrame.collect
+
+    def collected(self: pl.LazyFrame, *args: Any, **kwargs: Any) -> Any:
+        nonlocal count
+        found = collect(self, *args, **kwargs)
+        count += found.height * found.width if isinstance(found, pl.DataFrame) else 0
+        return found
+
+    with patch.object(pl.LazyFrame, "collect", collected):
+        sys.setprofile(call)
+        try:
+            act()
+        finally:
+            sys.setprofile(None)
+    return count
