@@ -23,6 +23,7 @@ PACKAGES = ("grammars", "ingest", "model", "validate")
 ROOMS = (
     "grammars",
     "ingest/numbers",
+    "ingest/vocabulary",
     "ingest/schema",
     "ingest/source",
     "ingest/lines",

@@ -12,12 +12,14 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Span
 from assay.ingest.source.opening import STDIN
 from assay.ingest.store.write import is_saved
+from assay.ingest.vocabulary.terms import configured_by, nearest
 
 COMPANIONS = {".toml", ".golden"}
 """Files that stand beside an input and are none themselves, where a folder is read."""
@@ -88,10 +90,37 @@ def side_file(path: Path) -> dict[str, Cell] | Diagnostic:
 def assumed(values: Mapping[str, str], law: str) -> dict[str, Cell]:
     """Configuration values from outside the document, marked as assumed and why.
 
-    Raises ValueError for a key that is no configuration column, naming those there are.
+    Raises ValueError for a key that names no configuration column, see `named`.
+    """
+    said = named(values)
+    return {name: Cell(text, 0, value_origin="assumed", law=law) for name, text in said.items()}
+
+
+Stated = TypeVar("Stated")
+
+
+def named(values: Mapping[str, Stated], more: Iterable[str] = ()) -> dict[str, Stated]:
+    """The same values by the configuration columns that their keys name, as the vocabulary has it.
+
+    Keys of `more` are taken as they are. Raises ValueError for a key that names no column, with the
+    nearest, and for two keys of one column.
+
+    >>> named({"num-layers": 2})
+    {'layers': 2}
     """
     known = [name for name, spec in fields(Configuration).items() if spec.configuration]
-    for name in values:
-        if name not in known:
-            raise ValueError(f"{name!r} is no configuration column; those are {', '.join(known)}")
-    return {name: Cell(text, 0, value_origin="assumed", law=law) for name, text in values.items()}
+    known += more
+    found: dict[str, Stated] = {}
+    keys: dict[str, str] = {}
+    for key, value in values.items():
+        name = key if key in known else configured_by(key)
+        if name is None:
+            near = nearest(key, more)
+            meant = f"; did you mean {near!r}? " if near else "; "
+            raise ValueError(
+                f"{key!r} is no configuration column{meant}Those are {', '.join(known)}"
+            )
+        if name in found:
+            raise ValueError(f"{keys[name]!r} and {key!r} are one configuration column, {name}")
+        found[name], keys[name] = value, key
+    return found

@@ -13,10 +13,12 @@ import math
 import re
 from functools import cache
 
-from assay.ingest.numbers.units import SUFFIXES, UNITS, unit
-from assay.ingest.schema.fields import FieldSpec, by_label, fields, normalise
+from assay.ingest.numbers.units import SUFFIXES, UNITS, Unit, unit
+from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Record, Schema
 from assay.ingest.schema.terminals import terminal
+from assay.ingest.vocabulary.terms import UNSAID, meaning, normalise
+from assay.ingest.vocabulary.words import of_one_device
 
 AVERAGE = "_average"
 """A column with this ending holds the running mean that is printed behind the value of its base."""
@@ -29,9 +31,6 @@ NOTHING = ("None", "null", "N/A", "n/a", "-", "--", "...", "…")
 
 COUNTS = SUFFIXES | {"G": 1e9}
 """Suffixes of a count and their factors; `G` is bytes elsewhere."""
-
-UNSAID = math.nan
-"""The factor of a label without a unit: the number needs one behind it, or is kept as it is."""
 
 _LABEL_UNIT = re.compile(r"(.+?)[\s_]*\(([^()]+)\)\s*")
 
@@ -165,7 +164,7 @@ def cell(spec: FieldSpec, text: str, scale: float, line: int, at: int) -> Cell:
         known = unit(measured[2])
         if measured[2] in _PER_SECOND and (spec.unit or "").endswith("/s"):
             return Cell(measured[1], line, at, scale)
-        if known is not None and known.si == spec.unit and _whose(spec, measured[2]):
+        if known is not None and known.si == spec.unit and _whose(spec, known):
             if math.isnan(scale):
                 return Cell(measured[1], line, at, known.scale)
             binary = known.scale > 1 and math.frexp(known.scale)[0] == 0.5
@@ -194,12 +193,12 @@ def _says_too_little(spec: FieldSpec, scale: float, value: str) -> bool:
     return bool(_counted().fullmatch(value) or _POWER.fullmatch(value))
 
 
-def _whose(spec: FieldSpec, said: str) -> bool:
-    """Whether a unit may stand in a column: what one GPU does is not what all of them do.
+def _whose(spec: FieldSpec, known: Unit) -> bool:
+    """Whether a unit may stand in a column: what one device does is not what all of them do.
 
-    Rates of operations are per GPU in every column; those of tokens where a label says so.
+    Rates of operations are of a device in every column; those of others where the column says so.
     """
-    return spec.unit == "flop/s" or not _per_gpu(said) or any(map(_per_gpu, spec.labels))
+    return known.per is None or spec.per == known.per or spec.unit == "flop/s"
 
 
 def _per_gpu(text: str) -> bool:
@@ -207,7 +206,32 @@ def _per_gpu(text: str) -> bool:
 
 
 def column(schema: Schema, label: str) -> tuple[FieldSpec, float] | None:
-    """The column a label belongs to and the factor to its unit; None where none declares it.
+    """The column a label belongs to and the factor to its unit; None where it has none.
+
+    The schema's own labels come first, then what the vocabulary makes of the label's words; a
+    running mean goes to the column beside that is kept for it, if there is one.
+    """
+    if found := declared(schema, label):
+        return found
+    said = meaning(label)
+    known = fields(schema)
+    if said is None or said.nominal or said.field not in known or not known[said.field].known:
+        return None
+    if known[said.field].unit == "flop/s" and not of_one_device(label):
+        return None  # of all devices as likely as of one
+    scale = said.scale if said.unit_known else UNSAID
+    if said.rank <= PLAINLY:
+        return known[said.field], scale
+    average = known.get(f"{said.field}{AVERAGE}")
+    return None if average is None else (average, scale)
+
+
+PLAINLY = 1
+"""The highest rank of a label that names a value and neither a median nor a mean of several."""
+
+
+def declared(schema: Schema, label: str) -> tuple[FieldSpec, float] | None:
+    """The column that declares a label and the factor to its unit; None where none does.
 
     A label whose bracket names another unit than the declared spellings do is known by its unit:
     `elapsed time per iteration (us)`. A rate per GPU is another than that of all: the unit of the
@@ -223,7 +247,7 @@ def column(schema: Schema, label: str) -> tuple[FieldSpec, float] | None:
         return None
     whole = by_label(schema).get(normalise(said[1]))
     if whole is not None and whole[0].unit == known.si != "B":  # bytes: factors are corrections
-        return (whole[0], known.scale) if _whose(whole[0], said[2]) else None
+        return (whole[0], known.scale) if _whose(whole[0], known) else None
     kind = (known.si, _per_gpu(said[1]) or _per_gpu(said[2]))
     spec = _without_unit(schema).get((normalise(said[1]), *kind))
     return (spec, known.scale) if spec is not None else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from assay.ingest.lines.lark import terminal_of
-from assay.ingest.lines.metrics import cell, column
+from assay.ingest.lines.metrics import cell, declared
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.schema.terminals import terminal
 
@@ -112,7 +112,7 @@ def _known(text: str, schema: Schema) -> bool:
     label, found, value = text.partition(":")
     if not found:
         label, found, value = text.partition("=")
-    spec = column(schema, label) if found else None
+    spec = declared(schema, label) if found else None
     if spec is None or not value.strip():
         return False
     held = cell(spec[0], value.strip(), spec[1], 1, 1).text

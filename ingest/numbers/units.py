@@ -10,14 +10,22 @@ from typing import NamedTuple
 
 
 class Unit(NamedTuple):
-    """A printed unit: its SI unit and the factor to it."""
+    """A printed unit: its SI unit, the factor to it, and of whom a number in it is, if it says.
+
+    `tokens/s/GPU` and `tokens/s` are two units: their numbers are never compared.
+    """
 
     si: str
     scale: float
+    per: str | None = None  # device
 
 
 def _units(si: str, **scales: float) -> dict[str, Unit]:
     return {name: Unit(si, scale) for name, scale in scales.items()}
+
+
+def _of_a_device(si: str, scale: float, *names: str) -> dict[str, Unit]:
+    return {f"{name}/GPU": Unit(si, scale, "device") for name in names}
 
 
 UNITS: dict[str, Unit] = {
@@ -52,23 +60,22 @@ UNITS: dict[str, Unit] = {
     "ms/it": Unit("s", 1e-3),
     "ms/iter": Unit("s", 1e-3),
     "ms/step": Unit("s", 1e-3),
-    "T/s/GPU": Unit("token/s", 1),
-    "tok/s/GPU": Unit("token/s", 1),
-    "tokens/s/GPU": Unit("token/s", 1),
-    "tokens/sec/GPU": Unit("token/s", 1),
-    "token/s/GPU": Unit("token/s", 1),
-    "token/sec/GPU": Unit("token/s", 1),
+    **_of_a_device("token/s", 1, "T/s", "tok/s", "tokens/s", "tokens/sec", "token/s", "token/sec"),
     "TFLOP": Unit("flop/s", 1e12),
     "TFLOP/s": Unit("flop/s", 1e12),
-    "TFLOP/s/GPU": Unit("flop/s", 1e12),
-    "MODEL_TFLOP/s/GPU": Unit("flop/s", 1e12),
-    "TFLOPs/GPU": Unit("flop/s", 1e12),
-    "TFLOP/sec/GPU": Unit("flop/s", 1e12),
-    "TFLOPS/GPU": Unit("flop/s", 1e12),
-    "TFLOPs/s/GPU": Unit("flop/s", 1e12),
-    "TFLOPs/sec/GPU": Unit("flop/s", 1e12),
-    "GFLOP/s/GPU": Unit("flop/s", 1e9),
-    "PFLOP/s/GPU": Unit("flop/s", 1e15),
+    **_of_a_device(
+        "flop/s",
+        1e12,
+        "TFLOP/s",
+        "MODEL_TFLOP/s",
+        "TFLOPs",
+        "TFLOP/sec",
+        "TFLOPS",
+        "TFLOPs/s",
+        "TFLOPs/sec",
+    ),
+    **_of_a_device("flop/s", 1e9, "GFLOP/s"),
+    **_of_a_device("flop/s", 1e15, "PFLOP/s"),
     "TFLOPs/s": Unit("flop/s", 1e12),
 }
 
@@ -81,9 +88,9 @@ SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 def unit(text: str) -> Unit | None:
     """The unit printed as `text`, or None where it is not one we know.
 
-    >>> unit("GiB")
-    Unit(si='B', scale=1073741824)
-    >>> unit("secs").scale
-    1
+    >>> unit("GiB").scale, unit("secs").si
+    (1073741824, 's')
+    >>> unit("tokens/s/GPU") == unit("tokens/s")
+    False
     """
     return _BY_SPELLING.get(text.casefold().replace(" ", ""))

@@ -145,7 +145,9 @@ def _bind(
         return rows
     text = pl.col("text")
     worth = found.lines.filter(
-        text.str.contains(r"[=:]\s*\S|^\s*#|^\s*(?:```|~~~)")
+        text.str.contains(
+            r"[=:]\s*\S|\bis\s+[0-9]|^\s*#|--[A-Za-z]|^\s*(?:```|~~~)|[_-][a-z]+[0-9]+[_-]"
+        )
         | text.str.contains(r"(?i)[0-9]\s*(?:node|replica|gpu)")
     )
     taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank | found.read

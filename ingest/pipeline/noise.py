@@ -117,16 +117,20 @@ def interest(formats: Sequence[Format]) -> str:
     return "|".join([*literals, openings(one), _SUSPICIOUS, _ENDS, _OTHER_ENDS, _HEADING])
 
 
-_REST = r"[\s\x1c-\x1f*_`:.]*$"
+_REST = r"[\s\x1c-\x1f*_`:.\\]*$"
 
 _ENDS = (
-    r'[=:][\s*_`]*"?(?:[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?|[Tt]rue|[Ff]alse|bf16|fp16|fp32|fp8'
+    r'(?:[=:]|\bis)[\s*_`]*"?(?:[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?|[Tt]rue|[Ff]alse|bf16|fp16|fp32|fp8'
     rf'|bfloat16|float16)"?{_REST}'
 )
 """How an assignment or a `label: value` ends, if a value is all that stands behind its label."""
 
-_OTHER_ENDS = rf"(?:(?:too|well|above)\)|[0-9]\s*(?i:nodes?|replicas?|gpus?)){_REST}"
-"""How statements about what stands above end, and counts of nodes, replicas and GPUs."""
+_OTHER_ENDS = (
+    rf"(?:(?:(?:too|well|above)\)|[0-9]\s*(?i:nodes?|replicas?|gpus?)){_REST}"
+    r"|(?:^|\s)--[A-Za-z]|^\s*(?:```|~~~)|=[\"']?\$|[_-](?:nl|hs|tp|pp|gbs?|mbs?|seq)[0-9]+[_-])"
+)
+"""How statements about what stands above end, and counts of nodes, replicas and GPUs; options of a
+command, assignments of variables, names put together of values."""
 
 
 def may_state(texts: pl.Series, *, plain: bool = False) -> pl.Series:

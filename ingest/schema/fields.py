@@ -1,6 +1,7 @@
 """How a column is declared: spelling, unit, kind and check, at one place.
 
-A frame is a pandera model whose fields are made by `logged` (printed by the record itself),
+A frame is a pandera model whose fields are made by `logged` (printed by the record itself under
+labels of its own), `measured` (a quantity that the vocabulary knows by the column's name),
 `configured` (a configuration value, printed in the record or bound from outside) or `named`
 (text). The metadata comes back as `FieldSpec`, which is all that the decoder, the observer, the
 documentation and the binder know of a column.
@@ -18,18 +19,7 @@ import pandera.polars as pa
 import polars as pl
 from assay.ingest.numbers.printed import is_kind
 from assay.ingest.schema.record import Schema
-
-_DROPPED = re.compile(r"[\s_\-#.:()\[\]`\\]+|&nbsp;|<br */?>")
-
-
-@cache
-def normalise(label: str) -> str:
-    """A label without case, blanks and punctuation that documents vary; `*`, `/` and `%` stay.
-
-    >>> normalise("lm-loss") == normalise("lm loss"), normalise("MFU*"), normalise("#-GPUs")
-    (True, 'mfu*', 'gpus')
-    """
-    return _DROPPED.sub("", label).casefold()
+from assay.ingest.vocabulary.terms import Per, Role, normalise, terms
 
 
 @dataclass(frozen=True)
@@ -42,12 +32,16 @@ class FieldSpec:
     unit: str | None
     spellings: Mapping[str, float]  # normalised label → factor from the printed unit to `unit`
     labels: tuple[str, ...]  # the same labels as printed
+    own: Mapping[str, float]  # those of them that the schema declares, the vocabulary's left out
     terminal: str
     nullable: bool
     quantity: str | None  # what is observed in this column, if anything
     subject: str | None  # the subject of that observation inside its case
     configuration: bool
     meaning: str
+    role: Role | None = None  # what the column is for, see the vocabulary
+    per: Per | None = None  # of whom or of what its numbers are
+    known: bool = False  # whether the vocabulary says how it is spelled
     checks: tuple[str, ...] = field(default=())
 
     @property
@@ -76,12 +70,16 @@ def logged(
     terminal: str | None = None,
     meaning: str = "",
     configuration: bool = False,
+    role: Role | None = None,
+    per: Per | None = None,
+    known: bool = False,
     **checks: Any,
 ) -> Any:
     """A column that records print under one of `spellings`, each with its factor to `unit`.
 
-    `quantity` makes it an observation. `checks` are pandera's (`ge=0`, `nullable=True`, …).
-    Raises ValueError for an unknown kind.
+    `quantity` makes it an observation; `role` and `per` say what it is for and its basis; `known`
+    adds the spellings that the vocabulary has under the column's name. `checks` are pandera's
+    (`ge=0`, `nullable=True`, …). Raises ValueError for an unknown kind.
     """
     if not is_kind(kind):
         raise ValueError(f"{kind!r} is no kind of number")
@@ -94,6 +92,9 @@ def logged(
         "terminal": terminal,
         "meaning": meaning,
         "configuration": configuration,
+        "role": role,
+        "per": per,
+        "known": known,
     }
     return pa.Field(metadata=metadata, **checks)
 
@@ -101,15 +102,30 @@ def logged(
 def configured(
     spellings: Mapping[str, float] | Iterable[str] = (), *, kind: str = "exact", **options: Any
 ) -> Any:
-    """A configuration value: nullable, exact unless said otherwise, bindable from context."""
+    """A configuration value: nullable, exact unless said otherwise, bindable from context.
+
+    Without spellings it has those of the vocabulary.
+    """
     options.setdefault("nullable", True)
-    return logged(spellings, kind=kind, configuration=True, **options)
+    known = not spellings
+    return logged(spellings, kind=kind, configuration=True, known=known, **options)
+
+
+def measured(*, kind: str = "decimal", **options: Any) -> Any:
+    """A measured quantity of the vocabulary: unit, role, basis and spellings are told there."""
+    options.setdefault("nullable", True)
+    return logged(kind=kind, known=True, quantity=OWN_NAME, **options)
+
+
+OWN_NAME = "="
+"""As a quantity: the name of the column itself."""
 
 
 def named(spellings: Iterable[str] = (), **options: Any) -> Any:
     """A text column: a name, a date, a note."""
     options.setdefault("nullable", True)
-    return logged(spellings, kind="exact", **options)
+    known = bool(options.get("configuration")) and not spellings
+    return logged(spellings, kind="exact", known=known, **options)
 
 
 _TERMINALS = {"integer": "INT", "float": "NUMBER", "bool": "BOOL", "text": "TEXT"}
@@ -132,20 +148,27 @@ def fields(schema: Schema) -> dict[str, FieldSpec]:
         meta = column.metadata or {}
         dtype = column.dtype.type if hasattr(column.dtype, "type") else column.dtype
         dtype = dtype() if isinstance(dtype, type) else dtype
-        spellings = meta.get("spellings", {})
+        own = meta.get("spellings", {})
+        term = terms()[name] if meta.get("known") else None
+        spellings = own if term is None else own | dict(term.labels)
+        quantity = meta.get("quantity")
         specs[name] = FieldSpec(
             name=name,
             dtype=dtype,
             kind=meta.get("kind", "exact"),
-            unit=meta.get("unit"),
+            unit=meta.get("unit") or (term.unit if term else None),
             spellings={normalise(label): scale for label, scale in spellings.items()},
             labels=tuple(spellings),
+            own={normalise(label): scale for label, scale in own.items()},
             terminal=meta.get("terminal") or _terminal(dtype),
             nullable=column.nullable,
-            quantity=meta.get("quantity"),
+            quantity=name if quantity == OWN_NAME else quantity,
             subject=meta.get("subject"),
             configuration=bool(meta.get("configuration")),
             meaning=meta.get("meaning", ""),
+            role=meta.get("role") or (term.role if term else None),
+            per=meta.get("per") or (term.per if term else None),
+            known=term is not None,
             checks=tuple(str(check) for check in column.checks),
         )
     return specs
@@ -181,7 +204,7 @@ def labelled(schema: Schema, *, html: bool = True) -> str:
         if not any(end.endswith(other) for other in apart):
             apart.append(end)
     spread = "|".join(_spread(end, between) for end in apart)
-    return rf"(?i:{spread})(?:{between}|\([^()]*\))*[=:]"
+    return rf"(?i:{spread})(?:{between}|\([^()]*\))*(?:[=:]|is\s)"
 
 
 def without_html(texts: pl.Series) -> pl.Series:

@@ -10,7 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from assay.ingest.schema.configuration import MOST_SEQUENCES, Configuration
+from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell
+from assay.ingest.vocabulary.frameworks import DEEPSPEED, MEGATRON, NEMO, NEMO_SECTIONS, NEOX
+from assay.ingest.vocabulary.terms import configured_by
 
 
 class Argument(NamedTuple):
@@ -19,99 +23,6 @@ class Argument(NamedTuple):
     text: str
     line: int
     column: int
-
-
-MEGATRON = {
-    "hidden_size": "hidden",
-    "num_layers": "layers",
-    "num_attention_heads": "heads",
-    "ffn_hidden_size": "ffn_hidden",
-    "seq_length": "seq_len",
-    "padded_vocab_size": "vocab",
-    "micro_batch_size": "micro_batch",
-    "batch_size": "micro_batch",  # before there were micro-batches
-    "global_batch_size": "global_batch",
-    "tensor_model_parallel_size": "tp",
-    "model_parallel_size": "tp",
-    "pipeline_model_parallel_size": "pp",
-    "data_parallel_size": "dp",
-    "context_parallel_size": "cp",
-    "expert_model_parallel_size": "ep",
-    "virtual_pipeline_model_parallel_size": "vp",
-    "num_experts": "experts",
-    "world_size": "gpus",
-}
-"""Names in the dump of Megatron and its descendants that are a column as they stand."""
-
-NEOX = {
-    "moe_num_experts": "experts",
-    "pipe_parallel_size": "pp",
-    "global_num_gpus": "gpus",
-    "train_batch_size": "global_batch",
-    "train_micro_batch_size_per_gpu": "micro_batch",
-    "gas": "accumulation",
-    "gradient_accumulation_steps": "accumulation",
-}
-"""Names that only GPT-NeoX has; the others of its dump are Megatron's."""
-
-DEEPSPEED = {
-    "train_batch_size": "global_batch",
-    "train_micro_batch_size_per_gpu": "micro_batch",
-    "gradient_accumulation_steps": "accumulation",
-    "zero_optimization_stage": "zero_stage",
-    "world_size": "dp",  # DeepSpeed counts the ranks that share a batch, not those of a model
-}
-"""Names in DeepSpeed's dump."""
-
-NEMO = {
-    "encoder_seq_length": "seq_len",
-    **{name: column for name, column in MEGATRON.items() if name != "batch_size"},
-    "num_moe_experts": "experts",
-    "devices": "gpus_per_node",
-    "num_nodes": "nodes",
-}
-"""Names in NeMo's and Megatron-Bridge's YAML, without the keys around them."""
-
-NEMO_SECTIONS = ("model", "train", "trainer", "dataset", "data", "ddp")
-"""Keys under which they stand, in the order in which they are believed; the rest is of others."""
-
-DERIVED: dict[str, dict[str, tuple[str, ...]]] = {
-    "Megatron": {
-        "dtype": ("bf16", "fp16", "fp8", "params_dtype"),
-        "recompute": ("recompute_granularity", "checkpoint_activations"),
-        "zero_stage": ("use_distributed_optimizer", "zero_stage"),
-        "kv_heads": ("num_query_groups", "num_key_value_heads"),
-        "gated": ("swiglu",),
-        "attention": ("attention_backend", "use_flash_attn"),
-        "sequence_parallel": ("sequence_parallel",),
-    },
-    "GPT-NeoX": {
-        "dtype": ("precision",), "recompute": ("checkpoint_activations",),
-        "zero_stage": ("zero_stage",), "gated": ("activation",), "kv_heads": ("num_kv_heads",),
-    },
-    "DeepSpeed": {"dtype": ("bfloat16_enabled", "fp16_enabled")},
-    "NeMo": {
-        "dtype": ("trainer.precision", "mixed_precision", "fp8"),
-        "recompute": ("activations_checkpoint_granularity", "recompute_granularity"),
-        "zero_stage": ("use_distributed_optimizer",), "kv_heads": ("num_query_groups",),
-        "gated": ("activation",), "sequence_parallel": ("sequence_parallel",),
-    },
-}  # fmt: skip
-"""Columns that follow from arguments with more than a number: framework → column → arguments."""
-
-FRAMEWORKS = {
-    "Megatron": MEGATRON, "GPT-NeoX": MEGATRON | NEOX, "DeepSpeed": DEEPSPEED, "NeMo": NEMO,
-}  # fmt: skip
-
-
-def printed_as(framework: str, column: str) -> tuple[str, ...]:
-    """The arguments of a framework's dump that say a configuration column.
-
-    >>> printed_as("Megatron", "seq_len"), printed_as("DeepSpeed", "seq_len")
-    (('seq_length',), ())
-    """
-    plain = tuple(name for name, said in FRAMEWORKS[framework].items() if said == column)
-    return plain or DERIVED[framework].get(column, ())
 
 
 ZERO_LAW = "neither DeepSpeed nor a distributed optimizer: nothing is sharded"
@@ -150,7 +61,7 @@ def megatron(said: Mapping[str, Argument]) -> dict[str, Cell]:
     found |= _recompute(said)
     found |= _zero(said)
     found |= _kernels(said)
-    return found
+    return found | _commonly(said, found, MEGATRON | NEOX)
 
 
 def nemo(said: Mapping[str, Argument]) -> dict[str, Cell]:
@@ -169,20 +80,38 @@ def nemo(said: Mapping[str, Argument]) -> dict[str, Cell]:
         word = precision.text.removesuffix("-mixed").removesuffix("_mixed")
         narrow = next((name for name in NARROW if name in word), word)
         found["dtype"] = _cell(precision, known.get(narrow, narrow))
+    if "dtype" not in found:
+        found |= _dtype(plain, fp16="fp16", bf16="bf16")
     found |= _narrow(plain)
+    found |= _fed(said)
     granularity = plain.get("activations_checkpoint_granularity")
     if granularity:
         plain["recompute_granularity"] = granularity
     if found.get("vp") and found["vp"].text == "0":
         del found["vp"]
-    return found | _recompute(plain) | _kernels(plain) | _distributed(plain)
+    found |= _recompute(plain) | _kernels(plain) | _distributed(plain)
+    return found | _commonly(plain, found, NEMO)
+
+
+FED = (["dataset"], ["data"])
+"""Where, beside the model and not inside it, a trainer says what it feeds the model with."""
+
+
+def _fed(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    """The length of the sequences that the model is fed with; it may take longer ones."""
+    for name, argument in said.items():
+        *path, last = name.split(".")
+        length = configured_by(last) == "seq_len" and argument.text.isdecimal()
+        if length and path in FED:
+            return {"seq_len": _cell(argument)}
+    return {}
 
 
 def deepspeed(said: Mapping[str, Argument]) -> dict[str, Cell]:
     """Configuration cells of a dump of DeepSpeed's configuration."""
     found = _named(said, DEEPSPEED)
     found |= _dtype(said, fp16="fp16_enabled", bf16="bfloat16_enabled")
-    return found
+    return found | _commonly(said, found, DEEPSPEED)
 
 
 def closed(found: Mapping[str, Cell]) -> dict[str, Cell]:
@@ -230,6 +159,29 @@ def _named(said: Mapping[str, Argument], names: Mapping[str, str]) -> dict[str, 
     return found
 
 
+def _commonly(
+    said: Mapping[str, Argument], found: Mapping[str, Cell], names: Mapping[str, str]
+) -> dict[str, Cell]:
+    """Whole numbers under names that this trainer is not known for, but that all mean alike.
+
+    Two arguments that say a field differently say nothing of it; nor does a batch that can only be
+    one of tokens.
+    """
+    specs = fields(Configuration)
+    by_field: dict[str, dict[str, Cell]] = {}
+    for name, argument in said.items():
+        text = argument.text.removesuffix(".0")
+        if name in names or not text.isdecimal():
+            continue
+        column = configured_by(name.rpartition(".")[2])
+        if column is None or column in found or not specs[column].dtype.is_integer():
+            continue
+        if column == "global_batch" and int(text) > MOST_SEQUENCES:
+            continue
+        by_field.setdefault(column, {}).setdefault(text, _cell(argument, text))
+    return {name: next(iter(held.values())) for name, held in by_field.items() if len(held) == 1}
+
+
 def _is(said: Mapping[str, Argument], name: str) -> bool:
     return name in said and said[name].text.casefold() == "true"
 
@@ -237,7 +189,7 @@ def _is(said: Mapping[str, Argument], name: str) -> bool:
 def _kernels(said: Mapping[str, Argument]) -> dict[str, Cell]:
     """The third matrix of the MLP, sequence parallelism, and whether attention is fused."""
     found = {}
-    gate = said.get("swiglu")
+    gate = said.get("swiglu") or said.get("gated_linear_unit")
     activation = said.get("activation")
     if gate and gate.text.casefold() in ("true", "false"):
         found["gated"] = _cell(gate)
@@ -291,7 +243,7 @@ def _recompute(said: Mapping[str, Argument]) -> dict[str, Cell]:
     """Policy of recomputation in the backward pass, by the argument names of three generations."""
     granularity = said.get("recompute_granularity")
     if granularity:
-        word = {"None": "none"}.get(granularity.text, granularity.text)
+        word = {"None": "none", "null": "none"}.get(granularity.text, granularity.text)
         return {"recompute": _cell(granularity, word)}
     for name in ("checkpoint_activations", "activations_checkpoint", "recompute_activations"):
         if name in said:

@@ -8,7 +8,8 @@ A row's value is looked for in this order:
    labelled with a model size speaks only for rows of that size, where the row has a size;
 3. the last model line above in another section, for what belongs to a model and not to a layout
    (`assumed`), unless its hidden size contradicts the row's: then all of that line is dropped;
-4. a statement below that says it holds above too (`assumed`);
+4. a statement below that says it holds above too (`assumed`); then what all statements below it,
+   in its own section, say alike (`assumed`): notes under a table; for the model alone;
 5. what every statement of the document says alike (`assumed`), again for the model alone;
 6. the side file, and what the caller states (`assumed`).
 
@@ -40,6 +41,7 @@ SAME_FACT = {"nodes": ("gpus",), "gpus": ("nodes",)}
 ASSUMED_LAWS = {
     "model": "the last model line above, in another section",
     "backward": "a later statement that says it holds above too",
+    "section": "the statements below, in the same section, say so",
     "uniform": "every statement of the document says so",
 }
 
@@ -59,7 +61,8 @@ class Binder:
         backward = [statement for statement in self.statements if statement.backward]
         self._backward = [statement.line for statement in backward]
         self._said_below = _said_below(backward)
-        self._uniform = _uniform(self.statements)
+        of_all = [statement for statement in self.statements if not statement.of_run]
+        self._uniform = _agreed(of_all, UNIFORM)
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
         self._of_one = {  # lines that a run prints of itself
@@ -68,6 +71,10 @@ class Binder:
         self._said: dict[Section, dict[float | None, dict[str, tuple[int, Cell]]]] = {}
         self._any: dict[Section, dict[str, Cell]] = {}
         self._last: Statement | None = None
+        self._notes: dict[Section, tuple[list[int], list[dict[str, Cell]]]] = {}
+        self._in_section: dict[Section, list[Statement]] = {}
+        for statement in self.statements:
+            self._in_section.setdefault(statement.section, []).append(statement)
         self._names = {n for n, spec in fields(Configuration).items() if spec.configuration}
 
     @property
@@ -114,6 +121,7 @@ class Binder:
             take(_only(self._last.values, OF_THE_MODEL), "assumed", ASSUMED_LAWS["model"])
         below = self._said_below[bisect_right(self._backward, line)]
         take(below, "assumed", ASSUMED_LAWS["backward"])
+        take(self._below(section, line), "assumed", ASSUMED_LAWS["section"])
         take(self._uniform, "assumed", ASSUMED_LAWS["uniform"])
         take(self.context.assumed, "assumed", None)
         return found
@@ -139,6 +147,20 @@ class Binder:
             if name not in found or turn > found[name][0]:
                 found[name] = turn, cell
         return {name: cell for name, (_, cell) in found.items()}
+
+    def _below(self, section: Section, line: int) -> Said:
+        """What notes under a row, in its own section, say of the model."""
+        if not section:
+            return {}
+        if section not in self._notes:
+            mine = [
+                each
+                for each in self._in_section.get(section, ())
+                if not each.of_run and not each.size
+            ]
+            self._notes[section] = [each.line for each in mine], _agreed_below(mine, UNIFORM)
+        lines, agreed = self._notes[section]
+        return agreed[bisect_right(lines, line)]
 
     def _go_to(self, line: int) -> None:
         count = bisect_left(self._lines, line)
@@ -224,9 +246,22 @@ def _only(values: Said, names: Sequence[str]) -> dict[str, Cell]:
     return {name: cell for name, cell in values.items() if name in names}
 
 
-def _uniform(statements: Sequence[Statement]) -> dict[str, Cell]:
+def _agreed_below(statements: Sequence[Statement], names: Sequence[str]) -> list[dict[str, Cell]]:
+    """What the statements from each of them on agree about, the first of them first."""
+    said: dict[str, dict[Any, Cell]] = {}
+    found: list[dict[str, Cell]] = [{}]
+    for statement in reversed(statements):
+        for name, cell in _only(statement.values, names).items():
+            said.setdefault(name, {})[cell.text, cell.scale, cell.state] = cell
+        found.append({name: next(iter(by.values())) for name, by in said.items() if len(by) == 1})
+    return found[::-1]
+
+
+def _agreed(statements: Sequence[Statement], names: Sequence[str]) -> dict[str, Cell]:
+    """What statements say of some fields, where all that speak of one say the same."""
     said: dict[str, dict[Any, Cell]] = {}
     for statement in statements:
-        for name, cell in _only(statement.values, UNIFORM).items():
-            said.setdefault(name, {}).setdefault((cell.text, cell.scale), cell)
+        for name, cell in _only(statement.values, names).items():
+            key = (cell.text, cell.scale, cell.state)
+            said.setdefault(name, {}).setdefault(key, cell)
     return {name: next(iter(by.values())) for name, by in said.items() if len(by) == 1}

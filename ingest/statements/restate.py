@@ -56,7 +56,7 @@ def _bound(
         lacks &= ~_printed(frame, said.filter(pl.col("field") == other), other)
     if not lacks.any():
         return frame, origin
-    values, record = _values(field, cell, schema), Record(0, {field: cell})
+    values, record = typed(field, cell, schema), Record(0, {field: cell})
     frame = frame.with_columns(
         pl.when(lacks).then(pl.lit(value, frame.schema[column])).otherwise(column).alias(column)
         for column, value in values.items()
@@ -84,7 +84,11 @@ def _among(frame: pl.DataFrame, rows: pl.DataFrame) -> pl.Series:
     return joined["there"].fill_null(value=False)
 
 
-def _values(field: str, cell: Cell, schema: Schema) -> dict[str, object]:
+def typed(field: str, cell: Cell, schema: Schema) -> dict[str, object]:
+    """A stated value as its column holds it, with the columns beside it.
+
+    Raises ValueError where it does not fit.
+    """
     decoded = decode(raw_frame([""], [Record(0, {field: cell})], schema), schema)
     spec = fields(schema)[field]
     if decoded.faults.height or not check(decoded.frame, schema, [field]):

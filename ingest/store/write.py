@@ -72,7 +72,7 @@ TABLES: Mapping[str, dict[str, pl.DataType]] = {
 def fingerprint(schema: Schema) -> str:
     """A digest of what a schema declares: names, types, kinds, units, spellings and checks."""
     said = [
-        (s.name, str(s.dtype), s.kind, s.unit, sorted(s.spellings.items()), s.nullable, s.checks)
+        (s.name, str(s.dtype), s.kind, s.unit, sorted(s.own.items()), s.nullable, s.checks)
         for s in fields(schema).values()
     ]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]

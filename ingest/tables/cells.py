@@ -12,14 +12,26 @@ from functools import lru_cache
 import polars as pl
 from assay.ingest.lines.lark import Token, Tree, parse_line
 from assay.ingest.numbers.units import SUFFIXES, unit
-from assay.ingest.schema.fields import FieldSpec, normalise
+from assay.ingest.schema.configuration import MOST_SEQUENCES
+from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span
 from assay.ingest.schema.terminals import terminal
-from assay.ingest.tables.composite import slices
 from assay.ingest.tables.headers import Column, generic, plain, rate, unlinked
 from assay.ingest.tables.titles import device_named
+from assay.ingest.vocabulary.terms import normalise
 
 _COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×*] ?(?=[A-Za-z])")
+
+_SLICES = re.compile(
+    r"(?:([0-9]+) ?[x×*] ?)?(?:TPU ?)?(v[2-9](?:p|e|litepod)?)-([0-9]+)", re.IGNORECASE
+)
+
+BY_CORES = {"v2", "v3", "v4", "v5p"}
+"""Generations of TPUs whose slices are named by their TensorCores: `v5p-128` has 64 chips."""
+
+CORES_OF_CHIP = 2
+
+SLICE_LAW = "a slice of this TPU is named by its TensorCores, two a chip"
 
 _NAMED_NUMBER = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)?)[ _-]?([0-9]+)")
 
@@ -40,9 +52,6 @@ SYSTEMS = {"system", "cluster", "platform", "machine", "supercomputer", "instanc
 
 MANY = 1e6
 """A batch counted in millions is one of tokens."""
-
-MOST_SEQUENCES = 2.0**18
-"""Sequences of a batch beyond which a number is of tokens, or of nothing."""
 
 _DEVICES = re.compile(
     r"([0-9][0-9,]*) ?[x×*]? ?((?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3})\b.*)"
@@ -180,17 +189,27 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         return
     cell = Cell(text, at.line, at.column)
     if spec.dtype == pl.Boolean and not re.fullmatch(terminal("BOOL"), text):
-        record.cells.setdefault("recompute", cell)
+        if spec.name == "activation_checkpointing":
+            record.cells.setdefault("recompute", cell)
+        else:
+            record.other.append((spec.name, text))
         return
     record.cells[spec.name] = cell
-    chips = slices(text) if spec.name == "gpu" else None
-    if chips is not None and "gpus" not in record.cells:
-        law = "a slice of TPUs is named by its chips or, before v5e and in v5p, by two cores a chip"
-        count = cell._replace(text=str(chips), value_origin="inferred", law=law)
-        record.cells["gpus"] = count
-    counted = _COUNTED_DEVICE.match(text) if spec.name == "gpu" and chips is None else None
-    if counted and "gpus" not in record.cells:
+    counted = _COUNTED_DEVICE.match(text) if spec.name == "gpu" else None
+    slices = _SLICES.fullmatch(text) if spec.name == "gpu" else None
+    if slices and "gpus" not in record.cells:
+        record.cells["gpus"] = _chips(cell, slices)
+    elif counted and "gpus" not in record.cells:
         record.cells["gpus"] = cell._replace(text=counted[1])
+
+
+def _chips(cell: Cell, slices: re.Match[str]) -> Cell:
+    """Chips of TPU slices, which some generations name by their cores and others by chips."""
+    count, generation, named = int(slices[1] or 1), slices[2].casefold(), int(slices[3])
+    if generation not in BY_CORES:
+        return cell._replace(text=str(count * named))
+    chips = count * named // CORES_OF_CHIP
+    return cell._replace(text=str(chips), value_origin="inferred", law=SLICE_LAW)
 
 
 def other(record: Record, column: Column, text: str, at: Span) -> None:

@@ -11,11 +11,11 @@ from itertools import pairwise
 from math import log
 from statistics import median
 
-from assay.ingest.schema.fields import normalise
 from assay.ingest.schema.record import Cell, Record
 from assay.ingest.tables.cells import amount
-from assay.ingest.tables.header_words import of_one_device, split
 from assay.ingest.tables.headers import Column
+from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.words import of_one_device, split
 
 MOST_RATE = 6e15
 """More flop/s than any device has as its dense peak in a format that models train in."""

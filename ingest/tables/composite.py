@@ -42,8 +42,6 @@ _COUNTED = re.compile(
     r"(?:[A-Z]{1,3}[0-9]{1,4}[A-Za-z]*|[2-5]0[5-9]0(?: ?Ti)?)(?:[ _-][\w-]+){0,3})"
 )
 
-_SLICE = re.compile(r"(?:([0-9]+) ?[x×] ?)?(?:TPU[ -]?)?v([2-9])([ep]?)-([0-9]+)", re.IGNORECASE)
-
 _OF_MANY = re.compile(r"([0-9][0-9,]*)\s*(?:gpus?|devices|cards|npus?|chips)", re.IGNORECASE)
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?([BM])(?:\s+params?)?", re.IGNORECASE)
@@ -105,19 +103,6 @@ def machine(text: str) -> dict[str, str]:
     if counted := _COUNTED.fullmatch(text.strip()):
         return {"gpus": counted[1].replace(",", ""), "gpu": counted[2]}
     return {}
-
-
-def slices(text: str) -> int | None:
-    """Chips of slices of TPUs; names of v2 to v4 and v5p count cores, two a chip.
-
-    >>> slices("2x v5e-256"), slices("1x v5p-128"), slices("8x A100")
-    (512, 64, None)
-    """
-    found = _SLICE.fullmatch(text.strip())
-    if not found:
-        return None
-    by_cores = int(found[2]) < 5 or found[3].casefold() == "p"
-    return int(found[1] or 1) * int(found[4]) // (2 if by_cores else 1)
 
 
 def named(text: str) -> dict[str, str]:

@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 import polars as pl
 from assay.ingest.lines.lark import Tree, parse_line
-from assay.ingest.schema.fields import FieldSpec, by_label, fields, normalise
+from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded, Region
 from assay.ingest.schema.record import Code, Diagnostic, Line, Schema, Span
+from assay.ingest.vocabulary.terms import configured_by, normalise
 
 TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
@@ -77,6 +78,8 @@ class CsvTable:
         for label in text.split(","):
             shown = label.strip().strip('"')
             spec, scale = known.get(normalise(shown), (None, 1.0))
+            if spec is None and (name := configured_by(shown)) in fields(self.schema):
+                spec = fields(self.schema)[name]
             if spec is None and (unit := timed(shown)) is not None:
                 spec, scale = fields(self.schema).get("time"), unit
             columns.append((shown, spec, scale))

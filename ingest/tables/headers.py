@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assay.ingest.numbers.units import unit
-from assay.ingest.schema.fields import FieldSpec, by_label, fields, normalise
+from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Schema
-from assay.ingest.tables.header_words import altering, said
+from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.words import altering, said
 
 _DECORATION = re.compile(r"\[\^[^\]]*\]|<br ?/?>|&nbsp;|`|\\|[†‡]")
 

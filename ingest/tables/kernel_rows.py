@@ -14,11 +14,12 @@ from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
 from assay.ingest.numbers.units import unit
-from assay.ingest.schema.fields import FieldSpec, by_label, fields, normalise
+from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, Schema
 from assay.ingest.tables.csv_sections import timed
 from assay.ingest.tables.headers import plain
+from assay.ingest.vocabulary.terms import normalise
 
 _FORMAT = re.compile(r"((?:b?f|fp|bf|tf|int)(?:loat)?[0-9]{1,2}(?:_?e[0-9]m[0-9])?)\s+(.+)", re.I)
 

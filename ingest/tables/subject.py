@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from assay.ingest.schema.fields import normalise
 from assay.ingest.schema.record import Line, Record
-from assay.ingest.tables.header_words import DEVICE, split
 from assay.ingest.tables.headers import Column, generic
+from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.words import DEVICE, split
 
 ALONE = {"step_time", "tokens_per_gpu_per_s", "mfu", "hfu", "mfu_weights", "hfu_weights"}
 """Quantities that only runs have."""

@@ -18,9 +18,9 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.composite import named
-from assay.ingest.tables.header_words import ALTERS, said, split
 from assay.ingest.tables.headers import Column, generic, header, plain
 from assay.ingest.tables.subject import SERVING
+from assay.ingest.vocabulary.words import ALTERS, said, split
 
 MOST_TURNED = 64
 """Columns of a table that may be rows of a turned one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from assay.ingest.tables.header_words import said
+from assay.ingest.vocabulary.words import said
 
 from .test_tables import read
 

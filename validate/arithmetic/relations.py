@@ -3,7 +3,8 @@
 A relation says what one printed number follows from; it may have variants (a rate per job or per
 GPU), and a document keeps to one. `evaluate` gives `CHECKED`: one row per run and relation, with
 the printed interval, the implied one, and whether they meet. A relation that most rows of a
-document break is another definition than ours: it is not believed there.
+document break is another definition than ours: it is not believed there, unless it holds by
+definition.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ class Relation:
     variants: Mapping[str, pl.Expr] = field(default_factory=dict)  # name → factor to `implied`
     needs: pl.Expr = field(default_factory=lambda: pl.lit(True))
     share: float = MAJORITY  # of the rows that must keep it before it is believed
+    defined: bool = False  # whether it holds by definition: then no row need keep it
 
 
 def relation_key(relation: Relation) -> str:
@@ -163,7 +165,7 @@ def _checked(tried: Tried) -> pl.DataFrame:
     said = {
         "law": relation.law, "quantity": relation.quantity, "variant": tried.variant,
         "cells": list(relation.cells), "key": relation_key(relation), "share": relation.share,
-        "usual": tried.variant == "",
+        "usual": tried.variant == "", "defined": relation.defined,
     }  # fmt: skip
     return held.select(
         "at", *numbers, *(pl.lit(each).alias(name) for name, each in said.items()),
@@ -174,10 +176,11 @@ def _checked(tried: Tried) -> pl.DataFrame:
 def _followed(tried: pl.DataFrame) -> pl.DataFrame:
     """Per group the variant most rows follow; believed where more than `share` of them do.
 
-    A row that is alone in its document convicts itself only of what accident rarely keeps.
+    A row that is alone in its document convicts itself only of what accident rarely keeps. What
+    holds by definition is believed wherever no variant of it fits more rows.
     """
     counts = tried.group_by(
-        "key", "source", "group", "variant", "usual", "share", maintain_order=True
+        "key", "source", "group", "variant", "usual", "share", "defined", maintain_order=True
     ).agg(hits=pl.col("hit").sum(), rows=pl.len())  # fmt: skip
     everywhere = counts.group_by("key", "source", "variant").agg(
         all_hits=pl.col("hits").sum(), all_rows=pl.col("rows").sum()
@@ -192,8 +195,10 @@ def _followed(tried: pl.DataFrame) -> pl.DataFrame:
     there = (pl.col("all_hits") > share * pl.col("all_rows")) & (pl.col("all_hits") >= 2)
     alone = (pl.col("all_rows") < ENOUGH) & pl.col("usual") & (share <= MAJORITY)
     best = best.select(
-        "key", "source", "group", "variant", believed=pl.when(pl.col("rows") >= ENOUGH)
-        .then(here).otherwise(there | (alone & (pl.col("all_rows") == 1))),
+        "key", "source", "group", "variant",
+        believed=(pl.col("defined") & pl.col("usual"))
+        | pl.when(pl.col("rows") >= ENOUGH).then(here)
+        .otherwise(there | (alone & (pl.col("all_rows") == 1))),
     )  # fmt: skip
     return tried.join(
         best, on=["key", "source", "group", "variant"], how="inner", maintain_order="left"

@@ -79,6 +79,7 @@ def _relation(one: str, other: str) -> Relation:
     return Relation(
         _LAWS[one, other], other, taking_part, (implied[0], implied[1], implied[2]),
         _VARIANTS | (_PER_GPU_VARIANTS if alone else {}),
+        defined=_LAWS[one, other] == SAMPLES,
     )  # fmt: skip
 
 

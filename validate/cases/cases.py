@@ -22,6 +22,7 @@ from assay.model.machines.dtypes import dtype
 from assay.validate.cases.memo import once
 from assay.validate.cases.observe import About, about, case_of, observe, subject_of
 from assay.validate.cases.rules import ORIGINS, RULES, fill, machine_rules, node_rule
+from assay.validate.cases.stated import Overruled, overrule, values
 
 CONFIGURED = tuple(name for name, spec in fields(Configuration).items() if spec.configuration)
 
@@ -43,6 +44,7 @@ class Cases:
     origins: pl.DataFrame
     reading: Reading
     unresolved: Mapping[str, str] = field(default_factory=dict)  # printed device → why not known
+    overruled: tuple[Overruled, ...] = ()  # printed values that the user overruled
     memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def trained_whole(self) -> Cases:
@@ -65,8 +67,16 @@ def observed_in(known: Cases) -> pl.DataFrame:
     return observe(known.reading, about(known.reading.formats))
 
 
-def cases(reading: Reading, frames: Mapping[str, About], *, machine: str | None = None) -> Cases:
+def cases(
+    reading: Reading,
+    frames: Mapping[str, About],
+    *,
+    machine: str | None = None,
+    given: Mapping[str, Any] | None = None,
+) -> Cases:
     """The cases of a reading; `frames` as given by `observe.about`.
+
+    `given` are values of configuration columns that the user states: they overrule what is printed.
 
     `machine` is a known name that the caller states: it stands where a device is printed that it
     may mean, or none is.
@@ -81,6 +91,7 @@ def cases(reading: Reading, frames: Mapping[str, About], *, machine: str | None 
     origins = pl.concat(
         [pl.DataFrame(schema=ORIGINS), *(_said(name, frame, reading) for name, frame in runs)]
     )
+    wide, origins, overruled = overrule(wide, origins, values(given or {}))
     said = wide["dtype"].is_not_null()
     wide = _named(wide, machine, unresolved)
     wide, found = fill(wide, (node_rule(wide), *machine_rules(said), *RULES))
@@ -92,7 +103,7 @@ def cases(reading: Reading, frames: Mapping[str, About], *, machine: str | None 
         and {"m", "n", "k", "gpu", "dtype"} <= set(frame.columns)
     ]
     gemm = pl.concat([pl.DataFrame(schema=_GEMM), *products])
-    bare = Cases(wide, gemm, origins.sort("case", "name"), reading, unresolved)
+    bare = Cases(wide, gemm, origins.sort("case", "name"), reading, unresolved, overruled)
     return bare.with_values(wide, found)
 
 
@@ -177,10 +188,28 @@ def _named(wide: pl.DataFrame, stated: str | None, unresolved: dict[str, str]) -
     """The columns machine and canonical dtype, from what is printed."""
     devices = _mapping(wide["gpu"], _device(stated), unresolved)
     types = _mapping(wide["dtype"], dtype, unresolved)
+    again = _mapping(wide["recompute"], _recomputed, unresolved)
     return wide.with_columns(
         machine=pl.col("gpu").replace_strict(devices, default=None, return_dtype=pl.String),
         dtype=pl.col("dtype").replace_strict(types, default=None, return_dtype=pl.String),
+        recompute=pl.col("recompute").replace_strict(again, default=None, return_dtype=pl.String),
     )
+
+
+_AGAIN = {
+    "none": "none", "no": "none", "false": "none", "off": "none", "null": "none",
+    "selective": "selective", "core_attn": "selective",
+    "full": "full", "true": "full", "yes": "full", "on": "full", "uniform": "full", "block": "full",
+}  # fmt: skip
+"""What is computed again, by the words that switch it: `uniform` and `block` say where, of all."""
+
+
+def _recomputed(text: str) -> str:
+    """What a printed word says of recomputation; LookupError where it says nothing we know."""
+    word = _AGAIN.get(text.casefold())
+    if word is None:
+        raise LookupError(f"{text!r} is none of none, selective, full")
+    return word
 
 
 def _products(

@@ -20,7 +20,7 @@ from assay.validate.cli.guard import (
 )
 from assay.validate.cli.inputs import Jobs, Machine, MaxBad, Paths, judge, limit
 from assay.validate.cli.machines import coloured, screen_width
-from assay.validate.cli.options import FormatFiles, Redact, formats, redactor
+from assay.validate.cli.options import FormatFiles, Given, Redact, formats, given, redactor
 from assay.validate.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def check(
         Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0 as well.")
     ] = None,
     machine: Machine = None,
+    stated: Given = None,
     jobs: Jobs = None,
     max_bad: MaxBad = "1%",
     format_file: FormatFiles = None,
@@ -76,7 +77,9 @@ def check(
     allowed = limit(max_bad)
     refuse_existing([path for path in (write_baseline, sarif) if path], force=force)
     known = _known(ignore)
-    outcome, found = _findings(paths, machine, tuple(law or ()), formats(format_file), jobs)
+    outcome, found = _findings(
+        paths, machine, given(stated), tuple(law or ()), formats(format_file), jobs
+    )
     if redact:
         hidden = redactor(outcome, found, paths)
         found, known = hidden.redacted(found), hidden.redacted(known)
@@ -105,6 +108,7 @@ def _known(path: Path | None) -> tuple[Exemption, ...]:
 def _findings(
     paths: list[str],
     machine: str | None,
+    said: dict[str, str],
     laws: tuple[str, ...],
     known_formats: tuple[Format, ...],
     workers: int | None,
@@ -122,7 +126,7 @@ def _findings(
             stated = {"gpu": name} if name else {}
             outcome = read(paths, stated=stated, formats=known_formats, workers=workers, watch=bar)
         frames = about(outcome.reading.formats)
-        known = with_shapes(cases(outcome.reading, frames, machine=name))
+        known = with_shapes(cases(outcome.reading, frames, machine=name, given=said))
         return outcome, findings(outcome.reading, known, laws=laws)
     except LookupError as fault:
         raise Refusal(str(fault.args[0])) from None

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 COMMANDS = (
-    "report", "check", "ingest", "export", "golden", "predict", "calibrate", "machines", "formats",
-    "diff", "watch",
+    "report", "check", "state", "ingest", "export", "golden", "predict", "calibrate", "machines",
+    "formats", "diff", "watch",
 )  # fmt: skip
 """In the order of the help; each is a module of that name, which adds what is called so."""
 

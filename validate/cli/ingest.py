@@ -9,7 +9,7 @@ import typer
 from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import Debug, Force, Refusal, complain, guarded
 from assay.validate.cli.inputs import Jobs, MaxBad, Paths, judge, limit
-from assay.validate.cli.options import FormatFiles, Redact, redactor
+from assay.validate.cli.options import FormatFiles, Redact, given, redactor
 from assay.validate.cli.options import formats as known_formats
 from assay.validate.cli.progress import progress
 
@@ -40,6 +40,14 @@ def ingest(
     ] = None,
     max_bad: MaxBad = "1%",
     format_file: FormatFiles = None,
+    stated: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="State a configuration value where none is printed. May be repeated.",
+        ),
+    ] = None,
     redact: Redact = False,
     force: Force = False,
     debug: Debug = False,
@@ -60,7 +68,7 @@ def ingest(
     if redact and share:
         raise Refusal("--redact needs all inputs at once: pseudonyms are the same throughout")
     _check_output(output, force=force)
-    how = recipe({}, known_formats(format_file))
+    how = recipe(given(stated), known_formats(format_file))
     try:
         with progress(paths) as bar:
             if redact:

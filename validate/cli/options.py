@@ -37,6 +37,39 @@ def formats(files: Sequence[str] | None = None) -> tuple[Format, ...]:
         raise Refusal(str(fault)) from None
 
 
+Given = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE",
+        help="State a configuration value of every run; it overrules what is printed. May be "
+        "repeated.",
+    ),
+]  # fmt: skip
+
+
+def given(pairs: Sequence[str] | None) -> dict[str, str]:
+    """What `--set` states, by configuration column; Refusal where a pair says nothing known."""
+    if not pairs:
+        return {}
+    from assay.ingest.inputs.paths import named
+    from assay.validate.cases.stated import values
+
+    said = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not (key.strip() and equals and value.strip()):
+            raise Refusal(f"--set is KEY=VALUE, such as seq_len=2048, not {pair!r}")
+        if key.strip() in said:
+            raise Refusal(f"--set states {key.strip()} twice")
+        said[key.strip()] = value.strip()
+    try:
+        found = named(said)
+        values(found)
+    except ValueError as fault:
+        raise Refusal(f"--set: {fault}") from None
+    return found
+
+
 Redact = Annotated[
     bool,
     typer.Option(

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from assay.validate.cli.exits import Exit
 from assay.validate.cli.guard import Debug, Refusal, guarded, say
-from assay.validate.cli.options import machine_names
+from assay.validate.cli.options import Given, given, machine_names
 
 
 @guarded
@@ -33,6 +33,7 @@ def predict(
         Path | None,
         typer.Option(metavar="FILE", help="Residuals of the site, as `assay calibrate` writes."),
     ] = None,
+    stated: Given = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document instead of text.")
     ] = False,
@@ -44,7 +45,7 @@ def predict(
     if not Path(path).exists():
         raise Refusal(f"{path} cannot be opened: there is no such file")
     try:
-        found = predictions(path, machine, stack)
+        found = predictions(path, machine, stack, given(stated))
     except Unpredictable as fault:
         raise Refusal(str(fault), Exit.NOTHING) from None
     except (LookupError, ValueError, OSError) as fault:

@@ -20,7 +20,7 @@ from assay.validate.cli.guard import (
 )
 from assay.validate.cli.inputs import Jobs, Limit, Machine, MaxBad, judge, limit
 from assay.validate.cli.machines import coloured, screen_width
-from assay.validate.cli.options import FormatFiles, Redact, formats, redactor
+from assay.validate.cli.options import FormatFiles, Given, Redact, formats, given, redactor
 from assay.validate.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def report(
         bool, typer.Option("--json", help="Print one JSON document instead of text.")
     ] = False,
     machine: Machine = None,
+    stated: Given = None,
     model: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Score this model only; may be repeated."),
@@ -102,12 +103,13 @@ def report(
     refuse_existing([junit] if junit else [], force=force)
     asked = gate_options.gates(max_mape, max_bias, require, baseline, junit)
     found = _assess(
-        paths, machine, list(model or []), predictions, stack, formats(format_file),
+        paths, machine, given(stated), list(model or []), predictions, stack,
+        formats(format_file),
         workers=jobs, keep_contradicted=keep_contradicted,
         apply_corrections=apply_corrections, all_rows=all_rows,
     )  # fmt: skip
     command = _command(
-        paths, machine=machine, model=model, predictions=predictions, stack=stack,
+        paths, machine=machine, set=stated, model=model, predictions=predictions, stack=stack,
         format=format_file, keep_contradicted=keep_contradicted,
         apply_corrections=apply_corrections, all_rows=all_rows,
     )  # fmt: skip
@@ -159,6 +161,7 @@ def _check_outputs(outputs: list[Path], *, force: bool) -> None:
 def _assess(
     paths: list[str],
     machine: str | None,
+    stated: dict[str, str],
     models: list[str],
     predictions: Path | None,
     stack: Path | None,
@@ -179,6 +182,7 @@ def _assess(
             return assess(
                 paths,
                 machine=name,
+                given=stated,
                 models=models,
                 predictions=predictions,
                 formats=known,

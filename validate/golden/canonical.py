@@ -121,7 +121,7 @@ def _declaration(spec: FieldSpec) -> str:
         "dtype": str(spec.dtype),
         "kind": spec.kind,
         "unit": spec.unit,
-        "spellings": sorted(spec.spellings.items()),
+        "spellings": sorted(spec.own.items()),
         "terminal": spec.terminal,
         "nullable": spec.nullable,
         "quantity": spec.quantity,

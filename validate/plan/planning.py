@@ -10,21 +10,27 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from assay.ingest.inputs.paths import named
 from assay.model.machines.datasheets import machine as machine_of
+from assay.model.machines.dtypes import dtype
 from assay.model.schedule import STEP, breakdown
 from assay.model.stacks.kernel_times import with_own
 from assay.model.stacks.stack import Stack, load
+from assay.model.step.baselines import constant_mfu
 from assay.model.step.memory import Reserve, memory
 from assay.model.step.step import components
 from assay.model.transformer.parallel import check
+from assay.model.transformer.shapes import resolve, shapes
 from assay.model.transformer.training_run import NEEDED, Run, run
+from assay.validate.cases.stated import values
 from assay.validate.cases.step_cases import ASSUMED, completed
-from assay.validate.predict.step_forecast import SCOPE, SPREAD
+from assay.validate.predict.step_forecast import LEVEL, SCOPE, SPREAD
 from assay.validate.score.assess import assess
 
 
@@ -32,15 +38,26 @@ class Unpredictable(ValueError):
     """A configuration that cannot be predicted, and why."""
 
 
-def predictions(path: str | Path, machine: str, stack: Path | None = None) -> list[dict[str, Any]]:
+EXTRA = ("case", "machine", "node_bandwidth", "launch", "eager")
+"""What a configuration may say beside the columns of `Configuration`."""
+
+
+def predictions(
+    path: str | Path,
+    machine: str,
+    stack: Path | None = None,
+    given: Mapping[str, str] | None = None,
+) -> list[dict[str, Any]]:
     """One document per configuration of `path`, SI values, in its order; equal ones once.
+
+    `given` are values by configuration column that overrule those of the file.
 
     Raises LookupError for an unknown machine (it lists the known ones and how to add one),
     Unpredictable where nothing can be predicted, ValueError for a file that is none.
     """
     name = machine_of(machine).name
     own = None if stack is None else load(stack.read_text(encoding="utf-8"))
-    return of_cases(cases_of(Path(path), name), own)
+    return of_cases(cases_of(Path(path), name, given or {}), own)
 
 
 def of_cases(wide: pl.DataFrame, stack: Stack | None = None) -> list[dict[str, Any]]:
@@ -59,40 +76,125 @@ def of_cases(wide: pl.DataFrame, stack: Stack | None = None) -> list[dict[str, A
     return found
 
 
-def cases_of(path: Path, machine: str) -> pl.DataFrame:
-    """The configurations of a file, in the columns of `frames.CONFIGURATION_CASE`."""
+def cases_of(path: Path, machine: str, given: Mapping[str, str]) -> pl.DataFrame:
+    """The configurations of a file, in the columns of `frames.CONFIGURATION_CASE`.
+
+    Raises ValueError for a key or a value that is none, with the nearest.
+    """
     if path.suffix == ".toml":
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-        stated = {"case": str(path)} | document.get("configuration", document)
-        stated.setdefault("machine", machine)
-        return pl.DataFrame([stated])
-    wide = assess([path], machine=machine, models=["constant_mfu"]).cases.configuration
+        try:
+            said = _stated(document.get("configuration", document), given)
+        except ValueError as fault:
+            raise ValueError(f"{path}: {fault}") from None
+        return pl.DataFrame([{"case": str(path), "machine": machine} | said])
+    wide = assess([path], machine=machine, given=given, models=["constant_mfu"]).cases.configuration
     if wide.is_empty():
         raise Unpredictable(f"{path}: no configuration was found")
     return wide
 
 
+def _stated(said: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
+    """A configuration by column, each value as its column holds it; a name of none is refused."""
+    known = named(said, EXTRA)
+    extra = {name: value for name, value in known.items() if name in EXTRA}
+    held = values({name: value for name, value in known.items() if name not in EXTRA} | dict(given))
+    if "dtype" in held:
+        held["dtype"] = dtype(held["dtype"])
+    shape = ("hidden", "layers", "heads", "vocab")
+    if (name := held.get("model")) and not all(part in held for part in shape):
+        _shape_named(name)
+    return extra | held
+
+
+def _shape_named(name: str) -> None:
+    """Refuse the name of a model that nobody knows and whose shape is not spelled out."""
+    try:
+        resolve(name)
+    except LookupError:
+        near = get_close_matches(name.casefold(), shapes(), n=1, cutoff=0.5)
+        meant = f"; did you mean {near[0]!r}?" if near else ""
+        raise ValueError(
+            f"no public model is called {name!r}{meant} A model of its own is spelled out: hidden, "
+            "layers, heads, vocab"
+        ) from None
+
+
 def _rows(wide: pl.DataFrame) -> Iterable[Mapping[str, Any]]:
     """Configurations as rows that `training_run.run` takes, equal ones once."""
     same = [name for name in wide.columns if name not in ("case", "line", "consumed")]
-    return completed(wide.unique(same, keep="first", maintain_order=True)).iter_rows(named=True)
+    once = wide.unique(same, keep="first", maintain_order=True)
+    for bare, row in zip(
+        once.iter_rows(named=True), completed(once).iter_rows(named=True), strict=True
+    ):
+        filled = {
+            name: value
+            for name, value in row.items()
+            if value is not None and bare.get(name) is None and name not in ("case", "line")
+        }
+        yield row | {FILLED: filled}
+
+
+FILLED = "filled"
+"""Of a row: the values that nobody stated, by name."""
 
 
 def _one(row: Mapping[str, Any], stack: Stack | None) -> dict[str, Any]:
     lacking = [name for name in NEEDED if row.get(name) is None]
     if lacking:
         raise Unpredictable(f"lacks {', '.join(lacking)}")
+    if said := _undivided(row):
+        raise Unpredictable("this configuration cannot exist: " + "; ".join(said))
     built = run(row)
     if built is None:
-        peaks = ", ".join(machine_of(row["machine"]).peaks)
-        raise Unpredictable(
-            f"{row['machine']} has no {row['dtype']} (it has {peaks}), or the heads do not group"
-        )
+        raise Unpredictable(_unbuilt(row))
     try:
         check(built, gpus_given=row["gpus"])
     except ValueError as fault:
         raise Unpredictable(str(fault)) from None
-    return {"case": row["case"]} | forecast(built, stack)
+    told = {"case": row["case"]} | forecast(built, stack)
+    return told | {"assumed": row[FILLED], "mfu": _mfu(row, told["step_time"])}
+
+
+def _undivided(row: Mapping[str, Any]) -> list[str]:
+    """What does not divide, with its numbers."""
+    said = []
+    kv_heads = row.get("kv_heads") or row["heads"]
+    if row["hidden"] % row["heads"] and not row.get("model"):
+        said.append(f"a hidden size of {row['hidden']} does not divide among {row['heads']} heads")
+    if row["heads"] % kv_heads:
+        said.append(f"{row['heads']} heads do not group into {kv_heads} kv heads")
+    each = row["micro_batch"] * row["dp"]
+    if each and row["global_batch"] % each:
+        said.append(
+            f"a global batch of {row['global_batch']} does not divide into micro-batches of "
+            f"{row['micro_batch']} on DP {row['dp']}"
+        )
+    return said
+
+
+def _unbuilt(row: Mapping[str, Any]) -> str:
+    """Why a configuration with everything stated is none that the model knows."""
+    peaks = machine_of(row["machine"]).peaks
+    if row["dtype"] not in peaks:
+        return f"{row['machine']} has no {row['dtype']} (it has {', '.join(peaks)})"
+    return (
+        f"{row.get('experts')} experts cannot be spelled out by a configuration: name a public "
+        f"model (there are {', '.join(shapes())})"
+    )
+
+
+def _mfu(row: Mapping[str, Any], seconds: float) -> float | None:
+    """Model FLOPs utilisation: matrix products of a step that trains, nothing done again, no mask,
+    over the dense peak of the number format; None where experts make the products others.
+    """
+    if (row.get("experts") or 1) > 1:
+        return None
+    needed = ("machine", "dtype", "gpus", "global_batch", "hidden", "layers", "heads", "kv_heads",
+              "ffn_hidden", "gated", "seq_len", "vocab")  # fmt: skip
+    one = pl.DataFrame([{"case": "", "recompute": "none"} | {n: row.get(n) for n in needed}])
+    ideal = constant_mfu(one.with_columns(pl.col("gated").cast(pl.Boolean)))
+    return None if ideal.is_empty() else float(ideal["value"][0]) / seconds
 
 
 def forecast(built: Run, stack: Stack | None = None) -> dict[str, Any]:
@@ -123,6 +225,7 @@ def forecast(built: Run, stack: Stack | None = None) -> dict[str, Any]:
         "kernels_measured_on": times.whose,
         "residuals": {name: value for name, value in values.items() if name != "pace"},
         "residuals_of": "no measurement of this site" if part is None else part.origin,
+        "interval": LEVEL,
         "assumed_where_unsaid": list(ASSUMED),
     }
 
@@ -132,8 +235,9 @@ def lines(found: Mapping[str, Any]) -> list[str]:
     total = found["step_time"]
     text = [
         f"{found['case']}: {total:.4g} s per step "
-        f"[{found['step_time_low']:.4g}, {found['step_time_high']:.4g}], "
-        f"{found['tokens_per_gpu_per_s']:.4g} tokens/s per GPU",
+        f"[{found['step_time_low']:.4g}, {found['step_time_high']:.4g}] "
+        f"({100 * found['interval']:.0f} % interval), "
+        f"{found['tokens_per_gpu_per_s']:.4g} tokens/s per GPU{_utilised(found)}",
         *(
             f"  {name:<12}{seconds:>10.4g} s {100.0 * seconds / total:>6.1f} %"
             for name, seconds in found["spent"].items()
@@ -143,15 +247,27 @@ def lines(found: Mapping[str, Any]) -> list[str]:
         f"  kernels measured on {found['kernels_measured_on']}; "
         f"residuals of {found['residuals_of']}",
     ]
+    if found.get("assumed"):
+        said = ", ".join(f"{name} {_word(value)}" for name, value in found["assumed"].items())
+        text.append(f"  assumed, nobody states it: {said}")
     if found["memory"] > found["memory_capacity"]:
         text.append("  does not fit: expect it to run out of memory")
     return text
 
 
+def _utilised(found: Mapping[str, Any]) -> str:
+    share = found.get("mfu")
+    return "" if share is None else f", MFU {100.0 * share:.1f} % (matrix products, no mask)"
+
+
+def _word(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
 PARTS = {"spent": "spent", "memory_counted": "memory"}
 """Values that are told part by part: a column each, with this prefix."""
 
-TOLD = ("residuals", "assumed_where_unsaid")
+TOLD = ("residuals", "assumed_where_unsaid", "assumed")
 """Values that become no column."""
 
 
@@ -165,9 +281,10 @@ def forecast_frame(
     if isinstance(configuration, pl.DataFrame):
         wide = configuration.with_columns(pl.col("machine").fill_null(name))
     elif isinstance(configuration, Mapping):
-        wide = pl.DataFrame([{"case": "configuration", "machine": name, **configuration}])
+        said = _stated(configuration, {})
+        wide = pl.DataFrame([{"case": "configuration", "machine": name} | said])
     else:
-        wide = cases_of(Path(configuration), name)
+        wide = cases_of(Path(configuration), name, {})
     return pl.DataFrame([_flat(each) for each in of_cases(wide, stack)])
 
 

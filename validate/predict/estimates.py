@@ -19,7 +19,7 @@ import polars as pl
 from assay.model.frames import GEMM_CASE, PREDICTION
 from assay.model.kernels import gemm
 from assay.model.kernels.kernel import Kernel
-from assay.model.machines.datasheets import machine, resolve
+from assay.model.machines.datasheets import machine, machines, resolve
 from assay.model.reproductions import (
     deepflow,
     deepflow_unconfigured,
@@ -123,8 +123,11 @@ def deepflow_reproduced(asked: Asked) -> pl.DataFrame:
     return pl.concat([configured, deepflow_unconfigured.predict_alone(own)])
 
 
-def layer_cases(cases: Cases) -> pl.DataFrame:
-    """`LAYER_CASE` rows, one per table of layers that has exactly the layers of its block."""
+def layer_cases(cases: Cases, *, stand_in: str | None = None) -> pl.DataFrame:
+    """`LAYER_CASE` rows, one per table of layers that has exactly the layers of its block.
+
+    `stand_in` is a machine for tables that have none.
+    """
     frame = cases.reading.frames.get("layer_estimates", pl.DataFrame())
     if frame.is_empty():
         return pl.DataFrame(schema=transformer_estimates.LAYER_CASE)
@@ -137,7 +140,7 @@ def layer_cases(cases: Cases) -> pl.DataFrame:
         wanted = LAYERS.get(row["block"] or "")
         if wanted is None or set(row["names"]) != wanted:
             continue
-        facts = _facts(row["gpu"])
+        facts = _facts(row["gpu"]) or _facts(stand_in)
         case = {"case": f"{row['source']}#{row['table']}", **{n: row[n] for n in said[:-1]}}
         rows.append({**case, **facts})
     return pl.DataFrame(rows, schema=transformer_estimates.LAYER_CASE)
@@ -173,6 +176,15 @@ def _facts(printed: str | None) -> Mapping[str, float | int | None]:
 def layers_reproduced(asked: Asked) -> pl.DataFrame:
     """The per-layer estimator on its own tables."""
     return transformer_estimates.predict(layer_cases(asked.cases))
+
+
+def want_machine(cases: Cases) -> pl.DataFrame:
+    """case, scope, subject and quantity of what is predicted as soon as a machine is stated."""
+    key = ("case", "scope", "subject", "quantity")
+    now = transformer_estimates.predict(layer_cases(cases)).select(key)
+    any_machine = next(n for n in machines() if None not in (_facts(n) or {"": None}).values())
+    then = transformer_estimates.predict(layer_cases(cases, stand_in=any_machine)).select(key)
+    return then.join(now, on=key, how="anti", maintain_order="left").unique(maintain_order=True)
 
 
 def trace_cases(cases: Cases) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
-from assay.ingest.statements.argument_names import FRAMEWORKS, printed_as
+from assay.ingest.vocabulary.frameworks import FRAMEWORKS, printed_as
 from assay.model.transformer.training_run import NEEDED
 from assay.validate.cases.rules import RULES
 from assay.validate.cases.step_cases import ASSUMED

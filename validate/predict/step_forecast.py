@@ -25,6 +25,9 @@ from assay.validate.predict.forecasts import Asked, with_throughput
 SCOPE = "configuration"
 """Part of a stack that holds the residuals of a site."""
 
+LEVEL = 0.9
+"""Share of step times that an interval is to hold."""
+
 SPREAD = 0.40
 """90 % half-width of log(observed/predicted) of a site of which nothing was measured."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 from assay.validate.predict import memory_forecast
+from assay.validate.predict.estimates import want_machine
 from assay.validate.predict.models import SPEED, Registered
 from assay.validate.predict.required import hints
 from assay.validate.report.layout import Column, Section, Table, count, place
@@ -38,10 +39,12 @@ def unpredicted(report: Report) -> Section | None:
                Column("first at", "<", flexible=True)]  # fmt: skip
     section = Section("Printed, not predicted", [Table(columns, rows)], detail=True)
     for text, why in sorted(report.cases.unresolved.items()):
-        section.parts.append(f"Unknown device or number format {text}: {why} (--machine).")
+        section.parts.append(
+            f"Unknown device, number format or recomputation {text}: {why} (--machine)."
+        )
     needs = counts["reason"].str.extract("^needs (.*)$").drop_nulls().str.split(", ").explode()
     if len(needs):
-        section.parts.extend(f"Nowhere printed: {each}." for each in hints(needs))
+        section.parts.extend(f"Not found: {each}." for each in hints(needs))
         section.parts.append(HINT)
     return section
 
@@ -72,14 +75,18 @@ def _reasons(report: Report, rest: pl.DataFrame) -> pl.Series:
     ranks = memory_forecast.lacking(report.cases)
     of_ranks = pl.DataFrame({"case": [*ranks], "of_rank": [*ranks.values()]}, _OF_RANK)
     parts = report.cases.configuration.select("case", "trained_part")
-    numbers = rest.select("case", "scope", "quantity")
-    for more in (known.with_columns(known=True), _said_otherwise(report), of_ranks, parts):
-        on = [name for name in ("case", "scope", "quantity") if name in more.columns]
+    numbers = rest.select("case", "scope", "subject", "quantity")
+    machineless = want_machine(report.cases).with_columns(machineless=True)
+    more_of = (known.with_columns(known=True), _said_otherwise(report), of_ranks, parts)
+    for more in (*more_of, machineless):
+        on = [name for name in ("case", "scope", "subject", "quantity") if name in more.columns]
         numbers = numbers.join(more, on=on, how="left", maintain_order="left")
     quantity = pl.col("quantity")
     why = (
         pl.when(quantity.is_in(SPEED) & pl.col("said"))
         .then(pl.lit("says what another number of the row says, which is scored"))
+        .when(pl.col("machineless"))
+        .then(pl.lit("needs machine"))
         .when(pl.col("known").is_null())
         .then(pl.lit("no model predicts it"))
         .when(pl.col("trained_part").is_not_null())

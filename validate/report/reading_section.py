@@ -168,7 +168,17 @@ def configurations(report: Report) -> Section | None:
     )
     said = [f"{origin}: {', '.join(names)} ({n:,}) by: {law}" for origin, law, names, n in
             laws.iter_rows()]  # fmt: skip
+    said += overruled(report)
     return Section(section.title, [*section.parts, *([Items(said)] if said else [])], detail=True)
+
+
+def overruled(report: Report) -> list[str]:
+    """What the user stated against what is printed, a sentence a value."""
+    return [
+        f"stated: {each.name} = {each.stated} overrules {each.printed}, printed of "
+        f"{count(each.rows, 'run')}, first at {each.first}"
+        for each in report.cases.overruled
+    ]
 
 
 def assumptions(report: Report) -> Section | None:

@@ -71,7 +71,8 @@ def screen(report: Report, order: str = "error") -> list[Section]:
     others = set(report.scored["source"]) - told
     if others or not told:
         shown.append(summary(report))
-    rest = _next(report, read=bool(told) and not others)
+    rest = reading_section.overruled(report)
+    rest += _next(report, read=bool(told) and not others)
     if len(shown) == 1 and len(found) == 1:
         shown[0].parts.append(Items(rest))
     else:

@@ -67,6 +67,7 @@ def assess(
     paths: Iterable[str | Path],
     *,
     machine: str | None = None,
+    given: Mapping[str, str] | None = None,
     models: Iterable[str] = (),
     predictions: Path | None = None,
     formats: Sequence[Format] | None = None,
@@ -79,7 +80,8 @@ def assess(
 ) -> Report:
     """Read `paths`, predict what can be predicted, and compare.
 
-    `machine` is assumed where an input does not say its device; `stack` replaces the packaged
+    `machine` is assumed where an input does not say its device; `given` are configuration values
+    that overrule what is printed, by column; `stack` replaces the packaged
     calibrated kernels; `workers` processes read the inputs (None: as many as it is worth), and
     `watch` is told of what is read. Rows with an error among their findings are not scored unless
     `keep_contradicted`; `apply_corrections` scores them with the values that the arithmetic
@@ -93,6 +95,7 @@ def assess(
     known = understand(
         outcome,
         machine=machine,
+        given=given,
         keep_contradicted=keep_contradicted,
         apply_corrections=apply_corrections,
         all_rows=all_rows,
@@ -107,13 +110,14 @@ def understand(
     outcome: Outcome,
     *,
     machine: str | None = None,
+    given: Mapping[str, str] | None = None,
     keep_contradicted: bool = False,
     apply_corrections: bool = False,
     all_rows: bool = False,
 ) -> Understood:
     """The cases and numbers of what was read; the options are those of `assess`."""
     frames = about(outcome.reading.formats)
-    bare = with_shapes(cases(outcome.reading, frames, machine=machine))
+    bare = with_shapes(cases(outcome.reading, frames, machine=machine, given=given))
     observations = observed_in(bare)
     found = findings(outcome.reading, bare)
     wrong = contradicted([] if keep_contradicted else found)

@@ -1,6 +1,6 @@
 """Single lines about the layout of a job and its devices.
 
-In: `using world size: …`, the padded vocabulary, the number format, the micro-batches, and
+In: `using world size: …`, degrees, the padded vocabulary, the number format, micro-batches, and
 what nvidia-smi prints. Out: values of the open run; one record per device.
 """
 
@@ -15,6 +15,7 @@ from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Span, Sta
 
 HEADS = (
     "using world size", "using torch.", "> padded vocab", "setting number of micro", "MiB / ",
+    "parallel with size ",
     "| 0000", "|   0000", "(UUID: GPU-",
 )  # fmt: skip
 
@@ -24,6 +25,7 @@ _LAYOUT = {
     "padded vocab": "vocab_line",
     "using torch.": "dtype_line",
     "setting number of micro": "accumulation_line",
+    "initializ": "parallel_line",
 }
 
 _WORLD = {
@@ -34,6 +36,9 @@ _WORLD = {
     "pipeline-model-parallel size": "pp",
     "context-parallel size": "cp",
 }
+
+_DEGREES = {"tensor": "tp", "pipeline": "pp", "context": "cp", "data": "dp", "expert": "ep"}
+"""Degrees by their names; what is split without a name is split by tensors, as first it was."""
 
 _NAME_ROW = re.compile(r"\| +0000[0-9A-F]{4}:")
 
@@ -55,6 +60,9 @@ def layout(reader: Reader, line: Line) -> bool:
         name: Cell(text, line.number, line.column + line.text.find(text))
         for name, text in texts(tree).items()
     }  # fmt: skip
+    if rule == "parallel_line":
+        named = said.pop("degree", None)
+        said = {_DEGREES[named.text if named else "tensor"]: said["size"]}
     for name, cell in said.items():
         if name != "unpadded":
             run.lines.setdefault({"padded": "vocab"}.get(name, name), cell)

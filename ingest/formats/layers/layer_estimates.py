@@ -23,10 +23,11 @@ from assay.ingest.formats.layers.layer_tables import (
 )
 from assay.ingest.lines.lark import Token
 from assay.ingest.lines.linewise import Lines, Said, kind
-from assay.ingest.schema.fields import FieldSpec, by_label, normalise
+from assay.ingest.schema.fields import FieldSpec, by_label
 from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span
 from assay.ingest.source.notebook import Shown, is_notebook, outputs
+from assay.ingest.vocabulary.terms import normalise
 
 LINES = Lines("layer_estimates", (
     kind("model_line", r"model: \w"),

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from assay.ingest.lines.lark import Token, Tree, parse_line, terminal_of
-from assay.ingest.lines.metrics import UNSAID, put
+from assay.ingest.lines.metrics import put
 from assay.ingest.lines.repair import (
     DIGITS,
     REACH,
@@ -22,7 +22,7 @@ from assay.ingest.lines.repair import (
     whole,
 )
 from assay.ingest.schema.configuration import Configuration
-from assay.ingest.schema.fields import fields, labelled, logged
+from assay.ingest.schema.fields import fields, labelled, logged, measured
 from assay.ingest.schema.format import CellLayout, Folded, Follower, Format, Reach, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span
 from assay.ingest.schema.terminals import terminal
@@ -42,23 +42,11 @@ class MegatronIteration(Configuration):
     train_iters: int = logged(kind="exact", ge=1, meaning="iterations of the schedule")
     consumed_samples: int = logged(["consumed samples"], kind="exact", ge=0, nullable=True)
     consumed_tokens: int = logged(["consumed tokens"], kind="exact", ge=0, nullable=True)
-    step_time: float = logged(
-        {
-            "elapsed time per iteration (s)": 1,
-            "elapsed time per iteration (ms)": 1e-3,
-            "iteration time (s)": 1,
-            "iteration time (ms)": 1e-3,
-            "iteration time": UNSAID,
-            "train_step_timing in s": 1,
-            "train_step_timing (s)": 1,
-            "time per iteration (ms)": 1e-3,
-        },
-        unit="s", quantity="step_time", gt=0, nullable=True, meaning="time of one iteration",
-    )  # fmt: skip
+    step_time: float = measured(gt=0, meaning="time of one iteration")
     step_time_average: float = logged(unit="s", gt=0, nullable=True)
     learning_rate: float = logged(["learning rate", "lr"], nullable=True)
     lm_loss: float = logged(
-        ["lm loss", "loss", "train loss", "reduced train loss"],
+        known=True,
         nullable=True,
         meaning="language-model loss",
     )
@@ -72,46 +60,13 @@ class MegatronIteration(Configuration):
         ["number of skipped iterations"], kind="exact", ge=0, nullable=True
     )
     nan_iterations: int = logged(["number of nan iterations"], kind="exact", ge=0, nullable=True)
-    samples_per_s: float = logged(
-        ["samples per second", "samples/sec", "samples/s", "samples per sec",
-         "throughput (samples/s)"],
-        unit="sample/s", quantity="samples_per_s", ge=0, nullable=True,
-    )  # fmt: skip
-    tokens_per_gpu_per_s: float = logged(
-        [
-            "tokens per gpu per second (tgs)", "tokens per gpu per second", "tgs",
-            "tokens per GPU (tokens/s/GPU)", "tokens/sec/GPU", "tokens/s/GPU", "tokens/GPU/s",
-            "tokens/GPU/sec", "tokens per second per gpu", "tokens per gpu per sec",
-            "tokens per sec per gpu",
-            "tokens/s/GPU inst/harmonic mean", "throughput (tokens/s/GPU)",
-        ],
-        unit="token/s", quantity="tokens_per_gpu_per_s", ge=0, nullable=True,
-    )  # fmt: skip
+    samples_per_s: float = measured(ge=0)
+    tokens_per_gpu_per_s: float = measured(ge=0)
     tokens_per_gpu_per_s_average: float = logged(unit="token/s", ge=0, nullable=True)
-    tokens_per_s: float = logged(
-        [
-            "tokens per second", "tokens/sec", "tokens/s", "tokens per sec", "rate (tokens/sec)",
-            "throughput (tokens/s)",
-        ],
-        unit="token/s", quantity="tokens_per_s", ge=0, nullable=True,
-    )  # fmt: skip
-    model_flops_rate: float = logged(
-        {
-            "TFLOPs": 1e12,
-            "throughput per GPU (TFLOP/s/GPU)": 1e12,
-            "throughput (TFLOP/s/GPU)": 1e12,
-            "compute per GPU (TFLOP/s/GPU)": 1e12,
-            "compute per GPU": 1e12,
-            "TFLOPs per GPU": 1e12,
-            "TFLOPS/GPU": 1e12,
-            "TFLOP/s/GPU": 1e12,
-            "model TFLOP/s/GPU": 1e12,
-            "model TFLOPs per GPU": 1e12,
-            "approx flops per GPU": 1,
-        },
-        unit="flop/s", quantity="model_flops_rate", ge=0, nullable=True,
-        meaning="model FLOPs per second and GPU, by the framework's own formula",
-    )  # fmt: skip
+    tokens_per_s: float = measured(ge=0)
+    model_flops_rate: float = measured(
+        ge=0, meaning="model FLOPs per second and GPU, by the framework's own formula"
+    )
     model_flops_rate_average: float = logged(unit="flop/s", ge=0, nullable=True)
     memory_used: float = logged(
         dict.fromkeys(

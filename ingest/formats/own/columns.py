@@ -18,9 +18,10 @@ from assay.ingest.formats.own.fault import nearest
 from assay.ingest.numbers.printed import KINDS, is_kind
 from assay.ingest.numbers.units import UNITS, unit
 from assay.ingest.schema.configuration import Configuration
-from assay.ingest.schema.fields import by_label, fields, logged, normalise
+from assay.ingest.schema.fields import by_label, fields, logged
 from assay.ingest.schema.record import BASE, Schema
 from assay.ingest.schema.terminals import terminal
+from assay.ingest.vocabulary.terms import normalise
 
 GEMM_BASE = ("gpu", "dtype")
 
@@ -81,7 +82,7 @@ def _product(said: Description) -> None:
 def _silent(name: str) -> Any:
     """A configuration column that no label of the line itself fills."""
     held = copy.copy(Configuration.__fields__[name][1])
-    held.metadata = {**(held.metadata or {}), "spellings": {}}
+    held.metadata = {**(held.metadata or {}), "spellings": {}, "known": False}
     return held
 
 

@@ -20,10 +20,10 @@ from assay.ingest.formats.own.grammar import CELLS, DICTIONARY, cells
 from assay.ingest.lines.lark import Grammar, Tree, parse_line
 from assay.ingest.numbers.units import Unit, unit
 from assay.ingest.schema.configuration import Configuration
-from assay.ingest.schema.fields import normalise
 from assay.ingest.schema.record import BASE, Diagnostic, Span
 from assay.ingest.schema.terminals import terminal
 from assay.ingest.source.prefixes import peel
+from assay.ingest.vocabulary.terms import normalise
 
 SEPARATORS = (("|",), (";",), ("\t",), (", ",), (",",), (" - ",), (" / ",), (": ", ", "), (" ",))
 

@@ -1,0 +1,1 @@
+"""Label → quantity or configuration field, with its unit, basis and role."""

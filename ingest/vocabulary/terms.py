@@ -1,0 +1,156 @@
+"""What printed labels mean: one answer for every reader.
+
+In: a label as it is printed, in a table header, a cell of a log, a statement, a dump, a side file
+or on a command line. Out: its `Meaning` — the quantity or configuration field, the factor to its
+unit — or None. The data are `configuration.toml` and `quantities.toml` beside this module, each
+spelling with where it was seen; labels said in words that no list could hold are read by `words`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from assay.ingest.vocabulary.words import Said, said
+
+Role = Literal["configuration", "counter", "time", "rate", "memory", "utilisation", "loss", "label"]
+"""What a column is for: what downstream asks for instead of names."""
+
+Per = Literal["device", "node", "job", "step", "micro-batch", "token", "sample"]
+"""The basis of a quantity: of whom it is, or of what. Numbers of two bases are never compared."""
+
+Value = Literal["mean", "instant", "peak", "total"]
+
+UNSAID = math.nan
+"""The factor of a label without a unit: the number needs one behind it, or is kept as it is."""
+
+_DROPPED = re.compile(r"[\s_\-#.:()\[\]`\\]+|&nbsp;|<br */?>")
+
+
+@cache
+def normalise(label: str) -> str:
+    """A label without case, blanks and punctuation that documents vary; `*`, `/` and `%` stay.
+
+    >>> normalise("lm-loss") == normalise("lm loss"), normalise("MFU*"), normalise("#-GPUs")
+    (True, 'mfu*', 'gpus')
+    """
+    return _DROPPED.sub("", label).casefold()
+
+
+@dataclass(frozen=True)
+class Term:
+    """A quantity or a configuration field: its role, unit and basis, and how it is spelled.
+
+    `labels` gives the factor of each spelling to `unit`, `seen` where each stands.
+    """
+
+    name: str
+    role: Role
+    unit: str | None = None
+    per: Per | None = None
+    value: Value | None = None
+    labels: Mapping[str, float] = field(default_factory=dict)
+    seen: Mapping[str, str] = field(default_factory=dict)
+
+
+def _term(name: str, said_of: Mapping[str, Any], role: Role) -> Term:
+    default = float(said_of.get("default", 1.0))
+    own = {
+        label: UNSAID if factor == "unsaid" else float(factor)
+        for label, factor in said_of.get("factor", {}).items()
+    }
+    labels = {
+        label: own.get(label, default)
+        for spellings in said_of.get("seen", {}).values()
+        for label in spellings
+    }
+    seen = {label: where for where, each in said_of.get("seen", {}).items() for label in each}
+    return Term(
+        name, said_of.get("role", role), said_of.get("unit"), said_of.get("per"),
+        said_of.get("value"), labels, seen,
+    )  # fmt: skip
+
+
+@cache
+def terms() -> Mapping[str, Term]:
+    """Every term by its name, in the order of the data."""
+    found: dict[str, Term] = {}
+    parts: tuple[tuple[str, Role], ...] = (
+        ("configuration.toml", "configuration"), ("quantities.toml", "label"),
+    )  # fmt: skip
+    for file, role in parts:
+        text = files("assay.ingest.vocabulary").joinpath(file).read_text(encoding="utf-8")
+        found |= {name: _term(name, each, role) for name, each in tomllib.loads(text).items()}
+    return found
+
+
+@cache
+def spellings() -> Mapping[str, tuple[Term, float]]:
+    """Normalised label → the term it names and the factor to its unit; names are labels too.
+
+    Raises ValueError where two terms claim a label.
+    """
+    table: dict[str, tuple[Term, float]] = {}
+    for term in terms().values():
+        for label, factor in term.labels.items():
+            held = table.setdefault(normalise(label), (term, factor))
+            if held[0] is not term:
+                raise ValueError(f"{label!r} is claimed by {held[0].name} and {term.name}")
+    for term in terms().values():
+        table.setdefault(normalise(term.name), (term, 1.0))
+    return table
+
+
+@cache
+def meaning(label: str) -> Said | None:
+    """What a label means: a spelling of a term first, else its words; None where it is unknown.
+
+    >>> meaning("NHIDDEN").field, meaning("--tensor-model-parallel-size").field
+    ('hidden', 'tp')
+    >>> meaning("Median TPS/GPU").field, meaning("tokens/s per node")
+    ('tokens_per_gpu_per_s', None)
+    """
+    found = spellings().get(normalise(label))
+    composed = said(label)
+    if found is None:
+        return composed
+    term, factor = found
+    if composed is not None and composed.field == term.name:
+        return composed  # its words say the unit as well
+    return Said(term.name, factor, unit_known=not math.isnan(factor))
+
+
+def configured_by(label: str) -> str | None:
+    """The configuration field that a label names, None where it names none.
+
+    >>> configured_by("global batch size"), configured_by("lm loss")
+    ('global_batch', None)
+    """
+    found = meaning(label)
+    if found is None or found.scale != 1.0 or found.field not in terms():
+        return None
+    return found.field if terms()[found.field].role == "configuration" else None
+
+
+def nearest(label: str, known: Iterable[str] = ()) -> str | None:
+    """The configuration field whose name or spelling is nearest to a label that names none.
+
+    >>> nearest("recompue"), nearest("hiden"), nearest("zzz")
+    ('recompute', 'hidden', None)
+    """
+    fields = {name for name, term in terms().items() if term.role == "configuration"}
+    wanted = {normalise(name): name for name in (*fields, *known)}
+    wanted |= {
+        spelled: term.name for spelled, (term, _) in spellings().items() if term.name in fields
+    }
+    for name in (*fields, *known):  # a field's own name before another's spelling
+        wanted[normalise(name)] = name
+    found = get_close_matches(normalise(label), wanted, n=1, cutoff=0.7)
+    return wanted[found[0]] if found else None

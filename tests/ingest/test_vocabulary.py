@@ -1,0 +1,187 @@
+"""Every spelling of the vocabulary in every carrier that can hold it, and where each was seen."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from assay.ingest.formats.markdown_table import MarkdownTable
+from assay.ingest.formats.megatron.megatron_iteration import MegatronIteration
+from assay.ingest.inputs.paths import named
+from assay.ingest.lines.metrics import column
+from assay.ingest.numbers.units import UNITS, unit
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.record import Line
+from assay.ingest.statements import argument_names
+from assay.ingest.statements.argument_names import Argument
+from assay.ingest.statements.command_lines import command
+from assay.ingest.statements.context import read_context
+from assay.ingest.tables.csv_sections import CsvTable
+from assay.ingest.tables.headers import header
+from assay.ingest.vocabulary.frameworks import DEEPSPEED, FRAMEWORKS
+from assay.ingest.vocabulary.terms import configured_by, meaning, nearest, spellings, terms
+
+SPELLED = [(label, term.name) for term in terms().values() for label in term.labels]
+
+CONFIGURED = [(label, name) for label, name in SPELLED if terms()[name].role == "configuration"]
+
+WORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_ .-]*")
+
+
+def ids(pair: object) -> str:
+    return str(pair)
+
+
+def counted(name: str) -> bool:
+    """Whether a field holds a whole number."""
+    return bool(fields(Configuration)[name].dtype.is_integer())
+
+
+@pytest.mark.parametrize(("label", "name"), SPELLED, ids=ids)
+def test_the_vocabulary_reads_its_own_spellings(label: str, name: str) -> None:
+    found = meaning(label)
+    assert found is not None
+    assert found.field == name
+
+
+@pytest.mark.parametrize(("label", "name"), SPELLED, ids=ids)
+def test_in_a_table_header(label: str, name: str) -> None:
+    if name not in fields(MarkdownTable):
+        return
+    (found,) = header([label], MarkdownTable)
+    assert found.spec is not None
+    assert found.spec.name == name
+
+
+@pytest.mark.parametrize(("label", "name"), SPELLED, ids=ids)
+def test_in_a_cell_of_a_log(label: str, name: str) -> None:
+    own = fields(MegatronIteration).get(name)
+    if own is None or not own.known:
+        return
+    found = column(MegatronIteration, label)
+    assert found is not None
+    average = name + "_average"
+    assert found[0].name in (name, average)
+
+
+@pytest.mark.parametrize(("label", "name"), SPELLED, ids=ids)
+def test_in_the_header_of_a_csv(label: str, name: str) -> None:
+    if name not in fields(MarkdownTable):
+        return
+    found = CsvTable("x", MarkdownTable, (frozenset({name}),)).header(f"{label},note")
+    assert found is not None
+
+
+@pytest.mark.parametrize(("label", "name"), CONFIGURED, ids=ids)
+def test_in_a_side_file_and_on_the_command_line(label: str, name: str) -> None:
+    assert named({label: "8"}) == {name: "8"}
+
+
+@pytest.mark.parametrize(("label", "name"), CONFIGURED, ids=ids)
+def test_in_a_statement(label: str, name: str) -> None:
+    if not WORDS.fullmatch(label) or not fields(Configuration)[name].numeric:
+        return
+    value = "2" if name == "zero_stage" else "8"
+    for text in (f"{label}={value}", f"- {label}: {value}", f"- {label} is {value}"):
+        if text.startswith(label) and label.count(" ") > 3:
+            continue  # a sentence
+        statements = read_context("a.md", [Line(1, text, 1, {})], set(), {}).statements
+        assert [dict(each.values).keys() for each in statements] == [{name}], text
+
+
+@pytest.mark.parametrize(("label", "name"), CONFIGURED, ids=ids)
+def test_in_an_argument_dump(label: str, name: str) -> None:
+    key = label.replace(" ", "_").lower()
+    if not re.fullmatch(r"[a-z_]\w*", key) or not counted(name):
+        return
+    said = {key: Argument("3", 1, 1)}
+    if all(key not in names or names[key] == name for names in FRAMEWORKS.values()):
+        assert argument_names.megatron(said)[name].text == "3"
+        inside = {f"model.{key}": Argument("3", 1, 1)}
+        assert argument_names.nemo(inside)[name].text == "3"
+    if key not in DEEPSPEED:
+        assert argument_names.deepspeed(said)[name].text == "3"
+
+
+@pytest.mark.parametrize(("label", "name"), CONFIGURED, ids=ids)
+def test_among_the_options_of_a_command(label: str, name: str) -> None:
+    key = label.replace(" ", "-").lower()
+    if re.fullmatch(r"[a-z][\w.-]*", key) and counted(name):
+        said = command(Line(1, f"torchrun train.py --{key} 8 --lr=1e-4", 1, {}))
+        assert {field: cell.text for field, cell in said.items()} == {name: "8"}
+
+
+def test_no_two_terms_claim_a_label() -> None:
+    assert len(spellings()) > 200
+
+
+def test_every_configuration_column_is_a_term_and_every_quantity_has_a_basis() -> None:
+    configured = {name for name, spec in fields(Configuration).items() if spec.configuration}
+    assert configured == {n for n, term in terms().items() if term.role == "configuration"}
+    for term in terms().values():
+        if term.role in ("rate", "time", "memory", "utilisation"):
+            assert term.unit, term.name
+            assert term.per, term.name
+            assert term.value, term.name
+
+
+def test_a_rate_of_one_device_is_never_that_of_the_job() -> None:
+    for name, known in UNITS.items():
+        assert (known.per == "device") == name.casefold().endswith("/gpu"), name
+    assert unit("tokens/s/GPU") != unit("tokens/s")
+    whole, own = terms()["tokens_per_s"], terms()["tokens_per_gpu_per_s"]
+    assert (whole.unit, whole.per) == ("token/s", "job")
+    assert (own.unit, own.per) == ("token/s", "device")
+
+
+def test_a_time_without_a_unit_has_none() -> None:
+    for label in ("iteration time", "step time", "elapsed time per iteration"):
+        found = column(MegatronIteration, label)
+        assert found is not None
+        assert math.isnan(found[1])
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [("recompue", "recompute"), ("hiden", "hidden"), ("num_layer_s", "layers"), ("gpu", "gpu")],
+)
+def test_the_nearest_is_named(label: str, name: str) -> None:
+    assert nearest(label) == name
+
+
+@pytest.mark.parametrize(
+    "label", ["TFLOPs (total)", "tokens/s per node", "lm loss", "device count x"]
+)
+def test_what_is_no_configuration_is_none(label: str) -> None:
+    assert configured_by(label) is None
+
+
+def test_a_wrong_key_is_refused_with_the_nearest() -> None:
+    with pytest.raises(
+        ValueError, match="'hiden' is no configuration column; did you mean 'hidden'"
+    ):
+        named({"hiden": 1})
+    with pytest.raises(ValueError, match="'hidden' and 'NHIDDEN' are one configuration column"):
+        named({"hidden": 1, "NHIDDEN": 2})
+
+
+@cache
+def _texts(place: str) -> str:
+    """The documents of the corpus whose path holds a place of the vocabulary."""
+    root = Path(os.environ["ASSAY_CORPUS"]) / "corpus"
+    paths = [path for path in sorted(root.rglob("*")) if path.is_file()]
+    held = [path for path in paths if place in path.relative_to(root).as_posix()]
+    return "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in held)
+
+
+@pytest.mark.skipif("ASSAY_CORPUS" not in os.environ, reason="ASSAY_CORPUS is not set")
+@pytest.mark.parametrize("term", terms().values(), ids=lambda term: term.name)
+def test_a_spelling_stands_where_it_is_said_to(term: object) -> None:
+    for label, place in term.seen.items():  # type: ignore[attr-defined]
+        if "/" in place:
+            assert label in _texts(place), (label, place)
