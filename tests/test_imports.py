@@ -27,6 +27,7 @@ ROOMS = (
     "ingest/schema",
     "ingest/source",
     "ingest/lines",
+    "ingest/grids",
     "ingest/tables",
     "ingest/statements",
     "ingest/formats",

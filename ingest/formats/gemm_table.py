@@ -15,6 +15,7 @@ from assay.ingest.schema.fields import logged, named
 from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Span
 from assay.ingest.tables.csv_sections import TIME_LABELS, CsvTable
+from assay.ingest.tables.kernel_rows import kernel_rows
 
 
 class GemmTable(pa.DataFrameModel):
@@ -59,8 +60,12 @@ TABLE = CsvTable(
 def fold(region: Region) -> Folded:
     """CSV sections first; benchmark lines among what is left."""
     folded = Folded()
-    for line in TABLE.fold(region, folded):
-        _benchmark(region, line, folded)
+    outside = TABLE.fold(region, folded)
+    if any("|" in line.text or "<t" in line.text for line in outside):
+        kernel_rows(outside, GemmTable, {"m", "n", "k"}, folded)
+    for line in outside:
+        if line.number not in folded.claimed:
+            _benchmark(region, line, folded)
     return folded
 
 
@@ -102,7 +107,7 @@ FORMAT = Format(
     name="gemm_table",
     heads=(
         "m,n,k", "M,N,K", "m, n, k", "M, N, K", "FLOPS", "FLOP/s", "FLOPs", ",m,", ",M,", ", m,",
-        ", M,", ",k,", ",K,", ", k,", ", K,", '"m"', '"M"',
+        ", M,", ",k,", ",K,", ", k,", ", K,", '"m"', '"M"', "| m |", "| M |", "|m|", "|M|",
     ),
     schemas={"gemm_table": GemmTable},
     origin="measured",
@@ -110,6 +115,7 @@ FORMAT = Format(
     lines="document",
     # a header has a cell `m`; the other lines have a product
     opens=r"(?i)(?:^|[^a-z0-9])m(?:[^a-z0-9,]|&nbsp;|<br */?>)*(?:,|$)"
-    r"|[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+",
+    r"|[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+"
+    r"|^[^\n]*\| ?m ?\|",
     binds=False,
 )  # fmt: skip

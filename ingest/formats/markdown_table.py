@@ -1,4 +1,4 @@
-"""Markdown tables of throughput, topology and utilisation; one row is one run.
+"""Tables of throughput, topology and utilisation, in whatever syntax; one row is one run.
 
 A table is ours when its header names a measured quantity. Header spellings drift within a
 document, so columns are found by label, unit in brackets or not; a label that occurs twice gets a
@@ -11,7 +11,7 @@ from __future__ import annotations
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import measured, named
 from assay.ingest.schema.format import Format
-from assay.ingest.tables.grid import fold
+from assay.ingest.tables.table_rows import fold
 
 
 class MarkdownTable(Configuration):
@@ -41,8 +41,10 @@ class MarkdownTable(Configuration):
 
 FORMAT = Format(
     name="markdown_table",
-    heads=("|",),
-    opens=r"^[^|-]*(?:\|[|: \t-]*-|[: \t]*-[: \t-]*\|)[|: \t-]*$",  # an alignment row
+    heads=("|", "<table", "<TABLE", "==", "+-"),
+    opens=r"^[^|-]*(?:\|[|: \t-]*-|[: \t]*-[: \t-]*\|)[|: \t-]*$"  # an alignment row
+    r"|(?i:<table[\s>])|^\s*=+(?: +=+)+\s*$",  # HTML, a rule of reStructuredText
+    suffixes=(".csv", ".tsv", ".rst", ".ipynb"),
     schemas={"markdown_table": MarkdownTable},
     origin="published",
     fold=fold(MarkdownTable),

@@ -49,6 +49,7 @@ UNITS: dict[str, Unit] = {
     "samples/s": Unit("sample/s", 1),
     "samples/sec": Unit("sample/s", 1),
     "sample/s": Unit("sample/s", 1),
+    "samp/s": Unit("sample/s", 1),
     "seq/s": Unit("sample/s", 1),
     "sequences/s": Unit("sample/s", 1),
     "s/it": Unit("s", 1),

@@ -96,6 +96,7 @@ def _folded(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Folded 
             ledger.claimed.pop(fault.span.line, None)
     ledger.blank |= folded.blank
     ledger.remarks += folded.remarks
+    ledger.tables += [(fmt.name, note) for note in folded.tables]
     return folded
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import polars as pl
 from assay.ingest.pipeline.noise import Tally, tally, total
 from assay.ingest.pipeline.scan import Scan
+from assay.ingest.schema.format import TableNote
 from assay.ingest.schema.reading import Accounting
 from assay.ingest.schema.record import Diagnostic
 from assay.ingest.source.opening import Source
@@ -27,6 +28,7 @@ class Ledger:
     parts: set[tuple[int, int]] = field(default_factory=set)  # of lines that formats share
     diagnostics: list[Diagnostic] = field(default_factory=list)
     remarks: list[Diagnostic] = field(default_factory=list)
+    tables: list[tuple[str, TableNote]] = field(default_factory=list)  # by the format that met them
 
 
 def account(source: Source, found: Scan, ledger: Ledger) -> Accounting:
@@ -46,6 +48,20 @@ def account(source: Source, found: Scan, ledger: Ledger) -> Accounting:
         blank=len(filler) + sums.blank,
         not_ours=sums.not_ours,
         suspicious=tuple(sorted(sums.suspicious)),
+        tables=_of_nobody_else(ledger),
+    )
+
+
+def _of_nobody_else(ledger: Ledger) -> tuple[TableNote, ...]:
+    """The tables that were met, but for those whose lines another format reads."""
+    return tuple(
+        note
+        for name, note in ledger.tables
+        if note.read
+        or all(
+            ledger.claimed.get(line, name) in (name, "context")
+            for line in range(note.line, note.last + 1)
+        )
     )
 
 

@@ -124,7 +124,6 @@ class _Scanner:
         keep: Literal["all", "some"] = "some",
     ) -> None:
         self.source = source
-        self.keep = "all" if engine == "folds" else keep
         self.single = [fmt for fmt in formats if fmt.lines == "single"]
         self.documents = [fmt for fmt in formats if fmt.lines == "document"]
         self.readers = {
@@ -140,7 +139,9 @@ class _Scanner:
         self.rest: list[Tally] = []
         self.spelled: dict[int, bytes] = {}
         self.open: dict[tuple[str, str], Open] = {}  # what is open above the next block
-        self.met: frozenset[str] = frozenset()  # document formats that look at this input
+        # document formats that look at this input
+        self.met = frozenset(fmt.name for fmt in self.documents if fmt.named(source.name))
+        self.keep = "all" if engine == "folds" or self.met else keep
         self.told: set[Layout] = set()  # whose example was looked at
         self.too_late = False
 

@@ -90,6 +90,7 @@ def _scans(
     apart = lines.having(frame["text"].str.contains_any(single)) if single else set()
     met = {
         fmt.name: lines.having(opens(frame["text"], fmt))
+        | {at for at, source in enumerate(sources) if fmt.named(source.name)}
         for fmt in formats
         if fmt.lines == "document"
     }

@@ -44,6 +44,7 @@ BASE_TYPES: dict[str, pl.DataType] = {
 PROVENANCE: dict[str, pl.DataType] = {
     "source": pl.String(),
     "line": pl.UInt32(),  # of the row
+    "column": pl.UInt32(),  # where the row begins in it: several rows may share a line
     "frame": pl.String(),
     "field": pl.String(),
     "state": pl.String(),  # value, outcome, unknown, missing
@@ -158,7 +159,7 @@ def _provenance_row(
     if cell.kind is not None and cell.state == "value" and spec.numeric:
         _, low, high = printed(cell.text, cell.kind, cell.scale)
     return (
-        source, record.line, frame, name, cell.state, cell.value_origin, cell.kind,
+        source, record.line, record.column, frame, name, cell.state, cell.value_origin, cell.kind,
         cell.text, cell.line or None, cell.law, low, high,
     )  # fmt: skip
 

@@ -75,6 +75,24 @@ class Region:
         return self.source.cut(line.number) and line.column >= self.lines[-1].column
 
 
+class TableNote(NamedTuple):
+    """One table that was met: `rows` have digits, `read` gave records.
+
+    `header` has its labels, `understood` those whose cells filled a field, `not_understood` those
+    of columns with digits that filled none.
+    """
+
+    line: int
+    syntax: str
+    header: tuple[str, ...]
+    rows: int
+    read: int
+    understood: tuple[str, ...]
+    not_understood: tuple[str, ...]
+    last: int
+    remark: str = ""  # commented out, or nested in a cell of another
+
+
 @dataclass
 class Folded:
     """Result of a format on a region. Each line number stands in one of the four at most."""
@@ -87,6 +105,7 @@ class Folded:
     statements: list[Statement] = field(default_factory=list)  # configuration of rows below
     refused: list[Diagnostic] = field(default_factory=list)
     remarks: list[Diagnostic] = field(default_factory=list)  # refuse nothing, are worth a word
+    tables: list[TableNote] = field(default_factory=list)  # met, whether read or not
 
 
 @dataclass(frozen=True)
@@ -165,8 +184,28 @@ class Format:
     reach: Mapping[str, Reach] = field(default_factory=dict)
     glued: bool = False
     repeats: tuple[str, ...] = ()
+    suffixes: tuple[str, ...] = ()  # of names of inputs that a document format looks at anyway
     binds: bool = True  # whether configuration outside a record is bound to it
     cells: CellLayout | None = None  # where its main frame can be read column by column
     read: Callable[[Whole], Made | None] | None = None  # of `whole` formats; None: not one
     unwraps: bool = False  # whether it reads what lines carry by itself
     behind: bool = False  # whether it sees only the lines that no other format has claimed
+
+    def named(self, name: str) -> bool:
+        """Whether this format looks at an input because of its name."""
+        return uncompressed(name).endswith(self.suffixes) if self.suffixes else False
+
+
+COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
+
+
+def uncompressed(name: str) -> str:
+    """The name of an input without case, and without the ending that compression gives it.
+
+    >>> uncompressed("Runs.CSV.gz")
+    'runs.csv'
+    """
+    bare = name.casefold()
+    for suffix in COMPRESSED:
+        bare = bare.removesuffix(suffix)
+    return bare

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from assay.ingest.schema.format import Format
+from assay.ingest.schema.format import Format, TableNote
 from assay.ingest.schema.record import Diagnostic, Span
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Accounting:
     blank: int
     not_ours: int
     suspicious: tuple[int, ...] = ()  # lines not ours with a number beside a performance unit
+    tables: tuple[TableNote, ...] = ()  # met, whether rows of them were read or not
     of: Literal["line", "event"] = "line"  # what is counted: a trace is no text of lines
 
 
@@ -94,3 +95,30 @@ class Outcome:
         """Inputs that were opened and of which no format knows a line."""
         accounts = self.reading.accounting
         return tuple(a.source for a in accounts if a.claimed + a.refused == 0)
+
+
+def table_left(source: str, note: TableNote) -> str:
+    """A sentence on what was not understood of a table; empty where nothing is left.
+
+    >>> table_left("a.md", TableNote(7, "html", ("BERT", "ours"), 3, 0, (), ("ours",), 12))
+    'a.md:7: no row of an HTML table of 3 rows with numbers: BERT | ours'
+    """
+    kind = {"html": "an HTML", "csv": "a CSV", "tsv": "a TSV", "rst": "an RST"}
+    if note.rows and not note.read:
+        return (
+            f"{source}:{note.line}: no row of {kind.get(note.syntax, 'a Markdown')} table of "
+            f"{note.rows:,} row{'s' if note.rows > 1 else ''} with numbers: "
+            f"{_short(note.header)}"
+        )
+    if note.not_understood:
+        return f"{source}:{note.line}: columns not understood: {_short(note.not_understood)}"
+    return ""
+
+
+def _short(labels: tuple[str, ...]) -> str:
+    text = " | ".join(labels)
+    return text if len(text) <= MOST else f"{text[:MOST]} … ({len(labels)} columns)"
+
+
+MOST = 160
+"""Letters of labels that are shown of one table."""

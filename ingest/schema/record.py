@@ -99,6 +99,7 @@ class Record:
     frame: str = ""  # which frame of its format; empty where the format has one only
     other: list[tuple[str, str]] = field(default_factory=list)  # cells no column declares
     mark: str | None = None  # truncated, repaired
+    tabled: bool = False  # a row beside others: what one run prints of itself says nothing of it
     prefix: Mapping[str, str] = field(default_factory=dict)  # host, rank, … peeled off the line
     overridden: dict[str, Cell] = field(default_factory=dict)  # said above, printed otherwise here
     spelled: dict[str, tuple[str, str]] = field(default_factory=dict)  # under another label

@@ -95,3 +95,29 @@ def _whole(lines: Sequence[Line]) -> Iterator[Shown]:
                 for part in text.splitlines():
                     at = max(lines[0].text.find(json.dumps(part)[1:-1], at), at + 1)
                     yield Shown(lines[0].number, at, part, KEYS[name], number)
+
+
+def markdown_cells(lines: Sequence[Line]) -> list[Line]:
+    """The text of every Markdown cell, each line where it stands in the file.
+
+    A notebook that is saved on one line has no such lines: nothing is given of it.
+    """
+    found: list[Line] = []
+    kind, inside = "", False
+    for line in lines:
+        key = _KEY.match(line.text)
+        rest, at = line.text, 0
+        if key:
+            kind = key[2].strip(' ",') if key[1] == "cell_type" else kind
+            inside = key[1] == "source" and kind == "markdown"
+            rest, at = key[2], key.start(2)
+        if not inside:
+            continue
+        for string in _STRING.finditer(rest):
+            for text in _decoded(string[0]).splitlines():
+                column = line.column + at + string.start() + 1
+                found.append(Line(line.number, text, column, line.prefix))
+        if rest.strip().rstrip(",").endswith("]") and not _STRING.fullmatch(rest.strip(" ,")):
+            inside = False
+            found.append(Line(line.number, "", line.column, line.prefix))
+    return found

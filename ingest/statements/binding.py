@@ -65,6 +65,9 @@ class Binder:
         self._uniform = _agreed(of_all, UNIFORM)
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
+        self._of_one = {  # lines that a run prints of itself
+            cell.line for each in self.statements if each.of_run for cell in each.values.values()
+        }
         self._said: dict[Section, dict[float | None, dict[str, tuple[int, Cell]]]] = {}
         self._any: dict[Section, dict[str, Cell]] = {}
         self._last: Statement | None = None
@@ -89,15 +92,18 @@ class Binder:
         self._go_to(line)
         return self._any.get(self.section(line), {})
 
-    def bound(self, line: int, own: Said) -> dict[str, Cell]:
-        """Cells bound to a row that prints `own`, nearest first; `line` may not go back."""
+    def bound(self, line: int, own: Said, *, tabled: bool = False) -> dict[str, Cell]:
+        """Cells bound to a row that prints `own`, nearest first; `line` may not go back.
+
+        What one run prints of itself says nothing of a row of a table.
+        """
         self._go_to(line)
         row = dict(own)
         found: dict[str, Cell] = {}
 
         def take(values: Said, origin: ValueOrigin, law: str | None) -> None:
             for name, cell in values.items():
-                if _says(row.get(name)):
+                if _says(row.get(name)) or (tabled and cell.line in self._of_one):
                     continue
                 if any(_says(own.get(other)) for other in SAME_FACT.get(name, ())):
                     continue
@@ -108,7 +114,7 @@ class Binder:
                     found[name] = cell._replace(value_origin=said, law=law or cell.law)
 
         section = self.section(line)
-        take(self._of_run, "context", None)
+        take({} if tabled else self._of_run, "context", None)
         for depth in range(len(section), -1, -1):
             take(self._speaking(section[:depth], row), "context", None)
         if self._last is not None and not _contradicts(self._last, row):
@@ -180,7 +186,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
     binder = Binder(context)
     for record in sorted(records, key=lambda record: record.line):
         said = binder.nearest(record.line)
-        bound = binder.bound(record.line, record.cells)
+        bound = binder.bound(record.line, record.cells, tabled=record.tabled)
         for name, cell in bound.items():
             if not _says(record.cells.get(name)):
                 record.cells[name] = cell

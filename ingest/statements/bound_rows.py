@@ -85,10 +85,11 @@ def _values(bound: Mapping[str, Cell], schema: Schema) -> dict[str, pl.Series]:
 
 def bound_provenance(source: str, name: str, run: BoundRows, schema: Schema) -> pl.DataFrame:
     """Where the bound values of every row come from, by line and field."""
-    of_one = provenance(name, [(source, Record(0, dict(run.bound)))], schema).drop("line")
+    of_one = provenance(name, [(source, Record(0, dict(run.bound)))], schema)
+    of_one = of_one.drop("line", "column")
     of_one = of_one.sort("field", maintain_order=True)
-    lines = run.rows.lines.slice(run.begin, run.height).to_frame()
-    return lines.join(of_one, how="cross").select(list(PROVENANCE))
+    places = run.rows.some(["line", "column"]).slice(run.begin, run.height)
+    return places.join(of_one, how="cross").select(list(PROVENANCE))
 
 
 def contradicted(

@@ -18,7 +18,7 @@ from assay.ingest.schema.reading import Reading
 from assay.ingest.schema.record import Cell, Record, Schema
 from assay.ingest.statements.binding import SAME_FACT
 
-_ROW = ["source", "line"]
+_ROW = ["source", "line", "column"]
 
 
 def restated(reading: Reading, stated: Mapping[str, Cell]) -> Reading:

@@ -19,7 +19,7 @@ from assay.ingest.lines.rows import types_of
 from assay.ingest.pipeline.merge import merge, together
 from assay.ingest.schema.acceptance import check, passes
 from assay.ingest.schema.fields import fields
-from assay.ingest.schema.format import Format
+from assay.ingest.schema.format import Format, TableNote
 from assay.ingest.schema.reading import Accounting, Outcome, Overridden, Reading
 from assay.ingest.schema.record import Code, Diagnostic, Schema, Span
 from assay.ingest.store.write import LAYOUT, MANIFEST, PARTS, TABLES, WANTED, fingerprint, schemas
@@ -35,7 +35,7 @@ def read_manifest(folder: Path, formats: Sequence[Format]) -> dict[str, Any]:
         if not (folder / MANIFEST).is_file():
             raise Unusable("has no manifest: its ingest has not finished")
         said = json.loads((folder / MANIFEST).read_text("utf-8"))
-        if said["layout"] > LAYOUT:
+        if said["layout"] != LAYOUT:
             raise Unusable(f"has layout {said['layout']}, this version knows {LAYOUT}")
         known = schemas(formats_of(said, formats))
         for name, entry in said["frames"].items():
@@ -70,6 +70,7 @@ def accounts(said: Mapping[str, Any]) -> tuple[Accounting, ...]:
             source=a["name"], sha256=a["sha256"], lines=a["lines"], claimed=a["claimed"],
             refused=a["refused"], blank=a["blank"], not_ours=a["not_ours"],
             suspicious=tuple(a["suspicious"]),
+            tables=tuple(_note(each) for each in a.get("tables", ())),
         )
         for a in said["sources"]
     )  # fmt: skip
@@ -79,6 +80,12 @@ def accounts(said: Mapping[str, Any]) -> tuple[Accounting, ...]:
         if not (isinstance(each.source, str) and counts and sum(sums) == each.lines):
             raise ValueError(f"the account of {each.source!r} does not add up")
     return found
+
+
+def _note(said: Mapping[str, Any]) -> TableNote:
+    """A table as a manifest keeps it: JSON knows lists only."""
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in said.items()}
+    return TableNote(**values)
 
 
 def unreadable(said: Mapping[str, Any]) -> tuple[Diagnostic, ...]:

@@ -36,7 +36,7 @@ PARTS = ".parts"
 WANTED = "wanted-*.json"
 """Files in `PARTS` that list the names of what is to be ingested."""
 
-LAYOUT = 1
+LAYOUT = 2
 """Version of the folder's layout; a newer one is refused by name."""
 
 QUARANTINE: dict[str, pl.DataType] = {
@@ -162,6 +162,7 @@ def write_manifest(
                 "name": a.source, "sha256": a.sha256, "lines": a.lines, "claimed": a.claimed,
                 "refused": a.refused, "blank": a.blank, "not_ours": a.not_ours,
                 "suspicious": list(a.suspicious),
+                **({"tables": [note._asdict() for note in a.tables]} if a.tables else {}),
             }
             for a in accounts
         ],

@@ -111,6 +111,13 @@ _ADAPTERS = re.compile(
     re.IGNORECASE,
 )
 
+_REINFORCED = re.compile(
+    r"\brollouts?\b|\brewards?\b|\bresponse[ _]length\b|\bactor\b|\b(?:GRPO|PPO)\b", re.IGNORECASE
+)
+"""Words of columns beside which a step holds generation as well: it is none of training alone."""
+
+REINFORCED = "reinforcement learning"
+
 _WHOLE = re.compile(r"(?<![A-Za-z])(?:full|sft|pre-?train(?:ing|ed)?)(?![A-Za-z])", re.IGNORECASE)
 
 _BESIDE = re.compile(
@@ -140,8 +147,11 @@ def named(text: str) -> str | None:
 
 
 def mark(record: Record) -> None:
-    """Note in a row that it trains adapters, if one of its cells or columns says so."""
+    """Note in a row that it trains adapters, or what it generates, if a cell or column says so."""
     texts = [(name, cell.text) for name, cell in record.cells.items() if name in ("model", "notes")]
+    if any(_REINFORCED.search(label) for label, _ in record.other):
+        record.cells[FIELD] = Cell(REINFORCED, record.line, record.column)
+        return
     for label, text in [*texts, *record.other]:
         held = named(text) or (None if _NONE.fullmatch(text) else named(label))
         if held and not _WHOLE.search(text):

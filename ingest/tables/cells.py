@@ -35,6 +35,10 @@ SLICE_LAW = "a slice of this TPU is named by its TensorCores, two a chip"
 
 _NAMED_NUMBER = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)?)[ _-]?([0-9]+)")
 
+_UNIT_APART = re.compile(r"\s*([0-9][0-9.,]*)\s*\(([A-Za-z][A-Za-z/%]*)\)\s*")
+
+_OUT_OF_MEMORY = re.compile(r"(?:cuda )?(?:oom|out of memory)", re.IGNORECASE)
+
 _NOTHING = re.compile(r"-+|–|—|n/?a", re.IGNORECASE)
 
 _HERE = Span("", 0, 1)
@@ -81,6 +85,8 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     spec = column.spec
     assert spec is not None
     text = unlinked(text)
+    if (noted := _UNIT_APART.fullmatch(text)) and unit(noted[2]):  # 406.16 (ms)
+        text = f"{noted[1]} {noted[2]}"
     tree = _parse_quantity(text)
     if isinstance(tree, Diagnostic):
         named = _NAMED_NUMBER.fullmatch(plain(text))
@@ -218,6 +224,8 @@ def other(record: Record, column: Column, text: str, at: Span) -> None:
             return
     if text:
         record.other.append((column.label, text))
+    if _OUT_OF_MEMORY.fullmatch(plain(text)):
+        record.cells.setdefault("outcome", Cell(plain(text), at.line, at.column))
     if normalise(column.label) in SYSTEMS and "gpu" not in record.cells:
         device = device_named(text)
         if device is not None:

@@ -5,6 +5,7 @@ In: the records of a table and its columns. Out: their cells, changed in place, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from math import log
@@ -13,7 +14,8 @@ from statistics import median
 from assay.ingest.schema.record import Cell, Record
 from assay.ingest.tables.cells import amount
 from assay.ingest.tables.headers import Column
-from assay.ingest.vocabulary.words import of_one_device
+from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.words import of_one_device, split
 
 MOST_RATE = 6e15
 """More flop/s than any device has as its dense peak in a format that models train in."""
@@ -119,3 +121,66 @@ def whole_numbers(records: Sequence[Record], columns: Sequence[Column]) -> None:
         for record, cell in held:
             law = cell.law or "whole numbers: rounded or cut"
             record.cells[spec.name] = cell._replace(kind="nominal", law=law)
+
+
+def local_batches(records: Sequence[Record]) -> None:
+    """Where a row has local batches beside micro-batches of another size, its accumulation counts
+    local ones; in micro-batches it is as many times more.
+    """
+    for record in records:
+        said = next((text for label, text in record.other if normalise(label) == "lbs"), "")
+        micro, steps = record.cells.get("micro_batch"), record.cells.get("accumulation")
+        if micro is None or steps is None or not said.isdigit():
+            continue
+        if micro.state != "value" or steps.state != "value" or not steps.text.isdigit():
+            continue
+        times, rest = divmod(int(said), int(amount(micro)) or 1)
+        if rest or times < 2:
+            continue
+        law = "accumulation counts local batches (LBS), each of several micro-batches"
+        record.cells["accumulation"] = steps._replace(
+            text=str(int(steps.text) * times), value_origin="inferred", law=law
+        )
+
+
+SAID_WHOSE = {"total", "aggregate", "aggregated", "job", "global", "overall", "cluster", "all"}
+"""Words of a label that say a rate is of all devices."""
+
+COMMON_PEAK = 1e15
+"""flop/s of a device, roughly: what a share of it is asked for is whether it can be at all."""
+
+POOR = 0.05
+"""A share of that below which a rate of the whole job may well be one of a device."""
+
+_SIZED = re.compile(r"(?<![A-Za-z0-9.])([0-9]+(?:\.[0-9]+)?) ?[bB](?![A-Za-z0-9])")
+
+
+def of_whom(records: Sequence[Record], columns: Sequence[Column], devices: int) -> None:
+    """A rate of tokens whose label does not say of whom, where one device could reach it alone and
+    all of them together would do badly, is of nobody known. `devices` are named above the table.
+    """
+    labels = [c.label for c in columns if c.spec is not None and c.spec.name == "tokens_per_s"]
+    if not labels or any(set(split(label)) & SAID_WHOSE for label in labels):
+        return
+    held = [(r, r.cells["tokens_per_s"]) for r in records if "tokens_per_s" in r.cells]
+    if any(_doubtful(record, cell, devices) for record, cell in held):
+        for record, cell in held:
+            if cell.state == "value" and not _settled(record):
+                record.cells["tokens_per_s"] = cell._replace(state="unknown")
+
+
+def _settled(record: Record) -> bool:
+    """Whether a row says elsewhere how fast one device is."""
+    others = ("tokens_per_gpu_per_s", "mfu", "model_flops_rate", "step_time")
+    return any(n in record.cells and record.cells[n].state == "value" for n in others)
+
+
+def _doubtful(record: Record, cell: Cell, devices: int) -> bool:
+    gpus = record.cells.get("gpus")
+    count = amount(gpus) if gpus is not None and gpus.state == "value" else devices
+    model = record.cells.get("model")
+    sized = _SIZED.search(model.text) if model is not None else None
+    if cell.state != "value" or count < 2 or sized is None or _settled(record):
+        return False
+    alone = 6.0 * float(sized[1]) * 1e9 * amount(cell) / COMMON_PEAK
+    return alone / count < POOR and alone <= 1.0

@@ -28,6 +28,9 @@ _BRACKET = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
 
 GENERIC = {"throughput", "gputhroughput", "speed", "performance", "perf"}
 
+NAMES = {"模型": "Model", "显卡": "GPU", "精度": "Precision", "数据精度": "Precision"}
+"""Labels in Chinese of what is a name."""
+
 STEPS = {"step", "meanstep", "medianstep", "avgstep", "stept", "iteration", "iter"}
 """Labels of a time where the cells have its unit, and of the number of a step where not."""
 
@@ -98,6 +101,7 @@ _LAST = Column("", None, rank=99)
 def _column(label: str, shown: str, schema: Schema) -> Column:
     known = by_label(schema)
     composed = said(label)
+    label = NAMES.get(label, label)
     if found := known.get(normalise(label)):
         spec, scale = found
         bare = spec.unit == "B" or (spec.unit == "s" and composed and not composed.unit_known)

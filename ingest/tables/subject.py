@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from assay.ingest.schema.record import Record
+from assay.ingest.schema.record import Line, Record
 from assay.ingest.tables.headers import Column, generic
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import DEVICE, split
@@ -52,8 +52,29 @@ _SAID = ("value", "outcome")
 _TRAINED = re.compile(r"\b(?:pre-?train|train|fine-?tun|sft|lora)", re.IGNORECASE)
 
 
-def of_runs(columns: Sequence[Column], heading: str) -> bool:
-    """Whether the rows under these columns, below this heading, are runs."""
+_SERVED = re.compile(r"\b(?:inference|serv(?:e|ing)|decod(?:e|ing)|prefill)\b|推理", re.IGNORECASE)
+
+_TRAINING = re.compile(r"\btrain(?:ing|ed|s)?\b|\bfine-?tun|训练|微调", re.IGNORECASE)
+
+MENTIONS = 3
+"""Lines that speak of training before a document is said to be about it."""
+
+
+def about_training(lines: Sequence[Line]) -> bool:
+    """Whether a document speaks of training often, and much more than of serving."""
+    trained = sum(_TRAINING.search(line.text) is not None for line in lines)
+    served = sum(_SERVED.search(line.text) is not None for line in lines)
+    return trained >= MENTIONS and trained > 3 * served
+
+
+def of_runs(
+    columns: Sequence[Column], heading: str, *, document: bool = False, told: bool = False
+) -> bool:
+    """Whether the rows under these columns, below this heading, are runs.
+
+    `document` says that the whole text around them is about training, `told` that the cells of some
+    column say how each row was run.
+    """
     held = {column.spec.name for column in columns if column.spec and column.spec.quantity}
     said = {column.spec.name for column in columns if column.spec and column.spec.configuration}
     words = {word for column in columns for word in split(column.label)}
@@ -66,11 +87,21 @@ def of_runs(columns: Sequence[Column], heading: str) -> bool:
     if not held and not any(generic(column) for column in columns):
         return False
     trained = _TRAINED.search(heading)
-    if words & FOREIGN or (_ELSEWHERE.search(heading) and not trained):
+    aside = {"latency"} if document and held & RATES else set()  # of a step, beside its rate
+    if words & (FOREIGN - aside) or (_ELSEWHERE.search(heading) and not trained):
         return False
-    if trained and held & RATES:
+    if (trained or document or told) and (held & RATES or _most(columns)):
         return True
-    return bool(said - TALLIED) or len(held & RATES) > 1 or _peaked(columns)
+    return bool(said - TALLIED) or told or len(held & RATES) > 1 or _peaked(columns)
+
+
+def _most(columns: Sequence[Column]) -> bool:
+    """Whether a column says the most memory that something took."""
+    most = {"peak", "max", "maximum"}
+    return any(
+        column.spec is not None and column.spec.name == "memory" and most & set(split(column.label))
+        for column in columns
+    )
 
 
 def _peaked(columns: Sequence[Column]) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ TOKENS = {"tok", "toks", "token", "tokens"}
 SAMPLES = {"sample", "samples", "seq", "seqs", "sequence", "sequences"}
 
 FLOPS = {"flop": 1.0, "flops": 1.0, "gflop": 1e9, "gflops": 1e9, "tflop": 1e12, "tflops": 1e12,
-         "pflop": 1e15, "pflops": 1e15}  # fmt: skip
+         "pflop": 1e15, "pflops": 1e15, "teraflop": 1e12, "teraflops": 1e12}  # fmt: skip
 
 TIMES = {"s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0, "ms": 1e-3, "msec": 1e-3,
          "millisecond": 1e-3, "milliseconds": 1e-3}  # fmt: skip
@@ -28,7 +29,7 @@ SECOND = {word for word, scale in TIMES.items() if scale == 1.0}
 
 STEP = {"step", "steps", "it", "iter", "iters", "iteration", "iterations"}
 
-GPU = {"gpu", "gpus"}
+GPU = {"gpu", "gpus", "ngpu", "ngpus"}
 
 DEVICE = GPU | {"device", "devices", "chip", "chips", "accelerator", "accelerators", "card",
                 "cards", "npu", "npus", "xpu", "xpus", "hpu", "hpus", "dev"}  # fmt: skip
@@ -102,11 +103,20 @@ def split(text: str) -> list[str]:
     ['tokens', '/', 'sec', '/', 'gpu']
     """
     apart = _COUNTED.sub(r"\1 ", _PER.sub(" / ", text.replace("_", " ")))
-    return [word.casefold() for word in _WORD.findall(apart)]
+    return [_spelled(word.casefold()) for word in _WORD.findall(apart)]
+
+
+@lru_cache(maxsize=4096)
+def _spelled(word: str) -> str:
+    """A long word with a letter wrong or too many, as it is meant: `throuthput`."""
+    if len(word) < 7 or word in _MISSPELT:
+        return word
+    return next(iter(get_close_matches(word, _MISSPELT, 1, 0.88)), word)
 
 
 _ELSEWHERE = {
     "吞吐量": "throughput",
+    "吞吐率": "throughput",
     "吞吐": "throughput",
     "显存占用": "memory usage",
     "峰值显存": "peak vram",
@@ -126,6 +136,16 @@ _ELSEWHERE = {
 }
 """Words of labels in Chinese; a longer one stands before those it holds."""
 
+_WIDE = str.maketrans("（）［］：％／", "()[]:%/")
+
+_AT_STEP = re.compile(
+    r"@ ?(?:step|iter(?:ation)?) ?[0-9]+\s*$| over [0-9,]+ (?:step|iter(?:ation)?)s(?=\))",
+    re.IGNORECASE,
+)
+"""When something was measured says nothing of what it is: `ms/iter @ step 10`."""
+
+_MISSPELT = ("throughput", "latency", "memory", "iteration", "utilization")
+
 _FOREIGN = re.compile(r"[^\x00-\x7fµσδΔ×†‡↑↓]")
 
 
@@ -136,12 +156,25 @@ def said(label: str) -> Said | None:
     >>> said("Model TFLOPs/sec/GPU").field, said("Tokens/s (k)").scale, said("Tokens/s per node")
     ('model_flops_rate', 1000.0, None)
     """
+    label = _AT_STEP.sub("", label.translate(_WIDE))
     for word, english in _ELSEWHERE.items():
         label = label.replace(word, f" {english} ")
     if _FOREIGN.search(label):
         return None
     words = _words(label)
-    for read in (_utilisation, _rate, _flops, _time, _memory, _batch, _length, _parameters, _gpus):
+    for read in (
+        _utilisation,
+        _rate,
+        _flops,
+        _time,
+        _memory,
+        _batch,
+        _length,
+        _parameters,
+        _gpus,
+        _degree,
+        _accumulation,
+    ):
         if found := read(words):
             return found
     return None
@@ -199,9 +232,9 @@ def _utilisation(words: Words) -> Said | None:
 def _rate(words: Words) -> Said | None:
     """Tokens or samples a second, of the job or of a device."""
     over, under = _joined(words)
-    if over & {"tps", "tgs"}:
-        under |= {"s", "gpu"} if "tgs" in over else {"s"}
-        over = over - {"tps", "tgs"} | {"tokens"}
+    if short := over & {"tps", "tgs", "tgps", "tpgps"}:
+        under |= {"s"} if short == {"tps"} else {"s", "gpu"}
+        over = over - short | {"tokens"}
     kind = "token" if over & TOKENS else "sample" if over & SAMPLES else None
     if kind is None or not under & SECOND:
         return None
@@ -240,6 +273,8 @@ def _flops(words: Words) -> Said | None:
 def _time(words: Words) -> Said | None:
     """The time of a step: `ms/iter`, `Median step (s)`, `Time per Global Step (s)`."""
     over, under = _joined(words)
+    if over & STEP and "or" in over:  # step time (or ms per batch)
+        over, under = over - {"or"}, under - {"batch"}
     every = over | under
     if not every & STEP or over & (TOKENS | SAMPLES) or under & SECOND:
         return None
@@ -261,7 +296,19 @@ def _memory(words: Words) -> Said | None:
     most = {"peak", "max", "maximum"} & set(words.over)
     if not (MEMORY & set(words.over) or (most and sizes and set(words.over) & DEVICE)):
         return None
-    fillers = {"peak", "max", "maximum", "usage", "used", "allocated", "alloc", "in", "cuda", "/"}
+    fillers = {
+        "peak",
+        "max",
+        "maximum",
+        "usage",
+        "used",
+        "active",
+        "allocated",
+        "alloc",
+        "in",
+        "cuda",
+        "/",
+    }
     if len(sizes) > 1 or _left(every, MEMORY, DEVICE, fillers, set(sizes)):
         return None
     scale = next(iter(sizes.values()), 1.0)
@@ -316,10 +363,30 @@ def _parameters(words: Words) -> Said | None:
     return Said(field, scale, nominal=scale != 1.0, rank=1)
 
 
+_DEGREES = {"tensor": "tp", "pipeline": "pp", "data": "dp", "context": "cp", "expert": "ep"}
+
+
+def _degree(words: Words) -> Said | None:
+    """`tensor parallelism`, `pipeline_model_parallel_size`."""
+    every = set(words.every())
+    kinds = every & set(_DEGREES)
+    if len(kinds) != 1 or not every & {"parallel", "parallelism"} or words.under:
+        return None
+    rest = every - kinds - {"parallel", "parallelism", "model", "size", "degree"} - COUNTING
+    return None if rest else Said(_DEGREES[kinds.pop()], rank=1)
+
+
+def _accumulation(words: Words) -> Said | None:
+    """`num_accumulation_steps`, `gradient accumulation`."""
+    every = set(words.every())
+    rest = every - {"accumulation", "gradient", "grad", "step", "steps"} - COUNTING
+    return Said("accumulation", rank=1) if "accumulation" in every and not rest else None
+
+
 def _gpus(words: Words) -> Said | None:
     every = set(words.every())
     held = every & DEVICE
-    plural = any(word.endswith("s") for word in held)
+    plural = any(word.endswith("s") or word == "ngpu" for word in held)
     if not held or words.under or every - DEVICE - COUNTING:
         return None
     return Said("gpus", rank=1) if plural or every & COUNTING else None

@@ -40,3 +40,23 @@ def test_the_first_of_two_times_counts_and_the_other_is_kept() -> None:
 
 def test_a_batch_size_counts_products() -> None:
     assert one("batch_size,m,n,k,tflops_per_s", "16,64,32,16,3")["b"] == 16
+
+
+def test_products_in_markdown_with_several_number_formats() -> None:
+    text = (
+        "| M | N | K | BF16 TFLOPS | FP8 TFLOPS | time (us) |\n|-|-|-|-|-|-|\n"
+        "| 4,096 | 4096 | 4096 | 700.5 | 1,200 | |\n| 8192 | 8192 | 8192 | n/a | 1300 | 900 |\n"
+    )
+    whole = source("a.md", text.encode())
+    assert isinstance(whole, Source)
+    reading = read_source(whole, FORMATS)
+    rows = reading.frames["gemm_table"].sort("line", "column")
+    said = rows.select("line", "m", "dtype", "flops_rate", "time").rows()
+    assert said == [
+        (3, 4096, "BF16", 700.5e12, None),
+        (3, 4096, "FP8", 1200e12, None),
+        (4, 8192, None, None, 900e-6),
+        (4, 8192, "FP8", 1300e12, None),
+    ]
+    assert "markdown_table" not in reading.frames
+    assert reading.refused == ()

@@ -213,3 +213,70 @@ def test_a_statement_replaces_its_own_keys_only_and_ends_with_its_section() -> N
     text = f"# a\n\nTP=2, PP=4\n\nTP=8\n\n{table}\n# b\n\n{table}\n"
     rows = read(text).frames["markdown_table"].select("tp", "pp").rows()
     assert rows == [(8, 4), (None, None)]
+
+
+def test_a_table_with_metrics_in_its_first_column_is_turned() -> None:
+    reading = read(
+        "training\n\n| Axis | ours | theirs | Δ |\n|---|---|---|---|\n"
+        "| Per-iteration time (avg over 4768 iters) | **1434.6 ms** | 1431.6 ms | −0.2 % |\n"
+        "| TFLOP/s/GPU | — | 642 | — |\n| Loss | 3.35 | 3.36 | +0.2 % |\n"
+    )
+    rows = reading.frames["markdown_table"].sort("column")
+    assert rows["step_time"].to_list() == pytest.approx([1.4346, 1.4316])
+    assert rows["model_flops_rate"].to_list() == [None, 642e12]
+    assert rows["line"].to_list() == [3, 3]
+    assert rows["column"].to_list() == [10, 17]
+    (note,) = reading.accounting[0].tables
+    assert (note.read, note.syntax) == (2, "markdown")
+
+
+def test_columns_of_two_sizes_are_two_observations_of_a_row() -> None:
+    reading = read(
+        "| GPUs | 7B MFU | 13B MFU | 7B tokens/s/GPU | 13B tokens/s/GPU |\n|-|-|-|-|-|\n"
+        "| 8 | 41% | 43.5% | 3,100 | 1,700 |\n| 16 | OOM | 42% | OOM | 1,650 |\n"
+    )
+    rows = reading.frames["markdown_table"].sort("line", "column").rows(named=True)
+    said = [(r["gpus"], r["model_size"], r["mfu"], r["tokens_per_gpu_per_s"]) for r in rows]
+    assert said == [
+        (8, 7e9, pytest.approx(0.41), 3100.0),
+        (8, 13e9, pytest.approx(0.435), 1700.0),
+        (16, 7e9, None, None),
+        (16, 13e9, pytest.approx(0.42), 1650.0),
+    ]
+    assert rows[2]["outcome"] == "OOM"
+
+
+def test_what_was_not_understood_is_said() -> None:
+    reading = read("| thing | weight (kg) |\n|-|-|\n| a | 7 |\n\n| TP | Sec/it | zeal |\n|-|-|-|\n"
+                   "| 4 | 2.0 | 9 |\n")  # fmt: skip
+    first, second = reading.accounting[0].tables
+    assert (first.line, first.rows, first.read) == (1, 1, 0)
+    assert first.not_understood == ("weight (kg)",)
+    assert (second.understood, second.not_understood) == (("TP", "Sec/it"), ("zeal",))
+
+
+def test_a_rate_that_one_of_many_devices_could_reach_alone_is_of_nobody() -> None:
+    text = "Training on 8xH100 GPUs\n\n| Model | Peak Memory (GB) | tokens/second |\n|-|-|-|\n"
+    row = "| Llama3-8b | 47.65 | {} |\n"
+    pretrain = "# Pretraining\n"
+    doubtful = read(pretrain + text + row.format(6150)).frames["markdown_table"]
+    assert doubtful["tokens_per_s"].to_list() == [None]
+    of_all = read(pretrain + text + row.format(49200)).frames["markdown_table"]
+    assert of_all["tokens_per_s"].to_list() == [49200.0]
+
+
+def test_what_a_run_prints_of_itself_says_nothing_of_a_table_below() -> None:
+    log = "using world size: 64, data-parallel-size: 4, tensor-model-parallel size: 4, " \
+          "pipeline-model-parallel size: 4\n"  # fmt: skip
+    table = "\n| Model | GBS | Sec/it |\n|-|-|-|\n| a | 8 | 2.0 |\n"
+    row = read(log + table).frames["markdown_table"].row(0, named=True)
+    assert (row["tp"], row["pp"], row["dp"]) == (None, None, None)
+
+
+def test_configurations_come_from_a_table_that_names_the_runs() -> None:
+    reading = read(
+        "| case | num_nodes | tensor_model_parallel_size |\n|-|-|-|\n| run-a | 2 | 4 |\n"
+        "| run-b | 4 | 8 |\n\n| case | Sec/it |\n|-|-|\n| run-b | 1.5 |\n| run-a | 2.5 |\n"
+    )
+    rows = reading.frames["markdown_table"].select("step_time", "nodes", "tp").rows()
+    assert rows == [(1.5, 4, 8), (2.5, 2, 4)]

@@ -69,3 +69,15 @@ def test_products_of_an_unknown_machine_say_so(tmp_path: Path) -> None:
     assert stated.cases.gemm["machine"].to_list() == ["A100-80g"]
     other = assess([tmp_path / "a.csv"], machine="H100")
     assert other.cases.gemm["machine"].to_list() == [None], "what is printed is not overruled"
+
+
+def test_a_product_that_prints_its_rate_alone_is_scored_as_a_rate(tmp_path: Path) -> None:
+    log = tmp_path / "gemm.log"
+    log.write_text("4096x4096x4096 bf16 700.0 TFLOPS\n")
+    found = assess([log], machine="H100", models=["roofline", "stack"])
+    rows = {row["model"]: row for row in found.scored.iter_rows(named=True)}
+    assert {row["quantity"] for row in rows.values()} == {"flops_rate"}
+    assert rows["roofline"]["predicted"] == pytest.approx(989e12)  # bound by arithmetic
+    assert abs(rows["stack"]["error"]) < 0.15
+    held = rows["stack"]
+    assert held["predicted_low"] <= held["predicted"] <= held["predicted_high"]

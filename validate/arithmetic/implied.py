@@ -53,9 +53,12 @@ def _nominal_vocabularies(cases: Cases) -> pl.DataFrame:
     said = cases.reading.provenance.filter(
         (pl.col("field") == "vocab") & (pl.col("kind") == "nominal")
     )
-    return said.select(
-        case=pl.format("{}#{}", "source", "line"), vocab_low="low", vocab_high="high"
-    ).unique("case", maintain_order=True)
+    row = ["source", "line"]  # a statement of the vocabulary speaks for a whole line
+    held = said.select(*row, vocab_low="low", vocab_high="high").unique(row, maintain_order=True)
+    runs = cases.configuration.select("case", *row)
+    return (
+        runs.join(held, on=row, maintain_order="left").drop(row).unique("case", maintain_order=True)
+    )
 
 
 def _filled(

@@ -39,6 +39,9 @@ LABELS = {
 }  # fmt: skip
 """Name of a column in a sentence."""
 
+ROW = ["source", "line", "column"]
+"""Columns that tell two rows of a frame apart."""
+
 DECADES = range(1, 13)
 
 _DATE = re.compile(r"^\W*[0-9]{1,4}[-/.][0-9]{1,2}(?:[-/.][0-9]{1,4})?\W*")
@@ -65,7 +68,7 @@ def runs(reading: Reading, cases: Cases) -> pl.DataFrame:
     joined = joined.with_columns(
         seq_len=pl.coalesce("actual_seq_len", "seq_len").cast(pl.Int64),
         printed=_printed_in_row(cases, joined),
-    ).join(_vocabulary(reading), on=["source", "line"], how="left", maintain_order="left")
+    ).join(_vocabulary(reading), on=ROW, how="left", maintain_order="left")
     return _coarse(joined).sort("source", "line", maintain_order=True)
 
 
@@ -100,12 +103,9 @@ def _measured(frame: pl.DataFrame, reading: Reading, name: str) -> pl.DataFrame:
         return wide
     # rounded or cut, [v − u/2, v + u): one unit is two thirds of it
     place = (pl.col("high") - pl.col("low")) / 1.5
-    spread = rough.select("source", "line", "field", place=place)
-    spread = spread.pivot(
-        on="field", index=["source", "line"], values="place", aggregate_function="first"
-    )
-    wide = wide.join(spread, on=["source", "line"], how="left", maintain_order="left",
-                     suffix="_rough")  # fmt: skip
+    spread = rough.select(*ROW, "field", place=place)
+    spread = spread.pivot(on="field", index=ROW, values="place", aggregate_function="first")
+    wide = wide.join(spread, on=ROW, how="left", maintain_order="left", suffix="_rough")
     names = [column for column in here if f"{column}_rough" in wide.columns]
     return wide.with_columns(
         pl.coalesce(f"{column}_rough", f"{column}_place").alias(f"{column}_place")
@@ -131,8 +131,8 @@ def _printed_in_row(cases: Cases, joined: pl.DataFrame) -> pl.Series:
 def _vocabulary(reading: Reading) -> pl.DataFrame:
     """source, line, vocab_low, vocab_high where the vocabulary is a label such as 250k."""
     said = reading.provenance.filter((pl.col("field") == "vocab") & pl.col("low").is_not_null())
-    return said.select("source", "line", vocab_low="low", vocab_high="high").unique(
-        ["source", "line"], keep="first", maintain_order=True
+    return said.select(*ROW, vocab_low="low", vocab_high="high").unique(
+        ROW, keep="first", maintain_order=True
     )
 
 

@@ -137,19 +137,20 @@ def _wide(name: str, frame: pl.DataFrame) -> pl.DataFrame:
 def _said(name: str, frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """Where each configuration value of one frame came from."""
     said = reading.provenance.filter(pl.col("frame") == name).select(
-        "source", "line", "value_origin", "from_line", "law", name="field"
+        "source", "line", "column", "value_origin", "from_line", "law", name="field"
     )  # fmt: skip
     long = (
         frame.select(
             "source",
             "line",
+            "column",
             *(pl.col(column).cast(pl.String) for column in CONFIGURED),
             case=case_of(),
         )
-        .unpivot(index=["source", "line", "case"], variable_name="name")
+        .unpivot(index=["source", "line", "column", "case"], variable_name="name")
         .drop_nulls("value")
     )
-    on = ["source", "line", "name"]
+    on = ["source", "line", "column", "name"]
     known = said.unique(on, keep="first", maintain_order=True)
     return long.join(known, on=on, how="left", maintain_order="left").select(
         case="case",

@@ -95,7 +95,7 @@ def observe(reading: Reading, frames: Mapping[str, About]) -> pl.DataFrame:
 def _said(reading: Reading) -> dict[tuple[object, ...], pl.DataFrame]:
     """Frame and column → what is known of its values beyond the value."""
     held = reading.provenance.select(
-        "frame", "field", "source", "line", "state", "value_origin", said_kind="kind",
+        "frame", "field", "source", "line", "column", "state", "value_origin", said_kind="kind",
         said_low="low", said_high="high",
     )  # fmt: skip
     return held.partition_by("frame", "field", as_dict=True, include_key=False)
@@ -150,8 +150,9 @@ def _observed(
         known = {name: pl.lit(None, kind) for name, kind in SAID.items()}
         printed = printed.with_columns(**known)
     else:
-        first = said.lazy().unique(["source", "line"], keep="first", maintain_order=True)
-        printed = printed.join(first, on=["source", "line"], how="left", maintain_order="left")
+        row = ["source", "line", "column"]
+        first = said.lazy().unique(row, keep="first", maintain_order=True)
+        printed = printed.join(first, on=row, how="left", maintain_order="left")
     value = pl.col(spec.name).cast(pl.Float64)
     ulp = pl.col(f"{spec.name}_ulp") if spec.has_ulp else pl.lit(0.0)
     low, high = interval(value, ulp, spec.kind)

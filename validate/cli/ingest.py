@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
     from assay.ingest.inputs.parts import Ingested, Share
     from assay.ingest.inputs.workers import Engine
+    from assay.ingest.schema.reading import Accounting
 
 SHOWN = 20
 """Refusals that are printed; all of them are in the quarantine."""
@@ -127,6 +128,11 @@ def _say(done: Ingested, output: Path) -> None:
     if refusals.height > SHOWN:
         rest = refusals.height - SHOWN
         complain(f"… and {rest:,} more refusals, all in {output / 'quarantine.parquet'}")
+    left = [text for each in done.outcome.reading.accounting for text in _left(each)]
+    for text in left[:SHOWN]:
+        complain(text)
+    if len(left) > SHOWN:
+        complain(f"… and {len(left) - SHOWN:,} more tables not understood, or not wholly")
     for name in done.outcome.unrecognised:
         complain(f"{name}: no format knows a line of it")
     if done.resumed:
@@ -135,6 +141,13 @@ def _say(done: Ingested, output: Path) -> None:
         typer.echo(f"{output / name}.parquet\t{rows}")
     if done.rows:
         typer.echo(f"{output / 'quarantine.parquet'}\t{refusals.height}")
+
+
+def _left(account: Accounting) -> list[str]:
+    """Sentences on what was not understood of the tables of an input."""
+    from assay.ingest.schema.reading import table_left
+
+    return [text for note in account.tables if (text := table_left(account.source, note))]
 
 
 def _refusals(done: Ingested) -> pl.DataFrame:

@@ -108,7 +108,13 @@ def with_rates(times: pl.DataFrame, asked: Asked) -> pl.DataFrame:
     rates = (
         times.join(only, on="case", how="semi", maintain_order="left")
         .join(asked.cases.gemm.select("case", "b", "m", "n", "k"), on="case", maintain_order="left")
-        .with_columns(flop / pl.col("value"), quantity=pl.lit("flops_rate"), unit=pl.lit("flop/s"))
+        .with_columns(
+            value=flop / pl.col("value"),
+            low=flop / pl.col("high"),
+            high=flop / pl.col("low"),
+            quantity=pl.lit("flops_rate"),
+            unit=pl.lit("flop/s"),
+        )
     )
     rest = times.join(only, on="case", how="anti", maintain_order="left")
     return pl.concat([rest.select(*PREDICTION), rates.select(*PREDICTION)])

@@ -46,6 +46,7 @@ def document(report: Report) -> dict[str, Any]:
     return {
         "schema": VERSION,
         "sources": _sources(report),
+        "tables": _tables(report),
         "runs": _finite([_record(run) for run in records(report)]),
         "cases": _cases(report),
         "accuracy": _rows(scores.accuracy.select(*ACCURACY)),
@@ -139,6 +140,26 @@ def _record(run: Record) -> dict[str, Any]:
     fields = {**run.__dict__, "error": run.error}
     measured = dict(run.parts_measured)
     return fields | {"parts_measured": measured, "diagnosis": list(run.diagnosis)}
+
+
+def _tables(report: Report) -> list[dict[str, Any]]:
+    """Every table with digits: what was understood of it, and what was not."""
+    return [
+        {
+            "source": account.source,
+            "line": note.line,
+            "syntax": note.syntax,
+            "remark": note.remark or None,
+            "header": list(note.header),
+            "rows": note.rows,
+            "read": note.read,
+            "understood": list(note.understood),
+            "not_understood": list(note.not_understood),
+        }
+        for account in report.outcome.reading.accounting
+        for note in account.tables
+        if note.rows
+    ]
 
 
 def _cases(report: Report) -> list[dict[str, Any]]:

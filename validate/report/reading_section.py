@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import polars as pl
+from assay.ingest.schema.reading import table_left
 from assay.ingest.schema.record import Diagnostic
 from assay.ingest.source.opening import Source, open_source
 from assay.model.reproductions.deepflow_unconfigured import BASIS, solutions
@@ -70,8 +71,18 @@ def doubtful(report: Report) -> Section | None:
                 + (f" and {more:,} more" if more else "")
             )
             said.extend(_sample(account.source, account.suspicious))
+    said.extend(_tables(report))
     said.extend(_remarks(report))
     return Section("Worth a second look", [Items(said)], detail=True) if said else None
+
+
+def _tables(report: Report) -> list[str]:
+    """Tables with digits that gave no row, and columns of others that gave nothing."""
+    notes = [(a.source, note) for a in report.outcome.reading.accounting for note in a.tables]
+    said = [table_left(source, note) for source, note in notes]
+    held = [text for text in said if text]
+    more = [f"… and {len(held) - SHOWN:,} more tables."] if len(held) > SHOWN else []
+    return held[:SHOWN] + more
 
 
 def _remarks(report: Report) -> list[str]:

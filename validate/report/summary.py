@@ -81,7 +81,20 @@ def _read(report: Report) -> str:
     said += (
         f" ({sums['suspicious']:,} of them look like measurements)" if sums["suspicious"] else ""
     )
-    return said + (f"; {count(gone, 'input')} could not be opened." if gone else ".")
+    said += f"; {count(gone, 'input')} could not be opened." if gone else "."
+    return said + _tables(report)
+
+
+def _tables(report: Report) -> str:
+    """How many tables with digits gave no row, and columns nothing; empty where all did."""
+    notes = [n for a in report.outcome.reading.accounting for n in a.tables if n.rows]
+    silent = sum(not note.read for note in notes)
+    columns = sum(len(note.not_understood) for note in notes if note.read)
+    if not silent and not columns:
+        return ""
+    of_others = f"{count(columns, 'column')} of the others" if columns else ""
+    parts = [f"{count(silent, 'table')} with numbers"] if silent else []
+    return f" Not understood: {', '.join([*parts, *([of_others] if of_others else [])])}."
 
 
 def _joined(report: Report) -> str:

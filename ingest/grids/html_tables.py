@@ -1,0 +1,259 @@
+"""HTML tables as grids: rows and cells with their spans, wherever a document holds them.
+
+In: the lines of a document. Out: a `Grid` for each table. One inside a comment is marked, one
+inside a cell of another is a grid of its own, marked too, and no text of that cell. Tags may be
+unclosed, as HTML allows; a table that is never closed ends with the lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+from assay.ingest.grids.grid import Grid, GridCell, GridRow, Ragged, laid_out
+from assay.ingest.schema.record import Line
+
+_TAG = re.compile(r"<(/?)table\b", re.IGNORECASE)
+
+_SILENT = {"sup", "del", "s", "script", "style"}
+"""Elements whose text is no part of a cell: footnote marks, what was struck out."""
+
+
+def html_tables(lines: Sequence[Line]) -> Iterator[Grid]:
+    """Every table of a document, outer ones before those inside them."""
+    at = 0
+    while at < len(lines):
+        if "<" not in lines[at].text or not _opens(lines[at].text):
+            at += 1
+            continue
+        end = _end(lines, at)
+        yield from _tables(lines, at, end)
+        at = end
+
+
+def _opens(text: str) -> bool:
+    return any(not found[1] for found in _TAG.finditer(text))
+
+
+def _end(lines: Sequence[Line], begin: int) -> int:
+    """Behind the line on which as many tables are closed as were opened."""
+    depth = 0
+    for at in range(begin, len(lines)):
+        for found in _TAG.finditer(lines[at].text):
+            depth += -1 if found[1] else 1
+        if depth <= 0:
+            return at + 1
+    return len(lines)
+
+
+def _tables(lines: Sequence[Line], begin: int, end: int) -> Iterator[Grid]:
+    reader = _Reader(lines[begin:end], commented=_comment_open(lines, begin))
+    reader.feed("\n".join(line.text for line in lines[begin:end]))
+    reader.close()
+    for table in sorted(reader.done, key=lambda table: table.order):
+        if grid := table.grid(lines, begin, end):
+            yield grid
+
+
+def _comment_open(lines: Sequence[Line], at: int) -> bool:
+    """Whether a comment that began above is open where a table begins."""
+    for line in reversed(lines[max(0, at - 200) : at]):
+        opens, closes = line.text.rfind("<!--"), line.text.rfind("-->")
+        if max(opens, closes) >= 0:
+            return opens > closes
+    return False
+
+
+@dataclass
+class _Row:
+    line: int  # position among the lines fed
+    in_head: bool
+    cells: list[Ragged] = field(default_factory=list)
+    heads: int = 0  # how many of the cells are `th`
+
+
+@dataclass
+class _Table:
+    order: int
+    depth: int
+    commented: bool
+    rows: list[_Row] = field(default_factory=list)
+    caption: str = ""
+    in_head: bool = False
+
+    def grid(self, lines: Sequence[Line], begin: int, end: int) -> Grid | None:
+        rows = self.rows
+        while rows and not rows[-1].cells:
+            rows = rows[:-1]
+        laid = laid_out([row.cells for row in rows])
+        rows = [row for row, cells in zip(rows, laid, strict=True) if cells]
+        laid = [cells for cells in laid if cells]
+        if not rows:
+            return None
+        heads = 0
+        while heads < len(rows) and (rows[heads].in_head or _headed(rows[heads])):
+            heads += 1
+        width = max(len(cells) for cells in laid[: max(heads, 1)])
+        made = [
+            GridRow(lines[begin + row.line], _padded(cells, width))
+            for row, cells in zip(rows, laid, strict=True)
+        ]
+        heads = min(max(heads, 1), len(rows))
+        return Grid(
+            "html", begin, end, tuple(made[:heads]), tuple(made[heads:]), self.caption,
+            "commented" if self.commented else "nested" if self.depth else "", exact=False,
+        )  # fmt: skip
+
+
+def _headed(row: _Row) -> bool:
+    return 0 < row.heads == len(row.cells)
+
+
+def _padded(cells: tuple[GridCell, ...], width: int) -> tuple[GridCell, ...]:
+    """As many cells as the header has, where HTML lets a row be shorter, or span beyond it."""
+    if len(cells) > width and len(set(cells)) == 1:
+        return cells[:width]
+    last = cells[-1]
+    return (*cells, *(GridCell("", last.line, last.column) for _ in range(width - len(cells))))
+
+
+class _Reader(HTMLParser):
+    """Follows the tags of tables; the rest is text."""
+
+    def __init__(self, lines: Sequence[Line], *, commented: bool) -> None:
+        super().__init__(convert_charrefs=True)
+        self.lines = lines
+        self.commented = commented
+        self.open: list[_Table] = []
+        self.cells: list[_Cell | None] = []  # the open cell of each open table
+        self.done: list[_Table] = []
+        self.silent = 0
+        self.caption = False
+
+    def place(self) -> tuple[int, int]:
+        """Line among those fed, from 0, and offset in it."""
+        line, offset = self.getpos()
+        return min(line - 1, len(self.lines) - 1), offset
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "table":
+            found = _Table(len(self.done) + len(self.open), len(self.open), self.commented)
+            self.open.append(found)
+            self.cells.append(None)
+        if not self.open:
+            return
+        table = self.open[-1]
+        if tag in ("thead", "tbody", "tfoot"):
+            self._end_cell()
+            table.in_head = tag == "thead"
+        elif tag == "tr":
+            self._end_cell()
+            table.rows.append(_Row(self.place()[0], table.in_head))
+        elif tag in ("td", "th"):
+            self._begin_cell(table, tag, dict(attrs))
+        elif tag == "caption":
+            self.caption = True
+        elif tag == "br":
+            self.handle_data(" ")
+        elif tag in _SILENT:
+            self.silent += 1
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "br":
+            self.handle_data(" ")
+        elif tag in ("td", "th"):
+            self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open:
+            return
+        if tag == "table":
+            self._end_cell()
+            self.cells.pop()
+            self.done.append(self.open.pop())
+        elif tag in ("td", "th", "tr", "thead", "tbody"):
+            self._end_cell()
+            if tag == "thead":
+                self.open[-1].in_head = False
+        elif tag == "caption":
+            self.caption = False
+        elif tag in _SILENT:
+            self.silent = max(0, self.silent - 1)
+
+    def handle_data(self, data: str) -> None:
+        if not self.open or self.silent:
+            return
+        if self.caption:
+            self.open[-1].caption = " ".join(f"{self.open[-1].caption} {data}".split())
+        cell = self.cells[-1]
+        if cell is None:
+            return
+        if not cell.text.strip() and data.strip():
+            lead = data[: len(data) - len(data.lstrip())]
+            line, offset = self.place()
+            feeds = lead.count("\n")
+            line = min(line + feeds, len(self.lines) - 1)
+            offset = len(lead) - lead.rfind("\n") - 1 if feeds else offset + len(lead)
+            cell.line, cell.column = self.lines[line].number, self.lines[line].column + offset
+        cell.text += data
+
+    def handle_comment(self, data: str) -> None:
+        line, offset = self.place()
+        held = data.split("\n")
+        first = self.lines[line]
+        inner = [
+            each._replace(
+                text=text, column=each.column + (offset + len("<!--") if each is first else 0)
+            )
+            for each, text in zip(self.lines[line:], held, strict=False)
+        ]
+        if not _opens(data):
+            return
+        reader = _Reader(inner, commented=True)
+        reader.feed(data)
+        reader.close()
+        for table in reader.done:
+            for row in table.rows:
+                row.line += line
+        self.done += reader.done
+
+    def close(self) -> None:
+        super().close()
+        while self.open:  # never closed
+            self.handle_endtag("table")
+
+    def _begin_cell(self, table: _Table, tag: str, attributes: dict[str, str | None]) -> None:
+        self._end_cell()
+        line, offset = self.place()
+        if not table.rows:
+            table.rows.append(_Row(line, table.in_head))
+        table.rows[-1].heads += tag == "th"
+        at = self.lines[line]
+        spans = [_span(attributes.get(name)) for name in ("rowspan", "colspan")]
+        self.cells[-1] = _Cell("", at.number, at.column + offset, *spans)
+
+    def _end_cell(self) -> None:
+        cell = self.cells[-1] if self.cells else None
+        if cell is not None:
+            text = " ".join(cell.text.split())
+            ragged = Ragged(text, cell.line, cell.column, cell.rows, cell.columns)
+            self.open[-1].rows[-1].cells.append(ragged)
+            self.cells[-1] = None
+        self.silent = 0
+
+
+@dataclass
+class _Cell:
+    text: str
+    line: int
+    column: int
+    rows: int
+    columns: int
+
+
+def _span(value: str | None) -> int:
+    """A span as HTML reads it: what is no number is one."""
+    text = (value or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 1

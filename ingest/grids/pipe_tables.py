@@ -1,0 +1,93 @@
+"""Markdown tables as grids: a header, a row of rules, rows of cells between bars.
+
+In: the lines of a document. Out: a `Grid` for each table; one inside an HTML comment is marked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from assay.ingest.grids.grid import Grid, GridCell, GridRow
+from assay.ingest.lines.lark import Token, parse_line
+from assay.ingest.schema.record import Diagnostic, Line, Span
+
+_ALIGNMENT = re.compile(r"\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
+
+_HERE = Span("", 0, 1)
+
+
+def pipe_tables(lines: Sequence[Line]) -> Iterator[Grid]:
+    """Every table whose header has as many cells as the row of rules below it."""
+    at, commented = 1, False
+    while at < len(lines):
+        commented = _comment(lines[at - 1].text, open_above=commented)
+        if not _begins_table(lines[at - 1], lines[at]):
+            at += 1
+            continue
+        end = at + 1
+        while end < len(lines) and _is_row(lines[end]):
+            end += 1
+        closed = lines[at - 1].text.rstrip().endswith("|")
+        yield Grid(
+            "markdown",
+            at - 1,
+            end,
+            (GridRow(lines[at - 1], _row(lines[at - 1])),),
+            tuple(GridRow(line, _row(line, closed=closed)) for line in lines[at + 1 : end]),
+            remark="commented" if commented else "",
+            closed=closed,
+        )
+        for line in lines[at:end]:
+            commented = _comment(line.text, open_above=commented)
+        at = end + 1
+
+
+def _comment(text: str, *, open_above: bool) -> bool:
+    """Whether an HTML comment is open behind this line."""
+    if "--" not in text:
+        return open_above
+    opens, closes = text.rfind("<!--"), text.rfind("-->")
+    return opens > closes if max(opens, closes) >= 0 else open_above
+
+
+def _begins_table(head: Line, rule: Line) -> bool:
+    if "|" not in head.text or "-" not in rule.text or not _ALIGNMENT.fullmatch(rule.text):
+        return False
+    return "|" in rule.text and len(_cells(head.text)) == len(_cells(rule.text))
+
+
+def _is_row(line: Line) -> bool:
+    return "|" in line.text and not line.text.isspace()
+
+
+def _row(line: Line, *, closed: bool = True) -> tuple[GridCell, ...]:
+    """The cells of a row, each where its text begins."""
+    cells = []
+    for text, offset in _cells(line.text):
+        lead = len(text) - len(text.lstrip())
+        cells.append(GridCell(text.strip(), line.number, line.column + offset + lead))
+    if _open_ended(line.text, closed=closed):
+        cells.append(GridCell("", line.number, line.column + len(line.text.rstrip())))
+    return tuple(cells)
+
+
+def _open_ended(text: str, *, closed: bool) -> bool:
+    """Whether the last cell of a row is empty: `8 | OOM |` under a header without outer bars."""
+    bare = text.strip()
+    return not closed and bare.endswith("|") and not bare.startswith("|")
+
+
+@lru_cache(maxsize=4096)
+def _cells(text: str) -> tuple[tuple[str, int], ...]:
+    """The cells of a row, each with its offset in the line."""
+    tree = parse_line("markdown_table", "row_line", text.rstrip(), _HERE)
+    if isinstance(tree, Diagnostic):
+        return ()
+    tokens = [token for token in tree.children if isinstance(token, Token)]
+    return tuple(
+        (str(token).removesuffix("|") if token.type == "CELL" else str(token), token.start_pos or 0)
+        for token in tokens
+        if token.type != "LEAD"
+    )

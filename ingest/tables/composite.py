@@ -1,0 +1,177 @@
+"""Cells and labels that say several things at once: layouts, machines, calculations.
+
+In: the text of a cell, or of a label. Out: what it says, by field. A text is taken apart only if
+every part of it is known: what is left over might be what the numbers mean.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from assay.ingest.tables.titles import device_named, format_named
+
+_NAMES = {
+    "tp": "tp", "pp": "pp", "dp": "dp", "cp": "cp", "ep": "ep", "vp": "vp", "vpp": "vp",
+    "mbs": "micro_batch", "mb": "micro_batch", "gbs": "global_batch", "gb": "global_batch",
+    "gas": "accumulation", "ga": "accumulation", "nl": "layers", "hs": "hidden",
+    "nah": "heads", "seqlen": "seq_len",
+}  # fmt: skip
+"""Short names that a layout is written with, each before its number: `tp2`, `PP=4`."""
+
+_PART = re.compile(r"([A-Za-z]+)[=:]?([0-9]+)")
+
+_ZERO = re.compile(r"(?:zero|z)-?([0-3])(?:=-?[0-9]+)?", re.IGNORECASE)  # zero1=8: over 8 ranks
+
+_NODES = re.compile(r"([0-9]+)n([0-9]+)g", re.IGNORECASE)
+
+_DTYPE = re.compile(r"bf16|fp16|fp8|fp32", re.IGNORECASE)
+
+_PRODUCT = re.compile(r"[0-9]+(?:[x×][0-9]+)+")
+
+_APART = re.compile(r"[\s+_,;()\[\]{}（），]+")
+
+_RUN_ON = re.compile(r"(?:(?:tp|pp|dp|cp|ep|vpp|vp)[0-9]+){2,}", re.IGNORECASE)  # PP2DP4TP1
+
+_CARDS = re.compile(r"(?:([0-9]+|单|一|二|两|三|四|八)机)?\s*([0-9]+)\s*卡")
+
+_CHINESE = {"单": "1", "一": "1", "二": "2", "两": "2", "三": "3", "四": "4", "八": "8"}
+
+_COUNTED = re.compile(
+    r"([0-9][0-9,]*) ?[x×*] ?((?:(?:NVIDIA|AMD|RTX|GeForce|Tesla) )*"
+    r"(?:[A-Z]{1,3}[0-9]{1,4}[A-Za-z]*|[2-5]0[5-9]0(?: ?Ti)?)(?:[ _-][\w-]+){0,3})"
+)
+
+_OF_MANY = re.compile(r"([0-9][0-9,]*)\s*(?:gpus?|devices|cards|npus?|chips)", re.IGNORECASE)
+
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?([BM])(?:\s+params?)?", re.IGNORECASE)
+
+
+def layout(text: str) -> dict[str, str]:
+    """Values of a text that is nothing but a layout, by field; none where it is something else.
+
+    >>> layout("zero1(dp2)+tp2+pp4")
+    {'zero_stage': '1', 'dp': '2', 'tp': '2', 'pp': '4'}
+    >>> layout("nl24_fp16_8x1x1_mb16_gb128_1n8g")["nodes"], layout("PP2DP4TP1")["dp"]
+    ('1', '4')
+    >>> layout("zero2"), layout("tp2 or so"), layout("16")
+    ({'zero_stage': '2'}, {}, {})
+    """
+    said: dict[str, str] = {}
+    parts = [part for part in _APART.split(text.strip()) if part]
+    for part in parts:
+        found = _part(part)
+        if found is None or any(said.get(k, v) != v for k, v in found.items()):
+            return {}
+        said |= found
+    alone = len(parts) == 1 and text.strip().casefold().startswith("zero")
+    return said if set(said) - {"zero_stage", "dtype"} or alone else {}
+
+
+def _part(text: str) -> dict[str, str] | None:
+    """Values of one part: none where it may be anything, None where it is not known."""
+    if zero := _ZERO.fullmatch(text):
+        return {"zero_stage": zero[1]}
+    if _DTYPE.fullmatch(text):
+        return {"dtype": text}
+    if nodes := _NODES.fullmatch(text):
+        return {"nodes": nodes[1], "gpus_per_node": nodes[2]}
+    if text.casefold() == "ac":
+        return {"activation_checkpointing": "True"}
+    if _PRODUCT.fullmatch(text):
+        return {}
+    if _RUN_ON.fullmatch(text):
+        return {_NAMES[n.casefold()]: v for n, v in _PART.findall(text)}
+    part = _PART.fullmatch(text)
+    name = _NAMES.get(part[1].casefold()) if part else None
+    return {name: part[2]} if part and name else None
+
+
+def machine(text: str) -> dict[str, str]:
+    """Devices, how many, on how many nodes, where a text says so; empty where it does not.
+
+    >>> machine("A100单机8卡（1x8）"), machine("H100-55机440卡（55x8）")["nodes"], machine("4xA10G")
+    ({'gpu': 'A100', 'gpus': '8', 'nodes': '1'}, '55', {'gpus': '4', 'gpu': 'A10G'})
+    """
+    if cards := _CARDS.search(text):
+        lead = re.match(r"[A-Z][A-Za-z]*[0-9]+[A-Za-z]*", text)
+        said = {"gpu": lead[0]} if lead else {}
+        said["gpus"] = cards[2]
+        if cards[1]:
+            said["nodes"] = _CHINESE.get(cards[1], cards[1])
+        return said
+    if counted := _COUNTED.fullmatch(text.strip()):
+        return {"gpus": counted[1].replace(",", ""), "gpu": counted[2]}
+    return {}
+
+
+def named(text: str) -> dict[str, str]:
+    """Values that a label gives the runs below it: a machine, a size, a format, a layout.
+
+    >>> named("16B"), named("8卡"), named("64 GPUs"), named("tp=1"), named("peak")
+    ({'model_size': '16B'}, {'gpus': '8'}, {'gpus': '64'}, {'tp': '1'}, {})
+    """
+    bare = text.strip(" :,-–()[]@")
+    if size := _SIZE.fullmatch(bare):
+        return {"model_size": f"{size[1]}{size[2].upper()}"}
+    if many := _OF_MANY.fullmatch(bare):
+        return {"gpus": many[1].replace(",", "")}
+    if said := layout(bare) or machine(bare):
+        return said
+    if _DTYPE.fullmatch(bare):
+        return {"dtype": format_named(bare) or bare}
+    device = device_named(bare) or (bare if re.fullmatch(r"[ABHLV][0-9]{2,3}", bare) else None)
+    return {"gpu": device} if device and len(bare) <= len(device) + len("NVIDIA ") else {}
+
+
+class Calculation(NamedTuple):
+    """A cell that shows how its number was had: the number, its unit, what it was divided by."""
+
+    text: str
+    unit: str
+    divisor: float | None
+
+
+_CALCULATED = re.compile(
+    r"([0-9.,]+(?:\s*[*x×/÷]\s*[0-9.,]+)+)\s*=\s*([0-9][0-9.,]*)\s*([A-Za-z/]+)?"
+)
+
+_STEP = re.compile(r"([*x×/÷])\s*([0-9.,]+)")
+
+_TIMES = re.compile(r"([0-9][0-9.,]*)\s*\\?[*x×]\s*([0-9]+)\s*([KMGT]i?B)", re.IGNORECASE)
+
+
+def calculation(text: str) -> Calculation | None:
+    """A calculation whose result is what it says, within one unit of its last place.
+
+    >>> calculation("17.23 * 2048 / 8 = 4410 tokens/s")
+    Calculation(text='4410', unit='tokens/s', divisor=8.0)
+    >>> calculation("2 * 3 = 9 GB") is None
+    True
+    """
+    found = _CALCULATED.fullmatch(text.strip())
+    if not found:
+        return None
+    first = re.match(r"[0-9.,]+", found[1])
+    assert first is not None
+    value, divisor = float(first[0].replace(",", "")), None
+    for sign, digits in _STEP.findall(found[1]):
+        by = float(digits.replace(",", ""))
+        if sign in "/÷" and by == 0.0:
+            return None
+        value, divisor = (value / by, by) if sign in "/÷" else (value * by, divisor)
+    result = found[2].replace(",", "")
+    place = 10.0 ** -len(result.partition(".")[2])
+    if abs(value - float(result)) > place:
+        return None
+    return Calculation(result, found[3] or "", divisor)
+
+
+def times(text: str) -> tuple[str, int] | None:
+    """An amount of memory times a number of devices: the amount of one, and how many.
+
+    >>> times("66.27 * 8 GB"), times("80 GB")
+    (('66.27 GB', 8), None)
+    """
+    found = _TIMES.fullmatch(text.strip())
+    return (f"{found[1]} {found[3]}", int(found[2])) if found else None

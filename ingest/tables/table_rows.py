@@ -1,0 +1,435 @@
+"""Rows of a grid to records, by the labels of a schema, whatever the grid was written in.
+
+In: the lines of a document. Out: one record per data row of each table that names a measured
+quantity. Filler rows are blank; a row with a cell too many or too few is refused, and so is an
+unfinished last row. Each table is noted, with what was understood of it and what was not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from assay.ingest.grids.delimited import delimited, named_table
+from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
+from assay.ingest.grids.html_tables import html_tables
+from assay.ingest.grids.pipe_tables import pipe_tables
+from assay.ingest.grids.restructured import rst_tables
+from assay.ingest.numbers.units import SUFFIXES, unit
+from assay.ingest.schema.format import Folded, Region, TableNote
+from assay.ingest.schema.record import (
+    Cell,
+    Code,
+    Diagnostic,
+    Line,
+    Record,
+    Schema,
+    Span,
+    ValueOrigin,
+)
+from assay.ingest.source.notebook import is_notebook, markdown_cells
+from assay.ingest.tables import captions
+from assay.ingest.tables.cells import (
+    amount,
+    numeric_cell,
+    other,
+    outcome_and_date,
+    quantity,
+    text_cell,
+)
+from assay.ingest.tables.column_cells import (
+    local_batches,
+    of_whom,
+    percentages,
+    rates,
+    whole_numbers,
+)
+from assay.ingest.tables.composite import calculation, layout, machine, times
+from assay.ingest.tables.headers import Column, plain
+from assay.ingest.tables.keyed import keyed
+from assay.ingest.tables.subject import about_training, measured, name_rows, of_runs
+from assay.ingest.tables.titles import counted_devices
+from assay.ingest.tables.views import Group, View, legend, turned_grid, views
+
+_HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$")
+
+_DIGIT = re.compile("[0-9]")
+
+NEAR = 50
+"""Lines above a table, below its heading, that may name its quantity or its devices."""
+
+
+def fold(schema: Schema) -> Callable[[Region], Folded]:
+    """The fold of a table format whose columns are those of `schema`."""
+
+    def run(region: Region) -> Folded:
+        folded = Folded()
+        for lines in _documents(region.lines):
+            _document(region, lines, schema, folded)
+        return folded
+
+    return run
+
+
+def _documents(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
+    """The texts that an input holds: itself, or the Markdown cells of a notebook."""
+    yield markdown_cells(lines) if is_notebook(lines) else lines
+
+
+def grids(lines: Sequence[Line], name: str) -> Iterator[Grid]:
+    """Every table of a document, in order; `name` is that of its input."""
+    if named_table(name) and (whole := list(delimited(lines, named=True))):
+        yield from whole
+        return
+    found = [*html_tables(lines), *pipe_tables(lines), *rst_tables(lines)]
+    yield from apart(found or list(delimited(lines, named=False)))
+
+
+@dataclass
+class Place:
+    """The text above a table: its heading, the lines below that, the headings around it."""
+
+    heading: str
+    above: captions.Above
+    titles: list[Line]
+    near: deque[Line]
+    fenced: bool = False
+
+    def devices(self) -> int:
+        """How many devices the lines above name, 0 where they name none or several numbers."""
+        texts = (_ONE_NODE.sub(" ", line.text) for line in self.near)
+        found = {count for text in texts if (count := counted_devices(text))}
+        return int(found.pop().replace(",", "")) if len(found) == 1 else 0
+
+    def pass_over(self, lines: Sequence[Line]) -> None:
+        """Take in lines that are no table; what stands in a block of code is no heading."""
+        for line in lines:
+            if line.text.lstrip().startswith(("```", "~~~")):
+                self.fenced = not self.fenced
+            said = None if self.fenced else _heading(line.text)
+            if said:
+                self.heading = said
+            if said and said.lstrip().startswith("#"):
+                self.above, self.titles = captions.Above(), captions.nested(self.titles, line)
+                self.near.clear()
+            else:
+                self.above.add(line)
+                self.near.append(line)
+
+
+_ONE_NODE = re.compile(r"\b(?:single|one|1)[- ]node\b", re.IGNORECASE)
+
+
+def _heading(text: str) -> str | None:
+    """The text of a heading, or of a line in bold that stands for one."""
+    found = _HEADING.match(text)
+    return found[0] if found else None
+
+
+def _document(region: Region, lines: Sequence[Line], schema: Schema, folded: Folded) -> None:
+    place, at = Place("", captions.Above(), [], deque(maxlen=NEAR)), 0
+    found, tables = list(grids(lines, region.source.name)), list[_Table]()
+    known = Known(legend(lines) if found else {}, trained=about_training(lines))
+    for grid in found:
+        place.pass_over(lines[at : grid.begin])
+        at = max(at, grid.end)
+        table = _Table(region, lines, grid, schema, place, known)
+        table.read(folded)
+        tables.append(table)
+    _configure(tables, region.source.name, schema, folded)
+    folded.tables += [table.note() for table in tables]
+
+
+def _configure(tables: Sequence[_Table], source: str, schema: Schema, folded: Folded) -> None:
+    """Give rows what a table of configurations says of them by their names."""
+    measured = [table for table in tables if table.records]
+    for table in tables if measured else ():
+        if table.records or not (
+            held := keyed(source, table.grid, turned_grid(table.grid), schema)
+        ):
+            continue
+        used = [line for other in measured for line in held.configure(other.records)]
+        if used:
+            folded.claimed.update(used)
+            table.filled, table.read_rows = set(held.columns), len(held.rows)
+
+
+class Known(NamedTuple):
+    """Sayings of a whole document about its tables: abbreviations, whether it is about training."""
+
+    legend: Mapping[str, str]
+    trained: bool
+
+
+class _Table:
+    """One grid on its way to records."""
+
+    def __init__(
+        self,
+        region: Region,
+        lines: Sequence[Line],
+        grid: Grid,
+        schema: Schema,
+        place: Place,
+        known: Known,
+    ) -> None:
+        self.region, self.lines, self.grid, self.place = region, lines, grid, place
+        every = list(views(grid, schema, tuple(place.near), known.legend))
+        self.view = next((view for view in every if self._holds(view, known)), every[0])
+        self.ours = self._holds(self.view, known)
+        self.filled: set[str] = set()  # labels of columns that filled a field of some row
+        self.read_rows = 0
+        self.records: list[Record] = []
+
+    def _holds(self, view: View, known: Known) -> bool:
+        """Whether the rows of a grid, looked at so, are runs."""
+        corner = view.columns()[0].label if view.turned and view.columns() else ""
+        if _ASIDE.search(corner) or (view.turned and self._cut()):
+            return False
+        told = _says_how(view.grid)
+        return any(
+            of_runs(group.present(), self.place.heading, document=known.trained, told=told)
+            for group in view.groups
+        )
+
+    def _cut(self) -> bool:
+        return any(
+            self.region.source.cut(line.number)
+            for line in self.lines[self.grid.begin : self.grid.end]
+        )
+
+    def read(self, folded: Folded) -> None:
+        """Put the rows into `folded`, unless none of them holds a measured number after all."""
+        if not self.ours:
+            return
+        held, columns, place = Folded(), self.view.columns(), self.place
+        for row in self.view.grid.rows:
+            self._row(row, held)
+        name_rows(held.records, columns)
+        if not measured(held.records, len(held.refused), columns):
+            return
+        self._bind(place.above.said(place.titles), held)
+        local_batches(held.records)
+        percentages(held.records, columns)
+        rates(held.records, columns)
+        of_whom(held.records, columns, place.devices())
+        whole_numbers(held.records, columns)
+        self.read_rows = len({(record.line, record.column) for record in held.records})
+        self.records = held.records
+        folded.records += held.records
+        folded.refused += held.refused
+        folded.blank |= held.blank
+        folded.claimed |= self._claimed(held)
+
+    def _claimed(self, held: Folded) -> set[int]:
+        """Lines of the header and of the rows that were read, tags and rules among them."""
+        grid = self.view.grid
+        lost = {fault.span.line for fault in held.refused} | held.blank
+        if grid.syntax in ("html", "rst") or self.view.turned:
+            here = {line.number for line in self.lines[grid.begin : grid.end]}
+            return (here | held.claimed) - lost
+        rule = {self.lines[grid.begin + 1].number} if grid.syntax == "markdown" else set()
+        heads = {row.line.number for row in grid.heads}
+        return rule | heads | {record.line for record in held.records} | held.claimed
+
+    def _row(self, row: GridRow, held: Folded) -> None:
+        grid, line, source = self.view.grid, row.line, self.region.source
+        width = len(self.view.groups[0].columns)
+        if row.blank or row.one or _title(row, width):
+            held.blank.add(line.number)
+        elif len(row.cells) != width and (grid.exact or len(row.cells) > width):
+            message = f"{len(row.cells)} cells, the header has {width}"
+            span = Span(source.name, line.number, line.column)
+            held.refused.append(Diagnostic(span, Code.CELL_COUNT, message, line.text))
+        elif grid.closed and source.cut(line.number) and not line.text.rstrip().endswith("|"):
+            message = "the input ends inside this row, expected '|'"
+            span = Span(source.name, line.number, line.column + len(line.text))
+            held.refused.append(Diagnostic(span, Code.TRUNCATED, message, line.text))
+        else:
+            found = [self._record(row, group) for group in self.view.groups]
+            faults = [each for each in found if isinstance(each, Diagnostic)]
+            lost = {fault.span.line for fault in faults}  # one refusal for a line
+            held.refused += [next(f for f in faults if f.span.line == at) for at in sorted(lost)]
+            held.records += [
+                each
+                for each in found
+                if isinstance(each, Record) and each.line not in lost and self._says(each)
+            ]
+
+    def _says(self, record: Record) -> bool:
+        """Whether a row that was a column has a measured number: one of changes has none."""
+        if not self.view.turned:
+            return True
+        measures = {c.spec.name for c in self.view.columns() if c.spec and c.spec.quantity}
+        measures |= {"outcome", *RATES_OF_CELLS}
+        return any(n in measures and c.state == "value" for n, c in record.cells.items())
+
+    def _record(self, row: GridRow, group: Group) -> Record | Diagnostic | None:
+        """One observation of a row; None where its group has nothing in this row."""
+        line, source = row.line, self.region.source.name
+        record = Record(line.number, {}, line.column, prefix=line.prefix, tabled=True)
+        if group.at is not None:
+            if group.at >= len(row.cells) or not row.cells[group.at].text:
+                return None
+            record.line, record.column = row.cells[group.at].line, row.cells[group.at].column
+        for cell, column in zip(row.cells, group.columns, strict=False):
+            if column is None:
+                continue
+            before = len(record.cells)
+            fault = _fill(record, column, cell, Span(source, cell.line, cell.column))
+            if fault:
+                return fault._replace(text=line.text)
+            if len(record.cells) > before:
+                self.filled.add(column.label)
+        if group.label:
+            head = self.view.grid.heads[-1].cells[group.at or 0]
+            record.other.append(("column", group.label))
+            for name, text in (group.said or {}).items():
+                record.cells.setdefault(name, _worth(name, text, head.line, head.column, "context"))
+        if self.grid.remark == "commented":
+            record.mark = "commented"
+        outcome_and_date(record)
+        captions.mark(record)
+        return record
+
+    def _bind(self, said: Mapping[str, Cell], held: Folded) -> None:
+        for record in held.records:
+            for name, cell in said.items():
+                if _silent(record, name):
+                    record.cells[name] = cell
+                    held.claimed.add(cell.line)
+
+    def note(self) -> TableNote:
+        """A note on the table: which of its columns filled a field, which did not."""
+        grid = self.view.grid if self.read_rows else self.grid
+        labels = [column.label for column in self.view.columns()] if self.read_rows else []
+        labels = labels or [plain(text) for text in grid.header()]
+        digits = _with_digits(grid)
+        shown = [plain(text) for text in grid.header()]
+        taken = self.filled if self.read_rows else set()
+        left = [
+            label for label, said in zip(shown, digits, strict=True) if said and label not in taken
+        ]
+        return TableNote(
+            self.lines[self.grid.begin].number,
+            grid.syntax,
+            tuple(shown),
+            rows=sum(any(_DIGIT.search(cell.text) for cell in row.cells) for row in grid.rows),
+            read=self.read_rows,
+            understood=tuple(label for label in dict.fromkeys(labels) if label in taken),
+            not_understood=tuple(left),
+            last=self.lines[self.grid.end - 1].number,
+            remark=grid.remark,
+        )
+
+
+def _says_how(grid: Grid) -> bool:
+    """Whether the cells of some column say how each row was run: its layout, its devices."""
+    rows = [row for row in grid.rows if not row.blank and not row.one]
+    return any(
+        2 * sum(_of_a_run(row.cells[n].text) for row in rows if n < len(row.cells)) >= len(rows) > 0
+        for n in range(grid.width)
+    )
+
+
+def _of_a_run(text: str) -> bool:
+    bare = plain(text)
+    return bool(layout(bare) or "gpus" in machine(bare))
+
+
+RATES_OF_CELLS = ("step_time", "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s")
+"""Fields that a column called `Throughput` may fill, as its cells say."""
+
+_ASIDE = re.compile(r"\b(?:eval(?:uation)?|inference|validation|serving)\b", re.IGNORECASE)
+"""A corner of a table that says its metrics are not of training."""
+
+
+def _with_digits(grid: Grid) -> list[bool]:
+    """Whether each column holds digits below its header."""
+    return [
+        any(
+            _DIGIT.search(row.cells[n].text)
+            for row in grid.rows
+            if n < len(row.cells) and not row.one
+        )
+        for n in range(len(grid.header()))
+    ]
+
+
+def _title(row: GridRow, width: int) -> bool:
+    """Whether a row with a cell too few only says what the rows below it are of."""
+    said = [cell.text for cell in row.cells if not _NOTHING.fullmatch(cell.text)]
+    if len(said) != 1 or width < 3:
+        return False
+    ruled = sum(set(cell.text) == {"-"} for cell in row.cells) * 2 >= width
+    return ruled or (len(row.cells) < width and any(letter.isalpha() for letter in said[0]))
+
+
+_SUM = re.compile(r"[0-9]\s*\\?[*×+]\s*[0-9]")
+"""A cell that is a sum or a product: none of its numbers is the cell's own."""
+
+_NOTHING = re.compile(r"[\s\\/*`–—-]*")
+
+
+def _fill(record: Record, column: Column, cell: GridCell, at: Span) -> Diagnostic | None:
+    """Put a cell of a row where its column says; what no column declares may be a layout."""
+    if column.spec is None:
+        other(record, column, cell.text, at)
+        _take_apart(record, cell.text, at)
+    elif column.spec.numeric:
+        text = "" if _NOTHING.fullmatch(cell.text) else cell.text
+        if product := times(text) if column.spec.unit == "B" else None:
+            text = product[0]
+        found = quantity(text, column, at)
+        if isinstance(found, Diagnostic):
+            if not _SUM.search(text):
+                return found
+            found = Cell(text, at.line, at.column, state="unknown")
+        if product and not _of_devices(record, product[1]):
+            found = found._replace(state="unknown")
+        numeric_cell(record, column.spec, found, text)
+    elif cell.text:
+        text_cell(record, column.spec, cell.text, at)
+    return None
+
+
+def _of_devices(record: Record, count: float) -> bool:
+    """Whether a number is that of the devices that the row has."""
+    gpus = record.cells.get("gpus")
+    return gpus is not None and gpus.state == "value" and amount(gpus) == count
+
+
+def _take_apart(record: Record, text: str, at: Span) -> None:
+    """Fill in layout and machine from a cell that no column declares; other columns go before."""
+    bare = plain(text)
+    if shown := calculation(bare):
+        measure = unit(shown.unit)
+        if measure and measure.si == "token/s" and shown.divisor:
+            if _of_devices(record, shown.divisor):
+                record.cells.setdefault(
+                    "tokens_per_gpu_per_s", Cell(shown.text, at.line, at.column, measure.scale)
+                )
+            return
+    for name, said in (layout(bare) or machine(bare)).items():
+        record.cells.setdefault(name, _worth(name, said, at.line, at.column))
+
+
+def _worth(name: str, text: str, line: int, column: int, origin: ValueOrigin = "printed") -> Cell:
+    """A value that was taken out of a longer text; `16B` is a size with a factor."""
+    if name == "model_size":
+        return Cell(text[:-1], line, column, SUFFIXES[text[-1]], None, value_origin=origin)
+    return Cell(text, line, column, value_origin=origin)
+
+
+def _silent(record: Record, name: str) -> bool:
+    """Whether a row says nothing of a field, nor of what settles it: nodes where GPUs are counted,
+    all weights where adapters are trained."""
+    held = record.cells.get(name)
+    if name == "gpus" and "nodes" in record.cells:
+        return False
+    if name == captions.FIELD and captions.trains_all(record):
+        return False
+    return held is None or held.state == "missing"

@@ -1,0 +1,251 @@
+"""How a grid is to be looked at, so that each of its rows is an observation, or several.
+
+In: a grid and a schema. Out: a `View`: the columns of each group of measurements that stand side by
+side in a row. A table whose metrics stand in its first column is turned; a label that begins or
+ends with a size, a device or a number of devices (`16B MFU`, `TFLOPs (A100)`) belongs to a group of
+its own; columns headed by names alone, with a rate and its unit in each cell, are a group each; and
+columns headed by configurations alone hold the one quantity that the lines above the table name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from assay.ingest.grids.grid import Grid
+from assay.ingest.numbers.units import unit
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.record import Line, Schema
+from assay.ingest.tables.composite import named
+from assay.ingest.tables.headers import Column, generic, header, plain
+from assay.ingest.tables.subject import SERVING
+from assay.ingest.vocabulary.words import ALTERS, said, split
+
+MOST_TURNED = 64
+"""Columns of a table that may be rows of a turned one."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """The columns of one observation of a row; None where a column is another group's.
+
+    `said` is what the label of the group names, by field; `at` the column that tells where the
+    observation stands, None where that is the row.
+    """
+
+    columns: tuple[Column | None, ...]
+    label: str = ""
+    said: Mapping[str, str] | None = None
+    at: int | None = None
+
+    def present(self) -> list[Column]:
+        """The columns that are its own or everybody's."""
+        return [column for column in self.columns if column is not None]
+
+
+@dataclass(frozen=True)
+class View:
+    """A grid, its groups, and whether its rows were columns."""
+
+    grid: Grid
+    groups: tuple[Group, ...]
+    turned: bool = False
+
+    def columns(self) -> list[Column]:
+        """Every column once, those of the first group that has it."""
+        found: list[Column] = []
+        for group in self.groups:
+            found += [column for column in group.present() if column not in found]
+        return found
+
+
+def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str, str]) -> Iterator[
+    View
+]:  # fmt: skip
+    """Every way to look at a grid, the plain one first; `labels` are what its legend explains."""
+    yield _plain(grid, schema, labels)
+    if groups := _grouped(grid, schema):
+        yield View(grid, groups)
+    if other := turned_grid(grid):
+        yield replace(_plain(other, schema, labels), turned=True)
+    if groups := _by_cells(grid, schema):
+        yield View(grid, groups)
+    if groups := _by_caption(grid, schema, above):
+        yield View(grid, groups)
+
+
+def _plain(grid: Grid, schema: Schema, labels: Mapping[str, str]) -> View:
+    columns = _explained(grid.header(), schema, labels)
+    if below := _two_rows(grid):
+        joined = _explained(below, schema, labels)
+        if _quantities(joined) > _quantities(columns):
+            columns = joined
+            grid = replace(grid, heads=(*grid.heads, grid.rows[0]), rows=grid.rows[1:])
+    return View(grid, (Group(tuple(columns)),))
+
+
+def _explained(texts: Sequence[str], schema: Schema, labels: Mapping[str, str]) -> list[Column]:
+    """Columns of labels; one that says nothing itself is what the legend says of it."""
+    columns = header(texts, schema)
+    if not labels:
+        return columns
+    told = header([labels.get(plain(text), text) for text in texts], schema)
+    held = {column.spec.name for column in columns if column.spec}
+    return [
+        replace(other, label=own.label)
+        if own.spec is None and other.spec is not None and other.spec.name not in held
+        else own
+        for own, other in zip(columns, told, strict=True)
+    ]
+
+
+def _two_rows(grid: Grid) -> list[str]:
+    """Labels that stand in two rows, the upper ones over several columns; none where the second
+    row may be one of numbers."""
+    if len(grid.heads) != 1 or grid.syntax != "markdown" or not grid.rows:
+        return []
+    upper = [cell.text for cell in grid.heads[0].cells]
+    lower = [cell.text for cell in grid.rows[0].cells]
+    if len(upper) != len(lower) or sum(map(bool, lower)) < 2 or re.search("[0-9]", "".join(lower)):
+        return []
+    labels, over = [], ""
+    for first, second in zip(upper, lower, strict=True):
+        over = first or over
+        labels.append(f"{over} {second}" if second else first)
+    return labels
+
+
+def _quantities(columns: Sequence[Column]) -> int:
+    return sum(column.spec is not None and column.spec.quantity is not None for column in columns)
+
+
+def turned_grid(grid: Grid) -> Grid | None:
+    """The grid with rows for columns, where it is a full rectangle of rows that say something."""
+    rows = tuple(row for row in grid.rows if not row.blank and not row.one)
+    widths = {len(row.cells) for row in (*grid.heads, *rows)}
+    if len(widths) != 1 or len(grid.heads) != 1 or not rows or not 2 <= grid.width <= MOST_TURNED:
+        return None
+    return replace(grid, rows=rows, closed=False).turned()
+
+
+def _grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
+    """Groups of columns whose labels begin or end with what tells them apart."""
+    labels = [plain(text) for text in grid.header()]
+    told = [_apart(label, schema) for label in labels]
+    names = list(dict.fromkeys(each[0] for each in told if each))
+    shared = header(labels, schema)
+    if len(names) < 2 or any(
+        column.spec is not None and column.spec.quantity and not each
+        for column, each in zip(shared, told, strict=True)
+    ):
+        return ()
+    groups = []
+    for name in names:
+        mine = [each[1] if each and each[0] == name else None for each in told]
+        held = [column.spec.name for column in mine if column and column.spec]
+        if len(held) != len(set(held)):
+            return ()
+        columns = tuple(
+            own if own is not None else None if each else other
+            for own, each, other in zip(mine, told, shared, strict=True)
+        )
+        first = next(n for n, own in enumerate(mine) if own is not None)
+        groups.append(Group(columns, name, named(name), first))
+    return tuple(groups)
+
+
+def _apart(label: str, schema: Schema) -> tuple[str, Column] | None:
+    """The words at an end of a label that tell its group, and the column of the rest."""
+    words = label.split()
+    for cut in range(1, len(words)):
+        for name, rest in (
+            (" ".join(words[:cut]), " ".join(words[cut:])),
+            (" ".join(words[cut:]), " ".join(words[:cut])),
+        ):
+            if named(name):
+                (column,) = header([rest], schema)
+                if column.spec is not None and column.spec.quantity:
+                    return name, replace(column, label=label)
+    return None
+
+
+_RATE = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*([A-Za-z]+(?:/|\s+per\s+)[A-Za-z]+)\.?")
+
+_OF_RUNS = {"sample/s": "samples_per_s", "token/s": "tokens_per_s"}
+
+
+def _by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
+    """A group for each column headed by a name whose cells are rates with their unit."""
+    columns = header(grid.header(), schema)
+    found: dict[int, Column] = {}
+    for at, column in enumerate(columns):
+        if generic(column) or (column.spec is not None and column.spec.quantity):
+            continue
+        words = set(split(column.label))
+        cells = [row.cells[at].text for row in grid.rows if at < len(row.cells) and not row.one]
+        units = [match[1] for cell in cells if (match := _RATE.fullmatch(plain(cell)))]
+        known = {measure.si for each in units if (measure := unit(each))}
+        filled = [cell for cell in cells if cell]
+        if len(known) != 1 or len(units) * 3 < len(filled) * 2 or words & (ALTERS | SERVING):
+            continue
+        field = _OF_RUNS.get(known.pop())
+        if field is not None:
+            found[at] = Column(column.label, fields(schema)[field], unit_known=False)
+    if not found:
+        return ()
+    return tuple(
+        Group(
+            tuple(found[n] if n == at else None if n in found else column
+                  for n, column in enumerate(columns)),
+            found[at].label, named(found[at].label), at,
+        )
+        for at in found
+    )  # fmt: skip
+
+
+_PHRASE = re.compile(
+    r"\b(?:tokens?|samples?|sequences?)(?:\s*/\s*|\s+per\s+)(?:gpu|device|npu|sec(?:ond)?|s)\b"
+    r"(?:(?:\s*/\s*|\s+per\s+)(?:gpu|device|npu|sec(?:ond)?|s)\b)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b",
+    re.IGNORECASE,
+)
+
+
+def _by_caption(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, ...]:
+    """A group for each column headed by a configuration, of the one quantity named above."""
+    columns = header(grid.header(), schema)
+    if len(columns) < 3 or _quantities(columns):
+        return ()
+    names = [named(column.label) for column in columns[1:]]
+    if not all(names) or len({tuple(each) for each in names}) != 1:
+        return ()
+    found = [told for line in above for m in _PHRASE.findall(line.text) if (told := said(m))]
+    if len({told.field for told in found}) != 1:
+        return ()
+    spec = fields(schema)[found[0].field]
+    return tuple(
+        Group(
+            (columns[0], *(Column(c.label, spec, found[0].scale) if n == at else None
+                           for n, c in enumerate(columns[1:], 1))),
+            columns[at].label, names[at - 1], at,
+        )
+        for at in range(1, len(columns))
+    )  # fmt: skip
+
+
+_LEGEND = re.compile(
+    r"[\s>*+-]*`?\*{0,2}([A-Za-z][A-Za-z0-9_]{1,11})\*{0,2}`?\s*(?::|=|--|–|—|\bis\b|\bmeans\b)\s*(.{4,80})"
+)
+
+
+def legend(lines: Sequence[Line]) -> dict[str, str]:
+    """Abbreviations that a document explains with a quantity: `tpgps`: tokens per GPU per second.
+
+    >>> legend([Line(1, "  - `tpgps`: tokens per GPU per second", 1, {})])
+    {'tpgps': 'tokens per GPU per second'}
+    """
+    found: dict[str, str] = {}
+    for line in lines:
+        if (match := _LEGEND.fullmatch(line.text.rstrip(" .;"))) and said(match[2]):
+            found.setdefault(match[1], match[2])
+    return found

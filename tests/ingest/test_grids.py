@@ -1,0 +1,267 @@
+"""Random grids, written in each syntax and read back: same cells, same spans, same header rows."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from assay.ingest.grids.grid import Grid, GridRow
+from assay.ingest.schema.record import Line
+from assay.ingest.source.notebook import markdown_cells
+from assay.ingest.tables.table_rows import grids
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+
+@dataclass(frozen=True)
+class Box:
+    """A cell to be written: the place of its corner, how far it reaches, its text."""
+
+    row: int
+    column: int
+    rows: int
+    columns: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Sheet:
+    height: int
+    width: int
+    heads: int
+    boxes: tuple[Box, ...]
+
+    def at(self, row: int, column: int) -> Box:
+        return next(
+            b for b in self.boxes
+            if b.row <= row < b.row + b.rows and b.column <= column < b.column + b.columns
+        )  # fmt: skip
+
+    def laid_out(self) -> list[list[tuple[str, int, int]]]:
+        return [
+            [(b.text, b.rows, b.columns) for c in range(self.width) for b in [self.at(r, c)]]
+            for r in range(self.height)
+        ]
+
+
+WORDS = st.text("abcXYZ0123456789%/().-±µ", min_size=1, max_size=6).filter(
+    lambda t: any(c.isalnum() for c in t)
+)
+
+
+@st.composite
+def sheets(draw: st.DrawFn, *, spans: bool = True, heads: int | None = None) -> Sheet:
+    many = draw(st.integers(1, 3)) if heads is None else heads
+    height, width = many + draw(st.integers(1, 4)), draw(st.integers(2, 5))
+    taken: set[tuple[int, int]] = set()
+    boxes = []
+    for row in range(height):
+        for column in range(width):
+            if (row, column) in taken:
+                continue
+            # the last row and the last column hold no span: they are what counts the others
+            low = many if row < many else max(row + 1, height - 1)
+            bare = not spans or column == width - 1 or row == height - 1
+            down = 1 if bare else draw(st.integers(1, low - row))
+            right = 1 if bare else draw(st.integers(1, width - 1 - column))
+            while any((row, column + c) in taken for c in range(right)):
+                right -= 1
+            if any((row + r, column + c) in taken for r in range(down) for c in range(right)):
+                down = 1
+            taken |= {(row + r, column + c) for r in range(down) for c in range(right)}
+            text = draw(WORDS)
+            label = f"l{text}" if row < many else text
+            boxes.append(Box(row, column, down, right, label))
+    return Sheet(height, width, many, tuple(boxes))
+
+
+def numbered(text: str) -> list[Line]:
+    return [Line(n, line, 1, {}) for n, line in enumerate(text.split("\n"), 1)]
+
+
+def read(text: str, name: str) -> Grid:
+    (grid,) = grids(numbered(text), name)
+    return grid
+
+
+def same(grid: Grid, sheet: Sheet) -> None:
+    def told(rows: tuple[GridRow, ...]) -> list[list[tuple[str, int, int]]]:
+        return [[(c.text, c.rows, c.columns) for c in row.cells] for row in rows]
+
+    laid = sheet.laid_out()
+    assert told(grid.heads) == laid[: sheet.heads]
+    assert told(grid.rows) == laid[sheet.heads :]
+
+
+def places(grid: Grid, text: str) -> None:
+    """Each cell stands where it says it does."""
+    lines = text.split("\n")
+    for row in (*grid.heads, *grid.rows):
+        for cell in row.cells:
+            assert lines[cell.line - 1][cell.column - 1 :].startswith(cell.text)
+
+
+def in_html(sheet: Sheet) -> str:
+    out = ["<p>x</p>", "<table>"]
+    for row in range(sheet.height):
+        out.append({0: "<thead><tr>", sheet.heads: "<tbody><tr>"}.get(row, "<tr>"))
+        tag = "th" if row < sheet.heads else "td"
+        for box in (b for b in sheet.boxes if b.row == row):
+            spans = f' rowspan="{box.rows}"' * (box.rows > 1)
+            spans += f" colspan={box.columns}" * (box.columns > 1)
+            out.append(f"  <{tag}{spans}>\n   {html.escape(box.text)}\n  </{tag}>")
+        out.append("</tr></thead>" if row == sheet.heads - 1 else "</tr>")
+    return "\n".join([*out, "</tbody></table>", "after"])
+
+
+def drawn(sheet: Sheet) -> str:
+    """A table of reStructuredText drawn with plus signs."""
+    wide = 9
+    canvas = [[" "] * (sheet.width * wide + 1) for _ in range(sheet.height * 2 + 1)]
+    for box in sheet.boxes:
+        top, bottom = box.row * 2, (box.row + box.rows) * 2
+        left, right = box.column * wide, (box.column + box.columns) * wide
+        for x in range(left, right + 1):
+            for y in (top, bottom):
+                canvas[y][x] = "+" if canvas[y][x] in "|+" else "-"
+        for y in range(top, bottom + 1):
+            for x in (left, right):
+                canvas[y][x] = "+" if canvas[y][x] in "-+" else "|"
+        canvas[top + 1][left + 2 : left + 2 + len(box.text)] = box.text
+    rule = canvas[sheet.heads * 2]
+    canvas[sheet.heads * 2] = ["=" if c == "-" else c for c in rule]
+    return "\n".join(["Words.", "", *("".join(row) for row in canvas), "", "Words."])
+
+
+def simple(sheet: Sheet) -> str:
+    rule = "  ".join(["=" * 8] * sheet.width)
+    out = ["Words.", "", rule]
+    for row in range(sheet.height):
+        out.append("  ".join(f"{sheet.at(row, c).text:8}" for c in range(sheet.width)).rstrip())
+        if row == sheet.heads - 1:
+            out.append(rule)
+    return "\n".join([*out, rule, "", "Words."])
+
+
+def in_markdown(sheet: Sheet) -> str:
+    rows = [
+        "| " + " | ".join(sheet.at(r, c).text for c in range(sheet.width)) + " |"
+        for r in range(sheet.height)
+    ]
+    rows.insert(1, "|---" * sheet.width + "|")
+    return "\n".join(["Words.", "", *rows, "", "Words."])
+
+
+def separated(separator: str) -> Callable[[Sheet], str]:
+    def write(sheet: Sheet) -> str:
+        held = io.StringIO()
+        writer = csv.writer(held, delimiter=separator, lineterminator="\n")
+        writer.writerows([cell[0] for cell in row] for row in sheet.laid_out())
+        return held.getvalue()
+
+    return write
+
+
+@given(sheets())
+def test_html_is_read_as_it_was_written(sheet: Sheet) -> None:
+    text = in_html(sheet)
+    same(read(text, "a.md"), sheet)
+    places(read(text, "a.md"), text)
+
+
+@given(sheets())
+def test_drawn_tables_are_read_as_they_were_written(sheet: Sheet) -> None:
+    text = drawn(sheet)
+    same(read(text, "a.rst"), sheet)
+    places(read(text, "a.rst"), text)
+
+
+@given(sheets(spans=False))
+def test_simple_tables_are_read_as_they_were_written(sheet: Sheet) -> None:
+    text = simple(sheet)
+    same(read(text, "a.rst"), sheet)
+    places(read(text, "a.rst"), text)
+
+
+@given(sheets(spans=False, heads=1))
+def test_markdown_is_read_as_it_was_written(sheet: Sheet) -> None:
+    text = in_markdown(sheet)
+    same(read(text, "a.md"), sheet)
+    places(read(text, "a.md"), text)
+
+
+@pytest.mark.parametrize(("separator", "name"), [(",", "a.csv"), ("\t", "a.tsv"), (";", "a.csv")])
+@given(sheet=sheets(spans=False, heads=1))
+@settings(max_examples=50)
+def test_separated_values_are_read_as_they_were_written(
+    separator: str, name: str, sheet: Sheet
+) -> None:
+    text = separated(separator)(sheet)
+    same(read(text, name), sheet)
+
+
+@given(sheets(spans=False, heads=1))
+def test_cells_of_notebooks_are_read_as_they_were_written(sheet: Sheet) -> None:
+    lines = [line + "\n" for line in in_markdown(sheet).split("\n")]
+    cell = {"cell_type": "markdown", "metadata": {}, "source": lines}
+    code = {"cell_type": "code", "outputs": [], "source": ["print('| a | b |')\n", "|---|---|\n"]}
+    text = json.dumps({"cells": [code, cell], "nbformat": 4}, indent=1, ensure_ascii=False)
+    shown = markdown_cells(numbered(text))
+    (grid,) = grids(shown, "a.ipynb")
+    same(grid, sheet)
+    for row in grid.rows:
+        assert row.cells[0].text in text.split("\n")[row.line.number - 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "remark"),
+    [
+        ("<!--\n| a | b |\n|---|---|\n| 1 | 2 |\n-->", "commented"),
+        ("<!-- <table><tr><th>a<th>b<tr><td>1<td>2</table> -->", ""),
+        ("<!--\n<table><tr><th>a<th>b<tr><td>1<td>2</table>\n-->", "commented"),
+        ("<!-- x -->\n| a | b |\n|---|---|\n| 1 | 2 |", ""),
+    ],
+)
+def test_what_is_commented_out_is_marked(text: str, remark: str) -> None:
+    if text.startswith("<!-- <"):
+        remark = "commented"
+    assert read(text, "a.md").remark == remark
+
+
+def test_a_nested_table_is_no_text_of_the_cell_around_it() -> None:
+    inner = "<table><tr><th>c<tr><td>7</table>"
+    text = f"<table><tr><th>a<th>b<tr><td>1 {inner}<td>2</table>"
+    outer, nested = grids(numbered(text), "a.html")
+    assert [cell.text for cell in outer.rows[0].cells] == ["1", "2"]
+    assert (nested.remark, nested.rows[0].cells[0].text) == ("nested", "7")
+
+
+def test_a_quoted_cell_may_hold_line_ends_and_separators() -> None:
+    text = 'run,"note, long",ms\n1,"a\nb",2\n2,"c ""d""",3\n'
+    grid = read(text, "a.csv")
+    assert grid.header() == ("run", "note, long", "ms")
+    assert [[c.text for c in row.cells] for row in grid.rows] == [
+        ["1", "a\nb", "2"],
+        ["2", 'c "d"', "3"],
+    ]
+    assert [row.line.number for row in grid.rows] == [2, 4]
+
+
+def test_footnotes_breaks_and_entities_of_html() -> None:
+    text = "<table><tr><th>TFLOPs<sup>1</sup><th>a<br>b<tr><td>&nbsp;5 &lt; 6<td>x</table>"
+    grid = read(text, "a.md")
+    assert grid.header() == ("TFLOPs", "a b")
+    assert grid.rows[0].cells[0].text == "5 < 6"
+
+
+@given(st.text("<table>trdh/|-+= \n!,;1a", max_size=200))
+@settings(max_examples=300)
+def test_no_text_makes_an_adapter_fail(text: str) -> None:
+    for name in ("a.md", "a.csv", "a.rst"):
+        for grid in grids(numbered(text), name):
+            assert 0 <= grid.begin < grid.end <= len(numbered(text))
