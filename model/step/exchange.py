@@ -19,26 +19,28 @@ from assay.model.step.work import FORWARDS, activation_bytes
 from assay.model.transformer.parallel import (
     Group,
     context_group,
+    counted,
     expert_group,
     gradient_group,
-    stage_layers,
+    layer_parameters,
+    shard_group,
+    stage_parameters,
     stages_leave_node,
     tensor_group,
 )
-from assay.model.transformer.parameters import ParameterCount, parameters
 from assay.model.transformer.training_run import Run
 
 OPTIMIZER_BYTES = 30.0
 """Adam in mixed precision, per parameter: read gradient 2, master 4, moments 8; written master 4,
 moments 8, weight 2, cleared gradient 2."""
 
-GRADIENT_BYTES = {0: 4.0, 1: 6.0, 2: 6.0, 3: 0.0}
-"""Bytes per parameter around the data-parallel ring once a step, times (n − 1)/n: an all-reduce of
-16-bit gradients is 2·2; with a sharded optimizer the gathered weights are 2 more (or 32-bit
-gradients scattered, 4, and 16-bit weights gathered, 2)."""
+NETWORK_STEP = 14e-6
+"""Seconds of one message of a ring between nodes: NCCL's own table for its simple protocol over a
+network (src/graph/tuning.cc)."""
 
-SHARD_BYTES = {"gather": 2.0, "scatter": 4.0}
-"""Fully sharded: weights gathered in 16 bits, gradients scattered in 32."""
+NODE_STEP = 6e-7
+"""Seconds of one between neighbours in a node: what measured collectives of A100, H100 and H200
+tell (parameter `step` of their stacks)."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +49,18 @@ class Exchange:
 
     layer: Floats  # per layer and micro-batch: tensor, context and expert groups
     layer_net: Floats  # the same, where those groups leave the node
-    shard_link: Floats  # per layer and micro-batch: gathers and scatters of a fully sharded layer
+    shard_link: Floats  # fully sharded, per gather of a layer's weights
     shard_net: Floats
+    scatter_link: Floats  # fully sharded, per layer and micro-batch: its gradients
+    scatter_net: Floats
     head: Floats  # per micro-batch: gradient of the head's input
     first: Floats  # per micro-batch: the embedding's output
     handover_link: Floats  # per micro-batch and stage: activations on, gradients back
     handover_net: Floats
     gradient_link: Floats  # per step
     gradient_net: Floats
+    weight_link: Floats  # per step: gathered weights of an optimizer's shards
+    weight_net: Floats
     tied_net: Floats  # per step: the two copies of a tied embedding
     optimizer: Floats  # per step
 
@@ -77,23 +83,27 @@ class _Calls:
         self.rows: list[tuple[str, int, int, int, float, float, float]] = []
         self.plain = {name: np.zeros(len(runs)) for name in Exchange.__dataclass_fields__}
 
-    def add(self, name: str, index: int, code: int, size: float, group: Group, count: float
-            ) -> None:  # fmt: skip
-        """`count` collectives of `size` bytes; on links, or to the network where they leave."""
+    def add(self, name: str, index: int, code: int, size: float, group: Group, count: float,
+            pieces: float = 1.0) -> None:  # fmt: skip
+        """`count` collectives of `size` bytes; on links, or to the network where they leave.
+
+        `pieces` is into how many calls each is cut; every one waits for a ring of its own.
+        """
         if group.ranks == 1 or count == 0:
             return
         run = self.runs[index]
         if not group.leaves_node:
             link = run.machine.link_bandwidth or np.nan
-            self.rows.append((name, index, code, group.ranks, size, count, link))
+            self.rows.append((name, index, code, group.ranks, size / pieces, count * pieces, link))
             return
         others = (group.ranks - 1) / group.ranks
         volume = size * (2.0 * others if code == REDUCE else others)
         if code == SWAP:  # every rank's part for ranks elsewhere crosses the cards
             volume = group.inside * size * (group.ranks - group.inside) / group.ranks
-        net = {"layer": "layer_net", "shard_link": "shard_net", "gradient_link": "gradient_net"}
         cards = (run.node_bandwidth or np.nan) / group.sharing
-        self.plain[net.get(name, name)][index] += count * volume / cards
+        net = "layer_net" if name == "layer" else name.replace("_link", "_net")
+        self.plain[net][index] += count * volume / cards
+        self.plain[name][index] += count * pieces * _waiting(code, group)
 
     def seconds(self) -> dict[str, Floats]:
         """Every kind of `Exchange` by name."""
@@ -118,10 +128,26 @@ class _Calls:
         return self.plain
 
 
+def _waiting(code: int, group: Group) -> float:
+    """Seconds that messages between nodes wait for each other, of one collective.
+
+    A ring passes every node; an all-reduce may take a tree of nodes instead.
+    """
+    nodes = group.ranks / group.inside
+    if code == SWAP:
+        return NETWORK_STEP
+    ring = (nodes - 1.0) * NETWORK_STEP + (group.ranks - nodes) * NODE_STEP
+    if code == REDUCE:
+        return 2.0 * min(ring, float(np.ceil(np.log2(nodes))) * NETWORK_STEP)
+    return ring
+
+
 def _of_layer(calls: _Calls, index: int, run: Run) -> None:
     """Tensor: two sums per pass, as all-reduce or as gather and scatter; context; experts."""
     group, size = tensor_group(run), activation_bytes(run)
     sums = 2.0 * (FORWARDS[run.recompute] + 1)
+    if "tensor" in run.software.hidden and run.layout.sequence_parallel:
+        sums /= group.ranks  # products start with the first part: the others pass beside them
     if run.layout.sequence_parallel:
         calls.add("layer", index, GATHER, size, group, sums)
         calls.add("layer", index, SCATTER, size, group, sums)
@@ -136,7 +162,8 @@ def _of_layer(calls: _Calls, index: int, run: Run) -> None:
         sent = size * run.model.experts.per_token
         if run.layout.sequence_parallel:
             sent /= run.layout.tp
-        calls.add("layer", index, SWAP, sent, expert_group(run), sparse * sums)
+        passes = 2.0 * (FORWARDS[run.recompute] + 1)
+        calls.add("layer", index, SWAP, sent, expert_group(run), sparse * passes)
 
 
 def _of_shards(calls: _Calls, index: int, run: Run) -> None:
@@ -144,15 +171,31 @@ def _of_shards(calls: _Calls, index: int, run: Run) -> None:
     if run.zero_stage != 3:
         return
     group, own = gradient_group(run), layer_parameters(run)
-    calls.add("shard_link", index, GATHER, own * SHARD_BYTES["gather"], group, 2.0)
-    calls.add("shard_link", index, SCATTER, own * SHARD_BYTES["scatter"], group, 1.0)
+    calls.add("shard_link", index, GATHER, own * run.software.gathered, group, 1.0)
+    calls.add("scatter_link", index, SCATTER, own * run.software.reduced, group, 1.0)
 
 
 def _of_step(calls: _Calls, index: int, run: Run) -> None:
-    group, own = gradient_group(run), stage_parameters(run)
-    volume = GRADIENT_BYTES[run.zero_stage] * own
-    calls.add("gradient_link", index, GATHER, volume, group, 1.0)
-    updated = own / group.ranks if run.zero_stage else own
+    """Gradients summed over replicas, weights gathered from an optimizer's shards, the update.
+
+    Where only some ranks share an optimizer, gradients are summed over all replicas and weights
+    gathered among those few.
+    """
+    group, shards, own = gradient_group(run), shard_group(run), stage_parameters(run)
+    stack = run.software
+    if run.zero_stage < 3:
+        size, weights = own * stack.reduced, own * stack.gathered
+        layers = run.model.layers / run.pp
+        pieces = max(1.0, np.ceil(size / stack.bucket)) if stack.bucket else layers
+        whole = run.zero_stage == 0 or shards.ranks < group.ranks or stack.bucket == np.inf
+        apart = max(pieces, shards.ranks) if stack.broadcast else pieces  # to each rank its own
+        if whole:
+            calls.add("gradient_link", index, REDUCE, size, group, 1.0, pieces)
+        else:
+            calls.add("gradient_link", index, SCATTER, size, group, 1.0, apart)
+        if run.zero_stage:
+            calls.add("weight_link", index, GATHER, weights, shards, 1.0, apart)
+    updated = own / shards.ranks if run.zero_stage else own
     rate = run.machine.memory_bandwidth * calls.times.memory_share
     calls.plain["optimizer"][index] += OPTIMIZER_BYTES * updated / rate
     if run.pp == 1:
@@ -170,25 +213,3 @@ def _of_step(calls: _Calls, index: int, run: Run) -> None:
         copy = counted(run).embedding / run.layout.tp * ITEMSIZE[run.kernels.dtype]
         cards = (run.node_bandwidth or np.nan) / run.gpus_per_node
         calls.plain["tied_net"][index] += copy / cards if stages_leave_node(run) else 0.0
-
-
-def counted(run: Run) -> ParameterCount:
-    """Parameters of the whole model."""
-    return parameters(run.model)
-
-
-def layer_parameters(run: Run) -> float:
-    """Parameters of a mean layer on one tensor-parallel rank, experts divided among EP."""
-    every = counted(run)
-    dense = every.attention + every.mlp + every.norms + every.router
-    return (dense / run.layout.tp + every.experts / (run.layout.experts_split * run.layout.ep)) / (
-        run.model.layers
-    )
-
-
-def stage_parameters(run: Run) -> float:
-    """Parameters of the heaviest stage on one rank: its layers and an embedding."""
-    every = counted(run)
-    layers = stage_layers(run.model.layers, run.pp)[0]
-    ends = every.embedding + every.positions if run.pp > 1 else every.embedding + every.head
-    return layers * layer_parameters(run) + ends / run.layout.tp

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.studies import (
+    box,
     configuration,
     experts,
     kernels,
@@ -27,6 +28,7 @@ CONTRIBUTIONS: tuple[Callable[[], list[Entry]], ...] = (
     step_memory.entries,
     step_tables.entries,
     traces.entries,
+    box.entries,
 )
 
 
