@@ -20,11 +20,15 @@ from assay.model.transformer.parallel import (
     Group,
     context_group,
     counted,
+    dense_parameters,
     expert_group,
+    expert_parameters,
     gradient_group,
-    layer_parameters,
+    group,
+    replica_group,
     shard_group,
-    stage_parameters,
+    shared_parameters,
+    stage_experts,
     stages_leave_node,
     tensor_group,
 )
@@ -89,7 +93,7 @@ class _Calls:
 
         `pieces` is into how many calls each is cut; every one waits for a ring of its own.
         """
-        if group.ranks == 1 or count == 0:
+        if group.ranks == 1 or count == 0 or size == 0:
             return
         run = self.runs[index]
         if not group.leaves_node:
@@ -144,35 +148,75 @@ def _waiting(code: int, group: Group) -> float:
 
 def _of_layer(calls: _Calls, index: int, run: Run) -> None:
     """Tensor: two sums per pass, as all-reduce or as gather and scatter; context; experts."""
-    group, size = tensor_group(run), activation_bytes(run)
+    ranks, size = tensor_group(run), activation_bytes(run)
     sums = 2.0 * (FORWARDS[run.recompute] + 1)
     if "tensor" in run.software.hidden and run.layout.sequence_parallel:
-        sums /= group.ranks  # products start with the first part: the others pass beside them
+        sums /= ranks.ranks  # products start with the first part: the others pass beside them
     if run.layout.sequence_parallel:
-        calls.add("layer", index, GATHER, size, group, sums)
-        calls.add("layer", index, SCATTER, size, group, sums)
+        calls.add("layer", index, GATHER, size, ranks, sums)
+        calls.add("layer", index, SCATTER, size, ranks, sums)
     else:
-        calls.add("layer", index, REDUCE, size, group, sums)
-    calls.add("head", index, REDUCE, size, group, 1.0)
-    calls.add("first", index, REDUCE, size, group, 1.0)
+        calls.add("layer", index, REDUCE, size, ranks, sums)
+    calls.add("head", index, REDUCE, size, ranks, 1.0)
+    calls.add("first", index, REDUCE, size, ranks, 1.0)
     keys = 2.0 * size * run.model.kv_heads / run.model.heads / run.layout.tp * run.layout.cp
     calls.add("layer", index, GATHER, keys, context_group(run), 1.0)
-    if run.model.experts is not None and run.layout.ep > 1:
-        sparse = 1.0 - run.model.dense_layers / run.model.layers
-        sent = size * run.model.experts.per_token
-        if run.layout.sequence_parallel:
-            sent /= run.layout.tp
-        passes = 2.0 * (FORWARDS[run.recompute] + 1)
-        calls.add("layer", index, SWAP, sent, expert_group(run), sparse * passes)
+    _of_experts(calls, index, run)
+
+
+def _of_experts(calls: _Calls, index: int, run: Run) -> None:
+    """Tokens to their experts and back, once to each node and there once to each rank."""
+    experts, ranks = run.model.experts, expert_group(run)
+    if experts is None or ranks.ranks == 1:
+        return
+    sparse = 1.0 - run.model.dense_layers / run.model.layers
+    passes = 2.0 * (FORWARDS[run.recompute] + 1) * sparse
+    size = activation_bytes(run) / (run.layout.tp if run.layout.sequence_parallel else 1)
+    inside = group(ranks.inside, run.layout.experts_split, run.gpus_per_node)
+    calls.add("layer", index, SWAP, size * visited(ranks.ranks, experts.per_token), inside, passes)
+    if ranks.leaves_node:
+        nodes = ranks.ranks // ranks.inside
+        between = Group(nodes, 1, ranks.inside * ranks.sharing)
+        calls.add("layer", index, SWAP, size * visited(nodes, experts.per_token), between, passes)
+
+
+def visited(places: int, chosen: int) -> float:
+    """Places of which at least one is among `chosen` drawn with replacement, on average.
+
+    >>> round(visited(8, 8), 2)
+    5.25
+    """
+    return places * (1.0 - (1.0 - 1.0 / places) ** chosen)
 
 
 def _of_shards(calls: _Calls, index: int, run: Run) -> None:
     """ZeRO-3: a layer's weights are gathered for each pass, its gradients scattered once."""
     if run.zero_stage != 3:
         return
-    group, own = gradient_group(run), layer_parameters(run)
-    calls.add("shard_link", index, GATHER, own * run.software.gathered, group, 1.0)
-    calls.add("scatter_link", index, SCATTER, own * run.software.reduced, group, 1.0)
+    for ranks, own in (
+        (gradient_group(run), dense_parameters(run)),
+        (replica_group(run), expert_parameters(run)),
+    ):
+        calls.add("shard_link", index, GATHER, own * run.software.gathered, ranks, 1.0)
+        calls.add("scatter_link", index, SCATTER, own * run.software.reduced, ranks, 1.0)
+
+
+def _of_gradients(
+    calls: _Calls, index: int, run: Run, copies: Group, shards: Group, own: float
+) -> None:
+    """Gradients of `own` parameters summed over copies, weights gathered from shards."""
+    stack = run.software
+    size, weights = own * stack.reduced, own * stack.gathered
+    layers = run.model.layers / run.pp
+    pieces = max(1.0, np.ceil(size / stack.bucket)) if stack.bucket else layers
+    whole = run.zero_stage == 0 or shards.ranks < copies.ranks or stack.bucket == np.inf
+    apart = max(pieces, shards.ranks) if stack.broadcast else pieces  # to each rank its own
+    if whole:
+        calls.add("gradient_link", index, REDUCE, size, copies, 1.0, pieces)
+    else:
+        calls.add("gradient_link", index, SCATTER, size, copies, 1.0, apart)
+    if run.zero_stage:
+        calls.add("weight_link", index, GATHER, weights, shards, 1.0, apart)
 
 
 def _of_step(calls: _Calls, index: int, run: Run) -> None:
@@ -181,21 +225,13 @@ def _of_step(calls: _Calls, index: int, run: Run) -> None:
     Where only some ranks share an optimizer, gradients are summed over all replicas and weights
     gathered among those few.
     """
-    group, shards, own = gradient_group(run), shard_group(run), stage_parameters(run)
-    stack = run.software
     if run.zero_stage < 3:
-        size, weights = own * stack.reduced, own * stack.gathered
-        layers = run.model.layers / run.pp
-        pieces = max(1.0, np.ceil(size / stack.bucket)) if stack.bucket else layers
-        whole = run.zero_stage == 0 or shards.ranks < group.ranks or stack.bucket == np.inf
-        apart = max(pieces, shards.ranks) if stack.broadcast else pieces  # to each rank its own
-        if whole:
-            calls.add("gradient_link", index, REDUCE, size, group, 1.0, pieces)
-        else:
-            calls.add("gradient_link", index, SCATTER, size, group, 1.0, apart)
-        if run.zero_stage:
-            calls.add("weight_link", index, GATHER, weights, shards, 1.0, apart)
-    updated = own / shards.ranks if run.zero_stage else own
+        _of_gradients(calls, index, run, gradient_group(run), shard_group(run),
+                      shared_parameters(run))  # fmt: skip
+        copies = replica_group(run)
+        _of_gradients(calls, index, run, copies, copies, stage_experts(run))
+    updated = shared_parameters(run) / (shard_group(run).ranks if run.zero_stage else 1)
+    updated += stage_experts(run) / (replica_group(run).ranks if run.zero_stage else 1)
     rate = run.machine.memory_bandwidth * calls.times.memory_share
     calls.plain["optimizer"][index] += OPTIMIZER_BYTES * updated / rate
     if run.pp == 1:

@@ -17,7 +17,15 @@ import numpy.typing as npt
 from assay.model.machines.datasheets import Machine
 from assay.model.machines.dtypes import ITEMSIZE
 from assay.model.step.work import activation_bytes, head
-from assay.model.transformer.parallel import counted, gradient_group, layer_parameters, stage_layers
+from assay.model.transformer.parallel import (
+    counted,
+    dense_parameters,
+    expert_parameters,
+    gradient_group,
+    layer_parameters,
+    replica_group,
+    stage_layers,
+)
 from assay.model.transformer.training_run import Run
 
 MOMENTS = 8.0
@@ -130,12 +138,14 @@ def _stage(run: Run, layers: int, flight: float, *, first: bool, last: bool) -> 
     ends = (every.embedding + every.positions) * first + (every.head or every.embedding) * (
         last and (every.head > 0 or not first)
     )
-    own = layers * layer_parameters(run) + ends / run.layout.tp
+    shared = dense_parameters(run) * layers + ends / run.layout.tp
+    experts = expert_parameters(run) * layers
+    own, split = shared + experts, shared / shards + experts / replica_group(run).ranks
     stack = run.software
     weights, gradients, optimizer = stack.states
-    whole = [own / shards if run.zero_stage >= stage else own for stage in (3, 2, 1)]
+    whole = [split if run.zero_stage >= stage else own for stage in (3, 2, 1)]
     if weights > 2.0:  # the master weights: PyTorch shards them, and 16-bit ones come and go
-        whole = [own / shards] * 3 if run.zero_stage else [own] * 3
+        whole = [split] * 3 if run.zero_stage else [own] * 3
     boundary = activation_bytes(run)
     if run.layout.sequence_parallel:
         boundary /= run.layout.tp

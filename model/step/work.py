@@ -144,6 +144,7 @@ def layer_bytes(run: Run) -> float:
         at = {"micro_batch": run.micro_batch, "seq_len": run.seq_len}
         rows = layer_traffic(run.model, run.layout, run.kernels, width=width, **at)
         moved += share * _passes(rows, FORWARDS[run.recompute])
+        moved += share * _permuted(run) if sparse else 0.0
     if run.kernels.attention == "unfused":
         moved += _dropout(run)
     if run.software.norms == "autocast":
@@ -153,6 +154,17 @@ def layer_bytes(run: Run) -> float:
     if run.kernels.linear_dtype == "fp8":
         moved += _casts(run)
     return moved
+
+
+def _permuted(run: Run) -> float:
+    """Every token copied to each of its experts and summed from them, and both back again."""
+    experts = run.model.experts
+    if experts is None:
+        return 0.0
+    copies = (
+        2.0 * (1 + experts.per_token) * activation_bytes(run)
+    )  # one side once, the other k times
+    return copies * (FORWARDS[run.recompute] + 1)
 
 
 def _casts(run: Run) -> float:

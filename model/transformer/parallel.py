@@ -74,6 +74,13 @@ def gradient_group(run: Run) -> Group:
     return group(run.dp * run.layout.cp, run.layout.tp, run.gpus_per_node)
 
 
+def replica_group(run: Run) -> Group:
+    """The ranks that hold the same routed experts."""
+    split = run.layout.ep * run.layout.experts_split
+    ranks = max(1, run.dp * run.layout.cp * run.layout.tp // split)
+    return group(ranks, split, run.gpus_per_node)
+
+
 def shard_group(run: Run) -> Group:
     """The ranks that share one optimizer: all of the gradient group, or the first few of it."""
     every = run.dp * run.layout.cp
@@ -116,19 +123,38 @@ def counted(run: Run) -> ParameterCount:
 
 def layer_parameters(run: Run) -> float:
     """Parameters of a mean layer on one tensor-parallel rank, experts divided among EP."""
+    return dense_parameters(run) + expert_parameters(run)
+
+
+def dense_parameters(run: Run) -> float:
+    """Of those of a mean layer the ones that every data-parallel rank holds."""
     every = counted(run)
     dense = every.attention + every.mlp + every.norms + every.router
-    return (dense / run.layout.tp + every.experts / (run.layout.experts_split * run.layout.ep)) / (
-        run.model.layers
-    )
+    return dense / run.layout.tp / run.model.layers
+
+
+def expert_parameters(run: Run) -> float:
+    """Of those of a mean layer this rank's routed experts."""
+    split = run.layout.experts_split * run.layout.ep
+    return counted(run).experts / split / run.model.layers
 
 
 def stage_parameters(run: Run) -> float:
     """Parameters of the heaviest stage on one rank: its layers and an embedding."""
+    return shared_parameters(run) + stage_experts(run)
+
+
+def shared_parameters(run: Run) -> float:
+    """Of those of the heaviest stage the ones that every data-parallel rank holds."""
     every = counted(run)
     layers = stage_layers(run.model.layers, run.pp)[0]
     ends = every.embedding + every.positions if run.pp > 1 else every.embedding + every.head
-    return layers * layer_parameters(run) + ends / run.layout.tp
+    return layers * dense_parameters(run) + ends / run.layout.tp
+
+
+def stage_experts(run: Run) -> float:
+    """Of those of the heaviest stage this rank's routed experts."""
+    return stage_layers(run.model.layers, run.pp)[0] * expert_parameters(run)
 
 
 def faults(run: Run, *, gpus_given: int | None = None) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from assay.model.step.exchange import stage_parameters
+from assay.model.transformer.parallel import stage_parameters
 from assay.model.step.memory import (
     Memory,
     Reserve,

@@ -227,3 +227,18 @@ def test_enough_rows_choose_the_residuals_that_made_them():
     truth = STEP.starts | {"exposed": 8e-3, "slowdown": 1.6}
     noise = np.exp(0.01 * np.random.default_rng(7).standard_normal(len(runs)))
     assert set(telling(parts, step_time(parts, truth) * noise)) == {"exposed", "slowdown"}
+
+
+def test_experts_are_exchanged_among_their_ranks_and_summed_over_their_copies():
+    """Two nodes of eight share the experts: a token goes once to a node and there to a rank."""
+    mixture = {"model": "Mixtral-8x7B", "machine": "H100", "dtype": "bf16", "tp": 1, "pp": 1,
+               "dp": 16, "gpus": 16, "global_batch": 64, "micro_batch": 1, "seq_len": 4096,
+               "recompute": "none", "hidden": 4096, "layers": 32, "heads": 32, "vocab": 32000,
+               "zero_stage": 1}  # fmt: skip
+    alone, spread = (run(ROW | mixture | {"ep": ep}) for ep in (1, 8))
+    assert stage_parameters(spread) < 0.2 * stage_parameters(alone)
+    one, two = components([alone]), components([spread])
+    assert one["layer_exchange"][0] == 0.0
+    assert two["layer_exchange"][0] > 0.0
+    assert two["layer_net"][0] == 0.0
+    assert two["gradient_net"][0] < one["gradient_net"][0]

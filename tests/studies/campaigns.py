@@ -202,6 +202,10 @@ def _internlm(
     }  # fmt: skip
 
 
+MIXTURES = {"DeepSeek V3 671B": "DeepSeek-V3", "Qwen3 MoE 30B": "Qwen3-30B-A3B"}
+"""Names in that table that are not those of the models' own projects."""
+
+
 def automodel(root: Path) -> pl.DataFrame:
     """NeMo AutoModel's mixtures on H100, bf16, FSDP2 and DeepEP; router balanced by force."""
     rows = []
@@ -211,10 +215,10 @@ def automodel(root: Path) -> pl.DataFrame:
             continue
         del heading
         gpus, pp = int(cell["#GPUs"]), int(cell["PP"])
-        ep = 1 if cell["EP"] == "-" else int(cell["EP"])
+        ep = min(gpus // pp, 64) if cell["EP"] == "-" else int(cell["EP"])  # DeepEP needs some
         rows.append({
             "case": f"{cell['Model']}/{gpus}", "group": cell["Model"],
-            "model": re.sub(r" \(.*\)", "", cell["Model"]), "machine": H100, "dtype": "bf16",
+            "model": MIXTURES.get(cell["Model"], cell["Model"]), "machine": H100, "dtype": "bf16",
             "gpus": gpus, "global_batch": int(cell["GBS"]), "micro_batch": int(cell["MBS"]),
             "seq_len": int(cell["Seq Length"]), "tp": 1, "pp": pp, "dp": gpus // pp, "ep": ep,
             "vp": 1 if cell["VP"] == "-" else int(cell["VP"]), "zero_stage": 3,
