@@ -8,7 +8,7 @@ pipeline fills v times faster. A layer takes its kernels and collectives; a host
 kernel adds its own time to every layer and micro-batch, one that runs ahead makes it a floor and
 leaves gaps, `exposed`. A fully sharded layer's weights are gathered beside the pass before, or
 after it; its gradients are scattered beside the next backward pass. What a stack hides of gradients
-and weights runs beside the last backward and the first forward pass; a layer's part of it cannot.
+and weights runs beside the last backward and the first forward pass, but for a layer or embedding.
 Seconds; formulas: docs/model.md.
 """
 
@@ -23,13 +23,14 @@ SHAPE = (
     "head_matrix", "head_plain", "head_memory",
     "head_exchange", "first_exchange",
     "handover_link", "handover_net", "gradient_link", "gradient_net", "weight_link", "weight_net",
-    "tied_net", "optimizer", "backward", "after", "hide_gradients", "hide_weights",
+    "tied_net", "optimizer", "backward", "tail", "after", "hide_gradients", "hide_weights",
     "layers", "layers_first", "layers_last", "stages", "micro_batches", "chunks", "blocking",
     "later", "network_share",
 )  # fmt: skip
 """Columns of a component table: seconds at the stack's rates, then the schedule; `backward` is the
-share of a layer's time after its forward pass; `after`, `hide_gradients` and `hide_weights` say
-what the software does; `later` marks rows after a change of the hardware."""
+share of a layer's time after its forward pass; `tail` that of an embedding in what a rank holds,
+whose gradient comes last and whose weights are needed first; `after`, `hide_gradients` and
+`hide_weights` say what the software does; `later` marks rows after a change of the hardware."""
 
 
 def breakdown(table: Columns, values: Values) -> dict[str, Floats]:
@@ -106,7 +107,7 @@ def _step_traffic(table: Columns, values: Values, stage: Floats, layers: Floats)
     spent = np.zeros_like(stage)
     for name, share in (("gradient", table["backward"]), ("weight", 1.0 - table["backward"])):
         whole = table[f"{name}_link"] + table[f"{name}_net"] / values["network"]
-        left = np.maximum(whole - share * stage, whole / layers)
+        left = np.maximum(whole - share * stage, whole * np.maximum(1.0 / layers, table["tail"]))
         spent = spent + np.where(table[f"hide_{name}s"] > 0, left, whole)
     return spent
 
@@ -121,7 +122,7 @@ STEP = Kernel(
     "configuration",
     SHAPE,
     (
-        Parameter("slowdown", "1", 1.18, 0.7, 2.5, "products in a step over products alone"),
+        Parameter("slowdown", "1", 1.185, 0.7, 2.5, "products in a step over products alone"),
         Parameter("overhead", "1", 1.0, 0.01, 8.0, "host time of a kernel over that of traces"),
         Parameter("exposed", "s", 1e-6, 1e-7, 3e-2, "no kernel runs, per layer and micro-batch"),
         Parameter("network", "1", 0.6, 0.05, 1.2, "share of the network cards that is reached"),

@@ -15,7 +15,7 @@ from assay.model.schedule import SHAPE, STEP, step_time
 from assay.model.stacks.kernel_times import KernelTimes, kernel_times
 from assay.model.step.exchange import exchange
 from assay.model.step.work import work
-from assay.model.transformer.parallel import faults, stage_layers
+from assay.model.transformer.parallel import counted, faults, stage_layers, stage_parameters
 from assay.model.transformer.training_run import Run, run
 
 BACKWARD = {"none": 2.0 / 3.0, "selective": 2.0 / 3.0, "full": 3.0 / 4.0}
@@ -48,6 +48,7 @@ def _components(runs: Sequence[Run], times: KernelTimes) -> dict[str, Floats]:
         "chunks": [one.interleave for one in runs],
         "blocking": [one.launch == "blocking" for one in runs],
         "backward": [BACKWARD[one.recompute] for one in runs],
+        "tail": [counted(one).embedding / one.layout.tp / stage_parameters(one) for one in runs],
         "after": [one.software.prefetch == "after" for one in runs],
         "hide_gradients": ["gradients" in one.software.hidden for one in runs],
         "hide_weights": ["weights" in one.software.hidden for one in runs],
