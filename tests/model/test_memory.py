@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from assay.model.transformer.parallel import stage_parameters
 from assay.model.step.memory import (
     Memory,
     Reserve,
@@ -14,6 +13,7 @@ from assay.model.step.memory import (
     reserve,
     stages,
 )
+from assay.model.transformer.parallel import stage_parameters
 from assay.model.transformer.training_run import run
 from hypothesis import given
 from hypothesis import strategies as st

@@ -10,6 +10,7 @@ from tests.studies import (
     box,
     configuration,
     experts,
+    intervals,
     kernels,
     step,
     step_memory,
@@ -29,6 +30,7 @@ CONTRIBUTIONS: tuple[Callable[[], list[Entry]], ...] = (
     step_tables.entries,
     traces.entries,
     box.entries,
+    intervals.entries,
 )
 
 

@@ -24,13 +24,14 @@ from assay.model.stacks.kernel_times import with_own
 from assay.model.stacks.stack import Stack, load
 from assay.model.step.baselines import constant_mfu
 from assay.model.step.memory import capacity, memory, reserved
+from assay.model.step.spread import half_width, reasons
 from assay.model.step.step import components
 from assay.model.transformer.parallel import check
 from assay.model.transformer.shapes import resolve, shapes
 from assay.model.transformer.training_run import NEEDED, Run, run
 from assay.validate.cases.stated import values
 from assay.validate.cases.step_cases import ASSUMED, completed
-from assay.validate.predict.step_forecast import LEVEL, SCOPE, SPREAD
+from assay.validate.predict.step_forecast import LEVEL, SCOPE
 from assay.validate.score.assess import assess
 
 
@@ -204,7 +205,8 @@ def forecast(built: Run, stack: Stack | None = None) -> dict[str, Any]:
     times = with_own(built.machine.name, stack)
     table = components([built], times)
     seconds = float(STEP.time(table, values)[0])
-    low, high = seconds / math.exp(SPREAD), seconds * math.exp(SPREAD)
+    width = half_width(built, times)
+    low, high = seconds / math.exp(width), seconds * math.exp(width)
     if part is not None and part.interval is not None:
         ends = part.interval.bounds(np.array([seconds]))
         low, high = float(ends[0][0]), float(ends[1][0])
@@ -228,6 +230,7 @@ def forecast(built: Run, stack: Stack | None = None) -> dict[str, Any]:
         "software": built.software.name,
         "attention": built.software.attention,
         "software_because": built.software.reason,
+        "wider_because": [why for _, why in reasons(built, times)],
         "residuals_of": "no measurement of this site" if part is None else part.origin,
         "interval": LEVEL,
         "assumed_where_unsaid": list(ASSUMED),
