@@ -3,6 +3,9 @@
 In: what a run says of its framework, its date and its kernels. Out: a `SoftwareStack` with the
 reason why it is this one. The stacks lie in `software.toml`, each with its evidence; a machine's
 generation never chooses one, it only rules out years in which the machine did not exist.
+Units: B on the wire or in memory, shares, years with their fractions.
+
+Source: `software.toml`, where every stack names its evidence.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ BUCKETS: Mapping[Any, float] = {"all": float("inf"), "layer": 0.0}
 
 @dataclass(frozen=True, kw_only=True)
 class SoftwareStack:
-    """A program of some years; every field is explained in `software.toml`."""
+    """A program of some years; every field, in bytes or shares, is explained in `software.toml`."""
 
     name: str
     attention: str
@@ -96,7 +99,7 @@ def stacks() -> Mapping[str, SoftwareStack]:
 
 
 def year(text: str | None) -> float | None:
-    """The year, with its part, of a date as documents print it; None where there is none.
+    """The year, with its fraction, of a date as documents print it; None where there is none.
 
     >>> year("2023-07"), year("02-25"), year(None)
     (2023.5, None, None)
@@ -191,7 +194,8 @@ def _with_parts(stack: SoftwareStack, row: Mapping[str, Any]) -> SoftwareStack:
 def attention_of(year: float | None, accelerator: Machine) -> tuple[str, str]:
     """The kernel of a program that does not name it, and why: from its date, never from the GPU.
 
-    The GPU only rules out what cannot run on it: FlashAttention 3 is for Hopper alone.
+    `year` has fractions. The GPU only rules out what cannot run on it: FlashAttention 3 is for
+    Hopper alone.
     """
     hopper = accelerator.generation == "hopper"
     if year is None:

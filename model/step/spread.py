@@ -4,6 +4,8 @@ Errors of one campaign (a site, a software and a period) hang together: its cloc
 versions and its network are the same in every row. So the logarithm of observed over predicted has
 two normal parts, one drawn once a campaign and one a row. What a run does not say, and kernels that
 were measured on another machine, widen the first; rows of the same campaign narrow it.
+
+Source: the campaigns of tests/studies/campaigns.py, docs/model.md.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ def half_width(run: Run, times: KernelTimes, seen: int = 0) -> float:
 
 
 def reasons(run: Run, times: KernelTimes) -> list[tuple[float, str]]:
-    """What widens the campaign's part of this run: a factor, and why."""
+    """Factors by which the campaign's part of this run is wider, and why."""
     found = []
     if run.software.reason.startswith("assumed"):
         found.append((ASSUMED, f"software {run.software.reason}"))

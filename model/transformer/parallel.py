@@ -127,14 +127,14 @@ def layer_parameters(run: Run) -> float:
 
 
 def dense_parameters(run: Run) -> float:
-    """Of those of a mean layer the ones that every data-parallel rank holds."""
+    """Parameters of a mean layer that every data-parallel rank holds."""
     every = counted(run)
     dense = every.attention + every.mlp + every.norms + every.router
     return dense / run.layout.tp / run.model.layers
 
 
 def expert_parameters(run: Run) -> float:
-    """Of those of a mean layer this rank's routed experts."""
+    """Parameters of this rank's routed experts in a mean layer."""
     split = run.layout.experts_split * run.layout.ep
     return counted(run).experts / split / run.model.layers
 
@@ -145,7 +145,7 @@ def stage_parameters(run: Run) -> float:
 
 
 def shared_parameters(run: Run) -> float:
-    """Of those of the heaviest stage the ones that every data-parallel rank holds."""
+    """Parameters of the heaviest stage that every data-parallel rank holds."""
     every = counted(run)
     layers = stage_layers(run.model.layers, run.pp)[0]
     ends = every.embedding + every.positions if run.pp > 1 else every.embedding + every.head
@@ -153,7 +153,7 @@ def shared_parameters(run: Run) -> float:
 
 
 def stage_experts(run: Run) -> float:
-    """Of those of the heaviest stage this rank's routed experts."""
+    """Parameters of this rank's routed experts in the heaviest stage."""
     return stage_layers(run.model.layers, run.pp)[0] * expert_parameters(run)
 
 
