@@ -69,22 +69,23 @@ def entries() -> list[Entry]:
     """Error and bias of every campaign; vtrain's bias at each degree of tensor parallelism too."""
     found = []
     for name, box in boxes().items():
+        label = f"campaigns.{name}" if name in OLD else name
         groups = box.frame["group"].to_numpy()
         low, high = bootstrap(box.error, groups)
         size = len(box.measured)
         found += [
-            Entry(f"{name}.box" if name in OLD else name, PERCENT * mape(box.error), "%", size,
+            Entry(label, PERCENT * mape(box.error), "%", size,
                   PERCENT * low, PERCENT * high),
-            Entry(f"{name}.bias", PERCENT * float(box.error.mean()), "%", size),
+            Entry(f"{label}.bias", PERCENT * float(box.error.mean()), "%", size),
         ]  # fmt: skip
         if box.refused:
-            found.append(Entry(f"{name}.refused", len(box.refused), "1", size + len(box.refused)))
+            found.append(Entry(f"{label}.refused", len(box.refused), "1", size + len(box.refused)))
         if name == "vtrain.single":
             for group in sorted(set(groups)):
                 mine = box.error[groups == group]
-                label = group.lower().replace(" ", "")
+                degree = group.lower().replace(" ", "")
                 found.append(
-                    Entry(f"{name}.bias.{label}", PERCENT * float(mine.mean()), "%", len(mine))
+                    Entry(f"{name}.bias.{degree}", PERCENT * float(mine.mean()), "%", len(mine))
                 )
     return [*found, fits(), *allocated()] if found else []
 
