@@ -5,9 +5,11 @@
 m micro-batches run through PP stages (1F1B); `longest` is the stage that sets the pace: its layers,
 what it hands over, and on the last one the output head. With v chunks per stage (interleaving) the
 pipeline fills v times faster. A layer takes its kernels and collectives; a host that waits for each
-kernel adds `overhead` to every layer and micro-batch, one that runs ahead makes it a floor and
-leaves gaps, `exposed`. A fully sharded layer takes no less than its gathers and scatters. Seconds;
-formulas: docs/model.md.
+kernel adds its own time to every layer and micro-batch, one that runs ahead makes it a floor and
+leaves gaps, `exposed`. A fully sharded layer's weights are gathered beside the pass before, or
+after it; its gradients are scattered beside the next backward pass. What a stack hides of gradients
+and weights runs beside the last backward and the first forward pass, but for a layer or embedding.
+Seconds; formulas: docs/model.md.
 """
 
 from __future__ import annotations
@@ -17,14 +19,18 @@ from assay.model.kernels.kernel import Columns, Floats, Kernel, Parameter, Value
 
 SHAPE = (
     "layer_matrix", "layer_plain", "layer_attention", "layer_memory", "layer_exchange",
-    "layer_net", "shard_link", "shard_net", "head_matrix", "head_plain", "head_memory",
+    "layer_net", "layer_launch", "shard_link", "shard_net", "scatter_link", "scatter_net",
+    "head_matrix", "head_plain", "head_memory",
     "head_exchange", "first_exchange",
-    "handover_link", "handover_net", "gradient_link", "gradient_net", "tied_net", "optimizer",
+    "handover_link", "handover_net", "gradient_link", "gradient_net", "weight_link", "weight_net",
+    "tied_net", "optimizer", "backward", "tail", "after", "hide_gradients", "hide_weights",
     "layers", "layers_first", "layers_last", "stages", "micro_batches", "chunks", "blocking",
     "later", "network_share",
 )  # fmt: skip
-"""Columns of a component table: seconds at the stack's rates, then the schedule; `later` marks rows
-after a change of the hardware."""
+"""Columns of a component table: seconds at the stack's rates, then the schedule; `backward` is the
+share of a layer's time after its forward pass; `tail` that of an embedding in what a rank holds,
+whose gradient comes last and whose weights are needed first; `after`, `hide_gradients` and
+`hide_weights` say what the software does; `later` marks rows after a change of the hardware."""
 
 
 def breakdown(table: Columns, values: Values) -> dict[str, Floats]:
@@ -59,8 +65,8 @@ def breakdown(table: Columns, values: Values) -> dict[str, Floats]:
         "exchange": times * layers * parts["exchange"],
         "handover": times * handover,
         "bubble": pace * (every - longest) / table["chunks"],
-        "gradients": table["gradient_link"]
-        + (table["gradient_net"] + table["tied_net"]) / values["network"],
+        "gradients": _step_traffic(table, values, layers * parts["time"], layers)
+        + table["tied_net"] / values["network"],
         "optimizer": table["optimizer"],
     }  # fmt: skip
     seconds["waiting"] = pace * steady - sum(
@@ -85,11 +91,25 @@ def _layer(table: Columns, values: Values) -> dict[str, Floats]:
         + table["layer_memory"]
         + exchange
     )
-    overhead = values["overhead"]
-    ahead = np.maximum(busy + values["exposed"], overhead)
-    launched = np.where(table["blocking"] > 0, busy + overhead, ahead)
-    shard = table["shard_link"] + table["shard_net"] / values["network"]
-    return {"time": np.maximum(launched, shard), "exchange": exchange}
+    host = values["overhead"] * table["layer_launch"]
+    ahead = np.maximum(busy + values["exposed"], host)
+    launched = np.where(table["blocking"] > 0, busy + host, ahead)
+    backward = table["backward"] * launched
+    gather = table["shard_link"] + table["shard_net"] / values["network"]
+    scatter = table["scatter_link"] + table["scatter_net"] / values["network"]
+    before = np.maximum(backward, gather + scatter)
+    last = np.where(table["after"] > 0, gather + np.maximum(backward, scatter), before)
+    return {"time": np.maximum(launched - backward, gather) + last, "exchange": exchange}
+
+
+def _step_traffic(table: Columns, values: Values, stage: Floats, layers: Floats) -> Floats:
+    """What gradients and gathered weights add to a step; `stage` is a micro-batch's time on it."""
+    spent = np.zeros_like(stage)
+    for name, share in (("gradient", table["backward"]), ("weight", 1.0 - table["backward"])):
+        whole = table[f"{name}_link"] + table[f"{name}_net"] / values["network"]
+        left = np.maximum(whole - share * stage, whole * np.maximum(1.0 / layers, table["tail"]))
+        spent = spent + np.where(table[f"hide_{name}s"] > 0, left, whole)
+    return spent
 
 
 def _head(table: Columns, values: Values) -> Floats:
@@ -102,11 +122,11 @@ STEP = Kernel(
     "configuration",
     SHAPE,
     (
-        Parameter("slowdown", "1", 1.15, 0.7, 2.5, "products in a step over products alone"),
-        Parameter("overhead", "s", 1e-3, 1e-5, 3e-2, "launching, per layer and micro-batch"),
+        Parameter("slowdown", "1", 1.185, 0.7, 2.5, "products in a step over products alone"),
+        Parameter("overhead", "1", 1.0, 0.01, 8.0, "host time of a kernel over that of traces"),
         Parameter("exposed", "s", 1e-6, 1e-7, 3e-2, "no kernel runs, per layer and micro-batch"),
         Parameter("network", "1", 0.6, 0.05, 1.2, "share of the network cards that is reached"),
-        Parameter("attention", "1", 1.15, 0.5, 4.0, "fused attention in a step over alone"),
+        Parameter("attention", "1", 1.0, 0.5, 4.0, "fused attention in a step over alone"),
         Parameter("odd_head", "1", 0.35, 0.1, 1.5, "head over an odd vocabulary, over fp32 units"),
         Parameter("pace", "1", 1.0, 0.7, 1.4, "all but the network over an earlier epoch"),
     ),

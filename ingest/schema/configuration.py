@@ -114,6 +114,10 @@ class Configuration(pa.DataFrameModel):
         configuration=True,
         meaning="none, selective or full",
     )
+    checkpoints: str = named(
+        configuration=True,
+        meaning="where inputs to compute again lie: device, split (over TP ranks) or host",
+    )
     gated: bool = named(configuration=True, meaning="whether the MLP has a third matrix (SwiGLU)")
     attention: str = named(configuration=True, meaning="flash or unfused")
     sequence_parallel: bool = named(

@@ -58,7 +58,7 @@ def megatron(said: Mapping[str, Argument]) -> dict[str, Cell]:
     if "params_dtype" in said and "dtype" not in found:
         found["dtype"] = _cell(said["params_dtype"], said["params_dtype"].text.split(".")[-1])
     found |= _narrow(said)
-    found |= _recompute(said)
+    found |= _recompute(said) | _checkpoints(said)
     found |= _zero(said)
     found |= _kernels(said)
     return found | _commonly(said, found, MEGATRON | NEOX)
@@ -249,6 +249,17 @@ def _recompute(said: Mapping[str, Argument]) -> dict[str, Cell]:
         if name in said:
             word = "selective" if name == "recompute_activations" else "full"
             return {"recompute": _cell(said[name], word if _is(said, name) else "none")}
+    return {}
+
+
+def _checkpoints(said: Mapping[str, Argument]) -> dict[str, Cell]:
+    """Where the inputs of layers to compute again lie, if not whole on every device."""
+    for name in ("checkpoint_in_cpu", "cpu_checkpointing"):
+        if _is(said, name):
+            return {"checkpoints": _cell(said[name], "host")}
+    for name in ("partition_activations", "distribute_checkpointed_activations"):
+        if _is(said, name):
+            return {"checkpoints": _cell(said[name], "split")}
     return {}
 
 

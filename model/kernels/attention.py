@@ -33,7 +33,7 @@ from assay.model.kernels.kernel import (
     rows,
     with_facts,
 )
-from assay.model.machines.datasheets import Machine, machine
+from assay.model.machines.datasheets import machine
 
 SHAPE = ("batch", "seq", "heads", "kv_heads", "head_dim", "peak", "memory_bandwidth", "sms",
          "itemsize")  # fmt: skip
@@ -186,32 +186,6 @@ NAMES = {
 }
 """Parts of the names of compiled kernels, without underscores: of the projects themselves, of
 PyTorch, of cuDNN and of Triton, whose kernels PyTorch takes on AMD's machines (AOTriton)."""
-
-
-def assumed(year: float | None, accelerator: Machine) -> tuple[str, str]:
-    """The kernel of a program that does not name it, and why: by its year, never from the GPU.
-
-    `year` has fractions. The GPU only rules out what cannot run on it: FlashAttention 3 is for
-    Hopper alone.
-    """
-    hopper = accelerator.generation == "hopper"
-    if year is None:
-        return "flash2", "assumed: nothing says which attention kernel, nor when"
-    if year < FIRST["flash2"]:
-        return "flash1", f"assumed: before FlashAttention 2 ({FIRST['flash2']:.1f})"
-    if year >= FIRST["cudnn"] and accelerator.generation == "blackwell":
-        return "cudnn", "assumed: FlashAttention 3 does not run on Blackwell, cuDNN's kernel does"
-    if year >= FIRST["flash3"] + ADOPTED and hopper:
-        return "flash3", f"assumed: a year after FlashAttention 3 ({FIRST['flash3']:.1f})"
-    return "flash2", f"assumed: after FlashAttention 2 ({FIRST['flash2']:.1f})"
-
-
-FIRST = {"flash1": 2022.4, "triton1": 2022.8, "flash2": 2023.54, "flash3": 2024.52, "cudnn": 2024.1}
-"""Years of publication: arXiv 2205.14135, flash-attention 0.2, arXiv 2307.08691, arXiv 2407.08608,
-cuDNN 9."""
-
-ADOPTED = 1.0
-"""Years that programs take until they call a new kernel by default."""
 
 
 def training_time(

@@ -151,11 +151,27 @@ def load(path: Path) -> dict[str, Machine]:
     return _read(tomllib.loads(path.read_text(encoding="utf-8")))
 
 
-@functools.cache
 def machines() -> Mapping[str, Machine]:
-    """Every packaged machine by name."""
+    """Every machine by name: the packaged ones, and those that `learn` was given."""
+    return _OWN[0] if _OWN else _packaged()
+
+
+@functools.cache
+def _packaged() -> Mapping[str, Machine]:
     text = (resources.files(__package__) / "machines.toml").read_text(encoding="utf-8")
     return _read(tomllib.loads(text))
+
+
+_OWN: list[Mapping[str, Machine]] = []
+"""At most one mapping, in the place of the packaged one: that with a user's own machines."""
+
+
+def learn(path: Path | None) -> None:
+    """Know the machines of a user's file too, from now on; None forgets them.
+
+    One with a packaged name goes before that. ValueError names what is wrong with the file.
+    """
+    _OWN[:] = [] if path is None else [{**_packaged(), **load(path)}]
 
 
 def machine(name: str, among: Mapping[str, Machine] | None = None) -> Machine:

@@ -23,7 +23,7 @@ from assay.model.machines.datasheets import Machine, machine, machines
 from assay.model.stacks import stack_file
 
 NEAREST = {
-    "volta": ("ampere", "hopper", "blackwell"),
+    "volta": ("volta", "ampere", "hopper", "blackwell"),
     "ampere": ("ampere", "hopper", "blackwell"),
     "ada": ("ampere", "hopper", "blackwell"),
     "hopper": ("hopper", "ampere", "blackwell"),

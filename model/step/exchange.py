@@ -19,26 +19,32 @@ from assay.model.step.work import FORWARDS, activation_bytes
 from assay.model.transformer.parallel import (
     Group,
     context_group,
+    counted,
+    dense_parameters,
     expert_group,
+    expert_parameters,
     gradient_group,
-    stage_layers,
+    group,
+    replica_group,
+    shard_group,
+    shared_parameters,
+    stage_experts,
     stages_leave_node,
     tensor_group,
 )
-from assay.model.transformer.parameters import ParameterCount, parameters
 from assay.model.transformer.training_run import Run
 
 OPTIMIZER_BYTES = 30.0
 """Adam in mixed precision, per parameter: read gradient 2, master 4, moments 8; written master 4,
 moments 8, weight 2, cleared gradient 2."""
 
-GRADIENT_BYTES = {0: 4.0, 1: 6.0, 2: 6.0, 3: 0.0}
-"""Bytes per parameter around the data-parallel ring once a step, times (n − 1)/n: an all-reduce of
-16-bit gradients is 2·2; with a sharded optimizer the gathered weights are 2 more (or 32-bit
-gradients scattered, 4, and 16-bit weights gathered, 2)."""
+NETWORK_STEP = 14e-6
+"""Seconds of one message of a ring between nodes: NCCL's own table for its simple protocol over a
+network (src/graph/tuning.cc)."""
 
-SHARD_BYTES = {"gather": 2.0, "scatter": 4.0}
-"""Fully sharded: weights gathered in 16 bits, gradients scattered in 32."""
+NODE_STEP = 6e-7
+"""Seconds of one between neighbours in a node: what measured collectives of A100, H100 and H200
+tell (parameter `step` of their stacks)."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +53,18 @@ class Exchange:
 
     layer: Floats  # per layer and micro-batch: tensor, context and expert groups
     layer_net: Floats  # the same, where those groups leave the node
-    shard_link: Floats  # per layer and micro-batch: gathers and scatters of a fully sharded layer
+    shard_link: Floats  # fully sharded, per gather of a layer's weights
     shard_net: Floats
+    scatter_link: Floats  # fully sharded, per layer and micro-batch: its gradients
+    scatter_net: Floats
     head: Floats  # per micro-batch: gradient of the head's input
     first: Floats  # per micro-batch: the embedding's output
     handover_link: Floats  # per micro-batch and stage: activations on, gradients back
     handover_net: Floats
     gradient_link: Floats  # per step
     gradient_net: Floats
+    weight_link: Floats  # per step: gathered weights of an optimizer's shards
+    weight_net: Floats
     tied_net: Floats  # per step: the two copies of a tied embedding
     optimizer: Floats  # per step
 
@@ -77,23 +87,27 @@ class _Calls:
         self.rows: list[tuple[str, int, int, int, float, float, float]] = []
         self.plain = {name: np.zeros(len(runs)) for name in Exchange.__dataclass_fields__}
 
-    def add(self, name: str, index: int, code: int, size: float, group: Group, count: float
-            ) -> None:  # fmt: skip
-        """`count` collectives of `size` bytes; on links, or to the network where they leave."""
-        if group.ranks == 1 or count == 0:
+    def add(self, name: str, index: int, code: int, size: float, group: Group, count: float,
+            pieces: float = 1.0) -> None:  # fmt: skip
+        """`count` collectives of `size` bytes; on links, or to the network where they leave.
+
+        `pieces` is into how many calls each is cut; every one waits for a ring of its own.
+        """
+        if group.ranks == 1 or count == 0 or size == 0:
             return
         run = self.runs[index]
         if not group.leaves_node:
             link = run.machine.link_bandwidth or np.nan
-            self.rows.append((name, index, code, group.ranks, size, count, link))
+            self.rows.append((name, index, code, group.ranks, size / pieces, count * pieces, link))
             return
         others = (group.ranks - 1) / group.ranks
         volume = size * (2.0 * others if code == REDUCE else others)
         if code == SWAP:  # every rank's part for ranks elsewhere crosses the cards
             volume = group.inside * size * (group.ranks - group.inside) / group.ranks
-        net = {"layer": "layer_net", "shard_link": "shard_net", "gradient_link": "gradient_net"}
         cards = (run.node_bandwidth or np.nan) / group.sharing
-        self.plain[net.get(name, name)][index] += count * volume / cards
+        net = "layer_net" if name == "layer" else name.replace("_link", "_net")
+        self.plain[net][index] += count * volume / cards
+        self.plain[name][index] += count * pieces * _waiting(code, group)
 
     def seconds(self) -> dict[str, Floats]:
         """Every kind of `Exchange` by name."""
@@ -118,41 +132,106 @@ class _Calls:
         return self.plain
 
 
+def _waiting(code: int, group: Group) -> float:
+    """Seconds that messages between nodes wait for each other, of one collective.
+
+    A ring passes every node; an all-reduce may take a tree of nodes instead.
+    """
+    nodes = group.ranks / group.inside
+    if code == SWAP:
+        return NETWORK_STEP
+    ring = (nodes - 1.0) * NETWORK_STEP + (group.ranks - nodes) * NODE_STEP
+    if code == REDUCE:
+        return 2.0 * min(ring, float(np.ceil(np.log2(nodes))) * NETWORK_STEP)
+    return ring
+
+
 def _of_layer(calls: _Calls, index: int, run: Run) -> None:
     """Tensor: two sums per pass, as all-reduce or as gather and scatter; context; experts."""
-    group, size = tensor_group(run), activation_bytes(run)
+    ranks, size = tensor_group(run), activation_bytes(run)
     sums = 2.0 * (FORWARDS[run.recompute] + 1)
+    if "tensor" in run.software.hidden and run.layout.sequence_parallel:
+        sums /= ranks.ranks  # products start with the first part: the others pass beside them
     if run.layout.sequence_parallel:
-        calls.add("layer", index, GATHER, size, group, sums)
-        calls.add("layer", index, SCATTER, size, group, sums)
+        calls.add("layer", index, GATHER, size, ranks, sums)
+        calls.add("layer", index, SCATTER, size, ranks, sums)
     else:
-        calls.add("layer", index, REDUCE, size, group, sums)
-    calls.add("head", index, REDUCE, size, group, 1.0)
-    calls.add("first", index, REDUCE, size, group, 1.0)
+        calls.add("layer", index, REDUCE, size, ranks, sums)
+    calls.add("head", index, REDUCE, size, ranks, 1.0)
+    calls.add("first", index, REDUCE, size, ranks, 1.0)
     keys = 2.0 * size * run.model.kv_heads / run.model.heads / run.layout.tp * run.layout.cp
     calls.add("layer", index, GATHER, keys, context_group(run), 1.0)
-    if run.model.experts is not None and run.layout.ep > 1:
-        sparse = 1.0 - run.model.dense_layers / run.model.layers
-        sent = size * run.model.experts.per_token
-        if run.layout.sequence_parallel:
-            sent /= run.layout.tp
-        calls.add("layer", index, SWAP, sent, expert_group(run), sparse * sums)
+    _of_experts(calls, index, run)
+
+
+def _of_experts(calls: _Calls, index: int, run: Run) -> None:
+    """Tokens to their experts and back, once to each node and there once to each rank."""
+    experts, ranks = run.model.experts, expert_group(run)
+    if experts is None or ranks.ranks == 1:
+        return
+    sparse = 1.0 - run.model.dense_layers / run.model.layers
+    passes = 2.0 * (FORWARDS[run.recompute] + 1) * sparse
+    size = activation_bytes(run) / (run.layout.tp if run.layout.sequence_parallel else 1)
+    inside = group(ranks.inside, run.layout.experts_split, run.gpus_per_node)
+    calls.add("layer", index, SWAP, size * visited(ranks.ranks, experts.per_token), inside, passes)
+    if ranks.leaves_node:
+        nodes = ranks.ranks // ranks.inside
+        between = Group(nodes, 1, ranks.inside * ranks.sharing)
+        calls.add("layer", index, SWAP, size * visited(nodes, experts.per_token), between, passes)
+
+
+def visited(places: int, chosen: int) -> float:
+    """Places of which at least one is among `chosen` drawn with replacement, on average.
+
+    >>> round(visited(8, 8), 2)
+    5.25
+    """
+    return places * (1.0 - (1.0 - 1.0 / places) ** chosen)
 
 
 def _of_shards(calls: _Calls, index: int, run: Run) -> None:
     """ZeRO-3: a layer's weights are gathered for each pass, its gradients scattered once."""
     if run.zero_stage != 3:
         return
-    group, own = gradient_group(run), layer_parameters(run)
-    calls.add("shard_link", index, GATHER, own * SHARD_BYTES["gather"], group, 2.0)
-    calls.add("shard_link", index, SCATTER, own * SHARD_BYTES["scatter"], group, 1.0)
+    for ranks, own in (
+        (gradient_group(run), dense_parameters(run)),
+        (replica_group(run), expert_parameters(run)),
+    ):
+        calls.add("shard_link", index, GATHER, own * run.software.gathered, ranks, 1.0)
+        calls.add("scatter_link", index, SCATTER, own * run.software.reduced, ranks, 1.0)
+
+
+def _of_gradients(
+    calls: _Calls, index: int, run: Run, copies: Group, shards: Group, own: float
+) -> None:
+    """Gradients of `own` parameters summed over copies, weights gathered from shards."""
+    stack = run.software
+    size, weights = own * stack.reduced, own * stack.gathered
+    layers = run.model.layers / run.pp
+    pieces = max(1.0, np.ceil(size / stack.bucket)) if stack.bucket else layers
+    whole = run.zero_stage == 0 or shards.ranks < copies.ranks or stack.bucket == np.inf
+    apart = max(pieces, shards.ranks) if stack.broadcast else pieces  # to each rank its own
+    if whole:
+        calls.add("gradient_link", index, REDUCE, size, copies, 1.0, pieces)
+    else:
+        calls.add("gradient_link", index, SCATTER, size, copies, 1.0, apart)
+    if run.zero_stage:
+        calls.add("weight_link", index, GATHER, weights, shards, 1.0, apart)
 
 
 def _of_step(calls: _Calls, index: int, run: Run) -> None:
-    group, own = gradient_group(run), stage_parameters(run)
-    volume = GRADIENT_BYTES[run.zero_stage] * own
-    calls.add("gradient_link", index, GATHER, volume, group, 1.0)
-    updated = own / group.ranks if run.zero_stage else own
+    """Gradients summed over replicas, weights gathered from an optimizer's shards, the update.
+
+    Where only some ranks share an optimizer, gradients are summed over all replicas and weights
+    gathered among those few.
+    """
+    if run.zero_stage < 3:
+        _of_gradients(calls, index, run, gradient_group(run), shard_group(run),
+                      shared_parameters(run))  # fmt: skip
+        copies = replica_group(run)
+        _of_gradients(calls, index, run, copies, copies, stage_experts(run))
+    updated = shared_parameters(run) / (shard_group(run).ranks if run.zero_stage else 1)
+    updated += stage_experts(run) / (replica_group(run).ranks if run.zero_stage else 1)
     rate = run.machine.memory_bandwidth * calls.times.memory_share
     calls.plain["optimizer"][index] += OPTIMIZER_BYTES * updated / rate
     if run.pp == 1:
@@ -170,25 +249,3 @@ def _of_step(calls: _Calls, index: int, run: Run) -> None:
         copy = counted(run).embedding / run.layout.tp * ITEMSIZE[run.kernels.dtype]
         cards = (run.node_bandwidth or np.nan) / run.gpus_per_node
         calls.plain["tied_net"][index] += copy / cards if stages_leave_node(run) else 0.0
-
-
-def counted(run: Run) -> ParameterCount:
-    """Parameters of the whole model."""
-    return parameters(run.model)
-
-
-def layer_parameters(run: Run) -> float:
-    """Parameters of a mean layer on one tensor-parallel rank, experts divided among EP."""
-    every = counted(run)
-    dense = every.attention + every.mlp + every.norms + every.router
-    return (dense / run.layout.tp + every.experts / (run.layout.experts_split * run.layout.ep)) / (
-        run.model.layers
-    )
-
-
-def stage_parameters(run: Run) -> float:
-    """Parameters of the heaviest stage on one rank: its layers and an embedding."""
-    every = counted(run)
-    layers = stage_layers(run.model.layers, run.pp)[0]
-    ends = every.embedding + every.positions if run.pp > 1 else every.embedding + every.head
-    return layers * layer_parameters(run) + ends / run.layout.tp

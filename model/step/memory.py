@@ -1,9 +1,10 @@
 """Memory of one rank at its fullest: parameters, gradients, optimizer, activations, logits. Bytes.
 
-What a formula can count is counted per stage, and the fullest stage is the answer; library
-workspaces, fragmentation and what the framework reserves are an affine term with two fitted
-numbers, `Reserve`. Sources: Korthikanti et al. 2022 (activations of a layer, table 2), the ZeRO
-paper (bytes per parameter and stage), and the pipeline buffers of DeepSpeed's 1F1B schedule.
+What a formula can count is counted per stage, and the fullest stage is the answer. What the
+allocator reserves beyond that is a share that the software stack says, or, fitted to measured
+maxima of a site, an affine term, `Reserve`. Sources: Korthikanti et al. 2022 (activations of a
+layer, table 2), the ZeRO paper (bytes per parameter and stage), and the pipeline buffers of
+DeepSpeed's 1F1B schedule.
 """
 
 from __future__ import annotations
@@ -13,24 +14,30 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from assay.model.machines.datasheets import Machine
 from assay.model.machines.dtypes import ITEMSIZE
-from assay.model.step.exchange import counted, layer_parameters
 from assay.model.step.work import activation_bytes, head
-from assay.model.transformer.parallel import gradient_group, stage_layers
+from assay.model.transformer.parallel import (
+    counted,
+    dense_parameters,
+    expert_parameters,
+    gradient_group,
+    layer_parameters,
+    replica_group,
+    stage_layers,
+)
 from assay.model.transformer.training_run import Run
 
-WEIGHT = 2.0
-
-GRADIENT = 2.0
-
-OPTIMIZER = 16.0
-"""Adam per parameter: fp32 master, two moments, and the gradient widened for the update."""
-
 MOMENTS = 8.0
-"""Of these, the two moments: allocated in the first step, by a sharding optimizer before it."""
+"""Adam's two moments per parameter: allocated in the first step, by a sharding optimizer before."""
 
-LOGIT_BYTES = 10.0
-"""Per logit: 16-bit value, its fp32 copy, and the fp32 exponential that becomes the gradient."""
+GATHERED = 2.0
+"""Units of a fully sharded model that are whole at a time: the one that runs and the next."""
+
+USABLE = 2**30 / 1e9 * 0.988
+"""Bytes that tensors can have of every byte that a datasheet prints: its gigabytes are 2^30 bytes,
+and frameworks report 79.10 of 80, 39.56 of 40, 31.75 of 32, 139.8 of 141 and 178.4 of 180 as total
+capacity of H100, A100, V100, H200 and B200."""
 
 LOSS_SCALE = 0.02
 """Relative misses beyond this count linearly: printed sizes are whole gigabytes."""
@@ -44,29 +51,46 @@ class Memory(NamedTuple):
     optimizer: float
     activations: float
     logits: float
+    buffers: float  # gathered weights, gradients on their way
+    moments: float = 0.0  # of the optimizer; counted there
 
     @property
     def total(self) -> float:
         """Everything that is counted; a measured maximum lies above it."""
-        return sum(self)
+        return sum(self) - self.moments
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """What adds up to the total, by name."""
+        return {name: size for name, size in self._asdict().items() if name != "moments"}
 
     @property
     def first_step(self) -> float:
         """The same in the first step, where Adam's moments come only after the backward pass."""
         states = self.weights + self.gradients + self.optimizer
-        return max(states, self.total - self.optimizer * MOMENTS / OPTIMIZER)
+        return max(states, self.total - self.moments)
 
 
 @dataclass(frozen=True)
 class Reserve:
     """Fragmentation and workspaces: measured = offset + factor · counted."""
 
-    offset: float = 6e9  # B
-    factor: float = 1.0
+    offset: float  # B
+    factor: float
 
     def peak(self, counted_bytes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Bytes a monitor would show."""
         return self.offset + self.factor * counted_bytes
+
+
+def reserved(run: Run, held: float) -> float:
+    """Bytes that the allocator takes from the device for tensors of `held` bytes."""
+    return held * (1.0 + run.software.reserve)
+
+
+def capacity(machine: Machine) -> float:
+    """Bytes of the device memory that tensors can have."""
+    return machine.memory_bytes * USABLE
 
 
 def memory(run: Run) -> Memory:
@@ -114,38 +138,61 @@ def _stage(run: Run, layers: int, flight: float, *, first: bool, last: bool) -> 
     ends = (every.embedding + every.positions) * first + (every.head or every.embedding) * (
         last and (every.head > 0 or not first)
     )
-    own = layers * layer_parameters(run) + ends / run.layout.tp
-    whole = [own / shards if run.zero_stage >= stage else own for stage in (3, 2, 1)]
+    shared = dense_parameters(run) * layers + ends / run.layout.tp
+    experts = expert_parameters(run) * layers
+    own, split = shared + experts, shared / shards + experts / replica_group(run).ranks
+    stack = run.software
+    weights, gradients, optimizer = stack.states
+    whole = [split if run.zero_stage >= stage else own for stage in (3, 2, 1)]
+    if weights > 2.0:  # the master weights: PyTorch shards them, and 16-bit ones come and go
+        whole = [split] * 3 if run.zero_stage else [own] * 3
     boundary = activation_bytes(run)
     if run.layout.sequence_parallel:
         boundary /= run.layout.tp
     buffers = 2.0 * boundary * flight if run.pp > 1 else 0.0
+    kept = {"device": 1.0, "split": 1.0 / run.layout.tp, "host": 0.0}[run.checkpoints]
     held = {
-        "full": layers * boundary * flight + layer_activations(run),
+        "full": layers * boundary * flight * kept + layer_activations(run),
         "selective": layers * layer_activations(run) * flight,
         "none": layers * layer_activations(run) * flight,
     }[run.recompute]
     logits = head(run)
     return Memory(
-        weights=WEIGHT * whole[0],
-        gradients=GRADIENT * whole[1],
-        optimizer=OPTIMIZER * whole[2],
+        weights=weights * whole[0],
+        gradients=gradients * whole[1],
+        optimizer=optimizer * whole[2],
         activations=held + buffers,
-        logits=LOGIT_BYTES * logits.m * logits.n if last else 0.0,
+        logits=stack.logits * logits.m * logits.n if last else 0.0,
+        buffers=_in_passing(run, own),
+        moments=MOMENTS * whole[2],
     )
+
+
+def _in_passing(run: Run, own: float) -> float:
+    """Whole weights and gradients of a fully sharded run, or the flattened copy of gradients."""
+    stack, unit = run.software, layer_parameters(run)
+    if run.zero_stage == 3:
+        return unit * (GATHERED * stack.gathered + stack.reduced)
+    if run.zero_stage and stack.states[0] > 2.0:
+        return own * stack.gathered + unit * stack.reduced
+    return 0.0 if run.zero_stage else own * stack.flattened
 
 
 def layer_activations(run: Run) -> float:
     """Bytes that one layer keeps for its backward pass, for one micro-batch on one rank.
 
     16-bit s·b·h·(10 + 24/t + 5·a·s/(h·t)); the last term is the scores, kept by unfused attention
-    without recomputation. Sequence parallelism divides the 10 by t too. A gated MLP of width f has
-    (gates + 1)·f where the 4h-wide one has 2·4h of the 24.
+    without recomputation, and 2 of the 10 are masks of dropout. Sequence parallelism divides the 10
+    by t too. A gated MLP of width f has (gates + 1)·f where the 4h-wide one has 2·4h of the 24.
     """
     model, tp = run.model, run.layout.tp
     tokens = run.micro_batch * run.seq_len / run.layout.cp
     half = ITEMSIZE[run.kernels.dtype] / 2.0
-    shared = 10.0 * model.hidden / (tp if run.layout.sequence_parallel else 1)
+    shared = (
+        (10.0 if run.software.dropout else 8.0)
+        * model.hidden
+        / (tp if run.layout.sequence_parallel else 1)
+    )
     width = 2.0 * model.mlp_matrices * model.ffn_hidden
     split = (8.0 * model.hidden + width) / tp
     if model.experts is not None:

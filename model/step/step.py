@@ -15,8 +15,11 @@ from assay.model.schedule import SHAPE, STEP, step_time
 from assay.model.stacks.kernel_times import KernelTimes, kernel_times
 from assay.model.step.exchange import exchange
 from assay.model.step.work import work
-from assay.model.transformer.parallel import faults, stage_layers
+from assay.model.transformer.parallel import counted, faults, stage_layers, stage_parameters
 from assay.model.transformer.training_run import Run, run
+
+BACKWARD = {"none": 2.0 / 3.0, "selective": 2.0 / 3.0, "full": 3.0 / 4.0}
+"""Share of a layer's time after its forward pass: two products of three, and what is repeated."""
 
 
 def components(runs: Sequence[Run], times: KernelTimes | None = None) -> dict[str, Floats]:
@@ -44,6 +47,11 @@ def _components(runs: Sequence[Run], times: KernelTimes) -> dict[str, Floats]:
         "micro_batches": [one.micro_batches for one in runs],
         "chunks": [one.interleave for one in runs],
         "blocking": [one.launch == "blocking" for one in runs],
+        "backward": [BACKWARD[one.recompute] for one in runs],
+        "tail": [counted(one).embedding / one.layout.tp / stage_parameters(one) for one in runs],
+        "after": [one.software.prefetch == "after" for one in runs],
+        "hide_gradients": ["gradients" in one.software.hidden for one in runs],
+        "hide_weights": ["weights" in one.software.hidden for one in runs],
         "later": [0.0 for _ in runs],
         "network_share": [times.network_share for _ in runs],
     }
@@ -54,8 +62,11 @@ def _components(runs: Sequence[Run], times: KernelTimes) -> dict[str, Floats]:
         "layer_memory": done.layer_memory,
         "layer_exchange": sent.layer,
         "layer_net": sent.layer_net,
+        "layer_launch": done.layer_launch,
         "shard_link": sent.shard_link,
         "shard_net": sent.shard_net,
+        "scatter_link": sent.scatter_link,
+        "scatter_net": sent.scatter_net,
         "head_matrix": done.head_matrix,
         "head_plain": done.head_plain,
         "head_memory": done.head_memory,
@@ -65,6 +76,8 @@ def _components(runs: Sequence[Run], times: KernelTimes) -> dict[str, Floats]:
         "handover_net": sent.handover_net,
         "gradient_link": sent.gradient_link,
         "gradient_net": sent.gradient_net,
+        "weight_link": sent.weight_link,
+        "weight_net": sent.weight_net,
         "tied_net": sent.tied_net,
         "optimizer": sent.optimizer,
     } | {name: np.array(values, dtype=float) for name, values in numbers.items()}

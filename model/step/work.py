@@ -13,10 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from assay.model.kernels.gemm import misaligned
 from assay.model.kernels.kernel import Floats
+from assay.model.kernels.kernel import rows as rows_of
 from assay.model.machines.dtypes import ITEMSIZE
 from assay.model.stacks.kernel_times import KernelTimes, plain_rate
 from assay.model.transformer.decoder import layer, logits
 from assay.model.transformer.operations import Attention, Gemm, Operation
+from assay.model.transformer.parallel import layer_parameters
 from assay.model.transformer.passes import Passes, passes
 from assay.model.transformer.traffic import Traffic, layer_traffic, logits_traffic
 from assay.model.transformer.training_run import Run
@@ -24,20 +26,23 @@ from assay.model.transformer.training_run import Run
 FORWARDS = {"none": 1, "selective": 1, "full": 2}
 """Times that a layer's forward runs; selective recomputation repeats the attention core alone."""
 
-BACKWARD_RATE = 1.0
-"""Fused attention: share of the forward's rate that the backward kernel reaches."""
+AUTOCAST = {"forward": 16.0, "backward": 18.0}
+"""Bytes an element that a norm under automatic casting moves beyond a fused one of 16-bit values
+(4 forward, 6 backward): cast to fp32 (2 + 4), normed (4 + 4) and cast back (4 + 2); its gradient
+cast (2 + 4), the norm's own pass (8 + 4) and cast back (4 + 2)."""
 
-FIRST_FLASH = 2.0
-"""Fused attention of the first generation takes about twice the time of the second, by the latter's
-authors (arXiv 2307.08691)."""
+FP8_SHARE = 0.95
+"""Products of 8-bit values reach this much of their peak over what 16-bit ones reach of theirs:
+1.90 and 1.92 times the rate, quantised beforehand, on H200 NVL and B300 (Transformer Engine's
+documentation, GEMM profiling; 15,872 tokens, widths of 4,096 and 16,384)."""
 
-FIRST_FLASH_WIDTH = 1.0 / 3.0
-"""And its rate per operation falls with the head size as (128/d)^-1/3: read off the residuals of
-the 2022 tables of seed 004, where heads are 64 and 128 wide."""
+CAST_BYTES = 4.0
+"""An element quantised in a pass of its own: 2 read, 1 and its transposed copy written. By the same
+tables a layer's casts take 1.0 to 1.2 times these bytes at memory bandwidth."""
 
-EAGER = 1.7
-"""Bytes of a program without fused norms and activations, under automatic casting, over those of
-fused kernels: likewise from seed 004."""
+HOST_PER_KERNEL = 51e-6
+"""Seconds of the host between two kernels of an eager PyTorch program: the geometric mean of what
+four profiler traces have, 27.4, 31.6, 75.4 and 103 µs (decoders on two hosts, smaller models)."""
 
 MASK = 0.5
 """Size of a dropout mask relative to a tensor of 16-bit elements."""
@@ -66,6 +71,7 @@ class Work:
     head_matrix: Floats
     head_plain: Floats
     head_memory: Floats
+    layer_launch: Floats  # of the host
 
 
 def work(runs: Sequence[Run], times: KernelTimes) -> Work:
@@ -83,10 +89,12 @@ def work(runs: Sequence[Run], times: KernelTimes) -> Work:
         layer_matrix=layer_matrix,
         layer_plain=layer_plain,
         layer_attention=_attention_seconds(layers, runs, times, size),
-        layer_memory=np.array([layer_bytes(run) for run in runs]) / bandwidth,
+        layer_memory=np.array([layer_bytes(run) + accumulated_bytes(run) for run in runs])
+        / bandwidth,
         head_matrix=head_matrix,
         head_plain=head_plain,
         head_memory=np.array([head_bytes(run) for run in runs]) / bandwidth,
+        layer_launch=HOST_PER_KERNEL * np.array([layer_kernels(run) for run in runs]),
     )
 
 
@@ -136,16 +144,72 @@ def layer_bytes(run: Run) -> float:
         at = {"micro_batch": run.micro_batch, "seq_len": run.seq_len}
         rows = layer_traffic(run.model, run.layout, run.kernels, width=width, **at)
         moved += share * _passes(rows, FORWARDS[run.recompute])
+        moved += share * _permuted(run) if sparse else 0.0
     if run.kernels.attention == "unfused":
         moved += _dropout(run)
-    return moved * (EAGER if run.eager else 1.0)
+    if run.software.norms == "autocast":
+        moved += _own(run) / ITEMSIZE[run.kernels.dtype] * 2.0 * (
+            FORWARDS[run.recompute] * AUTOCAST["forward"] + AUTOCAST["backward"]
+        )  # fmt: skip
+    if run.kernels.linear_dtype == "fp8":
+        moved += _casts(run)
+    return moved
+
+
+def _permuted(run: Run) -> float:
+    """Every token copied to each of its experts and summed from them, and both back again."""
+    experts = run.model.experts
+    if experts is None:
+        return 0.0
+    copies = (
+        2.0 * (1 + experts.per_token) * activation_bytes(run)
+    )  # one side once, the other k times
+    return copies * (FORWARDS[run.recompute] + 1)
+
+
+def _casts(run: Run) -> float:
+    """What norms, activations and their gradients do not quantise while they write it.
+
+    Forward the result of attention; backward the gradients of both blocks' results and of the
+    queries, keys and values.
+    """
+    model = run.model
+    rows = run.micro_batch * run.seq_len / run.layout.cp
+    heads = (2 * model.heads + 2 * model.kv_heads) * model.head_dim / run.layout.tp
+    return CAST_BYTES * rows * (heads + 2.0 * model.hidden)
+
+
+def accumulated_bytes(run: Run) -> float:
+    """Bytes that adding up the gradients of a mean layer moves in a micro-batch."""
+    times = 1.0 if run.software.accumulation == "product32" else 1.0 - 1.0 / run.micro_batches
+    return times * run.software.accumulated * layer_parameters(run)
+
+
+def layer_kernels(run: Run) -> float:
+    """Kernels of one layer that the host launches for one micro-batch, all passes.
+
+    Forward: four products, two norms, an activation, two additions, of attention one fused kernel
+    or two products, a softmax and a dropout, and three that turn heads. Backward: each product
+    twice, a norm and an addition of biases twice, attention twice, and additions to gradients.
+    Rotary positions are two kernels either way; tensor-parallel ranks communicate twice each way.
+    """
+    unfused = run.kernels.attention == "unfused"
+    rotary = 2 if run.model.positions == "rotary" else 0
+    shared = 2 if run.layout.tp > 1 else 0
+    core = 4 if unfused else 1
+    matrices = 4 + (1 if run.kernels.linear_dtype == "fp8" else 0) * 4
+    forward = matrices + 2 + 1 + 2 + core + 3 + rotary + shared
+    tensors = 12 if run.model.biases == "all" else 6
+    added = tensors if run.software.accumulation.startswith("added") else 0
+    biases = 4 if run.model.biases == "all" else 0
+    backward = 2 * matrices + 4 + 1 + 2 + biases + 2 * core + 3 + rotary + shared + added
+    return float(FORWARDS[run.recompute] * forward + backward)
 
 
 def head_bytes(run: Run) -> float:
     """Bytes of the cross-entropy."""
     at = {"micro_batch": run.micro_batch, "seq_len": run.seq_len}
-    moved = _passes([logits_traffic(run.layout, run.kernels, columns=head(run).n, **at)], 1)
-    return moved * (EAGER if run.eager else 1.0)
+    return _passes([logits_traffic(run.layout, run.kernels, columns=head(run).n, **at)], 1)
 
 
 def activation_bytes(run: Run) -> float:
@@ -221,7 +285,8 @@ def _gemm_seconds(
         "plain": np.array([plain_rate(runs[one.run].machine) for one, _ in chosen]),
     } | _facts(chosen, runs)
     repeats = np.array([one.times * (op.count if op.weight else 1.0) for one, op in chosen])
-    seconds = times.gemm(table) * repeats
+    narrow = np.array([op.dtype == "fp8" for _, op in chosen])
+    seconds = times.gemm(table) * repeats / np.where(narrow, FP8_SHARE, 1.0)
     odd = misaligned(table)
     np.add.at(aligned, at[~odd], seconds[~odd])
     np.add.at(plain, at[odd], seconds[odd])
@@ -235,25 +300,23 @@ def _attention_seconds(
     total = np.zeros(size)
     if not chosen:
         return total
-    plain = [(one, replace(op, products=(1, 1))) for one, op in chosen]
     table = {
-        "batch": np.array([float(op.batch) for _, op in plain]),
-        "seq": np.array([float(op.queries) for _, op in plain]),
-        "kv_seq": np.array([float(op.keys) for _, op in plain]),
-        "heads": np.array([float(op.heads) for _, op in plain]),
-        "kv_heads": np.array([float(op.kv_heads) for _, op in plain]),
-        "causal": np.array([op.keys / op.queries if op.causal else 0.0 for _, op in plain]),
-        "head_dim": np.array([(op.qk_dim + op.v_dim) / 2.0 for _, op in plain]),
-    } | _facts(plain, runs)
-    ratio = np.array(
-        [op.flop / base.flop for (_, op), (_, base) in zip(chosen, plain, strict=True)]
-    )
-    factor = np.where(ratio > 1.0, ratio / BACKWARD_RATE, 1.0)
-    first = np.array([runs[one.run].flash == 1 for one, _ in plain])
-    older = FIRST_FLASH * (table["head_dim"] / 128.0) ** FIRST_FLASH_WIDTH
-    factor = factor * np.where(first, older, 1.0)
+        "batch": np.array([float(op.batch) for _, op in chosen]),
+        "seq": np.array([float(op.queries) for _, op in chosen]),
+        "kv_seq": np.array([float(op.keys) for _, op in chosen]),
+        "heads": np.array([float(op.heads) for _, op in chosen]),
+        "kv_heads": np.array([float(op.kv_heads) for _, op in chosen]),
+        "causal": np.array([op.keys / op.queries if op.causal else 0.0 for _, op in chosen]),
+        "head_dim": np.array([(op.qk_dim + op.v_dim) / 2.0 for _, op in chosen]),
+    } | _facts(chosen, runs)
     at = np.array([one.run for one, _ in chosen])
-    np.add.at(total, at, times.attention(table) * factor * [one.times for one, _ in chosen])
+    weights = np.array([one.times for one, _ in chosen])
+    generation = np.array([runs[one.run].software.attention for one, _ in chosen])
+    back = np.array([op.products != (1, 1) for _, op in chosen])
+    for direction, mask in (("forward", ~back), ("backward", back)):
+        if mask.any():
+            spent = times.attention(rows_of(table, mask), generation[mask], direction)
+            np.add.at(total, at[mask], spent * weights[mask])
     return total
 
 

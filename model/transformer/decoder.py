@@ -49,6 +49,11 @@ class Kernels:
     dtype: str = "bf16"  # of attention, router and logits
 
 
+PADDED = 16
+"""Tokens of an expert come in multiples of this: grouped products pad them, so that a weight's
+gradient is aligned too."""
+
+
 def share(total: int, parts: int, what: str) -> int:
     """An equal share of `total` for each of `parts` ranks, in the unit of `total`.
 
@@ -86,7 +91,7 @@ def layer(
     """Forward operations of one layer on one rank, in the order they run.
 
     `sparse` asks for a layer with routed experts; `capacity` pads or drops to that multiple of an
-    even share, without it the experts take exactly an even share (rounded up to whole tokens).
+    even share, without it the experts take exactly an even share (rounded up to `PADDED` tokens).
     Raises ValueError where heads or widths do not divide, or a dense model is asked for a sparse
     layer.
     """
@@ -207,7 +212,7 @@ def mixture(
     router = Gemm("router", own, experts.routed, model.hidden, dtype=kernels.dtype)
     local = share(experts.routed, layout.ep, "experts")
     even = rows * layout.ep * experts.per_token / experts.routed
-    taken = math.ceil(even if capacity is None else even * capacity)
+    taken = math.ceil((even if capacity is None else even * capacity) / PADDED) * PADDED
     dtype = kernels.linear_dtype
     split = layout.experts_split
     routed = mlp(model, experts.ffn_hidden, split, taken, dtype, prefix="expert_", count=local)

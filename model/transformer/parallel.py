@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from assay.model.transformer.parameters import ParameterCount, parameters
 from assay.model.transformer.passes import RECOMPUTE
 from assay.model.transformer.training_run import Run
 
@@ -73,6 +74,20 @@ def gradient_group(run: Run) -> Group:
     return group(run.dp * run.layout.cp, run.layout.tp, run.gpus_per_node)
 
 
+def replica_group(run: Run) -> Group:
+    """The ranks that hold the same routed experts."""
+    split = run.layout.ep * run.layout.experts_split
+    ranks = max(1, run.dp * run.layout.cp * run.layout.tp // split)
+    return group(ranks, split, run.gpus_per_node)
+
+
+def shard_group(run: Run) -> Group:
+    """The ranks that share one optimizer: all of the gradient group, or the first few of it."""
+    every = run.dp * run.layout.cp
+    ranks = min(run.shard_ranks or every, every)
+    return group(ranks, run.layout.tp, run.gpus_per_node)
+
+
 def stage_stride(run: Run) -> int:
     """Ranks from one pipeline stage to the next."""
     return run.layout.tp * run.layout.cp * run.dp
@@ -101,6 +116,47 @@ def stage_layers(layers: int, pp: int) -> tuple[int, ...]:
     return tuple(each + int(stage < more) for stage in range(pp))
 
 
+def counted(run: Run) -> ParameterCount:
+    """Parameters of the whole model."""
+    return parameters(run.model)
+
+
+def layer_parameters(run: Run) -> float:
+    """Parameters of a mean layer on one tensor-parallel rank, experts divided among EP."""
+    return dense_parameters(run) + expert_parameters(run)
+
+
+def dense_parameters(run: Run) -> float:
+    """Parameters of a mean layer that every data-parallel rank holds."""
+    every = counted(run)
+    dense = every.attention + every.mlp + every.norms + every.router
+    return dense / run.layout.tp / run.model.layers
+
+
+def expert_parameters(run: Run) -> float:
+    """Parameters of this rank's routed experts in a mean layer."""
+    split = run.layout.experts_split * run.layout.ep
+    return counted(run).experts / split / run.model.layers
+
+
+def stage_parameters(run: Run) -> float:
+    """Parameters of the heaviest stage on one rank: its layers and an embedding."""
+    return shared_parameters(run) + stage_experts(run)
+
+
+def shared_parameters(run: Run) -> float:
+    """Parameters of the heaviest stage that every data-parallel rank holds."""
+    every = counted(run)
+    layers = stage_layers(run.model.layers, run.pp)[0]
+    ends = every.embedding + every.positions if run.pp > 1 else every.embedding + every.head
+    return layers * dense_parameters(run) + ends / run.layout.tp
+
+
+def stage_experts(run: Run) -> float:
+    """Parameters of this rank's routed experts in the heaviest stage."""
+    return stage_layers(run.model.layers, run.pp)[0] * expert_parameters(run)
+
+
 def faults(run: Run, *, gpus_given: int | None = None) -> tuple[str, ...]:
     """Why the run cannot exist, one sentence with its numbers each; empty where it can.
 
@@ -124,6 +180,9 @@ def _count_faults(run: Run, given: int | None) -> list[str]:
             f"{total} GPUs are {nodes} nodes of {run.gpus_per_node}, and no network bandwidth of a "
             f"node is known"
         )
+    beside = min(total, run.gpus_per_node)
+    if beside > 1 and run.machine.link_bandwidth is None:
+        said.append(f"{beside} GPUs share a node, and no link bandwidth between them is known")
     return said
 
 

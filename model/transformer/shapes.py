@@ -178,7 +178,7 @@ def _read(document: Mapping[str, Any]) -> dict[str, Model]:
 
 def _model(name: str, facts: Mapping[str, Any]) -> Model:
     """One table of the file; kv_heads, head_dim and the style have the defaults of their family."""
-    about = {"style", "source", "published", "published_active"}
+    about = {"style", "source", "published", "published_active", "label"}
     known = {key: value for key, value in facts.items() if key not in about}
     for key, kind in (("experts", Experts), ("latent", Latent)):
         if key in known:

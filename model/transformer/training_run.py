@@ -1,10 +1,11 @@
 """One row of a configuration frame as a model, a layout and a machine.
 
 Columns are those of `frames.CONFIGURATION_CASE`. Where a frame has them too, `gated` (the MLP has a
-third matrix), `sequence_parallel`, `attention` (unfused, flash, or flash1: its first generation),
+third matrix), `sequence_parallel`, `attention` (unfused, flash, or a generation of it),
 `node_bandwidth` (B/s, one direction), `cp`, `ep`, `vp` (chunks of an interleaved stage), `launch`
-(blocking or async) and `eager` (no fused norms and activations) are used; absent they are what the
-training stacks of GPT models had: no, no, unfused, the machine's own figure, 1, 1, 1, async, no.
+(blocking or async), `shard_ranks` (that share an optimizer), `checkpoints` and the columns that
+`software` reads are used; absent they are no, as the software has it, the machine's own figure, 1,
+1, 1, async, all data-parallel ranks, on the device.
 `experts` above 1 is a mixture that only a named shape spells out.
 A column `model` that names a shape of `shapes.toml` gives the whole shape.
 
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.model.machines.datasheets import Machine, machines
+from assay.model.machines.software import SoftwareStack, software
 from assay.model.transformer.decoder import Kernels, Layout
 from assay.model.transformer.shapes import Model, shapes
 
@@ -49,10 +51,11 @@ class Run:
     node_bandwidth: float | None  # B/s, one direction, all cards of a node; None: not known
     zero_stage: int
     recompute: str
+    software: SoftwareStack
     interleave: int = 1  # chunks of layers per pipeline stage
     launch: str = "async"  # blocking: the host waits for every kernel
-    flash: int = 2  # generation of the fused attention kernel
-    eager: bool = False  # norms, casts and activations as separate kernels, norms in fp32
+    checkpoints: str = "device"  # split among TP ranks, or on the host: inputs kept to recompute
+    shard_ranks: int = 0  # ranks that share one optimizer; 0: all data-parallel ones
 
     @property
     def network_per_gpu(self) -> float | None:
@@ -81,18 +84,18 @@ def run(row: Mapping[str, Any]) -> Run | None:
     model = _model(row)
     if model is None:
         return None
+    stack = software(row, accelerator)
+    parallel = row.get("sequence_parallel")
+    if parallel is None:
+        parallel = row["tp"] > 1 and stack.attention != "unfused"
     layout = Layout(
-        tp=row["tp"],
-        cp=row.get("cp") or 1,
-        ep=row.get("ep") or 1,
-        sequence_parallel=bool(row.get("sequence_parallel")),
+        tp=row["tp"], cp=row.get("cp") or 1, ep=row.get("ep") or 1, sequence_parallel=bool(parallel)
     )
-    attention = row.get("attention") or "unfused"
     return Run(
         model=model,
         layout=layout,
         kernels=Kernels(
-            attention="flash" if attention.startswith("flash") else attention,
+            attention="unfused" if stack.attention == "unfused" else "flash",
             linear_dtype=row["dtype"],
             dtype="bf16" if row["dtype"] == "fp8" else row["dtype"],
         ),
@@ -109,8 +112,9 @@ def run(row: Mapping[str, Any]) -> Run | None:
         recompute=row["recompute"],
         interleave=row.get("vp") or 1,
         launch=row.get("launch") or "async",
-        flash=1 if attention == "flash1" else 2,
-        eager=bool(row.get("eager")),
+        software=stack,
+        checkpoints=row.get("checkpoints") or "device",
+        shard_ranks=row.get("shard_ranks") or 0,
     )
 
 

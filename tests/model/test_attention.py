@@ -4,6 +4,7 @@ import pytest
 from assay.model.frames import PREDICTION
 from assay.model.kernels import attention
 from assay.model.kernels.kernel import Floats
+from assay.model.machines import software
 from assay.model.machines.datasheets import machine, machines
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -165,7 +166,7 @@ def test_words_for_kernels() -> None:
     ],
 )
 def test_what_is_assumed_follows_the_date(year: float | None, name: str, expected: str) -> None:
-    kernel, why = attention.assumed(year, machine(name))
+    kernel, why = software.attention_of(year, machine(name))
     assert kernel == expected
     assert why.startswith("assumed:")
 

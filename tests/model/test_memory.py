@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from assay.model.step.exchange import stage_parameters
 from assay.model.step.memory import (
     Memory,
     Reserve,
@@ -14,6 +13,7 @@ from assay.model.step.memory import (
     reserve,
     stages,
 )
+from assay.model.transformer.parallel import stage_parameters
 from assay.model.transformer.training_run import run
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,7 +88,15 @@ def test_stages_begin_with_the_embedding_and_end_with_the_logits():
 
 
 def test_the_first_step_has_no_moments_beside_activations():
-    held = Memory(weights=2.0, gradients=2.0, optimizer=16.0, activations=3.0, logits=0.0)
+    held = Memory(
+        weights=2.0,
+        gradients=2.0,
+        optimizer=16.0,
+        activations=3.0,
+        logits=0.0,
+        buffers=0.0,
+        moments=8.0,
+    )
     assert held.first_step == 20.0  # the states alone are more than 12 and the activations
     assert held._replace(activations=30.0).first_step == 42.0
     assert held._replace(activations=30.0).total == 50.0

@@ -7,10 +7,10 @@ import pytest
 from assay.model.fit.step_fit import fit, telling
 from assay.model.schedule import SHAPE, STEP, breakdown, step_time
 from assay.model.stacks.kernel_times import kernel_times
-from assay.model.step.exchange import GRADIENT_BYTES, layer_parameters, stage_parameters
 from assay.model.step.step import components, predict
 from assay.model.step.work import activation_bytes, head, layer_calls
 from assay.model.transformer.operations import Gemm
+from assay.model.transformer.parallel import layer_parameters, stage_parameters
 from assay.model.transformer.training_run import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +20,7 @@ from tests.model.test_parallel import ROW, built
 ZERO = dict.fromkeys(SHAPE, 0.0) | {
     "layers": 24.0, "layers_first": 6.0, "layers_last": 6.0, "stages": 4.0, "micro_batches": 8.0,
     "chunks": 1.0, "network_share": 0.7, "layer_matrix": 1.0,
+    "layer_launch": 1.0, "backward": 2.0 / 3.0,
 }  # fmt: skip
 PLAIN = STEP.starts | {"slowdown": 1.0, "overhead": 1e-5, "attention": 1.0, "odd_head": 1.0}
 
@@ -56,15 +57,32 @@ def test_one_stage_has_no_bubble():
 
 
 def test_overhead_is_added_or_a_floor():
-    waiting = PLAIN | {"overhead": 0.5}
+    waiting = PLAIN | {"overhead": 0.5}  # of a second a layer
     assert float(step_time(table(blocking=1.0), waiting)[0]) == pytest.approx(11 * 6 * 1.5)
     assert float(step_time(table(), waiting)[0]) == pytest.approx(11 * 6.0)
     assert float(step_time(table(), PLAIN | {"overhead": 2.0})[0]) == pytest.approx(11 * 12.0)
 
 
-def test_shards_hide_behind_a_layer_until_they_do_not():
-    assert seconds(shard_link=0.9) == seconds()
-    assert seconds(shard_link=1.5) == pytest.approx(seconds() * 1.5)
+def test_shards_hide_behind_a_pass_until_they_do_not():
+    """A forward pass of a third hides one gather; a backward one of two thirds that and more."""
+    assert seconds(shard_link=0.3, scatter_link=0.3) == seconds()
+    assert seconds(shard_link=0.5) == pytest.approx(seconds() * (0.5 + 2 / 3))
+    assert seconds(shard_link=0.3, scatter_link=0.5) == pytest.approx(seconds() * (1 / 3 + 0.8))
+
+
+def test_weights_gathered_after_a_pass_hide_behind_nothing():
+    late = seconds(shard_link=0.3, after=1.0)
+    assert late == pytest.approx(seconds() * 1.3)
+    assert seconds(scatter_link=0.6, after=1.0) == seconds()
+
+
+def test_gradients_hide_behind_the_last_backward_pass_but_for_a_layer():
+    """A stage of six layers takes 6 s, 4 of them backward."""
+    hidden = {"hide_gradients": 1.0, "gradient_link": 3.0}
+    assert seconds(gradient_link=3.0) == pytest.approx(seconds() + 3.0)
+    assert seconds(**hidden) == pytest.approx(seconds() + 3.0 / 6.0)
+    assert seconds(**hidden | {"gradient_link": 6.0}) == pytest.approx(seconds() + 2.0)
+    assert seconds(hide_weights=1.0, weight_link=5.0) == pytest.approx(seconds() + 3.0)
 
 
 def test_pace_acts_after_the_change_and_not_on_the_network():
@@ -80,7 +98,9 @@ def test_pace_acts_after_the_change_and_not_on_the_network():
             [
                 n
                 for n in SHAPE
-                if not n.startswith(("layers", "stages", "micro", "chunks", "network", "later"))
+                if not n.startswith(
+                    ("layers", "stages", "micro", "chunks", "network", "later", "backward")
+                )
             ]
         ),
         st.floats(0.0, 2.0),
@@ -125,8 +145,10 @@ def test_volumes_by_hand():
     assert activation_bytes(one) == size
     assert parts["handover_net"][0] == pytest.approx(size / 50e9)
     assert parts["tied_net"][0] == pytest.approx(250880 / 8 * 14336 * 2 / (50e9 / 8))
-    volume = 3 / 4 * GRADIENT_BYTES[1] * stage_parameters(one)
-    assert parts["gradient_net"][0] == pytest.approx(volume / (50e9 / 8))
+    ring = 3 / 4 * stage_parameters(one) / (50e9 / 8)  # per byte of a parameter
+    assert parts["gradient_net"][0] == pytest.approx(2 * 2 * ring)  # summed
+    assert parts["weight_net"][0] == pytest.approx(2 * ring)  # gathered
+    assert parts["gradient_link"][0] == pytest.approx(2 * 2 * 14e-6)  # a tree of four nodes
     assert layer_parameters(one) == pytest.approx((12 * 14336**2 + 13 * 14336 + 2 * 14336 / 72) / 8)
 
 
@@ -175,7 +197,7 @@ def test_a_fit_finds_what_made_the_data():
     ]
     parts = components(runs)
     parts["blocking"][:] = 1.0
-    truth = STEP.starts | {"slowdown": 1.3, "overhead": 4e-3, "network": 0.35}
+    truth = STEP.starts | {"slowdown": 1.3, "overhead": 3.0, "network": 0.35}
     found = fit(parts, step_time(parts, truth), np.arange(len(runs)),
                 ("slowdown", "overhead", "network"), draws=5)  # fmt: skip
     for name in ("slowdown", "overhead", "network"):
@@ -205,3 +227,18 @@ def test_enough_rows_choose_the_residuals_that_made_them():
     truth = STEP.starts | {"exposed": 8e-3, "slowdown": 1.6}
     noise = np.exp(0.01 * np.random.default_rng(7).standard_normal(len(runs)))
     assert set(telling(parts, step_time(parts, truth) * noise)) == {"exposed", "slowdown"}
+
+
+def test_experts_are_exchanged_among_their_ranks_and_summed_over_their_copies():
+    """Two nodes of eight share the experts: a token goes once to a node and there to a rank."""
+    mixture = {"model": "Mixtral-8x7B", "machine": "H100", "dtype": "bf16", "tp": 1, "pp": 1,
+               "dp": 16, "gpus": 16, "global_batch": 64, "micro_batch": 1, "seq_len": 4096,
+               "recompute": "none", "hidden": 4096, "layers": 32, "heads": 32, "vocab": 32000,
+               "zero_stage": 1}  # fmt: skip
+    alone, spread = (run(ROW | mixture | {"ep": ep}) for ep in (1, 8))
+    assert stage_parameters(spread) < 0.2 * stage_parameters(alone)
+    one, two = components([alone]), components([spread])
+    assert one["layer_exchange"][0] == 0.0
+    assert two["layer_exchange"][0] > 0.0
+    assert two["layer_net"][0] == 0.0
+    assert two["gradient_net"][0] < one["gradient_net"][0]

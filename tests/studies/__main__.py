@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.studies import (
+    box,
     configuration,
     experts,
+    intervals,
     kernels,
     step,
     step_memory,
@@ -27,6 +29,8 @@ CONTRIBUTIONS: tuple[Callable[[], list[Entry]], ...] = (
     step_memory.entries,
     step_tables.entries,
     traces.entries,
+    box.entries,
+    intervals.entries,
 )
 
 

@@ -35,6 +35,10 @@ PUBLISHED: dict[str, tuple[dict[str, float], str]] = {
         "published: bf16 products at 1378 TFLOP/s and 5.0 TB/s and of 5.3 us at least "
         "(bf16_tuned_gemm.csv of ROCm/aiter, commit 032c54e458e3, MIT)",
     ),
+    "V100-32g": (
+        {"compute": 83 / 112},
+        "published: 83 TFLOP/s in mixed precision, 74 % of the peak (arXiv 1803.04014)",
+    ),
 }
 """Accelerators of which single figures are known: those, and where from."""
 

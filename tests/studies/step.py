@@ -183,17 +183,16 @@ def learning(rows: Rows) -> list[Entry]:
     return found
 
 
-SITE = {"overhead": 5e-3, "pace": 1.0}
+SITE = {"overhead": 1.0, "pace": 1.0}
 """Assumed parameters of a host that waits for every kernel, until rows can tell."""
 
 
 def residuals(name: str, found: StepFit) -> list[Entry]:
     """Fitted residuals with their 90 % intervals; a weak one says so in its name."""
-    units = {"overhead": "s"}
     return [
         Entry(
             f"{name}.residual.{one}" + (".weak" if one in found.weak else ""),
-            found.values[one], units.get(one, "1"), found.rows, found.low[one], found.high[one],
+            found.values[one], "1", found.rows, found.low[one], found.high[one],
         )
         for one in found.free
     ]  # fmt: skip

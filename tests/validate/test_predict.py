@@ -2,11 +2,13 @@
 
 import json
 
+import polars as pl
 import pytest
+from assay.model.machines import datasheets
 from assay.model.stacks.stack import dump, load
 from assay.validate.calibrate.site_residuals import calibrate
 from assay.validate.cli import app
-from assay.validate.plan.planning import Unpredictable, lines, predictions
+from assay.validate.plan.planning import Unpredictable, lines, of_cases, predictions
 from typer.testing import CliRunner
 
 LLAMA = """
@@ -83,3 +85,34 @@ def test_calibrate_then_predict(config, tmp_path):
 def test_one_machine_at_a_time():
     with pytest.raises(Unpredictable, match="A100-40g, A100-80g"):
         calibrate([TABLE])
+
+
+OWN = """
+[machine.X1]
+vendor = "Acme"
+generation = "one"
+peak.bf16 = [1e15, "X1 sheet"]
+memory_bandwidth = [2e12, "X1 sheet"]
+memory_bytes = [96e9, "X1 sheet"]
+sms = [64, "X1 sheet"]
+l2_bytes = [1048576, "X1 sheet"]
+link_bandwidth = [200e9, "X1 sheet"]
+gpus_per_node = [8, "X1 sheet", "assumed"]
+"""
+
+
+def test_a_users_own_machine(tmp_path):
+    """Known while its file is, refused with what is known afterwards."""
+    (tmp_path / "x1.toml").write_text(OWN)
+    case = {"case": "a", "machine": "X1", "model": "Llama-3-8B", "dtype": "bf16", "gpus": 8,
+            "tp": 8, "seq_len": 8192, "micro_batch": 1, "global_batch": 64}  # fmt: skip
+    datasheets.learn(tmp_path / "x1.toml")
+    try:
+        found = of_cases(pl.DataFrame([case]))[0]
+    finally:
+        datasheets.learn(None)
+    assert found["machine"] == "X1"
+    assert "products measured on" in " ".join(found["wider_because"])
+    assert found["step_time_low"] < found["step_time"] < found["step_time_high"]
+    with pytest.raises(LookupError, match="no machine is called"):
+        datasheets.machine("X1")

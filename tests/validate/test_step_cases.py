@@ -34,20 +34,32 @@ def test_a_mixture_keeps_its_experts():
 
 
 @pytest.mark.parametrize(
-    ("machine", "zero", "attention", "recompute"),
+    ("said", "software", "attention"),
     [
-        ("H100", None, "flash", "none"),
-        ("A100-80g", 3, "flash1", "full"),
-        ("A100-80g", None, "unfused", "full"),
-        ("V100-32g", None, "unfused", "full"),
+        ({"machine": "H100"}, "megatron-core", "flash2"),
+        ({"machine": "A100-80g"}, "megatron-2021", "unfused"),
+        ({"machine": "A100-80g", "date": "2023-10"}, "megatron-core", "flash2"),
+        ({"machine": "A100-80g", "zero_stage": 3}, "composer-2022", "flash1"),
+        ({"machine": "A100-80g", "zero_stage": 3, "date": "2024-05"}, "fsdp", "flash2"),
+        ({"machine": "A100-80g", "sequence_parallel": True}, "megatron-core", "flash2"),
+        ({"machine": "V100-32g"}, "megatron-2021", "unfused"),
+        ({"machine": "V100-32g", "zero_stage": 3, "tp": 4}, "deepspeed", "unfused"),
+        ({"machine": "H100", "framework": "llm-foundry"}, "composer-2023", "triton1"),
+        ({"machine": "H100", "software": "nemo", "date": "2024-07"}, "nemo", "flash2"),
+        ({"machine": "H100", "attention": "cudnn"}, "megatron-core", "cudnn"),
     ],
 )
-def test_assumptions_follow_the_generation(machine, zero, attention, recompute):
-    row = one(
-        machine=machine, zero_stage=zero, dtype="fp16", hidden=4096, layers=4, heads=32,
-        vocab=50257,
-    )  # fmt: skip
-    assert (row["attention"], row["recompute"]) == (attention, recompute)
+def test_software_follows_what_is_said_and_the_date(said, software, attention):
+    shape = {"dtype": "fp16", "hidden": 4096, "layers": 4, "heads": 32, "vocab": 50257}
+    stack = run(one(**shape | said)).software
+    assert (stack.name, stack.attention) == (software, attention)
+    assert stack.reason
+    assert stack.evidence
+
+
+def test_no_software_of_an_unknown_name():
+    with pytest.raises(LookupError, match="megatron-core"):
+        run(one(model="Llama-3-8B", software="abacus"))
 
 
 def test_data_parallel_is_what_is_left():

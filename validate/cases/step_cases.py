@@ -15,8 +15,8 @@ ASSUMED = (
     "heads of 128, of 64 up to a width of 1024",
     "one GPU per tensor- and pipeline-parallel rank where nothing says otherwise; "
     "data-parallel what is left",
-    "fused attention on Hopper and later, in sharded runs and with grouped queries; "
-    "in sharded runs on older GPUs that of its first generation, unfused norms",
+    "the software of the program and the year that the row names, else of what it uses: "
+    "fully sharded PyTorch's, everything else Megatron's, with the attention kernel of its time",
     "no recomputation on Hopper and later, full recomputation before",
     "sequence parallelism wherever fused attention and tensor parallelism meet",
     "an optimizer sharded over the data-parallel ranks on Hopper and later",
@@ -43,27 +43,17 @@ def completed(wide: pl.DataFrame) -> pl.DataFrame:
         pl.col("machine").replace_strict(generation, default=None, return_dtype=pl.String)
         .is_in(MODERN).fill_null(value=False)
     )  # fmt: skip
-    sharded = (pl.col("zero_stage") == 3).fill_null(value=False)
-    grouped = (pl.col("kv_heads") < pl.col("heads")).fill_null(value=False)
-    fused = modern | sharded | grouped
     head = pl.when(pl.col("hidden") > 1024).then(128).otherwise(64)
     table = table.with_columns(
         heads=pl.coalesce("heads", pl.col("hidden") // head),
         tp=pl.col("tp").fill_null(1),
         pp=pl.col("pp").fill_null(1),
         cp=pl.col("cp").fill_null(1),
-        attention=pl.coalesce(
-            "attention",
-            pl.when(sharded & ~modern).then(pl.lit("flash1"))
-            .when(fused).then(pl.lit("flash")).otherwise(pl.lit("unfused")),
-        ),
-        eager=pl.coalesce("eager", sharded & ~modern),
         recompute=pl.coalesce(
             "recompute", pl.when(modern).then(pl.lit("none")).otherwise(pl.lit("full"))
         ),
     ).with_columns(
         dp=pl.coalesce("dp", pl.col("gpus") // (pl.col("tp") * pl.col("pp") * pl.col("cp"))),
-        sequence_parallel=pl.coalesce("sequence_parallel", (pl.col("tp") > 1) & fused),
     )  # fmt: skip
     stage = pl.when(modern & (pl.col("dp") > 1)).then(1).otherwise(0)
     return table.with_columns(zero_stage=pl.coalesce("zero_stage", stage))
@@ -74,7 +64,7 @@ def _with_columns(wide: pl.DataFrame) -> pl.DataFrame:
     kinds = {
         "model": pl.String, "attention": pl.String, "eager": pl.Boolean, "gated": pl.Boolean,
         "sequence_parallel": pl.Boolean, "recompute": pl.String, "machine": pl.String,
-        "dtype": pl.String, "launch": pl.String,
+        "dtype": pl.String, "launch": pl.String, "framework": pl.String, "software": pl.String,
     }  # fmt: skip
     numbers = (
         "hidden", "layers", "heads", "kv_heads", "ffn_hidden", "vocab", "seq_len", "gpus", "tp",

@@ -19,7 +19,7 @@ from assay.validate.cli.guard import (
     write,
 )
 from assay.validate.cli.inputs import Jobs, Machine, MaxBad, Paths, judge, limit
-from assay.validate.cli.machines import coloured, screen_width
+from assay.validate.cli.machines import OwnMachines, coloured, screen_width
 from assay.validate.cli.options import FormatFiles, Given, Redact, formats, given, redactor
 from assay.validate.cli.progress import progress
 
@@ -71,6 +71,7 @@ def check(
     format_file: FormatFiles = None,
     redact: Redact = False,
     force: Force = False,
+    own_machines: OwnMachines = None,
     debug: Debug = False,
 ) -> Exit:
     """Say where printed numbers contradict their own document or arithmetic."""

@@ -5,12 +5,34 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from assay.validate.cli.exits import Exit
 from assay.validate.cli.guard import Debug, Refusal, guarded
 from assay.validate.cli.options import machine_names
+
+
+def _learnt(path: Path | None) -> Path | None:
+    from assay.model.machines.datasheets import learn
+
+    try:
+        learn(path)
+    except (OSError, ValueError) as fault:
+        raise typer.BadParameter(str(fault)) from None
+    return path
+
+
+OwnMachines = Annotated[
+    Path | None,
+    typer.Option(
+        "--machines",
+        metavar="FILE",
+        callback=_learnt,
+        help="Know the accelerators of this file too (TOML, in the form of machines.toml).",
+    ),
+]
 
 
 @guarded
@@ -21,6 +43,7 @@ def machines(
             help="One machine, under any name a log prints.", autocompletion=machine_names
         ),
     ] = None,
+    own: OwnMachines = None,
     debug: Debug = False,
 ) -> Exit:
     """List known machines, or the figures of one with their sources."""

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from assay.validate.cli.exits import Exit
 from assay.validate.cli.guard import Debug, Refusal, guarded, say
+from assay.validate.cli.machines import OwnMachines
 from assay.validate.cli.options import Given, given, machine_names
 
 
@@ -37,6 +38,7 @@ def predict(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document instead of text.")
     ] = False,
+    own_machines: OwnMachines = None,
     debug: Debug = False,
 ) -> Exit:
     """Step time of configurations that have not run yet: interval, breakdown, memory."""

@@ -19,7 +19,7 @@ from assay.validate.cli.guard import (
     write,
 )
 from assay.validate.cli.inputs import Jobs, Limit, Machine, MaxBad, judge, limit
-from assay.validate.cli.machines import coloured, screen_width
+from assay.validate.cli.machines import OwnMachines, coloured, screen_width
 from assay.validate.cli.options import FormatFiles, Given, Redact, formats, given, redactor
 from assay.validate.cli.progress import progress
 
@@ -92,6 +92,7 @@ def report(
         bool, typer.Option("--example", help="Report on the samples that come with assay.")
     ] = False,
     force: Force = False,
+    own_machines: OwnMachines = None,
     debug: Debug = False,
 ) -> Exit:
     """Compare what was printed with what models predict, and say how far apart they are."""

@@ -23,14 +23,15 @@ from assay.model.schedule import STEP, breakdown
 from assay.model.stacks.kernel_times import with_own
 from assay.model.stacks.stack import Stack, load
 from assay.model.step.baselines import constant_mfu
-from assay.model.step.memory import Reserve, memory
+from assay.model.step.memory import capacity, memory, reserved
+from assay.model.step.spread import half_width, reasons
 from assay.model.step.step import components
 from assay.model.transformer.parallel import check
 from assay.model.transformer.shapes import resolve, shapes
 from assay.model.transformer.training_run import NEEDED, Run, run
 from assay.validate.cases.stated import values
 from assay.validate.cases.step_cases import ASSUMED, completed
-from assay.validate.predict.step_forecast import LEVEL, SCOPE, SPREAD
+from assay.validate.predict.step_forecast import LEVEL, SCOPE
 from assay.validate.score.assess import assess
 
 
@@ -204,7 +205,8 @@ def forecast(built: Run, stack: Stack | None = None) -> dict[str, Any]:
     times = with_own(built.machine.name, stack)
     table = components([built], times)
     seconds = float(STEP.time(table, values)[0])
-    low, high = seconds / math.exp(SPREAD), seconds * math.exp(SPREAD)
+    width = half_width(built, times)
+    low, high = seconds / math.exp(width), seconds * math.exp(width)
     if part is not None and part.interval is not None:
         ends = part.interval.bounds(np.array([seconds]))
         low, high = float(ends[0][0]), float(ends[1][0])
@@ -219,11 +221,16 @@ def forecast(built: Run, stack: Stack | None = None) -> dict[str, Any]:
         "step_time_high": high,
         "tokens_per_gpu_per_s": batch * built.seq_len / gpus / seconds,
         "spent": spent,
-        "memory": float(Reserve().peak(np.array([counted.total]))[0]),
-        "memory_counted": counted._asdict(),
-        "memory_capacity": built.machine.memory_bytes,
+        "memory": counted.total,
+        "memory_reserved": reserved(built, counted.total),
+        "memory_counted": counted.parts,
+        "memory_capacity": capacity(built.machine),
         "kernels_measured_on": times.whose,
         "residuals": {name: value for name, value in values.items() if name != "pace"},
+        "software": built.software.name,
+        "attention": built.software.attention,
+        "software_because": built.software.reason,
+        "wider_because": [why for _, why in reasons(built, times)],
         "residuals_of": "no measurement of this site" if part is None else part.origin,
         "interval": LEVEL,
         "assumed_where_unsaid": list(ASSUMED),
@@ -244,6 +251,8 @@ def lines(found: Mapping[str, Any]) -> list[str]:
         ),
         f"  memory {found['memory'] / 1e9:.1f} GB of {found['memory_capacity'] / 1e9:.0f} GB: "
         + ", ".join(f"{name} {size / 1e9:.1f}" for name, size in found["memory_counted"].items()),
+        f"  software {found['software']}, attention {found['attention']} "
+        f"({found['software_because']})",
         f"  kernels measured on {found['kernels_measured_on']}; "
         f"residuals of {found['residuals_of']}",
     ]
@@ -252,6 +261,8 @@ def lines(found: Mapping[str, Any]) -> list[str]:
         text.append(f"  assumed, nobody states it: {said}")
     if found["memory"] > found["memory_capacity"]:
         text.append("  does not fit: expect it to run out of memory")
+    elif found["memory_reserved"] > found["memory_capacity"]:
+        text.append("  near capacity: the allocator frees and takes memory again, steps slow down")
     return text
 
 

@@ -4,7 +4,7 @@ A report of a rank (`[Rank 13] (after 20 iterations) memory (MB) | …`) belongs
 configuration stands above it; the rank says its pipeline stage, since launchers number ranks stage
 by stage: rank // (GPUs / PP). A report after the first step has not seen activations and Adam's
 moments at once, unless ZeRO allocated them early. What tensors held is compared with the counted
-bytes, what the allocator took from the device with those and `memory.Reserve`. Megatron's own
+bytes, what the allocator took from the device with those and `memory.reserved`. Megatron's own
 estimate of the most loaded rank is met by the fullest stage.
 """
 
@@ -13,11 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import polars as pl
 from assay.ingest.schema.reading import Reading
 from assay.model.frames import PREDICTION
-from assay.model.step.memory import Memory, Reserve, stages
+from assay.model.step.memory import Memory, reserved, stages
 from assay.model.transformer.parallel import faults
 from assay.model.transformer.training_run import NEEDED, Run, run
 from assay.validate.cases.cases import Cases
@@ -123,10 +122,11 @@ def _said(
     per_stage = one.layout.tp * one.layout.cp * one.dp
     stage = 0 if rank is None else rank // per_stage
     if stage < len(held):
-        early = done is not None and done <= 1 and one.zero_stage == 0
+        alone = one.zero_stage == 0 or one.dp * one.layout.cp == 1
+        early = done is not None and done <= 1 and alone
         total = held[stage].first_step if early else held[stage].total
         yield "memory", total
-        yield "memory_reserved", float(Reserve().peak(np.array([total]))[0])
+        yield "memory_reserved", reserved(one, total)
 
 
 def lacking(cases: Cases) -> Mapping[str, str]:

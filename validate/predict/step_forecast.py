@@ -1,7 +1,7 @@
 """The step model as registered: out of the box, and calibrated on other groups of the machine.
 
-A forecast carries a 90 % interval: out of the box from how far campaigns on machines of every
-generation lie from the shipped stacks (`SPREAD`), calibrated from the rows it was fitted to.
+A forecast carries a 90 % interval: out of the box from how far campaigns and their rows lie from
+the shipped stacks (`spread.half_width`), calibrated from the rows it was fitted to.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from assay.model.fit.step_fit import ENOUGH, fit, telling
 from assay.model.frames import PREDICTION, predictions
 from assay.model.kernels.kernel import Columns, Floats, Values, rows
 from assay.model.schedule import STEP
-from assay.model.stacks.kernel_times import with_own
+from assay.model.stacks.kernel_times import kernel_times, with_own
 from assay.model.stacks.stack import Stack
+from assay.model.step.spread import half_width
 from assay.model.step.step import components
 from assay.model.transformer.parallel import faults
 from assay.model.transformer.training_run import Run, run
@@ -27,9 +28,6 @@ SCOPE = "configuration"
 
 LEVEL = 0.9
 """Share of step times that an interval is to hold."""
-
-SPREAD = 0.40
-"""90 % half-width of log(observed/predicted) of a site of which nothing was measured."""
 
 LEAST_SPREAD = 0.05
 
@@ -47,6 +45,7 @@ class Known(NamedTuple):
 
     frame: pl.DataFrame
     table: Columns
+    spread: Floats  # 90 % half-width of log(observed/predicted) where nothing was measured
 
 
 def as_shipped(asked: Asked) -> pl.DataFrame:
@@ -55,7 +54,7 @@ def as_shipped(asked: Asked) -> pl.DataFrame:
     part = None if asked.stack is None else asked.stack.parts.get(SCOPE)
     values = STEP.starts | ({} if part is None else part.values)
     seconds = STEP.time(known.table, values) if known.frame.height else np.empty(0)
-    spread = np.full(known.frame.height, SPREAD)
+    spread = known.spread
     if part is not None and part.interval is not None and known.frame.height:
         spread = np.log(part.interval.bounds(seconds)[1] / seconds)
     return with_throughput(framed(known.frame, seconds, spread, STEP.name), asked)
@@ -137,8 +136,6 @@ def calibrated(
     found = fit(table, seconds, groups, free, starts=2, draws=0)
     missed = np.abs(np.log(found.time(table) / seconds))
     spread = max(LEAST_SPREAD, 1.5 * float(np.quantile(missed, 0.9)))
-    if len(seconds) < LEAST:
-        return found.values, max(spread, SPREAD)
     return found.values, max(spread, FEW_SPREAD) if len(seconds) < FEW else spread
 
 
@@ -148,7 +145,7 @@ def runs_of(configuration: pl.DataFrame, own: Stack | None = None) -> Known:
     Kernels are those of each row's machine, or of the caller's `own` stack for its machine.
     """
     if configuration.is_empty():
-        return Known(configuration.select(KEPT), {})
+        return Known(configuration.select(KEPT), {}, np.empty(0))
     same = [name for name in configuration.columns if name not in PLACE]
     alike = configuration.with_row_index("at").group_by(same, maintain_order=True).agg("at")
     distinct: list[Run] = []
@@ -163,8 +160,10 @@ def runs_of(configuration: pl.DataFrame, own: Stack | None = None) -> Known:
     order = np.argsort(kept)
     frame = configuration[np.sort(kept).tolist()].select(KEPT)
     if not distinct:
-        return Known(frame, {})
-    return Known(frame, rows(_components(distinct, own), np.array(rows_at)[order]))
+        return Known(frame, {}, np.empty(0))
+    at = np.array(rows_at)[order]
+    spread = np.array([half_width(one, kernel_times(one.machine.name)) for one in distinct])
+    return Known(frame, rows(_components(distinct, own), at), spread[at])
 
 
 KEPT = ("case", "machine", "group", "global_batch")

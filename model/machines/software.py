@@ -1,0 +1,217 @@
+"""Software stacks: what the program of a training run does, wherever a step depends on it.
+
+In: what a run says of its framework, its date and its kernels. Out: a `SoftwareStack` with the
+reason why it is this one. The stacks lie in `software.toml`, each with its evidence; a machine's
+generation never chooses one, it only rules out years in which the machine did not exist.
+Units: B on the wire or in memory, shares, years with their fractions.
+
+Source: `software.toml`, where every stack names its evidence.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib import resources
+from typing import Any
+
+from assay.model.machines.datasheets import Machine
+
+SINCE = {
+    "volta": 2018.0, "ampere": 2020.5, "ada": 2022.8, "hopper": 2023.0, "blackwell": 2025.0,
+    "cdna2": 2021.9, "cdna3": 2024.0, "cdna4": 2025.5,
+}  # fmt: skip
+"""Years from which runs on machines of a generation were possible."""
+
+ACCUMULATION = {"product32": 6.0, "added32": 10.0, "added16": 6.0, "none": 0.0}
+"""Bytes a parameter and micro-batch moves beyond the 16-bit gradient that its product writes: a
+product that adds into fp32 reads and writes 4 instead of writing 2; an addition apart reads the
+gradient (2) and reads and writes the sum (4 each, or 2 each)."""
+
+
+BUCKETS: Mapping[Any, float] = {"all": float("inf"), "layer": 0.0}
+"""Words for how much one collective of gradients holds, in B."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoftwareStack:
+    """A program of some years; every field, in bytes or shares, is explained in `software.toml`."""
+
+    name: str
+    attention: str
+    norms: str
+    accumulation: str
+    reduced: float  # B of a gradient on the wire
+    gathered: float  # B of a weight on the wire
+    hidden: frozenset[str]
+    prefetch: str
+    bucket: float  # B; inf: everything at once, 0: a layer
+    broadcast: bool
+    states: tuple[float, float, float]  # B a parameter: weights, gradients, optimizer
+    flattened: float  # B a parameter
+    logits: float  # B a logit
+    dropout: bool
+    reserve: float  # share of what tensors hold
+    evidence: str
+    reason: str = ""
+
+    @property
+    def accumulated(self) -> float:
+        """Bytes a parameter moves in every micro-batch to add up its gradient."""
+        return ACCUMULATION[self.accumulation]
+
+
+@dataclass(frozen=True)
+class _Named:
+    stack: SoftwareStack
+    frameworks: tuple[str, ...]
+    begin: float
+    end: float
+
+
+@functools.cache
+def _known() -> tuple[_Named, ...]:
+    text = (resources.files(__package__) / "software.toml").read_text(encoding="utf-8")
+    return tuple(_read(name, facts) for name, facts in tomllib.loads(text)["stack"].items())
+
+
+def _read(name: str, facts: Mapping[str, Any]) -> _Named:
+    about = ("frameworks", "from", "until", "hidden", "bucket", "states")
+    plain = {key: value for key, value in facts.items() if key not in about}
+    weights, gradients, optimizer = facts["states"]
+    stack = SoftwareStack(
+        name=name,
+        hidden=frozenset(facts["hidden"]),
+        bucket=BUCKETS.get(facts["bucket"], facts["bucket"]),
+        states=(weights, gradients, optimizer),
+        **plain,
+    )
+    end = facts.get("until", float("inf"))
+    return _Named(stack, tuple(facts["frameworks"]), facts.get("from", 0.0), end)
+
+
+def stacks() -> Mapping[str, SoftwareStack]:
+    """Every stack by name."""
+    return {one.stack.name: one.stack for one in _known()}
+
+
+def year(text: str | None) -> float | None:
+    """The year, with its fraction, of a date as documents print it; None where there is none.
+
+    >>> year("2023-07"), year("02-25"), year(None)
+    (2023.5, None, None)
+    """
+    found = re.match(r"(20[0-9]{2})(?:-([0-9]{2}))?", text or "")
+    if found is None:
+        return None
+    return int(found.group(1)) + (int(found.group(2) or 1) - 1) / 12.0
+
+
+def software(row: Mapping[str, Any], machine: Machine) -> SoftwareStack:
+    """The stack of a run, from its columns `software`, `framework`, `date`, else assumed.
+
+    Columns that name a part of it (`attention`, `eager`, `reduce_dtype`, `tp_overlap`) go before
+    the stack's own. LookupError for a `software` that is none.
+    """
+    named, framework = row.get("software"), row.get("framework")
+    when = year(row.get("date"))
+    if named is not None:
+        if named not in stacks():
+            raise LookupError(f"no software is called {named!r}; known are {', '.join(stacks())}")
+        found = replace(stacks()[named], reason="named")
+    else:
+        found = _by_framework(framework, when) or _assumed(row, machine, when)
+    found = _with_parts(found, row)
+    if found.attention != "by date":
+        return found
+    begin = next(one.begin for one in _known() if one.stack.name == found.name)
+    return replace(found, attention=_generation(row, machine, when, begin))
+
+
+FUSED_SINCE = 2022.5
+"""Fused attention kernels were published in May 2022 (arXiv 2205.14135)."""
+
+
+def _generation(row: Mapping[str, Any], machine: Machine, when: float | None, begin: float) -> str:
+    begun = max(SINCE.get(machine.generation, 2023.0), 2021.0, begin)
+    if (when or begun) < FUSED_SINCE and (row.get("attention") or "unfused") == "unfused":
+        return "unfused"
+    return attention_of(when, machine)[0]
+
+
+def _by_framework(framework: str | None, when: float | None) -> SoftwareStack | None:
+    wanted = [one for one in _known() if framework is not None and framework in one.frameworks]
+    if not wanted:
+        return None
+    if when is None:
+        return replace(wanted[-1].stack, reason=f"{framework}; the date is assumed")
+    fitting = [one for one in wanted if one.begin <= when < one.end]
+    chosen = (fitting or wanted[-1:])[0]
+    return replace(chosen.stack, reason=f"{framework} of {when:.0f}")
+
+
+def _assumed(row: Mapping[str, Any], machine: Machine, when: float | None) -> SoftwareStack:
+    """Full sharding is PyTorch's, everything else Megatron's; what a run uses tells its years."""
+    later = any((
+        row.get("sequence_parallel"), (row.get("cp") or 1) > 1, row["dtype"] == "fp8",
+        (row.get("kv_heads") or row["heads"]) < row["heads"],
+        (row.get("attention") or "").startswith(("flash", "cudnn", "triton")),
+    ))  # fmt: skip
+    earliest = max(SINCE.get(machine.generation, 2023.0), 2023.0 if later else 0.0)
+    if when is None:
+        when = max(earliest, 2021.0)
+    if row.get("zero_stage") == 3 and row["tp"] * row["pp"] > 1:
+        name = "deepspeed"
+    elif row.get("zero_stage") == 3:
+        name = "fsdp" if when >= 2023.5 else "composer-2022"
+    else:
+        name = "megatron-core" if when >= 2023 else "megatron-2021"
+    return replace(
+        stacks()[name], reason=f"assumed: nothing names the program; {when:.0f} or later"
+    )
+
+
+def _with_parts(stack: SoftwareStack, row: Mapping[str, Any]) -> SoftwareStack:
+    said: dict[str, Any] = {}
+    attention = row.get("attention")
+    if attention in {"unfused", "flash1", "flash2", "flash3", "cudnn", "triton1"}:
+        said["attention"] = attention
+    elif attention == "flash" and stack.attention == "unfused":
+        said["attention"] = "by date"
+    if row.get("eager") is not None:
+        said["norms"] = "autocast" if row["eager"] else "fused"
+    if row.get("reduce_dtype") is not None:
+        said["reduced"] = 4.0 if row["reduce_dtype"] == "fp32" else 2.0
+    if row.get("tp_overlap") is not None:
+        hidden = stack.hidden - {"tensor"}
+        said["hidden"] = hidden | {"tensor"} if row["tp_overlap"] else hidden
+    return replace(stack, **said) if said else stack
+
+
+def attention_of(year: float | None, accelerator: Machine) -> tuple[str, str]:
+    """The kernel of a program that does not name it, and why: from its date, never from the GPU.
+
+    `year` has fractions. The GPU only rules out what cannot run on it: FlashAttention 3 is for
+    Hopper alone.
+    """
+    hopper = accelerator.generation == "hopper"
+    if year is None:
+        return "flash2", "assumed: nothing says which attention kernel, nor when"
+    if year < FIRST["flash2"]:
+        return "flash1", f"assumed: before FlashAttention 2 ({FIRST['flash2']:.1f})"
+    if year >= FIRST["cudnn"] and accelerator.generation == "blackwell":
+        return "cudnn", "assumed: FlashAttention 3 does not run on Blackwell, cuDNN's kernel does"
+    if year >= FIRST["flash3"] + ADOPTED and hopper:
+        return "flash3", f"assumed: a year after FlashAttention 3 ({FIRST['flash3']:.1f})"
+    return "flash2", f"assumed: after FlashAttention 2 ({FIRST['flash2']:.1f})"
+
+
+FIRST = {"flash1": 2022.4, "triton1": 2022.8, "flash2": 2023.54, "flash3": 2024.52, "cudnn": 2024.1}
+"""Years of publication: arXiv 2205.14135, flash-attention 0.2, arXiv 2307.08691, arXiv 2407.08608,
+cuDNN 9."""
+
+ADOPTED = 1.0
+"""Years that programs take until they call a new kernel by default."""
