@@ -7,6 +7,7 @@ from assay.ingest.formats import (
     deepspeed,
     gemm_table,
     markdown_table,
+    mlperf_log,
     nccl_tests,
     step_rate,
 )
@@ -20,6 +21,7 @@ from assay.ingest.formats.megatron import (
     megatron_timers,
     megatron_validation,
 )
+from assay.ingest.formats.steps import generic_step
 from assay.ingest.formats.traces import kineto, nsys
 from assay.ingest.formats.ulysses import ulysses_trace
 from assay.ingest.schema.format import Format
@@ -32,6 +34,7 @@ FORMATS: tuple[Format, ...] = (
     megatron_parameters.FORMAT,
     deepspeed.FORMAT,
     step_rate.FORMAT,
+    mlperf_log.FORMAT,
     arguments.FORMAT,
     markdown_table.FORMAT,
     gemm_table.FORMAT,
@@ -45,4 +48,5 @@ FORMATS: tuple[Format, ...] = (
     ulysses_trace.FORMAT,
     kineto.FORMAT,
     nsys.FORMAT,
+    generic_step.FORMAT,
 )

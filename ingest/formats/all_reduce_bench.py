@@ -1,8 +1,9 @@
 """Bandwidths of a collective, as small benchmarks of PyTorch print them.
 
-In: `The average bandwidth of all_reduce with a 4.0GB payload (5 trials, 4 ranks):` and the two
-lines below it, or a table of payloads under `… over 4 ranks (…):`. Out: one record per payload.
-The time follows from payload and algorithm bandwidth; it is not printed and not made up here.
+In: three lines a trial and rank (`duration:`, `algo throughput:`, `busbw:`), as the version of 2021
+prints them; or `The average bandwidth of all_reduce with a 4.0GB payload (5 trials, 4 ranks):` and
+the two lines below it, or a table of payloads under `… over 4 ranks (…):`. Out: one record per
+trial, or per payload, whose time follows from payload and bandwidth and is not made up here.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import pandera.polars as pa
 from assay.ingest.lines.lark import Token, Tree, parse_line
 from assay.ingest.schema.fields import logged, named
 from assay.ingest.schema.format import Folded, Format, Region
-from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Span
+from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span
 
 BINARY = {"B": 1.0, "KB": 2.0**10, "MB": 2.0**20, "GB": 2.0**30, "TB": 2.0**40,
           "KIB": 2.0**10, "MIB": 2.0**20, "GIB": 2.0**30, "TIB": 2.0**40}  # fmt: skip
@@ -48,6 +49,26 @@ class AllReduceBench(pa.DataFrameModel):
         metadata = {"scope": "collective", "subject": ("op", "ranks", "bytes")}
 
 
+BIT = 1 / 8
+
+
+class AllReduceTrial(pa.DataFrameModel):
+    """One trial as one rank saw it; of what, and of how many ranks, nobody says."""
+
+    duration: float = logged(unit="s", gt=0)
+    algbw: float = logged(unit="B/s", gt=0, meaning="payload over time")
+    busbw: float = logged(unit="B/s", gt=0, meaning="bytes on the wire over time")
+
+
+_TRIAL = {"duration:": "duration", "algo throughput:": "algbw", "busbw:": "busbw"}
+
+_TRIAL_RULES = {"duration": "duration_line", "algbw": "throughput_line", "busbw": "bus_line"}
+
+_SCALES = {"duration": 1.0, "algbw": BIT, "busbw": GIGA * BIT}
+
+ALIKE = 1e-3
+"""How far payload, or ranks, of two trials of one benchmark differ by rounding."""
+
 _DEVICE = re.compile(r"hardware:.*?name='([^']+)'")
 
 _RULER = re.compile(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*$")
@@ -61,6 +82,8 @@ class _State:
     device: Cell | None = None
     record: Record | None = None  # waits for its two bandwidths
     labels: tuple[str, ...] = ()  # of the table that is open
+    trials: list[Record] = field(default_factory=list)  # that wait for a line
+    ratios: dict[str, float] = field(default_factory=dict)  # of a whole trial, by its last line
 
 
 def fold(region: Region) -> Folded:
@@ -72,13 +95,83 @@ def fold(region: Region) -> Folded:
             place = line.column + device.start(1)
             state.device = Cell(device[1], line.number, place, value_origin="context")
             folded.claimed.add(line.number)
+        elif (name := _trial_line(line.text)) and not (state.record and name == "busbw"):
+            _take_trial(region, line, name, state, folded)
         elif rule := _rule(line.text, state):
             _take(region, line, rule, state, folded)
         elif state.labels and _RULER.match(line.text):
             folded.claimed.add(line.number)
         elif line.text.strip():
             state.labels, state.record = (), None
+    for trial in state.trials:
+        for cell in trial.cells.values():
+            folded.claimed.discard(cell.line)
+            span = Span(region.source.name, cell.line, trial.column)
+            message = "the trial has not all of its three lines"
+            folded.refused.append(Diagnostic(span, Code.INCOMPLETE, message, cell.text))
+    folded.records.sort(key=lambda record: record.line)
     return folded
+
+
+def _trial_line(text: str) -> str | None:
+    plain = text.strip()
+    name = next((name for head, name in _TRIAL.items() if plain.startswith(head)), None)
+    return None if name == "busbw" and not plain.endswith("Gbps") else name
+
+
+def _take_trial(region: Region, line: Line, name: str, state: _State, folded: Folded) -> None:
+    """One line of a trial. Ranks print at once: lines belong together whose arithmetic agrees.
+
+    Duration times throughput is the payload, bus over algorithm bandwidth a function of the ranks:
+    both are one number in all trials of a job.
+    """
+    span = Span(region.source.name, line.number, line.column)
+    tree = parse_line("all_reduce_bench", _TRIAL_RULES[name], line.text.strip(), span)
+    waiting = [each for each in state.trials if name not in each.cells]
+    if isinstance(tree, Diagnostic):
+        folded.refused.append(tree._replace(text=line.text))
+        return
+    number = next(part for part in tree.children if isinstance(part, Tree)).children[0]
+    assert isinstance(number, Token)
+    shift = line.column + len(line.text) - len(line.text.lstrip())
+    cell = Cell(str(number), line.number, shift + (number.start_pos or 0), _SCALES[name])
+    if name == "duration":
+        state.trials.append(Record(line.number, {name: cell}, line.column, "all_reduce_trial",
+                                   prefix=line.prefix))  # fmt: skip
+        folded.claimed.add(line.number)
+        return
+    before = "duration" if name == "algbw" else "algbw"
+    waiting = [each for each in waiting if before in each.cells]
+    trial = _fitting(waiting, before, name, cell, state)
+    if trial is None:
+        message = f"no {before} above that this {name} belongs to"
+        folded.refused.append(Diagnostic(span, Code.INCOMPLETE, message, line.text))
+        return
+    trial.cells[name] = cell
+    folded.claimed.add(line.number)
+    if name == "busbw":
+        state.trials.remove(trial)
+        folded.records.append(trial)
+
+
+def _fitting(
+    waiting: list[Record], before: str, name: str, cell: Cell, state: _State
+) -> Record | None:
+    """The trial that a line belongs to; of several the one whose ratio is that of the others."""
+
+    def ratio(each: Record) -> float:
+        value = float(cell.text) * cell.scale
+        other = float(each.cells[before].text) * each.cells[before].scale
+        return value * other if name == "algbw" else value / other
+
+    known = state.ratios.get(name)
+    if known is None and len(waiting) == 1:
+        state.ratios[name] = ratio(waiting[0])
+        return waiting[0]
+    if known is None or not waiting:
+        return None
+    best = min(waiting, key=lambda each: abs(ratio(each) / known - 1))
+    return best if abs(ratio(best) / known - 1) <= ALIKE else None
 
 
 def _rule(text: str, state: _State) -> str | None:
@@ -163,8 +256,8 @@ def _cell(
 
 FORMAT = Format(
     name="all_reduce_bench",
-    heads=("The average bandwidth of ",),
-    schemas={"all_reduce_bench": AllReduceBench},
+    heads=("The average bandwidth of ", "algo throughput: "),
+    schemas={"all_reduce_bench": AllReduceBench, "all_reduce_trial": AllReduceTrial},
     origin="measured",
     fold=fold,
     lines="document",

@@ -34,7 +34,7 @@ def nearest(name: str, formats: Iterable[Format]) -> tuple[int, str] | None:
     first: dict[str, int] = {}
     opened = {fmt.name for fmt in formats if fmt.lines == "single" or fmt.opens is None}
     for block in source.blocks():
-        for fmt in formats:
+        for fmt in (each for each in formats if not each.behind):
             held = block.lines.filter(pl.col("text").str.contains_any(list(fmt.heads)))
             if not held.height:
                 continue

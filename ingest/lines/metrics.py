@@ -26,7 +26,7 @@ AVERAGE = "_average"
 TOTAL = "_total"
 """A column with this ending holds the number that its base counts up to: `step 120/1000`."""
 
-NOTHING = ("None", "null", "N/A", "n/a", "-", "--", "...", "…")
+NOTHING = ("None", "null", "N/A", "n/a", "-", "--", "/", "...", "…")
 """Texts that stand for no value: the column stays empty, the cell is kept as it is."""
 
 COUNTS = SUFFIXES | {"G": 1e9}
@@ -94,6 +94,8 @@ def _single(record: Record, schema: Schema, label: str, value: str, line: int, a
     spec, scale = found
     if spec.numeric and (value in NOTHING or _says_too_little(spec, scale, value)):
         record.other.append((label.strip(), value))
+        if value in NOTHING and spec.optional:  # told of where cells are typed
+            record.cells[spec.name] = Cell(value, line, at)
         return
     if normalise(label) != next(iter(spec.spellings)):
         record.spelled[spec.name] = (label.strip(), value)

@@ -61,7 +61,8 @@ def folded(
     for fault in source.refused:
         ledger.refused[fault.span.line] = "source"
         ledger.diagnostics.append(fault)
-    folds = [(fmt, folded) for fmt in formats if (folded := _folded(source, found, fmt, ledger))]
+    ordered = sorted(formats, key=lambda fmt: fmt.behind)
+    folds = [(fmt, folded) for fmt in ordered if (folded := _folded(source, found, fmt, ledger))]
     rows = _bind(source, found, folds, assumed, ledger)
     for fmt, folded in folds:
         if fmt.repeats:
@@ -72,7 +73,7 @@ def folded(
 def _folded(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Folded | None:
     """Fold a source with one format; a line that another format has is ambiguous."""
     rows = found.rows.get(fmt.name, [])
-    seen = _seen_by(source, found, fmt)
+    seen = _seen_by(source, found, fmt, ledger)
     if not seen.lines and not rows:
         return None
     folded = fmt.fold(seen)
@@ -99,12 +100,19 @@ def _folded(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Folded 
     return folded
 
 
-def _seen_by(source: Source, found: Scan, fmt: Format) -> Region:
+def _seen_by(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Region:
     """The lines that a format looks at."""
+    if fmt.behind:
+        taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank | found.read
+        free = found.lines.filter(~pl.col("line").is_in(sorted(taken)))
+        hits = candidates(free, fmt)
+        return region(source, peel(hits)) if hits.height else Region(source, ())
     if found.regions:
         return found.regions[fmt.glued] if fmt.name in found.met else Region(source, ())
     single = fmt.lines == "single"
     hits = candidates(found.lines, fmt) if single else found.lines.filter(fmt.name in found.met)
+    if fmt.unwraps and source.carries and hits.height:
+        hits = source.on_disk
     if hits.is_empty():
         return Region(source, (), found.read)
     return region(source, peel(hits, glued=fmt.glued), found.read)

@@ -22,10 +22,15 @@ from assay.ingest.source.prefixes import headings, in_ascii, prefix_pattern
 
 SUSPICIOUS = re.compile(
     r"[0-9]\s*(?:[TGP]FLOP|[TGP]iB|[MGT]B\b|s(?:ecs?)?/it|ms/it|it/s|tok(?:en)?s?/s|samples?/s|%\s*MFU)"
-    r"|\b(?:MFU|HFU|TFLOPs?|TFLOPS|s/it|tokens/s)\b\W{0,3}[0-9]",
+    r"|\b(?:MFU|HFU|TFLOPs?|TFLOPS|s/it|tokens/s)\b\W{0,3}[0-9]"
+    r"|(?:samples?|tokens?|sequences|steps|iterations)[ _]?(?:/|per)[ _]?s(?:ec(?:ond)?)?"
+    r"\W{1,4}[0-9]"
+    r"|(?:step|iter(?:ation)?|batch)[ _]?(?:time|avg|timing|ms)[a-z_]*\W{1,4}[0-9]"
+    r"|\b(?:seconds|latency|throughput|tok_s|tps)\b[\"']?\s?[:=]\s?[\"']?[0-9]",
     re.IGNORECASE,
 )
-"""A number beside a performance unit: among lines that are not ours, worth a second look."""
+"""A number beside a unit or a label of time, rate or work: among lines that are not ours, worth a
+second look."""
 
 _SUSPICIOUS = "(?i)" + SUSPICIOUS.pattern.replace(r"\b", "").replace(r"\s", r"[\s\x1c-\x1f]")
 """`SUSPICIOUS` for polars, whose words and blanks differ a little: it finds no less."""

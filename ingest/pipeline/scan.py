@@ -270,7 +270,8 @@ def counted(sifted: Sifted, which: Mask) -> Tally:
 
 
 def _rivals(fmt: Format, single: Iterable[Format]) -> list[str]:
-    return [head for other in single if other is not fmt for head in other.heads]
+    others = [other for other in single if other is not fmt and not other.behind]
+    return [head for other in others for head in other.heads]
 
 
 Begins = Mapping[str, Edges]  # by head

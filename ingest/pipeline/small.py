@@ -25,13 +25,15 @@ from assay.ingest.schema.acceptance import PROVENANCE
 from assay.ingest.schema.format import Format, Region
 from assay.ingest.schema.reading import Reading
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Span
+from assay.ingest.source.blocks import BARE, SPELLED
+from assay.ingest.source.carriers import carrier
 from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import PREFIX_COLUMNS, peel
 
 SMALL = 2**20
 """Bytes beyond which a source is worth queries of its own."""
 
-_UNCLEAN = (b"\r", b"\x1b", b"\x00")
+_UNCLEAN = (b"\r", b"\x1b", b"\x00", *SPELLED, *BARE)
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def plain(source: Source) -> bytes | None:
     data = b"".join(source.chunks())
     if not 0 < len(data) <= SMALL or source.fault or not data.isascii():
         return None
-    if any(each in data for each in _UNCLEAN):
+    if any(each in data for each in _UNCLEAN) or carrier(data):
         return None
     source.open_end = not data.endswith(b"\n")
     source.height = data.count(b"\n") + source.open_end
@@ -82,7 +84,9 @@ def _scans(
     frame = pl.read_lines(whole, name="text").with_row_index("line", offset=1)
     heights = [source.height for source in sources]
     lines = _Lines(frame, np.cumsum(heights))
-    single = [head for fmt in formats if fmt.lines == "single" for head in fmt.heads]
+    single = [
+        head for fmt in formats if fmt.lines == "single" and not fmt.behind for head in fmt.heads
+    ]
     apart = lines.having(frame["text"].str.contains_any(single)) if single else set()
     met = {
         fmt.name: lines.having(opens(frame["text"], fmt))

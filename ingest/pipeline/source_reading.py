@@ -193,6 +193,10 @@ def accepted(
     ledgers = {each.source.name: each.ledger for each, _ in sources}
     for fault in taken.refused:
         ledgers[fault.span.source].diagnostics.append(fault)
+    for (row, empty), remark in taken.emptied.items():
+        ledgers[remark.span.source].remarks.append(remark)
+        if row < len(held):
+            held[row][1].cells.pop(empty, None)
     lost = {(raw["source"][row], raw["line"][row]) for row in taken.bad}
     for source, line in lost:
         ledgers[source].claimed.pop(line, None)

@@ -57,7 +57,17 @@ PATTERNS = (
         r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*",
         r"(?<![A-Za-z0-9])(?:hf_[A-Za-z0-9]{16,}|(?:AKIA|ASIA)[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{20,}"
         r"|github_pat_\w{20,}|glpat-[\w-]{16,}|sk-[\w-]{20,}|xox[abprs]-[\w-]{10,}|AIza[\w-]{30,}"
-        r"|ya29\.[\w-]{20,}|wandb_v1_\w{16,}|nvapi-[\w-]{20,}|dop_v1_\w{20,}|npm_[A-Za-z0-9]{30,})",
+        r"|ya29\.[\w-]{20,}|wandb_v1_\w{16,}|nvapi-[\w-]{20,}|dop_v1_\w{20,}|npm_[A-Za-z0-9]{30,}"
+        r"|xapp-[\w-]{10,}|pypi-[\w-]{20,}|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}"
+        r"|SG\.[\w-]{16,}\.[\w-]{16,}|[0-9]{8,10}:AA[\w-]{30,}|dckr_pat_[\w-]{20,}"
+        r"|hv[sb]\.[\w-]{20,}|dapi[0-9a-f]{32}|AGE-SECRET-KEY-1[0-9A-Z]{20,})",
+    ),
+    _pattern("secret", r"hooks\.slack\.com/services/([\w/-]{16,})"),
+    # what signs an address lets anybody fetch what it names
+    _pattern(
+        "secret",
+        r"[?&](?:sig|signature|x-(?:amz|goog)-(?:signature|security-token))=([^\s&\"'|,;<>]{8,})",
+        flags=re.I,
     ),
     # a wandb key has the form of a commit; where a commit is told as one, it stays
     _pattern(

@@ -1,6 +1,9 @@
 """From records to accepted rows: typed, validated, and every refusal with its reason.
 
-A row is refused when a cell does not decode or a check of its column fails; the other rows stand.
+A cell that does not decode, or fails a check of its column, costs itself where its column is
+optional: it is left empty, with a diagnostic, and the row stands. A row is refused where such a
+cell must be there, or says which configuration was measured; the other rows stand.
+
 Values that were not simply printed in their row, and cells that hold something else than a value,
 are kept in `PROVENANCE`, one row each.
 
@@ -12,9 +15,10 @@ here, pandera is asked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pandera.errors
 import pandera.polars as pa
@@ -55,11 +59,15 @@ PROVENANCE: dict[str, pl.DataType] = {
 
 
 class Accepted(NamedTuple):
-    """The good rows, the positions of the bad ones, and a reason for each."""
+    """The good rows, the positions of the bad ones, and a reason for each.
+
+    `emptied` are cells of good rows that were left empty, by row and field, each with its reason.
+    """
 
     frame: pl.DataFrame
     bad: set[int]
     refused: list[Diagnostic]
+    emptied: dict[tuple[int, str], Diagnostic]
 
 
 def raw_frame(sources: Sequence[str], records: Sequence[Record], schema: Schema) -> pl.DataFrame:
@@ -165,28 +173,82 @@ def accept(
     schema: Schema,
     place: Place | None = None,
     proven: Set[str] = frozenset(),
+    *,
+    costs: Literal["cell", "row"] = "cell",
 ) -> Accepted:
     """Decode and validate a raw frame: the rows that stand, and a diagnostic per row that does not.
 
     `place` says where a cell stands; without it a diagnostic points at its record. `bad` holds the
     positions of the refused rows in `raw`. Cells of the columns in `proven` match their terminals.
+    `costs` is what a bad cell takes with it where its column is optional.
     """
     decoded = decode(raw, schema, proven)
-    refused = [
-        _undecodable(raw, row, schema, place) for row in decoded.faults.iter_rows(named=True)
-    ]
-    bad = set(decoded.faults["row"].to_list())
+    specs = fields(schema)
+    refused: list[Diagnostic] = []
+    emptied: dict[tuple[int, str], Diagnostic] = {}
+    bad: set[int] = set()
+
+    def spared(name: str) -> bool:
+        spec = specs.get(name) if costs == "cell" else None
+        return spec is not None and spec.optional
+
+    for each in decoded.faults.iter_rows(named=True):
+        fault = _undecodable(raw, each, schema, place)
+        if spared(each["field"]):  # what does not decode is null already
+            emptied[each["row"], each["field"]] = _emptied(fault)
+        else:
+            bad.add(each["row"])
+            refused.append(fault)
     frame = decoded.frame.with_row_index("row")
     good = frame.filter(~pl.col("row").is_in(sorted(bad))) if bad else frame
     failures = _failures(good.drop("row"), schema)
-    rows = good["row"]
+    spare = [
+        (int(good["row"][at]), name, message) for at, name, message in failures if spared(name)
+    ]
+    if spare:
+        for row, name, message in spare:
+            fault = _out_of_range(raw, row, name, message, place)
+            emptied[row, name] = _emptied(fault)
+        frame = _without(frame, [(row, name) for row, name, _ in spare])
+        good = frame.filter(~pl.col("row").is_in(sorted(bad))) if bad else frame
+        failures = _failures(good.drop("row"), schema)
     for at, name, message in failures:
-        row = int(rows[at])
+        row = int(good["row"][at])
         bad.add(row)
         refused.append(_out_of_range(raw, row, name, message, place))
-    if not bad:
-        return Accepted(decoded.frame, bad, refused)
-    return Accepted(frame.filter(~pl.col("row").is_in(sorted(bad))).drop("row"), bad, refused)
+    emptied = {(row, name): fault for (row, name), fault in emptied.items() if row not in bad}
+    stands = frame.filter(~pl.col("row").is_in(sorted(bad))) if bad else frame
+    return Accepted(stands.drop("row"), bad, refused, emptied)
+
+
+def _without(frame: pl.DataFrame, cells: Sequence[tuple[int, str]]) -> pl.DataFrame:
+    """A typed frame without the values of some cells, given by row and field."""
+    rows: dict[str, list[int]] = {}
+    for row, name in cells:
+        for column in (name, f"{name}_ulp"):
+            if column in frame.columns:
+                rows.setdefault(column, []).append(row)
+    return frame.with_columns(
+        pl.when(~pl.col("row").is_in(those)).then(pl.col(name)).alias(name)
+        for name, those in rows.items()
+    )
+
+
+UNSET = frozenset({"/", "-", "--", "...", "…", "?", "n/a", "na", "none", "null"})
+"""What programs print where a value has not been set."""
+
+_MINUS_ONE = re.compile(r"-1(?:\.0*)?(?:[eE][-+]?0+)?")
+"""The same in a column that holds nothing below zero."""
+
+
+def _emptied(fault: Diagnostic) -> Diagnostic:
+    """Why a cell is empty: its value is not set yet, or cannot be."""
+    text = fault.text.strip()
+    if text.casefold() in UNSET or _MINUS_ONE.fullmatch(text):
+        name = fault.message.partition(" ")[0]
+        message = f"{name} was {text!r}, which says that it is not set yet; it is left empty"
+        return Diagnostic(fault.span, Code.UNSET, message, fault.text)
+    return fault._replace(message=f"{fault.message}; it is left empty, the record stands")
 
 
 def _failures(frame: pl.DataFrame, schema: Schema) -> list[tuple[int, str, str]]:

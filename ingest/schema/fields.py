@@ -50,6 +50,11 @@ class FieldSpec:
         return self.dtype.is_numeric()
 
     @property
+    def optional(self) -> bool:
+        """Whether a record stands without it; one of another configuration is another record."""
+        return self.nullable and not self.configuration
+
+    @property
     def has_ulp(self) -> bool:
         """Whether one unit in the last printed place is kept in a column beside it."""
         return self.numeric and self.kind not in ("exact", "binary")

@@ -110,7 +110,7 @@ class Folded:
 
 @dataclass(frozen=True)
 class Made:
-    """What a format made of an input that is no text of lines: frames, and what became of it.
+    """Frames that a format made of an input that is no text of lines, and what became of it.
 
     `claimed` and `not_ours` count what the input is made of, `refused` says the rest.
     """
@@ -188,6 +188,8 @@ class Format:
     binds: bool = True  # whether configuration outside a record is bound to it
     cells: CellLayout | None = None  # where its main frame can be read column by column
     read: Callable[[Whole], Made | None] | None = None  # of `whole` formats; None: not one
+    unwraps: bool = False  # whether it reads what lines carry by itself
+    behind: bool = False  # whether it sees only the lines that no other format has claimed
 
     def named(self, name: str) -> bool:
         """Whether this format looks at an input because of its name."""

@@ -34,6 +34,7 @@ class Code(StrEnum):
     SYNTAX = "syntax"  # the line starts like a record of its format and does not go on like one
     UNDECODABLE = "undecodable"  # a value does not match the terminal of its column
     OUT_OF_RANGE = "out-of-range"  # a value fails the check of its column
+    UNSET = "unset"  # a remark: a cell that says it has no value yet is left empty
     CELL_COUNT = "cell-count"  # a table row with a cell too many or too few
     TRUNCATED = "truncated"  # a record that stops before its end
     TOO_LONG = "too-long"  # a line longer than the limit
@@ -42,6 +43,10 @@ class Code(StrEnum):
     SUPERSEDED = "superseded"  # a remark: a restarted job printed these iterations again
     REPAIRED = "repaired"  # a remark: a record was put together from parts, or taken from others
     UNREADABLE = "unreadable"  # an input that cannot be opened or decompressed
+
+
+CELLS = (Code.UNDECODABLE, Code.OUT_OF_RANGE, Code.UNSET)
+"""What can be wrong with one cell; as a remark it costs that cell alone."""
 
 
 class Span(NamedTuple):

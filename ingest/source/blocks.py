@@ -1,7 +1,8 @@
 """Lines of an input that follow each other: where each stands, and its text.
 
-Escape sequences, NUL and carriage returns at ends are taken out of the text; bytes that are not
-UTF-8 are replaced in it, and kept as they are for the quarantine.
+Escape sequences, as bytes, spelled out or without their first byte, NUL and carriage returns at
+ends are taken out of the text; bytes that are not UTF-8 are replaced in it, and kept as they are
+for the quarantine.
 """
 
 from __future__ import annotations
@@ -29,7 +30,19 @@ _MANY = 50  # one in so many lines is cut out sooner than all are looked through
 
 _SHOWN = 12  # lines shown of what comes behind a block
 
-_ESCAPES = r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\x00"
+_ESCAPES = (
+    r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-Z\\-_]|\x00"
+    r"|(?:\^\[|\\(?:x1[bB]|u001[bB]|033|e))\[[0-9;?]*[A-Za-z]"
+)
+
+_COLOURS = r"\[(?:[0-9]{1,3}(?:;[0-9]{1,3}){0,4})?m"
+"""Colours whose first byte was lost, as in text that was copied from a terminal."""
+
+SPELLED = (b"^[[", b"\\x1b[", b"\\x1B[", b"\\u001b[", b"\\033[", b"\\e[")
+"""How escape sequences begin where they are spelled out."""
+
+BARE = (b"[0m", b"[39m", b"[00m", b"[0;")
+"""How colours end; where none does, `[5m` is none."""
 
 _MARK = b"\xef\xbb\xbf"
 
@@ -40,12 +53,16 @@ _TEXT = {"text": pl.String}
 
 @dataclass
 class Block:
-    """Lines that follow each other, as they stand on disk; `first` is the number of the first."""
+    """Lines that follow each other, as they stand on disk; `first` is the number of the first.
+
+    Those of a carrier (see `carriers`) hold what they carry; as they stand they are in `disk`.
+    """
 
     data: bytes = field(repr=False)
     first: int
     long: frozenset[int] = frozenset()  # lines too long to be read
     after: bytes = field(default=b"", repr=False)  # what begins behind it
+    disk: Block | None = field(default=None, repr=False)  # as it stands there, if it does not so
 
     @cached_property
     def codes(self) -> npt.NDArray[np.uint8]:
@@ -94,7 +111,7 @@ class Block:
     @cached_property
     def plain(self) -> bool:
         """Whether the text of each line is the line as it stands on disk."""
-        return self.ascii and not any(self._odd)
+        return self.ascii and self.disk is None and not any(self._odd)
 
     @cached_property
     def ascii(self) -> bool:
@@ -160,6 +177,8 @@ class Block:
 
     def raw(self, line: int) -> bytes:
         """Line number `line` as it stands on disk, without its line end."""
+        if self.disk is not None:
+            return self.disk.raw(line)
         at = line - self.first
         return self.data[self.starts[at] : self._ends[at]]
 
@@ -169,11 +188,13 @@ class _Odd(NamedTuple):
 
     returns: bool
     escapes: bool
+    colours: bool
 
     @classmethod
     def of(cls, data: bytes) -> _Odd:
         """Kinds of such bytes that occur in `data`."""
-        return cls(b"\r" in data, b"\x1b" in data or b"\x00" in data)
+        escapes = b"\x1b" in data or b"\x00" in data or any(each in data for each in SPELLED)
+        return cls(b"\r" in data, escapes, any(each in data for each in BARE))
 
     def taken_out(self) -> pl.Expr:
         """Expression for the text without such bytes, but for carriage returns inside."""
@@ -182,6 +203,8 @@ class _Odd(NamedTuple):
             clean = clean.str.strip_chars_end("\r")
         if self.escapes:
             clean = clean.str.replace_all(_ESCAPES, "")
+        if self.colours:
+            clean = clean.str.replace_all(_COLOURS, "")
         return clean
 
 

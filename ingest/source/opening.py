@@ -30,6 +30,7 @@ import numpy as np
 import polars as pl
 from assay.ingest.schema.record import Code, Diagnostic, Span
 from assay.ingest.source.blocks import Block
+from assay.ingest.source.carriers import carrier
 
 MAX_LINE = 16 * 2**20
 """A line longer than this many bytes is refused, its length given, and not parsed."""
@@ -68,6 +69,7 @@ class Source:
         self.refused: list[Diagnostic] = []
         self.remarks: list[Diagnostic] = []
         self._long: dict[int, bytes] = {}
+        self._carried: Callable[[bytes], bytes] | None = None
 
     @property
     def sha256(self) -> str:
@@ -80,6 +82,17 @@ class Source:
     def cut(self, line: int) -> bool:
         """Whether the input ends inside this line: it is the last, without a line end."""
         return self.open_end and line == self.height
+
+    @property
+    def carries(self) -> bool:
+        """Whether its lines are carried in strings; known once its blocks have been read."""
+        return self._carried is not None
+
+    @cached_property
+    def on_disk(self) -> pl.DataFrame:
+        """Every line as it stands there, whatever it carries."""
+        blocks = [(block.disk or block).lines for block in self.blocks()]
+        return pl.concat([pl.DataFrame(schema={"line": pl.UInt32, "text": pl.String}), *blocks])
 
     @cached_property
     def lines(self) -> pl.DataFrame:
@@ -107,7 +120,10 @@ class Source:
         self.height, self.open_end = 0, False
         self.refused, self.remarks, self._long = [], [], {}
         rest, skipped = b"", 0
+        begun = False
         for some in self.chunks():
+            if not begun:
+                begun, self._carried = True, carrier(some)
             chunk = some
             if skipped:  # inside a line that is too long
                 end = chunk.find(b"\n")
@@ -151,6 +167,9 @@ class Source:
                 long.append(number)
         self.height += block.height
         block.long = frozenset(long)
+        if self._carried is not None:
+            disk, block = block, Block(self._carried(data), block.first, block.long)
+            block.disk = disk
         return block
 
     def chunks(self) -> Iterator[bytes]:

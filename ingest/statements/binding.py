@@ -207,7 +207,7 @@ def overridden(record: Record, said: Said) -> dict[str, Cell]:
 
 
 def _said_below(backward: Sequence[Statement]) -> list[dict[str, Cell]]:
-    """What statements that hold above too say from each of them on, the first of them first."""
+    """Values of the statements that hold above too, from each of them on; the first counts."""
     found: list[dict[str, Cell]] = [{}]
     for statement in reversed(backward):
         said = {name: cell for name, cell in statement.values.items()

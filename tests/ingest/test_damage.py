@@ -80,11 +80,14 @@ def test_glued_records_are_taken_apart() -> None:
     assert (account.lines, account.claimed) == (1, 1)
 
 
-def test_a_glued_record_with_a_bad_value_refuses_its_line() -> None:
+def test_a_glued_record_with_a_bad_value_loses_its_cell() -> None:
     bad = MEMORY.format(2).replace("max reserved: 4.0", "max reserved: many")
     reading = parse(f"{MEMORY.format(1)}{bad}\n{MEMORY.format(3)}\n")
-    assert [d.code for d in reading.refused] == [Code.UNDECODABLE]
-    assert reading.frames["megatron_memory"]["rank"].to_list() == ["3"]
+    assert reading.refused == ()
+    assert [d.code for d in reading.remarks] == [Code.UNDECODABLE]
+    memory = reading.frames["megatron_memory"]
+    assert memory["rank"].to_list() == ["1", "2", "3"]
+    assert memory["max_reserved"].null_count() == 1
 
 
 def test_progress_bars_and_carriage_returns() -> None:

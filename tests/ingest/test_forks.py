@@ -89,9 +89,10 @@ def test_what_no_column_is_sure_of_is_kept_as_printed() -> None:
     assert (others(amount), amount["grad_norm"]) == ([("", "120.45 TFLOP/s per GPU")], 2.5)
 
 
-def test_a_unit_of_one_gpu_is_refused_under_a_rate_of_all() -> None:
+def test_a_unit_of_one_gpu_is_no_value_under_a_rate_of_all() -> None:
     reading = parse(" iteration 10/ 1000 | tokens/sec: 512.5 tokens/s/GPU |\n")
-    assert len(reading.refused) == 1
+    assert reading.frames["megatron_iteration"]["tokens_per_s"].to_list() == [None]
+    assert len(reading.remarks) == 1
 
 
 def test_a_text_where_a_model_size_is_expected_costs_its_line_alone() -> None:

@@ -95,15 +95,15 @@ def test_lines_of_labelled_cells_are_read() -> None:
     assert reading.accounting[0].not_ours == 1
 
 
-def test_bad_values_are_refused_where_they_stand() -> None:
+def test_bad_values_are_told_of_where_they_stand() -> None:
     reading = read(
         own("s.toml", SWIFT), "step=x loss=1\nstep=3 mfu=143%\nstep=4 loss=2.x\nstep=5 loss=1\n"
     )
     conserved(reading)
-    assert [(d.span.line, d.span.column, d.code) for d in reading.refused] == [
+    assert [(d.span.line, d.span.column, d.code) for d in (*reading.refused, *reading.remarks)] == [
         (1, 6, Code.UNDECODABLE), (2, 12, Code.OUT_OF_RANGE), (3, 13, Code.UNDECODABLE),
     ]  # fmt: skip
-    assert reading.frames["swift_step"]["step"].to_list() == [5]
+    assert reading.frames["swift_step"]["step"].to_list() == [3, 4, 5]
 
 
 def test_labelled_cells_are_read_column_by_column(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +124,7 @@ def test_labelled_cells_are_read_column_by_column(monkeypatch: pytest.MonkeyPatc
     fast = read_source(opened, (fmt,))
     assert len(parsed) < 20  # one example of each layout, and what does not fit one
     assert fast.frames["swift_step"].equals(slow.frames["swift_step"])
-    assert fast.frames["swift_step"].height == 1001
+    assert fast.frames["swift_step"].height == 1002
     assert (fast.refused, fast.accounting) == (slow.refused, slow.accounting)
 
 
@@ -323,7 +323,7 @@ FAULTS = [
     ("loss = 2.31, ", "lss = 2.31, ", r"values\.lss: is no column; did you mean 'loss'\?"),
     ("loss = 2.31, ", "", r"samples\.0\.values: loss is read as 2\.31 and is not among"),
     ('"61.2 GiB"', '"61.2 GB"', r"memory: expected '61\.2 GB', read 65\d+\.\d+ B"),
-    ("le = 1\n", "le = 0.1\n", r"samples\.0\.line: is refused at column 48: mfu was 0\.431"),
+    ("le = 1\n", "le = 0.1\n", r"samples\.0\.line: loses a cell at column 48: mfu was 0\.431"),
     ("[[samples]]", "[[sample]]", r"sample: is no key of a format; did you mean 'samples'"),
     ('assign = "="', 'assign = "', r"s\.toml:8:\d+: not TOML"),
     ('separator = " "', "before = '('\nseparator = \" \"", r"s\.toml:7: before: no regular exp"),

@@ -114,7 +114,6 @@ def test_a_bare_number_under_memory_has_no_unit_and_no_value() -> None:
         ("| 8 | quick |", Code.UNDECODABLE, "step_time was 'quick', expected a number in s"),
         ("| 8.5 | 1.0 |", Code.UNDECODABLE, "tp was '8.5', expected an integer"),
         ("| 0 | 1.0 |", Code.OUT_OF_RANGE, "tp was 0, expected at least 1"),
-        ("| 8 | -1.0 |", Code.OUT_OF_RANGE, "step_time was -1.0, expected more than 0"),
     ],
 )
 def test_a_bad_row_is_refused_alone(row: str, code: Code, message: str) -> None:
@@ -124,6 +123,15 @@ def test_a_bad_row_is_refused_alone(row: str, code: Code, message: str) -> None:
     fault = reading.refused[0]
     assert (fault.span.line, fault.code) == (4, code)
     assert message in fault.message
+
+
+def test_a_measurement_that_cannot_be_costs_its_cell() -> None:
+    reading = read("| TP | Sec/it |\n|---|---|\n| 4 | 2.0 |\n| 8 | -3.0 |\n| 2 | -1.0 |\n")
+    assert reading.frames["markdown_table"]["step_time"].to_list() == [2.0, None, None]
+    assert reading.refused == ()
+    assert [(each.span.line, each.code) for each in reading.remarks] == [
+        (4, Code.OUT_OF_RANGE), (5, Code.UNSET),
+    ]  # fmt: skip
 
 
 def test_a_row_without_outer_bars_may_end_with_an_empty_cell() -> None:

@@ -45,11 +45,6 @@ def labels(frame: pl.DataFrame, names: tuple[str, ...]) -> npt.NDArray[np.int64]
     return frame.select(pl.struct(names).rank("dense").cast(pl.Int64)).to_series().to_numpy()
 
 
-def groups_of(frame: pl.DataFrame, scope: str) -> int:
-    """How many groups of alike shapes the measurements of one kernel have."""
-    return frame.select(pl.struct(GROUPS[scope]).n_unique()).item() if frame.height else 0
-
-
 def part(
     frame: pl.DataFrame,
     scope: str,

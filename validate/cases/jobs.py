@@ -19,6 +19,15 @@ from typing import NamedTuple
 import polars as pl
 from assay.ingest.schema.reading import Reading
 
+COUNTED: Mapping[str, str | None] = {
+    "megatron_iteration": None, "deepspeed_step": "step", "step_progress": "step",
+    "mlperf_event": None, "generic_step": "step",
+}  # fmt: skip
+"""Frames of steps, and what falls in them where another job begins."""
+
+LAYOUT = ("gpus", "tp", "pp", "dp", "cp", "ep", "hidden", "layers", "seq_len", "micro_batch")
+"""What one job does not change; its batch it may ramp up."""
+
 LEAST_SHARED = 2
 """Iterations that two parts must print alike before they are outputs of one job."""
 
@@ -109,6 +118,12 @@ def jobs(reading: Reading) -> Jobs:
     steps = reading.frames.get("megatron_iteration")
     if steps is not None:
         starts = pl.concat([starts, _anew(steps, starts)])
+    for name, counter in COUNTED.items():
+        rows = reading.frames.get(name)
+        if rows is not None and rows.height:
+            starts = pl.concat([starts, _apart(rows, counter)]).unique(
+                ["source", "line"], keep="first", maintain_order=True
+            )
     if steps is None or steps["source"].n_unique() < 2:
         return Jobs(starts)  # parts of one input are runs of their own
     known = parts(steps, reading, starts)
@@ -125,6 +140,38 @@ def jobs(reading: Reading) -> Jobs:
             groups.append([part])
     several = {group[0].case: tuple(each.case for each in group) for group in groups if group[1:]}
     return Jobs(starts, several, {case: tuple(said) for case, said in why.items()})
+
+
+def _apart(rows: pl.DataFrame, counter: str | None) -> pl.DataFrame:
+    """Where another job begins in one file: its count of steps falls, or its layout is another.
+
+    A restart of Megatron repeats iterations of its own job, so that only layouts tell there.
+    """
+    layout = [name for name in LAYOUT if name in rows.columns]
+    who = [name for name in ("host", "rank") if name in rows.columns]
+    found: set[tuple[str, int]] = set()
+    last: dict[tuple[object, ...], int] = {}
+    before: dict[str, tuple[object, ...]] = {}
+    columns = ["source", "line", *layout, *who, *([counter] if counter else [])]
+    for row in rows.sort("source", "line").select(columns).iter_rows(named=True):
+        source, line = row["source"], row["line"]
+        now = tuple(row[name] for name in layout)
+        known = before.get(source)
+        another = known is not None and any(
+            a is not None and b is not None and a != b for a, b in zip(known, now, strict=True)
+        )
+        before[source] = now
+        step = row[counter] if counter else None
+        speaker = (source, *(row[name] for name in who))
+        falls = step is not None and step < last.get(speaker, step)
+        if another or falls:
+            found.add((source, line))
+            last = {each: n for each, n in last.items() if each[0] != source}
+        if step is not None:
+            last[speaker] = step
+    places = [(source, line, f"{source}#{line}") for source, line in sorted(found)]
+    types = {"source": pl.String, "line": pl.UInt32, "part": pl.String}
+    return pl.DataFrame(places, schema=types, orient="row")
 
 
 def _anew(steps: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:

@@ -99,7 +99,7 @@ def forward(cases: pl.DataFrame) -> pl.DataFrame:
 
 
 def _observed_by_profiler(frame: pl.DataFrame, what: About) -> dict[str, pl.Expr]:
-    """What a trace tells beyond shapes.
+    """Columns that a trace tells beyond shapes.
 
     Times of products are those of kernels by themselves, and their operands lie in memory as it
     says; kernels that stream reach their kind's share of the memory bandwidth.

@@ -16,7 +16,10 @@ from assay.ingest.schema.reading import Reading
 from assay.validate.cases.jobs import Jobs, jobs
 from assay.validate.cases.observe import case_of
 
-STEPS = ("megatron_iteration", "deepspeed_step", "step_rate", "step_progress")
+STEPS = (
+    "megatron_iteration", "deepspeed_step", "step_rate", "step_progress", "mlperf_event",
+    "generic_step",
+)  # fmt: skip
 """Frames that hold steps; the first that a run has is believed."""
 
 SETTLED = 0.05

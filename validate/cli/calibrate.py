@@ -118,11 +118,10 @@ def _stack(cases: dict[str, pl.DataFrame], name: str | None) -> Stack | None:
         if mine["dtype"].n_unique() > 1:
             complain(f"{scope}: several number formats; {kind} is calibrated")
         rows = mine.filter(pl.col("dtype") == kind).drop("share", strict=False)
-        shapes, wanted = fitting.groups_of(rows, scope), fitting.KERNELS[scope].parameters
-        if shapes < len(wanted):
-            complain(
-                f"{scope}: {shapes} shapes cannot tell {len(wanted)} parameters; left as it is"
-            )
+        wanted = fitting.KERNELS[scope].parameters
+        if rows.height < len(wanted):
+            told = f"{rows.height} shapes cannot tell {len(wanted)} parameters"
+            complain(f"{scope}: {told}; left as it is")
             continue
         sources = sorted({Path(source).name for source in rows["source"].unique()})
         parts[scope] = fitting.part(rows, scope, origin=", ".join(sources))

@@ -82,16 +82,24 @@ CODES: dict[Code, Explained] = {
         "run.log", " iteration 5/ 9 | : 6.1 |\n",
     ),
     Code.UNDECODABLE: Explained(
-        "The value of a known label is not what its column holds. The record is refused, the other "
-        "records stand.",
+        "The value of a known label is not what its column holds. An optional cell is left "
+        "empty and the record stands; without one that must be there, or says what was measured, "
+        "the record is refused.",
         "Mostly a line that was torn or overwritten. A new way to write a number is worth telling.",
         "run.log", ITERATION.format("5/ 9", "58x7.9"),
     ),
     Code.OUT_OF_RANGE: Explained(
         "The value reads well and cannot be: a time below zero, a degree of nought. The check is "
-        "that of the column, see [the formats](formats); a value that must be there *is missing*.",
+        "that of the column, see [the formats](formats); a value that must be there *is missing*. "
+        "An optional cell is left empty, as above.",
         "Mostly a value in a wrong column.",
         "table.md", TABLE + "|  0 |   10.5 |\n",
+    ),
+    Code.UNSET: Explained(
+        "A remark: the program prints that it has no value yet (`N/A`, `/`, `-1` where nothing is "
+        "below zero). The cell is left empty, the record stands.",
+        "Nothing; a loss scale of `-1.0` is one before the first step.",
+        "run.log", ITERATION.format("5/ 9", "-1.0"),
     ),
     Code.CELL_COUNT: Explained(
         "A row has more or fewer cells than its header, so nobody knows which cell is which. The "

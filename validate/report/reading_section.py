@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def read(report: Report) -> Section:
 
 
 def _counted(report: Report) -> str:
-    """What the inputs are counted in."""
+    """Units that the inputs are counted in."""
     kinds = {f"{account.of}s" for account in report.outcome.reading.accounting}
     return ", ".join(sorted(kinds, reverse=True)) or "lines"
 
@@ -69,7 +70,7 @@ def doubtful(report: Report) -> Section | None:
                 f"with a number beside a performance unit: {spans(some)}"
                 + (f" and {more:,} more" if more else "")
             )
-            said.extend(_sample(account.source, account.suspicious[:SAMPLED]))
+            said.extend(_sample(account.source, account.suspicious))
     said.extend(_tables(report))
     said.extend(_remarks(report))
     return Section("Worth a second look", [Items(said)], detail=True) if said else None
@@ -112,12 +113,33 @@ def _states(report: Report) -> list[str]:
 
 
 def _sample(name: str, lines: tuple[int, ...]) -> list[str]:
-    """Some lines as they stand, so that a format we fail to recognise cannot hide."""
+    """The shapes of such lines, the commonest first, each with the first line that has it.
+
+    So a format that we fail to recognise cannot hide. Lines that differ in numbers only are alike.
+    """
     source = open_source(name) if Path(name).is_file() else None
     if not isinstance(source, Source):
         return []
-    held = dict(source.lines.filter(pl.col("line").is_in(lines)).select("line", "text").iter_rows())
-    return [f"  {name}:{line}: {held[line].strip()[:WIDE]}" for line in lines if line in held]
+    held = source.lines.filter(pl.col("line").is_in(lines)).select("line", "text")
+    alike: dict[str, list[tuple[int, str]]] = {}
+    for line, text in held.iter_rows():
+        alike.setdefault(_NUMBERS.sub("0", " ".join(text.split())), []).append((line, text.strip()))
+    shapes = sorted(alike.values(), key=lambda those: (-len(those), those[0][0]))[:SAMPLED]
+    said = []
+    for those in shapes:
+        line, text = those[0]
+        more = f" ({len(those):,} lines like it)" if len(those) > 1 else ""
+        said.append(f"  {name}:{line}: {text[:WIDE]}{more}")
+    if len(shapes[0]) >= FORMAT_WORTH:
+        line = shapes[0][0][0]
+        said.append(f"  `sed -n {line}p {name} | assay formats new -` makes a format of such lines")
+    return said
+
+
+_NUMBERS = re.compile(r"[-+]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?")
+
+FORMAT_WORTH = 3
+"""Lines of one shape for which a format is worth its writing."""
 
 
 def failures(report: Report) -> Section | None:

@@ -1,4 +1,4 @@
-"""What jobs did: runs with their speed and formula, and where the time of traces went."""
+"""Sections on jobs: runs with their speed and formula, and where the time of traces went."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _figure(run: Run, name: str) -> str:
 
 
 def traced(report: Report) -> TraceTime | None:
-    """What the traces of a report say; None where none was read."""
+    """Time of the traces of a report; None where none was read."""
     baselines = [model.name for model in report.models if model.baseline]
     return trace_time(report.outcome.reading, report.comparison.pairs, baselines)
 

@@ -46,7 +46,7 @@ def trial(found: Trial) -> list[Section]:
         sections.append(
             Section("Labels that no column declares (kept in `other`)", [Table(heads, rows)])
         )
-    sections += _faults("Refused", found.refused)
+    sections += _faults("Refused lines and cells", found.refused)
     sections += _faults("Claimed by another format too: neither is believed", found.shared)
     if found.passed:
         rows = [[str(line), _cut(text, WIDE)] for line, text in found.passed[:SHOWN]]

@@ -47,7 +47,7 @@ class TraceTime:
 
 
 def trace_time(reading: Reading, pairs: pl.DataFrame, baselines: Sequence[str]) -> TraceTime | None:
-    """What the traces of a reading say beside `pairs`; None where there are no traces."""
+    """Time of the traces of a reading beside `pairs`; None where there are no traces."""
     kernels = reading.frames.get("trace_kernel")
     if kernels is None or kernels.is_empty():
         return None

@@ -304,4 +304,5 @@ FORMAT = Format(
     origin="estimated",
     fold=fold,
     lines="document",
+    unwraps=True,
 )

@@ -18,7 +18,7 @@ from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Reading
-from assay.ingest.schema.record import BASE, Diagnostic
+from assay.ingest.schema.record import BASE, CELLS, Diagnostic
 from assay.ingest.source.opening import source
 
 _CLOSE = 1e-9
@@ -41,6 +41,9 @@ def read(fmt: Format, line: str) -> dict[str, Any] | str:
     if reading.refused:
         fault = reading.refused[0]
         return f"is refused at column {fault.span.column}: {fault.message}"
+    lost = [each for each in reading.remarks if each.code in CELLS]
+    if lost:
+        return f"loses a cell at column {lost[0].span.column}: {lost[0].message}"
     frame = reading.frames.get(fmt.name)
     if frame is None or frame.is_empty():
         heads = ", ".join(map(repr, fmt.heads))

@@ -21,7 +21,7 @@ from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Accounting
-from assay.ingest.schema.record import Code, Diagnostic
+from assay.ingest.schema.record import CELLS, Code, Diagnostic
 from assay.ingest.source.opening import open_source, source
 
 
@@ -69,7 +69,8 @@ def tried(fmt: OwnFormat, log: str, others: Iterable[Format]) -> Trial | Diagnos
         return opened
     reading = read_source(opened, [*others, fmt])
     frame = reading.frames.get(fmt.name, pl.DataFrame())
-    mine = [d for d in reading.refused if d.code is not Code.AMBIGUOUS]
+    emptied = [d for d in reading.remarks if d.code in CELLS]
+    mine = [d for d in (*reading.refused, *emptied) if d.code is not Code.AMBIGUOUS]
     shared = [d for d in reading.refused if d.code is Code.AMBIGUOUS and _names(fmt, d)]
     heads = candidates(opened.lines.select("line", "text"), fmt)
     spoken = {d.span.line for d in reading.refused}
@@ -89,10 +90,11 @@ def claimants(text: str, others: Sequence[Format]) -> list[str]:
     opened = source("<pasted>", text.encode("utf-8") + b"\n")
     if isinstance(opened, Diagnostic):
         return []
-    reading = read_source(opened, others)
+    exact = [each for each in others if not each.behind]
+    reading = read_source(opened, exact)
     return [
         each.name
-        for each in others
+        for each in exact
         if any(name in reading.frames and reading.frames[name].height for name in each.schemas)
     ]
 

@@ -43,7 +43,7 @@ class Names:
 
 
 class Spans:
-    """What happened on threads: thread, start and end in µs, and a name, one entry each.
+    """Events that last, on threads: thread, start and end in µs, and a name, one entry each.
 
     `place` counts the events of the input up to this one.
     """
@@ -150,7 +150,7 @@ class Collected:
 
 
 class FaultError(ValueError):
-    """What is wrong with an event."""
+    """A fault of an event, in words."""
 
 
 def collect(stream: EventStream) -> Collected:
@@ -322,7 +322,7 @@ HANDLERS: dict[str, Handler | None] = {
     "user_annotation": _annotation,
     "gpu_user_annotation": _device_annotation,
 }  # fmt: skip
-"""What keeps an event, by its category; the others are counted."""
+"""Handlers that keep an event, by its category; the others are counted."""
 
 MEANINGS = {
     "cpu_op": "operators of the framework", "operator": "operators of the framework",

@@ -231,7 +231,7 @@ class EventStream:
         self._finish()
 
     def header(self) -> dict[str, object]:
-        """What stands around the events, as far as it can be read; call it behind `batches`."""
+        """The object around the events, as far as it can be read; call it behind `batches`."""
         head = self.head.strip().removeprefix(b"\xef\xbb\xbf").rstrip().rstrip(b",")
         tail = self.tail.strip().lstrip(b",")
         comma = b"," if head.strip() != b"{" and tail != b"}" else b""
@@ -352,7 +352,7 @@ class EventStream:
         return not any(self._is_event(each.start(1)) for each in following)
 
     def _finish(self) -> None:
-        """What stands behind the array, and a word where the input is cut."""
+        """Keep the text behind the array, and say a word where the input is cut."""
         parts, size = [self._data[self._at :]], 0
         for chunk in self._chunks:
             size += len(chunk)
@@ -471,7 +471,7 @@ def _blanked(found: re.Match[bytes]) -> bytes:
 
 
 def _said(fault: Exception) -> str:
-    """What a JSON parser says, without what it says of the place."""
+    """Words of a JSON parser, without those on the place."""
     return re.sub(r"^JSON is malformed: | \(byte [0-9]+\)", "", str(fault))
 
 

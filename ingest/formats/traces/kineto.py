@@ -17,7 +17,7 @@ from assay.ingest.schema.format import Format, Made, Whole
 
 
 def read(source: Whole) -> Made | None:
-    """What a trace gives; None for a document of another kind."""
+    """Read a whole trace; None for a document of another kind."""
     stream = EventStream(source)
     if not stream.found():
         return None

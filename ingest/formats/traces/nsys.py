@@ -39,7 +39,7 @@ _LAST = 1e18  # ns: no clock counts further
 
 
 def read(source: Whole) -> Made | None:
-    """What an export gives; None for a file of another kind."""
+    """Read a whole export; None for a file of another kind."""
     with _database(source) as path:
         if path is None:
             return None

@@ -1,4 +1,4 @@
-"""What an operator of a framework computes, from its name and the dimensions of its inputs.
+"""The work of an operator of a framework, from its name and the dimensions of its inputs.
 
 In: an operator's name with what its event says of its inputs. Out: a `Work`: a matrix product, an
 attention call, a message or a stream of bytes, in the columns that kernel models ask for; or why
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 KINDS = ("gemm", "attention", "collective", "pointwise")
-"""What kernel models predict."""
+"""Kinds of work that kernel models predict."""
 
 
 class Tensor(NamedTuple):
@@ -72,7 +72,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Work:
-    """What a call computes: `kind` is one of `KINDS`, `shape` in the columns of its frame.
+    """The work of a call: `kind` is one of `KINDS`, `shape` in the columns of its frame.
 
     Without a shape `reason` says why it is not known.
     """
@@ -233,7 +233,7 @@ STREAMED: dict[str, str] = {
 
 
 def work(name: str, given: Inputs) -> Work | None:
-    """What an operator computes; None where its name says nothing of the kind.
+    """The work of an operator; None where its name says nothing of the kind.
 
     >>> work("aten::mm", inputs([[4, 8], [8, 2]], ["float", "float"])).shape
     {'b': 1, 'm': 4, 'n': 2, 'k': 8, 'layout': None}
@@ -403,7 +403,7 @@ _NAMES = (
 
 
 def kind_by_name(kernel: str) -> str:
-    """What a kernel is by its name alone; `other` where the name tells nothing.
+    """The kind of a kernel by its name alone; `other` where the name tells nothing.
 
     >>> kind_by_name("sm90_xmma_gemm_bf16bf16"), kind_by_name("ncclDevKernel_AllReduce_Sum_f32")
     ('gemm', 'collective')

@@ -43,7 +43,7 @@ FORTH, BACK, AGAIN, OPTIMIZED = range(4)
 
 @dataclass(frozen=True)
 class Hosts:
-    """What the host says of each activity: places among operators and launches, -1 for none."""
+    """Sayings of the host on each activity: places among operators and launches, -1 for none."""
 
     op: Ints  # in `Nesting` order of the operators
     launch: Ints
@@ -147,7 +147,7 @@ class Timeline:
         return np.where(own >= 0, own, _taken(self.works, self.call))
 
     def _kinds(self, work: Ints) -> tuple[pl.Series, pl.Series]:
-        """What each activity is, and why it has no shape."""
+        """Kind of each activity, and why it has no shape."""
         found = self.found
         made = [KINDS.index(one.kind) for one in found.works]
         why = list(dict.fromkeys(one.reason for one in found.works if one.reason))
@@ -210,7 +210,7 @@ class Timeline:
         )
 
     def events(self) -> list[dict[str, Any]]:
-        """What became of the events of each category: rows of `trace_event`."""
+        """Account of the events of each category: rows of `trace_event`."""
         found = self.found
         parts = {
             "operators": len(_ancestors(self.ops, np.concatenate([self.host.op, self.sites]))),

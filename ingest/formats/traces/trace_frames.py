@@ -47,7 +47,7 @@ class TraceKernel(pa.DataFrameModel):
     reason: str = named(meaning="why it has no shape")
 
     class Config:
-        """What the rows are about."""
+        """Subject of the rows."""
 
         metadata = {"scope": "trace"}
 
@@ -83,7 +83,7 @@ class TraceGemm(_Calls):
     layout: str = named(meaning="A and B: n where rows lie together in memory, t where columns do")
 
     class Config:
-        """What the rows are about."""
+        """Subject of the rows."""
 
         metadata = {"scope": "gemm", "subject": SUBJECTS["gemm"]}
 
@@ -101,7 +101,7 @@ class TraceAttention(_Calls):
     direction: str = named(meaning="forward or backward")
 
     class Config:
-        """What the rows are about."""
+        """Subject of the rows."""
 
         metadata = {"scope": "attention", "subject": SUBJECTS["attention"]}
 
@@ -116,7 +116,7 @@ class TraceCollective(_Calls):
     group: str = named(meaning="process group")
 
     class Config:
-        """What the rows are about."""
+        """Subject of the rows."""
 
         metadata = {"scope": "collective", "subject": SUBJECTS["collective"]}
 
@@ -127,7 +127,7 @@ class TracePointwise(_Calls):
     bytes: int = logged(kind="exact", unit="B", ge=1, meaning="read and written")
 
     class Config:
-        """What the rows are about."""
+        """Subject of the rows."""
 
         metadata = {"scope": "pointwise", "subject": SUBJECTS["pointwise"]}
 
@@ -154,7 +154,7 @@ class TraceStep(pa.DataFrameModel):
     )
 
     class Config:
-        """What the rows are about."""
+        """Subject of the rows."""
 
         metadata = {"scope": "trace"}
 
@@ -172,7 +172,7 @@ class TraceEvent(pa.DataFrameModel):
     refused: int = logged(kind="exact", ge=0)
 
     class Config:
-        """What the rows are about."""
+        """Subject of the rows."""
 
         metadata = {"scope": "trace"}
 

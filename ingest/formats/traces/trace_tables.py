@@ -18,7 +18,7 @@ from assay.ingest.schema.format import Folded, Made, Region
 from assay.ingest.schema.record import Diagnostic, Schema, Span
 
 FINE, COARSE = 1e-9, 1e-6
-"""What the last printed place of a duration is worth, in s."""
+"""Worth of the last printed place of a duration, in s."""
 
 
 def made(

@@ -304,7 +304,7 @@ def test_an_update_needs_leave_to_change(folder: Path) -> None:
 
 
 def test_refusals_are_part_of_a_golden(folder: Path) -> None:
-    broken = LINE.format(i="14", s="many", t="3.0", o="1")
+    broken = LINE.format(i="14", s="9", t="3.0", o="1").replace("size: 2048", "size: many")
     (folder / "run.log").write_text(log() + broken)
     found = checked(folder)
     assert Cause.REFUSED in causes(found)

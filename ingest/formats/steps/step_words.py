@@ -1,0 +1,267 @@
+"""From a printed label and the unit beside it to the quantity it names.
+
+In: a label as words, and the unit behind the value if there is one. Out: a `Meaning`: the column,
+the factor to its unit, and whether the words say that it is a quantity of a training step. A number
+whose unit nobody prints is kept and not typed, but for what has none: losses, rates of learning,
+norms, counts. What `assay.ingest` knows of labels elsewhere stands in schemas; this is the one
+place where the generic reader asks.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from assay.ingest.numbers.units import Unit, unit
+
+COUNTERS = {
+    "global step": 0, "globalstep": 0, "global steps": 0, "step": 1, "steps": 1,
+    "optimizer step": 1, "optim step": 1, "global iteration": 1, "iteration": 2, "iter": 2,
+    "iterations": 2, "iters": 2, "itr": 2, "global iter": 2, "it": 2, "num updates": 3,
+    "updates": 3, "update": 3, "update step": 3, "batch": 4, "batch idx": 4, "batch id": 4,
+    "batches": 4, "local step": 5, "micro step": 5,
+}  # fmt: skip
+"""Labels that count steps; of several in a record the first in this order is the step."""
+
+_BESIDE_COUNTERS = {"completed", "finished", "at", "current", "cur", "train", "training", "trainer",
+                    "of", "progress", "the"}  # fmt: skip
+
+_VALIDATION = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
+
+_DEVICE = {"gpu", "gpus", "device", "chip", "npu", "rank", "card", "tpu", "accelerator", "xpu"}
+
+_OVERALL = {"global", "total", "all", "aggregate", "cluster", "overall"}
+
+_AVERAGE = {"avg", "average", "mean", "running", "rolling", "smoothed", "ema", "harmonic"}
+
+_TOKENS = {"token", "tokens", "tok", "toks"}
+
+_SAMPLES = {"sample", "samples", "sequence", "sequences", "seq", "seqs", "example", "examples"}
+
+_STEP = {"step", "steps", "iter", "iteration", "iterations", "iters", "batch", "it", "its", "itr"}
+
+_SECOND = {"s", "sec", "secs", "second", "seconds"}
+
+_TIMES = {"time", "timing", "latency", "dt", "duration", "elapsed", "took", "runtime", "e2e"}
+
+_WHOSE = {"train", "training", "cur", "curr", "current", "last", "the", "inst", "instant", "per",
+          "in", "for", "wall", "clock", "ms", "us", "total", "global", "avg", "average", "mean",
+          "speed", "throughput", "perf", "performance", "metrics", "stats", "timer", "timers",
+          "completed", "finished", "end", "to", "running", "of", "one", "each", "approx",
+          "e2e"}  # fmt: skip
+
+_LOSS = _WHOSE | {"loss", "lm", "reduced", "ce", "language", "model", "cross", "entropy", "step",
+                  "is", "batch", "nll", "ppo", "sft", "pretrain", "pretraining", "crossentropyloss",
+                  "languagecrossentropy", "log", "logging", "causal"}  # fmt: skip
+
+_LOSSES = {"loss", "crossentropyloss"}
+
+_FLOPS = re.compile(r"([gtp]?)flops?s?")
+
+_PREFIX = {"": 1.0, "g": 1e9, "t": 1e12, "p": 1e15}
+
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|/")
+
+_WHOLE_WORDS = re.compile(
+    r"(?i)(?<![a-z])(?:[gtp]flop/?s?|e2e|(?<!gpu/)tokens?/s|samples?/s|it/s|s/it)(?![a-z])"
+)
+
+_UP_TO = re.compile(r"(.*)/(?:max|total)_?(?:steps?|iter(?:ation)?s?)")
+
+_IN_LABEL = re.compile(r"[\s_]*[(\[]([^()\[\]]+)[)\]]$|[\s_]in[\s_](s|ms|sec|seconds)$")
+
+MANY = 7  # words of a label
+
+
+class Meaning(NamedTuple):
+    """The column a label names, the factor to its unit, and whether it speaks of training."""
+
+    field: str
+    scale: float = 1.0
+    training: bool = False
+    typed: bool = False  # whether a unit was printed, or its label names one
+    order: int = 0  # of several for one column the lowest is taken
+
+
+@lru_cache(maxsize=4096)
+def words(label: str) -> tuple[str, ...]:
+    """The words of a label, `/` as `per`.
+
+    >>> words("CurrSamplesPerSec"), words("TFLOP/s/device"), words("train/grad_norm")
+    (('curr', 'samples', 'per', 'sec'), ('tflops', 'per', 'device'), ('train', 'grad', 'norm'))
+    """
+    text = re.sub(r"(?i)\b([gtp]?flop)s?(?:/s(?:ec)?)\b", r"\1s ", label)
+    text = re.sub(r"(?i)\b([gtpm])(flops?)\b", lambda m: (m[1] + m[2]).lower(), text)
+    text = re.sub(r"(?i)e2e", "etwoe", text)
+    text = re.sub(r"\bGPUs\b", "gpus", text).replace("TGS", "tgs").replace("MFU", "mfu")
+    found = [each.lower() for each in _WORD.findall(text)]
+    out: list[str] = []
+    for at, word in enumerate(found):
+        if word == "/":
+            after = found[at + 1] if at + 1 < len(found) else ""
+            if after in _SECOND | _DEVICE | _STEP:
+                out.append("per")
+        else:
+            out.append("e2e" if word == "etwoe" else word)
+    return tuple(out)
+
+
+@lru_cache(maxsize=8192)
+def meaning(label: str, behind: str = "") -> Meaning | None:
+    """What a label with the unit `behind` its value names; None where it is none of ours.
+
+    >>> meaning("tgs (tokens/gpu/second)").field, meaning("step_avg", "ms").field
+    ('tokens_per_gpu_per_s', 'step_time_average')
+    >>> meaning("Speed", "samples/sec").field, meaning("mfu") is None
+    ('samples_per_s', True)
+    """
+    counts = _UP_TO.fullmatch(label)
+    if counts:
+        label = counts[1]
+    in_label = _IN_LABEL.search(label) if not behind else None
+    if in_label and unit(in_label[1] or in_label[2]):
+        label, behind = label[: in_label.start()], in_label[1] or in_label[2]
+    said = words(label)
+    if len(said) > MANY:
+        return None
+    known = unit(behind) if behind else None
+    all_words = (*said, *words(behind)) if behind else said
+    for rule in (_counter, _rate, _work, _loss, _schedule, _consumed, _memory, _clock):
+        found = rule(said, all_words, known)
+        if found is not None:
+            return found
+    return None
+
+
+def _counter(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) -> Meaning | None:
+    if known is not None:
+        return None
+    text = " ".join(word for word in said if word not in _BESIDE_COUNTERS)
+    if text in COUNTERS:
+        return Meaning("step", order=COUNTERS[text])
+    if text == "epoch":
+        return Meaning("epoch")
+    return None
+
+
+def _rate(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> Meaning | None:
+    """Tokens, samples or steps per second, of one device or of all."""
+    held = set(every)
+    si = known.si if known else ""
+    if held & _VALIDATION:
+        return None
+    per_second = si != "s" and any(a == "per" and b in _SECOND for a, b in pairwise(every))
+    tokens = si == "token/s" or (per_second and bool(held & _TOKENS)) or said == ("tps",)
+    if tokens or "tgs" in held:
+        if held & _AVERAGE:
+            return None
+        name = "token_rate"
+        if held & _DEVICE or "tgs" in held:
+            name = "tokens_per_gpu_per_s"
+        elif held & _OVERALL:
+            name = "tokens_per_s"
+        return Meaning(name, known.scale if known else 1.0, training=True, typed=True)
+    if si == "sample/s" or (per_second and held & _SAMPLES and not held & _TOKENS):
+        if held & _DEVICE:
+            return None
+        name = "samples_per_s_average" if held & _AVERAGE else "samples_per_s"
+        return Meaning(name, known.scale if known else 1.0, training=True, typed=True)
+    if per_second and held & _STEP and not held & (_SAMPLES | _TOKENS):
+        return Meaning("step_rate", training=False, typed=True)
+    return None
+
+
+def _work(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> Meaning | None:
+    """Floating-point operations per second, and what share of the peak they are."""
+    held = set(every)
+    if held & {"mfu", "hfu"}:
+        share = known is not None and known.si == "1" and known.scale == 0.01
+        return Meaning("mfu", 0.01, training=True, typed=True) if share and "mfu" in held else None
+    found = next((match for word in said if (match := _FLOPS.fullmatch(word))), None)
+    if known is not None and known.si == "flop/s":
+        scale = known.scale
+    elif known is None and found is not None and found[1]:
+        scale = _PREFIX[found[1]]
+    else:
+        return None
+    if held & _AVERAGE:
+        return None
+    name = "flops_rate_per_gpu" if held & _DEVICE else "flops_rate"
+    return Meaning(name, scale, training=True, typed=True)
+
+
+def _loss(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) -> Meaning | None:
+    held = set(said)
+    if known is not None or not (held & _LOSSES or "languagecrossentropy" in held):
+        return None
+    if "scale" in held:
+        return Meaning("loss_scale") if held <= _WHOSE | {"loss", "scale"} else None
+    if held & _VALIDATION:
+        return Meaning("validation_loss", training=True) if held <= _LOSS | _VALIDATION else None
+    if not held <= _LOSS:
+        return None
+    exact = {"lm", "reduced", "ce", "language", "cross"} & held
+    return Meaning("loss", training=True, order=0 if exact else 1 + bool(held & _AVERAGE))
+
+
+def _schedule(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) -> Meaning | None:
+    plain = tuple(word for word in said if word not in _WHOSE)
+    if known is not None:
+        return None
+    if plain in (("lr",), ("learning", "rate"), ("learningrate",)):
+        return Meaning("learning_rate", training=True)
+    norms = {("grad", "norm"), ("gnorm",), ("gradnorm",), ("gradient", "norm"), ("grad", "gnorm")}
+    if plain in norms:
+        return Meaning("grad_norm", training=True)
+    return None
+
+
+def _consumed(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) -> Meaning | None:
+    held = set(said)
+    if known is not None or not held & {"consumed", "seen", "processed"}:
+        return None
+    if held <= {"num", "consumed", "seen", "processed", "input", "n", "train"} | _WHOSE | _TOKENS:
+        return Meaning("consumed_tokens") if held & _TOKENS else None
+    if held <= {"num", "consumed", "seen", "processed", "n", "train"} | _WHOSE | _SAMPLES:
+        return Meaning("consumed_samples") if held & _SAMPLES else None
+    return None
+
+
+def _memory(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> Meaning | None:
+    held = set(every)
+    if known is None or known.si != "B" or held & {"cpu", "host", "ram", "swap", "disk", "file"}:
+        return None
+    most = bool(held & {"max", "peak", "maximum"})
+    if held & {"reserved", "cached"}:
+        name = "max_reserved" if most else "reserved"
+    elif held & {"allocated", "alloc"}:
+        name = "max_allocated" if most else "allocated"
+    elif held & {"mem", "memory", "vram"}:
+        name = "memory"
+    else:
+        return None
+    return Meaning(name, known.scale, training=False, typed=True)
+
+
+def _clock(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) -> Meaning | None:
+    """A time of one step, a mean of them, or one of which the shape of the file has to tell."""
+    held = set(said)
+    scale = known.scale if known is not None and known.si == "s" else None
+    if known is None:
+        named = next((word for word in reversed(said) if word in _SECOND | {"ms", "us"}), "")
+        seconds = unit(named)
+        scale = seconds.scale if seconds is not None else None
+    if scale is None or held & _VALIDATION or not held:
+        return None
+    if not held <= _TIMES | _WHOSE | _STEP | _SECOND:
+        return None
+    if held & {"total", "elapsed"} and not held & _STEP:
+        return Meaning("elapsed", scale, typed=True)
+    if held & _STEP:
+        name = "step_time_average" if held & _AVERAGE else "step_time"
+        return Meaning(name, scale, training=True, typed=True)
+    if held & _TIMES or held <= _SECOND | _WHOSE:
+        return None if held & _AVERAGE else Meaning("clock", scale, typed=True)
+    return None

@@ -1,0 +1,146 @@
+"""Carriers: files that hold the lines of a log as strings, in outputs of a notebook or as JSON.
+
+In: the lines of a file as they stand on disk. Out: as many lines, each with what it carries in the
+place of its string: blanks stand for what is before it, so that columns stay, and what is several
+lines in one string comes apart at carriage returns, as an overwritten line does. A line that
+carries nothing stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+KEYS = (b"text", b"text/plain")
+"""Keys of a notebook's outputs under which lines stand as they were printed."""
+
+MESSAGES = ("log", "message", "msg", "line", "textPayload", "MESSAGE")
+"""Keys under which collectors of logs keep a line, as `docker logs` and `kubectl` do."""
+
+BESIDE = re.compile(
+    r"(?i)(?:@?time(?:stamp)?|ts|asctime|created|date|level(?:no)?|severity|lineno|pid|process|"
+    r"thread|seq|offset|partial|rank|stream|tag|name|logger|module|file(?:name)?|func(?:name)?|"
+    r"function|host(?:name)?|pod|container|namespace|source|node|insertId|labels|resource|"
+    r"logName|receiveTimestamp|kubernetes|docker|_.*|PRIORITY|SYSLOG_.*|[A-Z_]+)"
+)
+"""What stands beside it and is no number of the program."""
+
+SEEN = 40
+"""Lines that are looked at before a file is taken for such a collection."""
+
+_STRING = rb'"((?:[^"\\]|\\.)*)"'
+
+_KEY = re.compile(rb"\s*" + _STRING + rb"\s*:\s*(.*)$", re.DOTALL)
+
+_STRINGS = re.compile(_STRING)
+
+_ENVELOPE = re.compile(rb"\s*\{.*\}\s*,?\s*$", re.DOTALL)
+
+
+def carrier(begin: bytes) -> Callable[[bytes], bytes] | None:
+    """What takes the carried lines out of a file that begins so; None where it carries none.
+
+    It is called with one chunk of whole lines after the other.
+    """
+    head = begin[:2].lstrip(b"\xef\xbb\xbf \t\r\n") or begin[:64].strip()
+    if not head.startswith(b"{"):
+        return None
+    lines = begin.split(b"\n", SEEN + 10)[: SEEN + 10]
+    if any(b'"cells"' in line for line in lines) and b'"cell_type"' in begin:
+        return _Notebook().carried
+    some = [line for line in lines[:-1] or lines if line.strip()][:SEEN]
+    if some and all(_message(line) is not None for line in some):
+        return lambda data: _each(data, _unwrapped)
+    return None
+
+
+def _each(data: bytes, work: Callable[[bytes], bytes]) -> bytes:
+    return b"\n".join([work(line) for line in data.split(b"\n")])
+
+
+def _message(line: bytes) -> str | None:
+    """The key under which a JSON object holds a line of a log, if that is all it holds."""
+    if not _ENVELOPE.match(line):
+        return None
+    try:
+        held = json.loads(line.decode("utf-8", "replace").strip().rstrip(","))
+    except ValueError:
+        return None
+    key = next((key for key in MESSAGES if isinstance(held.get(key), str)), None)
+    others = [name for name in held if name != key]
+    return key if key and all(BESIDE.fullmatch(name) for name in others) else None
+
+
+def _unwrapped(line: bytes) -> bytes:
+    """The line that an object of JSON holds."""
+    key = _message(line)
+    found = key and re.search(re.escape(json.dumps(key).encode()) + rb"\s*:\s*" + _STRING, line)
+    return _placed(line, [(found.start(1), found[1])]) if found else line
+
+
+def _placed(line: bytes, strings: list[tuple[int, bytes]]) -> bytes:
+    """The strings of a line behind blanks, one after a carriage return to the other."""
+    if not strings:
+        return line
+    texts = [_decoded(inner) for _, inner in strings]
+    end = b"\r" if line.endswith(b"\r") else b""
+    return b" " * strings[0][0] + b"\r".join(texts) + end
+
+
+def _decoded(inner: bytes) -> bytes:
+    """A string of JSON without its last line end, other line ends as carriage returns."""
+    try:
+        text = json.loads(b'"%s"' % inner, strict=False)
+    except ValueError:
+        return inner
+    lines = str(text).replace("\r\n", "\n").removesuffix("\n").replace("\n", "\r")
+    return lines.encode("utf-8", "replace")
+
+
+@dataclass
+class _Notebook:
+    """Where the lines so far end: inside printed output, or elsewhere."""
+
+    inside: bool = False
+
+    def carried(self, data: bytes) -> bytes:
+        """The lines with what was printed in the place of its strings."""
+        if len(data.split(b"\n", 2)) < 3 and not self.inside:
+            whole = self._whole(data)
+            if whole is not None:
+                return whole
+        return _each(data, self._line)
+
+    def _line(self, line: bytes) -> bytes:
+        key = _KEY.match(line)
+        if key is None and not self.inside:
+            return line
+        rest, at = line, 0
+        if key:
+            self.inside, rest, at = key[1] in KEYS, key[2], key.start(2)
+        if not self.inside:
+            return line
+        strings = [(at + found.start(1), found[1]) for found in _STRINGS.finditer(rest)]
+        bare = _STRINGS.sub(b"", rest).strip()
+        # a list goes on below; a string alone, or the end of a list, ends the output
+        self.inside = bare.startswith(b"[") if key else True
+        if bare.endswith((b"]", b"],")):
+            self.inside = False
+        return _placed(line, strings)
+
+    def _whole(self, data: bytes) -> bytes | None:
+        """A notebook that stands on one line: all that was printed, on that line."""
+        try:
+            document = json.loads(data.decode("utf-8", "replace"))
+            outputs = [out for cell in document["cells"] for out in cell.get("outputs", ())]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return None
+        texts = []
+        for out in outputs:
+            held = out.get("text") or out.get("data", {}).get("text/plain") or ""
+            texts.append("".join(held) if isinstance(held, list) else str(held))
+        text = "\r".join(each.replace("\r\n", "\n").strip("\n") for each in texts if each)
+        end = b"\n" if data.endswith(b"\n") else b""
+        return text.replace("\n", "\r").encode("utf-8", "replace") + end

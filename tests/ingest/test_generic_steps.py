@@ -1,0 +1,173 @@
+"""Step records of trainers without a format: by the shape of a file, whatever the syntax."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import polars as pl
+import pytest
+from assay.ingest.formats import FORMATS
+from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.schema.reading import Reading
+from assay.ingest.source.opening import Source, source
+
+
+def read(text: str) -> Reading:
+    opened = source("run.log", text.encode())
+    assert isinstance(opened, Source)
+    reading = read_source(opened, FORMATS)
+    (account,) = reading.accounting
+    parts = account.claimed + account.refused + account.blank + account.not_ours
+    assert parts == account.lines
+    return reading
+
+
+def rows(text: str) -> pl.DataFrame:
+    frame = read(text).frames.get("generic_step", pl.DataFrame())
+    if frame.height:
+        assert set(frame["mark"]) == {"generic"}
+        assert frame["words"].null_count() == 0
+    return frame
+
+
+def job(line: str, first: int = 10, many: int = 6, stride: int = 10) -> str:
+    """Lines of one shape: `{n}` counts, `{l}` falls, `{t}` varies, `{r}` rises."""
+    out = []
+    for at in range(many):
+        values = {
+            "n": first + at * stride, "l": f"{9.5 - at / 8:.4f}",
+            "t": f"{2.41 + (at * 7 % 5) / 100:.3f}", "r": f"{30 + 24.1 * at:.1f}",
+            "g": f"{1.2 + at / 9:.3f}", "m": f"{1712.5 + (at * 3 % 4):.1f}",
+        }  # fmt: skip
+        out.append(re.sub(r"\{(\w)\}", lambda found, values=values: str(values[found[1]]), line))
+    return "\n".join(out) + "\n"
+
+
+SHAPES = {
+    "iter {n}: loss {l}, time {m}ms, mfu 31.20%": {"loss": 9.5, "step_time": 1.7125, "mfu": 0.312},
+    "step {n} | loss: {l} | lr 8.57e-07 | norm: {g} | dt: {m}ms | tok/sec: 20800.12": {
+        "loss": 9.5, "learning_rate": 8.57e-7, "step_time": 1.7125, "token_rate": 20800.12,
+    },
+    "step {n}/19560 | loss {l} (+nanz)| norm {g} (+nanz)| lr 8.6e-05 | 52.1% bf16 MFU | "
+    "249,533 tok/s": {
+        "total_steps": 19560, "loss": 9.5, "token_rate": 249533,
+    },
+    "iter {n}: loss {l}, speed: 123.5 toks/s/device": {"tokens_per_gpu_per_s": 123.5},
+    "epoch: 1 step: {n}, loss is {l}; per step time: {m} ms": {
+        "epoch": 1, "loss": 9.5, "step_time": 1.7125,
+    },
+    "09/12 10:20:30 - mmengine - INFO - Iter(train) [ {n}/1000]  lr: 1.0000e-04  eta: 0:10:00  "
+    "time: 0.3500  memory: 12345  loss: {l}": {
+        "total_steps": 1000, "learning_rate": 1e-4, "loss": 9.5, "memory": None, "step_time": None,
+    },
+    "[INFO] - loss: {l}, learning_rate: 1e-05, global_step: {n}, "
+    "interval_samples_per_second: 10.5, interval_tokens_per_second_per_device: 2048.25": {
+        "samples_per_s": 10.5, "tokens_per_gpu_per_s": 2048.25, "loss": 9.5,
+    },
+    '{"step": {n}, "loss": {l}, "lr": 0.0001, "tokens_per_sec": 12345.5, "step_time_s": {t}}': {
+        "token_rate": 12345.5, "step_time": 2.41, "loss": 9.5,
+    },
+    '{"_step": {n}, "_timestamp": 1.7e9, "train/loss": {l}, "train/grad_norm": {g}}': {
+        "loss": 9.5, "grad_norm": 1.2,
+    },
+    "{'loss': {l}, 'grad_norm': {g}, 'global_step/max_steps': '{n}/900', 'memory(GiB)': 12.5, "
+    "'train_speed(iter/s)': 0.31}": {"loss": 9.5, "memory": 12.5 * 2**30, "step_rate": 0.31},
+    "step:{n} - actor/entropy:0.4 - perf/throughput:1234 - timing_s/step:{t} - actor/lr:1e-06 - "
+    "train/loss:{l}": {"step_time": 2.41, "learning_rate": None, "loss": 9.5},
+    "Training:  1%|▏         | {n}/9000 [00:30<09:30, 1.50s/it, loss={l}, v_num=3]": {
+        "loss": 9.5, "step_time_average": 1.5, "total_steps": 9000,
+    },
+    "Epoch 0:  12%|█▏ | {n}/1000 [01:00<07:20, 2.00it/s, v_num=0, train_loss_step={l}]": {
+        "epoch": 0, "step_rate": 2.0, "loss": 9.5,
+    },
+    "Iteration: {n}, Loss: {l}, Throughput: 123.4 samples/s, Time/iter: {t}s": {
+        "samples_per_s": 123.4, "step_time": 2.41, "loss": 9.5,
+    },
+    "step {n} | 1.23 s/step | 31,402 tok/s | {l} loss": {"step_time": 1.23, "token_rate": 31402},
+    "step={n} elapsed={r}s step_time={m}ms loss={l} peak_memory=61.5GB": {
+        "elapsed": 30.0, "step_time": 1.7125, "loss": 9.5, "memory": 61.5e9,
+    },
+    "step={n} time={r}s loss={l}": {"elapsed": 30.0, "step_time": None},
+    "step={n} step_time=1.5 loss={l}": {"step_time": None, "loss": 9.5},
+    "step {n} tokens/s/gpu 4321.5 tflops/gpu 401.2 loss {l}": {
+        "tokens_per_gpu_per_s": 4321.5, "flops_rate_per_gpu": 401.2e12,
+    },
+    "step_avg:{m}ms step:{n}/20344 train_loss:{l}": {"step_time_average": 1.7125},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("line", SHAPES)
+def test_a_shape_is_read_whatever_its_syntax(line: str) -> None:
+    frame = rows(job(line))
+    assert frame.height == 6
+    assert frame["step"].to_list() == [10, 20, 30, 40, 50, 60]
+    for name, value in SHAPES[line].items():
+        got = frame[name][0]
+        assert (got is None) if value is None else math.isclose(got, value, rel_tol=1e-12), name
+
+
+NO_STEPS = [
+    "Downloading: 45%|####5     | {n}/100 [00:10<00:12, 3.40MB/s]",
+    "[{n}/20] Building CXX object src/a.cc.o",
+    "Step {n}/12 : RUN pip install torch",
+    "PASSED tests/test_step.py::test_loss[{n}] ({t}s)",
+    "Iteration {n}: {t} us/op",
+    "batch {n} of files copied in {t} s",
+    "Nov 22 05:12:{n} host kernel: [  {r}] usb 1-1: new device number {n}",
+    "Progress: resolved {n}, reused {n}, downloaded 3, added 0",
+    "+    print(f'step {n} loss {loss:.3f} time {t}s')",
+    "    assert model.loss({n}) == {l}  # step {n}",
+    "    logger.info('step: %d loss: {l} lr: %e', {n})",
+    "total {n} tasks, {n} done, elapsed: {r}s",
+    "#{n} 12.3 Get:1 http://host/ubuntu jammy/main amd64 pkg {n} [12.3 kB]",
+    "epoch {n}",
+]
+
+
+@pytest.mark.parametrize("line", NO_STEPS)
+def test_other_programs_print_no_steps(line: str) -> None:
+    assert rows(job(line)).height == 0
+
+
+def test_two_lines_are_no_shape_but_one_with_units_is() -> None:
+    assert rows(job("iter {n} loss {l}", many=2)).height == 0
+    assert rows(job("iter {n} loss {l} tps: 6,785 memory: 68.57GiB(86.69%)", many=1)).height == 1
+
+
+def test_a_block_under_a_head_of_counts_is_one_record() -> None:
+    body = (
+        "[step={n}/739328,epoch=0]\n    optim/total_grad_norm=0.9\n    train/CrossEntropyLoss={l}\n"
+        "    throughput/total_tokens=419,430,400\n    throughput/device/tokens_per_second=8,743"
+    )
+    frame = rows(job(body))
+    assert frame["step"].to_list() == [10, 20, 30, 40, 50, 60]
+    assert frame["loss"][0] == 9.5
+    assert frame["tokens_per_gpu_per_s"][0] == 8743
+    flat = job(
+        "step: {n}\nloss: {l}\nLR: 0.0001\ncurrent throughput (token per gpu per sec): 2,500"
+    )
+    assert rows(flat)["step"].to_list() == [10, 20, 30, 40, 50, 60]
+
+
+def test_brackets_behind_an_epoch_count_without_a_word() -> None:
+    frame = rows(job("Train Epoch: 1 [{n}/60000 (1%)]\tLoss: {l}"))
+    assert frame["step"].null_count() == 6
+    assert frame["batch"].to_list() == [10, 20, 30, 40, 50, 60]
+
+
+def test_a_count_that_is_abbreviated_is_no_step() -> None:
+    line = (
+        "Epoch 0:  3%|▎ | {n}/1100000 [5:28:58<171:22:21,  1.73it/s, loss={l}, global_step=3.1e+4]"
+    )
+    frame = rows(job(line))
+    assert frame["step"].null_count() == 6
+    assert frame["batch"][0] == 10
+    assert {"name": "global_step", "text": "3.1e+4"} in frame["other"][0].to_list()
+
+
+def test_exact_formats_keep_their_lines() -> None:
+    exact = " iteration {n}/ 1000 | elapsed time per iteration (ms): {m} | lm loss: {l} |"
+    reading = read(job(exact) + job("iter {n}: loss {l}, time {m}ms"))
+    assert reading.frames["megatron_iteration"].height == 6
+    assert reading.frames["generic_step"].height == 6
