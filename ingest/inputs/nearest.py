@@ -35,6 +35,8 @@ def nearest(name: str, formats: Iterable[Format]) -> tuple[int, str] | None:
     opened = {fmt.name for fmt in formats if fmt.lines == "single" or fmt.opens is None}
     for block in source.blocks():
         for fmt in formats:
+            if not fmt.heads:  # no line of text begins a record of it
+                continue
             held = block.lines.filter(pl.col("text").str.contains_any(list(fmt.heads)))
             if not held.height:
                 continue
