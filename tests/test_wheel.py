@@ -15,7 +15,7 @@ import pytest
 
 from tests.conftest import FIXTURES, ROOT
 
-CORE = {"lark", "numpy", "pandera", "polars", "scipy", "typer", "zstandard"}
+CORE = {"docutils", "lark", "msgspec", "numpy", "pandera", "polars", "scipy", "typer", "zstandard"}
 HEAVY = ("altair", "dask", "distributed", "duckdb", "matplotlib", "pandas", "plotly", "pyarrow",
          "vl_convert")  # fmt: skip
 SAMPLES = ROOT / "validate" / "samples"

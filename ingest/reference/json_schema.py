@@ -89,7 +89,8 @@ _LIMITS = {
 
 def frames(formats: Sequence[Format] = FORMATS) -> list[str]:
     """Every frame that can be exported: those of the formats, then those of `BESIDE`."""
-    return [*(name for fmt in formats for name in fmt.schemas), *BESIDE]
+    named = dict.fromkeys(name for fmt in formats for name in fmt.schemas)  # some are shared
+    return [*named, *BESIDE]
 
 
 def json_schema(frame: str, formats: Sequence[Format] = FORMATS) -> dict[str, Any]:

@@ -17,7 +17,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 from assay.ingest.inputs.paths import named
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import fields
 from assay.model.machines.datasheets import machine as machine_of
+from assay.model.machines.datasheets import resolve as machine_named
 from assay.model.machines.dtypes import dtype
 from assay.model.schedule import STEP, breakdown
 from assay.model.stacks.kernel_times import with_own
@@ -29,6 +32,7 @@ from assay.model.step.step import components
 from assay.model.transformer.parallel import check
 from assay.model.transformer.shapes import resolve, shapes
 from assay.model.transformer.training_run import NEEDED, Run, run
+from assay.validate.cases.rules import RULES, fill
 from assay.validate.cases.stated import values
 from assay.validate.cases.step_cases import ASSUMED, completed
 from assay.validate.predict.step_forecast import LEVEL, SCOPE
@@ -88,7 +92,7 @@ def cases_of(path: Path, machine: str, given: Mapping[str, str]) -> pl.DataFrame
             said = _stated(document.get("configuration", document), given)
         except ValueError as fault:
             raise ValueError(f"{path}: {fault}") from None
-        return pl.DataFrame([{"case": str(path), "machine": machine} | said])
+        return _framed({"case": str(path), "machine": machine} | said)
     wide = assess([path], machine=machine, given=given, models=["constant_mfu"]).cases.configuration
     if wide.is_empty():
         raise Unpredictable(f"{path}: no configuration was found")
@@ -108,6 +112,26 @@ def _stated(said: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]
     return extra | held
 
 
+_EXTRA_TYPES = {
+    "case": pl.String, "machine": pl.String, "node_bandwidth": pl.Float64, "launch": pl.String,
+    "eager": pl.Boolean,
+}  # fmt: skip
+
+
+def _framed(said: Mapping[str, Any]) -> pl.DataFrame:
+    """One configuration as a frame of cases, with what follows from what it states.
+
+    Raises ValueError for a word of sharding that is none, and for a device beside another machine.
+    """
+    types = {name: spec.dtype for name, spec in fields(Configuration).items()} | _EXTRA_TYPES
+    wide, _ = fill(pl.DataFrame([dict(said)], schema=types), RULES)
+    if said.get("sharding") and wide["zero_stage"][0] is None:
+        raise ValueError(f"sharding {said['sharding']!r} is no strategy; state zero_stage instead")
+    if said.get("gpu") and machine_named(said["gpu"]) != said["machine"]:
+        raise ValueError(f"the configuration says gpu {said['gpu']!r}, not {said['machine']}")
+    return wide.drop("gpu")
+
+
 def _shape_named(name: str) -> None:
     """Refuse the name of a model that nobody knows and whose shape is not spelled out."""
     try:
@@ -116,8 +140,8 @@ def _shape_named(name: str) -> None:
         near = get_close_matches(name.casefold(), shapes(), n=1, cutoff=0.5)
         meant = f"; did you mean {near[0]!r}?" if near else ""
         raise ValueError(
-            f"no public model is called {name!r}{meant} A model of its own is spelled out: hidden, "
-            "layers, heads, vocab"
+            f"no public model is called {name!r}{meant or '.'} A model of its own is spelled out: "
+            "hidden, layers, heads, vocab"
         ) from None
 
 
@@ -293,7 +317,7 @@ def forecast_frame(
         wide = configuration.with_columns(pl.col("machine").fill_null(name))
     elif isinstance(configuration, Mapping):
         said = _stated(configuration, {})
-        wide = pl.DataFrame([{"case": "configuration", "machine": name} | said])
+        wide = _framed({"case": "configuration", "machine": name} | said)
     else:
         wide = cases_of(Path(configuration), name, {})
     return pl.DataFrame([_flat(each) for each in of_cases(wide, stack)])

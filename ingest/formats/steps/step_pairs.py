@@ -51,7 +51,7 @@ _CODE = re.compile(
     r"|[=!<>]=|\+=|->\s*\w+:|&&|\|\||;\s*$"
     r"|\b(?:def|return|import|class|lambda|assert|elif|const|var|let|fn|void)\b"
     r"|\b[A-Za-z_]\w*(?:\.\w+)*\((?![0-9.,%+a-z ]*\))"
-    r"|^\s*(?:#|//|/\*|\*\s|>>>\s|\.\.\.\s|[-+][A-Za-z_]|\+\s|--\w|<|@)"
+    r"|^\s*(?:#|//|/\*|\*\s|>{3}\s|\.\.\.\s|[-+][A-Za-z_]|\+\s|--\w|<|@)"
     r"|\\n|\$\{|\bself\."
 )
 """What stands in source code, diffs and format strings, and in no line that a trainer prints."""
