@@ -235,7 +235,7 @@ def _without(frame: pl.DataFrame, cells: Sequence[tuple[int, str]]) -> pl.DataFr
 
 
 UNSET = frozenset({"/", "-", "--", "...", "…", "?", "n/a", "na", "none", "null"})
-"""What programs print where a value has not been set."""
+"""Words and numbers that programs print where a value has not been set."""
 
 _MINUS_ONE = re.compile(r"-1(?:\.0*)?(?:[eE][-+]?0+)?")
 """The same in a column that holds nothing below zero."""

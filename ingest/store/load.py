@@ -70,6 +70,7 @@ def accounts(said: Mapping[str, Any]) -> tuple[Accounting, ...]:
             source=a["name"], sha256=a["sha256"], lines=a["lines"], claimed=a["claimed"],
             refused=a["refused"], blank=a["blank"], not_ours=a["not_ours"],
             suspicious=tuple(a["suspicious"]),
+            of=a.get("of", "line"),
             tables=tuple(_note(each) for each in a.get("tables", ())),
         )
         for a in said["sources"]

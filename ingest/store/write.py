@@ -162,6 +162,7 @@ def write_manifest(
                 "name": a.source, "sha256": a.sha256, "lines": a.lines, "claimed": a.claimed,
                 "refused": a.refused, "blank": a.blank, "not_ours": a.not_ours,
                 "suspicious": list(a.suspicious),
+                **({"of": a.of} if a.of != "line" else {}),
                 **({"tables": [note._asdict() for note in a.tables]} if a.tables else {}),
             }
             for a in accounts

@@ -106,8 +106,11 @@ def lose_nothing(path: Path, mutations: int) -> None:
 
 
 def test_every_real_input_is_conserved(corpus: Path) -> None:
-    files = [p for p in (corpus / "corpus").rglob("*") if p.is_file() and p.suffix != ".tsv"
-             and "trace" not in p.parts]  # an account of events, see test_traces
+    files = [
+        p
+        for p in (corpus / "corpus").rglob("*")
+        if p.is_file() and p.suffix != ".tsv" and "trace" not in p.parts
+    ]  # an account of events, see test_traces
 
     files += sorted((corpus / "measured").glob("*.csv"))
     assert len(files) > 50

@@ -101,7 +101,8 @@ def test_predict_names_the_nearest_model(config: Path) -> None:
 def test_predict_says_what_was_assumed_and_the_level(config: Path) -> None:
     (found,) = predictions(config, "H100")
     assert found["interval"] == 0.9
-    assert found["assumed"]["attention"] == "flash"
+    assert found["attention"].startswith("flash")
+    assert "assumed" in found["software_because"]
     assert "hidden" not in found["assumed"]
     flop = 6 * (12 * 32 * 4096**2 + 50304 * 4096) + 12 * 32 * 4096 * 2048
     share = flop * 64 * 2048 / (found["step_time"] * 8 * 989.4e12)

@@ -34,7 +34,7 @@ from assay.model.transformer.shapes import resolve, shapes
 from assay.model.transformer.training_run import NEEDED, Run, run
 from assay.validate.cases.rules import RULES, fill
 from assay.validate.cases.stated import values
-from assay.validate.cases.step_cases import ASSUMED, completed
+from assay.validate.cases.step_cases import ASSUMED, FROM_SHAPE, completed
 from assay.validate.predict.step_forecast import LEVEL, SCOPE
 from assay.validate.score.assess import assess
 
@@ -155,7 +155,10 @@ def _rows(wide: pl.DataFrame) -> Iterable[Mapping[str, Any]]:
         filled = {
             name: value
             for name, value in row.items()
-            if value is not None and bare.get(name) is None and name not in ("case", "line")
+            if value is not None
+            and bare.get(name) is None
+            and name not in ("case", "line")
+            and not (bare.get("model") and name in FROM_SHAPE)
         }
         yield row | {FILLED: filled}
 

@@ -122,7 +122,8 @@ def _one(run: Record) -> Section:
 
 def _speed(run: Record) -> list[str]:
     if run.step_time is None:
-        return ["No step time is printed."]
+        printed = ", ".join(f"{name} {value:.4g}" for name, value in run.rates_printed.items())
+        return [f"No step time is printed{'; median of ' + printed if printed else ''}."]
     spread = f" ± {percent(run.step_spread)}" if run.step_spread is not None else ""
     said = [
         f"step {_time(run.step_time)}{spread} (median of {run.settled:,} settled of "

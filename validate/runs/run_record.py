@@ -57,6 +57,7 @@ class Record:
     tokens_per_gpu_per_s: float | None
     flops_rate: float | None
     mfu: float | None
+    rates_printed: Mapping[str, float]
     formula_id: str | None
     peak: float | None
     memory_allocated: float | None
@@ -125,7 +126,7 @@ def _record(report: Report, run: Run, held: Steps, known: Jobs) -> Record:
         name=named(said, run.machine, report.cases, held),
         machine=run.machine,
         configuration=said,
-        steps=run.rows,
+        steps=_timed(held),
         settled=held.steady.height,
         step_time=step,
         step_spread=run.metrics["step_time"].noise if "step_time" in run.metrics else None,
@@ -133,6 +134,7 @@ def _record(report: Report, run: Run, held: Steps, known: Jobs) -> Record:
         tokens_per_gpu_per_s=tokens / said["gpus"] if tokens and said.get("gpus") else None,
         flops_rate=rate.value if rate else _value(run, "printed_flops_rate"),
         mfu=mfu.value if mfu else None,
+        rates_printed=_printed(held),
         formula_id=rate.basis if rate else None,
         peak=_peak(run),
         memory_allocated=_value(run, "memory_max_allocated"),
@@ -154,6 +156,26 @@ def _record(report: Report, run: Run, held: Steps, known: Jobs) -> Record:
         diagnosis=(),
     )
     return found.__class__(**(found.__dict__ | {"diagnosis": tuple(diagnosis(found))}))
+
+
+def _timed(held: Steps) -> int:
+    """Rows that print a time of a step; all, where none does."""
+    timed = held.rows["step_time"].count()
+    return timed or held.rows.height
+
+
+PRINTED = (
+    "samples_per_s", "tokens_per_s", "tokens_per_gpu_per_s", "model_flops_rate", "mfu", "hfu",
+)  # fmt: skip
+"""Rates that a step may print of itself."""
+
+
+def _printed(held: Steps) -> dict[str, float]:
+    """The median of each rate as it is printed, over the settled rows or over all."""
+    rows = held.steady if held.steady.height else held.rows
+    there = [name for name in PRINTED if name in rows.columns and rows[name].count()]
+    middle = rows.select(pl.col(there).median()).row(0, named=True) if there else {}
+    return {name: float(value) for name, value in middle.items()}
 
 
 def _value(run: Run, name: str) -> float | None:

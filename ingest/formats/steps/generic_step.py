@@ -27,7 +27,7 @@ GENERIC = "generic"
 
 
 class GenericStep(Configuration):
-    """What a line says of a step, as far as its labels and units tell."""
+    """A step as a line of any trainer prints it, as far as labels and units tell."""
 
     step: int = logged(kind="exact", ge=0, nullable=True, meaning="count of steps, as printed")
     total_steps: int = logged(kind="exact", ge=0, nullable=True, meaning="what it counts up to")

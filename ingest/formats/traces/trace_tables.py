@@ -15,7 +15,7 @@ from assay.ingest.formats.traces.trace_frames import SCHEMAS, SUBJECTS
 from assay.ingest.schema.acceptance import complete, passes
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded, Made, Region
-from assay.ingest.schema.record import Diagnostic, Schema, Span
+from assay.ingest.schema.record import BASE, Diagnostic, Schema, Span
 
 FINE, COARSE = 1e-9, 1e-6
 """Worth of the last printed place of a duration, in s."""
@@ -96,8 +96,8 @@ def _typed(
              "column": pl.col("column").cast(pl.UInt32),
              "rank": pl.lit(rank, pl.String)}  # fmt: skip
     raw = complete(frame.select(**place, **columns))
-    base = [name for name in raw.columns if name not in columns]
-    ordered = raw.select(*base, *columns)
+
+    ordered = raw.select(*BASE, *columns)
     return ordered if passes(ordered, schema) else schema.validate(ordered, lazy=True)
 
 
