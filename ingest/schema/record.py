@@ -46,7 +46,7 @@ class Code(StrEnum):
 
 
 CELLS = (Code.UNDECODABLE, Code.OUT_OF_RANGE, Code.UNSET)
-"""What can be wrong with one cell; as a remark it costs that cell alone."""
+"""Faults of one cell; as a remark each costs that cell alone."""
 
 
 class Span(NamedTuple):

@@ -25,7 +25,7 @@ BESIDE = re.compile(
     r"function|host(?:name)?|pod|container|namespace|source|node|insertId|labels|resource|"
     r"logName|receiveTimestamp|kubernetes|docker|_.*|PRIORITY|SYSLOG_.*|[A-Z_]+)"
 )
-"""What stands beside it and is no number of the program."""
+"""Texts beside it that are no numbers of the program."""
 
 SEEN = 40
 """Lines that are looked at before a file is taken for such a collection."""
@@ -40,7 +40,7 @@ _ENVELOPE = re.compile(rb"\s*\{.*\}\s*,?\s*$", re.DOTALL)
 
 
 def carrier(begin: bytes) -> Callable[[bytes], bytes] | None:
-    """What takes the carried lines out of a file that begins so; None where it carries none.
+    """The function that takes the carried lines out of a file that begins so; None where it carries none.
 
     It is called with one chunk of whole lines after the other.
     """

@@ -149,7 +149,7 @@ class Binder:
         return {name: cell for name, (_, cell) in found.items()}
 
     def _below(self, section: Section, line: int) -> Said:
-        """What notes under a row, in its own section, say of the model."""
+        """Cells of the model that notes under a row, in its own section, say."""
         if not section:
             return {}
         if section not in self._notes:
@@ -247,7 +247,7 @@ def _only(values: Said, names: Sequence[str]) -> dict[str, Cell]:
 
 
 def _agreed_below(statements: Sequence[Statement], names: Sequence[str]) -> list[dict[str, Cell]]:
-    """What the statements from each of them on agree about, the first of them first."""
+    """Cells that the statements from each of them on agree about, the first of them first."""
     said: dict[str, dict[Any, Cell]] = {}
     found: list[dict[str, Cell]] = [{}]
     for statement in reversed(statements):
@@ -258,7 +258,7 @@ def _agreed_below(statements: Sequence[Statement], names: Sequence[str]) -> list
 
 
 def _agreed(statements: Sequence[Statement], names: Sequence[str]) -> dict[str, Cell]:
-    """What statements say of some fields, where all that speak of one say the same."""
+    """Cells of some fields that all statements which speak of them say alike."""
     said: dict[str, dict[Any, Cell]] = {}
     for statement in statements:
         for name, cell in _only(statement.values, names).items():

@@ -44,7 +44,7 @@ FEWEST = 4
 
 
 def command(line: Line) -> dict[str, Cell]:
-    """What the options of a command, or an assignment of a variable, say of the configuration."""
+    """Configuration that options of a command, or an assignment of a variable, state."""
     found: dict[str, Cell] = {}
     for option in _OPTION.finditer(line.text):
         if cell := _value(option[1], option[2], line, option.start(2)):
@@ -68,7 +68,7 @@ def _value(key: str, text: str, line: Line, at: int) -> Mapping[str, Cell] | Non
 
 
 def composed_name(line: Line) -> dict[str, Cell]:
-    """What a name put together of values says, if enough of its parts are known.
+    """Configuration in a name put together of values, if enough of its parts are known.
 
     >>> said = composed_name(Line(1, "out/m-ws64-nl12-hs2048-tp1/events", 1, {}))
     >>> {name: cell.text for name, cell in said.items()}

@@ -36,7 +36,7 @@ _BRACKETS = re.compile(r"^\s*(?:\[[^\[\]]*\]\s*)+")
 _LABELS = ("KEY", "PHRASE", "SUBJECT")
 
 _SWITCH = {"1": "True", "0": "False", "true": "True", "false": "False"}
-"""What switches a thing on or off in a command or a statement."""
+"""Words that switch a thing on or off in a command or a statement."""
 
 _MAX_STATEMENT = 300
 

@@ -1,4 +1,4 @@
-"""What printed labels mean: one answer for every reader.
+"""Meanings of printed labels: one answer for every reader.
 
 In: a label as it is printed, in a table header, a cell of a log, a statement, a dump, a side file
 or on a command line. Out: its `Meaning` — the quantity or configuration field, the factor to its
@@ -21,7 +21,7 @@ from typing import Any, Literal
 from assay.ingest.vocabulary.words import Said, said
 
 Role = Literal["configuration", "counter", "time", "rate", "memory", "utilisation", "loss", "label"]
-"""What a column is for: what downstream asks for instead of names."""
+"""Purpose of a column: downstream asks for it instead of names."""
 
 Per = Literal["device", "node", "job", "step", "micro-batch", "token", "sample"]
 """The basis of a quantity: of whom it is, or of what. Numbers of two bases are never compared."""
@@ -110,7 +110,7 @@ def spellings() -> Mapping[str, tuple[Term, float]]:
 
 @cache
 def meaning(label: str) -> Said | None:
-    """What a label means: a spelling of a term first, else its words; None where it is unknown.
+    """Meaning of a label: a spelling of a term first, else its words; None where it is unknown.
 
     >>> meaning("NHIDDEN").field, meaning("--tensor-model-parallel-size").field
     ('hidden', 'tp')

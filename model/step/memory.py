@@ -61,7 +61,7 @@ class Memory(NamedTuple):
 
     @property
     def parts(self) -> dict[str, float]:
-        """What adds up to the total, by name."""
+        """Parts that add up to the total, bytes by name."""
         return {name: size for name, size in self._asdict().items() if name != "moments"}
 
     @property

@@ -201,11 +201,11 @@ _AGAIN = {
     "selective": "selective", "core_attn": "selective",
     "full": "full", "true": "full", "yes": "full", "on": "full", "uniform": "full", "block": "full",
 }  # fmt: skip
-"""What is computed again, by the words that switch it: `uniform` and `block` say where, of all."""
+"""Recomputation by the words that switch it: `uniform` and `block` say where, of all."""
 
 
 def _recomputed(text: str) -> str:
-    """What a printed word says of recomputation; LookupError where it says nothing we know."""
+    """Recomputation that a printed word means; LookupError where it says nothing we know."""
     word = _AGAIN.get(text.casefold())
     if word is None:
         raise LookupError(f"{text!r} is none of none, selective, full")

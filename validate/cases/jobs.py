@@ -26,7 +26,7 @@ COUNTED: Mapping[str, str | None] = {
 """Frames of steps, and what falls in them where another job begins."""
 
 LAYOUT = ("gpus", "tp", "pp", "dp", "cp", "ep", "hidden", "layers", "seq_len", "micro_batch")
-"""What one job does not change; its batch it may ramp up."""
+"""Fields that one job does not change; its batch it may ramp up."""
 
 LEAST_SHARED = 2
 """Iterations that two parts must print alike before they are outputs of one job."""

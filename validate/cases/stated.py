@@ -1,4 +1,4 @@
-"""What the user states of every run of an input: the last word, whatever a document prints.
+"""Values that the user states of every run of an input: the last word, whatever a document prints.
 
 In: the frame of cases as it is printed and bound, and values by configuration column. Out: the same
 with these values in every row, their origins, and which printed values they overrule.

@@ -44,7 +44,7 @@ class Unpredictable(ValueError):
 
 
 EXTRA = ("case", "machine", "node_bandwidth", "launch", "eager")
-"""What a configuration may say beside the columns of `Configuration`."""
+"""Keys that a configuration may have beside the columns of `Configuration`."""
 
 
 def predictions(
@@ -185,7 +185,7 @@ def _one(row: Mapping[str, Any], stack: Stack | None) -> dict[str, Any]:
 
 
 def _undivided(row: Mapping[str, Any]) -> list[str]:
-    """What does not divide, with its numbers."""
+    """Sentences on what does not divide, with the numbers."""
     said = []
     kv_heads = row.get("kv_heads") or row["heads"]
     if row["hidden"] % row["heads"] and not row.get("model"):

@@ -75,7 +75,7 @@ def _origin(origins: pl.DataFrame, name: str) -> str:
 
 
 def _missing(wide: pl.DataFrame) -> Iterator[str]:
-    """What a prediction of a step needs and some row lacks, with who prints it."""
+    """Fields that a prediction of a step needs and some row lacks, with who prints each."""
     for name in NEEDED:
         lacks = wide[name].null_count()
         if name == "gpu":

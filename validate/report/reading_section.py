@@ -195,7 +195,7 @@ def configurations(report: Report) -> Section | None:
 
 
 def overruled(report: Report) -> list[str]:
-    """What the user stated against what is printed, a sentence a value."""
+    """Values that the user stated against what is printed, a sentence each."""
     return [
         f"stated: {each.name} = {each.stated} overrules {each.printed}, printed of "
         f"{count(each.rows, 'run')}, first at {each.first}"

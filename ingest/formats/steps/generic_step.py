@@ -343,7 +343,7 @@ def _clocks(found: Sequence[_Found]) -> dict[str, list[float]]:
 
 
 def _only_rises(found: Sequence[_Found]) -> dict[str, str | None]:
-    """What a time without a word for it is: elapsed if it only rises, else of a step."""
+    """Meaning of a time without a word for it: elapsed if it only rises, else of a step."""
     said_: dict[str, str | None] = {}
     counts = _counters(found)
     falls = sum(b < a for a, b in pairwise(_values(found, counts[0]))) if counts else 0

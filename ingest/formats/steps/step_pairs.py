@@ -54,7 +54,7 @@ _CODE = re.compile(
     r"|^\s*(?:#|//|/\*|\*\s|>{3}\s|\.\.\.\s|[-+][A-Za-z_]|\+\s|--\w|<|@)"
     r"|\\n|\$\{|\bself\."
 )
-"""What stands in source code, diffs and format strings, and in no line that a trainer prints."""
+"""Marks of source code, diffs and format strings, which no line of a trainer has."""
 
 LONGEST = 2000
 """Characters of a line beyond which it is a dump."""
@@ -72,7 +72,7 @@ class Pair(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What a line says: its pairs, and the form it has."""
+    """A line taken apart: its pairs, and the form it has."""
 
     pairs: tuple[Pair, ...]
     form: str  # plain, braces, bar

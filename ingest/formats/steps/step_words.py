@@ -110,7 +110,7 @@ def words(label: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8192)
 def meaning(label: str, behind: str = "") -> Meaning | None:
-    """What a label with the unit `behind` its value names; None where it is none of ours.
+    """Meaning of a label with the unit `behind` its value; None where it is none of ours.
 
     >>> meaning("tgs (tokens/gpu/second)").field, meaning("step_avg", "ms").field
     ('tokens_per_gpu_per_s', 'step_time_average')
