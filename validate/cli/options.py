@@ -48,7 +48,7 @@ Given = Annotated[
 
 
 def given(pairs: Sequence[str] | None) -> dict[str, str]:
-    """Values that `--set` states, by configuration column; Refusal where a pair says nothing known."""
+    """Values that `--set` states, by configuration column. Raises Refusal where a pair is unknown."""
     if not pairs:
         return {}
     from assay.ingest.inputs.paths import named
