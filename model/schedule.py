@@ -103,7 +103,7 @@ def _layer(table: Columns, values: Values) -> dict[str, Floats]:
 
 
 def _step_traffic(table: Columns, values: Values, stage: Floats, layers: Floats) -> Floats:
-    """Seconds that gradients and gathered weights add; `stage`: a micro-batch's time on the stage."""
+    """Seconds that gradients and gathered weights add; `stage`: a micro-batch's time on it."""
     spent = np.zeros_like(stage)
     for name, share in (("gradient", table["backward"]), ("weight", 1.0 - table["backward"])):
         whole = table[f"{name}_link"] + table[f"{name}_net"] / values["network"]

@@ -40,7 +40,7 @@ _ENVELOPE = re.compile(rb"\s*\{.*\}\s*,?\s*$", re.DOTALL)
 
 
 def carrier(begin: bytes) -> Callable[[bytes], bytes] | None:
-    """The function that takes carried lines out of a file that begins so; None where there are none.
+    """The function that takes carried lines out of a file that begins so; None where none are.
 
     It is called with one chunk of whole lines after the other.
     """

@@ -48,7 +48,7 @@ Given = Annotated[
 
 
 def given(pairs: Sequence[str] | None) -> dict[str, str]:
-    """Values that `--set` states, by configuration column. Raises Refusal where a pair is unknown."""
+    """Values that `--set` states, by configuration column. Raises Refusal for unknown pairs."""
     if not pairs:
         return {}
     from assay.ingest.inputs.paths import named
