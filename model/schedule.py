@@ -10,6 +10,8 @@ leaves gaps, `exposed`. A fully sharded layer's weights are gathered beside the 
 after it; its gradients are scattered beside the next backward pass. What a stack hides of gradients
 and weights runs beside the last backward and the first forward pass, but for a layer or embedding.
 Seconds; formulas: docs/model.md.
+
+Source: docs/model.md; 1F1B and interleaving, Narayanan et al., arXiv 2104.04473.
 """
 
 from __future__ import annotations

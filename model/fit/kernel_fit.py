@@ -3,6 +3,8 @@
 Robust least squares on log(predicted/measured), in the logarithm of the parameters, between their
 bounds, from several starts. Intervals resample whole groups, so that shapes which share a weight
 matrix or a model do not count as independent evidence. Everything is seeded.
+
+Source: docs/kernels.md, on how kernels are fitted.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ ENTANGLED = 0.95
 
 @dataclass(frozen=True)
 class Identifiability:
-    """What the data can tell about the parameters at the optimum."""
+    """Which parameters the data tell at the optimum, and which they do not."""
 
     condition: float  # of the Jacobian in log parameters, columns scaled to length 1
     correlation: npt.NDArray[np.float64]  # between the estimates, in the order of the parameters
@@ -61,7 +63,10 @@ class Identifiability:
 
 @dataclass(frozen=True)
 class Fit:
-    """Fitted values of one kernel with 90 % intervals (None where they were not drawn)."""
+    """Fitted values of one kernel with 90 % intervals (None where they were not drawn).
+
+    Values are in the units of the kernel's parameters; `rows` and `groups` are counts.
+    """
 
     kernel: Kernel
     values: dict[str, float]

@@ -2,6 +2,8 @@
 
 `learn` fits, corrects by neighbours where asked, and takes 90 % prediction intervals from the
 errors on groups that were held out, by class of duration. What it returns predicts times.
+
+Source: docs/kernels.md, on intervals from groups held out.
 """
 
 from __future__ import annotations
@@ -37,7 +39,10 @@ class Interval:
     high: tuple[float, ...]
 
     def bounds(self, seconds: Floats) -> tuple[Floats, Floats]:
-        """Lower and upper time around each predicted time."""
+        """Lower and upper time around each predicted time.
+
+        Shapes: seconds [n] in, two arrays of seconds [n] out.
+        """
         place = np.minimum(np.searchsorted(self.edges, seconds), len(self.edges) - 1)
         return seconds * np.array(self.low)[place], seconds * np.array(self.high)[place]
 
@@ -49,7 +54,10 @@ class Interval:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """One kernel of one machine, and where its numbers come from."""
+    """One kernel of one machine, and where its numbers come from.
+
+    Values are in the units of the kernel's parameters; `rows` and `groups` are counts.
+    """
 
     kernel: Kernel
     values: dict[str, float]

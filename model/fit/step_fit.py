@@ -3,6 +3,8 @@
 Robust least squares on log(predicted/measured) in the logarithm of the parameters, between their
 bounds, from several starts. Residuals beyond `LOSS_SCALE`, the repeat noise of measured steps,
 count linearly: a wrong row pulls no harder than a right one. Everything is seeded.
+
+Source: docs/model.md, on residuals and who may fit them.
 """
 
 from __future__ import annotations
@@ -279,7 +281,7 @@ def _plain(free: tuple[str, ...], table: Columns, seconds: Floats) -> dict[str, 
 
 
 def _left(table: Columns, seconds: Floats, values: Values) -> float:
-    """What values leave unexplained, −log likelihood of Cauchy errors as wide as repeats differ.
+    """Misfit that values leave: −log likelihood of Cauchy errors as wide as repeats differ.
 
     A row that no residual explains hardly says which residuals explain the others.
     """
@@ -293,7 +295,7 @@ def _unexplained(table: Columns, seconds: Floats, values: Mapping[str, Any]) -> 
 
 
 def _alone(one: Parameter, values: Values, table: Columns, seconds: Floats) -> tuple[float, float]:
-    """What is left, and at which value, when one residual may lie anywhere between its bounds."""
+    """Misfit that is left, and at which value, when one residual may lie between its bounds."""
     grid = np.geomspace(one.low, one.high, GRID)
     left = _unexplained(table, seconds, {**values, one.name: grid[:, None]})
     best = int(np.argmin(left))

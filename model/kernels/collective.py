@@ -5,6 +5,8 @@ after an all-gather, before a reduce-scatter, on both sides of an all-reduce or 
 and machine facts; optionally ranks_per_node (default: all ranks in one node) and sharing, the
 number of groups that use a node's network cards at the same time (default: as many as fill the
 node, so that each accelerator has its part of the cards). Seconds out.
+
+Source: docs/kernels.md; bus bandwidth as the tests of NCCL define it.
 """
 
 from __future__ import annotations
@@ -68,7 +70,10 @@ def bus_bandwidth(code: Floats, size: Floats, ranks: Floats, seconds: Floats) ->
 
 
 def ring_steps(code: Floats, ranks: Floats) -> Floats:
-    """Messages that wait for each other: 2·(n−1) for an all-reduce, none in an all-to-all."""
+    """Messages that wait for each other: 2·(n−1) for an all-reduce, none in an all-to-all.
+
+    Units: a count, for each row of operations and ranks n.
+    """
     once = ranks - 1.0
     at_once = (code == SWAP) | (code == PAIR)
     return np.where(at_once, 0.0, np.where(code == REDUCE, 2.0 * once, once))
@@ -115,14 +120,20 @@ def tree(table: Columns, values: Values) -> Floats:
 
 
 def in_network(table: Columns, values: Values) -> Floats:
-    """All-reduce in the switch of one node: a rank sends S to be added and S/n to be shared."""
+    """All-reduce in the switch of one node: a rank sends S to be added and S/n to be shared.
+
+    Units: seconds, from columns of bytes and ranks.
+    """
     volume = table["bytes"] * (1.0 + 1.0 / table["ranks"])
     bandwidth = values["switch"] * table["link_bandwidth"]
     return values["switch_latency"] + pipelined(volume, bandwidth, values["segment"])
 
 
 def collective(table: Columns, values: Values) -> Floats:
-    """The fastest algorithm that the operation, the machine and the layout allow."""
+    """The fastest algorithm that the operation, the machine and the layout allow.
+
+    Units: seconds, a row each, from columns of bytes and ranks.
+    """
     time = ring(table, values)
     reduce = table["operation"] == REDUCE
     time = np.where(reduce, np.minimum(time, tree(table, values)), time)

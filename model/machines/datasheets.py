@@ -2,6 +2,8 @@
 
 The facts lie in `machines.toml`, each with its source; a user's own file has the same form. Nothing
 here is measured: efficiencies belong to `calibrate` and the stacks. Units are flop/s, B/s and B.
+
+Source: the makers' datasheets, named for each figure in `machines.toml`.
 """
 
 from __future__ import annotations
@@ -40,7 +42,10 @@ OPTIONAL = {
 
 @dataclass(frozen=True)
 class Fact:
-    """One figure, the document it stands in, and `datasheet` or `assumed`."""
+    """One figure, the document it stands in, and `datasheet` or `assumed`.
+
+    The value is SI: flop/s, bytes, bytes/s, watts, hertz or a count.
+    """
 
     value: float
     source: str
@@ -53,6 +58,8 @@ class Machine:
 
     >>> machine("A100-80g").peak("bf16"), machine("A100-80g").facts["memory_bandwidth"].value
     (312000000000000.0, 2039000000000.0)
+
+    Facts are SI: flop/s, bytes, bytes/s, watts, hertz and counts.
     """
 
     name: str
@@ -92,7 +99,10 @@ class Machine:
 
     @property
     def sms(self) -> int:
-        """Streaming multiprocessors, or compute units."""
+        """Streaming multiprocessors, or compute units.
+
+        Units: a count.
+        """
         return int(self.facts["sms"].value)
 
     @property
@@ -107,7 +117,10 @@ class Machine:
 
     @property
     def power(self) -> float | None:
-        """Most that the module may draw, in W."""
+        """Most that the module may draw, in W.
+
+        Units: W.
+        """
         return self._optional("power")
 
     @property
@@ -132,7 +145,10 @@ class Machine:
 
     @property
     def clock(self) -> float | None:
-        """Hz at which the dense 16-bit peak is stated; None if unknown."""
+        """Hz at which the dense 16-bit peak is stated; None if unknown.
+
+        Units: hertz.
+        """
         return self._optional("clock")
 
     @property

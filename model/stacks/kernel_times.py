@@ -3,6 +3,8 @@
 The stack of the machine gives kernels and parameters, its datasheet the facts. The correction by
 neighbouring shapes is left out: it knows single products of measured sizes only, and what it
 leaves is part of the residuals.
+
+Source: docs/kernels.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""What every step-time model has to beat: constant utilisation, and a plain roofline.
+"""Baselines that every step-time model has to beat: constant utilisation, a plain roofline.
 
 Neither has been measured on anything. `fit_share` turns either into a model with one parameter, the
 share of the bound that a stack reaches; the bound divided by it is the forecast.
+
+Source: docs/formulas.md, on baselines.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""What one rank sends: collectives of a layer, hand-overs between stages, gradients, optimizer.
+"""Traffic of one rank: collectives of a layer, hand-overs between stages, gradients, optimizer.
 
 Seconds by kind, separated into what runs on the links of a node and what crosses its network cards:
 the latter stand at the full rate of the cards, divided among the groups that leave the node, and a
 step model divides them by the share that is reached.
+
+Source: docs/model.md, on what a rank sends.
 """
 
 from __future__ import annotations
@@ -185,6 +187,8 @@ def visited(places: int, chosen: int) -> float:
 
     >>> round(visited(8, 8), 2)
     5.25
+
+    Units: a count of places.
     """
     return places * (1.0 - (1.0 - 1.0 / places) ** chosen)
 

@@ -5,6 +5,8 @@ allocator reserves beyond that is a share that the software stack says, or, fitt
 maxima of a site, an affine term, `Reserve`. Sources: Korthikanti et al. 2022 (activations of a
 layer, table 2), the ZeRO paper (bytes per parameter and stage), and the pipeline buffers of
 DeepSpeed's 1F1B schedule.
+
+Source: docs/model.md, on memory; activations, Korthikanti et al., arXiv 2205.05198.
 """
 
 from __future__ import annotations
@@ -56,7 +58,10 @@ class Memory(NamedTuple):
 
     @property
     def total(self) -> float:
-        """Everything that is counted; a measured maximum lies above it."""
+        """Everything that is counted; a measured maximum lies above it.
+
+        Units: bytes.
+        """
         return sum(self) - self.moments
 
     @property
@@ -66,7 +71,10 @@ class Memory(NamedTuple):
 
     @property
     def first_step(self) -> float:
-        """The same in the first step, where Adam's moments come only after the backward pass."""
+        """The same in the first step, where Adam's moments come only after the backward pass.
+
+        Units: bytes.
+        """
         states = self.weights + self.gradients + self.optimizer
         return max(states, self.total - self.moments)
 
@@ -204,7 +212,10 @@ def layer_activations(run: Run) -> float:
 
 
 def reserve(counted_bytes: npt.NDArray[np.float64], measured: npt.NDArray[np.float64]) -> Reserve:
-    """The affine term fitted to measured maxima, robustly; ValueError with fewer than two."""
+    """The affine term fitted to measured maxima, robustly; ValueError with fewer than two.
+
+    Units: bytes, in and out.
+    """
     if len(measured) < 2:
         raise ValueError(f"two numbers need at least two measurements, not {len(measured)}")
     from scipy.optimize import least_squares  # noqa: PLC0415 - half a second, which no report needs

@@ -4,6 +4,8 @@ Every kernel takes the longer of its operations at peak and its bytes at memory 
 collectives of the tensor-parallel group run at the links' rate, activations between stages and the
 gradients at a GPU's share of the network cards where their group leaves a node. The pipeline
 schedule is 1F1B: (m − 1 + PP) slots of the longest stage.
+
+Source: docs/formulas.md, on baselines.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The time of a training step, bottom-up: runs in, the seconds of their parts and their steps out.
 
 Kernels and transfers of a rank come from its machine's stack; `model.schedule` lays them out.
+
+Source: docs/model.md.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ def components(runs: Sequence[Run], times: KernelTimes | None = None) -> dict[st
     """The component table of runs, in their order; without `times` those of each run's machine.
 
     Raises ValueError where a layout does not divide the model (`parallel.faults` says it all).
+
+    Columns: `schedule.SHAPE`, a row a run; seconds and counts.
     """
     found = {name: np.empty(len(runs)) for name in SHAPE}
     for name in dict.fromkeys(one.machine.name for one in runs):

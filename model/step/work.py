@@ -1,7 +1,9 @@
-"""What one rank executes for one micro-batch: a run in, kernel calls and seconds by kind out.
+"""Work of one rank on one micro-batch: a run in, kernel calls and seconds by kind out.
 
 Calls of many runs are collected first and timed at once per machine, because a kernel model works
 on columns. Seconds are sums over forward, gradients and recomputation.
+
+Source: docs/model.md, on what a rank executes.
 """
 
 from __future__ import annotations
@@ -111,7 +113,10 @@ def layer_calls(index: int, run: Run) -> list[Call]:
 
 
 def head_calls(index: int, run: Run) -> list[Call]:
-    """The output projection and its gradients."""
+    """The output projection and its gradients.
+
+    Shapes of products in rows of m, n, k: tokens and columns of the vocabulary.
+    """
     return _calls(index, passes([head(run)]), 1.0)
 
 
@@ -168,7 +173,7 @@ def _permuted(run: Run) -> float:
 
 
 def _casts(run: Run) -> float:
-    """What norms, activations and their gradients do not quantise while they write it.
+    """Bytes that norms, activations and their gradients do not quantise while they write.
 
     Forward the result of attention; backward the gradients of both blocks' results and of the
     queries, keys and values.
