@@ -22,7 +22,7 @@ from assay.ingest.formats.megatron import (
     megatron_validation,
 )
 from assay.ingest.formats.steps import generic_step
-from assay.ingest.formats.traces import kineto, nsys
+from assay.ingest.formats.traces import kineto, nsys, rocprof
 from assay.ingest.formats.ulysses import ulysses_trace
 from assay.ingest.schema.format import Format
 
@@ -46,6 +46,7 @@ FORMATS: tuple[Format, ...] = (
     deepflow_config.FORMAT,
     layer_estimates.FORMAT,
     ulysses_trace.FORMAT,
+    rocprof.FORMAT,
     kineto.FORMAT,
     nsys.FORMAT,
     generic_step.FORMAT,

@@ -414,3 +414,48 @@ def test_damage_everywhere_is_not_looked_at_again_and_again() -> None:
 
 def test_fixture_opens_by_its_path() -> None:
     assert isinstance(open_source(BERT), Source)
+
+
+def unnamed(pid: int, tid: int, name: str, ts: float | str, dur: float | str) -> dict[str, Any]:
+    return {"ph": "X", "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur}
+
+
+def label(kind: str, pid: int, name: str, tid: int = 0) -> dict[str, Any]:
+    return {"ph": "M", "pid": pid, "tid": tid, "name": f"{kind}_name", "args": {"name": name}}
+
+
+def test_processes_tell_events_without_a_category() -> None:
+    events = [
+        label("process", 1, "/device:GPU:3"), label("thread", 1, "Stream #16(Compute)", 16),
+        label("thread", 1, "Steps", 17), label("thread", 1, "XLA Ops", 18),
+        label("process", 9, "/host:CPU"), unnamed(9, 1, "PjitFunction", 1.0, 3.0),
+        unnamed(1, 17, "4", 1000.0, 900.0), unnamed(1, 17, "9" * 5000, 5000.0, 900.0),
+        unnamed(1, 16, "sm90_xmma_gemm_bf16bf16", 1005.0, 300.25),
+        unnamed(1, 18, "custom-call.3", 1005.0, 300.25),
+        unnamed(1, 16, "MemcpyD2H", 1400.0, 10.0), unnamed(1, 16, "bad", "x", 10.0),
+        label("process", 2, "/device:TPU:0"), label("thread", 2, "XLA Ops", 1),
+        unnamed(2, 1, "fusion.7", 1000.0, 50.0),
+    ]  # fmt: skip
+    found = made(trace(events))
+    rows = found.frames["trace_kernel"].to_dicts()
+    names = ["sm90_xmma_gemm_bf16bf16", "MemcpyD2H", "fusion.7"]
+    assert [row["kernel"] for row in rows] == names
+    assert [row["kind"] for row in rows] == ["gemm", "copy", "other"]
+    assert [row["device"] for row in rows] == [3, 3, 0]
+    assert [row["stream"] for row in rows] == [16, 16, None]
+    assert rows[0]["step"] == 4
+    assert rows[0]["duration"] == pytest.approx(300.25e-6)
+    assert [fault.span.line for fault in found.refused] == [13]
+    assert found.claimed == len(events) - 1
+    assert found.not_ours == 0
+
+
+def test_older_profiles_of_rocm_name_their_devices() -> None:
+    events = [
+        label("process", 1, "COPY"), label("process", 2, "CPU HIP API"),
+        label("process", 6, "GPU0"), unnamed(2, 9, "hipLaunchKernel", "5", "3"),
+        unnamed(6, 1, "Cijk_Ailk_Bljk_HHS_BH", "10", "30"), unnamed(1, 0, "hipMemcpy", "50", "4"),
+    ]  # fmt: skip
+    rows = made(trace(events)).frames["trace_kernel"].to_dicts()
+    assert [row["kind"] for row in rows] == ["gemm", "copy"]
+    assert [row["device"] for row in rows] == [0, None]

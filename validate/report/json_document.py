@@ -76,6 +76,7 @@ TRACE = {
                "spread", "measured", "predicted", "error", "cost"),
     "classes": ("source", "kind", "calls", "measured", "covered", "predicted", "error", "by_call",
                 "weighted"),
+    "missing": ("source", "kind", "reason", "kernels", "measured"),
     "layers": ("source", "layer", "direction", "calls", "measured", "covered", "predicted",
                "error", "by_call", "weighted"),
     "steps": ("source", "gpu", "device", "step", "start", "duration", "kernels", "busy", "compute",

@@ -21,6 +21,8 @@ from assay.validate.score.assess import Report
 from assay.validate.score.trace_time import TraceTime, trace_time
 
 SHOWN = 20
+MISSING = 8
+"""Reasons that are shown."""
 COSTLY = 10
 """Shapes that are shown."""
 LAYERS, STEPS = 15, 12
@@ -112,7 +114,14 @@ def trace_sections(report: Report) -> list[Section]:
     said = traced(report)
     if said is None:
         return []
-    every = [_classes(said), _costly(said), _layers(said), _steps(said), _ranks(said)]
+    every = [
+        _classes(said),
+        _missing(said),
+        _costly(said),
+        _layers(said),
+        _steps(said),
+        _ranks(said),
+    ]
     return [section for section in every if section is not None]
 
 
@@ -151,6 +160,33 @@ def _classes(said: TraceTime) -> Section:
 def _weighted(part: pl.DataFrame) -> float | None:
     covered = float(part["covered"].sum())
     return float(part["wrong"].sum()) / covered if covered else None
+
+
+def _missing(said: TraceTime) -> Section | None:
+    """Time that no model predicts, and why."""
+    if said.missing.is_empty():
+        return None
+    whole = dict(said.classes.group_by("source").agg(pl.col("measured").sum()).iter_rows())
+    rows = [
+        [row["source"], row["kind"], row["reason"], f"{row['kernels']:,}",
+         quantity(row["measured"], "s"),
+         percent(row["measured"] / whole[row["source"]] if whole[row["source"]] else None)]
+        for row in said.missing.head(MISSING).iter_rows(named=True)
+    ]  # fmt: skip
+    if said.missing.height > MISSING:
+        rows.append([f"… {count(said.missing.height - MISSING, 'more reason')}", *[""] * 5])
+    columns = [Column("trace", "<", flexible=True), Column("class"),
+               Column("why"), Column("kernels", ">"), Column("time", ">"),
+               Column("share", ">")]  # fmt: skip
+    unrecorded = said.missing["reason"].str.contains("not recorded|no operator").any()
+    words = [
+        "PyTorch's profiler records what operators are given with record_shapes=True; without "
+        "them no shape is known."
+    ]
+    found = Section("Traces: time that is not predicted, and why", [Table(columns, rows)])
+    if unrecorded:
+        found.parts.append(Items(words))
+    return found
 
 
 def _costly(said: TraceTime) -> Section | None:

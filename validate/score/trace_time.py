@@ -23,13 +23,15 @@ _INSTANCE = r"_[0-9]+(/|$)"
 class TraceTime:
     """Frames, times in s. `predicted` is null where no model answers.
 
-    `shapes`: a row per shape; `classes`: per source and kind; `layers`: per source, path of modules
-    and direction; `steps`: rows of `trace_step` with predicted time and the part of the kernels'
-    time that it stands for; `ranks`: per rank of a job; `models`: whose predictions, by scope.
+    `shapes`: a row per shape; `classes`: per source and kind; `missing`: kernels without a
+    prediction per source, kind and reason; `layers`: per source, path of modules and direction;
+    `steps`: rows of `trace_step` with predicted time and the part of the kernels' time that it
+    stands for; `ranks`: per rank of a job; `models`: whose predictions, by scope.
     """
 
     shapes: pl.DataFrame
     classes: pl.DataFrame
+    missing: pl.DataFrame
     layers: pl.DataFrame
     steps: pl.DataFrame
     ranks: pl.DataFrame
@@ -59,6 +61,7 @@ def trace_time(reading: Reading, pairs: pl.DataFrame, baselines: Sequence[str]) 
     return TraceTime(
         shapes=shapes,
         classes=_summed(calls, "source", "kind"),
+        missing=_missing(ours.join(known, on=["source", "alike"], how="left")),
         layers=_layers(calls),
         steps=_steps(reading, calls),
         ranks=ranks(kernels),
@@ -142,6 +145,21 @@ def _summed(calls: pl.DataFrame, *by: str) -> pl.DataFrame:
             error=pl.when(pl.col("covered") > 0).then(pl.col("predicted") / pl.col("covered") - 1),
             weighted=pl.when(pl.col("covered") > 0).then(pl.col("wrong") / pl.col("covered")),
         )
+    )
+
+
+UNANSWERED = "no model answers for its shape on this device"
+NO_SHAPE = "no shape is known for its kind"
+
+
+def _missing(kernels: pl.DataFrame) -> pl.DataFrame:
+    """Kernels that nothing predicts, per source, kind and reason: how many, how long in s."""
+    why = pl.when(pl.col("alike").is_not_null()).then(pl.lit(UNANSWERED)).otherwise("reason")
+    return (
+        kernels.filter(pl.col("each").is_null())
+        .group_by("source", "kind", reason=why.fill_null(NO_SHAPE))
+        .agg(kernels=pl.len(), measured=pl.col("duration").sum())
+        .sort("measured", "source", "kind", "reason", descending=[True, False, False, False])
     )
 
 

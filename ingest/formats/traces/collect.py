@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 from assay.ingest.formats.traces.events import Event, EventStream
 from assay.ingest.formats.traces.operators import Work, inputs, message, work
+from assay.ingest.formats.traces.processes import COPYING, Processes
 from assay.ingest.schema.record import Code, Diagnostic, Span
 
 MODULE = "nn.Module: "
@@ -102,6 +103,8 @@ class Collected:
         self.refused: Counter[tuple[str, str | None]] = Counter()
         self.fractions = False  # whether durations are printed finer than µs
         self.first: float | None = None  # of all timed events
+        self.processes = Processes()
+        self.plain = 0  # activities among the events without a category
         self._works: dict[tuple[str, bytes], int] = {}
 
     def thread(self, event: Event) -> int:
@@ -163,6 +166,8 @@ def collect(stream: EventStream) -> Collected:
             key = (event.ph, event.cat)
             counts[key] += 1
             found.place += 1
+            if event.ph == "M" and event.name in _NAMING:
+                found.processes.named(event, _record(event.args))
             if event.ph != "X" or event.cat is None:
                 continue
             handler = HANDLERS.get(event.cat) or _handler(event.cat)
@@ -177,6 +182,7 @@ def collect(stream: EventStream) -> Collected:
                 name = (event.name or "")[:200]
                 stream.faults.append(Diagnostic(span, Code.UNDECODABLE, message, name))
                 stream.raw[span] = name.encode()
+    _settle(found)
     return found
 
 
@@ -256,6 +262,36 @@ def _device_annotation(found: Collected, event: Event, _line: int, _column: int)
         found.device_steps.add(0, start, length, found.names.code(name))
 
 
+def _plain(found: Collected, event: Event, line: int, column: int) -> None:
+    if event.dur is None:  # a mark
+        return
+    times = _times(found, event)
+    code = found.names.code(event.name or "")
+    found.processes.add(event, code, times, (line, column, found.place))
+
+
+def _settle(found: Collected) -> None:
+    """Take what the names of processes and threads tell of events without a category."""
+    plain = found.processes
+
+    def take(at: int, role: str, device: int, stream: int) -> None:
+        name = found.names.texts[plain.name[at]]
+        start, length = plain.start[at], plain.length[at]
+        if role == "step":
+            if name.isascii() and name.isdigit() and len(name) < 16:
+                found.device_steps.add(0, start, length, found.names.code(f"{STEP}{int(name)}"))
+            return
+        found.plain += 1
+        found.fractions |= not length.is_integer()
+        found.place = plain.place[at]
+        category = COPY if role == "copy" or COPYING.match(name) else KERNEL
+        found.activity(name, category, (start, length), (device, stream, -1, -1), graphed=False)
+        found.kernel_line.append(plain.line[at])
+        found.kernel_column.append(plain.column[at])
+
+    plain.told(take)
+
+
 def _times(found: Collected, event: Event) -> tuple[float, float]:
     """Start and duration in µs."""
     start, length = _number("ts", event.ts), _number("dur", event.dur)
@@ -308,6 +344,7 @@ _OPERATOR = msgspec.json.Decoder(OperatorArgs)
 _ANYTHING = msgspec.json.Decoder()
 
 KERNEL, COPY, FILL = range(3)
+_NAMING = ("process_name", "thread_name")
 _CATEGORIES = {
     "kernel": KERNEL, "gpu_memcpy": COPY, "memcpy": COPY, "gpu_memset": FILL, "memset": FILL,
 }  # fmt: skip
@@ -321,6 +358,7 @@ HANDLERS: dict[str, Handler | None] = {
     "python_function": _module,
     "user_annotation": _annotation,
     "gpu_user_annotation": _device_annotation,
+    "": _plain,
 }  # fmt: skip
 """Handlers that keep an event, by its category; the others are counted."""
 
@@ -337,6 +375,8 @@ MEANINGS = {
     "async_cpu_to_gpu": "arrows from launch to kernel", "async_gpu": "arrows",
     "fwdbwd": "arrows from forward to backward", "forward_backward": "arrows",
     "cpu_instant_event": "memory counts and moments", "overhead": "the profiler's own work",
+    "hsa_api": "calls of the runtime below HIP", "rccl_api": "calls of RCCL",
+    "memory_allocation": "allocations on a device", "scratch_memory": "scratch memory of kernels",
     "trace": "extent of the recording", "": "names of threads and processes, marks",
     "none": "names of threads and processes, marks",
 }  # fmt: skip

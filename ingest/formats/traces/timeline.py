@@ -231,6 +231,8 @@ class Timeline:
                 row["parts"] = min(left, parts[known[name]])
                 parts[known[name]] -= row["parts"]
                 row["understood"] = left - row["parts"]
+            elif phase == "X" and not name:
+                row["rows"], row["understood"] = found.plain, left - found.plain
             elif name in MEANINGS:
                 row["understood"] = left
             else:
