@@ -22,7 +22,7 @@ from assay.ingest.formats.megatron import (
     megatron_validation,
 )
 from assay.ingest.formats.steps import generic_step
-from assay.ingest.formats.traces import kineto, nsys, rocprof
+from assay.ingest.formats.traces import kernel_list, kineto, nsys, rocprof
 from assay.ingest.formats.ulysses import ulysses_trace
 from assay.ingest.schema.format import Format
 
@@ -47,6 +47,7 @@ FORMATS: tuple[Format, ...] = (
     layer_estimates.FORMAT,
     ulysses_trace.FORMAT,
     rocprof.FORMAT,
+    kernel_list.FORMAT,
     kineto.FORMAT,
     nsys.FORMAT,
     generic_step.FORMAT,

@@ -16,6 +16,7 @@ from ..conftest import FIXTURES
 CASES = sorted(
     path
     for each in FORMATS
+    if each.lines != "whole"  # counts events, not lines
     for path in (FIXTURES / each.name).glob("*")
     if path.suffix in {".md", ".log", ".csv", ".txt"}
 )

@@ -393,7 +393,8 @@ def _fused(given: Inputs) -> Work:
 
 
 _NAMES = (
-    ("collective", re.compile(r"(?i)nccl|rccl|mscclpp|all_?reduce|all_?gather|reduce_?scatter")),
+    ("collective", re.compile(r"(?i)[nrh]ccl|hcom_|mscclpp|all[-_]?reduce|all[-_]?gather"
+                              r"|reduce[-_]?scatter|all[-_]?to[-_]?all")),
     ("attention", re.compile(r"(?i)flash|fmha|attention|(?<![a-z])attn|cudnn.*sdpa|paged_kv")),
     ("gemm", re.compile(r"(?i)gemm|gemv|^Cijk_|nvjet|splitk_?reduce|cutlass.*(tensorop|simt)"
                         r"|triton_tem_fused.*mm|matmul")),

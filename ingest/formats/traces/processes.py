@@ -1,9 +1,9 @@
 """Events without a category, told by the processes and threads that they stand in.
 
 In: events of writers that name processes and threads and give no categories: XLA's profiler
-(`/device:GPU:0`, threads `Stream #13(Compute)`, `XLA Ops`, `Steps`) and rocprof of ROCm before 6
-(`GPU0`, `COPY`). Out: those of devices in `Collected`; what a host did, and lines that a viewer
-derives from others, is understood and left.
+(`/device:GPU:0`, threads `Stream #13(Compute)`, `XLA Ops`, `Steps`), that of Ascend (`Ascend
+Hardware`, `Stream 23`) and rocprof of ROCm before 6 (`GPU0`, `COPY`). Out: those of devices in
+`Collected`; what a host did, and lines that a viewer derives from others, is understood and left.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Any
 from assay.ingest.formats.traces.events import Event
 
 DEVICE = re.compile(r"(?:/device:(GPU|TPU|XPU):|GPU ?)([0-9]{1,6})\b")
+ASCEND = "Ascend Hardware"
 COPIES = re.compile(r"COPY$")
-STREAM = re.compile(r"Stream #([0-9]{1,9})")
+STREAM = re.compile(r"Stream #?([0-9]{1,9})")
 COPYING = re.compile(r"(?i)mem(?:cpy|set)")
 OPERATIONS, STEPS = "XLA Ops", "Steps"
 
@@ -66,10 +67,12 @@ class Processes:
         process, thread = self.processes.get(pid, ""), self.threads.get((pid, tid), "")
         if COPIES.match(process):
             return "copy", -1, -1
-        device = DEVICE.match(process)
+        device, stream = DEVICE.match(process), STREAM.match(thread)
+        if process == ASCEND and stream:
+            return "kernel", -1, int(stream[1])
         if device is None:
             return None
-        number, stream = int(device[2]), STREAM.match(thread)
+        number = int(device[2])
         if device[1] is None:  # rocprof: every thread of a device is a queue
             return "kernel", number, tid if type(tid) is int and tid >= 0 else -1
         if stream:
