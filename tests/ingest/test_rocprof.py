@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,20 @@ def test_other_files_are_none() -> None:
         found = source("a", data)
         assert isinstance(found, Source)
         assert rocprof.read(found) is None
+
+
+def test_damaged_profiles_are_no_crash(tmp_path: Path) -> None:
+    database(tmp_path / "a.db")
+    whole = [document(), (tmp_path / "a.db").read_bytes()]
+    chance = random.Random(3)
+    for number in range(120):
+        data = bytearray(whole[number % 2])
+        for _ in range(chance.randint(1, 6)):
+            at = chance.randrange(len(data))
+            data[at : at + chance.randint(0, 9)] = chance.choice([b"", b'"', b"\x8e", b"9" * 30])
+        (tmp_path / "a").write_bytes(bytes(data))
+        outcome = read([tmp_path / "a"])
+        assert all("bug" not in fault.message for fault in outcome.unreadable)
+        for account in outcome.reading.accounting:
+            told = account.claimed + account.refused + account.blank + account.not_ours
+            assert account.lines == told

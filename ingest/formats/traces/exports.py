@@ -24,6 +24,7 @@ MAGIC = b"SQLite format 3\x00"
 OPERATOR = "aten::"
 """How ranges begin that PyTorch names after operators."""
 _LAST = 1e18  # ns: no clock counts further
+_DAMAGED = (sqlite3.DatabaseError, UnicodeDecodeError)  # names of columns are read as UTF-8
 
 
 class Records:
@@ -124,7 +125,7 @@ class Tables(Records):
             for row in self.base.execute(f'SELECT {said} FROM "{table}"'):
                 last += 1
                 yield row
-        except sqlite3.DatabaseError as fault:
+        except _DAMAGED as fault:
             message = f"table {table} cannot be read beyond this row: {fault}"
             span = Span(self.source, last + 1)
             self.refused.append(Diagnostic(span, Code.TRUNCATED, message))
@@ -147,7 +148,7 @@ def opened(source: Whole) -> Iterator[tuple[sqlite3.Connection, dict[str, frozen
             base.text_factory = lambda data: data.decode("utf-8", "replace")
             try:
                 tables = _tables(base)
-            except sqlite3.DatabaseError:  # no database after all, or a damaged list of tables
+            except _DAMAGED:  # no database after all, or a damaged list of tables
                 tables = {}
             yield (base, tables) if tables else None
 
