@@ -46,7 +46,7 @@ class AllReduceBench(pa.DataFrameModel):
     class Config:
         """Scope and subject of the rows."""
 
-        metadata = {"scope": "collective", "subject": ("op", "ranks", "bytes")}
+        metadata = {"rows": "kernel", "scope": "collective", "subject": ("op", "ranks", "bytes")}
 
 
 BIT = 1 / 8
@@ -58,6 +58,11 @@ class AllReduceTrial(pa.DataFrameModel):
     duration: float = logged(unit="s", gt=0)
     algbw: float = logged(unit="B/s", gt=0, meaning="payload over time")
     busbw: float = logged(unit="B/s", gt=0, meaning="bytes on the wire over time")
+
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "note"}
 
 
 _TRIAL = {"duration:": "duration", "algo throughput:": "algbw", "busbw:": "busbw"}

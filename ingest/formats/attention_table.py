@@ -48,6 +48,7 @@ class AttentionTable(pa.DataFrameModel):
         """Scope and subject of the rows."""
 
         metadata = {
+            "rows": "kernel",
             "scope": "attention",
             "subject": ("batch", "seq", "heads", "kv_heads", "head_dim"),
         }

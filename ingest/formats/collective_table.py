@@ -40,7 +40,11 @@ class CollectiveTable(pa.DataFrameModel):
     class Config:
         """Scope and subject of the rows."""
 
-        metadata = {"scope": "collective", "subject": ("op", "ranks", "elements", "bytes")}
+        metadata = {
+            "rows": "kernel",
+            "scope": "collective",
+            "subject": ("op", "ranks", "elements", "bytes"),
+        }
 
 
 TABLE = CsvTable(

@@ -18,10 +18,15 @@ GIB_AS_GB = 2.0**30 / 1e9
 class DeepspeedStep(Configuration):
     """A step, as the pipeline engine prints it; Megatron prints the same step in its own line."""
 
-    step: int = logged(kind="exact", ge=0)
-    lm_loss: float = logged(["lm loss", "loss"], nullable=True)
-    step_time: float = logged({"iter time (s)": 1}, unit="s", gt=0, nullable=True)
+    step: int = logged(kind="exact", ge=0, role="counter")
+    lm_loss: float = logged(["lm loss", "loss"], nullable=True, role="loss")
+    step_time: float = logged({"iter time (s)": 1}, unit="s", gt=0, nullable=True, role="time")
     samples_per_s: float = logged(["samples/sec"], unit="sample/s", gt=0, nullable=True)
+
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "step"}
 
 
 class DeepspeedThroughput(pa.DataFrameModel):
@@ -40,6 +45,11 @@ class DeepspeedThroughput(pa.DataFrameModel):
     max_allocated: float = logged(
         {"MaxMemAllocated": GIB_AS_GB}, kind="fixed(2)", unit="B", ge=0, nullable=True
     )
+
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "rank"}
 
 
 class DeepspeedMemory(pa.DataFrameModel):
@@ -62,6 +72,11 @@ class DeepspeedMemory(pa.DataFrameModel):
     )
     host_fraction: float = logged(["host fraction"], unit="1", ge=0, nullable=True)
 
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "rank"}
+
 
 class DeepspeedSchedule(pa.DataFrameModel):
     """Steps done and skipped, learning rates and momenta of the parameter groups."""
@@ -71,6 +86,11 @@ class DeepspeedSchedule(pa.DataFrameModel):
     learning_rates: str = named()
     momenta: str = named()
 
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "note"}
+
 
 class DeepspeedFlops(pa.DataFrameModel):
     """A rate by DeepSpeed's own formula, recomputation included, and the size of the model."""
@@ -78,12 +98,22 @@ class DeepspeedFlops(pa.DataFrameModel):
     flops_rate: float = logged({"tera flops": 1e12}, unit="flop/s", ge=0)
     parameters: float = logged(["parameters"], kind="decimal", gt=0, nullable=True)
 
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "note"}
+
 
 class DeepspeedOverflow(pa.DataFrameModel):
     """A step that is skipped because its gradients overflow."""
 
     loss_scale: float = logged(ge=0)
     reduced_to: float = logged(ge=0, nullable=True)
+
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "note"}
 
 
 KINDS = (

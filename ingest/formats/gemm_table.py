@@ -45,7 +45,7 @@ class GemmTable(pa.DataFrameModel):
     class Config:
         """Scope and subject of the rows."""
 
-        metadata = {"scope": "gemm", "subject": ("b", "m", "n", "k")}
+        metadata = {"rows": "kernel", "scope": "gemm", "subject": ("b", "m", "n", "k")}
 
 
 _SHAPE = re.compile(r"[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+")

@@ -38,6 +38,11 @@ class MarkdownTable(Configuration):
     outcome: str = named(meaning="what happened instead of a measurement: OOM, fail, may hang")
     notes: str = named(["Notes", "note", "comment", "comments", "remarks"])
 
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "table"}
+
 
 FORMAT = Format(
     name="markdown_table",

@@ -30,11 +30,16 @@ class MlperfEvent(Configuration):
         meaning="samples or tokens so far, as the submitter counts",
     )  # fmt: skip
     step_time: float = logged(
-        {"train_step_timing": 1}, unit="s", quantity="step_time", gt=0, nullable=True
-    )  # fmt: skip
-    lm_loss: float = logged(["reduced_train_loss", "train_loss"], nullable=True)
+        {"train_step_timing": 1}, unit="s", quantity="step_time", gt=0, nullable=True, role="time"
+    )
+    lm_loss: float = logged(["reduced_train_loss", "train_loss"], nullable=True, role="loss")
     eval_accuracy: float = logged(["eval_accuracy"], nullable=True)
     status: str = named(meaning="how a part ended")
+
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "step"}
 
 
 class MlperfSetting(Configuration):
@@ -42,6 +47,11 @@ class MlperfSetting(Configuration):
 
     key: str = named(nullable=False)
     value: str = named(nullable=False)
+
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "note"}
 
 
 STATED = {

@@ -51,7 +51,11 @@ class NcclTests(pa.DataFrameModel):
     class Config:
         """Scope and subject of the rows."""
 
-        metadata = {"scope": "collective", "subject": ("op", "ranks", "elements", "bytes")}
+        metadata = {
+            "rows": "kernel",
+            "scope": "collective",
+            "subject": ("op", "ranks", "elements", "bytes"),
+        }
 
 
 FIELDS = {

@@ -17,23 +17,35 @@ from assay.ingest.schema.record import Record
 class StepRate(Configuration):
     """Time of one step, and model FLOPs per second and GPU by the framework's own formula."""
 
-    step_time: float = logged(unit="s", quantity="step_time", gt=0)
+    step_time: float = logged(unit="s", quantity="step_time", gt=0, role="time")
     model_flops_rate: float = logged(
         ["rate"], unit="flop/s", quantity="model_flops_rate", gt=0, nullable=True
     )
+
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "step"}
 
 
 class StepProgress(Configuration):
     """Values of the last logged step, as a progress bar shows them."""
 
     step: int = logged(
-        ["global_step"], kind="exact", ge=0, nullable=True, meaning="steps before it"
-    )
+        ["global_step"], kind="exact", ge=0, nullable=True, role="counter",
+        meaning="steps before it",
+    )  # fmt: skip
     step_time: float = logged(
-        {"train_step_timing in s": 1}, unit="s", quantity="step_time", gt=0, nullable=True
-    )
-    lm_loss: float = logged(["reduced train loss", "loss"], nullable=True)
+        {"train_step_timing in s": 1}, unit="s", quantity="step_time", gt=0, nullable=True,
+        role="time",
+    )  # fmt: skip
+    lm_loss: float = logged(["reduced train loss", "loss"], nullable=True, role="loss")
     consumed_samples: int = logged(["consumed_samples"], kind="exact", ge=0, nullable=True)
+
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "step"}
 
 
 KINDS = (

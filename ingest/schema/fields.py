@@ -13,13 +13,24 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Literal, cast
 
 import pandera.polars as pa
 import polars as pl
 from assay.ingest.numbers.printed import is_kind
-from assay.ingest.schema.record import Schema
+from assay.ingest.schema.record import Origin, Schema
 from assay.ingest.vocabulary.terms import Per, Role, normalise, terms
+
+Rows = Literal[
+    "step", "table", "timer", "rank", "run", "argument", "device", "event", "validation", "kernel",
+    "call", "launch", "interval", "estimate", "note",
+]  # fmt: skip
+"""Meaning of the rows of a frame, which `Config.metadata["rows"]` of its schema says: a step of a
+run, a row of a table, seconds of a part of a step, memory of a rank, what a run states of itself,
+one argument of it, a device of a node, an event of a job's life, a loss on held-out data, a
+measured kernel; of a trace the calls of one shape, one activity of a device, a step of a device;
+a number of an estimator; or something else beside these. Downstream asks for it, never for a name.
+"""
 
 
 @dataclass(frozen=True)
@@ -177,6 +188,27 @@ def fields(schema: Schema) -> dict[str, FieldSpec]:
             checks=tuple(str(check) for check in column.checks),
         )
     return specs
+
+
+def about_rows(schema: Schema) -> Mapping[str, Any]:
+    """Everything that a schema says of its rows as a whole."""
+    return getattr(schema.Config, "metadata", None) or {}
+
+
+@cache
+def rows_of(schema: Schema, origin: Origin) -> Rows:
+    """Meaning of the rows of a frame.
+
+    Of a schema that does not say it, measured rows that count steps or tell a step's time are
+    steps, and all others notes.
+    """
+    said = about_rows(schema)
+    if "rows" in said:
+        return cast("Rows", said["rows"])
+    steps = any(spec.role == "counter" or spec.quantity == "step_time"
+                for spec in fields(schema).values())  # fmt: skip
+    told = origin == "measured" and said.get("scope", "configuration") == "configuration"
+    return "step" if steps and told else "note"
 
 
 @cache

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
+from assay.ingest.schema.fields import Rows, rows_of
 from assay.ingest.schema.format import Format, TableNote
-from assay.ingest.schema.record import Diagnostic, Span
+from assay.ingest.schema.record import Diagnostic, Schema, Span
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,6 +45,16 @@ class Accounting:
     suspicious: tuple[int, ...] = ()  # lines not ours with a number beside a performance unit
     tables: tuple[TableNote, ...] = ()  # met, whether rows of them were read or not
     of: Literal["line", "event"] = "line"  # what is counted: a trace is no text of lines
+
+
+class Held(NamedTuple):
+    """One frame of a reading, and the format that made it."""
+
+    name: str
+    kind: Rows
+    frame: pl.DataFrame
+    schema: Schema
+    format: Format
 
 
 class Table(Protocol):
@@ -81,6 +92,20 @@ class Reading:
     overridden: tuple[Overridden, ...] = ()  # statements that rows contradict
     formats: tuple[Format, ...] = ()  # those it was read with: what its frames mean
     streams: Mapping[str, Table] = field(default_factory=dict)  # in place of frames, provenance
+
+    def with_rows(self, *kinds: Rows) -> Iterator[Held]:
+        """The frames whose rows are of one of `kinds` and that hold any.
+
+        They come in the order of their formats; what is told by its shape alone comes last.
+        """
+        seen: set[str] = set()
+        for fmt in sorted(self.formats, key=lambda each: each.behind):
+            for name, schema in fmt.schemas.items():
+                frame, kind = self.frames.get(name), rows_of(schema, fmt.origin)
+                if kind not in kinds or frame is None or frame.is_empty() or name in seen:
+                    continue
+                seen.add(name)
+                yield Held(name, kind, frame, schema, fmt)
 
 
 @dataclass(frozen=True)

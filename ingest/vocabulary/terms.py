@@ -20,8 +20,15 @@ from typing import Any, Literal
 
 from assay.ingest.vocabulary.words import Said, said
 
-Role = Literal["configuration", "counter", "time", "rate", "memory", "utilisation", "loss", "label"]
-"""Purpose of a column: downstream asks for it instead of names."""
+Role = Literal[
+    "configuration", "counter", "schedule", "skipped", "nan", "time", "rate", "memory",
+    "utilisation", "loss", "label",
+]  # fmt: skip
+"""Purpose of a column: downstream asks for it instead of names.
+
+`counter` counts steps and `schedule` is how many there will be; `skipped` and `nan` count steps
+since the row above that changed nothing, or were no number.
+"""
 
 Per = Literal["device", "node", "job", "step", "micro-batch", "token", "sample"]
 """The basis of a quantity: of whom it is, or of what. Numbers of two bases are never compared."""

@@ -8,7 +8,7 @@ row per known value, so that a report can say what was printed, bound, inferred 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -87,7 +87,8 @@ def cases(
         if not frame.is_empty() and set(CONFIGURED) <= set(frame.columns)
     ]
     unresolved: dict[str, str] = {}
-    wide = pl.concat([_empty(), *(_wide(name, frame) for name, frame in runs)])
+    tables = {held.name for held in reading.with_rows("table")}
+    wide = pl.concat([_empty(), *(_wide(name, frame, tables) for name, frame in runs)])
     origins = pl.concat(
         [pl.DataFrame(schema=ORIGINS), *(_said(name, frame, reading) for name, frame in runs)]
     )
@@ -119,13 +120,13 @@ def _empty() -> pl.DataFrame:
     return pl.DataFrame(schema=place | {name: _TYPES[name] for name in CONFIGURED})
 
 
-def _wide(name: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Configuration columns of one frame; rows whose lines follow each other are one group."""
+def _wide(name: str, frame: pl.DataFrame, tables: Collection[str]) -> pl.DataFrame:
+    """Configuration columns of one frame; rows of a table that follow each other are one group."""
     step = pl.col("line").cast(pl.Int64).diff().over("source").fill_null(1)
     begins = pl.when(step > 1).then(pl.col("line")).otherwise(None)
     start = pl.coalesce(begins.forward_fill().over("source"), pl.col("line").first().over("source"))
     block = pl.format("{}#{}", "source", start)
-    group = block if name == "markdown_table" else pl.col("source")
+    group = block if name in tables else pl.col("source")
     part = pl.col("trained_part") if "trained_part" in frame.columns else pl.lit(None, pl.String)
     return frame.select(
         case=case_of(), source="source", line="line", frame=pl.lit(name), group=group,

@@ -11,22 +11,20 @@ alone are two measurements of one configuration.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
 import polars as pl
 from assay.ingest.schema.reading import Reading
-
-COUNTED: Mapping[str, str | None] = {
-    "megatron_iteration": None, "deepspeed_step": "step", "step_progress": "step",
-    "mlperf_event": None, "generic_step": "step",
-}  # fmt: skip
-"""Frames of steps, and what falls in them where another job begins."""
+from assay.validate.cases.step_frames import step_frames
 
 LAYOUT = ("gpus", "tp", "pp", "dp", "cp", "ep", "hidden", "layers", "seq_len", "micro_batch")
 """Fields that one job does not change; its batch it may ramp up."""
+
+SAMPLES = "consumed_samples"
+"""Column of the samples that a run has trained on so far."""
 
 LEAST_SHARED = 2
 """Iterations that two parts must print alike before they are outputs of one job."""
@@ -112,21 +110,21 @@ def in_parts(frame: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
 
 def jobs(reading: Reading) -> Jobs:
     """The runs of a reading, each with its parts in order."""
-    frame = reading.frames.get("runs")
-    empty = pl.DataFrame(schema={"source": pl.String, "line": pl.UInt32, "part": pl.String})
-    starts = empty if frame is None else frame.select("source", "line", part="run")
-    steps = reading.frames.get("megatron_iteration")
-    if steps is not None:
-        starts = pl.concat([starts, _anew(steps, starts)])
-    for name, counter in COUNTED.items():
-        rows = reading.frames.get(name)
-        if rows is not None and rows.height:
-            starts = pl.concat([starts, _apart(rows, counter)]).unique(
-                ["source", "line"], keep="first", maintain_order=True
-            )
-    if steps is None or steps["source"].n_unique() < 2:
+    starts = pl.DataFrame(schema={"source": pl.String, "line": pl.UInt32, "part": pl.String})
+    stated = [held.frame for held in reading.with_rows("run")]
+    starts = pl.concat([starts, *(each.select("source", "line", part="run") for each in stated)])
+    frames = list(step_frames(reading))
+    resumed = [frame.rows for frame in frames if frame.restarts and SAMPLES in frame.rows.columns]
+    starts = pl.concat([starts, *(_anew(rows, starts) for rows in resumed)])
+    for frame in frames:
+        counted = None if frame.restarts or "iteration" not in frame.rows.columns else "iteration"
+        starts = pl.concat([starts, _apart(frame.rows, counted)]).unique(
+            ["source", "line"], keep="first", maintain_order=True
+        )
+    spread = [rows for rows in resumed if rows["source"].n_unique() > 1]
+    if not spread:
         return Jobs(starts)  # parts of one input are runs of their own
-    known = parts(steps, reading, starts)
+    known = [part for rows in spread for part in parts(rows, stated, starts)]
     groups: list[list[Part]] = []
     why: dict[str, list[str]] = {}
     for part in sorted(known, key=lambda each: (each.first, each.last, each.case)):
@@ -202,13 +200,13 @@ def _anew(steps: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(found, schema=starts.schema, orient="row")
 
 
-def parts(steps: pl.DataFrame, reading: Reading, starts: pl.DataFrame) -> list[Part]:
-    """Every part that prints iterations."""
-    runs = reading.frames.get("runs")
-    digests = {} if runs is None else dict(runs.select("run", "digest").iter_rows())
+def parts(steps: pl.DataFrame, stated: Sequence[pl.DataFrame], starts: pl.DataFrame) -> list[Part]:
+    """Every part that prints iterations; `stated` are configurations of runs, with digests."""
+    digests = dict(row for each in stated for row in each.select("run", "digest").iter_rows())
     found: dict[str, Part] = {}
-    columns = ("iteration", "train_iters", "consumed_samples", "lm_loss", "step_time", "timestamp")
-    rows = in_parts(steps, starts).select("part", "source", *columns)
+    columns = ("iteration", "train_iters", SAMPLES, "lm_loss", "step_time", "timestamp")
+    held = [pl.col(name) if name in steps.columns else pl.lit(None).alias(name) for name in columns]
+    rows = in_parts(steps, starts).select("part", "source", *held)
     for case, source, n, schedule, *step in rows.iter_rows():
         part = found.setdefault(case, Part(case, source, digests.get(case)))
         part.schedule = schedule

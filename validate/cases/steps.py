@@ -10,17 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import polars as pl
-from assay.ingest.formats import FORMATS
-from assay.ingest.schema.fields import fields
 from assay.ingest.schema.reading import Reading
 from assay.validate.cases.jobs import Jobs, jobs
 from assay.validate.cases.observe import case_of
-
-STEPS = (
-    "megatron_iteration", "deepspeed_step", "step_rate", "step_progress", "mlperf_event",
-    "generic_step",
-)  # fmt: skip
-"""Frames that hold steps; the first that a run has is believed."""
+from assay.validate.cases.step_frames import step_frames
 
 SETTLED = 0.05
 """Rows at the start belong to the warm-up while they lie farther from the late median than this."""
@@ -65,8 +58,8 @@ def steps(reading: Reading, known: Jobs) -> Iterator[Steps]:
     """The steps of every run of a reading; `known` says which lines are one run."""
     taken: set[str] = set()
     quoted = _quoting(reading)
-    for frame in _stepped(reading):
-        held = known.of(frame.with_columns(case=case_of())).filter(
+    for frame in step_frames(reading):
+        held = known.of(frame.rows.with_columns(case=case_of())).filter(
             ~pl.col("source").is_in(quoted), ~pl.col("run").is_in(sorted(taken))
         )
         for every in held.partition_by("run", maintain_order=True):
@@ -87,27 +80,13 @@ def unsettled(reading: Reading) -> pl.Series:
     return pl.concat(found)
 
 
-def _stepped(reading: Reading) -> Iterator[pl.DataFrame]:
-    """The frames that hold steps: those of `STEPS`, then users' with a measured time of a step."""
-    packaged = {fmt.name for fmt in FORMATS}
-    columns = dict.fromkeys(STEPS, "step_time")
-    for fmt in reading.formats:
-        if fmt.name in packaged or fmt.origin != "measured":
-            continue
-        for name, schema in fmt.schemas.items():
-            timed = (s.name for s in fields(schema).values() if s.quantity == "step_time")
-            if (column := next(timed, None)) is not None:
-                columns[name] = column
-    for name, column in columns.items():
-        frame = reading.frames.get(name)
-        if frame is not None and not frame.is_empty():
-            yield frame if column == "step_time" else frame.with_columns(step_time=pl.col(column))
-
-
 def _quoting(reading: Reading) -> list[str]:
     """Documents among the inputs: training lines in them are quotations, not a run."""
-    tables = reading.frames.get("markdown_table")
-    return tables["source"].unique(maintain_order=True).to_list() if tables is not None else []
+    return [
+        source
+        for held in reading.with_rows("table")
+        for source in held.frame["source"].unique(maintain_order=True)
+    ]
 
 
 def _counting(every: pl.DataFrame) -> pl.DataFrame:

@@ -48,8 +48,12 @@ def above_peak(evidence: Evidence) -> list[Finding]:
 def below_roofline(evidence: Evidence) -> list[Finding]:
     """Products faster than both the peak and the memory bandwidth allow."""
     gemm = evidence.cases.gemm
-    frame = evidence.reading.frames.get("gemm_table")
-    if gemm.is_empty() or frame is None:
+    kernels = [
+        held.frame.select("source", "line", "column", "time", "time_ulp")
+        for held in evidence.reading.with_rows("kernel")
+        if {"m", "n", "k", "time", "time_ulp"} <= set(held.frame.columns)
+    ]
+    if gemm.is_empty() or not kernels:
         return []
     known = machines()
     facts = [
@@ -65,7 +69,7 @@ def below_roofline(evidence: Evidence) -> list[Finding]:
     memory = b * (m * k + k * n + m * n) * pl.col("size") / pl.col("bandwidth")
     table = (
         gemm.join(pl.DataFrame(facts, schema=kinds, orient="row"), on=["machine", "dtype"])
-        .join(frame.select("source", "line", "column", "time", "time_ulp"), on=["source", "line"])
+        .join(pl.concat(kernels), on=["source", "line"])
         .with_columns(bound=pl.max_horizontal(compute, memory), least=pl.min_horizontal(
             compute, memory))
         .filter(pl.col("time") + pl.col("time_ulp") < pl.col("least") / MARGIN)

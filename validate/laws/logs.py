@@ -6,6 +6,7 @@ import re
 
 import polars as pl
 from assay.ingest.schema.record import Span
+from assay.validate.cases.step_frames import step_frames
 from assay.validate.laws.evidence import Evidence
 from assay.validate.laws.finding import MOST_SPANS, Finding, Number
 
@@ -26,15 +27,21 @@ _OUTSIDE = re.compile("(?i)save|load|setup|eval|valid|checkpoint|init")
 
 def timers(evidence: Evidence) -> list[Finding]:
     """Timers of an iteration that are longer than the iteration."""
-    lines = evidence.reading.frames.get("megatron_iteration", pl.DataFrame())
-    frame = evidence.reading.frames.get("megatron_timers", pl.DataFrame())
-    if lines.is_empty() or frame.is_empty():
+    frames = [held.frame for held in evidence.reading.with_rows("timer")]
+    lines = list(step_frames(evidence.reading)) if frames else []
+    if not lines:
         return []
-    steps = lines.filter(pl.col("step_time").is_not_null()).select(
-        "source", "line", "step_time", "step_time_ulp", of="line"
+    steps = pl.concat(
+        rows.filter(pl.col("step_time").is_not_null()).select(
+            "source", "line", "step_time", "step_time_ulp", of="line"
+        )
+        for _, rows, _ in lines
     )
-    inside = frame.filter(~pl.col("timer").str.contains(_OUTSIDE.pattern)).with_columns(
-        spent=pl.coalesce("time", "maximum")
+    inside = pl.concat(
+        frame.filter(~pl.col("timer").str.contains(_OUTSIDE.pattern)).select(
+            "source", "line", "column", "timer", spent=pl.coalesce("time", "maximum")
+        )
+        for frame in frames
     )
     joined = (
         inside.sort("line")
@@ -66,17 +73,25 @@ def timers(evidence: Evidence) -> list[Finding]:
     ]  # fmt: skip
 
 
+PLACED = {"source": pl.String, "line": pl.UInt32, "column": pl.UInt32}
+"""Where a row stands."""
+
+
+def _unnumbered(rows: pl.DataFrame) -> pl.DataFrame:
+    """Places of steps whose loss or norm is no number, and that count no such step."""
+    odd = pl.any_horizontal(
+        pl.col(name).is_nan().fill_null(value=False) for name in ("lm_loss", "grad_norm")
+    )
+    none = (pl.col("nan_iterations") == 0) & (pl.col("skipped_iterations").fill_null(0) == 0)
+    return rows.filter(odd & none).select(pl.col(name).cast(kind) for name, kind in PLACED.items())
+
+
 def nans(evidence: Evidence) -> list[Finding]:
     """Lines with a loss or a norm that is no number, and a counter of such that stays at zero."""
-    lines = evidence.reading.frames.get("megatron_iteration", pl.DataFrame())
-    if lines.is_empty():
-        return []
-    odd = lines.filter(
-        (pl.col("lm_loss").is_nan().fill_null(value=False)
-         | pl.col("grad_norm").is_nan().fill_null(value=False))
-        & (pl.col("nan_iterations") == 0) & (pl.col("skipped_iterations").fill_null(0) == 0)
-    )  # fmt: skip
     found = []
+    wanted = {"lm_loss", "grad_norm", "nan_iterations", "skipped_iterations"}
+    lines = [rows for _, rows, _ in step_frames(evidence.reading) if wanted <= set(rows.columns)]
+    odd = pl.concat([pl.DataFrame(schema=PLACED), *(_unnumbered(rows) for rows in lines)])
     for (source,), rows in odd.group_by("source", maintain_order=True):
         spans = [Span(str(source), line, column or 1)
                  for line, column in rows.select("line", "column").iter_rows()]  # fmt: skip

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
+from assay.ingest.schema.fields import fields
 from assay.ingest.schema.reading import Reading
 from assay.model.frames import PREDICTION
 from assay.model.step.memory import Memory, reserved, stages
@@ -29,14 +30,11 @@ NAME = "memory"
 
 BASIS = "assay.model.step.memory.stages"
 
-STATING = ("runs", "megatron_iteration", "deepspeed_step", "step_rate", "step_progress")
-"""Frames whose rows say the configuration of a run, and so of the ranks that report below."""
-
 REPORTED = ("memory", "memory_reserved")
 
 REPORT = {
     "source": pl.String, "line": pl.UInt32, "case": pl.String, "rank": pl.Int64,
-    "done": pl.Int64, "frame": pl.String,
+    "done": pl.Int64, "estimated": pl.Boolean,
 }  # fmt: skip
 
 COUNTED = ("memory_states", "memory_activations", "memory_counted")
@@ -52,20 +50,24 @@ def forecast(asked: Asked) -> pl.DataFrame:
     known = _stages(asked.cases.configuration, table["of"].unique())
     rows: list[tuple[object, ...]] = [
         (case, "configuration", "", quantity, value, None, None, "B", NAME, BASIS, [])
-        for case, of, *report in table.select("case", "of", "rank", "done", "frame").iter_rows()
+        for case, of, rank, done, estimated in table.select(
+            "case", "of", "rank", "done", "estimated"
+        ).iter_rows()
         if of in known
-        for quantity, value in _said(*known[of], *report)
+        for quantity, value in (
+            _estimated(known[of][1]) if estimated else _said(*known[of], rank, done)
+        )
     ]
     return pl.DataFrame(rows, schema=PREDICTION, orient="row")
 
 
 def reports(cases: Cases) -> pl.DataFrame:
-    """case, `of` (whose configuration it is), rank, iteration and frame of every report."""
-    stated = cases.configuration.filter(pl.col("frame").is_in(STATING)).select(
+    """case, `of` (whose configuration it is), rank, iteration, and `estimated`, of every report."""
+    stating = [held.name for held in cases.reading.with_rows("run", "step")]
+    stated = cases.configuration.filter(pl.col("frame").is_in(stating)).select(
         "source", "line", of="case"
     )
-    parts = [_reports(cases.reading, frame) for frame in ("megatron_memory", "megatron_theory")]
-    table = pl.concat(parts)
+    table = pl.concat([pl.DataFrame(schema=REPORT), *_reports(cases.reading)])
     if table.is_empty() or stated.is_empty():
         return table.with_columns(of=pl.lit(None, dtype=pl.String)).clear()
     ordered = stated.sort("line", maintain_order=True)
@@ -80,14 +82,18 @@ def reports(cases: Cases) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _reports(reading: Reading, name: str) -> pl.DataFrame:
-    frame = reading.frames.get(name)
-    if frame is None or frame.is_empty():
-        return pl.DataFrame(schema=REPORT)
-    done = pl.col("iteration") if "iteration" in frame.columns else pl.lit(None)
-    return frame.with_columns(case=case_of(), done=done, frame=pl.lit(name)).select(
-        pl.col(column).cast(kind, strict=False) for column, kind in REPORT.items()
-    )
+def _reports(reading: Reading) -> Iterator[pl.DataFrame]:
+    """Rows that tell of a rank's memory, or estimate the most that one holds."""
+    for held in reading.with_rows("rank", "estimate"):
+        wanted = COUNTED if (estimated := held.kind == "estimate") else REPORTED
+        if not any(spec.quantity in wanted for spec in fields(held.schema).values()):
+            continue
+        columns = held.frame.columns
+        yield held.frame.with_columns(
+            case=case_of(),
+            done=pl.col("iteration") if "iteration" in columns else pl.lit(None),
+            estimated=pl.lit(estimated),
+        ).select(pl.col(column).cast(kind, strict=False) for column, kind in REPORT.items())
 
 
 def _stages(
@@ -109,14 +115,9 @@ def _stages(
 
 
 def _said(
-    one: Run, held: tuple[Memory, ...], rank: int | None, done: int | None, frame: str
+    one: Run, held: tuple[Memory, ...], rank: int | None, done: int | None
 ) -> Iterator[tuple[str, float]]:
     """Quantity and bytes of one report; nothing where a rank's stage is not known."""
-    if frame == "megatron_theory":
-        fullest = max(held, key=lambda stage: stage.total)
-        states = fullest.weights + fullest.gradients + fullest.optimizer
-        yield from zip(COUNTED, (states, fullest.total - states, fullest.total), strict=True)
-        return
     if rank is None and one.pp > 1:
         return
     per_stage = one.layout.tp * one.layout.cp * one.dp
@@ -127,6 +128,13 @@ def _said(
         total = held[stage].first_step if early else held[stage].total
         yield "memory", total
         yield "memory_reserved", reserved(one, total)
+
+
+def _estimated(held: tuple[Memory, ...]) -> Iterator[tuple[str, float]]:
+    """The fullest stage, which a program's own estimate of its most loaded rank is met by."""
+    fullest = max(held, key=lambda stage: stage.total)
+    states = fullest.weights + fullest.gradients + fullest.optimizer
+    yield from zip(COUNTED, (states, fullest.total - states, fullest.total), strict=True)
 
 
 def lacking(cases: Cases) -> Mapping[str, str]:

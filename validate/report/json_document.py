@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any
 
 import polars as pl
+from assay.ingest.schema.fields import about_rows
 from assay.validate.arithmetic.identity_check import equal
 from assay.validate.laws.finding import as_dict
 from assay.validate.report.run_section import traced
@@ -20,9 +21,6 @@ from assay.validate.report.safe import json_text
 from assay.validate.runs.run_record import Record, records
 from assay.validate.score.accuracy import ACCURACY
 from assay.validate.score.assess import Report
-
-FRAMEWORKS = {"megatron_iteration": "Megatron"}
-"""Framework that wrote the frames of a format; a document names none."""
 
 LEFT = ("case", "scope", "subject", "quantity", "value", "unit", "source", "line")
 
@@ -166,6 +164,8 @@ def _tables(report: Report) -> list[dict[str, Any]]:
 def _cases(report: Report) -> list[dict[str, Any]]:
     """Every case of the scope configuration, with each of its values and where it came from."""
     values: dict[str, dict[str, Any]] = {}
+    steps = report.outcome.reading.with_rows("step")
+    frameworks = {held.name: about_rows(held.schema).get("framework") for held in steps}
     wide = report.cases.configuration
     kinds = wide.schema
     columns = ("case", "name", "value", "value_origin", "line")
@@ -179,7 +179,7 @@ def _cases(report: Report) -> list[dict[str, Any]]:
         {
             "case": case,
             "source": source,
-            "framework": FRAMEWORKS.get(frame),
+            "framework": frameworks.get(frame),
             "machine": machine,
             "configuration": values.get(case, {}),
         }

@@ -69,13 +69,11 @@ def difference(a: Run, b: Run, reading_a: Reading, reading_b: Reading) -> Differ
 
 
 def _arguments(reading: Reading, run: Run) -> dict[str, str]:
-    frame = reading.frames.get("arguments")
-    if frame is None:
-        return {}
-    own = frame.filter(pl.col("run") == run.case, ~pl.col("name").is_in(PLACES))
+    mine = pl.col("run") == run.case, ~pl.col("name").is_in(PLACES)
     return {
         f"{dump}.{name}": value or ""
-        for dump, name, value in own.select("dump", "name", "value").iter_rows()
+        for held in reading.with_rows("argument")
+        for dump, name, value in held.frame.filter(mine).select("dump", "name", "value").iter_rows()
     }
 
 

@@ -11,11 +11,12 @@ the fullest rank that reports: Megatron reports every rank, DeepSpeed the one th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import polars as pl
+from assay.ingest.schema.fields import Rows
 from assay.ingest.schema.reading import Reading
 from assay.model.formulas.registry import formula
 from assay.model.formulas.utilisation import measure
@@ -68,12 +69,10 @@ def _run(
     partial = case in known.parts  # of several files one may hold the configuration of all
     stating = rows["case"].to_list() if partial else ids
     configuration, device = _configuration(cases, stating, partial=partial)
-    counter = next((c for c in ("iteration", "step") if c in steady.columns), None)
     window = None
-    if counter and steady.height:
-        window = (steady[counter][0], steady[counter][-1])
-    reports = [part for name in FRAMES if (part := _part(reading, name, case, known)) is not None]
-    memory = next((part for part in reports if part.height), None)
+    if "iteration" in steady.columns and steady.height:
+        window = (steady["iteration"][0], steady["iteration"][-1])
+    memory = next((part for part in _parts(reading, "rank", case, known) if part.height), None)
     figures = [
         *_speed(steady, configuration, device, out),
         *(memory_metrics(memory) if memory is not None else ()),
@@ -92,9 +91,10 @@ def _run(
 
 
 def _progress(rows: pl.DataFrame) -> tuple[int, int] | None:
-    if "train_iters" not in rows.columns or rows.is_empty():
+    if not {"iteration", "train_iters"} <= set(rows.columns) or rows.is_empty():
         return None
-    return rows["iteration"][-1], rows["train_iters"][-1]
+    done, planned = rows["iteration"][-1], rows["train_iters"][-1]
+    return None if done is None or planned is None else (done, planned)
 
 
 def _configuration(
@@ -137,12 +137,10 @@ def _speed(
     return found
 
 
-def _part(reading: Reading, name: str, case: str, known: Jobs) -> pl.DataFrame | None:
-    """The rows of frame `name` that belong to one run."""
-    frame = reading.frames.get(name)
-    if frame is None or frame.is_empty():
-        return None
-    return known.of(frame.with_columns(case=case_of())).filter(pl.col("run") == case)
+def _parts(reading: Reading, kind: Rows, case: str, known: Jobs) -> Iterator[pl.DataFrame]:
+    """Of each frame whose rows are of a kind those that belong to one run."""
+    for held in reading.with_rows(kind):
+        yield known.of(held.frame.with_columns(case=case_of())).filter(pl.col("run") == case)
 
 
 def _counts(rows: pl.DataFrame, *, superseded: int) -> list[Metric]:
@@ -162,11 +160,9 @@ def _counts(rows: pl.DataFrame, *, superseded: int) -> list[Metric]:
 
 
 def _validation(reading: Reading, case: str, known: Jobs) -> list[tuple[str, float]]:
-    rows = _part(reading, "megatron_validation", case, known)
-    if rows is None:
-        return []
     return [
         (moment or f"iteration {iteration}", loss)
+        for rows in _parts(reading, "validation", case, known)
         for iteration, moment, loss in rows.select("iteration", "moment", "lm_loss").iter_rows()
         if loss is not None
     ]
@@ -249,10 +245,6 @@ def _peak(device: str | None, dtype: str | None) -> tuple[float | None, str]:
     except LookupError:
         return None, ""
     return peak, f"{device} {dtype} dense, {peak / 1e12:g} TFLOP/s"
-
-
-FRAMES = ("megatron_memory", "deepspeed_throughput", "deepspeed_memory")
-"""Frames with maxima of a rank; the first that a run has is believed."""
 
 
 class Remembered(NamedTuple):

@@ -190,11 +190,11 @@ def _count(run: Run, name: str) -> int | None:
 
 def _capacity(reading: Reading, run: Run) -> float | None:
     """The memory that the device itself tells of, bytes; datasheets round it."""
-    frame = reading.frames.get("devices")
-    if frame is None or frame.is_empty() or "memory" not in frame.columns:
-        return None
-    own = frame.filter(pl.col("source") == run.source)["memory"].drop_nulls()
-    return float(own[0]) if own.n_unique() == 1 else None
+    own: set[float] = set()
+    for held in reading.with_rows("device"):
+        mine = held.frame.filter(pl.col("source") == run.source)
+        own |= set(mine["memory"].drop_nulls()) if "memory" in mine.columns else set()
+    return float(own.pop()) if len(own) == 1 else None
 
 
 def _peak(run: Run) -> float | None:

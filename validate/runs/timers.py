@@ -72,11 +72,7 @@ def measured(reading: Reading, run: str, known: Jobs, steady: pl.DataFrame) -> l
 
     A timer block stands below the line of its step: it belongs to the last step above it.
     """
-    frames = [
-        frame.with_columns(case=case_of())
-        for frame in reading.frames.values()
-        if {"timer", "time", "line"} <= set(frame.columns) and frame.height
-    ]
+    frames = [held.frame.with_columns(case=case_of()) for held in reading.with_rows("timer")]
     if not frames or steady.is_empty():
         return []
     first = steady["line"].min()

@@ -50,9 +50,10 @@ class TraceTime:
 
 def trace_time(reading: Reading, pairs: pl.DataFrame, baselines: Sequence[str]) -> TraceTime | None:
     """Time of the traces of a reading beside `pairs`; None where there are no traces."""
-    kernels = reading.frames.get("trace_kernel")
-    if kernels is None or kernels.is_empty():
+    launches = [held.frame for held in reading.with_rows("launch")]
+    if not launches:
         return None
+    kernels = pl.concat(launches)
     models = _chosen(pairs, baselines)
     shapes = _shapes(reading, pairs, models)
     known = shapes.select("source", "alike", "each")
@@ -174,9 +175,10 @@ def _layers(calls: pl.DataFrame) -> pl.DataFrame:
 
 
 def _steps(reading: Reading, calls: pl.DataFrame) -> pl.DataFrame:
-    steps = reading.frames.get("trace_step")
-    if steps is None or steps.is_empty():
+    intervals = [held.frame for held in reading.with_rows("interval")]
+    if not intervals:
         return pl.DataFrame()
+    steps = pl.concat(intervals)
     whole = _summed(calls, "source", "device", "step").drop("calls")
     numbered = steps.filter(pl.col("step").is_not_null())
     some = numbered.join(whole, on=["source", "device", "step"], how="left", maintain_order="left")

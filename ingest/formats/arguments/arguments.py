@@ -31,6 +31,11 @@ class Arguments(pa.DataFrameModel):
     type: str = named(meaning="int, float, bool, none, list, dict or str")
     number: float = logged(kind="binary", nullable=True, meaning="its value, if a number")
 
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "argument"}
+
 
 class Runs(Configuration):
     """One run of a job, with the configuration that its own lines state."""
@@ -39,6 +44,11 @@ class Runs(Configuration):
     framework: str = named(meaning="megatron, megatron-deepspeed, deepspeed or nemo")
     digest: str = named(meaning="of all its arguments but ranks: equal for equal configurations")
 
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "run"}
+
 
 class Devices(pa.DataFrameModel):
     """One device of a node, as nvidia-smi lists it."""
@@ -46,6 +56,11 @@ class Devices(pa.DataFrameModel):
     index: int = logged(kind="exact", ge=0)
     device: str = named(meaning="its name, cut off by nvidia-smi where it is long")
     memory: float = logged({"total": 2.0**20}, kind="truncated", unit="B", gt=0, nullable=True)
+
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "device"}
 
 
 def fold(region: Region) -> Folded:

@@ -81,6 +81,11 @@ class DeepflowConfig(pa.DataFrameModel):
         kind="exact", ge=1, nullable=True, meaning="the largest degree under scheduling_param"
     )
 
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "note"}
+
 
 def fold(region: Region) -> Folded:
     """One record from all lines; nothing where the top-level keys are another program's."""

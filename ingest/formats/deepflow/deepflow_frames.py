@@ -63,7 +63,7 @@ class DeepflowGemm(OfDump):
     class Config:
         """Scope and subject of the rows."""
 
-        metadata = {"scope": "gemm", "subject": ("name",), "case": "dump"}
+        metadata = {"rows": "estimate", "scope": "gemm", "subject": ("name",), "case": "dump"}
 
 
 class DeepflowReload(OfDump):
@@ -77,7 +77,7 @@ class DeepflowReload(OfDump):
     class Config:
         """Scope and subject of the rows."""
 
-        metadata = {"scope": "gemm", "subject": ("name",), "case": "dump"}
+        metadata = {"rows": "estimate", "scope": "gemm", "subject": ("name",), "case": "dump"}
 
 
 class DeepflowKernel(OfDump):
@@ -93,7 +93,7 @@ class DeepflowKernel(OfDump):
     class Config:
         """Scope and subject of the rows."""
 
-        metadata = {"scope": "pointwise", "subject": ("name",), "case": "dump"}
+        metadata = {"rows": "estimate", "scope": "pointwise", "subject": ("name",), "case": "dump"}
 
 
 class DeepflowPart(OfDump):
@@ -105,7 +105,12 @@ class DeepflowPart(OfDump):
     class Config:
         """Scope and subject of the rows."""
 
-        metadata = {"scope": "configuration", "subject": ("name",), "case": "dump"}
+        metadata = {
+            "rows": "estimate",
+            "scope": "configuration",
+            "subject": ("name",),
+            "case": "dump",
+        }
 
 
 class DeepflowMemory(OfDump):
@@ -118,7 +123,12 @@ class DeepflowMemory(OfDump):
     class Config:
         """Scope and subject of the rows."""
 
-        metadata = {"scope": "configuration", "subject": ("name",), "case": "dump"}
+        metadata = {
+            "rows": "estimate",
+            "scope": "configuration",
+            "subject": ("name",),
+            "case": "dump",
+        }
 
 
 class DeepflowMachine(OfDump):
@@ -135,7 +145,7 @@ class DeepflowMachine(OfDump):
     class Config:
         """Scope and case of the rows."""
 
-        metadata = {"scope": "machine", "case": "dump"}
+        metadata = {"rows": "estimate", "scope": "machine", "case": "dump"}
 
 
 class DeepflowComponent(OfDump):
@@ -154,7 +164,7 @@ class DeepflowComponent(OfDump):
     class Config:
         """Scope and subject of the rows."""
 
-        metadata = {"scope": "machine", "subject": ("subject",), "case": "dump"}
+        metadata = {"rows": "estimate", "scope": "machine", "subject": ("subject",), "case": "dump"}
 
 
 class DeepflowDump(OfDump):
@@ -176,4 +186,4 @@ class DeepflowDump(OfDump):
     class Config:
         """Scope and case of the rows."""
 
-        metadata = {"scope": "configuration", "case": "dump"}
+        metadata = {"rows": "estimate", "scope": "configuration", "case": "dump"}

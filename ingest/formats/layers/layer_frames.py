@@ -97,7 +97,7 @@ class LayerEstimate(LayerCase):
     class Config:
         """Scope and subject of the rows."""
 
-        metadata = {"scope": "layer", "subject": ("layer",), "case": "table"}
+        metadata = {"rows": "estimate", "scope": "layer", "subject": ("layer",), "case": "table"}
 
 
 class LayerTotal(LayerCase):
@@ -117,4 +117,4 @@ class LayerTotal(LayerCase):
     class Config:
         """Scope and subject of the rows."""
 
-        metadata = {"scope": "layer", "subject": ("layer",), "case": "table"}
+        metadata = {"rows": "estimate", "scope": "layer", "subject": ("layer",), "case": "table"}

@@ -38,8 +38,10 @@ class MegatronIteration(Configuration):
     the start of the run, kept in the column that ends with `_average`.
     """
 
-    iteration: int = logged(kind="exact", ge=0, meaning="iteration number")
-    train_iters: int = logged(kind="exact", ge=1, meaning="iterations of the schedule")
+    iteration: int = logged(kind="exact", ge=0, role="counter", meaning="iteration number")
+    train_iters: int = logged(
+        kind="exact", ge=1, role="schedule", meaning="iterations of the schedule"
+    )
     consumed_samples: int = logged(["consumed samples"], kind="exact", ge=0, nullable=True)
     consumed_tokens: int = logged(["consumed tokens"], kind="exact", ge=0, nullable=True)
     step_time: float = measured(gt=0, meaning="time of one iteration")
@@ -57,9 +59,11 @@ class MegatronIteration(Configuration):
     load_balancing_loss: float = logged(["load balancing loss"], nullable=True)
     sop_loss: float = logged(["sop loss"], nullable=True, meaning="sentence-order loss of BERT")
     skipped_iterations: int = logged(
-        ["number of skipped iterations"], kind="exact", ge=0, nullable=True
+        ["number of skipped iterations"], kind="exact", ge=0, nullable=True, role="skipped"
     )
-    nan_iterations: int = logged(["number of nan iterations"], kind="exact", ge=0, nullable=True)
+    nan_iterations: int = logged(
+        ["number of nan iterations"], kind="exact", ge=0, nullable=True, role="nan"
+    )
     samples_per_s: float = measured(ge=0)
     tokens_per_gpu_per_s: float = measured(ge=0)
     tokens_per_gpu_per_s_average: float = logged(unit="token/s", ge=0, nullable=True)
@@ -108,6 +112,11 @@ class MegatronIteration(Configuration):
     actual_seq_len: int = logged(
         ["actual seqlen", "actual seq length"], kind="exact", ge=1, unit="token", nullable=True
     )
+
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "step", "framework": "Megatron"}
 
 
 @cache

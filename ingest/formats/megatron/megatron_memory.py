@@ -39,6 +39,11 @@ class MegatronMemory(pa.DataFrameModel):
         meaning="peak of what the allocator took from the device",
     )  # fmt: skip
 
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "rank"}
+
 
 KINDS = (Kind("memory_line", "HEAD", "megatron_memory", MegatronMemory),)
 

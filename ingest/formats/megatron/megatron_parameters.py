@@ -29,6 +29,11 @@ class MegatronParameters(pa.DataFrameModel):
         meaning="the same where it is printed in billions",
     )  # fmt: skip
 
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "note"}
+
 
 class MegatronTheory(pa.DataFrameModel):
     """Memory of the most loaded rank, as Megatron estimates it."""
@@ -54,7 +59,7 @@ class MegatronTheory(pa.DataFrameModel):
     class Config:
         """Origin of the rows: Megatron's own estimate, which is no measurement."""
 
-        metadata = {"origin": "estimated"}
+        metadata = {"rows": "estimate", "origin": "estimated"}
 
 
 KINDS = (

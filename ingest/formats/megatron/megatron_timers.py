@@ -29,6 +29,11 @@ class MegatronTimers(pa.DataFrameModel):
         {"maximum": 1e-3}, unit="s", ge=0, nullable=True, meaning="of all ranks"
     )
 
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "timer"}
+
 
 _FRAME = ("megatron_timers", MegatronTimers)
 

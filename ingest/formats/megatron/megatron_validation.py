@@ -25,6 +25,11 @@ class MegatronValidation(pa.DataFrameModel):
         meaning="perplexity",
     )
 
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "validation"}
+
 
 KINDS = (Kind("validation_line", "HEAD", "megatron_validation", MegatronValidation),)
 

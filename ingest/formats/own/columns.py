@@ -91,8 +91,8 @@ def _field(said: Description, column: Column) -> Any:
     made = logged(
         {label: _factor(said, column, label) for label in column.labels},
         kind=column.kind, unit=column.unit, quantity=column.quantity, meaning=column.meaning,
-        terminal=column.terminal, configuration=known is not None, nullable=column.nullable,
-        **column.checks,
+        role=column.role, terminal=column.terminal, configuration=known is not None,
+        nullable=column.nullable, **column.checks,
     )  # fmt: skip
     if known is not None:
         made.checks = [*Configuration.__fields__[column.name][1].checks, *made.checks]

@@ -11,13 +11,14 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn, get_args
+from typing import Any, NoReturn, cast, get_args
 
 import polars as pl
 from assay.ingest.formats.own.fault import BadFormat, line_of, nearest
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Origin
+from assay.ingest.vocabulary.terms import Role
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -29,8 +30,8 @@ _KIND_OF = {"float": "decimal", "integer": "exact", "text": "exact", "bool": "ex
 
 CHECKS = ("ge", "gt", "le", "lt", "isin")
 
-COLUMN_KEYS = ("labels", "type", "kind", "unit", "quantity", "nullable", "meaning", "terminal",
-               *CHECKS)  # fmt: skip
+COLUMN_KEYS = ("labels", "type", "kind", "unit", "quantity", "role", "nullable", "meaning",
+               "terminal", *CHECKS)  # fmt: skip
 
 KEYS = ("name", "about", "origin", "heads", "before", "separator", "assign", "grammar",
         "grammar_file", "scope", "columns", "samples")  # fmt: skip
@@ -52,6 +53,7 @@ class Column:
     kind: str
     unit: str | None = None
     quantity: str | None = None
+    role: Role | None = None
     nullable: bool = True
     meaning: str = ""
     terminal: str | None = None
@@ -228,10 +230,26 @@ def _column(name: str, said: _Reader) -> Column:
         name=name, labels=_labels(said), type=TYPES[kind],
         kind=said.string("kind", known.kind if known else _KIND_OF[kind]),
         unit=said.optional("unit") or (known.unit if known else None),
-        quantity=said.optional("quantity"),
+        quantity=said.optional("quantity"), role=_role(name, said),
         nullable=nullable, meaning=said.string("meaning", ""),
         terminal=said.optional("terminal"), checks=_checks(said, TYPES[kind]),
     )  # fmt: skip
+
+
+_USUAL: Mapping[str, Role] = {
+    "iteration": "counter", "step": "counter", "train_iters": "schedule",
+    "total_steps": "schedule", "lm_loss": "loss", "loss": "loss",
+    "skipped_iterations": "skipped", "nan_iterations": "nan",
+}  # fmt: skip
+"""Roles of columns by the names that packaged formats give them."""
+
+
+def _role(name: str, said: _Reader) -> Role | None:
+    """Purpose of a column, as it is said, or as its name usually has it."""
+    if "role" not in said.table:
+        return _USUAL.get(name)
+    roles = [role for role in get_args(Role) if role != "configuration"]
+    return cast("Role", said.choice("role", roles, "label"))
 
 
 def _labels(said: _Reader) -> dict[str, float | str]:

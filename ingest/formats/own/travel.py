@@ -23,8 +23,9 @@ def meaning(fmt: OwnFormat) -> dict[str, Any]:
     for column in fmt.said.columns:
         told = {
             "labels": dict(column.labels), "type": names[column.type], "kind": column.kind,
-            "unit": column.unit, "quantity": column.quantity, "nullable": column.nullable,
-            "meaning": column.meaning, "terminal": column.terminal, **column.checks,
+            "unit": column.unit, "quantity": column.quantity, "role": column.role,
+            "nullable": column.nullable, "meaning": column.meaning,
+            "terminal": column.terminal, **column.checks,
         }  # fmt: skip
         columns[column.name] = {key: value for key, value in told.items() if value is not None}
     said = fmt.said

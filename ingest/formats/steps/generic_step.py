@@ -29,8 +29,12 @@ GENERIC = "generic"
 class GenericStep(Configuration):
     """A step as a line of any trainer prints it, as far as labels and units tell."""
 
-    step: int = logged(kind="exact", ge=0, nullable=True, meaning="count of steps, as printed")
-    total_steps: int = logged(kind="exact", ge=0, nullable=True, meaning="what it counts up to")
+    step: int = logged(
+        kind="exact", ge=0, nullable=True, role="counter", meaning="count of steps, as printed"
+    )
+    total_steps: int = logged(
+        kind="exact", ge=0, nullable=True, role="schedule", meaning="what it counts up to"
+    )
     batch: int = logged(
         kind="exact",
         ge=0,
@@ -38,7 +42,9 @@ class GenericStep(Configuration):
         meaning="count of a bar or bracket without a word for it, beside a step if there is one",
     )
     epoch: float = logged(ge=0, nullable=True)
-    loss: float = logged(nullable=True, meaning="of training, whatever the trainer minimises")
+    loss: float = logged(
+        nullable=True, role="loss", meaning="of training, whatever the trainer minimises"
+    )
     validation_loss: float = logged(nullable=True)
     learning_rate: float = logged(nullable=True)
     grad_norm: float = logged(nullable=True)
@@ -46,8 +52,9 @@ class GenericStep(Configuration):
     consumed_samples: int = logged(kind="exact", ge=0, nullable=True)
     consumed_tokens: int = logged(kind="exact", ge=0, nullable=True)
     step_time: float = logged(
-        unit="s", quantity="step_time", gt=0, nullable=True, meaning="time of one step"
-    )
+        unit="s", quantity="step_time", gt=0, nullable=True, role="time",
+        meaning="time of one step",
+    )  # fmt: skip
     step_time_average: float = logged(unit="s", gt=0, nullable=True, meaning="mean of several")
     elapsed: float = logged(unit="s", ge=0, nullable=True, meaning="time since some start")
     step_rate: float = logged(
@@ -79,6 +86,11 @@ class GenericStep(Configuration):
     reserved: float = logged(unit="B", ge=0, nullable=True)
     max_reserved: float = logged(unit="B", ge=0, nullable=True)
     words: str = named(meaning="the labels that made the line a record, and how many are like it")
+
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "step"}
 
 
 LEAST = 3

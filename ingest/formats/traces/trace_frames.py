@@ -49,7 +49,7 @@ class TraceKernel(pa.DataFrameModel):
     class Config:
         """Subject of the rows."""
 
-        metadata = {"scope": "trace"}
+        metadata = {"rows": "launch", "scope": "trace"}
 
 
 class _Calls(pa.DataFrameModel):
@@ -85,7 +85,7 @@ class TraceGemm(_Calls):
     class Config:
         """Subject of the rows."""
 
-        metadata = {"scope": "gemm", "subject": SUBJECTS["gemm"]}
+        metadata = {"rows": "call", "scope": "gemm", "subject": SUBJECTS["gemm"]}
 
 
 class TraceAttention(_Calls):
@@ -103,7 +103,7 @@ class TraceAttention(_Calls):
     class Config:
         """Subject of the rows."""
 
-        metadata = {"scope": "attention", "subject": SUBJECTS["attention"]}
+        metadata = {"rows": "call", "scope": "attention", "subject": SUBJECTS["attention"]}
 
 
 class TraceCollective(_Calls):
@@ -118,7 +118,7 @@ class TraceCollective(_Calls):
     class Config:
         """Subject of the rows."""
 
-        metadata = {"scope": "collective", "subject": SUBJECTS["collective"]}
+        metadata = {"rows": "call", "scope": "collective", "subject": SUBJECTS["collective"]}
 
 
 class TracePointwise(_Calls):
@@ -129,7 +129,7 @@ class TracePointwise(_Calls):
     class Config:
         """Subject of the rows."""
 
-        metadata = {"scope": "pointwise", "subject": SUBJECTS["pointwise"]}
+        metadata = {"rows": "call", "scope": "pointwise", "subject": SUBJECTS["pointwise"]}
 
 
 class TraceStep(pa.DataFrameModel):
@@ -156,7 +156,7 @@ class TraceStep(pa.DataFrameModel):
     class Config:
         """Subject of the rows."""
 
-        metadata = {"scope": "trace"}
+        metadata = {"rows": "interval", "scope": "trace"}
 
 
 class TraceEvent(pa.DataFrameModel):
@@ -174,7 +174,7 @@ class TraceEvent(pa.DataFrameModel):
     class Config:
         """Subject of the rows."""
 
-        metadata = {"scope": "trace"}
+        metadata = {"rows": "note", "scope": "trace"}
 
 
 SCHEMAS = {

@@ -52,7 +52,7 @@ class UlyssesTrace(pa.DataFrameModel):
     class Config:
         """Scope and case of the rows."""
 
-        metadata = {"scope": "configuration", "case": "trace"}
+        metadata = {"rows": "estimate", "scope": "configuration", "case": "trace"}
 
 
 class UlyssesTensor(OfTrace):
@@ -74,7 +74,7 @@ class UlyssesTensor(OfTrace):
     class Config:
         """Scope and subject of the rows."""
 
-        metadata = {"scope": "tensor", "subject": ("subject",), "case": "trace"}
+        metadata = {"rows": "estimate", "scope": "tensor", "subject": ("subject",), "case": "trace"}
 
 
 class UlyssesFlops(OfTrace):
@@ -87,7 +87,7 @@ class UlyssesFlops(OfTrace):
     class Config:
         """Scope and subject of the rows."""
 
-        metadata = {"scope": "gemm", "subject": ("subject",), "case": "trace"}
+        metadata = {"rows": "estimate", "scope": "gemm", "subject": ("subject",), "case": "trace"}
 
 
 class UlyssesMemory(OfTrace):
@@ -100,7 +100,12 @@ class UlyssesMemory(OfTrace):
     class Config:
         """Scope and subject of the rows."""
 
-        metadata = {"scope": "configuration", "subject": ("subject",), "case": "trace"}
+        metadata = {
+            "rows": "estimate",
+            "scope": "configuration",
+            "subject": ("subject",),
+            "case": "trace",
+        }
 
 
 class UlyssesEvent(OfTrace):
@@ -108,3 +113,8 @@ class UlyssesEvent(OfTrace):
 
     kind: str = named(nullable=False)
     text: str = named(nullable=False)
+
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "note"}

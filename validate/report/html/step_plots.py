@@ -6,7 +6,7 @@ from functools import partial
 
 import polars as pl
 from assay.model.schedule import STEP, breakdown
-from assay.validate.cases.steps import STEPS
+from assay.validate.cases.step_frames import step_frames
 from assay.validate.predict.step_forecast import SCOPE, runs_of
 from assay.validate.report.html import charts
 from assay.validate.report.html.errors import labels
@@ -146,9 +146,8 @@ def _rows(report: Report, run: Run, every: tuple[Run, ...]) -> pl.DataFrame | No
     starts = sorted(_start(one) for one in every if one.source == run.source)
     begin = _start(run)
     end = next((start for start in starts if start > begin), None)
-    for name in STEPS:
-        frame = report.outcome.reading.frames.get(name)
-        if frame is None or "iteration" not in frame.columns:
+    for _, frame, _ in step_frames(report.outcome.reading):
+        if "iteration" not in frame.columns:
             continue
         mine = frame.filter(
             pl.col("source") == run.source, pl.col("line") >= begin,
