@@ -21,6 +21,7 @@ from assay.ingest.pipeline.folding import carved
 from assay.ingest.pipeline.merge import merge, renamed, together
 from assay.ingest.pipeline.small import finished_together, small_documents
 from assay.ingest.pipeline.source_reading import read_source, whole
+from assay.ingest.schema.acceptance import by_row
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Outcome, Reading
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Span
@@ -84,6 +85,7 @@ def read(
         watch(chunk)
         outcomes.append(outcome if outcome is not None else died(chunk))
     whole = together(outcomes)
+    whole = replace(whole, reading=_by_row(whole.reading))
     brought = {fmt.name: fmt for fmt in whole.reading.formats}  # by folders, with their frames
     formats = tuple({**brought, **{fmt.name: fmt for fmt in how.formats}}.values())
     return replace(whole, reading=replace(whole.reading, formats=formats))
@@ -92,7 +94,12 @@ def read(
 def _loaded(how: Recipe, folder: Path) -> Outcome:
     """Outcome that a folder holds, with the values that the caller states."""
     outcome = load(folder, how.formats)
-    return replace(outcome, reading=restated(outcome.reading, how.stated))
+    return replace(outcome, reading=restated(_by_row(outcome.reading), how.stated))
+
+
+def _by_row(reading: Reading) -> Reading:
+    """The reading with an entry of provenance for each row: ranges of lines are for the disk."""
+    return replace(reading, provenance=by_row(reading.provenance, reading.frames))
 
 
 def _travelling(how: Recipe, chunk: Chunk) -> Outcome:

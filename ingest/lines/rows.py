@@ -166,7 +166,7 @@ class Stream:
     def frames(self) -> Iterator[pl.DataFrame]:
         """The rows, a few blocks of lines at a time; a column may be lacking where it is empty."""
         above = 0
-        for group in _overlapping(self.runs):
+        for group in overlapping(self.runs):
             below = max(run.last for run in group)
             yield self._sorted([self._others(above, below), *map(self.frame_of, group)])
             above = below
@@ -191,7 +191,7 @@ class Stream:
         return pl.concat(held, how="diagonal").sort(self.by, maintain_order=True)
 
 
-def _overlapping(runs: Sequence[BoundRows]) -> Iterator[list[BoundRows]]:
+def overlapping(runs: Sequence[BoundRows]) -> Iterator[list[BoundRows]]:
     """Runs in order, those together whose lines lie among each other."""
     group: list[BoundRows] = []
     last = 0

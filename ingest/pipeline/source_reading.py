@@ -94,13 +94,13 @@ def finished(carved: Carved, formats: Sequence[Format]) -> Reading:
     frames = {name: frame.filter(lost) for name, frame in frames.items()}
     streams = {name: stream.only(lost) for name, stream in streams.items()}
     by = ("source", "line", "frame", "field")
-    origin = pl.concat(origins).filter(lost).sort(by)
-    streams |= _origins(source, folds, rows, origin)
+    bound = (_bound(source, name, stream, rows, formats) for name, stream in streams.items())
+    origin = pl.concat([pl.concat(origins).filter(lost), *bound]).sort(by, maintain_order=True)
     if not found.spooled:
         whole = {name: stream.whole() for name, stream in streams.items()}
         if ledger.refused:
             whole = {name: frame.filter(lost) for name, frame in whole.items()}
-        origin, streams = whole.pop("provenance", origin), {}
+        streams = {}
         frames = {name: (frames | whole)[name] for name in _order(folds) if name in frames | whole}
     return Reading(
         frames=frames,
@@ -131,28 +131,18 @@ def _stream(frame: pl.DataFrame, rows: Sequence[BoundRows], schema: Schema) -> S
     return Stream(types, rows, others, lambda run: run.frame, height)
 
 
-def _origins(
+def _bound(
     source: Source,
-    folds: Sequence[tuple[Format, Folded]],
+    name: str,
+    stream: Stream,
     rows: Mapping[str, Sequence[BoundRows]],
-    others: pl.DataFrame,
-) -> dict[str, Stream]:
-    """Provenance of everything, if columns were bound to."""
-    of = {
-        run: (next(iter(fmt.schemas.items())))
-        for fmt, _ in folds
-        for run in rows.get(fmt.name, [])
-        if run.bound
-    }
-    if not of:
-        return {}
-    height = others.height + sum(run.height * len(run.bound) for run in of)
-
-    def frame_of(run: BoundRows) -> pl.DataFrame:
-        return bound_provenance(source.name, of[run][0], run, of[run][1])
-
-    by = ("source", "line", "frame", "field")
-    return {"provenance": Stream(PROVENANCE, list(of), others, frame_of, height, by)}
+    formats: Sequence[Format],
+) -> pl.DataFrame:
+    """Provenance of what was bound to the columns of one frame."""
+    fmt = next(fmt for fmt in formats if name == next(iter(fmt.schemas)))
+    return bound_provenance(
+        source.name, name, rows[fmt.name], stream.others["line"], fmt.schemas[name]
+    )
 
 
 def overridden(

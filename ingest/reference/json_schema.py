@@ -50,6 +50,7 @@ MEANINGS = {
     "source": "the input, as it was named",
     "line": "line in the original input, from 1",
     "column": "column in that line, from 1",
+    "last_line": "last line of the rows of the frame that it holds for, where these are many",
     "host": "host, where the line says it",
     "rank": "rank, where the line says it",
     "timestamp": "time, where the line says it, as printed",

@@ -43,8 +43,9 @@ BASE_TYPES: dict[str, pl.DataType] = {
 
 PROVENANCE: dict[str, pl.DataType] = {
     "source": pl.String(),
-    "line": pl.UInt32(),  # of the row
+    "line": pl.UInt32(),  # of the row, or of the first row of many
     "column": pl.UInt32(),  # where the row begins in it: several rows may share a line
+    "last_line": pl.UInt32(),  # of many: it holds for every row of the frame from line to here
     "frame": pl.String(),
     "field": pl.String(),
     "state": pl.String(),  # value, outcome, unknown, missing
@@ -159,9 +160,44 @@ def _provenance_row(
     if cell.kind is not None and cell.state == "value" and spec.numeric:
         _, low, high = printed(cell.text, cell.kind, cell.scale)
     return (
-        source, record.line, record.column, frame, name, cell.state, cell.value_origin, cell.kind,
-        cell.text, cell.line or None, cell.law, low, high,
+        source, record.line, record.column, None, frame, name, cell.state, cell.value_origin,
+        cell.kind, cell.text, cell.line or None, cell.law, low, high,
     )  # fmt: skip
+
+
+def by_row(said: pl.DataFrame, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Provenance with an entry for each row of the frames: what holds for many rows, spread."""
+    many = said.filter(pl.col("last_line").is_not_null())
+    if many.is_empty():
+        return said
+    spread = [
+        _spread(many.filter(pl.col("frame") == name), frame) for name, frame in frames.items()
+    ]
+    single = said.filter(pl.col("last_line").is_null())
+    by = ("source", "line", "frame", "field")
+    return pl.concat([single, *spread]).sort(by, maintain_order=True)
+
+
+def _spread(many: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
+    """An entry for each row that those of one frame hold for."""
+    if many.is_empty() or frame.is_empty():
+        return many.clear()
+    ends = many.select("source", first="line", last_line="last_line").unique(maintain_order=True)
+    rows = (
+        frame.select("source", "line", "column")
+        .sort("line")
+        .join_asof(
+            ends.sort("first"),
+            left_on="line",
+            right_on="first",
+            by="source",
+            check_sortedness=False,
+        )
+    )
+    spread = rows.filter(pl.col("line") <= pl.col("last_line")).join(
+        many.drop("column").rename({"line": "first"}), on=["source", "first", "last_line"]
+    )
+    return spread.with_columns(last_line=pl.lit(None, pl.UInt32)).select(many.columns)
 
 
 Place = Callable[[int, str], tuple[int, int] | None]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from assay.ingest.schema.fields import Rows, rows_of
 from assay.ingest.schema.format import Format, TableNote
@@ -80,7 +80,8 @@ class Reading:
     """Frames, provenance, refusals and accounts from one input or many.
 
     `frames`: one validated frame per frame name, sorted by (source, line). `provenance`: one row
-    per value that was not simply printed in its row, see `acceptance.PROVENANCE`.
+    per value that was not simply printed in its row, see `acceptance.PROVENANCE`. `memo` keeps
+    what follows from this reading alone; a copy with other values begins anew.
     """
 
     frames: Mapping[str, pl.DataFrame]
@@ -92,6 +93,7 @@ class Reading:
     overridden: tuple[Overridden, ...] = ()  # statements that rows contradict
     formats: tuple[Format, ...] = ()  # those it was read with: what its frames mean
     streams: Mapping[str, Table] = field(default_factory=dict)  # in place of frames, provenance
+    memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def with_rows(self, *kinds: Rows) -> Iterator[Held]:
         """The frames whose rows are of one of `kinds` and that hold any.

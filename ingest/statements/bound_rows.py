@@ -8,11 +8,12 @@ same columns are bound alike, so the binder is asked once for all of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from assay.ingest.lines.rows import BoundRows, Rows
+from assay.ingest.lines.rows import BoundRows, Rows, overlapping
 from assay.ingest.schema.acceptance import PROVENANCE, check, provenance, raw_frame
 from assay.ingest.schema.decoding import decode
 from assay.ingest.schema.fields import fields
@@ -83,13 +84,73 @@ def _values(bound: Mapping[str, Cell], schema: Schema) -> dict[str, pl.Series]:
     return {name: decoded.frame[name] for name in names}
 
 
-def bound_provenance(source: str, name: str, run: BoundRows, schema: Schema) -> pl.DataFrame:
-    """Where the bound values of every row come from, by line and field."""
-    of_one = provenance(name, [(source, Record(0, dict(run.bound)))], schema)
-    of_one = of_one.drop("line", "column")
-    of_one = of_one.sort("field", maintain_order=True)
-    places = run.rows.some(["line", "column"]).slice(run.begin, run.height)
-    return places.join(of_one, how="cross").select(list(PROVENANCE))
+def bound_provenance(
+    source: str, name: str, runs: Sequence[BoundRows], others: pl.Series, schema: Schema
+) -> pl.DataFrame:
+    """Where the bound values of rows come from: an entry for all rows that follow each other.
+
+    `others` are the lines of the frame's other rows, of which nothing is said here.
+    """
+    found = [pl.DataFrame(schema=PROVENANCE)]
+    for bound, places in _alike(runs, others.sort().to_numpy()):
+        of_one = provenance(name, [(source, Record(0, dict(bound)))], schema)
+        of_one = of_one.drop(list(_PLACE)).sort("field", maintain_order=True)
+        rows = pl.DataFrame(places, schema=_PLACE, orient="row")
+        found.append(rows.join(of_one, how="cross").select(list(PROVENANCE)))
+    return pl.concat(found)
+
+
+_PLACE = {"line": pl.UInt32, "column": pl.UInt32, "last_line": pl.UInt32}
+
+Place = tuple[int, int | None, int | None]
+"""First line, none, last line of rows; or line and column of a row that shares its line."""
+
+Lines = npt.NDArray[np.uint32]
+
+
+def _alike(
+    runs: Sequence[BoundRows], others: Lines
+) -> Iterator[tuple[Mapping[str, Cell], list[Place]]]:
+    """What is bound to rows, with the places of these; blocks that follow each other are one."""
+    bound: Mapping[str, Cell] = {}
+    first, last = 0, 0
+    for group in overlapping(runs):
+        begin, end = group[0].first, max(run.last for run in group)
+        alone = len(group) == 1 and not _between(others, begin, end)
+        if alone and group[0].bound == bound and last and not _between(others, last, begin):
+            last = end
+            continue
+        if last and bound:
+            yield bound, [(first, None, last)]
+        bound, first, last = (group[0].bound, begin, end) if alone else ({}, 0, 0)
+        if not alone:
+            yield from ((run.bound, _places(run, group, others)) for run in group if run.bound)
+    if last and bound:
+        yield bound, [(first, None, last)]
+
+
+def _between(lines: Lines, first: int, last: int) -> bool:
+    """Whether one of the lines, which are in order, lies between these two or is one of them."""
+    return bool(np.searchsorted(lines, first) < np.searchsorted(lines, last, side="right"))
+
+
+def _places(run: BoundRows, group: Sequence[BoundRows], others: Lines) -> list[Place]:
+    """Places of the rows of one run between those of its group and `others`."""
+    rows = run.rows.some(["line", "column"]).slice(run.begin, run.height)
+    lines = rows["line"].to_numpy()
+    foreign = [_lines(each) for each in group if each is not run]
+    between = np.unique(np.concatenate([others, *foreign]))
+    shared = np.isin(lines, between)
+    part = np.searchsorted(between, lines[~shared])
+    ends = np.flatnonzero(np.diff(part, prepend=-1, append=-1))
+    free = lines[~shared].tolist()
+    found: list[Place] = [(free[a], None, free[b - 1]) for a, b in pairwise(ends.tolist())]
+    return found + [(line, column, None) for line, column in rows.filter(shared).iter_rows()]
+
+
+def _lines(run: BoundRows) -> Lines:
+    lines: Lines = run.rows.lines.slice(run.begin, run.height).to_numpy()
+    return lines
 
 
 def contradicted(

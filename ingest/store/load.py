@@ -36,7 +36,8 @@ def read_manifest(folder: Path, formats: Sequence[Format]) -> dict[str, Any]:
             raise Unusable("has no manifest: its ingest has not finished")
         said = json.loads((folder / MANIFEST).read_text("utf-8"))
         if said["layout"] != LAYOUT:
-            raise Unusable(f"has layout {said['layout']}, this version knows {LAYOUT}")
+            what = f"has layout {said['layout']}, this version knows {LAYOUT}"
+            raise Unusable(f"{what}: run ingest again")
         known = schemas(formats_of(said, formats))
         for name, entry in said["frames"].items():
             if name not in known:

@@ -36,7 +36,7 @@ PARTS = ".parts"
 WANTED = "wanted-*.json"
 """Files in `PARTS` that list the names of what is to be ingested."""
 
-LAYOUT = 2
+LAYOUT = 3
 """Version of the folder's layout; a newer one is refused by name."""
 
 QUARANTINE: dict[str, pl.DataType] = {

@@ -10,6 +10,7 @@ import pytest
 from assay.ingest.formats import FORMATS
 from assay.ingest.pipeline.scan import scan
 from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.schema.acceptance import by_row
 from assay.ingest.schema.reading import Reading
 from assay.ingest.schema.record import Code
 from assay.ingest.source.opening import Source, source
@@ -104,7 +105,8 @@ def both(data: bytes) -> Reading:
     for name, frame in one.frames.items():
         assert_frame_equal(frame, other.frames[name], check_exact=True)
     by = pl.all()
-    assert_frame_equal(one.provenance.sort(by), other.provenance.sort(by), check_exact=True)
+    said = [by_row(each.provenance, each.frames).sort(by) for each in (one, other)]
+    assert_frame_equal(*said, check_exact=True)
     return one
 
 

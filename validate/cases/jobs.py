@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import polars as pl
 from assay.ingest.schema.reading import Reading
+from assay.validate.cases.memo import once
 from assay.validate.cases.step_frames import step_frames
 
 LAYOUT = ("gpus", "tp", "pp", "dp", "cp", "ep", "hidden", "layers", "seq_len", "micro_batch")
@@ -108,6 +109,7 @@ def in_parts(frame: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
     return joined.with_columns(pl.col("part").fill_null(pl.col("source")))
 
 
+@once
 def jobs(reading: Reading) -> Jobs:
     """The runs of a reading, each with its parts in order."""
     starts = pl.DataFrame(schema={"source": pl.String, "line": pl.UInt32, "part": pl.String})
@@ -145,29 +147,26 @@ def _apart(rows: pl.DataFrame, counter: str | None) -> pl.DataFrame:
 
     A restart of Megatron repeats iterations of its own job, so that only layouts tell there.
     """
-    layout = [name for name in LAYOUT if name in rows.columns]
-    who = [name for name in ("host", "rank") if name in rows.columns]
-    found: set[tuple[str, int]] = set()
-    last: dict[tuple[object, ...], int] = {}
-    before: dict[str, tuple[object, ...]] = {}
-    columns = ["source", "line", *layout, *who, *([counter] if counter else [])]
-    for row in rows.sort("source", "line").select(columns).iter_rows(named=True):
-        source, line = row["source"], row["line"]
-        now = tuple(row[name] for name in layout)
-        known = before.get(source)
-        another = known is not None and any(
-            a is not None and b is not None and a != b for a, b in zip(known, now, strict=True)
+    layout = [pl.col(name) for name in LAYOUT if name in rows.columns]
+    who = ["source", *(name for name in ("host", "rank") if name in rows.columns)]
+    held = rows.sort("source", "line").with_row_index("at")
+    differs = pl.any_horizontal(
+        pl.lit(value=False), *((each != each.shift().over("source")) for each in layout)
+    )
+    maybe = [held.filter(differs).select("at", "source", "line", since=pl.lit(None, pl.UInt32))]
+    if counter:
+        counted = held.drop_nulls(counter).with_columns(
+            last=pl.col(counter).shift().over(who), since=pl.col("at").shift().over(who)
         )
-        before[source] = now
-        step = row[counter] if counter else None
-        speaker = (source, *(row[name] for name in who))
-        falls = step is not None and step < last.get(speaker, step)
-        if another or falls:
-            found.add((source, line))
-            last = {each: n for each, n in last.items() if each[0] != source}
-        if step is not None:
-            last[speaker] = step
-    places = [(source, line, f"{source}#{line}") for source, line in sorted(found)]
+        falls = counted.filter(pl.col(counter) < pl.col("last"))
+        maybe.append(falls.select("at", "source", "line", "since"))
+    found: dict[tuple[str, int], None] = {}
+    begun: dict[str, int] = {}  # where the last job of a source begins: counts before are not its
+    for at, source, line, since in pl.concat(maybe).sort("at").iter_rows():
+        if since is None or since >= begun.get(source, 0):
+            found[source, line] = None
+            begun[source] = at
+    places = [(source, line, f"{source}#{line}") for source, line in found]
     types = {"source": pl.String, "line": pl.UInt32, "part": pl.String}
     return pl.DataFrame(places, schema=types, orient="row")
 
