@@ -165,27 +165,35 @@ def test_a_shape_is_inferred_from_a_count_or_not_at_all() -> None:
 
 
 def test_another_document_with_other_values(tmp_path: Path) -> None:
-    """The same laws on numbers made here: h 6144, 44 layers by rate, one row off."""
+    """The same laws on numbers made here: h 6144, 44 layers by rate, one row off.
+
+    Another table, whose layers are told, says which formula the rates are by.
+    """
     from assay.model.formulas.flop_formulas import narayanan_eq3
 
-    rows = []
-    for nodes, seconds in ((8, 30.25), (16, 15.75), (32, 8.5)):
-        rate = narayanan_eq3(6144, 44, 4096, 51200) * 1024 / (seconds * nodes * 8) / 1e12
-        rows.append(f"| {nodes} | {nodes} | 8 | 1 | 2 | 1024 | {seconds:.2f} | {rate:.2f} |")
+    def row(layers: int, told: str, nodes: int, seconds: float) -> str:
+        rate = narayanan_eq3(6144, layers, 4096, 51200) * 1024 / (seconds * nodes * 8) / 1e12
+        return f"| {nodes} | {nodes} | 8 | 1 | 2 | 1024 | {told} | {seconds:.2f} | {rate:.2f} |"
+
+    rows = [row(44, "", *run) for run in ((8, 30.25), (16, 15.75), (32, 8.5))]
     rows[2] = rows[2].replace("8.50", "9.50")
+    told = [row(n, str(n), 8, s) for n, s in ((20, 15.31), (30, 22.77), (52, 36.43))]
+    head = (
+        "| Nodes | DP | TP | PP | MBS | GBS | Layers | Sec/it | TFLOPs |\n"
+        "| - | - | - | - | - | - | - | - | - |\n"
+    )
     path = tmp_path / "other.md"
     path.write_text(
         "NHIDDEN=6144 / SEQ_LEN=4096 / VOCAB_LENGTH=51200\n\n"
-        "| Nodes | DP | TP | PP | MBS | GBS | Sec/it | TFLOPs |\n"
-        "| - | - | - | - | - | - | - | - |\n" + "\n".join(rows) + "\n"
+        f"{head}" + "\n".join(told) + f"\n\n{head}" + "\n".join(rows) + "\n"
     )
     found = assess([path])
     wide = found.cases.configuration
-    assert wide["layers"].to_list() == [44, 44, None]
-    assert wide["gpus"].to_list() == [64, 128, 256]
+    assert wide["layers"].to_list() == [20, 30, 52, 44, 44, 44]
+    assert wide["gpus"].to_list() == [64, 64, 64, 64, 128, 256]
     rates = found.checks.filter(pl.col("quantity") == "model_flops_rate")
     assert set(rates["formula_id"]) == {"narayanan-eq3"}
-    assert rates.filter(equal()).height == 2
+    assert rates.filter(equal()).height == 5
 
 
 def test_a_public_name_has_its_published_shape(corpus: Path) -> None:

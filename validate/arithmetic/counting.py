@@ -13,8 +13,7 @@ import numpy as np
 from assay.model.formulas.registry import FORMULAS, Formula
 from assay.model.machines.datasheets import machines
 from assay.validate.arithmetic import proportional
-from assay.validate.arithmetic.rated_rows import Array, Candidate, Rows, other_mlp
-from assay.validate.arithmetic.tries import COUNTS, RATE
+from assay.validate.arithmetic.rated_rows import COUNTS, RATE, Array, Candidate, Rows, other_mlp
 from assay.validate.arithmetic.unknowns import counter, layers_of, padded
 
 ALSO = {RATE: ("mfu_star",), "mfu": ("mfu_star",), "hfu": ("hfu_star",)}
@@ -96,7 +95,9 @@ def _candidate(rows: Rows, formula: Formula, name: str, peak: Array) -> Candidat
     implied = np.array(
         [count(layers, vocabulary[end]) * scale * rows.samples[end] for end in range(3)]
     )
-    implied[:, other_mlp(formula.formula_id, rows.table)] = np.nan
     spread = (implied[2] - implied[0] + rows.printed[2] - rows.printed[0]) / rows.printed[1]
     chance = np.clip(np.where(solved, np.maximum(width, spread / 0.5), spread / 0.5), 1e-6, 1.0)
-    return Candidate(formula.formula_id, name, implied, vocabulary[1], chance, layers, solved)
+    return Candidate(
+        formula.formula_id, name, implied, vocabulary[1], chance, layers, solved, peak,
+        other_mlp(formula.formula_id, rows.table),
+    )  # fmt: skip

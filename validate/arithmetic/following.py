@@ -7,16 +7,16 @@ accident is out of the question, or when the rest of the document follows it.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from assay.validate.arithmetic import speed_relations
 from assay.validate.arithmetic.counting import candidates
+from assay.validate.arithmetic.identity_check import PER_TOKEN
 from assay.validate.arithmetic.printed_speed import SAYS
-from assay.validate.arithmetic.proportional import PER_TOKEN
-from assay.validate.arithmetic.rated_rows import Array, Candidate, Rows, arrays, rows_of
-from assay.validate.arithmetic.tries import COUNTS
+from assay.validate.arithmetic.rated_rows import COUNTS, Array, Candidate, Rows, arrays, rows_of
 
 BELIEVED = 4.0
 """Decades against accident before the rows of one table prove a formula."""
@@ -100,12 +100,28 @@ def followed(table: pl.DataFrame) -> list[Followed]:
     if table.is_empty():
         return []
     table = with_speed(of_one_gpu(table))
-    found = []
-    for quantity in COUNTS:
+    found: list[Followed] = []
+    used: set[str] = set()
+    for quantity in sorted(COUNTS, key=lambda each: each.endswith(WEIGHTS)):
         rows = rows_of(table, quantity)
         if rows is not None:
-            found.append(Followed(rows, tuple(_choices(rows))))
+            choices = tuple(_choices(rows, used))
+            used |= {family(each.candidate.formula_id) for each in choices}
+            found.append(Followed(rows, choices))
     return found
+
+
+WEIGHTS = "_weights"
+"""Of products with weights alone: what several formulas count alike, so that the rest decides."""
+
+
+def family(formula_id: str) -> str:
+    """Formulas that a document uses together: the four of one year's tables, else one alone.
+
+    >>> family("mosaic-2022.hfu*"), family("megatron-core.plain.gqa.dense.full")
+    ('mosaic-2022', 'megatron-core.plain.gqa.dense.full')
+    """
+    return formula_id.partition(".")[0] if formula_id.startswith("mosaic") else formula_id
 
 
 def hits(rows: Rows, candidate: Candidate, at: Array | slice = slice(None)) -> Array:
@@ -128,9 +144,10 @@ def other_formulas(rows: Rows, choice: Choice) -> dict[int, Candidate]:
     }
 
 
-def _choices(rows: Rows) -> list[Choice]:
-    """One choice per table; what knows no formula is chosen only where no formula is believed."""
-    tried = candidates(rows)
+def _choices(rows: Rows, used: Set[str]) -> list[Choice]:
+    """One choice per table; what knows no formula is chosen only where no formula is believed, and
+    between equals those of families that the document has `used` come first."""
+    tried = sorted(candidates(rows), key=lambda each: family(each.formula_id) not in used)
     formulas = [each for each in tried if each.formula_id != PER_TOKEN]
     found = _chosen(rows, formulas)
     if len(formulas) == len(tried):
@@ -162,8 +179,10 @@ def _chosen(rows: Rows, tried: list[Candidate]) -> list[Choice]:
                 continue
             weight = DISTANCE ** np.abs(np.arange(len(order)) - place)
             near = weight @ score
-            rank = np.where(fed, score[place] + near / (1.0 + near.max()) * 0.999, -1.0)
-            best = int(np.argmax(rank))
+            rank = score[place] + near / (1.0 + near.max()) * 0.999
+            if not rank[fed].any():  # nothing is met anywhere: the nearest is named
+                rank = -_apart(rows, tried, at)
+            best = int(np.argmax(np.where(fed, rank, -np.inf)))
             found.append(
                 _choice(rows, tried, best, at, met, decades, proof, int(fed.sum()), (source, group))
             )
@@ -231,6 +250,18 @@ def _beyond(rows: Rows, tried: list[Candidate], at: Array) -> Array:
     below = rows.printed[2, at] < least / FAR
     found: Array = fed & (above | below)
     return found
+
+
+def _apart(rows: Rows, tried: list[Candidate], at: Array) -> Array:
+    """How far each candidate is from the printed numbers of some rows, as a median of logarithms;
+    proportions, which were fitted to the rows, further than all formulas."""
+    implied = np.array([each.implied[1, at] for each in tried])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gaps = np.abs(np.log(rows.printed[1, at] / implied))
+    fitted = np.array([each.factors is not None for each in tried])
+    known = np.where(np.isfinite(gaps), gaps, np.nan)
+    middle = np.array([np.nanmedian(row) if np.isfinite(row).any() else np.inf for row in known])
+    return np.where(fitted, np.inf, middle)
 
 
 def _same(one: Candidate, other: Candidate) -> bool:

@@ -29,6 +29,12 @@ CHECK: dict[str, pl.DataType] = {
     "peak_source": pl.String(),
 }
 
+PROPORTIONS = (
+    LABELLED := "a multiple of the size label",
+    PER_TOKEN := "one number of FLOP per token for each model",
+)
+"""Ways of counting that know no formula, in words where a formula has its id."""
+
 TOUCHING = 1e-12
 """Relative slack for the rounding of our own doubles where two intervals just touch."""
 
@@ -63,10 +69,11 @@ def as_predictions(found: pl.DataFrame) -> pl.DataFrame:
     """CHECK rows as predictions: paired with what is printed, and never scored.
 
     The model is the formula id; for throughput, which follows from other throughput, it is
-    `throughput`.
+    `throughput`, and for rates that are in proportion to it `proportion`.
     """
     basis = {formula_id: formula.basis for formula_id, formula in FORMULAS.items()}
-    rated = pl.col("formula_id").is_in(list(basis))
+    fitted = dict.fromkeys(PROPORTIONS, "assay.validate.arithmetic.proportional.candidates")
+    names = dict.fromkeys(PROPORTIONS, "proportion") | {name: name for name in basis}
     return found.select(
         case="case",
         scope=pl.lit("configuration"),
@@ -76,9 +83,13 @@ def as_predictions(found: pl.DataFrame) -> pl.DataFrame:
         low="implied_low",
         high="implied_high",
         unit="unit",
-        model=pl.when(rated).then("formula_id").otherwise(pl.lit("throughput")),
+        model=pl.col("formula_id").replace_strict(
+            names, default="throughput", return_dtype=pl.String
+        ),
         basis=pl.col("formula_id").replace_strict(
-            basis, default="assay.validate.arithmetic.printed_speed", return_dtype=pl.String
+            basis | fitted,
+            default="assay.validate.arithmetic.speed_relations.samples",
+            return_dtype=pl.String,
         ),
         inputs="inputs",
     ).select(pl.col(name).cast(kind) for name, kind in PREDICTION.items())

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 import polars as pl
 from assay.ingest.schema.reading import Reading
 from assay.validate.arithmetic.printed_speed import SAYS
-from assay.validate.arithmetic.tries import COUNTS
+from assay.validate.arithmetic.rated_rows import COUNTS
 from assay.validate.cases.cases import Cases
 from assay.validate.cases.observe import case_of
 

@@ -1,7 +1,7 @@
-"""How fast each case ran, from the most precise number that says it; and whether the others agree.
+"""How fast each case ran, from the most precise number that says it.
 
 GBS/t, samples/s, tokens/s and tokens/s per GPU say one thing in four ways. The one printed with the
-narrowest interval is taken; each of the others must meet what it implies.
+narrowest interval is taken; whether the others meet it is for `speed_relations`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import polars as pl
-from assay.validate.arithmetic.identity_check import checks
 
 _BATCH, _LENGTH, _GPUS = pl.col("global_batch"), pl.col("seq_len"), pl.col("gpus")
 
@@ -20,22 +19,6 @@ SAYS: dict[str, Callable[[pl.Expr], pl.Expr]] = {
     "tokens_per_gpu_per_s": lambda x: x * _GPUS / _LENGTH,
 }
 """Sequences per second of the whole job, from x under each of its names."""
-
-IMPLIES: dict[str, Callable[[pl.Expr], pl.Expr]] = {
-    "step_time": lambda x: _BATCH / x,
-    "samples_per_s": lambda x: x,
-    "tokens_per_s": lambda x: x * _LENGTH,
-    "tokens_per_gpu_per_s": lambda x: x * _LENGTH / _GPUS,
-}
-"""Formula of each printed number from sequences per second x."""
-
-LAWS = {
-    "step_time": "GBS / samples per second",
-    "samples_per_s": "GBS / step time, or tokens per second / sequence length",
-    "tokens_per_s": "samples per second × sequence length",
-    "tokens_per_gpu_per_s": "tokens per second / GPUs",
-}
-"""Name of the law behind each of these formulas."""
 
 NEEDED = ("case", "source", "line", "group", "global_batch", "seq_len", "gpus")
 
@@ -79,26 +62,4 @@ def best(said: pl.DataFrame) -> pl.DataFrame:
         said.sort("case", "width", "quantity", maintain_order=True)
         .unique("case", keep="first", maintain_order=True)
         .select("case", "samples", "samples_low", "samples_high", says="quantity")
-    )
-
-
-def agreeing(said: pl.DataFrame) -> pl.DataFrame:
-    """CHECK rows: what the most precise saying of a case implies for each of the others."""
-    table = said.select(
-        *NEEDED, "quantity", "unit", printed="value", low="low", high="high"
-    ).join(best(said), on="case", maintain_order="left")  # fmt: skip
-    table = table.filter(pl.col("quantity") != pl.col("says"))
-    low, middle, high = (_each(IMPLIES, end) for end in ("samples_low", "samples", "samples_high"))
-    return checks(
-        table.with_columns(
-            implied=middle,
-            implied_low=pl.min_horizontal(low, high),
-            implied_high=pl.max_horizontal(low, high),
-            formula_id=pl.col("quantity").replace_strict(LAWS, return_dtype=pl.String),
-            inputs=pl.concat_list("says"),
-            solved=pl.lit(False),
-            tried=pl.lit(1),
-        )
-        .filter(pl.col("implied").is_not_null())
-        .sort(_place(), maintain_order=True)
     )

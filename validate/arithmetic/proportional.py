@@ -1,6 +1,6 @@
-"""Rates in proportion to throughput: ways of counting that know no formula.
+"""Rates in proportion to throughput: `PROPORTIONS`, ways of counting that know no formula.
 
-Two of them. A multiple of the size label: how a document of few columns counts, 8·P·s with the
+A multiple of the size label: how a document of few columns counts, 8·P·s with the
 label for P. And one number of FLOP per token for each model: whatever formula a document follows,
 rows of one model and sequence length share it. The factors are what most rows need.
 """
@@ -13,13 +13,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from assay.validate.arithmetic.rated_rows import Array, Bounds, Candidate, Rows, array
-from assay.validate.arithmetic.tries import RATE
+from assay.validate.arithmetic.identity_check import LABELLED, PER_TOKEN, PROPORTIONS
+from assay.validate.arithmetic.rated_rows import RATE, Array, Bounds, Candidate, Rows, array
 from assay.validate.cases.cases import CONFIGURED
-
-LABELLED = "a multiple of the size label"
-
-PER_TOKEN = "one number of FLOP per token for each model"
 
 FACTOR_ROWS = 4
 """Different rows before a factor common to them means anything."""
@@ -34,7 +30,7 @@ Key = tuple[Any, ...]
 
 def candidates(rows: Rows) -> Iterator[Candidate]:
     """The proportions that enough rows follow."""
-    for name in (LABELLED, PER_TOKEN):
+    for name in PROPORTIONS:
         keys, work = _keys(name, rows), _work(name, rows)
         low, high = rows.printed[0] / work[2], rows.printed[2] / work[0]
         factors = {}
@@ -72,8 +68,9 @@ def _candidate(
     chance = np.where(used, 1.0, np.clip(spread / 0.5, 1e-6, 1.0))  # a factor costs one row
     layers = np.full(len(rows.gpus), np.nan)
     return Candidate(
-        name, "", implied, rows.vocab[1], chance, layers, np.zeros(len(layers), dtype=bool), factors
-    )
+        name, "", implied, rows.vocab[1], chance, layers, np.zeros(len(layers), dtype=bool),
+        np.ones(len(layers)), factors=factors,
+    )  # fmt: skip
 
 
 def _consensus(low: Array, high: Array, mine: Array) -> tuple[Bounds, Array]:

@@ -17,6 +17,17 @@ from assay.model.formulas.utilisation import DEFAULTS
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+RATE = "model_flops_rate"
+
+COUNTS: dict[str, tuple[str, ...]] = {
+    RATE: ("mfu", "hfu"),
+    "mfu_weights": ("mfu_star",),
+    "mfu": ("mfu",),
+    "hfu_weights": ("hfu_star",),
+    "hfu": ("hfu",),
+}
+"""Printed quantity → what the formulas that may lie behind it count."""
+
 Bounds = tuple[float, float, float]
 """Low, value, high."""
 
@@ -51,7 +62,13 @@ class Candidate:
     chance: Array  # how likely a row agrees by accident, at most 1
     layers: Array  # the layer count that went in
     solved: Array  # whether that count was solved from these very rows
+    peaks: Array  # flop/s that a utilisation is a share of, 1 for a rate
+    instead: tuple[str, Array] | None = None  # the formula's sibling, and the rows that take it
     factors: Mapping[tuple[Any, ...], Bounds] | None = None  # of a proportion, by what shares one
+
+    def formula_at(self, at: int) -> str:
+        """Id of the formula that row `at` is computed by."""
+        return self.instead[0] if self.instead and self.instead[1][at] else self.formula_id
 
 
 def rows_of(table: pl.DataFrame, quantity: str) -> Rows | None:
@@ -113,12 +130,17 @@ def arrays(table: pl.DataFrame, wanted: Iterable[pl.Expr]) -> Iterator[Array]:
     return (array(series) for series in held)
 
 
-def other_mlp(formula_id: str, table: pl.DataFrame) -> Array:
-    """Rows whose model is known to have the other kind of MLP than a formula counts."""
+def other_mlp(formula_id: str, table: pl.DataFrame) -> tuple[str, Array] | None:
+    """A formula's sibling that counts the other kind of MLP, and the rows whose model has that.
+
+    The kind is the model's own: rows of both kinds follow one way of counting.
+    """
     kind = True if ".gated." in formula_id else False if ".plain." in formula_id else None
     if kind is None or "gated" not in table.columns:
-        return np.zeros(table.height, dtype=bool)
-    return (table["gated"] != kind).fill_null(value=False).to_numpy()
+        return None
+    other = (table["gated"] != kind).fill_null(value=False).to_numpy()
+    names = (".gated.", ".plain.") if kind else (".plain.", ".gated.")
+    return (formula_id.replace(*names), other) if other.any() else None
 
 
 INPUTS = sorted({name for formula in FORMULAS.values() for name in formula.inputs})

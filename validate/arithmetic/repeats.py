@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 from assay.validate.arithmetic.printed_speed import SAYS
-from assay.validate.arithmetic.tries import RATE
+from assay.validate.arithmetic.rated_rows import RATE
 from assay.validate.cases.cases import CONFIGURED
 
 REPEAT: dict[str, pl.DataType] = {

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from assay.model.formulas.registry import Formula
-from assay.validate.arithmetic.rated_rows import Array, Rows
-from assay.validate.arithmetic.rates import PADDING
+from assay.model.formulas.registry import FORMULAS, Formula
+from assay.validate.arithmetic.rated_rows import Array, Rows, other_mlp
+
+PADDING = 128
+"""Megatron pads the vocabulary to a multiple of this times TP."""
 
 Counter = Callable[[Array, Array], Array]
 
@@ -19,14 +21,21 @@ Counter = Callable[[Array, Array], Array]
 def counter(rows: Rows, formula: Formula) -> Counter:
     """Flop per sequence over layers and vocabulary, the other inputs as the rows have them."""
 
-    def count(layers: Array, vocab: Array) -> Array:
-        case = {name: rows.inputs[name] for name in formula.inputs}
+    def counted(by: Formula, layers: Array, vocab: Array) -> Array:
+        case = {name: rows.inputs[name] for name in by.inputs}
         if "layers" in case:
             case["layers"] = layers
         if "vocab" in case:
             case["vocab"] = vocab
-        return np.asarray(formula.count(case), dtype=float)
+        return np.asarray(by.count(case), dtype=float)
 
+    def count(layers: Array, vocab: Array) -> Array:
+        found = counted(formula, layers, vocab)
+        if instead is None:
+            return found
+        return np.where(instead[1], counted(FORMULAS[instead[0]], layers, vocab), found)
+
+    instead = other_mlp(formula.formula_id, rows.table)
     return count
 
 

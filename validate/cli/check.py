@@ -116,6 +116,7 @@ def _findings(
 ) -> tuple[Outcome, list[Finding]]:
     from assay.ingest.inputs.read import read
     from assay.model.machines.datasheets import resolve
+    from assay.validate.arithmetic.implied import Arithmetic
     from assay.validate.cases.cases import cases
     from assay.validate.cases.observe import about
     from assay.validate.cases.solved_shape import with_shapes
@@ -128,7 +129,7 @@ def _findings(
             outcome = read(paths, stated=stated, formats=known_formats, workers=workers, watch=bar)
         frames = about(outcome.reading.formats)
         known = with_shapes(cases(outcome.reading, frames, machine=name, given=said))
-        return outcome, findings(outcome.reading, known, laws=laws)
+        return outcome, findings(outcome.reading, Arithmetic.of(known), laws=laws)
     except LookupError as fault:
         raise Refusal(str(fault.args[0])) from None
 

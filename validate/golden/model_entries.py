@@ -14,9 +14,10 @@ from collections.abc import Mapping, Sequence
 from assay.ingest.formats.own.installed import known as known_formats
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Reading
-from assay.validate.arithmetic.implied import arithmetic
+from assay.validate.arithmetic.implied import Arithmetic
 from assay.validate.cases.cases import CONFIGURED, Cases, cases
 from assay.validate.cases.observe import about, observe
+from assay.validate.cases.solved_shape import with_shapes
 from assay.validate.golden.canonical import quoted
 from assay.validate.golden.digits import predicted
 from assay.validate.golden.document import PREDICTED, Entry
@@ -37,7 +38,7 @@ def settings(
 def forecast(reading: Reading) -> Mapping[str, Sequence[Entry]]:
     """The section of predictions of a golden; none where no model predicts anything."""
     frames = about(reading.formats)
-    known = arithmetic(cases(reading, frames), observe(reading, frames))
+    known = Arithmetic.of(with_shapes(cases(reading, frames)), observe(reading, frames))
     models = [model for model in MODELS if not model.fitted]
     said = predict(Asked(known.cases, known.observations, known.observations), models)
     if said.is_empty():

@@ -9,7 +9,7 @@ from assay.ingest.schema.record import Span
 from assay.model.machines.datasheets import candidates, machines
 from assay.validate.arithmetic.counting import WIDTHS
 from assay.validate.arithmetic.printed_runs import MEASURED, UNITS, label
-from assay.validate.arithmetic.tries import RATE
+from assay.validate.arithmetic.rated_rows import RATE
 from assay.validate.laws.evidence import Evidence
 from assay.validate.laws.finding import Finding, Number
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from assay.ingest.schema.reading import Reading
-from assay.validate.cases.cases import Cases
+from assay.validate.arithmetic.implied import Arithmetic
 from assay.validate.laws import (
     bounds,
     conventions,
@@ -216,14 +216,15 @@ ECHOES = {"unit-slip", "copied-row", "utilisation-above-one", "rate-above-peak",
 
 
 def findings(
-    reading: Reading, cases: Cases | None = None, *, laws: Iterable[str] = ()
+    reading: Reading, worked: Arithmetic | None = None, *, laws: Iterable[str] = ()
 ) -> list[Finding]:
-    """The findings of a reading; `laws` restricts them to those names.
+    """The findings of a reading, whose arithmetic may have been `worked` out already; `laws`
+    restricts them to those names.
 
     Raises LookupError for a law that does not exist. A row that already has an error of one cell is
     not reported again for the same cell by a weaker law.
     """
-    evidence = Evidence.of(reading, cases)
+    evidence = Evidence.of(reading, worked)
     found = _without_echoes(find(evidence, named(tuple(laws))))
     return ordered(along_logs(evidence, ordered(found)))
 

@@ -21,8 +21,8 @@ from assay.validate.arithmetic import suspects as reasons
 from assay.validate.arithmetic.count_relations import BATCH, DEGREES, DIVIDED
 from assay.validate.arithmetic.count_relations import TOKENS as BATCH_TOKENS
 from assay.validate.arithmetic.following import Choice, Followed, other_formulas
+from assay.validate.arithmetic.identity_check import PER_TOKEN
 from assay.validate.arithmetic.printed_runs import MEASURED, UNITS, label
-from assay.validate.arithmetic.proportional import PER_TOKEN
 from assay.validate.arithmetic.rated_rows import Rows
 from assay.validate.arithmetic.relations import SLACK
 from assay.validate.arithmetic.speed_relations import PER_GPU, SAMPLES, TOKENS, cells

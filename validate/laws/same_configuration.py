@@ -18,8 +18,8 @@ import numpy as np
 import polars as pl
 from assay.validate.arithmetic.printed_runs import UNITS, label
 from assay.validate.arithmetic.printed_speed import SAYS
+from assay.validate.arithmetic.rated_rows import RATE
 from assay.validate.arithmetic.repeats import FirstAlike
-from assay.validate.arithmetic.tries import RATE
 from assay.validate.cases.cases import CONFIGURED
 from assay.validate.cases.memo import once
 from assay.validate.cases.observe import about

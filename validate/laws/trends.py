@@ -7,7 +7,7 @@ from itertools import combinations
 from statistics import median
 
 from assay.validate.arithmetic.printed_runs import UNITS
-from assay.validate.arithmetic.tries import RATE
+from assay.validate.arithmetic.rated_rows import RATE
 from assay.validate.laws.evidence import Evidence
 from assay.validate.laws.finding import Finding, Number, Severity
 from assay.validate.laws.same_configuration import (

@@ -13,7 +13,7 @@ from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Outcome
 from assay.model.stacks.stack import Stack
 from assay.validate.arithmetic.identity_check import as_predictions
-from assay.validate.arithmetic.implied import Arithmetic, arithmetic
+from assay.validate.arithmetic.implied import Arithmetic
 from assay.validate.arithmetic.printed_runs import MEASURED
 from assay.validate.arithmetic.repeats import repeats
 from assay.validate.cases.cases import Cases, cases, observed_in
@@ -119,13 +119,14 @@ def understand(
     frames = about(outcome.reading.formats)
     bare = with_shapes(cases(outcome.reading, frames, machine=machine, given=given))
     observations = observed_in(bare)
-    found = findings(outcome.reading, bare)
+    known = Arithmetic.of(bare, observations)
+    found = findings(outcome.reading, known)
     wrong = contradicted([] if keep_contradicted else found)
     if apply_corrections:
         bare, observations = corrected(bare, observations, found)
         left = [] if keep_contradicted else [each for each in found if not each.correction]
         wrong = contradicted(left)
-    known = arithmetic(bare, observations)
+        known = Arithmetic.of(bare, observations)
     again = _again(known, outcome)
     exchanged = pl.concat([again.filter(how="exchanged")["case"], _exchanged_copies(again)])
     early = unsettled(outcome.reading) if not all_rows else pl.Series("case", [], pl.String)

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
 from assay.ingest.inputs.read import read
+from assay.validate.arithmetic.implied import Arithmetic
 from assay.validate.cases.cases import cases
 from assay.validate.cases.observe import about
 from assay.validate.laws.evidence import Evidence
@@ -76,7 +77,7 @@ def test_layers_that_only_one_count_reproduces(corpus: Path) -> None:
     (path,) = (corpus / "corpus" / "seeds").glob("002_*.txt")
     evidence = Evidence.of(read([path]).reading)
     sizes = evidence.runs.select("case", "model_size", "hidden")
-    held = evidence.inferred.join(sizes, on="case")
+    held = evidence.arithmetic.unknowns.drop_nulls("layers").join(sizes, on="case")
     said = {
         (round(size / 1e9), layers) for size, layers in held.select("model_size", "layers").rows()
     }
@@ -123,7 +124,7 @@ def test_findings_as_a_frame() -> None:
 
 def test_an_unknown_law_is_named() -> None:
     reading = read([FIXTURES / "markdown_table" / "mosaic_2022.md"]).reading
-    known = cases(reading, about(FORMATS))
+    known = Arithmetic.of(cases(reading, about(FORMATS)))
     with pytest.raises(LookupError, match="parallel-degrees"):
         findings(reading, known, laws=["nonsense"])
     assert findings(reading, known, laws=["repeat"]) == []
