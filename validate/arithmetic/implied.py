@@ -9,14 +9,15 @@ contradicts itself is for `assay.validate.laws.laws` to say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 from assay.validate.arithmetic import count_relations, speed_relations
+from assay.validate.arithmetic.decided import Decided, decided, lengths
 from assay.validate.arithmetic.following import (
     Choice,
     Followed,
@@ -66,11 +67,26 @@ class Arithmetic:
         return cls(known, observed_in(known) if observed is None else observed)
 
     @cached_property
-    def _bare(self) -> pl.DataFrame:
+    def _printed(self) -> pl.DataFrame:
         table = runs(self.given.reading, self.given)
         if table.is_empty():
             return table
         return count_relations.prepared(_corrected(table, self.observed))
+
+    @cached_property
+    def decided(self) -> list[Decided]:
+        """Groups of rows whose numbers decide a field that they do not print, or take it back."""
+        return decided(self._printed, self.given.origins)
+
+    @cached_property
+    def _bare(self) -> pl.DataFrame:
+        found = _lengths(self.decided)
+        if found.is_empty():
+            return self._printed
+        known = self._printed.join(found, on="case", how="left", maintain_order="left")
+        return known.with_columns(
+            seq_len=pl.when(pl.col("law").is_null()).then("seq_len").otherwise("_found")
+        ).drop("law", "_found")
 
     @cached_property
     def followed(self) -> list[Followed]:
@@ -139,7 +155,8 @@ class Arithmetic:
     @cached_property
     def cases(self) -> Cases:
         """The cases with what only one value can satisfy."""
-        found = _with_vocabulary(_with_layers(self.given, self.unknowns), self.unknowns)
+        found = _with_lengths(self.given, _lengths(self.decided))
+        found = _with_vocabulary(_with_layers(found, self.unknowns), self.unknowns)
         return _consumption(_with_recomputation(found, self.checks), self.unknowns)
 
 
@@ -324,6 +341,27 @@ def _filled(
     ).select(*ORIGINS)
     wide = held.with_columns(pl.coalesce("_found", name).alias(name)).drop("_found")
     return cases.with_values(wide, origins)
+
+
+def _lengths(found: Sequence[Decided]) -> pl.DataFrame:
+    """case, _found, law of every row whose sequence length was decided or taken back."""
+    kinds = {"case": pl.String, "_found": pl.Int64, "law": pl.String}
+    return pl.DataFrame(list(lengths(found)), schema=kinds, orient="row")
+
+
+def _with_lengths(cases: Cases, found: pl.DataFrame) -> Cases:
+    """Lengths that were decided put in, with the reason; those taken back gone."""
+    if found.is_empty():
+        return cases
+    wide = cases.configuration.join(found, on="case", how="left", maintain_order="left")
+    wide = wide.with_columns(
+        seq_len=pl.when(pl.col("law").is_null()).then("seq_len").otherwise("_found")
+    ).drop("law", "_found")
+    gone = found.filter(pl.col("_found").is_null()).select("case", name=pl.lit("seq_len"))
+    origins = cases.origins.join(gone, on=["case", "name"], how="anti", maintain_order="left")
+    bare = replace(cases, configuration=wide, origins=origins)
+    said = found.drop_nulls("_found").rename({"_found": "seq_len"})
+    return _filled(bare, "seq_len", said, value_origin="inferred", law=pl.col("law"))
 
 
 def _with_layers(cases: Cases, unknowns: pl.DataFrame) -> Cases:

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 
 import polars as pl
+from assay.ingest.schema.record import Span
 from assay.validate.arithmetic import following
+from assay.validate.arithmetic.decided import FIELD
 from assay.validate.arithmetic.following import Choice, Followed
 from assay.validate.arithmetic.printed_runs import UNITS, label
 from assay.validate.arithmetic.speed_relations import EXCHANGED
@@ -20,6 +22,8 @@ from assay.validate.laws.finding import Finding, Number
 FORMULA = "formula"
 
 DEFINITION = "definition"
+
+STATEMENT = "statement-against-rows"
 
 
 def other_formulas(evidence: Evidence) -> list[Finding]:
@@ -105,6 +109,33 @@ def definitions(evidence: Evidence) -> list[Finding]:
                 explanation=f"{label(row['quantity'])} of {row['len']} rows are {row['variant']}, "
                 f"by {row['law']}",
                 meaning="The column counts something else than its name says; divide accordingly.",
+            )
+        )
+    return found
+
+
+def contradicted_statements(evidence: Evidence) -> list[Finding]:
+    """Statements that the numbers of the rows they speak for exclude: these do not bind."""
+    found = []
+    for each in evidence.arithmetic.decided:
+        if each.held is None or each.line is None:
+            continue
+        rows = [evidence.span(case) for case in each.cases]
+        said = Number(FIELD, each.held, each.held, each.held, "1")
+        value = each.value
+        needed = () if value is None else (Number(FIELD, value, value, value, "1"),)
+        found.append(
+            Finding(
+                law=STATEMENT,
+                kind="identity",
+                severity="warning",
+                spans=(Span(rows[0].source, each.line, 1), rows[0]),
+                observed=(said,),
+                implied=needed,
+                explanation=f"{label(FIELD)} {each.held:g} is stated for {len(rows)} row(s), whose "
+                f"numbers say otherwise: {each.law}",
+                meaning="The statement is not used for these rows.",
+                cases=each.cases,
             )
         )
     return found

@@ -18,9 +18,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 from assay.ingest.inputs.read import read
-from assay.validate.cases.cases import cases
-from assay.validate.cases.observe import about
-from assay.validate.cases.solved_shape import with_shapes
+from assay.validate.score.assess import understand
 
 EXPECTED = tomllib.loads(Path(__file__).with_name("expected.toml").read_text(encoding="utf-8"))
 
@@ -52,8 +50,7 @@ class Judged(NamedTuple):
 @cache
 def configurations(path: str) -> pl.DataFrame:
     """The cases of a document."""
-    reading = read([Path(os.environ[CORPUS]) / "corpus" / path]).reading
-    return with_shapes(cases(reading, about(reading.formats))).configuration
+    return understand(read([Path(os.environ[CORPUS]) / "corpus" / path])).cases.configuration
 
 
 def judged(path: str) -> Iterator[Judged]:

@@ -1,0 +1,73 @@
+"""Decisions by elimination: exact oracles for a handful of rows, and properties of drawn ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from assay.validate.cases.search import Candidate, Clue, decide
+from hypothesis import given
+from hypothesis import strategies as st
+
+BOUNDS = (64.0, 2.0**20)
+
+POWERS = [Candidate(2.0**power, "a power of two") for power in range(7, 20)]
+
+
+def clue(truth: float, rows: list[float], width: float, law: str = "law") -> Clue:
+    """Rows that leave `truth`, each within `width` of it, off by a share of that."""
+    middle = truth * (1 + width * np.array(rows) / 2.5)
+    return Clue(law, {"": np.array([middle * (1 - width / 2), middle * (1 + width / 2)])})
+
+
+def test_one_of_two_statements_is_left() -> None:
+    stated = [Candidate(8192, "line 21"), Candidate(4096, "line 139")]
+    found = decide(stated, [clue(4096, [0.3, -0.9, 0.8], 1e-4)], BOUNDS)
+    assert found.value == 4096
+    assert found.contradicts(8192)
+    assert [each.candidate.origin for each in found.eliminated] == ["line 21"]
+
+
+def test_a_single_row_decides_nothing_nor_do_its_copies() -> None:
+    stated = [Candidate(8192, "line 21"), Candidate(4096, "line 139")]
+    for rows in ([0.3], [0.3, 0.3, 0.3]):
+        found = decide(stated, [clue(4096, rows, 1e-6)], BOUNDS)
+        assert found.value is None
+        assert [each.value for each in found.survivors] == [4096]
+
+
+def test_coarse_numbers_decide_nothing() -> None:
+    found = decide(POWERS, [clue(4096, [0.3, -0.9, 0.8], 1e-2)], BOUNDS)
+    assert found.value is None
+    assert [each.value for each in found.survivors] == [4096]
+    assert found.chance > 1e-4
+
+
+def test_one_row_in_eight_may_be_wrong() -> None:
+    rows = clue(4096, [0.1 * n for n in range(8)], 1e-6)
+    rows.readings[""][:, 3] *= 2
+    assert decide(POWERS, [rows], BOUNDS).value == 4096
+
+
+def test_two_readings_leave_it_open() -> None:
+    window = clue(4096, [0.3, -0.9, 0.8], 1e-6).readings[""]
+    either = Clue("rate", {"of the job": window, "per GPU": window * 8})
+    found = decide(POWERS, [either], BOUNDS)
+    assert found.value is None
+    assert {each.value for each in found.survivors} == {4096, 32768}
+
+
+def test_every_relation_must_leave_it() -> None:
+    one = clue(4096, [0.3, -0.9], 1e-6, "one")
+    other = clue(2048, [0.3, -0.9], 1e-6, "other")
+    found = decide(POWERS, [one, other], BOUNDS)
+    assert found.value is None
+    assert found.survivors == ()
+
+
+@given(
+    st.integers(min_value=70, max_value=2**20),
+    st.lists(st.floats(-1, 1), min_size=2, max_size=9),
+    st.sampled_from([1e-6, 1e-5, 1e-4, 1e-3, 1e-2]),
+)
+def test_nothing_is_decided_wrongly(truth: int, rows: list[float], width: float) -> None:
+    found = decide(POWERS, [clue(truth, rows, width)], BOUNDS)
+    assert found.value in (None, truth)
