@@ -1,6 +1,6 @@
-"""Measured attention times: CSV tables with sequence length, heads and a time.
+"""Measured attention times: tables with sequence length, heads and a time.
 
-In: a document with a CSV header that names a sequence length, heads and a time. Out: one record per
+In: a document with a header that names a sequence length, heads and a time. Out: one record per
 measurement. A table without `kv_heads` has as many as heads; one without `causal` does not say.
 """
 
@@ -10,6 +10,7 @@ import pandera.polars as pa
 from assay.ingest.schema.fields import logged, named
 from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.tables.csv_sections import TIME_LABELS, CsvTable
+from assay.ingest.tables.kernel_rows import kernel_rows
 
 
 class AttentionTable(pa.DataFrameModel):
@@ -64,7 +65,7 @@ TABLE = CsvTable(
 def fold(region: Region) -> Folded:
     """Every table of a document."""
     folded = Folded()
-    TABLE.fold(region, folded)
+    kernel_rows(TABLE.fold(region, folded), TABLE, folded)
     return folded
 
 
@@ -75,6 +76,7 @@ FORMAT = Format(
     origin="measured",
     fold=fold,
     lines="document",
-    opens=r"(?i)^[^,|:=]*,.*heads[^=:|]*,",
+    opens=r"(?i)^[^,|:=]*,.*heads[^=:|]*,|^[^:=]*\|[^:=|]*heads[^:=|]*\||<th>[^<]*heads[^<]*</th>"
+    r"|^[^|:=]*  +[^ ]*heads  +[^|:=]*$",
     binds=False,
 )

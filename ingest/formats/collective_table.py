@@ -1,7 +1,8 @@
 """Measured collectives: CSV tables with an operation, a number of ranks, a size and a time.
 
 In: a document with a CSV header that names an operation, ranks, a size in bytes or elements, and a
-time. Out: one record per measurement. A size in elements stays one: the width of an element is the
+time or a bandwidth; or a table in another syntax, whose operation and ranks may stand above it.
+Out: one record per measurement. A size in elements stays one: the width of an element is the
 table's to say.
 """
 
@@ -11,6 +12,9 @@ import pandera.polars as pa
 from assay.ingest.schema.fields import logged, named
 from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.tables.csv_sections import TIME_LABELS, CsvTable
+from assay.ingest.tables.kernel_rows import kernel_rows
+
+GIGA = 1e9
 
 
 class CollectiveTable(pa.DataFrameModel):
@@ -27,8 +31,9 @@ class CollectiveTable(pa.DataFrameModel):
         meaning="how many of the ranks share a node",
     )  # fmt: skip
     elements: int = logged(
-        ["elements", "count", "message_size", "num_elements"], kind="exact", ge=0, nullable=True
-    )
+        ["elements", "count", "message_size", "num_elements", "count (elements)"], kind="exact",
+        ge=0, nullable=True,
+    )  # fmt: skip
     bytes: int = logged(
         ["bytes", "size_bytes", "message_bytes", "size_B", "payload_bytes"], kind="exact",
         unit="B", ge=0, nullable=True,
@@ -36,6 +41,14 @@ class CollectiveTable(pa.DataFrameModel):
     time: float = logged(
         TIME_LABELS, unit="s", quantity="time", gt=0, nullable=True, meaning="time of the call"
     )
+    algbw: float = logged(
+        {"algbw_GB/s": GIGA}, unit="B/s", quantity="algorithm_bandwidth",
+        gt=0, nullable=True, meaning="bytes over time",
+    )  # fmt: skip
+    busbw: float = logged(
+        {"busbw_GB/s": GIGA}, unit="B/s", quantity="bus_bandwidth",
+        gt=0, nullable=True, meaning="bytes on the wire over time",
+    )  # fmt: skip
 
     class Config:
         """Scope and subject of the rows."""
@@ -51,24 +64,25 @@ TABLE = CsvTable(
     "collective_table",
     CollectiveTable,
     (frozenset({"op"}), frozenset({"ranks"}), frozenset({"elements", "bytes"}),
-     frozenset({"time"})),
+     frozenset({"time", "algbw", "busbw"})),
 )  # fmt: skip
 
 
 def fold(region: Region) -> Folded:
     """Every table of a document."""
     folded = Folded()
-    TABLE.fold(region, folded)
+    kernel_rows(TABLE.fold(region, folded), TABLE, folded)
     return folded
 
 
 FORMAT = Format(
     name="collective_table",
-    heads=("gpus", "ranks", "world_size"),
+    heads=("gpus", "ranks", "world_size", "busbw", "BusBW", "busBW", "algbw", "AlgBW"),
     schemas={"collective_table": CollectiveTable},
     origin="measured",
     fold=fold,
     lines="document",
-    opens=r"(?i)^[^|:=]*,[^|:=]*(gpus|ranks|world_size)[^|:=]*,",
+    opens=r"(?i)^[^|:=]*,[^|:=]*(gpus|ranks|world_size)[^|:=]*,|^[^:=]*\|[^:=|]*(?:bus|alg)bw"
+    r"|<th>[^<]*(?:bus|alg)bw",
     binds=False,
 )

@@ -61,8 +61,7 @@ def fold(region: Region) -> Folded:
     """CSV sections first; benchmark lines among what is left."""
     folded = Folded()
     outside = TABLE.fold(region, folded)
-    if any("|" in line.text or "<t" in line.text for line in outside):
-        kernel_rows(outside, GemmTable, {"m", "n", "k"}, folded)
+    kernel_rows(outside, TABLE, folded)
     for line in outside:
         if line.number not in folded.claimed:
             _benchmark(region, line, folded)
@@ -108,6 +107,7 @@ FORMAT = Format(
     heads=(
         "m,n,k", "M,N,K", "m, n, k", "M, N, K", "FLOPS", "FLOP/s", "FLOPs", ",m,", ",M,", ", m,",
         ", M,", ",k,", ",K,", ", k,", ", K,", '"m"', '"M"', "| m |", "| M |", "|m|", "|M|",
+        "m=n=k", "M=N=K", "MxNxK", "mxnxk", "<th>M</th>", "<th>m</th>",
     ),
     schemas={"gemm_table": GemmTable},
     origin="measured",
@@ -116,6 +116,6 @@ FORMAT = Format(
     # a header has a cell `m`; the other lines have a product
     opens=r"(?i)(?:^|[^a-z0-9])m(?:[^a-z0-9,]|&nbsp;|<br */?>)*(?:,|$)"
     r"|[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+"
-    r"|^[^\n]*\| ?m ?\|",
+    r"|^[^\n]*\| ?m ?\||m ?= ?n ?= ?k|m ?x ?n ?x ?k|<th>m</th>|(?:^|\s)m +n +k\s",
     binds=False,
 )  # fmt: skip

@@ -46,9 +46,26 @@ class MarkdownTable(Configuration):
 
 FORMAT = Format(
     name="markdown_table",
-    heads=("|", "<table", "<TABLE", "==", "+-"),
+    heads=(
+        "|",
+        "<table",
+        "<TABLE",
+        "==",
+        "+-",
+        "-table::",
+        "FLOP",
+        "tok/s",
+        "token/s",
+        "tokens/s",
+        "(s)",
+        "(ms)",
+        "MFU",
+        "_ms",
+    ),
     opens=r"^[^|-]*(?:\|[|: \t-]*-|[: \t]*-[: \t-]*\|)[|: \t-]*$"  # an alignment row
-    r"|(?i:<table[\s>])|^\s*=+(?: +=+)+\s*$",  # HTML, a rule of reStructuredText
+    r"|(?i:<table[\s>])|^\s*=+(?: +=+)+\s*$|^\s*\.\. (?:list|csv)-table::"  # HTML, RST
+    r"|^[^|=:0-9,]*[A-Za-z)]  +[^|=:,]*(?:FLOP|tok(?:en)?s?/s|\([mu]?s\)|MFU|_ms\b)[^|=:,]*$",
+    # labels kept apart by blanks
     suffixes=(".csv", ".tsv", ".rst", ".ipynb"),
     schemas={"markdown_table": MarkdownTable},
     origin="published",

@@ -8,7 +8,9 @@ cells as the header.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, Syntax
 from assay.ingest.schema.format import uncompressed
@@ -42,8 +44,34 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     even = sum(len(row.cells) == len(head.cells) for row in body) / len(body)
     if even < REGULAR and not (named and even > 0.5):
         return
+    if separator == ";" and _decimal_commas(body):
+        body = [_with_points(row) for row in body]
     syntax: Syntax = "tsv" if separator == "\t" else "csv"
     yield Grid(syntax, first, len(lines), (head,), tuple(body))
+
+
+_COMMA = re.compile(r"([+-]?[0-9]+),([0-9]+)(\s*[A-Za-zµ%/]*)")
+
+_POINT = re.compile(r"[+-]?[0-9,]*\.[0-9]+.*")
+
+
+def _decimal_commas(rows: Sequence[GridRow]) -> bool:
+    """Whether numbers between semicolons have commas for points: no number has a point.
+
+    Who writes semicolons does so since commas are taken.
+    """
+    texts = [cell.text for row in rows for cell in row.cells]
+    return any(_COMMA.fullmatch(text) for text in texts) and not any(
+        _POINT.fullmatch(text) for text in texts
+    )
+
+
+def _with_points(row: GridRow) -> GridRow:
+    return replace(row, cells=tuple(
+        cell._replace(text=f"{found[1]}.{found[2]}{found[3]}")
+        if (found := _COMMA.fullmatch(cell.text)) else cell
+        for cell in row.cells
+    ))  # fmt: skip
 
 
 def _says(line: Line) -> bool:

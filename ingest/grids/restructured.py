@@ -1,16 +1,18 @@
-"""Tables of reStructuredText as grids, simple ones and those drawn with plus signs.
+"""Tables of reStructuredText as grids: simple ones, those drawn with plus signs, and directives.
 
-In: the lines of a document. Out: a `Grid` for each table. Where a table stands is told by its
-rules; its cells and spans are docutils' to tell, which is imported where there is one.
+In: the lines of a document. Out: a `Grid` for each table. Where a drawn table stands is told by its
+rules; its cells and spans are docutils' to tell, which is imported where there is one. A list of
+lists (`list-table`) and values between commas (`csv-table`) are told by their directive.
 """
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from assay.ingest.grids.grid import Grid, GridRow, Ragged, laid_out
+from assay.ingest.grids.grid import Grid, GridCell, GridRow, Ragged, laid_out
 from assay.ingest.schema.record import Line
 
 _SIMPLE = re.compile(r"\s*=+(?: +=+)+\s*")
@@ -30,22 +32,23 @@ def rst_tables(lines: Sequence[Line]) -> Iterator[Grid]:
             end = _simple_end(lines, at)
         elif "+-" in text and _DRAWN.fullmatch(text):
             end = _drawn_end(lines, at)
-        grid = _grid(lines, at, end) if end else None
+        grid = _grid(lines, at, end) if end else _directed(lines, at)
         if grid:
             yield grid
-        at = end if end and grid else at + 1
+        at = grid.end if grid else at + 1
 
 
-def _indent(text: str) -> int:
-    return len(text) - len(text.lstrip())
+def _indent(line: Line) -> int:
+    """The column at which the text of a line begins, whatever was peeled off before it."""
+    return line.column + len(line.text) - len(line.text.lstrip())
 
 
 def _simple_end(lines: Sequence[Line], begin: int) -> int | None:
     """Behind the last rule: the third, or one with nothing below it."""
-    indent, rules = _indent(lines[begin].text), 1
+    indent, rules = _indent(lines[begin]), 1
     for at in range(begin + 1, len(lines)):
         text = lines[at].text
-        if text.strip() and _indent(text) < indent:
+        if text.strip() and _indent(lines[at]) < indent:
             return None
         if text.strip(" =") or not text.strip():
             continue
@@ -67,8 +70,11 @@ def _grid(lines: Sequence[Line], begin: int, end: int) -> Grid | None:
     from docutils.parsers.rst import tableparser  # noqa: PLC0415 - few have a table
     from docutils.statemachine import StringList  # noqa: PLC0415
 
-    indent = _indent(lines[begin].text)
-    block = [line.text.rstrip().expandtabs(8)[indent:] for line in lines[begin:end]]
+    indent = _indent(lines[begin])
+    block = [
+        (" " * (line.column - 1) + line.text.rstrip()).expandtabs(8)[indent - 1 :]
+        for line in lines[begin:end]
+    ]
     drawn = block[0].startswith("+")
     parser = tableparser.GridTableParser() if drawn else tableparser.SimpleTableParser()
     try:
@@ -122,3 +128,82 @@ def _caption(lines: Sequence[Line], begin: int) -> str:
         if line.text.strip() and not line.text.strip().startswith(":"):
             return ""
     return ""
+
+
+_LISTED = re.compile(r"\s*\.\. (list|csv)-table::\s*(.*)")
+
+_OPTION = re.compile(r"\s*:([a-z-]+):\s*(.*)")
+
+_ITEM = re.compile(r"(\s*)(\*\s+-|-)(?:\s+(.*))?$")
+
+
+def _directed(lines: Sequence[Line], begin: int) -> Grid | None:
+    """The table of a directive: its options, then its rows, all indented deeper than itself."""
+    found = _LISTED.fullmatch(lines[begin].text) if "-table::" in lines[begin].text else None
+    if found is None:
+        return None
+    indent, at = _indent(lines[begin]), begin + 1
+    options: dict[str, str] = {}
+    while at < len(lines) and (option := _OPTION.fullmatch(lines[at].text)):
+        options[option[1]] = option[2]
+        at += 1
+    end = at
+    while end < len(lines) and (not lines[end].text.strip() or _indent(lines[end]) > indent):
+        end += 1
+    while end > at and not lines[end - 1].text.strip():
+        end -= 1
+    body = [line for line in lines[at:end] if line.text.strip()]
+    rows = _listed(body) if found[1] == "list" else _separated(body, options, lines[begin])
+    if len(rows) < 2 or min(map(len, rows)) < 2 or len(set(map(len, rows))) != 1:
+        return None
+    by_number = {line.number: line for line in lines[begin:end]}
+    made = [GridRow(by_number[row[0].line], tuple(row)) for row in rows]
+    given = "header" in options
+    heads = max(1, _whole(options.get("header-rows", "")) + given)
+    if heads >= len(made):
+        return None
+    return Grid("rst", begin, end, tuple(made[:heads]), tuple(made[heads:]), found[2], exact=False)
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isdigit() else 0
+
+
+def _listed(body: Sequence[Line]) -> list[list[GridCell]]:
+    """Rows of a list whose items are lists of cells; a cell may go on in the lines below it."""
+    rows: list[list[GridCell]] = []
+    dash = -1
+    for line in body:
+        item = _ITEM.fullmatch(line.text.rstrip())
+        begins = item is not None and item[2] != "-"
+        place = line.column + item.end(2) if item else 0
+        if item and (begins or (rows and place == dash)):
+            dash = place
+            if begins:
+                rows.append([])
+            text = item[3] or ""
+            column = item.start(3) if text else len(line.text.rstrip())
+            rows[-1].append(GridCell(text.strip(), line.number, line.column + column))
+        elif rows and rows[-1]:
+            last = rows[-1][-1]
+            rows[-1][-1] = last._replace(text=f"{last.text} {line.text.strip()}".strip())
+    return rows
+
+
+def _separated(
+    body: Sequence[Line], options: dict[str, str], directive: Line
+) -> list[list[GridCell]]:
+    """Rows of values between commas, below a header that the directive may give."""
+    rows: list[list[GridCell]] = []
+    if header := options.get("header"):
+        labels = next(csv.reader([header], skipinitialspace=True), [])
+        rows.append([GridCell(text, directive.number, directive.column) for text in labels])
+    for line in body:
+        texts = next(csv.reader([line.text.strip()], skipinitialspace=True), [])
+        at, cells = 0, []
+        for text in texts:
+            at = max(line.text.find(text.strip(), at), at)
+            cells.append(GridCell(text.strip(), line.number, line.column + at))
+            at += len(text.strip())
+        rows.append(cells)
+    return rows

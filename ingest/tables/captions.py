@@ -153,8 +153,16 @@ def mark(record: Record) -> None:
         record.cells[FIELD] = Cell(REINFORCED, record.line, record.column)
         return
     for label, text in [*texts, *record.other]:
-        held = named(text) or (None if _NONE.fullmatch(text) else named(label))
-        if held and not _WHOLE.search(text):
+        held = named(text)
+        if _WHOLE.search(text):
+            continue
+        if held is None and not _NONE.fullmatch(text) and (of_label := named(label)):
+            law = "a column of adapters that is filled"
+            record.cells[FIELD] = Cell(
+                of_label, record.line, record.column, value_origin="inferred", law=law
+            )
+            return
+        if held:
             record.cells[FIELD] = Cell(held, record.line, record.column)
             return
 

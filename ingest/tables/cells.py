@@ -54,8 +54,11 @@ MANY = 1e6
 """A batch counted in millions is one of tokens."""
 
 _DEVICES = re.compile(
-    r"([0-9][0-9,]*) ?[x×*]? ?((?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3})\b.*)"
+    r"([0-9][0-9,]*) ?[x×*]? ?"
+    r"((?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}|TPU ?v[0-9][a-z]*)\b.*)"
 )
+
+_DEVICE_FIRST = re.compile(r"([A-Za-z]+[0-9][A-Za-z0-9 _-]*?) ?[x×*] ?([0-9][0-9,]*)")
 
 
 @lru_cache(maxsize=4096)
@@ -77,7 +80,21 @@ def _number(tree: Tree[Token]) -> str:
 
 
 def _word(tree: Tree[Token]) -> str | None:
-    return next((str(t) for t in tree.children if isinstance(t, Token) and t.type == "WORD"), None)
+    """The unit of a number: behind it, or behind its spread (`812 ± 9 ms`)."""
+    held = _tokens(tree)
+    if "WORD" in held or "SPREAD" not in held:
+        return held.get("WORD")
+    found = re.search(r"[A-Za-z%µ]+$", held["SPREAD"])
+    return found[0] if found else None
+
+
+def _tokens(tree: Tree[Token]) -> dict[str, str]:
+    return {token.type: str(token) for token in tree.children if isinstance(token, Token)}
+
+
+def _thousands(tree: Tree[Token]) -> float:
+    """The factor between a number and its unit: `331.9k tokens/s`."""
+    return SUFFIXES.get(_tokens(tree).get("THOUSANDS", ""), 1.0)
 
 
 def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
@@ -87,6 +104,8 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     text = unlinked(text)
     if (noted := _UNIT_APART.fullmatch(text)) and unit(noted[2]):  # 406.16 (ms)
         text = f"{noted[1]} {noted[2]}"
+    if spec.name == "gpus":
+        text = _counted_first(text)
     tree = _parse_quantity(text)
     if isinstance(tree, Diagnostic):
         named = _NAMED_NUMBER.fullmatch(plain(text))
@@ -130,7 +149,7 @@ def _scale(tree: Tree[Token], column: Column) -> tuple[float, str | None] | None
         return (column.scale if column.unit_known else 0.0), kind
     measure = unit(word)
     if measure and measure.si == spec.unit and spec.kind != "nominal":
-        return measure.scale, kind
+        return measure.scale * _thousands(tree), kind
     if word in ("k", "K") and spec.unit == "token" and spec.name == "seq_len":
         return 1024.0, "nominal"  # sequence lengths in k count 1,024
     if word in SUFFIXES and spec.unit != "B":
@@ -142,7 +161,7 @@ def _scale(tree: Tree[Token], column: Column) -> tuple[float, str | None] | None
 def numeric_cell(record: Record, spec: FieldSpec, cell: Cell, text: str) -> None:
     """Store a number of a row; `8×H100` under GPUs also names the device, `4M` as a batch is in
     tokens, and a batch of more sequences than any was is in neither, as far as can be told."""
-    devices = _DEVICES.fullmatch(plain(text)) if spec.name == "gpus" else None
+    devices = _DEVICES.fullmatch(_counted_first(text)) if spec.name == "gpus" else None
     if devices:
         cell = cell._replace(text=devices[1].replace(",", ""), state="value")
         record.cells.setdefault("gpu", cell._replace(text=devices[2]))
@@ -153,6 +172,12 @@ def numeric_cell(record: Record, spec: FieldSpec, cell: Cell, text: str) -> None
         if amount(cell) > MOST_SEQUENCES:
             cell = cell._replace(state="unknown")
     record.cells[spec.name] = cell
+
+
+def _counted_first(text: str) -> str:
+    """`V100 x 1024` as `1024 x V100`."""
+    found = _DEVICE_FIRST.fullmatch(plain(text))
+    return f"{found[2]} x {found[1]}" if found else plain(text)
 
 
 def amount(cell: Cell) -> float:
@@ -220,7 +245,8 @@ def other(record: Record, column: Column, text: str, at: Span) -> None:
         if measure and name not in record.cells:
             digits = _number(parsed).replace(",", "")
             kind = "nominal" if _rough(parsed) else None
-            record.cells[name] = Cell(digits, at.line, at.column, measure.scale, kind)
+            scale = measure.scale * _thousands(parsed)
+            record.cells[name] = Cell(digits, at.line, at.column, scale, kind)
             return
     if text:
         record.other.append((column.label, text))

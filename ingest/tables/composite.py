@@ -78,13 +78,41 @@ def _part(text: str) -> dict[str, str] | None:
         return {"nodes": nodes[1], "gpus_per_node": nodes[2]}
     if text.casefold() == "ac":
         return {"activation_checkpointing": "True"}
-    if _PRODUCT.fullmatch(text):
+    if stage := re.fullmatch(r"stage([0-3])", text, re.IGNORECASE):
+        return {"zero_stage": stage[1]}
+    if _PRODUCT.fullmatch(text) or re.fullmatch(r"sharding[0-9]+", text, re.IGNORECASE):
         return {}
     if _RUN_ON.fullmatch(text):
         return {_NAMES[n.casefold()]: v for n, v in _PART.findall(text)}
     part = _PART.fullmatch(text)
     name = _NAMES.get(part[1].casefold()) if part else None
     return {name: part[2]} if part and name else None
+
+
+_SEVERAL = re.compile(r"\(?[A-Za-z]+(?:\s*[x×*/,·-]\s*[A-Za-z]+){1,4}\)?")
+
+_NUMBERS = re.compile(r"\(?[0-9]+(?:\s*[x×*/,·-]\s*[0-9]+){1,4}\)?")
+
+_DEGREES = {"tp", "pp", "dp", "cp", "ep", "vp", "vpp", "mp"}
+
+
+def degrees(label: str) -> tuple[str, ...]:
+    """Fields of a label that names several degrees, in order; none where a word is another.
+
+    >>> degrees("TP x PP x DP"), degrees("tp/pp"), degrees("tokens/s")
+    (('tp', 'pp', 'dp'), ('tp', 'pp'), ())
+    """
+    words = re.findall("[A-Za-z]+", label.replace(" x ", " ")) if _SEVERAL.fullmatch(label) else []
+    words = [word.casefold() for word in words if word.casefold() != "x"]
+    if len(words) < 2 or not set(words) <= _DEGREES:
+        return ()
+    fields = tuple({"mp": "tp", "vpp": "vp"}.get(word, word) for word in words)
+    return fields if len(set(fields)) == len(fields) else ()
+
+
+def numbers(text: str) -> list[str]:
+    """The numbers of a cell below such a label: `4 x 4 x 2`; none where it holds something else."""
+    return re.findall("[0-9]+", text) if _NUMBERS.fullmatch(text.strip()) else []
 
 
 def machine(text: str) -> dict[str, str]:

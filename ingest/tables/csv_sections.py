@@ -78,6 +78,8 @@ class CsvTable:
         for label in text.split(","):
             shown = label.strip().strip('"')
             spec, scale = known.get(normalise(shown), (None, 1.0))
+            if shown == "B" and "A" in text.split(","):  # the matrices of a product
+                spec = None
             if spec is None and (name := configured_by(shown)) in fields(self.schema):
                 spec = fields(self.schema)[name]
             if spec is None and (unit := timed(shown)) is not None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Schema
+from assay.ingest.tables.composite import degrees
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import altering, said
 
@@ -28,8 +29,12 @@ _BRACKET = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
 
 GENERIC = {"throughput", "gputhroughput", "speed", "performance", "perf"}
 
-NAMES = {"模型": "Model", "显卡": "GPU", "精度": "Precision", "数据精度": "Precision"}
-"""Labels in Chinese of what is a name."""
+NAMES = {
+    "模型": "Model", "显卡": "GPU", "硬件": "GPU", "精度": "Precision", "数据精度": "Precision",
+    "机器数量": "Nodes", "机器数": "Nodes", "节点数": "Nodes", "层数": "NLAYERS",
+    "隐藏层大小": "hidden size", "隐藏层维度": "hidden size", "注意力头数": "attention heads",
+}  # fmt: skip
+"""Labels in Chinese of names and of what is only counted."""
 
 STEPS = {"step", "meanstep", "medianstep", "avgstep", "stept", "iteration", "iter"}
 """Labels of a time where the cells have its unit, and of the number of a step where not."""
@@ -56,6 +61,7 @@ class Column:
     unit_known: bool = True  # whether a bare number of this column has a unit
     kind: str | None = None  # what its numbers are where the label says so: `Params (B)`
     rank: int = 0  # which of several columns of one field is taken: the least
+    degrees: tuple[str, ...] = ()  # fields of a label of several: `TP x PP x DP`
 
 
 def plain(text: str) -> str:
@@ -125,7 +131,7 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
             return Column(shown, None)
         if spec.unit is None or not measure:  # `Layers (of all)`: a remark, not a unit
             return Column(shown, spec, found[1], unit_known=spec.unit != "B")
-    return Column(shown, None)
+    return Column(shown, None, degrees=degrees(label))
 
 
 def rate(label: str, printed_unit: str) -> str | None:

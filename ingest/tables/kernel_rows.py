@@ -1,15 +1,20 @@
-"""Tables of kernels in Markdown, HTML and reStructuredText: a row is a measured call, or several.
+"""Tables of kernels in every syntax: a row is a measured call, or several.
 
-In: the lines of a document and the schema of a kernel format. Out: one record per time or rate. A
-column that begins with a number format (`BF16 TFLOPS`) is a measurement of its own in each row.
+In: the lines of a document and the kind of table. Out: one record per time or rate. A label may
+name a number format, a library or a direction beside what was measured (`BF16 TFLOPS`, `cuBLAS
+(TFLOPS)`, `bwd (ms)`): such a column is a measurement of its own in each row. Operation, ranks and
+device may stand in the heading above a table, or in the lines between.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from assay.ingest.grids.grid import Grid, GridRow, apart
+from assay.ingest.grids.aligned import aligned_tables
+from assay.ingest.grids.delimited import delimited
+from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
 from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
@@ -17,79 +22,311 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, Schema
-from assay.ingest.tables.csv_sections import timed
+from assay.ingest.tables.csv_sections import CsvTable, timed
 from assay.ingest.tables.headers import plain
-from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.tables.titles import device_named, format_named
+from assay.ingest.vocabulary.terms import meaning, normalise
+from assay.ingest.vocabulary.words import split
 
-_FORMAT = re.compile(r"((?:b?f|fp|bf|tf|int)(?:loat)?[0-9]{1,2}(?:_?e[0-9]m[0-9])?)\s+(.+)", re.I)
+_FORMATS = r"(?:mx|nv)?(?:b?f|fp|bf|tf|int)(?:loat)?[0-9]{1,2}(?:_?e[0-9]m[0-9])?"
+
+_LIBRARIES = (
+    r"cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:\.compile)?|eager|cudnn"
+    r"|sdpa|flex(?:attention)?|flash(?:-?attn|-?attention)?(?:-?[1-4])?|fa-?[1-4]|xformers|deepgemm"
+    r"|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl"
+)
+"""Names under which times of the same call stand side by side."""
+
+_ASIDE = re.compile(
+    rf"(?P<dtype>{_FORMATS})|(?P<kernel>{_LIBRARIES})|(?P<direction>forward|backward|fwd|bwd)",
+    re.IGNORECASE,
+)
+
+_BREAKS = " _-:,()[]/"
 
 _SIZED = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
 
-_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"([0-9][0-9,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*([KMGT]i?B|B)?")
 
-Column = tuple[str, FieldSpec | None, float]
-"""Number format named by a label, field, factor to its unit."""
+_SQUARE = re.compile(r"(?:[a-z ]+\()?=?m ?= ?n ?= ?k\)?", re.IGNORECASE)
+
+_PRODUCT = re.compile(
+    r"(?:[a-z ]+\()?([mnk]) ?[x×*, ] ?([mnk]) ?[x×*, ] ?([mnk])\)?", re.IGNORECASE
+)
+
+_BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12}
+
+_BYTES = {"B": 1.0, "bytes": 1.0, "byte": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
+
+_BY_PLACE = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4}
+
+_LOOSE = {
+    "size": "bytes", "payload": "bytes", "messagesize": "bytes", "msgsize": "bytes",
+    "datasize": "bytes", "algbw": "algbw", "algobw": "algbw", "busbw": "busbw",
+}  # fmt: skip
+"""Labels of columns whose numbers mean nothing without a unit, in brackets or in each cell."""
+
+_RATE_WORDS = {"throughput", "performance", "perf", "rate", "speed", "achieved", "compute"}
+
+BEGIN = 50
+"""Lines of separated values that tell whether their header names a call."""
+
+OF_RUNS = {"layers", "hidden", "gpus", "nodes", "tp", "pp", "micro_batch", "global_batch", "model",
+           "parameters", "model_size"}  # fmt: skip
+"""Columns of training runs: a time beside them is no kernel's."""
 
 
-def kernel_rows(lines: Sequence[Line], schema: Schema, needs: Set[str], folded: Folded) -> None:
-    """Put every table whose header names all of `needs` and a measured quantity into `folded`."""
-    found = [*html_tables(lines), *pipe_tables(lines), *rst_tables(lines)]
-    for grid in apart(found):
-        columns = [_column(plain(label), schema) for label in grid.header()]
-        held = [spec.name for _, spec, _ in columns if spec and not spec.quantity]
-        if not needs <= set(held) or len(held) != len(set(held)):
+@dataclass(frozen=True)
+class _Column:
+    """The field that a column fills, the factor to its unit, and what sets it apart."""
+
+    spec: FieldSpec | None = None
+    scale: float = 1.0
+    aside: Mapping[str, str] = field(default_factory=dict)
+    sizes: str = ""  # letters of a product that its cells say, in order
+
+
+def kernel_rows(lines: Sequence[Line], table: CsvTable, folded: Folded) -> None:
+    """Put every table whose header names what is needed of a call into `folded`."""
+    if not any(line.text and not line.text.isspace() for line in lines):
+        return
+    for grid in apart(_grids(lines, table)):
+        above = _above(lines, grid, table.schema)
+        if not (columns := _columns(grid, table, above)) or _of_bench(lines, grid):
             continue
-        records = [each for row in grid.rows for each in _records(row, columns)]
+        columns = _binary(grid, columns)
+        records = [each for row in grid.rows for each in _records(row, columns, above)]
         if records:
             folded.records += records
             folded.claimed |= _lines(lines, grid, records)
 
 
-def _column(label: str, schema: Schema) -> Column:
-    known = by_label(schema)
-    dtype, rest = (found[1], found[2]) if (found := _FORMAT.fullmatch(label)) else ("", label)
-    if normalise(rest) in known:
-        spec, scale = known[normalise(rest)]
-        return dtype, spec, scale
-    if (scale_of_time := timed(rest)) is not None and "time" in fields(schema):
-        return dtype, fields(schema)["time"], scale_of_time
-    sized = _SIZED.fullmatch(rest)
-    measure = unit(sized[2]) if sized else None
-    if measure and measure.si == "flop/s" and "flops_rate" in fields(schema):
-        return dtype, fields(schema)["flops_rate"], measure.scale
-    return "", None, 1.0
+def _grids(lines: Sequence[Line], table: CsvTable) -> list[Grid]:
+    """Every table of a document; separated values only where their header names a call."""
+    found = [*html_tables(lines), *pipe_tables(lines), *rst_tables(lines), *aligned_tables(lines)]
+    if found:
+        return found
+    begin = next(delimited(lines[:BEGIN], named=False), None)
+    called = begin is not None and _columns(begin, table, _above(lines, begin, table.schema))
+    return list(delimited(lines, named=False)) if called else []
 
 
-def _records(row: GridRow, columns: Sequence[Column]) -> list[Record]:
-    """The measurements of a row, those of one number format together."""
-    if row.blank or len(row.cells) != len(columns):
+def _columns(grid: Grid, table: CsvTable, above: Mapping[str, Cell]) -> list[_Column]:
+    """The columns of a table; none where they do not name what is needed of a call."""
+    columns = [_column(plain(label), table.schema) for label in grid.header()]
+    held = [column.spec.name for column in columns if column.spec and not column.aside]
+    held += [letter for column in columns for letter in column.sizes]
+    if len(held) != len(set(held)) or _of_runs(grid, table.schema):
+        return []
+    every = {*held, *above, *(column.spec.name for column in columns if column.spec)}
+    return columns if all(every & need for need in table.needs) else []
+
+
+def _of_bench(lines: Sequence[Line], grid: Grid) -> bool:
+    """Whether a table stands under the sentence of a benchmark that has a format of its own."""
+    near = lines[max(0, grid.begin - 3) : grid.begin]
+    return any(re.search(r"\bover [0-9]+ ranks \(", line.text) for line in near)
+
+
+def _of_runs(grid: Grid, schema: Schema) -> bool:
+    own = by_label(schema)
+    labels = [plain(label) for label in grid.header()]
+    said = [meaning(label) for label in labels if normalise(label) not in own]
+    return any(each is not None and each.field in OF_RUNS for each in said)
+
+
+def _column(label: str, schema: Schema) -> _Column:
+    if {"m", "n", "k"} <= set(fields(schema)):
+        if _SQUARE.fullmatch(label):
+            return _Column(sizes="mnk")
+        if product := _PRODUCT.fullmatch(label):
+            letters = "".join(product.groups()).casefold()
+            return _Column(sizes=letters if len(set(letters)) == 3 else "")
+    aside: dict[str, str] = {}
+    rest = label
+    while True:
+        if (told := _measured(rest, schema)) is not None:
+            fits = not aside or (told.spec is not None and told.spec.quantity is not None)
+            return replace(told, aside=aside) if fits else _Column()
+        found = _at_an_end(rest)
+        if found is None or found.lastgroup in aside or found.lastgroup not in fields(schema):
+            return _Column()
+        aside[str(found.lastgroup)] = found[0]
+        rest = (rest[: found.start()] + " " + rest[found.end() :]).strip(_BREAKS)
+        rest = rest.replace("()", "").strip(_BREAKS)
+
+
+def _at_an_end(text: str) -> re.Match[str] | None:
+    """The name of a format, a library or a direction that a label begins or ends with."""
+    for found in _ASIDE.finditer(text):
+        before, behind = text[: found.start()], text[found.end() :]
+        first = not before.strip(_BREAKS) and (not behind or behind[0] in _BREAKS)
+        last = not behind.strip(_BREAKS) and (not before or before[-1] in _BREAKS)
+        if first or last:
+            return found
+    return None
+
+
+def _measured(label: str, schema: Schema) -> _Column | None:
+    known, columns = by_label(schema), fields(schema)
+    if normalise(label) in known:
+        spec, scale = known[normalise(label)]
+        return _Column(spec, scale)
+    if (scale_of_time := timed(label)) is not None and "time" in columns:
+        return _Column(columns["time"], scale_of_time)
+    sized = _SIZED.fullmatch(label)
+    name, printed = (sized[1], sized[2]) if sized else (label, label)
+    measure = unit(printed)
+    plainly = not sized or set(split(name)) <= _RATE_WORDS
+    if measure and measure.si == "flop/s" and "flops_rate" in columns and plainly:
+        return _Column(columns["flops_rate"], measure.scale)
+    loose = columns.get(_LOOSE.get(normalise(name), ""))
+    if loose is not None:
+        factors = _BANDWIDTH if loose.unit == "B/s" else _BYTES
+        return _Column(loose, factors.get(printed, 0.0)) if sized else _Column(loose, 0.0)
+    if sized and normalise(name) in known and (spec := known[normalise(name)][0]).unit is None:
+        return _Column(spec)
+    return None
+
+
+def _binary(grid: Grid, columns: Sequence[_Column]) -> list[_Column]:
+    """Sizes in KB, MB and GB that are all powers of two are counted in 1,024s; else unknown."""
+    made = []
+    for at, column in enumerate(columns):
+        if column.spec is not None and column.spec.unit == "B":
+            found = [_NUMBER.fullmatch(plain(row.cells[at].text)) for row in grid.rows
+                     if at < len(row.cells) and row.cells[at].text]  # fmt: skip
+            numbers = [float(each[1].replace(",", "")) for each in found if each and each[2]]
+            powers = all(n.is_integer() and int(n) & (int(n) - 1) == 0 for n in numbers)
+            doubtful = numbers and (len(numbers) < 3 or not powers or not all(found))
+            made.append(_Column() if doubtful else column)
+        else:
+            made.append(column)
+    return made
+
+
+def _records(row: GridRow, columns: Sequence[_Column], above: Mapping[str, Cell]) -> list[Record]:
+    """The measurements of a row, those of one format, library and direction together."""
+    if row.blank or row.one or len(row.cells) != len(columns):
         return []
     shared: dict[str, Cell] = {}
-    own: dict[str, Record] = {}
-    for cell, (dtype, spec, scale) in zip(row.cells, columns, strict=True):
+    own: dict[tuple[tuple[str, str], ...], Record] = {}
+    for cell, column in zip(row.cells, columns, strict=True):
         text = plain(cell.text)
-        if spec is None or not text:
-            continue
-        value = Cell(text.replace(",", ""), cell.line, cell.column, scale)
-        if not spec.numeric:
-            shared[spec.name] = Cell(text, cell.line, cell.column)
-        elif not _NUMBER.fullmatch(text):
-            if not spec.quantity:
+        if column.sizes:
+            if not (said := _sizes(text, column.sizes, cell)):
                 return []  # a size that is no number: nothing is known of the call
-        elif spec.quantity:
-            place = (row.line.number, row.line.column) if not dtype else (cell.line, cell.column)
-            record = own.setdefault(dtype, Record(place[0], {}, place[1]))
-            record.cells.setdefault(spec.name, value)
+            shared |= said
+        elif column.spec is None or not text:
+            continue
+        elif not column.spec.numeric:
+            shared[column.spec.name] = Cell(text, cell.line, cell.column)
+        elif (value := _value(text, column, cell)) is None:
+            if not column.spec.quantity:
+                return []
+        elif column.spec.quantity:
+            key = tuple(sorted(column.aside.items()))
+            place = (cell.line, cell.column) if key else (row.line.number, row.line.column)
+            record = own.setdefault(key, Record(place[0], {}, place[1]))
+            record.cells.setdefault(column.spec.name, value)
         else:
-            shared[spec.name] = value
-    for dtype, record in own.items():
-        record.cells |= {name: cell for name, cell in shared.items() if name not in record.cells}
-        if dtype:
-            record.cells["dtype"] = Cell(dtype, record.line, record.column)
+            shared[column.spec.name] = value
+    for key, record in own.items():
+        for name, word in key:
+            record.cells[name] = Cell(word, record.line, record.column)
+        record.cells = {**above, **shared, **record.cells}
     return list(own.values())
 
 
+def _sizes(text: str, letters: str, at: GridCell) -> dict[str, Cell]:
+    numbers = re.findall(r"[0-9][0-9,]*", text)
+    if letters == "mnk" and len(numbers) == 1:
+        numbers *= 3  # a square one
+    if len(numbers) != len(letters) or re.search("[A-WYZa-wyz.]", text):
+        return {}
+    return {
+        letter: Cell(number.replace(",", ""), at.line, at.column)
+        for letter, number in zip(letters, numbers, strict=True)
+    }
+
+
+def _value(text: str, column: _Column, at: GridCell) -> Cell | None:
+    assert column.spec is not None
+    scale = column.scale
+    if column.spec.unit == "B/s" and (behind := text.lstrip("0123456789.,").strip()):
+        text, scale = text.removesuffix(behind).rstrip(), _BANDWIDTH.get(behind, 0.0)
+    found = _NUMBER.fullmatch(text)
+    if found is None or (found[2] and column.spec.unit != "B") or not (scale or found[2]):
+        return None
+    digits = found[1].replace(",", "")
+    if column.spec.kind == "exact" and not column.spec.quantity and float(digits).is_integer():
+        digits = str(int(float(digits)))  # data frames print counts as 1024.0
+    if found[2]:
+        place = _BY_PLACE[found[2].replace("i", "")]
+        size = Cell(str(int(float(digits)) * 1024**place), at.line, at.column)
+        if "i" in found[2] or not place:
+            return size
+        return size._replace(value_origin="inferred", law="powers of two, counted in 1,024s")
+    return Cell(digits, at.line, at.column, scale)
+
+
+_HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*]+\*\*:?\s*)")
+
+NEAR = 12
+"""Lines above a table, down from its heading, that may say what it is of."""
+
+_OPERATION = re.compile(
+    r"\b(all|reduce)[ _-]?(reduce|gather|scatter|to[ _-]?all)(?:_perf)?\b"
+    r"|\b(broadcast)(?:_perf)?\b",
+    re.IGNORECASE,
+)
+
+_RANKS = re.compile(r"(?<![0-9.x×])([0-9]+)\s*(?:gpus?|ranks?|devices)\b", re.IGNORECASE)
+
+_NODES = re.compile(r"([0-9]+)\s*nodes?\s*[x×,*]\s*([0-9]+)\s*(?:gpus?|ranks?)\b", re.IGNORECASE)
+
+
+def _above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, Cell]:
+    """Fields that the heading of a table and the lines below it say, each only in one way."""
+    near = []
+    for line in reversed(lines[max(0, grid.begin - NEAR) : grid.begin]):
+        near.append(line)
+        if _HEADING.fullmatch(line.text):
+            break
+    said: dict[str, dict[str, Cell]] = {}
+
+    def say(name: str, text: str | None, line: Line) -> None:
+        if text is not None and name in fields(schema):
+            cell = Cell(text, line.number, line.column, value_origin="context")
+            said.setdefault(name, {}).setdefault(text.casefold(), cell)
+
+    for line in near:
+        say("gpu", device_named(line.text), line)
+        say("dtype", format_named(line.text), line)
+        for found in _OPERATION.finditer(line.text):
+            parts = [part for part in found.groups() if part]
+            say("op", "_".join(parts).casefold().replace(" ", "_").replace("-", "_"), line)
+        nodes = _NODES.search(line.text)
+        for ranks in _RANKS.findall(line.text):
+            whole = _ranks(nodes, ranks, line.text)
+            say("ranks", whole, line)
+    return {name: next(iter(ways.values())) for name, ways in said.items() if len(ways) == 1}
+
+
+def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:
+    """All ranks of a text; None where it may name those of a node: `4 nodes x 8 GPUs` are 32."""
+    if nodes is None:
+        return None if re.search(r"\bnodes\b|\beach\b|per node", text, re.IGNORECASE) else ranks
+    many, of_each = int(nodes[1]), int(nodes[2])
+    if re.search(r"[x×*]|each|per node", text[nodes.start() :], re.IGNORECASE):
+        return str(many * of_each)
+    return ranks if of_each % many == 0 and of_each // many in (1, 2, 4, 8, 16) else None
+
+
 def _lines(lines: Sequence[Line], grid: Grid, records: Sequence[Record]) -> set[int]:
+    here = lines[grid.begin : grid.end]
+    if grid.syntax in ("html", "rst"):
+        return {line.number for line in here if line.text.strip()}
     head = {row.line.number for row in grid.heads} | {lines[grid.begin].number}
     rule = {lines[grid.begin + 1].number} if grid.syntax == "markdown" else set()
     return head | rule | {record.line for record in records}

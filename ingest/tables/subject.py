@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from assay.ingest.schema.record import Line, Record
 from assay.ingest.tables.headers import Column, generic
 from assay.ingest.vocabulary.terms import normalise
-from assay.ingest.vocabulary.words import DEVICE, split
+from assay.ingest.vocabulary.words import BATCH, DEVICE, split
 
 ALONE = {"step_time", "tokens_per_gpu_per_s", "mfu", "hfu", "mfu_weights", "hfu_weights"}
 """Quantities that only runs have."""
@@ -49,7 +49,7 @@ _ELSEWHERE = re.compile(
 
 _SAID = ("value", "outcome")
 
-_TRAINED = re.compile(r"\b(?:pre-?train|train|fine-?tun|sft|lora)", re.IGNORECASE)
+_TRAINED = re.compile(r"\b(?:pre-?train|train|fine-?tun|sft|lora)|训练|微调", re.IGNORECASE)
 
 
 _SERVED = re.compile(r"\b(?:inference|serv(?:e|ing)|decod(?:e|ing)|prefill)\b|推理", re.IGNORECASE)
@@ -92,7 +92,8 @@ def of_runs(
         return False
     if (trained or document or told) and (held & RATES or _most(columns)):
         return True
-    return bool(said - TALLIED) or told or len(held & RATES) > 1 or _peaked(columns)
+    batches = bool(trained and "memory" in held and words & BATCH)
+    return bool(said - TALLIED) or told or len(held & RATES) > 1 or batches or _peaked(columns)
 
 
 def _most(columns: Sequence[Column]) -> bool:

@@ -11,8 +11,10 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
+from assay.ingest.grids.aligned import aligned_tables
 from assay.ingest.grids.delimited import delimited, named_table
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
 from assay.ingest.grids.html_tables import html_tables
@@ -30,7 +32,7 @@ from assay.ingest.schema.record import (
     Span,
     ValueOrigin,
 )
-from assay.ingest.source.notebook import is_notebook, markdown_cells
+from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs
 from assay.ingest.tables import captions
 from assay.ingest.tables.cells import (
     amount,
@@ -47,7 +49,14 @@ from assay.ingest.tables.column_cells import (
     rates,
     whole_numbers,
 )
-from assay.ingest.tables.composite import calculation, layout, machine, times
+from assay.ingest.tables.composite import (
+    calculation,
+    layout,
+    machine,
+    named,
+    numbers,
+    times,
+)
 from assay.ingest.tables.headers import Column, plain
 from assay.ingest.tables.keyed import keyed
 from assay.ingest.tables.subject import about_training, measured, name_rows, of_runs
@@ -75,8 +84,14 @@ def fold(schema: Schema) -> Callable[[Region], Folded]:
 
 
 def _documents(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
-    """The texts that an input holds: itself, or the Markdown cells of a notebook."""
-    yield markdown_cells(lines) if is_notebook(lines) else lines
+    """The texts that an input holds: itself, or the Markdown cells of a notebook and its frames."""
+    if not is_notebook(lines):
+        yield lines
+        return
+    yield markdown_cells(lines)
+    pages = (each for each in outputs(lines) if each.kind == "html")
+    for _, page in groupby(pages, key=lambda each: each.output):
+        yield [Line(each.number, each.text, each.column, {}) for each in page]
 
 
 def grids(lines: Sequence[Line], name: str) -> Iterator[Grid]:
@@ -84,7 +99,7 @@ def grids(lines: Sequence[Line], name: str) -> Iterator[Grid]:
     if named_table(name) and (whole := list(delimited(lines, named=True))):
         yield from whole
         return
-    found = [*html_tables(lines), *pipe_tables(lines), *rst_tables(lines)]
+    found = [*html_tables(lines), *pipe_tables(lines), *rst_tables(lines), *aligned_tables(lines)]
     yield from apart(found or list(delimited(lines, named=False)))
 
 
@@ -228,7 +243,7 @@ class _Table:
         """Lines of the header and of the rows that were read, tags and rules among them."""
         grid = self.view.grid
         lost = {fault.span.line for fault in held.refused} | held.blank
-        if grid.syntax in ("html", "rst") or self.view.turned:
+        if grid.syntax in ("html", "rst", "text") or self.view.turned:
             here = {line.number for line in self.lines[grid.begin : grid.end]}
             return (here | held.claimed) - lost
         rule = {self.lines[grid.begin + 1].number} if grid.syntax == "markdown" else set()
@@ -296,11 +311,13 @@ class _Table:
         return record
 
     def _bind(self, said: Mapping[str, Cell], held: Folded) -> None:
+        titles = {line.number for line in self.place.titles}
         for record in held.records:
             for name, cell in said.items():
                 if _silent(record, name):
                     record.cells[name] = cell
-                    held.claimed.add(cell.line)
+                    if cell.line not in titles:  # which say more than that, and of more than this
+                        held.claimed.add(cell.line)
 
     def note(self) -> TableNote:
         """A note on the table: which of its columns filled a field, which did not."""
@@ -378,7 +395,12 @@ def _fill(record: Record, column: Column, cell: GridCell, at: Span) -> Diagnosti
     """Put a cell of a row where its column says; what no column declares may be a layout."""
     if column.spec is None:
         other(record, column, cell.text, at)
-        _take_apart(record, cell.text, at)
+        said = numbers(plain(cell.text)) if column.degrees else []
+        if said and len(said) == len(column.degrees):
+            for name, text in zip(column.degrees, said, strict=True):
+                record.cells.setdefault(name, Cell(text, at.line, at.column))
+            return None
+        _take_apart(record, cell.text, at, column.label)
     elif column.spec.numeric:
         text = "" if _NOTHING.fullmatch(cell.text) else cell.text
         if product := times(text) if column.spec.unit == "B" else None:
@@ -402,8 +424,11 @@ def _of_devices(record: Record, count: float) -> bool:
     return gpus is not None and gpus.state == "value" and amount(gpus) == count
 
 
-def _take_apart(record: Record, text: str, at: Span) -> None:
-    """Fill in layout and machine from a cell that no column declares; other columns go before."""
+def _take_apart(record: Record, text: str, at: Span, label: str) -> None:
+    """Fill in layout and machine from a cell that no column declares; other columns go before.
+
+    In a column without a label a cell may be nothing but a size or a number of devices.
+    """
     bare = plain(text)
     if shown := calculation(bare):
         measure = unit(shown.unit)
@@ -413,8 +438,9 @@ def _take_apart(record: Record, text: str, at: Span) -> None:
                     "tokens_per_gpu_per_s", Cell(shown.text, at.line, at.column, measure.scale)
                 )
             return
-    for name, said in (layout(bare) or machine(bare)).items():
-        record.cells.setdefault(name, _worth(name, said, at.line, at.column))
+    said = layout(bare) or machine(bare) or ({} if label else named(bare))
+    for name, value in said.items():
+        record.cells.setdefault(name, _worth(name, value, at.line, at.column))
 
 
 def _worth(name: str, text: str, line: int, column: int, origin: ValueOrigin = "printed") -> Cell:
@@ -432,4 +458,6 @@ def _silent(record: Record, name: str) -> bool:
         return False
     if name == captions.FIELD and captions.trains_all(record):
         return False
+    if name == captions.FIELD and held is not None and held.value_origin == "inferred":
+        return True  # a column of ranks says of adapters that there are some, not which
     return held is None or held.state == "missing"

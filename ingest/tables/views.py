@@ -94,7 +94,8 @@ def _explained(texts: Sequence[str], schema: Schema, labels: Mapping[str, str]) 
     held = {column.spec.name for column in columns if column.spec}
     return [
         replace(other, label=own.label)
-        if own.spec is None and other.spec is not None and other.spec.name not in held
+        if own.spec is None
+        and (other.degrees or (other.spec is not None and other.spec.name not in held))
         else own
         for own, other in zip(columns, told, strict=True)
     ]
@@ -103,7 +104,7 @@ def _explained(texts: Sequence[str], schema: Schema, labels: Mapping[str, str]) 
 def _two_rows(grid: Grid) -> list[str]:
     """Labels that stand in two rows, the upper ones over several columns; none where the second
     row may be one of numbers."""
-    if len(grid.heads) != 1 or grid.syntax != "markdown" or not grid.rows:
+    if len(grid.heads) != 1 or grid.syntax == "html" or not grid.rows:
         return []
     upper = [cell.text for cell in grid.heads[0].cells]
     lower = [cell.text for cell in grid.rows[0].cells]
@@ -243,9 +244,30 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
 
     >>> legend([Line(1, "  - `tpgps`: tokens per GPU per second", 1, {})])
     {'tpgps': 'tokens per GPU per second'}
+    >>> legend([Line(1, "`d x m x p` is data x tensor(model) x pipeline parallelism", 1, {})])
+    {'d x m x p': 'DP x TP x PP'}
     """
     found: dict[str, str] = {}
     for line in lines:
+        found |= _letters(line.text)
         if (match := _LEGEND.fullmatch(line.text.rstrip(" .;"))) and said(match[2]):
             found.setdefault(match[1], match[2])
     return found
+
+
+_COMPOSED = re.compile(r"(?<![A-Za-z0-9])[a-z](?:\s?[x×/]\s?[a-z]){1,3}(?![A-Za-z0-9])")
+
+_KINDS = {
+    "data": "DP", "tensor": "TP", "model": "TP", "pipeline": "PP", "context": "CP", "expert": "EP",
+}  # fmt: skip
+
+
+def _letters(text: str) -> dict[str, str]:
+    """A label of single letters that a line explains, one kind of parallelism for each."""
+    found = _COMPOSED.search(text)
+    if found is None:
+        return {}
+    words = re.findall("|".join(_KINDS), text[found.end() :], re.IGNORECASE)
+    kinds = list(dict.fromkeys(_KINDS[word.casefold()] for word in words))
+    letters = re.findall("[a-z]", found[0].replace(" x ", " ").replace("×", " "))
+    return {found[0]: " x ".join(kinds)} if len(kinds) == len(letters) else {}

@@ -17,7 +17,7 @@ from assay.ingest.numbers.units import unit
 
 TOKENS = {"tok", "toks", "token", "tokens"}
 
-SAMPLES = {"sample", "samples", "seq", "seqs", "sequence", "sequences"}
+SAMPLES = {"sample", "samples", "seq", "seqs", "sequence", "sequences", "sentence", "sentences"}
 
 FLOPS = {"flop": 1.0, "flops": 1.0, "gflop": 1e9, "gflops": 1e9, "tflop": 1e12, "tflops": 1e12,
          "pflop": 1e15, "pflops": 1e15, "teraflop": 1e12, "teraflops": 1e12}  # fmt: skip
@@ -68,6 +68,8 @@ _COUNTED = re.compile(r"(?<![a-z])([km])(?=tok)", re.IGNORECASE)  # Ktok/s
 
 _OF_ALL = re.compile(r"[0-9][0-9,]*\s*[x×]?\s*[a-z]+", re.IGNORECASE)  # `(8 GPUs)`
 
+_EVERY = re.compile(r"all\s", re.IGNORECASE)  # `(all devices)`
+
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 
 
@@ -115,6 +117,18 @@ def _spelled(word: str) -> str:
 
 
 _ELSEWHERE = {
+    "单卡吞吐量": "throughput per gpu",
+    "单卡吞吐": "throughput per gpu",
+    "每卡吞吐": "throughput per gpu",
+    "张量并行": "tensor parallel",
+    "流水线并行": "pipeline parallel",
+    "流水并行": "pipeline parallel",
+    "数据并行": "data parallel",
+    "微批次大小": "micro batch size",
+    "微批大小": "micro batch size",
+    "全局批次大小": "global batch size",
+    "全局批大小": "global batch size",
+    "训练速度": "speed",
     "吞吐量": "throughput",
     "吞吐率": "throughput",
     "吞吐": "throughput",
@@ -144,6 +158,12 @@ _AT_STEP = re.compile(
 )
 """When something was measured says nothing of what it is: `ms/iter @ step 10`."""
 
+_SPREAD = re.compile(
+    r"(?:(?<=\()|\b)(?:mean|avg|average)?\s*(?:±|\+/-|\+-)\s*(?:std|sd|stdev|stddev|σ)\b",
+    re.IGNORECASE,
+)
+"""How a cell says its spread, not what it is of: `(mean ± std)`."""
+
 _MISSPELT = ("throughput", "latency", "memory", "iteration", "utilization")
 
 _FOREIGN = re.compile(r"[^\x00-\x7fµσδΔ×†‡↑↓]")
@@ -155,8 +175,10 @@ def said(label: str) -> Said | None:
 
     >>> said("Model TFLOPs/sec/GPU").field, said("Tokens/s (k)").scale, said("Tokens/s per node")
     ('model_flops_rate', 1000.0, None)
+    >>> said("Step time (mean ± std)").field, said("Tokens/s (all devices)").field
+    ('step_time', 'tokens_per_s')
     """
-    label = _AT_STEP.sub("", label.translate(_WIDE))
+    label = _SPREAD.sub(" ", _AT_STEP.sub("", label.translate(_WIDE)))
     for word, english in _ELSEWHERE.items():
         label = label.replace(word, f" {english} ")
     if _FOREIGN.search(label):
@@ -185,7 +207,8 @@ def _words(label: str) -> Words:
     under: list[str] = []
     beside: list[str] = []
     for remark in _BRACKETED.findall(label):
-        counted = _OF_ALL.fullmatch(remark.strip()) and split(remark)[-1] in DEVICE
+        whole = _OF_ALL.fullmatch(remark.strip()) or _EVERY.match(remark.strip())
+        counted = whole and split(remark)[-1] in DEVICE
         beside += ["total"] if counted else split(remark)
     words = split(_BRACKETED.sub(" ", label))
     after = False
@@ -243,7 +266,7 @@ def _rate(words: Words) -> Said | None:
         scale *= COUNTS[word]
     whole = {"total", "aggregate", "aggregated", "job", "global", "cluster", "overall"}
     known = (TOKENS if kind == "token" else SAMPLES) | set(COUNTS) | whole
-    fillers = {"throughput", "speed", "rate", "performance", "in", "/"}
+    fillers = {"throughput", "speed", "rate", "performance", "ips", "in", "/"}
     if "p" in under:  # tokens/s/p: per processor, as tables of NPUs say
         under = under - {"p"} | {"npu"}
     device = bool((under | over) & DEVICE)
@@ -258,7 +281,7 @@ def _rate(words: Words) -> Said | None:
 def _flops(words: Words) -> Said | None:
     over, under = _joined(words)
     units = over & set(FLOPS)
-    fillers = {"model", "achieved", "throughput", "compute", "performance", "in", "/"}
+    fillers = {"model", "achieved", "throughput", "compute", "performance", "rate", "in", "/"}
     fillers |= {"floating", "point", "operation", "operations"}
     if len(units) != 1 or _left((*over, *under), set(FLOPS), SECOND, DEVICE, fillers):
         return None
@@ -294,7 +317,8 @@ def _memory(words: Words) -> Said | None:
     every = words.every()
     sizes = {word: known.scale for word in every if (known := unit(word)) and known.si == "B"}
     most = {"peak", "max", "maximum"} & set(words.over)
-    if not (MEMORY & set(words.over) or (most and sizes and set(words.over) & DEVICE)):
+    bare = most and sizes and not set(every) - {"peak", "max", "maximum", "/"} - set(sizes)
+    if not (MEMORY & set(words.over) or bare or (most and sizes and set(words.over) & DEVICE)):
         return None
     fillers = {
         "peak",
@@ -320,7 +344,7 @@ def _batch(words: Words) -> Said | None:
     if not BATCH & set(words.over):
         return None
     of_all = set(every) & {"global", "total", "effective"}
-    of_one = set(every) & ({"micro", "mini"} | DEVICE)
+    of_one = set(every) & ({"micro", "mini", "local"} | DEVICE)
     fillers = {"size", "sz", "/", "in"}
     counted = set(words.beside) & {"tokens", "tok", "m", "k"}
     if _left(every, BATCH, fillers, of_all, of_one, counted, SAMPLES) or "mini" in of_one:

@@ -1,0 +1,140 @@
+"""Tables of plain text as grids: cells below their labels, kept apart by blanks.
+
+In: the lines of a document. Out: a `Grid` for each run of lines whose cells stand below the labels
+of the line above them, as benchmarks and data frames print them; the index of a data frame has no
+label. Two blanks or more keep cells apart. A table has a label that says what was measured, and two
+rows: less may be a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from assay.ingest.grids.grid import Grid, GridCell, GridRow
+from assay.ingest.schema.record import Line
+
+_CELL = re.compile(r"\S+(?: \S+)*")
+
+_NUMBER = re.compile(r"[~≈<>±+-]?[0-9][0-9,]*(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\s?[A-Za-zµ%×/]*")
+
+_NOTHING = re.compile(r"OOM|nan|NaN|None|null|[-–—]+|n/?a|N/?A|inf", re.ASCII)
+
+_RULE = re.compile(r"[\s=_+─━-]*")
+
+_DOTS = re.compile(r"[\s.…]+")
+
+MEASURES = re.compile(
+    r"FLOP|tok(?:en)?s?/s|samples?/s|/it\b|/step|\((?:[mµun]?s|sec|[MG]i?B(?:/s)?)\)|MFU|_[mun]?s\b",
+    re.IGNORECASE,
+)
+"""Found in a header of such a table."""
+
+FEWEST = 3
+"""Labels of a header: two words with blanks between them are found anywhere."""
+
+ROWS = 2
+
+
+class _Word(NamedTuple):
+    """A piece of a line: where it begins and ends, and its text."""
+
+    begin: int
+    end: int
+    text: str
+
+    def over(self, other: _Word) -> bool:
+        """Whether the two share a column of the page."""
+        return self.begin < other.end and other.begin < self.end
+
+
+def aligned_tables(lines: Sequence[Line]) -> Iterator[Grid]:
+    """Every table, in order."""
+    at = 0
+    while at < len(lines):
+        text = lines[at].text
+        grid = _table(lines, at) if "  " in text and MEASURES.search(text) else None
+        if grid:
+            yield grid
+        at = grid.end if grid else at + 1
+
+
+def _words(line: Line) -> list[_Word]:
+    """The pieces of a line by their columns in the input, whatever was peeled off before them."""
+    at = line.column
+    return [_Word(at + m.start(), at + m.end(), m[0]) for m in _CELL.finditer(line.text)]
+
+
+def _numeric(word: _Word) -> bool:
+    return bool(_NUMBER.fullmatch(word.text) or _NOTHING.fullmatch(word.text))
+
+
+def _table(lines: Sequence[Line], at: int) -> Grid | None:
+    head = _words(lines[at])
+    if len(head) < FEWEST or any(_numeric(word) for word in head):
+        return None
+    if any(sign in lines[at].text for sign in "|=:│"):
+        return None
+    first = at + 1
+    while first < min(at + 3, len(lines)) and _RULE.fullmatch(lines[first].text):
+        first += 1
+    if first >= len(lines):
+        return None
+    top = _words(lines[first])
+    index = len(top) - len(head)
+    placed_apart = lines[at].number != lines[first].number  # parts of one line stand nowhere
+    if index not in (0, 1) or (placed_apart and not _below(head, top[index:])):
+        return None
+    rows, end = [], first
+    while end < len(lines) and (placed := _row(lines[end], top, index)) is not None:
+        rows.append(placed)
+        end += 1
+    said = [cell for row in rows for cell in row.cells[index:] if cell.text]
+    counted = sum(_numeric(_Word(0, 0, cell.text)) for cell in said)
+    if len(rows) < ROWS or counted * 2 < len(said):
+        return None
+    line = lines[at]
+    labels = [_Word(line.column, line.column, "")] * index + head
+    header = tuple(GridCell(word.text, line.number, word.begin) for word in labels)
+    return Grid("text", at, end, (GridRow(line, header),), tuple(rows), exact=False)
+
+
+def _below(head: Sequence[_Word], row: Sequence[_Word]) -> bool:
+    """Whether each cell stands below its own label and below no other."""
+    return all(
+        label.over(cell) and sum(label.over(other) for other in row) == 1
+        for label, cell in zip(head, row, strict=True)
+    )
+
+
+def _row(line: Line, top: Sequence[_Word], index: int) -> GridRow | None:
+    """The cells of a row in their columns; None where a line is none of the table."""
+    words = _words(line)
+    if len(words) > len(top) or len(words) < min(2, len(top)):
+        return None
+    if _DOTS.fullmatch(line.text):
+        return None
+    if len(words) < len(top):
+        if not (placed := _placed(words, top)):
+            return None
+    else:
+        placed = dict(enumerate(words))
+    if not any(_numeric(word) for at, word in placed.items() if at >= index):
+        return None
+    cells = []
+    for at, column in enumerate(top):
+        word = placed.get(at, _Word(column.begin, column.begin, ""))
+        cells.append(GridCell(word.text, line.number, word.begin))
+    return GridRow(line, tuple(cells))
+
+
+def _placed(words: Sequence[_Word], top: Sequence[_Word]) -> dict[int, _Word]:
+    """The column of each cell of a row with some missing; nothing where one may be of two."""
+    placed: dict[int, _Word] = {}
+    for word in words:
+        over = [at for at, column in enumerate(top) if word.over(column)]
+        if len(over) != 1 or over[0] in placed:
+            return {}
+        placed[over[0]] = word
+    return placed
