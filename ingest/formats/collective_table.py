@@ -77,7 +77,7 @@ def fold(region: Region) -> Folded:
 
 FORMAT = Format(
     name="collective_table",
-    heads=("gpus", "ranks", "world_size", "busbw", "BusBW", "busBW", "algbw", "AlgBW"),
+    heads=("gpus", "ranks", "world_size", "busbw", "BusBW", "busBW", "Busbw", "bus bw"),
     schemas={"collective_table": CollectiveTable},
     origin="measured",
     fold=fold,

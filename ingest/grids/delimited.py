@@ -31,7 +31,7 @@ def named_table(name: str) -> bool:
 
 def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     """The table that a document is; `named` says that its name says so."""
-    first = next((at for at, line in enumerate(lines) if _says(line)), None)
+    first = next((at for at, line in enumerate(lines) if _says(line, lines[at + 1 : at + 2])), None)
     if first is None:
         return
     separator = _separator(lines[first].text)
@@ -50,34 +50,48 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     yield Grid(syntax, first, len(lines), (head,), tuple(body))
 
 
+_GROUPS = re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+(\s*[A-Za-zµ%/]*)")
+
 _COMMA = re.compile(r"([+-]?[0-9]+),([0-9]+)(\s*[A-Za-zµ%/]*)")
 
 _POINT = re.compile(r"[+-]?[0-9,]*\.[0-9]+.*")
 
 
 def _decimal_commas(rows: Sequence[GridRow]) -> bool:
-    """Whether numbers between semicolons have commas for points: no number has a point.
+    """Whether numbers between semicolons have commas for points, and points for commas if any.
 
-    Who writes semicolons does so since commas are taken.
+    Who writes semicolons does so since commas are taken; a number with a point that groups nothing
+    says otherwise.
     """
     texts = [cell.text for row in rows for cell in row.cells]
     return any(_COMMA.fullmatch(text) for text in texts) and not any(
-        _POINT.fullmatch(text) for text in texts
+        _POINT.fullmatch(text) and not _GROUPS.fullmatch(text) for text in texts
     )
 
 
 def _with_points(row: GridRow) -> GridRow:
-    return replace(row, cells=tuple(
-        cell._replace(text=f"{found[1]}.{found[2]}{found[3]}")
-        if (found := _COMMA.fullmatch(cell.text)) else cell
-        for cell in row.cells
-    ))  # fmt: skip
+    return replace(row, cells=tuple(cell._replace(text=_pointed(cell.text)) for cell in row.cells))
 
 
-def _says(line: Line) -> bool:
-    """Whether a line is neither empty nor a comment in words."""
+def _pointed(text: str) -> str:
+    """A number as the rest of the world writes it.
+
+    >>> _pointed("2,41 s"), _pointed("27.194"), _pointed("7B")
+    ('2.41 s', '27194', '7B')
+    """
+    if _GROUPS.fullmatch(text):
+        return text.replace(".", "")
+    found = _COMMA.fullmatch(text)
+    return f"{found[1]}.{found[2]}{found[3]}" if found else text
+
+
+def _says(line: Line, below: Sequence[Line]) -> bool:
+    """Whether a line is neither empty nor a comment in words, of fewer cells than the next line."""
     bare = line.text.strip()
-    return bool(bare) and not (bare.startswith("#") and not any(s in bare for s in SEPARATORS))
+    if not bare.startswith("#"):
+        return bool(bare)
+    cells = [[len(_split(each.text, s)) for s in SEPARATORS] for each in (line, *below)]
+    return max(cells[0]) > 1 and max(cells[0]) >= max(cells[-1])
 
 
 def _cells_said(row: GridRow) -> bool:

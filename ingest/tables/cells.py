@@ -16,6 +16,7 @@ from assay.ingest.schema.configuration import MOST_SEQUENCES
 from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span
 from assay.ingest.schema.terminals import terminal
+from assay.ingest.tables.composite import layout
 from assay.ingest.tables.headers import Column, generic, plain, rate, unlinked
 from assay.ingest.tables.titles import device_named
 from assay.ingest.vocabulary.terms import normalise
@@ -213,6 +214,10 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
     if _NOTHING.fullmatch(text):
         return
     cell = Cell(text, at.line, at.column)
+    if spec.name == "model":  # `7B, TP=4`, `13B (tp2 pp4)`
+        _, _, rest = text.partition(",") if "," in text else text.partition("(")
+        for name, value in layout(rest.strip(" )")).items():
+            record.cells.setdefault(name, Cell(value, at.line, at.column))
     if spec.dtype == pl.Boolean and not re.fullmatch(terminal("BOOL"), text):
         if spec.name == "activation_checkpointing":
             record.cells.setdefault("recompute", cell)
@@ -226,6 +231,11 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         record.cells["gpus"] = _chips(cell, slices)
     elif counted and "gpus" not in record.cells:
         record.cells["gpus"] = cell._replace(text=counted[1])
+
+
+def slices(text: str) -> bool:
+    """Whether a text names slices of TPUs: `4x v5p-512`."""
+    return _SLICES.fullmatch(text) is not None
 
 
 def _chips(cell: Cell, slices: re.Match[str]) -> Cell:

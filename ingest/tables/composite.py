@@ -169,6 +169,9 @@ _STEP = re.compile(r"([*x×/÷])\s*([0-9.,]+)")
 _TIMES = re.compile(r"([0-9][0-9.,]*)\s*\\?[*x×]\s*([0-9]+)\s*([KMGT]i?B)", re.IGNORECASE)
 
 
+_TIMES_BEFORE = re.compile(r"([0-9]+)\s*\\?[*x×]\s*([0-9]+\.[0-9]+)\s*([KMGT]i?B)", re.IGNORECASE)
+
+
 def calculation(text: str) -> Calculation | None:
     """A calculation whose result is what it says, within one unit of its last place.
 
@@ -198,8 +201,10 @@ def calculation(text: str) -> Calculation | None:
 def times(text: str) -> tuple[str, int] | None:
     """An amount of memory times a number of devices: the amount of one, and how many.
 
-    >>> times("66.27 * 8 GB"), times("80 GB")
-    (('66.27 GB', 8), None)
+    >>> times("66.27 * 8 GB"), times("4 x 72.1 GB"), times("80 GB")
+    (('66.27 GB', 8), ('72.1 GB', 4), None)
     """
+    if found := _TIMES_BEFORE.fullmatch(text.strip()):
+        return f"{found[2]} {found[3]}", int(found[1])
     found = _TIMES.fullmatch(text.strip())
     return (f"{found[1]} {found[3]}", int(found[2])) if found else None

@@ -37,7 +37,7 @@ _TIMED = re.compile(
     re.IGNORECASE,
 )
 
-_PREFIX = {"m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9}
+_PREFIX = {"s": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 
 
 def timed(label: str) -> float | None:
@@ -45,14 +45,14 @@ def timed(label: str) -> float | None:
 
     >>> timed("mean_time_us"), timed("ms"), timed("avg latency (usec)"), timed("min_us")
     (1e-06, 0.001, 1e-06, None)
+    >>> timed("time (µs)"), timed("seconds")
+    (1e-06, 1.0)
     """
     found = _TIMED.fullmatch(label.strip())
     if found is None or len(label.strip()) < 2:  # `s` is a sequence
         return None
-    unit = found[1].casefold()
-    if unit.startswith("mic"):
-        return 1e-6
-    return _PREFIX.get(unit[0], 1.0)
+    unit = found[1].casefold().replace("\u03bc", "u")  # both signs for micro fold to this one
+    return 1e-6 if unit.startswith("mic") else _PREFIX[unit[0]]
 
 
 Columns = Sequence[tuple[str, FieldSpec | None, float]]

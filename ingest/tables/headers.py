@@ -15,7 +15,15 @@ from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Schema
 from assay.ingest.tables.composite import degrees
 from assay.ingest.vocabulary.terms import normalise
-from assay.ingest.vocabulary.words import altering, said
+from assay.ingest.vocabulary.words import (
+    DEVICE,
+    MEAN,
+    PLAIN,
+    altering,
+    of_one_device,
+    said,
+    split,
+)
 
 _DECORATION = re.compile(r"\[\^[^\]]*\]|<br ?/?>|&nbsp;|`|\\|[†‡]")
 
@@ -27,7 +35,12 @@ _TAG = re.compile(r"<(sup|del|s)>.*?</\1>|~~.*?~~|</?[A-Za-z][A-Za-z0-9]*(?:\s[^
 
 _BRACKET = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
 
-GENERIC = {"throughput", "gputhroughput", "speed", "performance", "perf"}
+_GROUP = re.compile(
+    r"(?:train|training|perf|performance|throughput|timing|timings|metrics|stats)/(?=[a-z_]+$)"
+)
+"""Panels that loggers sort their labels into: `train/tokens_per_sec`."""
+
+GENERIC = {"throughput", "speed", "performance", "perf"}
 
 NAMES = {
     "模型": "Model", "显卡": "GPU", "硬件": "GPU", "精度": "Precision", "数据精度": "Precision",
@@ -105,6 +118,7 @@ _LAST = Column("", None, rank=99)
 
 
 def _column(label: str, shown: str, schema: Schema) -> Column:
+    label = _GROUP.sub("", label)
     known = by_label(schema)
     composed = said(label)
     label = NAMES.get(label, label)
@@ -142,12 +156,24 @@ def rate(label: str, printed_unit: str) -> str | None:
     name = normalise(label)
     if name in STEPS:
         return "step_time" if measure.si == "s" else None
-    if name not in GENERIC:
+    if not _says_little(label):
         return None
-    per_gpu = "gpu" in name or "gpu" in printed_unit.casefold()
+    per_gpu = of_one_device(label) or "gpu" in printed_unit.casefold()
     return RATES.get((measure.si, per_gpu))
+
+
+def _says_little(label: str) -> bool:
+    """Whether a label says nothing but that something was fast: `Throughput per GPU`.
+
+    >>> _says_little("Training speed"), _says_little("Peak throughput")
+    (True, False)
+    """
+    words = {"throughput" if word == "gputhroughput" else word for word in split(label)}
+    return bool(words & GENERIC) and not words - GENERIC - PLAIN - MEAN - DEVICE - {"/"}
 
 
 def generic(column: Column) -> bool:
     """Whether only the cells of a column tell what it holds, if anything that is measured."""
-    return column.spec is None and normalise(column.label) in GENERIC | STEPS
+    if column.spec is not None:
+        return False
+    return normalise(column.label) in STEPS or _says_little(column.label)

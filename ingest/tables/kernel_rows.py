@@ -125,7 +125,7 @@ def _columns(grid: Grid, table: CsvTable, above: Mapping[str, Cell]) -> list[_Co
 def _of_bench(lines: Sequence[Line], grid: Grid) -> bool:
     """Whether a table stands under the sentence of a benchmark that has a format of its own."""
     near = lines[max(0, grid.begin - 3) : grid.begin]
-    return any(re.search(r"\bover [0-9]+ ranks \(", line.text) for line in near)
+    return any(re.search(r"\bover \S+ ranks \(", line.text) for line in near)
 
 
 def _of_runs(grid: Grid, schema: Schema) -> bool:
@@ -169,7 +169,7 @@ def _at_an_end(text: str) -> re.Match[str] | None:
 
 def _measured(label: str, schema: Schema) -> _Column | None:
     known, columns = by_label(schema), fields(schema)
-    if normalise(label) in known:
+    if normalise(label) in known and normalise(label) not in _LOOSE:
         spec, scale = known[normalise(label)]
         return _Column(spec, scale)
     if (scale_of_time := timed(label)) is not None and "time" in columns:
@@ -283,7 +283,11 @@ _OPERATION = re.compile(
 
 _RANKS = re.compile(r"(?<![0-9.x×])([0-9]+)\s*(?:gpus?|ranks?|devices)\b", re.IGNORECASE)
 
-_NODES = re.compile(r"([0-9]+)\s*nodes?\s*[x×,*]\s*([0-9]+)\s*(?:gpus?|ranks?)\b", re.IGNORECASE)
+_NODES = re.compile(
+    r"([0-9]+)\s*nodes?\s*(?:[x×,*]|with|of)\s*([0-9]+)\s*[x×]?\s*"
+    r"(?:gpus?|ranks?|[A-Z]{1,3}[0-9]{2,4}[A-Z]*)(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
 
 
 def _above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, Cell]:
@@ -307,9 +311,8 @@ def _above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, Cell]
             parts = [part for part in found.groups() if part]
             say("op", "_".join(parts).casefold().replace(" ", "_").replace("-", "_"), line)
         nodes = _NODES.search(line.text)
-        for ranks in _RANKS.findall(line.text):
-            whole = _ranks(nodes, ranks, line.text)
-            say("ranks", whole, line)
+        for ranks in [nodes[2]] if nodes else _RANKS.findall(line.text):
+            say("ranks", _ranks(nodes, ranks, line.text), line)
     return {name: next(iter(ways.values())) for name, ways in said.items() if len(ways) == 1}
 
 

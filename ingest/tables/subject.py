@@ -86,13 +86,14 @@ def of_runs(
         return not words & SERVING or bool(words & {"train", "training"})
     if not held and not any(generic(column) for column in columns):
         return False
-    trained = _TRAINED.search(heading)
+    trained = _TRAINED.search(heading) or words & {"training", "train", "trainable"}
     aside = {"latency"} if document and held & RATES else set()  # of a step, beside its rate
     if words & (FOREIGN - aside) or (_ELSEWHERE.search(heading) and not trained):
         return False
     if (trained or document or told) and (held & RATES or _most(columns)):
         return True
-    batches = bool(trained and "memory" in held and words & BATCH)
+    beside = words & BATCH or any(generic(column) for column in columns)
+    batches = bool(trained and "memory" in held and beside)
     return bool(said - TALLIED) or told or len(held & RATES) > 1 or batches or _peaked(columns)
 
 

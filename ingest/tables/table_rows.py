@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -40,6 +40,7 @@ from assay.ingest.tables.cells import (
     other,
     outcome_and_date,
     quantity,
+    slices,
     text_cell,
 )
 from assay.ingest.tables.column_cells import (
@@ -192,7 +193,8 @@ class _Table:
         known: Known,
     ) -> None:
         self.region, self.lines, self.grid, self.place = region, lines, grid, place
-        every = list(views(grid, schema, tuple(place.near), known.legend))
+        above = (*place.titles[-1:], *place.near)
+        every = [_doubtless(view) for view in views(grid, schema, above, known.legend)]
         self.view = next((view for view in every if self._holds(view, known)), every[0])
         self.ours = self._holds(self.view, known)
         self.filled: set[str] = set()  # labels of columns that filled a field of some row
@@ -343,6 +345,42 @@ class _Table:
         )
 
 
+def _doubtless(view: View) -> View:
+    """The same without columns whose cells mostly are something else: `81.2%` under `Memory`."""
+    odd = {
+        at for at in range(max((len(group.columns) for group in view.groups), default=0))
+        if _mostly_odd([group.columns[at] for group in view.groups], view.grid, at)
+    }  # fmt: skip
+    if not odd:
+        return view
+    groups = [
+        replace(
+            group,
+            columns=tuple(
+                Column(column.label, None) if column and at in odd else column
+                for at, column in enumerate(group.columns)
+            ),
+        )
+        for group in view.groups
+    ]
+    return replace(view, groups=tuple(groups))
+
+
+def _mostly_odd(columns: Sequence[Column | None], grid: Grid, at: int) -> bool:
+    column = next((each for each in columns if each is not None), None)
+    if column is None or column.spec is None or not column.spec.numeric:
+        return False
+    rows = [row for row in grid.rows if at < len(row.cells) and not row.one]
+    texts = [row.cells[at].text for row in rows if row.cells[at].text]
+    odd = [text for text in texts if isinstance(quantity(text, column, _NOWHERE), Diagnostic)]
+    odd = [text for text in odd if not _NOTHING.fullmatch(text) and not _SUM.search(text)]
+    odd = [text for text in odd if column.spec.unit != "B" or not times(text)]
+    return len(odd) > 1 and 2 * len(odd) > len(texts)
+
+
+_NOWHERE = Span("", 0, 1)
+
+
 def _says_how(grid: Grid) -> bool:
     """Whether the cells of some column say how each row was run: its layout, its devices."""
     rows = [row for row in grid.rows if not row.blank and not row.one]
@@ -354,7 +392,7 @@ def _says_how(grid: Grid) -> bool:
 
 def _of_a_run(text: str) -> bool:
     bare = plain(text)
-    return bool(layout(bare) or "gpus" in machine(bare))
+    return bool(layout(bare) or "gpus" in machine(bare) or slices(bare))
 
 
 RATES_OF_CELLS = ("step_time", "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s")

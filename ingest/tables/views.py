@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assay.ingest.grids.grid import Grid
+from assay.ingest.grids.grid import Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
@@ -64,6 +64,9 @@ def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str
     View
 ]:  # fmt: skip
     """Every way to look at a grid, the plain one first; `labels` are what its legend explains."""
+    grid = _headed(grid, schema)
+    if groups := _spanned(grid, schema):
+        yield View(grid, groups)
     yield _plain(grid, schema, labels)
     if groups := _grouped(grid, schema):
         yield View(grid, groups)
@@ -76,13 +79,53 @@ def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str
 
 
 def _plain(grid: Grid, schema: Schema, labels: Mapping[str, str]) -> View:
-    columns = _explained(grid.header(), schema, labels)
-    if below := _two_rows(grid):
-        joined = _explained(below, schema, labels)
-        if _quantities(joined) > _quantities(columns):
-            columns = joined
-            grid = replace(grid, heads=(*grid.heads, grid.rows[0]), rows=grid.rows[1:])
-    return View(grid, (Group(tuple(columns)),))
+    return View(grid, (Group(tuple(_explained(grid.header(), schema, labels))),))
+
+
+def _headed(grid: Grid, schema: Schema) -> Grid:
+    """The grid with its first row for a second header, where that names more quantities."""
+    upper = _over(grid)
+    if not upper:
+        return grid
+    joined = replace(grid, heads=(upper, grid.rows[0]), rows=grid.rows[1:])
+    lower = [cell.text for cell in grid.rows[0].cells]
+    told = [
+        _measures(both, schema) or _measures(own, schema)
+        for both, own in zip(joined.header(), lower, strict=True)
+    ]
+    return joined if sum(told) > sum(_measures(each, schema) for each in grid.header()) else grid
+
+
+def _measures(label: str, schema: Schema) -> bool:
+    return bool(label) and _quantities(header([label], schema)) > 0
+
+
+def _spanned(grid: Grid, schema: Schema) -> tuple[Group, ...]:
+    """Groups of columns under labels of their own in a row above: the same quantities in each."""
+    if len(grid.heads) < 2:
+        return ()
+    upper = [plain(cell.text) for cell in grid.heads[0].cells]
+    below = replace(grid, heads=grid.heads[1:], labels=()).header()
+    shared = header(grid.header(), schema)
+    own: dict[int, Column] = {}
+    for at, (over, under) in enumerate(zip(upper, below, strict=False)):
+        (column,) = header([under], schema) if under else (Column("", None),)
+        if over and over != plain(under) and column.spec is not None and column.spec.quantity:
+            own[at] = replace(column, label=shared[at].label)
+    names = list(dict.fromkeys(upper[at] for at in own))
+    told = [[c.spec.name for at, c in own.items() if c.spec and upper[at] == n] for n in names]
+    once = all(len(fields_of) == len(set(fields_of)) for fields_of in told)
+    if len(names) < 2 or not once or not set.intersection(*map(set, told)):
+        return ()
+    rest = [None if at in own else column for at, column in enumerate(shared)]
+    return tuple(
+        Group(
+            tuple(own[at] if at in own and upper[at] == name else column
+                  for at, column in enumerate(rest)),
+            name, named(name), next(at for at in own if upper[at] == name),
+        )
+        for name in names
+    )  # fmt: skip
 
 
 def _explained(texts: Sequence[str], schema: Schema, labels: Mapping[str, str]) -> list[Column]:
@@ -101,20 +144,18 @@ def _explained(texts: Sequence[str], schema: Schema, labels: Mapping[str, str]) 
     ]
 
 
-def _two_rows(grid: Grid) -> list[str]:
-    """Labels that stand in two rows, the upper ones over several columns; none where the second
-    row may be one of numbers."""
+def _over(grid: Grid) -> GridRow | None:
+    """The header of a grid whose first row may be a second one: each label over the columns to its
+    right that have none; None where that row may be one of numbers."""
     if len(grid.heads) != 1 or grid.syntax == "html" or not grid.rows:
-        return []
-    upper = [cell.text for cell in grid.heads[0].cells]
-    lower = [cell.text for cell in grid.rows[0].cells]
+        return None
+    upper, lower = grid.heads[0].cells, [cell.text for cell in grid.rows[0].cells]
     if len(upper) != len(lower) or sum(map(bool, lower)) < 2 or re.search("[0-9]", "".join(lower)):
-        return []
-    labels, over = [], ""
-    for first, second in zip(upper, lower, strict=True):
-        over = first or over
-        labels.append(f"{over} {second}" if second else first)
-    return labels
+        return None
+    cells: list[GridCell] = []
+    for cell, below in zip(upper, lower, strict=True):
+        cells.append(cells[-1] if cells and below and not cell.text else cell)
+    return replace(grid.heads[0], cells=tuple(cells))
 
 
 def _quantities(columns: Sequence[Column]) -> int:
@@ -212,12 +253,24 @@ _PHRASE = re.compile(
 )
 
 
+_LENGTHS = re.compile(r"\b(?:sequences?|seq(?:len)?|contexts?)\b|序列", re.IGNORECASE)
+
+
+def _length(label: str) -> dict[str, str]:
+    """The sequence length that a label is: `4k` or `4096`; nothing where it is no power of two."""
+    found = re.fullmatch(r"([0-9]+) ?([kK])?", label.strip())
+    count = int(found[1]) * (1024 if found[2] else 1) if found else 0
+    return {"seq_len": str(count)} if count >= 128 and not count & (count - 1) else {}
+
+
 def _by_caption(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, ...]:
     """A group for each column headed by a configuration, of the one quantity named above."""
     columns = header(grid.header(), schema)
     if len(columns) < 3 or _quantities(columns):
         return ()
     names = [named(column.label) for column in columns[1:]]
+    if not any(names) and any(_LENGTHS.search(line.text) for line in above):
+        names = [_length(column.label) for column in columns[1:]]
     if not all(names) or len({tuple(each) for each in names}) != 1:
         return ()
     found = [told for line in above for m in _PHRASE.findall(line.text) if (told := said(m))]

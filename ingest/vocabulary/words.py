@@ -111,6 +111,8 @@ def split(text: str) -> list[str]:
 @lru_cache(maxsize=4096)
 def _spelled(word: str) -> str:
     """A long word with a letter wrong or too many, as it is meant: `throuthput`."""
+    if word in ("percent", "pct"):
+        return "%"
     if len(word) < 7 or word in _MISSPELT:
         return word
     return next(iter(get_close_matches(word, _MISSPELT, 1, 0.88)), word)
