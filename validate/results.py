@@ -14,6 +14,8 @@ from assay.validate.report import markdown as pages
 from assay.validate.report import safe, terminal
 from assay.validate.report.html import page
 from assay.validate.report.sections import sections
+from assay.validate.runs import record_frame
+from assay.validate.runs.run_record import records
 from assay.validate.score import assess
 
 
@@ -102,6 +104,11 @@ class Compared:
         return self.result.comparison.unobserved
 
     @property
+    def runs(self) -> pl.DataFrame:
+        """One row per run: speed, memory, loss, how it ended, prediction and parts, in SI units."""
+        return record_frame.frame(records(self.result))
+
+    @property
     def findings(self) -> pl.DataFrame:
         """Numbers that contradict their own document."""
         return finding.frame(self.result.findings)
@@ -119,13 +126,19 @@ class Compared:
         return page.render(self.result)
 
     def save(self, path: str | Path) -> None:
-        """Write the report to FILE.html, .md or .json. Raises ValueError for another name."""
+        """Write the report to FILE.html, .md or .json, or its runs to FILE.parquet.
+
+        Raises ValueError for another name.
+        """
         target = Path(path)
-        kinds = {".json": lambda: documents.dumps(self.result), ".md": self.markdown,
+        texts = {".json": lambda: documents.dumps(self.result), ".md": self.markdown,
                  ".html": self.html}  # fmt: skip
-        if target.suffix not in kinds:
-            raise ValueError(f"{path}: a report is written as {', '.join(kinds)}")
-        target.write_text(kinds[target.suffix](), encoding="utf-8")
+        if target.suffix == ".parquet":
+            target.write_bytes(record_frame.parquet(records(self.result)))
+        elif target.suffix in texts:
+            target.write_text(texts[target.suffix](), encoding="utf-8")
+        else:
+            raise ValueError(f"{path}: a report is written as {', '.join([*texts, '.parquet'])}")
 
     def __str__(self) -> str:
         return terminal.render(sections(self.result), width=100, colour=False)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
+from assay.validate import api
 from assay.validate.cli.report import SORTS
 from assay.validate.report import json_document, sections, terminal
+from assay.validate.report.layout import Column, Section, Table
 from assay.validate.runs.run import runs
 from assay.validate.runs.run_record import records
 from assay.validate.runs.timers import GROUPS, PARTS, Measured, grouped, parts_of
@@ -110,3 +114,78 @@ def test_the_timer_far_above_its_part_is_named(nodes: int, assay: Run, corpus: P
     assert said
     assert 0.2 < float(said[1]) / float(said[2]) < 0.7
     assert len(done.out.splitlines()) <= ROWS
+
+
+def test_every_view_has_the_figures_of_the_record(assay: Run, tmp_path: Path) -> None:
+    """Terminal, JSON, Markdown, HTML, API, Parquet, watch and diff: one record, one figure."""
+    report = assess([V100])
+    (record,) = records(report)
+    figures = [
+        f"{record.step_time:.4g} s",
+        f"{100 * (record.mfu or 0):.1f} %",
+        f"{record.predicted_step_time:.4g} s",
+        f"{(record.memory_allocated or 0) / 1e9:.4g} GB",
+        f"{record.loss_last:.4g}",
+        f"{100 * (record.error or 0):+.1f} %",
+        record.ended or "",
+    ]
+    whole = [f"{record.tokens_per_gpu_per_s:,.0f} tokens/s", record.name]
+    files = [tmp_path / f"run{suffix}" for suffix in (".html", ".md", ".json", ".parquet")]
+    shown = assay("report", V100, *(word for file in files for word in ("-o", file))).out
+    pages = [html.unescape(re.sub("<[^>]+>", "", files[0].read_text())), files[1].read_text()]
+    for text in (shown, *pages, assay("watch", V100, "--updates", 1).out):
+        flat = " ".join(text.split())
+        assert not [figure for figure in [*figures, *whole] if figure not in flat]
+    (held,) = json.loads(files[2].read_text())["runs"]
+    frame = api.report(V100).runs
+    assert frame.equals(pl.read_parquet(files[3]))
+    (row,) = frame.to_dicts()
+    for name, value in held.items():
+        if isinstance(value, (int, float, str, bool, type(None))):
+            assert row[name] == value == getattr(record, name)
+    compared = assay("diff", V100, V100).out
+    for figure in figures[:2]:
+        assert figure in compared
+    changes = json.loads(assay("diff", V100, V100, "--json").out)["changes"]
+    told = {change["name"]: change["a"] for change in changes}
+    assert told["step_time"] == record.step_time
+    assert told["mfu"] == record.mfu
+    assert told["tokens_per_s"] == record.tokens_per_s
+    assert told["memory_max_allocated"] == record.memory_allocated
+    assert told["model_flops_rate"] == record.flops_rate
+
+
+def test_a_narrow_screen_loses_columns_and_says_which() -> None:
+    columns = [Column("name"), *(Column(f"figure {n}", ">") for n in range(9))]
+    table = Table([*columns, Column("more", spare=True)], [["a", *["1,234 ms"] * 9, "b"]])
+    text = terminal.render([Section("T", [table])], width=60)
+    head, row, *said = text.splitlines()[1:]
+    assert head.split()[0] == "name"
+    assert row.count("1,234 ms") == head.count("figure") < 9
+    assert "Not shown for want of room: figure" in " ".join(said)
+    assert "figure 8" in " ".join(said)
+    assert "more" not in " ".join(said)
+
+
+WHY = re.compile(r"--machine|--set|can be compared|a model predicts|without a prediction")
+
+
+def test_the_first_screen_of_any_log_is_short_and_says_why(assay: Run, corpus: Path) -> None:
+    paths = [each for each in (corpus / "corpus" / "wild" / "log").rglob("*") if each.is_file()]
+    assert paths
+    for path in paths:
+        done = assay("report", path)
+        assert len(done.out.splitlines()) <= ROWS, path
+        assert "the report says why" not in done.err or WHY.search(" ".join(done.out.split())), path
+
+
+def test_the_missing_fact_comes_with_its_command(assay: Run, tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    log.write_text("".join(
+        f" iteration {n}/ 9 | elapsed time per iteration (ms): 100.0 | global batch size: 8 |\n"
+        for n in range(1, 10)
+    ))  # fmt: skip
+    said = " ".join(assay("report", log).out.split())
+    assert "State the machine for a prediction: --machine NAME (then hidden, layers," in said
+    known = " ".join(assay("report", log, "--machine", "H100 SXM").out.split())
+    assert "--set model=NAME" in known

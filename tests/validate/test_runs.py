@@ -148,3 +148,18 @@ def test_a_time_that_follows_from_a_printed_rate_is_no_forecast(tmp_path: Path) 
     assert "throughput" in set(report.comparison.pairs["model"])
     (run,) = runs(report.outcome.reading, report.cases, report.comparison.pairs)
     assert run.predicted == {}
+
+
+def test_ranks_that_print_one_step_are_one_step() -> None:
+    lines = ["using world size: 8, data-parallel-size: 8, tensor-model-parallel size: 1, "
+             "pipeline-model-parallel size: 1"]  # fmt: skip
+    lines += [
+        f"[rank{rank}]: iteration {n}/ 9 | elapsed time per iteration (ms): "
+        f"{1000 + 10 * rank}.0 | global batch size: 8 | number of skipped iterations: 1 |"
+        for n in range(1, 9)
+        for rank in range(4)
+    ]
+    (run,) = summarised(parse("\n".join(lines) + "\n"))
+    assert (run.rows, run.left_out) == (8, 1)
+    assert run.metrics["step_time"].value == pytest.approx(1.03)
+    assert run.metrics["skipped_iterations"].value == 8

@@ -90,9 +90,19 @@ def _quoting(reading: Reading) -> list[str]:
 
 
 def _counting(every: pl.DataFrame) -> pl.DataFrame:
-    """The rows that count: not superseded, of an iteration that two parts print the later one."""
+    """The rows that count: not superseded, each iteration once.
+
+    Of an iteration that two parts print it is the later one, of one that several ranks print that
+    of the slowest: the others wait for it.
+    """
     rows = every.filter(pl.col("mark").ne_missing("superseded"))
     if "iteration" not in rows.columns:
         return rows
-    latest = pl.col("order") == pl.col("order").max().over("iteration")
-    return rows.filter(latest)
+    rows = rows.filter(pl.col("order") == pl.col("order").max().over("iteration"))
+    who = [name for name in ("host", "rank") if name in rows.columns and rows[name].n_unique() > 1]
+    if not who or rows["iteration"].null_count():
+        return rows
+    slowest = pl.struct(who).sort_by(
+        "step_time", "line", descending=[True, False], nulls_last=True
+    ).first().over("iteration")  # fmt: skip
+    return rows.filter(pl.struct(who) == slowest)

@@ -77,7 +77,7 @@ def _document(found: Difference) -> dict[str, object]:
 
 
 def _print(found: Difference) -> None:
-    from assay.validate.report.layout import Column, Section, Table, percent, quantity
+    from assay.validate.report.layout import Column, Section, Table, figure, percent
     from assay.validate.report.terminal import render
 
     sides = [Column("a", flexible=True), Column("b", flexible=True)]
@@ -89,7 +89,7 @@ def _print(found: Difference) -> None:
         sections.append(Section(f"{title} that differ ({len(cells)})", [table] if cells else []))
     words = {True: "beyond noise", False: "within noise", None: "noise unknown"}
     cells = [
-        [c.name, quantity(c.a, c.unit or "1"), quantity(c.b, c.unit or "1"),
+        [c.name, figure(c.a, c.unit), figure(c.b, c.unit),
          percent(c.change, signed="+"), percent(c.noise), words[c.beyond_noise]]
         for c in found.changes
     ]  # fmt: skip

@@ -121,12 +121,12 @@ def refuse_existing(paths: list[Path], *, force: bool) -> None:
             raise Refusal(f"{path} exists; --force overwrites it")
 
 
-def write(path: Path, text: str) -> None:
+def write(path: Path, content: str | bytes) -> None:
     """Write a whole file at once, under a temporary name first; Refusal where that cannot be."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with _removed(part):
-            part.write_text(text, encoding="utf-8")
+            part.write_bytes(content.encode() if isinstance(content, str) else content)
             os.replace(part, path)
     except OSError as fault:
         raise Refusal(f"{path} cannot be written: {fault.strerror or fault}") from None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from assay.model.stacks.stack import Stack
     from assay.validate.score.assess import Report
 
-WRITERS = (".html", ".md", ".json")
+WRITERS = (".html", ".md", ".json", ".parquet")
 
 SORTS = ("error", "step-time", "mfu", "memory", "steps")
 """Orders of many runs on the first screen; a test holds them to `sections.ORDERS`."""
@@ -43,7 +43,10 @@ def report(
     output: Annotated[
         list[Path] | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Write FILE.html, .md or .json as well."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write FILE.html, .md or .json as well, or the runs as FILE.parquet.",
         ),
     ] = None,
     as_json: Annotated[
@@ -231,12 +234,17 @@ def _write(
     sys.stdout.flush()
 
 
-def _text(found: Report, suffix: str, command: list[str]) -> str:
+def _text(found: Report, suffix: str, command: list[str]) -> str | bytes:
     """The report as a file of that kind."""
     from assay.validate.report import json_document, markdown
     from assay.validate.report.html import page, svg
     from assay.validate.report.sections import sections
 
+    if suffix == ".parquet":
+        from assay.validate.runs.record_frame import parquet
+        from assay.validate.runs.run_record import records
+
+        return parquet(records(found))
     if suffix == ".json":
         return json_document.dumps(found)
     if suffix == ".md":

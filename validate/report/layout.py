@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -100,6 +100,26 @@ def scale(value: float | None, unit: str) -> tuple[float, str]:
     return next((s for s in scales if abs(value or 0.0) >= s[0]), scales[-1])
 
 
+def figure(value: float | None, unit: str) -> str:
+    """A figure as a person writes it: four digits, shares in percent, counts with separators.
+
+    >>> figure(0.4286, "1"), figure(23.3571, "token/s"), figure(1.5e6, "token/s"), figure(19.0, "")
+    ('42.9 %', '23.4 tokens/s', '1,500,000 tokens/s', '19')
+    >>> figure(2.74005, "s"), figure(2.597e10, "B"), figure(8.30712, ""), figure(None, "s")
+    ('2.74 s', '25.97 GB', '8.307', '–')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    if unit == "1":
+        return percent(value)
+    if unit in ("", "token/s", "sample/s", "1/s"):
+        name = {"token/s": " tokens/s", "sample/s": " samples/s", "1/s": " steps/s"}.get(unit, "")
+        whole = f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
+        return f"{value:.4g}" if not unit and value != int(value) else f"{whole}{name}"
+    size, name = scale(value, unit)
+    return f"{value / size:.4g} {name}"
+
+
 def count(number: int, noun: str, plural: str = "") -> str:
     """A number and its noun, with separators.
 
@@ -116,6 +136,24 @@ def place(case: str) -> str:
     ('a.log:88', 'a.log')
     """
     return re.sub(r"#([0-9]+)(?=$|:)", r":\1", case)
+
+
+def told_apart(sources: Iterable[str]) -> dict[str, str]:
+    """Each source by as many parts of its path, from the end, as tell it from the others.
+
+    >>> told_apart(["/x/a/README.md", "/x/b/README.md", "/x/run.log"])
+    {'/x/a/README.md': 'a/README.md', '/x/b/README.md': 'b/README.md', '/x/run.log': 'run.log'}
+    """
+    parts = {source: source.split("/") for source in sources}
+    found = {}
+    for source, words in parts.items():
+        others = [other for name, other in parts.items() if name != source]
+        size = next(
+            (n for n in range(1, len(words)) if all(o[-n:] != words[-n:] for o in others)),
+            len(words),
+        )
+        found[source] = "/".join(words[-size:])
+    return found
 
 
 def spans(lines: Sequence[int]) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import polars as pl
+from assay.validate.cases.step_cases import completed
 from assay.validate.predict import memory_forecast
 from assay.validate.predict.estimates import want_machine
-from assay.validate.predict.models import SPEED, Registered
+from assay.validate.predict.models import SPEED, STEP_NEEDS, Registered
 from assay.validate.predict.required import hints
 from assay.validate.report.layout import Column, Section, Table, count, place
+from assay.validate.runs.run_record import Record
 from assay.validate.score.assess import Report
 
 SHOWN = 30
@@ -50,22 +52,80 @@ def unpredicted(report: Report) -> Section | None:
 
 
 def most_wanted(report: Report) -> str:
-    """The one fact whose lack keeps most numbers from being predicted, and how to state it."""
+    """The fact whose lack keeps most printed numbers from being predicted, and how to state it."""
     rest = report.comparison.unpredicted
     if rest.is_empty():
-        return ""
+        return "" if report.scored.height else NOTHING
     why = _reasons(report, rest)
-    single = why.str.extract("^needs ([a-z_]+)$").drop_nulls()
-    if single.is_empty():
-        return ""
-    names, counts = single.value_counts(sort=True).head(1).get_columns()
-    name, number = names[0], counts[0]
-    if name == "machine" and report.cases.unresolved:
+    needs = why.str.extract("^needs (.*)$").drop_nulls()
+    if needs.is_empty():
+        reason, number = why.value_counts(sort=True).sort("count", descending=True).row(0)
+        return f"{count(number, 'printed number')} without a prediction: {reason}."
+    reason, number = needs.value_counts().sort("count", "reason", descending=[True, False]).row(0)
+    lacking = f"{count(number, 'printed number')} without a prediction"
+    return f"{lacking}; {stating(reason.split(', '), report)}"
+
+
+NOTHING = "No number that a model predicts is printed: no time, no rate, no memory of a rank."
+
+
+def missing(report: Report, run: Record) -> tuple[str, ...]:
+    """Columns that the step model needs and nobody says of a run."""
+    frames = [held.name for held in report.outcome.reading.with_rows("step")]
+    mine = report.cases.configuration.filter(
+        pl.col("frame").is_in(frames), pl.col("source") == run.source,
+        pl.col("line").is_between(run.first_line, run.last_line),
+    )  # fmt: skip
+    if mine.is_empty():
+        return STEP_NEEDS
+    row = completed(mine.tail(1)).row(0, named=True)
+    return tuple(name for name in STEP_NEEDS if row.get(name) is None)
+
+
+def unpredictable(report: Report, found: Sequence[Record]) -> str:
+    """Why runs have no prediction, and the one fact that would help most of them."""
+    timed = [run for run in found if run.step_time or set(SPEED) & set(run.rates_printed)]
+    without = [run for run in timed if run.predicted_step_time is None]
+    lacks = [names for run in without if (names := missing(report, run))]
+    if not lacks:
+        return "" if timed else UNTIMED
+    lacking = [name for name in _FIRST if any(name in names for names in lacks)]
+    whom = "" if len(found) == len(lacks) else f"{len(lacks):,} of {count(len(found), 'run')}: "
+    return f"{whom}{stating(lacking, report)}"
+
+
+UNTIMED = (
+    "Nothing can be compared with a prediction: no time of a step is printed, and no rate of which "
+    "it is said whose it is."
+)
+
+SHAPE = ("hidden", "layers", "heads", "vocab")
+
+_FIRST = ("machine", *SHAPE, "gpus", "seq_len", "global_batch", "micro_batch", "dtype")
+"""Columns in the order in which their lack is felt."""
+
+
+def stating(lacking: Sequence[str], report: Report) -> str:
+    """How to state the first of some columns, and which are left then."""
+    names = [name for name in _FIRST if name in lacking]
+    names += [name for name in lacking if name not in names]
+    first, rest = names[0], names[1:]
+    if first == "machine" and report.cases.unresolved:
         text, reason = min(report.cases.unresolved.items())
-        return f"Unknown device {text}: {reason} (--machine)."
-    stated = f"{name} = … under [configuration] in NAME.toml"
-    how = "--machine NAME" if name == "machine" else stated
-    return f"{count(number, 'printed number')} without a prediction for want of {name}: {how}"
+        said = f"unknown device {text}: {reason} (--machine NAME)"
+    elif first == "machine":
+        said = "state the machine for a prediction: --machine NAME"
+    elif len(shape := [name for name in names if name in SHAPE]) > 1:
+        rest = [name for name in names if name not in SHAPE]
+        said = f"state the model, or its {_and(shape)}, for a prediction: --set model=NAME"
+    else:
+        said = f"state {first} for a prediction: --set {first}=…"
+    more = f" (then {_and(rest)}: assay state FILE writes what is missing)" if rest else ""
+    return f"{said}{more}."
+
+
+def _and(words: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
 
 
 def _reasons(report: Report, rest: pl.DataFrame) -> pl.Series:

@@ -10,19 +10,33 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+import polars as pl
 from assay.validate.laws.finding import SEVERITIES
 from assay.validate.report import figures, leftovers, reading_section
 from assay.validate.report import run_section as of_runs
-from assay.validate.report.layout import Column, Items, Section, Table, count, percent, place, scale
+from assay.validate.report.layout import (
+    Column,
+    Items,
+    Section,
+    Table,
+    count,
+    figure,
+    percent,
+    place,
+    told_apart,
+)
 from assay.validate.report.reading_section import solved
 from assay.validate.report.summary import sentences, summary
 from assay.validate.runs.run import runs
-from assay.validate.runs.run_record import Record, records
-from assay.validate.runs.timers import grouped
+from assay.validate.runs.run_record import PRINTED, Record, records
+from assay.validate.runs.timers import Group, grouped
 from assay.validate.score.assess import Report
 
 MORE = "Everything else: --full, or -o FILE.html, .md, .json."
 LARGEST = 5
+PER_GPU = "tokens_per_gpu_per_s"
+SILENT = 3
+"""Runs without a speed that are named."""
 
 FIRST = 2
 """Sections on traces that the first screen shows: time by class, and the costliest shapes."""
@@ -63,16 +77,18 @@ def sections(report: Report) -> list[Section]:
 
 def screen(report: Report, order: str = "error") -> list[Section]:
     """The first screen of a report; `order` is one of `ORDERS`."""
-    shown = run_screen(report, order)
     found = records(report)
+    names = told_apart(each.source for each in report.outcome.reading.accounting)
+    shown = _runs(found, names, order)
     said = of_runs.traced(report)
     shown += of_runs.trace_sections(report)[:FIRST]
     told = {run.source for run in found} | set(said.sources if said else ())
-    others = set(report.scored["source"]) - told
+    # what is scored of a run beside the time of its steps stands in the summary
+    others = set(report.scored["source"]) - told | set(_otherwise(report, found))
     if others or not told:
         shown.append(summary(report))
     rest = reading_section.overruled(report)
-    rest += _next(report, read=bool(told) and not others)
+    rest += _next(report, found, names, read=bool(told) and not others)
     if len(shown) == 1 and len(found) == 1:
         shown[0].parts.append(Items(rest))
     else:
@@ -81,12 +97,22 @@ def screen(report: Report, order: str = "error") -> list[Section]:
     return [*shown, failed] if failed else shown
 
 
+def _otherwise(report: Report, found: Sequence[Record]) -> list[str]:
+    """Sources of runs that are scored, though not by the time of a step."""
+    untimed = [run.source for run in found if run.predicted_step_time is None]
+    return report.scored.filter(pl.col("source").is_in(untimed))["source"].unique().to_list()
+
+
 def run_screen(report: Report, order: str = "error") -> list[Section]:
     """One run by itself, or several as a line each; empty where there is none."""
-    found = records(report)
-    if not found:
-        return []
-    return [_one(found[0]) if len(found) == 1 else _many(found, order)]
+    names = told_apart(each.source for each in report.outcome.reading.accounting)
+    return _runs(records(report), names, order)
+
+
+def _runs(found: Sequence[Record], names: Mapping[str, str], order: str) -> list[Section]:
+    if len(found) == 1:
+        return [_one(found[0])]
+    return [_many(found, names, order)] if found else []
 
 
 def live(report: Report) -> Section | None:
@@ -96,9 +122,11 @@ def live(report: Report) -> Section | None:
         return None
     shown = _one(found[-1])
     said = [to_go(found[-1])]
+    if found[-1].predicted_step_time is None:
+        said.append(leftovers.unpredictable(report, found[-1:]))
     if refused := sum(each.refused for each in report.outcome.reading.accounting):
         said.append(f"{count(refused, 'line')} refused: assay report says why.")
-    shown.parts.append(Items([each for each in said if each]))
+    shown.parts.append(Items([_sentence(each) for each in said if each]))
     return shown
 
 
@@ -116,28 +144,49 @@ def _one(run: Record) -> Section:
     found = Section(run.name, [Items([*_speed(run), *_forecast(run)])])
     if (spent := _spent(run)) is not None:
         found.parts.append(spent)
-    found.parts.append(Items([*_state(run), *map(_sentence, run.diagnosis)]))
+    if state := [*_state(run), *map(_sentence, run.diagnosis)]:
+        found.parts.append(Items(state))
     return found
 
 
 def _speed(run: Record) -> list[str]:
+    printed = _as_printed(run)
     if run.step_time is None:
-        printed = ", ".join(f"{name} {value:.4g}" for name, value in run.rates_printed.items())
-        return [f"No step time is printed{'; median of ' + printed if printed else ''}."]
+        told = f"{count(run.steps, 'row')} of steps; no time of a step is printed"
+        return [f"{told}{f', but {printed}' if printed else ''}"]
     spread = f" ± {percent(run.step_spread)}" if run.step_spread is not None else ""
-    said = [
-        f"step {_time(run.step_time)}{spread} (median of {run.settled:,} settled of "
-        f"{run.steps:,} rows)"
-    ]
+    rows = f"median of {run.settled:,} settled of {run.steps:,} rows"
+    said = [f"step {_time(run.step_time)}{spread} ({rows if run.steps > 1 else 'its only row'})"]
+    rates = []
     if run.tokens_per_gpu_per_s is not None:
-        said.append(f"{_number(run.tokens_per_gpu_per_s)} tokens/s per GPU")
+        rates.append(f"{_number(run.tokens_per_gpu_per_s)} tokens/s")
     if run.flops_rate is not None:
-        said.append(f"{run.flops_rate / 1e12:.4g} TFLOP/s per GPU")
-    lines = [" · ".join(said)]
+        rates.append(f"{run.flops_rate / 1e12:.4g} TFLOP/s")
+    lines = [" · ".join([*said, *([f"{' and '.join(rates)} per GPU"] if rates else [])])]
     if run.mfu is not None and run.peak is not None:
         peak = f"{run.peak / 1e12:g} TFLOP/s"
         lines.append(f"MFU {percent(run.mfu)} by {run.formula_id}, of {peak}")
+    if printed:
+        lines.append(f"as printed: {printed}")
     return lines
+
+
+SAID: Mapping[str, str] = {
+    "step_time_average": "step {} on average", "samples_per_s_average": "{} on average",
+    "tokens_per_gpu_per_s": "{} per GPU", "model_flops_rate": "{} per GPU",
+    "flops_rate_per_gpu": "{} per GPU", "token_rate": "{} (of whom is not said)",
+    "flops_rate": "{} (of whom is not said)", "mfu": "MFU {}", "hfu": "HFU {}",
+    "memory": "memory {}",
+}  # fmt: skip
+"""Words around a figure that a trainer prints of itself."""
+
+
+def _as_printed(run: Record) -> str:
+    """The figures that the log prints of itself, in words."""
+    said = []
+    for name, value in run.rates_printed.items():
+        said.append(SAID.get(name, "{}").format(figure(value, PRINTED[name])))
+    return ", ".join(said)
 
 
 def _forecast(run: Record) -> list[str]:
@@ -149,7 +198,7 @@ def _forecast(run: Record) -> list[str]:
         said += f", 90 % within {low:.3g} to {high:.3g} s"
     if run.inside is not None:
         said += ": the measurement lies " + ("inside" if run.inside else "outside")
-    return [f"{said} ({percent(run.error, signed='+')})"]
+    return [said if run.error is None else f"{said} ({percent(run.error, signed='+')})"]
 
 
 def _spent(run: Record) -> Table | None:
@@ -160,20 +209,23 @@ def _spent(run: Record) -> Table | None:
     columns = [Column("a step is spent on"), Column("predicted", ">")]
     if all(one.seconds is None for one in largest):
         return Table(columns, [[one.part, _time(one.predicted)] for one in largest])
-    columns += [Column("measured", ">"), Column("by timer", "<", flexible=True)]
-    rows = [
-        [one.part, _time(one.predicted), _time(one.seconds), ", ".join(one.timers)]
-        for one in largest
-    ]
+    columns += [Column("measured", ">"), Column("by timer", spare=True)]
+    rows = [[one.part, _time(one.predicted), _time(one.seconds), _by(one)] for one in largest]
     return Table(columns, rows)
+
+
+def _by(one: Group) -> str:
+    """The longest timer of a part, and how many there are beside it."""
+    more = len(one.timers) - 1
+    return one.timers[0] + (f" and {more} more" if more else "") if one.timers else ""
 
 
 def _state(run: Record) -> list[str]:
     said = []
     if run.memory_allocated or run.memory_reserved:
         sizes = {"allocated": run.memory_allocated, "reserved": run.memory_reserved}
-        held = [f"{_size(size)} {name}" for name, size in sizes.items() if size]
-        of = f" of {_size(run.memory_capacity)}" if run.memory_capacity else ""
+        held = [f"{figure(size, 'B')} {name}" for name, size in sizes.items() if size]
+        of = f" of {figure(run.memory_capacity, 'B')}" if run.memory_capacity else ""
         said.append(f"memory {', '.join(held)}{of}")
     if run.loss_last is not None:
         said.append(f"loss {run.loss_first:.4g} → {run.loss_last:.4g}")
@@ -186,61 +238,80 @@ def _state(run: Record) -> list[str]:
     return [" · ".join(said)] if said else []
 
 
-def _many(found: Sequence[Record], order: str) -> Section:
-    ordered = sorted(found, key=ORDERS[order])
+def _many(found: Sequence[Record], names: Mapping[str, str], order: str) -> Section:
+    told = [run for run in found if run.step_time is not None or PER_GPU in run.rates_printed]
     columns = [
-        Column("input", "<", flexible=True), Column("run"), Column("step", ">"),
-        Column("±", ">", spare=True),
-        Column("tokens/s/GPU", ">"), Column("MFU", ">"), Column("predicted", ">"), Column(""),
-        Column("memory", ">", spare=True),
+        Column("input", "<", flexible=True), Column("run", "<", flexible=True), Column("step", ">"),
+        Column("±", ">", spare=True), Column("tokens/s/GPU", ">"), Column("MFU", ">"),
+        Column("predicted", ">"), Column("measured"), Column("memory", ">", spare=True),
+        Column("ended", "<", flexible=True, spare=True),
     ]  # fmt: skip
     rows = [
         [
-            place(run.id), " ".join(run.name.split(" · ")[:2]),
-            _time(run.step_time), percent(run.step_spread),
-            _number(run.tokens_per_gpu_per_s), percent(run.mfu), percent(run.error, signed="+"),
+            _where(run, names), _brief(run), _time(run.step_time), percent(run.step_spread),
+            _number(run.tokens_per_gpu_per_s or run.rates_printed.get(PER_GPU)),
+            percent(run.mfu), percent(run.error, signed="+"),
             {True: "inside", False: "OUTSIDE", None: "–"}[run.inside],
-            percent(run.fullness),
+            percent(run.fullness), run.ended or "–",
         ]
-        for run in ordered
+        for run in sorted(told, key=ORDERS[order])
     ]  # fmt: skip
-    return Section(f"{len(ordered):,} runs, by {order}", [Table(columns, rows)])
+    held = [at for at in range(len(columns)) if at < 1 or any(row[at] != "–" for row in rows)]
+    table = Table([columns[at] for at in held], [[row[at] for at in held] for row in rows])
+    shown = Section(f"{len(found):,} runs, by {order}", [table] if rows else [])
+    if silent := [run for run in found if run not in told]:
+        shown.parts.append(Items([_silent(silent, names)]))
+    return shown
 
 
-def _next(report: Report, *, read: bool) -> list[str]:
+def _silent(found: Sequence[Record], names: Mapping[str, str]) -> str:
+    """Runs that tell no speed, in one sentence."""
+    some = []
+    for run in found[:SILENT]:
+        loss = f"loss {run.loss_first:.4g} → {run.loss_last:.4g}" if run.loss_first else ""
+        said = ", ".join(part for part in (_as_printed(run), loss) if part)
+        some.append(_where(run, names) + (f" ({said})" if said else ""))
+    more = f" and {len(found) - SILENT:,} more" if len(found) > SILENT else ""
+    return f"{count(len(found), 'run')} without the time of a step: {', '.join(some)}{more}."
+
+
+def _where(run: Record, names: Mapping[str, str]) -> str:
+    """The place of a run, its path as short as it is plain."""
+    return place(names.get(run.source, run.source) + run.id.removeprefix(run.source))
+
+
+def _brief(run: Record) -> str:
+    """Model and machine of a run, as far as they are known."""
+    parts = [part for part in run.name.split(" · ")[:2] if not part.endswith("unknown")]
+    return " ".join(parts).replace("machine unknown ", "") or "–"
+
+
+def _next(
+    report: Report, found: Sequence[Record], names: Mapping[str, str], *, read: bool
+) -> list[str]:
     """The worst finding, the fact whose lack costs most, what was read, and where the rest is."""
     said = []
     ranked = sorted(report.findings, key=lambda each: SEVERITIES.index(each.severity))
     if ranked:
         worst = ranked[0]
         more = f" ({len(ranked) - 1:,} more: assay check)" if len(ranked) > 1 else ""
-        said.append(f"{worst.severity}: {worst.spans[0]}: {worst.explanation}{more}")
-    if lacking := leftovers.most_wanted(report):
-        said.append(lacking)
+        text = f"{worst.severity}: {worst.spans[0]}: {worst.explanation}{more}"
+        for source, short in names.items():
+            text = text.replace(source, short)
+        said.append(text)
+    wanted = leftovers.unpredictable(report, found) if found else ""
+    if wanted := wanted or leftovers.most_wanted(report):
+        said.append(_sentence(wanted))
     return [*said, *(sentences(report)[:1] if read else []), MORE]
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
 
 
 def _time(seconds: float | None) -> str:
-    return _rounded(seconds, "s")
-
-
-def _size(size: float | None) -> str:
-    return _rounded(size, "B")
-
-
-def _rounded(value: float | None, unit: str) -> str:
-    """A quantity as a person says it: four digits."""
-    if value is None:
-        return "–"
-    size, name = scale(value, unit)
-    return f"{value / size:.4g} {name}"
+    return figure(seconds, "s")
 
 
 def _number(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return figure(value, "token/s").removesuffix(" tokens/s")

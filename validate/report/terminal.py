@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from assay.validate.report.layout import Column, Items, Part, Section, Table
+from assay.validate.report.layout import Items, Part, Section, Table
 from assay.validate.report.safe import visible
 
 BOLD, DIM, OFF = "\x1b[1m", "\x1b[2m", "\x1b[0m"
@@ -22,7 +22,9 @@ def render(sections: Iterable[Section], *, width: int = 100, colour: bool = Fals
     bold, off = (BOLD, OFF) if colour else ("", "")
     blocks = []
     for section in sections:
-        lines = [f"{bold}{visible(section.title)}{off}"]
+        title = textwrap.wrap(visible(section.title), max(width, 40), subsequent_indent="  ",
+                              break_long_words=False, break_on_hyphens=False)  # fmt: skip
+        lines = [f"{bold}{line}{off}" for line in title or [""]]
         for at, part in enumerate(section.parts):
             if at and (isinstance(part, Table) or isinstance(section.parts[at - 1], Table)):
                 lines.append("")
@@ -46,61 +48,47 @@ def _paragraph(text: str, width: int) -> list[str]:
 
 
 def _table(table: Table, width: int, *, colour: bool) -> list[str]:
-    """The table; one that is too wide loses spare columns, then goes on below itself."""
-    table = _without_spare(table, width - 2)
+    """The table, whole: one that is too wide loses columns, and says which behind it."""
+    table, gone = _narrowed(table, width - 2)
     rows = [[visible(cell) for cell in row] for row in table.rows]
     heads = [visible(column.heading) for column in table.columns]
-    sizes = [max(map(_width, cells)) for cells in zip(heads, *rows, strict=True)]
-    sizes = _fit(sizes, [column.flexible for column in table.columns], width - 2)
+    sizes = _sizes(table, width - 2)
+    aligns = [column.align for column in table.columns]
     dim, off = (DIM, OFF) if colour else ("", "")
-    lines: list[str] = []
-    for shown in _pieces(sizes, table.columns, width - 2):
-        picked = [sizes[at] for at in shown]
-        aligns = [table.columns[at].align for at in shown]
-        head = _line([heads[at] for at in shown], picked, aligns)
-        lines += [""] if lines else []
-        lines.append(f"  {dim}{head}{off}")
-        lines += [f"  {_line([row[at] for at in shown], picked, aligns)}" for row in rows]
+    lines = [f"  {dim}{_line(heads, sizes, aligns)}{off}"]
+    lines += [f"  {_line(row, sizes, aligns)}" for row in rows]
+    if gone:
+        lines += _paragraph(f"Not shown for want of room: {', '.join(gone)}.", width)
     return lines
 
 
-def _without_spare(table: Table, width: int) -> Table:
-    """The table without as many of its spare columns, the last first, as do not fit."""
+def _narrowed(table: Table, width: int) -> tuple[Table, list[str]]:
+    """The table without the columns that do not fit, and what those are called.
+
+    Spare ones go first and are not missed; then the last ones, but never the first two.
+    """
     spare = [at for at, column in enumerate(table.columns) if column.spare]
-    while spare and not _fits(table, width):
-        gone = spare.pop()
-        keep = [at for at in range(len(table.columns)) if at != gone]
+    keep = list(range(len(table.columns)))
+    gone: list[str] = []
+    held = table
+    while _sum(_sizes(held, width)) > width and len(keep) > KEPT:
+        out = spare.pop() if spare else keep[-1]
+        keep.remove(out)
+        gone = gone if table.columns[out].spare else [table.columns[out].heading, *gone]
         rows = [[row[at] for at in keep] for row in table.rows]
-        table = replace(table, columns=[table.columns[at] for at in keep], rows=rows)
-    return table
+        held = replace(table, columns=[table.columns[at] for at in keep], rows=rows)
+    return held, [name for name in gone if name]
 
 
-def _fits(table: Table, width: int) -> bool:
-    """Whether all columns stand beside each other, the flexible ones shortened."""
+KEPT = 2
+"""Columns that are shown however narrow the screen is."""
+
+
+def _sizes(table: Table, width: int) -> list[int]:
+    """Widths of the columns, the flexible ones shortened as far as needed."""
     cells = [[column.heading for column in table.columns], *table.rows]
     sizes = [max(_width(visible(row[at])) for row in cells) for at in range(len(table.columns))]
-    return _sum(_fit(sizes, [column.flexible for column in table.columns], width)) <= width
-
-
-def _pieces(sizes: Sequence[int], columns: Sequence[Column], width: int) -> list[list[int]]:
-    """Which columns stand beside each other: all, or as many as fit behind those that name a row.
-
-    A row is named by the words it begins with, two at most, as far as they leave half the width.
-    """
-    every = list(range(len(sizes)))
-    if _sum(sizes) <= width:
-        return [every]
-    words = next((at for at, column in enumerate(columns) if column.align == ">"), len(columns))
-    names = every[: min(words, 2)]
-    while len(names) > 1 and _sum([sizes[at] for at in names]) > width // 2:
-        names.pop()
-    pieces: list[list[int]] = []
-    for at in every[len(names) :]:
-        if pieces and _sum([sizes[one] for one in [*pieces[-1], at]]) <= width:
-            pieces[-1].append(at)
-        else:
-            pieces.append([*names, at])
-    return pieces or [every]
+    return _fit(sizes, [column.flexible for column in table.columns], width)
 
 
 def _sum(sizes: Sequence[int]) -> int:

@@ -2,7 +2,8 @@
 
 A run begins where its log states a configuration, or with its source where it states none. Its step
 time is the median over a window that leaves the warm-up out; the rule is part of the answer. Rates
-come with the formula and the peak they rest on, tokens per second are all tokens over all time.
+are those of that step, with the formula and the peak they rest on; where the batch changes, tokens
+per second are all tokens over all time.
 
 Megatron's formula of 2021 counts a GPT; a gated MLP, grouped queries or another width need that of
 Megatron-core. A run whose machine or number format is unknown has no utilisation. Memory is that of
@@ -67,15 +68,16 @@ def _run(
     case, every, rows, steady, out = found
     ids = steady["case"].to_list()
     partial = case in known.parts  # of several files one may hold the configuration of all
-    stating = rows["case"].to_list() if partial else ids
+    stating = rows["case"].to_list() if partial or not ids else ids
     configuration, device = _configuration(cases, stating, partial=partial)
     window = None
     if "iteration" in steady.columns and steady.height:
         window = (steady["iteration"][0], steady["iteration"][-1])
-    memory = next((part for part in _parts(reading, "rank", case, known) if part.height), None)
+    reports = [part for part in _parts(reading, "rank", case, known) if memory_metrics(part)]
+    memory = next(iter(reports), rows)
     figures = [
         *_speed(steady, configuration, device, out),
-        *(memory_metrics(memory) if memory is not None else ()),
+        *memory_metrics(memory),
         *_counts(rows, superseded=every.height - rows.height),
     ]
     return Run(
@@ -85,7 +87,7 @@ def _run(
         validation=_validation(reading, case, known),
         predicted=_predicted(pairs, ids) or _predicted(pairs, stating),
         progress=_progress(rows),
-        memory=None if memory is None else remembered(pairs, memory["case"]),
+        memory=remembered(pairs, memory["case"]),
         parts=known.parts.get(case, ()), why=known.why.get(case, ()),
     )  # fmt: skip
 
@@ -123,10 +125,15 @@ def _speed(
     low, high = times.quantile(0.1), times.quantile(0.9)
     span = f"{times.len()} rows, {out} left out; 10 to 90 %: {low:.6g} to {high:.6g} s; {RULE}"
     found = [Metric("step_time", median, "s", span, noise)]
-    batch = steady["global_batch"] if "global_batch" in steady.columns else None
-    if batch is not None and batch.null_count() == 0 and said.get("seq_len"):
+    batch = (
+        steady["global_batch"] if "global_batch" in steady.columns else pl.Series(dtype=pl.Int64)
+    )
+    if said.get("global_batch") and said.get("seq_len"):
+        tokens = said["global_batch"] * said["seq_len"] / median
+        found.append(Metric("tokens_per_s", tokens, "token/s", "of the median step", noise))
+    elif len(batch) and batch.null_count() == 0 and said.get("seq_len"):
         tokens = float((batch * said["seq_len"]).sum()) / float(times.sum())
-        basis = "tokens of the window over its time (harmonic mean)"
+        basis = "tokens of the window over its time: the batch changes"
         found.append(Metric("tokens_per_s", tokens, "token/s", basis, noise))
     found += rates(said, device, median, noise)
     if "model_flops_rate" in steady.columns:

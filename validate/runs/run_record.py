@@ -21,6 +21,7 @@ from assay.validate.cases.cases import Cases
 from assay.validate.cases.jobs import Jobs, jobs
 from assay.validate.cases.steps import Steps, steps
 from assay.validate.predict.step_forecast import SCOPE, runs_of
+from assay.validate.runs.endings import ending
 from assay.validate.runs.run import Run, runs
 from assay.validate.runs.timers import Measured, measured, parts_of
 from assay.validate.score.assess import Report
@@ -107,9 +108,7 @@ def _record(report: Report, run: Run, held: Steps, known: Jobs) -> Record:
     reading = report.outcome.reading
     said = run.configuration
     step = _value(run, "step_time")
-    tokens = None
-    if step and said.get("global_batch") and said.get("seq_len"):
-        tokens = said["global_batch"] * said["seq_len"] / step
+    tokens = _value(run, "tokens_per_s")
     rate = run.metrics.get("model_flops_rate")
     mfu = run.metrics.get("mfu")
     device = machine(run.machine) if run.machine else None
@@ -132,7 +131,7 @@ def _record(report: Report, run: Run, held: Steps, known: Jobs) -> Record:
         step_spread=run.metrics["step_time"].noise if "step_time" in run.metrics else None,
         tokens_per_s=tokens,
         tokens_per_gpu_per_s=tokens / said["gpus"] if tokens and said.get("gpus") else None,
-        flops_rate=rate.value if rate else _value(run, "printed_flops_rate"),
+        flops_rate=rate.value if rate else None,
         mfu=mfu.value if mfu else None,
         rates_printed=_printed(held),
         formula_id=rate.basis if rate else None,
@@ -144,9 +143,9 @@ def _record(report: Report, run: Run, held: Steps, known: Jobs) -> Record:
         loss_last=losses[-1] if len(losses) else None,
         skipped=_count(run, "skipped_iterations"),
         nan=_count(run, "nan_iterations"),
-        last_step=run.progress[0] if run.progress else run.window and run.window[1],
-        planned_steps=run.progress[1] if run.progress else None,
-        ended=_ended(run),
+        last_step=_progress(run)[0],
+        planned_steps=_progress(run)[1],
+        ended=ending(reading, held, known).said(*_progress(run)),
         predicted_step_time=predicted,
         predicted_low=low,
         predicted_high=high,
@@ -164,14 +163,17 @@ def _timed(held: Steps) -> int:
     return timed or held.rows.height
 
 
-PRINTED = (
-    "samples_per_s", "tokens_per_s", "tokens_per_gpu_per_s", "model_flops_rate", "mfu", "hfu",
-)  # fmt: skip
-"""Rates that a step may print of itself."""
+PRINTED: Mapping[str, str] = {
+    "step_time_average": "s", "step_rate": "1/s", "samples_per_s": "sample/s",
+    "samples_per_s_average": "sample/s", "tokens_per_s": "token/s",
+    "tokens_per_gpu_per_s": "token/s", "token_rate": "token/s", "model_flops_rate": "flop/s",
+    "flops_rate_per_gpu": "flop/s", "flops_rate": "flop/s", "mfu": "1", "hfu": "1", "memory": "B",
+}  # fmt: skip
+"""Figures that a step may print of itself, and their units."""
 
 
 def _printed(held: Steps) -> dict[str, float]:
-    """The median of each rate as it is printed, over the settled rows or over all."""
+    """The median of each figure as it is printed, over the settled rows or over all."""
     rows = held.steady if held.steady.height else held.rows
     there = [name for name in PRINTED if name in rows.columns and rows[name].count()]
     middle = rows.select(pl.col(there).median()).row(0, named=True) if there else {}
@@ -203,12 +205,9 @@ def _peak(run: Run) -> float | None:
     return rate / mfu if mfu and rate else None
 
 
-def _ended(run: Run) -> str | None:
-    """How far it came; None where no schedule is printed."""
-    if run.progress is None:
-        return None
-    done, planned = run.progress
-    return "finished" if done >= planned else f"iteration {done:,} of {planned:,}"
+def _progress(run: Run) -> tuple[int | None, int | None]:
+    """The last step, and those of the schedule, as far as they are printed."""
+    return run.progress or (run.window[1] if run.window else None, None)
 
 
 def _predicted(
@@ -269,7 +268,8 @@ def _batch(said: Mapping[str, Any]) -> str:
 
 def _size(said: Mapping[str, Any], cases: Cases, held: Steps) -> str:
     """The model as it is named, or its parameters, or nothing."""
-    wide = cases.configuration.filter(pl.col("case").is_in(held.steady["case"].implode()))
+    rows = held.steady if held.steady.height else held.rows
+    wide = cases.configuration.filter(pl.col("case").is_in(rows["case"].implode()))
     for name in ("model", "parameters", "model_size"):
         value = said.get(name)
         if value is None and name in wide.columns and wide[name].n_unique() == 1:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
+from assay.ingest.schema.fields import about_rows
 from assay.ingest.schema.reading import Reading
 from assay.validate.cases.observe import case_of
 
@@ -86,16 +87,16 @@ def _chosen(pairs: pl.DataFrame, baselines: Sequence[str]) -> dict[str, str]:
 def _shapes(reading: Reading, pairs: pl.DataFrame, models: Mapping[str, str]) -> pl.DataFrame:
     """Every shape with its calls: measured and predicted seconds of one call and of all."""
     parts = []
-    for kind in KINDS:
-        frame = reading.frames.get(f"trace_{kind}")
-        if frame is None or frame.is_empty():
-            continue
+    called = {
+        about_rows(held.schema).get("scope"): held.frame for held in reading.with_rows("call")
+    }
+    for kind in (kind for kind in KINDS if kind in called):
         wanted = pairs.filter(
             (pl.col("scope") == kind)
             & (pl.col("model") == models.get(kind, ""))
             & (pl.col("quantity") == "time")
         ).select("case", "subject", each="predicted")
-        cased = frame.with_columns(case=case_of())
+        cased = called[kind].with_columns(case=case_of())
         parts.append(
             cased.join(wanted.unique("case"), on="case", how="left", maintain_order="left").select(
                 "source", "line", "column", pl.lit(kind).alias("kind"), "subject", "dtype",

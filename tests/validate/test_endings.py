@@ -1,0 +1,108 @@
+"""How a run ended: the gravest event behind its last step, and what it can go on from."""
+
+import re
+from pathlib import Path
+
+import pandera.polars as pa
+import pytest
+from assay.ingest.formats import FORMATS
+from assay.ingest.schema.fields import logged, named
+from assay.ingest.schema.format import Folded, Format, Region
+from assay.ingest.schema.record import Cell, Record
+from assay.validate.runs.endings import LONGEST, WORDS, Ending
+from assay.validate.runs.run_record import Record as RunRecord
+from assay.validate.runs.run_record import records
+from assay.validate.score.assess import assess
+
+
+class Life(pa.DataFrameModel):
+    """Something that happened to a job."""
+
+    event: str = named(nullable=False)
+    iteration: int = logged(kind="exact", nullable=True)
+    text: str = named()
+
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "event"}
+
+
+LINE = re.compile(r"EVENT (\w+)(?: (\d+))?(?:: (.*))?")
+
+
+def fold(region: Region) -> Folded:
+    """Every line that tells of an event."""
+    folded = Folded()
+    for line in region.lines:
+        if said := LINE.fullmatch(line.text):
+            names = ("event", "iteration", "text")
+            pairs = zip(names, said.groups(), strict=True)
+            cells = {name: Cell(text, line.number) for name, text in pairs if text}
+            folded.records.append(Record(line.number, cells))
+            folded.claimed.add(line.number)
+    return folded
+
+
+LIFE = Format(name="life", heads=("EVENT ",), schemas={"life": Life}, origin="measured", fold=fold)
+
+STEPS = [
+    f" iteration {n}/ 40 | elapsed time per iteration (ms): 100.0 | global batch size: 8 |"
+    for n in range(10, 31, 10)
+]
+
+
+def told(folder: Path, *lines: str) -> RunRecord:
+    """The record of the run that such lines are."""
+    path = folder / "job.log"
+    path.write_text("\n".join(lines) + "\n")
+    others = tuple(fmt for fmt in FORMATS if fmt.name != "job_event")
+    (run,) = records(assess([path], formats=(*others[:-1], LIFE, others[-1])))
+    return run
+
+
+@pytest.mark.parametrize(
+    ("behind", "said"),
+    [
+        ((), "iteration 30 of 40"),
+        (("EVENT finished",), "finished at iteration 30 of 40"),
+        (("EVENT time_limit",), "stopped at its time limit at iteration 30 of 40"),
+        (("EVENT cancelled",), "cancelled at iteration 30 of 40"),
+        (("EVENT preempted", "EVENT stopped"), "preempted at iteration 30 of 40"),
+        (("EVENT crashed: ValueError: odd",), "crashed at iteration 30 of 40: ValueError: odd"),
+        (("EVENT checkpoint 30", "EVENT crashed: x"),
+         "crashed at iteration 30 of 40: x; checkpoint of iteration 30"),
+        (("EVENT time_limit", "EVENT crashed: killed"),
+         "stopped at its time limit at iteration 30 of 40"),
+        (("EVENT crashed: RuntimeError", "EVENT out_of_memory: tried 2 GiB"),
+         "out of memory at iteration 30 of 40: tried 2 GiB"),
+    ],
+)  # fmt: skip
+def test_the_gravest_event_behind_the_last_step_is_how_it_ended(
+    behind: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    assert told(tmp_path, *STEPS, *behind).ended == said
+
+
+def test_events_before_the_last_step_do_not_end_a_run(tmp_path: Path) -> None:
+    lines = [STEPS[0], "EVENT crashed: one rank, and the rest went on", *STEPS[1:]]
+    assert told(tmp_path, *lines).ended == "iteration 30 of 40"
+
+
+def test_only_checkpoints_of_steps_that_ran_are_gone_on_from(tmp_path: Path) -> None:
+    saved = ["EVENT checkpoint 10", *STEPS, "EVENT checkpoint 20", "EVENT checkpoint 90"]
+    assert told(tmp_path, *saved).ended == "iteration 30 of 40; checkpoint of iteration 20"
+
+
+def test_a_schedule_that_has_come_to_its_end_is_finished(tmp_path: Path) -> None:
+    last = STEPS[0].replace("iteration 10/", "iteration 40/")
+    assert told(tmp_path, *STEPS, last).ended == "finished"
+
+
+def test_an_error_is_said_in_one_line() -> None:
+    text = Ending("crashed", f"first\n  second {'x' * 500}").said(None, None)
+    assert text is not None
+    assert text.startswith("crashed: first second xx")
+    assert len(text) <= LONGEST + len("crashed: ")
+    assert Ending(cut=True).said(3, 9) == "cut off in the middle, iteration 3 of 9"
+    assert all(Ending(event).said(3, 9) for event in WORDS)
