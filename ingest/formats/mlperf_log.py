@@ -93,7 +93,19 @@ def fold(region: Region) -> Folded:
         if stated and "value" in held and re.fullmatch("[0-9]+", held["value"].text):
             cell = held["value"]._replace(value_origin="context")
             folded.statements.append(Statement(line.number, (), {stated: cell}, of_run=True))
+        if held["key"].text == "submission_platform" and "value" in held:
+            said = _platform(held["value"]._replace(value_origin="context"))
+            folded.statements.append(Statement(line.number, (), said, of_run=True))
     return folded
+
+
+_SYSTEMS = re.compile(r"([0-9]+) ?[x×] ?(?:NVIDIA )?[DH]GX")
+
+
+def _platform(cell: Cell) -> dict[str, Cell]:
+    """Device of a platform, and how many nodes of it: `64xNVIDIA DGX H100`."""
+    systems = _SYSTEMS.match(cell.text)
+    return {"gpu": cell} | ({"nodes": cell._replace(text=systems[1])} if systems else {})
 
 
 def _incomplete(span: Span, line: Line) -> Diagnostic:

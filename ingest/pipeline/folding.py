@@ -23,7 +23,7 @@ from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import peel, region
 from assay.ingest.statements.binding import bind
 from assay.ingest.statements.bound_rows import UnlikeError, bind_rows, unbound
-from assay.ingest.statements.context import read_context
+from assay.ingest.statements.context import WORTH, read_context
 
 
 @dataclass
@@ -152,12 +152,7 @@ def _bind(
     if not any(folded.records or rows[fmt.name] for fmt, folded in binding):
         return rows
     text = pl.col("text")
-    worth = found.lines.filter(
-        text.str.contains(
-            r"[=:]\s*\S|\bis\s+[0-9]|^\s*#|--[A-Za-z]|^\s*(?:```|~~~)|[_-][a-z]+[0-9]+[_-]"
-        )
-        | text.str.contains(r"(?i)[0-9]\s*(?:node|replica|gpu)")
-    )
+    worth = found.lines.filter(text.str.contains(WORTH))
     taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank | found.read
     context = read_context(source.name, region(source, peel(worth)).lines, set(taken), assumed)
     context.statements += chain.from_iterable(f.statements for _, f in folds)

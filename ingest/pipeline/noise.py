@@ -19,6 +19,7 @@ from assay.ingest.schema.fields import labelled, without_html
 from assay.ingest.schema.format import Format
 from assay.ingest.source.blocks import Block, Mask
 from assay.ingest.source.prefixes import headings, in_ascii, prefix_pattern
+from assay.ingest.statements.context import ENDS, FORMS, REST
 
 SUSPICIOUS = re.compile(
     r"[0-9]\s*(?:[TGP]FLOP|[TGP]iB|[MGT]B\b|s(?:ecs?)?/it|ms/it|it/s|tok(?:en)?s?/s|samples?/s|%\s*MFU)"
@@ -119,20 +120,13 @@ def interest(formats: Sequence[Format]) -> str:
     one = [fmt for fmt in formats if fmt.opens is not None and len(fmt.heads) == 1]
     heads = sorted({head for fmt in formats if fmt not in one for head in fmt.heads})
     literals = [re.escape(each).replace(r"\ ", " ") for each in heads]
-    return "|".join([*literals, openings(one), _SUSPICIOUS, _ENDS, _OTHER_ENDS, _HEADING])
+    return "|".join([*literals, openings(one), _SUSPICIOUS, ENDS, _OTHER_ENDS, _HEADING])
 
-
-_REST = r"[\s\x1c-\x1f*_`:.\\]*$"
-
-_ENDS = (
-    r'(?:[=:]|\bis)[\s*_`]*"?(?:[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?|[Tt]rue|[Ff]alse|bf16|fp16|fp32|fp8'
-    rf'|bfloat16|float16)"?{_REST}'
-)
-"""How an assignment or a `label: value` ends, if a value is all that stands behind its label."""
 
 _OTHER_ENDS = (
-    rf"(?:(?:(?:too|well|above)\)|[0-9]\s*(?i:nodes?|replicas?|gpus?)){_REST}"
-    r"|(?:^|\s)--[A-Za-z]|^\s*(?:```|~~~)|=[\"']?\$|[_-](?:nl|hs|tp|pp|gbs?|mbs?|seq)[0-9]+[_-])"
+    rf"(?:(?:(?:too|well|above)\)|[0-9]\s*(?i:nodes?|replicas?|gpus?)){REST}"
+    r"|(?:^|[\s'\"(])--[A-Za-z]|^\s*(?:```|~~~)|=[\"']?\$|[_-](?:nl|hs|tp|pp|gbs?|mbs?|seq)[0-9]+[_-])"
+    rf"|{FORMS}"
 )
 """How statements about what stands above end, and counts of nodes, replicas and GPUs; options of a
 command, assignments of variables, names put together of values."""
@@ -143,7 +137,7 @@ def may_state(texts: pl.Series, *, plain: bool = False) -> pl.Series:
 
     Other lines need not be parsed: `assay.ingest.statements.context` says which are statements.
     """
-    found = texts.str.contains(fitting(f"(?:{_ENDS}|{_OTHER_ENDS})", plain=plain))
+    found = texts.str.contains(fitting(f"(?:{ENDS}|{_OTHER_ENDS})", plain=plain))
     at = found.arg_true()
     if len(at):
         some, label = texts.gather(at), fitting(labelled(Configuration, html=False), plain=plain)

@@ -252,7 +252,7 @@ def without_html(texts: pl.Series) -> pl.Series:
 
 _HTML = "&nbsp;|<br */?>"
 
-_BETWEEN = rf'(?:[\s_\-#.()\[\]`\\*"]|{_HTML})'
+_BETWEEN = rf'(?:[\s_\-#.()\[\]`\\*"\']|{_HTML})'
 
 _ALONE = " "
 
@@ -260,6 +260,8 @@ _ALONE = " "
 def _end(label: str) -> str:
     """The last letters of a label, at least four; all of a shorter one, which is a word alone."""
     words = list(re.finditer("[a-z0-9]+", label.lower()))
+    if not words:
+        return label.lower()  # of another alphabet
     sizes = [len(word[0]) for word in words]
     count = next((n for n in range(1, len(words)) if sum(sizes[-n:]) >= 4), len(words))
     # what `normalise` keeps stands between the words of `samples/sec`

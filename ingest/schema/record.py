@@ -115,6 +115,9 @@ class Statement:
     size: float | None = None  # of a labelled model line
     backward: bool = False
     of_run: bool = False  # what a run says of itself holds for all below, under any heading
+    subject: str = ""  # a block of statements under this name speaks for rows of this name
+    environment: bool = False  # under a heading about machines: it holds for the whole document
+    caption: bool = False  # of the table right above it, if there is one
 
 
 class Line(NamedTuple):

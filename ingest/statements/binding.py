@@ -3,14 +3,17 @@
 A row's value is looked for in this order:
 
 1. its own cell;
-2. what its run prints of itself: argument dumps and layout lines, the last first (`context`);
-   then the nearest statement above in its section, then in the sections around it (`context`); one
-   labelled with a model size speaks only for rows of that size, where the row has a size;
+2. what its run prints of itself: argument dumps and layout lines, the last first (`context`); the
+   caption right below its table, and blocks of statements under the name that the row has; then the
+   nearest statement above in its section, then in the sections around it (`context`); one labelled
+   with a model size speaks only for rows of that size, where the row has a size;
 3. the last model line above in another section, for what belongs to a model and not to a layout
    (`assumed`), unless its hidden size contradicts the row's: then all of that line is dropped;
 4. a statement below that says it holds above too (`assumed`); then what all statements below it,
    in its own section, say alike (`assumed`): notes under a table; for the model alone;
-5. what every statement of the document says alike (`assumed`), again for the model alone;
+5. for a step of a run, what all statements above say alike that stand in no other run's section;
+   what is said under a heading about machines; what every statement of the document says alike, for
+   the model alone; the one model that a document spells out, for rows that name none (`assumed`);
 6. the side file, and what the caller states (`assumed`).
 
 What is found nowhere is unknown. A statement replaces earlier values of its own keys only. Rows are
@@ -26,7 +29,8 @@ from typing import Any
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
-from assay.ingest.statements.context import Context
+from assay.ingest.statements.context import Context, architectures
+from assay.ingest.vocabulary.terms import normalise
 
 OF_THE_MODEL = ("hidden", "heads", "kv_heads", "ffn_hidden", "seq_len", "vocab")
 """Fields of a model line that describe the model itself and may hold beyond its section. Layers
@@ -34,6 +38,9 @@ are not among them: depth is what a table of layouts tunes, and a guess there is
 
 UNIFORM = ("seq_len", "vocab")
 """Fields that hold for a whole document if all its statements agree."""
+
+NOTED = (*UNIFORM, "gpu")
+"""Fields that notes under a table, in its section, may say of it."""
 
 SAME_FACT = {"nodes": ("gpus",), "gpus": ("nodes",)}
 """A row that prints one of these needs no statement about the other."""
@@ -43,7 +50,19 @@ ASSUMED_LAWS = {
     "backward": "a later statement that says it holds above too",
     "section": "the statements below, in the same section, say so",
     "uniform": "every statement of the document says so",
+    "above": "every statement above says so",
+    "machines": "the document says so of its machines",
+    "architecture": "the one model that the document spells out",
 }
+
+OF_MACHINES = ("gpu", "gpus_per_node")
+"""Fields that a description of machines settles for rows of tables, which vary the others."""
+
+NAMING = ("model", "model_size", "parameters", "hidden", "layers")
+"""Fields of a row that say which model it is."""
+
+BEHIND = 3
+"""Lines between a table and the caption below it."""
 
 Said = Mapping[str, Cell]
 
@@ -53,9 +72,24 @@ Section = tuple[int, ...]
 class Binder:
     """Answers what is bound to a row, and what is said above it, for rows from the top down."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, rows: Sequence[Record] = ()) -> None:
         self.context = context
-        self.statements = sorted(context.statements, key=lambda statement: statement.line)
+        every = sorted(context.statements, key=lambda statement: statement.line)
+        self._captions = _captioned(every, [row.line for row in rows if row.tabled])
+        named = {normalise(name) for row in rows if row.tabled for name in _names(row)} - {""}
+        self._subjects: dict[str, dict[str, Cell]] = {}
+        for each in every:
+            if (subject := normalise(each.subject)) in named:
+                self._subjects.setdefault(subject, {}).update(each.values)
+        reserved = {each.line for each in every if normalise(each.subject) in named}
+        reserved |= {at for _, at in self._captions.values()}
+        self.statements = [each for each in every if each.line not in reserved]
+        self._machines = _agreed([each for each in self.statements if each.environment], None)
+        spelled = list(architectures(self.statements))
+        self._architecture = spelled[0] if len(spelled) == 1 else {}
+        self._above: dict[Section, dict[str, Cell | None]] = {}
+        self._met: set[Section] = set()  # sections with steps of a run
+        self._alike: tuple[int, Section, dict[str, Cell]] | None = None
         self._lines = [statement.line for statement in self.statements]
         self._headings = [line for line, _ in context.sections]
         backward = [statement for statement in self.statements if statement.backward]
@@ -92,10 +126,13 @@ class Binder:
         self._go_to(line)
         return self._any.get(self.section(line), {})
 
-    def bound(self, line: int, own: Said, *, tabled: bool = False) -> dict[str, Cell]:
+    def bound(
+        self, line: int, own: Said, *, tabled: bool = False, names: Sequence[str] = ()
+    ) -> dict[str, Cell]:
         """Cells bound to a row that prints `own`, nearest first; `line` may not go back.
 
-        What one run prints of itself says nothing of a row of a table.
+        `names` are those under which the document may speak of the row. What one run prints of
+        itself says nothing of a row of a table.
         """
         self._go_to(line)
         row = dict(own)
@@ -115,6 +152,9 @@ class Binder:
 
         section = self.section(line)
         take({} if tabled else self._of_run, "context", None)
+        take(self._captions.get(line, ({}, 0))[0], "context", None)
+        for name in names:
+            take(self._subjects.get(normalise(name), {}), "context", None)
         for depth in range(len(section), -1, -1):
             take(self._speaking(section[:depth], row), "context", None)
         if self._last is not None and not _contradicts(self._last, row):
@@ -122,7 +162,13 @@ class Binder:
         below = self._said_below[bisect_right(self._backward, line)]
         take(below, "assumed", ASSUMED_LAWS["backward"])
         take(self._below(section, line), "assumed", ASSUMED_LAWS["section"])
+        if not tabled:
+            take(self._alike_above(section), "assumed", ASSUMED_LAWS["above"])
+        machines = _only(self._machines, OF_MACHINES) if tabled else self._machines
+        take(machines, "assumed", ASSUMED_LAWS["machines"])
         take(self._uniform, "assumed", ASSUMED_LAWS["uniform"])
+        if not any(_says(own.get(name)) for name in NAMING):
+            take(self._architecture, "assumed", ASSUMED_LAWS["architecture"])
         take(self.context.assumed, "assumed", None)
         return found
 
@@ -158,13 +204,30 @@ class Binder:
                 for each in self._in_section.get(section, ())
                 if not each.of_run and not each.size
             ]
-            self._notes[section] = [each.line for each in mine], _agreed_below(mine, UNIFORM)
+            self._notes[section] = [each.line for each in mine], _agreed_below(mine, NOTED)
         lines, agreed = self._notes[section]
         return agreed[bisect_right(lines, line)]
+
+    def _alike_above(self, section: Section) -> dict[str, Cell]:
+        """Values that statements above say alike, those of other runs' sections aside."""
+        self._met.add(section)
+        if self._alike is None or self._alike[:2] != (self._taken, section):
+            said: dict[str, Cell | None] = {}
+            for other, values in self._above.items():
+                if other in self._met and other != section[: len(other)]:
+                    continue
+                for name, cell in values.items():
+                    held = said.setdefault(name, cell)
+                    if held is None or cell is None or _unlike(held, cell):
+                        said[name] = None
+            known = {name: cell for name, cell in said.items() if cell is not None}
+            self._alike = self._taken, section, known
+        return self._alike[2]
 
     def _go_to(self, line: int) -> None:
         count = bisect_left(self._lines, line)
         if count < self._taken:
+            self._above.clear()
             self._taken, self._of_run, self._said, self._any, self._last = 0, {}, {}, {}, None
         for turn in range(self._taken, count):
             self._hear(self.statements[turn], turn)
@@ -172,6 +235,11 @@ class Binder:
 
     def _hear(self, statement: Statement, turn: int) -> None:
         values, size = statement.values, statement.size
+        above = self._above.setdefault(statement.section, {})
+        for name, cell in values.items():
+            held = above.setdefault(name, cell)
+            if held is None or cell.state != "value" or _unlike(held, cell):
+                above[name] = None
         if statement.of_run:
             self._of_run.update(values)
         if size is not None:
@@ -183,15 +251,45 @@ class Binder:
 
 def bind(records: Iterable[Record], context: Context) -> None:
     """Fill the configuration cells of `records` from `context`, in place, nearest first."""
-    binder = Binder(context)
-    for record in sorted(records, key=lambda record: record.line):
+    rows = sorted(records, key=lambda record: record.line)
+    binder = Binder(context, rows)
+    for record in rows:
         said = binder.nearest(record.line)
-        bound = binder.bound(record.line, record.cells, tabled=record.tabled)
+        bound = binder.bound(record.line, record.cells, tabled=record.tabled, names=_names(record))
         for name, cell in bound.items():
             if not _says(record.cells.get(name)):
                 record.cells[name] = cell
                 binder.use([cell])
         record.overridden = overridden(record, said)
+
+
+def _names(record: Record) -> list[str]:
+    """Names under which a document may speak of a row: its model, labels of its first columns."""
+    if not record.tabled:
+        return []
+    model = record.cells.get("model")
+    return [*([model.text] if model else []), *(label for label, _ in record.other[:2])]
+
+
+def _captioned(
+    statements: Sequence[Statement], lines: Sequence[int]
+) -> dict[int, tuple[Said, int]]:
+    """Row → what the caption right below its table says, and the line of the caption."""
+    held, found = set(lines), dict[int, tuple[Said, int]]()
+    for statement in statements:
+        if not statement.caption:
+            continue
+        last = next(
+            (statement.line - n for n in range(1, BEHIND + 1) if statement.line - n in held), 0
+        )
+        while last in held:
+            found[last] = statement.values, statement.line
+            last -= 1
+    return found
+
+
+def _unlike(one: Cell, other: Cell) -> bool:
+    return (one.text, one.scale, one.state) != (other.text, other.scale, other.state)
 
 
 def overridden(record: Record, said: Said) -> dict[str, Cell]:
@@ -257,11 +355,11 @@ def _agreed_below(statements: Sequence[Statement], names: Sequence[str]) -> list
     return found[::-1]
 
 
-def _agreed(statements: Sequence[Statement], names: Sequence[str]) -> dict[str, Cell]:
-    """Cells of some fields that all statements which speak of them say alike."""
+def _agreed(statements: Sequence[Statement], names: Sequence[str] | None) -> dict[str, Cell]:
+    """Cells of some fields, or all, that all statements which speak of them say alike."""
     said: dict[str, dict[Any, Cell]] = {}
     for statement in statements:
-        for name, cell in _only(statement.values, names).items():
+        for name, cell in (_only(statement.values, names) if names else statement.values).items():
             key = (cell.text, cell.scale, cell.state)
             said.setdefault(name, {}).setdefault(key, cell)
     return {name: next(iter(by.values())) for name, by in said.items() if len(by) == 1}

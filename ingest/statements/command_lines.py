@@ -8,20 +8,52 @@ that no older statement speaks in its place.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from assay.ingest.schema.configuration import Configuration
-from assay.ingest.schema.fields import by_label, fields
+from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line
+from assay.ingest.statements.values import known, said
 from assay.ingest.vocabulary.terms import normalise
 
-_OPTION = re.compile(r"(?<![\w-])--([A-Za-z][\w.-]*)(?:=|\s+)[\"']?((?!-)[^\s\"'\\]+)")
+_OPTION = re.compile(
+    r"(?<![\w-])--?([A-Za-z][\w.-]*)(?:(?:=|\s+)(?:\"([^\"]*)\"|'([^']*)'|((?!-)[^\s\"'\\]+)))?"
+)
 
 _ALONE = re.compile(r"(?<![\w-])--standalone(?![\w-])")
 
 _VARIABLE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)=[\"']?(\$[^\s]*)\s*\\?\s*")
 
-_WHOLE = re.compile(r"[0-9]+")
+_SETTING = re.compile(r"(?<![\w$({.:/=+-])\+{0,2}([A-Za-z_][\w.]*)=(?:\"([^\"]*)\"|([^\s\"'\\]+))")
+
+_COMMAND = re.compile(
+    r"(?:^|[\s;|$`])(?:python3?|torchrun|srun|mpirun|mpiexec|deepspeed|accelerate|tune|litgpt|bash|sh|"
+    r"xtuner|llamafactory-cli|axolotl|[\w./-]+\.(?:py|sh))(?:\s|$)"
+)
+
+_CALL = re.compile(r"[A-Za-z_]\(")
+"""A call of a function: a line of a program, and no command."""
+
+_GOES_ON = re.compile(r"\\\s*$")
+
+SWITCHES = {
+    "bf16": ("dtype", "bf16"), "fp16": ("dtype", "fp16"),
+    "checkpointactivations": ("activation_checkpointing", "True"),
+    "gradientcheckpointing": ("activation_checkpointing", "True"),
+    "useflashattn": ("attention", "flash"), "sequenceparallel": ("sequence_parallel", "True"),
+    "swiglu": ("gated", "True"),
+}  # fmt: skip
+"""Options that say something by standing there."""
+
+LEFT_OPEN = {"trainbatchsize", "batchsize"}
+"""Options that are of a device to one program and of the whole job to another."""
+
+ASIDE = re.compile(
+    r"(?:^|[._])(?:eval|evaluation|valid|validation|val|test|infer|inference|generation|rollout|"
+    r"sampling|sampler|tokenizer|optim|optimizer|scheduler|vision|critic|reward|ref|draft|teacher|"
+    r"checkpoint|logging|logger)(?:[._]|$)",
+    re.IGNORECASE,
+)
+"""Keys around a value that is of something else than the model's training."""
 
 _NAME = re.compile(r"[A-Za-z0-9./_=+-]{12,}")
 
@@ -44,27 +76,48 @@ FEWEST = 4
 
 
 def command(line: Line) -> dict[str, Cell]:
-    """Configuration that options of a command, or an assignment of a variable, state."""
-    found: dict[str, Cell] = {}
-    for option in _OPTION.finditer(line.text):
-        if cell := _value(option[1], option[2], line, option.start(2)):
-            found |= cell
+    """Configuration that options of a command, or assignments, state; the last one counts."""
+    found = _options(line)
     if found and _ALONE.search(line.text):
         at = line.text.index("--standalone")
         found["nodes"] = Cell("1", line.number, line.column + at, law="--standalone")
+    settings = [] if _CALL.search(line.text) else list(_SETTING.finditer(line.text))
+    if found or _COMMAND.search(line.text) or _GOES_ON.search(line.text) or len(settings) > 1:
+        for setting in settings:
+            group = 2 if setting[2] is not None else 3
+            if not ASIDE.search(setting[1]):
+                key = setting[1].rpartition(".")[2]
+                found |= _said(key, setting[group], line, setting.start(group))
     if assigned := _VARIABLE.fullmatch(line.text):
-        found |= _value(assigned[1], assigned[2], line, assigned.start(2)) or {}
+        found |= _said(assigned[1], assigned[2], line, assigned.start(2))
     return found
 
 
-def _value(key: str, text: str, line: Line, at: int) -> Mapping[str, Cell] | None:
-    known = by_label(Configuration).get(normalise(key))
-    if known is None or not fields(Configuration)[known[0].name].dtype.is_integer():
-        return None
-    cell = Cell(text, line.number, line.column + at)
-    if _WHOLE.fullmatch(text):
-        return {known[0].name: cell}
-    return {known[0].name: cell._replace(state="unknown")} if "$" in text else None
+def _options(line: Line) -> dict[str, Cell]:
+    found: dict[str, Cell] = {}
+    for option in _OPTION.finditer(line.text):
+        group = next((n for n in (2, 3, 4) if option[n] is not None), 0)
+        at = option.start(group or 1)
+        if ASIDE.search(option[1]) or not option[0].startswith("--"):
+            continue
+        key = option[1].rpartition(".")[2]
+        if not group and normalise(key) in SWITCHES:
+            name, word = SWITCHES[normalise(key)]
+            found[name] = Cell(word, line.number, line.column + at)
+        elif group and normalise(key) not in LEFT_OPEN:
+            found |= _said(key, option[group], line, at)
+    return found
+
+
+def _said(key: str, text: str, line: Line, at: int) -> dict[str, Cell]:
+    """A value of a command: whole numbers, words of the fields that are words, variables."""
+    name = known(key)
+    if name and fields(Configuration)[name].dtype.is_integer():
+        digits = text.removesuffix(",").rstrip(")'\"")
+        if "$" in digits:
+            return {name: Cell(digits, line.number, line.column + at, state="unknown")}
+        return said(key, digits, line, at) if re.fullmatch(r"[0-9][0-9_]*(?:\.0)?", digits) else {}
+    return {} if "$" in text else said(key, text.rstrip("),'\""), line, at)
 
 
 def composed_name(line: Line) -> dict[str, Cell]:
@@ -76,12 +129,12 @@ def composed_name(line: Line) -> dict[str, Cell]:
     """
     for name in _NAME.finditer(line.text):
         parts = list(_PART.finditer(name[0]))
-        said = {
+        told = {
             PARTS[part[1]]: Cell(part[2], line.number, line.column + name.start() + part.start(2))
             for part in parts
         }
-        if len(said) >= FEWEST and len(said) == len(parts):
-            return said | _format(name[0], line, name.start())
+        if len(told) >= FEWEST and len(told) == len(parts):
+            return told | _format(name[0], line, name.start())
     return {}
 
 

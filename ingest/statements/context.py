@@ -1,44 +1,120 @@
 """Configuration that stands outside its rows: the statements of a document.
 
-A statement is a line that is nothing but configuration: assignments, `20 nodes, 2 replicas`, a
-heading that names a device or a number format. `assay.ingest.statements.binding` says what rows
-make of them.
+A statement is a line of configuration: assignments, `20 nodes, 2 replicas`, a heading that names a
+device, a model or a number format, an option of a command, a key of a dump, a list in a sentence.
+`assay.ingest.statements.binding` says what rows make of them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import polars as pl
 from assay.ingest.lines.lark import Token, Tree, parse_line
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
-from assay.ingest.schema.fields import FieldSpec, by_label
+from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Span, Statement
-from assay.ingest.statements.command_lines import command, composed_name
-from assay.ingest.tables.titles import counted_devices, device_named, format_named
-from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.statements.command_lines import ASIDE, command, composed_name
+from assay.ingest.statements.lists import everywhere, listed
+from assay.ingest.statements.phrases import MEASURED, OF_ONE, phrases
+from assay.ingest.statements.values import OPEN, cell_of, known, no_value
+from assay.ingest.tables.titles import titled
 
 _HEADING = re.compile(r"\s*(#{1,6})\s+\S")
 
-_WORTH_PARSING = re.compile(
-    r"[=:]\s*\"?\S|\bis\s+[0-9]|--[A-Za-z]|[_-][a-z]+[0-9]+[_-]|[0-9]\s*(?:node|replica|gpu|GPU)|^\s*#{1,6}\s"
+FORMS = "|".join(
+    [
+        r"(?i:(?:seq(?:uence)?|context) (?:len(?:gth)?|width)|batch[ -]size"
+        r"|parallel(?:ism)? (?:size|degree)|hidden (?:size|dim)|accumulation steps"
+        r"|number of (?:layers|heads))(?:[*_` :=]+| of )[0-9]",
+        r"[0-9] ?[x×]? ?`?(?:(?:NVIDIA|AMD|Tesla) )?(?:[AVHB][0-9]{2,3}|MI[0-9]{3})",
+        r"[0-9] (?:devices|instances|servers|hosts)\b",
+        r"total parameters|device mesh with|activation checkpointing",
+        r"(?i:ZeRO[ -](?:stage[ -]?)?[0-3])",
+        r"(?i:bf16|fp16|fp8|float-?16)[ -](?:mixed[ -])?precision",
+        r"(?:固定为|设置为|默认为|(?:fixed|set) (?:to|at)) ?[*`]*[0-9]",
+        r"`\w+=[\w.]+`[^`]{1,3}`\w+=",
+        r"(?:devices|GPUs|accelerators) (?:used )?(?:are|were) ",
+        r"[0-9][`*]* (?:in|for|across) all\b",
+        r"[a-z](?:Args|Config|Arguments)\(\w+=",
+        r"[0-9] hosts\]",
+    ]
 )
+"""Found in every line that says something of a run in words, in polars' syntax."""
+
+TAILED = (
+    r"[=:]\s*[\"']?[0-9][0-9,_.]*[\"']?\s*"
+    r"(?:[,;(][^\"{\[]*$|,?\s*[#/*]|\s[\w.+]+=|\s\\$)"
+)
+"""How a value goes on that others, a remark or a bracket stand behind, in polars' syntax."""
+
+REST = r"[\s\x1c-\x1f*_`:.,\\]*$"
+"""Marks and blanks behind the last value of a line."""
+
+_WORDS = "[Tt]rue|[Ff]alse|(?:bf16|fp16|fp32|fp8|bfloat16|float16)(?:-true|-mixed)?"
+
+_VALUES = rf"[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?|{_WORDS}"
+
+ENDS = rf"(?:[=:]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?{REST}|{TAILED}"
+"""How an assignment or a `label: value` ends, if a value is all that stands behind its label."""
+
+WORTH = (
+    r"[=:]\s*[\"']?\S|\bis\s+[0-9]|^\s*#|--[A-Za-z]|^\s*(?:```|~~~)|[_-][a-z]+[0-9]+[_-]"
+    r"|(?i:[0-9]\s*(?:node|replica|gpu))|(?i:precision|\b[AVHB][0-9]{2,3}\b|MI[0-9]{3}|ZeRO)"
+    rf"|:\s*$|\*\*\s*$|{FORMS}"
+)
+"""Found in every line that may state something, be a heading, fence a block or name one."""
+
+_WORTH = re.compile(WORTH)
+
+_SAYS = re.compile(rf"{ENDS}|{FORMS}|[=:][\"']?\$|(?:^|[\s'\"(])--[A-Za-z]")
+"""Found in every line that is a list, a command or prose with something of a run in it."""
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 
-_BRACKETS = re.compile(r"^\s*(?:\[[^\[\]]*\]\s*)+")
+_LOGGED = re.compile(
+    r"^\s*(?:\[[^\[\]]*\]\s*)*(?:[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:,.]+\s*)?(?:>>\s*)?"
+    r"(?:Config param\s+)?"
+)
+"""A logger's brackets, its clock and its arrow, and what a trainer says before its settings."""
+
+_COMMENT = re.compile(r"(?<=[\w\"'),\]}])\s+(?:#|//)\s.*$|,?\s*$")
+
+_QUOTED = re.compile(r"^[\"']([\w.-]+)[\"'](?=\s*:)")
+
+_CAPTION = re.compile(r"\s*(?:\*[^*\s][^*]*\*|_[^_\s].*_|\**Table [0-9]+[.:].*)\s*")
+"""A line in italics, or a numbered one: the caption of the table above it, if there is one."""
 
 _LABELS = ("KEY", "PHRASE", "SUBJECT")
 
-_SWITCH = {"1": "True", "0": "False", "true": "True", "false": "False"}
-"""Words that switch a thing on or off in a command or a statement."""
+_MAX_STATEMENT, _MAX_COMMAND = 300, 4000
+"""Letters of a line beyond which it is no statement, and no command or record of arguments."""
 
-_MAX_STATEMENT = 300
+_OPENS = re.compile(r"\s*[\"']?([A-Za-z_][\w.-]*)[\"']?\s*(?:[:=]\s*(?:[\w.]*[\[({])?|[({])\s*$")
+
+_TABLE = re.compile(r"\s*\[\[?([\w.-]+)\]\]?\s*$")
+
+_ABOUT_MACHINES = re.compile(
+    r"[#\s\d.*]*(?:[\w-]+\s){0,2}(?:environment|hardware|set-?up|prerequisites?|testbed|platform)s?"
+    r"(?:\s(?:set-?up|details|information))?\W*|.*(?:环境|硬件)\w*",
+    re.IGNORECASE,
+)
+"""A heading over what the machines were: `## Test environment`, `### 硬件环境`."""
+
+_PLAIN_WORDS = re.compile(
+    r"\b(?:models?|architectures?|config(?:uration)?s?|settings?|hyper-?parameters?|arguments?|info|"
+    r"yaml|json|toml)\b",
+    re.IGNORECASE,
+)
+
+ARCHITECTURE = ("hidden", "layers", "heads", "kv_heads", "ffn_hidden", "vocab")
+
+SPELLED_OUT = 5
+"""Fields of `ARCHITECTURE` that make a block one that spells a model out."""
 
 
 @dataclass
@@ -49,6 +125,8 @@ class Context:
     sections: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)  # by heading line
     assumed: Mapping[str, Cell] = field(default_factory=dict)
     used: set[int] = field(default_factory=set)
+    titles: dict[int, str] = field(default_factory=dict)  # text of a heading by its line
+    not_understood: list[int] = field(default_factory=list)  # lines like statements that were not
 
 
 def read_context(
@@ -56,43 +134,143 @@ def read_context(
 ) -> Context:
     """The statements among `lines` that no format has claimed."""
     context = Context(assumed=assumed)
-    path: list[tuple[int, int]] = []  # (level, line) of the open headings
-    fenced = _fenced(lines)
+    path: list[tuple[int, int, bool]] = []  # (level, line, about machines) of the open headings
+    blocks = _blocks(lines)
+    nest = _Nest()
     for line in lines:
-        heading = None if line.number in fenced else _HEADING.match(line.text)
+        block = blocks.get(line.number)
+        heading = None if block else _HEADING.match(line.text)
         if heading and line.number not in taken:
             level = len(heading[1])
-            path = [*(p for p in path if p[0] < level), (level, line.number)]
-            context.sections.append((line.number, tuple(number for _, number in path)))
-        if line.number in taken or len(line.text) > _MAX_STATEMENT:
+            about = _ABOUT_MACHINES.fullmatch(line.text) is not None
+            path = [*(p for p in path if p[0] < level), (level, line.number, about)]
+            context.sections.append((line.number, tuple(number for _, number, _ in path)))
+            context.titles[line.number] = line.text.strip(" #*:")
+        aside = nest.aside(line, block)
+        if line.number in taken or aside or len(line.text) > _MAX_COMMAND:
             continue
-        if _WORTH_PARSING.search(line.text):
-            section = tuple(number for _, number in path)
-            statement = _statement(source, line, section)
-            if statement is None and heading:
-                statement = _title(line, section)
-            if statement is None and (said := command(line)):
-                statement = Statement(line.number, section, said)
-            if statement is None and (said := composed_name(line)):
-                statement = Statement(line.number, section, said, of_run=True)
-            if statement:
-                context.statements.append(statement)
+        if _WORTH.search(line.text):
+            section = tuple(number for _, number, _ in path)
+            statement = _read(source, line, section, heading=heading is not None)
+            if statement is None:
+                continue
+            if all(cell.state == "unknown" for cell in statement.values.values()):
+                context.not_understood.append(line.number)
+            environment = any(about for _, _, about in path)
+            if environment or block or line.prefix:
+                statement = _placed(statement, line, block, environment=environment)
+            context.statements.append(statement)
     return context
 
 
-def _fenced(lines: Sequence[Line]) -> set[int]:
-    """Lines between two fences: a `#` there is a comment and no heading."""
-    fences = [line.number for line in lines if _FENCE.match(line.text)]
-    inside = zip(fences[::2], fences[1::2], strict=False)
-    spans = iter(inside)
-    found: set[int] = set()
-    begin, end = next(spans, (0, 0))
+def _placed(
+    statement: Statement, line: Line, block: _Block | None, *, environment: bool
+) -> Statement:
+    """A statement with what its place says: a block's name, a heading, a logger's prefix."""
+    return Statement(
+        statement.line, statement.section, statement.values, statement.size, statement.backward,
+        statement.of_run or bool(line.prefix), block.subject if block else "",
+        environment and not block, statement.caption,
+    )  # fmt: skip
+
+
+def _read(source: str, line: Line, section: tuple[int, ...], *, heading: bool) -> Statement | None:
+    """The statement that a line is."""
+    values: dict[str, Cell] = {}
+    if OF_ONE.search(line.text):
+        return None
+    measured = MEASURED.search(line.text) is not None
+    short = len(line.text) <= _MAX_STATEMENT
+    if short and _CAPTION.fullmatch(line.text):
+        held = phrases(line, least=1) | titled(line)
+        return Statement(line.number, section, held, caption=True) if held else None
+    if short and not line.text.lstrip().startswith("|"):
+        statement = _statement(source, line, section)
+        if statement is not None:
+            return statement
+        if heading:
+            values = titled(line)
+        elif measured or not _SAYS.search(line.text):
+            pass
+        elif held := everywhere(line):
+            return Statement(line.number, section, held, None, backward=True)
+        else:
+            values = listed(line, _bare(line.text))
+    if line.text.lstrip().startswith("|"):
+        return None
+    aside = heading or measured or not _SAYS.search(line.text)
+    told = () if aside else (phrases(line), command(line))
+    for more in told:
+        values |= {
+            name: cell
+            for name, cell in more.items()
+            if name not in values or values[name].state == "unknown"
+        }
+    values = values or (_open_statement(line) if short and told else {})
+    if values:
+        return Statement(line.number, section, values)
+    if short and (said := composed_name(line)):
+        return Statement(line.number, section, said, of_run=True)
+    return None
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A block between fences: where it begins, and the name that the line above gives it."""
+
+    begin: int
+    subject: str
+
+
+def _blocks(lines: Sequence[Line]) -> dict[int, _Block]:
+    """The block that a line stands in, by line; a `#` there is a comment and no heading."""
+    found: dict[int, _Block] = {}
+    block: _Block | None = None
+    above = ""
     for line in lines:
-        while end and line.number > end:
-            begin, end = next(spans, (0, 0))
-        if begin < line.number < end:
-            found.add(line.number)
-    return found
+        if _FENCE.match(line.text):
+            block = None if block else _Block(line.number, _subject(above))
+        elif block:
+            found[line.number] = block
+        elif line.text.strip():
+            above = line.text
+    return found if block is None else {n: b for n, b in found.items() if b is not block}
+
+
+def _subject(above: str) -> str:
+    """The name that a line above a block gives it: `- Llama3 Architecture:`, `- **BERT Model**`."""
+    text = above.strip()
+    bold = re.search(r"\*\*([^*]+)\*\*:?$", text)
+    if not bold and not text.endswith(":"):
+        return ""
+    plain = _PLAIN_WORDS.sub(" ", bold[1] if bold else text)
+    words = re.sub(r"[*_`#>:\"?]+|^\s*[-+]\s", " ", plain).split()
+    return " ".join(words) if 0 < len(words) <= 3 and len(words) < len(plain) else ""
+
+
+@dataclass
+class _Nest:
+    """Keys around a line of a dump, by how far they stand in; or the table of a TOML file."""
+
+    open: list[tuple[int, str]] = field(default_factory=list)
+    last: int = 0
+
+    def aside(self, line: Line, block: _Block | None) -> bool:
+        """Whether a line stands under a key of something else than the model's training."""
+        if line.number > self.last + 40 or (block is None and _HEADING.match(line.text)):
+            self.open.clear()
+        self.last = line.number
+        inward = line.column + len(line.text) - len(line.text.lstrip())
+        if table := _TABLE.match(line.text):
+            self.open = [(-1, table[1])]
+            return False
+        if line.text.strip():
+            while self.open and self.open[-1][0] >= inward:
+                self.open.pop()
+        found = any(ASIDE.search(key) for _, key in self.open)
+        if opens := _OPENS.match(line.text):
+            self.open.append((inward, opens[1]))
+        return found
 
 
 def _statement(source: str, line: Line, section: tuple[int, ...]) -> Statement | None:
@@ -113,24 +291,24 @@ def _statement(source: str, line: Line, section: tuple[int, ...]) -> Statement |
 
 
 def _bare(text: str) -> str:
-    """A line without links, what loggers put in brackets before it, and a shell's sign that it goes
-    on."""
-    return _BRACKETS.sub("", _LINK.sub(r"\1", text)).strip().removesuffix("\\").rstrip()
+    """A line without links, what loggers put before it, quotes of a key, a comment or a comma
+    behind it, and a shell's sign that it goes on."""
+    plain = _LOGGED.sub("", _LINK.sub(r"\1", text)).strip().removesuffix("\\").rstrip()
+    return _QUOTED.sub(r"\1", _COMMENT.sub("", plain)).strip()
 
 
-def _title(line: Line, section: tuple[int, ...]) -> Statement | None:
-    """The one device, how many of it, and the one number format that a heading names."""
-    said = {
-        "gpu": device_named(line.text),
-        "gpus": counted_devices(line.text),
-        "dtype": format_named(line.text),
-    }
-    values = {
-        name: Cell(text, line.number, line.column + line.text.index(text))
-        for name, text in said.items()
-        if text is not None
-    }
-    return Statement(line.number, section, values) if values else None
+def _open_statement(line: Line) -> dict[str, Cell]:
+    """The field of a line that says it in a way that is not understood: unknown from here on."""
+    found = re.fullmatch(r"[\"']?([A-Za-z_][\w -]*?)[\"']?\s*[=:]\s*(\S.*)", _bare(line.text))
+    if not found:
+        return {}
+    name, text = known(found[1]), found[2].strip("\"'")
+    if name is None or no_value(text) or "=" in text or not OPEN.match(text):
+        return {}
+    spec = fields(Configuration)[name]
+    if not spec.numeric or (cell_of(spec, text, line) is not None) or len(text.split()) > 3:
+        return {}
+    return {name: Cell(text, line.number, line.column, state="unknown")}
 
 
 def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
@@ -140,14 +318,15 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
         tokens = {t.type: t for t in part.children if isinstance(t, Token)}
         if part.data in ("assignment", "pair", "sentence"):
             label = next(tokens[kind] for kind in _LABELS if kind in tokens)
-            known = by_label(Configuration).get(normalise(str(label)))
-            cell = _cell(known[0], str(tokens["VALUE"]).strip('"'), line) if known else None
-            if known and cell:
-                found.append((known[0].name, cell))
+            name = known(str(label))
+            spec = fields(Configuration)[name] if name else None
+            cell = cell_of(spec, str(tokens["VALUE"]), line) if spec else None
+            if name and cell:
+                found.append((name, cell))
         elif part.data == "count":
             name = tokens["COUNTED"].strip().lower().rstrip("s")
-            spec = {"node": "nodes", "replica": "dp", "gpu": "gpus"}[name]
-            found.append((spec, Cell(str(tokens["INT"]), line.number, line.column)))
+            counted = {"node": "nodes", "replica": "dp", "gpu": "gpus"}[name]
+            found.append((counted, Cell(str(tokens["INT"]), line.number, line.column)))
         elif part.data == "device":
             found.append(("gpu", Cell(tokens["DEVICE"].strip(), line.number, line.column)))
             if "INT" in tokens:
@@ -157,21 +336,29 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
     return found
 
 
-def _cell(spec: FieldSpec, text: str, line: Line) -> Cell | None:
-    if spec.dtype == pl.Boolean:
-        word = _SWITCH.get(text.casefold())
-        return None if word is None else Cell(word, line.number, line.column)
-    if not spec.numeric:
-        return Cell(text, line.number, line.column)
-    digits, scale = text.replace(",", ""), 1.0
-    if digits[-1] in SUFFIXES:
-        digits, scale = digits[:-1], SUFFIXES[digits[-1]]
-    if not re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", digits):
-        return None
-    if not float(digits) and spec.name != "zero_stage":
-        return None  # no count of anything is zero
-    return Cell(digits, line.number, line.column, scale, "nominal" if scale != 1.0 else None)
-
-
 def _number(text: str) -> float:
     return float(text[:-1]) * SUFFIXES[text[-1]]
+
+
+def architectures(statements: Sequence[Statement]) -> Iterator[dict[str, Cell]]:
+    """The models that statements in consecutive lines spell out, each once."""
+    seen: set[tuple[tuple[str, str], ...]] = set()
+    block: dict[str, Cell] = {}
+    last = 0
+    for statement in [*statements, None]:
+        if statement is None or statement.line > last + NEAR:
+            if len(block.keys() & set(ARCHITECTURE)) >= SPELLED_OUT:
+                key = tuple(sorted((name, cell.text) for name, cell in block.items()))
+                if key not in seen:
+                    seen.add(key)
+                    yield block
+            block = {}
+        if statement is not None:
+            one = {n: c for n, c in statement.values.items() if n in (*ARCHITECTURE, "dtype")}
+            if len(statement.values) == 1:
+                block |= one
+            last = statement.line
+
+
+NEAR = 16
+"""Lines between two statements of one dump."""

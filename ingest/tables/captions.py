@@ -32,6 +32,12 @@ _PRECISION = re.compile(
     re.IGNORECASE,
 )
 
+_OF_THE_TABLE = re.compile(
+    r"\btables?\b.{0,20}\b(?:below|shows?|provides?|lists?)\b|\b(?:following|next) table\b",
+    re.IGNORECASE,
+)
+"""A sentence that says what the table below it shows."""
+
 _CAPTION = re.compile(r"\s*(?:\*\*[^*]+\*\*|__[^_]+__|_?Table [0-9]+[.:].*)[\s:]*")
 
 
@@ -89,6 +95,8 @@ def _said(line: Line) -> dict[str, Cell]:
         values = _title(labelled[1])
         if values["gpu"] is None:
             return {}
+    elif _OF_THE_TABLE.search(line.text) and device_named(line.text):
+        values = _title(line.text)
     else:
         named = {match[1].casefold(): match[1] for match in _PRECISION.finditer(line.text)}
         if len(named) == 1 and format_named(line.text) is not None:

@@ -208,11 +208,17 @@ def _not_a_number(spec: FieldSpec, text: str, at: Span) -> Diagnostic:
     return Diagnostic(at, Code.UNDECODABLE, message)
 
 
+_FORMAT_FIRST = re.compile(r"(bf16|fp16|fp32|fp8)\s*,\s*\w+\s*=.*", re.IGNORECASE)
+"""A number format, and how it is set up: `fp16, level="O2"`."""
+
+
 def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
     """A text cell; `8xA100_80GB` also counts devices, and `selective` is no True or False."""
     text = plain(text)
     if _NOTHING.fullmatch(text):
         return
+    if spec.name == "dtype" and (lead := _FORMAT_FIRST.fullmatch(text)):
+        text = lead[1]
     cell = Cell(text, at.line, at.column)
     if spec.name == "model":  # `7B, TP=4`, `13B (tp2 pp4)`
         _, _, rest = text.partition(",") if "," in text else text.partition("(")

@@ -7,9 +7,11 @@ every part of it is known: what is left over might be what the numbers mean.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.ingest.tables.titles import device_named, format_named
+from assay.ingest.vocabulary.terms import configured_by, normalise
 
 _NAMES = {
     "tp": "tp", "pp": "pp", "dp": "dp", "cp": "cp", "ep": "ep", "vp": "vp", "vpp": "vp",
@@ -45,6 +47,81 @@ _COUNTED = re.compile(
 _OF_MANY = re.compile(r"([0-9][0-9,]*)\s*(?:gpus?|devices|cards|npus?|chips)", re.IGNORECASE)
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?([BM])(?:\s+params?)?", re.IGNORECASE)
+
+
+_SETTING = re.compile(r"([A-Za-z_]\w*)\s*=\s*(?:[\"“]([^\"“”]*)[\"”]|([\w.]+))")
+
+_STAGE = re.compile(r"stage-?([0-3])")
+
+_SWITCHED = {"flashattention": ("attention", "flash"), "useflashattn": ("attention", "flash")}
+
+_STAGED = re.compile(r"\bZeRO[ -]?(?:stage[ -]?)?([0-3])\b", re.IGNORECASE)
+
+_RECIPES = {"scaling", "recipe", "scalingrecipe", "fp8recipe", "float8recipe", "quantization"}
+
+_NARROW = re.compile(
+    r"\b(?:tensor-?wise|row-?wise|block-?wise|delayed|current scaling|mx-?fp8|float8|fp8|nvfp4)",
+    re.IGNORECASE,
+)
+
+_PLAIN_FORMAT = re.compile(
+    r"\b(?:none|baseline)\b.*\b(bf16|bfloat16|fp16|float16)\b", re.IGNORECASE
+)
+
+
+def settings(text: str) -> dict[str, str]:
+    """Values of a cell that lists settings, by field; settings that are nobody's are left out.
+
+    >>> settings('flash_attention=True, recompute=False, sharding="stage2", sharding_degree=8')
+    {'attention': 'flash', 'recompute': 'False', 'zero_stage': '2'}
+    >>> settings("per_device_bs=4, accumulate=32, (global bs = 2M tokens)"), settings("a = b + c")
+    ({'micro_batch': '4', 'accumulation': '32'}, {})
+    """
+    bare = re.sub(r"\([^()]*\)", " ", text)
+    if re.search(r"\w", _SETTING.sub(" ", bare)):
+        return {}
+    said: dict[str, str] = {}
+    for key, quoted, word in _SETTING.findall(bare):
+        value, label = quoted or word, normalise(key)
+        name = configured_by(key)
+        if stage := _STAGE.fullmatch(value) if name == "sharding" else None:
+            said["zero_stage"] = stage[1]
+        elif label in _SWITCHED and value.casefold() == "true":
+            said |= dict([_SWITCHED[label]])
+        elif name == "recompute" or (name and value.isdecimal() and name != "sharding"):
+            said[name] = value
+    return said
+
+
+def recipe(label: str, text: str) -> dict[str, str]:
+    """The number format that a recipe of narrow products, or none of them, stands for; the stage of
+    ZeRO that a word names.
+
+    >>> recipe("Scaling", "tensorwise with float8 all-gather"), recipe("Scaling", "none (bfloat16)")
+    ({'dtype': 'fp8'}, {'dtype': 'bfloat16'})
+    >>> recipe("Setting", "Fully-sharded ZeRO 3")
+    {'zero_stage': '3'}
+    """
+    if stages := set(_STAGED.findall(text)):
+        return {"zero_stage": stages.pop()} if len(stages) == 1 else {}
+    if normalise(label) not in _RECIPES:
+        return {}
+    if plain := _PLAIN_FORMAT.search(text):
+        return {"dtype": plain[1].casefold()}
+    return {"dtype": "fp8"} if _NARROW.search(text) and "fp4" not in text.casefold() else {}
+
+
+def product(text: str, names: Sequence[str]) -> dict[str, str]:
+    """Degrees in a product among the parts of a text, by what a legend says its factors are.
+
+    >>> product("nl24_fp16_8x1x1_mb16", ("dp", "tp", "pp"))
+    {'dp': '8', 'tp': '1', 'pp': '1'}
+    """
+    for part in _APART.split(text.strip()):
+        factors = re.split("[x×]", part)
+        if len(names) > 1 and _PRODUCT.fullmatch(part) and len(factors) == len(names):
+            return dict(zip(names, factors, strict=True))
+    return {}
 
 
 def layout(text: str) -> dict[str, str]:
@@ -124,6 +201,8 @@ def machine(text: str) -> dict[str, str]:
     if cards := _CARDS.search(text):
         lead = re.match(r"[A-Z][A-Za-z]*[0-9]+[A-Za-z]*", text)
         said = {"gpu": lead[0]} if lead else {}
+        if lead and (memory := re.search(r"[x×*](?:[0-9]+[x×*])?([0-9]{2,3}) ?GB?[)）]", text)):
+            said["gpu"] = f"{lead[0]} {memory[1]}GB"
         said["gpus"] = cards[2]
         if cards[1]:
             said["nodes"] = _CHINESE.get(cards[1], cards[1])

@@ -71,7 +71,9 @@ class CsvTable:
 
     def header(self, text: str) -> Columns | None:
         """The columns of a header that names what is needed, else None."""
-        if text.count(",") < len(self.needs) - 1 or not re.match(r"[\s\"A-Za-z_#]", text):
+        if text.count(",") < len(self.needs) - 1 or not re.match(
+            r"[\s\"A-Za-z_#\u2e80-\uffff]", text
+        ):
             return None
         known = by_label(self.schema)
         columns = []

@@ -7,13 +7,18 @@ whose cells of one column are such names, all of them, ran as it says.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from assay.ingest.grids.grid import Grid
+from assay.ingest.grids.grid import Grid, GridRow
+from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Record, Schema, Span
 from assay.ingest.tables.cells import quantity
+from assay.ingest.tables.composite import layout
 from assay.ingest.tables.headers import Column, header, plain
+from assay.ingest.vocabulary.terms import configured_by
 
 FEWEST = 2
 """Columns of configuration that make a table one of configurations, and rows that name runs."""
@@ -78,6 +83,65 @@ def _keyed(source: str, grid: Grid, schema: Schema) -> Keyed | None:
                 cells[spec.name] = cell._replace(value_origin="context")
         found[name] = cells
     return Keyed(found, tuple(columns[n].label for n in told))
+
+
+class Stated(NamedTuple):
+    """Configuration that a table of labels and values says: as it stands, and under a condition."""
+
+    plain: list[dict[str, Cell]]
+    given: list[tuple[dict[str, str], dict[str, Cell]]]
+
+
+def stated(grid: Grid, schema: Schema) -> Stated:
+    """Configuration of a table whose first column is of labels: one value beside each, perhaps
+    a remark; or a value for each layout that its header names (`tp=1`, `tp=2`).
+    """
+    found = Stated([], [])
+    width = grid.width
+    if not 2 <= width <= MOST:
+        return found
+    layouts = [layout(plain(text)) for text in grid.header()[1:]]
+    if all(layouts):
+        held: list[dict[str, Cell]] = [{} for _ in layouts]
+        for row in grid.rows:
+            for n, cells in enumerate(held, 1):
+                cells.update(_labelled(row, n, schema))
+        found.given.extend(pair for pair in zip(layouts, held, strict=True) if pair[1])
+        return found
+    if width <= MOST_PLAIN:
+        rows = [row for row in grid.rows if not row.blank]
+        said = [cells for row in rows if (cells := _labelled(row, 1, schema))]
+        found.plain.extend(said)
+    return found
+
+
+MOST, MOST_PLAIN = 9, 3
+"""Columns of a table of labels and values: for several layouts, and with a remark."""
+
+
+def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
+    """The field that the first cell of a row names, with the value in another."""
+    if len(row.cells) <= at:
+        return {}
+    name = configured_by(plain(row.cells[0].text))
+    spec = fields(schema).get(name or "")
+    text, place = plain(row.cells[at].text), (row.cells[at].line, row.cells[at].column)
+    if spec is None or not text:
+        return {}
+    word = not spec.numeric and _WORDS.get(spec.name, _ANY).fullmatch(text)
+    if word or (spec.dtype.is_integer() and text.replace(",", "").isdecimal()):
+        return {spec.name: Cell(text.replace(",", ""), *place, value_origin="context")}
+    return {}
+
+
+_ANY = re.compile(r"[\w.-]+")
+
+_WORDS = {
+    "gpu": re.compile(r"[\w .-]*(?:[A-Za-z][ -]?[0-9]{2,}|TPU)[\w .-]*"),
+    "model": re.compile(r"[A-Za-z][\w.-]*(?: [\w.-]+){0,3}"),
+    "dtype": re.compile(r"(?:torch\.)?(?:bf16|fp16|fp32|fp8|bfloat16|float16)"),
+    "recompute": re.compile(r"(?i:true|false|full|selective|none|yes|no|on|off)"),
+}
 
 
 def _configures(column: Column) -> bool:

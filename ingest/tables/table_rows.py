@@ -30,6 +30,7 @@ from assay.ingest.schema.record import (
     Record,
     Schema,
     Span,
+    Statement,
     ValueOrigin,
 )
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs
@@ -56,13 +57,16 @@ from assay.ingest.tables.composite import (
     machine,
     named,
     numbers,
+    product,
+    recipe,
+    settings,
     times,
 )
 from assay.ingest.tables.headers import Column, plain
-from assay.ingest.tables.keyed import keyed
+from assay.ingest.tables.keyed import keyed, stated
 from assay.ingest.tables.subject import about_training, measured, name_rows, of_runs
-from assay.ingest.tables.titles import counted_devices
-from assay.ingest.tables.views import Group, View, legend, turned_grid, views
+from assay.ingest.tables.titles import counted_devices, model_named
+from assay.ingest.tables.views import Group, View, factors, legend, turned_grid, views
 
 _HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$")
 
@@ -148,7 +152,9 @@ def _heading(text: str) -> str | None:
 def _document(region: Region, lines: Sequence[Line], schema: Schema, folded: Folded) -> None:
     place, at = Place("", captions.Above(), [], deque(maxlen=NEAR)), 0
     found, tables = list(grids(lines, region.source.name)), list[_Table]()
-    known = Known(legend(lines) if found else {}, trained=about_training(lines))
+    known = Known(
+        legend(lines) if found else {}, about_training(lines), factors(lines) if found else ()
+    )
     for grid in found:
         place.pass_over(lines[at : grid.begin])
         at = max(at, grid.end)
@@ -156,6 +162,9 @@ def _document(region: Region, lines: Sequence[Line], schema: Schema, folded: Fol
         table.read(folded)
         tables.append(table)
     _configure(tables, region.source.name, schema, folded)
+    for table in tables:
+        if not table.records:
+            _state(table, tables, schema, folded)
     folded.tables += [table.note() for table in tables]
 
 
@@ -163,9 +172,10 @@ def _configure(tables: Sequence[_Table], source: str, schema: Schema, folded: Fo
     """Give rows what a table of configurations says of them by their names."""
     measured = [table for table in tables if table.records]
     for table in tables if measured else ():
-        if table.records or not (
-            held := keyed(source, table.grid, turned_grid(table.grid), schema)
-        ):
+        if table.records:
+            continue
+        held = keyed(source, table.grid, turned_grid(table.grid), schema)
+        if held is None:
             continue
         used = [line for other in measured for line in held.configure(other.records)]
         if used:
@@ -173,11 +183,29 @@ def _configure(tables: Sequence[_Table], source: str, schema: Schema, folded: Fo
             table.filled, table.read_rows = set(held.columns), len(held.rows)
 
 
+def _state(table: _Table, tables: Sequence[_Table], schema: Schema, folded: Folded) -> None:
+    """Statements of a table of labels and values, for the rows of its section."""
+    section = tuple(line.number for line in table.titles)
+    told = stated(table.grid, schema)
+    for values in told.plain:
+        cell = next(iter(values.values()))
+        folded.statements.append(Statement(cell.line, section, values))
+    below = [each for each in tables if each.records and each.grid.begin > table.grid.begin]
+    for record in below[0].records if told.given and below else ():
+        for condition, values in told.given:
+            held = {name: record.cells[name].text for name in condition if name in record.cells}
+            if held == condition:
+                for name, cell in values.items():
+                    record.cells.setdefault(name, cell)
+                    folded.claimed.add(cell.line)
+
+
 class Known(NamedTuple):
     """Sayings of a whole document about its tables: abbreviations, whether it is about training."""
 
     legend: Mapping[str, str]
     trained: bool
+    factors: tuple[str, ...] = ()  # of products in cells: `d x m x p`
 
 
 class _Table:
@@ -193,6 +221,7 @@ class _Table:
         known: Known,
     ) -> None:
         self.region, self.lines, self.grid, self.place = region, lines, grid, place
+        self.titles, self.factors, self.group = place.titles, known.factors, ""
         above = (*place.titles[-1:], *place.near)
         every = [_doubtless(view) for view in views(grid, schema, above, known.legend)]
         self.view = next((view for view in every if self._holds(view, known)), every[0])
@@ -257,6 +286,9 @@ class _Table:
         width = len(self.view.groups[0].columns)
         if row.blank or row.one or _title(row, width):
             held.blank.add(line.number)
+            self.group = " ".join(
+                cell.text for cell in row.cells if not _NOTHING.fullmatch(cell.text)
+            )
         elif len(row.cells) != width and (grid.exact or len(row.cells) > width):
             message = f"{len(row.cells)} cells, the header has {width}"
             span = Span(source.name, line.number, line.column)
@@ -296,7 +328,7 @@ class _Table:
             if column is None:
                 continue
             before = len(record.cells)
-            fault = _fill(record, column, cell, Span(source, cell.line, cell.column))
+            fault = _fill(record, column, cell, Span(source, cell.line, cell.column), self.factors)
             if fault:
                 return fault._replace(text=line.text)
             if len(record.cells) > before:
@@ -306,6 +338,8 @@ class _Table:
             record.other.append(("column", group.label))
             for name, text in (group.said or {}).items():
                 record.cells.setdefault(name, _worth(name, text, head.line, head.column, "context"))
+        if "model" not in record.cells and (name := model_named(self.group)):
+            record.cells["model"] = Cell(name, line.number, line.column, value_origin="context")
         if self.grid.remark == "commented":
             record.mark = "commented"
         outcome_and_date(record)
@@ -429,7 +463,9 @@ _SUM = re.compile(r"[0-9]\s*\\?[*×+]\s*[0-9]")
 _NOTHING = re.compile(r"[\s\\/*`–—-]*")
 
 
-def _fill(record: Record, column: Column, cell: GridCell, at: Span) -> Diagnostic | None:
+def _fill(
+    record: Record, column: Column, cell: GridCell, at: Span, factors: Sequence[str]
+) -> Diagnostic | None:
     """Put a cell of a row where its column says; what no column declares may be a layout."""
     if column.spec is None:
         other(record, column, cell.text, at)
@@ -438,7 +474,9 @@ def _fill(record: Record, column: Column, cell: GridCell, at: Span) -> Diagnosti
             for name, text in zip(column.degrees, said, strict=True):
                 record.cells.setdefault(name, Cell(text, at.line, at.column))
             return None
-        _take_apart(record, cell.text, at, column.label)
+        _take_apart(record, cell.text, at, column.label, factors)
+        for name, text in recipe(column.label, plain(cell.text)).items():
+            record.cells.setdefault(name, _worth(name, text, at.line, at.column))
     elif column.spec.numeric:
         text = "" if _NOTHING.fullmatch(cell.text) else cell.text
         if product := times(text) if column.spec.unit == "B" else None:
@@ -462,7 +500,7 @@ def _of_devices(record: Record, count: float) -> bool:
     return gpus is not None and gpus.state == "value" and amount(gpus) == count
 
 
-def _take_apart(record: Record, text: str, at: Span, label: str) -> None:
+def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequence[str]) -> None:
     """Fill in layout and machine from a cell that no column declares; other columns go before.
 
     In a column without a label a cell may be nothing but a size or a number of devices.
@@ -476,7 +514,10 @@ def _take_apart(record: Record, text: str, at: Span, label: str) -> None:
                     "tokens_per_gpu_per_s", Cell(shown.text, at.line, at.column, measure.scale)
                 )
             return
-    said = layout(bare) or machine(bare) or ({} if label else named(bare))
+    said = layout(bare)
+    if said:
+        said |= product(bare, factors)
+    said = said or machine(bare) or settings(bare) or ({} if label else named(bare))
     for name, value in said.items():
         record.cells.setdefault(name, _worth(name, value, at.line, at.column))
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 
+from assay.ingest.numbers.units import SUFFIXES
+from assay.ingest.schema.record import Cell, Line
+
 # A title is about everything below it: `## Pre-training on DGX-H100 (BF16)`. A device whose name
 # leaves its memory open (A100, V100) is not taken from a title.
 _TITLE_DEVICE = re.compile(
-    r"(?:(?<![A-Za-z0-9])|(?<=[0-9]x))(?:GB[23]00|GH200|H20|B[123]00|MI[0-9]{3}[AX]?|L40S?|A40"
+    r"(?:(?<![A-Za-z0-9])|(?<=[0-9]x)|(?<=[DH]GX))(?:GB[23]00|GH200|H20|B[123]00|MI[0-9]{3}[AX]?|L40S?|A40"
     r"|A800|H[128]00(?:(?:[ _-]?[0-9]{2,3} ?GB)?[ _-]?(?:PCI-?[Ee]|PCIE|NVL)(?![A-Za-z0-9]))?"
     r"|[AV]100[ _-]?(?:(?:SXM[0-9]?|PCI-?[Ee]|PCIE)[ _-]?)?[0-9]{2} ?GB"
     r"(?:[ _-]?(?:PCI-?[Ee]|PCIE)(?![A-Za-z0-9]))?)(?![A-Za-z0-9])"
@@ -25,6 +28,27 @@ _TITLE_COUNT = re.compile(
 _NODES = re.compile(r"\bnodes?\b", re.IGNORECASE)
 
 _TITLE_DTYPE = re.compile(r"(?<![A-Za-z0-9])(?:[Bb][Ff]16|[Ff][Pp](?:8|16|32))(?![A-Za-z0-9])")
+
+_COUNTED = re.compile(
+    r"(?<![\w.,])([0-9][0-9,]*) (?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}[AX]?)"
+    r"(?:[ _-](?:SXM[0-9]?|PCIe|[0-9]{2,3} ?GB))* GPUs?(?![A-Za-z])"
+)
+"""`8 V100 GPUs`."""
+
+_DUAL = re.compile(
+    r"\b(?:dual|two) ((?:NVIDIA |GeForce |RTX )*(?:[ABHLV][0-9]{2,3}|[345]0[5-9]0))(?![0-9])",
+    re.IGNORECASE,
+)
+
+_NAMED_MODEL = re.compile(
+    r"(?<![A-Za-z0-9./_-])([A-Z][A-Za-z]+(?:[-_ ]?[0-9][0-9.]*)?(?:[-_ ]?[A-Z][a-z]+)?[-_ ]"
+    r"(?:[0-9]+x)?[0-9]+(?:\.[0-9]+)?[BbMm](?:-A[0-9.]+B)?)(?![A-Za-z0-9])"
+)
+"""`Llama 3.1 8B`, `LLAMA2-7B`, `Qwen3-30B-A3B`: a name, and a size behind it."""
+
+_SIZED = re.compile(r"(?<![\w.-])([0-9]+(?:\.[0-9]+)?)([BMT])(?= (?:model|param))")
+
+_ZERO = re.compile(r"\bZeRO(?:[ -]?stage)?[ -]?([0-3])\b", re.IGNORECASE)
 
 
 def device_named(text: str) -> str | None:
@@ -58,3 +82,41 @@ def _only_one(pattern: re.Pattern[str], text: str) -> str | None:
         return None
     match = next(iter(found.values()))
     return match[match.lastindex or 0]
+
+
+def model_named(text: str) -> str | None:
+    """The model that a line names by its name and size, if it is one.
+
+    >>> model_named("### Llama 3.1 8B training"), model_named("Qwen3-30B-A3B MOE")
+    ('Llama 3.1 8B', 'Qwen3-30B-A3B')
+    >>> model_named("Llama 2 7B and Llama 2 13B"), model_named("32B model")
+    (None, None)
+    """
+    return _only_one(_NAMED_MODEL, text)
+
+
+def titled(line: Line) -> dict[str, Cell]:
+    """Everything that a heading says of the runs below it, by field."""
+    text = line.text
+    said: dict[str, Cell] = {}
+
+    def put(name: str, word: str | None) -> None:
+        if word is not None:
+            said[name] = Cell(word, line.number, line.column + max(0, text.find(word)))
+
+    put("gpu", device_named(text))
+    put("gpus", counted_devices(text) or _only_one(_COUNTED, text))
+    put("dtype", format_named(text))
+    put("zero_stage", _only_one(_ZERO, text))
+    put("model", model_named(text))
+    if counted := _COUNTED.search(text):
+        put("gpu", counted[0].split(" ", 1)[1].removesuffix("s").removesuffix(" GPU"))
+    if dual := _DUAL.search(text):
+        put("gpu", dual[1])
+        said["gpus"] = Cell("2", line.number, line.column + dual.start())
+    sizes = {match.groups(): match for match in _SIZED.finditer(text)}
+    if len(sizes) == 1 and "model" not in said:
+        size = next(iter(sizes.values()))
+        place = line.column + size.start()
+        said["model_size"] = Cell(size[1], line.number, place, SUFFIXES[size[2]], "nominal")
+    return said

@@ -20,6 +20,7 @@ from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.composite import named
 from assay.ingest.tables.headers import Column, generic, header, plain
 from assay.ingest.tables.subject import SERVING
+from assay.ingest.vocabulary.terms import configured_by
 from assay.ingest.vocabulary.words import ALTERS, said, split
 
 MOST_TURNED = 64
@@ -290,6 +291,31 @@ def _by_caption(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Grou
 _LEGEND = re.compile(
     r"[\s>*+-]*`?\*{0,2}([A-Za-z][A-Za-z0-9_]{1,11})\*{0,2}`?\s*(?::|=|--|–|—|\bis\b|\bmeans\b)\s*(.{4,80})"
 )
+
+
+_FACTORS = re.compile(r"\W*([a-z](?: ?[x×] ?[a-z]){1,3})\W*")
+
+_FACTOR = re.compile(r"\W*([a-z])\W*:\s*([A-Za-z][\w -]+)")
+
+
+def factors(lines: Sequence[Line]) -> tuple[str, ...]:
+    """Fields that a legend gives the factors of a product: `d x m x p`, and each letter below it.
+
+    >>> said = ["- **d x m x p**:", "- d: data-parallel-size", "- m: tensor-parallel-size"]
+    >>> said += ["- p: pipeline parallel"]
+    >>> factors([Line(n, text, 1, {}) for n, text in enumerate(said)])
+    ('dp', 'tp', 'pp')
+    """
+    for at, line in enumerate(lines):
+        if not (found := _FACTORS.fullmatch(line.text)):
+            continue
+        letters = re.findall("[a-wyz]", found[1])
+        said = [_FACTOR.fullmatch(each.text) for each in lines[at + 1 : at + 1 + 2 * len(letters)]]
+        told = {each[1]: configured_by(each[2].strip()) for each in said if each}
+        names = tuple(told.get(letter) or "" for letter in letters)
+        if all(names):
+            return names
+    return ()
 
 
 def legend(lines: Sequence[Line]) -> dict[str, str]:

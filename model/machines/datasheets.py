@@ -226,7 +226,7 @@ def candidates(text: str, among: Mapping[str, Machine] | None = None) -> tuple[s
     (('A100-40g', 'A100-80g'), ())
     """
     known = machines() if among is None else among
-    plain = text.strip().lower()
+    plain = _in_full(text.strip().lower())
     exact = tuple(name for name in known if name.lower() == plain)
     if exact:
         return exact
@@ -245,6 +245,17 @@ def candidates(text: str, among: Mapping[str, Machine] | None = None) -> tuple[s
         and (not sizes or sizes & set(one.memory_labels))
         and wanted in one.form
     )
+
+
+def _in_full(text: str) -> str:
+    """A device with the words that short forms leave out: `v5p-128`, `dual 4090`, `DGXH100`.
+
+    >>> _in_full("2x v5p-128"), _in_full("4090"), _in_full("dgxh100")
+    ('2x tpu-v5p-128', 'rtx-4090', 'dgx h100')
+    """
+    text = re.sub(r"(?<![a-z0-9-])(?:tpu[ _-]?)?(v[2-9][ep]?)(?![a-z0-9])", r"tpu-\1", text)
+    text = re.sub(r"(?<![a-z0-9-])(?:rtx[ _-]?)?([345]0[5-9]0)(?![0-9])", r"rtx-\1", text)
+    return re.sub(r"\b([dh]gx)(?=[a-z][0-9])", r"\1 ", text)
 
 
 def _labels(text: str, labels: set[int]) -> set[int]:

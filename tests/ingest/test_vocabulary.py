@@ -19,12 +19,19 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line
 from assay.ingest.statements import argument_names
 from assay.ingest.statements.argument_names import Argument
-from assay.ingest.statements.command_lines import command
+from assay.ingest.statements.command_lines import LEFT_OPEN, command
 from assay.ingest.statements.context import read_context
 from assay.ingest.tables.csv_sections import CsvTable
 from assay.ingest.tables.headers import header
 from assay.ingest.vocabulary.frameworks import DEEPSPEED, FRAMEWORKS
-from assay.ingest.vocabulary.terms import configured_by, meaning, nearest, spellings, terms
+from assay.ingest.vocabulary.terms import (
+    configured_by,
+    meaning,
+    nearest,
+    normalise,
+    spellings,
+    terms,
+)
 
 SPELLED = [(label, term.name) for term in terms().values() for label in term.labels]
 
@@ -111,7 +118,9 @@ def test_in_an_argument_dump(label: str, name: str) -> None:
 @pytest.mark.parametrize(("label", "name"), CONFIGURED, ids=ids)
 def test_among_the_options_of_a_command(label: str, name: str) -> None:
     key = label.replace(" ", "-").lower()
-    if re.fullmatch(r"[a-z][\w.-]*", key) and counted(name):
+    if normalise(label) in LEFT_OPEN:
+        assert command(Line(1, f"torchrun train.py --{key} 8 --lr=1e-4", 1, {})) == {}
+    elif re.fullmatch(r"[a-z][\w.-]*", key) and counted(name):
         said = command(Line(1, f"torchrun train.py --{key} 8 --lr=1e-4", 1, {}))
         assert {field: cell.text for field, cell in said.items()} == {name: "8"}
 

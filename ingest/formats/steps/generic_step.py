@@ -21,6 +21,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields, logged, named
 from assay.ingest.schema.format import Folded, Format, Reach, Region
 from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.vocabulary.terms import configured_by
 
 GENERIC = "generic"
 """The mark of rows whose format nobody has written down."""
@@ -410,7 +411,26 @@ def _record(each: _Found, rising: dict[str, str | None], step: str | None, why: 
         if at not in taken:
             unit_ = f" {pair.behind}" if pair.behind and pair.behind != pair.label else ""
             record.other.append((pair.label, pair.text + unit_))
+            _configure(record, each.places[at])
     return record
+
+
+def _configure(record: Record, place: tuple[Pair, Line]) -> None:
+    """Take a pair for what it says of the configuration: `trainer/device_train_microbatch_size`."""
+    pair, line = place
+    name = configured_by(re.split("[/ ]", pair.label)[-1]) if pair.label else None
+    if (
+        name in CONFIGURED
+        and name not in record.cells
+        and _COUNT.fullmatch(text := number(pair.text))
+    ):
+        record.cells[name] = Cell(text, line.number, line.column + pair.start)
+
+
+_COUNT = re.compile(r"[1-9][0-9]{0,11}")
+
+CONFIGURED = ("micro_batch", "global_batch", "global_batch_tokens", "accumulation", "seq_len")
+"""Fields that a step's line may say of its run; a degree there may be the number of a rank."""
 
 
 _INTEGER = re.compile(r"[0-9]+(?:\.0*)?")

@@ -1,0 +1,145 @@
+"""Statements that stand in a row, with others that are nobody's, and with a tail.
+
+In: a line without what stands around a statement (`bare`). Out: field → cell. `HIDDEN=9216;
+NLAYERS=52; Model size: 54B, ratio=177` is a list of pairs; so is a line of a dump (`"hidden_size":
+2048,`). What follows behind the pairs, in brackets or in a few words, is a tail; a sentence that
+mentions a pair is prose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from assay.ingest.schema.record import Cell, Line
+from assay.ingest.statements.values import known, no_value, said
+
+_BRACKETED = re.compile(r"\([^()]*\)")
+
+_APART = re.compile(r";|,(?![0-9]{3}(?![0-9]))|\s+/\s+|\s+and\s+|\s+&\s+")
+
+_PAIR = re.compile(
+    r"\s*(?:(?:and|with|uses|using|[A-Za-z]+ (?:uses|with|of))\s+)?"
+    r"[\"'`]?(?P<key>[A-Za-z_#][\w.#-]*(?: [\w.#-]+){0,4}?)[\"'`]?\s*(?P<sign>[:=])\s*"
+    r"(?P<value>\S.*?)\s*"
+)
+
+_STAGE = re.compile(r"\s*(?:DS_)?ZeRO[ -](?:stage[ -]?)?(?P<value>[0-3])\s*", re.IGNORECASE)
+
+_EXPERIMENT = re.compile(r"^\s*[A-Z][a-z]+ [0-9]+: ?")
+
+_NUMBER_ALONE = re.compile(r"\s*[0-9.]+(?:e[0-9]+)?\s*")
+
+_EVERYWHERE = re.compile(
+    r"\s*[`*]*(?P<key>[A-Za-z_][\w-]*)=(?P<value>[0-9]+)[`*]*\s+(?:in|for|across) all(?: of)?"
+    r"(?: the)? (?:entries|rows|runs|experiments|tables|measurements|results)\W*"
+)
+
+_CODE = re.compile(r"`([A-Za-z_]\w*)\s*=\s*([\w.]+)`")
+
+_SETTLED = re.compile(
+    r"\W*(?:[0-9]\.\s*)?[`*]*(?P<key>[A-Za-z][A-Za-z_ ]*?)[`*]*(?:\([^()]*\))?"
+    r"(?:[:：，,]|\s|[\u4e00-\u9fff]).*?"
+    r"(?:固定为|设置为|默认为|\b(?:is|are) (?:fixed|set) (?:to|at))"
+    r"\s*[*`]*(?P<value>[0-9]+)(?![0-9]*[.%\w])"
+)
+
+MOST_WORDS = 3
+"""Words of a part that is no pair, before it makes the line a sentence."""
+
+CODED = 2
+"""Pairs set as code in one sentence that make it one about settings."""
+
+MANY = 3
+"""Known pairs that make any line one of configuration."""
+
+
+class Part(NamedTuple):
+    """One part of a list: what its pair says, whether it is a pair, how many words it has."""
+
+    cells: dict[str, Cell]
+    pair: bool
+    words: int
+    number: bool
+
+
+def listed(line: Line, bare: str) -> dict[str, Cell]:
+    """Field → cell of a line that is a list of pairs; nothing where it is none.
+
+    >>> text = "HIDDEN=9216; NLAYERS=52; Model size: 54B, ratio=177"
+    >>> {name: cell.text for name, cell in listed(Line(1, text, 1, {}), text).items()}
+    {'hidden': '9216', 'layers': '52', 'model_size': '54'}
+    >>> listed(Line(1, "TP=8, which is slower than we thought", 1, {}), "TP=8, which is slower …")
+    {}
+    """
+    text = _EXPERIMENT.sub(lambda m: " " * len(m[0]), bare.replace("**", "  "))
+    text = _BRACKETED.sub(lambda found: " " * len(found[0]), text)
+    shift = max(0, line.text.find(bare[:12]))
+    if settled := _SETTLED.match(line.text):
+        at = settled.start("value")
+        return said(settled["key"], settled["value"], line, at)
+    spans = list(_CODE.finditer(line.text))
+    if len(spans) >= CODED:
+        coded: dict[str, Cell] = {}
+        for span in spans:
+            coded |= said(span[1], span[2], line, span.start(2))
+        return coded
+    parts = list(_parts(text, line, shift))
+    told = [part for part in parts if part.cells]
+    if not told:
+        return {}
+    sentence = any(not p.pair and not p.number and p.words > MOST_WORDS for p in parts)
+    if len(told) < MANY and (sentence or not parts[0].cells):
+        return {}
+    found: dict[str, dict[str, Cell]] = {}
+    for at, part in enumerate(parts):
+        several = at + 1 < len(parts) and parts[at + 1].number
+        for name, cell in part.cells.items():
+            found.setdefault(name, {})[cell.text] = cell
+            if several:  # `mbs=2,3` is two values
+                found[name][""] = cell
+    return {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
+
+
+def _parts(text: str, line: Line, shift: int) -> Iterator[Part]:
+    begin = 0
+    for end in [*(m.span() for m in _APART.finditer(text)), (len(text), len(text))]:
+        part, at = text[begin : end[0]], begin
+        begin = end[1]
+        if not part.strip(" `*\"'()[]{}.:\\"):
+            continue
+        number = _NUMBER_ALONE.fullmatch(part) is not None
+        stage = _STAGE.fullmatch(part)
+        if stage:
+            place = line.column + shift + at + stage.start("value")
+            yield Part({"zero_stage": Cell(stage["value"], line.number, place)}, True, 2, False)
+        elif pair := _PAIR.fullmatch(part):
+            value = pair["value"].rstrip(" `*\"').]}\\").lstrip("`*\"'")
+            key = pair["key"] if " " in pair["key"] else pair["key"].rpartition(".")[2]
+            cells = said(key, value, line, shift + at + pair.start("value"))
+            guessed = any(cell.state == "unknown" for cell in cells.values())
+            if "=" in value or (guessed and not _whole(text, part)):
+                cells = {}
+            yield Part(cells, pair=True, words=len(part.split()), number=number)
+        else:
+            yield Part({}, pair=False, words=len(part.split()), number=number)
+
+
+def _whole(text: str, part: str) -> bool:
+    """Whether a part is all of a line."""
+    return text.strip(" ,;\\") == part.strip(" ,;\\")
+
+
+def everywhere(line: Line) -> dict[str, Cell]:
+    """Values that a note gives all rows, above and below: `TP=4 in all of the entries`."""
+    found = _EVERYWHERE.fullmatch(line.text.lstrip(" -*+"))
+    if not found:
+        return {}
+    at = line.text.index(found["value"], line.text.index("="))
+    return said(found["key"], found["value"], line, at)
+
+
+def states(key: str, value: str) -> bool:
+    """Whether a pair looks like one of configuration, understood or not."""
+    return known(key) is not None and not no_value(value)

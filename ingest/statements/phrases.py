@@ -1,0 +1,246 @@
+"""Configuration said in words, in lists and in records of objects, inside a longer line.
+
+In: a line of a document. Out: field → cell of what it says. A line is taken apart at its commas: a
+part is a label and its value (`mbs=4`, `sequence length 8192`), a number of devices (`8xH100 GPUs`,
+`4 nodes`), a ZeRO stage or a number format as a precision. One such part alone is prose, unless the
+line speaks of the numbers below; two that say a field differently say nothing of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.record import Cell, Line
+from assay.ingest.statements.values import cell_of, known
+from assay.ingest.vocabulary.terms import configured_by
+
+LEAST = 2
+"""Parts that make a line of prose a statement; one is enough where it speaks of what is below."""
+
+_DEVICE = (
+    r"(?:(?:NVIDIA|AMD|Intel|Tesla|GeForce|RTX|Ascend|power[- ]limited|DGX|HGX)[ -]?)*"
+    r"((?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|GH200|MI[0-9]{3}[AX]?)"
+    r"(?:[ _-]?(?:SXM[0-9]?|PCI-?[Ee]|NVL))?(?:[ _-]?[0-9]{2,3} ?GB)?|(?:RTX ?)?[345]0[5-9]0)"
+)
+
+_COUNT = r"(?<![\w.,$])([0-9][0-9,]*)"
+
+_MANY = re.compile(rf"{_COUNT} ?[x×*]? ?`?{_DEVICE}(?![A-Za-z0-9])(?:`? ?(?:GPUs?|cards?))?")
+
+_DUAL = re.compile(rf"\b(?:dual|two) {_DEVICE}s?(?![A-Za-z0-9])", re.IGNORECASE)
+
+_EACH = re.compile(
+    rf"\b(?:each|every|nodes?|instances?|servers?|machines?|hosts?)\b[^.;:]{{0,40}}?"
+    rf"\b(?:with|contains?|has|having|of)\b[^.;:0-9]{{0,20}}{_COUNT} ?[x×]? ?`?{_DEVICE}",
+    re.IGNORECASE,
+)
+
+_NODES = re.compile(
+    rf"{_COUNT} ?(?:[x×] ?)?(?:`?[a-z][\w-]*\.[0-9]*[a-z]+`? )?(?:nodes|instances|servers|hosts)\b"
+)
+
+_ONE_NODE = re.compile(r"\b(?:single|one|1)[ -]node\b", re.IGNORECASE)
+
+_WORKERS = re.compile(rf"\b(?:on|across|with|using) {_COUNT} (?:devices|GPUs|gpus|accelerators)\b")
+
+_ALL_ARE = re.compile(
+    rf"\b(?:devices|GPUs|accelerators|cards)\b (?:used )?(?:are|were)(?: all)? {_DEVICE}"
+)
+
+_HOSTS = re.compile(r"\[([0-9]+) hosts\] x \[([0-9]+) GPU/host\]")
+
+_ZERO = re.compile(
+    r"\bZeRO(?:[ -]?stage)?[ -]?([0-3])\b(?!\s*(?:,|and|/|or|vs)\s*[0-3])", re.IGNORECASE
+)
+
+_FORMAT = re.compile(
+    r"(?<![\w-])(bf16|fp16|fp8|bfloat-?16|float-?16)[ -](?:mixed[ -])?precision", re.IGNORECASE
+)
+
+_VALUE = re.compile(
+    r"(?<![\w.$^/-])(?<![0-9]\*)([0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?[kKMB]?)"
+    r"(?![\w^%/]|\*+[\w(]|\.[0-9]| ?[x×] ?[0-9])"
+)
+
+_BOTH = re.compile(
+    r"\s*(?:or|to|vs|→|->|–|-|/)\s*[0-9]|,\s*[0-9.]+(?:e[0-9]+)?\s*(?:[,;.)]|or|and|$)"
+)
+"""Behind a value that is one of several: `2,3`, `2048 or 4096`."""
+
+_LABEL = re.compile(r"(?<![$\w*/=])[A-Za-z#][\w#.-]*(?: [A-Za-z#][\w#-]*){0,5}$")
+
+_ENDS = re.compile(r"[\s*_`]*(?:[,;.)(|]|$|and\b|with\b|on\b|per\b|\\|-)")
+
+_BOUND = re.compile(
+    r"[,;|(){}\[\]—]|\band\b|\bwith\b|\bpacked to\b|\bfor\b|\bof\b(?= [0-9])|--|\ba\b"
+)
+
+_OF_WHAT_IS_BELOW = re.compile(
+    r"\b(?:numbers|results|tables?|measurements|benchmarks|experiments|runs|rows|entries|baseline)\b",
+    re.IGNORECASE,
+)
+
+_ASIDE = re.compile(
+    r"\b(?:eval|evaluation|valid(?:ation)?|inference|generat(?:e|ion|ed)|prompts?|decod\w+|prefill|"
+    r"tokeni[sz]er)\b",
+    re.IGNORECASE,
+)
+"""Words beside which a number is of something else than the run."""
+
+OF_ONE = re.compile(r"(?<!zero[ _-])\b(?:stage|rank|stage_id)\s*[=:]\s*[0-9]", re.IGNORECASE)
+"""A line about one rank or one stage of a pipeline: its layers are not the model's."""
+
+MEASURED = re.compile(
+    r"[0-9]\s*(?:[TGP]FLOP|tok(?:en)?s?/s|samples?/s|s(?:ecs?)?/it|ms/it|it/s|%\s*MFU)"
+    r"|\b(?:MFU|HFU|TFLOPs?|TFLOPS|throughput|speed|latency)\b\W{0,3}[0-9]",
+    re.IGNORECASE,
+)
+"""A line with a measurement: what it says of the configuration, it says of itself."""
+
+_SAID_SO = re.compile(
+    r"\b(?:applied|using|enabled) (selective|full) activation (?:check|recomp)", re.IGNORECASE
+)
+
+_TOTAL = re.compile(r"\bsize: ([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{6,}) total parameters\b")
+
+_MESH = re.compile(r"\bdevice mesh with \[([^\[\]]*)\], \[([0-9, ]+)\]")
+
+_RECORD = re.compile(r"\b[A-Z]\w*(?:Args|Config|Arguments)\((.{10,})")
+
+_IN_RECORD = re.compile(r"\b([a-z]\w*)=([0-9]+|None)(?=[,)\s]|$)")
+
+MESH = {"dp_replicate": "dp", "dp_shard": "dp", "dp": "dp", "tp": "tp", "pp": "pp", "cp": "cp",
+        "ep": "ep"}  # fmt: skip
+"""Dimensions of a device mesh by the degree that they are of; two may be of one."""
+
+OF_RECORDS = {"dim": "hidden"}
+"""Names inside a record of a model's arguments that mean something elsewhere."""
+
+
+def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
+    """Configuration that a line says in words, by field, if it says `least` things.
+
+    >>> said = phrases(Line(1, "- on 8xH100 GPUs, batch size 1, sequence length 8192", 1, {}))
+    >>> {name: cell.text for name, cell in said.items()}
+    {'gpus': '8', 'gpu': 'H100', 'seq_len': '8192'}
+    >>> phrases(Line(1, "We also tried a sequence length of 4096.", 1, {}))
+    {}
+    """
+    found: dict[str, dict[str, Cell]] = {}
+    for begin, text in _sentences(line.text):
+        if _ASIDE.search(text):
+            continue
+        parts = [*_devices(text), *_labelled(text, logged=bool(line.prefix))]
+        if len(parts) >= least or (parts and _OF_WHAT_IS_BELOW.search(text)):
+            for name, word, at in parts:
+                if name:
+                    cell = _cell(name, word, line, begin + at)
+                    if cell is None:
+                        return {}  # a degree of zero is the number of a rank
+                    found.setdefault(name, {}).setdefault(word, cell)
+    said = {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
+    return said | _by_form(line)
+
+
+def _sentences(text: str) -> Iterator[tuple[int, str]]:
+    """The sentences of a line, each with where it begins."""
+    begin = 0
+    for end in re.finditer(r"[a-z)`*]\. (?=[A-Z`*])|$", text):
+        yield begin, text[begin : end.end()]
+        begin = end.end()
+
+
+def _cell(name: str, word: str, line: Line, at: int) -> Cell | None:
+    spec = fields(Configuration)[name]
+    if spec.numeric:
+        return cell_of(spec, word, line, at)
+    return Cell(word, line.number, line.column + at)
+
+
+def _devices(text: str) -> Iterator[tuple[str, str, int]]:
+    """Devices, how many of them, on how many nodes: field, word and place."""
+    each = _EACH.search(text)
+    nodes = _NODES.search(text)
+    if each:
+        yield "gpus_per_node", each[1].replace(",", ""), each.start(1)
+        yield "gpu", each[2], each.start(2)
+    elif many := _MANY.search(text):
+        held = "gpus_per_node" if nodes else "gpus"
+        yield held, many[1].replace(",", ""), many.start(1)
+        yield "gpu", many[2], many.start(2)
+    elif dual := _DUAL.search(text):
+        yield "gpus", "2", dual.start(1)
+        yield "gpu", dual[1], dual.start(1)
+    if nodes:
+        yield "nodes", nodes[1].replace(",", ""), nodes.start(1)
+    elif one := _ONE_NODE.search(text):
+        yield "nodes", "1", one.start()
+    if workers := _WORKERS.search(text):
+        yield "gpus", workers[1].replace(",", ""), workers.start(1)
+        yield "", "", 0  # a sentence of its own
+    if (zero := list(_ZERO.finditer(text))) and len({z[1] for z in zero}) == 1:
+        yield "zero_stage", zero[0][1], zero[0].start(1)
+    if (kind := list(_FORMAT.finditer(text))) and len({k[1].casefold() for k in kind}) == 1:
+        yield "dtype", kind[0][1].replace("-", ""), kind[0].start(1)
+
+
+def _labelled(text: str, *, logged: bool) -> Iterator[tuple[str, str, int]]:
+    """Labels in words right before their numbers; `""` for one whose meaning is left open."""
+    for value in _VALUE.finditer(text):
+        before = text[max(0, value.start() - 60) : value.start()]
+        signed = before.rstrip(" *`\"'").endswith(("=", ":"))
+        before = re.sub(r"[\s*`\"']*(?:[:=]|\bis|\bof)?[\s*`\"']*$", "", before)
+        start = max((m.end() for m in _BOUND.finditer(before)), default=0)
+        tail = _LABEL.search(before, start)
+        words = tail[0].split() if tail else []
+        if not _ENDS.match(text, value.end()) or _BOTH.match(text, value.end()):
+            continue
+        for count in range(min(6, len(words)), 0, -1):
+            label = " ".join(words[-count:])
+            if label.casefold() == "batch size":
+                yield "", value[1], value.start(1)
+                break
+            name = known(label) or configured_by(label)
+            spelled_out = count > 1 or "_" in label or signed
+            if name and spelled_out and fields(Configuration)[name].dtype.is_integer():
+                yield name, value[1].replace(",", ""), value.start(1)
+                if logged and signed and count > 1:
+                    yield "", "", 0  # a line of a log that says it is a statement
+            if name:
+                break
+
+
+def _by_form(line: Line) -> dict[str, Cell]:
+    """Configuration that lines of known trainers say in a form of their own."""
+    text, found = line.text, dict[str, Cell]()
+
+    def put(name: str, word: str, at: int) -> None:
+        found.setdefault(name, Cell(word, line.number, line.column + at))
+
+    if again := _SAID_SO.search(text):
+        put("recompute", again[1].casefold(), again.start(1))
+    if total := _TOTAL.search(text):
+        put("parameters", total[1].replace(",", ""), total.start(1))
+    if hosts := _HOSTS.search(text):
+        put("nodes", hosts[1], hosts.start(1))
+        put("gpus_per_node", hosts[2], hosts.start(2))
+    if every := _ALL_ARE.search(text):
+        put("gpu", every[1], every.start(1))
+    if mesh := _MESH.search(text):
+        names = re.findall(r"\w+", mesh[1])
+        sizes = [int(size) for size in re.findall("[0-9]+", mesh[2])]
+        degrees: dict[str, int] = {}
+        for name, size in zip(names, sizes, strict=False):
+            if name in MESH:
+                degrees[MESH[name]] = degrees.get(MESH[name], 1) * size
+        for name, size in degrees.items():
+            put(name, str(size), mesh.start(2))
+    if record := _RECORD.search(text):
+        for inside in _IN_RECORD.finditer(record[1]):
+            name = OF_RECORDS.get(inside[1]) or known(inside[1])
+            if name and inside[2] != "None":
+                put(name, inside[2], record.start(1) + inside.start(2))
+    return found

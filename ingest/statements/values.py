@@ -1,0 +1,123 @@
+"""Labels and values of statements: which field a label names, and the cell that a value makes.
+
+In: a label, and the text of a value, as a statement prints them. Out: a field of `Configuration`,
+and a cell, or None where the text is no value of it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import polars as pl
+from assay.ingest.numbers.units import SUFFIXES
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import FieldSpec, by_label, fields
+from assay.ingest.schema.record import Cell, Line
+from assay.ingest.vocabulary.terms import normalise
+
+_SWITCH = {"1": "True", "0": "False", "true": "True", "false": "False"}
+"""Words that switch a thing on or off in a command or a statement."""
+
+_DTYPE = re.compile(
+    r"(?:torch\.|jnp\.|amp_)?(bf16|fp16|fp32|fp8|bfloat16|float16|float32)(?:[-_](?:mixed|true))?"
+)
+
+_DEVICE = re.compile(r"[A-Za-z]{1,6}[ -]?[0-9]{2,}|[Tt][Pp][Uu]|Gaudi|Trainium|Ascend|v[0-9][a-z]")
+"""In every name of a device; `cuda:0` is one for a program."""
+
+_BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
+
+_NO_VALUE = ("none", "null", "nil", "~", "")
+
+SWITCHED = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "fp8": "fp8"}
+"""Switches that say the number format."""
+
+_NAME = re.compile(r"[A-Za-z][\w./-]*(?: [\w./-]+){0,3}")
+
+
+@cache
+def known(label: str) -> str | None:
+    """The field that a label of a statement names; None for what is private or names none.
+
+    `n_gpu` is what one process of a Hugging Face trainer sees.
+
+    >>> known("--hidden-size"), known("_n_gpu"), known("lm loss")
+    ('hidden', None, None)
+    """
+    if label.startswith("_") or label.casefold() == "n_gpu":
+        return None
+    if label.casefold() == "devices":
+        return "gpus_per_node"  # to Lightning and what is built on it
+    bare = _BRACKETED.sub("", label)
+    found = by_label(Configuration).get(normalise(label)) or by_label(Configuration).get(
+        normalise(bare)
+    )
+    return found[0].name if found else None
+
+
+def no_value(text: str) -> bool:
+    """Whether a text says that there is no value."""
+    return text.strip("\"'").casefold() in _NO_VALUE
+
+
+def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
+    """The cell of a value, `at` letters behind the begin of its line; None where it is none."""
+    text, place = text.strip().strip("\"'`"), (line.number, line.column + at)
+    if spec.dtype == pl.Boolean:
+        word = _SWITCH.get(text.casefold())
+        return None if word is None else Cell(word, *place)
+    if spec.name == "dtype":
+        kind = _DTYPE.fullmatch(text.casefold())
+        return Cell(kind[1], *place) if kind else None
+    if spec.name == "model":
+        return (
+            Cell(text.rpartition("/")[2], *place)
+            if _NAME.fullmatch(text) and re.search("[0-9]", text)
+            else None
+        )
+    if spec.name == "gpu" and not _DEVICE.search(text):
+        return None
+    if not spec.numeric:
+        return Cell(text, *place)
+    return _number(spec, text, place)
+
+
+def _number(spec: FieldSpec, text: str, place: tuple[int, int]) -> Cell | None:
+    digits, scale = text.replace(",", "").replace("_", ""), 1.0
+    if spec.dtype.is_integer():
+        digits = re.sub(r"\.0+$", "", digits)
+    if digits[-1:] in SUFFIXES:
+        digits, scale = digits[:-1], SUFFIXES[digits[-1]]
+    if not re.fullmatch(r"[0-9]{1,15}(?:\.[0-9]{1,15})?", digits):
+        return None
+    if spec.name == "zero_stage" and digits not in ("0", "1", "2", "3"):
+        return None
+    if spec.dtype.is_integer() and "." in digits and scale == 1.0:
+        return None
+    if not float(digits) and spec.name != "zero_stage":
+        return None  # no count of anything is zero
+    return Cell(digits, *place, scale, "nominal" if scale != 1.0 else None)
+
+
+def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
+    """Cells of a label and its value, by field: nothing where either is not known.
+
+    A value that is a shell's variable or a calculation is said and not known: the cell is unknown,
+    so that no older statement speaks in its place.
+    """
+    switch = SWITCHED.get(label.casefold().lstrip("-"))
+    if switch and text.strip("\"'").casefold() in ("true", "1"):
+        return {"dtype": Cell(switch, line.number, line.column + at)}
+    name = known(label)
+    if name is None or no_value(text):
+        return {}
+    spec = fields(Configuration)[name]
+    cell = cell_of(spec, text, line, at)
+    if cell is None and spec.numeric and OPEN.match(text.strip().strip("\"'")):
+        cell = Cell(text, line.number, line.column + at, state="unknown")
+    return {name: cell} if cell else {}
+
+
+OPEN = re.compile(r"[0-9$({<]")
+"""How a value begins that says something, understood or not."""
