@@ -42,6 +42,8 @@ class SoftwareStack:
 
     name: str
     attention: str
+    library: str
+    casts: str
     norms: str
     accumulation: str
     reduced: float  # B of a gradient on the wire
@@ -127,19 +129,23 @@ def software(row: Mapping[str, Any], machine: Machine) -> SoftwareStack:
     found = _with_parts(found, row)
     if found.attention != "by date":
         return found
-    begin = next(one.begin for one in _known() if one.stack.name == found.name)
-    return replace(found, attention=_generation(row, machine, when, begin))
+    return replace(found, attention=_generation(row, machine, when, found))
 
 
 FUSED_SINCE = 2022.5
 """Fused attention kernels were published in May 2022 (arXiv 2205.14135)."""
 
 
-def _generation(row: Mapping[str, Any], machine: Machine, when: float | None, begin: float) -> str:
-    begun = max(SINCE.get(machine.generation, 2023.0), 2021.0, begin)
-    if (when or begun) < FUSED_SINCE and (row.get("attention") or "unfused") == "unfused":
+def _generation(
+    row: Mapping[str, Any], machine: Machine, when: float | None, stack: SoftwareStack
+) -> str:
+    """The kernel of a stack that has it by date; Volta has no fused one that trains."""
+    if machine.generation == "volta":
         return "unfused"
-    return attention_of(when, machine)[0]
+    before = when is not None and when < FUSED_SINCE
+    if before and (row.get("attention") or "unfused") == "unfused":
+        return "unfused"
+    return attention_of(when, machine, stack.library)[0]
 
 
 def _by_framework(framework: str | None, when: float | None) -> SoftwareStack | None:
@@ -157,16 +163,19 @@ def _assumed(row: Mapping[str, Any], machine: Machine, when: float | None) -> So
     """Full sharding is PyTorch's, everything else Megatron's; what a run uses tells its years."""
     later = any((
         row.get("sequence_parallel"), (row.get("cp") or 1) > 1, row["dtype"] == "fp8",
+        row.get("gated"),
         (row.get("kv_heads") or row["heads"]) < row["heads"],
         (row.get("attention") or "").startswith(("flash", "cudnn", "triton")),
     ))  # fmt: skip
-    earliest = max(SINCE.get(machine.generation, 2023.0), 2023.0 if later else 0.0)
+    earliest = max(SINCE.get(machine.generation, 2023.0), 2023.5 if later else 0.0)
     if when is None:
         when = max(earliest, 2021.0)
     if row.get("zero_stage") == 3 and row["tp"] * row["pp"] > 1:
         name = "deepspeed"
     elif row.get("zero_stage") == 3:
         name = "fsdp" if when >= 2023.5 else "composer-2022"
+    elif machine.vendor == "Google":
+        name = "xla"
     else:
         name = "megatron-core" if when >= 2023 else "megatron-2021"
     return replace(
@@ -191,20 +200,26 @@ def _with_parts(stack: SoftwareStack, row: Mapping[str, Any]) -> SoftwareStack:
     return replace(stack, **said) if said else stack
 
 
-def attention_of(year: float | None, accelerator: Machine) -> tuple[str, str]:
-    """The kernel of a program that does not name it, and why: from its date, never from the GPU.
+def attention_of(
+    year: float | None, accelerator: Machine, library: str = "torch"
+) -> tuple[str, str]:
+    """The kernel of a program that does not name it, and why: from its date and its library.
 
-    `year` has fractions. The GPU only rules out what cannot run on it: FlashAttention 3 is for
-    Hopper alone.
+    `year` has fractions; None is today. The GPU only rules out what cannot run on it:
+    FlashAttention 3 is for Hopper alone. Transformer Engine prefers cuDNN's kernel on Hopper and
+    later (its `get_attention_backend`).
     """
-    hopper = accelerator.generation == "hopper"
+    newest = accelerator.generation in {"hopper", "blackwell"}
+    blackwell = accelerator.generation == "blackwell"
+    if year is not None and year < FIRST["flash2"]:
+        return "flash1", f"assumed: before FlashAttention 2 ({FIRST['flash2']:.1f})"
+    if newest and (library == "te" or blackwell) and (year or FIRST["cudnn"]) >= FIRST["cudnn"]:
+        if blackwell:
+            return "cudnn", "assumed: FlashAttention 3 does not run on Blackwell, cuDNN's does"
+        return "cudnn", "assumed: Transformer Engine prefers cuDNN's kernel on Hopper"
     if year is None:
         return "flash2", "assumed: nothing says which attention kernel, nor when"
-    if year < FIRST["flash2"]:
-        return "flash1", f"assumed: before FlashAttention 2 ({FIRST['flash2']:.1f})"
-    if year >= FIRST["cudnn"] and accelerator.generation == "blackwell":
-        return "cudnn", "assumed: FlashAttention 3 does not run on Blackwell, cuDNN's kernel does"
-    if year >= FIRST["flash3"] + ADOPTED and hopper:
+    if year >= FIRST["flash3"] + ADOPTED and accelerator.generation == "hopper":
         return "flash3", f"assumed: a year after FlashAttention 3 ({FIRST['flash3']:.1f})"
     return "flash2", f"assumed: after FlashAttention 2 ({FIRST['flash2']:.1f})"
 

@@ -49,6 +49,11 @@ NODE_STEP = 6e-7
 tell (parameter `step` of their stacks)."""
 
 
+SWAP_SHARE = 0.88
+"""Of its network cards, that an exchange of tokens reaches: DeepEP's README has 58 and 51 GB/s a
+rank among 32 and 64 ranks, its own node's tokens counted, of 50 GB/s that each has."""
+
+
 @dataclass(frozen=True)
 class Exchange:
     """Seconds. `layer` and `head` and `first` on links; `*_net` at the full rate of the cards."""
@@ -104,11 +109,13 @@ class _Calls:
             return
         others = (group.ranks - 1) / group.ranks
         volume = size * (2.0 * others if code == REDUCE else others)
-        if code == SWAP:  # every rank's part for ranks elsewhere crosses the cards
-            volume = group.inside * size * (group.ranks - group.inside) / group.ranks
         cards = (run.node_bandwidth or np.nan) / group.sharing
         net = "layer_net" if name == "layer" else name.replace("_link", "_net")
-        self.plain[net][index] += count * volume / cards
+        if code == SWAP:  # every rank's part for ranks elsewhere crosses the cards
+            volume = group.inside * size * (group.ranks - group.inside) / group.ranks
+            self.plain[name][index] += count * volume / (SWAP_SHARE * cards)
+        else:
+            self.plain[net][index] += count * volume / cards
         self.plain[name][index] += count * pieces * _waiting(code, group)
 
     def seconds(self) -> dict[str, Floats]:
@@ -167,7 +174,10 @@ def _of_layer(calls: _Calls, index: int, run: Run) -> None:
 
 
 def _of_experts(calls: _Calls, index: int, run: Run) -> None:
-    """Tokens to their experts and back, once to each node and there once to each rank."""
+    """Tokens to their experts and back, once to each node and there once to each rank.
+
+    Both ways overlap, and the slower one counts.
+    """
     experts, ranks = run.model.experts, expert_group(run)
     if experts is None or ranks.ranks == 1:
         return
@@ -175,11 +185,18 @@ def _of_experts(calls: _Calls, index: int, run: Run) -> None:
     passes = 2.0 * (FORWARDS[run.recompute] + 1) * sparse
     size = activation_bytes(run) / (run.layout.tp if run.layout.sequence_parallel else 1)
     inside = group(ranks.inside, run.layout.experts_split, run.gpus_per_node)
-    calls.add("layer", index, SWAP, size * visited(ranks.ranks, experts.per_token), inside, passes)
-    if ranks.leaves_node:
-        nodes = ranks.ranks // ranks.inside
-        between = Group(nodes, 1, ranks.inside * ranks.sharing)
-        calls.add("layer", index, SWAP, size * visited(nodes, experts.per_token), between, passes)
+    copies = size * visited(ranks.ranks, experts.per_token)
+    if not ranks.leaves_node:
+        calls.add("layer", index, SWAP, copies, inside, passes)
+        return
+    nodes = ranks.ranks // ranks.inside
+    between = Group(nodes, 1, ranks.inside * ranks.sharing)
+    crossing = size * min(visited(nodes, experts.per_token), experts.node_limit or nodes)
+    on_links = copies / (run.machine.link_bandwidth or np.inf)
+    if crossing * between.sharing / (run.node_bandwidth or np.nan) < on_links:
+        calls.add("layer", index, SWAP, copies, inside, passes)
+    else:  # tokens go on inside a node while others still arrive
+        calls.add("layer", index, SWAP, crossing, between, passes)
 
 
 def visited(places: int, chosen: int) -> float:

@@ -101,6 +101,14 @@ def capacity(machine: Machine) -> float:
     return machine.memory_bytes * USABLE
 
 
+def holds(run: Run) -> bool:
+    """Whether the device has room for the tensors of a run.
+
+    What the allocator takes beyond them it gives back where they need the room, at a price.
+    """
+    return memory(run).total <= capacity(run.machine)
+
+
 def memory(run: Run) -> Memory:
     """Counted bytes of the fullest stage; of a pipeline that is the first or the last one.
 
@@ -192,17 +200,22 @@ def layer_activations(run: Run) -> float:
     16-bit s·b·h·(10 + 24/t + 5·a·s/(h·t)); the last term is the scores, kept by unfused attention
     without recomputation, and 2 of the 10 are masks of dropout. Sequence parallelism divides the 10
     by t too. A gated MLP of width f has (gates + 1)·f where the 4h-wide one has 2·4h of the 24.
+    Products of 8-bit values keep their inputs so: a byte each for both blocks' and for the MLP's
+    second product, one more for attention's result, which its kernel needs in 16 bits too.
     """
     model, tp = run.model, run.layout.tp
     tokens = run.micro_batch * run.seq_len / run.layout.cp
+    narrow = run.kernels.linear_dtype == "fp8"
     half = ITEMSIZE[run.kernels.dtype] / 2.0
     shared = (
-        (10.0 if run.software.dropout else 8.0)
+        ((10.0 if run.software.dropout else 8.0) - (2.0 if narrow else 0.0))
         * model.hidden
         / (tp if run.layout.sequence_parallel else 1)
     )
     width = 2.0 * model.mlp_matrices * model.ffn_hidden
     split = (8.0 * model.hidden + width) / tp
+    if narrow:
+        split += (model.hidden - model.ffn_hidden) / tp
     if model.experts is not None:
         split += width * (model.experts.per_token - 1) / tp
     scores = 0.0

@@ -8,7 +8,7 @@ Source: docs/model.md, on what a rank executes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -33,14 +33,27 @@ AUTOCAST = {"forward": 16.0, "backward": 18.0}
 (4 forward, 6 backward): cast to fp32 (2 + 4), normed (4 + 4) and cast back (4 + 2); its gradient
 cast (2 + 4), the norm's own pass (8 + 4) and cast back (4 + 2)."""
 
+EAGER = {"forward": 30.0, "backward": 60.0}
+"""The same of a norm in single operators on fp32: cast (2 + 4), square (4 + 4), mean (4), product
+(4 + 4), cast (4 + 2) and weight (2 + 2), less the fused 4; backward each of them twice."""
+
+ROTATED, GATED = {"forward": 18.0, "backward": 18.0}, {"forward": 4.0, "backward": 10.0}
+"""Bytes an element of queries and keys, and one of the MLP's width, that single operators move
+beyond fused ones: two products, a turn (negated half and joined) and a sum for 4; activation
+and product apart for 6."""
+
 FP8_SHARE = 0.95
 """Products of 8-bit values reach this much of their peak over what 16-bit ones reach of theirs:
 1.90 and 1.92 times the rate, quantised beforehand, on H200 NVL and B300 (Transformer Engine's
 documentation, GEMM profiling; 15,872 tokens, widths of 4,096 and 16,384)."""
 
 CAST_BYTES = 4.0
-"""An element quantised in a pass of its own: 2 read, 1 and its transposed copy written. By the same
-tables a layer's casts take 1.0 to 1.2 times these bytes at memory bandwidth."""
+"""An element quantised in a pass of its own: 2 read, 1 and its transposed copy written."""
+
+CAST_SHARE = 0.54
+"""Of the memory bandwidth, which such a pass reaches: by the same tables a layer's 5.0 GB of casts
+(inputs, gradients, weights; delayed scaling) take 2.19 ms on H200 NVL, 0.47, and 0.99 ms on B300,
+0.63; geometric mean."""
 
 HOST_PER_KERNEL = 51e-6
 """Seconds of the host between two kernels of an eager PyTorch program: the geometric mean of what
@@ -92,7 +105,8 @@ def work(runs: Sequence[Run], times: KernelTimes) -> Work:
         layer_plain=layer_plain,
         layer_attention=_attention_seconds(layers, runs, times, size),
         layer_memory=np.array([layer_bytes(run) + accumulated_bytes(run) for run in runs])
-        / bandwidth,
+        / bandwidth
+        + np.array([cast_seconds(run) for run in runs]),
         head_matrix=head_matrix,
         head_plain=head_plain,
         head_memory=np.array([head_bytes(run) for run in runs]) / bandwidth,
@@ -153,11 +167,32 @@ def layer_bytes(run: Run) -> float:
     if run.kernels.attention == "unfused":
         moved += _dropout(run)
     if run.software.norms == "autocast":
-        moved += _own(run) / ITEMSIZE[run.kernels.dtype] * 2.0 * (
-            FORWARDS[run.recompute] * AUTOCAST["forward"] + AUTOCAST["backward"]
-        )  # fmt: skip
-    if run.kernels.linear_dtype == "fp8":
-        moved += _casts(run)
+        moved += 2.0 * _beyond(run, AUTOCAST, _own(run))
+    if run.software.norms == "eager":
+        moved += _eager(run)
+    return moved
+
+
+def _beyond(run: Run, each: Mapping[str, float], tensor: float) -> float:
+    """Bytes of all passes, `each` an element of a tensor of so many bytes."""
+    passes = FORWARDS[run.recompute] * each["forward"] + each["backward"]
+    return tensor / ITEMSIZE[run.kernels.dtype] * passes
+
+
+def _eager(run: Run) -> float:
+    """Bytes that norms, rotary positions and gates of single operators move beyond fused ones."""
+    model = run.model
+    column = activation_bytes(run) / model.hidden / run.layout.tp
+    moved = 2.0 * _beyond(run, EAGER, _own(run))
+    if model.positions == "rotary":
+        heads = (model.heads + model.kv_heads) * model.head_dim
+        moved += _beyond(run, ROTATED, column * heads)
+    if model.gated:
+        width = sum(
+            share * (_visited_width(run) if sparse else model.ffn_hidden)
+            for sparse, share in _kinds(run)
+        )
+        moved += _beyond(run, GATED, column * width)
     return moved
 
 
@@ -172,16 +207,22 @@ def _permuted(run: Run) -> float:
     return copies * (FORWARDS[run.recompute] + 1)
 
 
-def _casts(run: Run) -> float:
-    """Bytes that norms, activations and their gradients do not quantise while they write.
+def cast_seconds(run: Run) -> float:
+    """Seconds for what norms, activations and their gradients do not quantise while they write.
 
     Forward the result of attention; backward the gradients of both blocks' results and of the
-    queries, keys and values.
+    queries, keys and values. Where activations are kernels of their own, also what they write, and
+    the gradients of what they read.
     """
+    if run.kernels.linear_dtype != "fp8":
+        return 0.0
     model = run.model
     rows = run.micro_batch * run.seq_len / run.layout.cp
-    heads = (2 * model.heads + 2 * model.kv_heads) * model.head_dim / run.layout.tp
-    return CAST_BYTES * rows * (heads + 2.0 * model.hidden)
+    columns = (2 * model.heads + 2 * model.kv_heads) * model.head_dim / run.layout.tp
+    if run.software.casts == "apart":
+        columns += model.mlp_matrices * model.ffn_hidden / run.layout.tp
+    moved = CAST_BYTES * rows * (columns + 2.0 * model.hidden)
+    return moved / (CAST_SHARE * run.machine.memory_bandwidth)
 
 
 def accumulated_bytes(run: Run) -> float:
@@ -197,6 +238,7 @@ def layer_kernels(run: Run) -> float:
     or two products, a softmax and a dropout, and three that turn heads. Backward: each product
     twice, a norm and an addition of biases twice, attention twice, and additions to gradients.
     Rotary positions are two kernels either way; tensor-parallel ranks communicate twice each way.
+    Single operators (`eager`): four more for each norm and each rotation, one for a gate.
     """
     unfused = run.kernels.attention == "unfused"
     rotary = 2 if run.model.positions == "rotary" else 0
@@ -208,6 +250,9 @@ def layer_kernels(run: Run) -> float:
     added = tensors if run.software.accumulation.startswith("added") else 0
     biases = 4 if run.model.biases == "all" else 0
     backward = 2 * matrices + 4 + 1 + 2 + biases + 2 * core + 3 + rotary + shared + added
+    if run.software.norms == "eager":
+        apart = 2 * 4 + rotary * 4 + (1 if run.model.gated else 0)
+        forward, backward = forward + apart, backward + 2 * apart
     return float(FORWARDS[run.recompute] * forward + backward)
 
 
@@ -282,20 +327,25 @@ def _gemm_seconds(
         return aligned, plain
     at = np.array([one.run for one, _ in chosen])
     table = {
-        "b": np.array([1.0 if op.weight else float(op.count) for _, op in chosen]),
+        "b": np.array([float(op.count) if _at_once(op) else 1.0 for _, op in chosen]),
         "m": np.array([float(op.m) for _, op in chosen]),
         "n": np.array([float(op.n) for _, op in chosen]),
         "k": np.array([float(op.k) for _, op in chosen]),
         "a_transposed": np.array([float(one.transposed) for one, _ in chosen]),
         "plain": np.array([plain_rate(runs[one.run].machine) for one, _ in chosen]),
     } | _facts(chosen, runs)
-    repeats = np.array([one.times * (op.count if op.weight else 1.0) for one, op in chosen])
+    repeats = np.array([one.times * (1.0 if _at_once(op) else op.count) for one, op in chosen])
     narrow = np.array([op.dtype == "fp8" for _, op in chosen])
     seconds = times.gemm(table) * repeats / np.where(narrow, FP8_SHARE, 1.0)
     odd = misaligned(table)
     np.add.at(aligned, at[~odd], seconds[~odd])
     np.add.at(plain, at[odd], seconds[odd])
     return aligned, plain
+
+
+def _at_once(product: Gemm) -> bool:
+    """Whether all of its count run as one kernel: products of activations, and grouped experts."""
+    return not product.weight or product.name.startswith("expert_")
 
 
 def _attention_seconds(

@@ -50,6 +50,7 @@ class Experts:
     shared_gate: bool = False  # a scalar gate on the shared experts
     router_bias: bool = False
     dense_layers: int = 0  # layers at the bottom that have one dense MLP instead
+    node_limit: int | None = None  # groups of experts, a node each, that a token visits at most
 
 
 @dataclass(frozen=True, kw_only=True)

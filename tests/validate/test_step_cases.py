@@ -36,7 +36,7 @@ def test_a_mixture_keeps_its_experts():
 @pytest.mark.parametrize(
     ("said", "software", "attention"),
     [
-        ({"machine": "H100"}, "megatron-core", "flash2"),
+        ({"machine": "H100"}, "megatron-core", "cudnn"),
         ({"machine": "A100-80g"}, "megatron-2021", "unfused"),
         ({"machine": "A100-80g", "date": "2023-10"}, "megatron-core", "flash2"),
         ({"machine": "A100-80g", "zero_stage": 3}, "composer-2022", "flash1"),
@@ -45,7 +45,19 @@ def test_a_mixture_keeps_its_experts():
         ({"machine": "V100-32g"}, "megatron-2021", "unfused"),
         ({"machine": "V100-32g", "zero_stage": 3, "tp": 4}, "deepspeed", "unfused"),
         ({"machine": "H100", "framework": "llm-foundry"}, "composer-2023", "triton1"),
-        ({"machine": "H100", "software": "nemo", "date": "2024-07"}, "nemo", "flash2"),
+        ({"machine": "H100", "software": "nemo", "date": "2024-07"}, "nemo", "cudnn"),
+        ({"machine": "H100", "framework": "nemo", "date": "2023-05"}, "nemo-2023", "flash1"),
+        ({"machine": "H100", "framework": "torchtitan"}, "fsdp", "flash2"),
+        ({"machine": "A100-80g", "framework": "torchtitan"}, "fsdp", "flash2"),
+        ({"machine": "A100-80g", "gated": True, "zero_stage": 3}, "fsdp", "flash2"),
+        ({"machine": "B200"}, "megatron-core", "cudnn"),
+        ({"machine": "B200", "framework": "transformers"}, "transformers", "cudnn"),
+        ({"machine": "V100-32g", "date": "2024-05"}, "megatron-core", "unfused"),
+        (
+            {"machine": "A100-80g", "framework": "megatron-deepspeed", "date": "2024-01"},
+            "deepspeed",
+            "flash2",
+        ),
         ({"machine": "H100", "attention": "cudnn"}, "megatron-core", "cudnn"),
     ],
 )
@@ -55,6 +67,15 @@ def test_software_follows_what_is_said_and_the_date(said, software, attention):
     assert (stack.name, stack.attention) == (software, attention)
     assert stack.reason
     assert stack.evidence
+
+
+def test_recomputation_is_assumed_where_memory_needs_it():
+    """What ran has fitted: without its activations kept it does, with them it would not."""
+    sharded = {"machine": "H100", "zero_stage": 3, "seq_len": 8192, "micro_batch": 1}
+    small = one(model="Llama-3-8B", gpus=64, global_batch=64, **sharded)
+    large = one(model="Llama-3-70B", gpus=64, global_batch=64, **sharded)
+    assert (small["recompute"], large["recompute"]) == ("none", "full")
+    assert one(model="Llama-3-70B", recompute="none", **sharded)["recompute"] == "none"
 
 
 def test_no_software_of_an_unknown_name():

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import polars as pl
 from assay.model.machines.datasheets import machines
+from assay.model.step.memory import holds
+from assay.model.transformer.parallel import faults
 from assay.model.transformer.shapes import Model, resolve, shapes
+from assay.model.transformer.training_run import run
 
 ASSUMED = (
     "a run that names a public model has its shape",
@@ -17,7 +20,7 @@ ASSUMED = (
     "data-parallel what is left",
     "the software of the program and the year that the row names, else of what it uses: "
     "fully sharded PyTorch's, everything else Megatron's, with the attention kernel of its time",
-    "no recomputation on Hopper and later, full recomputation before",
+    "no recomputation on Hopper and later where memory holds it, full recomputation else",
     "sequence parallelism wherever fused attention and tensor parallelism meet",
     "an optimizer sharded over the data-parallel ranks on Hopper and later",
 )
@@ -56,7 +59,37 @@ def completed(wide: pl.DataFrame) -> pl.DataFrame:
         dp=pl.coalesce("dp", pl.col("gpus") // (pl.col("tp") * pl.col("pp") * pl.col("cp"))),
     )  # fmt: skip
     stage = pl.when(modern & (pl.col("dp") > 1)).then(1).otherwise(0)
-    return table.with_columns(zero_stage=pl.coalesce("zero_stage", stage))
+    return _that_fits(
+        table.with_columns(zero_stage=pl.coalesce("zero_stage", stage)),
+        unsaid=wide["recompute"].is_null() if "recompute" in wide.columns else None,
+    )
+
+
+def _that_fits(table: pl.DataFrame, unsaid: pl.Series | None) -> pl.DataFrame:
+    """Full recomputation where none was assumed and memory could not hold its activations."""
+    assumed = (table["recompute"] == "none") & (True if unsaid is None else unsaid)
+    again: dict[int, str] = {}
+    known: dict[tuple[object, ...], bool] = {}
+    for at in assumed.arg_true():
+        row = table.row(at, named=True)
+        key = tuple(value for name, value in row.items() if name not in PLACE)
+        if key not in known:
+            one = run(row)
+            known[key] = one is None or bool(faults(one)) or holds(one)
+        if not known[key]:
+            again[at] = "full"
+    if not again:
+        return table
+    column = table["recompute"].to_list()
+    return table.with_columns(
+        recompute=pl.Series(
+            [again.get(at, value) for at, value in enumerate(column)], dtype=pl.String
+        )
+    )
+
+
+PLACE = ("case", "source", "line", "frame", "group", "consumed")
+"""Columns that say where a row stands, not what ran."""
 
 
 def _with_columns(wide: pl.DataFrame) -> pl.DataFrame:

@@ -20,7 +20,7 @@ from assay.model.step.spread import half_width
 from assay.model.step.step import components
 from assay.model.transformer.parallel import faults
 from assay.model.transformer.training_run import Run, run
-from assay.validate.cases.step_cases import completed
+from assay.validate.cases.step_cases import PLACE, completed
 from assay.validate.predict.forecasts import Asked, with_throughput
 
 SCOPE = "configuration"
@@ -167,9 +167,6 @@ def runs_of(configuration: pl.DataFrame, own: Stack | None = None) -> Known:
 
 
 KEPT = ("case", "machine", "group", "global_batch")
-
-PLACE = ("case", "source", "line", "frame", "group", "consumed")
-"""Columns that say where a row stands, not what ran."""
 
 
 def _components(runs: list[Run], own: Stack | None) -> Columns:
