@@ -32,11 +32,12 @@ SCALARS = (
     "node_bandwidth",
     "clock",
     "plain_misaligned",
+    "mesh",
 )
 
 OPTIONAL = {
     "power", "in_network", "link_bandwidth", "gpus_per_node", "node_bandwidth", "vector_flops",
-    "clock", "plain_misaligned",
+    "clock", "plain_misaligned", "mesh",
 }  # fmt: skip
 
 
@@ -114,6 +115,17 @@ class Machine:
     def link_bandwidth(self) -> float | None:
         """Links to the other accelerators of the node, B/s in one direction; None if unknown."""
         return self._optional("link_bandwidth")
+
+    def link_among(self, ranks: int) -> float | None:
+        """Links, B/s in one direction, that a group of `ranks` in a node can use; None if unknown.
+
+        Without a switch a chip has some of its links to each of `mesh` others: a group uses those
+        among its own members.
+        """
+        others = self._optional("mesh")
+        if self.link_bandwidth is None or others is None:
+            return self.link_bandwidth
+        return self.link_bandwidth * min(1.0, max(ranks - 1, 1) / others)
 
     @property
     def power(self) -> float | None:

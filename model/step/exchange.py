@@ -104,7 +104,7 @@ class _Calls:
             return
         run = self.runs[index]
         if not group.leaves_node:
-            link = run.machine.link_bandwidth or np.nan
+            link = run.machine.link_among(group.ranks) or np.nan
             self.rows.append((name, index, code, group.ranks, size / pieces, count * pieces, link))
             return
         others = (group.ranks - 1) / group.ranks
@@ -192,7 +192,7 @@ def _of_experts(calls: _Calls, index: int, run: Run) -> None:
     nodes = ranks.ranks // ranks.inside
     between = Group(nodes, 1, ranks.inside * ranks.sharing)
     crossing = size * min(visited(nodes, experts.per_token), experts.node_limit or nodes)
-    on_links = copies / (run.machine.link_bandwidth or np.inf)
+    on_links = copies / (run.machine.link_among(ranks.inside) or np.inf)
     if crossing * between.sharing / (run.node_bandwidth or np.nan) < on_links:
         calls.add("layer", index, SWAP, copies, inside, passes)
     else:  # tokens go on inside a node while others still arrive
@@ -264,7 +264,7 @@ def _of_step(calls: _Calls, index: int, run: Run) -> None:
         calls.plain["handover_net"][index] += size * replicas / cards  # both directions at once
         calls.add("handover_link", index, GATHER, size, tensor_group(run), 2.0)
     else:
-        link = run.machine.link_bandwidth or np.nan
+        link = run.machine.link_among(2) or np.nan
         calls.plain["handover_link"][index] += size / link
     if run.model.tied:
         copy = counted(run).embedding / run.layout.tp * ITEMSIZE[run.kernels.dtype]
