@@ -189,8 +189,12 @@ def _model(name: str, facts: Mapping[str, Any]) -> Model:
     return Model(name=name, **(STYLES[facts["style"]] | known))
 
 
-SAME_SHAPE = (("llama31", "llama3"), ("llama33", "llama3"))
-"""A later release, and the one whose shape it has; only where that gives a known name."""
+SAME_SHAPE = (
+    ("llama3.1", "llama3"), ("llama3.3", "llama3"), ("llama31", "llama3"), ("llama33", "llama3"),
+    ("qwen2.5", "qwen2"), ("llama30b", "llama33b"), ("llama", "llama2"), ("gpt", "gpt3"),
+    ("gpt3", "gpt"), ("deepseekr1", "deepseekv3"),
+)  # fmt: skip
+"""A release or another spelling, and the name whose shape it has; only where that is known."""
 
 WORDS = re.compile(r"(instruct|chat|base|hf|pretrain(ing|ed)?|model|fp8|bf16|fp16)$")
 
@@ -207,9 +211,48 @@ def plain(text: str) -> str:
     return "".join(name)
 
 
+def _dotted(text: str) -> str:
+    """The name as it is compared first, its version's point kept: Qwen2.5-7B is not Qwen2-57B."""
+    return plain(re.sub(r"(?<=[0-9])[._](?=[0-9])", "point", text)).replace("point", ".")
+
+
 @functools.cache
 def _known() -> Mapping[str, str]:
-    return {plain(name): name for name in shapes()}
+    return {_dotted(name): name for name in shapes()}
+
+
+@functools.cache
+def _sizes() -> Mapping[str, float]:
+    """Parameters in billions that the project of each shape states."""
+    text = (resources.files(__package__) / "shapes.toml").read_text(encoding="utf-8")
+    stated = {
+        name: facts.get("published", facts.get("label"))
+        for name, facts in tomllib.loads(text)["model"].items()
+    }
+    return {
+        name: float(size.removesuffix("B")) if isinstance(size, str) else size / 1e9
+        for name, size in stated.items()
+    }
+
+
+def _meant(spelling: str) -> str | None:
+    """The name that a spelling is, or is but for its number of parameters, all or active ones."""
+    known = _known()
+    if spelling in known:
+        return known[spelling]
+    longer = [each for each in known if re.fullmatch(re.escape(spelling) + "a[0-9.]+b", each)]
+    if len(longer) == 1:
+        return known[longer[0]]
+    for digits in range(1, 5):
+        sized = re.fullmatch(rf"(.*?)([0-9]{{{digits}}})b(a[0-9.]+b)?", spelling)
+        name = known.get(sized.group(1)) if sized else None
+        if sized and name and abs(_sizes()[name] / float(sized.group(2)) - 1.0) < SIZED:
+            return name
+    return None
+
+
+SIZED = 0.05
+"""How far a printed number of parameters may lie from the one that a project states."""
 
 
 def resolve(text: str) -> str:
@@ -217,10 +260,17 @@ def resolve(text: str) -> str:
 
     >>> resolve("LLAMA3-8B"), resolve("Llama 3.1 405B"), resolve("Mixtral_8x7B")
     ('Llama-3-8B', 'Llama-3-405B', 'Mixtral-8x7B')
+    >>> resolve("DeepSeek V3 671B"), resolve("Qwen3 MoE 30B"), resolve("GPT 175B")
+    ('DeepSeek-V3', 'Qwen3-30B-A3B', 'GPT-3-175B')
     """
-    name, known = plain(text), _known()
-    spellings = [name, *(name.replace(new, old, 1) for new, old in SAME_SHAPE)]
-    for spelling in spellings:
-        if spelling in known:
-            return known[spelling]
+    name = _dotted(text)
+    bare = name.replace(".", "")
+    undotted = {each.replace(".", ""): found for each, found in _known().items()}
+    others = [new + name.removeprefix(old) for old, new in SAME_SHAPE if name.startswith(old)]
+    for spelling in (name, name.replace("moe", ""), *others):
+        if found := _meant(spelling):
+            return found
+    for spelling in (bare, *(bare.replace(old, new, 1) for old, new in SAME_SHAPE)):
+        if spelling in undotted:
+            return undotted[spelling]
     raise LookupError(f"no shape is called {text!r}; known are {', '.join(shapes())}")
