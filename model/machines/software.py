@@ -132,6 +132,9 @@ def software(row: Mapping[str, Any], machine: Machine) -> SoftwareStack:
     return replace(found, attention=_generation(row, machine, when, found))
 
 
+LLAMA = 2023.5
+"""Year from which models with gated MLPs were trained outside the project that published them."""
+
 FUSED_SINCE = 2022.5
 """Fused attention kernels were published in May 2022 (arXiv 2205.14135)."""
 
@@ -163,11 +166,11 @@ def _assumed(row: Mapping[str, Any], machine: Machine, when: float | None) -> So
     """Full sharding is PyTorch's, everything else Megatron's; what a run uses tells its years."""
     later = any((
         row.get("sequence_parallel"), (row.get("cp") or 1) > 1, row["dtype"] == "fp8",
-        row.get("gated"),
         (row.get("kv_heads") or row["heads"]) < row["heads"],
         (row.get("attention") or "").startswith(("flash", "cudnn", "triton")),
     ))  # fmt: skip
-    earliest = max(SINCE.get(machine.generation, 2023.0), 2023.5 if later else 0.0)
+    used = LLAMA if row.get("gated") else 2023.0 if later else 0.0
+    earliest = max(SINCE.get(machine.generation, 2023.0), used)
     if when is None:
         when = max(earliest, 2021.0)
     if row.get("zero_stage") == 3 and row["tp"] * row["pp"] > 1:

@@ -42,6 +42,14 @@ ROTATED, GATED = {"forward": 18.0, "backward": 18.0}, {"forward": 4.0, "backward
 beyond fused ones: two products, a turn (negated half and joined) and a sum for 4; activation
 and product apart for 6."""
 
+PAIRS = 4
+"""Sequences times heads of a rank come in multiples of this, or Megatron's fused softmax does not
+apply (`FusedScaleMaskSoftmax.is_kernel_available`); five operators widen, scale, mask, raise and
+narrow, and six take the gradient back."""
+
+UNMERGED = {"forward": 32.0, "backward": 34.0}
+"""Bytes a score that these move beyond the fused softmax: 6 + 8 + 8 + 8 + 6 for 4 forward."""
+
 FP8_SHARE = 0.95
 """Products of 8-bit values reach this much of their peak over what 16-bit ones reach of theirs:
 1.90 and 1.92 times the rate, quantised beforehand, on H200 NVL and B300 (Transformer Engine's
@@ -166,6 +174,8 @@ def layer_bytes(run: Run) -> float:
         moved += share * _permuted(run) if sparse else 0.0
     if run.kernels.attention == "unfused":
         moved += _dropout(run)
+        if _unmerged(run):
+            moved += _beyond(run, UNMERGED, _scores(run) * ITEMSIZE[run.kernels.dtype])
     if run.software.norms == "autocast":
         moved += 2.0 * _beyond(run, AUTOCAST, _own(run))
     if run.software.norms == "eager":
@@ -250,6 +260,8 @@ def layer_kernels(run: Run) -> float:
     added = tensors if run.software.accumulation.startswith("added") else 0
     biases = 4 if run.model.biases == "all" else 0
     backward = 2 * matrices + 4 + 1 + 2 + biases + 2 * core + 3 + rotary + shared + added
+    if unfused and _unmerged(run):
+        forward, backward = forward + 4, backward + 5
     if run.software.norms == "eager":
         apart = 2 * 4 + rotary * 4 + (1 if run.model.gated else 0)
         forward, backward = forward + apart, backward + 2 * apart
@@ -268,13 +280,23 @@ def activation_bytes(run: Run) -> float:
     return rows * run.model.hidden * ITEMSIZE[run.kernels.dtype]
 
 
+def _scores(run: Run) -> float:
+    """Elements of the attention scores of a rank."""
+    return run.micro_batch * run.model.heads / run.layout.tp * run.seq_len**2 / run.layout.cp
+
+
+def _unmerged(run: Run) -> bool:
+    """Whether attention in separate products has no fused softmax either."""
+    pairs = run.micro_batch * run.model.heads // run.layout.tp
+    return run.software.name == "megatron-2021" and pairs % PAIRS > 0
+
+
 def _dropout(run: Run) -> float:
     """Dropout of the attention probabilities and of the two outputs, as unfused stacks have it.
 
     Forward fused with the addition of the residual it only writes a mask; backward it is a pass.
     """
-    scores = run.micro_batch * run.model.heads / run.layout.tp * run.seq_len**2 / run.layout.cp
-    elements = scores * ITEMSIZE[run.kernels.dtype]
+    elements = _scores(run) * ITEMSIZE[run.kernels.dtype]
     forwards = FORWARDS[run.recompute]
     outputs = 2.0 * _own(run) * (MASK * forwards + 2.0 + MASK)
     return (2.0 + MASK) * elements * (forwards + 1) + outputs

@@ -191,8 +191,8 @@ def _model(name: str, facts: Mapping[str, Any]) -> Model:
 
 SAME_SHAPE = (
     ("llama3.1", "llama3"), ("llama3.3", "llama3"), ("llama31", "llama3"), ("llama33", "llama3"),
-    ("qwen2.5", "qwen2"), ("llama30b", "llama33b"), ("llama", "llama2"), ("gpt", "gpt3"),
-    ("gpt3", "gpt"), ("deepseekr1", "deepseekv3"),
+    ("qwen2.5", "qwen2"), ("llama30b", "llama33b"), ("llama", "llama2"),
+    ("deepseekr1", "deepseekv3"),
 )  # fmt: skip
 """A release or another spelling, and the name whose shape it has; only where that is known."""
 
@@ -260,8 +260,8 @@ def resolve(text: str) -> str:
 
     >>> resolve("LLAMA3-8B"), resolve("Llama 3.1 405B"), resolve("Mixtral_8x7B")
     ('Llama-3-8B', 'Llama-3-405B', 'Mixtral-8x7B')
-    >>> resolve("DeepSeek V3 671B"), resolve("Qwen3 MoE 30B"), resolve("GPT 175B")
-    ('DeepSeek-V3', 'Qwen3-30B-A3B', 'GPT-3-175B')
+    >>> resolve("DeepSeek V3 671B"), resolve("Qwen3 MoE 30B"), resolve("llama-65b")
+    ('DeepSeek-V3', 'Qwen3-30B-A3B', 'Llama-65B')
     """
     name = _dotted(text)
     bare = name.replace(".", "")

@@ -40,8 +40,8 @@ PUBLISHED: dict[str, tuple[dict[str, float], str]] = {
         "published: 83 TFLOP/s in mixed precision, 74 % of the peak (arXiv 1803.04014)",
     ),
 }
-"""Accelerators of which single figures are known: those, and where from. Where products of every size
-are printed, the greatest rate holds under load: no clock sinks below it (`throttle`)."""
+"""Accelerators of which single figures are known: those, and where from. Where products of every
+size are printed, the greatest rate holds under load: no clock sinks below it (`throttle`)."""
 
 SHORT = 1e-5
 """Seconds up to which what a kernel by itself takes more is seen."""
