@@ -72,7 +72,11 @@ def _that_fits(table: pl.DataFrame, unsaid: pl.Series | None) -> pl.DataFrame:
     known: dict[tuple[object, ...], bool] = {}
     for at in assumed.arg_true():
         row = table.row(at, named=True)
-        key = tuple(value for name, value in row.items() if name not in PLACE)
+        key = tuple(
+            value
+            for name, value in row.items()
+            if name not in PLACE and not isinstance(value, list)
+        )
         if key not in known:
             one = run(row)
             known[key] = one is None or bool(faults(one)) or holds(one)

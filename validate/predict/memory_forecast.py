@@ -22,9 +22,8 @@ from assay.model.transformer.parallel import faults
 from assay.model.transformer.training_run import NEEDED, Run, run
 from assay.validate.cases.cases import Cases
 from assay.validate.cases.observe import case_of
-from assay.validate.cases.step_cases import completed
+from assay.validate.cases.step_cases import PLACE, completed
 from assay.validate.predict.forecasts import Asked
-from assay.validate.predict.step_forecast import PLACE
 
 NAME = "memory"
 
