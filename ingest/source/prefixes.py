@@ -54,6 +54,11 @@ PREFIXES = (
 
 PREFIX_COLUMNS = ("host", "rank", "timestamp", "location")
 
+_OF_A_LINE = (*PREFIX_COLUMNS, "bar")
+
+BAR = r"\|\s*([0-9]+/[0-9]+)\s*\["
+"""The count of a progress bar that stands in front of a record, or alone on its line."""
+
 PLACES = {
     "host": (
         r"\[([A-Za-z][A-Za-z0-9._-]*):[0-9]+\]:",
@@ -134,7 +139,7 @@ def in_ascii(pattern: str) -> str:
 
 
 def peel(lines: pl.DataFrame, *, glued: bool = False) -> pl.DataFrame:
-    """Take launcher and logger prefixes off: columns line, text, column and `PREFIX_COLUMNS`.
+    """Take launcher and logger prefixes off: columns line, text, column, `PREFIX_COLUMNS`, bar.
 
     A line with a carriage return inside holds what a terminal would have overwritten: each part is
     a line of its own here, with the number of the line it stands in. So is, where `glued` is asked
@@ -162,6 +167,7 @@ def peel(lines: pl.DataFrame, *, glued: bool = False) -> pl.DataFrame:
             else pl.coalesce(*(pl.col("prefix").str.extract(pattern) for pattern in patterns))
             for name, patterns in PLACES.items()
         },
+        bar=pl.lit(None, pl.String) if bare else pl.col("prefix").str.extract(BAR),
     )
 
 
@@ -209,7 +215,7 @@ def _parted(lines: pl.DataFrame, torn: pl.Expr, cuts: Callable[[str], list[int]]
 def region(source: Source, peeled: pl.DataFrame, read: frozenset[int] = frozenset()) -> Region:
     """The peeled lines as `Line` values; those `read` are there to be seen only."""
     lines = [
-        Line(line, text, column, {k: v for k, v in zip(PREFIX_COLUMNS, where, strict=True) if v})
+        Line(line, text, column, {k: v for k, v in zip(_OF_A_LINE, where, strict=True) if v})
         for line, text, column, *where in peeled.iter_rows()
     ]
     return Region(source, lines, read)

@@ -1,25 +1,27 @@
 """Step records of any trainer, by the shape of a file.
 
-In: the lines that no other format has claimed. Out: rows of one frame, marked generic, each naming
-the words that made it one. A line alone decides nothing: lines with the same labels are one shape,
-and a shape is a step record if at least three lines share it, a count of steps rises by few strides
-and a quantity of training stands beside it; or if a line holds a count of steps and two quantities
-with units. A time that only rises is elapsed, no step time.
+In: the lines that no other format has claimed. Out: rows of two frames. Those of trainers whose
+lines are known (`trainers.toml`) mean what the trainer's source says; all others are marked
+generic, each naming the words that made it one. A line alone decides nothing: lines with the same
+labels are one shape, and a shape is a step record if at least three lines share it, a count of
+steps rises by few strides and a quantity of training stands beside it; or if a line holds a count
+of steps and two quantities with units.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from collections.abc import Sequence
 
+from assay.ingest.formats.steps.step_blocks import BLOCK_HEADS, block_at
 from assay.ingest.formats.steps.step_pairs import Pair, Said, is_bar_of_training, number, said
-from assay.ingest.formats.steps.step_words import Meaning, meaning, words
+from assay.ingest.formats.steps.step_shapes import BAR, LEAST, Found, Shape, shapes
+from assay.ingest.formats.steps.step_words import Meaning, meaning
+from assay.ingest.formats.steps.trainers import Trainer, trainer_of
+from assay.ingest.lines.metrics import COUNTS
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields, logged, named
-from assay.ingest.schema.format import Folded, Format, Reach, Region
+from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.vocabulary.terms import configured_by
 
@@ -27,12 +29,13 @@ GENERIC = "generic"
 """The mark of rows whose format nobody has written down."""
 
 
-class GenericStep(Configuration):
+class StepLine(Configuration):
     """A step as a line of any trainer prints it, as far as labels and units tell."""
 
     step: int = logged(
         kind="exact", ge=0, nullable=True, role="counter", meaning="count of steps, as printed"
     )
+    step_rounded: float = logged(ge=0, nullable=True, meaning="the same, printed in few digits")
     total_steps: int = logged(
         kind="exact", ge=0, nullable=True, role="schedule", meaning="what it counts up to"
     )
@@ -50,8 +53,8 @@ class GenericStep(Configuration):
     learning_rate: float = logged(nullable=True)
     grad_norm: float = logged(nullable=True)
     loss_scale: float = logged(ge=0, nullable=True)
-    consumed_samples: int = logged(kind="exact", ge=0, nullable=True)
-    consumed_tokens: int = logged(kind="exact", ge=0, nullable=True)
+    consumed_samples: float = logged(ge=0, nullable=True, meaning="since the start")
+    consumed_tokens: float = logged(ge=0, nullable=True, meaning="since the start")
     step_time: float = logged(
         unit="s", quantity="step_time", gt=0, nullable=True, role="time",
         meaning="time of one step",
@@ -86,6 +89,11 @@ class GenericStep(Configuration):
     max_allocated: float = logged(unit="B", ge=0, nullable=True)
     reserved: float = logged(unit="B", ge=0, nullable=True)
     max_reserved: float = logged(unit="B", ge=0, nullable=True)
+
+
+class GenericStep(StepLine):
+    """A step of a trainer that nobody has written down."""
+
     words: str = named(meaning="the labels that made the line a record, and how many are like it")
 
     class Config:
@@ -94,53 +102,30 @@ class GenericStep(Configuration):
         metadata = {"rows": "step"}
 
 
-LEAST = 3
-"""Lines of one shape that make it one by themselves."""
+class TrainerStep(StepLine):
+    """A step of a trainer whose line is known: every label means what its source says."""
 
-STRIDES = 4
-"""Different strides of a count of steps, of which most rises are one."""
+    trainer: str = named(meaning="whose line it is")
 
+    class Config:
+        """Meaning of the rows."""
 
-DATE = 9e8
-"""Seconds that are a date, since 1970, and no duration."""
-
-
-@dataclass
-class _Found:
-    """A line, or a block of lines, and what it says."""
-
-    lines: list[Line]
-    said: Said
-    places: list[tuple[Pair, Line]]
-    block: bool = False
-    meanings: list[Meaning | None] = field(default_factory=list)
-
-    @property
-    def first(self) -> Line:
-        return self.lines[0]
-
-
-@dataclass
-class _Shape:
-    """Lines with the same labels."""
-
-    found: list[_Found] = field(default_factory=list)
+        metadata = {"rows": "step"}
 
 
 def fold(region: Region) -> Folded:
     """Every shape among the lines that is one of step records."""
     folded = Folded(parts=set())
-    shapes: dict[tuple[str, ...], _Shape] = defaultdict(_Shape)
-    for each in _found(region):
-        shapes[_signature(each)].found.append(each)
-    for shape in shapes.values():
-        why = _accepted(shape.found)
+    for shape in shapes(_found(region)):
+        trainer = trainer_of(shape.typical)
+        why = trainer.name if trainer else _accepted(shape)
         if why is None:
             continue
-        rising = _only_rises(shape.found)
-        step = next(iter(_counters(shape.found)), None)
         for each in shape.found:
-            record = _record(each, rising, step, f"{why} ({len(shape.found)} alike)")
+            if trainer:
+                each.meanings = trainer.meanings(each)
+            record = _record(each, shape)
+            record.cells |= _named(record, trainer, why, len(shape.found))
             folded.records.append(record)
             for line in each.lines:
                 folded.claimed.add(line.number)
@@ -149,15 +134,28 @@ def fold(region: Region) -> Folded:
     return folded
 
 
-def _found(region: Region) -> Iterator[_Found]:
+def _named(record: Record, trainer: Trainer | None, why: str, many: int) -> dict[str, Cell]:
+    """What makes a line a record: its trainer, or the words of its shape."""
+    if trainer:
+        record.frame = "trainer_step"
+        return {"trainer": Cell(why, record.line, record.column)}
+    record.frame, record.mark = "generic_step", GENERIC
+    return {"words": Cell(f"{why} ({many} alike)", record.line, record.column)}
+
+
+def _found(region: Region) -> list[Found]:
     """Lines and blocks that have pairs, in order; none in fences of source code."""
     lines = [line for line in region.lines if line.number not in region.read]
+    found: list[Found] = []
+    bars: list[tuple[int, str]] = []  # how many were found before each bar, and its count
     at = 0
     while at < len(lines):
         line = lines[at]
-        block = _block(lines, at)
+        if "bar" in line.prefix:
+            bars.append((len(found), line.prefix["bar"]))
+        block = block_at(lines, at)
         if block is not None:
-            yield block
+            found.append(_meant(block))
             at += len(block.lines)
             continue
         at += 1
@@ -168,15 +166,32 @@ def _found(region: Region) -> Iterator[_Found]:
             continue
         if what.form == "bar" and not _of_training(what, line.text):
             continue
-        yield _meant(_Found([line], what, [(pair, line) for pair in what.pairs]))
+        found.append(_meant(Found([line], what, [(pair, line) for pair in what.pairs])))
+    _counted_by_bars(found, bars)
+    return found
 
 
-def _meant(found: _Found) -> _Found:
+def _counted_by_bars(found: Sequence[Found], bars: Sequence[tuple[int, str]]) -> None:
+    """The count of a line that stands alone between two bars of one count.
+
+    A bar is drawn before the line is written and again behind it. Where lines and bars come
+    through two buffers, several lines stand between two bars, or the bars differ.
+    """
+    before = dict(bars)  # the last in front of each
+    after: dict[int, str] = {}
+    for count, bar in bars:
+        after.setdefault(count, bar)
+    for at, each in enumerate(found):
+        around = before.get(at)
+        if around is not None and around == after.get(at + 1):
+            done, _, of = around.partition("/")
+            each.at, each.of = int(done), int(of)
+
+
+def _meant(found: Found) -> Found:
     """The same with the meaning of each pair; of a bar its count is the step or a batch."""
     found.meanings = [
-        None
-        if pair.label == "bar" and found.said.form == "bar"
-        else meaning(pair.label, pair.behind)
+        None if pair.label == BAR and found.said.form == "bar" else meaning(pair.label, pair.behind)
         for pair, _ in found.places
     ]
     return found
@@ -188,90 +203,38 @@ def _of_training(what: Said, text: str) -> bool:
     return any(each is not None and each.training for each in held) or is_bar_of_training(text)
 
 
-_HEAD = re.compile(
-    r"^\s*\[?\s*(?:[A-Za-z_]*(?:batch|step|iter(?:ation)?|epoch)\w*\s*[=: ]\s*"
-    r"[0-9,]+(?:/[0-9,]+)?[\s,|;]*)+\]?\s*:?\s*$",
-    re.IGNORECASE,
-)
-"""A line that holds nothing but counts."""
-
-_BODY = re.compile(r"^\s*[-|*]?\s*[A-Za-z][^:=|]{0,70}(?:\([^()]*\))?\s*[:=]\s*\S[^:=]{0,40}$")
-
-_LONGEST_BLOCK = 120
-
-
-def _block(lines: Sequence[Line], at: int) -> _Found | None:
-    """A head of counts, and the lines of one label and value below it."""
-    head = lines[at]
-    if not _HEAD.match(head.text):
-        return None
-    what = said(head.text.strip(" []:"))
-    if what is None or any(meaning(p.label) is None for p in what.pairs):
-        return None
-    shift = len(head.text) - len(head.text.lstrip(" []:"))
-    places = [(pair._replace(start=pair.start + shift), head) for pair in what.pairs]
-    held = [head]
-    for line in lines[at + 1 : at + _LONGEST_BLOCK]:
-        if line.number != held[-1].number + 1 and line.number != held[-1].number:
-            break
-        if line.prefix.get("rank") != head.prefix.get("rank") or not _BODY.match(line.text):
-            break
-        if _HEAD.match(line.text) and _first_label(line.text) == _first_label(head.text):
-            break
-        more = said(line.text)
-        if more is not None and len(more.pairs) > 2:
-            break
-        if more is None:
-            held.append(line)  # a word under a label
-            continue
-        held.append(line)
-        places += [(pair, line) for pair in more.pairs]
-    if len(held) < LEAST:
-        return None
-    found = _meant(_Found(held, Said(tuple(p for p, _ in places), "block"), places, block=True))
-    loss = any(m and m.field in ("loss", "validation_loss") for m in found.meanings)
-    return found if loss else None
-
-
-def _first_label(text: str) -> tuple[str, ...]:
-    """The words before the first number of a line."""
-    return words(re.split("[0-9]", text, maxsplit=1)[0])
-
-
-def _signature(each: _Found) -> tuple[str, ...]:
-    """The labels of a line, and who prints the like of it."""
-    labels = [
-        "*".join(words(pair.label)) + ("/" if pair.total else "")
-        for pair, _ in each.places
-        if pair.label
-    ]
-    return (each.said.form, *sorted(set(labels)))
-
-
 _TIED = {"loss", "validation_loss", "grad_norm", "learning_rate"}
 
 
-def _accepted(found: Sequence[_Found]) -> str | None:
+def _accepted(shape: Shape) -> str | None:
     """The words that make a shape one of step records; None where nothing does."""
-    one = found[0]
+    one, many = shape.typical, len(shape.found)
     held = [each for each in one.meanings if each is not None]
-    if not held and one.said.form != "bar":
+    bar = one.said.form == "bar"
+    if not held and not bar:
         return None
     labels = _labels(one)
-    training = {each.field for each in held if each.training}
+    training = shape.training - {"validation_loss"}
     typed = {each.field for each in held if each.typed}
-    counts = _counters(found)
-    counted = bool(counts) or one.said.form == "bar" or any(each.field == "step" for each in held)
+    counts = shape.counters
+    counted = bool(counts) or bar or one.has("step")
     if one.block and "loss" in training:
         return labels
-    if len(found) >= LEAST and counts and (training or one.said.form == "bar"):
-        return labels if counts[0] or "loss" in training else None
-    if len(found) >= LEAST and not counted and _steady(found, training, typed):
+    if many >= LEAST and not counts and "loss" in training and one.has("step") and shape.epochs:
+        return labels
+    if many >= LEAST and counts and (training or bar):
+        return labels if not counts[0].startswith("#") or "loss" in training else None
+    if many >= LEAST and not counted and _steady(shape, training):
         return labels
     measured = typed - {"clock", "elapsed"} if not training else typed
-    if counted and one.said.form != "bar" and (training & typed) and _measures(measured, training):
+    if (counted or _leads(one)) and not bar and training & typed and _measures(measured, training):
         return labels
-    return labels if counted and one.said.form == "bar" and training else None
+    return labels if counted and bar and training else None
+
+
+def _leads(one: Found) -> bool:
+    """Whether a line begins with a count and its total, without a word: `469/469 [====] -`."""
+    return one.keys[:1] == ["#0/"] and not one.first.text[: one.places[0][0].start].strip()
 
 
 def _measures(typed: set[str], training: set[str]) -> bool:
@@ -279,9 +242,9 @@ def _measures(typed: set[str], training: set[str]) -> bool:
     return len(typed | (training & _TIED)) >= 2
 
 
-def _steady(found: Sequence[_Found], training: set[str], typed: set[str]) -> bool:
+def _steady(shape: Shape, training: set[str]) -> bool:
     """Lines without a count: a dict with a loss and its schedule, or three numbers with units."""
-    one = found[0]
+    one = shape.typical
     schedule = training & {"learning_rate", "grad_norm"}
     if one.said.form == "braces" and "loss" in training and schedule:
         return True
@@ -290,124 +253,41 @@ def _steady(found: Sequence[_Found], training: set[str], typed: set[str]) -> boo
     return bool(training & rates) and units >= LEAST
 
 
-def _labels(one: _Found) -> str:
+def _labels(one: Found) -> str:
     """The labels that mean something, as printed."""
     pairs = zip(one.places, one.meanings, strict=True)
     named_ = [pair.label for (pair, _), what in pairs if what is not None and not pair.total]
-    return ", ".join(dict.fromkeys([*(["bar"] if one.said.form == "bar" else []), *named_]))
+    return ", ".join(dict.fromkeys([*([BAR] if one.said.form == "bar" else []), *named_]))
 
 
-def _values(found: Sequence[_Found], label: str) -> list[int]:
-    values = []
-    for each in found:
-        for at, (pair, _) in enumerate(each.places):
-            counts = label or (at + 1 < len(each.places) and each.places[at + 1][0].total)
-            if pair.label == label and not pair.total and counts:
-                text = number(pair.text)
-                if re.fullmatch(r"[0-9]{1,15}(?:\.0*)?", text):
-                    values.append(int(float(text)))
-                break
-    return values
-
-
-def _counters(found: Sequence[_Found]) -> list[str]:
-    """The labels of counts of steps that rise by few strides, the first the best."""
-    one = found[0]
-    labels = [
-        (what.order, pair.label)
-        for (pair, _), what in zip(one.places, one.meanings, strict=True)
-        if what is not None and what.field == "step" and not pair.total
-    ]
-    if one.said.form == "bar":
-        labels.append((9, "bar"))
-    elif any(pair.total and not pair.label for pair, _ in one.places):
-        labels.append((10, ""))  # `[100/5005]` behind an epoch
-    rising = [(order, label) for order, label in labels if _rises(_values(found, label))]
-    often = {label: _strictly(_values(found, label)) for _, label in rising}
-    return [label for _, label in sorted(rising, key=lambda each: (-often[each[1]], each[0]))]
-
-
-def _strictly(values: Sequence[int]) -> int:
-    """In how many lines a count differs from that of the line before."""
-    return sum(a != b for a, b in pairwise(values))
-
-
-def _rises(values: Sequence[int]) -> bool:
-    """Whether integers rise by few strides, now and then beginning again."""
-    strides = Counter(b - a for a, b in pairwise(values) if b != a)
-    up = sum(count for stride, count in strides.items() if stride > 0)
-    every = strides.total()
-    if not up or up < 0.6 * every:
-        return False
-    often = sum(c for s, c in strides.most_common(STRIDES) if s > 0)
-    return often >= 0.5 * up
-
-
-def _clocks(found: Sequence[_Found]) -> dict[str, list[float]]:
-    values: dict[str, list[float]] = defaultdict(list)
-    for each in found:
-        for (pair, _), what in zip(each.places, each.meanings, strict=True):
-            if what is not None and what.field == "clock":
-                try:
-                    values[pair.label].append(float(number(pair.text)) * what.scale)
-                except ValueError:
-                    continue
-    return values
-
-
-def _only_rises(found: Sequence[_Found]) -> dict[str, str | None]:
-    """Meaning of a time without a word for it: elapsed if it only rises, else of a step."""
-    said_: dict[str, str | None] = {}
-    counts = _counters(found)
-    falls = sum(b < a for a, b in pairwise(_values(found, counts[0]))) if counts else 0
-    clocks = _clocks(found)
-    for label, values in clocks.items():
-        down = sum(b < a for a, b in pairwise(values))
-        few = len(values) < LEAST or max(values, default=0.0) >= DATE
-        # one that begins again with the steps only rises otherwise
-        rises = down <= max(falls, 0.02 * len(values))
-        said_[label] = None if few else "elapsed" if rises else "step_time"
-    of_step = [label for label, name in said_.items() if name == "step_time"]
-    for label in of_step:  # of several it is the one that holds the others
-        most = all(a >= b for o in of_step for a, b in zip(clocks[label], clocks[o], strict=False))
-        said_[label] = "step_time" if most else None
-    return said_
-
-
-def _record(each: _Found, rising: dict[str, str | None], step: str | None, why: str) -> Record:
-    """The row of one line or block; `step` is the label of what counts steps in its shape."""
+def _record(each: Found, shape: Shape) -> Record:
+    """The row of one line or block."""
     first = each.first
-    record = Record(first.number, {}, first.column, mark=GENERIC, prefix=dict(first.prefix))
-    record.cells["words"] = Cell(why, first.number, first.column)
-    placed = list(zip(each.places, each.meanings, strict=True))
+    record = Record(first.number, {}, first.column, prefix=dict(first.prefix))
+    step = shape.counters[0] if shape.counters else None
+    placed = list(zip(each.places, each.meanings, each.keys, strict=True))
 
     def rank(at: int) -> tuple[bool, int, int]:
-        (pair, _), what = placed[at]
-        return pair.label != step, what.order if what else 99, at
+        _, what, key = placed[at]
+        return key != step, what.order if what else 99, at
 
     order = sorted(range(len(placed)), key=rank)
-    taken: dict[int, str] = {}
-    has_step = any(what and what.field == "step" for _, what in placed)
+    taken: set[int] = set()
     for at in order:
-        (pair, line), what = placed[at]
-        name, scale = (what.field, what.scale) if what else ("", 1.0)
-        if not pair.label and step == "" and at + 1 < len(placed) and placed[at + 1][0][0].total:
-            name = "batch"
-        if name == "clock":
-            name = rising.get(pair.label) or ""
-        if pair.label == "bar" and each.said.form == "bar":
-            name = "" if pair.total and has_step else ("batch" if has_step else "step")
-        if pair.label == "s/it" and each.said.form == "bar":
-            name, scale = "step_time_average", 1.0
-        if pair.total:
-            name = "total_steps" if name == "step" else ""
-        if name == "step" and "step" in record.cells:
-            continue
-        if name and name not in record.cells and _fits(name, pair.text):
-            place = line.column + pair.start
-            record.cells[name] = Cell(number(pair.text), line.number, place, scale)
-            taken[at] = name
-    for at, ((pair, _), _) in enumerate(placed):
+        (pair, line), what, key = placed[at]
+        name, scale = _column(each, shape, pair, what, key)
+        cell = _cell(name, pair, line, scale) if name else None
+        if cell is None and name == "step" and _ROUNDED.fullmatch(pair.text):
+            name = "step_rounded"
+            cell = _cell(name, pair, line, scale)
+        if cell is not None and name not in record.cells:
+            record.cells[name] = cell
+            taken.add(at)
+    if each.at is not None and "step" not in record.cells and not shape.counters:
+        of_bar = {"value_origin": "inferred", "law": "count of the progress bar around the line"}
+        record.cells["step"] = Cell(str(each.at), first.number, first.column, **of_bar)  # type: ignore[arg-type]
+        record.cells["total_steps"] = Cell(str(each.of), first.number, first.column, **of_bar)  # type: ignore[arg-type]
+    for at, ((pair, _), _, _) in enumerate(placed):
         if at not in taken:
             unit_ = f" {pair.behind}" if pair.behind and pair.behind != pair.label else ""
             record.other.append((pair.label, pair.text + unit_))
@@ -433,21 +313,64 @@ CONFIGURED = ("micro_batch", "global_batch", "global_batch_tokens", "accumulatio
 """Fields that a step's line may say of its run; a degree there may be the number of a rank."""
 
 
+def _column(
+    each: Found, shape: Shape, pair: Pair, what: Meaning | None, key: str
+) -> tuple[str, float]:
+    """The column of a pair, and the factor to its unit; empty where it has none."""
+    name, scale = (what.field, what.scale) if what else ("", 1.0)
+    has_step = each.has("step")
+    if each.said.form == "bar":
+        if pair.label == "s/it":
+            return "step_time_average", 1.0
+        if pair.label == BAR:
+            name = "batch" if has_step else "step"
+    elif key.startswith("#") and shape.counters[:1] == [key]:
+        alone = key.endswith("/") and not each.has("epoch") and not shape.begins_again
+        name = "step" if alone else "batch"
+    elif key == "" and pair.total and shape.counters[:1] and shape.counters[0].endswith("/"):
+        name = "" if each.has("epoch") or shape.begins_again else "step"
+    if name == "clock":
+        known = shape.clocks.get(key)
+        return known if known else ("", 1.0)
+    if name == "elapsed" and not pair.moment and not shape.since_a_start(key):
+        return "", 1.0
+    if pair.total:
+        return ("total_steps" if name == "step" else ""), 1.0
+    return name, scale
+
+
 _INTEGER = re.compile(r"[0-9]+(?:\.0*)?")
 
+_ROUNDED = re.compile(r"[0-9]+(?:\.[0-9]*)?(?:[eE]\+?[0-9]+|[kKMB])")
 
-def _fits(name: str, text: str) -> bool:
-    """Whether a number can stand in a column; an abbreviated count is kept as it is printed."""
+_SHORT = re.compile(r"([0-9.]+)([kKMBGT])")
+
+_PARTS = re.compile(r"([0-9]+)\s?([dhms])")
+
+_SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
+
+
+def _cell(name: str, pair: Pair, line: Line, scale: float) -> Cell | None:
+    """The cell of a number that can stand in a column; a count that is abbreviated is rounded."""
     spec = fields(GenericStep)[name]
+    place, text = line.column + pair.start, number(pair.text)
     if text in ("n/a", "N/A", "None", "null"):
-        return False
-    return not spec.dtype.is_integer() or _INTEGER.fullmatch(number(text)) is not None
+        return None
+    if pair.moment:
+        if name != "elapsed" or not _PARTS.search(text):
+            return None
+        whole = sum(int(n) * _SECONDS[unit_] for n, unit_ in _PARTS.findall(text))
+        return Cell(str(whole), line.number, place)
+    if short := _SHORT.fullmatch(text):
+        if spec.unit == "B" and scale == 2.0**20 and short[2] == "M":
+            return Cell(short[1], line.number, place, scale)
+        if spec.unit == "B" or spec.dtype.is_integer():
+            return None  # 12.3G may be decimal or binary
+        return Cell(short[1], line.number, place, scale * COUNTS[short[2]])
+    if spec.dtype.is_integer() and not _INTEGER.fullmatch(text):
+        return None
+    return Cell(text, line.number, place, scale)
 
-
-_BLOCK_HEAD = (
-    r"(?i)^[^|]{0,200}\[?(?:batch|step|iter(?:ation)?)\s?[=: ]\s?[0-9,]+(?:/[0-9,]+)?"
-    r"(?:[,;\s]+epoch\s?[=:]\s?[0-9.]+(?:/[0-9]+)?)?\]?:?\s*$"
-)
 
 _OPENS = (
     r"(?i)(?:^|[^a-z])(?:global|train(?:ing)?|num|optim(?:izer)?|micro)?[ _]?"
@@ -455,7 +378,8 @@ _OPENS = (
     r"(?:[\"'\])]|\(train\))?\s*[:=#]?\s*[\"'\[(]?\s*[0-9]"
     r"|[0-9]%\s?\|[^|]*\|\s*[0-9.,]+/[0-9.,]+\s*\["
     r"|loss[\"'\])]?\s*[:=]?\s*[\"'(\[]?\s*-?(?:[0-9]|nan|inf)"
-    r"|[0-9]\s?(?:tok(?:en)?s?|samples?)/s|samples?_?per_?sec"
+    r"|[0-9]\s?(?:tok(?:en)?s?|samples?)/s|samples?_?(?:per_?|/)sec|[0-9]it (?:\[|rate:)"
+    r"|\{\s*['\"][\w/ .-]+['\"]: *[0-9.eE+-]+, *$"
 )
 """Found in every line that may be a record by itself, and in the head of a block."""
 
@@ -464,10 +388,10 @@ _OPENS_HERE = re.compile(_OPENS)
 FORMAT = Format(
     name="generic_step",
     heads=("",),
-    schemas={"generic_step": GenericStep},
+    schemas={"generic_step": GenericStep, "trainer_step": TrainerStep},
     origin="measured",
     fold=fold,
     opens=_OPENS,
-    reach={_BLOCK_HEAD: Reach(_LONGEST_BLOCK)},
+    reach=BLOCK_HEADS,
     behind=True,
 )

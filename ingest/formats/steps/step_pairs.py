@@ -15,15 +15,20 @@ from typing import NamedTuple
 from assay.ingest.formats.steps.step_words import COUNTERS, words
 from assay.ingest.lines.lark import terminal_of
 
-_WHOSE = re.compile(r"\((?:train(?:ing)?)\)")
+_WHOSE = re.compile(r"\((?:train(?:ing)?)\)\s*")
 """`Iter(train) [ 100/1000]`: what stands in the brackets is whose count it is."""
 
 
 @cache
 def _value() -> re.Pattern[str]:
-    """A number that stands alone or before a unit."""
-    number_, unit_ = (terminal_of("generic_step", name) for name in ("AMOUNT", "UNIT"))
-    return re.compile(rf"(?<![A-Za-z0-9_.])(?:{number_})(?=\s?(?:{unit_})|[^A-Za-z0-9_]|$)")
+    """A date, time or duration, an abbreviated count, or a number alone or before a unit."""
+    moment, short, amount, unit_ = (
+        terminal_of("generic_step", name) for name in ("MOMENT", "SHORT", "AMOUNT", "UNIT")
+    )
+    return re.compile(
+        rf"(?<![A-Za-z0-9_.@])(?:(?P<moment>{moment})|(?P<short>{short})|(?:{amount})"
+        rf"(?=\s?(?:{unit_})|\.(?![0-9])|[^A-Za-z0-9_.]|$))"
+    )
 
 
 @cache
@@ -31,30 +36,53 @@ def _behind() -> re.Pattern[str]:
     return re.compile(rf"\s?({terminal_of('generic_step', 'UNIT')})")
 
 
-_TOTAL = re.compile(r"\s*/\s*([0-9][0-9,]*)(?![0-9.:]*[A-Za-z:])")
+_TOTAL = re.compile(r"(?:\s*/\s*|\s+(?:out )?of\s+)([0-9][0-9,]*)(?![0-9.:]*[A-Za-z:])")
+
+_SHARED = re.compile(r"\(([0-9][0-9,.]*)\s?/\s?(gpu|GPU|device|rank)\)")
+"""`tps 9120.12(1140.02/gpu)`: the same of one device."""
+
+_AFTER = re.compile(
+    r"\s+([A-Za-z][A-Za-z0-9_/]*(?:\s[A-Za-z][A-Za-z0-9_/]*){0,2})\s*(?=[,|;\])]|$)"
+)
+"""Words that end a cell which begins with its number: `42.6% bf16 MFU |`."""
 
 _BAR = re.compile(
-    r"(?:(?P<what>[^|\r]{0,80}?):?\s*)?(?P<share>[0-9]{1,3})%\s?\|[^|\r]*\|\s*"
+    r"[0-9]{1,3}%\s?\|[^|\r]*\|\s*"
     r"(?P<at>[0-9][0-9.,]*)/(?P<of>[0-9][0-9.,]*)\s*\[(?P<clock>[0-9:?]+<[^\],]*)(?P<inside>[^\]\r]*)\]?"
 )
 
+_ENDLESS = re.compile(r"\b(?P<at>[0-9]+)it \[(?P<clock>[0-9:?]+)(?P<inside>,[^\]\r]*)\]?")
+"""A bar of tqdm that does not know where it ends: `150it [02:10, 1.15it/s, loss=8.1]`."""
+
+_LOGGED_BAR = re.compile(r"\b(?P<at>[0-9]+)it/(?P<of>[0-9.]+[kM]?)it\s(?P<inside>[^\r]*)$")
+"""A bar that is logged line by line: `on:train 100it/50.0kit rate:1.2it/s postfix:loss=8.9`."""
+
+_DRAWN = re.compile(r"\[[=>.\-#\s]{5,}\]|[━█▏▎▍▌▋▊▉╸╺]+")
+"""A bar without a bracket of its own, as Keras draws it."""
+
 _RATE = re.compile(r"([0-9.]+)\s*(it/s|s/it)")
 
-_CELL = re.compile(r"[,|;{}\t\]]|\s-\s|\s{2,}(?=\S)|--+|>>+|\.\s|\s->\s|[•│┃]")
+_CELL = re.compile(r"[,|;{}\t\]]|\s-\s|\s:\s(?=[A-Z])|\s{2,}(?=\S)|--+(?!>)|>>+|(?<!\.)\.\s|[•│┃]")
 
 _LABEL = re.compile(
-    r"^[\s\"'\[({#*`>=-]*(?P<label>.*?)[\s\"'\[(`]*(?P<sep>[:=]>?|\bis\b)?[\s\"'\[(`~≈]*$"
+    r"^[\s\"'\[({#*`>=-]*(?P<label>.*?)[\s\"'\[(`.]*(?P<sep>[:=]>?|-+>|→|\bis\b)?[\s\"'\[(`~≈]*$"
 )
+
+_ASSIGNED = re.compile(r"=(?:\"[^\"]*\"|[^\s\"]*)\s+")
+"""`level=info msg="train step" step=10`: assignments of texts in front of a label."""
 
 _CODE = re.compile(
     r"[{%][\w.\[\]+*/() -]*:?[.,]?[0-9]*[dfsgeE]\}|%[-0-9.]*[dfsgeE]\b"
-    r"|[=!<>]=|\+=|->\s*\w+:|&&|\|\||;\s*$"
+    r"|[=!<>]=|\+=|(?<!-)->\s*\w+:|&&|\|\||^[^;]*;\s*$"
     r"|\b(?:def|return|import|class|lambda|assert|elif|const|var|let|fn|void)\b"
-    r"|\b[A-Za-z_]\w*(?:\.\w+)*\((?![0-9.,%+a-z ]*\))"
+    r"|\b[A-Za-z_]\w*(?:\.\w+)*\((?![0-9.,%+a-z ]*\)|[A-Za-z%/. ]+\)[\"']?\s*[:=]\s*[\"']?[0-9.-])"
     r"|^\s*(?:#|//|/\*|\*\s|>{3}\s|\.\.\.\s|[-+][A-Za-z_]|\+\s|--\w|<|@)"
     r"|\\n|\$\{|\bself\."
 )
 """Marks of source code, diffs and format strings, which no line of a trainer has."""
+
+_WORDS = 80
+"""Characters in front of a bar that belong to it."""
 
 LONGEST = 2000
 """Characters of a line beyond which it is a dump."""
@@ -69,6 +97,7 @@ class Pair(NamedTuple):
     start: int
     total: bool = False  # what the number before it counts up to
     span: tuple[int, int] = (0, 0)
+    moment: bool = False  # a date, a time of day or a duration, kept as it is printed
 
 
 class Said(NamedTuple):
@@ -87,9 +116,10 @@ def said(text: str) -> Said | None:
     """The pairs of a line; None where it is no line of output with any."""
     if len(text) > LONGEST:
         return None
-    bar = _BAR.search(text)
+    bar = _bar_of(text)
     if bar is not None:
         return _bar(bar, text)
+    text = _DRAWN.sub(lambda drawn: "|" + " " * (len(drawn[0]) - 1), text)
     stripped = text.strip()
     form = "braces" if stripped.startswith("{") and stripped.endswith("}") else "plain"
     if form == "plain" and is_code(text):
@@ -104,39 +134,46 @@ def said(text: str) -> Said | None:
 
 def _pairs(text: str, begin: int, end: int) -> list[Pair]:
     found: list[Pair] = []
-    at = begin
+    at, last = begin, begin
     while True:
         value = _value().search(text, at, end)
         if value is None:
             return found
-        gap = text[found[-1].span[1] if found else begin : value.start()]
+        gap = text[last : value.start()]
         label = _label(gap)
+        if value["moment"]:
+            if label:
+                found.append(Pair(label, value[0], "", value.start(), moment=True))
+            at = last = value.end()
+            continue
         counts = " ".join(words(label)) in COUNTERS  # `step 10 tokens/s 4321`
-        behind = None if counts else _behind().match(text, value.end(), end)
+        behind = None if counts or value["short"] else _behind().match(text, value.end(), end)
         said_unit = behind[1] if behind else ""
         stop = behind.end() if behind else value.end()
-        if not label and said_unit and ("/" in said_unit or said_unit.upper().endswith("FLOPS")):
-            label = said_unit  # the unit says what it is: `31,402 tok/s`
+        after = None if label else _AFTER.match(text, stop, end)
+        if after is not None and (said_unit or not gap.strip() or _CELL.search(gap[-3:])):
+            label = after[1]
+        elif not label and said_unit not in ("", "%", "B"):
+            label, after = said_unit, None  # the unit says what it is: `31,402 tok/s`
+        else:
+            after = None
         found.append(Pair(label, value[0], said_unit, value.start(), span=(value.start(), stop)))
         total = _TOTAL.match(text, stop, end) if not said_unit else None
         if total is not None:
-            found.append(
-                Pair(
-                    label,
-                    total[1],
-                    "",
-                    total.start(1),
-                    total=True,
-                    span=(total.start(), total.end()),
-                )
-            )
+            place = (total.start(), total.end())
+            found.append(Pair(label, total[1], "", total.start(1), total=True, span=place))
             stop = total.end()
-        at = max(stop, value.end())
+        shared = _SHARED.match(text, stop, end)
+        if shared is not None:
+            of_one = f"{label} per {shared[2].lower()}"
+            found.append(Pair(of_one, shared[1], "", shared.start(1), span=shared.span()))
+            stop = shared.end()
+        at = last = max(stop, value.end(), after.end() if after else 0)
 
 
 def _label(gap: str) -> str:
     """The label at the end of what stands between two numbers; empty where there is none."""
-    gap = _WHOSE.sub("", gap)
+    gap = _WHOSE.sub(" ", gap)
     cell = _CELL.split(gap)[-1] if gap.strip() else ""
     if not cell.strip() and gap.strip():
         # what ends with a bracket or a bar before the number: `loss | 3.1`, `step [3]`
@@ -145,7 +182,7 @@ def _label(gap: str) -> str:
     match = _LABEL.match(cell)
     if match is None or not match["label"]:
         return ""
-    label = match["label"].strip(" \"'`*:=")
+    label = _ASSIGNED.split(match["label"])[-1].strip(" \"'`*:=.")
     if not match["sep"] and '"' not in cell and "'" not in cell:
         # nothing but a blank parts the label from its number: one word, or two
         last = label.split()[-2:]
@@ -154,14 +191,24 @@ def _label(gap: str) -> str:
     return label if re.search(r"[A-Za-z]", label) else ""
 
 
+def _bar_of(text: str) -> re.Match[str] | None:
+    """The progress bar of a line; literals first, they cost less."""
+    if "%" in text and (found := _BAR.search(text)):
+        return found
+    if "it [" in text and (found := _ENDLESS.search(text)):
+        return found
+    return _LOGGED_BAR.search(text) if "it/" in text else None
+
+
 def _bar(bar: re.Match[str], text: str) -> Said | None:
     """A progress bar: what it counts, its rate, and what stands behind that in its bracket."""
     pairs = []
-    what = (bar["what"] or "").strip()
-    if what:
-        pairs += _pairs(text, bar.start("what"), bar.end("what"))
+    begin = max(0, bar.start() - _WORDS, *(text.rfind(end, 0, bar.start()) + 1 for end in "|\r"))
+    if text[begin : bar.start()].strip():
+        pairs += _pairs(text, begin, bar.start())
     pairs.append(Pair("bar", bar["at"], "", bar.start("at")))
-    pairs.append(Pair("bar", bar["of"], "", bar.start("of"), total=True))
+    if "of" in bar.groupdict():
+        pairs.append(Pair("bar", bar["of"], "", bar.start("of"), total=True))
     inside = bar["inside"]
     rate = _RATE.search(inside)
     begin = bar.start("inside")

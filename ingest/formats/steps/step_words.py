@@ -40,9 +40,13 @@ _TOKENS = {"token", "tokens", "tok", "toks"}
 
 _SAMPLES = {"sample", "samples", "sequence", "sequences", "seq", "seqs", "example", "examples"}
 
-_STEP = {"step", "steps", "iter", "iteration", "iterations", "iters", "batch", "it", "its", "itr"}
+_STEP = {"step", "steps", "iter", "iteration", "iterations", "iters", "batch", "batches", "it",
+         "its", "itr"}  # fmt: skip
 
 _SECOND = {"s", "sec", "secs", "second", "seconds"}
+
+_ONE_SECOND = {"s", "sec", "second"}
+"""What a number may be divided by: `timing/seconds_per_step` is a group and its label."""
 
 _TIMES = {"time", "timing", "latency", "dt", "duration", "elapsed", "took", "runtime", "e2e"}
 
@@ -54,7 +58,7 @@ _WHOSE = {"train", "training", "cur", "curr", "current", "last", "the", "inst", 
 
 _LOSS = _WHOSE | {"loss", "lm", "reduced", "ce", "language", "model", "cross", "entropy", "step",
                   "is", "batch", "nll", "ppo", "sft", "pretrain", "pretraining", "crossentropyloss",
-                  "languagecrossentropy", "log", "logging", "causal"}  # fmt: skip
+                  "languagecrossentropy", "log", "logging", "causal", "postfix"}  # fmt: skip
 
 _LOSSES = {"loss", "crossentropyloss"}
 
@@ -70,7 +74,9 @@ _WHOLE_WORDS = re.compile(
 
 _UP_TO = re.compile(r"(.*)/(?:max|total)_?(?:steps?|iter(?:ation)?s?)")
 
-_IN_LABEL = re.compile(r"[\s_]*[(\[]([^()\[\]]+)[)\]]$|[\s_]in[\s_](s|ms|sec|seconds)$")
+_IN_LABEL = re.compile(
+    r"(?i)[\s_]*[(\[]([^()\[\]]+)[)\]]$|[\s_]in[\s_](s|ms|sec|seconds)$|_([kmgt]i?b)$"
+)
 
 MANY = 7  # words of a label
 
@@ -101,7 +107,7 @@ def words(label: str) -> tuple[str, ...]:
     for at, word in enumerate(found):
         if word == "/":
             after = found[at + 1] if at + 1 < len(found) else ""
-            if after in _SECOND | _DEVICE | _STEP:
+            if after in _ONE_SECOND | _DEVICE | _STEP:
                 out.append("per")
         else:
             out.append("e2e" if word == "etwoe" else word)
@@ -121,8 +127,9 @@ def meaning(label: str, behind: str = "") -> Meaning | None:
     if counts:
         label = counts[1]
     in_label = _IN_LABEL.search(label) if not behind else None
-    if in_label and unit(in_label[1] or in_label[2]):
-        label, behind = label[: in_label.start()], in_label[1] or in_label[2]
+    named = next((each for each in in_label.groups() if each), "") if in_label else ""
+    if in_label and unit(named):
+        label, behind = label[: in_label.start()], named
     said = words(label)
     if len(said) > MANY:
         return None
@@ -153,7 +160,7 @@ def _rate(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> 
     if held & _VALIDATION:
         return None
     per_second = si != "s" and any(a == "per" and b in _SECOND for a, b in pairwise(every))
-    tokens = si == "token/s" or (per_second and bool(held & _TOKENS)) or said == ("tps",)
+    tokens = si == "token/s" or (per_second and bool(held & _TOKENS)) or "tps" in said
     if tokens or "tgs" in held:
         if held & _AVERAGE:
             return None
@@ -168,7 +175,7 @@ def _rate(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> 
             return None
         name = "samples_per_s_average" if held & _AVERAGE else "samples_per_s"
         return Meaning(name, known.scale if known else 1.0, training=True, typed=True)
-    if per_second and held & _STEP and not held & (_SAMPLES | _TOKENS):
+    if per_second and held & _STEP and not held & (_SAMPLES | _TOKENS | _DEVICE):
         return Meaning("step_rate", training=False, typed=True)
     return None
 
@@ -253,10 +260,11 @@ def _clock(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) -
         named = next((word for word in reversed(said) if word in _SECOND | {"ms", "us"}), "")
         seconds = unit(named)
         scale = seconds.scale if seconds is not None else None
-    if scale is None or held & _VALIDATION or not held:
+    if held & _VALIDATION or not held or not held <= _TIMES | _WHOSE | _STEP | _SECOND:
         return None
-    if not held <= _TIMES | _WHOSE | _STEP | _SECOND:
-        return None
+    if scale is None:  # of what unit, times of day may tell
+        plain = held & _TIMES and not held & (_AVERAGE | {"elapsed"})
+        return Meaning("clock", 1.0) if plain and known is None else None
     if held & {"total", "elapsed"} and not held & _STEP:
         return Meaning("elapsed", scale, typed=True)
     if held & _STEP:
