@@ -34,7 +34,8 @@ TRAINERS: dict[str, tuple[str, Columns]] = {
         "step_time_average": [10.01, 10.01, 9.71, 9.69], "step_time": []}),
     "alpa": (GENERIC, {
         "step": [10, 20, 30], "loss": [6.812, 6.1022, 5.719], "flops_rate_per_gpu": [],
-        "token_rate": [14012.33, 19210.01, 19222.48], "flops_rate": [36.2 * T, 49.63 * T, 49.66 * T],
+        "token_rate": [14012.33, 19210.01, 19222.48],
+        "flops_rate": [36.2 * T, 49.63 * T, 49.66 * T],
         "step_time": []}),
     "automodel": (KNOWN, {
         "step": [1, 2, 3], "tokens_per_s": [9120.12, 21120.12, 21220.12],
@@ -71,9 +72,11 @@ TRAINERS: dict[str, tuple[str, Columns]] = {
         "step": [10, 11, 12], "total_steps": [15000] * 3, "loss": [0.121, 0.0872, 0.211],
         "step_time_average": [2.41, 2.4, 2.4], "step_time": []}),
     "dllogger": (GENERIC, {
-        "step": [10, 20, 30], "loss": [10.812, 9.812, 8.712], "learning_rate": [48e-5, 96e-5, 144e-5]}),
+        "step": [10, 20, 30], "loss": [10.812, 9.812, 8.712],
+        "learning_rate": [48e-5, 96e-5, 144e-5]}),
     "easylm": (GENERIC, {
-        "step": [0, 50, 100], "loss": [10.6812, 8.9912, 7.812], "grad_norm": [1.8912, 1.211, 0.902]}),
+        "step": [0, 50, 100], "loss": [10.6812, 8.9912, 7.812],
+        "grad_norm": [1.8912, 1.211, 0.902]}),
     "fairseq2": (GENERIC, {
         "step": [10, 20, 30], "loss": [2.1312, 1.912, 1.7922], "elapsed": [21, 39, 57],
         "memory": [41.21 * GIB] * 3, "step_time": []}),
@@ -107,7 +110,8 @@ TRAINERS: dict[str, tuple[str, Columns]] = {
         "batch": [469] * 3, "step_time": [0.121, 0.119, 0.119], "loss": [6.221, 5.4401, 5.112],
         "validation_loss": [5.812, 5.302, 5.1121], "step": []}),
     "keras3": (GENERIC, {
-        "step": [100, 200, 1875], "step_time": [0.114, 0.113, 0.113], "loss": [9.812, 8.912, 6.812]}),
+        "step": [100, 200, 1875], "step_time": [0.114, 0.113, 0.113],
+        "loss": [9.812, 8.912, 6.812]}),
     "kubectl_custom": (GENERIC, {
         "step": [100, 200, 300], "step_time": [0.912, 0.91, 0.911],
         "tokens_per_gpu_per_s": [8982, 9002, 8992], "memory": [61.2 * GIB] * 3}),
@@ -203,7 +207,8 @@ TRAINERS: dict[str, tuple[str, Columns]] = {
         "tokens_per_gpu_per_s": [3101.55, 8843.65, 8841.74],
         "step_rate": [0.0473, 0.1349, 0.1349]}),
     "picotron": (KNOWN, {
-        "step": [1, 2, 3], "tokens_per_s": [120.1e3, 301.2e3, 302e3], "mfu": [0.1821, 0.456, 0.4572],
+        "step": [1, 2, 3], "tokens_per_s": [120.1e3, 301.2e3, 302e3],
+        "mfu": [0.1821, 0.456, 0.4572],
         "tokens_per_gpu_per_s": [15e3, 37.7e3, 37.8e3], "consumed_tokens": [1e6, 2.1e6, 3.1e6],
         "memory": [40.12 * GB, 44.3 * GB, 44.3 * GB]}),
     "primus": (MEGATRON, {"iteration": [3, 4], "step_time": [9.1204, 9.1012]}),
@@ -230,7 +235,8 @@ TRAINERS: dict[str, tuple[str, Columns]] = {
         "flops_rate_per_gpu": [38.31 * T, 370.05 * T, 372.18 * T], "mfu": [0.0387, 0.3742, 0.3763],
         "max_reserved": [44.11 * GIB, 51.85 * GIB, 51.85 * GIB]}),
     "torchtune_log": (GENERIC, {
-        "step": [1, 2, 3, 1, 2, 3], "tokens_per_gpu_per_s": [None] * 3 + [1402.51, 1711.03, 1706.24],
+        "step": [1, 2, 3, 1, 2, 3],
+        "tokens_per_gpu_per_s": [None] * 3 + [1402.51, 1711.03, 1706.24],
         "step_time_average": [3.61, 3.18, 3.05] + [None] * 3}),
     "trl_grpo": (KNOWN, {
         "loss": [0.0, 0.0001, 0.0002], "consumed_tokens": [152110, 301210, 452011], "step": []}),

@@ -191,7 +191,9 @@ def _counted_by_bars(found: Sequence[Found], bars: Sequence[tuple[int, str]]) ->
 def _meant(found: Found) -> Found:
     """The same with the meaning of each pair; of a bar its count is the step or a batch."""
     found.meanings = [
-        None if pair.label == BAR and found.said.form == "bar" else meaning(pair.label, pair.behind)
+        None
+        if pair.label == BAR and found.said.form == "bar"
+        else meaning(pair.label, "s" if pair.moment else pair.behind)
         for pair, _ in found.places
     ]
     return found
@@ -327,6 +329,8 @@ def _column(
     elif key.startswith("#") and shape.counters[:1] == [key]:
         alone = key.endswith("/") and not each.has("epoch") and not shape.begins_again
         name = "step" if alone else "batch"
+    elif key == "#0/" and not shape.counters and _leads(each):
+        name = "batch"
     elif key == "" and pair.total and shape.counters[:1] and shape.counters[0].endswith("/"):
         name = "" if each.has("epoch") or shape.begins_again else "step"
     if name == "clock":
@@ -373,13 +377,17 @@ def _cell(name: str, pair: Pair, line: Line, scale: float) -> Cell | None:
 
 
 _OPENS = (
-    r"(?i)(?:^|[^a-z])(?:global|train(?:ing)?|num|optim(?:izer)?|micro)?[ _]?"
-    r"(?:steps?|iter(?:ation)?s?|itr|batch|updates?|it)"
-    r"(?:[\"'\])]|\(train\))?\s*[:=#]?\s*[\"'\[(]?\s*[0-9]"
-    r"|[0-9]%\s?\|[^|]*\|\s*[0-9.,]+/[0-9.,]+\s*\["
-    r"|loss[\"'\])]?\s*[:=]?\s*[\"'(\[]?\s*-?(?:[0-9]|nan|inf)"
-    r"|[0-9]\s?(?:tok(?:en)?s?|samples?)/s|samples?_?(?:per_?|/)sec|[0-9]it (?:\[|rate:)"
-    r"|\{\s*['\"][\w/ .-]+['\"]: *[0-9.eE+-]+, *$"
+    r"(?i)loss[\"'\])]?[a-z_ ]{0,10}\)?(?:\s|[\"'(\[:=>-]){0,6}-?(?:[0-9]|nan|inf)"
+    r"|(?:^|[^a-z])(?:lr|learning[_ ]?rate|g(?:rad(?:ient)?)?[_ ]?norm|mfu|t[pg]s|[wu]ps)\b"
+    r"[^0-9]{1,40}[0-9]"
+    r"|[0-9]%?\s?(?:tok(?:en)?s?/s|samples?/s|[tgp]flop|(?:bf16 )?mfu|(?:m?s|sec|it|steps?)"
+    r"/(?:it|step|batch|s)|it (?:\[|rate:))"
+    r"|(?:tok(?:en)?s?|samples?|steps?|iter(?:ation)?s?|batch(?:es)?)[_ ]?(?:per[_ ]?|/)"
+    r"(?:s|gpu|device)[^0-9]{1,24}[0-9]"
+    r"|(?:step|iter(?:ation)?|batch)[_ ]?(?:time|ms)[^0-9]{1,12}[0-9]"
+    r"|(?:time|seconds?|ms|latency)[_ ]?(?:(?:per[_ ]?|/)(?:step|it)|[:=] ?[0-9])[^|]{0,60}[0-9]"
+    r"|tflops?[^0-9]{1,24}[0-9]"
+    rf"|{'|'.join(BLOCK_HEADS)}"
 )
 """Found in every line that may be a record by itself, and in the head of a block."""
 

@@ -45,7 +45,7 @@ _STEP = {"step", "steps", "iter", "iteration", "iterations", "iters", "batch", "
 
 _SECOND = {"s", "sec", "secs", "second", "seconds"}
 
-_ONE_SECOND = {"s", "sec", "second"}
+_ONE = {"s", "sec", "second", "step", "iter", "iteration", "it", "batch"} | _DEVICE
 """What a number may be divided by: `timing/seconds_per_step` is a group and its label."""
 
 _TIMES = {"time", "timing", "latency", "dt", "duration", "elapsed", "took", "runtime", "e2e"}
@@ -107,7 +107,7 @@ def words(label: str) -> tuple[str, ...]:
     for at, word in enumerate(found):
         if word == "/":
             after = found[at + 1] if at + 1 < len(found) else ""
-            if after in _ONE_SECOND | _DEVICE | _STEP:
+            if after in _ONE:
                 out.append("per")
         else:
             out.append("e2e" if word == "etwoe" else word)
