@@ -135,7 +135,7 @@ def fold(region: Region) -> Folded:
 
 
 def _named(record: Record, trainer: Trainer | None, why: str, many: int) -> dict[str, Cell]:
-    """What makes a line a record: its trainer, or the words of its shape."""
+    """The reason that a line is a record: its trainer, or the words of its shape."""
     if trainer:
         record.frame = "trainer_step"
         return {"trainer": Cell(why, record.line, record.column)}
@@ -190,9 +190,10 @@ def _counted_by_bars(found: Sequence[Found], bars: Sequence[tuple[int, str]]) ->
 
 def _meant(found: Found) -> Found:
     """The same with the meaning of each pair; of a bar its count is the step or a batch."""
+    bar = found.said.form == "bar"
     found.meanings = [
         None
-        if pair.label == BAR and found.said.form == "bar"
+        if bar and pair.label == BAR
         else meaning(pair.label, "s" if pair.moment else pair.behind)
         for pair, _ in found.places
     ]
@@ -396,7 +397,7 @@ _OPENS_HERE = re.compile(_OPENS)
 FORMAT = Format(
     name="generic_step",
     heads=("",),
-    schemas={"generic_step": GenericStep, "trainer_step": TrainerStep},
+    schemas={"trainer_step": TrainerStep, "generic_step": GenericStep},
     origin="measured",
     fold=fold,
     opens=_OPENS,

@@ -38,11 +38,11 @@ _DICT = re.compile(r"^\s*\{\s*(['\"])[^'\"]+\1:\s*[^{}\[\]]+,\s*$")
 _DICT_BODY = re.compile(r"^\s*(['\"])[^'\"]+\1:\s*[^{}]+?(?P<end>\}?),?\s*$")
 
 BLOCK_HEADS = {
-    r"(?:[Bb]atch|[Ss]tep|[Ii]ter(?:ation)?)\s?[=: ]\s?[0-9,]+(?:/[0-9,]+)?(?:[,;\s]+epoch\s?[=:]\s?"
-    r"[0-9./]+)?(?:,eta=[^\[\]]*)?\]?:?\s*$": Reach(LONGEST),
+    r"(?:[Bb]atch|[Ss]tep|[Ii]ter(?:ation)?)\s?[=: ]\s?[0-9,]+(?:/[0-9,]+)?"
+    r"(?:[,;\s]+epoch\s?[=:]\s?[0-9./]+)?(?:,eta=[^\[\]]*)?\]?:?\s*$": Reach(LONGEST),
     r"\{\s*['\"][A-Za-z_/ .-]+['\"]: *[0-9.eE+-]+, *$": Reach(LONGEST, r"\}\s*$"),
 }
-"""What a block begins with, and how many lines may belong to it."""
+"""Beginnings of blocks, and how many lines may belong to one."""
 
 
 def block_at(lines: Sequence[Line], at: int) -> Found | None:

@@ -87,7 +87,7 @@ class Found:
 
 
 class Clock(NamedTuple):
-    """What a time turns out to be, and the factor to seconds."""
+    """The column of a time, once that is known, and the factor to seconds."""
 
     field: str
     scale: float
@@ -334,7 +334,7 @@ def _one_shape(labels: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _counted(one: Found) -> tuple[object, ...]:
-    """What two lines of one shape have in common for certain: their counts, and a loss."""
+    """The parts that two lines of one shape have in common for certain: counts, and a loss."""
     counts = frozenset(
         key
         for key, what in zip(one.keys, one.meanings, strict=True)

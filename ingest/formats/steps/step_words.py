@@ -46,7 +46,7 @@ _STEP = {"step", "steps", "iter", "iteration", "iterations", "iters", "batch", "
 _SECOND = {"s", "sec", "secs", "second", "seconds"}
 
 _ONE = {"s", "sec", "second", "step", "iter", "iteration", "it", "batch"} | _DEVICE
-"""What a number may be divided by: `timing/seconds_per_step` is a group and its label."""
+"""Divisors of a number: `timing/seconds_per_step` is a group and its label."""
 
 _TIMES = {"time", "timing", "latency", "dt", "duration", "elapsed", "took", "runtime", "e2e"}
 
