@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from assay.ingest.schema.record import Line
@@ -43,10 +44,10 @@ class GridRow:
         """Whether no cell holds anything."""
         return not any(cell.text for cell in self.cells)
 
-    @property
+    @cached_property
     def one(self) -> bool:
         """Whether one cell stands over all columns, as a title inside a table does."""
-        return len(self.cells) > 1 and len(set(self.cells)) == 1
+        return len(self.cells) > 1 and all(cell == self.cells[0] for cell in self.cells)
 
 
 @dataclass(frozen=True)

@@ -79,9 +79,24 @@ def _open_ended(text: str, *, closed: bool) -> bool:
     return not closed and bare.endswith("|") and not bare.startswith("|")
 
 
-@lru_cache(maxsize=4096)
 def _cells(text: str) -> tuple[tuple[str, int], ...]:
     """The cells of a row, each with its offset in the line."""
+    return _escaped_cells(text) if "\\" in text else _split_cells(text.rstrip())
+
+
+def _split_cells(text: str) -> tuple[tuple[str, int], ...]:
+    """What Lark reads where no bar is escaped: the text between two bars is a cell."""
+    first, bar, rest = text.partition("|")
+    begin, rest = (len(first) + 1, rest) if bar and not first.strip() else (0, text)
+    cells = []
+    for cell in rest.split("|"):
+        cells.append((cell, begin))
+        begin += len(cell) + 1
+    return tuple(cells if cells[-1][0] else cells[:-1])
+
+
+@lru_cache(maxsize=64)
+def _escaped_cells(text: str) -> tuple[tuple[str, int], ...]:
     tree = parse_line("markdown_table", "row_line", text.rstrip(), _HERE)
     if isinstance(tree, Diagnostic):
         return ()

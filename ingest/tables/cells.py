@@ -36,6 +36,9 @@ SLICE_LAW = "a slice of this TPU is named by its TensorCores, two a chip"
 
 _NAMED_NUMBER = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)?)[ _-]?([0-9]+)")
 
+_BARE = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+"""A number and nothing else, of which Lark reads a number and nothing else."""
+
 _UNIT_APART = re.compile(r"\s*([0-9][0-9.,]*)\s*\(([A-Za-z][A-Za-z/%]*)\)\s*")
 
 _OUT_OF_MEMORY = re.compile(r"(?:cuda )?(?:oom|out of memory)", re.IGNORECASE)
@@ -102,6 +105,8 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     """One numeric cell: a number with its scale, an outcome, an unknown or a missing value."""
     spec = column.spec
     assert spec is not None
+    if _BARE.fullmatch(text):
+        return _measured(text, column.scale if column.unit_known else 0.0, column.kind, spec, at)
     text = unlinked(text)
     if (noted := _UNIT_APART.fullmatch(text)) and unit(noted[2]):  # 406.16 (ms)
         text = f"{noted[1]} {noted[2]}"
@@ -127,12 +132,18 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     scaled = _scale(child, column)
     if scaled is None:
         return _unread(spec, text, at)
-    scale, kind = scaled
+    cell = _measured(_number(child).replace(",", ""), *scaled, spec, at)
+    return cell._replace(text=text) if cell.state == "unknown" else cell
+
+
+def _measured(
+    digits: str, scale: float, kind: str | None, spec: FieldSpec, at: Span
+) -> Cell:
+    """A number in its unit; unknown where the unit is, or where a 0 is no value."""
     if scale == 0.0:  # a number without its unit, in a column that has none
-        return Cell(text, at.line, at.column, state="unknown")
-    digits = _number(child).replace(",", "")
+        return Cell(digits, at.line, at.column, state="unknown")
     if spec.unit in CUT and float(digits) == 0.0:  # 0.48 samples/s cut, no memory measured
-        return Cell(text, at.line, at.column, state="unknown")
+        return Cell(digits, at.line, at.column, state="unknown")
     return Cell(digits, at.line, at.column, scale, kind)
 
 

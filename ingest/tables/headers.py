@@ -40,6 +40,8 @@ _GROUP = re.compile(
 )
 """Panels that loggers sort their labels into: `train/tokens_per_sec`."""
 
+_UNMARKED = re.compile(r"[\w .,:;/%()+-]*")
+
 GENERIC = {"throughput", "speed", "performance", "perf"}
 
 NAMES = {
@@ -79,6 +81,8 @@ class Column:
 
 def plain(text: str) -> str:
     """A text cell without emphasis, code marks, links and footnotes."""
+    if "__" not in text and _UNMARKED.fullmatch(text):
+        return text.strip()
     return _DECORATION.sub("", _EMPHASIS.sub(r"\2", unlinked(text))).strip()
 
 

@@ -72,6 +72,8 @@ _HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$")
 
 _DIGIT = re.compile("[0-9]")
 
+_LETTER = re.compile(r"[^\W\d_]")
+
 NEAR = 50
 """Lines above a table, below its heading, that may name its quantity or its devices."""
 
@@ -425,6 +427,8 @@ def _says_how(grid: Grid) -> bool:
 
 
 def _of_a_run(text: str) -> bool:
+    if not _LETTER.search(text):  # a number alone says nothing of the kind
+        return False
     bare = plain(text)
     return bool(layout(bare) or "gpus" in machine(bare) or slices(bare))
 

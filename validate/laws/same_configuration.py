@@ -253,11 +253,15 @@ def measured(row: Row) -> tuple[Any, ...]:
 
 def alike(one: Row, other: Row, *, but: tuple[str, ...] = ()) -> bool:
     """Whether no configuration value that both rows know differs, `but` for some."""
-    return all(
-        one[name] is None or other[name] is None or one[name] == other[name]
+    apart = [
+        name
         for name in _TOLD
-        if name not in (*(NOMINAL if _shaped(one, other) else ()), *but)
-    )
+        if one[name] is not None and other[name] is not None and one[name] != other[name]
+    ]
+    if not apart:
+        return True
+    free = (*(NOMINAL if _shaped(one, other) else ()), *but)
+    return all(name in free for name in apart)
 
 
 def _shaped(one: Row, other: Row) -> bool:
