@@ -48,7 +48,7 @@ class GemmTable(pa.DataFrameModel):
         metadata = {"rows": "kernel", "scope": "gemm", "subject": ("b", "m", "n", "k")}
 
 
-_SHAPE = re.compile(r"[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+")
+_SHAPE = re.compile(r"(?<![0-9])[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]")
 
 TABLE = CsvTable(
     "gemm_table",
@@ -70,7 +70,7 @@ def fold(region: Region) -> Folded:
 
 def _benchmark(region: Region, line: Line, folded: Folded) -> None:
     """A microbenchmark line: a product, and its time or rate with a unit."""
-    if not _SHAPE.search(line.text) or "FLOP" not in line.text:
+    if "FLOP" not in line.text or not _SHAPE.search(line.text):
         return
     span = Span(region.source.name, line.number, line.column)
     tree = parse_line("gemm_table", "benchmark_line", line.text.rstrip(), span)

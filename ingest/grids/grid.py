@@ -16,6 +16,10 @@ from assay.ingest.schema.record import Line
 Syntax = Literal["markdown", "html", "csv", "tsv", "rst", "text"]
 
 
+LONGEST = 1000
+"""Characters of a cell beyond which it is prose: no number, label or layout is as long."""
+
+
 class GridCell(NamedTuple):
     """One cell; `line` and `column` are where its text begins, both from 1.
 
@@ -60,7 +64,7 @@ class Grid:
     heads: tuple[GridRow, ...]
     rows: tuple[GridRow, ...]
     caption: str = ""
-    remark: Literal["", "commented", "nested"] = ""
+    remark: Literal["", "commented", "nested", "spans"] = ""  # spans: see `MOST_PLACES`
     closed: bool = False  # whether its rows end with a bar, so that one that does not is cut
     exact: bool = True  # whether a row with a cell too few is a fault of the row
     labels: tuple[str, ...] = field(default=())  # of its columns, where other than `heads` say
@@ -111,9 +115,18 @@ class Ragged(NamedTuple):
 MOST_COLUMNS = 1000
 """Columns that one cell may span: HTML allows no more."""
 
+MOST_PLACES = 200_000
+"""Places that cells may span beyond their own: no table that is read is as large."""
+
+
+class SpansError(Exception):
+    """Cells that span more than `MOST_PLACES` places."""
+
 
 def laid_out(rows: Sequence[Sequence[Ragged]]) -> list[tuple[GridCell, ...]]:
     """Every place of a grid, of rows whose cells span rows and columns to the right and below.
+
+    Raises SpansError where they span more places than `MOST_PLACES`.
 
     >>> wide, low = Ragged("a", 1, 1, 2, 1), Ragged("b", 1, 5, 1, 1)
     >>> [[cell.text for cell in row] for row in laid_out([[wide, low], [low]])]
@@ -121,6 +134,7 @@ def laid_out(rows: Sequence[Sequence[Ragged]]) -> list[tuple[GridCell, ...]]:
     """
     held: dict[int, tuple[GridCell, int]] = {}  # column → cell of a row above, rows it still spans
     found = []
+    written = places = 0
     for at, row in enumerate(rows):
         cells: dict[int, GridCell] = {}
         column = 0
@@ -130,6 +144,9 @@ def laid_out(rows: Sequence[Sequence[Ragged]]) -> list[tuple[GridCell, ...]]:
             most = max(1, min(each.columns, MOST_COLUMNS))
             down = max(1, min(each.rows or len(rows), len(rows) - at))
             cell = GridCell(each.text, each.line, each.column, down, most)
+            written, places = written + 1, places + most
+            if places > written + MOST_PLACES:
+                raise SpansError
             for place in range(column, column + most):
                 cells[place] = cell
                 if down > 1:
@@ -137,6 +154,9 @@ def laid_out(rows: Sequence[Sequence[Ragged]]) -> list[tuple[GridCell, ...]]:
             column += most
         for place, (cell, _) in held.items():
             cells.setdefault(place, cell)
+        places += len(held)
+        if places > written + MOST_PLACES:
+            raise SpansError
         held = {place: (cell, left - 1) for place, (cell, left) in held.items() if left > 1}
         last = max(cells, default=-1)
         empty = GridCell("", row[0].line if row else 0, 1)

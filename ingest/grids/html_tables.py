@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-from assay.ingest.grids.grid import Grid, GridCell, GridRow, Ragged, laid_out
+from assay.ingest.grids.grid import Grid, GridCell, GridRow, Ragged, SpansError, laid_out
 from assay.ingest.schema.record import Line
 
 _TAG = re.compile(r"<(/?)table\b", re.IGNORECASE)
@@ -87,7 +87,11 @@ class _Table:
         rows = self.rows
         while rows and not rows[-1].cells:
             rows = rows[:-1]
-        laid = laid_out([row.cells for row in rows])
+        try:
+            laid = laid_out([row.cells for row in rows])
+        except SpansError:
+            line = lines[begin]
+            return Grid("html", begin, end, (GridRow(line, ()),), (), self.caption, "spans")
         rows = [row for row, cells in zip(rows, laid, strict=True) if cells]
         laid = [cells for cells in laid if cells]
         if not rows:

@@ -135,6 +135,10 @@ _SHAPES = 8192
 """Shapes that are kept; estimators print a few hundred."""
 
 _LONG = 400
+"""Characters of a line whose shape is kept."""
+
+_LONGEST = 16_384
+"""Characters of a line that is read: a list of all ranks of a large job has about half of them."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +175,9 @@ class Lines:
             message = "the input ends inside this line: its last value may be cut"
             end = span._replace(column=line.column + len(text))
             return Diagnostic(end, Code.TRUNCATED, message, text)
+        if len(text) > _LONGEST:
+            message = f"a line of {len(text):,} characters; one of this kind has {_LONGEST:,} at most"
+            return Diagnostic(span, Code.TOO_LONG, message, text)
         fault = parse_line(self.grammar, found.rule, text, span)
         assert isinstance(fault, Diagnostic)
         return fault._replace(code=Code.TRUNCATED) if cut else fault
@@ -192,11 +199,12 @@ class Lines:
                 self.shapes[shape] = learnt
         return learnt
 
-    def _learn(self, text: str) -> _Learnt:
-        found = next((one for one in self.kinds if one.head.match(text)), None)
-        if found is None:
-            return _Learnt(None)
-        tree = parse_line(self.grammar, found.rule, text.rstrip(), Span("", 1))
+    def _learn(self, printed: str) -> _Learnt:
+        text = printed.rstrip()
+        found = next((one for one in self.kinds if one.head.match(text[:_LONGEST])), None)
+        if found is None or len(text) > _LONGEST:
+            return _Learnt(found)
+        tree = parse_line(self.grammar, found.rule, text, Span("", 1))
         if isinstance(tree, Diagnostic):
             return _Learnt(found)
         parts: dict[str, list[Place]] = {}

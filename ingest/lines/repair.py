@@ -86,7 +86,7 @@ def begins_any(text: str) -> bool:
 def _begins() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """How a training line begins, and how any record of a job begins."""
     head = terminal_of("megatron_iteration", "HEAD")
-    return re.compile(rf"(?:[^|]*[:=][^|]*\|\s*)?{head}"), re.compile(terminal("SEAM"))
+    return re.compile(rf"(?:[^|:=]*[:=][^|]*\|\s*)?{head}"), re.compile(terminal("SEAM"))
 
 
 def continues(text: str, more: str, schema: Schema, *, even: bool = False) -> bool:

@@ -178,11 +178,16 @@ def _at_returns(lines: pl.DataFrame) -> pl.DataFrame:
 
 
 @cache
-def _seam() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Where a record begins on a line, with the prefixes in front of it; and a line of records."""
+def _seam() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """The prefixes in front of a record, how a record begins, and how a line of records does."""
     prefixes = "|".join(f"(?:{terminal(name)})" for name in PREFIXES)
-    seam = rf"\s*(?:{terminal('HOSTNAME')})?\s*(?:{prefixes})*\s*(?:{terminal('SEAM')})"
-    return re.compile(seam), re.compile(rf"(?:[^|]*[:=][^|]*\|)?{seam}")
+    lead = rf"\s*(?:{terminal('HOSTNAME')})?\s*(?:{prefixes})*\s*"
+    begin = rf"(?:[^|:=]*[:=][^|]*\|)?{lead}(?:{terminal('SEAM')})"
+    return re.compile(rf"{lead}\Z"), re.compile(terminal("SEAM")), re.compile(begin)
+
+
+_LONGEST_LEAD = 200
+"""Characters in front of a record that may be prefixes of it, on a line of several."""
 
 
 def _at_seams(lines: pl.DataFrame) -> pl.DataFrame:
@@ -192,9 +197,15 @@ def _at_seams(lines: pl.DataFrame) -> pl.DataFrame:
     """
 
     def cuts(text: str) -> list[int]:
-        seam, first = _seam()
+        lead, seam, first = _seam()
         begin = first.match(text)
-        return [at.start() for at in seam.finditer(text, begin.end())] if begin else []
+        found, end = [], begin.end() if begin else len(text)
+        for at in seam.finditer(text, end):
+            near = max(end, at.start() - _LONGEST_LEAD)
+            before = lead.search(text[near : at.start()])
+            found.append(near + before.start() if before else at.start())
+            end = at.end()
+        return found
 
     return _parted(lines, pl.col("text").str.count_matches(terminal("SEAM")) > 1, cuts)
 

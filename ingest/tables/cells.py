@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 import polars as pl
+from assay.ingest.grids.grid import LONGEST
 from assay.ingest.lines.lark import Token, Tree, parse_line
 from assay.ingest.numbers.units import SUFFIXES, unit
 from assay.ingest.schema.configuration import MOST_SEQUENCES
@@ -53,6 +54,9 @@ nothing."""
 
 SYSTEMS = {"system", "cluster", "platform", "machine", "supercomputer", "instance", "nodetype"}
 """Labels of columns whose words may name the device beside other things."""
+
+SHOWN = 60
+"""Characters that are quoted of a cell too long to be a number."""
 
 MANY = 1e6
 """A batch counted in millions is one of tokens."""
@@ -105,6 +109,8 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     """One numeric cell: a number with its scale, an outcome, an unknown or a missing value."""
     spec = column.spec
     assert spec is not None
+    if len(text) > LONGEST:
+        return _not_a_number(spec, f"{text[:SHOWN]}…", at)
     if _BARE.fullmatch(text):
         return _measured(text, column.scale if column.unit_known else 0.0, column.kind, spec, at)
     text = unlinked(text)
@@ -226,6 +232,9 @@ _FORMAT_FIRST = re.compile(r"(bf16|fp16|fp32|fp8)\s*,\s*\w+\s*=.*", re.IGNORECAS
 def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
     """A text cell; `8xA100_80GB` also counts devices, and `selective` is no True or False."""
     text = plain(text)
+    if len(text) > LONGEST:
+        record.other.append((spec.name, text))
+        return
     if _NOTHING.fullmatch(text):
         return
     if spec.name == "dtype" and (lead := _FORMAT_FIRST.fullmatch(text)):
@@ -266,6 +275,9 @@ def _chips(cell: Cell, slices: re.Match[str]) -> Cell:
 
 def other(record: Record, column: Column, text: str, at: Span) -> None:
     """A column no field declares: kept as text, unless the unit of its cell tells what it is."""
+    if len(text) > LONGEST:
+        record.other.append((column.label, text))
+        return
     parsed = _quantity_tree(unlinked(text)) if generic(column) else None
     if parsed and (word := _word(parsed)) and (name := rate(column.label, word)):
         measure = unit(word)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from assay.ingest.grids.grid import LONGEST
 from assay.ingest.tables.titles import device_named, format_named
 from assay.ingest.vocabulary.terms import configured_by, normalise
 
@@ -135,6 +136,8 @@ def layout(text: str) -> dict[str, str]:
     ({'zero_stage': '2'}, {}, {})
     """
     said: dict[str, str] = {}
+    if len(text) > LONGEST:
+        return said
     parts = [part for part in _APART.split(text.strip()) if part]
     for part in parts:
         found = _part(part)
@@ -198,6 +201,8 @@ def machine(text: str) -> dict[str, str]:
     >>> machine("A100单机8卡（1x8）"), machine("H100-55机440卡（55x8）")["nodes"], machine("4xA10G")
     ({'gpu': 'A100', 'gpus': '8', 'nodes': '1'}, '55', {'gpus': '4', 'gpu': 'A10G'})
     """
+    if len(text) > LONGEST:
+        return {}
     if cards := _CARDS.search(text):
         lead = re.match(r"[A-Z][A-Za-z]*[0-9]+[A-Za-z]*", text)
         said = {"gpu": lead[0]} if lead else {}
@@ -218,6 +223,8 @@ def named(text: str) -> dict[str, str]:
     >>> named("16B"), named("8卡"), named("64 GPUs"), named("tp=1"), named("peak")
     ({'model_size': '16B'}, {'gpus': '8'}, {'gpus': '64'}, {'tp': '1'}, {})
     """
+    if len(text) > LONGEST:
+        return {}
     bare = text.strip(" :,-–()[]@")
     if size := _SIZE.fullmatch(bare):
         return {"model_size": f"{size[1]}{size[2].upper()}"}
@@ -259,7 +266,7 @@ def calculation(text: str) -> Calculation | None:
     >>> calculation("2 * 3 = 9 GB") is None
     True
     """
-    found = _CALCULATED.fullmatch(text.strip())
+    found = _CALCULATED.fullmatch(text.strip()) if len(text) <= LONGEST else None
     if not found:
         return None
     first = re.match(r"[0-9.,]+", found[1])
@@ -283,6 +290,8 @@ def times(text: str) -> tuple[str, int] | None:
     >>> times("66.27 * 8 GB"), times("4 x 72.1 GB"), times("80 GB")
     (('66.27 GB', 8), ('72.1 GB', 4), None)
     """
+    if len(text) > LONGEST:
+        return None
     if found := _TIMES_BEFORE.fullmatch(text.strip()):
         return f"{found[2]} {found[3]}", int(found[1])
     found = _TIMES.fullmatch(text.strip())

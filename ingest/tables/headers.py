@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from assay.ingest.grids.grid import LONGEST
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Schema
@@ -81,13 +82,15 @@ class Column:
 
 def plain(text: str) -> str:
     """A text cell without emphasis, code marks, links and footnotes."""
-    if "__" not in text and _UNMARKED.fullmatch(text):
+    if len(text) > LONGEST or ("__" not in text and _UNMARKED.fullmatch(text)):
         return text.strip()
     return _DECORATION.sub("", _EMPHASIS.sub(r"\2", unlinked(text))).strip()
 
 
 def unlinked(text: str) -> str:
     """A cell without what Markdown and HTML put around its text, line breaks apart."""
+    if len(text) > LONGEST:
+        return text
     if "](" in text:
         text = _LINK.sub(r"\1", text)
     marked = ("<" in text or "~~" in text) and not text.startswith("<br")
@@ -122,6 +125,8 @@ _LAST = Column("", None, rank=99)
 
 
 def _column(label: str, shown: str, schema: Schema) -> Column:
+    if len(label) > LONGEST:
+        return Column(shown, None)
     label = _GROUP.sub("", label)
     known = by_label(schema)
     composed = said(label)

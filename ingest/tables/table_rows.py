@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from assay.ingest.grids.aligned import aligned_tables
 from assay.ingest.grids.delimited import delimited, named_table
-from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
+from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow, apart
 from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
@@ -74,6 +74,9 @@ _DIGIT = re.compile("[0-9]")
 
 _LETTER = re.compile(r"[^\W\d_]")
 
+LONGEST_ABOVE = 4000
+"""Characters of a line above a table beyond which it says nothing of it."""
+
 NEAR = 50
 """Lines above a table, below its heading, that may name its quantity or its devices."""
 
@@ -129,6 +132,8 @@ class Place:
     def pass_over(self, lines: Sequence[Line]) -> None:
         """Take in lines that are no table; what stands in a block of code is no heading."""
         for line in lines:
+            if len(line.text) > LONGEST_ABOVE:
+                continue
             if line.text.lstrip().startswith(("```", "~~~")):
                 self.fenced = not self.fenced
             said = None if self.fenced else _heading(line.text)
@@ -427,7 +432,7 @@ def _says_how(grid: Grid) -> bool:
 
 
 def _of_a_run(text: str) -> bool:
-    if not _LETTER.search(text):  # a number alone says nothing of the kind
+    if len(text) > LONGEST or not _LETTER.search(text):  # a number alone is nothing of the kind
         return False
     bare = plain(text)
     return bool(layout(bare) or "gpus" in machine(bare) or slices(bare))

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assay.ingest.grids.grid import Grid, GridCell, GridRow
+from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
@@ -167,7 +167,9 @@ def turned_grid(grid: Grid) -> Grid | None:
     """The grid with rows for columns, where it is a full rectangle of rows that say something."""
     rows = tuple(row for row in grid.rows if not row.blank and not row.one)
     widths = {len(row.cells) for row in (*grid.heads, *rows)}
-    if len(widths) != 1 or len(grid.heads) != 1 or not rows or not 2 <= grid.width <= MOST_TURNED:
+    if len(widths) != 1 or len(grid.heads) != 1 or not 2 <= grid.width <= MOST_TURNED:
+        return None
+    if not 0 < len(rows) <= MOST_COLUMNS:
         return None
     return replace(grid, rows=rows, closed=False).turned()
 
@@ -227,7 +229,8 @@ def _by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
             continue
         words = set(split(column.label))
         cells = [row.cells[at].text for row in grid.rows if at < len(row.cells) and not row.one]
-        units = [match[1] for cell in cells if (match := _RATE.fullmatch(plain(cell)))]
+        short = [plain(cell) for cell in cells if len(cell) <= LONGEST]
+        units = [match[1] for cell in short if (match := _RATE.fullmatch(cell))]
         known = {measure.si for each in units if (measure := unit(each))}
         filled = [cell for cell in cells if cell]
         if len(known) != 1 or len(units) * 3 < len(filled) * 2 or words & (ALTERS | SERVING):
@@ -328,6 +331,8 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for line in lines:
+        if len(line.text) > LONGEST:
+            continue
         found |= _letters(line.text)
         if (match := _LEGEND.fullmatch(line.text.rstrip(" .;"))) and said(match[2]):
             found.setdefault(match[1], match[2])

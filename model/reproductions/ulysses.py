@@ -100,7 +100,7 @@ def tensor_figures(
             yield ("tensor", line["subject"], f"dim{axis}", size_of, None, None, "1", inputs)
 
 
-_PRODUCT = re.compile(r"([A-Za-z]\w*)\s+x\s+([A-Za-z]\w*)|\b([a-z]+)x([A-Za-z]\w*'?)")
+_PRODUCT = re.compile(r"\b([A-Za-z]\w*)\s+x\s+([A-Za-z]\w*)|\b([a-z]+)x([A-Za-z]\w*'?)")
 
 
 def products(equation: str) -> list[tuple[str, str]]:

@@ -104,12 +104,16 @@ def fold(region: Region) -> Folded:
     return document.folded if document.tables or document.case else Folded()
 
 
+_PEELED = 400
+"""Characters in front of a line that count: what is overwritten on a screen may be far longer."""
+
+
 def _shown(region: Region) -> list[Shown]:
     if is_notebook(region.lines):
         return outputs(region.lines)
     # a data frame is aligned by column, so what was peeled off in front counts as blanks
     return [
-        Shown(line.number, 1, " " * (line.column - 1) + line.text, "text", -2)
+        Shown(line.number, 1, " " * min(line.column - 1, _PEELED) + line.text, "text", -2)
         for line in region.lines
     ]
 

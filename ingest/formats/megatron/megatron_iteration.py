@@ -124,7 +124,7 @@ def _claims() -> re.Pattern[str]:
     """A record: its head, after nothing, an arrow or a bracket unknown to us, or one metric."""
     head = terminal_of("megatron_iteration", "HEAD")
     return re.compile(
-        rf"((?:[=-]+>\s*)?(?:[\[(<{{][^][(){{}}<>|]{{0,60}}[\])>}}]:?\s*)*)(?:[^|]*[:=][^|]*\|\s*)?{head}"
+        rf"((?:[=-]+>\s*)?(?:[\[(<{{][^][(){{}}<>|]{{0,60}}[\])>}}]:?\s*){{0,8}})(?:[^|:=]*[:=][^|]*\|\s*)?{head}"
     )
 
 

@@ -14,7 +14,14 @@ import re
 from collections.abc import Sequence
 
 from assay.ingest.formats.steps.step_blocks import BLOCK_HEADS, block_at
-from assay.ingest.formats.steps.step_pairs import Pair, Said, is_bar_of_training, number, said
+from assay.ingest.formats.steps.step_pairs import (
+    LONGEST,
+    Pair,
+    Said,
+    is_bar_of_training,
+    number,
+    said,
+)
 from assay.ingest.formats.steps.step_shapes import BAR, LEAST, Found, Shape, shapes
 from assay.ingest.formats.steps.step_words import Meaning, meaning
 from assay.ingest.formats.steps.trainers import Trainer, trainer_of
@@ -145,7 +152,11 @@ def _named(record: Record, trainer: Trainer | None, why: str, many: int) -> dict
 
 def _found(region: Region) -> list[Found]:
     """Lines and blocks that have pairs, in order; none in fences of source code."""
-    lines = [line for line in region.lines if line.number not in region.read]
+    lines = [
+        line
+        for line in region.lines
+        if line.number not in region.read and len(line.text) <= LONGEST
+    ]
     found: list[Found] = []
     bars: list[tuple[int, str]] = []  # how many were found before each bar, and its count
     at = 0

@@ -17,6 +17,7 @@ from assay.ingest.schema.format import Reach
 from assay.ingest.schema.record import Line
 
 LONGEST = 120
+_LONGEST_HEAD = 200  # characters
 """Lines of a block."""
 
 _COUNTS = (
@@ -48,6 +49,8 @@ BLOCK_HEADS = {
 def block_at(lines: Sequence[Line], at: int) -> Found | None:
     """The block that begins at a line; None where none does."""
     head = lines[at]
+    if len(head.text) > _LONGEST_HEAD:
+        return None
     if "{" in head.text and _DICT.match(head.text):
         return _dictionary(lines, at)
     counts = _HEAD.match(head.text) or _LOGGED_HEAD.match(head.text)
