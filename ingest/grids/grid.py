@@ -115,7 +115,7 @@ class Ragged(NamedTuple):
 MOST_COLUMNS = 1000
 """Columns that one cell may span: HTML allows no more."""
 
-MOST_PLACES = 200_000
+MOST_PLACES = 50_000
 """Places that cells may span beyond their own: no table that is read is as large."""
 
 

@@ -22,13 +22,20 @@ _DRAWN = re.compile(r"\s*\+(?:-+\+)+\s*")
 _DIRECTIVE = re.compile(r"\s*\.\. (?:table|csv-table|list-table)::\s*(.*)")
 
 
+WIDEST = 2000
+"""Characters of a rule beyond which it draws no table: docutils looks at all of a row for each of
+its columns."""
+
+
 def rst_tables(lines: Sequence[Line]) -> Iterator[Grid]:
     """Every table whose rules docutils can follow; what it cannot is no table."""
     at = 0
     while at < len(lines):
         text = lines[at].text
         end = None
-        if "=" in text and _SIMPLE.fullmatch(text):
+        if len(text) > WIDEST:
+            pass
+        elif "=" in text and _SIMPLE.fullmatch(text):
             end = _simple_end(lines, at)
         elif "+-" in text and _DRAWN.fullmatch(text):
             end = _drawn_end(lines, at)

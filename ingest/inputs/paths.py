@@ -83,7 +83,7 @@ def side_file(path: Path) -> dict[str, Cell] | Diagnostic:
     try:
         table = tomllib.loads(side.read_text(encoding="utf-8")).get("configuration", {})
         return assumed({name: str(value) for name, value in table.items()}, f"{side.name}")
-    except (OSError, ValueError, AttributeError) as fault:
+    except (OSError, ValueError, AttributeError, RecursionError) as fault:
         return Diagnostic(Span(side.as_posix(), 1), Code.UNREADABLE, f"cannot be used: {fault}")
 
 

@@ -176,7 +176,9 @@ class Lines:
             end = span._replace(column=line.column + len(text))
             return Diagnostic(end, Code.TRUNCATED, message, text)
         if len(text) > _LONGEST:
-            message = f"a line of {len(text):,} characters; one of this kind has {_LONGEST:,} at most"
+            message = (
+                f"a line of {len(text):,} characters; one of this kind has {_LONGEST:,} at most"
+            )
             return Diagnostic(span, Code.TOO_LONG, message, text)
         fault = parse_line(self.grammar, found.rule, text, span)
         assert isinstance(fault, Diagnostic)

@@ -66,7 +66,7 @@ def _message(line: bytes) -> str | None:
         return None
     try:
         held = json.loads(line.decode("utf-8", "replace").strip().rstrip(","))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     key = next((key for key in MESSAGES if isinstance(held.get(key), str)), None)
     others = [name for name in held if name != key]
@@ -135,7 +135,7 @@ class _Notebook:
         try:
             document = json.loads(data.decode("utf-8", "replace"))
             outputs = [out for cell in document["cells"] for out in cell.get("outputs", ())]
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
         texts = []
         for out in outputs:

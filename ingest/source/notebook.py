@@ -79,21 +79,29 @@ def _decoded(text: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+_BETWEEN = 10_000
+"""Characters between two outputs of a notebook on one line that are looked through."""
+
+
 def _whole(lines: Sequence[Line]) -> Iterator[Shown]:
     """Outputs of a notebook whose strings do not stand on lines of their own."""
     try:
         document = json.loads("\n".join(line.text for line in lines))
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     cells: list[dict[str, Any]] = document.get("cells", []) if isinstance(document, dict) else []
-    held = [output for cell in cells for output in cell.get("outputs", [])]
+    cells = [cell for cell in cells if isinstance(cell, dict)] if isinstance(cells, list) else []
+    outputs = [output for cell in cells for output in cell.get("outputs") or ()]
+    held = [output for output in outputs if isinstance(output, dict)]
     at = 0
     for number, output in enumerate(held):
-        for name, value in {**output.get("data", {}), "text": output.get("text", "")}.items():
-            text = "".join(value) if isinstance(value, list) else value
+        for name, value in {**(output.get("data") or {}), "text": output.get("text", "")}.items():
+            text = "".join(map(str, value)) if isinstance(value, list) else value
             if name in KEYS and isinstance(text, str):
                 for part in text.splitlines():
-                    at = max(lines[0].text.find(json.dumps(part)[1:-1], at), at + 1)
+                    printed = json.dumps(part)[1:-1]
+                    near = at + len(printed) + _BETWEEN
+                    at = max(lines[0].text.find(printed, at, near), at + 1)
                     yield Shown(lines[0].number, at, part, KEYS[name], number)
 
 

@@ -142,9 +142,7 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     return cell._replace(text=text) if cell.state == "unknown" else cell
 
 
-def _measured(
-    digits: str, scale: float, kind: str | None, spec: FieldSpec, at: Span
-) -> Cell:
+def _measured(digits: str, scale: float, kind: str | None, spec: FieldSpec, at: Span) -> Cell:
     """A number in its unit; unknown where the unit is, or where a 0 is no value."""
     if scale == 0.0:  # a number without its unit, in a column that has none
         return Cell(digits, at.line, at.column, state="unknown")

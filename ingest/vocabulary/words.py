@@ -113,7 +113,7 @@ def _spelled(word: str) -> str:
     """A long word with a letter wrong or too many, as it is meant: `throuthput`."""
     if word in ("percent", "pct"):
         return "%"
-    if len(word) < 7 or word in _MISSPELT:
+    if not 7 <= len(word) <= 16 or word in _MISSPELT:
         return word
     return next(iter(get_close_matches(word, _MISSPELT, 1, 0.88)), word)
 

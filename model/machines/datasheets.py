@@ -242,7 +242,7 @@ def candidates(text: str, among: Mapping[str, Machine] | None = None) -> tuple[s
     exact = tuple(name for name in known if name.lower() == plain)
     if exact:
         return exact
-    tail = _model_in(plain, {fact.model.lower() for fact in known.values()})
+    tail = _model_in(plain, frozenset(fact.model.lower() for fact in known.values()))
     if tail is None:
         return ()
     model, rest = tail
@@ -286,12 +286,18 @@ _SIZE = re.compile(r"(?<![0-9.])([0-9]{2,3})[ ]?(?:g|gb|gib)(?![a-z0-9])")
 _FORM = re.compile(r"(?<![a-z])(sxm|pcie|nvl|oam)[0-9]?(?![a-z0-9])")
 
 
-def _model_in(text: str, models: set[str]) -> tuple[str, str] | None:
-    """The one model name that stands as a word in `text` (8x before it or x8 behind is fine)."""
-    words = "|".join(sorted(map(re.escape, models), key=len, reverse=True))
+@functools.lru_cache(maxsize=64)
+def _models(names: frozenset[str]) -> re.Pattern[str]:
+    """A model name as a word: 8x before it or x8 behind is fine."""
+    words = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+    return re.compile(rf"(?:^|[^a-z0-9]|[0-9]x)({words})(?![a-wyz0-9]|x(?![0-9]))")
+
+
+def _model_in(text: str, models: frozenset[str]) -> tuple[str, str] | None:
+    """The one model name that stands as a word in `text`."""
     found = [
         (hit.group(1), text[: hit.start(1)] + " " + text[hit.end(1) :])
-        for hit in re.finditer(rf"(?:^|[^a-z0-9]|[0-9]x)({words})(?![a-wyz0-9]|x(?![0-9]))", text)
+        for hit in _models(models).finditer(text)
     ]
     return found[0] if len({model for model, _ in found}) == 1 else None
 

@@ -12,7 +12,7 @@ import sqlite3
 import tempfile
 from pathlib import Path
 
-from tests.adversarial.inputs import dump, record
+from tests.adversarial.inputs import Dimension, dump, record
 from tests.conftest import FIXTURES
 
 HTML_HEAD = "<tr><th>GPUs</th><th>TP</th><th>Sec/it</th><th>TFLOPs</th></tr>"
@@ -149,7 +149,11 @@ def notebook_nested(n: int) -> str:
 
 def notebook_markdown(n: int) -> str:
     """A notebook of as many cells of text with a table each."""
-    table = ["| GPUs | TP | Sec/it | TFLOPs |\n", "| - | - | - | - |\n", "| 8 | 8 | 10.5 | 50.1 |\n"]
+    table = [
+        "| GPUs | TP | Sec/it | TFLOPs |\n",
+        "| - | - | - | - |\n",
+        "| 8 | 8 | 10.5 | 50.1 |\n",
+    ]
     cells = [{"cell_type": "markdown", "source": table} for _ in range(n)]
     return json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}},
                       indent=1)  # fmt: skip
@@ -199,10 +203,8 @@ def yaml_anchors(n: int) -> str:
 
 def python_dicts(n: int) -> str:
     """Dicts as trainers print them, a step a line."""
-    return "".join(
-        f"{{'loss': {2 + at % 9 / 10}, 'grad_norm': 1.5, 'learning_rate': 1e-05, 'epoch': {at}.0}}\n"
-        for at in range(n)
-    )
+    one = "{{'loss': {loss}, 'grad_norm': 1.5, 'learning_rate': 1e-05, 'epoch': {at}.0}}\n"
+    return "".join(one.format(loss=2 + at % 9 / 10, at=at) for at in range(n))
 
 
 def python_dict_deep(n: int) -> str:
@@ -370,7 +372,10 @@ def continued_command(n: int) -> str:
 
 def mlperf_lines(n: int) -> str:
     """Lines of MLPerf's log."""
-    one = ':::MLLOG {{"namespace": "", "time_ms": {at}, "event_type": "POINT_IN_TIME", "key": "k{at}", "value": {at}, "metadata": {{"file": "a.py", "lineno": 1}}}}\n'
+    one = (
+        ':::MLLOG {{"namespace": "", "time_ms": {at}, "event_type": "POINT_IN_TIME", '
+        '"key": "k{at}", "value": {at}, "metadata": {{"file": "a.py", "lineno": 1}}}}\n'
+    )
     return "".join(one.format(at=at) for at in range(n))
 
 
@@ -524,7 +529,7 @@ def nsys_kernels(n: int) -> bytes:
         return path.read_bytes()
 
 
-NAMED = {
+NAMED: dict[Dimension, str] = {
     csv_columns: "run.csv", csv_rows: "run.csv", csv_quotes: "run.csv", csv_quoted_lines: "run.csv",
     csv_ragged: "run.csv", gemm_rows: "run.csv", attention_rows: "run.csv",
     collective_rows: "run.csv", notebook_outputs: "run.ipynb", notebook_nested: "run.ipynb",
@@ -534,7 +539,7 @@ NAMED = {
 }  # fmt: skip
 """What a file is called, where that says how it is read."""
 
-DOCUMENTS = {
+DOCUMENTS: dict[Dimension, int] = {
     html_wide_spans: 5000, html_rows_that_span: 15_000, html_open_cells: 100_000,
     html_in_cells: 30_000, html_comments: 200_000, html_attributes: 70_000, html_entities: 90_000,
     rst_grid: 16_000, rst_columns: 40_000, rst_simple: 40_000, rst_rules: 60_000,

@@ -363,7 +363,7 @@ def pairs_on_a_line(n: int) -> str:
     return "step: 1, " + ", ".join(f"{_word(at)}: {at}.5" for at in range(n)) + "\n"
 
 
-Dimension = Callable[[int], str]
+Dimension = Callable[[int], str | bytes]
 
 DIMENSIONS: dict[Dimension, int] = {
     log_lines: 3000,

@@ -102,7 +102,7 @@ def _holds(rows: object, columns: set[str]) -> bool:
 def _earlier(path: Path) -> Mapping[str, Any]:
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as fault:
+    except (OSError, ValueError, RecursionError) as fault:
         raise Refusal(f"--baseline: {path} cannot be used: {fault}") from None
     lists = report if isinstance(report, dict) else {}
     if not all(_holds(lists.get(name), columns) for name, columns in READ.items()):

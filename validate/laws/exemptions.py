@@ -60,7 +60,7 @@ def load(path: Path) -> tuple[Exemption, ...]:
     """The entries of a file; Unreadable says what is wrong with it."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as fault:
         raise Unreadable(f"{path}: {fault}") from None
     entries = table.get("ignore", [])
     if not isinstance(entries, list) or set(table) - {"ignore"}:

@@ -154,6 +154,8 @@ def describe(path: str, text: str) -> Description:
         place = re.search(r"line ([0-9]+), column ([0-9]+)", str(fault))
         where = f"{path}:{place[1]}:{place[2]}" if place else path
         raise BadFormat(f"{where}: not TOML: {fault}") from None
+    except RecursionError:
+        raise BadFormat(f"{path}: values stand inside each other too deeply") from None
     return describe_document(path, text, document)
 
 

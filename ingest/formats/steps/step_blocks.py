@@ -17,8 +17,8 @@ from assay.ingest.schema.format import Reach
 from assay.ingest.schema.record import Line
 
 LONGEST = 120
-_LONGEST_HEAD = 200  # characters
 """Lines of a block."""
+_LONGEST_HEAD = 200  # characters
 
 _COUNTS = (
     r"(?:[A-Za-z_]*(?:batch|step|iter(?:ation)?|epoch)\w*\s*[=: ]\s*[0-9,]+(?:/[0-9,]+)?[\s,|;]*)+"
