@@ -61,7 +61,7 @@ def folded(
     for fault in source.refused:
         ledger.refused[fault.span.line] = "source"
         ledger.diagnostics.append(fault)
-    ordered = sorted(formats, key=lambda fmt: fmt.behind)
+    ordered = sorted(formats, key=lambda fmt: (not fmt.before, fmt.behind))
     folds = [(fmt, folded) for fmt in ordered if (folded := _folded(source, found, fmt, ledger))]
     rows = _bind(source, found, folds, assumed, ledger)
     for fmt, folded in folds:
@@ -95,6 +95,9 @@ def _folded(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Folded 
             ledger.diagnostics.append(fault)
             ledger.claimed.pop(fault.span.line, None)
     ledger.blank |= folded.blank
+    if fmt.before:
+        refused = {fault.span.line for fault in folded.refused}
+        ledger.owned |= folded.claimed | folded.blank | refused
     ledger.remarks += folded.remarks
     ledger.tables += [(fmt.name, note) for note in folded.tables]
     return folded
@@ -108,9 +111,13 @@ def _seen_by(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Region
         hits = candidates(free, fmt)
         return region(source, peel(hits)) if hits.height else Region(source, ())
     if found.regions:
-        return found.regions[fmt.glued] if fmt.name in found.met else Region(source, ())
+        whole = found.regions[fmt.glued] if fmt.name in found.met else Region(source, ())
+        lines = [line for line in whole.lines if line.number not in ledger.owned]
+        return replace(whole, lines=lines) if ledger.owned else whole
     single = fmt.lines == "single"
     hits = candidates(found.lines, fmt) if single else found.lines.filter(fmt.name in found.met)
+    if ledger.owned:
+        hits = hits.filter(~pl.col("line").is_in(sorted(ledger.owned)))
     if fmt.unwraps and source.carries and hits.height:
         hits = source.on_disk
     if hits.is_empty():

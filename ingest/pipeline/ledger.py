@@ -25,6 +25,7 @@ class Ledger:
     claimed: dict[int, str] = field(default_factory=dict)  # line → format
     refused: dict[int, str] = field(default_factory=dict)
     blank: set[int] = field(default_factory=set)
+    owned: set[int] = field(default_factory=set)  # of formats before all others
     parts: set[tuple[int, int]] = field(default_factory=set)  # of lines that formats share
     diagnostics: list[Diagnostic] = field(default_factory=list)
     remarks: list[Diagnostic] = field(default_factory=list)

@@ -190,6 +190,7 @@ class Format:
     read: Callable[[Whole], Made | None] | None = None  # of `whole` formats; None: not one
     unwraps: bool = False  # whether it reads what lines carry by itself
     behind: bool = False  # whether it sees only the lines that no other format has claimed
+    before: bool = False  # whether no other format sees the lines that it has claimed
 
     def named(self, name: str) -> bool:
         """Whether this format looks at an input because of its name."""

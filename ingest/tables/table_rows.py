@@ -86,14 +86,14 @@ def fold(schema: Schema) -> Callable[[Region], Folded]:
 
     def run(region: Region) -> Folded:
         folded = Folded()
-        for lines in _documents(region.lines):
+        for lines in documents(region.lines):
             _document(region, lines, schema, folded)
         return folded
 
     return run
 
 
-def _documents(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
+def documents(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
     """The texts that an input holds: itself, or the Markdown cells of a notebook and its frames."""
     if not is_notebook(lines):
         yield lines

@@ -106,7 +106,9 @@ def _few(labels: tuple[str, ...], most: int = 4) -> str:
 def new(
     line: Annotated[
         str | None,
-        typer.Argument(metavar="LINE", help="A pasted line, a file of lines, or - for stdin."),
+        typer.Argument(
+            metavar="LINE", help="A pasted line, a file of lines or a table, or - for stdin."
+        ),
     ] = None,
     name: Annotated[
         str, typer.Option(metavar="NAME", help="Name of the format: a-z, 0-9 and _.")
@@ -118,13 +120,22 @@ def new(
     force: Force = False,
     debug: Debug = False,
 ) -> Exit:
-    """Guess a format from pasted lines, and print its description (TOML), which passes its test."""
+    """Guess a format from pasted lines or a table; print its description (TOML), which passes its
+    test."""
     from assay.ingest.formats.own.draft import draft
     from assay.ingest.formats.own.fault import BadFormat
     from assay.ingest.formats.own.guess import guess
+    from assay.ingest.formats.own.table_draft import table_draft
 
     refuse_existing([output] if output else [], force=force)
     lines = _pasted(line)
+    try:
+        drawn = table_draft(lines, name)
+    except BadFormat as fault:
+        raise Refusal(str(fault)) from None
+    if drawn is not None:
+        _give(drawn, output, "one table")
+        return Exit.OK
     found = guess(lines)
     if found is None:
         message = "no labelled numbers are found in what was pasted; a grammar can read other lines"
@@ -133,14 +144,19 @@ def new(
         text = draft(found, name)
     except BadFormat as fault:
         raise Refusal(str(fault)) from None
+    _give(text, output, f"{len(found.columns)} columns, from {len(found.lines)} sample line(s)")
+    for other in _claimants("\n".join(found.lines)):
+        complain(f"{other} claims such lines already: used together, neither is believed")
+    return Exit.OK
+
+
+def _give(text: str, output: Path | None, made: str) -> None:
+    """Print a description, or write it and say what it was made of."""
     if output is None:
         typer.echo(text, nl=False)
     else:
         write(output, text)
-        complain(f"{output}: {len(found.columns)} columns, from {len(found.lines)} sample line(s)")
-    for other in _claimants("\n".join(found.lines)):
-        complain(f"{other} claims such lines already: used together, neither is believed")
-    return Exit.OK
+        complain(f"{output}: {made}")
 
 
 def _pasted(line: str | None) -> list[str]:

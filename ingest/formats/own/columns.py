@@ -13,6 +13,8 @@ from typing import Any, get_type_hints
 
 import pandera.polars as pa
 from assay.ingest.formats import FORMATS
+from assay.ingest.formats.attention_table import AttentionTable
+from assay.ingest.formats.collective_table import CollectiveTable
 from assay.ingest.formats.own.description import TYPE_OF, TYPES, Column, Description
 from assay.ingest.formats.own.fault import nearest
 from assay.ingest.numbers.printed import KINDS, is_kind
@@ -26,6 +28,9 @@ from assay.ingest.vocabulary.terms import normalise
 GEMM_BASE = ("gpu", "dtype")
 
 PRODUCT = ("m", "n", "k")
+
+CALLS: dict[str, Schema] = {"attention": AttentionTable, "collective": CollectiveTable}
+"""Schemas whose columns say what a measured call was of, by scope."""
 
 
 @cache
@@ -52,10 +57,15 @@ def schema(said: Description) -> Schema:
     body: dict[str, Any] = {}
     kinds: dict[str, type] = {}
     for name in (name for name in Configuration.__fields__ if name in taken):
-        body[name], kinds[name] = _silent(name), hints[name]
+        body[name], kinds[name] = _silent(Configuration, name), hints[name]
     if said.scope == "gemm":
         _product(said)
         body["b"], kinds["b"] = logged(kind="exact", ge=1, nullable=True), int
+    if said.scope in CALLS:
+        packaged = CALLS[said.scope]
+        shape = get_type_hints(packaged)
+        for name in (name for name in packaged.__fields__ if not fields(packaged)[name].quantity):
+            body[name], kinds[name] = _silent(packaged, name), shape[name]
     owners: dict[str, str] = {}
     for column in said.columns:
         _check(said, column, owners)
@@ -69,6 +79,8 @@ def schema(said: Description) -> Schema:
 
 
 def _about(said: Description) -> dict[str, Any]:
+    if said.scope in CALLS:
+        return dict(CALLS[said.scope].Config.metadata)
     subject = {"subject": ("b", *PRODUCT)} if said.scope == "gemm" else {}
     return {"scope": said.scope, **subject}
 
@@ -79,9 +91,9 @@ def _product(said: Description) -> None:
             raise said.fault(f"a product needs the integer column {name!r}", "columns")
 
 
-def _silent(name: str) -> Any:
-    """A configuration column that no label of the line itself fills."""
-    held = copy.copy(Configuration.__fields__[name][1])
+def _silent(of: Schema, name: str) -> Any:
+    """A column of a packaged schema that no label of the line itself fills."""
+    held = copy.copy(of.__fields__[name][1])
     held.metadata = {**(held.metadata or {}), "spellings": {}, "known": False}
     return held
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn, cast, get_args
 
 import polars as pl
 from assay.ingest.formats.own.fault import BadFormat, line_of, nearest
+from assay.ingest.formats.own.own_tables import Tables
+from assay.ingest.formats.own.safety import runaway
+from assay.ingest.numbers.units import UNITS, unit
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Origin
@@ -34,11 +37,15 @@ COLUMN_KEYS = ("labels", "type", "kind", "unit", "quantity", "role", "nullable",
                "terminal", *CHECKS)  # fmt: skip
 
 KEYS = ("name", "about", "origin", "heads", "before", "separator", "assign", "grammar",
-        "grammar_file", "scope", "columns", "samples")  # fmt: skip
+        "grammar_file", "tables", "scope", "columns", "samples")  # fmt: skip
 
-SAMPLE_KEYS = ("line", "values")
+TABLES_KEYS = ("header", "transpose", "melt", "split", "values")
 
-SCOPES = ("configuration", "gemm")
+MELT_KEYS = ("labels", "name", "value", "unit")
+
+SAMPLE_KEYS = ("line", "table", "values")
+
+SCOPES = ("configuration", "gemm", "attention", "collective")
 
 Value = str | int | float | bool
 
@@ -86,6 +93,7 @@ class Description:
     scope: str
     columns: tuple[Column, ...]
     samples: tuple[Sample, ...]
+    tables: Tables | None = None
 
     def fault(self, message: str, *path: str | int) -> BadFormat:
         """The error for one key, at the line where it stands."""
@@ -167,6 +175,9 @@ def describe_document(path: str, text: str, document: Mapping[str, Any]) -> Desc
     if not NAME.fullmatch(name):
         top.fail(f"expected lower-case letters, digits and `_`; got {name!r}", "name")
     heads = top.strings("heads")
+    tables = _tables(top) if "tables" in top.table else None
+    if tables is not None and "heads" not in top.table:
+        heads = tables.header
     if not heads or not all(head.strip() for head in heads):
         top.fail('expected what lines of this format begin with, such as ["step="]', "heads")
     origin: Any = top.choice("origin", get_args(Origin), "measured")
@@ -174,8 +185,61 @@ def describe_document(path: str, text: str, document: Mapping[str, Any]) -> Desc
         path=path, text=text, name=name, about=top.string("about", f"Lines of {name}."),
         origin=origin, heads=heads, before=_expression(top, "before"),
         **_making(top), scope=top.choice("scope", SCOPES, "configuration"),
-        columns=_columns(top), samples=_samples(top),
+        columns=_columns(top), samples=_samples(top), tables=tables,
     )  # fmt: skip
+
+
+def _tables(top: _Reader) -> Tables:
+    """Which tables are meant, and what is done to them before their cells are read."""
+    said = top.inner("tables", top.table["tables"])
+    said.only(TABLES_KEYS)
+    header = said.strings("header")
+    if not header or not all(label.strip() for label in header):
+        said.fail(
+            'expected labels that a table must have, such as ["nodes", "step time"]', "header"
+        )
+    transpose = said.table.get("transpose", False)
+    if not isinstance(transpose, bool):
+        said.fail(f"expected true or false{_got(transpose)}", "transpose")
+    found = Tables(header, transpose, split=_split(said), values=_texts(said, "values"))
+    return replace(found, **_melt(said)) if "melt" in said.table else found
+
+
+def _melt(tables: _Reader) -> dict[str, Any]:
+    said = tables.inner("melt", tables.table["melt"])
+    said.only(MELT_KEYS)
+    factor = said.optional("unit")
+    known = unit(factor) if factor else None
+    if factor and known is None:
+        said.fail(f"{factor!r} is no unit{nearest(factor, UNITS)}", "unit")
+    return {
+        "melt": _texts(said, "labels"), "melt_name": said.string("name"),
+        "melt_value": said.string("value"), "melt_unit": known.scale if known else 1.0,
+    }  # fmt: skip
+
+
+def _texts(said: _Reader, key: str) -> dict[str, str]:
+    """A table of texts; numbers and truths as they would be printed."""
+    table = said.inner(key, said.table.get(key, {})).table
+    for name, value in table.items():
+        if not isinstance(value, (str, int, float, bool)):
+            said.fail(f"expected a text or a number{_got(value)}", key, name)
+    return {name: str(value) for name, value in table.items()}
+
+
+def _split(said: _Reader) -> dict[str, str]:
+    table = said.inner("split", said.table.get("split", {}))
+    for label in table.table:
+        expression = table.string(label)
+        try:
+            groups = re.compile(expression).groupindex
+        except re.error as fault:
+            table.fail(f"no regular expression: {fault}", label)
+        if not groups:
+            table.fail("expected groups that are named as columns: (?P<tp>[0-9]+)", label)
+        if why := runaway(expression):
+            table.fail(why, label)
+    return dict(table.table)
 
 
 def _expression(top: _Reader, key: str) -> str:
@@ -191,9 +255,10 @@ def _making(top: _Reader) -> dict[str, Any]:
     """How a line is cut: separator and assign, or a grammar, here or beside this file."""
     grammar, file = top.optional("grammar"), top.optional("grammar_file")
     separators, assign = top.strings("separator"), top.optional("assign")
-    ways = [key for key in ("grammar", "grammar_file", "separator") if key in top.table]
+    every = ("grammar", "grammar_file", "separator", "tables")
+    ways = [key for key in every if key in top.table]
     if len(ways) != 1:
-        ask = "expected either `separator` and `assign`, or `grammar`, or `grammar_file`"
+        ask = "expected either `separator` and `assign`, `grammar`, `grammar_file`, or [tables]"
         top.fail(f"{ask}; got {' and '.join(ways) or 'none of them'}", *ways[1:2])
     if "separator" in ways and not (separators and all(separators)):
         top.fail("expected what stands between cells, or a list of such texts", "separator")
@@ -299,5 +364,6 @@ def _samples(top: _Reader) -> tuple[Sample, ...]:
         for name, one in values.items():
             if not isinstance(one, (str, int, float, bool)):
                 said.fail(f"expected a number, a text or true or false{_got(one)}", "values", name)
-        found.append(Sample(said.string("line").rstrip("\r\n"), dict(values)))
+        key = "table" if "tables" in top.table else "line"
+        found.append(Sample(said.string(key).rstrip("\r\n"), dict(values)))
     return tuple(found)

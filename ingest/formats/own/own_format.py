@@ -7,18 +7,22 @@ is imported with the first of them: most runs see none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.ingest.formats import FORMATS
-from assay.ingest.formats.own.fault import BadFormat
+from assay.ingest.formats.own.fault import BadFormat, nearest
+from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import CellLayout, Format
 from assay.ingest.schema.reading import RESERVED
+from assay.ingest.schema.record import Schema
 
 if TYPE_CHECKING:
     from assay.ingest.formats.own.description import Description
+    from assay.ingest.formats.own.own_tables import Tables
 
 
 @dataclass(frozen=True)
@@ -65,10 +69,18 @@ def build(said: Description) -> OwnFormat:
     """The format of a description, untested."""
     from assay.ingest.formats.own.columns import schema  # noqa: PLC0415
     from assay.ingest.formats.own.grammar import Fold, grammar  # noqa: PLC0415
+    from assay.ingest.formats.own.own_tables import TableFold  # noqa: PLC0415
 
     _own_name(said)
-    text, starts = grammar(said)
     made = schema(said)
+    if said.tables is not None:
+        _named_columns(said, said.tables, made)
+        return OwnFormat(
+            name=said.name, heads=said.heads, schemas={said.name: made}, origin=said.origin,
+            fold=TableFold(said.name, said.tables, made), lines="document", before=True,
+            binds=said.scope == "configuration", said=said,
+        )  # fmt: skip
+    text, starts = grammar(said)
     return OwnFormat(
         name=said.name,
         heads=said.heads,
@@ -78,6 +90,21 @@ def build(said: Description) -> OwnFormat:
         cells=CellLayout(*said.separators) if len(said.separators) == 1 else None,
         said=said,
     )
+
+
+def _named_columns(said: Description, tables: Tables, made: Schema) -> None:
+    """Refuse a description of tables that fills columns which are not there."""
+    known = fields(made)
+    wanted = [(name, ("values", name)) for name in tables.values or {}]
+    for label, expression in (tables.split or {}).items():
+        wanted += [(name, ("split", label)) for name in re.compile(expression).groupindex]
+    if tables.melt is not None:
+        wanted += [(tables.melt_name, ("melt", "name")), (tables.melt_value, ("melt", "value"))]
+    for name, at in wanted:
+        if name not in known:
+            raise said.fault(f"{name!r} is no column{nearest(name, known)}", "tables", *at)
+    if tables.melt is not None and not known[tables.melt_value].numeric:
+        raise said.fault("expected a column of numbers", "tables", "melt", "value")
 
 
 def _own_name(said: Description) -> None:

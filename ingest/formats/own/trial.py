@@ -72,11 +72,12 @@ def tried(fmt: OwnFormat, log: str, others: Iterable[Format]) -> Trial | Diagnos
     emptied = [d for d in reading.remarks if d.code in CELLS]
     mine = [d for d in (*reading.refused, *emptied) if d.code is not Code.AMBIGUOUS]
     shared = [d for d in reading.refused if d.code is Code.AMBIGUOUS and _names(fmt, d)]
-    heads = candidates(opened.lines.select("line", "text"), fmt)
+    rows_of_tables = fmt.said is not None and fmt.said.tables is not None
+    heads = candidates(opened.lines.select("line", "text").filter(not rows_of_tables), fmt)
     spoken = {d.span.line for d in reading.refused}
     spoken |= {line for each in reading.frames.values() for line in each["line"]}
     passed = [(line, text) for line, text in heads.rows() if line not in spoken]
-    begun = {d.span.line for d in mine} & set(heads["line"])
+    begun = {d.span.line for d in mine} & (spoken if rows_of_tables else set(heads["line"]))
     return Trial(
         name=opened.name, fmt=fmt, account=reading.accounting[0], rows=frame.height,
         columns=_filled(fmt, frame), other=_others(frame),
