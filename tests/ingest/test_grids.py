@@ -148,6 +148,48 @@ def simple(sheet: Sheet) -> str:
     return "\n".join([*out, rule, "", "Words."])
 
 
+def listed(sheet: Sheet) -> str:
+    """A list of lists of reStructuredText."""
+    out = ["Words.", "", ".. list-table:: A title", f"   :header-rows: {sheet.heads}", ""]
+    for row in range(sheet.height):
+        for column in range(sheet.width):
+            out.append(f"   {'*' if column == 0 else ' '} - {sheet.at(row, column).text}")
+    return "\n".join([*out, "", "Words."])
+
+
+def in_quotes(sheet: Sheet) -> str:
+    """Values between commas in a directive of reStructuredText, the header in an option."""
+    rows = [", ".join(f'"{cell[0]}"' for cell in row) for row in sheet.laid_out()]
+    out = [".. csv-table:: A title", f"   :header: {rows[0]}", "", *(f"   {r}" for r in rows[1:])]
+    return "\n".join(["Words.", "", *out, "", "Words."])
+
+
+def aligned(sheet: Sheet, *, right: bool, index: bool) -> str:
+    """Columns of plain text, their sides flush, as data frames are printed."""
+    wide = 11
+    out = []
+    for row in range(sheet.height):
+        texts = [
+            f"{sheet.at(row, c).text:{'>' if right else '<'}{wide}}" for c in range(sheet.width)
+        ]
+        lead = f"{row - 1 if row else '':<5}" if index else ""
+        out.append((lead + "  ".join(texts)).rstrip())
+    return "\n".join(["Some words.", "", *out, "", "Some words."])
+
+
+@st.composite
+def measured_sheets(draw: st.DrawFn) -> Sheet:
+    """Rows of numbers below labels with their units."""
+    height, width = 1 + draw(st.integers(2, 5)), draw(st.integers(3, 5))
+    labels = draw(st.permutations(["nodes", "step (s)", "TFLOP/s", "mem (GB)", "x y"]))[:width]
+    if not any(label in ("step (s)", "TFLOP/s") for label in labels):
+        labels[0] = "step (s)"
+    number = st.from_regex(r"[1-9][0-9]{0,4}(\.[0-9]{1,2})?", fullmatch=True)
+    boxes = [Box(0, c, 1, 1, label) for c, label in enumerate(labels)]
+    boxes += [Box(r, c, 1, 1, draw(number)) for r in range(1, height) for c in range(width)]
+    return Sheet(height, width, 1, tuple(boxes))
+
+
 def in_markdown(sheet: Sheet) -> str:
     rows = [
         "| " + " | ".join(sheet.at(r, c).text for c in range(sheet.width)) + " |"
@@ -186,6 +228,35 @@ def test_simple_tables_are_read_as_they_were_written(sheet: Sheet) -> None:
     text = simple(sheet)
     same(read(text, "a.rst"), sheet)
     places(read(text, "a.rst"), text)
+
+
+@given(sheets(spans=False))
+def test_lists_of_lists_are_read_as_they_were_written(sheet: Sheet) -> None:
+    text = listed(sheet)
+    same(read(text, "a.rst"), sheet)
+    places(read(text, "a.rst"), text)
+
+
+@given(sheets(spans=False, heads=1))
+def test_values_in_a_directive_are_read_as_they_were_written(sheet: Sheet) -> None:
+    same(read(in_quotes(sheet), "a.rst"), sheet)
+
+
+@pytest.mark.parametrize("right", [True, False])
+@given(sheet=measured_sheets())
+@settings(max_examples=50)
+def test_columns_of_plain_text_are_read_as_they_were_written(right: bool, sheet: Sheet) -> None:
+    text = aligned(sheet, right=right, index=False)
+    same(read(text, "a.txt"), sheet)
+    places(read(text, "a.txt"), text)
+
+
+@given(measured_sheets())
+def test_the_index_of_a_data_frame_has_no_label(sheet: Sheet) -> None:
+    grid = read(aligned(sheet, right=True, index=True), "a.txt")
+    assert grid.header()[0] == ""
+    laid = [[cell[0] for cell in row] for row in sheet.laid_out()]
+    assert [[cell.text for cell in row.cells[1:]] for row in (*grid.heads, *grid.rows)] == laid
 
 
 @given(sheets(spans=False, heads=1))
