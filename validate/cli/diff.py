@@ -77,7 +77,15 @@ def _document(found: Difference) -> dict[str, object]:
 
 
 def _print(found: Difference) -> None:
-    from assay.validate.report.layout import Column, Section, Table, figure, percent
+    from assay.validate.report.layout import (
+        Column,
+        Section,
+        Table,
+        figure,
+        percent,
+        place,
+        told_apart,
+    )
     from assay.validate.report.terminal import render
 
     sides = [Column("a", flexible=True), Column("b", flexible=True)]
@@ -95,7 +103,10 @@ def _print(found: Difference) -> None:
     ]  # fmt: skip
     heads = [Column("figure"), Column("a", ">"), Column("b", ">"), Column("change", ">"),
              Column("noise", ">"), Column("so")]  # fmt: skip
-    sections.append(Section(f"{found.a.case} and {found.b.case}", [Table(heads, cells)]))
+    names = told_apart([found.a.source, found.b.source])
+    one, other = (names[run.source] + place(run.case.removeprefix(run.source))
+                  for run in (found.a, found.b))  # fmt: skip
+    sections.append(Section(f"{one} and {other}", [Table(heads, cells)]))
     sys.stdout.write(render(sections, width=screen_width(), colour=coloured()))
 
 

@@ -8,6 +8,7 @@ them. The writers lay out what stands here; JSON is `json_document`.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
@@ -239,6 +240,7 @@ def _state(run: Record) -> list[str]:
 
 
 def _many(found: Sequence[Record], names: Mapping[str, str], order: str) -> Section:
+    where = _places(found, names)
     told = [run for run in found if run.step_time is not None or PER_GPU in run.rates_printed]
     columns = [
         Column("input", "<", flexible=True), Column("run", "<", flexible=True), Column("step", ">"),
@@ -248,7 +250,7 @@ def _many(found: Sequence[Record], names: Mapping[str, str], order: str) -> Sect
     ]  # fmt: skip
     rows = [
         [
-            _where(run, names), _brief(run), _time(run.step_time), percent(run.step_spread),
+            where[run.id], _brief(run), _time(run.step_time), percent(run.step_spread),
             _number(run.tokens_per_gpu_per_s or run.rates_printed.get(PER_GPU)),
             percent(run.mfu), percent(run.error, signed="+"),
             {True: "inside", False: "OUTSIDE", None: "–"}[run.inside],
@@ -260,24 +262,29 @@ def _many(found: Sequence[Record], names: Mapping[str, str], order: str) -> Sect
     table = Table([columns[at] for at in held], [[row[at] for at in held] for row in rows])
     shown = Section(f"{len(found):,} runs, by {order}", [table] if rows else [])
     if silent := [run for run in found if run not in told]:
-        shown.parts.append(Items([_silent(silent, names)]))
+        shown.parts.append(Items([_silent(silent, where)]))
     return shown
 
 
-def _silent(found: Sequence[Record], names: Mapping[str, str]) -> str:
+def _silent(found: Sequence[Record], where: Mapping[str, str]) -> str:
     """Runs that tell no speed, in one sentence."""
     some = []
     for run in found[:SILENT]:
         loss = f"loss {run.loss_first:.4g} → {run.loss_last:.4g}" if run.loss_first else ""
         said = ", ".join(part for part in (_as_printed(run), loss) if part)
-        some.append(_where(run, names) + (f" ({said})" if said else ""))
+        some.append(where[run.id] + (f" ({said})" if said else ""))
     more = f" and {len(found) - SILENT:,} more" if len(found) > SILENT else ""
     return f"{count(len(found), 'run')} without the time of a step: {', '.join(some)}{more}."
 
 
-def _where(run: Record, names: Mapping[str, str]) -> str:
-    """The place of a run, its path as short as it is plain."""
-    return place(names.get(run.source, run.source) + run.id.removeprefix(run.source))
+def _places(found: Sequence[Record], names: Mapping[str, str]) -> dict[str, str]:
+    """Run → its place: the path as short as it is plain, the line where a file has several."""
+    runs_in = Counter(run.source for run in found)
+    return {
+        run.id: names.get(run.source, run.source)
+        + (place(run.id.removeprefix(run.source)) if runs_in[run.source] > 1 else "")
+        for run in found
+    }
 
 
 def _brief(run: Record) -> str:

@@ -12,7 +12,7 @@ from assay.validate.report.safe import visible
 
 BOLD, DIM, OFF = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
-NARROWEST = 24
+NARROWEST = 16
 
 GAP = "  "
 
