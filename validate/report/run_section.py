@@ -12,9 +12,11 @@ from assay.validate.report.layout import (
     Section,
     Table,
     count,
+    figure,
     percent,
     place,
     quantity,
+    told_apart,
 )
 from assay.validate.runs.run import Metric, Remembered, Run
 from assay.validate.score.assess import Report
@@ -32,13 +34,15 @@ def section(runs: Sequence[Run]) -> Section | None:
     """One row per run, and the rules that its figures rest on."""
     if not runs:
         return None
-    names = [Column("run", "<", flexible=True), Column("machine", "<")]
-    names += [Column(name, ">") for name in (
+    columns = [Column("run", "<", flexible=True), Column("machine", "<")]
+    columns += [Column(name, ">") for name in (
         "rows", "left out", "step time", "spread", "tokens/s", "TFLOP/s", "MFU", "memory",
         "skipped", "NaN", "predicted", "error",
     )]  # fmt: skip
-    rows = [_row(run) for run in runs[:SHOWN]]
-    found = Section(f"Runs ({len(runs):,})", [Table(names, rows)])
+    names = told_apart(run.source for run in runs)
+    where = {run.case: names[run.source] + place(run.case.removeprefix(run.source)) for run in runs}
+    rows = [[where[run.case], *_row(run)] for run in runs[:SHOWN]]
+    found = Section(f"Runs ({len(runs):,})", [Table(columns, rows)])
     notes = [f"Step time: {RULE}. Spread: 1.48 median absolute deviations."]
     bases = {run.metrics[name].basis for run in runs for name in ("mfu", "model_flops_rate")
              if name in run.metrics}  # fmt: skip
@@ -46,12 +50,12 @@ def section(runs: Sequence[Run]) -> Section | None:
         notes.append(f"TFLOP/s and MFU by: {'; '.join(sorted(bases))}.")
     for run in runs[:SHOWN]:
         if run.parts:
-            notes.append(f"{place(run.case)} is one run of {len(run.parts)} parts. {_proof(run)}")
+            notes.append(f"{where[run.case]} is one run of {len(run.parts)} parts. {_proof(run)}")
         if run.memory:
-            notes.append(f"{place(run.case)}: {_memory(run.memory)}.")
+            notes.append(f"{where[run.case]}: {_memory(run.memory)}.")
         if run.validation:
             said = ", ".join(f"{loss:.6g} at {when}" for when, loss in run.validation[-5:])
-            notes.append(f"{place(run.case)}: validation loss {said}.")
+            notes.append(f"{where[run.case]}: validation loss {said}.")
     found.parts.append(Items(notes))
     return found
 
@@ -76,13 +80,13 @@ def _row(run: Run) -> list[str]:
     error = seconds / step.value - 1 if step and step.value and seconds else None
     rate = run.metrics.get("model_flops_rate")
     return [
-        place(run.case), run.machine or "–", f"{run.rows:,}", f"{run.left_out:,}",
+        run.machine or "–", f"{run.rows:,}", f"{run.left_out:,}",
         _said(step), percent(step.noise if step else None),
         _figure(run, "tokens_per_s"), f"{rate.value / 1e12:.4g}" if rate and rate.value else "–",
         percent(run.metrics["mfu"].value) if "mfu" in run.metrics else "–",
         _said(run.metrics.get("memory_max_reserved")),
         _figure(run, "skipped_iterations"), _figure(run, "nan_iterations"),
-        f"{quantity(seconds, 's')} ({model})" if seconds else "–", percent(error, signed="+"),
+        f"{figure(seconds, 's')} ({model})" if seconds else "–", percent(error, signed="+"),
     ]  # fmt: skip
 
 
@@ -95,7 +99,7 @@ def _best(run: Run) -> tuple[str, float | None]:
 
 
 def _said(metric: Metric | None) -> str:
-    return quantity(metric.value, metric.unit or "1") if metric else "–"
+    return figure(metric.value, metric.unit) if metric else "–"
 
 
 def _figure(run: Run, name: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 from assay.validate.laws.finding import SEVERITIES
@@ -108,6 +109,13 @@ def run_screen(report: Report, order: str = "error") -> list[Section]:
     """One run by itself, or several as a line each; empty where there is none."""
     names = told_apart(each.source for each in report.outcome.reading.accounting)
     return _runs(records(report), names, order)
+
+
+def each_run(report: Report) -> list[Section]:
+    """Every run by itself, in order; where it stands is in its title."""
+    found = records(report)
+    where = _places(found, told_apart(each.source for each in report.outcome.reading.accounting))
+    return [replace(_one(run), title=f"{where[run.id]}: {run.name}") for run in found]
 
 
 def _runs(found: Sequence[Record], names: Mapping[str, str], order: str) -> list[Section]:

@@ -141,7 +141,8 @@ def grouped(timers: Sequence[Measured], predicted: Mapping[str, float]) -> list[
         return sorted(single, key=lambda one: -one.predicted)
     found = []
     for title, (parts, names) in GROUPS.items():
-        held = tuple(name for name in names if name in seconds)
+        held = tuple(sorted((name for name in names if name in seconds),
+                            key=lambda name: -seconds[name]))  # fmt: skip
         found.append(
             Group(
                 title,

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from tests.cli.conftest import Ran
 
 DRAWN = pytest.mark.skipif(not svg.available(), reason=svg.MISSING)
-PARTS = ["run", "summary", "predicted", "errors", "efficiency", "breakdown", "runs", "coverage",
+PARTS = ["run", "runs", "breakdown", "summary", "predicted", "errors", "efficiency", "coverage",
          "findings", "accuracy", "agreement", "arithmetic", "again"]  # fmt: skip
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 

@@ -24,7 +24,7 @@ from assay.validate.report.html.plots import Plot
 from assay.validate.report.layout import Column, Part, Section, Table, count
 from assay.validate.report.reading_section import solved
 from assay.validate.report.safe import html
-from assay.validate.report.sections import run_screen
+from assay.validate.report.sections import each_run, run_screen
 from assay.validate.report.summary import estimates, severities, summary, totals
 from assay.validate.runs.run import runs
 from assay.validate.score.assess import Report
@@ -72,7 +72,13 @@ def render(report: Report, command: Sequence[str] = ()) -> str:
 def _parts(report: Report, command: Sequence[str]) -> Iterable[tuple[str, str, list[str]]]:
     """Anchor, title and body of every part, what a reader wants first; empty ones are left out."""
     found = runs(report.outcome.reading, report.cases, report.comparison.pairs)
-    yield "run", "Runs", _blocks(run_screen(report))
+    yield "run", "Runs", [*_blocks(run_screen(report)), *_beside(each_run(report))]
+    yield (
+        "runs",
+        "Step time and loss of runs",
+        [*_plots(step_plots.courses(report, found)), *_blocks([of_runs.section(found)])],
+    )
+    yield "breakdown", "Where the time goes", _plots(step_plots.spent(report))
     yield "summary", "Summary", [block(summary(report), heading=False), *_without_plots()]
     yield "predicted", "Predicted against printed", _plots(errors.against(report), AGAINST)
     yield (
@@ -81,13 +87,7 @@ def _parts(report: Report, command: Sequence[str]) -> Iterable[tuple[str, str, l
         _plots([*errors.by_configuration(report), *errors.by_size(report)], ERRORS),
     )
     yield "efficiency", "GEMM efficiency by shape", _plots(efficiency.efficiency(report))
-    yield "breakdown", "Where the time goes", _plots(step_plots.spent(report))
     yield "traces", "Traces", _blocks(of_runs.trace_sections(report))
-    yield (
-        "runs",
-        "Step time and loss of runs",
-        [*_blocks([of_runs.section(found)]), *_plots(step_plots.courses(report, found))],
-    )
     yield "coverage", "Coverage", [*_plots(coverage.lines(report)), *_coverage(report)]
     yield "findings", "Findings", listed(report)
     yield (
@@ -108,6 +108,14 @@ def _plots(found: Iterable[Plot], words: str = "") -> list[str]:
         return []
     said = [f"<p>{html(words)}</p>"] if words else []
     return [*said, '<div class="plots">\n' + "\n".join(drawn) + "\n</div>"]
+
+
+def _beside(found: Sequence[Section]) -> list[str]:
+    """Runs side by side; nothing where one stands by itself already, or there are too many."""
+    if not 1 < len(found) <= BESIDE:
+        return []
+    each = [f"<div>\n{block(one)}\n</div>" for one in found]
+    return ['<div class="plots">\n' + "\n".join(each) + "\n</div>"]
 
 
 def _blocks(found: Iterable[Section | None]) -> list[str]:
@@ -180,6 +188,9 @@ def _versions() -> list[str]:
             continue
     return found
 
+
+BESIDE = 6
+"""Runs that are shown each by itself, side by side; of more the list is enough."""
 
 SIGNS = {"error": "✖", "warning": "▲", "note": "●"}
 

@@ -11,7 +11,7 @@ from assay.validate.predict.step_forecast import SCOPE, runs_of
 from assay.validate.report.html import charts
 from assay.validate.report.html.errors import labels
 from assay.validate.report.html.plots import Plot, first_rows
-from assay.validate.report.layout import Column, Table, percent, place, quantity, scale
+from assay.validate.report.layout import Column, Table, percent, place, quantity, scale, told_apart
 from assay.validate.runs.run import Run
 from assay.validate.score.assess import Report
 
@@ -128,7 +128,9 @@ def courses(report: Report, found: tuple[Run, ...]) -> list[Plot]:
     """Step time and loss over iterations, of the runs with most rows."""
     longest = sorted(found, key=lambda run: -run.rows)[:COURSES]
     plots = []
+    names = told_apart(run.source for run in found)
     for run in (run for run in found if run in longest and run.rows > 1):
+        where = names[run.source] + place(run.case.removeprefix(run.source))
         rows = _rows(report, run, found)
         for name, title, unit in (("step_time", "Step time", "s"), ("lm_loss", "Loss", "1")):
             if rows is None or name not in rows.columns:
@@ -137,7 +139,7 @@ def courses(report: Report, found: tuple[Run, ...]) -> list[Plot]:
                 pl.col("value").is_finite()
             )  # fmt: skip
             if held.height > 1:
-                plots.append(_course(run, held, title, unit))
+                plots.append(_course(where, held, title, unit))
     return plots
 
 
@@ -164,7 +166,7 @@ def _start(run: Run) -> int:
     return int(line) if line.isdecimal() else 0
 
 
-def _course(run: Run, held: pl.DataFrame, title: str, unit: str) -> Plot:
+def _course(where: str, held: pl.DataFrame, title: str, unit: str) -> Plot:
     factor, shown = scale(float(str(held["value"].median())), unit)
     scaled = held.with_columns(pl.col("value") / factor)
     every = -(-held.height // BINS)
@@ -191,7 +193,6 @@ def _course(run: Run, held: pl.DataFrame, title: str, unit: str) -> Plot:
             return_dtype=pl.String,
         )
     )
-    where = place(run.case)
     rows = [
         [f"{first:,}" if first == last else f"{first:,} – {last:,}", f"{n:,}",
          f"{value:.5g}{unit_said}", f"{least:.5g}", f"{most:.5g}"]
