@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import polars as pl
+from assay.ingest.schema.format import uncompressed
 from assay.ingest.schema.reading import Reading
 from assay.validate.cases.jobs import Jobs
 from assay.validate.cases.observe import case_of
@@ -34,6 +35,9 @@ TOLD = ("out_of_memory", "crashed")
 
 LONGEST = 120
 """Letters of an error that are shown."""
+
+DOCUMENTS = (".md", ".rst", ".html")
+"""Suffixes of documents, which quote logs: what stands below a quotation belongs to the text."""
 
 CUT = "truncated"
 """Mark of a record that stops before its end."""
@@ -78,7 +82,9 @@ def ending(reading: Reading, held: Steps, known: Jobs) -> Ending:
         return Ending()
     last = held.every.row(-1, named=True)
     cut = last["mark"] == CUT
-    found = []
+    found: list[pl.DataFrame] = []
+    if uncompressed(last["source"]).endswith(DOCUMENTS):
+        return Ending(cut=cut)
     for frame in (each.frame for each in reading.with_rows("event")):
         mine = known.of(frame.with_columns(case=case_of())).filter(pl.col("run") == held.run)
         found.append(mine.select("source", "line", "event", "iteration", "text"))

@@ -1,0 +1,188 @@
+"""What happened to a job: launchers, schedulers and trainers on its checkpoints and its end.
+
+In: lines such as Slurm's `*** JOB … CANCELLED AT … DUE TO TIME LIMIT ***`, Megatron's `exiting
+program after … minutes`, torchrun's `failed (exitcode: 1)`, and tracebacks, whose last line is the
+error. Out: one record per line, of a traceback for its last.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+import pandera.polars as pa
+from assay.ingest.lines.lark import terminal_of
+from assay.ingest.lines.records import Kind, take
+from assay.ingest.schema.fields import logged, named
+from assay.ingest.schema.format import Folded, Format, Reach, Region
+from assay.ingest.schema.record import Cell, Line, Record
+
+LONGEST = 200
+"""Letters of a line that are kept."""
+
+
+class JobEvent(pa.DataFrameModel):
+    """One event of a job's life."""
+
+    event: str = named(
+        nullable=False,
+        meaning="checkpoint, finished, stopped, time_limit, preempted, cancelled, out_of_memory or "
+        "crashed",
+    )
+    iteration: int = logged(kind="exact", ge=0, nullable=True, meaning="that the line names")
+    exit_code: int = logged(kind="exact", nullable=True)
+    run_time: float = logged(
+        {"run_time": 60.0}, unit="s", ge=0, nullable=True, meaning="after which a job stops itself"
+    )
+    text: str = named(meaning="what is printed, of a traceback its last line; 200 letters of it")
+
+    class Config:
+        """Meaning of the rows."""
+
+        metadata = {"rows": "event"}
+
+
+class Told(NamedTuple):
+    """A kind of line, and the event that it tells of, by its text."""
+
+    kind: Kind
+    event: Callable[[str], str]
+
+
+def _always(event: str) -> Callable[[str], str]:
+    return lambda _: event
+
+
+CAUSES: Mapping[str, str] = {
+    "DUE TO TIME LIMIT": "time_limit", "DUE TO PREEMPTION": "preempted",
+    "DUE TO NODE FAILURE": "crashed",
+}  # fmt: skip
+"""Reasons that Slurm gives for a cancelled job; one without any was cancelled by somebody."""
+
+
+def _cancelled(text: str) -> str:
+    return next((event for words, event in CAUSES.items() if words in text), "cancelled")
+
+
+def _of_task(text: str) -> str:
+    if "Out Of Memory" in text:
+        return "out_of_memory"
+    return "cancelled" if text.rstrip().endswith("Terminated") else "crashed"
+
+
+def _exiting(text: str) -> str:
+    if "after receiving" in text:
+        return "cancelled"
+    return "stopped" if "at iteration" in text else "time_limit"
+
+
+_SHORT = re.compile(r"OutOfMemoryError|(?:CUDA|HIP)(?: error:)? out of memory")
+
+_ENDED = re.compile(r"KeyboardInterrupt|SignalException: .*signal: (?:2|15)\b")
+
+
+def _error(text: str) -> str:
+    if _SHORT.search(text):
+        return "out_of_memory"
+    return "cancelled" if _ENDED.search(text) else "crashed"
+
+
+def _kind(rule: str, head: str) -> Kind:
+    return Kind(f"{rule}_line", head, "job_event", JobEvent)
+
+
+KINDS = (
+    Told(_kind("cancel", "CANCELLED"), _cancelled),
+    Told(_kind("srun", "SRUN"), _of_task),
+    Told(_kind("exit", "EXITING"), _exiting),
+    Told(_kind("done", "DONE"), _always("finished")),
+    Told(_kind("saved", "SAVED"), _always("checkpoint")),
+    Told(_kind("elastic", "ELASTIC"), _always("crashed")),
+    Told(_kind("oom", "OOM"), _always("out_of_memory")),
+    Told(_kind("limit", "LIMIT"), _always("time_limit")),
+    Told(_kind("fault", "FAULT"), _always("crashed")),
+    Told(_kind("term", "TERM"), _always("cancelled")),
+)
+
+ERROR = Told(_kind("error", "ERROR"), _error)
+"""The last line of a traceback."""
+
+HEADER = "Traceback (most recent call last):"
+
+REACH = 200
+"""Lines of a traceback, at most."""
+
+_CHAINED = re.compile(
+    r"$|During handling of the above|The above exception was|Traceback \(most recent"
+)
+"""A line that stands inside a traceback though it is not indented."""
+
+
+@cache
+def _head(name: str) -> re.Pattern[str]:
+    return re.compile(terminal_of("job_event", name))
+
+
+def fold(region: Region) -> Folded:
+    """Every event of a region; a traceback is claimed whole, from its header to the error."""
+    folded = Folded(parts=set())
+    for at, line in enumerate(region.lines):
+        if line.number in folded.claimed or line.number in region.read:
+            continue
+        if line.text.startswith(HEADER):
+            whole = list(_traceback(region.lines[at:]))
+            if whole and _head(ERROR.kind.head).match(whole[-1].text):
+                _told(folded, region, whole[-1], ERROR)
+                for each in whole:
+                    folded.claimed.add(each.number)
+                    folded.parts.add((each.number, each.column))  # type: ignore[union-attr]
+        elif told := next((one for one in KINDS if _head(one.kind.head).match(line.text)), None):
+            _told(folded, region, line, told)
+        elif _SHORT.search(line.text) and _head(ERROR.kind.head).match(line.text):
+            _told(folded, region, line, ERROR)
+    return folded
+
+
+def _told(folded: Folded, region: Region, line: Line, told: Told) -> None:
+    """The record of one line, with the event that it tells of."""
+    before = len(folded.records)
+    take(folded, region, line, "job_event", told.kind)
+    for record in folded.records[before:]:
+        _say(record, line, told.event(line.text))
+
+
+def _say(record: Record, line: Line, event: str) -> None:
+    text = " ".join(line.text.split())
+    record.cells["event"] = Cell(event, line.number, line.column)
+    record.cells["text"] = Cell(text[:LONGEST], line.number, line.column)
+
+
+def _traceback(lines: Sequence[Line]) -> Iterator[Line]:
+    """The lines of a traceback of one rank, the error last; those of others are passed over."""
+    who = lines[0].prefix.get("host"), lines[0].prefix.get("rank")
+    yield lines[0]
+    for line in lines[1 : REACH + 1]:
+        if (line.prefix.get("host"), line.prefix.get("rank")) != who:
+            continue
+        yield line
+        if line.column <= lines[0].column and not _CHAINED.match(line.text):
+            return
+
+
+FORMAT = Format(
+    name="job_event",
+    heads=(
+        "CANCELLED AT", "srun: error: ", "exiting program ", "[after training is done]",
+        "successfully saved checkpoint", "failed (exitcode: ", "oom-kill event", "oom_kill event",
+        "PBS: job killed", "TERM_RUNLIMIT", "noticed that process rank", "Watchdog caught",
+        "Main process received SIGTERM",
+        HEADER, "out of memory", "OutOfMemoryError",
+    ),
+    schemas={"job_event": JobEvent},
+    origin="measured",
+    fold=fold,
+    reach={r"Traceback \(most recent call last\):": Reach(REACH)},
+    binds=False,
+)  # fmt: skip
