@@ -345,8 +345,8 @@ class _Table:
             record.other.append(("column", group.label))
             for name, text in (group.said or {}).items():
                 record.cells.setdefault(name, _worth(name, text, head.line, head.column, "context"))
-        if "model" not in record.cells and (name := model_named(self.group)):
-            record.cells["model"] = Cell(name, line.number, line.column, value_origin="context")
+        if "model" not in record.cells and (model := model_named(self.group)):
+            record.cells["model"] = Cell(model, line.number, line.column, value_origin="context")
         if self.grid.remark == "commented":
             record.mark = "commented"
         outcome_and_date(record)
