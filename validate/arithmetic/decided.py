@@ -8,13 +8,16 @@ whose numbers have something to say.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from assay.validate.arithmetic.following import followed
-from assay.validate.arithmetic.rated_rows import Array, arrays
-from assay.validate.cases.search import NOTHING, STRAY, Candidate, Clue, Decision, decide
+from assay.model.formulas.registry import Formula
+from assay.validate.arithmetic.counting import formulas_for
+from assay.validate.arithmetic.following import of_one_gpu, with_speed
+from assay.validate.arithmetic.rated_rows import RATE, Array, Rows, arrays, rows_of
+from assay.validate.arithmetic.unknowns import counter
+from assay.validate.cases.search import NOTHING, Candidate, Clue, Decision, decide
 
 FIELD = "seq_len"
 
@@ -27,11 +30,17 @@ USUAL = tuple(Candidate(2.0**power, "a power of two") for power in range(7, 20))
 WEAK = "assumed"
 """Origin of a statement that speaks from elsewhere: a better one outranks it."""
 
-MOST_ROWS = 512
+MOST_ROWS = 64
 """Rows of a group that are asked: a long log says the same again and again."""
 
-SHORT = 2000
-"""Rows of a document up to which a weak statement is tried under every formula."""
+GRID = 2049
+"""Lengths at which rates are worked out; between them they are interpolated."""
+
+REFERENCE = 1024
+"""Length that stands in where none is known, while others are tried."""
+
+DOUBT = 1e-2
+"""Chance of accident up to which rates that fit another length take a statement back."""
 
 _BASES = ("gpus", "dp", "nodes")
 """Counts that a rate may be per, instead of per job, or the other way round."""
@@ -78,14 +87,14 @@ def decided(table: pl.DataFrame, origins: pl.DataFrame) -> list[Decided]:
         ~pl.col("printed").list.contains(FIELD) & (pl.col("_law") != STATED).fill_null(value=True)
     )
     found = []
-    for _, rows in known.group_by("source", "_line", maintain_order=True):
+    for _, rows in known.group_by("source", "_line", "_origin", maintain_order=True):
         held = rows[FIELD].drop_nulls().unique()
         if rows["_line"][0] is None:
             parts = [part for _, part in rows.group_by("group", maintain_order=True)]
         else:
             parts = [rows] if len(held) == 1 else []
         for part in parts:
-            one = _decided(part, table, _stated(origins, part["source"][0], part["_line"][0]))
+            one = _decided(part, _stated(origins, part["source"][0], part["_line"][0]))
             if one is not None:
                 found.append(one)
     return found
@@ -106,10 +115,8 @@ def _stated(origins: pl.DataFrame, source: str, line: int | None) -> list[Candid
     ]
 
 
-def _decided(
-    rows: pl.DataFrame, table: pl.DataFrame, stated: Sequence[Candidate]
-) -> Decided | None:
-    asked = rows.head(MOST_ROWS)
+def _decided(rows: pl.DataFrame, stated: Sequence[Candidate]) -> Decided | None:
+    asked = rows.gather_every(max(1, rows.height // MOST_ROWS))
     plain, based = _clues(asked)
     held = rows[FIELD][0]
     weak = held is not None and rows["_origin"][0] == WEAK
@@ -123,11 +130,14 @@ def _decided(
             best = NOTHING
     if best.value is not None:
         return Decided(cases, held, line, int(best.value), best, names)
-    if held is not None and weak and best.survivors:
+    if held is None or (best.survivors and not weak):
+        return None
+    if best is NOTHING and (rated := _rates(asked)) is not None:
+        best = _first_decided(stated, [rated])
+        if best.rows < 2 or not best.contradicts(held) or best.chance > DOUBT:
+            best = NOTHING
+    if best.survivors:
         return Decided(cases, held, line, None, best, names)
-    if weak and (left := _by_formulas(rows, table, held, stated)):
-        doubt = Decision(None, tuple(left), (), 1.0, rows.height)
-        return Decided(cases, held, line, None, doubt, names)
     return None
 
 
@@ -175,34 +185,42 @@ def _under(window: Array, factors: Mapping[str, Array]) -> dict[str, Array]:
     return {name: window * factor for name, factor in factors.items()}
 
 
-def _by_formulas(
-    rows: pl.DataFrame, table: pl.DataFrame, held: int, stated: Sequence[Candidate]
-) -> list[Candidate]:
-    """Lengths under which a known formula reproduces the rates of some rows; none if it does so
-    under the length they are held to have, or the rows print no rate."""
-    document = table.filter(pl.col("source") == rows["source"][0])
-    if document.height > SHORT or _reproduced(document, rows, held):
-        return []
-    told = {each.value for each in stated}
-    tried = [*stated, *(each for each in USUAL if each.value not in told)]
-    return [each for each in tried if _reproduced(document, rows, int(each.value))]
+def _rates(rows: pl.DataFrame) -> Clue | None:
+    """Printed rates as a relation: under each formula, the lengths that every row leaves open."""
+    known = with_speed(of_one_gpu(rows.with_columns(pl.col(FIELD).fill_null(REFERENCE))))
+    rated = rows_of(known, RATE)
+    if rated is None:
+        return None
+    grid = np.geomspace(*BOUNDS, GRID)
+    readings = {}
+    for formula in formulas_for(RATE):
+        if {FIELD} <= set(formula.inputs) <= set(rated.inputs):
+            window = np.full((2, rows.height), np.nan)
+            window[:, rated.index.astype(int)] = _windows(rated, formula, grid)
+            if np.isfinite(window).any():
+                readings[formula.formula_id] = window
+    return Clue("the printed rate by a known formula", readings) if readings else None
 
 
-def _reproduced(document: pl.DataFrame, rows: pl.DataFrame, length: int) -> bool:
-    """Whether the rates of some rows follow a believed formula, were that their length."""
-    mine = pl.col("case").is_in(rows["case"].implode())
-    table = document.with_columns(
-        pl.when(mine).then(pl.lit(length, dtype=pl.Int64)).otherwise(FIELD).alias(FIELD)
-    )
-    groups = set(rows["group"])
-    return any(
-        (choice.believed or choice.proven)
-        and choice.candidate.factors is None
-        and (choice.hits == 1).sum() >= (1 - STRAY) * np.isfinite(choice.hits).sum()
-        for each in followed(table)
-        for choice in each.choices
-        if choice.group in groups
-    )
+def _windows(rows: Rows, formula: Formula, grid: Array) -> Array:
+    """Shortest and longest sequence under which each row prints its rate: [2, n]."""
+    tokens = np.array([says.startswith("tokens") for says in rows.table["says"]])
+    stated = rows.inputs[FIELD]
+    layers = rows.inputs.get("layers", np.full(len(stated), np.nan))
+    wide = replace(rows, inputs=rows.inputs | {FIELD: grid[:, None]})
+    count = counter(wide, formula)
+    share = np.where(tokens, stated / grid[:, None], 1.0) / rows.gpus
+    implied = [count(layers, rows.vocab[end]) * share * rows.samples[end] for end in (0, 2)]
+    found = np.full((2, len(stated)), np.nan)
+    scale = np.log(grid)
+    for row in range(len(stated)):
+        low, high = (np.log(end[:, row]) for end in implied)
+        if np.isfinite(low).all() and np.isfinite(high).all():
+            first, last = np.log(rows.printed[0, row]), np.log(rows.printed[2, row])
+            found[:, row] = np.exp(
+                [np.interp(first, high, scale), np.interp(last, low, scale)]
+            )  # both grow with the length
+    return found
 
 
 def lengths(found: Sequence[Decided]) -> Iterator[tuple[str, int | None, str]]:

@@ -94,10 +94,14 @@ def decide(
         for at, (each, lives) in enumerate(zip(candidates, alive, strict=True))
         if not lives
     )
-    if len({each.value for each in survivors}) != 1:
+    if not survivors:
         return Decision(None, survivors, eliminated, 1.0, len(kept))
+    chance = max(
+        min(_chance(each, int(at), every, bounds) for each in tried) for at in np.flatnonzero(alive)
+    )
+    if len({each.value for each in survivors}) != 1:
+        return Decision(None, survivors, eliminated, chance, len(kept))
     at = int(np.flatnonzero(alive)[0])
-    chance = min(_chance(each, at, every, bounds) for each in tried)
     firm = all(
         set(values[_survive(tried, np.arange(len(kept)) != out)]) == {values[at]}
         for out in range(len(kept))
