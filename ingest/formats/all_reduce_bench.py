@@ -98,7 +98,7 @@ def fold(region: Region) -> Folded:
     for line in region.lines:
         if device := _DEVICE.search(line.text):
             place = line.column + device.start(1)
-            state.device = Cell(device[1], line.number, place, value_origin="context")
+            state.device = Cell(device[1], line.number, place, value_origin="stated")
             folded.claimed.add(line.number)
         elif (name := _trial_line(line.text)) and not (state.record and name == "busbw"):
             _take_trial(region, line, name, state, folded)
@@ -233,7 +233,7 @@ def _fill(
         state.said = {}
         state.record = _record(line, said, state, folded)
     else:
-        state.said = {name: cell._replace(value_origin="context") for name, cell in said.items()}
+        state.said = {name: cell._replace(value_origin="stated") for name, cell in said.items()}
 
 
 def _record(line: Line, cells: dict[str, Cell], state: _State, folded: Folded) -> Record:

@@ -91,10 +91,10 @@ def fold(region: Region) -> Folded:
         folded.parts.add((line.number, line.column))
         stated = STATED.get(held["key"].text)
         if stated and "value" in held and re.fullmatch("[0-9]+", held["value"].text):
-            cell = held["value"]._replace(value_origin="context")
+            cell = held["value"]._replace(value_origin="stated")
             folded.statements.append(Statement(line.number, (), {stated: cell}, of_run=True))
         if held["key"].text == "submission_platform" and "value" in held:
-            said = _platform(held["value"]._replace(value_origin="context"))
+            said = _platform(held["value"]._replace(value_origin="stated"))
             folded.statements.append(Statement(line.number, (), said, of_run=True))
     return folded
 

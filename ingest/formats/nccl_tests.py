@@ -107,7 +107,7 @@ def fold(region: Region) -> Folded:
 
 
 def _operation(text: str, line: Line, column: int) -> Cell:
-    return Cell(text, line.number, column, value_origin="context")
+    return Cell(text, line.number, column, value_origin="stated")
 
 
 def _comment(region: Region, line: Line, run: _Run, folded: Folded) -> _Run:
@@ -192,7 +192,7 @@ def _context(record: Record, run: _Run) -> None:
         if len(per_node) == 1:
             said["ranks_per_node"] = str(per_node.pop())
         for name, text in said.items():
-            record.cells[name] = Cell(text, line.number, line.column, value_origin="context")
+            record.cells[name] = Cell(text, line.number, line.column, value_origin="stated")
     operation = run.operation or _told_by_size(record, len(run.devices) if alone else 0)
     if operation:
         record.cells["op"] = operation
@@ -212,7 +212,7 @@ def _told_by_size(record: Record, ranks: int) -> Cell | None:
     if share not in names:
         return None
     law = "size = count × width of a reduction: all-reduce; × ranks: reduce-scatter"
-    return Cell(names[share], record.line, record.column, value_origin="inferred", law=law)
+    return Cell(names[share], record.line, record.column, value_origin="solved", law=law)
 
 
 FORMAT = Format(

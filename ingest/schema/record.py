@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 Origin = Literal["measured", "published", "estimated"]
 """Who says the number: a clock, a document, or another model."""
 
-ValueOrigin = Literal["printed", "context", "inferred", "assumed", "corrected"]
+ValueOrigin = Literal["printed", "stated", "solved", "assumed", "corrected"]
 """How a value came to its row."""
 
 State = Literal["value", "outcome", "unknown", "missing"]

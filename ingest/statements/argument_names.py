@@ -141,7 +141,7 @@ def closed(found: Mapping[str, Cell]) -> dict[str, Cell]:
 
 
 def _inferred(of: Cell, value: int, law: str) -> Cell:
-    return Cell(str(value), of.line, of.column, value_origin="inferred", law=law)
+    return Cell(str(value), of.line, of.column, value_origin="solved", law=law)
 
 
 def _cell(argument: Argument, text: str | None = None) -> Cell:
@@ -275,7 +275,7 @@ def _zero(said: Mapping[str, Argument]) -> dict[str, Cell]:
     ranks = said.get("world_size")
     if ranks is None or "micro_batch_size" not in said or _sharded(said):
         return {}
-    return {"zero_stage": Cell("0", ranks.line, ranks.column, value_origin="inferred",
+    return {"zero_stage": Cell("0", ranks.line, ranks.column, value_origin="solved",
                                law=ZERO_LAW)}  # fmt: skip
 
 

@@ -145,18 +145,18 @@ class Binder:
                 if any(_says(own.get(other)) for other in SAME_FACT.get(name, ())):
                     continue
                 row[name] = cell
-                stated = cell.value_origin if origin == "context" != cell.value_origin else None
+                stated = cell.value_origin if origin == "stated" != cell.value_origin else None
                 said = origin if stated in (None, "printed") else stated
                 if name in self._names:
                     found[name] = cell._replace(value_origin=said, law=law or cell.law)
 
         section = self.section(line)
-        take({} if tabled else self._of_run, "context", None)
-        take(self._captions.get(line, ({}, 0))[0], "context", None)
+        take({} if tabled else self._of_run, "stated", None)
+        take(self._captions.get(line, ({}, 0))[0], "stated", None)
         for name in names:
-            take(self._subjects.get(normalise(name), {}), "context", None)
+            take(self._subjects.get(normalise(name), {}), "stated", None)
         for depth in range(len(section), -1, -1):
-            take(self._speaking(section[:depth], row), "context", None)
+            take(self._speaking(section[:depth], row), "stated", None)
         if self._last is not None and not _contradicts(self._last, row):
             take(_only(self._last.values, OF_THE_MODEL), "assumed", ASSUMED_LAWS["model"])
         below = self._said_below[bisect_right(self._backward, line)]

@@ -316,7 +316,7 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
     found: list[tuple[str, Cell]] = []
     for part in body.find_pred(lambda _: True):
         tokens = {t.type: t for t in part.children if isinstance(t, Token)}
-        if part.data in ("assignment", "pair", "sentence"):
+        if part.data in ("assignment", "noted", "pair", "sentence"):
             label = next(tokens[kind] for kind in _LABELS if kind in tokens)
             name = known(str(label))
             spec = fields(Configuration)[name] if name else None

@@ -71,7 +71,7 @@ def _bound(
 
 def _printed(frame: pl.DataFrame, said: pl.DataFrame, field: str) -> pl.Series:
     """Whether each row prints a field itself, be it as a number or as a word; `said` of it."""
-    bound = pl.col("value_origin").is_in(["context", "assumed"])
+    bound = pl.col("value_origin").is_in(["stated", "assumed"])
     words = said.filter(~bound & ~pl.col("state").is_in(["value", "missing"])).select(_ROW)
     number = frame[field].is_not_null() & ~_among(frame, said.filter(bound).select(_ROW))
     return number | _among(frame, words)

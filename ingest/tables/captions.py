@@ -106,7 +106,7 @@ def _said(line: Line) -> dict[str, Cell]:
 
 def _cells(line: Line, values: Mapping[str, str | None]) -> dict[str, Cell]:
     return {
-        name: Cell(text, line.number, line.column, value_origin="context")
+        name: Cell(text, line.number, line.column, value_origin="stated")
         for name, text in values.items()
         if text is not None
     }
@@ -167,7 +167,7 @@ def mark(record: Record) -> None:
         if held is None and not _NONE.fullmatch(text) and (of_label := named(label)):
             law = "a column of adapters that is filled"
             record.cells[FIELD] = Cell(
-                of_label, record.line, record.column, value_origin="inferred", law=law
+                of_label, record.line, record.column, value_origin="solved", law=law
             )
             return
         if held:
@@ -191,7 +191,7 @@ def _says_what_is_trained(line: Line) -> bool:
 def _cell(line: Line) -> dict[str, Cell]:
     held = named(line.text)
     at = (line.number, line.column)
-    return {FIELD: Cell(held, *at, value_origin="context")} if held else {}
+    return {FIELD: Cell(held, *at, value_origin="stated")} if held else {}
 
 
 def nested(titles: Sequence[Line], heading: Line) -> list[Line]:

@@ -268,7 +268,7 @@ def _chips(cell: Cell, slices: re.Match[str]) -> Cell:
     if generation not in BY_CORES:
         return cell._replace(text=str(count * named))
     chips = count * named // CORES_OF_CHIP
-    return cell._replace(text=str(chips), value_origin="inferred", law=SLICE_LAW)
+    return cell._replace(text=str(chips), value_origin="solved", law=SLICE_LAW)
 
 
 def other(record: Record, column: Column, text: str, at: Span) -> None:

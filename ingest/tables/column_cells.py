@@ -139,7 +139,7 @@ def local_batches(records: Sequence[Record]) -> None:
             continue
         law = "accumulation counts local batches (LBS), each of several micro-batches"
         record.cells["accumulation"] = steps._replace(
-            text=str(int(steps.text) * times), value_origin="inferred", law=law
+            text=str(int(steps.text) * times), value_origin="solved", law=law
         )
 
 

@@ -266,7 +266,7 @@ def _value(text: str, column: _Column, at: GridCell) -> Cell | None:
         size = Cell(str(int(float(digits)) * 1024**place), at.line, at.column)
         if "i" in found[2] or not place:
             return size
-        return size._replace(value_origin="inferred", law="powers of two, counted in 1,024s")
+        return size._replace(value_origin="solved", law="powers of two, counted in 1,024s")
     return Cell(digits, at.line, at.column, scale)
 
 
@@ -301,7 +301,7 @@ def _above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, Cell]
 
     def say(name: str, text: str | None, line: Line) -> None:
         if text is not None and name in fields(schema):
-            cell = Cell(text, line.number, line.column, value_origin="context")
+            cell = Cell(text, line.number, line.column, value_origin="stated")
             said.setdefault(name, {}).setdefault(text.casefold(), cell)
 
     for line in near:

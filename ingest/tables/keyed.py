@@ -80,7 +80,7 @@ def _keyed(source: str, grid: Grid, schema: Schema) -> Keyed | None:
             where = Span(source, at_cell.line, at_cell.column)
             cell = quantity(at_cell.text, columns[n], where)
             if not isinstance(cell, Diagnostic) and cell.state == "value":
-                cells[spec.name] = cell._replace(value_origin="context")
+                cells[spec.name] = cell._replace(value_origin="stated")
         found[name] = cells
     return Keyed(found, tuple(columns[n].label for n in told))
 
@@ -130,7 +130,7 @@ def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
         return {}
     word = not spec.numeric and _WORDS.get(spec.name, _ANY).fullmatch(text)
     if word or (spec.dtype.is_integer() and text.replace(",", "").isdecimal()):
-        return {spec.name: Cell(text.replace(",", ""), *place, value_origin="context")}
+        return {spec.name: Cell(text.replace(",", ""), *place, value_origin="stated")}
     return {}
 
 

@@ -344,9 +344,9 @@ class _Table:
             head = self.view.grid.heads[-1].cells[group.at or 0]
             record.other.append(("column", group.label))
             for name, text in (group.said or {}).items():
-                record.cells.setdefault(name, _worth(name, text, head.line, head.column, "context"))
+                record.cells.setdefault(name, _worth(name, text, head.line, head.column, "stated"))
         if "model" not in record.cells and (model := model_named(self.group)):
-            record.cells["model"] = Cell(model, line.number, line.column, value_origin="context")
+            record.cells["model"] = Cell(model, line.number, line.column, value_origin="stated")
         if self.grid.remark == "commented":
             record.mark = "commented"
         outcome_and_date(record)
@@ -546,6 +546,6 @@ def _silent(record: Record, name: str) -> bool:
         return False
     if name == captions.FIELD and captions.trains_all(record):
         return False
-    if name == captions.FIELD and held is not None and held.value_origin == "inferred":
+    if name == captions.FIELD and held is not None and held.value_origin == "solved":
         return True  # a column of ranks says of adapters that there are some, not which
     return held is None or held.state == "missing"

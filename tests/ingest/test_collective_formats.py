@@ -42,7 +42,7 @@ def test_a_reduction_is_told_by_its_size_and_hosts_by_their_names() -> None:
     assert rows["op"].unique().to_list() == ["all_reduce"]
     assert rows.select("ranks", "ranks_per_node").unique().rows() == [(4, 2)]
     said = reading.provenance.filter(pl.col("field") == "op")
-    assert set(said["value_origin"]) == {"inferred"}
+    assert set(said["value_origin"]) == {"solved"}
 
 
 def test_a_gather_without_a_name_stays_unknown(tmp_path: object) -> None:

@@ -117,7 +117,7 @@ def test_the_configuration_comes_from_the_log(corpus: Path, name: str) -> None:
         assert set(rows[field].to_list()) == {value}, field
         assert runs[field].to_list() == [value], field
     bound = reading.provenance.filter(pl.col("field") == "hidden", pl.col("frame") != "runs")
-    assert set(bound["value_origin"]) == {"context"}
+    assert set(bound["value_origin"]) == {"stated"}
     assert bound["from_line"].null_count() == 0
 
 

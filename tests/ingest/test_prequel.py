@@ -95,21 +95,21 @@ def test_training_lines_have_the_model_line_above(reading: Reading) -> None:
     assert lines["dp"].to_list() == [1, 1, 2, 1, 1, 2]
     assert lines["nodes"].to_list() == [1, 10, 20, 1, 10, 20]
     assert lines["dtype"].to_list() == ["fp16"] * 3 + ["bf16"] * 3
-    assert bound(reading, 52, "dp") == (2, "context", 49)
-    assert bound(reading, 52, "hidden") == (14400, "context", 43)
-    assert bound(reading, 38, "hidden") == (14400, "context", 35)
-    assert bound(reading, 75, "dtype") == ("bf16", "context", 68)
+    assert bound(reading, 52, "dp") == (2, "stated", 49)
+    assert bound(reading, 52, "hidden") == (14400, "stated", 43)
+    assert bound(reading, 38, "hidden") == (14400, "stated", 35)
+    assert bound(reading, 75, "dtype") == ("bf16", "stated", 68)
 
 
 @pytest.mark.parametrize(
     ("line", "field", "expected"),
     [
         # 02-17: the model line whose label is the row's size
-        (60, "layers", (8, "context", 35)),
-        (61, "layers", (80, "context", 43)),
-        (62, "heads", (96, "context", 43)),
-        (98, "heads", (32, "context", 72)),
-        (60, "dtype", ("fp16", "context", 31)),
+        (60, "layers", (8, "stated", 35)),
+        (61, "layers", (80, "stated", 43)),
+        (62, "heads", (96, "stated", 43)),
+        (98, "heads", (32, "stated", 72)),
+        (60, "dtype", ("fp16", "stated", 31)),
         (62, "nodes", (None, "unknown", 62)),
         # 02-20 without a hidden size: the last model line, in another section
         (147, "hidden", (14400, "assumed", 81)),
@@ -123,25 +123,25 @@ def test_training_lines_have_the_model_line_above(reading: Reading) -> None:
         (254, "heads", (64, "assumed", 351)),
         (254, "layers", (None, "unknown", 254)),
         # 02-21: nearest line above; heads by a later line that says so
-        (278, "hidden", (14336, "context", 274)),
-        (278, "layers", (72, "context", 274)),
+        (278, "hidden", (14336, "stated", 274)),
+        (278, "layers", (72, "stated", 274)),
         (278, "heads", (64, "assumed", 351)),
-        (303, "layers", (84, "context", 299)),
-        (319, "layers", (80, "context", 315)),
+        (303, "layers", (84, "stated", 299)),
+        (319, "layers", (80, "stated", 315)),
         (330, "layers", (6, "printed", 330)),
         (331, "layers", (10, "printed", 331)),
-        (331, "hidden", (14336, "context", 325)),
+        (331, "hidden", (14336, "stated", 325)),
         (331, "global_batch", (2048, "printed", 331)),
         (341, "zero_stage", (0, "printed", 341)),
-        (340, "hidden", (14336, "context", 336)),
+        (340, "hidden", (14336, "stated", 336)),
         # 02-23 and later
-        (357, "heads", (64, "context", 351)),
-        (382, "hidden", (12288, "context", 377)),
+        (357, "heads", (64, "stated", 351)),
+        (382, "hidden", (12288, "stated", 377)),
         (397, "heads", (112, "printed", 397)),
-        (411, "layers", (78, "context", 404)),
-        (447, "heads", (64, "context", 443)),
-        (447, "layers", (72, "context", 441)),
-        (482, "hidden", (14336, "context", 442)),
+        (411, "layers", (78, "stated", 404)),
+        (447, "heads", (64, "stated", 443)),
+        (447, "layers", (72, "stated", 441)),
+        (482, "hidden", (14336, "stated", 442)),
         (481, "tp", (2, "printed", 481)),
     ],
 )
@@ -165,5 +165,5 @@ def test_the_side_file_comes_last_and_is_marked() -> None:
     assert bound(reading, 278, "gpus_per_node") == (8, "assumed", None)
     assert bound(reading, 340, "zero_stage") == (1, "printed", 340)
     assert bound(reading, 278, "zero_stage") == (1, "assumed", None)
-    assert bound(reading, 75, "dtype") == ("bf16", "context", 68)
+    assert bound(reading, 75, "dtype") == ("bf16", "stated", 68)
     assert bound(reading, 278, "dtype") == ("fp16", "assumed", None)

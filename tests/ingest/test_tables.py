@@ -183,7 +183,7 @@ def test_statements_are_bound_and_claimed(line: str, bound: dict[str, object]) -
     reading = read(f"{line}\n\n| EP | Sec/it |\n|---|---|\n| 1 | 2.0 |\n")
     row = reading.frames["markdown_table"].row(0, named=True)
     assert {name: row[name] for name in bound} == bound
-    assert set(reading.provenance["value_origin"]) == {"context"}
+    assert set(reading.provenance["value_origin"]) == {"stated"}
     assert set(reading.provenance["from_line"]) == {1}
     assert reading.accounting[0].claimed == 4
 

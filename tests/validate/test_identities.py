@@ -63,7 +63,7 @@ def test_the_prequel_as_published(corpus: Path, machine: str | None) -> None:
 def test_layers_follow_from_rates_and_are_marked() -> None:
     found = report(PREQUEL)
     origins = found.cases.origins.filter(
-        (pl.col("name") == "layers") & (pl.col("value_origin") == "inferred")
+        (pl.col("name") == "layers") & (pl.col("value_origin") == "solved")
     )
     held = dict(zip(_lines(origins["case"]), origins.sort("case")["value"], strict=True))
     assert len(held) == 33
@@ -90,7 +90,7 @@ def test_the_vocabulary_that_rates_single_out() -> None:
     found = report(PREQUEL)
     assert set(found.cases.configuration["vocab"].drop_nulls()) == {250880}
     laws = found.cases.origins.filter(pl.col("name") == "vocab")
-    assert set(laws["value_origin"]) == {"inferred"}
+    assert set(laws["value_origin"]) == {"solved"}
 
 
 def test_corrections_are_applied_when_asked() -> None:
@@ -228,7 +228,7 @@ def test_a_machine_is_all_that_the_prequel_needs(tmp_path: Path) -> None:
     assert wide["dtype"].null_count() == 0
     origins = found.cases.origins.filter(pl.col("name") == "recompute")
     counts = dict(origins.group_by("value_origin").len().iter_rows())
-    assert counts == {"inferred": 55, "assumed": 61}
+    assert counts == {"solved": 55, "assumed": 61}
     assert found.scored.height == report(PREQUEL).scored.filter(
         pl.col("model") == "constant_mfu"
     ).height  # fmt: skip

@@ -27,9 +27,6 @@ BOUNDS = (64.0, 2.0**20)
 USUAL = tuple(Candidate(2.0**power, "a power of two") for power in range(7, 20))
 """Lengths that are tried where no statement survives."""
 
-WEAK = "assumed"
-"""Origin of a statement that speaks from elsewhere: a better one outranks it."""
-
 MOST_ROWS = 64
 """Rows of a group that are asked: a long log says the same again and again."""
 
@@ -39,8 +36,8 @@ GRID = 2049
 REFERENCE = 1024
 """Length that stands in where none is known, while others are tried."""
 
-DOUBT = 1e-2
-"""Chance of accident up to which rates that fit another length take a statement back."""
+DOUBT = 0.25
+"""Chance of accident up to which rows that fit another length take a statement back."""
 
 _BASES = ("gpus", "dp", "nodes")
 """Counts that a rate may be per, instead of per job, or the other way round."""
@@ -119,7 +116,6 @@ def _decided(rows: pl.DataFrame, stated: Sequence[Candidate]) -> Decided | None:
     asked = rows.gather_every(max(1, rows.height // MOST_ROWS))
     plain, based = _clues(asked)
     held = rows[FIELD][0]
-    weak = held is not None and rows["_origin"][0] == WEAK
     cases, names = tuple(rows["case"]), tuple(asked["case"])
     line = rows["_line"][0]
     if held is None:
@@ -130,13 +126,11 @@ def _decided(rows: pl.DataFrame, stated: Sequence[Candidate]) -> Decided | None:
             best = NOTHING
     if best.value is not None:
         return Decided(cases, held, line, int(best.value), best, names)
-    if held is None or (best.survivors and not weak):
+    if held is None:
         return None
     if best is NOTHING and (rated := _rates(asked)) is not None:
         best = _first_decided(stated, [rated])
-        if best.rows < 2 or not best.contradicts(held) or best.chance > DOUBT:
-            best = NOTHING
-    if best.survivors:
+    if best.rows > 1 and best.contradicts(held) and best.survivors and best.chance <= DOUBT:
         return Decided(cases, held, line, None, best, names)
     return None
 

@@ -361,7 +361,7 @@ def _with_lengths(cases: Cases, found: pl.DataFrame) -> Cases:
     origins = cases.origins.join(gone, on=["case", "name"], how="anti", maintain_order="left")
     bare = replace(cases, configuration=wide, origins=origins)
     said = found.drop_nulls("_found").rename({"_found": "seq_len"})
-    return _filled(bare, "seq_len", said, value_origin="inferred", law=pl.col("law"))
+    return _filled(bare, "seq_len", said, value_origin="solved", law=pl.col("law"))
 
 
 def _with_layers(cases: Cases, unknowns: pl.DataFrame) -> Cases:
@@ -369,7 +369,7 @@ def _with_layers(cases: Cases, unknowns: pl.DataFrame) -> Cases:
         "the only layer count that reproduces the printed rate under {} ({} row(s) of this size)",
         "formula_id", "alike",
     )  # fmt: skip
-    return _filled(cases, "layers", unknowns.drop_nulls("layers"), value_origin="inferred", law=law)
+    return _filled(cases, "layers", unknowns.drop_nulls("layers"), value_origin="solved", law=law)
 
 
 COUNTS_RECOMPUTATION = {"narayanan-eq3": "full", "narayanan-eq3-stored": "none"}
@@ -390,7 +390,7 @@ def _with_recomputation(cases: Cases, found: pl.DataFrame) -> Cases:
     )
     inferred = said.join(unsaid, on="case", how="semi").select("case", "recompute", "formula_id")
     law = pl.format("{}, which reproduces the printed rate, counts it so", "formula_id")
-    cases = _filled(cases, "recompute", inferred, value_origin="inferred", law=law)
+    cases = _filled(cases, "recompute", inferred, value_origin="solved", law=law)
     alike = said.group_by("source").agg(
         pl.col("recompute").first(), pl.col("recompute").n_unique().alias("ways"), pl.len()
     )
@@ -424,7 +424,7 @@ def _with_vocabulary(cases: Cases, unknowns: pl.DataFrame) -> Cases:
         .select("case", vocab="padded")
     )
     law = pl.lit("the multiple of 128·TP within the printed label that most printed rates need")
-    return _filled(cases, "vocab", found, value_origin="inferred", law=law)
+    return _filled(cases, "vocab", found, value_origin="solved", law=law)
 
 
 def _consumption(cases: Cases, unknowns: pl.DataFrame) -> Cases:

@@ -29,7 +29,7 @@ OBSERVATION: dict[str, pl.DataType] = {
     "unit": pl.String(),
     "kind": pl.String(),
     "origin": pl.String(),  # measured, published, estimated
-    "value_origin": pl.String(),  # printed, context, inferred, assumed, corrected
+    "value_origin": pl.String(),  # printed, stated, solved, assumed, corrected
     "formula_id": pl.String(),  # of a utilisation or rate, once one is known
     "source": pl.String(),
     "line": pl.UInt32(),

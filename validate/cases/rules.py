@@ -30,7 +30,7 @@ class Rule(NamedTuple):
     name: str
     value: pl.Expr
     law: str
-    value_origin: str = "inferred"
+    value_origin: str = "solved"
 
 
 def _whole(quotient: pl.Expr) -> pl.Expr:

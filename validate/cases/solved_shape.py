@@ -128,4 +128,4 @@ def _by_count(cases: Cases) -> Cases:
     solved_shapes = pl.DataFrame(rows, schema=kinds, orient="row")
     wide = wide.join(solved_shapes, on=["parameters", "seq_len"], how="left", maintain_order="left")
     unspelled = pl.col("hidden").is_null() & pl.col("layers").is_null()
-    return _filled(cases, wide, names, when=unspelled, value_origin="inferred", law=LAW)
+    return _filled(cases, wide, names, when=unspelled, value_origin="solved", law=LAW)

@@ -40,7 +40,7 @@ HEAD = """\
 # What a prediction needs of a log
 
 A job log is predicted from itself: from the dump of its arguments and the lines around it. What the
-first columns of this table say must be there, printed or inferred; what is not is named by the
+first columns of this table say must be there, printed or solved; what is not is named by the
 report (`needs seq_len`), and can be stated in a file `NAME.toml` beside `NAME.log`:
 
 ```toml

@@ -169,7 +169,7 @@ def configurations(report: Report) -> Section | None:
     wide = report.cases.configuration
     if wide.is_empty():
         return None
-    kinds = ("printed", "context", "inferred", "assumed", "corrected")
+    kinds = ("printed", "stated", "solved", "assumed", "corrected")
     counts = report.cases.origins.group_by("name").agg(
         *((pl.col("value_origin") == kind).sum().alias(kind) for kind in kinds)
     )
@@ -183,7 +183,7 @@ def configurations(report: Report) -> Section | None:
     )
     laws = (
         report.cases.origins.drop_nulls("law")
-        .filter(pl.col("value_origin") != "context")
+        .filter(pl.col("value_origin") != "stated")
         .group_by("value_origin", "law")
         .agg(pl.col("name").unique().sort(), pl.len())
         .sort("value_origin", "law")

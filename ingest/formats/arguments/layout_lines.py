@@ -104,7 +104,7 @@ class Devices:
         device = self.open.cells["device"]
         full = device._replace(text=f"{device.text} {parts['total']}MiB")
         if device.text.endswith("..."):
-            full = full._replace(value_origin="inferred", law=CUT_LAW)
+            full = full._replace(value_origin="solved", law=CUT_LAW)
         reader.folded.statements.append(Statement(line.number, (), {"gpu": full}, of_run=True))
         self.open = None
         reader.claim(line)

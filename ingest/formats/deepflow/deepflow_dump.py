@@ -121,7 +121,7 @@ def _records(dump: Dump) -> list[Record]:
     records = [*dump.rows.values(), *hardware_records(dump), *dump.components]
     if dump.totals:
         first = min(dump.totals.values(), key=lambda cell: (cell.line, cell.column))
-        generation = Cell("2" if dump.later else "1", dump.first, value_origin="inferred")
+        generation = Cell("2" if dump.later else "1", dump.first, value_origin="solved")
         totals = {**dump.totals, "generation": generation}
         records.insert(0, Record(first.line, totals, first.column, "deepflow_dump"))
     for record in records:

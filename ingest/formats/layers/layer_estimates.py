@@ -76,11 +76,11 @@ class _Document:
 
     def bound(self, line: int) -> dict[str, Cell]:
         """The case as cells of a row."""
-        cells = {n: c._replace(value_origin="context") for n, c in self.case.items()}
+        cells = {n: c._replace(value_origin="stated") for n, c in self.case.items()}
         if self.tables:
             cells["table"] = Cell(str(self.tables[-1][0].number), line)
         if self.block is not None:
-            cells["block"] = self.block._replace(value_origin="context")
+            cells["block"] = self.block._replace(value_origin="stated")
         return cells
 
 
@@ -171,7 +171,7 @@ def _rows(document: _Document, table: Table) -> None:
     document.total = None
     block = _block_of(table)
     if document.block is None and block is not None:
-        document.block = Cell(block, table.number, value_origin="inferred", law="its layers")
+        document.block = Cell(block, table.number, value_origin="solved", law="its layers")
     for cells in table.rows:
         record = Record(cells[0].number, {}, cells[0].column, "layer_estimates")
         record.cells |= document.bound(cells[0].number)

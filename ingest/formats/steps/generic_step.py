@@ -298,7 +298,7 @@ def _record(each: Found, shape: Shape) -> Record:
             record.cells[name] = cell
             taken.add(at)
     if each.at is not None and "step" not in record.cells and not shape.counters:
-        of_bar = {"value_origin": "inferred", "law": "count of the progress bar around the line"}
+        of_bar = {"value_origin": "solved", "law": "count of the progress bar around the line"}
         record.cells["step"] = Cell(str(each.at), first.number, first.column, **of_bar)  # type: ignore[arg-type]
         record.cells["total_steps"] = Cell(str(each.of), first.number, first.column, **of_bar)  # type: ignore[arg-type]
     for at, ((pair, _), _, _) in enumerate(placed):

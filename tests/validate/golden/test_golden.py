@@ -338,7 +338,7 @@ def test_where_a_value_comes_from_is_part_of_it(tmp_path: Path) -> None:
     assert "hidden: 14336 (assumed: run.toml)\n" in (tmp_path / "run.golden").read_text()
     (tmp_path / "run.log").write_text("NHIDDEN=14336\n" + log())
     found = checked(tmp_path)
-    assert "hidden was 14336 (assumed: run.toml), is 14336 (context)" in str(found.difference)
+    assert "hidden was 14336 (assumed: run.toml), is 14336 (stated)" in str(found.difference)
 
 
 def test_compressed_inputs_have_the_same_side_file(tmp_path: Path) -> None:
