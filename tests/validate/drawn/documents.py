@@ -150,18 +150,11 @@ def _section(document: Drawn, random: Random, style: Style, model: Truth, at: in
         lines += [_said(style, said, rest), ""]
     else:
         lines += [text, ""]
-    known = set(model) if kind != "absent" or at == 0 else set(model) - {"seq_len"}
-    if kind == "contradicting" and not _tells(style):
-        known -= {"seq_len"}
+    known = set(model) - ({"seq_len"} if silent or kind == "contradicting" else set())
     _table(document, random, style, model, known)
     if kind == "after":
         lines += ["notes:", f"- Seq length is {model['seq_len']}",
                   f"- {style.names['vocab']}={model['vocab']}", ""]  # fmt: skip
-
-
-def _tells(style: Style) -> bool:
-    """Whether two columns of a document hold a sequence length between them."""
-    return "tokens" in " ".join(style.speeds)
 
 
 def _said(style: Style, model: Truth, names: tuple[str, ...]) -> str:
