@@ -49,8 +49,10 @@ class Judged(NamedTuple):
 
 @cache
 def configurations(path: str) -> pl.DataFrame:
-    """The cases of a document."""
-    return understand(read([Path(os.environ[CORPUS]) / "corpus" / path])).cases.configuration
+    """The cases of a document, and whether each is a step of a run."""
+    found = read([Path(os.environ[CORPUS]) / "corpus" / path])
+    steps = pl.col("frame").is_in([held.name for held in found.reading.with_rows("step")])
+    return understand(found).cases.configuration.with_columns(step=steps)
 
 
 def judged(path: str) -> Iterator[Judged]:
@@ -58,7 +60,8 @@ def judged(path: str) -> Iterator[Judged]:
     wide = configurations(path)
     for rows in DOCUMENTS[path]:
         first, last = rows["lines"]
-        mine = wide.filter(pl.col("frame") == rows["frame"], pl.col("line").is_between(first, last))
+        here = pl.col("step") if rows["frame"] == "step" else pl.col("frame") == rows["frame"]
+        mine = wide.filter(here, pl.col("line").is_between(first, last))
         assert mine.height, f"{path} has no row of {rows['frame']} in {first}..{last}"
         wanted = {k: v for k, v in rows.items() if k not in ("frame", "lines", "unsaid")}
         wanted |= dict.fromkeys(rows.get("unsaid", ()))
