@@ -334,7 +334,7 @@ def _column(
     name, scale = (what.field, what.scale) if what else ("", 1.0)
     has_step = each.has("step")
     if each.said.form == "bar":
-        if pair.label == "s/it":
+        if pair.label.startswith("s/") and pair.label == pair.behind:
             return "step_time_average", 1.0
         if pair.label == BAR:
             name = "batch" if has_step else "step"

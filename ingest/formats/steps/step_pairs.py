@@ -12,7 +12,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from assay.ingest.formats.steps.step_words import COUNTERS, words
+from assay.ingest.formats.steps.step_words import COUNTERS, meaning, words
 from assay.ingest.lines.lark import terminal_of
 
 _WHOSE = re.compile(r"\((?:train(?:ing)?)\)\s*")
@@ -60,13 +60,16 @@ _LOGGED_BAR = re.compile(r"\b(?P<at>[0-9]+)it/(?P<of>[0-9.]+[kM]?)it\s(?P<inside
 _DRAWN = re.compile(r"\[[=>.\-#\s]{5,}\]|[━█▏▎▍▌▋▊▉╸╺]+")
 """A bar without a bracket of its own, as Keras draws it."""
 
-_RATE = re.compile(r"([0-9.]+)\s*(it/s|s/it)")
+_RATE = re.compile(r"([0-9.]+)\s*((?:it|iter|step|batch|ba)/s|s/(?:it|iter|step|batch|ba))\b")
 
 _CELL = re.compile(r"[,|;{}\t\]]|\s-\s|\s:\s(?=[A-Z])|\s{2,}(?=\S)|--+(?!>)|>>+|(?<!\.)\.\s|[•│┃]")
 
 _LABEL = re.compile(
     r"^[\s\"'\[({#*`>=-]*(?P<label>.*?)[\s\"'\[(`.]*(?P<sep>[:=]>?|-+>|→|\bis\b)?[\s\"'\[(`~≈]*$"
 )
+
+_CALLED = re.compile(r"\S*[A-Za-z][._:]\S*\s+(.+)")
+"""The name of a function or a module in front of a label: `train_loop step=500`."""
 
 _ASSIGNED = re.compile(r"=(?:\"[^\"]*\"|[^\s\"]*)\s+")
 """`level=info msg="train step" step=10`: assignments of texts in front of a label."""
@@ -187,7 +190,11 @@ def _label(gap: str) -> str:
         # nothing but a blank parts the label from its number: one word, or two
         last = label.split()[-2:]
         two = " ".join(last)
-        label = two if " ".join(words(two)) in COUNTERS else (last[-1] if last else "")
+        known = " ".join(words(two)) in COUNTERS or meaning(two) is not None
+        label = two if known else (last[-1] if last else "")
+    called = _CALLED.match(label)
+    if called is not None and " ".join(words(called[1])) in COUNTERS:
+        label = called[1]
     return label if re.search(r"[A-Za-z]", label) else ""
 
 
