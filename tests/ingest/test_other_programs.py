@@ -64,7 +64,7 @@ PROGRAMS: dict[str, str] = {
     "slurm": "{n} gpu {w} {w} R {k}-0{k}:{p2}:{p2} {k} node[{p}-{n}]",
     "postgres": "2026-11-22 05:12:{p2} UTC [{n}] LOG:  checkpoint complete: wrote {p} buffers "
     "({s}%); write={s} s",
-    "postgres_time": "2026-11-22 05:12:{p2} UTC [{n}] LOG:  duration: {t} ms  statement: SELECT {n}",
+    "postgres_time": "2026-11-22 05:12:{p2} UTC [{n}] LOG:  duration: {t} ms  statement: SELECT",
     "mysql": "2026-11-22T05:12:{p2}Z {n} [Note] InnoDB: Progress in percents: {p}",
     "redis": "{n}:M 22 Nov 2026 05:12:{p2} * {p} changes in {m} seconds. Saving...",
     "kafka": "[2026-11-22 05:12:{p2}] INFO [Log partition={w}-{k}] Rolled new segment at "
@@ -126,7 +126,8 @@ def log(line: str, seed: int) -> str:
     for n in range(1, LINES + 1):
         clock += draw.random()
         values: dict[str, Callable[[], str]] = {
-            "n": lambda n=n: str(n), "m": lambda: str(LINES * 2), "k": lambda: str(draw.randint(1, 8)),
+            "n": lambda n=n: str(n), "m": lambda: str(LINES * 2),
+            "k": lambda: str(draw.randint(1, 8)),
             "p": lambda: str(draw.randint(1, 99)), "p2": lambda: f"{draw.randint(0, 59):02}",
             "s": lambda: f"{draw.uniform(0.1, 90):.2f}", "t": lambda clock=clock: f"{clock:.3f}",
             "b": lambda: str(draw.randint(100, 99999)), "w": lambda: draw.choice(words),

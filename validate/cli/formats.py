@@ -107,7 +107,7 @@ def new(
     line: Annotated[
         str | None,
         typer.Argument(
-            metavar="LINE", help="A pasted line, a file of lines or a table, or - for stdin."
+            metavar="LINE", help="A pasted line, a log or a table in a file, or - for stdin."
         ),
     ] = None,
     name: Annotated[
@@ -125,6 +125,7 @@ def new(
     from assay.ingest.formats.own.draft import draft
     from assay.ingest.formats.own.fault import BadFormat
     from assay.ingest.formats.own.guess import guess
+    from assay.ingest.formats.own.recognised import recognised
     from assay.ingest.formats.own.table_draft import table_draft
 
     refuse_existing([output] if output else [], force=force)
@@ -136,7 +137,7 @@ def new(
     if drawn is not None:
         _give(drawn, output, "one table")
         return Exit.OK
-    found = guess(lines)
+    found = guess(recognised(lines))
     if found is None:
         message = "no labelled numbers are found in what was pasted; a grammar can read other lines"
         raise Refusal(f"{message} (docs/own-formats.md)", Exit.NOTHING)

@@ -1,0 +1,53 @@
+"""The lines of a log that are worth a format: the steps that the generic reader recognised.
+
+In: the lines of a log. Out: those of one shape. Where no line is a step of an unknown trainer, they
+are the most frequent of those that hold a number beside a unit and that nobody reads, and otherwise
+all of them, as pasted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import polars as pl
+from assay.ingest.formats import FORMATS
+from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.source.opening import Source, source
+
+FEW = 3
+"""Lines up to which they were pasted one by one, each meant."""
+
+_NUMBERS = re.compile(r"[-+]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?")
+
+
+def recognised(lines: Sequence[str]) -> list[str]:
+    """The lines of a log that are worth a format, in order."""
+    if len(lines) <= FEW:
+        return list(lines)
+    opened = source("pasted", "\n".join(lines).encode())
+    if not isinstance(opened, Source):
+        return list(lines)
+    reading = read_source(opened, FORMATS)
+    rows = reading.frames.get("generic_step", pl.DataFrame())
+    if rows.height:
+        words = rows["words"].mode().sort()[0]
+        numbers = rows.filter(pl.col("words") == words)["line"].unique().sort().to_list()
+    else:
+        (account,) = reading.accounting
+        numbers = _alike(lines, account.suspicious)
+    return [lines[number - 1] for number in numbers] or list(lines)
+
+
+def _alike(lines: Sequence[str], numbers: Sequence[int]) -> list[int]:
+    """Of the lines with these numbers those of the most frequent shape, digits put aside."""
+    held = [(number, _shape(lines[number - 1])) for number in numbers if number <= len(lines)]
+    if not held:
+        return []
+    often = Counter(shape for _, shape in held).most_common(1)[0][0]
+    return [number for number, shape in held if shape == often]
+
+
+def _shape(line: str) -> str:
+    return _NUMBERS.sub("0", " ".join(line.split()))
