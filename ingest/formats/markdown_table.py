@@ -47,28 +47,16 @@ class MarkdownTable(Configuration):
 FORMAT = Format(
     name="markdown_table",
     heads=(
-        "|",
-        "<table",
-        "<TABLE",
-        "==",
-        "+-",
-        "-table::",
-        "FLOP",
-        "tok/s",
-        "token/s",
-        "tokens/s",
-        "(s)",
-        "(ms)",
-        "MFU",
-        "_ms",
+        "|", "<table", "<TABLE", "==", "+-", "-table::", "FLOP", "flops", "tok/s", "token/s",
+        "tokens/s", "(s)", "(ms)", "MFU", "mfu", "_ms", "step_time",
     ),
     opens=r"^[^|-]*(?:\|[|: \t-]*-|[: \t]*-[: \t-]*\|)[|: \t-]*$"  # an alignment row
     r"|(?i:<table[\s>])|^\s*=+(?: +=+)+\s*$|^\s*\.\. (?:list|csv)-table::"  # HTML, RST
-    r"|^[^|=:0-9,]*[A-Za-z)]  +[^|=:,]*(?:FLOP|tok(?:en)?s?/s|\([mu]?s\)|MFU|_ms\b)[^|=:,]*$",
-    # labels kept apart by blanks
+    r"|^[^|=:0-9,]*[A-Za-z_)]  +[^|=:,]*"  # labels kept apart by blanks
+    r"(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:,]*$",
     suffixes=(".csv", ".tsv", ".rst", ".ipynb"),
     schemas={"markdown_table": MarkdownTable},
     origin="published",
     fold=fold(MarkdownTable),
     lines="document",
-)
+)  # fmt: skip

@@ -47,7 +47,8 @@ GENERIC = {"throughput", "speed", "performance", "perf"}
 
 NAMES = {
     "模型": "Model", "显卡": "GPU", "硬件": "GPU", "精度": "Precision", "数据精度": "Precision",
-    "机器数量": "Nodes", "机器数": "Nodes", "节点数": "Nodes", "层数": "NLAYERS",
+    "模型规模": "Size", "参数量": "Params", "机器数量": "Nodes", "机器数": "Nodes",
+    "节点数": "Nodes", "层数": "NLAYERS",
     "隐藏层大小": "hidden size", "隐藏层维度": "hidden size", "注意力头数": "attention heads",
 }  # fmt: skip
 """Labels in Chinese of names and of what is only counted."""
