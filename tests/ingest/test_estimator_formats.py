@@ -197,6 +197,32 @@ def test_seconds_and_milliseconds() -> None:
         assert seconds[name].to_list() == pytest.approx(shown[name].to_list(), abs=1e-12)
 
 
+def test_own_digits_say_how_a_number_was_rounded() -> None:
+    text = (FIXTURES / "layer_estimates" / "gpt3_tensor_parallel_4.txt").read_text()
+    assert "fixed(6)" not in set(read(text).provenance["kind"])  # the usual of these tables
+    coarse = read(re.sub(r"(?<=[0-9]\.[0-9]{2})[0-9]+(?=,|$)", "", text, flags=re.MULTILINE))
+    times = coarse.provenance.filter(frame="layer_estimates", field="t_fwd", kind="fixed(2)")
+    low, high = times.sort("line").row(0, named=True)["low"], times.sort("line")["high"][0]
+    assert (low, high) == (pytest.approx(1.975e-3), pytest.approx(1.985e-3))  # 1.98 ms
+
+
+@pytest.mark.parametrize(
+    ("line", "seconds"),
+    [
+        ("time for 1 itr = 519.5", 0.5195),  # in the unit of the table
+        ("time for 1 itr = 0.5195 s", 0.5195),
+        ("time for 1 itr (ms) = 519.5", 0.5195),
+        ("time for 1 itr = 519500 us", 0.5195),
+    ],
+)
+def test_the_time_of_an_iteration_has_the_unit_it_is_printed_with(
+    line: str, seconds: float
+) -> None:
+    text = (FIXTURES / "layer_estimates" / "gpt3_tensor_parallel_4.txt").read_text()
+    totals = read(f"{text}{line}\n").frames["layer_total"]
+    assert totals["iteration_time"].drop_nulls().to_list() == [pytest.approx(seconds)]
+
+
 def test_a_row_with_a_cell_too_many_is_refused() -> None:
     text = (FIXTURES / "layer_estimates" / "gpt3_tensor_parallel_4.txt").read_text()
     reading = read(text.replace("1,act,", "1,act,7,", 1))

@@ -9,10 +9,10 @@ table itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from assay.ingest.formats.layers.layer_frames import LayerEstimate, LayerTotal
+from assay.ingest.formats.layers.layer_frames import TABLE_KIND, LayerEstimate, LayerTotal
 from assay.ingest.formats.layers.layer_tables import (
     MISSING,
     Table,
@@ -23,6 +23,7 @@ from assay.ingest.formats.layers.layer_tables import (
 )
 from assay.ingest.lines.lark import Token
 from assay.ingest.lines.linewise import Lines, Said, kind
+from assay.ingest.numbers.units import unit as unit_of
 from assay.ingest.schema.fields import FieldSpec, by_label
 from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span
@@ -34,7 +35,7 @@ LINES = Lines("layer_estimates", (
     kind("parallel_line", r"parallelization: \w"),
     kind("heading_line", r"\*{3,} .*layer estimates", open_end=False),
     kind("share_line", r"time spend in comms ="),
-    kind("iteration_line", r"time for 1 itr ="),
+    kind("iteration_line", r"time for 1 itr(?: *[(\[][a-z]+[)\]])? *="),
     kind("consumed_line", r"mem consumed ="),
     kind("dtype_line", r"dtype: ", open_end=False),
     kind("sum_line", r"[A-Za-z_]\w* +-?[0-9][0-9.eE+-]*\s*$"),
@@ -166,7 +167,7 @@ def _said(document: _Document, region: Region, shown: Shown) -> None:
 
 def _rows(document: _Document, table: Table) -> None:
     columns = _columns(table)
-    unit = _unit(table, columns)
+    unit, kind_of = _unit(table, columns), _printed(table, columns)
     document.tables.append((table, unit))
     document.total = None
     block = _block_of(table)
@@ -179,13 +180,57 @@ def _rows(document: _Document, table: Table) -> None:
             if column is None:
                 record.other.append((label, text.text))
             else:
-                record.cells[column[0].name] = _cell(text, *column, unit)
+                cell = _cell(text, *column, unit)
+                own = cell.state == "value" and column[0].kind == TABLE_KIND and cell.kind is None
+                record.cells[column[0].name] = cell._replace(kind=kind_of(text)) if own else cell
         document.folded.records.append(record)
     for number, at, width in table.odd:
         message = f"{width} cells, the header has {len(table.labels)}"
         span = Span(document.source, number, at)
         document.folded.refused.append(Diagnostic(span, Code.CELL_COUNT, message))
     document.block = None
+
+
+_DIGITS = 15
+"""Significant digits of a number that is printed in full."""
+
+_ENOUGH = 10
+"""Numbers of a table whose decimals show to how many it was rounded."""
+
+
+def _printed(
+    table: Table, columns: Sequence[tuple[FieldSpec, float] | None]
+) -> Callable[[Text], str | None]:
+    """The kind of a number by its own digits and those of its table; None where it is the usual.
+
+    All numbers of a printed frame are rounded to as many decimals as the longest of them has; one
+    of 15 digits or more is printed in full.
+    """
+    found = [
+        len(cells[at].text.partition(".")[2])
+        for cells in table.rows
+        for at, column in enumerate(columns)
+        if column is not None and column[0].numeric and _PLAIN.fullmatch(cells[at].text)
+        and len(_significant(cells[at].text)) < _DIGITS
+    ]  # fmt: skip
+    most = max(found, default=0)
+    usual = most == int(TABLE_KIND[6:-1]) or (most < int(TABLE_KIND[6:-1]) and len(found) < _ENOUGH)
+
+    def kind_of(text: Text) -> str | None:
+        if not _PLAIN.fullmatch(text.text):
+            return None
+        if len(_significant(text.text)) >= _DIGITS:
+            return "binary"
+        return None if usual else f"fixed({most})"
+
+    return kind_of
+
+
+_PLAIN = re.compile(r"[+-]?[0-9]+\.[0-9]+")
+
+
+def _significant(text: str) -> str:
+    return text.lstrip("+-0.").replace(".", "")
 
 
 def _block_of(table: Table) -> str | None:
@@ -296,9 +341,17 @@ def _closing(document: _Document, said: Said) -> bool:
     if said.kind.rule == "consumed_line":
         if cell := said.cell("number", scale=1e9):
             record.cells["memory_consumed"] = cell
-    elif unit is not None and (cell := said.cell("number", scale=unit)):
+    elif cell := _iteration(said, unit):
         record.cells["iteration_time"] = cell
     return True
+
+
+def _iteration(said: Said, table: float | None) -> Cell | None:
+    """The time of an iteration: in the unit that it is printed with, else in that of the table."""
+    printed = said.text("unit")
+    measure = unit_of(printed) if printed else None
+    scale = measure.scale if measure else None if printed else table
+    return said.cell("number", scale=scale) if scale is not None else None
 
 
 FORMAT = Format(
