@@ -30,8 +30,10 @@ from assay.model.transformer.parallel import (
 )
 from assay.model.transformer.training_run import Run
 
-MOMENTS = 8.0
-"""Adam's two moments per parameter: allocated in the first step, by a sharding optimizer before."""
+MASTER = 4.0
+"""Of the optimizer's bytes a parameter, the master weights: the only ones that are there before
+the first update. Moments, and a widened gradient where there is one, come with it; a sharding
+optimizer has them from the start."""
 
 GATHERED = 2.0
 """Units of a fully sharded model that are whole at a time: the one that runs and the next."""
@@ -54,7 +56,7 @@ class Memory(NamedTuple):
     activations: float
     logits: float
     buffers: float  # gathered weights, gradients on their way
-    moments: float = 0.0  # of the optimizer; counted there
+    updating: float = 0.0  # of optimizer and buffers, what the first update brings; counted there
 
     @property
     def total(self) -> float:
@@ -62,21 +64,21 @@ class Memory(NamedTuple):
 
         Units: bytes.
         """
-        return sum(self) - self.moments
+        return sum(self) - self.updating
 
     @property
     def parts(self) -> dict[str, float]:
         """Parts that add up to the total, bytes by name."""
-        return {name: size for name, size in self._asdict().items() if name != "moments"}
+        return {name: size for name, size in self._asdict().items() if name != "updating"}
 
     @property
     def first_step(self) -> float:
-        """The same in the first step, where Adam's moments come only after the backward pass.
+        """The same in the first step, where the update's tensors come after the backward pass.
 
         Units: bytes.
         """
         states = self.weights + self.gradients + self.optimizer
-        return max(states, self.total - self.moments)
+        return max(states, self.total - self.updating)
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,9 @@ def _stage(run: Run, layers: int, flight: float, *, first: bool, last: bool) -> 
         "none": layers * layer_activations(run) * flight,
     }[run.recompute]
     logits = head(run)
+    brought = max(optimizer - MASTER, 0.0) * whole[2] + (
+        0.0 if run.zero_stage else own * stack.flattened
+    )
     return Memory(
         weights=weights * whole[0],
         gradients=gradients * whole[1],
@@ -180,7 +185,7 @@ def _stage(run: Run, layers: int, flight: float, *, first: bool, last: bool) -> 
         activations=held + buffers,
         logits=stack.logits * logits.m * logits.n if last else 0.0,
         buffers=_in_passing(run, own),
-        moments=MOMENTS * whole[2],
+        updating=brought,
     )
 
 

@@ -95,7 +95,7 @@ def test_the_first_step_has_no_moments_beside_activations():
         activations=3.0,
         logits=0.0,
         buffers=0.0,
-        moments=8.0,
+        updating=8.0,
     )
     assert held.first_step == 20.0  # the states alone are more than 12 and the activations
     assert held._replace(activations=30.0).first_step == 42.0
