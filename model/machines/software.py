@@ -55,6 +55,7 @@ class SoftwareStack:
     states: tuple[float, float, float]  # B a parameter: weights, gradients, optimizer
     flattened: float  # B a parameter
     logits: float  # B a logit
+    received: int  # micro-batches
     dropout: bool
     reserve: float  # share of what tensors hold
     evidence: str

@@ -114,14 +114,15 @@ def holds(run: Run) -> bool:
 def memory(run: Run) -> Memory:
     """Counted bytes of the fullest stage; of a pipeline that is the first or the last one.
 
-    The first stage holds an activation set for every micro-batch in flight (PP of them and one
-    being received), the last one the logits of one micro-batch.
+    The first stage holds an activation set for every micro-batch in flight (PP of them, and one
+    being received in DeepSpeed's buffers), the last one the logits of one micro-batch.
     """
     layers = stage_layers(run.model.layers, run.pp)
     first = _stage(run, layers[0], in_flight(run), first=True, last=run.pp == 1)
     if run.pp == 1:
         return first
-    last = _stage(run, layers[-1], min(2, run.micro_batches), first=False, last=True)
+    least = min(1 + run.software.received, run.micro_batches)
+    last = _stage(run, layers[-1], least, first=False, last=True)
     return max(first, last, key=lambda one: one.total)
 
 
@@ -132,7 +133,7 @@ def stages(run: Run) -> tuple[Memory, ...]:
     """
     if run.pp == 1:
         return (memory(run),)
-    least = float(min(2, run.micro_batches))
+    least = float(min(1 + run.software.received, run.micro_batches))
     return tuple(
         _stage(run, layers, max(in_flight(run) - at, least), first=at == 0, last=at == run.pp - 1)
         for at, layers in enumerate(stage_layers(run.model.layers, run.pp))
@@ -142,13 +143,14 @@ def stages(run: Run) -> tuple[Memory, ...]:
 def in_flight(run: Run) -> float:
     """Micro-batches whose activations the first stage holds at once.
 
-    1F1B: one per stage, and one that is being received. Interleaving: PP + (PP − 1)/v.
+    1F1B: one per stage, and in DeepSpeed's buffers one that is being received. Interleaving:
+    PP + (PP − 1)/v.
     """
     if run.pp == 1:
         return 1.0
     if run.interleave > 1:
         return min(run.pp + (run.pp - 1) / run.interleave, float(run.micro_batches))
-    return float(min(run.pp + 1, run.micro_batches))
+    return float(min(run.pp + run.software.received, run.micro_batches))
 
 
 def _stage(run: Run, layers: int, flight: float, *, first: bool, last: bool) -> Memory:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.studies import (
     box,
+    capacity,
     configuration,
     experts,
     intervals,
@@ -30,6 +31,7 @@ CONTRIBUTIONS: tuple[Callable[[], list[Entry]], ...] = (
     step_tables.entries,
     traces.entries,
     box.entries,
+    capacity.entries,
     intervals.entries,
 )
 
