@@ -187,8 +187,15 @@ def _assumed(row: Mapping[str, Any], machine: Machine, when: float | None) -> So
     )
 
 
+PIPED = (2.0, 6.0, 12.0)
+"""Bytes a parameter under DeepSpeed's pipeline in bf16: its BF16_Optimizer adds up micro-batches in
+fp32 beside the gradients themselves, and shards what Adam needs alone."""
+
+
 def _with_parts(stack: SoftwareStack, row: Mapping[str, Any]) -> SoftwareStack:
     said: dict[str, Any] = {}
+    if stack.name == "deepspeed" and row["dtype"] == "bf16" and row["pp"] > 1:
+        said["states"] = PIPED
     attention = row.get("attention")
     if attention in {"unfused", "flash1", "flash2", "flash3", "cudnn", "triton1"}:
         said["attention"] = attention

@@ -47,7 +47,10 @@ ROWS: dict[str, dict[str, Any]] = {
         "recompute": "full", "framework": "megatron-deepspeed", "date": "2025-06",
     },
 }  # fmt: skip
-"""By document and line. A rank of Aurora is half a Max 1550, 64 GB: less than the machine here."""
+"""By document and line."""
+
+HALF = {"auroragpt-70b:36": 64.0 / 80.0}
+"""A rank of Aurora is half a Max 1550: 64 GB, as a share of what the machine above has."""
 
 
 def runs() -> dict[str, Run]:
@@ -57,18 +60,26 @@ def runs() -> dict[str, Run]:
     return {name: one for name, one in built.items() if one is not None}
 
 
+def shares() -> dict[str, tuple[float, float]]:
+    """Of the capacity, what every row's tensors hold, and what the allocator takes for them."""
+    found = {}
+    for name, one in runs().items():
+        held, room = memory(one).total, capacity(one.machine) * HALF.get(name, 1.0)
+        found[name] = (held / room, reserved(one, held) / room)
+    return found
+
+
 def entries() -> list[Entry]:
     """`oom.refused` and `oom.warned`: shares said not to fit, and said so or near the capacity."""
-    held = [(memory(one).total, one) for one in runs().values()]
-    refused = [size > capacity(one.machine) for size, one in held]
-    warned = [reserved(one, size) > capacity(one.machine) for size, one in held]
+    found = shares().values()
     return [
-        Entry("oom.refused", PERCENT * sum(refused) / len(ROWS), "%", len(ROWS)),
-        Entry("oom.warned", PERCENT * sum(warned) / len(ROWS), "%", len(ROWS)),
+        Entry(
+            "oom.refused", PERCENT * sum(one[0] > 1 for one in found) / len(ROWS), "%", len(ROWS)
+        ),
+        Entry("oom.warned", PERCENT * sum(one[1] > 1 for one in found) / len(ROWS), "%", len(ROWS)),
     ]
 
 
 if __name__ == "__main__":
-    for name, one in runs().items():
-        share = memory(one).total / capacity(one.machine)
-        print(f"{name:<22} {PERCENT * share:.0f} % of the capacity")
+    for name, (held, taken) in shares().items():
+        print(f"{name:<22} tensors {PERCENT * held:.0f} %, allocator {PERCENT * taken:.0f} %")
