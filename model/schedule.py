@@ -21,18 +21,21 @@ from assay.model.kernels.kernel import Columns, Floats, Kernel, Parameter, Value
 
 SHAPE = (
     "layer_matrix", "layer_plain", "layer_attention", "layer_memory", "layer_exchange",
-    "layer_net", "layer_launch", "shard_link", "shard_net", "scatter_link", "scatter_net",
+    "layer_net", "context_link", "context_net", "layer_launch", "shard_link", "shard_net",
+    "scatter_link", "scatter_net",
     "head_matrix", "head_plain", "head_memory",
     "head_exchange", "first_exchange",
     "handover_link", "handover_net", "gradient_link", "gradient_net", "weight_link", "weight_net",
     "tied_net", "optimizer", "backward", "tail", "after", "hide_gradients", "hide_weights",
+    "hide_context", "pieces",
     "layers", "layers_first", "layers_last", "stages", "micro_batches", "chunks", "blocking",
     "later", "network_share",
 )  # fmt: skip
 """Columns of a component table: seconds at the stack's rates, then the schedule; `backward` is the
 share of a layer's time after its forward pass; `tail` that of an embedding in what a rank holds,
 whose gradient comes last and whose weights are needed first; `after`, `hide_gradients` and
-`hide_weights` say what the software does; `later` marks rows after a change of the hardware."""
+`hide_weights` say what the software does, `hide_context` whether the ring of keys runs beside
+attention, which it cuts into `pieces`; `later` marks rows after a change of the hardware."""
 
 
 def breakdown(table: Columns, values: Values) -> dict[str, Floats]:
@@ -85,11 +88,15 @@ def step_time(table: Columns, values: Values) -> Floats:
 
 def _layer(table: Columns, values: Values) -> dict[str, Floats]:
     """Seconds of one layer and micro-batch, and those of its collectives."""
+    attention = values["attention"] * table["layer_attention"]
+    ring = table["context_link"] + table["context_net"] / values["network"]
+    left = np.maximum(ring - attention, ring / table["pieces"])  # the first piece hides nowhere
     exchange = table["layer_exchange"] + table["layer_net"] / values["network"]
+    exchange = exchange + np.where(table["hide_context"] > 0, left, ring)
     busy = (
         values["slowdown"] * table["layer_matrix"]
         + table["layer_plain"]
-        + values["attention"] * table["layer_attention"]
+        + attention
         + table["layer_memory"]
         + exchange
     )

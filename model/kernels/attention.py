@@ -118,11 +118,15 @@ def trained(table: Columns, values: Values) -> Floats:
     whole block `fill` keys' worth of time goes into starting and ending it, whatever the sequence.
     Blocks have `BLOCK` queries and meet keys by the `BLOCK`, the last of either as long as the
     others; they spread evenly over the multiprocessors, and fewer than these leave some idle. A
-    column `products` counts operations over the forward's (`BACKWARD`).
+    column `products` counts operations over the forward's (`BACKWARD`), `pieces` the kernels into
+    which keys that arrive one part after the other cut a pass: every block starts in each of them.
     """
     blocks: Floats = np.ceil(table["seq"] / BLOCK)
     keys: Floats = np.ceil(_keys(table) / BLOCK) * BLOCK
     whole = {**table, "seq": blocks * BLOCK, "kv_seq": keys}
+    whole["causal"] = (  # the same share of all pairs is masked, however the blocks are filled up
+        table.get("causal", np.ones(1)) * (table["seq"] / _keys(table)) * (keys / whole["seq"])
+    )
     narrow = values["narrow"] ** np.log2(WIDE / np.minimum(table["head_dim"], WIDE))
     masked = np.where(table.get("causal", np.ones(1)) > 0, values["masked"], 1.0)
     rate = values["compute"] * narrow * masked * table["peak"]
@@ -131,9 +135,10 @@ def trained(table: Columns, values: Values) -> Floats:
     queries = 4.0 * pairs * table["head_dim"] * whole["seq"]
     visited = flop(whole) / queries  # keys of a query, on average
     idle = np.maximum(1.0, table["sms"] / (pairs * blocks))
-    compute = work * (1.0 + values["fill"] / visited) * idle / rate
+    pieces = table.get("pieces", np.ones(1))
+    compute = work * (1.0 + values["fill"] * pieces / visited) * idle / rate
     moved = table.get("products", np.ones(1)) * traffic(table) / table["memory_bandwidth"]
-    return values["launch"] + np.maximum(compute, moved)
+    return values["launch"] * pieces + np.maximum(compute, moved)
 
 
 def generation(text: str) -> str:
@@ -277,7 +282,7 @@ TRAINED = Kernel(
         Parameter("launch", "s", 1e-5, 1e-7, 1e-4, "time of an empty kernel"),
     ),
     trained,
-    (*OPTIONAL, "products"),
+    (*OPTIONAL, "products", "pieces"),
 )
 KERNELS = {kernel.name: kernel for kernel in (ROOFLINE, TILED, TRAINED)}
 """Every attention model by name."""

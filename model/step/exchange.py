@@ -58,8 +58,10 @@ rank among 32 and 64 ranks, its own node's tokens counted, of 50 GB/s that each 
 class Exchange:
     """Seconds. `layer` and `head` and `first` on links; `*_net` at the full rate of the cards."""
 
-    layer: Floats  # per layer and micro-batch: tensor, context and expert groups
+    layer: Floats  # per layer and micro-batch: tensor and expert groups
     layer_net: Floats  # the same, where those groups leave the node
+    context_link: Floats  # per layer and micro-batch: keys and values around a context group
+    context_net: Floats
     shard_link: Floats  # fully sharded, per gather of a layer's weights
     shard_net: Floats
     scatter_link: Floats  # fully sharded, per layer and micro-batch: its gradients
@@ -169,7 +171,8 @@ def _of_layer(calls: _Calls, index: int, run: Run) -> None:
     calls.add("head", index, REDUCE, size, ranks, 1.0)
     calls.add("first", index, REDUCE, size, ranks, 1.0)
     keys = 2.0 * size * run.model.kv_heads / run.model.heads / run.layout.tp * run.layout.cp
-    calls.add("layer", index, GATHER, keys, context_group(run), 1.0)
+    around = FORWARDS[run.recompute] + 2.0  # backward the keys again, and their gradients
+    calls.add("context_link", index, GATHER, keys, context_group(run), around)
     _of_experts(calls, index, run)
 
 

@@ -385,6 +385,7 @@ def _attention_seconds(
         "kv_heads": np.array([float(op.kv_heads) for _, op in chosen]),
         "causal": np.array([op.keys / op.queries if op.causal else 0.0 for _, op in chosen]),
         "head_dim": np.array([(op.qk_dim + op.v_dim) / 2.0 for _, op in chosen]),
+        "pieces": np.array([float(runs[one.run].layout.cp) for one, _ in chosen]),
     } | _facts(chosen, runs)
     at = np.array([one.run for one, _ in chosen])
     weights = np.array([one.times for one, _ in chosen])

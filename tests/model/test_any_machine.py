@@ -23,7 +23,7 @@ def drawn(rng):
     shape = shapes().get(name)
     heads = shape.heads if shape else rng.choice([8, 12, 16, 20, 25, 32, 40, 64, 96])
     tp, pp = rng.choice([1, 1, 2, 4, 8, 16]), rng.choice([1, 1, 2, 3, 4, 8, 16])
-    cp, dp = rng.choice([1, 1, 1, 2, 4]), rng.choice([1, 2, 3, 8, 16, 64, 512])
+    cp, dp = rng.choice([1, 1, 1, 2, 4, 8]), rng.choice([1, 2, 3, 8, 16, 64, 512])
     return {
         "case": "drawn", "machine": machine.name, "dtype": rng.choice(list(machine.peaks)),
         "gpus": tp * pp * cp * dp, "heads": heads, "kv_heads": shape.kv_heads if shape else heads,

@@ -20,7 +20,7 @@ from tests.model.test_parallel import ROW, built
 ZERO = dict.fromkeys(SHAPE, 0.0) | {
     "layers": 24.0, "layers_first": 6.0, "layers_last": 6.0, "stages": 4.0, "micro_batches": 8.0,
     "chunks": 1.0, "network_share": 0.7, "layer_matrix": 1.0,
-    "layer_launch": 1.0, "backward": 2.0 / 3.0,
+    "layer_launch": 1.0, "backward": 2.0 / 3.0, "pieces": 1.0,
 }  # fmt: skip
 PLAIN = STEP.starts | {"slowdown": 1.0, "overhead": 1e-5, "attention": 1.0, "odd_head": 1.0}
 
@@ -62,6 +62,14 @@ def test_overhead_is_added_or_a_floor():
     assert float(step_time(table(), waiting)[0]) == pytest.approx(11 * 6 * (1 + 0.5**6) ** (1 / 6))
     far = PLAIN | {"overhead": 10.0}
     assert float(step_time(table(), far)[0]) == pytest.approx(11 * 60.0, rel=1e-4)
+
+
+def test_keys_go_around_beside_attention_but_for_the_first_piece():
+    ring = {"layer_attention": 1.0, "context_link": 0.8, "pieces": 4.0}
+    assert seconds(**ring) == pytest.approx(11 * 6 * 2.8)
+    assert seconds(**ring, hide_context=1.0) == pytest.approx(11 * 6 * 2.2)
+    longer = ring | {"context_link": 3.0}
+    assert seconds(**longer, hide_context=1.0) == pytest.approx(11 * 6 * 4.0)
 
 
 def test_shards_hide_behind_a_pass_until_they_do_not():
