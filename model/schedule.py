@@ -5,7 +5,7 @@
 m micro-batches run through PP stages (1F1B); `longest` is the stage that sets the pace: its layers,
 what it hands over, and on the last one the output head. With v chunks per stage (interleaving) the
 pipeline fills v times faster. A layer takes its kernels and collectives; a host that waits for each
-kernel adds its own time to every layer and micro-batch, one that runs ahead makes a soft floor and
+kernel adds its own time to every layer and micro-batch, one that runs ahead makes it a floor and
 leaves gaps, `exposed`. A fully sharded layer's weights are gathered beside the pass before, or
 after it; its gradients are scattered beside the next backward pass. What a stack hides of gradients
 and weights runs beside the last backward and the first forward pass, but for a layer or embedding.
@@ -101,7 +101,7 @@ def _layer(table: Columns, values: Values) -> dict[str, Floats]:
         + exchange
     )
     host = values["overhead"] * table["layer_launch"]
-    ahead = (busy**JOINT + host**JOINT) ** (1.0 / JOINT) + values["exposed"]
+    ahead = np.maximum(busy + values["exposed"], host)
     launched = np.where(table["blocking"] > 0, busy + host, ahead)
     backward = table["backward"] * launched
     gather = table["shard_link"] + table["shard_net"] / values["network"]
@@ -109,12 +109,6 @@ def _layer(table: Columns, values: Values) -> dict[str, Floats]:
     before = np.maximum(backward, gather + scatter)
     last = np.where(table["after"] > 0, gather + np.maximum(backward, scatter), before)
     return {"time": np.maximum(launched - backward, gather) + last, "exchange": exchange}
-
-
-JOINT = 6.0
-"""How a host that runs ahead and its device join, (a^J + b^J)^(1/J): the greater of both, but for
-where they are about equal. Between a kernel's memory and its products it is 4 (docs/kernels.md); a
-queue of launches evens out more. Chosen with vtrain's rows in view (4, 6 and 8 were tried)."""
 
 
 def _step_traffic(table: Columns, values: Values, stage: Floats, layers: Floats) -> Floats:
