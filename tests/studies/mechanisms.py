@@ -94,11 +94,11 @@ MECHANISMS: dict[str, tuple[Patch, str]] = {
                                 "what ran has fitted"),
     "slowdown": (lambda: _residual("slowdown", 1.0), "one scalar, pooled"),
 }  # fmt: skip
-"""What is left out, how, and the measurement that it rests on."""
+"""By what is left out: how, and the measurement that it rests on."""
 
 
 def without(left_out: Patch) -> dict[str, float]:
-    """Error of every campaign, in percent, with a mechanism left out."""
+    """The error of every campaign, in percent, with a mechanism left out."""
     with left_out():
         return {name: PERCENT * mape(boxed(frame).error) for name, frame in campaigns().items()}
 
