@@ -14,6 +14,7 @@ from pathlib import Path
 from assay.ingest.formats import FORMATS
 from assay.ingest.formats.own.installed import known
 from assay.ingest.formats.own.own_format import OwnFormat
+from assay.ingest.inputs.ceiling import Ceiling, refused
 from assay.ingest.inputs.chunks import Chunk, Watch, plan, unwatched
 from assay.ingest.inputs.paths import COMPANIONS, COMPRESSED, assumed, inputs, shown, side_file
 from assay.ingest.inputs.workers import run
@@ -120,7 +121,7 @@ def read_chunk(
         return together(_read_unit(how, chunk.paths, root, spool))
     try:
         outcomes, left = _read_together(how, chunk.units, root)
-    except Exception as fault:  # whose fault it was, each of them alone will show
+    except (Exception, MemoryError) as fault:  # whose fault it was, each of them alone will show
         if disk_is_full(fault):
             raise
         outcomes, left = [], list(chunk.units)
@@ -196,8 +197,11 @@ def _survived(
     opened: Source, how: Recipe, said: Mapping[str, Cell], spool: Path | None
 ) -> Reading | Diagnostic:
     """The reading, or where our own code failed: a bug of ours must not cost the other inputs."""
+    Ceiling.reading = opened.name
     try:
         return read_source(opened, how.formats, said, spool=spool)
+    except MemoryError:
+        return Diagnostic(Span(opened.name, 1), Code.UNREADABLE, refused())
     except Exception as fault:
         if disk_is_full(fault):  # where rows were to be kept: no other input fares better
             raise
@@ -210,6 +214,8 @@ def _survived(
             f"{(str(fault).splitlines() or [''])[0][:200]}"
         )
         return Diagnostic(Span(opened.name, 1), Code.UNREADABLE, message)
+    finally:
+        Ceiling.reading = ""
 
 
 def died(chunk: Chunk) -> Outcome:

@@ -20,6 +20,7 @@ from functools import partial
 from multiprocessing import connection
 from typing import Protocol, TypeVar
 
+from assay.ingest.inputs.ceiling import Ceiling, watched
 from assay.ingest.inputs.chunks import Chunk
 
 Result = TypeVar("Result")
@@ -135,8 +136,9 @@ def _submitted(pool: ProcessPoolExecutor, work: Work[Result], chunk: Chunk) -> F
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """A pool that is gone when the block ends, whatever ended it."""
     pool = ProcessPoolExecutor(
-        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start
-    )
+        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start,
+        initargs=(Ceiling.most and Ceiling.most // (workers + 1),),
+    )  # fmt: skip
     before = os.environ.get(_THREADS)
     # the processes share the cores: each with threads for all of them is slower
     os.environ.setdefault(_THREADS, str(max(1, (os.cpu_count() or 1) // workers)))
@@ -152,8 +154,9 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _start() -> None:
-    """In a new process: leave Ctrl-C to the parent, and do not outlive it."""
+def _start(most: int | None) -> None:
+    """In a new process: its part of the memory, Ctrl-C to the parent, and an end with it."""
+    watched(most).__enter__()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:

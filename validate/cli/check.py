@@ -12,6 +12,7 @@ from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import (
     Debug,
     Force,
+    MaxMemory,
     Refusal,
     complain,
     guarded,
@@ -67,6 +68,7 @@ def check(
     machine: Machine = None,
     stated: Given = None,
     jobs: Jobs = None,
+    max_memory: MaxMemory = None,
     max_bad: MaxBad = "1%",
     format_file: FormatFiles = None,
     redact: Redact = False,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from assay.validate.cli.exits import Exit, first
-from assay.validate.cli.guard import Debug, Force, Refusal, guarded, refuse_existing
+from assay.validate.cli.guard import Debug, Force, MaxMemory, Refusal, guarded, refuse_existing
 from assay.validate.cli.inputs import Jobs, MaxBad, judge, limit
 from assay.validate.cli.options import FormatFiles, Redact, formats, redactor
 from assay.validate.cli.progress import progress
@@ -51,6 +51,7 @@ def export(
     max_bad: MaxBad = "1%",
     format_file: FormatFiles = None,
     jobs: Jobs = None,
+    max_memory: MaxMemory = None,
     redact: Redact = False,
     force: Force = False,
     debug: Debug = False,

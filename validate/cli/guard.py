@@ -24,6 +24,15 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an internal error.")]
 
+MaxMemory = Annotated[
+    str | None,
+    typer.Option(
+        "--max-memory", metavar="SIZE", envvar="ASSAY_MAX_MEMORY",
+        help="Refuse what needs more memory than this, such as 8G; three quarters of what is "
+        "there if not given.",
+    ),
+]  # fmt: skip
+
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output files.")]
 
 
@@ -48,11 +57,18 @@ def guarded(command: Command) -> Command:
                 stream.reconfigure(errors="backslashreplace")  # LANG=C cannot say µ or ≥
         speak_through(str)
         try:
-            code = command(*args, **kwargs) or Exit.OK
+            with _within(kwargs.get("max_memory")):
+                code = command(*args, **kwargs) or Exit.OK
             sys.stdout.flush()
         except Refusal as refusal:
             complain(str(refusal))
             code = refusal.code
+        except MemoryError:
+            from assay.ingest.inputs.ceiling import refused
+
+            complain(f"the work on these inputs: {refused()}; give it fewer of them at a time")
+            _quiet(sys.stdout)
+            code = Exit.USAGE
         except BrokenPipeError:
             _quiet(sys.stdout)  # the reader has seen enough
             code = Exit.OK
@@ -78,6 +94,16 @@ def guarded(command: Command) -> Command:
         raise typer.Exit(int(code))
 
     return run  # type: ignore[return-value]
+
+
+def _within(size: str | None) -> contextlib.AbstractContextManager[None]:
+    """The ceiling on memory of `--max-memory`; Refusal where its size is none."""
+    from assay.ingest.inputs.ceiling import default, parsed, watched
+
+    try:
+        return watched(default() if size is None else parsed(size))
+    except ValueError:
+        raise Refusal(f"--max-memory is a size such as 8G or 500M, not {size!r}") from None
 
 
 def _quiet(stream: TextIO) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from assay.validate.cli.exits import Exit, first
-from assay.validate.cli.guard import Debug, Force, Refusal, complain, guarded
+from assay.validate.cli.guard import Debug, Force, MaxMemory, Refusal, complain, guarded
 from assay.validate.cli.inputs import Jobs, MaxBad, Paths, judge, limit
 from assay.validate.cli.options import FormatFiles, Redact, given, redactor
 from assay.validate.cli.options import formats as known_formats
@@ -30,6 +30,7 @@ def ingest(
         Path, typer.Option("--output", "-o", metavar="DIR", help="Folder to write; new or ours.")
     ],
     jobs: Jobs = None,
+    max_memory: MaxMemory = None,
     share: Annotated[
         str | None,
         typer.Option(metavar="K/N", help="Ingest the K-th of N shares, as a job array does."),

@@ -12,6 +12,7 @@ from assay.validate.cli.exits import Exit, first
 from assay.validate.cli.guard import (
     Debug,
     Force,
+    MaxMemory,
     Refusal,
     complain,
     guarded,
@@ -83,6 +84,7 @@ def report(
         bool, typer.Option("--all-rows", help="Score steps that have not settled too.")
     ] = False,
     jobs: Jobs = None,
+    max_memory: MaxMemory = None,
     max_bad: MaxBad = "1%",
     format_file: FormatFiles = None,
     max_mape: gate_options.MaxMape = None,
