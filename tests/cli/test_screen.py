@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +15,12 @@ from assay.validate.cli.report import SORTS
 from assay.validate.report import json_document, sections, terminal
 from assay.validate.report.layout import Column, Section, Table
 from assay.validate.runs.run import runs
-from assay.validate.runs.run_record import records
+from assay.validate.runs.run_record import (
+    RankParameters,
+    counts_that_differ,
+    diagnosis,
+    records,
+)
 from assay.validate.runs.timers import GROUPS, PARTS, Measured, grouped, parts_of
 from assay.validate.score.assess import assess
 
@@ -189,3 +195,42 @@ def test_the_missing_fact_comes_with_its_command(assay: Run, tmp_path: Path) -> 
     assert "State the machine for a prediction: --machine NAME (then hidden, layers," in said
     known = " ".join(assay("report", log, "--machine", "H100 SXM").out.split())
     assert "--set model=NAME" in known
+
+
+def test_timers_of_deepspeed_stand_beside_the_parts_too() -> None:
+    predicted = {"compute": 0.9, "gradients": 0.1, "optimizer": 0.1}
+    timers = [Measured("bwd", 1.0), Measured("bwd_inner", 0.7), Measured("bwd_allreduce", 0.3),
+              Measured("fwd", 0.3), Measured("step", 0.2)]  # fmt: skip
+    beside = {one.timer: one.predicted for one in parts_of(timers, predicted)}
+    assert "bwd" not in beside, "it is its inner part and the exchange"
+    assert beside["bwd_inner"] == pytest.approx(0.6)
+    assert beside["bwd_allreduce"] == pytest.approx(0.1)
+    groups = {one.part: one for one in grouped(timers, predicted)}
+    assert groups["work on micro-batches"].seconds == pytest.approx(1.0)
+    assert groups["gradients"].timers == ("bwd_allreduce",)
+    assert groups["optimizer"].seconds == 0.2
+    alone = {one.part: one for one in grouped(timers[:1] + timers[3:], predicted)}
+    assert alone["work on micro-batches"].seconds == pytest.approx(1.3)
+
+
+def test_counts_that_frameworks_print_are_compared() -> None:
+    (record,) = records(assess([V100]))
+    assert not counts_that_differ(record, RankParameters(1.1e9, 1.1e9))
+    (said,) = counts_that_differ(record, RankParameters(1.1e9, 1.5e9))
+    assert said == "a rank holds 1.1 billion parameters as printed, 1.5 by the sizes of the model"
+    assert record.flops_rate is not None
+    other = replace(record, rates_printed={"model_flops_rate": 1.5 * record.flops_rate})
+    (said,) = counts_that_differ(other, None)
+    assert said.startswith(f"the log prints {1.5 * record.flops_rate / 1e12:.4g} TFLOP/s per GPU")
+
+
+def test_a_slow_run_says_what_may_slow_it() -> None:
+    (record,) = records(assess([V100]))
+    assert record.predicted_high is not None
+    slow = replace(
+        record, step_time=2 * record.predicted_high, inside=False, machine="A100 PCIe",
+        memory_capacity=record.memory_reserved,
+    )  # fmt: skip
+    said = " ".join(diagnosis(slow))
+    assert "slower than the interval of the prediction; memory 100 % of capacity" in said
+    assert "the card is PCIe" in said

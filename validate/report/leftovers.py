@@ -58,6 +58,8 @@ def most_wanted(report: Report) -> str:
         return "" if report.scored.height else NOTHING
     why = _reasons(report, rest)
     needs = why.str.extract("^needs (.*)$").drop_nulls()
+    if needs.is_empty() and report.scored.height:
+        return ""
     if needs.is_empty():
         reason, number = why.value_counts(sort=True).sort("count", descending=True).row(0)
         return f"{count(number, 'printed number')} without a prediction: {reason}."

@@ -7,18 +7,22 @@ median step, and so is the error; parts are seconds of one step.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from assay.ingest.schema.reading import Reading
 from assay.model.machines.datasheets import machine
 from assay.model.schedule import STEP, breakdown
+from assay.model.transformer.parallel import stage_parameters
 from assay.model.transformer.parameters import parameters
 from assay.model.transformer.shapes import gpt
+from assay.model.transformer.training_run import run as training_run
 from assay.validate.cases.cases import Cases
 from assay.validate.cases.jobs import Jobs, jobs
+from assay.validate.cases.observe import case_of
+from assay.validate.cases.step_cases import completed
 from assay.validate.cases.steps import Steps, steps
 from assay.validate.predict.step_forecast import SCOPE, runs_of
 from assay.validate.runs.endings import ending
@@ -34,6 +38,9 @@ FULL = 0.93
 
 FAR = 1.5
 """A measured part is worth a sentence from so many times its prediction on,"""
+
+DIFFERENT = 0.02
+"""Counts of parameters or operations that differ by more are two ways of counting."""
 
 WORTH = 0.05
 """if it takes this share of the step at least."""
@@ -154,7 +161,47 @@ def _record(report: Report, run: Run, held: Steps, known: Jobs) -> Record:
         parts_measured=timers,
         diagnosis=(),
     )
-    return found.__class__(**(found.__dict__ | {"diagnosis": tuple(diagnosis(found))}))
+    sizes = _rank_parameters(report, held, known)
+    return replace(found, diagnosis=(*diagnosis(found), *counts_that_differ(found, sizes)))
+
+
+class RankParameters(NamedTuple):
+    """Parameters of the rank that holds most: as its log prints them, and as its sizes count."""
+
+    printed: float
+    counted: float
+
+
+def _rank_parameters(report: Report, held: Steps, known: Jobs) -> RankParameters | None:
+    """None where a log prints none by rank, or its sizes are not known."""
+    printed: list[float] = []
+    for frame in (each.frame for each in report.outcome.reading.with_rows("parameters")):
+        if {"count", "tp_rank"} <= set(frame.columns):
+            mine = known.of(frame.with_columns(case=case_of())).filter(pl.col("run") == held.run)
+            printed += mine.drop_nulls("tp_rank")["count"].drop_nulls().to_list()
+    wide = report.cases.configuration
+    one = wide.filter(pl.col("case").is_in(held.steady["case"].implode())).tail(1)
+    if not printed or one.is_empty():
+        return None
+    ran = training_run(completed(one).row(0, named=True))
+    return None if ran is None else RankParameters(max(printed), stage_parameters(ran))
+
+
+def counts_that_differ(run: Record, sizes: RankParameters | None) -> list[str]:
+    """Printed parameters and FLOP rates beside those that the sizes of the run give."""
+    found = []
+    if sizes and abs(sizes.printed / sizes.counted - 1) > DIFFERENT:
+        found.append(
+            f"a rank holds {sizes.printed / 1e9:.4g} billion parameters as printed, "
+            f"{sizes.counted / 1e9:.4g} by the sizes of the model"
+        )
+    printed = run.rates_printed.get("model_flops_rate")
+    if printed and run.flops_rate and abs(printed / run.flops_rate - 1) > DIFFERENT:
+        found.append(
+            f"the log prints {printed / 1e12:.4g} TFLOP/s per GPU, where {run.formula_id} counts "
+            f"{run.flops_rate / 1e12:.4g}"
+        )
+    return found
 
 
 def _timed(held: Steps) -> int:

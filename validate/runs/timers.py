@@ -41,15 +41,23 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "fwd": WORK,
     "backward": (*WORK, "gradients"),
     "bwd": (*WORK, "gradients"),
+    "backward_inner": WORK,
+    "bwd_inner": WORK,
+    "backward_allreduce": ("gradients",),
+    "bwd_allreduce": ("gradients",),
     "batch-generator": (),
 }
 """Timer → the parts that happen while it runs. Names: Megatron-LM's timers, DeepSpeed's engine."""
 
 SHARES: Mapping[str, float] = {
     "forward-compute": 1 / 3, "backward-compute": 2 / 3, "forward": 1 / 3, "fwd": 1 / 3,
-    "backward": 2 / 3, "bwd": 2 / 3,
+    "backward": 2 / 3, "bwd": 2 / 3, "backward_inner": 2 / 3, "bwd_inner": 2 / 3,
 }  # fmt: skip
 """Share of the work of a step: a backward pass multiplies twice what a forward pass does."""
+
+
+INNER: Mapping[str, str] = {"backward": "backward_inner", "bwd": "bwd_inner"}
+"""Timer of DeepSpeed → the one inside it that leaves the reduction of gradients out."""
 
 
 class Measured(NamedTuple):
@@ -91,10 +99,13 @@ def measured(reading: Reading, run: str, known: Jobs, steady: pl.DataFrame) -> l
 def parts_of(timers: Sequence[Measured], predicted: Mapping[str, float]) -> list[Beside]:
     """The timers that are parts of a step, each beside its prediction."""
     found = []
+    known = dict(timers)
     for timer, seconds in timers:
-        if timer in PARTS:
+        if timer in PARTS and INNER.get(timer) not in known:
             share = SHARES.get(timer, 1.0)
-            expected = share * sum(predicted.get(part, 0.0) for part in PARTS[timer])
+            expected = sum(
+                predicted.get(part, 0.0) * (share if part in WORK else 1.0) for part in PARTS[timer]
+            )
             found.append(Beside(timer, seconds, expected))
     return found
 
@@ -111,7 +122,10 @@ class Group(NamedTuple):
 GROUPS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "work on micro-batches": (
         WORK,
-        ("forward-compute", "backward-compute", "forward", "backward", "fwd", "bwd"),
+        (
+            "forward-compute", "backward-compute", "forward", "backward", "fwd", "bwd",
+            "backward_inner", "bwd_inner",
+        ),
     ),
     "waiting for other stages": (
         ("handover", "bubble"),
@@ -125,7 +139,7 @@ GROUPS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (
             "backward-params-all-reduce", "backward-embedding-all-reduce", "grads-all-reduce",
             "grads-reduce-scatter", "all-grads-sync", "params-all-gather",
-            "embedding-grads-all-reduce",
+            "embedding-grads-all-reduce", "backward_allreduce", "bwd_allreduce",
         ),
     ),
     "optimizer": (("optimizer",), ("optimizer", "step")),
@@ -135,7 +149,8 @@ GROUPS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 def grouped(timers: Sequence[Measured], predicted: Mapping[str, float]) -> list[Group]:
     """The parts of a step, the largest first; in groups where timers tell of them."""
-    seconds = dict(timers)
+    every = dict(timers)
+    seconds = {name: value for name, value in every.items() if INNER.get(name) not in every}
     if not any(name in seconds for _, names in GROUPS.values() for name in names):
         single = [Group(part, value, None, ()) for part, value in predicted.items() if value > 0]
         return sorted(single, key=lambda one: -one.predicted)

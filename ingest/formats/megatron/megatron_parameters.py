@@ -32,7 +32,7 @@ class MegatronParameters(pa.DataFrameModel):
     class Config:
         """Meaning of the rows."""
 
-        metadata = {"rows": "note"}
+        metadata = {"rows": "parameters"}
 
 
 class MegatronTheory(pa.DataFrameModel):
