@@ -18,10 +18,10 @@ from assay.ingest.numbers.units import Unit, unit
 
 COUNTERS = {
     "global step": 0, "globalstep": 0, "global steps": 0, "step": 1, "steps": 1,
-    "step i": 1, "optimizer step": 1, "optim step": 1, "global iteration": 1, "iteration": 2, "iter": 2,
-    "iterations": 2, "iters": 2, "itr": 2, "global iter": 2, "it": 2, "num updates": 3,
-    "updates": 3, "update": 3, "update step": 3, "batch": 4, "batch idx": 4, "batch id": 4,
-    "batches": 4, "local step": 5, "micro step": 5,
+    "step i": 1, "optimizer step": 1, "optim step": 1, "global iteration": 1,
+    "iteration": 2, "iter": 2, "iterations": 2, "iters": 2, "itr": 2, "global iter": 2, "it": 2,
+    "num updates": 3, "updates": 3, "update": 3, "update step": 3,
+    "batch": 4, "batch idx": 4, "batch id": 4, "batches": 4, "local step": 5, "micro step": 5,
 }  # fmt: skip
 """Labels that count steps; of several in a record the first in this order is the step."""
 
