@@ -52,12 +52,18 @@ def as_shipped(asked: Asked) -> pl.DataFrame:
     """Step times with the shipped stacks, or the caller's; throughput where a case prints it."""
     known = runs_of(asked.cases.configuration, asked.stack)
     part = None if asked.stack is None else asked.stack.parts.get(SCOPE)
-    values = STEP.starts | ({} if part is None else part.values)
-    seconds = STEP.time(known.table, values) if known.frame.height else np.empty(0)
+    seconds = seconds_of(known, asked.stack)
     spread = known.spread
     if part is not None and part.interval is not None and known.frame.height:
         spread = np.log(part.interval.bounds(seconds)[1] / seconds)
     return with_throughput(framed(known.frame, seconds, spread, STEP.name), asked)
+
+
+def seconds_of(known: Known, own: Stack | None = None) -> Floats:
+    """Seconds a step of every run, with the residuals of the caller's `own` stack or none."""
+    part = None if own is None else own.parts.get(SCOPE)
+    values = STEP.starts | ({} if part is None else part.values)
+    return STEP.time(known.table, values) if known.frame.height else np.empty(0)
 
 
 def held_out(asked: Asked) -> pl.DataFrame:

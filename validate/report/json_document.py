@@ -14,8 +14,11 @@ from typing import Any
 
 import polars as pl
 from assay.ingest.schema.fields import about_rows
+from assay.model.schedule import STEP
+from assay.validate.arithmetic.decided import FIELD
 from assay.validate.arithmetic.identity_check import equal
 from assay.validate.laws.finding import as_dict
+from assay.validate.predict.moves import moves
 from assay.validate.report.run_section import traced
 from assay.validate.report.safe import json_text
 from assay.validate.runs.run_record import Record, records
@@ -167,6 +170,7 @@ def _cases(report: Report) -> list[dict[str, Any]]:
     steps = report.outcome.reading.with_rows("step")
     frameworks = {held.name: about_rows(held.schema).get("framework") for held in steps}
     wide = report.cases.configuration
+    others, moved = _alternatives(report), _moves(report)
     kinds = wide.schema
     columns = ("case", "name", "value", "value_origin", "line")
     for case, name, text, origin, line in report.cases.origins.select(columns).iter_rows():
@@ -182,11 +186,35 @@ def _cases(report: Report) -> list[dict[str, Any]]:
             "framework": frameworks.get(frame),
             "machine": machine,
             "configuration": values.get(case, {}),
+            "alternatives": others.get(case, {}),
+            "moves": moved.get(case, {}),
         }
         for case, source, frame, machine in wide.select(
             "case", "source", "frame", "machine"
         ).iter_rows()
     ]
+
+
+def _alternatives(report: Report) -> dict[str, dict[str, list[float]]]:
+    """Case → field → the values that would fit, where numbers took a statement back."""
+    return {
+        case: {FIELD: [candidate.value for candidate in each.decision.survivors]}
+        for each in report.decided
+        if each.value is None
+        for case in each.cases
+    }
+
+
+def _moves(report: Report) -> dict[str, dict[str, dict[str, Any]]]:
+    """Case → field that the step model assumes → its value, the next one, what that changes."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    if all(model.name != STEP.name for model in report.models):
+        return found
+    configuration = report.cases.trained_whole().configuration
+    for case, name, assumed, other, change in moves(configuration, report.stack).iter_rows():
+        told = {"assumed": assumed, "next": other, "step_time": change}
+        found.setdefault(case, {})[name] = told
+    return found
 
 
 def _typed(text: str, kind: pl.DataType) -> Any:

@@ -12,6 +12,7 @@ from assay.ingest.inputs.read import read
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Outcome
 from assay.model.stacks.stack import Stack
+from assay.validate.arithmetic.decided import Decided
 from assay.validate.arithmetic.identity_check import as_predictions
 from assay.validate.arithmetic.implied import Arithmetic
 from assay.validate.arithmetic.printed_runs import MEASURED
@@ -45,6 +46,7 @@ class Understood:
     repeats: pl.DataFrame
     findings: Sequence[Finding]
     machine: str | None  # what the caller says of inputs that do not name theirs
+    decided: Sequence[Decided]  # fields that numbers decided, or took back
 
     def asked(self, stack: Stack | None = None) -> Asked:
         """The question to models; `stack` replaces the packaged calibrated kernels."""
@@ -144,6 +146,7 @@ def understand(
         repeats=again,
         findings=found,
         machine=machine,
+        decided=known.decided,
     )
 
 
