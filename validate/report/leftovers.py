@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import polars as pl
+from assay.validate.arithmetic.rated_rows import COUNTS, RATE
 from assay.validate.cases.step_cases import completed
 from assay.validate.predict import memory_forecast
 from assay.validate.predict.estimates import want_machine
@@ -149,6 +150,8 @@ def _reasons(report: Report, rest: pl.DataFrame) -> pl.Series:
         .then(pl.lit("says what another number of the row says, which is scored"))
         .when(pl.col("machineless"))
         .then(pl.lit("needs machine"))
+        .when(quantity.is_in(list(COUNTS)) & (pl.col("scope") == "configuration"))
+        .then(_uncounted(report, numbers))
         .when(pl.col("known").is_null())
         .then(pl.lit("no model predicts it"))
         .when(pl.col("trained_part").is_not_null())
@@ -199,6 +202,31 @@ def _lacking(report: Report, numbers: pl.DataFrame) -> pl.Series:
             )
             found = found.zip_with(found.is_not_null(), joined["reason"])
     return found
+
+
+COUNTED = ("hidden", "layers", "seq_len", "gpus")
+"""Columns without which no formula gives a rate."""
+
+
+def _uncounted(report: Report, numbers: pl.DataFrame) -> pl.Series:
+    """Why no formula gives a rate or utilisation: what its row lacks, or that none fits."""
+    table = report.cases.configuration
+    speeds = report.observations.filter(pl.col("quantity").is_in(SPEED)).select("case").unique()
+    lacking = pl.concat_list(
+        *(pl.when(pl.col(name).is_null()).then(pl.lit(name)) for name in COUNTED),
+        pl.when(~pl.col("case").is_in(speeds["case"].implode())).then(pl.lit("time")),
+    ).list.drop_nulls()
+    lacks = table.select("case", "machine", lacks=lacking.list.join(", "))
+    joined = numbers.join(lacks, on="case", how="left", maintain_order="left")
+    said = pl.col("lacks").fill_null("")
+    share = pl.col("quantity") != RATE
+    reason = (
+        pl.when(share & joined["machine"].is_null())
+        .then(pl.lit("needs machine"))
+        .when(said == "").then(pl.lit("no known formula gives it"))
+        .otherwise(pl.format("a formula needs {}", said))
+    )  # fmt: skip
+    return joined.select(reason=reason)["reason"]
 
 
 def _least(models: Iterable[Registered], names: Sequence[str], lacks: str) -> dict[str, str]:
