@@ -9,7 +9,9 @@ import pytest
 from assay.ingest.formats import FORMATS
 from assay.ingest.inputs.read import read
 from assay.validate.cases.cases import cases
+from assay.validate.cases.jobs import jobs
 from assay.validate.cases.observe import about
+from assay.validate.cases.steps import steps as steps_of
 from assay.validate.runs.run import Run, runs
 
 from tests.conftest import FIXTURES
@@ -101,3 +103,26 @@ def test_iterations_that_begin_anew_with_other_samples_are_another_run(tmp_path:
     assert (one.rows, one.metrics["step_time"].value) == (8, 2.0)
     assert (other.rows, other.metrics["step_time"].value) == (8, 4.0)
     assert other.case == f"{one.case}#9"
+
+
+BATCHES = {
+    "ramps": ([(10, 160, 1.0, 16), (20, 320, 1.0, 16), (30, 560, 1.4, 32), (40, 880, 2.0, 32),
+               (50, 1200, 2.0, 32), (60, 1520, 2.0, 32)], [2.0]),
+    "falls": ([(10, 320, 2.0, 32), (20, 640, 2.0, 32), (30, 800, 1.0, 16), (40, 960, 1.0, 16)],
+              [2.0, 1.0]),
+    "jumps": ([(10, 160, 1.0, 16), (20, 320, 1.0, 16), (30, 9600, 2.0, 32), (40, 9920, 2.0, 32)],
+              [1.0, 2.0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BATCHES)
+def test_no_median_is_taken_over_two_batches(tmp_path: Path, name: str) -> None:
+    rows, times = BATCHES[name]
+    log = tmp_path / "run.log"
+    log.write_text("".join(
+        f" iteration {n:8}/ 1000 | consumed samples: {c} | elapsed time per iteration (s): {t:.2f} "
+        f"| global batch size: {b} | lm loss: 2.{n}E+00 |\n" for n, c, t, b in rows
+    ))  # fmt: skip
+    reading = read([log]).reading
+    held = steps_of(reading, jobs(reading))
+    assert [one.steady["step_time"].median() for one in held] == times

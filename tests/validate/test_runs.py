@@ -55,11 +55,11 @@ def test_tokens_per_second_are_all_tokens_over_all_time() -> None:
              "pipeline-model-parallel size: 1", "SEQ_LEN=1000"]  # fmt: skip
     lines += [
         f" iteration {n}/ 9 | elapsed time per iteration (ms): {ms} | global batch size: {batch} |"
-        for n, ms, batch in [(1, 9000.0, 8), (2, 1000.0, 8), (3, 1010.0, 16), (4, 990.0, 16)]
+        for n, ms, batch in [(1, 9000.0, 16), (2, 1000.0, 16), (3, 1010.0, 16), (4, 990.0, 16)]
     ]
     (run,) = summarised(parse("\n".join(lines) + "\n"))
     assert run.left_out == 1
-    assert run.metrics["tokens_per_s"].value == pytest.approx(40_000 / 3.0)
+    assert run.metrics["tokens_per_s"].value == pytest.approx(48_000 / 3.0)
 
 
 def test_superseded_rows_do_not_count() -> None:

@@ -22,7 +22,7 @@ from assay.validate.cases.memo import once
 from assay.validate.cases.step_frames import step_frames
 
 LAYOUT = ("gpus", "tp", "pp", "dp", "cp", "ep", "hidden", "layers", "seq_len", "micro_batch")
-"""Fields that one job does not change; its batch it may ramp up."""
+"""Fields that one job does not change; its batch it may ramp up (`_another_batch`)."""
 
 SAMPLES = "consumed_samples"
 """Column of the samples that a run has trained on so far."""
@@ -143,7 +143,8 @@ def jobs(reading: Reading) -> Jobs:
 
 
 def _apart(rows: pl.DataFrame, counter: str | None) -> pl.DataFrame:
-    """Where another job begins in one file: its count of steps falls, or its layout is another.
+    """Where another job begins in one file: its count of steps falls, its layout is another, or
+    its batch, unless that ramps up.
 
     A restart of Megatron repeats iterations of its own job, so that only layouts tell there.
     """
@@ -151,7 +152,9 @@ def _apart(rows: pl.DataFrame, counter: str | None) -> pl.DataFrame:
     who = ["source", *(name for name in ("host", "rank") if name in rows.columns)]
     held = rows.sort("source", "line").with_row_index("at")
     differs = pl.any_horizontal(
-        pl.lit(value=False), *((each != each.shift().over("source")) for each in layout)
+        pl.lit(value=False),
+        *((each != each.shift().over("source")) for each in layout),
+        _another_batch(rows.columns),
     )
     maybe = [held.filter(differs).select("at", "source", "line", since=pl.lit(None, pl.UInt32))]
     if counter:
@@ -169,6 +172,24 @@ def _apart(rows: pl.DataFrame, counter: str | None) -> pl.DataFrame:
     places = [(source, line, f"{source}#{line}") for source, line in found]
     types = {"source": pl.String, "line": pl.UInt32, "part": pl.String}
     return pl.DataFrame(places, schema=types, orient="row")
+
+
+def _another_batch(columns: Sequence[str]) -> pl.Expr:
+    """Rows whose batch is another than that of the row before, and does not ramp up from it.
+
+    A batch ramps up if it rises while the count of steps goes on, and if the samples consumed
+    between the two rows are those of batches from the one to the other.
+    """
+    if "global_batch" not in columns:
+        return pl.lit(value=False)
+    batch = pl.col("global_batch")
+    before = batch.shift().over("source")
+    if not {"iteration", SAMPLES} <= set(columns):
+        return (batch != before).fill_null(value=False)
+    went = pl.col("iteration") - pl.col("iteration").shift().over("source")
+    more = pl.col(SAMPLES) - pl.col(SAMPLES).shift().over("source")
+    ramps = (batch > before) & (went > 0) & more.is_between(went * before, went * batch)
+    return ((batch != before) & ~ramps.fill_null(value=False)).fill_null(value=False)
 
 
 def _anew(steps: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:

@@ -23,7 +23,8 @@ MOST = 0.5
 
 RULE = (
     "median over the rows after warm-up: the first row, and those behind it that lie more than "
-    "5 % from the median of the second half, at most half of all"
+    "5 % from the median of the second half, at most half of all; of a batch that ramps up, the "
+    "last one"
 )
 
 
@@ -67,8 +68,17 @@ def steps(reading: Reading, known: Jobs) -> Iterator[Steps]:
             taken.add(run)
             rows = _counting(every)
             timed = rows.filter(pl.col("step_time").is_not_null() & pl.col("step_time").is_finite())
-            out = warm_up(timed["step_time"].to_list())
-            yield Steps(run, every, rows, timed.slice(out), out)
+            last = _of_last_batch(timed)
+            out = warm_up(last["step_time"].to_list())
+            yield Steps(run, every, rows, last.slice(out), timed.height - last.height + out)
+
+
+def _of_last_batch(timed: pl.DataFrame) -> pl.DataFrame:
+    """The rows with the batch of the last one: no median is taken over a batch that ramps up."""
+    if "global_batch" not in timed.columns or timed["global_batch"].n_unique() < 2:
+        return timed
+    batch = timed["global_batch"].drop_nulls()[-1]
+    return timed.filter(pl.col("global_batch").eq_missing(batch))
 
 
 def unsettled(reading: Reading) -> pl.Series:
