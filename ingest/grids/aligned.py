@@ -26,7 +26,8 @@ _RULE = re.compile(r"[\s=_+─━-]*")
 _DOTS = re.compile(r"[\s.…]+")
 
 MEASURES = re.compile(
-    r"FLOP|tok(?:en)?s?/s|samples?/s|/it\b|/step|\((?:[mµun]?s|sec|[MG]i?B(?:/s)?)\)|MFU|_[mun]?s\b",
+    r"FLOP|tok(?:en)?s?/s|samples?/s|/it\b|/step|\b[mu]s\b|MFU|_[mun]?s\b"
+    r"|\((?:[mµun]?s|sec|[MG]i?B(?:/s)?)\)",
     re.IGNORECASE,
 )
 """Found in a header of such a table."""
@@ -82,10 +83,36 @@ def _table(lines: Sequence[Line], at: int) -> Grid | None:
     if first >= len(lines):
         return None
     top = _words(lines[first])
+    if len(head) < len(top) - 1 and len(apart := _at_units(head)) == len(top):
+        head = apart  # labels that are wider than their columns
+        return _grid(lines, at, first, head, 0)
     index = len(top) - len(head)
     placed_apart = lines[at].number != lines[first].number  # parts of one line stand nowhere
     if index not in (0, 1) or (placed_apart and not _below(head, top[index:])):
         return None
+    return _grid(lines, at, first, head, index)
+
+
+_UNIT_END = re.compile(r"\S+ (?:ms|us|µs|TFLOPS|TFLOP/s|GB/s)(?= |$)")
+
+
+def _at_units(head: Sequence[_Word]) -> list[_Word]:
+    """Labels apart where one ends in a unit and the next begins behind a single blank."""
+    found: list[_Word] = []
+    for word in head:
+        parts = list(_UNIT_END.finditer(word.text))
+        if len(parts) < 2 or " ".join(part[0] for part in parts) != word.text:
+            found.append(word)
+        else:
+            found += [_Word(word.begin + p.start(), word.begin + p.end(), p[0]) for p in parts]
+    return found
+
+
+def _grid(
+    lines: Sequence[Line], at: int, first: int, head: Sequence[_Word], index: int
+) -> Grid | None:
+    """The grid below a header; `index` counts columns in front that have no label."""
+    top = _words(lines[first])
     rows, end = [], first
     while end < len(lines) and (placed := _row(lines[end], top, index)) is not None:
         rows.append(placed)
@@ -95,7 +122,7 @@ def _table(lines: Sequence[Line], at: int) -> Grid | None:
     if len(rows) < ROWS or counted * 2 < len(said):
         return None
     line = lines[at]
-    labels = [_Word(line.column, line.column, "")] * index + head
+    labels = [*[_Word(line.column, line.column, "")] * index, *head]
     header = tuple(GridCell(word.text, line.number, word.begin) for word in labels)
     return Grid("text", at, end, (GridRow(line, header),), tuple(rows), exact=False)
 

@@ -16,7 +16,8 @@ from assay.ingest.vocabulary.terms import configured_by, normalise
 
 _NAMES = {
     "tp": "tp", "pp": "pp", "dp": "dp", "cp": "cp", "ep": "ep", "vp": "vp", "vpp": "vp",
-    "mbs": "micro_batch", "mb": "micro_batch", "gbs": "global_batch", "gb": "global_batch",
+    "mbs": "micro_batch", "mb": "micro_batch", "tmbspg": "micro_batch",
+    "gbs": "global_batch", "gb": "global_batch",
     "gas": "accumulation", "ga": "accumulation", "nl": "layers", "hs": "hidden",
     "nah": "heads", "seqlen": "seq_len",
 }  # fmt: skip
@@ -24,7 +25,7 @@ _NAMES = {
 
 _PART = re.compile(r"([A-Za-z]+)[=:]?([0-9]+)")
 
-_ZERO = re.compile(r"(?:zero|z)-?([0-3])(?:=-?[0-9]+)?", re.IGNORECASE)  # zero1=8: over 8 ranks
+_ZERO = re.compile(r"(?:zero|z)[-=]?([0-3])(?:=-?[0-9]+)?", re.IGNORECASE)  # zero1=8: over 8 ranks
 
 _NODES = re.compile(r"([0-9]+)n([0-9]+)g", re.IGNORECASE)
 
@@ -138,7 +139,8 @@ def layout(text: str) -> dict[str, str]:
     said: dict[str, str] = {}
     if len(text) > LONGEST:
         return said
-    parts = [part for part in _APART.split(text.strip()) if part]
+    text = re.sub(r"\s*=\s*", "=", text.strip())  # gas = 1
+    parts = [part for part in _APART.split(text) if part]
     for part in parts:
         found = _part(part)
         if found is None or any(said.get(k, v) != v for k, v in found.items()):
@@ -236,6 +238,19 @@ def named(text: str) -> dict[str, str]:
         return {"dtype": format_named(bare) or bare}
     device = device_named(bare) or (bare if re.fullmatch(r"[ABHLV][0-9]{2,3}", bare) else None)
     return {"gpu": device} if device and len(bare) <= len(device) + len("NVIDIA ") else {}
+
+
+_REMARK = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*[A-Za-z/%]*\s*\(([^()]+)\)")
+
+
+def remark(text: str) -> dict[str, str]:
+    """Values that stand in brackets behind a number, where they are nothing but a layout.
+
+    >>> remark("142.2 (z = 1, gas = 1, mbs = 4)"), remark("142.2 (best of 3)")
+    ({'zero_stage': '1', 'accumulation': '1', 'micro_batch': '4'}, {})
+    """
+    found = _REMARK.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    return layout(found[1]) if found else {}
 
 
 class Calculation(NamedTuple):

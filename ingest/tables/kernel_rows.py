@@ -90,9 +90,10 @@ def kernel_rows(lines: Sequence[Line], table: CsvTable, folded: Folded) -> None:
     """Put every table whose header names what is needed of a call into `folded`."""
     if not any(line.text and not line.text.isspace() for line in lines):
         return
+    order = _order(lines)
     for grid in apart(_grids(lines, table)):
         above = _above(lines, grid, table.schema)
-        if not (columns := _columns(grid, table, above)) or _of_bench(lines, grid):
+        if not (columns := _columns(grid, table, above, order)) or _of_bench(lines, grid):
             continue
         columns = _binary(grid, columns)
         records = [each for row in grid.rows for each in _records(row, columns, above)]
@@ -107,13 +108,16 @@ def _grids(lines: Sequence[Line], table: CsvTable) -> list[Grid]:
     if found:
         return found
     begin = next(delimited(lines[:BEGIN], named=False), None)
-    called = begin is not None and _columns(begin, table, _above(lines, begin, table.schema))
+    called = begin is not None and _columns(begin, table, _above(lines, begin, table.schema), "")
     return list(delimited(lines, named=False)) if called else []
 
 
-def _columns(grid: Grid, table: CsvTable, above: Mapping[str, Cell]) -> list[_Column]:
+def _columns(grid: Grid, table: CsvTable, above: Mapping[str, Cell], order: str) -> list[_Column]:
     """The columns of a table; none where they do not name what is needed of a call."""
     columns = [_column(plain(label), table.schema) for label in grid.header()]
+    for at, label in enumerate(grid.header()):
+        if normalise(plain(label)) in _UNORDERED and "m" in fields(table.schema):
+            columns[at] = _Column(sizes=order if len(set(order)) == 3 else "")
     held = [column.spec.name for column in columns if column.spec and not column.aside]
     held += [letter for column in columns for letter in column.sizes]
     if len(held) != len(set(held)) or _of_runs(grid, table.schema):
@@ -187,6 +191,17 @@ def _measured(label: str, schema: Schema) -> _Column | None:
     if sized and normalise(name) in known and (spec := known[normalise(name)][0]).unit is None:
         return _Column(spec)
     return None
+
+
+_UNORDERED = {"shape", "gemmshape", "shapes", "problem", "problemsize"}
+
+_ORDER = re.compile(r"(?<![A-Za-z])([MNK])\s?[x×]\s?([MNK])\s?[x×]\s?([MNK])(?![A-Za-z])")
+
+
+def _order(lines: Sequence[Line]) -> str:
+    """How a document writes products, `mkn` say; empty where it does not tell, or not one way."""
+    found = {"".join(m).casefold() for line in lines for m in _ORDER.findall(line.text)}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _binary(grid: Grid, columns: Sequence[_Column]) -> list[_Column]:
@@ -272,7 +287,7 @@ def _value(text: str, column: _Column, at: GridCell) -> Cell | None:
 
 _HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*]+\*\*:?\s*)")
 
-NEAR = 12
+NEAR = 20
 """Lines above a table, down from its heading, that may say what it is of."""
 
 _OPERATION = re.compile(

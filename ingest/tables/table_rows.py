@@ -59,6 +59,7 @@ from assay.ingest.tables.composite import (
     numbers,
     product,
     recipe,
+    remark,
     settings,
     times,
 )
@@ -435,7 +436,7 @@ def _of_a_run(text: str) -> bool:
     if len(text) > LONGEST or not _LETTER.search(text):  # a number alone is nothing of the kind
         return False
     bare = plain(text)
-    return bool(layout(bare) or "gpus" in machine(bare) or slices(bare))
+    return bool(layout(bare) or remark(bare) or "gpus" in machine(bare) or slices(bare))
 
 
 RATES_OF_CELLS = ("step_time", "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s")
@@ -498,6 +499,8 @@ def _fill(
         if product and not _of_devices(record, product[1]):
             found = found._replace(state="unknown")
         numeric_cell(record, column.spec, found, text)
+        for name, value in remark(plain(text)).items():
+            record.cells.setdefault(name, Cell(value, at.line, at.column))
     elif cell.text:
         text_cell(record, column.spec, cell.text, at)
     return None

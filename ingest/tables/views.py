@@ -17,11 +17,11 @@ from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, Grid, GridCell, GridR
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
-from assay.ingest.tables.composite import named
+from assay.ingest.tables.composite import named, remark
 from assay.ingest.tables.headers import Column, generic, header, plain
 from assay.ingest.tables.subject import SERVING
 from assay.ingest.vocabulary.terms import configured_by
-from assay.ingest.vocabulary.words import ALTERS, said, split
+from assay.ingest.vocabulary.words import ALTERS, Said, said, split
 
 MOST_TURNED = 64
 """Columns of a table that may be rows of a turned one."""
@@ -76,6 +76,8 @@ def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str
     if groups := _by_cells(grid, schema):
         yield View(grid, groups)
     if groups := _by_caption(grid, schema, above):
+        yield View(grid, groups)
+    if groups := _by_remarks(grid, schema, above):
         yield View(grid, groups)
 
 
@@ -277,17 +279,44 @@ def _by_caption(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Grou
         names = [_length(column.label) for column in columns[1:]]
     if not all(names) or len({tuple(each) for each in names}) != 1:
         return ()
-    found = [told for line in above for m in _PHRASE.findall(line.text) if (told := said(m))]
-    if len({told.field for told in found}) != 1:
+    if (found := _named_above(above)) is None:
         return ()
-    spec = fields(schema)[found[0].field]
+    spec = fields(schema)[found.field]
     return tuple(
         Group(
-            (columns[0], *(Column(c.label, spec, found[0].scale) if n == at else None
+            (columns[0], *(Column(c.label, spec, found.scale) if n == at else None
                            for n, c in enumerate(columns[1:], 1))),
             columns[at].label, names[at - 1], at,
         )
         for at in range(1, len(columns))
+    )  # fmt: skip
+
+
+def _named_above(above: Sequence[Line]) -> Said | None:
+    """The one quantity that the lines above a table name."""
+    found = [told for line in above for m in _PHRASE.findall(line.text) if (told := said(m))]
+    return found[0] if len({told.field for told in found}) == 1 else None
+
+
+def _by_remarks(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, ...]:
+    """A group for each column whose numbers have a layout in brackets, of the quantity above."""
+    columns = header(grid.header(), schema)
+    if _quantities(columns) or (found := _named_above(above)) is None:
+        return ()
+    spec = fields(schema)[found.field]
+    own = []
+    for at, column in enumerate(columns):
+        cells = [plain(r.cells[at].text) for r in grid.rows if at < len(r.cells) and not r.one]
+        told = sum(bool(remark(text)) for text in cells)
+        if column.spec is None and told * 3 >= len(cells) * 2 > 0:
+            own.append(at)
+    return tuple(
+        Group(
+            tuple(Column(column.label, spec, found.scale) if n == at else None if n in own
+                  else column for n, column in enumerate(columns)),
+            columns[at].label, {}, at,
+        )
+        for at in own
     )  # fmt: skip
 
 

@@ -95,6 +95,13 @@ WANTED = {
            samples_per_s=35.62, model_flops_rate=33.62 * T),
         read=18,  # ten lines of a log in bars: batches, throughput and latency without a unit
     ),
+    "ds-autotuning/README.md": Wanted(
+        "markdown", 24,  # eight models, three columns each
+        at(55, model="DistilBERT", parameters=66000000, samples_per_s=5161.902, accumulation=1,
+           micro_batch=256, zero_stage=None),
+        at(62, model="DeBERTa", parameters=1500000000, samples_per_s=162.395, zero_stage=1,
+           accumulation=1, micro_batch=11),
+    ),
     "ezpz-compare/comparison.md": Wanted(
         "markdown", 2,
         at(16, micro_batch=1, gpus=8, global_batch=8, seq_len=8192, samples_per_s=1.958,
@@ -208,11 +215,10 @@ WANTED = {
 }  # fmt: skip
 
 UNREAD = {
-    "ds-autotuning/README.md": "names over rates whose unit stands in a sentence above, 8 rows",
     "ds-commopt/README.md": "times without a unit, and a rate of samples of a length of their own",
     "liger-csv/all_benchmark_data_cutedsl.csv": "kernels, a metric a row",
     "mlperf-summary/summary.csv": "minutes to train, no rate",
-    "te-gemm/gemm_profiling.rst": "products in aligned text, no table",
+    "te-gemm/gemm_profiling.rst": "products, which are rows of another frame (below)",
     "torchgpipe-rst/benchmarks.rst": "a rate of nothing named, memory of all devices together",
     "vidur-allreduce/all_reduce.csv": "times and sizes without a unit",
 }
@@ -252,6 +258,15 @@ def test_what_gives_no_row_is_said(name: str, corpus: Path) -> None:
     silent = [note for note in found.accounting[0].tables if note.rows and not note.read]
     assert silent
     assert all(note.header and note.not_understood for note in silent)
+
+
+def test_products_in_plain_text_are_read_in_the_order_that_the_document_names(corpus: Path) -> None:
+    path = corpus / "corpus" / "wild" / "table" / "te-gemm" / "gemm_profiling.rst"
+    frame = reading(path).frames["gemm_table"].sort("line", "column")
+    held = frame.select("line", "gpu", "dtype", "m", "n", "k", "time").rows()
+    assert len(held) == 12
+    assert held[0] == (78, "B300", "BF16", 15872, 12288, 4096, pytest.approx(1.071e-3))
+    assert held[-1] == (81, "B300", "NVFP4", 15872, 4096, 16384, pytest.approx(0.649e-3))
 
 
 def test_every_document_is_spoken_of(corpus: Path) -> None:
