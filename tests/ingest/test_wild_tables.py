@@ -45,7 +45,7 @@ WANTED = {
     "ao-training/training.md": Wanted(
         "markdown", 12,
         # 8 devices, and a rate that one of them could reach: whose it is, the header does not say
-        at(61, model="Llama3-8b", memory=47.65 * G, tokens_per_s=None, dtype=None),
+        at(61, model="Llama3-8b", memory=47.65 * G, tokens_per_s=None, dtype="bfloat16"),
         at(317, model="Llama3-8b", memory=33.72 * G),
     ),
     "auroragpt/AuroraGPT-70B.md": Wanted(
@@ -111,9 +111,9 @@ WANTED = {
     ),
     "flagperf-gpt3/README.md": Wanted(
         "markdown", 8,
-        at(86, gpu="A100", nodes=1, gpus=8, tokens_per_gpu_per_s=4410.0, memory=66.27 * G,
+        at(86, gpu="A100 80GB", nodes=1, gpus=8, tokens_per_gpu_per_s=4410.0, memory=66.27 * G,
            tokens_per_s=None),
-        at(94, gpu="A100", nodes=1, gpus=8, tokens_per_gpu_per_s=1643.0, memory=None),
+        at(94, gpu="A100 80GB", nodes=1, gpus=8, tokens_per_gpu_per_s=1643.0, memory=None),
     ),
     "flagperf-llama3/README.md": Wanted(
         "markdown", 14,
