@@ -73,6 +73,7 @@ class Calibrated:
     condition: float = math.nan  # of the fit's Jacobian, columns scaled to length 1
     entangled: tuple[str, ...] = ()  # pairs of parameters whose estimates move together
     near: Neighbours | None = field(default=None, repr=False)
+    seen: tuple[str, ...] = field(default=(), repr=False)  # digests of the rows it was fitted to
 
     def time(self, table: Columns) -> Floats:
         """Predicted seconds."""

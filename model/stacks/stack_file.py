@@ -81,6 +81,8 @@ def _part_lines(scope: str, part: Calibrated) -> Iterable[str]:
             yield f"interval.{key} = [{', '.join(map(_number, getattr(part.interval, key)))}]"
     if part.near is not None:
         yield from _near_lines(part.near)
+    if part.seen:
+        yield f"seen = {json.dumps(part.seen)}"
 
 
 def _near_lines(near: Neighbours) -> Iterable[str]:
@@ -124,6 +126,7 @@ def _part(scope: str, table: Mapping[str, Any]) -> Calibrated:
             entangled=tuple(table.get("entangled", ())),
             interval=_interval(table.get("interval")),
             near=_near(table.get("neighbours")),
+            seen=tuple(map(str, table.get("seen", ()))),
         )
     except KeyError as missing:
         raise ValueError(f"the part {scope} of a stack lacks or has an unknown {missing}") from None

@@ -1,6 +1,7 @@
 """Predicting a configuration from a file, and calibrating a site from its tables."""
 
 import json
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -9,6 +10,9 @@ from assay.model.stacks.stack import dump, load
 from assay.validate.calibrate.site_residuals import calibrate
 from assay.validate.cli import app
 from assay.validate.plan.planning import Unpredictable, lines, of_cases, predictions
+from assay.validate.report.sections import sections
+from assay.validate.report.terminal import render
+from assay.validate.score.assess import assess
 from typer.testing import CliRunner
 
 LLAMA = """
@@ -64,6 +68,32 @@ def test_an_unknown_machine_gets_the_list(config):
     assert run.exit_code == 2
     assert "A100-80g" in run.stderr
     assert "machines.toml" in run.stderr
+
+
+def test_rows_that_a_stack_has_seen_are_no_accuracy_of_it():
+    own = load(dump(calibrate([TABLE], "A100-80g")))
+    assert own.parts["configuration"].seen
+    plain = assess([TABLE], machine="A100-80g", models=["step"])
+    again = assess([TABLE], machine="A100-80g", models=["step", "constant_mfu"], stack=own)
+    assert plain.scored.filter(model="step").height > 50
+    assert plain.fitted.is_empty()
+    assert set(plain.scored["case"]) & set(again.fitted["case"])
+    assert not set(again.scored.filter(model="step")["case"]) & set(again.fitted["case"])
+    assert again.scored.filter(model="constant_mfu").height >= plain.scored.height / 2
+    text = render(sections(again), width=200)
+    assert "are fitted: the stack has seen them" in text
+
+
+def test_calibrate_reads_once_and_from_the_standard_input(tmp_path):
+    text = Path(TABLE).read_text(encoding="utf-8")
+    out = tmp_path / "site.toml"
+    run = CliRunner().invoke(
+        app, ["calibrate", "-", "-o", str(out), "--machine", "A100-80g"], input=text
+    )
+    assert run.exit_code == 0, run.output
+    piped = load(out.read_text(encoding="utf-8")).parts["configuration"]
+    named = load(dump(calibrate([TABLE], "A100-80g"))).parts["configuration"]
+    assert (piped.values, piped.rows, piped.seen) == (named.values, named.rows, named.seen)
 
 
 def test_calibrate_then_predict(config, tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from assay.ingest.inputs.read import read
 from assay.model.fit.learnt import Calibrated, Interval
 from assay.model.fit.step_fit import fit, telling
 from assay.model.kernels.kernel import rows
@@ -14,22 +15,37 @@ from assay.model.machines.datasheets import machine as machine_of
 from assay.model.schedule import STEP
 from assay.model.stacks.stack import Stack
 from assay.validate.plan.planning import Unpredictable
-from assay.validate.predict.forecasts import Asked
-from assay.validate.predict.step_forecast import SCOPE, calibrated, runs_of, steady, timed
-from assay.validate.score.assess import assess
+from assay.validate.predict.step_forecast import (
+    SCOPE,
+    calibrated,
+    digests,
+    runs_of,
+    steady,
+    timed,
+)
+from assay.validate.score.assess import Understood, understand
 
 
 def calibrate(paths: Iterable[str | Path], machine: str | None = None) -> Stack:
     """The residuals that the steps printed in `paths` tell, for the one machine they ran on.
 
-    Rows that contradict themselves and repeats are left out; a configuration counts once, with its
-    median. Raises Unpredictable where no printed step can be modelled, or machines are mixed.
+    Raises as `residuals` does.
     """
     names = [str(path) for path in paths]
-    report = assess(names, machine=machine, models=["constant_mfu"])
-    cases = report.cases.trained_whole()
+    stated = {"gpu": machine} if machine else {}
+    return residuals(understand(read(names, stated=stated), machine=machine), names)
+
+
+def residuals(understood: Understood, names: Iterable[str]) -> Stack:
+    """The residuals that printed steps tell, for the one machine they ran on; `names` of inputs.
+
+    Rows that contradict themselves and repeats are left out; a configuration counts once, with its
+    median. The digests of all rows that were fitted are kept. Raises Unpredictable where no printed
+    step can be modelled, or machines are mixed.
+    """
+    machine, asked = understood.machine, understood.asked()
+    cases = asked.cases
     known = runs_of(cases.configuration)
-    asked = Asked(cases, report.observations, report.counted)
     frame = timed(known, asked)
     measured = frame["seconds"].is_not_null().to_numpy()
     if machine is not None:
@@ -58,6 +74,12 @@ def calibrate(paths: Iterable[str | Path], machine: str | None = None) -> Stack:
         origin=", ".join(Path(name).name for name in names),
         rows=found.rows,
         groups=found.groups,
+        seen=_seen(cases.configuration, frame.filter(pl.Series(measured))),
         interval=Interval((float("inf"),), (float(np.exp(-spread)),), (float(np.exp(spread)),)),
     )
     return Stack(machines[0], {SCOPE: part})
+
+
+def _seen(configuration: pl.DataFrame, frame: pl.DataFrame) -> tuple[str, ...]:
+    """Digests of the rows of `frame`, each once."""
+    return tuple(digests(configuration, frame)["digest"].unique(maintain_order=True))

@@ -22,6 +22,7 @@ from assay.validate.cli.options import FormatFiles, formats, machine_names
 
 if TYPE_CHECKING:
     import polars as pl
+    from assay.ingest.schema.reading import Outcome
     from assay.model.fit.learnt import Calibrated
     from assay.model.stacks.stack import Stack
 
@@ -64,26 +65,28 @@ def calibrate(
         name = resolve(machine) if machine else None
     except LookupError as fault:
         raise Refusal(str(fault.args[0])) from None
-    outcome = read(paths, formats=formats(format_file))
+    stated = {"gpu": name} if name else {}
+    outcome = read(paths, stated=stated, formats=formats(format_file))
     codes = judge(outcome, paths, allowed)
     frames = about(outcome.reading.formats)
     built = _stack(kernel_cases(outcome.reading, frames, machine=name), name)
     if built is None or any(frames[one].scope == STEPS for one in outcome.reading.frames):
-        built = _with_steps(built, paths, name)
+        built = _with_steps(built, outcome, paths, name)
     write(output, dump(built))
     for scope, part in built.parts.items():
         typer.echo(_summary(scope, part))
     return first(codes)
 
 
-def _with_steps(built: Stack | None, paths: list[str], name: str | None) -> Stack:
+def _with_steps(built: Stack | None, outcome: Outcome, paths: list[str], name: str | None) -> Stack:
     """`built` with the residuals of the printed steps, where the step model can build some."""
     from assay.model.stacks.stack import Stack
-    from assay.validate.calibrate.site_residuals import calibrate as fitted
+    from assay.validate.calibrate.site_residuals import residuals
     from assay.validate.plan.planning import Unpredictable
+    from assay.validate.score.assess import understand
 
     try:
-        steps = fitted(paths, name)
+        steps = residuals(understand(outcome, machine=name), paths)
     except Unpredictable as fault:
         if built is None:
             message = f"no measured kernel of a known machine was read, and {fault}"

@@ -6,6 +6,7 @@ the shipped stacks (`spread.half_width`), calibrated from the rows it was fitted
 
 from __future__ import annotations
 
+import hashlib
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from assay.model.step.spread import half_width
 from assay.model.step.step import components
 from assay.model.transformer.parallel import faults
 from assay.model.transformer.training_run import Run, run
+from assay.validate.cases.cases import CONFIGURED
 from assay.validate.cases.step_cases import PLACE, completed
 from assay.validate.predict.forecasts import Asked, with_throughput
 
@@ -110,6 +112,38 @@ def timed(known: Known, asked: Asked) -> pl.DataFrame:
     return known.frame.join(
         asked.speed.select("case", "samples"), on="case", how="left", maintain_order="left"
     ).with_columns(seconds=pl.col("global_batch") / pl.col("samples"))
+
+
+def digests(configuration: pl.DataFrame, seconds: pl.DataFrame) -> pl.DataFrame:
+    """case and `digest` of its configuration and seconds a step; `seconds` has case and seconds.
+
+    What a row is called, and where it stands, does not count: another copy is the same row.
+    """
+    told = [name for name in CONFIGURED if name not in LABELS and name in configuration.columns]
+    rows_of = configuration.join(seconds.select("case", "seconds"), on="case", how="inner")
+    rows_of = rows_of.filter(pl.col("seconds").is_not_null())
+    found = []
+    for row in rows_of.iter_rows(named=True):
+        said = {name: row[name] for name in ("machine", *told) if row.get(name) is not None}
+        text = f"{sorted(said.items())} {row['seconds']:.4g}"
+        found.append((row["case"], hashlib.sha256(text.encode()).hexdigest()[:DIGITS]))
+    return pl.DataFrame(found, schema={"case": pl.String, "digest": pl.String}, orient="row")
+
+
+def fitted(asked: Asked) -> pl.DataFrame:
+    """Column `case`: the rows that the caller's stack was fitted to, by their digests."""
+    part = None if asked.stack is None else asked.stack.parts.get(SCOPE)
+    if part is None or not part.seen:
+        return pl.DataFrame(schema={"case": pl.String})
+    known = runs_of(asked.cases.configuration, asked.stack)
+    told = digests(asked.cases.configuration, timed(known, asked))
+    return told.filter(pl.col("digest").is_in(list(part.seen))).select("case")
+
+
+LABELS = ("model", "model_size", "parameters", "gpu")
+"""Columns of a configuration that name what others say."""
+
+DIGITS = 16
 
 
 def steady(known: Known, seconds: Floats, among: np.ndarray) -> tuple[np.ndarray, Floats]:

@@ -153,6 +153,7 @@ def _left_out(report: Report, scope: str) -> list[str]:
         "print an earlier row again": report.repeats.filter(how="again"),
         "print one again with time and rate exchanged": report.repeats.filter(how="exchanged"),
         "contradict their own arithmetic": report.contradicted,
+        "are fitted: the stack has seen them": report.fitted,
         "gave the number to their own case": rows.filter(
             pl.col("quantity").is_in(pl.col("inputs"))
         ),

@@ -11,6 +11,7 @@ from assay.ingest.inputs.chunks import Watch, unwatched
 from assay.ingest.inputs.read import read
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Outcome
+from assay.model.schedule import STEP
 from assay.model.stacks.stack import Stack
 from assay.validate.arithmetic.decided import Decided
 from assay.validate.arithmetic.identity_check import as_predictions
@@ -26,6 +27,7 @@ from assay.validate.laws.laws import findings
 from assay.validate.predict.forecasts import Asked
 from assay.validate.predict.models import Registered, named, predict
 from assay.validate.predict.predictions import load
+from assay.validate.predict.step_forecast import fitted
 from assay.validate.score.accuracy import Scores, score, scored
 from assay.validate.score.copies import copies, relogged, remeasured
 from assay.validate.score.corrections import contradicted, corrected
@@ -59,6 +61,7 @@ class Report(Understood):
     """Everything understood, with predictions, their errors, and the numbers left over."""
 
     comparison: Comparison
+    fitted: pl.DataFrame  # case: rows that the caller's stack has seen; no accuracy of it
     scored: pl.DataFrame  # the pairs that count
     scores: Scores
     models: Sequence[Registered]
@@ -163,7 +166,11 @@ def against(
     """
     implied = as_predictions(known.checks)
     comparison = compare(known.observations, pl.concat([predicted, implied]))
+    seen = fitted(known.asked(stack))
     count = scored(comparison.pairs, known.left_out, identities=implied["model"].unique())
+    count = count.filter(
+        ~((pl.col("model") == STEP.name) & pl.col("case").is_in(seen["case"].implode()))
+    )
     groups = pl.concat(
         [frame.select("case", "group") for frame in (known.cases.configuration, known.cases.gemm)]
     )
@@ -171,6 +178,7 @@ def against(
     return Report(
         **held,
         comparison=comparison,
+        fitted=seen,
         scored=count,
         scores=score(count, groups),
         models=models,
