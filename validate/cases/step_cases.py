@@ -11,7 +11,7 @@ from assay.model.machines.datasheets import machines
 from assay.model.step.memory import holds
 from assay.model.transformer.parallel import faults
 from assay.model.transformer.shapes import Model, resolve, shapes
-from assay.model.transformer.training_run import run
+from assay.model.transformer.training_run import Run, run
 
 ASSUMED = (
     "a run that names a public model has its shape",
@@ -20,7 +20,7 @@ ASSUMED = (
     "data-parallel what is left",
     "the software of the program and the year that the row names, else of what it uses: "
     "fully sharded PyTorch's, everything else Megatron's, with the attention kernel of its time",
-    "no recomputation on Hopper and later where memory holds it, full recomputation else",
+    "no recomputation with fused attention where memory holds the activations, full one else",
     "sequence parallelism wherever fused attention and tensor parallelism meet",
     "an optimizer sharded over the data-parallel ranks on Hopper and later",
 )
@@ -52,25 +52,18 @@ def completed(wide: pl.DataFrame) -> pl.DataFrame:
         tp=pl.col("tp").fill_null(1),
         pp=pl.col("pp").fill_null(1),
         cp=pl.col("cp").fill_null(1),
-        recompute=pl.coalesce(
-            "recompute", pl.when(modern).then(pl.lit("none")).otherwise(pl.lit("full"))
-        ),
     ).with_columns(
         dp=pl.coalesce("dp", pl.col("gpus") // (pl.col("tp") * pl.col("pp") * pl.col("cp"))),
     )  # fmt: skip
     stage = pl.when(modern & (pl.col("dp") > 1)).then(1).otherwise(0)
-    return _that_fits(
-        table.with_columns(zero_stage=pl.coalesce("zero_stage", stage)),
-        unsaid=wide["recompute"].is_null() if "recompute" in wide.columns else None,
-    )
+    return _recomputed(table.with_columns(zero_stage=pl.coalesce("zero_stage", stage)))
 
 
-def _that_fits(table: pl.DataFrame, unsaid: pl.Series | None) -> pl.DataFrame:
-    """Full recomputation where none was assumed and memory could not hold its activations."""
-    assumed = (table["recompute"] == "none") & (True if unsaid is None else unsaid)
-    again: dict[int, str] = {}
-    known: dict[tuple[object, ...], bool] = {}
-    for at in assumed.arg_true():
+def _recomputed(table: pl.DataFrame) -> pl.DataFrame:
+    """What is recomputed where a row does not say: see `ASSUMED`."""
+    found: list[str] = table["recompute"].to_list()
+    known: dict[tuple[object, ...], str] = {}
+    for at in table["recompute"].is_null().arg_true():
         row = table.row(at, named=True)
         key = tuple(
             value
@@ -78,18 +71,15 @@ def _that_fits(table: pl.DataFrame, unsaid: pl.Series | None) -> pl.DataFrame:
             if name not in PLACE and not isinstance(value, list)
         )
         if key not in known:
-            one = run(row)
-            known[key] = one is None or bool(faults(one)) or holds(one)
-        if not known[key]:
-            again[at] = "full"
-    if not again:
-        return table
-    column = table["recompute"].to_list()
-    return table.with_columns(
-        recompute=pl.Series(
-            [again.get(at, value) for at, value in enumerate(column)], dtype=pl.String
-        )
-    )
+            one = run(row | {"recompute": "none"})
+            known[key] = "none" if one is None or _keeps(one) else "full"
+        found[at] = known[key]
+    return table.with_columns(recompute=pl.Series(found, dtype=pl.String))
+
+
+def _keeps(one: Run) -> bool:
+    """Whether a run need not recompute: its attention keeps no scores, and its tensors fit."""
+    return one.software.attention != "unfused" and (bool(faults(one)) or holds(one))
 
 
 PLACE = ("case", "source", "line", "frame", "group", "consumed")
