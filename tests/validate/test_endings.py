@@ -106,3 +106,40 @@ def test_an_error_is_said_in_one_line() -> None:
     assert len(text) <= LONGEST + len("crashed: ")
     assert Ending(cut=True).said(3, 9) == "cut off in the middle, iteration 3 of 9"
     assert all(Ending(event).said(3, 9) for event in WORDS)
+
+
+REAL = """\
+  successfully saved checkpoint at iteration      20 to /checkpoints
+[rank1]: Traceback (most recent call last):
+[rank0]: Traceback (most recent call last):
+[rank1]:   File "pretrain_gpt.py", line 10, in <module>
+[rank0]:   File "pretrain_gpt.py", line 10, in <module>
+[rank1]:     main()
+[rank0]:     main()
+[rank1]: RuntimeError: NCCL communicator was aborted on rank 1.
+[rank0]: RuntimeError: NCCL error in: ProcessGroupNCCL.cpp:825
+srun: error: node1: task 1: Exited with exit code 1
+"""
+
+
+def test_a_real_crash_is_read_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "job.log"
+    path.write_text("\n".join(STEPS) + "\n" + REAL)
+    (run,) = records(assess([path]))
+    assert run.ended is not None
+    assert run.ended.startswith("crashed at iteration 30 of 40: ")
+    assert run.ended.endswith("; checkpoint of iteration 20")
+
+
+def test_a_document_that_quotes_a_log_tells_of_no_end(tmp_path: Path) -> None:
+    path = tmp_path / "notes.md"
+    path.write_text("```\n" + "\n".join(STEPS) + "\n```\n\n# Trouble\n\n" + REAL)
+    (run,) = records(assess([path]))
+    assert run.ended == "iteration 30 of 40"
+
+
+def test_a_log_that_stops_inside_a_line_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "job.log"
+    path.write_text("\n".join(STEPS) + "\n iteration 40/ 50 | elapsed time per iteration (ms): 10")
+    (run,) = records(assess([path]))
+    assert run.ended == "cut off in the middle, iteration 40 of 50"

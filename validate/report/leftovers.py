@@ -82,7 +82,8 @@ def missing(report: Report, run: Record) -> tuple[str, ...]:
     if mine.is_empty():
         return STEP_NEEDS
     row = completed(mine.tail(1)).row(0, named=True)
-    return tuple(name for name in STEP_NEEDS if row.get(name) is None)
+    known = {**run.configuration, "machine": run.machine}  # the last row may be cut off
+    return tuple(n for n in STEP_NEEDS if row.get(n) is None and known.get(n) is None)
 
 
 def unpredictable(report: Report, found: Sequence[Record]) -> str:
@@ -114,8 +115,7 @@ def stating(lacking: Sequence[str], report: Report) -> str:
     names += [name for name in lacking if name not in names]
     first, rest = names[0], names[1:]
     if first == "machine" and report.cases.unresolved:
-        text, reason = min(report.cases.unresolved.items())
-        said = f"unknown device {text}: {reason} (--machine NAME)"
+        said = f"{min(report.cases.unresolved.items())[1]}: --machine NAME"
     elif first == "machine":
         said = "state the machine for a prediction: --machine NAME"
     elif len(shape := [name for name in names if name in SHAPE]) > 1:

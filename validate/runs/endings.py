@@ -43,6 +43,13 @@ CUT = "truncated"
 """Mark of a record that stops before its end."""
 
 
+EVENT: Mapping[str, pl.DataType] = {
+    "source": pl.String(), "line": pl.UInt32(), "event": pl.String(), "iteration": pl.Int64(),
+    "text": pl.String(),
+}  # fmt: skip
+"""Columns of events; a frame may lack the last two."""
+
+
 class Ending(NamedTuple):
     """`event` is a key of `WORDS`, or None where nothing tells; `saved` a step to go on from."""
 
@@ -87,7 +94,12 @@ def ending(reading: Reading, held: Steps, known: Jobs) -> Ending:
         return Ending(cut=cut)
     for frame in (each.frame for each in reading.with_rows("event")):
         mine = known.of(frame.with_columns(case=case_of())).filter(pl.col("run") == held.run)
-        found.append(mine.select("source", "line", "event", "iteration", "text"))
+        found.append(
+            mine.select(
+                pl.col(name).cast(kind) if name in mine.columns else pl.lit(None, kind).alias(name)
+                for name, kind in EVENT.items()
+            )
+        )
     if not found:
         return Ending(cut=cut)
     events = pl.concat(found)
