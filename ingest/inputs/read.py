@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from assay.ingest.formats import FORMATS
 from assay.ingest.formats.own.installed import known
 from assay.ingest.formats.own.own_format import OwnFormat
+from assay.ingest.inputs.abridge import Home, abridged
 from assay.ingest.inputs.ceiling import Ceiling, refused
-from assay.ingest.inputs.chunks import Chunk, Watch, plan, unwatched
+from assay.ingest.inputs.chunks import FULL, Chunk, Watch, plan, unwatched
 from assay.ingest.inputs.paths import COMPANIONS, COMPRESSED, assumed, inputs, shown, side_file
 from assay.ingest.inputs.workers import run
 from assay.ingest.pipeline.folding import carved
@@ -68,12 +70,15 @@ def read(
     formats: Sequence[Format] | None = None,
     workers: int | None = 1,
     watch: Watch = unwatched,
+    long: bool = False,
 ) -> Outcome:
     """Read every input that `paths` name: files, folders, globs, folders written by `save`.
 
     `stated` are configuration values the caller assumes for all of them; they come after everything
     the inputs say. `formats` are all there are, unless given: packaged and installed. `workers`
     processes share the inputs (None: as many as it is worth); `watch` is told of what is done.
+    With `long`, frames hold of the steps of a long input those rows that tell something new and a
+    share of the others; all of them are on disk for as long as the reading is there (`Long`).
     Raises ValueError for a key of `stated` that is no column, and BadFormat (a ValueError) for an
     installed format that cannot be used.
     """
@@ -82,11 +87,14 @@ def read(
     folders = [name for name in names if is_saved(Path(name))]
     chunks = plan([name for name in names if name not in folders])
     outcomes = [_loaded(how, Path(folder)) for folder in folders]
-    for chunk, outcome in run(partial(_travelling, how), chunks, workers):
+    home = Home() if long else None
+    work = partial(_travelling, how, None if home is None else home.path)
+    for chunk, outcome in run(work, chunks, workers):
         watch(chunk)
         outcomes.append(outcome if outcome is not None else died(chunk))
     whole = together(outcomes)
-    whole = replace(whole, reading=_by_row(whole.reading))
+    kept = tuple(replace(each, home=home) for each in whole.reading.long)
+    whole = replace(whole, reading=_by_row(replace(whole.reading, long=kept)))
     brought = {fmt.name: fmt for fmt in whole.reading.formats}  # by folders, with their frames
     formats = tuple({**brought, **{fmt.name: fmt for fmt in how.formats}}.values())
     return replace(whole, reading=replace(whole.reading, formats=formats))
@@ -103,9 +111,17 @@ def _by_row(reading: Reading) -> Reading:
     return replace(reading, provenance=by_row(reading.provenance, reading.frames))
 
 
-def _travelling(how: Recipe, chunk: Chunk) -> Outcome:
-    """The outcome of a chunk without its formats, which do not travel."""
-    outcome = read_chunk(how, chunk)
+def _travelling(how: Recipe, home: Path | None, chunk: Chunk) -> Outcome:
+    """The outcome of a chunk without its formats, which do not travel.
+
+    Rows of a long input go to the folder `home`, where one is given.
+    """
+    if home is None or not (chunk.here or (len(chunk.paths) == 1 and chunk.size > FULL)):
+        outcome = read_chunk(how, chunk)
+    else:
+        with TemporaryDirectory(dir=home) as spool:
+            spooled = read_chunk(how, chunk, spool=Path(spool))
+            outcome = replace(spooled, reading=abridged(spooled.reading, home))
     return replace(outcome, reading=replace(outcome.reading, formats=()))
 
 

@@ -52,6 +52,7 @@ def _without(reading: Reading, sources: set[str]) -> Reading:
         raw={span: text for span, text in reading.raw.items() if span.source not in sources},
         overridden=tuple(each for each in reading.overridden if each.source not in sources),
         formats=reading.formats,
+        long=tuple(each for each in reading.long if each.source not in sources),
     )
 
 
@@ -79,6 +80,7 @@ def merge(readings: Sequence[Reading]) -> Reading:
         overridden=tuple(sorted(overridden, key=lambda each: each.source)),
         formats=tuple({fmt.name: fmt for r in readings for fmt in r.formats}.values()),
         streams={name: stream for r in readings for name, stream in r.streams.items()},
+        long=tuple(sorted((each for r in readings for each in r.long), key=lambda e: e.source)),
     )
 
 
@@ -116,6 +118,7 @@ def renamed(reading: Reading, name: str) -> Reading:
             for each in reading.overridden
         ),
         formats=reading.formats,
+        long=tuple(replace(each, source=name) for each in reading.long),
     )
 
 

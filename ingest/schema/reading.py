@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from assay.ingest.schema.fields import Rows, rows_of
@@ -14,6 +15,10 @@ from assay.ingest.schema.format import Format, TableNote
 from assay.ingest.schema.record import Diagnostic, Schema, Span
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    import numpy.typing as npt
     import polars as pl
 
 RESERVED = ("provenance", "quarantine", "sources")
@@ -75,6 +80,40 @@ class Table(Protocol):
         ...
 
 
+@dataclass(frozen=True, eq=False)
+class Long:
+    """A frame's rows of one long input, of which the reading holds a part in memory.
+
+    Every row is in `file`. `kept` says which are in memory, and for how many rows each of them
+    stands: line, column, rows. `single` is a row of the columns that have one value throughout.
+    `alike` is by row the number of those that differ in nothing but measurements, and are odd in
+    the same way or in none; `home` is the folder of the file, and goes with the last that needs it.
+    """
+
+    source: str
+    frame: str
+    file: Path
+    kept: pl.DataFrame
+    single: pl.DataFrame
+    alike: npt.NDArray[np.uint32]
+    home: object = None
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return len(self.alike)
+
+    def rows(self, names: Sequence[str]) -> pl.DataFrame:
+        """These columns of every row, in order; those of one value take no memory."""
+        polars = import_module("polars")
+        scan = polars.scan_parquet(self.file)
+        own = [name for name in names if name not in self.single.columns]
+        held = scan.select("line", *(name for name in own if name != "line")).collect()
+        same = (name for name in names if name in self.single.columns)
+        alike = (polars.lit(self.single[name]).first().alias(name) for name in same)
+        return held.with_columns(alike).select(names)  # type: ignore[no-any-return]
+
+
 @dataclass(frozen=True)
 class Reading:
     """Frames, provenance, refusals and accounts from one input or many.
@@ -93,6 +132,7 @@ class Reading:
     overridden: tuple[Overridden, ...] = ()  # statements that rows contradict
     formats: tuple[Format, ...] = ()  # those it was read with: what its frames mean
     streams: Mapping[str, Table] = field(default_factory=dict)  # in place of frames, provenance
+    long: tuple[Long, ...] = ()  # inputs of which `frames` hold some rows only
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def with_rows(self, *kinds: Rows) -> Iterator[Held]:

@@ -11,7 +11,7 @@ alone are two measurements of one configuration.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
@@ -23,6 +23,10 @@ from assay.validate.cases.step_frames import step_frames
 
 LAYOUT = ("gpus", "tp", "pp", "dp", "cp", "ep", "hidden", "layers", "seq_len", "micro_batch")
 """Fields that one job does not change; its batch it may ramp up (`_another_batch`)."""
+
+OF_STEP = ("source", "line", "iteration", "train_iters", "consumed_samples", "lm_loss",
+           "step_time", "timestamp")  # fmt: skip
+"""Columns that tell one iteration of a job from others."""
 
 SAMPLES = "consumed_samples"
 """Column of the samples that a run has trained on so far."""
@@ -85,6 +89,23 @@ class Jobs:
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     why: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    def runs(self, frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
+        """The rows of each run as `of` gives them; rows of one input, in order, are not copied."""
+        if frame["source"].dtype == pl.String or self.parts or not frame["line"].is_sorted():
+            yield from self.of(frame).partition_by("run", maintain_order=True)
+            return
+        source, lines = frame["source"][0], frame["line"]
+        own = self.starts.filter(pl.col("source") == source).sort("line")
+        at = lines.search_sorted(own["line"]).to_list() if own.height else []
+        # of several parts that begin at one place the last counts
+        begins = dict(zip([0, *at], [source, *own["part"]], strict=True))
+        for (begin, part), end in zip(begins.items(), [*begins, frame.height][1:], strict=True):
+            if end > begin:
+                kind = pl.Enum([part])
+                said = {"part": pl.lit(part, kind), "run": pl.lit(part, kind),
+                        "order": pl.lit(0, pl.UInt8)}  # fmt: skip
+                yield frame.slice(begin, end - begin).with_columns(**said)
+
     def of(self, frame: pl.DataFrame) -> pl.DataFrame:
         """`frame` with the `part` and the `run` of each row, in the order of the job."""
         run = {part: case for case, parts in self.parts.items() for part in parts}
@@ -103,6 +124,7 @@ class Jobs:
 def in_parts(frame: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
     """`frame` with the part of each row: the last that begins above it in its source."""
     plain = frame.drop("run") if "run" in frame.columns else frame
+    plain = plain.with_columns(pl.col("source").cast(pl.String))
     joined = plain.sort("line", maintain_order=True).join_asof(
         starts.sort("line"), on="line", by="source", strategy="backward", check_sortedness=False
     )
@@ -115,18 +137,21 @@ def jobs(reading: Reading) -> Jobs:
     starts = pl.DataFrame(schema={"source": pl.String, "line": pl.UInt32, "part": pl.String})
     stated = [held.frame for held in reading.with_rows("run")]
     starts = pl.concat([starts, *(each.select("source", "line", part="run") for each in stated)])
-    frames = list(step_frames(reading))
-    resumed = [frame.rows for frame in frames if frame.restarts and SAMPLES in frame.rows.columns]
+    frames = list(step_frames(reading, (*OF_STEP, *LAYOUT, "host", "rank")))
+    resumed = [
+        frame.rows.select(name for name in OF_STEP if name in frame.rows.columns)
+        for frame in frames
+        if frame.restarts and SAMPLES in frame.rows.columns
+    ]
     starts = pl.concat([starts, *(_anew(rows, starts) for rows in resumed)])
     for frame in frames:
         counted = None if frame.restarts or "iteration" not in frame.rows.columns else "iteration"
         starts = pl.concat([starts, _apart(frame.rows, counted)]).unique(
             ["source", "line"], keep="first", maintain_order=True
         )
-    spread = [rows for rows in resumed if rows["source"].n_unique() > 1]
-    if not spread:
+    if sum(rows["source"].n_unique() for rows in resumed) < 2:
         return Jobs(starts)  # parts of one input are runs of their own
-    known = [part for rows in spread for part in parts(rows, stated, starts)]
+    known = [part for rows in resumed for part in parts(rows, stated, starts)]
     groups: list[list[Part]] = []
     why: dict[str, list[str]] = {}
     for part in sorted(known, key=lambda each: (each.first, each.last, each.case)):
@@ -150,7 +175,9 @@ def _apart(rows: pl.DataFrame, counter: str | None) -> pl.DataFrame:
     """
     layout = [pl.col(name) for name in LAYOUT if name in rows.columns]
     who = ["source", *(name for name in ("host", "rank") if name in rows.columns)]
-    held = rows.sort("source", "line").with_row_index("at")
+    told = ("source", "line", *LAYOUT, "host", "rank", counter)
+    held = rows.select(name for name in told if name in rows.columns)
+    held = held.sort("source", "line").with_row_index("at")
     differs = pl.any_horizontal(
         pl.lit(value=False),
         *((each != each.shift().over("source")) for each in layout),
@@ -197,7 +224,10 @@ def _anew(steps: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
 
     A restart prints the iterations behind its checkpoint with the samples they had consumed before.
     """
-    rows = in_parts(steps, starts).drop_nulls("consumed_samples")
+    counted = steps.select("source", "line", "iteration", "consumed_samples")
+    if counted["source"].n_unique() == 1 and _rises(counted["iteration"]):
+        return starts.clear()
+    rows = in_parts(counted, starts).drop_nulls("consumed_samples")
     twice = rows.group_by("part", "iteration").agg(pl.col("consumed_samples").n_unique())
     odd = twice.filter(pl.col("consumed_samples") > 1)["part"].unique()
     found: list[tuple[str, int, str]] = []
@@ -218,6 +248,11 @@ def _anew(steps: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
                 consumed = dict(since)
             consumed[n] = samples
     return pl.DataFrame(found, schema=starts.schema, orient="row")
+
+
+def _rises(counts: pl.Series) -> bool:
+    """Whether each of the counts is above the one before."""
+    return not counts.null_count() and bool((counts.diff().drop_nulls() > 0).all())
 
 
 def parts(steps: pl.DataFrame, stated: Sequence[pl.DataFrame], starts: pl.DataFrame) -> list[Part]:

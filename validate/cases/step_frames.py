@@ -6,13 +6,16 @@ calls what has their role. Formats are told apart by what their schemas say, nev
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
+from assay.ingest.schema.acceptance import BASE_TYPES
 from assay.ingest.schema.fields import FieldSpec, fields
-from assay.ingest.schema.reading import Held, Reading
+from assay.ingest.schema.reading import Held, Long, Reading
 from assay.ingest.vocabulary.terms import Role
+from assay.validate.cases.observe import case_of
 
 COLUMNS: Mapping[str, Role] = {
     "iteration": "counter", "train_iters": "schedule", "lm_loss": "loss",
@@ -36,12 +39,52 @@ class StepFrame(NamedTuple):
     restarts: bool
 
 
-def step_frames(reading: Reading) -> Iterator[StepFrame]:
-    """The frames of steps that hold any; the first that a run has is believed."""
+def step_frames(reading: Reading, only: Sequence[str] = ()) -> Iterator[StepFrame]:
+    """The frames of steps that hold any; the first that a run has is believed.
+
+    Long inputs come by themselves, with every row: of those the columns `only`, where some are
+    named, else those that tell how a step went and the cases of rows that the reading holds.
+    """
     for held in reading.with_rows("step"):
         counter = _first(held, "counter")
         restarts = counter is not None and counter.name in held.format.repeats
-        yield StepFrame(held.name, _named(held), restarts)
+        long = [each for each in reading.long if each.frame == held.name]
+        short = ~pl.col("source").is_in([each.source for each in long])
+        rest = held._replace(frame=held.frame.filter(short)) if long else held
+        if rest.frame.height:
+            yield StepFrame(held.name, _named(rest), restarts)
+        for each in long:
+            yield StepFrame(held.name, _every(held, each, only), restarts)
+
+
+OF_ROW = ("source", "line", "column", "mark")
+
+
+def _every(held: Held, long: Long, only: Sequence[str]) -> pl.DataFrame:
+    """All rows of a long input with the columns `only`, or with those that tell how a step went.
+
+    `case` is that of the rows which the reading holds. The source is held as a number for all.
+    """
+    specs = fields(held.schema)
+    told = [n for n, s in specs.items() if s.role or s.quantity or n == "global_batch"
+            or (s.unit and not s.configuration)]  # fmt: skip
+    units = [f"{n}_ulp" for n in told if specs[n].quantity == TIME and specs[n].has_ulp]
+    who = [name for name in ("host", "rank") if name not in long.single.columns]
+    wanted = [n for n in only if n in _columns(specs)] or [*OF_ROW, *who, *told, *units]
+    rows = _named(held._replace(frame=long.rows(wanted)))
+    rows = rows.with_columns(source=pl.lit(long.source, pl.Enum([long.source])))
+    if only:
+        return rows
+    mine = held.frame.filter(pl.col("source") == long.source)
+    at = np.flatnonzero(np.isin(rows["line"].to_numpy(), mine["line"].to_numpy()))
+    case = pl.repeat(None, rows.height, dtype=pl.String, eager=True)
+    return rows.with_columns(case=case.scatter(at.tolist(), mine.select(case_of()).to_series()))
+
+
+def _columns(specs: Mapping[str, FieldSpec]) -> set[str]:
+    """The columns of a frame of these fields."""
+    units = {f"{name}_ulp" for name, spec in specs.items() if spec.has_ulp}
+    return {*BASE_TYPES, *specs, *units}
 
 
 def _named(held: Held) -> pl.DataFrame:

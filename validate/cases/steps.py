@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 from assay.ingest.schema.reading import Reading
 from assay.validate.cases.jobs import Jobs, jobs
+from assay.validate.cases.memo import once
 from assay.validate.cases.observe import case_of
 from assay.validate.cases.step_frames import step_frames
 
@@ -38,7 +41,7 @@ class Steps(NamedTuple):
     left_out: int
 
 
-def warm_up(times: Sequence[float]) -> int:
+def warm_up(times: Sequence[float] | npt.NDArray[np.float64]) -> int:
     """How many rows at the start of a run are warm-up.
 
     >>> warm_up([5837.9, 2711.1, 2767.3, 2770.8, 2759.1]), warm_up([3.0]), warm_up([1.0, 1.0, 1.0])
@@ -46,8 +49,8 @@ def warm_up(times: Sequence[float]) -> int:
     """
     if len(times) < 3:
         return 0
-    late = sorted(times[len(times) // 2 :])
-    middle = late[len(late) // 2]
+    late = np.asarray(times[len(times) // 2 :])
+    middle = float(np.partition(late, len(late) // 2)[len(late) // 2])
     most = int(MOST * len(times))
     out = 1
     while out < most and abs(times[out] / middle - 1) > SETTLED:
@@ -55,21 +58,29 @@ def warm_up(times: Sequence[float]) -> int:
     return out
 
 
-def steps(reading: Reading, known: Jobs) -> Iterator[Steps]:
-    """The steps of every run of a reading; `known` says which lines are one run."""
+@once
+def steps(reading: Reading) -> tuple[Steps, ...]:
+    """The steps of every run of a reading."""
+    return tuple(_steps(reading, jobs(reading)))
+
+
+def _steps(reading: Reading, known: Jobs) -> Iterator[Steps]:
     taken: set[str] = set()
     quoted = _quoting(reading)
-    for frame in step_frames(reading):
-        held = known.of(frame.rows.with_columns(case=case_of())).filter(
-            ~pl.col("source").is_in(quoted), ~pl.col("run").is_in(sorted(taken))
-        )
-        for every in held.partition_by("run", maintain_order=True):
+    for cased in _cased(reading, known):
+        said = quoted and cased["source"].is_in(quoted).any()
+        held = cased.filter(~pl.col("source").is_in(quoted)) if said else cased
+        if held.is_empty():
+            continue
+        for every in known.runs(held):
             run = every["run"][0]
+            if run in taken:
+                continue
             taken.add(run)
             rows = _counting(every)
-            timed = rows.filter(pl.col("step_time").is_not_null() & pl.col("step_time").is_finite())
+            timed = _only(rows, pl.col("step_time").is_finite().fill_null(value=False))
             last = _of_last_batch(timed)
-            out = warm_up(last["step_time"].to_list())
+            out = warm_up(last["step_time"].to_numpy())
             yield Steps(run, every, rows, last.slice(out), timed.height - last.height + out)
 
 
@@ -81,13 +92,47 @@ def _of_last_batch(timed: pl.DataFrame) -> pl.DataFrame:
     return timed.filter(pl.col("global_batch").eq_missing(batch))
 
 
+def _cased(reading: Reading, known: Jobs) -> Iterator[pl.DataFrame]:
+    """The frames of steps with the case of each row; of a long input few rows are cases.
+
+    Where several inputs are one run, those of one format are put together.
+    """
+    frames: dict[str, list[pl.DataFrame]] = {}
+    for name, rows, _ in step_frames(reading):
+        cased = rows if "case" in rows.columns else rows.with_columns(case=case_of())
+        frames.setdefault(name, []).append(cased)
+    for parts in frames.values():
+        yield from [pl.concat(parts, how="diagonal_relaxed")] if known.parts else parts
+
+
+def _only(rows: pl.DataFrame, wanted: pl.Expr) -> pl.DataFrame:
+    """The rows that are wanted: these very rows, where all are."""
+    flags = rows.select(wanted).to_series()
+    return rows if flags.all() else rows.filter(flags)
+
+
 def unsettled(reading: Reading) -> pl.Series:
     """The cases of all steps with a time that have not settled yet."""
     found = [pl.Series("case", dtype=pl.String)]
-    for one in steps(reading, jobs(reading)):
-        timed = one.rows.filter(pl.col("step_time").is_not_null())
-        found.append(timed.join(one.steady, on="case", how="anti")["case"])
+    for one in steps(reading):
+        timed = one.rows.filter(pl.col("step_time").is_not_null() & pl.col("case").is_not_null())
+        steady = one.steady.select("case").drop_nulls()
+        found.append(timed.select("case").join(steady, on="case", how="anti")["case"])
     return pl.concat(found)
+
+
+@once
+def warming(reading: Reading) -> dict[str, npt.NDArray[np.uint32]]:
+    """Input → lines of all its steps with a time that have not settled yet."""
+    found: dict[str, list[pl.Series]] = {}
+    for one in steps(reading):
+        late = one.steady["line"][0] if one.steady.height else None
+        early = one.rows.select("source", "line", "step_time").drop_nulls()
+        if late is not None and one.rows["source"].n_unique() == 1:
+            early = early.filter(pl.col("line") < late)
+        for (source,), part in early.group_by("source"):
+            found.setdefault(str(source), []).append(part["line"])
+    return {source: pl.concat(lines).to_numpy() for source, lines in found.items()}
 
 
 def _quoting(reading: Reading) -> list[str]:
@@ -105,10 +150,11 @@ def _counting(every: pl.DataFrame) -> pl.DataFrame:
     Of an iteration that two parts print it is the later one, of one that several ranks print that
     of the slowest: the others wait for it.
     """
-    rows = every.filter(pl.col("mark").ne_missing("superseded"))
+    rows = _only(every, pl.col("mark").ne_missing("superseded"))
     if "iteration" not in rows.columns:
         return rows
-    rows = rows.filter(pl.col("order") == pl.col("order").max().over("iteration"))
+    if rows["order"].n_unique() > 1:
+        rows = rows.filter(pl.col("order") == pl.col("order").max().over("iteration"))
     who = [name for name in ("host", "rank") if name in rows.columns and rows[name].n_unique() > 1]
     if not who or rows["iteration"].null_count():
         return rows

@@ -128,7 +128,9 @@ def _findings(
         name = resolve(machine) if machine else None
         with progress(paths) as bar:
             stated = {"gpu": name} if name else {}
-            outcome = read(paths, stated=stated, formats=known_formats, workers=workers, watch=bar)
+            outcome = read(
+                paths, stated=stated, formats=known_formats, workers=workers, watch=bar, long=True
+            )
         frames = about(outcome.reading.formats)
         known = with_shapes(cases(outcome.reading, frames, machine=name, given=said))
         return outcome, findings(outcome.reading, Arithmetic.of(known), laws=laws)

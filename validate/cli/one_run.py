@@ -26,7 +26,7 @@ def last_run(
     from assay.validate.cases.observe import about
     from assay.validate.runs.run import runs
 
-    outcome = read([path], stated={"gpu": machine} if machine else {}, formats=formats)
+    outcome = read([path], stated={"gpu": machine} if machine else {}, formats=formats, long=True)
     if not outcome.reading.accounting:
         raise Refusal("; ".join(map(str, outcome.unreadable)) or f"{path}: nothing to read")
     known = cases(outcome.reading, about(outcome.reading.formats), machine=machine)

@@ -12,6 +12,7 @@ import polars as pl
 from assay.ingest.formats import FORMATS
 from assay.validate.cases.memo import once
 from assay.validate.cases.observe import about
+from assay.validate.cases.standing import rows, standing, weighed
 from assay.validate.laws.evidence import Evidence
 from assay.validate.laws.finding import MOST_SPANS, Finding
 
@@ -22,9 +23,8 @@ def lines_of(evidence: Evidence) -> dict[str, tuple[str, int]]:
     if evidence.runs.is_empty():
         return {}
     tables = [name for name, what in about(FORMATS).items() if what.origin == "published"]
-    lines = evidence.runs.filter(~pl.col("frame").is_in(tables)).with_columns(
-        n=pl.len().over("source", "group")
-    )
+    lines = weighed(evidence.runs.filter(~pl.col("frame").is_in(tables)), evidence.reading)
+    lines = lines.with_columns(n=rows().over("source", "group"))
     held = lines.select("case", "group", "n").iter_rows()
     return {case: (group, n) for case, group, n in held}
 
@@ -39,15 +39,19 @@ def along_logs(evidence: Evidence, found: Iterable[Finding]) -> list[Finding]:
         said = tuple(number.quantity for number in each.observed[:1])
         key = (log, each.law, each.severity, said) if log else (at,)
         groups.setdefault(key, []).append(each)
-    return [_one(logs, same) for same in groups.values()]
+    stands = dict(standing(evidence.reading).iter_rows())
+    return [_one(logs, same, stands) for same in groups.values()]
 
 
-def _one(logs: dict[str, tuple[str, int]], same: list[Finding]) -> Finding:
+def _one(
+    logs: dict[str, tuple[str, int]], same: list[Finding], stands: dict[str, float]
+) -> Finding:
     if len(same) == 1:
         return same[0]
     first = same[0]
     cases = tuple(dict.fromkeys(case for each in same for case in each.cases))
     _, lines = logs[cases[0]]
+    here = round(sum(stands.get(case, 1.0) for case in cases))
     ratios = [
         each.observed[0].value / each.implied[0].value
         for each in same
@@ -62,7 +66,7 @@ def _one(logs: dict[str, tuple[str, int]], same: list[Finding]) -> Finding:
         spans=tuple(each.spans[0] for each in same)[:MOST_SPANS],
         observed=first.observed,
         implied=first.implied,
-        explanation=f"{first.explanation}; so on {len(cases):,} of {lines:,} lines{spread}",
+        explanation=f"{first.explanation}; so on {here:,} of {lines:,} lines{spread}",
         meaning=first.meaning,
         cases=cases,
         quantities=first.quantities,

@@ -16,6 +16,7 @@ from assay.validate.arithmetic.decided import FIELD
 from assay.validate.arithmetic.following import Choice, Followed
 from assay.validate.arithmetic.printed_runs import UNITS, label
 from assay.validate.arithmetic.speed_relations import EXCHANGED
+from assay.validate.cases.standing import rows, standing, weighed
 from assay.validate.laws.evidence import Evidence
 from assay.validate.laws.finding import Finding, Number
 
@@ -68,9 +69,11 @@ def followed_formulas(evidence: Evidence) -> list[Finding]:
         if choice.believed and choice.tried > 1:
             name = f"{choice.candidate.formula_id} {choice.candidate.peak}".strip()
             groups[choice.source, choice.quantity, name].append((each, choice))
-    found = []
+    found, stands = [], dict(standing(evidence.reading).iter_rows())
     for (_, quantity, name), members in groups.items():
-        rows = sum(int((choice.hits == 1).sum()) for _, choice in members)
+        met = [each.rows.table["case"].gather(choice.at[choice.hits == 1])
+               for each, choice in members]  # fmt: skip
+        number = round(sum(stands.get(case, 1.0) for cases in met for case in cases))
         each, choice = members[0]
         first = each.rows.table["case"][int(choice.at[0])]
         found.append(
@@ -81,7 +84,7 @@ def followed_formulas(evidence: Evidence) -> list[Finding]:
                 spans=(evidence.span(first),),
                 observed=(),
                 implied=(),
-                explanation=f"{label(quantity)} of {rows} rows follow {name} "
+                explanation=f"{label(quantity)} of {number} rows follow {name} "
                 f"({choice.tried} tried)",
                 meaning="Rates are comparable only with rates of the same formula.",
             )
@@ -94,8 +97,9 @@ def definitions(evidence: Evidence) -> list[Finding]:
     odd = evidence.checked.filter(pl.col("believed") & ~pl.col("usual") & pl.col("hit"))
     found = []
     for row in (
-        odd.group_by("source", "law", "quantity", "variant", maintain_order=True)
-        .agg(pl.len(), pl.col("case").first())
+        weighed(odd, evidence.reading)
+        .group_by("source", "law", "quantity", "variant", maintain_order=True)
+        .agg(rows().alias("len"), pl.col("case").first())
         .iter_rows(named=True)
     ):
         found.append(

@@ -28,12 +28,13 @@ _OUTSIDE = re.compile("(?i)save|load|setup|eval|valid|checkpoint|init")
 def timers(evidence: Evidence) -> list[Finding]:
     """Timers of an iteration that are longer than the iteration."""
     frames = [held.frame for held in evidence.reading.with_rows("timer")]
-    lines = list(step_frames(evidence.reading)) if frames else []
+    told = ("source", "line", "step_time", "step_time_ulp")
+    lines = list(step_frames(evidence.reading, told)) if frames else []
     if not lines:
         return []
     steps = pl.concat(
         rows.filter(pl.col("step_time").is_not_null()).select(
-            "source", "line", "step_time", "step_time_ulp", of="line"
+            pl.col("source").cast(pl.String), "line", "step_time", "step_time_ulp", of="line"
         )
         for _, rows, _ in lines
     )
@@ -90,7 +91,9 @@ def nans(evidence: Evidence) -> list[Finding]:
     """Lines with a loss or a norm that is no number, and a counter of such that stays at zero."""
     found = []
     wanted = {"lm_loss", "grad_norm", "nan_iterations", "skipped_iterations"}
-    lines = [rows for _, rows, _ in step_frames(evidence.reading) if wanted <= set(rows.columns)]
+    told = (*PLACED, *sorted(wanted))
+    frames = step_frames(evidence.reading, told)
+    lines = [rows for _, rows, _ in frames if wanted <= set(rows.columns)]
     odd = pl.concat([pl.DataFrame(schema=PLACED), *(_unnumbered(rows) for rows in lines)])
     for (source,), rows in odd.group_by("source", maintain_order=True):
         spans = [Span(str(source), line, column or 1)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 from assay.validate.arithmetic.identity_check import equal, units_off
+from assay.validate.cases.standing import rows as standing_rows
+from assay.validate.cases.standing import weighed
 from assay.validate.report.layout import (
     Column,
     Items,
@@ -106,9 +108,14 @@ def _agreement(part: pl.DataFrame) -> Table:
 
 def _by_input(report: Report, scope: str) -> list[Table]:
     """Mean error of every model on every input, where there are several."""
-    pairs = report.scored.filter((pl.col("scope") == scope) & pl.col("origin").is_in(TRUE))
-    if pairs["source"].n_unique() < 2:
+    held = report.scored.filter((pl.col("scope") == scope) & pl.col("origin").is_in(TRUE))
+    if held["source"].n_unique() < 2:
         return []
+    keys = ["scope", "quantity", "model", "origin"]
+    pairs = pl.concat(
+        report.whole(part).select("source", "error", quantity=pl.lit(key[1]), model=pl.lit(key[2]))
+        for key, part in held.group_by(keys, maintain_order=True)
+    )
     models = pairs["model"].unique(maintain_order=True).to_list()
     wide = (
         pairs.group_by("source", "quantity", "model", maintain_order=True)
@@ -165,7 +172,8 @@ def _left_out(report: Report, scope: str) -> list[str]:
         here = here.unique("case", maintain_order=True)
         spoken = pl.concat([spoken, here.select("case")])
         if here.height:
-            said.append(f"{here.height:,} {reason}")
+            number = weighed(here, report.outcome.reading).select(standing_rows()).item()
+            said.append(f"{number:,} {reason}")
     return ["Rows that are not scored: " + "; ".join(said) + "."] if said else []
 
 
@@ -174,14 +182,15 @@ def arithmetic(report: Report) -> Section | None:
     checks = report.checks
     if checks.is_empty():
         return None
-    checks = _kept(checks)
+    checks = weighed(_kept(checks), report.outcome.reading)
     by = ["quantity", "formula_id", "peak_source", "kept"]
     apart = (pl.col("printed") / pl.col("implied") - 1.0).median()
     counts = (
         checks.with_columns(equal=equal() & ~pl.col("exchanged"))
         .group_by(by)
         .agg(
-            pl.len(), pl.col("equal").sum(), pl.col("solved").sum(), pl.col("tried").max(),
+            standing_rows().alias("len"), standing_rows(pl.col("equal")).alias("equal"),
+            standing_rows(pl.col("solved")).alias("solved"), pl.col("tried").max(),
             pl.col("peak_flops").first(), apart=apart,
         )
         .sort(by, descending=[False, False, False, True])
@@ -240,7 +249,8 @@ def _misses(checks: pl.DataFrame) -> Table | None:
         for row in missed.head(SHOWN).iter_rows(named=True)
     ]  # fmt: skip
     if missed.height > SHOWN:
-        rows.append([f"… {missed.height - SHOWN:,} more", *[""] * 6])
+        more = missed.select(standing_rows()).item() - SHOWN
+        rows.append([f"… {more:,} more", *[""] * 6])
     return Table(columns, rows)
 
 

@@ -17,6 +17,8 @@ from assay.ingest.schema.fields import about_rows
 from assay.model.schedule import STEP
 from assay.validate.arithmetic.decided import FIELD
 from assay.validate.arithmetic.identity_check import equal
+from assay.validate.cases.standing import rows as standing_rows
+from assay.validate.cases.standing import weighed
 from assay.validate.laws.finding import as_dict
 from assay.validate.predict.moves import moves
 from assay.validate.report.run_section import traced
@@ -233,9 +235,10 @@ def _pairs(report: Report) -> list[dict[str, Any]]:
 def _identities(report: Report) -> Iterable[dict[str, Any]]:
     """How many printed numbers each formula reproduces, as protocol entries."""
     counts = (
-        report.checks.with_columns(same=equal() & ~pl.col("exchanged"))
+        weighed(report.checks, report.outcome.reading)
+        .with_columns(same=equal() & ~pl.col("exchanged"))
         .group_by("quantity", "formula_id")
-        .agg(pl.len(), pl.col("same").sum())
+        .agg(standing_rows().alias("len"), standing_rows(pl.col("same")).alias("same"))
         .sort("quantity", "formula_id")
     )
     for quantity, formula, n, same in counts.iter_rows():

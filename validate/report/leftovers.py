@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 from assay.validate.arithmetic.rated_rows import COUNTS, RATE
+from assay.validate.cases.standing import rows as standing_rows
+from assay.validate.cases.standing import weighed
 from assay.validate.cases.step_cases import completed
 from assay.validate.predict import memory_forecast
 from assay.validate.predict.estimates import want_machine
@@ -29,9 +31,9 @@ def unpredicted(report: Report) -> Section | None:
     if rest.is_empty():
         return None
     counts = (
-        rest.with_columns(reason=_reasons(report, rest))
+        weighed(rest.with_columns(reason=_reasons(report, rest)), report.outcome.reading)
         .group_by("scope", "quantity", "reason")
-        .agg(pl.len(), pl.col("source").first(), pl.col("line").first())
+        .agg(standing_rows().alias("len"), pl.col("source").first(), pl.col("line").first())
         .sort("scope", "quantity", "reason")
     )
     rows = [
@@ -57,14 +59,16 @@ def most_wanted(report: Report) -> str:
     rest = report.comparison.unpredicted
     if rest.is_empty():
         return "" if report.scored.height else NOTHING
-    why = _reasons(report, rest)
-    needs = why.str.extract("^needs (.*)$").drop_nulls()
+    why = weighed(rest, report.outcome.reading).select("stands", reason=_reasons(report, rest))
+    counts = why.group_by("reason").agg(count=standing_rows())
+    counts = counts.sort("count", "reason", descending=[True, False])
+    needs = counts.select(pl.col("reason").str.extract("^needs (.*)$"), "count").drop_nulls()
     if needs.is_empty() and report.scored.height:
         return ""
     if needs.is_empty():
-        reason, number = why.value_counts(sort=True).sort("count", descending=True).row(0)
+        reason, number = counts.row(0)
         return f"{count(number, 'printed number')} without a prediction: {reason}."
-    reason, number = needs.value_counts().sort("count", "reason", descending=[True, False]).row(0)
+    reason, number = needs.row(0)
     lacking = f"{count(number, 'printed number')} without a prediction"
     return f"{lacking}; {stating(reason.split(', '), report)}"
 
@@ -247,8 +251,9 @@ def unobserved(report: Report) -> Section | None:
     if rest.is_empty():
         return None
     counts = (
-        rest.group_by("scope", "quantity", "model")
-        .agg(pl.len(), pl.col("case").first())
+        weighed(rest, report.outcome.reading)
+        .group_by("scope", "quantity", "model")
+        .agg(standing_rows().alias("len"), pl.col("case").first())
         .sort("scope", "quantity", "model")
     )
     rows = [

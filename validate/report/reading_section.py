@@ -7,10 +7,12 @@ from collections import Counter
 from pathlib import Path
 
 import polars as pl
-from assay.ingest.schema.reading import table_left
+from assay.ingest.schema.reading import Reading, table_left
 from assay.ingest.schema.record import Diagnostic
 from assay.ingest.source.opening import Source, open_source
 from assay.model.reproductions.deepflow_unconfigured import BASIS, solutions
+from assay.validate.cases.standing import rows as standing_rows
+from assay.validate.cases.standing import weighed
 from assay.validate.report.layout import Column, Items, Section, Table, count, percent, place, spans
 from assay.validate.score.accuracy import TRUE
 from assay.validate.score.assess import Report
@@ -45,11 +47,19 @@ def read(report: Report) -> Section:
         sums = [sum(counts) for counts in zip(*numbers, strict=True)]
         rows.append([count(len(accounts), "input"), *(f"{n:,}" for n in sums)])
     section = Section("What was read", [Table(columns, rows)], detail=True)
-    frames = report.outcome.reading.frames
-    rows_of = [f"{f.height:,} of {name}" for name, f in frames.items() if f.height]
+    reading = report.outcome.reading
+    rows_of = [f"{n:,} of {name}" for name, n in _heights(reading).items() if n]
     section.parts.append("Rows: " + (", ".join(rows_of) if rows_of else "none") + ".")
     section.parts.extend(_states(report))
     return section
+
+
+def _heights(reading: Reading) -> dict[str, int]:
+    """The rows of each frame, those of long inputs with it that are not held in memory."""
+    found = {name: frame.height for name, frame in reading.frames.items()}
+    for each in reading.long:
+        found[each.frame] += each.height - each.kept.height
+    return found
 
 
 def _counted(report: Report) -> str:
@@ -173,22 +183,25 @@ def configurations(report: Report) -> Section | None:
     if wide.is_empty():
         return None
     kinds = ("printed", "stated", "solved", "assumed", "corrected")
-    counts = report.cases.origins.group_by("name").agg(
-        *((pl.col("value_origin") == kind).sum().alias(kind) for kind in kinds)
+    reading = report.outcome.reading
+    origins = weighed(report.cases.origins, reading)
+    counts = origins.group_by("name").agg(
+        *(standing_rows(pl.col("value_origin") == kind).alias(kind) for kind in kinds)
     )
+    every = weighed(wide.select("case"), reading).select(standing_rows()).item()
     rows = [
-        [name, *(f"{n:,}" if n else "" for n in values), f"{wide.height - sum(values):,}"]
+        [name, *(f"{n:,}" if n else "" for n in values), f"{every - sum(values):,}"]
         for name, *values in counts.sort("name").iter_rows()
     ]
     columns = [Column("value"), *(Column(kind, ">") for kind in (*kinds, "unknown"))]
     section = Section(
-        f"Configurations of {count(wide.height, 'run')}", [Table(columns, rows)], detail=True
+        f"Configurations of {count(every, 'run')}", [Table(columns, rows)], detail=True
     )
     laws = (
-        report.cases.origins.drop_nulls("law")
+        origins.drop_nulls("law")
         .filter(pl.col("value_origin") != "stated")
         .group_by("value_origin", "law")
-        .agg(pl.col("name").unique().sort(), pl.len())
+        .agg(pl.col("name").unique().sort(), standing_rows().alias("len"))
         .sort("value_origin", "law")
     )
     said = [f"{origin}: {', '.join(names)} ({n:,}) by: {law}" for origin, law, names, n in

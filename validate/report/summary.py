@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import polars as pl
 from assay.validate.arithmetic.identity_check import equal
+from assay.validate.cases.standing import rows as standing_rows
+from assay.validate.cases.standing import weighed
 from assay.validate.laws.finding import SEVERITIES
 from assay.validate.report.layout import Column, Items, Section, Table, count, percent
 from assay.validate.score.accuracy import TRUE
@@ -99,8 +101,10 @@ def _tables(report: Report) -> str:
 
 def _joined(report: Report) -> str:
     true = report.scored.filter(pl.col("origin").is_in(TRUE))
-    cases = true.select("case", "quantity").unique().height
-    left = report.comparison.unpredicted.height
+    reading = report.outcome.reading
+    scored = weighed(true.select("case", "quantity").unique(), reading)
+    cases = scored.select(standing_rows()).item()
+    left = weighed(report.comparison.unpredicted, reading).select(standing_rows()).item()
     if not cases:
         said = "No measured or published number met a prediction"
     else:
@@ -129,9 +133,11 @@ def _identities(report: Report) -> list[str]:
     checks = report.checks
     if checks.is_empty():
         return []
-    same = checks.filter(equal() & ~pl.col("exchanged")).height
+    known = weighed(checks, report.outcome.reading)
+    same = known.filter(equal() & ~pl.col("exchanged")).select(standing_rows()).item()
+    every = known.select(standing_rows()).item()
     return [
-        f"{same:,} of {count(checks.height, 'printed number')} that follow from others of their "
+        f"{same:,} of {count(every, 'printed number')} that follow from others of their "
         "row are equal to what follows."
     ]
 
@@ -173,15 +179,16 @@ def _best_baseline(
     )
     key = ["case", "subject"]
     mine = pairs.filter(pl.col("model") == row["model"])
-    others = (
-        pairs.filter(pl.col("model").is_in(sorted(baselines)))
-        .join(mine.select(key), on=key, how="semi", nulls_equal=True)
-        .group_by("model")
-        .agg(pl.len(), pl.col("error").abs().mean())
-        .filter(pl.col("len") == mine.height)
-        .sort("error", "model")
+    others = pairs.filter(pl.col("model").is_in(sorted(baselines))).join(
+        mine.select(key), on=key, how="semi", nulls_equal=True
     )
-    return None if others.is_empty() else (others["model"][0], others["error"][0])
+    sizes = {
+        str(model): report.whole(part)["error"].abs().mean()
+        for (model,), part in others.group_by("model")
+        if part.height == mine.height
+    }
+    return min(((model, float(str(size))) for model, size in sizes.items()),
+               key=lambda one: one[::-1], default=None)  # fmt: skip
 
 
 def _table(found: list[Score]) -> Table:

@@ -25,6 +25,7 @@ from assay.model.machines.datasheets import machine
 from assay.validate.cases.cases import CONFIGURED, Cases
 from assay.validate.cases.jobs import Jobs, jobs
 from assay.validate.cases.observe import case_of
+from assay.validate.cases.standing import median, weighed
 from assay.validate.cases.steps import RULE, Steps, steps
 from assay.validate.predict import memory_forecast
 
@@ -58,7 +59,7 @@ class Run:
 def runs(reading: Reading, cases: Cases, pairs: pl.DataFrame | None = None) -> tuple[Run, ...]:
     """Every run of a reading, in order. `pairs` (see `compare`) add what was predicted."""
     known = jobs(reading)
-    found = [_run(reading, cases, each, known, pairs) for each in steps(reading, known)]
+    found = [_run(reading, cases, each, known, pairs) for each in steps(reading)]
     return tuple(sorted(found, key=lambda run: run.case))
 
 
@@ -66,9 +67,9 @@ def _run(
     reading: Reading, cases: Cases, found: Steps, known: Jobs, pairs: pl.DataFrame | None
 ) -> Run:
     case, every, rows, steady, out = found
-    ids = steady["case"].to_list()
+    ids = steady["case"].drop_nulls().to_list()
     partial = case in known.parts  # of several files one may hold the configuration of all
-    stating = rows["case"].to_list() if partial or not ids else ids
+    stating = rows["case"].drop_nulls().to_list() if partial or not ids else ids
     configuration, device = _configuration(cases, stating, partial=partial)
     window = None
     if "iteration" in steady.columns and steady.height:
@@ -85,7 +86,7 @@ def _run(
         rows=rows.height, window=window, left_out=out,
         metrics={metric.name: metric for metric in figures if metric.value is not None},
         validation=_validation(reading, case, known),
-        predicted=_predicted(pairs, ids) or _predicted(pairs, stating),
+        predicted=_predicted(reading, pairs, ids) or _predicted(reading, pairs, stating),
         progress=_progress(rows),
         memory=remembered(pairs, memory["case"]),
         parts=known.parts.get(case, ()), why=known.why.get(case, ()),
@@ -154,7 +155,9 @@ def _counts(rows: pl.DataFrame, *, superseded: int) -> list[Metric]:
     """Iterations that did not count: skipped, NaN, superseded by a restart."""
     found = []
     # what several ranks print of one iteration happened once
-    once = rows.unique("iteration", maintain_order=True) if "iteration" in rows.columns else rows
+    columns = ("iteration", "skipped_iterations", "nan_iterations")
+    once = rows.select(name for name in columns if name in rows.columns)
+    once = once.unique("iteration", maintain_order=True) if "iteration" in once.columns else once
     for column in ("skipped_iterations", "nan_iterations"):
         if column in rows.columns and rows[column].count():
             found.append(Metric(column, float(once[column].sum()), "", "sum over all rows"))
@@ -175,7 +178,9 @@ def _validation(reading: Reading, case: str, known: Jobs) -> list[tuple[str, flo
     ]
 
 
-def _predicted(pairs: pl.DataFrame | None, ids: Sequence[str]) -> dict[str, float]:
+def _predicted(
+    reading: Reading, pairs: pl.DataFrame | None, ids: Sequence[str]
+) -> dict[str, float]:
     """The predicted step time of each model: the median over the rows of the window."""
     if pairs is None:
         return {}
@@ -184,8 +189,9 @@ def _predicted(pairs: pl.DataFrame | None, ids: Sequence[str]) -> dict[str, floa
         pl.col("quantity") == "step_time",
         pl.col("model") != THROUGHPUT,
     )
-    medians = own.group_by("model", maintain_order=True).agg(pl.col("predicted").median())
-    return dict(medians.iter_rows())
+    middles = {str(model): median(weighed(part, reading), "predicted")
+               for (model,), part in own.group_by("model", maintain_order=True)}  # fmt: skip
+    return {model: middle for model, middle in middles.items() if middle is not None}
 
 
 UTILISATION = "narayanan-eq3-stored"

@@ -22,6 +22,7 @@ from assay.model.transformer.training_run import run as training_run
 from assay.validate.cases.cases import Cases
 from assay.validate.cases.jobs import Jobs, jobs
 from assay.validate.cases.observe import case_of
+from assay.validate.cases.standing import median, weighed
 from assay.validate.cases.step_cases import completed
 from assay.validate.cases.steps import Steps, steps
 from assay.validate.predict.step_forecast import SCOPE, runs_of
@@ -104,7 +105,7 @@ def records(report: Report) -> tuple[Record, ...]:
     """The record of every run of a report."""
     reading = report.outcome.reading
     known = jobs(reading)
-    held = {each.run: each for each in steps(reading, known)}
+    held = {each.run: each for each in steps(reading)}
     return tuple(
         _record(report, run, held[run.case], known)
         for run in runs(reading, report.cases, report.comparison.pairs)
@@ -119,7 +120,7 @@ def _record(report: Report, run: Run, held: Steps, known: Jobs) -> Record:
     rate = run.metrics.get("model_flops_rate")
     mfu = run.metrics.get("mfu")
     device = machine(run.machine) if run.machine else None
-    predicted, low, high = _predicted(report.comparison.pairs, held.steady)
+    predicted, low, high = _predicted(report, held.steady)
     inside = None if step is None or low is None or high is None else low <= step <= high
     expected = _parts(report, held)
     timers = measured(reading, run.case, known, held.steady)
@@ -258,19 +259,16 @@ def _progress(run: Run) -> tuple[int | None, int | None]:
 
 
 def _predicted(
-    pairs: pl.DataFrame, steady: pl.DataFrame
+    report: Report, steady: pl.DataFrame
 ) -> tuple[float | None, float | None, float | None]:
     """The step model's time and interval: the medians over the settled rows."""
-    own = pairs.filter(
-        pl.col("case").is_in(steady["case"].implode()),
+    own = report.comparison.pairs.filter(
+        pl.col("case").is_in(steady["case"].drop_nulls().implode()),
         pl.col("quantity") == "step_time",
         pl.col("model") == MODEL,
     )
-    if own.is_empty():
-        return None, None, None
-    names = ("predicted", "predicted_low", "predicted_high")
-    middle = own.select(pl.col(names).median()).row(0)
-    return middle[0], middle[1], middle[2]
+    rows = weighed(own, report.outcome.reading)
+    return median(rows, "predicted"), median(rows, "predicted_low"), median(rows, "predicted_high")
 
 
 def _parts(report: Report, held: Steps) -> dict[str, float]:

@@ -7,7 +7,7 @@ and repeats of an earlier row. Intervals resample groups (tables, sources, weigh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -64,14 +64,22 @@ def scored(pairs: pl.DataFrame, left_out: pl.DataFrame, *, identities: pl.Series
     )
 
 
-def score(pairs: pl.DataFrame, groups: pl.DataFrame) -> Scores:
-    """Figures of all scored `pairs`; `groups` (case, group) says which rows stand together."""
+Whole = Callable[[pl.DataFrame], pl.DataFrame]
+"""Pairs of one quantity, and with them those of the rows that they stand for."""
+
+
+def score(pairs: pl.DataFrame, groups: pl.DataFrame, whole: Whole = lambda part: part) -> Scores:
+    """Figures of all scored `pairs`; `groups` (case, group) says which rows stand together.
+
+    `whole` adds the pairs of rows that those of long inputs stand for.
+    """
     table = pairs.join(groups, on="case", how="left", maintain_order="left").with_columns(
         pl.col("group").fill_null(pl.col("source"))
     )
     keys = ["scope", "quantity", "model", "origin"]
     rows, protocol = [], []
-    for key, part in table.group_by(keys, maintain_order=True):
+    for key, held in table.group_by(keys, maintain_order=True):
+        part = whole(held)
         rows.append((*key, *_figures(part)))
         protocol += _ranks(dict(zip(keys, map(str, key), strict=True)), part)
     every = pl.DataFrame(rows, schema=ACCURACY, orient="row").sort(
@@ -86,7 +94,8 @@ def _figures(part: pl.DataFrame) -> tuple[object, ...]:
     size = np.abs(error)
     # numbers in the order of the names: numpy sorts names one by one
     low, high = interval(size, part["group"].rank("dense").to_numpy())
-    worst = part.row(int(size.argmax()), named=True)
+    most = part.filter(pl.Series(size == size.max())).sort("source", "line", maintain_order=True)
+    worst = most.row(0, named=True)
     inside = (pl.col("predicted") >= pl.col("low")) & (pl.col("predicted") <= pl.col("high"))
     return (
         len(error), float(error.mean()), float(size.mean()), low, high,

@@ -31,6 +31,7 @@ from assay.validate.predict.step_forecast import fitted
 from assay.validate.score.accuracy import Scores, score, scored
 from assay.validate.score.copies import copies, relogged, remeasured
 from assay.validate.score.corrections import contradicted, corrected
+from assay.validate.score.every_row import every_row
 from assay.validate.score.join import Comparison, compare
 
 
@@ -49,6 +50,14 @@ class Understood:
     findings: Sequence[Finding]
     machine: str | None  # what the caller says of inputs that do not name theirs
     decided: Sequence[Decided]  # fields that numbers decided, or took back
+    settled: bool = True  # whether steps that have not settled are left out
+
+    def whole(self, part: pl.DataFrame) -> pl.DataFrame:
+        """Pairs of one scope, quantity, model and origin with those that they stand for."""
+        if part.is_empty():
+            return part
+        reading = self.outcome.reading
+        return every_row(part, str(part["quantity"][0]), reading, settled=self.settled)
 
     def asked(self, stack: Stack | None = None) -> Asked:
         """The question to models; `stack` replaces the packaged calibrated kernels."""
@@ -56,7 +65,7 @@ class Understood:
         return Asked(cases, self.observations, self.counted, self.machine, stack)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Report(Understood):
     """Everything understood, with predictions, their errors, and the numbers left over."""
 
@@ -82,6 +91,7 @@ def assess(
     keep_contradicted: bool = False,
     apply_corrections: bool = False,
     all_rows: bool = False,
+    every_row: bool = False,
 ) -> Report:
     """Read `paths`, predict what can be predicted, and compare.
 
@@ -91,12 +101,15 @@ def assess(
     `watch` is told of what is read. Rows with an error among their findings are not scored unless
     `keep_contradicted`; `apply_corrections` scores them with the values that the arithmetic
     implies, where it implies one. Steps of a run that have not settled are scored with `all_rows`
-    only. Raises LookupError for an unknown model or machine, ValueError
-    for a predictions file that cannot be joined.
+    only. Of a long input the rows that tell something new are looked at one by one; with
+    `every_row` all are, in memory that grows with them. Raises LookupError for an unknown model or
+    machine, ValueError for a predictions file that cannot be joined.
     """
     asked = named(models)
     stated: Mapping[str, str] = {"gpu": machine} if machine else {}
-    outcome = read(paths, stated=stated, formats=formats, workers=workers, watch=watch)
+    outcome = read(
+        paths, stated=stated, formats=formats, workers=workers, watch=watch, long=not every_row
+    )
     known = understand(
         outcome,
         machine=machine,
@@ -150,6 +163,7 @@ def understand(
         findings=found,
         machine=machine,
         decided=known.decided,
+        settled=not all_rows,
     )
 
 
@@ -180,7 +194,7 @@ def against(
         comparison=comparison,
         fitted=seen,
         scored=count,
-        scores=score(count, groups),
+        scores=score(count, groups, known.whole),
         models=models,
         stack=stack,
     )
