@@ -79,13 +79,28 @@ def sifted(
 def _constant(scan: pl.LazyFrame) -> tuple[pl.DataFrame, list[str]]:
     """A row of the columns that have one value throughout, and the names of the others."""
     names = [name for name, kind in scan.collect_schema().items() if not kind.is_nested()]
+    same = [name for part in _portions(names) for name in _alone(scan, part)]
+    single = scan.select(same).head(1).collect()
+    return single, [name for name in scan.collect_schema() if name not in same]
+
+
+AT_ONCE = 12
+"""Columns that are in memory together."""
+
+
+def _portions(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    yield from (names[at : at + AT_ONCE] for at in range(0, len(names), AT_ONCE))
+
+
+def _alone(scan: pl.LazyFrame, names: Sequence[str]) -> Iterator[str]:
+    """Those of the columns that have one value in every row, or none."""
     ends = [pl.col(names).min(), pl.col(names).max().name.suffix(">"),
             pl.col(names).null_count().name.suffix("?"), pl.len().alias("#")]  # fmt: skip
     row = scan.select(ends).collect(engine="streaming").row(0, named=True)
-    same = [n for n in names if (row[n] == row[f"{n}>"] and row[f"{n}?"] == 0)
-            or row[f"{n}?"] == row["#"]]  # fmt: skip
-    single = scan.select(same).head(1).collect()
-    return single, [name for name in scan.collect_schema() if name not in same]
+    for n in names:
+        one = row[n] == row[f"{n}>"] and row[f"{n}?"] == 0
+        if one or row[f"{n}?"] == row["#"]:
+            yield n
 
 
 def _stretches(scan: pl.LazyFrame, names: Sequence[str]) -> npt.NDArray[np.uint32]:

@@ -83,6 +83,10 @@ def report(
     all_rows: Annotated[
         bool, typer.Option("--all-rows", help="Score steps that have not settled too.")
     ] = False,
+    rows: Annotated[
+        bool,
+        typer.Option("--rows", help="Hold every row of long inputs, and write them to JSON too."),
+    ] = False,
     jobs: Jobs = None,
     max_memory: MaxMemory = None,
     max_bad: MaxBad = "1%",
@@ -113,11 +117,13 @@ def report(
         formats(format_file),
         workers=jobs, keep_contradicted=keep_contradicted,
         apply_corrections=apply_corrections, all_rows=all_rows,
+        # what is told of single rows, by the caller or by arithmetic, needs each of them
+        every_row=rows or predictions is not None or apply_corrections,
     )  # fmt: skip
     command = _command(
         paths, machine=machine, set=stated, model=model, predictions=predictions, stack=stack,
         format=format_file, keep_contradicted=keep_contradicted,
-        apply_corrections=apply_corrections, all_rows=all_rows,
+        apply_corrections=apply_corrections, all_rows=all_rows, rows=rows,
     )  # fmt: skip
     shown = found
     if redact:
@@ -177,6 +183,7 @@ def _assess(
     keep_contradicted: bool,
     apply_corrections: bool,
     all_rows: bool,
+    every_row: bool,
 ) -> Report:
     from assay.model.machines.datasheets import resolve
     from assay.validate.predict.predictions import Unjoinable
@@ -198,6 +205,7 @@ def _assess(
                 keep_contradicted=keep_contradicted,
                 apply_corrections=apply_corrections,
                 all_rows=all_rows,
+                every_row=every_row,
             )
     except LookupError as fault:
         if type(fault) is not LookupError:  # a KeyError is a bug of ours, not an unknown name

@@ -51,7 +51,8 @@ def _one(
     first = same[0]
     cases = tuple(dict.fromkeys(case for each in same for case in each.cases))
     _, lines = logs[cases[0]]
-    here = round(sum(stands.get(case, 1.0) for case in cases))
+    here = sum(stands.get(case, 1.0) for case in cases)
+    about = "" if all(stands.get(case, 1.0) == 1.0 for case in cases) else "about "
     ratios = [
         each.observed[0].value / each.implied[0].value
         for each in same
@@ -66,7 +67,7 @@ def _one(
         spans=tuple(each.spans[0] for each in same)[:MOST_SPANS],
         observed=first.observed,
         implied=first.implied,
-        explanation=f"{first.explanation}; so on {here:,} of {lines:,} lines{spread}",
+        explanation=f"{first.explanation}; so on {about}{here:,.0f} of {lines:,} lines{spread}",
         meaning=first.meaning,
         cases=cases,
         quantities=first.quantities,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 from assay.validate.arithmetic.identity_check import equal, units_off
 from assay.validate.cases.standing import rows as standing_rows
-from assay.validate.cases.standing import weighed
+from assay.validate.cases.standing import standing, weighed
 from assay.validate.report.layout import (
     Column,
     Items,
@@ -280,9 +280,13 @@ def consequences(report: Report) -> list[str]:
     rows = {case for f in errors for case in f.cases}
     if not rows:
         return []
-    left = set(report.contradicted["case"])
+    stands = dict(standing(report.outcome.reading).iter_rows())
+    rows_of, left = (
+        round(sum(stands.get(case, 1.0) for case in cases))
+        for cases in (rows, set(report.contradicted["case"]))
+    )
     fixed = report.cases.origins.filter(pl.col("value_origin") == "corrected").height
-    said = [f"{len(left):,} of {count(len(rows), 'row')} with an error have numbers left out."]
+    said = [f"{left:,} of {count(rows_of, 'row')} with an error have numbers left out."]
     implied = sum(len(f.correction) for f in errors)
     if implied and not fixed:
         said.append(

@@ -16,9 +16,11 @@ import polars as pl
 from assay.ingest.schema.fields import about_rows
 from assay.model.schedule import STEP
 from assay.validate.arithmetic.decided import FIELD
+from assay.ingest.schema.reading import Reading
 from assay.validate.arithmetic.identity_check import equal
+from assay.validate.cases.cases import CONFIGURED
 from assay.validate.cases.standing import rows as standing_rows
-from assay.validate.cases.standing import weighed
+from assay.validate.cases.standing import standing, weighed
 from assay.validate.laws.finding import as_dict
 from assay.validate.predict.moves import moves
 from assay.validate.report.run_section import traced
@@ -57,7 +59,7 @@ def document(report: Report) -> dict[str, Any]:
         "protocol": [*scores.protocol, *_identities(report)],
         "pairs": _pairs(report),
         "findings": _finite([as_dict(found) for found in report.findings]),
-        "unpredicted": _rows(left.unpredicted.select(*LEFT)),
+        "unpredicted": _rows(_of_rows(left.unpredicted, report.outcome.reading).select(*LEFT)),
         "unobserved": _unobserved(report),
         **_traces(report),
         "refused": [
@@ -172,8 +174,9 @@ def _cases(report: Report) -> list[dict[str, Any]]:
     steps = report.outcome.reading.with_rows("step")
     frameworks = {held.name: about_rows(held.schema).get("framework") for held in steps}
     wide = report.cases.configuration
-    others, moved = _alternatives(report), _moves(report)
     kinds = wide.schema
+    wide = _distinct(wide, report.outcome.reading)
+    others, moved = _alternatives(report), _moves(report, wide)
     columns = ("case", "name", "value", "value_origin", "line")
     for case, name, text, origin, line in report.cases.origins.select(columns).iter_rows():
         values.setdefault(case, {})[name] = {
@@ -207,16 +210,28 @@ def _alternatives(report: Report) -> dict[str, dict[str, list[float]]]:
     }
 
 
-def _moves(report: Report) -> dict[str, dict[str, dict[str, Any]]]:
+def _moves(report: Report, cases: pl.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
     """Case → field that the step model assumes → its value, the next one, what that changes."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
     if all(model.name != STEP.name for model in report.models):
         return found
     configuration = report.cases.trained_whole().configuration
+    configuration = configuration.join(cases.select("case"), on="case", how="semi")
     for case, name, assumed, other, change in moves(configuration, report.stack).iter_rows():
         told = {"assumed": assumed, "next": other, "step_time": change}
         found.setdefault(case, {})[name] = told
     return found
+
+
+def _distinct(wide: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """The cases; of a long input those whose configuration is new."""
+    if not reading.long:
+        return wide
+    of_long = pl.col("case").is_in(standing(reading)["case"].implode())
+    new = wide.filter(of_long).unique(
+        ["source", "frame", "machine", *CONFIGURED], keep="first", maintain_order=True
+    )
+    return pl.concat([wide.filter(~of_long), new]).sort("source", "line", maintain_order=True)
 
 
 def _typed(text: str, kind: pl.DataType) -> Any:
@@ -229,7 +244,13 @@ def _typed(text: str, kind: pl.DataType) -> Any:
 
 def _pairs(report: Report) -> list[dict[str, Any]]:
     names = {"value": "observed", "low": "observed_low", "high": "observed_high"}
-    return _rows(report.comparison.pairs.rename(names).select(*PAIRS))
+    pairs = _of_rows(report.comparison.pairs, report.outcome.reading)
+    return _rows(pairs.rename(names).select(*PAIRS))
+
+
+def _of_rows(frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """What is told row by row: nothing of long inputs, of which it is told run by run."""
+    return frame.join(standing(reading), on="case", how="anti", maintain_order="left")
 
 
 def _identities(report: Report) -> Iterable[dict[str, Any]]:
@@ -266,5 +287,6 @@ def _unobserved(report: Report) -> list[dict[str, Any]]:
     """A prediction stands where its case stands."""
     parts = pl.col("case").str.extract(PLACE, 1).alias("source")
     line = pl.col("case").str.extract(PLACE, 2).cast(pl.Int64).alias("line")
-    rest = report.comparison.unobserved.with_columns(pl.coalesce(parts, "case"), line)
+    rest = _of_rows(report.comparison.unobserved, report.outcome.reading)
+    rest = rest.with_columns(pl.coalesce(parts, "case"), line)
     return _rows(rest.select(*LEFT))

@@ -93,7 +93,9 @@ def _figures(part: pl.DataFrame) -> tuple[object, ...]:
     error = part["error"].to_numpy()
     size = np.abs(error)
     # numbers in the order of the names: numpy sorts names one by one
-    low, high = interval(size, part["group"].rank("dense").to_numpy())
+    groups = part["group"]
+    numbers = groups.rank("dense") if groups.dtype == pl.String else groups.to_physical()
+    low, high = interval(size, numbers.to_numpy())
     most = part.filter(pl.Series(size == size.max())).sort("source", "line", maintain_order=True)
     worst = most.row(0, named=True)
     inside = (pl.col("predicted") >= pl.col("low")) & (pl.col("predicted") <= pl.col("high"))

@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from assay.ingest.numbers.printed import interval
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.reading import Long, Reading
 from assay.validate.cases.steps import warming
+
+Lines = npt.NDArray[np.uint32]
 
 COLUMNS = ("group", "source", "line", "value", "low", "high", "predicted", "error")
 """Columns of pairs that figures are made of."""
@@ -32,6 +35,11 @@ def every_row(
     """
     groups = part if "group" in part.columns else part.with_columns(group="source")
     held = groups.select(COLUMNS)
+    if not reading.long:
+        return held
+    # of millions of rows names are held as numbers
+    names = pl.Enum(sorted({*held["source"], *held["group"]}))
+    held = held.with_columns(pl.col("source", "group").cast(names))
     known = {name: s for fmt in reading.formats for name, s in fmt.schemas.items()}
     more = [
         found
@@ -50,34 +58,35 @@ def _field(quantity: str, specs: Mapping[str, FieldSpec]) -> FieldSpec | None:
 
 
 def _others(
-    held: pl.DataFrame, long: Long, spec: FieldSpec, warm: Mapping[str, np.ndarray]
+    held: pl.DataFrame, long: Long, spec: FieldSpec, warm: Mapping[str, Lines]
 ) -> Iterator[pl.DataFrame]:
     """The pairs of one long input whose rows are not held."""
-    mine = held.filter(pl.col("source") == long.source, pl.col("line").is_in(long.kept["line"]))
+    mine = held.filter(
+        pl.col("source") == long.source, pl.col("line").is_in(long.kept["line"].implode())
+    )
     if mine.is_empty():
         return
-    names = ["line", "mark", spec.name, *([f"{spec.name}_ulp"] if spec.has_ulp else [])]
+    names = ["line", spec.name, *([f"{spec.name}_ulp"] if spec.has_ulp else [])]
     every = long.rows(names)
     lines = every["line"].to_numpy()
-    at = np.searchsorted(lines, mine["line"].to_numpy())
-    told = mine.with_columns(alike=pl.Series(long.alike[at])).group_by("alike").agg(
-        pl.col("predicted", "group").first(),
-        low=pl.col("predicted").min(), high=pl.col("predicted").max(),
-    )  # fmt: skip
-    if told.filter(pl.col("high") - pl.col("low") > SAME * pl.col("high").abs()).height:
+    alike = long.alike[np.searchsorted(lines, mine["line"].to_numpy())]
+    predicted = np.full(int(long.alike.max()) + 1, np.nan)
+    predicted[alike] = mine["predicted"].to_numpy()
+    if not np.allclose(predicted[alike], mine["predicted"].to_numpy(), rtol=SAME, atol=0.0):
         return
     rest = ~np.isin(lines, long.kept["line"].to_numpy())
-    rest &= ~np.isin(lines, warm.get(long.source, np.empty(0, dtype=lines.dtype)))
+    rest &= ~np.isin(lines, warm.get(long.source, lines[:0])) & np.isfinite(predicted)[long.alike]
     value = pl.col(spec.name).cast(pl.Float64)
+    rest &= every.select((value != 0).fill_null(value=False)).to_series().to_numpy()
+    rows = every.filter(rest)
     ulp = pl.col(f"{spec.name}_ulp") if spec.has_ulp else pl.lit(0.0)
     low, high = interval(value, ulp, spec.kind)
-    rows = every.with_columns(alike=pl.Series(long.alike)).filter(
-        pl.Series(rest), pl.col("mark").ne_missing("superseded"), value.is_not_null(), value != 0
-    )
-    rows = rows.select("line", "alike", value=value, low=low, high=high)
-    rows = rows.join(told.select("alike", "predicted", "group"), on="alike", maintain_order="left")
+    told = pl.Series("predicted", predicted[long.alike[rest]])
+    del every, rest
+    rows = rows.select("line", value=value, low=low, high=high).with_columns(told)
     exact = pl.col("predicted") == pl.col("value")
     error = pl.when(exact).then(0.0).otherwise(pl.col("predicted") / pl.col("value") - 1.0)
-    yield rows.with_columns(source=pl.lit(long.source), error=error).select(
-        pl.col(name).cast(held.schema[name]) for name in COLUMNS
-    )
+    yield rows.with_columns(
+        error=error, source=pl.lit(long.source, held.schema["source"]),
+        group=pl.lit(mine["group"][0], held.schema["group"]),
+    ).select(COLUMNS)  # fmt: skip

@@ -103,6 +103,8 @@ def spearman(predicted: Floats, observed: Floats) -> float:
     >>> spearman(np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 15.0]))
     0.5
     """
+    if not len(predicted) or min(np.ptp(predicted), np.ptp(observed)) == 0:
+        return float("nan")
     ranks = mean_ranks(predicted), mean_ranks(observed)
     if min(np.ptp(ranks[0]), np.ptp(ranks[1])) == 0:
         return float("nan")
