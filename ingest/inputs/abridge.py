@@ -37,25 +37,41 @@ class Home:
 
 
 def abridged(reading: Reading, home: Path) -> Reading:
-    """The reading of one input without streams; long frames go to a folder in `home`."""
-    frames, long = dict(reading.frames), []
+    """The reading without streams; rows of long inputs go to a folder in `home`."""
+    frames, long = dict(reading.frames), list(reading.long)
     folder = Path(mkdtemp(dir=home))
     for name, fmt, schema in _schemas(reading):
-        held = reading.streams.get(name)
-        height = frames[name].height if held is None else held.height
-        kept = None
-        if height > LONG and rows_of(schema, fmt.origin) == "step":
+        stream = reading.streams.get(name)
+        steps = rows_of(schema, fmt.origin) == "step"
+        if stream is not None and steps and stream.height > LONG:
+            (account,) = reading.accounting  # what comes as a stream is one input
             file = folder / f"{name}.parquet"
-            parts = [frames[name]] if held is None else held.frames()
-            write(parts, types_of(schema), file, {})
-            frames.pop(name, None)
-            kept = _sifted(reading, name, schema, file)
-            frames[name] = pl.read_parquet(file) if kept is None else kept[0]
-            long += [] if kept is None else [kept[1]]
-        elif held is not None:
-            whole = pl.concat(held.frames(), how="diagonal")
-            frames[name] = widened(whole, held.types)
+            write(stream.frames(), types_of(schema), file, {})
+            found = _sifted(reading, name, schema, account.source, file)
+            frames[name] = pl.read_parquet(file) if found is None else found[0]
+            long += [] if found is None else [found[1]]
+        elif stream is not None:
+            frames[name] = widened(pl.concat(stream.frames(), how="diagonal"), stream.types)
+        elif steps and frames[name].height > LONG:
+            frames[name], more = _abridged(reading, name, schema, folder)
+            long += more
     return replace(reading, frames=frames, streams={}, long=tuple(long))
+
+
+def _abridged(
+    reading: Reading, name: str, schema: Schema, folder: Path
+) -> tuple[pl.DataFrame, list[Long]]:
+    """A frame that is in memory without most rows of its long inputs."""
+    parts, long = [], []
+    for at, part in enumerate(reading.frames[name].partition_by("source", maintain_order=True)):
+        found = None
+        if part.height > LONG:
+            file = folder / f"{at}-{name}.parquet"
+            write([part], types_of(schema), file, {})
+            found = _sifted(reading, name, schema, part["source"][0], file)
+        parts.append(part if found is None else found[0])
+        long += [] if found is None else [found[1]]
+    return pl.concat(parts), long
 
 
 def _schemas(reading: Reading) -> Iterator[tuple[str, Format, Schema]]:
@@ -66,13 +82,12 @@ def _schemas(reading: Reading) -> Iterator[tuple[str, Format, Schema]]:
 
 
 def _sifted(
-    reading: Reading, name: str, schema: Schema, file: Path
+    reading: Reading, name: str, schema: Schema, source: str, file: Path
 ) -> tuple[pl.DataFrame, Long] | None:
     """The rows that are held of one frame; None where too many of them are something apart."""
-    (account,) = reading.accounting
     own = pl.col("last_line").is_null() & (pl.col("value_origin") == "printed")
-    said = reading.provenance.filter((pl.col("frame") == name) & own)
+    said = reading.provenance.filter((pl.col("source") == source) & (pl.col("frame") == name) & own)
     told = set(said["line"].to_list())
     if len(told) > MOST_TOLD:
         return None
-    return sifted(account.source, name, file, fields(schema), told)
+    return sifted(source, name, file, fields(schema), told)

@@ -86,8 +86,8 @@ def read(
     names = inputs(paths)
     folders = [name for name in names if is_saved(Path(name))]
     chunks = plan([name for name in names if name not in folders])
-    outcomes = [_loaded(how, Path(folder)) for folder in folders]
     home = Home() if long else None
+    outcomes = [_loaded(how, Path(folder), home) for folder in folders]
     work = partial(_travelling, how, None if home is None else home.path)
     for chunk, outcome in run(work, chunks, workers):
         watch(chunk)
@@ -100,10 +100,14 @@ def read(
     return replace(whole, reading=replace(whole.reading, formats=formats))
 
 
-def _loaded(how: Recipe, folder: Path) -> Outcome:
-    """Outcome that a folder holds, with the values that the caller states."""
+def _loaded(how: Recipe, folder: Path, home: Home | None) -> Outcome:
+    """Outcome that a folder holds, with the values that the caller states.
+
+    Rows of long inputs go to `home`, where one is given.
+    """
     outcome = load(folder, how.formats)
-    return replace(outcome, reading=restated(_by_row(outcome.reading), how.stated))
+    reading = abridged(outcome.reading, home.path) if home else outcome.reading
+    return replace(outcome, reading=restated(_by_row(reading), how.stated))
 
 
 def _by_row(reading: Reading) -> Reading:

@@ -14,6 +14,7 @@ from assay.validate.report.sections import sections
 from assay.validate.report.terminal import render
 from assay.validate.runs.run_record import records
 from assay.validate.score.assess import Report, assess
+
 from tests.benchmarks.inputs import ARGUMENTS, ITERATION
 
 ROWS = 12_000
