@@ -156,6 +156,33 @@ def report(size: int) -> list[dict[str, object]]:
     return [entry("report_s", [seconds], "s"), entry("report_mb", [peak], "MB")]
 
 
+def long(size: int, rounds: int) -> list[dict[str, object]]:
+    """Reports and checks of a long log of a known job beside its ingest, whole processes in turns.
+
+    Bytes for the ratios are `size`; the peak memory is that of a report on a gigabyte.
+    """
+    path = inputs.log(BUILD, "configured", size)
+    machine = ["--machine", "A100-80g"]
+    taken: dict[str, list[float]] = {"report": [], "check": []}
+    for _ in range(rounds):
+        base = whole([ASSAY, "ingest", path, "-o", fresh("long")])[0]
+        taken["report"].append(whole([ASSAY, "report", path, *machine])[0] / base)
+        taken["check"].append(whole([ASSAY, "check", path, *machine], ends=(0, 1))[0] / base)
+    large = inputs.log(BUILD, "configured", GIGA)
+    seconds, peak = whole([ASSAY, "report", large, *machine])
+    large.unlink()
+    ratios = [entry(f"{name}_ratio", values, "×") for name, values in taken.items()]
+    return [*ratios, entry("report_rss_1gb", [peak], "MB"),
+            entry("report_rss_1gb_seconds", [seconds], "s")]  # fmt: skip
+
+
+def fleet(count: int) -> list[dict[str, object]]:
+    """Small logs of different jobs per second, the report and the start included."""
+    folder = inputs.fleet(BUILD, count)
+    seconds, peak = whole([ASSAY, "report", folder, "--machine", "A100-80g"])
+    return [entry("fleet_2000", [count / seconds], "1/s"), entry("fleet_2000_mb", [peak], "MB")]
+
+
 def startup(rounds: int) -> list[dict[str, object]]:
     """The whole process on a log of a hundred lines, to importing polars and pandera."""
     text = inputs.log(BUILD, "noise95", 10**5).read_text(encoding="utf-8")
@@ -201,7 +228,7 @@ def main() -> None:
     asked.add_argument(
         "--only",
         nargs="*",
-        help="logs, startup, dumps, report, worst, rss_1gb, rss_4gb, trace",
+        help="logs, startup, dumps, report, long, fleet, worst, rss_1gb, rss_4gb, trace",
     )
     asked.add_argument("--page", action="store_true", help="write docs/performance.md")
     told = asked.parse_args()
@@ -210,6 +237,8 @@ def main() -> None:
         "startup": lambda: startup(told.rounds),
         "dumps": lambda: many(told.dumps),
         "report": lambda: report(40 * MEGA),
+        "long": lambda: long(40 * MEGA, told.rounds),
+        "fleet": lambda: fleet(told.dumps),
         "worst": worst,
         "rss_1gb": lambda: memory("rss_1gb", GIGA),
         "rss_4gb": lambda: memory("rss_4gb", 4 * GIGA),
@@ -218,7 +247,7 @@ def main() -> None:
     written = ROOT / "build" / "bench.json"
     known = json.loads(written.read_text(encoding="utf-8")) if written.is_file() else []
     figures = {each["name"]: each for each in known}
-    every = ["logs", "startup", "dumps", "report", "worst", "rss_1gb", "trace"]
+    every = ["logs", "startup", "dumps", "report", "long", "fleet", "worst", "rss_1gb", "trace"]
     for name in told.only or every:
         for each in todo[name]():
             figures[str(each["name"])] = each

@@ -13,7 +13,7 @@ import gzip
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tests.conftest import FIXTURES
@@ -103,9 +103,7 @@ def _blocks(kind: str) -> Iterator[str]:
     pool = [_noise(draw, line) for line in draw.choices(lines, weights, k=_LINES)]
     number = 0
     if kind == "configured":
-        said = "".join(f"  {name} {'.' * (48 - len(name))} {value}\n" for name, value in
-                       ARGUMENTS.items())  # fmt: skip
-        yield f"{'-' * 24} arguments {'-' * 24}\n{said}{'-' * 20} end of arguments {'-' * 20}\n"
+        yield arguments({})
     while True:
         count = round(KINDS[kind] * _LINES)
         records = [_iteration(draw, kind, number + at) for at in range(1, count + 1)]
@@ -119,6 +117,35 @@ def _blocks(kind: str) -> Iterator[str]:
         ):
             block[at] += record
         yield "".join(block)
+
+
+def arguments(others: Mapping[str, int]) -> str:
+    """The dump of arguments that a job begins with, some of them with other values."""
+    said = "".join(
+        f"  {name} {'.' * (48 - len(name))} {value}\n"
+        for name, value in (ARGUMENTS | dict(others)).items()
+    )
+    return f"{'-' * 24} arguments {'-' * 24}\n{said}{'-' * 20} end of arguments {'-' * 20}\n"
+
+
+def fleet(folder: Path, count: int) -> Path:
+    """A folder of `count` logs of ten iterations each, behind the arguments of different jobs."""
+    here = folder / f"fleet-{count}"
+    if here.is_dir():
+        return here
+    part = folder / f".fleet-{count}"
+    part.mkdir(parents=True, exist_ok=True)
+    draw = random.Random(SEED)
+    for at in range(count):
+        tensor, pipeline = draw.choice((1, 2, 4, 8)), draw.choice((1, 2, 5, 10))
+        job = {
+            "tensor_model_parallel_size": tensor, "pipeline_model_parallel_size": pipeline,
+            "data_parallel_size": 320 // tensor // pipeline,
+            "micro_batch_size": draw.choice((1, 2, 4)),
+        }  # fmt: skip
+        lines = [_iteration(draw, "configured", n) for n in range(1, 11)]
+        (part / f"run{at:05}.log").write_text(arguments(job) + "".join(lines), encoding="utf-8")
+    return part.rename(here)
 
 
 def _noise(draw: random.Random, template: str) -> str:

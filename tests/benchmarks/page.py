@@ -37,6 +37,10 @@ LIMITS = (
     Limit("trace_1gb_rate", "JSON of a profiler's trace of 1 GB, `assay ingest`, MB/s", least=40),
     Limit("trace_1gb_rss", "peak memory of it, MB", most=600),
     Limit("dumps_per_s", "dumps with their configurations per second, `assay report`", least=100),
+    Limit("report_ratio", "`assay report` of 40 MB behind a job's arguments, × `ingest`", most=2.5),
+    Limit("check_ratio", "`assay check` of the same, × `ingest`", most=2.5),
+    Limit("report_rss_1gb", "peak memory of `assay report` on 1 GB of such log, MB", most=600),
+    Limit("fleet_2000", "small logs of different jobs per second, `assay report`", least=60),
     Limit("startup", "`assay ingest` of 100 lines, × importing polars and pandera", most=2),
 )
 
@@ -124,6 +128,8 @@ def _others(figures: Mapping[str, Figure]) -> list[str]:
         "dumps_ingest_files_per_s": "the same by `assay ingest`",
         "report_s": "`assay report` of 40 MB of iteration lines behind their job's arguments, s",
         "report_mb": "its peak memory, MB",
+        "report_rss_1gb_seconds": "`assay report` of 1 GB of them, s",
+        "fleet_2000_mb": "peak memory of `assay report` on the folder of small logs, MB",
         "worst_kb_s": "`assay report` of the slowest of the adversarial inputs of a megabyte, kB/s",
         "worst_mb": "the highest peak memory of one of them, MB",
         "startup_report": "`assay report` of 100 lines, × importing polars and pandera",

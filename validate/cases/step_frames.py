@@ -57,7 +57,7 @@ def step_frames(reading: Reading, only: Sequence[str] = ()) -> Iterator[StepFram
             yield StepFrame(held.name, _every(held, each, only), restarts)
 
 
-OF_ROW = ("source", "line", "column", "mark")
+OF_ROW = ("source", "line", "column", "host", "rank", "mark")
 
 
 def _every(held: Held, long: Long, only: Sequence[str]) -> pl.DataFrame:
@@ -69,8 +69,7 @@ def _every(held: Held, long: Long, only: Sequence[str]) -> pl.DataFrame:
     told = [n for n, s in specs.items() if s.role or s.quantity or n == "global_batch"
             or (s.unit and not s.configuration)]  # fmt: skip
     units = [f"{n}_ulp" for n in told if specs[n].quantity == TIME and specs[n].has_ulp]
-    who = [name for name in ("host", "rank") if name not in long.single.columns]
-    wanted = [n for n in only if n in _columns(specs)] or [*OF_ROW, *who, *told, *units]
+    wanted = [n for n in only if n in _columns(specs)] or [*OF_ROW, *told, *units]
     rows = _named(held._replace(frame=long.rows(wanted)))
     rows = rows.with_columns(source=pl.lit(long.source, pl.Enum([long.source])))
     if only:

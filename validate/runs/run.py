@@ -59,7 +59,10 @@ class Run:
 def runs(reading: Reading, cases: Cases, pairs: pl.DataFrame | None = None) -> tuple[Run, ...]:
     """Every run of a reading, in order. `pairs` (see `compare`) add what was predicted."""
     known = jobs(reading)
-    found = [_run(reading, cases, each, known, pairs) for each in steps(reading)]
+    held = None if pairs is None else pairs.filter(
+        (pl.col("quantity") == "step_time") | (pl.col("model") == memory_forecast.NAME)
+    )  # fmt: skip
+    found = [_run(reading, cases, each, known, held) for each in steps(reading)]
     return tuple(sorted(found, key=lambda run: run.case))
 
 
@@ -105,11 +108,11 @@ def _configuration(
 ) -> tuple[dict[str, Any], str | None]:
     """Values that all rows of the window share, and the machine; `partial`: rows may lack some."""
     wide = cases.configuration.filter(pl.col("case").is_in(list(ids)))
-    said = {}
-    for name in (*CONFIGURED, "machine"):
-        values = wide[name].unique().drop_nulls().to_list() if name in wide.columns else []
-        if len(values) == 1 and (partial or wide[name].null_count() == 0):
-            said[name] = values[0]
+    names = [name for name in (*CONFIGURED, "machine") if name in wide.columns]
+    told = wide.select(pl.col(names).drop_nulls().n_unique()).row(0, named=True)
+    lacking = wide.select(pl.col(names).null_count()).row(0, named=True)
+    one = [name for name in names if told[name] == 1 and (partial or not lacking[name])]
+    said = wide.select(pl.col(one).drop_nulls().first()).row(0, named=True) if one else {}
     device = said.pop("machine", None)
     return said, device
 

@@ -106,13 +106,16 @@ def records(report: Report) -> tuple[Record, ...]:
     reading = report.outcome.reading
     known = jobs(reading)
     held = {each.run: each for each in steps(reading)}
+    spent = _parts(report, held)
     return tuple(
-        _record(report, run, held[run.case], known)
+        _record(report, run, held[run.case], known, spent.get(run.case, {}))
         for run in runs(reading, report.cases, report.comparison.pairs)
     )
 
 
-def _record(report: Report, run: Run, held: Steps, known: Jobs) -> Record:
+def _record(
+    report: Report, run: Run, held: Steps, known: Jobs, expected: Mapping[str, float]
+) -> Record:
     reading = report.outcome.reading
     said = run.configuration
     step = _value(run, "step_time")
@@ -122,7 +125,6 @@ def _record(report: Report, run: Run, held: Steps, known: Jobs) -> Record:
     device = machine(run.machine) if run.machine else None
     predicted, low, high = _predicted(report, held.steady)
     inside = None if step is None or low is None or high is None else low <= step <= high
-    expected = _parts(report, held)
     timers = measured(reading, run.case, known, held.steady)
     losses = held.rows["lm_loss"].drop_nulls() if "lm_loss" in held.rows.columns else pl.Series()
     found = Record(
@@ -271,17 +273,29 @@ def _predicted(
     return median(rows, "predicted"), median(rows, "predicted_low"), median(rows, "predicted_high")
 
 
-def _parts(report: Report, held: Steps) -> dict[str, float]:
-    """Seconds of one step by what the step model spends them on."""
+def _parts(report: Report, held: Mapping[str, Steps]) -> dict[str, dict[str, float]]:
+    """Run → seconds of one step by what the step model spends them on, of those that it knows."""
+    settled = [
+        each.steady.select("case", run=pl.lit(run)).drop_nulls() for run, each in held.items()
+    ]
+    if not settled:
+        return {}
     wide = report.cases.configuration
-    one = wide.filter(pl.col("case").is_in(held.steady["case"].implode())).tail(1)
-    known = runs_of(one, report.stack)
+    mine = wide.join(pl.concat(settled), on="case", maintain_order="left")
+    last = mine.unique("run", keep="last", maintain_order=True)
+    known = runs_of(last.select(wide.columns), report.stack)
     if known.frame.is_empty() or not known.table:
         return {}
     part = None if report.stack is None else report.stack.parts.get(SCOPE)
     values = STEP.starts | ({} if part is None else part.values)
     found = breakdown(known.table, values)
-    return {name: float(np.atleast_1d(seconds)[0]) for name, seconds in found.items()}
+    of = dict(last.select("case", "run").iter_rows())
+    rows = np.ones(known.frame.height)
+    columns = {name: (np.atleast_1d(seconds) * rows).tolist() for name, seconds in found.items()}
+    return {
+        of[case]: {name: values[at] for name, values in columns.items()}
+        for at, case in enumerate(known.frame["case"])
+    }
 
 
 def named(said: Mapping[str, Any], device: str | None, cases: Cases, held: Steps) -> str:
