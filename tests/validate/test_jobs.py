@@ -124,5 +124,5 @@ def test_no_median_is_taken_over_two_batches(tmp_path: Path, name: str) -> None:
         f"| global batch size: {b} | lm loss: 2.{n}E+00 |\n" for n, c, t, b in rows
     ))  # fmt: skip
     reading = read([log]).reading
-    held = steps_of(reading, jobs(reading))
+    held = steps_of(reading)
     assert [one.steady["step_time"].median() for one in held] == times

@@ -137,7 +137,7 @@ def jobs(reading: Reading) -> Jobs:
     starts = pl.DataFrame(schema={"source": pl.String, "line": pl.UInt32, "part": pl.String})
     stated = [held.frame for held in reading.with_rows("run")]
     starts = pl.concat([starts, *(each.select("source", "line", part="run") for each in stated)])
-    frames = list(step_frames(reading, (*OF_STEP, *LAYOUT, "host", "rank")))
+    frames = list(step_frames(reading, (*OF_STEP, *LAYOUT, "global_batch", "host", "rank")))
     resumed = [
         frame.rows.select(name for name in OF_STEP if name in frame.rows.columns)
         for frame in frames
@@ -175,13 +175,14 @@ def _apart(rows: pl.DataFrame, counter: str | None) -> pl.DataFrame:
     """
     layout = [pl.col(name) for name in LAYOUT if name in rows.columns]
     who = ["source", *(name for name in ("host", "rank") if name in rows.columns)]
-    told = ("source", "line", *LAYOUT, "host", "rank", counter)
+    batches = ("global_batch", "iteration", SAMPLES)
+    told = dict.fromkeys(("source", "line", *LAYOUT, "host", "rank", *batches, counter))
     held = rows.select(name for name in told if name in rows.columns)
     held = held.sort("source", "line").with_row_index("at")
     differs = pl.any_horizontal(
         pl.lit(value=False),
         *((each != each.shift().over("source")) for each in layout),
-        _another_batch(rows.columns),
+        _another_batch(held.columns),
     )
     maybe = [held.filter(differs).select("at", "source", "line", since=pl.lit(None, pl.UInt32))]
     if counter:

@@ -14,9 +14,9 @@ from typing import Any
 
 import polars as pl
 from assay.ingest.schema.fields import about_rows
+from assay.ingest.schema.reading import Reading
 from assay.model.schedule import STEP
 from assay.validate.arithmetic.decided import FIELD
-from assay.ingest.schema.reading import Reading
 from assay.validate.arithmetic.identity_check import equal
 from assay.validate.cases.cases import CONFIGURED
 from assay.validate.cases.standing import rows as standing_rows
