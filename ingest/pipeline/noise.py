@@ -19,7 +19,7 @@ from assay.ingest.schema.fields import labelled, without_html
 from assay.ingest.schema.format import Format
 from assay.ingest.source.blocks import Block, Mask
 from assay.ingest.source.prefixes import headings, in_ascii, prefix_pattern
-from assay.ingest.statements.context import ENDS, FORMS, REST
+from assay.ingest.statements.context import ENDS, FORMS, OPENS, REST
 
 SUSPICIOUS = re.compile(
     r"[0-9]\s*(?:[TGP]FLOP|[TGP]iB|[MGT]B\b|s(?:ecs?)?/it|ms/it|it/s|tok(?:en)?s?/s|samples?/s|%\s*MFU)"
@@ -126,7 +126,7 @@ def interest(formats: Sequence[Format]) -> str:
 _OTHER_ENDS = (
     rf"(?:(?:(?:too|well|above)\)|[0-9]\s*(?i:nodes?|replicas?|gpus?)){REST}"
     r"|(?:^|[\s'\"(])--[A-Za-z]|^\s*(?:```|~~~)|=[\"']?\$|[_-](?:nl|hs|tp|pp|gbs?|mbs?|seq)[0-9]+[_-])"
-    rf"|{FORMS}"
+    rf"|{FORMS}|{OPENS}"
 )
 """How statements about what stands above end, and counts of nodes, replicas and GPUs; options of a
 command, assignments of variables, names put together of values."""

@@ -39,6 +39,12 @@ are not among them: depth is what a table of layouts tunes, and a guess there is
 UNIFORM = ("seq_len", "vocab")
 """Fields that hold for a whole document if all its statements agree."""
 
+MODEL = (
+    "model", "model_size", "parameters", "hidden", "layers", "heads", "kv_heads", "ffn_hidden",
+    "vocab", "experts", "gated",
+)  # fmt: skip
+"""Fields that belong to a model: a heading that names another one ends what was said of them."""
+
 NOTED = (*UNIFORM, "gpu")
 """Fields that notes under a table, in its section, may say of it."""
 
@@ -90,6 +96,11 @@ class Binder:
         self._above: dict[Section, dict[str, Cell | None]] = {}
         self._met: set[Section] = set()  # sections with steps of a run
         self._alike: tuple[int, Section, dict[str, Cell]] | None = None
+        self._headed = {
+            each.line: True
+            for each in self.statements
+            if each.line in self.context.titles and {"model", "model_size"} & set(each.values)
+        }
         self._lines = [statement.line for statement in self.statements]
         self._headings = [line for line, _ in context.sections]
         backward = [statement for statement in self.statements if statement.backward]
@@ -155,8 +166,11 @@ class Binder:
         take(self._captions.get(line, ({}, 0))[0], "stated", None)
         for name in names:
             take(self._subjects.get(normalise(name), {}), "stated", None)
+        apart = False  # whether a heading has named another model than those around it
         for depth in range(len(section), -1, -1):
-            take(self._speaking(section[:depth], row), "stated", None)
+            said = self._speaking(section[:depth], row)
+            take(_without(said, MODEL) if apart else said, "stated", None)
+            apart |= bool(depth) and bool(self._headed.get(section[depth - 1]))
         if self._last is not None and not _contradicts(self._last, row):
             take(_only(self._last.values, OF_THE_MODEL), "assumed", ASSUMED_LAWS["model"])
         below = self._said_below[bisect_right(self._backward, line)]
@@ -166,7 +180,8 @@ class Binder:
             take(self._alike_above(section), "assumed", ASSUMED_LAWS["above"])
         machines = _only(self._machines, OF_MACHINES) if tabled else self._machines
         take(machines, "assumed", ASSUMED_LAWS["machines"])
-        take(self._uniform, "assumed", ASSUMED_LAWS["uniform"])
+        if tabled or not self._met_others(section):
+            take(self._uniform, "assumed", ASSUMED_LAWS["uniform"])
         if not any(_says(own.get(name)) for name in NAMING):
             take(self._architecture, "assumed", ASSUMED_LAWS["architecture"])
         take(self.context.assumed, "assumed", None)
@@ -223,6 +238,10 @@ class Binder:
             known = {name: cell for name, cell in said.items() if cell is not None}
             self._alike = self._taken, section, known
         return self._alike[2]
+
+    def _met_others(self, section: Section) -> bool:
+        """Whether another run's steps stand in a section of their own."""
+        return any(other != section for other in self._met)
 
     def _go_to(self, line: int) -> None:
         count = bisect_left(self._lines, line)
@@ -338,6 +357,10 @@ def _contradicts(statement: Statement, row: Said) -> bool:
     if held is None or said is None or held.state != "value":
         return False
     return _differ(held, said)
+
+
+def _without(values: Said, names: Sequence[str]) -> dict[str, Cell]:
+    return {name: cell for name, cell in values.items() if name not in names}
 
 
 def _only(values: Said, names: Sequence[str]) -> dict[str, Cell]:

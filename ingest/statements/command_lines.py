@@ -82,7 +82,9 @@ def command(line: Line) -> dict[str, Cell]:
         at = line.text.index("--standalone")
         found["nodes"] = Cell("1", line.number, line.column + at, law="--standalone")
     settings = [] if _CALL.search(line.text) else list(_SETTING.finditer(line.text))
-    if found or _COMMAND.search(line.text) or _GOES_ON.search(line.text) or len(settings) > 1:
+    words = sum("=" not in word for word in line.text.split())
+    listed = len(settings) > max(1, words)  # a sentence has more words than settings
+    if found or _COMMAND.search(line.text) or _GOES_ON.search(line.text) or listed:
         for setting in settings:
             group = 2 if setting[2] is not None else 3
             if not ASIDE.search(setting[1]):
@@ -113,11 +115,11 @@ def _said(key: str, text: str, line: Line, at: int) -> dict[str, Cell]:
     """A value of a command: whole numbers, words of the fields that are words, variables."""
     name = known(key)
     if name and fields(Configuration)[name].dtype.is_integer():
-        digits = text.removesuffix(",").rstrip(")'\"")
+        digits = text.removesuffix(",").rstrip(")'\"`")
         if "$" in digits:
             return {name: Cell(digits, line.number, line.column + at, state="unknown")}
         return said(key, digits, line, at) if re.fullmatch(r"[0-9][0-9_]*(?:\.0)?", digits) else {}
-    return {} if "$" in text else said(key, text.rstrip("),'\""), line, at)
+    return {} if "$" in text else said(key, text.rstrip("),'\"`"), line, at)
 
 
 def composed_name(line: Line) -> dict[str, Cell]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assay.ingest.lines.lark import Token, Tree, parse_line
 from assay.ingest.numbers.units import SUFFIXES
@@ -17,7 +17,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Span, Statement
 from assay.ingest.statements.command_lines import ASIDE, command, composed_name
-from assay.ingest.statements.lists import everywhere, listed
+from assay.ingest.statements.lists import MANY, everywhere, listed
 from assay.ingest.statements.phrases import MEASURED, OF_ONE, phrases
 from assay.ingest.statements.values import OPEN, cell_of, known, no_value
 from assay.ingest.tables.titles import titled
@@ -44,6 +44,9 @@ FORMS = "|".join(
 )
 """Found in every line that says something of a run in words, in polars' syntax."""
 
+OPENS = r"(?:^|\s)[\"']?[A-Za-z_][\w.-]*[\"']?\s*(?::|[:=]\s*[\w.]*[\[({])\s*$|^\s*\[[\w.-]+\]\s*$"
+"""How a line ends that opens a key of a dump, in polars' syntax."""
+
 TAILED = (
     r"[=:]\s*[\"']?[0-9][0-9,_.]*[\"']?\s*"
     r"(?:[,;(][^\"{\[]*$|,?\s*[#/*]|\s[\w.+]+=|\s\\$)"
@@ -63,7 +66,7 @@ ENDS = rf"(?:[=:]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?{REST}|{TAILED}"
 WORTH = (
     r"[=:]\s*[\"']?\S|\bis\s+[0-9]|^\s*#|--[A-Za-z]|^\s*(?:```|~~~)|[_-][a-z]+[0-9]+[_-]"
     r"|(?i:[0-9]\s*(?:node|replica|gpu))|(?i:precision|\b[AVHB][0-9]{2,3}\b|MI[0-9]{3}|ZeRO)"
-    rf"|:\s*$|\*\*\s*$|{FORMS}"
+    rf"|:\s*$|\*\*\s*$|{FORMS}|{OPENS}"
 )
 """Found in every line that may state something, be a heading, fence a block or name one."""
 
@@ -99,7 +102,7 @@ _OPENS = re.compile(r"\s*[\"']?([A-Za-z_][\w.-]*)[\"']?\s*(?:[:=]\s*(?:[\w.]*[\[
 _TABLE = re.compile(r"\s*\[\[?([\w.-]+)\]\]?\s*$")
 
 _ABOUT_MACHINES = re.compile(
-    r"[#\s\d.*]*(?:[\w-]+\s){0,2}(?:environment|hardware|set-?up|prerequisites?|testbed|platform)s?"
+    r"[#\s\d.*]*(?:[\w-]+\s){0,2}(?:environment|hardware|set-?up|testbed|platform)s?"
     r"(?:\s(?:set-?up|details|information))?\W*|.*(?:环境|硬件)\w*",
     re.IGNORECASE,
 )
@@ -160,7 +163,46 @@ def read_context(
             if environment or block or line.prefix:
                 statement = _placed(statement, line, block, environment=environment)
             context.statements.append(statement)
+    texts = {line.number: line.text for line in lines}
+    context.statements = list(_alternatives(context.statements, texts))
     return context
+
+
+def _alternatives(statements: Sequence[Statement], texts: Mapping[int, str]) -> Iterator[Statement]:
+    """The statements; of bullets that list a run each, only what all of them say alike."""
+    group: list[Statement] = []
+    for statement in [*statements, None]:
+        bullet = (
+            statement is not None
+            and len(statement.values) >= MANY
+            and (_BULLET.match(texts[statement.line]) is not None)
+        )
+        if group and (statement is None or not bullet or statement.line > group[-1].line + CLOSE):
+            yield from _in_common(group)
+            group = []
+        if statement is not None and bullet:
+            group.append(statement)
+        elif statement is not None:
+            yield statement
+
+
+def _in_common(group: Sequence[Statement]) -> Iterator[Statement]:
+    same = {
+        name: cell.text
+        for name, cell in group[0].values.items()
+        if all(each.values.get(name, cell).text == cell.text for each in group)
+        and all(name in each.values for each in group)
+    }
+    for each in group:
+        values = {name: cell for name, cell in each.values.items() if name in same}
+        if values:
+            yield replace(each, values=values)
+
+
+_BULLET = re.compile(r"\s*[-*+] ")
+
+CLOSE = 4
+"""Lines between two bullets of one list."""
 
 
 def _placed(

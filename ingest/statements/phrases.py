@@ -85,7 +85,8 @@ _OF_WHAT_IS_BELOW = re.compile(
 
 _ASIDE = re.compile(
     r"\b(?:eval|evaluation|valid(?:ation)?|inference|generat(?:e|ion|ed)|prompts?|decod\w+|prefill|"
-    r"tokeni[sz]er)\b",
+    r"tokeni[sz]er|vs\.?|versus|over|than|instead of|compared|rather|whereas|because|could|would|"
+    r"might|earlier|previously|formerly|initially|originally|later|tried|should|if)\b",
     re.IGNORECASE,
 )
 """Words beside which a number is of something else than the run."""
@@ -111,6 +112,8 @@ _MESH = re.compile(r"\bdevice mesh with \[([^\[\]]*)\], \[([0-9, ]+)\]")
 _RECORD = re.compile(r"\b[A-Z]\w*(?:Args|Config|Arguments)\((.{10,})")
 
 _IN_RECORD = re.compile(r"\b([a-z]\w*)=([0-9]+|None)(?=[,)\s]|$)")
+
+OF_MACHINES = ("gpus", "nodes", "gpus_per_node")
 
 MESH = {"dp_replicate": "dp", "dp_shard": "dp", "dp": "dp", "tp": "tp", "pp": "pp", "cp": "cp",
         "ep": "ep"}  # fmt: skip
@@ -142,6 +145,8 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
                         return {}  # a degree of zero is the number of a rank
                     found.setdefault(name, {}).setdefault(word, cell)
     said = {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
+    if len(found.get("gpu", ())) > 1:  # numbers of which of them
+        said = {name: cell for name, cell in said.items() if name not in OF_MACHINES}
     return said | _by_form(line)
 
 

@@ -91,6 +91,8 @@ def _number(spec: FieldSpec, text: str, place: tuple[int, int]) -> Cell | None:
         digits, scale = digits[:-1], SUFFIXES[digits[-1]]
     if not re.fullmatch(r"[0-9]{1,15}(?:\.[0-9]{1,15})?", digits):
         return None
+    if spec.name == "model_size" and scale == 1.0:
+        return None  # `size=4` is of anything
     if spec.name == "zero_stage" and digits not in ("0", "1", "2", "3"):
         return None
     if spec.dtype.is_integer() and "." in digits and scale == 1.0:

@@ -40,13 +40,19 @@ _DUAL = re.compile(
     re.IGNORECASE,
 )
 
+_NO_NAMES = (
+    "Train|Training|Table|Step|Section|Part|Experiment|Model|Size|The|For|With|On|Of|Run|Case|Figure|"
+    "Version|Phase|Stage|Node|Nodes|Config|Batch|Total|About"
+)
+
 _NAMED_MODEL = re.compile(
-    r"(?<![A-Za-z0-9./_-])([A-Z][A-Za-z]+(?:[-_ ]?[0-9][0-9.]*)?(?:[-_ ]?[A-Z][a-z]+)?[-_ ]"
+    rf"(?<![A-Za-z0-9./_-])(?!(?:{_NO_NAMES})\b)"
+    r"([A-Z][A-Za-z]+(?:[-_ ]?[0-9][0-9.]*)?(?:[-_ ]?[A-Z][a-z]+)?[-_ ]"
     r"(?:[0-9]+x)?[0-9]+(?:\.[0-9]+)?[BbMm](?:-A[0-9.]+B)?)(?![A-Za-z0-9])"
 )
 """`Llama 3.1 8B`, `LLAMA2-7B`, `Qwen3-30B-A3B`: a name, and a size behind it."""
 
-_SIZED = re.compile(r"(?<![\w.-])([0-9]+(?:\.[0-9]+)?)([BMT])(?= (?:model|param))")
+_SIZED = re.compile(r"(?<![\w.-])([0-9]+(?:\.[0-9]+)?)([BMT])(?= (?:[Mm]odel|[Pp]aram))")
 
 _ZERO = re.compile(r"\bZeRO(?:[ -]?stage)?[ -]?([0-3])\b", re.IGNORECASE)
 

@@ -93,7 +93,7 @@ def test_in_a_side_file_and_on_the_command_line(label: str, name: str) -> None:
 def test_in_a_statement(label: str, name: str) -> None:
     if not WORDS.fullmatch(label) or not fields(Configuration)[name].numeric:
         return
-    value = "2" if name == "zero_stage" else "8"
+    value = {"zero_stage": "2", "model_size": "8B"}.get(name, "8")
     for text in (f"{label}={value}", f"- {label}: {value}", f"- {label} is {value}"):
         if text.startswith(label) and label.count(" ") > 3:
             continue  # a sentence
