@@ -53,7 +53,8 @@ FORMAT = Format(
     opens=r"^[^|-]*(?:\|[|: \t-]*-|[: \t]*-[: \t-]*\|)[|: \t-]*$"  # an alignment row
     r"|(?i:<table[\s>])|^\s*=+(?: +=+)+\s*$|^\s*\.\. (?:list|csv)-table::"  # HTML, RST
     r"|^[^|=:0-9,]*[A-Za-z_)]  +[^|=:,]*"  # labels kept apart by blanks
-    r"(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:,]*$",
+    r"(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:,]*$"
+    r"|^[^|=:0-9.]*[,;\t][^|=:0-9.]*(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:0-9.]*$",
     suffixes=(".csv", ".tsv", ".rst", ".ipynb"),
     schemas={"markdown_table": MarkdownTable},
     origin="published",

@@ -63,7 +63,8 @@ MANY = 1e6
 
 _DEVICES = re.compile(
     r"([0-9][0-9,]*) ?[x×*]? ?"
-    r"((?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}|TPU ?v[0-9][a-z]*)\b.*)"
+    r"((?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}|TPU ?v[0-9][a-z]*"
+    r"|(?:RTX ?)?[2-5]0[5-9]0(?: ?Ti)?)\b.*)"
 )
 
 _DEVICE_FIRST = re.compile(r"([A-Za-z]+[0-9][A-Za-z0-9 _-]*?) ?[x×*] ?([0-9][0-9,]*)")

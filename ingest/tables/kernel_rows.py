@@ -135,7 +135,8 @@ def _of_bench(lines: Sequence[Line], grid: Grid) -> bool:
 def _of_runs(grid: Grid, schema: Schema) -> bool:
     own = by_label(schema)
     labels = [plain(label) for label in grid.header()]
-    said = [meaning(label) for label in labels if normalise(label) not in own]
+    own_labels = own.keys() | (_LOOSE.keys() if "bytes" in fields(schema) else set())
+    said = [meaning(label) for label in labels if normalise(label) not in own_labels]
     return any(each is not None and each.field in OF_RUNS for each in said)
 
 
@@ -211,7 +212,8 @@ def _binary(grid: Grid, columns: Sequence[_Column]) -> list[_Column]:
         if column.spec is not None and column.spec.unit == "B":
             found = [_NUMBER.fullmatch(plain(row.cells[at].text)) for row in grid.rows
                      if at < len(row.cells) and row.cells[at].text]  # fmt: skip
-            numbers = [float(each[1].replace(",", "")) for each in found if each and each[2]]
+            sized = [each for each in found if each and (each[2] or "")[1:] == "B"]  # KB, MB, GB
+            numbers = [float(each[1].replace(",", "")) for each in sized]
             powers = all(n.is_integer() and int(n) & (int(n) - 1) == 0 for n in numbers)
             doubtful = numbers and (len(numbers) < 3 or not powers or not all(found))
             made.append(_Column() if doubtful else column)
@@ -298,6 +300,8 @@ _OPERATION = re.compile(
 
 _RANKS = re.compile(r"(?<![0-9.x×])([0-9]+)\s*(?:gpus?|ranks?|devices)\b", re.IGNORECASE)
 
+_NAMED = re.compile(r"(?<![0-9.])([0-9]+)\s*ranks\b", re.IGNORECASE)
+
 _NODES = re.compile(
     r"([0-9]+)\s*nodes?\s*(?:[x×,*]|with|of)\s*([0-9]+)\s*[x×]?\s*"
     r"(?:gpus?|ranks?|[A-Z]{1,3}[0-9]{2,4}[A-Z]*)(?![A-Za-z0-9])",
@@ -326,6 +330,9 @@ def _above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, Cell]
             parts = [part for part in found.groups() if part]
             say("op", "_".join(parts).casefold().replace(" ", "_").replace("-", "_"), line)
         nodes = _NODES.search(line.text)
+        if named := _NAMED.search(line.text):
+            say("ranks", named[1], line)
+            continue
         for ranks in [nodes[2]] if nodes else _RANKS.findall(line.text):
             say("ranks", _ranks(nodes, ranks, line.text), line)
     return {name: next(iter(ways.values())) for name, ways in said.items() if len(ways) == 1}
@@ -336,9 +343,9 @@ def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:
     if nodes is None:
         return None if re.search(r"\bnodes\b|\beach\b|per node", text, re.IGNORECASE) else ranks
     many, of_each = int(nodes[1]), int(nodes[2])
-    if re.search(r"[x×*]|each|per node", text[nodes.start() :], re.IGNORECASE):
+    if re.search(r"[x×*]|each|per node|nodes? of\b", text[nodes.start() :], re.IGNORECASE):
         return str(many * of_each)
-    return ranks if of_each % many == 0 and of_each // many in (1, 2, 4, 8, 16) else None
+    return ranks if of_each in (4 * many, 8 * many) else None
 
 
 def _lines(lines: Sequence[Line], grid: Grid, records: Sequence[Record]) -> set[int]:
