@@ -72,7 +72,7 @@ def tried(folder: Path, names: list[str]) -> Counter[str]:
     found["over_limit"] += done.stderr.count("it needs more memory")
     said = json.loads((into / "manifest.json").read_text("utf-8"))
     known = {Path(each["name"]).name for each in said["sources"]}
-    refused = {Path(each["source"]).name for each in said["unreadable"]}
+    refused = {Path(each["name"]).name for each in said["unreadable"]}
     found["lost"] += len(set(names) - known - refused)
     found["refused"] += len(refused)
     for each in said["sources"]:
