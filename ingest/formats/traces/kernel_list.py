@@ -59,7 +59,10 @@ def read(source: Whole) -> Made | None:
         return None
     lines = _lines(source)
     for _, line in lines:
-        header = _header(next(csv.reader([line]), []))
+        try:
+            header = _header(next(csv.reader([line]), []))
+        except csv.Error:  # a line that is no CSV is no header
+            continue
         if header is not None:
             return _List(source.name, header).read(lines)
     return None
