@@ -9,7 +9,6 @@ import pytest
 from assay.ingest.formats import FORMATS
 from assay.ingest.inputs.read import read
 from assay.validate.cases.cases import cases
-from assay.validate.cases.jobs import jobs
 from assay.validate.cases.observe import about
 from assay.validate.cases.steps import steps as steps_of
 from assay.validate.runs.run import Run, runs

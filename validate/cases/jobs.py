@@ -175,14 +175,13 @@ def _apart(rows: pl.DataFrame, counter: str | None) -> pl.DataFrame:
     """
     layout = [pl.col(name) for name in LAYOUT if name in rows.columns]
     who = ["source", *(name for name in ("host", "rank") if name in rows.columns)]
-    batches = ("global_batch", "iteration", SAMPLES)
-    told = dict.fromkeys(("source", "line", *LAYOUT, "host", "rank", *batches, counter))
+    told = ("source", "line", *LAYOUT, "global_batch", "iteration", SAMPLES, "host", "rank")
     held = rows.select(name for name in told if name in rows.columns)
     held = held.sort("source", "line").with_row_index("at")
     differs = pl.any_horizontal(
         pl.lit(value=False),
         *((each != each.shift().over("source")) for each in layout),
-        _another_batch(held.columns),
+        _another_batch(rows.columns),
     )
     maybe = [held.filter(differs).select("at", "source", "line", since=pl.lit(None, pl.UInt32))]
     if counter:

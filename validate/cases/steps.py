@@ -126,10 +126,9 @@ def warming(reading: Reading) -> dict[str, npt.NDArray[np.uint32]]:
     """Input → lines of all its steps with a time that have not settled yet."""
     found: dict[str, list[pl.Series]] = {}
     for one in steps(reading):
-        late = one.steady["line"][0] if one.steady.height else None
-        early = one.rows.select("source", "line", "step_time").drop_nulls()
-        if late is not None and one.rows["source"].n_unique() == 1:
-            early = early.filter(pl.col("line") < late)
+        timed = one.rows.select("source", "line", "step_time").drop_nulls()
+        steady = one.steady.select("source", "line")
+        early = timed.join(steady, on=["source", "line"], how="anti", maintain_order="left")
         for (source,), part in early.group_by("source"):
             found.setdefault(str(source), []).append(part["line"])
     return {source: pl.concat(lines).to_numpy() for source, lines in found.items()}
