@@ -1,4 +1,4 @@
-"""What happened to a job: launchers, schedulers and trainers on its checkpoints and its end.
+"""The life of a job: launchers, schedulers and trainers on its checkpoints and its end.
 
 In: lines such as Slurm's `*** JOB … CANCELLED AT … DUE TO TIME LIMIT ***`, Megatron's `exiting
 program after … minutes`, torchrun's `failed (exitcode: 1)`, and tracebacks, whose last line is the

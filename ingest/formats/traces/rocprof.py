@@ -127,7 +127,7 @@ class _Json(Records):
         return self.made(self.gpus)
 
     def _end(self) -> None:
-        """What a process left open: kernels that were listed behind their records."""
+        """Name what a process left open: kernels that were listed behind their records."""
         names = self.found.names
         for at, number in self.unnamed:
             self.found.kernel_name[at] = names.code(self.kernels.get(number, _NO_NAME))
