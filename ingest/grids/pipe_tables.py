@@ -85,7 +85,7 @@ def _cells(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def _split_cells(text: str) -> tuple[tuple[str, int], ...]:
-    """What Lark reads where no bar is escaped: the text between two bars is a cell."""
+    """The cells that Lark reads where no bar is escaped: the texts between two bars."""
     first, bar, rest = text.partition("|")
     begin, rest = (len(first) + 1, rest) if bar and not first.strip() else (0, text)
     cells = []

@@ -35,7 +35,7 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12,
 
 
 class Ceiling:
-    """What was watched last in this process: the most bytes, and the input that is being read."""
+    """The last watch of this process: the most bytes, and the input that is being read."""
 
     most: int | None = None
     reading = ""

@@ -111,7 +111,7 @@ Lines = npt.NDArray[np.uint32]
 def _alike(
     runs: Sequence[BoundRows], others: Lines
 ) -> Iterator[tuple[Mapping[str, Cell], list[Place]]]:
-    """Cells that are bound to rows, with the places of these; blocks that follow each other are one."""
+    """Cells bound to rows, with the places of these; blocks that follow each other are one."""
     bound: Mapping[str, Cell] = {}
     first, last = 0, 0
     for group in overlapping(runs):

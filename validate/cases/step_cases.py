@@ -60,7 +60,7 @@ def completed(wide: pl.DataFrame) -> pl.DataFrame:
 
 
 def _recomputed(table: pl.DataFrame) -> pl.DataFrame:
-    """What is recomputed where a row does not say: see `ASSUMED`."""
+    """The recomputation of a row that does not say: see `ASSUMED`."""
     found: list[str] = table["recompute"].to_list()
     known: dict[tuple[object, ...], str] = {}
     for at in table["recompute"].is_null().arg_true():

@@ -249,7 +249,7 @@ def _pairs(report: Report) -> list[dict[str, Any]]:
 
 
 def _of_rows(frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
-    """What is told row by row: nothing of long inputs, of which it is told run by run."""
+    """The rows that are told one by one: none of long inputs, which are told run by run."""
     return frame.join(standing(reading), on="case", how="anti", maintain_order="left")
 
 

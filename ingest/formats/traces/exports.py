@@ -91,7 +91,7 @@ class Records:
         *,
         graphed: bool = False,
     ) -> None:
-        """One activity of a device; `counts`: device, stream, correlation id, bytes; `at`: row, column."""
+        """One activity; `counts`: device, stream, correlation id, bytes; `at`: row, column."""
         known = [each if type(each) is int and 0 <= each < 2**63 else -1 for each in counts]
         self.found.activity(name, category, times, known, graphed=graphed)
         self.found.kernel_line.append(at[0])
