@@ -15,7 +15,8 @@ import pytest
 
 from tests.conftest import FIXTURES, ROOT
 
-CORE = {"docutils", "lark", "msgspec", "numpy", "pandera", "polars", "scipy", "typer", "zstandard"}
+CORE = {"docutils", "ijson", "lark", "msgspec", "numpy", "pandera", "polars", "scipy", "typer",
+        "zstandard"}  # fmt: skip
 HEAVY = ("altair", "dask", "distributed", "duckdb", "matplotlib", "pandas", "plotly", "pyarrow",
          "vl_convert")  # fmt: skip
 SAMPLES = ROOT / "validate" / "samples"
