@@ -177,7 +177,9 @@ def _apart(rows: pl.DataFrame, counter: str | None) -> pl.DataFrame:
     who = ["source", *(name for name in ("host", "rank") if name in rows.columns)]
     told = ("source", "line", *LAYOUT, "global_batch", "iteration", SAMPLES, "host", "rank")
     held = rows.select(name for name in told if name in rows.columns)
-    held = held.sort("source", "line").with_row_index("at")
+    if held["source"].n_unique() > 1 or not held["line"].is_sorted():
+        held = held.sort("source", "line")
+    held = held.with_row_index("at")
     differs = pl.any_horizontal(
         pl.lit(value=False),
         *((each != each.shift().over("source")) for each in layout),

@@ -126,11 +126,11 @@ def warming(reading: Reading) -> dict[str, npt.NDArray[np.uint32]]:
     """Input → lines of all its steps with a time that have not settled yet."""
     found: dict[str, list[pl.Series]] = {}
     for one in steps(reading):
-        timed = one.rows.select("source", "line", "step_time").drop_nulls()
-        steady = one.steady.select("source", "line")
-        early = timed.join(steady, on=["source", "line"], how="anti", maintain_order="left")
-        for (source,), part in early.group_by("source"):
-            found.setdefault(str(source), []).append(part["line"])
+        timed = one.rows.filter(pl.col("step_time").is_not_null()).select("source", "line")
+        for (source,), part in timed.group_by("source"):
+            settled = one.steady.filter(pl.col("source") == source)["line"].to_numpy()
+            late = np.isin(part["line"].to_numpy(), settled, assume_unique=True)
+            found.setdefault(str(source), []).append(part["line"].filter(~pl.Series(late)))
     return {source: pl.concat(lines).to_numpy() for source, lines in found.items()}
 
 

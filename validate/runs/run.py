@@ -160,7 +160,8 @@ def _counts(rows: pl.DataFrame, *, superseded: int) -> list[Metric]:
     # what several ranks print of one iteration happened once
     columns = ("iteration", "skipped_iterations", "nan_iterations")
     once = rows.select(name for name in columns if name in rows.columns)
-    once = once.unique("iteration", maintain_order=True) if "iteration" in once.columns else once
+    if "iteration" in once.columns and not (once["iteration"].diff().drop_nulls() > 0).all():
+        once = once.unique("iteration", maintain_order=True)
     for column in ("skipped_iterations", "nan_iterations"):
         if column in rows.columns and rows[column].count():
             found.append(Metric(column, float(once[column].sum()), "", "sum over all rows"))
