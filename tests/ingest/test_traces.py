@@ -19,7 +19,7 @@ from assay.ingest.formats.traces.events import EventStream
 from assay.ingest.inputs.read import read
 from assay.ingest.schema.format import Made
 from assay.ingest.source.opening import Source, open_source, source
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import FIXTURES
@@ -339,6 +339,7 @@ SMALL = trace(
 
 
 @settings(max_examples=150, deadline=None)
+@example(edits=[(533, b"\xff", 0)])  # inside the dimensions of an operator
 @given(
     st.lists(
         st.tuples(

@@ -190,12 +190,6 @@ def _operator(found: Collected, event: Event, _line: int, _column: int) -> None:
     start, length = _times(found, event)
     name = event.name or ""
     args = _OPERATOR.decode(event.args) if event.args else OperatorArgs()
-    if name.startswith((STEP, OPTIMIZER)):  # before 1.9 annotations were operators
-        found.annotations.add(found.thread(event), start, length, found.names.code(name))
-    found.ops.add(found.thread(event), start, length, found.names.code(name), found.place)
-    found.op_id.append(_integer(args.id if args.id is not None else args.old_id))
-    found.op_sequence.append(_integer(args.sequence))
-    found.op_forward.append(_integer(args.forward))
     if name == COMMUNICATION:
         raw = bytes(event.args)
         code = found.worked(name, raw, lambda: message(_record(raw)))
@@ -204,6 +198,12 @@ def _operator(found: Collected, event: Event, _line: int, _column: int) -> None:
                                           args.values)]  # fmt: skip
         key = b"\0".join(parts)
         code = found.worked(name, key, lambda: work(name, inputs(*map(_value, parts))))
+    if name.startswith((STEP, OPTIMIZER)):  # before 1.9 annotations were operators
+        found.annotations.add(found.thread(event), start, length, found.names.code(name))
+    found.ops.add(found.thread(event), start, length, found.names.code(name), found.place)
+    found.op_id.append(_integer(args.id if args.id is not None else args.old_id))
+    found.op_sequence.append(_integer(args.sequence))
+    found.op_forward.append(_integer(args.forward))
     found.op_work.append(code)
 
 
