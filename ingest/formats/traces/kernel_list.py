@@ -13,12 +13,12 @@ import csv
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from assay.ingest.formats.traces.collect import COPY, FILL, KERNEL
 from assay.ingest.formats.traces.exports import Records
-from assay.ingest.formats.traces.trace_frames import SCHEMAS
-from assay.ingest.formats.traces.trace_tables import fold
-from assay.ingest.schema.format import Format, Made, Whole
+from assay.ingest.formats.traces.trace_tables import trace_format
+from assay.ingest.schema.format import Made, Whole
 from assay.ingest.schema.record import Code, Diagnostic, Span
 from assay.ingest.source.opening import packed
 
@@ -78,7 +78,7 @@ def _lines(source: Whole) -> Iterator[tuple[int, str]]:
     """Lines with their numbers, decoded; one that never ends is cut."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
     left, number = "", 0
-    for chunk in (*source.chunks(), None):
+    for chunk in chain(source.chunks(), [None]):
         text = left + (decoder.decode(chunk) if chunk is not None else decoder.decode(b"", True))
         *whole, left = text.split("\n")
         for line in whole:
@@ -194,13 +194,4 @@ class _List(Records):
 
 _PLAIN = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")
 
-FORMAT = Format(
-    name="kernel_list",
-    heads=(),
-    schemas=SCHEMAS,
-    origin="measured",
-    fold=fold,
-    lines="whole",
-    binds=False,
-    read=read,
-)
+FORMAT = trace_format("kernel_list", read)

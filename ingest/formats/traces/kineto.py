@@ -11,9 +11,8 @@ from typing import Any
 
 from assay.ingest.formats.traces.collect import collect
 from assay.ingest.formats.traces.events import EventStream
-from assay.ingest.formats.traces.trace_frames import SCHEMAS
-from assay.ingest.formats.traces.trace_tables import fold, made
-from assay.ingest.schema.format import Format, Made, Whole
+from assay.ingest.formats.traces.trace_tables import made, trace_format
+from assay.ingest.schema.format import Made, Whole
 
 
 def read(source: Whole) -> Made | None:
@@ -57,13 +56,4 @@ def _rank(header: dict[str, Any]) -> str | None:
     return str(rank) if type(rank) is int else None
 
 
-FORMAT = Format(
-    name="kineto",
-    heads=(),
-    schemas=SCHEMAS,
-    origin="measured",
-    fold=fold,
-    lines="whole",
-    binds=False,
-    read=read,
-)
+FORMAT = trace_format("kineto", read)

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from assay.ingest.formats.traces.collect import COPY, FILL, KERNEL
 from assay.ingest.formats.traces.exports import OPERATOR, Tables, opened
-from assay.ingest.formats.traces.trace_frames import SCHEMAS
-from assay.ingest.formats.traces.trace_tables import fold
-from assay.ingest.schema.format import Format, Made, Whole
+from assay.ingest.formats.traces.trace_tables import trace_format
+from assay.ingest.schema.format import Made, Whole
 
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
 ACTIVITIES = (
@@ -96,13 +95,4 @@ class _Export(Tables):
             self.activity(text, category, times, counts, (row, column), graphed=bool(graph))
 
 
-FORMAT = Format(
-    name="nsys",
-    heads=(),
-    schemas=SCHEMAS,
-    origin="measured",
-    fold=fold,
-    lines="whole",
-    binds=False,
-    read=read,
-)
+FORMAT = trace_format("nsys", read)

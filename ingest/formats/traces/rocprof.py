@@ -19,9 +19,8 @@ from typing import Any
 
 from assay.ingest.formats.traces.collect import COPY, KERNEL
 from assay.ingest.formats.traces.exports import Records, Tables, opened
-from assay.ingest.formats.traces.trace_frames import SCHEMAS
-from assay.ingest.formats.traces.trace_tables import fold
-from assay.ingest.schema.format import Format, Made, Whole
+from assay.ingest.formats.traces.trace_tables import trace_format
+from assay.ingest.schema.format import Made, Whole
 from assay.ingest.schema.record import Code, Diagnostic, Span
 from assay.ingest.source.opening import packed
 
@@ -349,13 +348,4 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text)
 
 
-FORMAT = Format(
-    name="rocprof",
-    heads=(),
-    schemas=SCHEMAS,
-    origin="measured",
-    fold=fold,
-    lines="whole",
-    binds=False,
-    read=read,
-)
+FORMAT = trace_format("rocprof", read)

@@ -6,7 +6,7 @@ account of events.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 from assay.ingest.formats.traces.collect import Collected
@@ -14,7 +14,7 @@ from assay.ingest.formats.traces.timeline import SHAPES, Timeline, calls, spent
 from assay.ingest.formats.traces.trace_frames import SCHEMAS, SUBJECTS
 from assay.ingest.schema.acceptance import complete, passes
 from assay.ingest.schema.fields import fields
-from assay.ingest.schema.format import Folded, Made, Region
+from assay.ingest.schema.format import Folded, Format, Made, Region, Whole
 from assay.ingest.schema.record import BASE, Diagnostic, Schema, Span
 
 FINE, COARSE = 1e-9, 1e-6
@@ -101,6 +101,20 @@ def _typed(
     return ordered if passes(ordered, schema) else schema.validate(ordered, lazy=True)
 
 
-def fold(_region: Region) -> Folded:
+def trace_format(name: str, read: Callable[[Whole], Made | None]) -> Format:
+    """A format whose inputs are whole traces, read by themselves into the frames of all traces."""
+    return Format(
+        name=name,
+        heads=(),
+        schemas=SCHEMAS,
+        origin="measured",
+        fold=_fold,
+        lines="whole",
+        binds=False,
+        read=read,
+    )
+
+
+def _fold(_region: Region) -> Folded:
     """Nothing: no line of text is a record of a trace."""
     return Folded()
