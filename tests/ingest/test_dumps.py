@@ -206,3 +206,14 @@ def test_experts_that_are_not_spelled_out_are_not_predicted(tmp_path: Path) -> N
         assert set(found.comparison.pairs["model"]) == (
             {"step", "constant_mfu", "roofline"} if predicted else set()
         )
+
+
+@pytest.mark.parametrize("sizes", ["None", "[2, 4]", "None, "])
+def test_a_line_of_degrees_that_is_printed_without_a_comma_is_read(sizes: str) -> None:
+    head = f"""\
+using world size: 64, data-parallel size: 4, context-parallel size: 2, \
+hierarchical context-parallel sizes: {sizes}tensor-model-parallel size: 4, \
+encoder-tensor-model-parallel size: 0, pipeline-model-parallel size: 2
+"""
+    run = parse(head + STEP).frames["runs"].select("gpus", "tp", "pp", "dp", "cp").row(0)
+    assert run == (64, 4, 2, 4, 2)
