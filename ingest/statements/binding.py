@@ -23,7 +23,7 @@ asked for from the top down, so that a document costs what its rows and statemen
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from assay.ingest.schema.configuration import Configuration
@@ -69,6 +69,9 @@ NAMING = ("model", "model_size", "parameters", "hidden", "layers")
 
 BEHIND = 3
 """Lines between a table and the caption below it."""
+
+HEADED = 2
+"""Lines of a header, which stand between a caption above a table and its first row."""
 
 Said = Mapping[str, Cell]
 
@@ -293,18 +296,28 @@ def _names(record: Record) -> list[str]:
 def _captioned(
     statements: Sequence[Statement], lines: Sequence[int]
 ) -> dict[int, tuple[Said, int]]:
-    """Row → what the caption right below its table says, and the line of the caption."""
+    """Row → what the caption of its table says, and the line of the caption.
+
+    It stands right below its table, unless the first of the document that stands at one table only
+    stands above it, where the header and its rule lie between.
+    """
     held, found = set(lines), dict[int, tuple[Said, int]]()
-    for statement in statements:
-        if not statement.caption:
-            continue
-        last = next(
-            (statement.line - n for n in range(1, BEHIND + 1) if statement.line - n in held), 0
-        )
-        while last in held:
-            found[last] = statement.values, statement.line
-            last -= 1
+    ends = [(each, *_tables_at(each.line, held)) for each in statements if each.caption]
+    sides = [(over, under) for _, over, under in ends if bool(over) != bool(under)]
+    above = bool(sides) and not sides[0][0]
+    for statement, over, under in ends:
+        row, step = (under, 1) if above or not over else (over, -1)
+        while row in held:
+            found[row] = statement.values, statement.line
+            row += step
     return found
+
+
+def _tables_at(line: int, held: Set[int]) -> tuple[int, int]:
+    """The last row of the table right above a caption and the first of that below; 0 for none."""
+    over = next((line - n for n in range(1, BEHIND + 1) if line - n in held), 0)
+    under = next((line + n for n in range(1, BEHIND + HEADED + 1) if line + n in held), 0)
+    return over, under
 
 
 def _unlike(one: Cell, other: Cell) -> bool:

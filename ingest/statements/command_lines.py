@@ -8,11 +8,12 @@ that no older statement speaks in its place.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line
-from assay.ingest.statements.values import known, said
+from assay.ingest.statements.values import cell_of, known, said
 from assay.ingest.vocabulary.terms import normalise
 
 _OPTION = re.compile(
@@ -24,6 +25,14 @@ _ALONE = re.compile(r"(?<![\w-])--standalone(?![\w-])")
 _VARIABLE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)=[\"']?(\$[^\s]*)\s*\\?\s*")
 
 _SETTING = re.compile(r"(?<![\w$({.:/=+-])\+{0,2}([A-Za-z_][\w.]*)=(?:\"([^\"]*)\"|([^\s\"'\\]+))")
+
+_ASSIGNED = re.compile(
+    r"(?:^|;|&&)\s*(?:\+\s*)?(?:export\s+)?([A-Za-z_]\w*)=[\"']?([A-Za-z0-9][\w.-]*)[\"']?(?=\s|;|$)"
+)
+
+_KEYED = re.compile(r"([A-Za-z_]\w*):\s+([0-9]\w*)\s*")
+
+_USED = re.compile(r"\$(?:\{(\w+)\}?|(\w+))")
 
 _COMMAND = re.compile(
     r"(?:^|[\s;|$`])(?:python3?|torchrun|srun|mpirun|mpiexec|deepspeed|accelerate|tune|litgpt|bash|sh|"
@@ -120,6 +129,36 @@ def _said(key: str, text: str, line: Line, at: int) -> dict[str, Cell]:
             return {name: Cell(digits, line.number, line.column + at, state="unknown")}
         return said(key, digits, line, at) if re.fullmatch(r"[0-9][0-9_]*(?:\.0)?", digits) else {}
     return {} if "$" in text else said(key, text.rstrip("),'\"`"), line, at)
+
+
+def assigned(line: Line) -> dict[str, Cell]:
+    """What a line gives the variables of a shell, or the keys that others may quote, by name.
+
+    >>> said = assigned(Line(1, "export TP=8; PP=2", 1, {}))
+    >>> {name: cell.text for name, cell in said.items()}
+    {'TP': '8', 'PP': '2'}
+    """
+    keyed = _KEYED.fullmatch(line.text)
+    return {
+        found[1]: Cell(found[2], line.number, line.column + found.start(2))
+        for found in [*_ASSIGNED.finditer(line.text), *([keyed] if keyed else [])]
+    }
+
+
+def resolved(said: Mapping[str, Cell], variables: Mapping[str, Cell]) -> dict[str, Cell]:
+    """Cells with the values of variables that lines above have given them.
+
+    A variable that nothing above gives a value stays unknown.
+    """
+    found = dict(said)
+    for name, cell in said.items():
+        used = _USED.fullmatch(cell.text) if cell.state == "unknown" else None
+        given = variables.get(used[1] or used[2]) if used else None
+        if given is not None:
+            place = Line(given.line, "", given.column, {})
+            value = cell_of(fields(Configuration)[name], given.text, place)
+            found[name] = value or cell
+    return found
 
 
 def composed_name(line: Line) -> dict[str, Cell]:

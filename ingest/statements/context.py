@@ -16,8 +16,16 @@ from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Span, Statement
-from assay.ingest.statements.command_lines import ASIDE, command, composed_name
-from assay.ingest.statements.lists import MANY, everywhere, listed
+from assay.ingest.statements.command_lines import (
+    ASIDE,
+    assigned,
+    command,
+    composed_name,
+    resolved,
+)
+from assay.ingest.statements.lists import MANY, everywhere, in_title, listed
+from assay.ingest.statements.nested import ENDS as OBJECT
+from assay.ingest.statements.nested import LONGEST, nested
 from assay.ingest.statements.phrases import MEASURED, OF_ONE, phrases
 from assay.ingest.statements.values import OPEN, cell_of, known, no_value
 from assay.ingest.tables.titles import titled
@@ -31,7 +39,7 @@ FORMS = "|".join(
         r"|number of (?:layers|heads))(?:[*_` :=]+| of )[0-9]",
         r"[0-9] ?[x×]? ?`?(?:(?:NVIDIA|AMD|Tesla) )?(?:[AVHB][0-9]{2,3}|MI[0-9]{3})",
         r"[0-9] (?:devices|instances|servers|hosts)\b",
-        r"total parameters|device mesh with|activation checkpointing",
+        r"total parameters|device mesh with|activation checkpointing|capacity: ",
         r"(?i:ZeRO[ -](?:stage[ -]?)?[0-3])",
         r"(?i:bf16|fp16|fp8|float-?16)[ -](?:mixed[ -])?precision",
         r"(?:固定为|设置为|默认为|(?:fixed|set) (?:to|at)) ?[*`]*[0-9]",
@@ -56,11 +64,14 @@ TAILED = (
 REST = r"[\s\x1c-\x1f*_`:.,\\]*$"
 """Marks and blanks behind the last value of a line."""
 
-_WORDS = "[Tt]rue|[Ff]alse|(?:bf16|fp16|fp32|fp8|bfloat16|float16)(?:-true|-mixed)?"
+_WORDS = (
+    "[Tt]rue|[Ff]alse|(?:amp_)?(?:bf16|fp16|fp32|fp8|bfloat16|float16)(?:-true|-mixed)?"
+    "|FULL_SHARD|HYBRID_SHARD|SHARD_GRAD_OP|NO_SHARD"
+)
 
 _VALUES = rf"[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?|{_WORDS}"
 
-ENDS = rf"(?:[=:]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?{REST}|{TAILED}"
+ENDS = rf"(?:[=:]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?[)]*{REST}|{TAILED}|{OBJECT}"
 """How an assignment or a `label: value` ends, if a value is all that stands behind its label."""
 
 WORTH = (
@@ -87,10 +98,16 @@ _LOGGED = re.compile(
 
 _COMMENT = re.compile(r"(?<=[\w\"'),\]}])\s+(?:#|//)\s.*$|,?\s*$")
 
+_CALLS = re.compile(r"^(?:\w+\()?(?:[a-z_]\w*=[A-Z]\w*\()+(?=[a-z_]\w*=)")
+"""What opens records inside each other: `model=ModelArgs(model_config=LlamaConfig(`."""
+
 _QUOTED = re.compile(r"^[\"']([\w.-]+)[\"'](?=\s*:)")
 
 _CAPTION = re.compile(r"\s*(?:\*[^*\s][^*]*\*|_[^_\s].*_|\**Table [0-9]+[.:].*)\s*")
 """A line in italics, or a numbered one: the caption of the table above it, if there is one."""
+
+_NUMBERED = re.compile(r"\s*[*_]*Table [0-9]+[.:]")
+"""A numbered caption, of which its table has taken a part only."""
 
 _LABELS = ("KEY", "PHRASE", "SUBJECT")
 
@@ -140,6 +157,7 @@ def read_context(
     path: list[tuple[int, int, bool]] = []  # (level, line, about machines) of the open headings
     blocks = _blocks(lines)
     nest = _Nest()
+    variables: dict[str, Cell] = {}  # of a shell, since the last heading
     for line in lines:
         block = blocks.get(line.number)
         heading = None if block else _HEADING.match(line.text)
@@ -150,13 +168,19 @@ def read_context(
             context.sections.append((line.number, tuple(number for _, number, _ in path)))
             context.titles[line.number] = line.text.strip(" #*:")
         aside = nest.aside(line, block)
-        if line.number in taken or aside or len(line.text) > _MAX_COMMAND:
+        if heading:
+            variables.clear()
+        if aside or len(line.text) > LONGEST:
+            continue
+        if line.number in taken and not _NUMBERED.match(line.text):
             continue
         if _WORTH.search(line.text):
             section = tuple(number for _, number, _ in path)
             statement = _read(source, line, section, heading=heading is not None)
+            variables |= assigned(line)
             if statement is None:
                 continue
+            statement = replace(statement, values=resolved(statement.values, variables))
             if all(cell.state == "unknown" for cell in statement.values.values()):
                 context.not_understood.append(line.number)
             environment = any(about for _, _, about in path)
@@ -218,9 +242,20 @@ def _placed(
 
 def _read(source: str, line: Line, section: tuple[int, ...], *, heading: bool) -> Statement | None:
     """The statement that a line is."""
-    values: dict[str, Cell] = {}
     if OF_ONE.search(line.text):
         return None
+    if held := nested(line):
+        return Statement(line.number, section, held)
+    if len(line.text) > _MAX_COMMAND:
+        return None
+    return _in_words(source, line, section, heading=heading)
+
+
+def _in_words(
+    source: str, line: Line, section: tuple[int, ...], *, heading: bool
+) -> Statement | None:
+    """The statement that a line is by its form: a caption, pairs, words, options, a name."""
+    values: dict[str, Cell] = {}
     measured = MEASURED.search(line.text) is not None
     short = len(line.text) <= _MAX_STATEMENT
     if short and _CAPTION.fullmatch(line.text):
@@ -231,7 +266,7 @@ def _read(source: str, line: Line, section: tuple[int, ...], *, heading: bool) -
         if statement is not None:
             return statement
         if heading:
-            values = titled(line)
+            values = titled(line) | in_title(line)
         elif measured or not _SAYS.search(line.text):
             pass
         elif held := everywhere(line):
@@ -336,7 +371,8 @@ def _bare(text: str) -> str:
     """A line without links, what loggers put before it, quotes of a key, a comment or a comma
     behind it, and a shell's sign that it goes on."""
     plain = _LOGGED.sub("", _LINK.sub(r"\1", text)).strip().removesuffix("\\").rstrip()
-    return _QUOTED.sub(r"\1", _COMMENT.sub("", plain)).strip()
+    plain = _CALLS.sub("", _QUOTED.sub(r"\1", _COMMENT.sub("", plain)).strip())
+    return plain.rstrip(")") if plain.count(")") > plain.count("(") else plain
 
 
 def _open_statement(line: Line) -> dict[str, Cell]:

@@ -140,6 +140,32 @@ def everywhere(line: Line) -> dict[str, Cell]:
     return said(found["key"], found["value"], line, at)
 
 
+_IN_TITLE = re.compile(r"(?<![\w$.-])([A-Za-z_][\w-]*) ?= ?([0-9][\w.]*)(?![\w.])")
+
+LETTERS = {"h": "hidden", "L": "layers", "l": "layers", "a": "heads", "s": "seq_len", "V": "vocab"}
+"""Letters of formulas for what they stand for, where a title spells out width and depth by them."""
+
+
+_COUNTS = re.compile(r"(?<![\w.,$-])([0-9][0-9,]*) (GPUs|nodes)\b(?! per|/| each)")
+
+
+def in_title(line: Line) -> dict[str, Cell]:
+    """Pairs that stand in a title: `### 8 GPUs: TP=8, PP=1`, `## 22B (h=6144, L=48, a=64)`."""
+    found: dict[str, Cell] = {}
+    pairs = list(_IN_TITLE.finditer(line.text))
+    keys = {pair[1] for pair in pairs}
+    by_letters = "h" in keys and bool(keys & {"L", "l"})
+    for pair in pairs:
+        key = LETTERS.get(pair[1], pair[1]) if by_letters else pair[1]
+        found |= said(key, pair[2], line, pair.start(2))
+    counts = {each[2]: each for each in _COUNTS.finditer(line.text)}
+    for what, each in counts.items():
+        name = "nodes" if what == "nodes" else "gpus"
+        cell = Cell(each[1].replace(",", ""), line.number, line.column + each.start(1))
+        found.setdefault(name, cell)
+    return found
+
+
 def states(key: str, value: str) -> bool:
     """Whether a pair looks like one of configuration, understood or not."""
     return known(key) is not None and not no_value(value)

@@ -79,6 +79,7 @@ _BOUND = re.compile(
 )
 
 _OF_WHAT_IS_BELOW = re.compile(
+    r":\s*$|^\W*(?:[a-z]+ )?(?:settings|setup|configuration|hyper-?parameters)\b|"
     r"\b(?:numbers|results|tables?|measurements|benchmarks|experiments|runs|rows|entries|baseline)\b",
     re.IGNORECASE,
 )
@@ -113,6 +114,17 @@ _RECORD = re.compile(r"\b[A-Z]\w*(?:Args|Config|Arguments)\((.{10,})")
 
 _IN_RECORD = re.compile(r"\b([a-z]\w*)=([0-9]+|None)(?=[,)\s]|$)")
 
+_CAPACITY = re.compile(rf"\bcapacity: {_DEVICE}(?: [A-Z0-9]+)* with [0-9.]+ ?GiB")
+
+_COUNTED = re.compile(
+    rf"{_COUNT}[ -](?:transformer |decoder |attention )?"
+    r"(layers|blocks|heads|hidden (?:units|dimensions|size)|experts)\b",
+    re.IGNORECASE,
+)
+
+PARTS = {"layers": "layers", "blocks": "layers", "heads": "heads", "experts": "experts"}
+"""What stands behind a number of it; the rest is the width."""
+
 OF_MACHINES = ("gpus", "nodes", "gpus_per_node")
 
 MESH = {"dp_replicate": "dp", "dp_shard": "dp", "dp": "dp", "tp": "tp", "pp": "pp", "cp": "cp",
@@ -136,7 +148,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     for begin, text in _sentences(line.text):
         if _ASIDE.search(text):
             continue
-        parts = [*_devices(text), *_labelled(text, logged=bool(line.prefix))]
+        parts = [*_devices(text), *_labelled(text, logged=bool(line.prefix)), *_counted(text)]
         if len(parts) >= least or (parts and _OF_WHAT_IS_BELOW.search(text)):
             for name, word, at in parts:
                 if name:
@@ -218,6 +230,13 @@ def _labelled(text: str, *, logged: bool) -> Iterator[tuple[str, str, int]]:
                 break
 
 
+def _counted(text: str) -> Iterator[tuple[str, str, int]]:
+    """Parts of a model behind their number: `48 layers and 64 attention heads`."""
+    for found in _COUNTED.finditer(text):
+        name = PARTS.get(found[2].casefold(), "hidden")
+        yield name, found[1].replace(",", ""), found.start(1)
+
+
 def _by_form(line: Line) -> dict[str, Cell]:
     """Configuration that lines of known trainers say in a form of their own."""
     text, found = line.text, dict[str, Cell]()
@@ -232,6 +251,8 @@ def _by_form(line: Line) -> dict[str, Cell]:
     if hosts := _HOSTS.search(text):
         put("nodes", hosts[1], hosts.start(1))
         put("gpus_per_node", hosts[2], hosts.start(2))
+    if capacity := _CAPACITY.search(text):
+        put("gpu", capacity[1], capacity.start(1))
     if every := _ALL_ARE.search(text):
         put("gpu", every[1], every.start(1))
     if mesh := _MESH.search(text):

@@ -27,6 +27,13 @@ _TITLE_COUNT = re.compile(
 
 _NODES = re.compile(r"\bnodes?\b", re.IGNORECASE)
 
+_COUNTED_NODES = re.compile(r"(?<![\w.,])([0-9][0-9,]*|one|single)[ -]nodes?\b", re.IGNORECASE)
+
+_IN_EACH = re.compile(r"\b(?:of|with|each|per|having)\b|nodes? ?[x×]", re.IGNORECASE)
+
+LARGEST_NODE = 16
+"""Devices beyond which a number is of no single node."""
+
 _TITLE_DTYPE = re.compile(r"(?<![A-Za-z0-9])(?:[Bb][Ff]16|[Ff][Pp](?:8|16|32))(?![A-Za-z0-9])")
 
 _COUNTED = re.compile(
@@ -74,12 +81,27 @@ def format_named(text: str) -> str | None:
 
 
 def counted_devices(text: str) -> str | None:
-    """How many devices a line names (`8×H100`), if it is one number; nothing beside nodes.
+    """How many devices a line names (`8×H100`), if it is one number.
+
+    Beside a number of nodes it is of all of them only where one node cannot hold so many, or where
+    there is but one.
 
     >>> counted_devices("Llama on 8x H100"), counted_devices("2 nodes of 8xH100")
     ('8', None)
+    >>> counted_devices("8 nodes, 64x H100"), counted_devices("on 1 node, 8x H100")
+    ('64', '8')
     """
-    return None if _NODES.search(text) else _only_one(_TITLE_COUNT, text)
+    count = _only_one(_TITLE_COUNT, text)
+    if count is None or not _NODES.search(text):
+        return count
+    nodes = _only_one(_COUNTED_NODES, text)
+    if nodes is None or (_IN_EACH.search(text) and nodes not in ("1", "one", "single")):
+        return None
+    whole = int(count.replace(",", ""))
+    if not nodes[0].isdigit() or nodes == "1":
+        return count
+    many = int(nodes.replace(",", ""))
+    return count if whole > LARGEST_NODE and whole % many == 0 else None
 
 
 def _only_one(pattern: re.Pattern[str], text: str) -> str | None:

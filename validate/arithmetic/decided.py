@@ -36,7 +36,7 @@ GRID = 2049
 REFERENCE = 1024
 """Length that stands in where none is known, while others are tried."""
 
-DOUBT = 0.25
+DOUBT = 1.0
 """Chance of accident up to which rows that fit another length take a statement back; one that
 stands elsewhere, and only for want of a better one, always gives way."""
 

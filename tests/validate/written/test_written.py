@@ -1,0 +1,33 @@
+"""Configurations of documents in the manner of many trainers and authors, against expectations.
+
+Each document was written, and what it prints noted by hand, before it was read for the first time.
+Run as `python -m tests.validate.written.test_written` it prints what is unknown.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.validate.judged import Expected
+
+KNOWN = 0.95
+"""Share of the printed values of all documents that must be known."""
+
+WRITTEN = Expected(Path(__file__).with_name("expected.toml"), Path(__file__).parent)
+
+
+@pytest.mark.parametrize("path", WRITTEN.documents)
+def test_no_value_is_wrong(path: str) -> None:
+    assert [each for each in WRITTEN.judged(path) if each.verdict == "wrong"] == []
+
+
+def test_most_of_what_is_printed_is_known() -> None:
+    right, printed = WRITTEN.known()
+    assert right >= KNOWN * printed, f"{right} of {printed}"
+
+
+if __name__ == "__main__":
+    sys.stdout.writelines(f"{line}\n" for line in WRITTEN.told())
