@@ -132,7 +132,7 @@ def _said(key: str, text: str, line: Line, at: int) -> dict[str, Cell]:
 
 
 def assigned(line: Line) -> dict[str, Cell]:
-    """What a line gives the variables of a shell, or the keys that others may quote, by name.
+    """Variables of a shell, or keys that others may quote, with the values a line gives them.
 
     >>> said = assigned(Line(1, "export TP=8; PP=2", 1, {}))
     >>> {name: cell.text for name, cell in said.items()}

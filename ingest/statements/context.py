@@ -99,7 +99,7 @@ _LOGGED = re.compile(
 _COMMENT = re.compile(r"(?<=[\w\"'),\]}])\s+(?:#|//)\s.*$|,?\s*$")
 
 _CALLS = re.compile(r"^(?:\w+\()?(?:[a-z_]\w*=[A-Z]\w*\()+(?=[a-z_]\w*=)")
-"""What opens records inside each other: `model=ModelArgs(model_config=LlamaConfig(`."""
+"""Openings of records inside each other: `model=ModelArgs(model_config=LlamaConfig(`."""
 
 _QUOTED = re.compile(r"^[\"']([\w.-]+)[\"'](?=\s*:)")
 

@@ -123,7 +123,7 @@ _COUNTED = re.compile(
 )
 
 PARTS = {"layers": "layers", "blocks": "layers", "heads": "heads", "experts": "experts"}
-"""What stands behind a number of it; the rest is the width."""
+"""Words behind a number for the fields that they count; the rest is the width."""
 
 OF_MACHINES = ("gpus", "nodes", "gpus_per_node")
 

@@ -36,13 +36,6 @@ GRID = 2049
 REFERENCE = 1024
 """Length that stands in where none is known, while others are tried."""
 
-DOUBT = 1.0
-"""Chance of accident up to which rows that fit another length take a statement back; one that
-stands elsewhere, and only for want of a better one, always gives way."""
-
-WEAK = "assumed"
-"""Origin of a statement that stands elsewhere."""
-
 _BASES = ("gpus", "dp", "nodes")
 """Counts that a rate may be per, instead of per job, or the other way round."""
 
@@ -134,8 +127,7 @@ def _decided(rows: pl.DataFrame, stated: Sequence[Candidate]) -> Decided | None:
         return None
     if best is NOTHING and (rated := _rates(asked)) is not None:
         best = _first_decided(stated, [rated])
-    doubt = 1.0 if rows["_origin"][0] == WEAK else DOUBT
-    if best.rows > 1 and best.contradicts(held) and best.survivors and best.chance <= doubt:
+    if best.rows > 1 and best.contradicts(held) and best.survivors:
         return Decided(cases, held, line, None, best, names)
     return None
 
