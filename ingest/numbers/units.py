@@ -90,6 +90,15 @@ SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 """Count suffixes, as in 250k or 200B: such a number is nominal."""
 
 
+def suffix(letter: str, field: str) -> float:
+    """The factor of a count's suffix: a length of sequences in k counts 1,024, all else 1,000.
+
+    >>> suffix("k", "seq_len"), suffix("k", "vocab"), suffix("M", "parameters")
+    (1024.0, 1000.0, 1000000.0)
+    """
+    return 1024.0 if field == "seq_len" and letter in "kK" else SUFFIXES[letter]
+
+
 def unit(text: str) -> Unit | None:
     """The unit printed as `text`, or None where it is not one we know.
 

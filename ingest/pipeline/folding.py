@@ -19,6 +19,7 @@ from assay.ingest.pipeline.scan import Engine, Scan, scan
 from assay.ingest.pipeline.superseded import superseded
 from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span
+from assay.ingest.source.headings import RULE, TAGGED, headed
 from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import peel, region
 from assay.ingest.statements.binding import bind
@@ -159,9 +160,13 @@ def _bind(
     if not any(folded.records or rows[fmt.name] for fmt, folded in binding):
         return rows
     text = pl.col("text")
-    worth = found.lines.filter(text.str.contains(WORTH))
+    document = any(fmt.lines == "document" and folded.records for fmt, folded in binding)
+    worth = text.str.contains(WORTH)
+    kept = found.lines.filter(worth | _headings() if document else worth)
+    lines = region(source, peel(kept)).lines
     taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank | found.read
-    context = read_context(source.name, region(source, peel(worth)).lines, set(taken), assumed)
+    taken -= set[int]().union(*(folded.shared for _, folded in folds))
+    context = read_context(source.name, headed(lines) if document else lines, set(taken), assumed)
     context.statements += chain.from_iterable(f.statements for _, f in folds)
     context.statements.sort(key=lambda statement: statement.line)
     bind(chain.from_iterable(folded.records for _, folded in binding), context)
@@ -172,6 +177,13 @@ def _bind(
     for line in context.used:
         ledger.claimed[line] = "context"
     return rows
+
+
+def _headings() -> pl.Expr:
+    """Lines of headings that are not in Markdown's own spelling, and the lines around them."""
+    rule = pl.col("text").str.contains(RULE)
+    around = [rule.shift(-n, fill_value=False) for n in range(3)]
+    return pl.any_horizontal(*around, pl.col("text").str.contains(TAGGED))
 
 
 def _mark_repeats(

@@ -100,6 +100,7 @@ class Folded:
     records: list[Record] = field(default_factory=list)
     raw: list[pl.DataFrame] = field(default_factory=list)  # of the first frame, see `raw_frame`
     claimed: set[int] = field(default_factory=set)  # every line used, the records' own included
+    shared: set[int] = field(default_factory=set)  # claimed for a part: the rest may be a statement
     parts: set[tuple[int, int]] | None = None  # line and column of each claim, if lines are shared
     blank: set[int] = field(default_factory=set)  # filler rows
     statements: list[Statement] = field(default_factory=list)  # configuration of rows below

@@ -34,9 +34,10 @@ _HEADING = re.compile(r"\s*(#{1,6})\s+\S")
 
 FORMS = "|".join(
     [
-        r"(?i:(?:seq(?:uence)?|context) (?:len(?:gth)?|width)|batch[ -]size"
+        r"(?i:(?:seq(?:uence)?|context) (?:len(?:gth)?|width)|batch(?:[ -]size)?"
+        r"|vocab(?:ulary)? size"
         r"|parallel(?:ism)? (?:size|degree)|hidden (?:size|dim)|accumulation steps"
-        r"|number of (?:layers|heads))(?:[*_` :=]+| of )[0-9]",
+        r"|number of (?:layers|heads))(?:[*_` :=]+| (?:of|is|was) )[0-9]",
         r"[0-9] ?[x×]? ?`?(?:(?:NVIDIA|AMD|Tesla) )?(?:[AVHB][0-9]{2,3}|MI[0-9]{3})",
         r"[0-9] (?:devices|instances|servers|hosts)\b",
         r"total parameters|device mesh with|activation checkpointing|capacity: ",
@@ -106,9 +107,6 @@ _QUOTED = re.compile(r"^[\"']([\w.-]+)[\"'](?=\s*:)")
 _CAPTION = re.compile(r"\s*(?:\*[^*\s][^*]*\*|_[^_\s].*_|\**Table [0-9]+[.:].*)\s*")
 """A line in italics, or a numbered one: the caption of the table above it, if there is one."""
 
-_NUMBERED = re.compile(r"\s*[*_]*Table [0-9]+[.:]")
-"""A numbered caption, of which its table has taken a part only."""
-
 _LABELS = ("KEY", "PHRASE", "SUBJECT")
 
 _MAX_STATEMENT, _MAX_COMMAND = 300, 4000
@@ -170,9 +168,7 @@ def read_context(
         aside = nest.aside(line, block)
         if heading:
             variables.clear()
-        if aside or len(line.text) > LONGEST:
-            continue
-        if line.number in taken and not _NUMBERED.match(line.text):
+        if line.number in taken or aside or len(line.text) > LONGEST:
             continue
         if _WORTH.search(line.text):
             section = tuple(number for _, number, _ in path)

@@ -60,6 +60,13 @@ _FORMAT = re.compile(
     r"(?<![\w-])(bf16|fp16|fp8|bfloat-?16|float-?16)[ -](?:mixed[ -])?precision", re.IGNORECASE
 )
 
+_IN_FORMAT = re.compile(
+    r"\b(?:in|us(?:e[sd]?|ing)|with) (?:pure |mixed )?(bf16|fp16|fp8|bfloat-?16|float-?16)\b"
+    r"(?!\s*(?:/|and|or|vs|\+|to)\b|/|\+)",
+    re.IGNORECASE,
+)
+"""A number format that is used: a part of a sentence, and never the whole of what it says."""
+
 _VALUE = re.compile(
     r"(?<![\w.$^/-])(?<![0-9]\*)([0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?[kKMB]?)"
     r"(?![\w^%/]|\*+[\w(]|\.[0-9]| ?[x×] ?[0-9])"
@@ -72,7 +79,15 @@ _BOTH = re.compile(
 
 _LABEL = re.compile(r"(?<![$\w*/=])[A-Za-z#][\w#.-]*(?: [A-Za-z#][\w#-]*){0,5}$")
 
-_ENDS = re.compile(r"[\s*_`]*(?:[,;.)(|]|$|and\b|with\b|on\b|per\b|\\|-)")
+_ENDS = re.compile(
+    r"[\s*_`]*(?:(?:tokens|sequences|samples|examples)\b[\s*_`]*)?"
+    r"(?:[,;.)(|]|$|and\b|with\b|on\b|per\b|\\|-|<)"
+)
+
+_COUNTED_IN = re.compile(r"[\s*_`]*(tokens|sequences|samples|examples)\b")
+
+OF_TOKENS = {"global_batch": "global_batch_tokens"}
+"""Fields that are others where their value is counted in tokens."""
 
 _BOUND = re.compile(
     r"[,;|(){}\[\]—]|\band\b|\bwith\b|\bpacked to\b|\bfor\b|\bof\b(?= [0-9])|--|\ba\b"
@@ -202,6 +217,8 @@ def _devices(text: str) -> Iterator[tuple[str, str, int]]:
         yield "zero_stage", zero[0][1], zero[0].start(1)
     if (kind := list(_FORMAT.finditer(text))) and len({k[1].casefold() for k in kind}) == 1:
         yield "dtype", kind[0][1].replace("-", ""), kind[0].start(1)
+    elif not kind and (used := list(_IN_FORMAT.finditer(text))) and len(used) == 1:
+        yield "dtype", used[0][1].replace("-", ""), used[0].start(1)
 
 
 def _labelled(text: str, *, logged: bool) -> Iterator[tuple[str, str, int]]:
@@ -209,7 +226,7 @@ def _labelled(text: str, *, logged: bool) -> Iterator[tuple[str, str, int]]:
     for value in _VALUE.finditer(text):
         before = text[max(0, value.start() - 60) : value.start()]
         signed = before.rstrip(" *`\"'").endswith(("=", ":"))
-        before = re.sub(r"[\s*`\"']*(?:[:=]|\bis|\bof)?[\s*`\"']*$", "", before)
+        before = re.sub(r"[\s*`\"']*(?:[:=]|\b(?:is|was|of))?[\s*`\"']*$", "", before)
         start = max((m.end() for m in _BOUND.finditer(before)), default=0)
         tail = _LABEL.search(before, start)
         words = tail[0].split() if tail else []
@@ -221,6 +238,7 @@ def _labelled(text: str, *, logged: bool) -> Iterator[tuple[str, str, int]]:
                 yield "", value[1], value.start(1)
                 break
             name = known(label) or configured_by(label)
+            name = _counted_in(name, text, value.end()) if name else None
             spelled_out = count > 1 or "_" in label or signed
             if name and spelled_out and fields(Configuration)[name].dtype.is_integer():
                 yield name, value[1].replace(",", ""), value.start(1)
@@ -235,6 +253,14 @@ def _counted(text: str) -> Iterator[tuple[str, str, int]]:
     for found in _COUNTED.finditer(text):
         name = PARTS.get(found[2].casefold(), "hidden")
         yield name, found[1].replace(",", ""), found.start(1)
+
+
+def _counted_in(name: str, text: str, at: int) -> str | None:
+    """The field that a value is of by the noun behind it; None for a count of something else."""
+    noun = _COUNTED_IN.match(text, at)
+    if noun is None or name in ("seq_len", "global_batch_tokens"):
+        return name
+    return OF_TOKENS.get(name) if noun[1] == "tokens" else name
 
 
 def _by_form(line: Line) -> dict[str, Cell]:

@@ -10,7 +10,7 @@ import re
 from functools import cache
 
 import polars as pl
-from assay.ingest.numbers.units import SUFFIXES
+from assay.ingest.numbers.units import SUFFIXES, suffix
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Line
@@ -88,7 +88,7 @@ def _number(spec: FieldSpec, text: str, place: tuple[int, int]) -> Cell | None:
     if spec.dtype.is_integer():
         digits = re.sub(r"\.0+$", "", digits)
     if digits[-1:] in SUFFIXES:
-        digits, scale = digits[:-1], SUFFIXES[digits[-1]]
+        digits, scale = digits[:-1], suffix(digits[-1], spec.name)
     if not re.fullmatch(r"[0-9]{1,15}(?:\.[0-9]{1,15})?", digits):
         return None
     if spec.name == "model_size" and scale == 1.0:

@@ -17,7 +17,14 @@ import re
 from collections.abc import Mapping, Sequence
 
 from assay.ingest.schema.record import Cell, Line, Record
-from assay.ingest.tables.titles import counted_devices, device_named, format_named
+from assay.ingest.tables.cells import chips_of
+from assay.ingest.tables.titles import (
+    counted_devices,
+    device_named,
+    format_named,
+    model_named,
+    slice_named,
+)
 
 _LABELLED = re.compile(
     r"[\s>*+_`-]*(?:(?:test|training|benchmark)\s+)?"
@@ -37,6 +44,20 @@ _OF_THE_TABLE = re.compile(
     re.IGNORECASE,
 )
 """A sentence that says what the table below it shows."""
+
+_INTRODUCES = re.compile(
+    r"\b(?:results?|throughputs?|performance|speeds?|benchmarks?|benchmarked|measure[sd]?|measurements"
+    r"|train(?:ed|ing)?|pre-?train(?:ed|ing)?|scaling|efficiency|numbers|runs?)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that introduces the table right below it."""
+
+_ELSEWHERE = re.compile(
+    r"\b(?:than|vs\.?|versus|compared|unlike|instead|inference|serving|above|previous(?:ly)?|other"
+    r"|another|future|planned?|will|not|without)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that speaks of something beside the table below it."""
 
 _CAPTION = re.compile(r"\s*(?:\*\*[^*]+\*\*|__[^_]+__|_?Table [0-9]+[.:].*)[\s:]*")
 
@@ -68,8 +89,10 @@ class Above:
                 self._last = line
         self._new.clear()
         found = dict(self._said)
-        if self._last is not None and is_caption(self._last):
+        if self._last is not None and (is_caption(self._last) or _introduces(self._last)):
             found |= _cells(self._last, _title(self._last.text))
+        if "gpu" in found and "gpus" not in found and (chips := chips_of(found["gpu"])):
+            found["gpus"] = chips._replace(value_origin="solved" if chips.law else "stated")
         if self._trained is not None:
             return found | self._trained
         title = next((line for line in reversed(titles) if _says_what_is_trained(line)), None)
@@ -81,11 +104,24 @@ def is_caption(line: Line) -> bool:
     return _CAPTION.fullmatch(line.text) is not None
 
 
+def _introduces(line: Line) -> bool:
+    """Whether a line right above a table introduces it: `Throughput on A100-40GB nodes:`."""
+    text = line.text.strip()
+    if len(text) > LONGEST or _ELSEWHERE.search(text) or text.startswith("|"):
+        return False
+    return _INTRODUCES.search(text) is not None
+
+
+LONGEST = 300
+"""Characters of a line beyond which it is no introduction."""
+
+
 def _title(text: str) -> dict[str, str | None]:
     return {
-        "gpu": device_named(text),
+        "gpu": device_named(text) or slice_named(text),
         "gpus": counted_devices(text),
         "dtype": format_named(text),
+        "model": model_named(text),
     }
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 import polars as pl
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.lines.lark import Token, Tree, parse_line
-from assay.ingest.numbers.units import SUFFIXES, unit
+from assay.ingest.numbers.units import SUFFIXES, suffix, unit
 from assay.ingest.schema.configuration import MOST_SEQUENCES
 from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span
@@ -167,11 +167,9 @@ def _scale(tree: Tree[Token], column: Column) -> tuple[float, str | None] | None
     measure = unit(word)
     if measure and measure.si == spec.unit and spec.kind != "nominal":
         return measure.scale * _thousands(tree), kind
-    if word in ("k", "K") and spec.unit == "token" and spec.name == "seq_len":
-        return 1024.0, "nominal"  # sequence lengths in k count 1,024
     if word in SUFFIXES and spec.unit != "B":
         said = 1.0 if column.scale in SUFFIXES.values() else column.scale  # `7B` under `Params (B)`
-        return SUFFIXES[word] * said, None if spec.kind == "nominal" else "nominal"
+        return suffix(word, spec.name) * said, None if spec.kind == "nominal" else "nominal"
     return None
 
 
@@ -251,9 +249,9 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         return
     record.cells[spec.name] = cell
     counted = _COUNTED_DEVICE.match(text) if spec.name == "gpu" else None
-    slices = _SLICES.fullmatch(text) if spec.name == "gpu" else None
-    if slices and "gpus" not in record.cells:
-        record.cells["gpus"] = _chips(cell, slices)
+    chips = chips_of(cell) if spec.name == "gpu" else None
+    if chips and "gpus" not in record.cells:
+        record.cells["gpus"] = chips
     elif counted and "gpus" not in record.cells:
         record.cells["gpus"] = cell._replace(text=counted[1])
 
@@ -263,8 +261,12 @@ def slices(text: str) -> bool:
     return _SLICES.fullmatch(text) is not None
 
 
-def _chips(cell: Cell, slices: re.Match[str]) -> Cell:
-    """Chips of TPU slices, which some generations name by their cores and others by chips."""
+def chips_of(cell: Cell) -> Cell | None:
+    """Chips of TPU slices, which some generations name by their cores and others by chips; None
+    where a cell names no slices."""
+    slices = _SLICES.fullmatch(cell.text)
+    if slices is None:
+        return None
     count, generation, named = int(slices[1] or 1), slices[2].casefold(), int(slices[3])
     if generation not in BY_CORES:
         return cell._replace(text=str(count * named))

@@ -33,6 +33,7 @@ from assay.ingest.schema.record import (
     Statement,
     ValueOrigin,
 )
+from assay.ingest.source.headings import headed
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs
 from assay.ingest.tables import captions
 from assay.ingest.tables.cells import (
@@ -88,7 +89,7 @@ def fold(schema: Schema) -> Callable[[Region], Folded]:
     def run(region: Region) -> Folded:
         folded = Folded()
         for lines in documents(region.lines):
-            _document(region, lines, schema, folded)
+            _document(region, headed(lines), schema, folded)
         return folded
 
     return run
@@ -277,6 +278,7 @@ class _Table:
         folded.refused += held.refused
         folded.blank |= held.blank
         folded.claimed |= self._claimed(held)
+        folded.shared |= held.shared
 
     def _claimed(self, held: Folded) -> set[int]:
         """Lines of the header and of the rows that were read, tags and rules among them."""
@@ -362,6 +364,7 @@ class _Table:
                     record.cells[name] = cell
                     if cell.line not in titles:  # which say more than that, and of more than this
                         held.claimed.add(cell.line)
+                        held.shared.add(cell.line)
 
     def note(self) -> TableNote:
         """A note on the table: which of its columns filled a field, which did not."""

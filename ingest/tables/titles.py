@@ -25,6 +25,10 @@ _TITLE_COUNT = re.compile(
     r"(?=(?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}))"
 )
 
+_SLICE = re.compile(
+    r"(?<![\w.-])(?:TPU[ -]?)?v[2-9](?:p|e|litepod)?-[0-9]{1,5}(?![\w.-]*[A-Za-z0-9])"
+)
+
 _NODES = re.compile(r"\bnodes?\b", re.IGNORECASE)
 
 _COUNTED_NODES = re.compile(r"(?<![\w.,])([0-9][0-9,]*|one|single)[ -]nodes?\b", re.IGNORECASE)
@@ -54,7 +58,7 @@ _NO_NAMES = (
 
 _NAMED_MODEL = re.compile(
     rf"(?<![A-Za-z0-9./_-])(?!(?:{_NO_NAMES})\b)"
-    r"([A-Z][A-Za-z]+(?:[-_ ]?[0-9][0-9.]*)?(?:[-_ ]?[A-Z][a-z]+)?[-_ ]"
+    r"([A-Z][A-Za-z]+(?:[-_ ]?[0-9][0-9.]*)?(?:[-_ ]?[A-Z][a-z]+[A-Z]?)?[-_ ]"
     r"(?:[0-9]+x)?[0-9]+(?:\.[0-9]+)?[BbMm](?:-A[0-9.]+B)?)(?![A-Za-z0-9])"
 )
 """`Llama 3.1 8B`, `LLAMA2-7B`, `Qwen3-30B-A3B`: a name, and a size behind it."""
@@ -73,6 +77,15 @@ def device_named(text: str) -> str | None:
     ('H100 PCIe', 'A100-PCIE-40GB')
     """
     return _only_one(_TITLE_DEVICE, text)
+
+
+def slice_named(text: str) -> str | None:
+    """The slice of TPUs that a line names, if it is one.
+
+    >>> slice_named("We trained on TPU v5p-128 with MaxText."), slice_named("v1-2")
+    ('TPU v5p-128', None)
+    """
+    return _only_one(_SLICE, text)
 
 
 def format_named(text: str) -> str | None:

@@ -1,0 +1,80 @@
+"""Headings of documents in one spelling, whatever a document writes them in.
+
+In: lines as they stand. Out: the same lines, in which a heading of HTML (`<h2>…</h2>`) or one with
+a rule below it (reStructuredText, Markdown) is written with Markdown's signs, so that every reader
+asks for one spelling. Places hold: a word stands in the column in which it is printed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from assay.ingest.schema.record import Line
+
+TAGGED = r"(?i:<h[1-6][\s>])"
+"""Found in every heading of HTML, in polars' syntax."""
+
+RULE = (
+    r"^(?:={3,}|-{3,}|~{3,}|\^{3,}|\"{3,}|'{3,}|`{4,}|\+{3,}|\*{3,}|#{3,}|:{3,}|\.{4,}|_{4,})\s*$"
+)
+"""A line that is a rule below, or above, the text of a heading, in polars' syntax."""
+
+_RULE = re.compile(RULE)
+
+_TAGGED = re.compile(r"(\s*)(<h([1-6])(?:\s[^<>]*)?>)(.*?)(?:</h[1-6]>\s*)?$", re.IGNORECASE)
+
+_TAG = re.compile(r"<[^<>]*>")
+
+_MARKDOWN = re.compile(r"#{1,6}\s+\S")
+
+_TITLE = re.compile(r"[^\W_].*[^\W_]\W{0,3}$")
+
+_APART = re.compile(r"\S(?: {2,}|\t)\S|\|")
+"""Words of a header of a table are kept apart; those of a heading are not."""
+
+SHORT = 0.75
+"""Part of its text's width that a rule has at least; it is a line of another kind else."""
+
+
+def headed(lines: Sequence[Line]) -> list[Line]:
+    """The lines, with headings in Markdown's spelling.
+
+    A rule's level is the place of its character among those of the document, as in
+    reStructuredText; where Markdown's own signs are used too, `=` is the first and `-` the second.
+    """
+    marks: list[str] = []
+    if any(_MARKDOWN.match(line.text) for line in lines):
+        marks = ["=", "-"]
+    found = list(lines)
+    for at, line in enumerate(lines):
+        if tagged := _TAGGED.fullmatch(line.text):
+            found[at] = line._replace(text=_signed(tagged))
+        elif _RULE.match(line.text) and _titled(lines, at):
+            if line.text[0] not in marks:
+                marks.append(line.text[0])
+            signs = "#" * min(6, marks.index(line.text[0]) + 1) + " "
+            title = found[at - 1]
+            found[at - 1] = title._replace(
+                text=signs + title.text, column=title.column - len(signs)
+            )
+    return found
+
+
+def _signed(tagged: re.Match[str]) -> str:
+    """A heading of HTML with signs in place of its tags, as wide as they are."""
+    blank = _TAG.sub(lambda tag: " " * len(tag[0]), tagged[4])
+    return f"{tagged[1]}{'#' * int(tagged[3]):<{len(tagged[2])}}{blank}".rstrip()
+
+
+def _titled(lines: Sequence[Line], at: int) -> bool:
+    """Whether the line above the rule at `at` is the text of a heading, and stands alone."""
+    if at == 0 or lines[at - 1].number != lines[at].number - 1:
+        return False
+    title, rule = lines[at - 1].text.rstrip(), lines[at].text.rstrip()
+    if not _TITLE.search(title.lstrip()) or _APART.search(title) or _MARKDOWN.match(title):
+        return False
+    if len(rule) < SHORT * len(title):
+        return False
+    above = lines[at - 2] if at > 1 and lines[at - 2].number == lines[at].number - 2 else None
+    return above is None or not above.text.strip() or above.text.rstrip() == rule
