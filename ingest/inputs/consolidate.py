@@ -30,7 +30,15 @@ from assay.ingest.store.load import (
     sound_types,
 )
 from assay.ingest.store.parquet import write
-from assay.ingest.store.write import MANIFEST, PARTS, TABLES, marks, schemas, write_manifest
+from assay.ingest.store.write import (
+    MANIFEST,
+    OPTIONAL,
+    PARTS,
+    TABLES,
+    marks,
+    schemas,
+    write_manifest,
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,7 @@ def consolidate(
     known = schemas(formats)
     wanted = sorted({name for said in parts.values() for name in said["frames"]})
     pieces = {name: _pieces(name, taken, parts) for name in (*wanted, *TABLES)}
-    pieces = {name: found for name, found in pieces.items() if found or name != "overridden"}
+    pieces = {name: found for name, found in pieces.items() if found or name not in OPTIONAL}
     for left in folder.glob(".*.parquet.*"):  # by an attempt that was killed here
         left.unlink(missing_ok=True)
     fresh = {name: folder / f".{name}.parquet.{os.getpid()}" for name in pieces}

@@ -18,7 +18,7 @@ from assay.ingest.pipeline.ledger import Ledger
 from assay.ingest.pipeline.scan import Engine, Scan, scan
 from assay.ingest.pipeline.superseded import superseded
 from assay.ingest.schema.format import Folded, Format, Region
-from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span
+from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span, Statement
 from assay.ingest.source.headings import RULE, TAGGED, headed
 from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import peel, region
@@ -36,6 +36,7 @@ class Carved:
     folds: list[tuple[Format, Folded]]
     rows: dict[str, list[BoundRows]]
     ledger: Ledger
+    statements: Sequence[Statement] = ()
 
 
 def carved(
@@ -64,11 +65,11 @@ def folded(
         ledger.diagnostics.append(fault)
     ordered = sorted(formats, key=lambda fmt: (not fmt.before, fmt.behind))
     folds = [(fmt, folded) for fmt in ordered if (folded := _folded(source, found, fmt, ledger))]
-    rows = _bind(source, found, folds, assumed, ledger)
+    rows, statements = _bind(source, found, folds, assumed, ledger)
     for fmt, folded in folds:
         if fmt.repeats:
             _mark_repeats(source, fmt, folded.records, rows, ledger)
-    return Carved(source, found, folds, rows, ledger)
+    return Carved(source, found, folds, rows, ledger, statements)
 
 
 def _folded(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Folded | None:
@@ -153,12 +154,12 @@ def _bind(
     folds: Sequence[tuple[Format, Folded]],
     assumed: Mapping[str, Cell],
     ledger: Ledger,
-) -> dict[str, list[BoundRows]]:
+) -> tuple[dict[str, list[BoundRows]], Sequence[Statement]]:
     """Bind configuration outside the records; the lines that were used are claimed."""
     rows = {fmt.name: [unbound(each) for each in found.rows.get(fmt.name, [])] for fmt, _ in folds}
     binding = [(fmt, folded) for fmt, folded in folds if fmt.binds]
     if not any(folded.records or rows[fmt.name] for fmt, folded in binding):
-        return rows
+        return rows, ()
     text = pl.col("text")
     document = any(fmt.lines == "document" and folded.records for fmt, folded in binding)
     worth = text.str.contains(WORTH)
@@ -176,7 +177,7 @@ def _bind(
             rows[fmt.name] = bind_rows(found.rows[fmt.name], context, main)
     for line in context.used:
         ledger.claimed[line] = "context"
-    return rows
+    return rows, context.statements
 
 
 def _headings() -> pl.Expr:

@@ -53,6 +53,7 @@ def _without(reading: Reading, sources: set[str]) -> Reading:
         overridden=tuple(each for each in reading.overridden if each.source not in sources),
         formats=reading.formats,
         long=tuple(each for each in reading.long if each.source not in sources),
+        statements=None if reading.statements is None else reading.statements.filter(kept),
     )
 
 
@@ -68,6 +69,7 @@ def merge(readings: Sequence[Reading]) -> Reading:
     }
     parts = [r.provenance for r in readings] or [pl.DataFrame(schema=PROVENANCE)]
     overridden = (each for r in readings for each in r.overridden)
+    said = [r.statements for r in readings if r.statements is not None]
     return Reading(
         frames=frames,
         provenance=_sorted(parts, "source"),
@@ -81,6 +83,7 @@ def merge(readings: Sequence[Reading]) -> Reading:
         formats=tuple({fmt.name: fmt for r in readings for fmt in r.formats}.values()),
         streams={name: stream for r in readings for name, stream in r.streams.items()},
         long=tuple(sorted((each for r in readings for each in r.long), key=lambda e: e.source)),
+        statements=_sorted(said, "source") if said else None,
     )
 
 
@@ -119,6 +122,9 @@ def renamed(reading: Reading, name: str) -> Reading:
         ),
         formats=reading.formats,
         long=tuple(replace(each, source=name) for each in reading.long),
+        statements=None
+        if reading.statements is None
+        else _readdressed(reading.statements, old, name),
     )
 
 

@@ -29,6 +29,7 @@ from assay.ingest.source.blocks import BARE, SPELLED
 from assay.ingest.source.carriers import carrier
 from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import PREFIX_COLUMNS, peel
+from assay.ingest.statements.statement_frame import STATEMENTS, statement_frame
 
 SMALL = 2**20
 """Bytes beyond which a source is worth queries of its own."""
@@ -166,6 +167,10 @@ def _records(sources: Sequence[Carved], formats: Sequence[Format]) -> Reading:
             for said in overridden(each.source, fmt, folded, [])
         ),
         formats=tuple(formats),
+        statements=pl.concat(
+            [statement_frame(each.source.name, each.statements) for each in sources]
+            or [pl.DataFrame(schema=STATEMENTS)]
+        ),
     )
 
 

@@ -27,6 +27,7 @@ from assay.ingest.schema.reading import Accounting, Overridden, Reading
 from assay.ingest.schema.record import Cell, Record, Schema, Span
 from assay.ingest.source.opening import Source
 from assay.ingest.statements.bound_rows import bound_provenance, contradicted
+from assay.ingest.statements.statement_frame import statement_frame
 
 
 def read_source(
@@ -116,6 +117,7 @@ def finished(carved: Carved, formats: Sequence[Format]) -> Reading:
         ),
         formats=tuple(formats),
         streams=streams,
+        statements=statement_frame(source.name, carved.statements),
     )
 
 

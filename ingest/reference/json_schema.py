@@ -16,9 +16,12 @@ from typing import Any
 import polars as pl
 from assay.ingest.formats import FORMATS
 from assay.ingest.schema.acceptance import BASE_TYPES, PROVENANCE
+from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.record import Code
+from assay.ingest.statements.statement_frame import STATEMENTS
+from assay.ingest.store.case_frame import CASES
 from assay.ingest.store.write import QUARANTINE
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -39,6 +42,14 @@ BESIDE: dict[str, tuple[str, Mapping[str, pl.DataType]]] = {
         PROVENANCE,
     ),
     "quarantine": ("One refusal or remark, with the line as it stands on disk.", QUARANTINE),
+    "statements": (
+        "One field of a statement of configuration that stands outside the rows.",
+        STATEMENTS,
+    ),
+    "cases": (
+        "One stretch of rows that are bound alike, with the values that stand elsewhere.",
+        CASES,
+    ),
     "sources": (
         "One input: lines = claimed + refused + blank + not_ours.",
         SOURCES,
@@ -62,6 +73,14 @@ MEANINGS = {
     "value_origin": "printed, stated, solved, assumed or corrected",
     "kind": "kind of the printed number, where it is not that of its column",
     "from_line": "line on which the value stands, if it does",
+    "value": "the number that it states, in its unit",
+    "unit": "unit of that number",
+    "basis": "what one value is of: the model, a device, a node, the job",
+    "scope": "the rows that it speaks for: table, section, file or job",
+    "strength": "run, stated, labelled (of one model size), backward (holds above too), open",
+    "section": "line of the innermost heading around it",
+    "case": "number of the case in its input: rows bound alike are of one",
+    "rows": "how many rows",
     "law": "what a solved or assumed value rests on",
     "low": "lower end of the printed interval, where the kind is not that of the column",
     "high": "upper end of it",
@@ -105,7 +124,11 @@ def json_schema(frame: str, formats: Sequence[Format] = FORMATS) -> dict[str, An
                 columns |= _declared(spec)
             return _document(frame, f"{meaning} Numbers are {fmt.origin}.", columns)
     meaning, plain = BESIDE[frame]
-    columns = {name: _plain(name, dtype) for name, dtype in plain.items()}
+    known = fields(Configuration)
+    columns = {
+        name: _plain(name, dtype) if name in MEANINGS else _declared(known[name])[name]
+        for name, dtype in plain.items()
+    }
     if frame == "quarantine":
         columns["code"]["enum"] = [str(code) for code in Code]
     if frame == "sources":

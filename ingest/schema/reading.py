@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
-RESERVED = ("provenance", "quarantine", "sources")
+RESERVED = ("provenance", "quarantine", "sources", "statements", "cases")
 """Frames that stand beside those of the formats; no format may be called so."""
 
 
@@ -119,7 +119,8 @@ class Reading:
     """Frames, provenance, refusals and accounts from one input or many.
 
     `frames`: one validated frame per frame name, sorted by (source, line). `provenance`: one row
-    per value that was not simply printed in its row, see `acceptance.PROVENANCE`. `memo` keeps
+    per value that was not simply printed in its row, see `acceptance.PROVENANCE`. `statements`:
+    what documents say of configuration, see `statement_frame.STATEMENTS`. `memo` keeps
     what follows from this reading alone; a copy with other values begins anew.
     """
 
@@ -133,6 +134,7 @@ class Reading:
     formats: tuple[Format, ...] = ()  # those it was read with: what its frames mean
     streams: Mapping[str, Table] = field(default_factory=dict)  # in place of frames, provenance
     long: tuple[Long, ...] = ()  # inputs of which `frames` hold some rows only
+    statements: pl.DataFrame | None = None  # none where no input was looked at for them
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def with_rows(self, *kinds: Rows) -> Iterator[Held]:

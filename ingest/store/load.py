@@ -22,7 +22,16 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Format, TableNote
 from assay.ingest.schema.reading import Accounting, Outcome, Overridden, Reading
 from assay.ingest.schema.record import Code, Diagnostic, Schema, Span
-from assay.ingest.store.write import LAYOUT, MANIFEST, PARTS, TABLES, WANTED, fingerprint, schemas
+from assay.ingest.store.write import (
+    LAYOUT,
+    MANIFEST,
+    OPTIONAL,
+    PARTS,
+    TABLES,
+    WANTED,
+    fingerprint,
+    schemas,
+)
 
 
 class Unusable(ValueError):
@@ -117,11 +126,12 @@ def load(folder: Path, formats: Sequence[Format] = FORMATS) -> Outcome:
         tables = {
             name: _sound(folder, name, types, TOLD[name], sources).select(list(types))
             for name, types in TABLES.items()
-            if (folder / f"{name}.parquet").is_file() or name != "overridden"
+            if (folder / f"{name}.parquet").is_file() or name not in OPTIONAL
         }
         reading = Reading(frames, tables["provenance"], accounting=held,
                           **_diagnostics(tables["quarantine"]),
                           overridden=_overridden(tables.get("overridden")),
+                          statements=tables.get("statements"),
                           formats=all_formats)  # fmt: skip
         return Outcome(reading, unreadable(said))
     except Unusable as fault:
@@ -134,6 +144,8 @@ TOLD: Mapping[str, tuple[str, ...]] = {
     "provenance": ("source", "line", "frame", "field", "state", "value_origin"),
     "quarantine": ("source", "line", "column", "code", "message", "text", "refused"),
     "overridden": tuple(TABLES["overridden"]),
+    "statements": ("source", "line", "column", "field", "text", "basis", "scope", "strength"),
+    "cases": ("source", "case", "frame", "line", "last_line", "rows"),
 }
 """Columns of the files beside the frames that have a value in every row."""
 

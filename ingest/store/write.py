@@ -26,6 +26,8 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Accounting, Outcome, Reading
 from assay.ingest.schema.record import Diagnostic, Schema
+from assay.ingest.statements.statement_frame import STATEMENTS
+from assay.ingest.store.case_frame import CASES, case_frame
 from assay.ingest.store.parquet import write
 
 MANIFEST = "manifest.json"
@@ -64,8 +66,12 @@ TABLES: Mapping[str, dict[str, pl.DataType]] = {
     "provenance": PROVENANCE,
     "quarantine": QUARANTINE,
     "overridden": OVERRIDDEN,
+    "statements": STATEMENTS,
+    "cases": CASES,
 }
-"""Files beside the frames; the last one is there only where it has rows."""
+"""Files beside the frames; those of `OPTIONAL` are there only where they have rows."""
+
+OPTIONAL = ("overridden", "statements", "cases")
 
 
 @cache
@@ -107,7 +113,7 @@ def fill(outcome: Outcome, folder: Path) -> None:
     for name, frame in reading.frames.items():
         write([frame], frame.schema, folder / f"{name}.parquet", marks(name, known[name]))
     for name, table in tables(reading).items():
-        if name not in reading.streams and (name != "overridden" or table.height):
+        if name not in reading.streams and (name not in OPTIONAL or table.height):
             write([table], table.schema, folder / f"{name}.parquet", marks())
     for name, stream in reading.streams.items():
         said = marks(name, known.get(name))
@@ -195,7 +201,14 @@ def tables(reading: Reading) -> dict[str, pl.DataFrame]:
         "provenance": reading.provenance,
         "quarantine": quarantine(reading),
         "overridden": pl.DataFrame(said, schema=OVERRIDDEN, orient="row"),
+        "statements": statements(reading),
+        "cases": case_frame(reading),
     }
+
+
+def statements(reading: Reading) -> pl.DataFrame:
+    """Configuration as the documents of a reading state it; see `STATEMENTS`."""
+    return reading.statements if reading.statements is not None else pl.DataFrame(schema=STATEMENTS)
 
 
 def quarantine(reading: Reading) -> pl.DataFrame:

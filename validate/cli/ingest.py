@@ -53,7 +53,7 @@ def ingest(
     force: Force = False,
     debug: Debug = False,
 ) -> Exit:
-    """Read inputs into Parquet: a file per frame, provenance, quarantine, manifest.
+    """Read inputs into Parquet: a file per frame, statements, cases, provenance, quarantine.
 
     An ingest that was interrupted goes on where it was.
     """

@@ -31,7 +31,8 @@ from assay.ingest.formats import FORMATS
 from assay.ingest.reference.json_schema import SOURCES, json_schema
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Reading
-from assay.ingest.store.write import quarantine
+from assay.ingest.store.case_frame import case_frame
+from assay.ingest.store.write import quarantine, statements
 from assay.validate.report import safe
 
 SUFFIXES = {
@@ -63,6 +64,8 @@ def tables(reading: Reading) -> dict[str, pl.DataFrame]:
         **reading.frames,
         "provenance": reading.provenance,
         "quarantine": quarantine(reading),
+        "statements": statements(reading),
+        "cases": case_frame(reading),
         "sources": pl.DataFrame(rows, schema=SOURCES, orient="row"),
     }
 

@@ -1,0 +1,93 @@
+"""Configuration as `ingest` writes it: statements as they stand, few cases for many rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+from assay.ingest.inputs.read import read
+from assay.ingest.store.case_frame import BOUND, case_frame
+from assay.ingest.store.load import load
+from assay.ingest.store.write import save
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+JOB = """ using world size: 8, data-parallel-size: 2, tensor-model-parallel size: 4, \
+pipeline-model-parallel size: 1
+------------------------ arguments ------------------------
+  hidden_size ..................................... 2048
+  num_layers ...................................... 24
+  seq_length ...................................... 1024
+-------------------- end of arguments ---------------------
+"""
+
+STEP = (
+    " iteration {n:8d}/  500000 | consumed samples: {samples:12d} | elapsed time per iteration "
+    "(ms): {time:.1f} | learning rate: 1.500E-04 | global batch size:    16 | lm loss: "
+    "6.000000E+00 | loss scale: 1.0 | grad norm: 1.000 |\n"
+)
+
+
+def log(path: Path, steps: int, jobs: int = 1) -> Path:
+    """A log of jobs that each print their arguments, and then their steps."""
+    lines = []
+    for _ in range(jobs):
+        lines.append(JOB)
+        lines += [STEP.format(n=n, samples=16 * n, time=230 + n % 7) for n in range(1, steps + 1)]
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def test_many_steps_of_one_job_are_few_cases(tmp_path: Path) -> None:
+    save(read([log(tmp_path / "a.log", 20_000)]), tmp_path / "out")
+    cases = pl.read_parquet(tmp_path / "out" / "cases.parquet")
+    steps = cases.filter(pl.col("frame") == "megatron_iteration")
+    assert steps.select("rows", "hidden", "layers", "seq_len", "tp").rows() == [
+        (20_000, 2048, 24, 1024, 4)
+    ]
+    assert steps["global_batch"].to_list() == [None]  # which the rows print themselves
+    assert cases["case"].n_unique() <= 10
+
+
+def test_two_jobs_that_say_the_same_are_one_case(tmp_path: Path) -> None:
+    cases = case_frame(read([log(tmp_path / "a.log", 5, jobs=2)]).reading)
+    steps = cases.filter(pl.col("frame") == "megatron_iteration")
+    assert steps["case"].n_unique() == 1
+    assert sum(steps["rows"]) == 10
+
+
+def test_every_row_is_of_a_case_with_what_is_bound_to_it() -> None:
+    for path in [*FIXTURES.glob("markdown_table/*.md"), *FIXTURES.glob("megatron_iteration/*.log")]:
+        reading = read([path]).reading
+        cases = case_frame(reading)
+        for name, frame in reading.frames.items():
+            if not set(BOUND) <= set(frame.columns):
+                continue
+            mine = cases.filter(pl.col("frame") == name)
+            assert sum(mine["rows"]) == frame.height, (path, name)
+            for row in frame.iter_rows(named=True):
+                (held,) = mine.filter(
+                    (pl.col("line") <= row["line"]) & (pl.col("last_line") >= row["line"])
+                ).iter_rows(named=True)
+                for field in BOUND:
+                    assert held[field] in (None, row[field]), (path, row["line"], field)
+
+
+def test_statements_are_written_as_they_stand(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(
+        "## A100 80GB\n\nNHIDDEN=8192; NLAYERS=40\n\nSEQ_LEN=$LENGTH\n\n"
+        "| GPUs | Sec/it |\n|---|---|\n| 8 | 12.5 |\n",
+        encoding="utf-8",
+    )
+    save(read([path]), tmp_path / "out")
+    said = pl.read_parquet(tmp_path / "out" / "statements.parquet")
+    assert said.select("line", "field", "value", "text", "scope", "strength").rows() == [
+        (1, "gpu", None, "A100 80GB", "section", "stated"),
+        (3, "hidden", 8192.0, "8192", "section", "stated"),
+        (3, "layers", 40.0, "40", "section", "stated"),
+        (5, "seq_len", None, "$LENGTH", "section", "open"),
+    ]
+    again = load(tmp_path / "out").reading
+    assert again.statements is not None
+    assert again.statements.equals(said)
