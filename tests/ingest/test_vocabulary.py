@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -12,11 +14,12 @@ import pytest
 from assay.ingest.formats.markdown_table import MarkdownTable
 from assay.ingest.formats.megatron.megatron_iteration import MegatronIteration
 from assay.ingest.inputs.paths import named
+from assay.ingest.inputs.read import read
 from assay.ingest.lines.metrics import column
 from assay.ingest.numbers.units import UNITS, unit
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
-from assay.ingest.schema.record import Line
+from assay.ingest.schema.record import Cell, Line
 from assay.ingest.statements import argument_names
 from assay.ingest.statements.argument_names import Argument
 from assay.ingest.statements.command_lines import LEFT_OPEN, command
@@ -123,6 +126,78 @@ def test_among_the_options_of_a_command(label: str, name: str) -> None:
     elif re.fullmatch(r"[a-z][\w.-]*", key) and counted(name):
         said = command(Line(1, f"torchrun train.py --{key} 8 --lr=1e-4", 1, {}))
         assert {field: cell.text for field, cell in said.items()} == {name: "8"}
+
+
+def beside(name: str, value: object, key: str) -> dict[str, object]:
+    """An object of a configuration with a value under a key, and some of other fields."""
+    others = {"hidden_size": 64, "num_layers": 3, "num_attention_heads": 5, "seq_length": 128}
+    fillers = {k: v for k, v in others.items() if configured_by(k) != name}
+    return {"model": fillers, "run": {key: value}, "validation": {key: 9, "seq_length": 77}}
+
+
+def value_of(name: str) -> object:
+    """A value of a field."""
+    return {"zero_stage": 2, "model_size": "8B"}.get(name, 8)
+
+
+@pytest.mark.parametrize("spell", [json.dumps, repr], ids=["json", "python"])
+@pytest.mark.parametrize(("label", "name"), CONFIGURED, ids=ids)
+def test_in_an_object_that_a_line_holds(
+    label: str, name: str, spell: Callable[[object], str]
+) -> None:
+    if not fields(Configuration)[name].numeric:
+        return
+    text = f"config: {spell(beside(name, value_of(name), label))}"
+    (said,) = statements([text])
+    assert said[name].text == str(value_of(name)).removesuffix("B"), text
+
+
+DUMPS = {
+    "yaml": ["model:", "  hidden_dropout: 0.1", "  {key}: {value}", "validation:", "  {key}: 9"],
+    "toml": ["[model]", "hidden_dropout = 0.1", "{key} = {value}", "", "[validation]", "{key} = 9"],
+    "json": ['{{', '  "model": {{', '    "{key}": {value},', '  }},', '  "validation": {{',
+             '    "{key}": 9', "  }}", "}}"],
+    "python": ["config = Config(model=ModelArgs(name='x',", "    {key}={value}),",
+               "    evaluation=EvalArgs(", "        {key}=9))"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DUMPS)
+@pytest.mark.parametrize(("label", "name"), CONFIGURED, ids=ids)
+def test_in_a_nested_dump(label: str, name: str, kind: str) -> None:
+    if not re.fullmatch(r"[A-Za-z_]\w*", label) or not fields(Configuration)[name].numeric:
+        return
+    value = value_of(name)
+    shown = f'"{value}"' if isinstance(value, str) else value
+    found = statements([line.format(key=label, value=shown) for line in DUMPS[kind]])
+    assert [cell.text for said in found for n, cell in said.items() if n == name] == [
+        str(value).removesuffix("B")
+    ]
+
+
+LOGGED = ("[2024-05-01 10:00:00,000] [INFO] {label}: {value}", "{label} = {value}",
+          "[INFO]  >>> {label}: {value}", "INFO:root:{label}: {value}")  # fmt: skip
+
+
+@pytest.mark.parametrize("form", LOGGED)
+@pytest.mark.parametrize(("label", "name"), CONFIGURED, ids=ids)
+def test_in_a_line_of_a_log(label: str, name: str, form: str, tmp_path: Path) -> None:
+    if not WORDS.fullmatch(label) or not fields(Configuration)[name].numeric:
+        return
+    if form.startswith("{label}") and label.count(" ") > 3:
+        return  # a sentence
+    steps = "".join(f"step: {n}  loss: 2.5  step_time: 1.{n} s\n" for n in range(5))
+    path = tmp_path / "a.log"
+    path.write_text(form.format(label=label, value=value_of(name)) + "\n" + steps, "utf-8")
+    said = read([path]).reading.statements
+    assert said is not None
+    assert said["field"].to_list() == [name]
+
+
+def statements(texts: Sequence[str]) -> list[dict[str, Cell]]:
+    """Fields that the lines of a document state, statement by statement."""
+    lines = [Line(n, text, 1, {}) for n, text in enumerate(texts, start=1)]
+    return [dict(each.values) for each in read_context("a.md", lines, set(), {}).statements]
 
 
 def test_no_two_terms_claim_a_label() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from assay.validate.cli import app
 from assay.validate.plan.planning import predictions
+from assay.validate.report.json_document import document
 from assay.validate.score.assess import assess
 from typer.testing import CliRunner
 
@@ -142,3 +143,30 @@ def test_a_document_without_runs_has_no_state(tmp_path: Path) -> None:
     code, _, error = invoke("state", str(path))
     assert code == 4
     assert "no run was found" in error
+
+
+OPEN = """## V100 32GB
+
+SEQ_LEN=1024
+
+GPUS_PER_NODE=$N
+SEQ_LEN=$LENGTH
+
+| Nodes | Sec/it | TFLOPs |
+|---|---|---|
+| 8 | 12.5 | 100.1 |
+| 16 | 6.5 | 98.1 |
+"""
+
+
+def test_what_is_stated_and_not_understood_is_shown_and_nothing_stands_in(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(OPEN, encoding="utf-8")
+    report = assess([path])
+    wide = report.cases.configuration
+    assert wide["machine"].to_list() == ["V100-32g"] * 2
+    for name in ("seq_len", "gpus_per_node", "gpus"):  # no older one, no usual node
+        assert wide[name].null_count() == wide.height, name
+    told = document(report)["not_understood"]
+    said = [(each["line"], each["field"], each["text"]) for each in told]
+    assert sorted(said) == [(5, "gpus_per_node", "$N"), (6, "seq_len", "$LENGTH")]

@@ -95,7 +95,8 @@ def cases(
     wide, origins, overruled = overrule(wide, origins, values(given or {}))
     said = wide["dtype"].is_not_null()
     wide = _named(wide, machine, unresolved)
-    wide, found = fill(wide, (node_rule(wide), *machine_rules(said), *RULES))
+    open_nodes = wide["case"].is_in(_left_open(reading, "gpus_per_node").implode())
+    wide, found = fill(wide, (node_rule(wide), *machine_rules(said, open_nodes), *RULES))
     products = [
         _products(name, frame, frames[name], machine, unresolved)
         for name, frame in reading.frames.items()
@@ -106,6 +107,12 @@ def cases(
     gemm = pl.concat([pl.DataFrame(schema=_GEMM), *products])
     bare = Cases(wide, gemm, origins.sort("case", "name"), reading, unresolved, overruled)
     return bare.with_values(wide, found)
+
+
+def _left_open(reading: Reading, name: str) -> pl.Series:
+    """The cases for which a statement says a field in a way that is not understood."""
+    field_of, state = pl.col("field") == name, pl.col("state") == "unknown"
+    return reading.provenance.filter(field_of & state).select(case=case_of())["case"]
 
 
 _TYPES = {name: spec.dtype for name, spec in fields(Configuration).items()}

@@ -110,9 +110,12 @@ def node_rule(wide: pl.DataFrame) -> Rule:
     )
 
 
-def machine_rules(said: pl.Series) -> tuple[Rule, ...]:
-    """Rules for the usual node and number format of a case's machine. `said`: a number format is
-    printed, known or not, and nothing is assumed in its place."""
+def machine_rules(said: pl.Series, nodes: pl.Series) -> tuple[Rule, ...]:
+    """Rules for the usual node and number format of a case's machine.
+
+    In the place of what is printed, known or not, nothing is assumed: `said` marks the cases with
+    a number format, `nodes` those with a node's number of GPUs that is not understood.
+    """
     usual = {name: int(one.gpus_per_node) for name, one in machines().items() if one.gpus_per_node}
     known = pl.col("machine").replace_strict(usual, default=None, return_dtype=pl.Int64)
     half = {
@@ -122,7 +125,12 @@ def machine_rules(said: pl.Series) -> tuple[Rule, ...]:
     }
     sixteen = pl.col("machine").replace_strict(half, default=None, return_dtype=pl.String)
     return (
-        Rule("gpus_per_node", known, "the machine's usual node", "assumed"),
+        Rule(
+            "gpus_per_node",
+            pl.when(~pl.lit(nodes)).then(known),
+            "the machine's usual node",
+            "assumed",
+        ),
         Rule(
             "dtype",
             pl.when(~pl.lit(said)).then(sixteen),

@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 from assay.ingest.schema.fields import about_rows
 from assay.ingest.schema.reading import Reading
+from assay.ingest.statements.statement_frame import open_statements
 from assay.model.schedule import STEP
 from assay.validate.arithmetic.decided import FIELD
 from assay.validate.arithmetic.identity_check import equal
@@ -52,6 +53,7 @@ def document(report: Report) -> dict[str, Any]:
         "schema": VERSION,
         "sources": _sources(report),
         "tables": _tables(report),
+        "not_understood": _not_understood(report),
         "runs": _finite([_record(run) for run in records(report)]),
         "cases": _cases(report),
         "accuracy": _rows(scores.accuracy.select(*ACCURACY)),
@@ -166,6 +168,12 @@ def _tables(report: Report) -> list[dict[str, Any]]:
         for note in account.tables
         if note.rows
     ]
+
+
+def _not_understood(report: Report) -> list[dict[str, Any]]:
+    """Every statement of configuration that was not understood."""
+    said = open_statements(report.outcome.reading)
+    return said.select("source", "line", "field", "text").to_dicts()
 
 
 def _cases(report: Report) -> list[dict[str, Any]]:

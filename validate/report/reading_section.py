@@ -10,6 +10,7 @@ import polars as pl
 from assay.ingest.schema.reading import Reading, table_left
 from assay.ingest.schema.record import Diagnostic
 from assay.ingest.source.opening import Source, open_source
+from assay.ingest.statements.statement_frame import open_statements
 from assay.model.reproductions.deepflow_unconfigured import BASIS, solutions
 from assay.validate.cases.standing import rows as standing_rows
 from assay.validate.cases.standing import weighed
@@ -82,6 +83,7 @@ def doubtful(report: Report) -> Section | None:
             )
             said.extend(_sample(account.source, account.suspicious))
     said.extend(_tables(report))
+    said.extend(_not_understood(report))
     said.extend(_remarks(report))
     return Section("Worth a second look", [Items(said)], detail=True) if said else None
 
@@ -93,6 +95,19 @@ def _tables(report: Report) -> list[str]:
     held = [text for text in said if text]
     more = [f"… and {len(held) - SHOWN:,} more tables."] if len(held) > SHOWN else []
     return held[:SHOWN] + more
+
+
+def _not_understood(report: Report) -> list[str]:
+    """Statements that no value could be made of: their fields are unknown to the rows below."""
+    rows = open_statements(report.outcome.reading).select("source", "line", "field", "text").rows()
+    said = [
+        f"{source}:{line}: states {field}, and {text!r} is not understood: unknown to its rows "
+        f"(state it: --set {field}=…)"
+        for source, line, field, text in rows[:SHOWN]
+    ]
+    if len(rows) > SHOWN:
+        said.append(f"… and {len(rows) - SHOWN:,} more statements that are not understood.")
+    return said
 
 
 def _remarks(report: Report) -> list[str]:
