@@ -26,6 +26,7 @@ PREFIXES = (
     "SRUN_RANK",
     "MPI_RANK",
     "ACTOR",
+    "COMPOSED",
     "TIMESTAMP",
     "BARE_TIMESTAMP",
     "DATED_LEVEL",
@@ -68,9 +69,10 @@ PLACES = {
     "rank": (
         r"\[[A-Za-z][A-Za-z0-9._-]*:([0-9]+)\]:",
         r"\[default([0-9]+)\]",
-        r"\[rank-?([0-9]+)",
+        r"\[rank(?:[-=]|: )?([0-9]+)",
+        r"\([\w.-]+, rank=([0-9]+), pid=",
         r"worker-([0-9]+):",
-        r"\[[0-9]+,([0-9]+)\]<",
+        r"\[(?:[\w.-]+@)?[0-9]+,(?:mpirank:)?([0-9]+)(?:,[\w.-]+)?\]<",
         r"(?:^|\s)([0-9]+):\s",
     ),
     "timestamp": (
@@ -171,10 +173,21 @@ def peel(lines: pl.DataFrame, *, glued: bool = False) -> pl.DataFrame:
     )
 
 
+_BARS = re.compile(r"\](?=[^\[\]\r]{0,80}?[0-9]{1,3}%\|)")
+"""The end of a progress bar right in front of the next one, whose carriage return is lost."""
+
+
 def _at_returns(lines: pl.DataFrame) -> pl.DataFrame:
     whole = lines.with_columns(offset=pl.lit(0, dtype=pl.UInt32))
-    returned = pl.col("text").str.contains("\r", literal=True)
-    return _parted(whole, returned, lambda text: [at.end() for at in re.finditer("\r", text)])
+    text = pl.col("text")
+    returned = text.str.contains("\r", literal=True)
+    drawn = text.str.count_matches("%|", literal=True) > 1
+
+    def cuts(text: str) -> list[int]:
+        ends = {at.end() for at in re.finditer("\r", text)}
+        return sorted(ends | {at.end() for at in _BARS.finditer(text)})
+
+    return _parted(whole, returned | drawn, cuts)
 
 
 @cache

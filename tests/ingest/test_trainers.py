@@ -20,15 +20,13 @@ from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.reading import Reading
 from assay.ingest.source.opening import Source, open_source
 
+from tests.ingest.launched_trainers import GB, GENERIC, GIB, KNOWN, LAUNCHED, MEGATRON, MIB, T
+
 SAMPLES = Path(__file__).parent / "trainers"
-
-T, GB, GIB, MIB = 1e12, 1e9, 2.0**30, 2.0**20
-
-KNOWN, GENERIC, MEGATRON = "trainer_step", "generic_step", "megatron_iteration"
 
 Columns = dict[str, list[Any]]
 
-TRAINERS: dict[str, tuple[str, Columns]] = {
+TRAINERS: dict[str, tuple[str, Columns]] = LAUNCHED | {
     "accelerate_fsdp": (GENERIC, {
         "step": [3, 2, 3, 4], "loss": [None, 1.812, 1.712, 1.692],
         "step_time_average": [10.01, 10.01, 9.71, 9.69], "step_time": []}),
@@ -158,8 +156,9 @@ TRAINERS: dict[str, tuple[str, Columns]] = {
     "metaseq": (KNOWN, {
         "step": [1, 2, 3], "tokens_per_s": [101221, 102410, 102399], "step_rate": [0.05] * 3,
         "allocated": [21.3 * GIB] * 3, "loss": [14.901, 14.812, 14.701]}),
-    "mindformers": (GENERIC, {
-        "step": [2, 4, 6], "step_time": [37.531, 5.302, 5.3], "loss": [10.644, 10.631, 10.602]}),
+    "mindformers": (KNOWN, {
+        "step": [2, 4, 6], "step_time": [37.531, 5.302, 5.3], "loss": [10.644, 10.631, 10.602],
+        "flops_rate_per_gpu": [23.102 * T, 163.502 * T, 163.564 * T]}),
     "mindspore_plain": (GENERIC, {
         "step": [100] * 3, "epoch": [1, 2, 3], "loss": [9.812, 8.1031, 7.552]}),
     "mmengine": (KNOWN, {
@@ -244,7 +243,7 @@ TRAINERS: dict[str, tuple[str, Columns]] = {
         "step": [1, 2, 3], "step_time": [118.7, 114.2, 114.6],
         "tokens_per_gpu_per_s": [684.1, 708.5, 707.2],
         "max_allocated": [61.2 * GIB, 61.3 * GIB, 61.3 * GIB], "mfu": []}),
-    "wandb_history": (GENERIC, {"step": [1, 2, 3], "step_time": [3.912, 1.412, 1.409]}),
+    "wandb_history": (KNOWN, {"step": [1, 2, 3], "step_time": [3.912, 1.412, 1.409]}),
     "whitespace_table": (GENERIC, {
         "step": [1, 2, 3, 4], "loss": [10.912, 10.812, 10.612, 10.412],
         "step_time": [3.9121, 1.4124, 1.4098, 1.41]}),
@@ -256,6 +255,8 @@ TRAINERS: dict[str, tuple[str, Columns]] = {
 
 UNREAD = {
     "whitespace_table": "columns under a header without lines between them are tables",
+    "ultralytics": "its columns stand under a header without lines between them, before a bar",
+    "wenet": "its only count of batches is what the count of epochs counts up to",
 }
 
 

@@ -264,6 +264,8 @@ def _steady(shape: Shape, training: set[str]) -> bool:
         return True
     rates = {"samples_per_s", "token_rate", "tokens_per_s", "tokens_per_gpu_per_s", "step_time"}
     units = sum(1 for each in one.meanings if each is not None and each.typed)
+    if "loss" in training and schedule and units:
+        return True
     return bool(training & rates) and units >= LEAST
 
 
@@ -351,7 +353,8 @@ def _column(
     if name == "elapsed" and not pair.moment and not shape.since_a_start(key):
         return "", 1.0
     if pair.total:
-        return ("total_steps" if name == "step" else ""), 1.0
+        mine = pair.label in shape.counters[:1] or not shape.counters or not pair.label
+        return ("total_steps" if name == "step" and mine else ""), 1.0
     return name, scale
 
 
@@ -394,7 +397,7 @@ _OPENS = (
     r"[^0-9]{1,40}[0-9]"
     r"|[0-9]%?\s?(?:tok(?:en)?s?/s|samples?/s|[tgp]flop|(?:bf16 )?mfu|(?:m?s|sec|it|steps?)"
     r"/(?:it|step|batch|s)|it (?:\[|rate:))"
-    r"|(?:tok(?:en)?s?|samples?|steps?|iter(?:ation)?s?|batch(?:es)?)[_ ]?(?:per[_ ]?|/)"
+    r"|(?:tok(?:en)?s?|samples?|ima?ge?s?|steps?|iter(?:ation)?s?|batch(?:es)?)[_ ]?(?:per[_ ]?|/)"
     r"(?:s|gpu|device)[^0-9]{1,24}[0-9]"
     r"|(?:step|iter(?:ation)?|batch)[_ ]?(?:time|ms)[^0-9]{1,12}[0-9]"
     r"|(?:time|seconds?|ms|latency)[_ ]?(?:(?:per[_ ]?|/)(?:step|it)|[:=] ?[0-9])[^|]{0,60}[0-9]"

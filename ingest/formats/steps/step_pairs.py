@@ -33,7 +33,8 @@ def _value() -> re.Pattern[str]:
 
 @cache
 def _behind() -> re.Pattern[str]:
-    return re.compile(rf"\s?({terminal_of('generic_step', 'UNIT')})")
+    """A unit, unless it is the label of the next number: `loss=3.4 samples/s=812.3`."""
+    return re.compile(rf"\s?({terminal_of('generic_step', 'UNIT')})(?!\s?[=:]\s?[\"']?[0-9])")
 
 
 _TOTAL = re.compile(r"(?:\s*/\s*|\s+(?:out )?of\s+)([0-9][0-9,]*)(?![0-9.:]*[A-Za-z:])")
@@ -62,7 +63,11 @@ _DRAWN = re.compile(r"\[[=>.\-#\s]{5,}\]|[━█▏▎▍▌▋▊▉╸╺]+")
 
 _RATE = re.compile(r"([0-9.]+)\s*((?:it|iter|step|batch|ba)/s|s/(?:it|iter|step|batch|ba))\b")
 
-_CELL = re.compile(r"[,|;{}\t\]]|\s-\s|\s:\s(?=[A-Z])|\s{2,}(?=\S)|--+(?!>)|>>+|(?<!\.)\.\s|[•│┃]")
+_CELL = re.compile(
+    r"[,|;{}\t\]]|\s-\s|\s:\s(?=[A-Z])|\s{2,}(?=\S)|--+(?!>)|>>+|[•│┃]"
+    r"|(?<!\.)(?<!\b[A-Z][a-z])(?<!\b[A-Z][a-z]{2})\.\s"
+)
+"""What parts cells; a point ends a sentence, but for `Up. 1000`."""
 
 _LABEL = re.compile(
     r"^[\s\"'\[({#*`>=-]*(?P<label>.*?)[\s\"'\[(`.]*(?P<sep>[:=]>?|-+>|→|\bis\b)?[\s\"'\[(`~≈]*$"
@@ -153,7 +158,9 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
         behind = None if counts or value["short"] else _behind().match(text, value.end(), end)
         said_unit = behind[1] if behind else ""
         stop = behind.end() if behind else value.end()
-        after = None if label else _AFTER.match(text, stop, end)
+        after = None if label and not _BARRED.search(gap) else _AFTER.match(text, stop, end)
+        if label and after is not None and not _named(after[1]):
+            after = None
         if after is not None and (said_unit or not gap.strip() or _CELL.search(gap[-3:])):
             label = after[1]
         elif not label and said_unit not in ("", "%", "B"):
@@ -172,6 +179,15 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
             found.append(Pair(of_one, shared[1], "", shared.start(1), span=shared.span()))
             stop = shared.end()
         at = last = max(stop, value.end(), after.end() if after else 0)
+
+
+_BARRED = re.compile(r"[|,;]\s*$")
+"""Ends what stands in front of a number that begins its cell: `rank 0 | 100 steps |`."""
+
+
+def _named(label: str) -> bool:
+    """Whether words behind a number say what it is."""
+    return " ".join(words(label)) in COUNTERS or meaning(label) is not None
 
 
 def _label(gap: str) -> str:

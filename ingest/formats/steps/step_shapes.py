@@ -356,6 +356,8 @@ def _steadily(values: Sequence[int]) -> bool:
     if len(values) < LEAST or not strides:
         return False
     stride, often = strides.most_common(1)[0]
+    if stride > values[0] and values[1] % stride == 0:  # 1, 10, 20: the first, then every tenth
+        often += values[1] - values[0] < stride
     return stride > 0 and often >= 0.9 * strides.total()
 
 

@@ -38,7 +38,8 @@ _AVERAGE = {"avg", "average", "mean", "running", "rolling", "smoothed", "ema", "
 
 _TOKENS = {"token", "tokens", "tok", "toks"}
 
-_SAMPLES = {"sample", "samples", "sequence", "sequences", "seq", "seqs", "example", "examples"}
+_SAMPLES = {"sample", "samples", "sequence", "sequences", "seq", "seqs", "example", "examples",
+            "image", "images", "img", "imgs"}  # fmt: skip
 
 _STEP = {"step", "steps", "iter", "iteration", "iterations", "iters", "batch", "batches", "it",
          "its", "itr"}  # fmt: skip
@@ -61,6 +62,9 @@ _LOSS = _WHOSE | {"loss", "lm", "reduced", "ce", "language", "model", "cross", "
                   "languagecrossentropy", "log", "logging", "causal", "postfix"}  # fmt: skip
 
 _LOSSES = {"loss", "crossentropyloss"}
+
+_NOT_HELD = {"total", "available", "free", "limit", "capacity", "left"}
+"""Words of memory that a device has, and nobody may use."""
 
 _FLOPS = re.compile(r"([gtp]?)flops?s?")
 
@@ -219,7 +223,8 @@ def _schedule(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None
         return None
     if plain in (("lr",), ("learning", "rate"), ("learningrate",)):
         return Meaning("learning_rate", training=True)
-    norms = {("grad", "norm"), ("gnorm",), ("gradnorm",), ("gradient", "norm"), ("grad", "gnorm")}
+    norms = {("grad", "norm"), ("gnorm",), ("gradnorm",), ("gradient", "norm"), ("grad", "gnorm"),
+             ("g", "norm")}  # fmt: skip
     if plain in norms:
         return Meaning("grad_norm", training=True)
     return None
@@ -245,7 +250,7 @@ def _memory(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -
         name = "max_reserved" if most else "reserved"
     elif held & {"allocated", "alloc"}:
         name = "max_allocated" if most else "allocated"
-    elif held & {"mem", "memory", "vram"}:
+    elif held & {"mem", "memory", "vram"} and not held & _NOT_HELD:
         name = "memory"
     else:
         return None
@@ -260,7 +265,8 @@ def _clock(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) -
         named = next((word for word in reversed(said) if word in _SECOND | {"ms", "us"}), "")
         seconds = unit(named)
         scale = seconds.scale if seconds is not None else None
-    if held & _VALIDATION or not held or not held <= _TIMES | _WHOSE | _STEP | _SECOND:
+    cost = {"cost"} if known is not None and held & _STEP else set()  # Paddle's word for a time
+    if held & _VALIDATION or not held or not held <= _TIMES | _WHOSE | _STEP | _SECOND | cost:
         return None
     if scale is None:  # of what unit, times of day may tell
         plain = held & _TIMES and not held & (_AVERAGE | {"elapsed"})
