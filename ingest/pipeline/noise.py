@@ -115,9 +115,11 @@ def interest(formats: Sequence[Format]) -> str:
     """Found in lines that begin something, may be suspicious or state something; no others matter.
 
     One pattern, since a search through many lines costs less than two. Several heads of a format
-    are found faster than what it opens with; one alone is found too often.
+    are found faster than what it opens with; one alone, or one of a single character, is found too
+    often.
     """
-    one = [fmt for fmt in formats if fmt.opens is not None and len(fmt.heads) == 1]
+    often = (fmt for fmt in formats if len(fmt.heads) == 1 or min(map(len, fmt.heads), default=9) < 2)
+    one = [fmt for fmt in often if fmt.opens is not None]
     heads = sorted({head for fmt in formats if fmt not in one for head in fmt.heads})
     literals = [re.escape(each).replace(r"\ ", " ") for each in heads]
     return "|".join([*literals, openings(one), _SUSPICIOUS, ENDS, _OTHER_ENDS, _HEADING])

@@ -341,7 +341,8 @@ def _column(
         if pair.label == BAR:
             name = "batch" if has_step else "step"
     elif key.startswith("#") and shape.counters[:1] == [key]:
-        alone = key.endswith("/") and not each.has("epoch") and not shape.begins_again
+        counted = sum(other.total for other, _ in each.places)  # `[0/300][20/1251]`
+        alone = key.endswith("/") and not (each.has("epoch") or shape.begins_again or counted > 1)
         name = "step" if alone else "batch"
     elif key == "#0/" and not shape.counters and _leads(each):
         name = "batch"
@@ -386,21 +387,24 @@ def _cell(name: str, pair: Pair, line: Line, scale: float) -> Cell | None:
         if spec.unit == "B" or spec.dtype.is_integer():
             return None  # 12.3G may be decimal or binary
         return Cell(short[1], line.number, place, scale * COUNTS[short[2]])
-    if spec.dtype.is_integer() and not _INTEGER.fullmatch(text):
-        return None
+    if spec.dtype.is_integer():
+        if not _INTEGER.fullmatch(text):
+            return None
+        text = text.split(".")[0]  # `global_step=99.00`
     return Cell(text, line.number, place, scale)
 
 
 _OPENS = (
-    r"(?i)loss[\"'\])]?[a-z_ ]{0,10}\)?(?:\s|[\"'(\[:=>-]){0,6}-?(?:[0-9]|nan|inf)"
+    r"(?i)loss[\"'\])]?[a-z_/ ]{0,16}\)?(?:\s|[\"'(\[:=>-]){0,6}-?(?:[0-9]|nan|inf)"
     r"|(?:^|[^a-z])(?:lr|learning[_ ]?rate|g(?:rad(?:ient)?)?[_ ]?norm|mfu|t[pg]s|[wu]ps)\b"
     r"[^0-9]{1,40}[0-9]"
-    r"|[0-9]%?\s?(?:tok(?:en)?s?/s|samples?/s|[tgp]flop|(?:bf16 )?mfu|(?:m?s|sec|it|steps?)"
+    r"|[0-9]%?\s?(?:tok(?:en)?s?/s|samples?/s|[tgp]flop|(?:bf16 )?mfu|(?:m?s|sec|it|steps?|ba)"
     r"/(?:it|step|batch|s)|it (?:\[|rate:))"
     r"|(?:tok(?:en)?s?|samples?|ima?ge?s?|steps?|iter(?:ation)?s?|batch(?:es)?)[_ ]?(?:per[_ ]?|/)"
     r"(?:s|gpu|device)[^0-9]{1,24}[0-9]"
     r"|(?:step|iter(?:ation)?|batch)[_ ]?(?:time|ms)[^0-9]{1,12}[0-9]"
-    r"|(?:time|seconds?|ms|latency)[_ ]?(?:(?:per[_ ]?|/)(?:step|it)|[:=] ?[0-9])[^|]{0,60}[0-9]"
+    r"|(?:^|[^a-z])(?:time|seconds?|ms|latency)[_ ]?(?:(?:per[_ ]?|/)(?:step|it)|[:=] ?[0-9])"
+    r"[^|]{0,60}[0-9]"
     r"|tflops?[^0-9]{1,24}[0-9]"
     rf"|{'|'.join(BLOCK_HEADS)}"
 )

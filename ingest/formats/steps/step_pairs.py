@@ -34,7 +34,7 @@ def _value() -> re.Pattern[str]:
 @cache
 def _behind() -> re.Pattern[str]:
     """A unit, unless it is the label of the next number: `loss=3.4 samples/s=812.3`."""
-    return re.compile(rf"\s?({terminal_of('generic_step', 'UNIT')})(?!\s?[=:]\s?[\"']?[0-9])")
+    return re.compile(rf"\s?({terminal_of('generic_step', 'UNIT')})(?![\w/]*\s?[=:]\s?[\"']?[0-9])")
 
 
 _TOTAL = re.compile(r"(?:\s*/\s*|\s+(?:out )?of\s+)([0-9][0-9,]*)(?![0-9.:]*[A-Za-z:])")
@@ -43,7 +43,7 @@ _SHARED = re.compile(r"\(([0-9][0-9,.]*)\s?/\s?(gpu|GPU|device|rank)\)")
 """`tps 9120.12(1140.02/gpu)`: the same of one device."""
 
 _AFTER = re.compile(
-    r"\s+([A-Za-z][A-Za-z0-9_/]*(?:\s[A-Za-z][A-Za-z0-9_/]*){0,2})\s*(?=[,|;\])]|$)"
+    r"\s+([A-Za-z][A-Za-z0-9_/]*(?:\s[A-Za-z][A-Za-z0-9_/]*){0,4})\s*(?=[,|;\])]|$)"
 )
 """Words that end a cell which begins with its number: `42.6% bf16 MFU |`."""
 
@@ -52,8 +52,10 @@ _BAR = re.compile(
     r"(?P<at>[0-9][0-9.,]*)/(?P<of>[0-9][0-9.,]*)\s*\[(?P<clock>[0-9:?]+<[^\],]*)(?P<inside>[^\]\r]*)\]?"
 )
 
-_ENDLESS = re.compile(r"\b(?P<at>[0-9]+)it \[(?P<clock>[0-9:?]+)(?P<inside>,[^\]\r]*)\]?")
-"""A bar of tqdm that does not know where it ends: `150it [02:10, 1.15it/s, loss=8.1]`."""
+_ENDLESS = re.compile(
+    r"\b(?P<at>[0-9]+)(?:it|/\?) \[(?P<clock>[0-9:?]+(?:<[0-9:?]*)?)(?P<inside>,[^\]\r]*)\]?"
+)
+"""A bar that does not know where it ends: `150it [02:10, 1.15it/s, loss=8.1]`, `150/? [02:10<…`."""
 
 _LOGGED_BAR = re.compile(r"\b(?P<at>[0-9]+)it/(?P<of>[0-9.]+[kM]?)it\s(?P<inside>[^\r]*)$")
 """A bar that is logged line by line: `on:train 100it/50.0kit rate:1.2it/s postfix:loss=8.9`."""
@@ -70,7 +72,7 @@ _CELL = re.compile(
 """What parts cells; a point ends a sentence, but for `Up. 1000`."""
 
 _LABEL = re.compile(
-    r"^[\s\"'\[({#*`>=-]*(?P<label>.*?)[\s\"'\[(`.]*(?P<sep>[:=]>?|-+>|→|\bis\b)?[\s\"'\[(`~≈]*$"
+    r"^[\s\"'\[(){#*`>=:-]*(?:(?:INFO|DEBUG|WARNING)[\s:]+)?(?P<label>.*?)[\s\"'\[(`.]*(?P<sep>[:=]>?|-+>|→|\bis\b)?[\s\"'\[(`~≈]*$"
 )
 
 _CALLED = re.compile(r"\S*[A-Za-z][._:]\S*\s+(.+)")
@@ -218,7 +220,7 @@ def _bar_of(text: str) -> re.Match[str] | None:
     """The progress bar of a line; literals first, they cost less."""
     if "%" in text and (found := _BAR.search(text)):
         return found
-    if "it [" in text and (found := _ENDLESS.search(text)):
+    if ("it [" in text or "/? [" in text) and (found := _ENDLESS.search(text)):
         return found
     return _LOGGED_BAR.search(text) if "it/" in text else None
 

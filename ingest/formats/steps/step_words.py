@@ -41,8 +41,8 @@ _TOKENS = {"token", "tokens", "tok", "toks"}
 _SAMPLES = {"sample", "samples", "sequence", "sequences", "seq", "seqs", "example", "examples",
             "image", "images", "img", "imgs"}  # fmt: skip
 
-_STEP = {"step", "steps", "iter", "iteration", "iterations", "iters", "batch", "batches", "it",
-         "its", "itr"}  # fmt: skip
+_STEP = {"step", "steps", "iter", "iteration", "iterations", "iters", "batch", "batches", "ba",
+         "it", "its", "itr"}  # fmt: skip
 
 _SECOND = {"s", "sec", "secs", "second", "seconds"}
 
@@ -260,6 +260,8 @@ def _memory(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -
 def _clock(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) -> Meaning | None:
     """A time of one step, a mean of them, or one of which the shape of the file has to tell."""
     held = set(said)
+    if said[:1] == ("per",) and held <= {"per"} | _SECOND | _DEVICE:  # `7380.2/s` of something
+        return None
     scale = known.scale if known is not None and known.si == "s" else None
     if known is None:
         named = next((word for word in reversed(said) if word in _SECOND | {"ms", "us"}), "")
