@@ -118,8 +118,11 @@ def interest(formats: Sequence[Format]) -> str:
     are found faster than what it opens with; one alone, or one of a single character, is found too
     often.
     """
-    often = (fmt for fmt in formats if len(fmt.heads) == 1 or min(map(len, fmt.heads), default=9) < 2)
-    one = [fmt for fmt in often if fmt.opens is not None]
+    one = [
+        fmt
+        for fmt in formats
+        if fmt.opens is not None and (len(fmt.heads) == 1 or min(map(len, fmt.heads)) == 1)
+    ]
     heads = sorted({head for fmt in formats if fmt not in one for head in fmt.heads})
     literals = [re.escape(each).replace(r"\ ", " ") for each in heads]
     return "|".join([*literals, openings(one), _SUSPICIOUS, ENDS, _OTHER_ENDS, _HEADING])
