@@ -21,21 +21,22 @@ from assay.model.kernels.kernel import Columns, Floats, Kernel, Parameter, Value
 
 SHAPE = (
     "layer_matrix", "layer_plain", "layer_attention", "layer_memory", "layer_exchange",
-    "layer_net", "context_link", "context_net", "layer_launch", "shard_link", "shard_net",
-    "scatter_link", "scatter_net",
+    "layer_net", "layer_swap", "context_link", "context_net", "layer_launch", "shard_link",
+    "shard_net", "scatter_link", "scatter_net",
     "head_matrix", "head_plain", "head_memory",
     "head_exchange", "first_exchange",
     "handover_link", "handover_net", "gradient_link", "gradient_net", "weight_link", "weight_net",
     "tied_net", "optimizer", "backward", "tail", "after", "hide_gradients", "hide_weights",
-    "hide_context", "pieces",
+    "hide_swap", "hide_context", "pieces",
     "layers", "layers_first", "layers_last", "stages", "micro_batches", "chunks", "blocking",
     "later", "network_share",
 )  # fmt: skip
 """Columns of a component table: seconds at the stack's rates, then the schedule; `backward` is the
 share of a layer's time after its forward pass; `tail` that of an embedding in what a rank holds,
 whose gradient comes last and whose weights are needed first; `after`, `hide_gradients` and
-`hide_weights` say what the software does, `hide_context` whether the ring of keys runs beside
-attention, which it cuts into `pieces`; `later` marks rows after a change of the hardware."""
+`hide_weights` say what the software does, `hide_swap` whether tokens travel beside the products of
+another micro-batch, `hide_context` whether the ring of keys runs beside attention, which it cuts
+into `pieces`; `later` marks rows after a change of the hardware."""
 
 
 def breakdown(table: Columns, values: Values) -> dict[str, Floats]:
@@ -93,13 +94,15 @@ def _layer(table: Columns, values: Values) -> dict[str, Floats]:
     left = np.maximum(ring - attention, ring / table["pieces"])  # the first piece hides nowhere
     exchange = table["layer_exchange"] + table["layer_net"] / values["network"]
     exchange = exchange + np.where(table["hide_context"] > 0, left, ring)
-    busy = (
+    computed = (
         values["slowdown"] * table["layer_matrix"]
         + table["layer_plain"]
         + attention
         + table["layer_memory"]
-        + exchange
     )
+    beside = np.where(table["hide_swap"] > 0, computed, 0.0)
+    exchange = exchange + np.maximum(table["layer_swap"] - beside, 0.0)
+    busy = computed + exchange
     host = values["overhead"] * table["layer_launch"]
     ahead = np.maximum(busy + values["exposed"], host)
     launched = np.where(table["blocking"] > 0, busy + host, ahead)

@@ -52,6 +52,7 @@ class SoftwareStack:
     prefetch: str
     bucket: float  # B; inf: everything at once, 0: a layer
     broadcast: bool
+    shards: int  # ZeRO stage
     states: tuple[float, float, float]  # B a parameter: weights, gradients, optimizer
     flattened: float  # B a parameter
     logits: float  # B a logit
@@ -116,8 +117,8 @@ def year(text: str | None) -> float | None:
 def software(row: Mapping[str, Any], machine: Machine) -> SoftwareStack:
     """The stack of a run, from its columns `software`, `framework`, `date`, else assumed.
 
-    Columns that name a part of it (`attention`, `eager`, `reduce_dtype`, `tp_overlap`) go before
-    the stack's own. LookupError for a `software` that is none.
+    Columns that name a part of it (`attention`, `eager`, `reduce_dtype`, `tp_overlap`,
+    `ep_overlap`) go before the stack's own. LookupError for a `software` that is none.
     """
     named, framework = row.get("software"), row.get("framework")
     when = year(row.get("date"))
@@ -208,6 +209,9 @@ def _with_parts(stack: SoftwareStack, row: Mapping[str, Any]) -> SoftwareStack:
     if row.get("tp_overlap") is not None:
         hidden = stack.hidden - {"tensor"}
         said["hidden"] = hidden | {"tensor"} if row["tp_overlap"] else hidden
+    if row.get("ep_overlap") is not None:
+        hidden = said.get("hidden", stack.hidden) - {"experts"}
+        said["hidden"] = hidden | {"experts"} if row["ep_overlap"] else hidden
     return replace(stack, **said) if said else stack
 
 

@@ -17,7 +17,7 @@ from assay.model.kernels.collective import GATHER, REDUCE, SCATTER, SWAP
 from assay.model.kernels.kernel import Floats
 from assay.model.machines.dtypes import ITEMSIZE
 from assay.model.stacks.kernel_times import KernelTimes
-from assay.model.step.work import FORWARDS, activation_bytes
+from assay.model.step.work import activation_bytes, forwards
 from assay.model.transformer.parallel import (
     Group,
     context_group,
@@ -58,8 +58,9 @@ rank among 32 and 64 ranks, its own node's tokens counted, of 50 GB/s that each 
 class Exchange:
     """Seconds. `layer` and `head` and `first` on links; `*_net` at the full rate of the cards."""
 
-    layer: Floats  # per layer and micro-batch: tensor and expert groups
+    layer: Floats  # per layer and micro-batch: tensor groups
     layer_net: Floats  # the same, where those groups leave the node
+    swap: Floats  # per layer and micro-batch: tokens to their experts and back
     context_link: Floats  # per layer and micro-batch: keys and values around a context group
     context_net: Floats
     shard_link: Floats  # fully sharded, per gather of a layer's weights
@@ -160,7 +161,7 @@ def _waiting(code: int, group: Group) -> float:
 def _of_layer(calls: _Calls, index: int, run: Run) -> None:
     """Tensor: two sums per pass, as all-reduce or as gather and scatter; context; experts."""
     ranks, size = tensor_group(run), activation_bytes(run)
-    sums = 2.0 * (FORWARDS[run.recompute] + 1)
+    sums = 2.0 * (forwards(run) + 1)
     if "tensor" in run.software.hidden and run.layout.sequence_parallel:
         sums /= ranks.ranks  # products start with the first part: the others pass beside them
     if run.layout.sequence_parallel:
@@ -171,7 +172,7 @@ def _of_layer(calls: _Calls, index: int, run: Run) -> None:
     calls.add("head", index, REDUCE, size, ranks, 1.0)
     calls.add("first", index, REDUCE, size, ranks, 1.0)
     keys = 2.0 * size * run.model.kv_heads / run.model.heads / run.layout.tp * run.layout.cp
-    around = FORWARDS[run.recompute] + 2.0  # backward the keys again, and their gradients
+    around = forwards(run) + 2.0  # backward the keys again, and their gradients
     calls.add("context_link", index, GATHER, keys, context_group(run), around)
     _of_experts(calls, index, run)
 
@@ -185,21 +186,21 @@ def _of_experts(calls: _Calls, index: int, run: Run) -> None:
     if experts is None or ranks.ranks == 1:
         return
     sparse = 1.0 - run.model.dense_layers / run.model.layers
-    passes = 2.0 * (FORWARDS[run.recompute] + 1) * sparse
-    size = activation_bytes(run) / (run.layout.tp if run.layout.sequence_parallel else 1)
+    passes = 2.0 * (forwards(run) + 1) * sparse
+    size = activation_bytes(run) * run.layout.experts_split / run.layout.tp
     inside = group(ranks.inside, run.layout.experts_split, run.gpus_per_node)
     copies = size * visited(ranks.ranks, experts.per_token)
     if not ranks.leaves_node:
-        calls.add("layer", index, SWAP, copies, inside, passes)
+        calls.add("swap", index, SWAP, copies, inside, passes)
         return
     nodes = ranks.ranks // ranks.inside
     between = Group(nodes, 1, ranks.inside * ranks.sharing)
     crossing = size * min(visited(nodes, experts.per_token), experts.node_limit or nodes)
     on_links = copies / (run.machine.link_among(ranks.inside) or np.inf)
     if crossing * between.sharing / (run.node_bandwidth or np.nan) < on_links:
-        calls.add("layer", index, SWAP, copies, inside, passes)
+        calls.add("swap", index, SWAP, copies, inside, passes)
     else:  # tokens go on inside a node while others still arrive
-        calls.add("layer", index, SWAP, crossing, between, passes)
+        calls.add("swap", index, SWAP, crossing, between, passes)
 
 
 def visited(places: int, chosen: int) -> float:

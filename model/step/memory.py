@@ -171,11 +171,10 @@ def _stage(run: Run, layers: int, flight: float, *, first: bool, last: bool) -> 
         boundary /= run.layout.tp
     buffers = 2.0 * boundary * flight if run.pp > 1 else 0.0
     kept = {"device": 1.0, "split": 1.0 / run.layout.tp, "host": 0.0}[run.checkpoints]
-    held = {
-        "full": layers * boundary * flight * kept + layer_activations(run),
-        "selective": layers * layer_activations(run) * flight,
-        "none": layers * layer_activations(run) * flight,
-    }[run.recompute]
+    own_layer = layer_activations(run)
+    again = run.recomputed if run.recompute == "full" else 0.0
+    held = layers * flight * (again * boundary * kept + (1.0 - again) * own_layer)
+    held += own_layer if again else 0.0  # of the layer that is computed again
     logits = head(run)
     brought = max(optimizer - MASTER, 0.0) * whole[2] + (
         0.0 if run.zero_stage else own * stack.flattened

@@ -16,12 +16,9 @@ from assay.model.kernels.kernel import Floats, Values
 from assay.model.schedule import SHAPE, STEP, step_time
 from assay.model.stacks.kernel_times import KernelTimes, kernel_times
 from assay.model.step.exchange import exchange
-from assay.model.step.work import work
+from assay.model.step.work import forwards, work
 from assay.model.transformer.parallel import counted, faults, stage_layers, stage_parameters
 from assay.model.transformer.training_run import Run, run
-
-BACKWARD = {"none": 2.0 / 3.0, "selective": 2.0 / 3.0, "full": 3.0 / 4.0}
-"""Share of a layer's time after its forward pass: two products of three, and what is repeated."""
 
 
 def components(runs: Sequence[Run], times: KernelTimes | None = None) -> dict[str, Floats]:
@@ -51,10 +48,11 @@ def _components(runs: Sequence[Run], times: KernelTimes) -> dict[str, Floats]:
         "micro_batches": [one.micro_batches for one in runs],
         "chunks": [one.interleave for one in runs],
         "blocking": [one.launch == "blocking" for one in runs],
-        "backward": [BACKWARD[one.recompute] for one in runs],
+        "backward": [backward(one) for one in runs],
         "tail": [counted(one).embedding / one.layout.tp / stage_parameters(one) for one in runs],
         "after": [one.software.prefetch == "after" for one in runs],
         "hide_gradients": ["gradients" in one.software.hidden for one in runs],
+        "hide_swap": ["experts" in one.software.hidden for one in runs],
         "hide_context": [one.software.library == "te" for one in runs],
         "pieces": [one.layout.cp for one in runs],
         "hide_weights": ["weights" in one.software.hidden for one in runs],
@@ -68,6 +66,7 @@ def _components(runs: Sequence[Run], times: KernelTimes) -> dict[str, Floats]:
         "layer_memory": done.layer_memory,
         "layer_exchange": sent.layer,
         "layer_net": sent.layer_net,
+        "layer_swap": sent.swap,
         "context_link": sent.context_link,
         "context_net": sent.context_net,
         "layer_launch": done.layer_launch,
@@ -89,6 +88,15 @@ def _components(runs: Sequence[Run], times: KernelTimes) -> dict[str, Floats]:
         "tied_net": sent.tied_net,
         "optimizer": sent.optimizer,
     } | {name: np.array(values, dtype=float) for name, values in numbers.items()}
+
+
+def backward(run: Run) -> float:
+    """Share of a layer's time after its forward pass: two products of three, and what is repeated.
+
+    Source: definition.
+    """
+    times = forwards(run)
+    return (times + 1.0) / (times + 2.0)
 
 
 def predict(

@@ -25,8 +25,15 @@ from assay.model.transformer.passes import Passes, passes
 from assay.model.transformer.traffic import Traffic, layer_traffic, logits_traffic
 from assay.model.transformer.training_run import Run
 
-FORWARDS = {"none": 1, "selective": 1, "full": 2}
-"""Times that a layer's forward runs; selective recomputation repeats the attention core alone."""
+
+def forwards(run: Run) -> float:
+    """Times that a layer's forward pass runs in a micro-batch, the mean of layers.
+
+    Full recomputation runs it again in `recomputed` of the layers; selective recomputation repeats
+    the attention core alone. Units: a count.
+    """
+    return 1.0 + run.recomputed if run.recompute == "full" else 1.0
+
 
 AUTOCAST = {"forward": 16.0, "backward": 18.0}
 """Bytes an element that a norm under automatic casting moves beyond a fused one of 16-bit values
@@ -130,8 +137,17 @@ def layer_calls(index: int, run: Run) -> list[Call]:
             run.model, run.layout, run.kernels, micro_batch=run.micro_batch, seq_len=run.seq_len,
             sparse=sparse,
         )  # fmt: skip
-        found += _calls(index, passes(forward, recompute=run.recompute), share)
+        for policy, part in _policies(run):
+            found += _calls(index, passes(forward, recompute=policy), share * part)
     return found
+
+
+def _policies(run: Run) -> list[tuple[str, float]]:
+    """Policies of recomputation and the share of layers under each."""
+    if run.recompute != "full":
+        return [(run.recompute, 1.0)]
+    every = [("full", run.recomputed), ("none", 1.0 - run.recomputed)]
+    return [one for one in every if one[1] > 0.0]
 
 
 def head_calls(index: int, run: Run) -> list[Call]:
@@ -170,7 +186,7 @@ def layer_bytes(run: Run) -> float:
         width = _visited_width(run) if sparse else None
         at = {"micro_batch": run.micro_batch, "seq_len": run.seq_len}
         rows = layer_traffic(run.model, run.layout, run.kernels, width=width, **at)
-        moved += share * _passes(rows, FORWARDS[run.recompute])
+        moved += share * _passes(rows, forwards(run))
         moved += share * _permuted(run) if sparse else 0.0
     if run.kernels.attention == "unfused":
         moved += _dropout(run)
@@ -185,7 +201,7 @@ def layer_bytes(run: Run) -> float:
 
 def _beyond(run: Run, each: Mapping[str, float], tensor: float) -> float:
     """Bytes of all passes, `each` an element of a tensor of so many bytes."""
-    passes = FORWARDS[run.recompute] * each["forward"] + each["backward"]
+    passes = forwards(run) * each["forward"] + each["backward"]
     return tensor / ITEMSIZE[run.kernels.dtype] * passes
 
 
@@ -211,10 +227,9 @@ def _permuted(run: Run) -> float:
     experts = run.model.experts
     if experts is None:
         return 0.0
-    copies = (
-        2.0 * (1 + experts.per_token) * activation_bytes(run)
-    )  # one side once, the other k times
-    return copies * (FORWARDS[run.recompute] + 1)
+    own = activation_bytes(run) * run.layout.experts_split / run.layout.tp
+    copies = 2.0 * (1 + experts.per_token) * own  # one side once, the other k times
+    return copies * (forwards(run) + 1)
 
 
 def cast_seconds(run: Run) -> float:
@@ -265,7 +280,7 @@ def layer_kernels(run: Run) -> float:
     if run.software.norms == "eager":
         apart = 2 * 4 + rotary * 4 + (1 if run.model.gated else 0)
         forward, backward = forward + apart, backward + 2 * apart
-    return float(FORWARDS[run.recompute] * forward + backward)
+    return float(forwards(run) * forward + backward)
 
 
 def head_bytes(run: Run) -> float:
@@ -297,9 +312,9 @@ def _dropout(run: Run) -> float:
     Forward fused with the addition of the residual it only writes a mask; backward it is a pass.
     """
     elements = _scores(run) * ITEMSIZE[run.kernels.dtype]
-    forwards = FORWARDS[run.recompute]
-    outputs = 2.0 * _own(run) * (MASK * forwards + 2.0 + MASK)
-    return (2.0 + MASK) * elements * (forwards + 1) + outputs
+    times = forwards(run)
+    outputs = 2.0 * _own(run) * (MASK * times + 2.0 + MASK)
+    return (2.0 + MASK) * elements * (times + 1) + outputs
 
 
 def _parameter_gradients(run: Run) -> float:
@@ -335,8 +350,8 @@ def _visited_width(run: Run) -> int:
     return width - width % run.layout.tp
 
 
-def _passes(rows: Iterable[Traffic], forwards: int) -> float:
-    return float(sum(forwards * each.forward + each.backward for each in rows))
+def _passes(rows: Iterable[Traffic], times: float) -> float:
+    return float(sum(times * each.forward + each.backward for each in rows))
 
 
 def _gemm_seconds(

@@ -205,13 +205,15 @@ def mixture(
 
     The router runs on the rank's own tokens where they are sequence-parallel. Each of the
     routed/EP experts receives the tokens of all EP ranks: rows·EP·per_token/routed of them, times
-    `capacity`. Shapes: router [rows, hidden] × [hidden, routed], experts as in `mlp`. Raises
+    `capacity`; where experts are split among fewer ranks than the rest, TP ranks bring a part each.
+    Shapes: router [rows, hidden] × [hidden, routed], experts as in `mlp`. Raises
     ValueError where experts or widths do not divide.
     """
     own = share(rows, layout.tp, "tokens") if layout.sequence_parallel else rows
     router = Gemm("router", own, experts.routed, model.hidden, dtype=kernels.dtype)
     local = share(experts.routed, layout.ep, "experts")
-    even = rows * layout.ep * experts.per_token / experts.routed
+    arriving = rows * layout.experts_split / layout.tp * layout.ep
+    even = arriving * experts.per_token / experts.routed
     taken = math.ceil((even if capacity is None else even * capacity) / PADDED) * PADDED
     dtype = kernels.linear_dtype
     split = layout.experts_split

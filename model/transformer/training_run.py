@@ -56,6 +56,7 @@ class Run:
     launch: str = "async"  # blocking: the host waits for every kernel
     checkpoints: str = "device"  # split among TP ranks, or on the host: inputs kept to recompute
     shard_ranks: int = 0  # ranks that share one optimizer; 0: all data-parallel ones
+    recomputed: float = 1.0  # share of the layers that full recomputation computes again
 
     @property
     def network_per_gpu(self) -> float | None:
@@ -88,8 +89,13 @@ def run(row: Mapping[str, Any]) -> Run | None:
     parallel = row.get("sequence_parallel")
     if parallel is None:
         parallel = row["tp"] > 1 and stack.attention != "unfused"
+    ep = row.get("ep") or 1
     layout = Layout(
-        tp=row["tp"], cp=row.get("cp") or 1, ep=row.get("ep") or 1, sequence_parallel=bool(parallel)
+        tp=row["tp"],
+        cp=row.get("cp") or 1,
+        ep=ep,
+        expert_tp=row.get("expert_tp") or (1 if ep > 1 else None),
+        sequence_parallel=bool(parallel),
     )
     return Run(
         model=model,
@@ -115,6 +121,7 @@ def run(row: Mapping[str, Any]) -> Run | None:
         software=stack,
         checkpoints=row.get("checkpoints") or "device",
         shard_ranks=row.get("shard_ranks") or 0,
+        recomputed=1.0 if row.get("recomputed") is None else row["recomputed"],
     )
 
 

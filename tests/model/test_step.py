@@ -246,7 +246,7 @@ def test_experts_are_exchanged_among_their_ranks_and_summed_over_their_copies():
     alone, spread = (run(ROW | mixture | {"ep": ep}) for ep in (1, 8))
     assert stage_parameters(spread) < 0.2 * stage_parameters(alone)
     one, two = components([alone]), components([spread])
-    assert one["layer_exchange"][0] == 0.0
-    assert two["layer_exchange"][0] > 0.0
+    assert one["layer_swap"][0] == 0.0
+    assert two["layer_swap"][0] > 0.0
     assert two["layer_net"][0] == 0.0
     assert two["gradient_net"][0] < one["gradient_net"][0]

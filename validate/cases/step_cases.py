@@ -6,10 +6,15 @@ words, so that a forecast can say what it rests on.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
 import polars as pl
 from assay.model.machines.datasheets import machines
 from assay.model.step.memory import holds
-from assay.model.transformer.parallel import faults
+from assay.model.transformer.parallel import faults, stage_layers
 from assay.model.transformer.shapes import Model, resolve, shapes
 from assay.model.transformer.training_run import Run, run
 
@@ -20,9 +25,11 @@ ASSUMED = (
     "data-parallel what is left",
     "the software of the program and the year that the row names, else of what it uses: "
     "fully sharded PyTorch's, everything else Megatron's, with the attention kernel of its time",
-    "no recomputation with fused attention where memory holds the activations, full one else",
+    "sharded as the software does; an optimizer over the data-parallel ranks on Hopper and later, "
+    "elsewhere where memory asks for it, and weights too where that is not enough",
+    "as few layers computed again as memory asks for; all of them without fused attention",
     "sequence parallelism wherever fused attention and tensor parallelism meet",
-    "an optimizer sharded over the data-parallel ranks on Hopper and later",
+    "experts whole on their ranks where expert parallelism is stated, else split like the rest",
 )
 """Assumptions where a row says nothing, in the order in which they are applied."""
 
@@ -55,15 +62,26 @@ def completed(wide: pl.DataFrame) -> pl.DataFrame:
     ).with_columns(
         dp=pl.coalesce("dp", pl.col("gpus") // (pl.col("tp") * pl.col("pp") * pl.col("cp"))),
     )  # fmt: skip
-    stage = pl.when(modern & (pl.col("dp") > 1)).then(1).otherwise(0)
-    return _recomputed(table.with_columns(zero_stage=pl.coalesce("zero_stage", stage)))
+    return _with_policies(table.with_columns(modern=modern))
 
 
-def _recomputed(table: pl.DataFrame) -> pl.DataFrame:
-    """The recomputation of a row that does not say: see `ASSUMED`."""
-    found: list[str] = table["recompute"].to_list()
-    known: dict[tuple[object, ...], str] = {}
-    for at in table["recompute"].is_null().arg_true():
+class Policy(NamedTuple):
+    """What a run keeps: its ZeRO stage, what it computes again, and in which share of its layers.
+
+    Units: a share.
+    """
+
+    zero_stage: int
+    recompute: str
+    recomputed: float
+
+
+def _with_policies(table: pl.DataFrame) -> pl.DataFrame:
+    """Sharding and recomputation of rows that do not say: see `ASSUMED`."""
+    found: dict[str, list[object]] = {name: table[name].to_list() for name in Policy._fields}
+    known: dict[tuple[object, ...], Policy] = {}
+    unsaid = table["zero_stage"].is_null() | table["recompute"].is_null()
+    for at in unsaid.arg_true():
         row = table.row(at, named=True)
         key = tuple(
             value
@@ -71,15 +89,53 @@ def _recomputed(table: pl.DataFrame) -> pl.DataFrame:
             if name not in PLACE and not isinstance(value, list)
         )
         if key not in known:
-            one = run(row | {"recompute": "none"})
-            known[key] = "none" if one is None or _keeps(one) else "full"
-        found[at] = known[key]
-    return table.with_columns(recompute=pl.Series(found, dtype=pl.String))
+            known[key] = _policy(row)
+        for name, value in known[key]._asdict().items():
+            found[name][at] = value
+    filled = {name: pl.Series(each, dtype=POLICY[name]) for name, each in found.items()}
+    return table.with_columns(**filled).drop("modern")
 
 
-def _keeps(one: Run) -> bool:
-    """Whether a run need not recompute: its attention keeps no scores, and its tensors fit."""
-    return one.software.attention != "unfused" and (bool(faults(one)) or holds(one))
+POLICY = {"zero_stage": pl.Int64, "recompute": pl.String, "recomputed": pl.Float64}
+
+
+def _policy(row: Mapping[str, Any]) -> Policy:
+    """The least sharding and recomputation with which a run fits; the most where none does."""
+    least = int(row["modern"] and (row["dp"] or 1) > 1)
+    again, share = row["recompute"], row["recomputed"]
+    whole = 1.0 if share is None else share
+    stage = least if row["zero_stage"] is None else row["zero_stage"]
+    one = run({**row, "zero_stage": stage, "recompute": again or "full"})
+    if one is None or faults(one):
+        fused = one is None or one.software.attention != "unfused"
+        return Policy(stage, again or ("none" if fused else "full"), whole)
+    if row["zero_stage"] is None:
+        stage = next((each for each in _stages(one, least) if holds(_at(one, each))), stage)
+        one = _at(one, stage)
+    if again is not None:
+        return Policy(stage, again, whole)
+    layers = stage_layers(one.model.layers, one.pp)[0]
+    if one.software.attention == "unfused":
+        return Policy(stage, "full", 1.0)
+    fewest = bisect_left(range(layers), 1, key=lambda few: holds(_again(one, few / layers)))
+    return Policy(stage, "full" if fewest else "none", fewest / layers if fewest else 1.0)
+
+
+def _stages(one: Run, least: int) -> list[int]:
+    """ZeRO stages that the run's program may have, least first; split models shard no weights."""
+    ranks, split = one.dp * one.layout.cp, one.layout.tp * one.pp > 1
+    if ranks == 1:
+        return [least]
+    begin = max(least, one.software.shards)
+    return [each for each in range(begin, 4) if each in (begin, 1) or (each == 3 and not split)]
+
+
+def _at(one: Run, stage: int) -> Run:
+    return replace(one, zero_stage=stage)
+
+
+def _again(one: Run, share: float) -> Run:
+    return replace(one, recompute="full" if share else "none", recomputed=share)
 
 
 PLACE = ("case", "source", "line", "frame", "group", "consumed")
@@ -88,10 +144,11 @@ PLACE = ("case", "source", "line", "frame", "group", "consumed")
 
 def _with_columns(wide: pl.DataFrame) -> pl.DataFrame:
     """Columns that a frame may lack, as nulls."""
-    kinds = {
+    kinds: dict[str, type[pl.DataType]] = {
         "model": pl.String, "attention": pl.String, "eager": pl.Boolean, "gated": pl.Boolean,
         "sequence_parallel": pl.Boolean, "recompute": pl.String, "machine": pl.String,
         "dtype": pl.String, "launch": pl.String, "framework": pl.String, "software": pl.String,
+        "recomputed": pl.Float64,
     }  # fmt: skip
     numbers = (
         "hidden", "layers", "heads", "kv_heads", "ffn_hidden", "vocab", "seq_len", "gpus", "tp",
