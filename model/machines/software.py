@@ -102,6 +102,11 @@ def stacks() -> Mapping[str, SoftwareStack]:
     return {one.stack.name: one.stack for one in _known()}
 
 
+def frameworks() -> tuple[str, ...]:
+    """Every spelling of a program that has a stack, in the order of `software.toml`."""
+    return tuple(dict.fromkeys(name for one in _known() for name in one.frameworks))
+
+
 def year(text: str | None) -> float | None:
     """The year, with its fraction, of a date as documents print it; None where there is none.
 
@@ -120,14 +125,14 @@ def software(row: Mapping[str, Any], machine: Machine) -> SoftwareStack:
     Columns that name a part of it (`attention`, `eager`, `reduce_dtype`, `tp_overlap`,
     `ep_overlap`) go before the stack's own. LookupError for a `software` that is none.
     """
-    named, framework = row.get("software"), row.get("framework")
+    named = row.get("software")
     when = year(row.get("date"))
     if named is not None:
         if named not in stacks():
             raise LookupError(f"no software is called {named!r}; known are {', '.join(stacks())}")
         found = replace(stacks()[named], reason="named")
     else:
-        found = _by_framework(framework, when) or _assumed(row, machine, when)
+        found = _by_framework(row, machine, when) or _assumed(row, machine, when)
     found = _with_parts(found, row)
     if found.attention != "by date":
         return found
@@ -153,28 +158,42 @@ def _generation(
     return attention_of(when, machine, stack.library)[0]
 
 
-def _by_framework(framework: str | None, when: float | None) -> SoftwareStack | None:
+def _by_framework(
+    row: Mapping[str, Any], machine: Machine, when: float | None
+) -> SoftwareStack | None:
+    """The program's stack of its date; without one the newest, if the run uses what is new."""
+    framework = row.get("framework")
     wanted = [one for one in _known() if framework is not None and framework in one.frameworks]
     if not wanted:
         return None
     if when is None:
-        return replace(wanted[-1].stack, reason=f"{framework}; the date is assumed")
+        earliest = _earliest(row, machine)
+        fitting = [one for one in wanted if one.begin <= earliest < one.end]
+        chosen = fitting[0] if fitting and earliest < MODERN else wanted[-1]
+        return replace(chosen.stack, reason=f"{framework}; the date is assumed")
     fitting = [one for one in wanted if one.begin <= when < one.end]
     chosen = (fitting or wanted[-1:])[0]
-    return replace(chosen.stack, reason=f"{framework} of {when:.0f}")
+    return replace(chosen.stack, reason=f"{framework} of {int(when)}")
 
 
-def _assumed(row: Mapping[str, Any], machine: Machine, when: float | None) -> SoftwareStack:
-    """Full sharding is PyTorch's, everything else Megatron's; what a run uses tells its years."""
+MODERN = 2023.0
+"""Year from which a run uses what came after 2022: Hopper, grouped queries, fused attention."""
+
+
+def _earliest(row: Mapping[str, Any], machine: Machine) -> float:
+    """The year before which a run cannot have been, from its machine and from what it uses."""
     later = any((
         row.get("sequence_parallel"), (row.get("cp") or 1) > 1, row["dtype"] == "fp8",
         (row.get("kv_heads") or row["heads"]) < row["heads"],
         (row.get("attention") or "").startswith(("flash", "cudnn", "triton")),
     ))  # fmt: skip
-    used = LLAMA if row.get("gated") else 2023.0 if later else 0.0
-    earliest = max(SINCE.get(machine.generation, 2023.0), used)
-    if when is None:
-        when = max(earliest, 2021.0)
+    used = LLAMA if row.get("gated") else MODERN if later else 2021.0
+    return max(SINCE.get(machine.generation, MODERN), used)
+
+
+def _assumed(row: Mapping[str, Any], machine: Machine, when: float | None) -> SoftwareStack:
+    """Full sharding is PyTorch's, everything else Megatron's; what a run uses tells its years."""
+    when = _earliest(row, machine) if when is None else when
     if row.get("zero_stage") == 3 and row["tp"] * row["pp"] > 1:
         name = "deepspeed"
     elif row.get("zero_stage") == 3:
@@ -182,9 +201,9 @@ def _assumed(row: Mapping[str, Any], machine: Machine, when: float | None) -> So
     elif machine.vendor == "Google":
         name = "xla"
     else:
-        name = "megatron-core" if when >= 2023 else "megatron-2021"
+        name = "megatron-core" if when >= MODERN else "megatron-2021"
     return replace(
-        stacks()[name], reason=f"assumed: nothing names the program; {when:.0f} or later"
+        stacks()[name], reason=f"assumed: nothing names the program; {int(when)} or later"
     )
 
 

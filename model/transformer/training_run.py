@@ -6,7 +6,9 @@ third matrix), `sequence_parallel`, `attention` (unfused, flash, or a generation
 (blocking or async), `shard_ranks` (that share an optimizer), `checkpoints` and the columns that
 `software` reads are used; absent they are no, as the software has it, the machine's own figure, 1,
 1, 1, async, all data-parallel ranks, on the device.
-`experts` above 1 is a mixture that only a named shape spells out.
+`experts` above 1 is a mixture, which a named shape or `experts_per_token`, `expert_ffn_hidden`,
+`shared_ffn_hidden` and `dense_layers` spell out; `expert_tp` ranks share an expert's matrices.
+`recomputed` is the share of layers that full recomputation computes again.
 A column `model` that names a shape of `shapes.toml` gives the whole shape.
 
 Source: definition of the frame; machine facts are from machines.toml, which cites them.
@@ -22,7 +24,7 @@ from typing import Any
 from assay.model.machines.datasheets import Machine, machines
 from assay.model.machines.software import SoftwareStack, software
 from assay.model.transformer.decoder import Kernels, Layout
-from assay.model.transformer.shapes import Model, shapes
+from assay.model.transformer.shapes import Experts, Model, shapes
 
 NEEDED = (
     "machine", "dtype", "gpus", "hidden", "layers", "heads", "seq_len", "vocab", "tp", "pp", "dp",
@@ -128,14 +130,24 @@ def run(row: Mapping[str, Any]) -> Run | None:
 def _model(row: Mapping[str, Any]) -> Model | None:
     """The shape that the row names or spells out; None where its heads do not group.
 
-    Experts are not spelled out by a row: how wide they are and how many a token visits.
+    A row spells experts out where it says how many of them a token visits.
     """
     named = shapes().get(row.get("model") or "")
     if named is not None:
         return named
     kv_heads = row.get("kv_heads") or row["heads"]
-    if row["heads"] % kv_heads or (row.get("experts") or 1) > 1:
+    routed = row.get("experts") or 1
+    if row["heads"] % kv_heads or (routed > 1 and row.get("experts_per_token") is None):
         return None
+    experts = None
+    if routed > 1:
+        experts = Experts(
+            routed=routed,
+            per_token=row["experts_per_token"],
+            ffn_hidden=row.get("expert_ffn_hidden") or row.get("ffn_hidden") or 4 * row["hidden"],
+            shared_ffn_hidden=row.get("shared_ffn_hidden") or 0,
+            dense_layers=row.get("dense_layers") or 0,
+        )
     gated = bool(row.get("gated"))
     return Model(
         name=row.get("case", ""),
@@ -143,7 +155,7 @@ def _model(row: Mapping[str, Any]) -> Model | None:
         layers=row["layers"],
         heads=row["heads"],
         kv_heads=kv_heads,
-        head_dim=row["hidden"] // row["heads"],
+        head_dim=row.get("head_dim") or row["hidden"] // row["heads"],
         ffn_hidden=row.get("ffn_hidden") or 4 * row["hidden"],
         vocab=row["vocab"],
         context=row["seq_len"],
@@ -152,4 +164,5 @@ def _model(row: Mapping[str, Any]) -> Model | None:
         biases="none" if gated else "all",
         positions="rotary" if gated else "learned",
         tied=not gated,
+        experts=experts,
     )

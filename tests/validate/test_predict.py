@@ -7,6 +7,8 @@ import polars as pl
 import pytest
 from assay.model.machines import datasheets
 from assay.model.stacks.stack import dump, load
+from assay.model.transformer.parameters import parameters
+from assay.model.transformer.shapes import shapes
 from assay.validate.calibrate.site_residuals import calibrate
 from assay.validate.cli import app
 from assay.validate.plan.planning import Unpredictable, lines, of_cases, predictions
@@ -51,6 +53,41 @@ def test_the_command(config):
     run = CliRunner().invoke(app, ["predict", str(config), "--machine", "H100", "--json"])
     assert run.exit_code == 0
     assert json.loads(run.stdout)[0]["machine"] == "H100"
+
+
+def test_the_program_and_its_switches_are_stated(config):
+    """In the file or by --set; a word of none is refused with those that there are."""
+    config.write_text(LLAMA + 'framework = "nemo"\ndate = "2024-07"\n', encoding="utf-8")
+    (found,) = predictions(config, "H100")
+    assert (found["software"], found["software_because"]) == ("nemo", "nemo of 2024")
+    (waited,) = predictions(config, "H100", given={"tp_overlap": "no"})
+    assert waited["step_time"] > found["step_time"]
+    for pair, said in (
+        ("framework=abacus", "megatron-core"),
+        ("tp_overlap=maybe", "true, yes"),
+        ("date=monday", "2024-07"),
+        ("node_bandwidth=fast", "no number"),
+        ("framwork=nemo", "framework"),
+    ):
+        run = CliRunner().invoke(app, ["predict", str(config), "--machine", "H100", "--set", pair])
+        assert run.exit_code != 0
+        assert said in run.stderr
+
+
+def test_a_mixture_is_measured_by_its_own_products(tmp_path):
+    """Six operations a weight that a token visits, and attention without a mask."""
+    path = tmp_path / "run.toml"
+    path.write_text(
+        'model = "Qwen3-30B-A3B"\ndtype = "bf16"\ngpus = 16\nep = 8\nmicro_batch = 1\n'
+        "global_batch = 512\nseq_len = 4096\n",
+        encoding="utf-8",
+    )
+    (found,) = predictions(path, "H100")
+    shape = shapes()["Qwen3-30B-A3B"]
+    weights = parameters(shape).active - parameters(shape).embedding
+    flop = 6 * weights + 12 * 48 * 32 * 128 * 4096
+    ideal = flop * 512 * 4096 / 16 / 989e12
+    assert found["mfu"] == pytest.approx(ideal / found["step_time"], rel=0.01)
 
 
 def test_what_cannot_exist(config):

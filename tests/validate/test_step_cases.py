@@ -1,7 +1,12 @@
 """Assumptions about a row that says little; nothing said is overruled."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
+from assay.model.step.memory import holds
+from assay.model.step.work import layer_calls
+from assay.model.transformer.parameters import parameters
 from assay.model.transformer.shapes import resolve
 from assay.model.transformer.training_run import run
 from assay.validate.cases.step_cases import completed
@@ -76,6 +81,46 @@ def test_recomputation_is_assumed_where_memory_needs_it():
     large = one(model="Llama-3-70B", gpus=64, global_batch=64, **sharded)
     assert (small["recompute"], large["recompute"]) == ("none", "full")
     assert one(model="Llama-3-70B", recompute="none", **sharded)["recompute"] == "none"
+
+
+def test_as_few_layers_are_computed_again_as_memory_asks_for():
+    """One layer fewer and the tensors would not fit; a stated share stands."""
+    said = {"model": "Llama-3-8B", "framework": "torchtitan", "micro_batch": 2}
+    row = one(**said)
+    built = run(row)
+    assert row["zero_stage"] == 3
+    assert 0.0 < built.recomputed < 1.0
+    assert holds(built)
+    assert not holds(replace(built, recomputed=built.recomputed - 1 / 32))
+    assert run(one(**said, recompute="full", recomputed=0.25)).recomputed == 0.25
+
+
+def test_an_optimizer_is_sharded_where_memory_asks_for_it():
+    """GPT-NeoX-20B on 96 cards of 40 GB: 20 bytes a parameter fit one rank only if shared."""
+    said = {"machine": "A100-40g", "dtype": "fp16", "framework": "megatron", "date": "2022-02",
+            "seq_len": 2048, "tp": 2, "pp": 4}  # fmt: skip
+    assert one(model="GPT-NeoX-20B", gpus=96, **said)["zero_stage"] == 1
+    assert one(model="GPT-3-1.3B", gpus=96, **said)["zero_stage"] == 0
+
+
+def test_experts_are_whole_where_expert_parallelism_is_stated():
+    """Tokens of eight ranks meet eight experts, whether their ranks share a sequence or not."""
+    said = {"model": "Mixtral-8x7B", "gpus": 64, "tp": 2, "ep": 8, "seq_len": 4096}
+    whole, split = run(one(**said)), run(one(**said, expert_tp=2))
+    assert (whole.layout.experts_split, split.layout.experts_split) == (1, 2)
+    flop = [sum(each.times * each.operation.flop for each in layer_calls(0, one_of))
+            for one_of in (whole, split)]  # fmt: skip
+    assert flop[0] == pytest.approx(flop[1])
+
+
+def test_a_mixture_of_its_own_is_spelled_out():
+    shape = {"hidden": 2048, "layers": 48, "heads": 32, "kv_heads": 4, "head_dim": 128,
+             "ffn_hidden": 6144, "vocab": 151936, "gated": True, "experts": 128,
+             "experts_per_token": 8, "expert_ffn_hidden": 768, "ep": 8}  # fmt: skip
+    own, named = run(one(**shape)).model, run(one(model="Qwen3-30B-A3B", ep=8)).model
+    assert own.experts == named.experts
+    assert parameters(own).mlp == parameters(named).mlp
+    assert run(one(**shape | {"experts_per_token": None})) is None
 
 
 def test_no_software_of_an_unknown_name():

@@ -21,6 +21,7 @@ from assay.model.machines.datasheets import candidates, resolve
 from assay.model.machines.dtypes import dtype
 from assay.validate.cases.memo import once
 from assay.validate.cases.observe import About, about, case_of, observe, subject_of
+from assay.validate.cases.programs import with_programs
 from assay.validate.cases.rules import ORIGINS, RULES, fill, machine_rules, node_rule
 from assay.validate.cases.stated import Overruled, overrule, values
 
@@ -92,6 +93,7 @@ def cases(
     origins = pl.concat(
         [pl.DataFrame(schema=ORIGINS), *(_said(name, frame, reading) for name, frame in runs)]
     )
+    wide = with_programs(wide, reading)
     wide, origins, overruled = overrule(wide, origins, values(given or {}))
     said = wide["dtype"].is_not_null()
     wide = _named(wide, machine, unresolved)

@@ -13,6 +13,7 @@ import polars as pl
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.record import Cell
 from assay.ingest.statements.restate import typed
+from assay.validate.cases.programs import PROGRAM, stated
 
 LAW = "stated by the user"
 
@@ -35,8 +36,11 @@ def values(given: Mapping[str, Any]) -> dict[str, Any]:
     >>> values({"seq_len": "2048", "gated": True})
     {'seq_len': 2048, 'gated': True}
     """
-    found = {}
+    found: dict[str, Any] = {}
     for name, value in given.items():
+        if name in PROGRAM:
+            found[name] = stated(name, value)
+            continue
         text = str(value)
         found[name] = typed(name, Cell(text, 0), Configuration)[name]
     return found

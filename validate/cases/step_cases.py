@@ -66,7 +66,7 @@ def completed(wide: pl.DataFrame) -> pl.DataFrame:
 
 
 class Policy(NamedTuple):
-    """What a run keeps: its ZeRO stage, what it computes again, and in which share of its layers.
+    """Sharding and recomputation of a run: its ZeRO stage, a policy, the share of layers under it.
 
     Units: a share.
     """

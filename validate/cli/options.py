@@ -52,6 +52,7 @@ def given(pairs: Sequence[str] | None) -> dict[str, str]:
     if not pairs:
         return {}
     from assay.ingest.inputs.paths import named
+    from assay.validate.cases.programs import PROGRAM
     from assay.validate.cases.stated import values
 
     said = {}
@@ -63,7 +64,7 @@ def given(pairs: Sequence[str] | None) -> dict[str, str]:
             raise Refusal(f"--set states {key.strip()} twice")
         said[key.strip()] = value.strip()
     try:
-        found = named(said)
+        found = named(said, PROGRAM)
         values(found)
     except ValueError as fault:
         raise Refusal(f"--set: {fault}") from None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,12 @@ from assay.model.step.baselines import constant_mfu
 from assay.model.step.memory import capacity, memory, reserved
 from assay.model.step.spread import half_width, reasons
 from assay.model.step.step import components
+from assay.model.step.work import Call, head_calls, layer_calls
+from assay.model.transformer.operations import Attention
 from assay.model.transformer.parallel import check
 from assay.model.transformer.shapes import resolve, shapes
 from assay.model.transformer.training_run import NEEDED, Run, run
+from assay.validate.cases.programs import PROGRAM
 from assay.validate.cases.rules import RULES, fill
 from assay.validate.cases.stated import values
 from assay.validate.cases.step_cases import ASSUMED, FROM_SHAPE, completed
@@ -43,8 +47,8 @@ class Unpredictable(ValueError):
     """A configuration that cannot be predicted, and why."""
 
 
-EXTRA = ("case", "machine", "node_bandwidth", "launch", "eager")
-"""Keys that a configuration may have beside the columns of `Configuration`."""
+EXTRA = ("case", "machine")
+"""Keys that a configuration may have beside the columns of `Configuration` and of `PROGRAM`."""
 
 
 def predictions(
@@ -101,7 +105,7 @@ def cases_of(path: Path, machine: str, given: Mapping[str, str]) -> pl.DataFrame
 
 def _stated(said: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
     """A configuration by column, each value as its column holds it; a name of none is refused."""
-    known = named(said, EXTRA)
+    known = named(said, (*EXTRA, *PROGRAM))
     extra = {name: value for name, value in known.items() if name in EXTRA}
     held = values({name: value for name, value in known.items() if name not in EXTRA} | dict(given))
     if "dtype" in held:
@@ -112,18 +116,13 @@ def _stated(said: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]
     return extra | held
 
 
-_EXTRA_TYPES = {
-    "case": pl.String, "machine": pl.String, "node_bandwidth": pl.Float64, "launch": pl.String,
-    "eager": pl.Boolean,
-}  # fmt: skip
-
-
 def _framed(said: Mapping[str, Any]) -> pl.DataFrame:
     """One configuration as a frame of cases, with what follows from what it states.
 
     Raises ValueError for a word of sharding that is none, and for a device beside another machine.
     """
-    types = {name: spec.dtype for name, spec in fields(Configuration).items()} | _EXTRA_TYPES
+    types = {name: spec.dtype for name, spec in fields(Configuration).items()}
+    types |= dict.fromkeys(EXTRA, pl.String()) | PROGRAM
     wide, _ = fill(pl.DataFrame([dict(said)], schema=types), RULES)
     if said.get("sharding") and wide["zero_stage"][0] is None:
         raise ValueError(f"sharding {said['sharding']!r} is no strategy; state zero_stage instead")
@@ -181,7 +180,9 @@ def _one(row: Mapping[str, Any], stack: Stack | None) -> dict[str, Any]:
     except ValueError as fault:
         raise Unpredictable(str(fault)) from None
     told = {"case": row["case"]} | forecast(built, stack)
-    return told | {"assumed": row[FILLED], "mfu": _mfu(row, told["step_time"])}
+    mixture = built.model.experts is not None
+    mfu = _of_mixture(built, told["step_time"]) if mixture else _mfu(row, told["step_time"])
+    return told | {"assumed": row[FILLED], "mfu": mfu}
 
 
 def _undivided(row: Mapping[str, Any]) -> list[str]:
@@ -207,22 +208,41 @@ def _unbuilt(row: Mapping[str, Any]) -> str:
     if row["dtype"] not in peaks:
         return f"{row['machine']} has no {row['dtype']} (it has {', '.join(peaks)})"
     return (
-        f"{row.get('experts')} experts cannot be spelled out by a configuration: name a public "
-        f"model (there are {', '.join(shapes())})"
+        f"{row.get('experts')} experts: state experts_per_token and expert_ffn_hidden too, or name "
+        f"a public model (there are {', '.join(shapes())})"
     )
 
 
 def _mfu(row: Mapping[str, Any], seconds: float) -> float | None:
     """Model FLOPs utilisation: matrix products of a step that trains, nothing done again, no mask,
-    over the dense peak of the number format; None where experts make the products others.
+    over the dense peak of the number format.
     """
-    if (row.get("experts") or 1) > 1:
-        return None
     needed = ("machine", "dtype", "gpus", "global_batch", "hidden", "layers", "heads", "kv_heads",
               "ffn_hidden", "gated", "seq_len", "vocab")  # fmt: skip
     one = pl.DataFrame([{"case": "", "recompute": "none"} | {n: row.get(n) for n in needed}])
     ideal = constant_mfu(one.with_columns(pl.col("gated").cast(pl.Boolean)))
     return None if ideal.is_empty() else float(ideal["value"][0]) / seconds
+
+
+def _of_mixture(built: Run, seconds: float) -> float:
+    """The same of a mixture of experts, whose products follow from what a rank executes."""
+    once = replace(built, recompute="none")
+    each = [_unmasked(one) for one in (layer_calls(0, once), head_calls(0, once))]
+    total = (built.model.layers * each[0] + each[1]) / built.pp * built.micro_batches
+    return total / (built.machine.peak(built.dtype) * seconds)
+
+
+def _unmasked(calls: Iterable[Call]) -> float:
+    """Flop of some calls, masked pairs counted too and no score twice."""
+    found = 0.0
+    for one in calls:
+        operation = one.operation
+        if isinstance(operation, Attention):
+            again = 1.0 if operation.products == (1, 1) else 4.0 / 5.0  # scores once more
+            found += one.times * again * operation.flop_unmasked
+        else:
+            found += one.times * operation.flop
+    return found
 
 
 def forecast(built: Run, stack: Stack | None = None) -> dict[str, Any]:
