@@ -33,11 +33,12 @@ SCALARS = (
     "clock",
     "plain_misaligned",
     "mesh",
+    "host",
 )
 
 OPTIONAL = {
     "power", "in_network", "link_bandwidth", "gpus_per_node", "node_bandwidth", "vector_flops",
-    "clock", "plain_misaligned", "mesh",
+    "clock", "plain_misaligned", "mesh", "host",
 }  # fmt: skip
 
 
@@ -149,6 +150,37 @@ class Machine:
     def node_bandwidth(self) -> float | None:
         """Network cards of one node together, B/s in one direction: an assumed default."""
         return self._optional("node_bandwidth")
+
+    @property
+    def host(self) -> float | None:
+        """Accelerators of one host where links go on beyond it; None where a node is a host.
+
+        Units: a count.
+        """
+        return self._optional("host")
+
+    def node(self, stated: float | None) -> float | None:
+        """Accelerators that share links, of a node that a run states or of the usual one.
+
+        A host of a rack or a pod is no node: its links go on to the others. Units: a count.
+        """
+        usual = self.gpus_per_node
+        if stated is None or (self.host is not None and usual is not None and stated < usual):
+            return usual
+        return stated
+
+    def cards(self, stated: float | None, bandwidth: float | None) -> float | None:
+        """Network cards of that node together, B/s in one direction; None if unknown.
+
+        A stated bandwidth is that of the stated node; without one a smaller node than the usual has
+        as many cards fewer.
+        """
+        inside, usual = self.node(stated), self.gpus_per_node
+        if bandwidth is not None:
+            return bandwidth * (inside or 1.0) / (stated or inside or 1.0)
+        if self.node_bandwidth is None or inside is None or usual is None:
+            return self.node_bandwidth
+        return self.node_bandwidth * min(1.0, inside / usual)
 
     @property
     def vector_flops(self) -> float | None:
