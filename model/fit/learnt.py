@@ -72,6 +72,7 @@ class Calibrated:
     interval: Interval | None = None
     condition: float = math.nan  # of the fit's Jacobian, columns scaled to length 1
     entangled: tuple[str, ...] = ()  # pairs of parameters whose estimates move together
+    in_step: bool = False  # measured inside a training step: nothing there slows them further
     near: Neighbours | None = field(default=None, repr=False)
     seen: tuple[str, ...] = field(default=(), repr=False)  # digests of the rows it was fitted to
 

@@ -69,6 +69,11 @@ class KernelTimes:
         return self.stack.part("moe_exchange").time(table)
 
     @property
+    def in_step(self) -> bool:
+        """Whether products were timed inside a training step, and not alone."""
+        return self.stack.part("gemm").in_step
+
+    @property
     def memory_share(self) -> float:
         """Share of the memory bandwidth that streaming kernels reach."""
         return self.stack.part("pointwise").values["memory"]

@@ -31,6 +31,9 @@ NEAREST = {
     "cdna2": ("cdna3", "ampere", "hopper", "blackwell"),
     "cdna3": ("cdna3", "cdna4", "hopper", "ampere", "blackwell"),
     "cdna4": ("cdna4", "cdna3", "blackwell", "hopper", "ampere"),
+    "tpu4": ("tpu2", "hopper", "ampere", "blackwell"),
+    "tpu5": ("tpu2", "hopper", "ampere", "blackwell"),
+    "tpu6": ("tpu2", "hopper", "ampere", "blackwell"),
 }
 """Generations in the order in which a machine asks them for measurements."""
 

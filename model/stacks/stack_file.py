@@ -61,6 +61,8 @@ def _part_lines(scope: str, part: Calibrated) -> Iterable[str]:
     yield f"origin = {json.dumps(part.origin)}"
     yield f"rows = {part.rows}"
     yield f"groups = {part.groups}"
+    if part.in_step:
+        yield "in_step = true"
     if not math.isnan(part.condition):
         yield f"condition = {_number(part.condition)}"
         yield f"entangled = {json.dumps(part.entangled, ensure_ascii=False)}"
@@ -124,6 +126,7 @@ def _part(scope: str, table: Mapping[str, Any]) -> Calibrated:
             groups=int(table.get("groups", 0)),
             condition=float(table.get("condition", math.nan)),
             entangled=tuple(table.get("entangled", ())),
+            in_step=bool(table.get("in_step", False)),
             interval=_interval(table.get("interval")),
             near=_near(table.get("neighbours")),
             seen=tuple(map(str, table.get("seen", ()))),

@@ -39,6 +39,7 @@ def components(runs: Sequence[Run], times: KernelTimes | None = None) -> dict[st
 
 def _components(runs: Sequence[Run], times: KernelTimes) -> dict[str, Floats]:
     done, sent = work(runs, times), exchange(runs, times)
+    alone = STEP.starts["slowdown"] if times.in_step else 1.0  # what the schedule multiplies by
     stages = [stage_layers(one.model.layers, one.pp) for one in runs]
     numbers = {
         "layers": [one.model.layers for one in runs],
@@ -60,7 +61,7 @@ def _components(runs: Sequence[Run], times: KernelTimes) -> dict[str, Floats]:
         "network_share": [times.network_share for _ in runs],
     }
     return {
-        "layer_matrix": done.layer_matrix,
+        "layer_matrix": done.layer_matrix / alone,
         "layer_plain": done.layer_plain,
         "layer_attention": done.layer_attention,
         "layer_memory": done.layer_memory,
@@ -74,7 +75,7 @@ def _components(runs: Sequence[Run], times: KernelTimes) -> dict[str, Floats]:
         "shard_net": sent.shard_net,
         "scatter_link": sent.scatter_link,
         "scatter_net": sent.scatter_net,
-        "head_matrix": done.head_matrix,
+        "head_matrix": done.head_matrix / alone,
         "head_plain": done.head_plain,
         "head_memory": done.head_memory,
         "head_exchange": sent.head,

@@ -71,7 +71,7 @@ def test_intervals_go_by_the_predicted_time() -> None:
 
 def test_packaged_stacks_are_whole() -> None:
     measured = {"A100-80g", "H100", "H200"}
-    assert set(packaged()) == measured | {"B200", "MI300X", "MI355X", "V100-32g"}
+    assert set(packaged()) == measured | {"B200", "MI300X", "MI355X", "TPU-v2", "V100-32g"}
     for name, stack in packaged().items():
         more = {"attention", "collective"} if name in measured else set()
         more |= {"moe", "moe_exchange"} if name == "H100" else set()

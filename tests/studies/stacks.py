@@ -25,6 +25,9 @@ TABLES = {"gemm": measured.gemm, "attention": measured.attention, "collective": 
 
 SOURCE = "ai-dynamo aiconfigurator tables, Apache-2.0"
 
+IN_STEP = ("TPU-v2",)
+"""Machines whose figure was read off the profile of a training step."""
+
 PUBLISHED: dict[str, tuple[dict[str, float], str]] = {
     "MI300X": (
         {"compute": 654 / 1307.4, "launch": 4e-6},
@@ -38,6 +41,11 @@ PUBLISHED: dict[str, tuple[dict[str, float], str]] = {
     "V100-32g": (
         {"compute": 83 / 112},
         "published: 83 TFLOP/s in mixed precision, 74 % of the peak (arXiv 1803.04014)",
+    ),
+    "TPU-v2": (
+        {"compute": 95.6 / 96.0, "throttle": 1e-4},
+        "published: the up-projection of a step of a transformer takes 96 ms where the peak needs "
+        "95.6 (How to Scale Your Model, part 9, profile of 8 cores)",
     ),
 }
 """Accelerators of which single figures are known: those, and where from. Where products of every
@@ -109,6 +117,7 @@ def published(lender: Calibrated, name: str, figures: dict[str, float], origin: 
         origin=f"{origin}; the rest is {lender.machine}'s",
         rows=0,
         groups=0,
+        in_step=name in IN_STEP,
         interval=None if interval is None else interval.widened(UNSURE),
         condition=math.nan,
         entangled=(),
