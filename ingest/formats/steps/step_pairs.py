@@ -69,7 +69,7 @@ _CELL = re.compile(
     r"[,|;{}\t\]]|\s-\s|\s:\s(?=[A-Z])|\s{2,}(?=\S)|--+(?!>)|>>+|[•│┃]"
     r"|(?<!\.)(?<!\b[A-Z][a-z])(?<!\b[A-Z][a-z]{2})\.\s"
 )
-"""What parts cells; a point ends a sentence, but for `Up. 1000`."""
+"""Marks that part cells; a point ends a sentence, but for `Up. 1000`."""
 
 _LABEL = re.compile(
     r"^[\s\"'\[(){#*`>=:-]*(?:(?:INFO|DEBUG|WARNING)[\s:]+)?(?P<label>.*?)[\s\"'\[(`.]*(?P<sep>[:=]>?|-+>|→|\bis\b)?[\s\"'\[(`~≈]*$"
