@@ -7,8 +7,10 @@ whose numbers have something to say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -80,52 +82,99 @@ def decided(table: pl.DataFrame, origins: pl.DataFrame) -> list[Decided]:
     known = table.join(said, on="case", how="left", maintain_order="left").filter(
         ~pl.col("printed").list.contains(FIELD) & (pl.col("_law") != STATED).fill_null(value=True)
     )
-    found = []
+    parts: list[pl.DataFrame] = []
     for _, rows in known.group_by("source", "_line", "_origin", maintain_order=True):
-        held = rows[FIELD].drop_nulls().unique()
         if rows["_line"][0] is None:
-            parts = [part for _, part in rows.group_by("group", maintain_order=True)]
-        else:
-            parts = [rows] if len(held) == 1 else []
-        for part in parts:
-            one = _decided(part, _stated(origins, part["source"][0], part["_line"][0]))
-            if one is not None:
-                found.append(one)
-    return found
+            parts += (part for _, part in rows.group_by("group", maintain_order=True))
+        elif rows[FIELD].drop_nulls().n_unique() == 1:
+            parts.append(rows)
+    if not parts:
+        return []
+    some = [rows.gather_every(max(1, rows.height // MOST_ROWS)) for rows in parts]
+    asked, stated = _Asked(pl.concat(some)), _stated(origins)
+    ends = np.cumsum([0, *(each.height for each in some)]).tolist()
+    found = (
+        _decided(rows, asked, slice(*span), stated)
+        for rows, span in zip(parts, pairwise(ends), strict=True)
+    )
+    return [each for each in found if each is not None]
 
 
 STATED = "stated by the user"
 
 
-def _stated(origins: pl.DataFrame, source: str, line: int | None) -> list[Candidate]:
-    """Every length that the document states anywhere, with a line that does: `line` if it can."""
-    of = pl.col("case").str.starts_with(f"{source}#")
-    said = origins.filter((pl.col("name") == FIELD) & of).drop_nulls("line")
-    near = pl.col("line").ne_missing(pl.lit(line, dtype=pl.UInt32))  # the rows' own first
-    first = said.sort(near, maintain_order=True).unique("value", keep="first", maintain_order=True)
-    return [
-        Candidate(float(value), f"line {line}")
-        for value, line in first.select("value", "line").iter_rows()
-    ]
+def _stated(origins: pl.DataFrame) -> dict[str, list[tuple[float, int]]]:
+    """Source → every length that the document states anywhere, with each line that does."""
+    of = pl.col("case").str.extract("^(.*)#")
+    said = origins.filter(pl.col("name") == FIELD).drop_nulls("line")
+    found: dict[str, list[tuple[float, int]]] = {}
+    told = said.select(of, "value", "line").unique(maintain_order=True)
+    for source, value, line in told.iter_rows():
+        found.setdefault(source, []).append((float(value), line))
+    return found
 
 
-def _decided(rows: pl.DataFrame, stated: Sequence[Candidate]) -> Decided | None:
-    asked = rows.gather_every(max(1, rows.height // MOST_ROWS))
-    plain, based = _clues(asked)
-    held = rows[FIELD][0]
-    cases, names = tuple(rows["case"]), tuple(asked["case"])
-    line = rows["_line"][0]
+def _candidates(said: Sequence[tuple[float, int]], line: int | None) -> list[Candidate]:
+    """Each length that is stated, once: from `line` if it states it, and that one first."""
+    first: dict[float, int] = {}
+    for value, at in sorted(said, key=lambda each: each[1] != line):
+        first.setdefault(value, at)
+    return [Candidate(value, f"line {at}") for value, at in first.items()]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Rows that are asked, of all groups together, and what they leave of a sequence length."""
+
+    table: pl.DataFrame
+
+    def plain(self, rows: slice) -> list[Clue]:
+        """Relations that hold a length, as their columns are named, over some rows."""
+        return [_narrowed(clue, rows) for clue in self._clues[0]]
+
+    def based(self, rows: slice) -> list[Clue]:
+        """The same under every basis."""
+        return [_narrowed(clue, rows) for clue in self._clues[1]]
+
+    def rated(self, rows: slice) -> Clue | None:
+        """Their printed rates under each formula; None where they say nothing."""
+        some = _narrowed(self._rates, rows)
+        said = {name: each for name, each in some.readings.items() if np.isfinite(each).any()}
+        return Clue(some.law, said) if said else None
+
+    @cached_property
+    def _clues(self) -> tuple[list[Clue], list[Clue]]:
+        return _clues(self.table)
+
+    @cached_property
+    def _rates(self) -> Clue:
+        return _rates(self.table)
+
+
+def _narrowed(clue: Clue, rows: slice) -> Clue:
+    return Clue(clue.law, {name: each[:, rows] for name, each in clue.readings.items()})
+
+
+def _decided(
+    rows: pl.DataFrame, asked: _Asked, span: slice, said: Mapping[str, Sequence[tuple[float, int]]]
+) -> Decided | None:
+    """The answer for one group of rows, of which those in `span` of all are asked."""
+    held, line = rows[FIELD][0], rows["_line"][0]
+    cases, names = tuple(rows["case"]), tuple(asked.table["case"][span])
+    stated = _candidates(said.get(rows["source"][0], ()), line)
     if held is None:
-        best = _first_decided(stated, based)
+        best = _first_decided(stated, asked.based(span))
     else:
-        best = _first_decided(stated, plain)
-        if not best.contradicts(held) or not decide(stated, based, BOUNDS).contradicts(held):
+        best = _first_decided(stated, asked.plain(span))
+        if not (
+            best.contradicts(held) and decide(stated, asked.based(span), BOUNDS).contradicts(held)
+        ):
             best = NOTHING
     if best.value is not None:
         return Decided(cases, held, line, int(best.value), best, names)
     if held is None:
         return None
-    if best is NOTHING and (rated := _rates(asked)) is not None:
+    if best is NOTHING and (rated := asked.rated(span)) is not None:
         best = _first_decided(stated, [rated])
     if best.rows > 1 and best.contradicts(held) and best.survivors:
         return Decided(cases, held, line, None, best, names)
@@ -176,42 +225,62 @@ def _under(window: Array, factors: Mapping[str, Array]) -> dict[str, Array]:
     return {name: window * factor for name, factor in factors.items()}
 
 
-def _rates(rows: pl.DataFrame) -> Clue | None:
+def _rates(rows: pl.DataFrame) -> Clue:
     """Printed rates as a relation: under each formula, the lengths that every row leaves open."""
     known = with_speed(of_one_gpu(rows.with_columns(pl.col(FIELD).fill_null(REFERENCE))))
     rated = rows_of(known, RATE)
-    if rated is None:
-        return None
-    grid = np.geomspace(*BOUNDS, GRID)
     readings = {}
-    for formula in formulas_for(RATE):
-        if {FIELD} <= set(formula.inputs) <= set(rated.inputs):
+    for formula in formulas_for(RATE) if rated is not None else ():
+        if rated is not None and {FIELD} <= set(formula.inputs) <= set(rated.inputs):
             window = np.full((2, rows.height), np.nan)
-            window[:, rated.index.astype(int)] = _windows(rated, formula, grid)
-            if np.isfinite(window).any():
-                readings[formula.formula_id] = window
-    return Clue("the printed rate by a known formula", readings) if readings else None
+            with np.errstate(divide="ignore", invalid="ignore"):  # of rows that lack an input
+                window[:, rated.index.astype(int)] = _windows(rated, formula)
+            readings[formula.formula_id] = window
+    return Clue("the printed rate by a known formula", readings)
 
 
-def _windows(rows: Rows, formula: Formula, grid: Array) -> Array:
+def _windows(rows: Rows, formula: Formula) -> Array:
     """Shortest and longest sequence under which each row prints its rate: [2, n]."""
     tokens = np.array([says.startswith("tokens") for says in rows.table["says"]])
     stated = rows.inputs[FIELD]
     layers = rows.inputs.get("layers", np.full(len(stated), np.nan))
-    wide = replace(rows, inputs=rows.inputs | {FIELD: grid[:, None]})
-    count = counter(wide, formula)
-    share = np.where(tokens, stated / grid[:, None], 1.0) / rows.gpus
-    implied = [count(layers, rows.vocab[end]) * share * rows.samples[end] for end in (0, 2)]
-    found = np.full((2, len(stated)), np.nan)
-    scale = np.log(grid)
-    for row in range(len(stated)):
-        low, high = (np.log(end[:, row]) for end in implied)
-        if np.isfinite(low).all() and np.isfinite(high).all():
-            first, last = np.log(rows.printed[0, row]), np.log(rows.printed[2, row])
-            found[:, row] = np.exp(
-                [np.interp(first, high, scale), np.interp(last, low, scale)]
-            )  # both grow with the length
+
+    def least(length: Array) -> Array:
+        return implied(length, 0)
+
+    def most(length: Array) -> Array:
+        return implied(length, 2)
+
+    def implied(length: Array, end: int) -> Array:
+        count = counter(replace(rows, inputs=rows.inputs | {FIELD: length}), formula)
+        share = np.where(tokens, stated / length, 1.0) / rows.gpus
+        made: Array = count(layers, rows.vocab[end]) * share * rows.samples[end]
+        return made
+
+    shortest, longest = _length(most, rows.printed[0]), _length(least, rows.printed[2])
+    known = np.isfinite(shortest) & np.isfinite(longest)
+    found: Array = np.where(known, [shortest, longest], np.nan)
     return found
+
+
+def _length(rate: Callable[[Array], Array], printed: Array) -> Array:
+    """Length at which a rate, which grows with it, is as printed; the ends where it is beyond.
+
+    On a grid of `GRID` lengths, and between two of them along the logarithms.
+    """
+    grid = np.geomspace(*BOUNDS, GRID)
+    below, above = np.zeros(len(printed), int), np.full(len(printed), GRID - 1)
+    first, last = rate(grid[below]), rate(grid[above])
+    while (above - below > 1).any():
+        middle = (below + above) // 2
+        under = rate(grid[middle]) <= printed
+        below, above = np.where(under, middle, below), np.where(under, above, middle)
+    low, high = np.log(rate(grid[below])), np.log(rate(grid[above]))
+    scale, said = np.log(grid), np.log(printed)
+    found = (scale[above] - scale[below]) / (high - low) * (said - low) + scale[below]
+    found = np.where(printed >= last, scale[-1], np.where(printed < first, scale[0], found))
+    known = np.isfinite(np.log(first)) & np.isfinite(np.log(last)) & ~np.isnan(said)
+    return np.array(np.where(known, np.exp(found), np.nan))
 
 
 def lengths(found: Sequence[Decided]) -> Iterator[tuple[str, int | None, str]]:

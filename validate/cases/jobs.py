@@ -13,12 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from functools import cached_property
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import polars as pl
+from assay.ingest.schema.fields import Rows
 from assay.ingest.schema.reading import Reading
 from assay.validate.cases.memo import once
+from assay.validate.cases.observe import case_of
 from assay.validate.cases.step_frames import step_frames
 
 LAYOUT = ("gpus", "tp", "pp", "dp", "cp", "ep", "hidden", "layers", "seq_len", "micro_batch")
@@ -46,7 +49,7 @@ class Step(NamedTuple):
 
 @dataclass
 class Part:
-    """A part of a reading, by what its lines say of the job."""
+    """A part of a reading, by what its lines say of the job; asked when all steps are there."""
 
     case: str
     source: str
@@ -54,12 +57,12 @@ class Part:
     schedule: int | None = None
     steps: dict[int, Step] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def first(self) -> int:
         """Its first iteration."""
         return min(self.steps)
 
-    @property
+    @cached_property
     def last(self) -> int:
         """Its last iteration."""
         return max(self.steps)
@@ -132,6 +135,28 @@ def in_parts(frame: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
 
 
 @once
+def _split(_reading: Reading) -> dict[Rows, list[tuple[pl.DataFrame, dict[str, pl.DataFrame]]]]:
+    """Kind of rows → its frames, each without rows and by run; filled by `of_run`."""
+    return {}
+
+
+def of_run(reading: Reading, kind: Rows, run: str) -> Iterator[pl.DataFrame]:
+    """Of each frame whose rows are of a kind those of one run, with their cases, in its order."""
+    held = _split(reading)
+    if kind not in held:
+        cased = (
+            jobs(reading).of(each.frame.with_columns(case=case_of()))
+            for each in reading.with_rows(kind)
+        )
+        held[kind] = [
+            (rows.clear(), {part["run"][0]: part for part in rows.partition_by("run")})
+            for rows in cased
+        ]
+    for none, by_run in held[kind]:
+        yield by_run.get(run, none)
+
+
+@once
 def jobs(reading: Reading) -> Jobs:
     """The runs of a reading, each with its parts in order."""
     starts = pl.DataFrame(schema={"source": pl.String, "line": pl.UInt32, "part": pl.String})
@@ -152,19 +177,51 @@ def jobs(reading: Reading) -> Jobs:
     if sum(rows["source"].n_unique() for rows in resumed) < 2:
         return Jobs(starts)  # parts of one input are runs of their own
     known = [part for rows in resumed for part in parts(rows, stated, starts)]
+    return Jobs(starts, *_joined(known))
+
+
+def _joined(known: Sequence[Part]) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """Parts by the case of the first one they are a run with, and why each of the others is."""
     groups: list[list[Part]] = []
+    alike = _Alike()
     why: dict[str, list[str]] = {}
     for part in sorted(known, key=lambda each: (each.first, each.last, each.case)):
-        for group in groups:
-            reason = _same(group, part)
+        for at in alike.before(part):
+            reason = _same(groups[at], part)
             if reason:
-                why.setdefault(group[0].case, []).append(f"{part.case}: {reason}")
-                group.append(part)
+                why.setdefault(groups[at][0].case, []).append(f"{part.case}: {reason}")
+                alike.ends_with(at, part, groups[at][-1])
+                groups[at].append(part)
                 break
         else:
+            alike.ends_with(len(groups), part)
             groups.append([part])
     several = {group[0].case: tuple(each.case for each in group) for group in groups if group[1:]}
-    return Jobs(starts, several, {case: tuple(said) for case, said in why.items()})
+    return several, {case: tuple(said) for case, said in why.items()}
+
+
+class _Alike:
+    """Groups of parts by the schedule and the arguments of their last one.
+
+    Of a thousand jobs few are asked whether they go on in another: those that print its schedule,
+    and its arguments or none.
+    """
+
+    def __init__(self) -> None:
+        self._groups: dict[int | None, dict[str | None, list[int]]] = {}
+
+    def before(self, part: Part) -> list[int]:
+        """The groups, in order, that may go on in `part`."""
+        held = self._groups.get(part.schedule, {})
+        some = held if part.digest is None else {part.digest, None} & held.keys()
+        return sorted(chain.from_iterable(held[digest] for digest in some))
+
+    def ends_with(self, group: int, part: Part, before: Part | None = None) -> None:
+        """Note that a group ends with `part`, where it ended with `before`."""
+        held = self._groups.setdefault(part.schedule, {})
+        if before is not None:
+            held[before.digest].remove(group)
+        held.setdefault(part.digest, []).append(group)
 
 
 def _apart(rows: pl.DataFrame, counter: str | None) -> pl.DataFrame:
@@ -294,12 +351,14 @@ def _outputs(a: Part, b: Part, shared: list[int]) -> bool:
     """Whether two parts print the same lines: equal losses with equal times or clocks."""
     if len(shared) < min(LEAST_SHARED, len(a.steps), len(b.steps)):
         return False
+    for n in shared:  # most are told apart by the first
+        x, y = a.steps[n], b.steps[n]
+        if x.loss is None or (x.consumed, x.loss) != (y.consumed, y.loss):
+            return False
     pairs = [(a.steps[n], b.steps[n]) for n in shared]
-    same = all(x.loss is not None and (x.consumed, x.loss) == (y.consumed, y.loss)
-               for x, y in pairs)  # fmt: skip
     times = all(x.time is not None and x.time == y.time for x, y in pairs)
     clocks = all(x.timestamp is not None and x.timestamp == y.timestamp for x, y in pairs)
-    return same and (times or clocks)
+    return times or clocks
 
 
 def _goes_on(a: Part, b: Part, *, exactly: bool) -> bool:

@@ -5,6 +5,8 @@ Everything that counts rows asks here for how many each case stands: one, but fo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 from assay.ingest.schema.reading import Reading
@@ -45,6 +47,23 @@ def median(frame: pl.DataFrame, name: str) -> float | None:
     at = np.searchsorted(upto - 0.5, [(count - 1) // 2, count // 2], side="right")
     first, second = held[name].gather(np.minimum(at, held.height - 1).tolist()).to_list()
     return float(first + second) / 2
+
+
+def medians(frame: pl.DataFrame, by: Sequence[str], names: Sequence[str]) -> pl.DataFrame:
+    """The `median` of columns of a `weighed` frame for all that is alike in `by`, in order."""
+    found = frame.select(by).unique(maintain_order=True)
+    for name in names:
+        held = frame.select(*by, name, "stands").drop_nulls().sort(name)
+        upto, count = pl.col("stands").cum_sum().over(by) - 0.5, pl.col("stands").sum().round()
+        value = pl.col(name)
+        ends = [
+            pl.coalesce(value.filter(pl.col("upto") > place).first(), value.last())
+            for place in ((count - 1) // 2, count // 2)
+        ]
+        middle = ((ends[0] + ends[1]) / 2).alias(name)
+        each = held.with_columns(upto=upto).group_by(by, maintain_order=True).agg(middle)
+        found = found.join(each, on=by, how="left", maintain_order="left")
+    return found
 
 
 def rows(of: pl.Expr | None = None) -> pl.Expr:

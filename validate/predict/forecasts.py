@@ -163,25 +163,43 @@ def held_out(model: Bound, name: str) -> Forecast:
             )
             .with_columns(observed=pl.col("global_batch") / pl.col("samples"))
         )  # fmt: skip
-        shares = _shares(table)
-        fitted = table.join(shares, on=["machine", "group"], maintain_order="left").with_columns(
-            pl.col("value") / pl.col("share"), model=pl.lit(name)
-        )
+        table = held_together(table)
+        fitted = table.join(
+            _shares(table), on=["machine", "part"], maintain_order="left"
+        ).with_columns(pl.col("value") / pl.col("share"), model=pl.lit(name))
         return with_throughput(fitted.select(*PREDICTION), asked)
 
     return forecast
 
 
+MOST_PARTS = 32
+"""Parts into which the groups of a machine are dealt, each predicted by a fit on the others."""
+
+
+def held_together(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with `part`: which groups (columns machine, group) are held out together.
+
+    Each alone, up to `MOST_PARTS` groups of a machine; of more, those that are so many apart: a fit
+    for each would take a time that grows with their square, and hardly see other rows.
+    """
+    first = table.select("machine", "group").unique(maintain_order=True)
+    at = pl.int_range(pl.len(), dtype=pl.Int64).over("machine") % MOST_PARTS
+    parts = first.with_columns(part=at)
+    return table.join(
+        parts, on=["machine", "group"], how="left", nulls_equal=True, maintain_order="left"
+    )
+
+
 def _shares(table: pl.DataFrame) -> pl.DataFrame:
-    """Machine and group → the share of the bound that the machine's other groups reach."""
+    """Machine and part → the share of the bound that the machine's other groups reach."""
     known = table.drop_nulls(["observed", "value"])
     found = []
-    for (machine, group), _ in table.group_by("machine", "group", maintain_order=True):
-        others = known.filter((pl.col("machine") == machine) & (pl.col("group") != group))
+    for (machine, part), _ in table.group_by("machine", "part", maintain_order=True):
+        others = known.filter((pl.col("machine") == machine) & (pl.col("part") != part))
         if not others.is_empty():
             share = baselines.fit_share(others["value"].to_numpy(), others["observed"].to_numpy())
-            found.append((machine, group, share))
-    kinds = {"machine": pl.String, "group": pl.String, "share": pl.Float64}
+            found.append((machine, part, share))
+    kinds = {"machine": pl.String, "part": pl.Int64, "share": pl.Float64}
     return pl.DataFrame(found, schema=kinds, orient="row")
 
 

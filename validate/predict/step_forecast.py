@@ -23,7 +23,7 @@ from assay.model.transformer.parallel import faults
 from assay.model.transformer.training_run import Run, run
 from assay.validate.cases.cases import CONFIGURED
 from assay.validate.cases.step_cases import PLACE, completed
-from assay.validate.predict.forecasts import Asked, with_throughput
+from assay.validate.predict.forecasts import Asked, held_together, with_throughput
 
 SCOPE = "configuration"
 """Part of a stack that holds the residuals of a site."""
@@ -74,35 +74,44 @@ def held_out(asked: Asked) -> pl.DataFrame:
     Which residuals, every second group says for those between: one choice serves many fits.
     """
     known = runs_of(asked.cases.configuration)
-    frame = timed(known, asked)
+    frame = held_together(timed(known, asked))
     parts = [pl.DataFrame(schema=PREDICTION)]
-    halves = _halves(known, frame)
-    for (machine, group), _ in frame.group_by("machine", "group", maintain_order=True):
-        mine = ((frame["machine"] == machine) & (frame["group"] == group)).to_numpy()
-        others = ((frame["machine"] == machine) & (frame["group"] != group)).to_numpy()
-        seen, measured = steady(known, frame["seconds"].to_numpy(), others)
+    first, middle = steady(known, frame["seconds"].to_numpy())
+    halves = _halves(known, frame, first, middle)
+    labels = frame["group"].to_numpy()
+    places = frame.with_row_index("at").group_by("machine", "part", maintain_order=True).agg("at")
+    of_machine = {machine: rows.explode("at")["at"].to_numpy()
+                  for (machine,), rows in places.group_by("machine")}  # fmt: skip
+    for machine, _, at in places.iter_rows():
+        others = np.setdiff1d(of_machine[machine], at, assume_unique=True)
+        told = np.isin(first, others, assume_unique=True)
+        seen, measured = first[told], middle[told]
         if len(seen) < LEAST:
             continue
-        labels = frame["group"].to_numpy()[seen]
-        values, spread = calibrated(
-            rows(known.table, seen), measured, labels, halves.get((str(machine), str(group)))
-        )
+        free = halves.get((str(machine), str(labels[at[0]])))
+        values, spread = calibrated(rows(known.table, seen), measured, labels[seen], free)
+        mine = np.array(at)
         seconds = STEP.time(rows(known.table, mine), values)
-        chosen = frame.filter(pl.Series(mine))
-        parts.append(framed(chosen, seconds, np.full(chosen.height, spread), f"{STEP.name}_fitted"))
+        parts.append(framed(frame[at], seconds, np.full(len(at), spread), f"{STEP.name}_fitted"))
     return with_throughput(pl.concat(parts), asked)
 
 
-def _halves(known: Known, frame: pl.DataFrame) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Machine and group → the residuals that the half of the groups without it tells, if it can."""
+def _halves(
+    known: Known, frame: pl.DataFrame, first: np.ndarray, middle: Floats
+) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Machine and group → the residuals that the half of the groups without it tells, if it can.
+
+    `first` and `middle` are the `steady` rows of the frame.
+    """
     found: dict[tuple[str, str], tuple[str, ...]] = {}
+    measured = frame[first].select("machine", "group")
     for (machine,), mine in frame.group_by("machine", maintain_order=True):
         groups = mine["group"].unique(maintain_order=True).to_list()
         for half in (groups[::2], groups[1::2]):
-            among = (frame["machine"] == machine) & ~frame["group"].is_in(half)
-            seen, seconds = steady(known, frame["seconds"].to_numpy(), among.to_numpy())
+            among = (measured["machine"] == machine) & ~measured["group"].is_in(half)
+            seen = first[among.to_numpy()]
             if len(seen) >= ENOUGH:
-                free = telling(rows(known.table, seen), seconds)
+                free = telling(rows(known.table, seen), middle[among.to_numpy()])
                 found |= {(str(machine), group): free for group in half}
     return found
 
@@ -146,18 +155,23 @@ LABELS = ("model", "model_size", "parameters", "gpu")
 DIGITS = 16
 
 
-def steady(known: Known, seconds: Floats, among: np.ndarray) -> tuple[np.ndarray, Floats]:
-    """One row and its median seconds per configuration and group of the rows `among` with a time.
+def steady(
+    known: Known, seconds: Floats, among: np.ndarray | None = None
+) -> tuple[np.ndarray, Floats]:
+    """One row and its median seconds per configuration and group of the rows with a time, in order.
 
-    A log of ten thousand lines is one measurement, and its median is not its warm-up.
+    Of those `among`, where given. A log of ten thousand lines is one measurement, and its median is
+    not its warm-up.
     """
-    keys = np.stack([*known.table.values()], axis=1)
-    labels = known.frame["group"].to_numpy()
-    alike: dict[tuple[object, ...], list[int]] = {}
-    for index in np.flatnonzero(among & ~np.isnan(seconds)):
-        alike.setdefault((labels[index], *keys[index].tolist()), []).append(int(index))
-    first = np.array([rows_at[0] for rows_at in alike.values()], dtype=np.intp)
-    middle = [float(np.median(seconds[rows_at])) for rows_at in alike.values()]
+    counts = ~np.isnan(seconds) if among is None else among & ~np.isnan(seconds)
+    table = pl.DataFrame({f"={name}": values for name, values in known.table.items()})
+    keys = pl.concat([known.frame.select("machine", "group"), table], how="horizontal")
+    alike = (
+        keys.with_row_index("at").filter(pl.Series(counts))
+        .group_by(keys.columns, maintain_order=True).agg("at")["at"]
+    )  # fmt: skip
+    first = alike.list.first().to_numpy().astype(np.intp)
+    middle = [float(np.median(seconds[rows_at])) for rows_at in alike.to_list()]
     return first, np.array(middle)
 
 

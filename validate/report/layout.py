@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -145,14 +146,12 @@ def told_apart(sources: Iterable[str]) -> dict[str, str]:
     {'/x/a/README.md': 'a/README.md', '/x/b/README.md': 'b/README.md', '/x/run.log': 'run.log'}
     """
     parts = {source: source.split("/") for source in sources}
+    deepest = max(map(len, parts.values()), default=0)
+    ends = [Counter(tuple(words[-n:]) for words in parts.values()) for n in range(1, deepest)]
     found = {}
     for source, words in parts.items():
-        others = [other for name, other in parts.items() if name != source]
-        size = next(
-            (n for n in range(1, len(words)) if all(o[-n:] != words[-n:] for o in others)),
-            len(words),
-        )
-        found[source] = "/".join(words[-size:])
+        alone = (n for n in range(1, len(words)) if ends[n - 1][tuple(words[-n:])] == 1)
+        found[source] = "/".join(words[-next(alone, len(words)) :])
     return found
 
 

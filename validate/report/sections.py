@@ -269,7 +269,8 @@ def _many(found: Sequence[Record], names: Mapping[str, str], order: str) -> Sect
     held = [at for at in range(len(columns)) if at < 1 or any(row[at] != "–" for row in rows)]
     table = Table([columns[at] for at in held], [[row[at] for at in held] for row in rows])
     shown = Section(f"{len(found):,} runs, by {order}", [table] if rows else [])
-    if silent := [run for run in found if run not in told]:
+    timed = {run.id for run in told}
+    if silent := [run for run in found if run.id not in timed]:
         shown.parts.append(Items([_silent(silent, where)]))
     return shown
 

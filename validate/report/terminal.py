@@ -131,6 +131,8 @@ def _shortened(text: str, size: int) -> str:
 
 def _width(text: str) -> int:
     """Columns that a text takes on a terminal: wide characters two, combining ones none."""
+    if text.isascii():
+        return len(text)
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         for char in text

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import polars as pl
 from assay.ingest.schema.format import uncompressed
 from assay.ingest.schema.reading import Reading
-from assay.validate.cases.jobs import Jobs
-from assay.validate.cases.observe import case_of
+from assay.validate.cases.jobs import of_run
 from assay.validate.cases.steps import Steps
 
 WORDS: Mapping[str, str] = {
@@ -83,7 +82,7 @@ class Ending(NamedTuple):
         return words or None
 
 
-def ending(reading: Reading, held: Steps, known: Jobs) -> Ending:
+def ending(reading: Reading, held: Steps) -> Ending:
     """How a run ended: the gravest event behind its last step, before another part begins."""
     if held.every.is_empty():
         return Ending()
@@ -92,8 +91,7 @@ def ending(reading: Reading, held: Steps, known: Jobs) -> Ending:
     found: list[pl.DataFrame] = []
     if uncompressed(last["source"]).endswith(DOCUMENTS):
         return Ending(cut=cut)
-    for frame in (each.frame for each in reading.with_rows("event")):
-        mine = known.of(frame.with_columns(case=case_of())).filter(pl.col("run") == held.run)
+    for mine in of_run(reading, "event", held.run):
         found.append(
             mine.select(
                 pl.col(name).cast(kind) if name in mine.columns else pl.lit(None, kind).alias(name)

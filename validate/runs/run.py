@@ -12,20 +12,18 @@ the fullest rank that reports: Megatron reports every rank, DeepSpeed the one th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import polars as pl
-from assay.ingest.schema.fields import Rows
 from assay.ingest.schema.reading import Reading
 from assay.model.formulas.registry import formula
 from assay.model.formulas.utilisation import measure
 from assay.model.machines.datasheets import machine
 from assay.validate.cases.cases import CONFIGURED, Cases
-from assay.validate.cases.jobs import Jobs, jobs
-from assay.validate.cases.observe import case_of
-from assay.validate.cases.standing import median, weighed
+from assay.validate.cases.jobs import Jobs, jobs, of_run
+from assay.validate.cases.standing import medians, weighed
 from assay.validate.cases.steps import RULE, Steps, steps
 from assay.validate.predict import memory_forecast
 
@@ -59,25 +57,36 @@ class Run:
 def runs(reading: Reading, cases: Cases, pairs: pl.DataFrame | None = None) -> tuple[Run, ...]:
     """Every run of a reading, in order. `pairs` (see `compare`) add what was predicted."""
     known = jobs(reading)
-    held = None if pairs is None else pairs.filter(
-        (pl.col("quantity") == "step_time") | (pl.col("model") == memory_forecast.NAME)
-    )  # fmt: skip
-    found = [_run(reading, cases, each, known, held) for each in steps(reading)]
+    steady = {each.run: each.steady["case"].drop_nulls() for each in steps(reading)}
+    stating = {
+        each.run: each.rows["case"].drop_nulls()
+        if each.run in known.parts or steady[each.run].is_empty() else steady[each.run]
+        for each in steps(reading)
+    }  # fmt: skip
+    told = _Told(
+        _configurations(cases, stating, known),
+        _predicted(reading, pairs, stating) | _predicted(reading, pairs, steady),
+        None if pairs is None else _of_memory(pairs),
+    )
+    found = [_run(reading, each, known, told) for each in steps(reading)]
     return tuple(sorted(found, key=lambda run: run.case))
 
 
-def _run(
-    reading: Reading, cases: Cases, found: Steps, known: Jobs, pairs: pl.DataFrame | None
-) -> Run:
+class _Told(NamedTuple):
+    """What is known of every run: its configuration and machine, predicted steps, memory."""
+
+    configuration: Mapping[str, tuple[dict[str, Any], str | None]]
+    predicted: Mapping[str, dict[str, float]]
+    memory: pl.DataFrame | None
+
+
+def _run(reading: Reading, found: Steps, known: Jobs, told: _Told) -> Run:
     case, every, rows, steady, out = found
-    ids = steady["case"].drop_nulls().to_list()
-    partial = case in known.parts  # of several files one may hold the configuration of all
-    stating = rows["case"].drop_nulls().to_list() if partial or not ids else ids
-    configuration, device = _configuration(cases, stating, partial=partial)
+    configuration, device = told.configuration.get(case, ({}, None))
     window = None
     if "iteration" in steady.columns and steady.height:
         window = (steady["iteration"][0], steady["iteration"][-1])
-    reports = [part for part in _parts(reading, "rank", case, known) if memory_metrics(part)]
+    reports = [part for part in of_run(reading, "rank", case) if memory_metrics(part)]
     memory = next(iter(reports), rows)
     figures = [
         *_speed(steady, configuration, device, out),
@@ -88,10 +97,10 @@ def _run(
         case=case, source=every["source"][0], configuration=configuration, machine=device,
         rows=rows.height, window=window, left_out=out,
         metrics={metric.name: metric for metric in figures if metric.value is not None},
-        validation=_validation(reading, case, known),
-        predicted=_predicted(reading, pairs, ids) or _predicted(reading, pairs, stating),
+        validation=_validation(reading, case),
+        predicted=told.predicted.get(case, {}),
         progress=_progress(rows),
-        memory=remembered(pairs, memory["case"]),
+        memory=remembered(told.memory, memory["case"]),
         parts=known.parts.get(case, ()), why=known.why.get(case, ()),
     )  # fmt: skip
 
@@ -103,18 +112,40 @@ def _progress(rows: pl.DataFrame) -> tuple[int, int] | None:
     return None if done is None or planned is None else (done, planned)
 
 
-def _configuration(
-    cases: Cases, ids: Sequence[str], *, partial: bool
-) -> tuple[dict[str, Any], str | None]:
-    """Values that all rows of the window share, and the machine; `partial`: rows may lack some."""
-    wide = cases.configuration.filter(pl.col("case").is_in(list(ids)))
-    names = [name for name in (*CONFIGURED, "machine") if name in wide.columns]
-    told = wide.select(pl.col(names).drop_nulls().n_unique()).row(0, named=True)
-    lacking = wide.select(pl.col(names).null_count()).row(0, named=True)
-    one = [name for name in names if told[name] == 1 and (partial or not lacking[name])]
-    said = wide.select(pl.col(one).drop_nulls().first()).row(0, named=True) if one else {}
-    device = said.pop("machine", None)
-    return said, device
+def by_run(frame: pl.DataFrame, cases: Mapping[str, pl.Series]) -> pl.DataFrame:
+    """The rows of a frame that are about a case of a run, with a column `run`."""
+    parts = [ids.to_frame("case").with_columns(run=pl.lit(run)) for run, ids in cases.items()]
+    none = pl.DataFrame(schema={"case": pl.String, "run": pl.String})
+    known = pl.concat([none, *(each.cast(pl.String) for each in parts)]).unique()
+    return frame.join(known, on="case", maintain_order="left")
+
+
+def _configurations(
+    cases: Cases, stating: Mapping[str, pl.Series], known: Jobs
+) -> dict[str, tuple[dict[str, Any], str | None]]:
+    """Values that all rows of the window of a run share, and its machine.
+
+    Of several files one may hold the configuration of all.
+    """
+    names = [name for name in (*CONFIGURED, "machine") if name in cases.configuration.columns]
+    wide = by_run(cases.configuration.select("case", *names), stating)
+    each_run = wide.group_by("run").agg(
+        pl.struct(
+            held=pl.col(name).drop_nulls().first(),
+            kinds=pl.col(name).drop_nulls().n_unique(),
+            lacking=pl.col(name).null_count(),
+        ).alias(name)
+        for name in names
+    )
+    found = {}
+    for row in each_run.iter_rows(named=True):
+        run, said = row.pop("run"), {}
+        for name, each in row.items():
+            if each["kinds"] == 1 and (run in known.parts or not each["lacking"]):
+                said[name] = each["held"]
+        device = said.pop("machine", None)
+        found[run] = said, device
+    return found
 
 
 def _speed(
@@ -148,12 +179,6 @@ def _speed(
     return found
 
 
-def _parts(reading: Reading, kind: Rows, case: str, known: Jobs) -> Iterator[pl.DataFrame]:
-    """Of each frame whose rows are of a kind those that belong to one run."""
-    for held in reading.with_rows(kind):
-        yield known.of(held.frame.with_columns(case=case_of())).filter(pl.col("run") == case)
-
-
 def _counts(rows: pl.DataFrame, *, superseded: int) -> list[Metric]:
     """Iterations that did not count: skipped, NaN, superseded by a restart."""
     found = []
@@ -173,29 +198,34 @@ def _counts(rows: pl.DataFrame, *, superseded: int) -> list[Metric]:
     return found
 
 
-def _validation(reading: Reading, case: str, known: Jobs) -> list[tuple[str, float]]:
+def _validation(reading: Reading, case: str) -> list[tuple[str, float]]:
     return [
         (moment or f"iteration {iteration}", loss)
-        for rows in _parts(reading, "validation", case, known)
+        for rows in of_run(reading, "validation", case)
         for iteration, moment, loss in rows.select("iteration", "moment", "lm_loss").iter_rows()
         if loss is not None
     ]
 
 
 def _predicted(
-    reading: Reading, pairs: pl.DataFrame | None, ids: Sequence[str]
-) -> dict[str, float]:
-    """The predicted step time of each model: the median over the rows of the window."""
+    reading: Reading, pairs: pl.DataFrame | None, cases: Mapping[str, pl.Series]
+) -> dict[str, dict[str, float]]:
+    """Run → the predicted step time of each model: the median over its cases."""
     if pairs is None:
         return {}
-    own = pairs.filter(
-        pl.col("case").is_in(list(ids)),
-        pl.col("quantity") == "step_time",
-        pl.col("model") != THROUGHPUT,
-    )
-    middles = {str(model): median(weighed(part, reading), "predicted")
-               for (model,), part in own.group_by("model", maintain_order=True)}  # fmt: skip
-    return {model: middle for model, middle in middles.items() if middle is not None}
+    own = pairs.filter(pl.col("quantity") == "step_time", pl.col("model") != THROUGHPUT)
+    table = weighed(by_run(own.select("case", "model", "predicted"), cases), reading)
+    found: dict[str, dict[str, float]] = {}
+    for run, model, middle in medians(table, ("run", "model"), ("predicted",)).iter_rows():
+        if middle is not None:
+            found.setdefault(run, {})[str(model)] = middle
+    return found
+
+
+def _of_memory(pairs: pl.DataFrame) -> pl.DataFrame:
+    """The pairs of the memory model."""
+    own = pairs.filter(pl.col("model") == memory_forecast.NAME, pl.col("quantity") == "memory")
+    return own.drop_nulls("error")
 
 
 UTILISATION = "narayanan-eq3-stored"
@@ -290,14 +320,10 @@ def memory_metrics(rows: pl.DataFrame) -> list[Metric]:
 
 
 def remembered(pairs: pl.DataFrame | None, cases: pl.Series) -> Remembered | None:
-    """Forecast of the memory model for `cases`; None where it says nothing."""
-    if pairs is None:
+    """Forecast of the memory model for `cases`, of the pairs `_of_memory`; None without any."""
+    if pairs is None or pairs.is_empty():
         return None
-    own = pairs.filter(
-        pl.col("model") == memory_forecast.NAME,
-        pl.col("quantity") == "memory",
-        pl.col("case").is_in(cases.implode()),
-    ).drop_nulls("error")
+    own = pairs.filter(pl.col("case").is_in(cases.implode()))
     if own.is_empty():
         return None
     fullest = own.sort("value", descending=True).row(0, named=True)

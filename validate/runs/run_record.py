@@ -19,15 +19,13 @@ from assay.model.transformer.parallel import stage_parameters
 from assay.model.transformer.parameters import parameters
 from assay.model.transformer.shapes import gpt
 from assay.model.transformer.training_run import run as training_run
-from assay.validate.cases.cases import Cases
-from assay.validate.cases.jobs import Jobs, jobs
-from assay.validate.cases.observe import case_of
-from assay.validate.cases.standing import median, weighed
+from assay.validate.cases.jobs import of_run
+from assay.validate.cases.standing import medians, weighed
 from assay.validate.cases.step_cases import completed
 from assay.validate.cases.steps import Steps, steps
 from assay.validate.predict.step_forecast import SCOPE, runs_of
 from assay.validate.runs.endings import ending
-from assay.validate.runs.run import Run, runs
+from assay.validate.runs.run import Run, by_run, runs
 from assay.validate.runs.timers import Measured, measured, parts_of
 from assay.validate.score.assess import Report
 
@@ -104,18 +102,25 @@ class Record:
 def records(report: Report) -> tuple[Record, ...]:
     """The record of every run of a report."""
     reading = report.outcome.reading
-    known = jobs(reading)
     held = {each.run: each for each in steps(reading)}
-    spent = _parts(report, held)
+    spent, forecasts, models = _parts(report, held), _predicted(report, held), _models(report, held)
     return tuple(
-        _record(report, run, held[run.case], known, spent.get(run.case, {}))
+        _record(
+            report, run, held[run.case], spent.get(run.case, {}),
+            forecasts.get(run.case, (None, None, None)), models.get(run.case, {}),
+        )
         for run in runs(reading, report.cases, report.comparison.pairs)
-    )
+    )  # fmt: skip
+
+
+Forecast = tuple[float | None, float | None, float | None]
+"""Seconds of a step, and the ends of their interval."""
 
 
 def _record(
-    report: Report, run: Run, held: Steps, known: Jobs, expected: Mapping[str, float]
-) -> Record:
+    report: Report, run: Run, held: Steps, expected: Mapping[str, float], forecast: Forecast,
+    model: Mapping[str, Any],
+) -> Record:  # fmt: skip
     reading = report.outcome.reading
     said = run.configuration
     step = _value(run, "step_time")
@@ -123,16 +128,16 @@ def _record(
     rate = run.metrics.get("model_flops_rate")
     mfu = run.metrics.get("mfu")
     device = machine(run.machine) if run.machine else None
-    predicted, low, high = _predicted(report, held.steady)
+    predicted, low, high = forecast
     inside = None if step is None or low is None or high is None else low <= step <= high
-    timers = measured(reading, run.case, known, held.steady)
+    timers = measured(reading, run.case, held.steady)
     losses = held.rows["lm_loss"].drop_nulls() if "lm_loss" in held.rows.columns else pl.Series()
     found = Record(
         id=run.case,
         source=run.source,
         first_line=held.every["line"].min(),  # type: ignore[arg-type]
         last_line=held.every["line"].max(),  # type: ignore[arg-type]
-        name=named(said, run.machine, report.cases, held),
+        name=named(said, run.machine, model),
         machine=run.machine,
         configuration=said,
         steps=_timed(held),
@@ -155,7 +160,7 @@ def _record(
         nan=_count(run, "nan_iterations"),
         last_step=_progress(run)[0],
         planned_steps=_progress(run)[1],
-        ended=ending(reading, held, known).said(*_progress(run)),
+        ended=ending(reading, held).said(*_progress(run)),
         predicted_step_time=predicted,
         predicted_low=low,
         predicted_high=high,
@@ -164,7 +169,7 @@ def _record(
         parts_measured=timers,
         diagnosis=(),
     )
-    sizes = _rank_parameters(report, held, known)
+    sizes = _rank_parameters(report, held)
     return replace(found, diagnosis=(*diagnosis(found), *counts_that_differ(found, sizes)))
 
 
@@ -175,16 +180,17 @@ class RankParameters(NamedTuple):
     counted: float
 
 
-def _rank_parameters(report: Report, held: Steps, known: Jobs) -> RankParameters | None:
+def _rank_parameters(report: Report, held: Steps) -> RankParameters | None:
     """None where a log prints none by rank, or its sizes are not known."""
     printed: list[float] = []
-    for frame in (each.frame for each in report.outcome.reading.with_rows("parameters")):
-        if {"count", "tp_rank"} <= set(frame.columns):
-            mine = known.of(frame.with_columns(case=case_of())).filter(pl.col("run") == held.run)
+    for mine in of_run(report.outcome.reading, "parameters", held.run):
+        if {"count", "tp_rank"} <= set(mine.columns):
             printed += mine.drop_nulls("tp_rank")["count"].drop_nulls().to_list()
+    if not printed:
+        return None
     wide = report.cases.configuration
     one = wide.filter(pl.col("case").is_in(held.steady["case"].implode())).tail(1)
-    if not printed or one.is_empty():
+    if one.is_empty():
         return None
     ran = training_run(completed(one).row(0, named=True))
     return None if ran is None else RankParameters(max(printed), stage_parameters(ran))
@@ -260,17 +266,15 @@ def _progress(run: Run) -> tuple[int | None, int | None]:
     return run.progress or (run.window[1] if run.window else None, None)
 
 
-def _predicted(
-    report: Report, steady: pl.DataFrame
-) -> tuple[float | None, float | None, float | None]:
-    """The step model's time and interval: the medians over the settled rows."""
-    own = report.comparison.pairs.filter(
-        pl.col("case").is_in(steady["case"].drop_nulls().implode()),
-        pl.col("quantity") == "step_time",
-        pl.col("model") == MODEL,
-    )
-    rows = weighed(own, report.outcome.reading)
-    return median(rows, "predicted"), median(rows, "predicted_low"), median(rows, "predicted_high")
+def _predicted(report: Report, held: Mapping[str, Steps]) -> dict[str, Forecast]:
+    """Run → the step model's time and interval: the medians over the settled rows."""
+    names = ("predicted", "predicted_low", "predicted_high")
+    pairs = report.comparison.pairs
+    own = pairs.filter(pl.col("quantity") == "step_time", pl.col("model") == MODEL)
+    steady = {run: each.steady["case"].drop_nulls() for run, each in held.items()}
+    rows = weighed(by_run(own.select("case", *names), steady), report.outcome.reading)
+    found = medians(rows, ("run",), names)
+    return {run: (middle, low, high) for run, middle, low, high in found.iter_rows()}
 
 
 def _parts(report: Report, held: Mapping[str, Steps]) -> dict[str, dict[str, float]]:
@@ -298,9 +302,12 @@ def _parts(report: Report, held: Mapping[str, Steps]) -> dict[str, dict[str, flo
     }
 
 
-def named(said: Mapping[str, Any], device: str | None, cases: Cases, held: Steps) -> str:
-    """A name that a person recognises: model, machine, layout, batch, sequence length."""
-    size = _size(said, cases, held)
+def named(said: Mapping[str, Any], device: str | None, model: Mapping[str, Any]) -> str:
+    """A name that a person recognises: model, machine, layout, batch, sequence length.
+
+    `model` is what all rows say of it, by column.
+    """
+    size = _size(said, model)
     layout = " ".join(
         f"{short}{said[name]}"
         for short, name in (("TP", "tp"), ("PP", "pp"), ("CP", "cp"), ("EP", "ep"), ("DP", "dp"))
@@ -325,14 +332,26 @@ def _batch(said: Mapping[str, Any]) -> str:
     return f"batch {whole}" if whole else ""
 
 
-def _size(said: Mapping[str, Any], cases: Cases, held: Steps) -> str:
+MODEL_NAMES = ("model", "parameters", "model_size")
+"""Columns that say which model a run trains, the plainest first."""
+
+
+def _models(report: Report, held: Mapping[str, Steps]) -> dict[str, dict[str, Any]]:
+    """Run → what all its rows say of its model, by column; None where they do not agree."""
+    cases = {run: (each.steady if each.steady.height else each.rows)["case"].drop_nulls()
+             for run, each in held.items()}  # fmt: skip
+    names = [name for name in MODEL_NAMES if name in report.cases.configuration.columns]
+    wide = by_run(report.cases.configuration.select("case", *names), cases)
+    one = wide.group_by("run").agg(
+        pl.when(pl.col(name).n_unique() == 1).then(pl.col(name).first()) for name in names
+    )
+    return {row.pop("run"): row for row in one.iter_rows(named=True)}
+
+
+def _size(said: Mapping[str, Any], model: Mapping[str, Any]) -> str:
     """The model as it is named, or its parameters, or nothing."""
-    rows = held.steady if held.steady.height else held.rows
-    wide = cases.configuration.filter(pl.col("case").is_in(rows["case"].implode()))
-    for name in ("model", "parameters", "model_size"):
-        value = said.get(name)
-        if value is None and name in wide.columns and wide[name].n_unique() == 1:
-            value = wide[name][0]
+    for name in MODEL_NAMES:
+        value = model.get(name) if said.get(name) is None else said[name]
         if isinstance(value, str):
             return value
         if value:

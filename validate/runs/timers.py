@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import polars as pl
 from assay.ingest.schema.reading import Reading
-from assay.validate.cases.jobs import Jobs
-from assay.validate.cases.observe import case_of
+from assay.validate.cases.jobs import of_run
 
 WORK = ("compute", "attention", "memory", "exchange", "waiting")
 """Parts of the step model that a rank's own work on its micro-batches is made of."""
@@ -75,20 +74,20 @@ class Beside(NamedTuple):
     predicted: float
 
 
-def measured(reading: Reading, run: str, known: Jobs, steady: pl.DataFrame) -> list[Measured]:
+def measured(reading: Reading, run: str, steady: pl.DataFrame) -> list[Measured]:
     """The timers of a run over its settled steps, longest first.
 
     A timer block stands below the line of its step: it belongs to the last step above it.
     """
-    frames = [held.frame.with_columns(case=case_of()) for held in reading.with_rows("timer")]
-    if not frames or steady.is_empty():
+    frames = [] if steady.is_empty() else list(of_run(reading, "timer", run))
+    if not frames:
         return []
     first = steady["line"].min()
     rows = [
-        known.of(frame)
-        .filter(pl.col("run") == run, pl.col("line") >= first)
-        .select("timer", seconds=pl.coalesce("maximum", "time") if "maximum" in frame.columns
-                else pl.col("time"))
+        frame.filter(pl.col("line") >= first).select(
+            "timer",
+            seconds=pl.coalesce(each for each in ("maximum", "time") if each in frame.columns),
+        )
         for frame in frames
     ]  # fmt: skip
     table = pl.concat(rows).drop_nulls()
