@@ -22,7 +22,7 @@ from assay.ingest.inputs.paths import COMPANIONS, COMPRESSED, assumed, inputs, s
 from assay.ingest.inputs.workers import run
 from assay.ingest.pipeline.folding import carved
 from assay.ingest.pipeline.merge import merge, renamed, together
-from assay.ingest.pipeline.small import finished_together, small_documents
+from assay.ingest.pipeline.small import finished_together, small_inputs
 from assay.ingest.pipeline.source_reading import read_source, whole
 from assay.ingest.schema.acceptance import by_row
 from assay.ingest.schema.format import Format
@@ -163,7 +163,7 @@ def _read_together(
     wholes = {path: reading for path, (source, _) in there.items()
               if (reading := whole(source, how.formats)) is not None}  # fmt: skip
     there = {path: each for path, each in there.items() if path not in wholes}
-    small = dict(zip(there, small_documents([*there.values()], how.formats), strict=True))
+    small = dict(zip(there, small_inputs([*there.values()], how.formats), strict=True))
     alone = {unit[0] for unit in units if len(unit) == 1}
     done = {
         path: document or carved(there[path][0], how.formats, there[path][1])

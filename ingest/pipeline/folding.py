@@ -18,7 +18,7 @@ from assay.ingest.pipeline.ledger import Ledger
 from assay.ingest.pipeline.scan import Engine, Scan, scan
 from assay.ingest.pipeline.superseded import superseded
 from assay.ingest.schema.format import Folded, Format, Region
-from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span, Statement
+from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span, Statement
 from assay.ingest.source.headings import RULE, TAGGED, headed
 from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import peel, region
@@ -107,15 +107,15 @@ def _folded(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Folded 
 
 def _seen_by(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Region:
     """The lines that a format looks at."""
+    if found.looked is not None:
+        spoken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank
+        without = spoken if fmt.behind else ledger.owned
+        return found.looked.region(fmt, met=fmt.name in found.met, without=without)
     if fmt.behind:
         taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank | found.read
         free = found.lines.filter(~pl.col("line").is_in(sorted(taken)))
         hits = candidates(free, fmt)
         return region(source, peel(hits)) if hits.height else Region(source, ())
-    if found.regions:
-        whole = found.regions[fmt.glued] if fmt.name in found.met else Region(source, ())
-        lines = [line for line in whole.lines if line.number not in ledger.owned]
-        return replace(whole, lines=lines) if ledger.owned else whole
     single = fmt.lines == "single"
     hits = candidates(found.lines, fmt) if single else found.lines.filter(fmt.name in found.met)
     if ledger.owned:
@@ -160,11 +160,8 @@ def _bind(
     binding = [(fmt, folded) for fmt, folded in folds if fmt.binds]
     if not any(folded.records or rows[fmt.name] for fmt, folded in binding):
         return rows, ()
-    text = pl.col("text")
     document = any(fmt.lines == "document" and folded.records for fmt, folded in binding)
-    worth = text.str.contains(WORTH)
-    kept = found.lines.filter(worth | _headings() if document else worth)
-    lines = region(source, peel(kept)).lines
+    lines = _stating(source, found, document=document)
     taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank | found.read
     taken -= set[int]().union(*(folded.shared for _, folded in folds))
     context = read_context(source.name, headed(lines) if document else lines, set(taken), assumed)
@@ -178,6 +175,17 @@ def _bind(
     for line in context.used:
         ledger.claimed[line] = "context"
     return rows, context.statements
+
+
+def _stating(source: Source, found: Scan, *, document: bool) -> Sequence[Line]:
+    """The lines that may state something, peeled."""
+    if found.looked is not None and not document:
+        return found.looked.stating()
+    worth = pl.col("text").str.contains(WORTH)
+    kept = found.lines.filter(worth | _headings() if document else worth)
+    if found.looked is not None:
+        return found.looked.peeled(kept["line"].to_list())
+    return region(source, peel(kept)).lines
 
 
 def _headings() -> pl.Expr:

@@ -39,7 +39,9 @@ def account(source: Source, found: Scan, ledger: Ledger) -> Accounting:
     claimed = ledger.claimed.keys() - refused
     filler = ledger.blank - claimed - refused
     spoken = refused | claimed | filler | found.read
-    sums = total([found.rest, _unspoken(found.lines, spoken)])
+    looked = found.looked
+    left = looked.unspoken(spoken) if looked else _unspoken(found.lines, spoken)
+    sums = total([found.rest, left])
     return Accounting(
         source=source.name,
         sha256=source.sha256,

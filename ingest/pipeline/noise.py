@@ -62,29 +62,29 @@ def total(tallies: Sequence[Tally]) -> Tally:
 
 def tally(lines: pl.DataFrame) -> Tally:
     """Tally of lines (line, text) that nobody has claimed."""
-    empty, odd = suspicious(lines["text"])
-    blank = int(empty.sum())
+    nothing, odd = suspicious(lines["text"])
+    blank = int(nothing.sum())
     return Tally(blank, lines.height - blank, tuple(lines["line"].filter(odd).to_list()))
 
 
 def suspicious(texts: pl.Series, *, plain: bool = False) -> tuple[pl.Series, pl.Series]:
     """Lines that are blank, and others that are suspicious; `plain`: all is ASCII."""
-    empty = _empty(texts, plain=plain)
-    found = ~empty & texts.str.contains(fitting(_SUSPICIOUS, plain=plain))
+    nothing = empty(texts, plain=plain)
+    found = ~nothing & texts.str.contains(fitting(_SUSPICIOUS, plain=plain))
     at = found.arg_true()
     some = texts.gather(at)
     sure = some.str.contains(_EXACTLY)
     odd = (~some.str.contains(_PLAIN)).arg_true()
     asked = [SUSPICIOUS.search(text) is not None for text in some.gather(odd)]
-    return empty, found.scatter(at, sure.scatter(odd, pl.Series(asked, dtype=pl.Boolean)))
+    return nothing, found.scatter(at, sure.scatter(odd, pl.Series(asked, dtype=pl.Boolean)))
 
 
 def blank(block: Block, which: Mask) -> Mask:
     """Mask of the blank lines of a block, among the lines `which`."""
     if not block.plain:
-        empty = np.zeros(block.height, np.bool_)
-        empty[which] = _empty(block.some(which)["text"])
-        return empty
+        nothing = np.zeros(block.height, np.bool_)
+        nothing[which] = empty(block.some(which)["text"])
+        return nothing
     # what stands before the end of an empty line is the end of another
     doubtful: Mask = _MAY_END_EMPTY[block.codes[block.stops - 1]] & which
     found: Mask = doubtful & (block.stops == block.starts)
@@ -97,12 +97,12 @@ ENDS_EMPTY = r"(?:^|[\s\x00-\x1f:\]>|-])$"
 """End of an empty line, or of one that is a prefix alone; a test holds the prefixes to it."""
 
 
-def _empty(texts: pl.Series, *, plain: bool = False) -> pl.Series:
+def empty(texts: pl.Series, *, plain: bool = False) -> pl.Series:
     """Lines with nothing on them but a prefix, or nothing at all."""
     whole = fitting(prefix_pattern() + "$", plain=plain)
-    empty = texts.str.contains(ENDS_EMPTY)
-    at = empty.arg_true()
-    return empty.scatter(at, texts.gather(at).str.contains(whole)) if len(at) else empty
+    found = texts.str.contains(ENDS_EMPTY)
+    at = found.arg_true()
+    return found.scatter(at, texts.gather(at).str.contains(whole)) if len(at) else found
 
 
 _MAY_END_EMPTY = np.array([bool(re.search(ENDS_EMPTY, chr(byte))) for byte in range(256)])

@@ -37,6 +37,7 @@ from assay.ingest.lines.columnwise import Columnwise
 from assay.ingest.lines.rows import Rows
 from assay.ingest.lines.template import Found, Layout
 from assay.ingest.pipeline.continuation import Memory, open_ended
+from assay.ingest.pipeline.looked import Looked
 from assay.ingest.pipeline.noise import (
     Tally,
     blank,
@@ -46,7 +47,7 @@ from assay.ingest.pipeline.noise import (
     suspicious,
     total,
 )
-from assay.ingest.schema.format import Format, Region
+from assay.ingest.schema.format import Format
 from assay.ingest.source.blocks import Block, Mask, Places
 from assay.ingest.source.opening import Source
 
@@ -72,7 +73,7 @@ class Scan:
     met: frozenset[str] = frozenset()  # document formats that look at this input, at all its lines
     rest: Tally = field(default_factory=Tally)  # of the lines that are in neither
     spelled: dict[int, bytes] = field(default_factory=dict)  # lines whose text is not all there is
-    regions: Mapping[bool, Region] = field(default_factory=dict)  # by glued, where peeled already
+    looked: Looked | None = None  # where its lines were looked at with those of others
 
     @property
     def spooled(self) -> bool:

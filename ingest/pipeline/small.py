@@ -1,62 +1,62 @@
-"""Small documents, many at once: what costs by the query is done once for all of them.
+"""Small inputs, many at once: what costs by the query is done once for all of them.
 
 In: sources and formats. Out: each source as `assay.ingest.pipeline.folding.carved` leaves it, or
-None where it is none of these: plain text in which a document format opens, and no format of single
-lines has a head. Their lines are looked at and peeled under each other. `finished_together` makes
-one reading of what was carved, the same as of each alone, put together.
+None where columns read it faster or its text needs cleaning. Their lines are looked at and peeled
+under each other. `finished_together` makes one reading of what was carved, the same as of each
+alone, put together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import starmap
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from assay.ingest.lines.candidates import opens
+from assay.ingest.lines.candidates import NOTHING, Edges, Open, edges, marked, openings, opens
 from assay.ingest.pipeline.folding import Carved, folded
 from assay.ingest.pipeline.ledger import account
+from assay.ingest.pipeline.looked import Looked
 from assay.ingest.pipeline.merge import merge
-from assay.ingest.pipeline.scan import Scan
+from assay.ingest.pipeline.noise import (
+    Tally,
+    empty,
+    fitting,
+    interest,
+    may_state,
+    suspicious,
+)
+from assay.ingest.pipeline.scan import FEW, Scan
 from assay.ingest.pipeline.source_reading import accepted, finished, overridden
 from assay.ingest.schema.acceptance import PROVENANCE
-from assay.ingest.schema.format import Format, Region
+from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Reading
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Span
-from assay.ingest.source.blocks import BARE, SPELLED
+from assay.ingest.source.blocks import BARE, SPELLED, Mask, Places
 from assay.ingest.source.carriers import carrier
 from assay.ingest.source.opening import Source
-from assay.ingest.source.prefixes import PREFIX_COLUMNS, peel
+from assay.ingest.source.prefixes import peel
+from assay.ingest.statements.context import WORTH
 from assay.ingest.statements.statement_frame import STATEMENTS, statement_frame
 
 SMALL = 2**20
 """Bytes beyond which a source is worth queries of its own."""
 
-_UNCLEAN = (b"\r", b"\x1b", b"\x00", *SPELLED, *BARE)
+_UNCLEAN = (b"\r", b"\x1b", b"\x00", b"\xef\xbb\xbf", *SPELLED, *BARE)
 
 
-@dataclass(frozen=True)
-class _Lines:
-    """The lines of several sources under each other: `line` counts through, from 1."""
-
-    frame: pl.DataFrame
-    ends: npt.NDArray[np.int64]  # of each source: its last line
-
-    def having(self, hit: pl.Series) -> set[int]:
-        """The sources, from 0, that have one of the lines that are hit."""
-        at = hit.arg_true().to_numpy() + 1
-        return set(np.searchsorted(self.ends, at).tolist())
-
-
-def small_documents(
+def small_inputs(
     sources: Sequence[tuple[Source, Mapping[str, Cell]]], formats: Sequence[Format]
 ) -> list[Carved | None]:
     """Everything about each source but types and checks of its records, in order."""
     texts = {at: text for at, (source, _) in enumerate(sources) if (text := plain(source))}
-    scans = dict(zip(texts, _scans([sources[at][0] for at in texts], [*texts.values()], formats),
-                     strict=True))  # fmt: skip
+    scans: dict[int, Scan] = {}
+    if texts:
+        looked = _Look.of([sources[at][0] for at in texts], [*texts.values()], formats)
+        scans = {at: scan for at, scan in zip(texts, looked.scans(), strict=True) if scan}
     return [
         folded(source, scan, formats, said) if (scan := scans.get(at)) else None
         for at, (source, said) in enumerate(sources)
@@ -66,7 +66,7 @@ def small_documents(
 def plain(source: Source) -> bytes | None:
     """A whole small source, if its lines need no cleaning; what is known of it then is known."""
     data = b"".join(source.chunks())
-    if not 0 < len(data) <= SMALL or source.fault or not data.isascii():
+    if not 0 < len(data) <= SMALL or source.fault or not _is_text(data):
         return None
     if any(each in data for each in _UNCLEAN) or carrier(data):
         return None
@@ -75,62 +75,240 @@ def plain(source: Source) -> bytes | None:
     return data
 
 
-def _scans(
-    sources: Sequence[Source], texts: Sequence[bytes], formats: Sequence[Format]
-) -> Iterator[Scan | None]:
-    """The scan of each source; None where a line may be a record of its own, or no format opens."""
-    if not sources:
-        return
-    whole = b"".join(text if text.endswith(b"\n") else text + b"\n" for text in texts)
-    frame = pl.read_lines(whole, name="text").with_row_index("line", offset=1)
-    heights = [source.height for source in sources]
-    lines = _Lines(frame, np.cumsum(heights))
-    single = [
-        head for fmt in formats if fmt.lines == "single" and not fmt.behind for head in fmt.heads
-    ]
-    apart = lines.having(frame["text"].str.contains_any(single)) if single else set()
-    met = {
-        fmt.name: lines.having(opens(frame["text"], fmt))
-        | {at for at, source in enumerate(sources) if fmt.named(source.name)}
-        for fmt in formats
-        if fmt.lines == "document"
-    }
-    glued = {fmt.glued for fmt in formats if fmt.name in met and met[fmt.name] - apart}
-    peeled = {how: _regions(sources, lines, glued=how) for how in glued}
-    numbers = np.concatenate([np.arange(1, height + 1, dtype=np.uint32) for height in heights])
-    frame = frame.with_columns(line=pl.Series(numbers))
-    for at, (source, end) in enumerate(zip(sources, lines.ends.tolist(), strict=True)):
-        mine = frozenset(name for name, those in met.items() if at in those)
-        if at in apart or not mine:
-            yield None
-            continue
-        held = frame.slice(end - source.height, source.height)
-        regions = {how: peeled[how][at] for how in glued}
-        yield Scan(source, held, met=mine, regions=regions)
+def _is_text(data: bytes) -> bool:
+    try:
+        return data.isascii() or bool(data.decode())
+    except UnicodeDecodeError:
+        return False
 
 
-def _regions(sources: Sequence[Source], lines: _Lines, *, glued: bool) -> list[Region]:
-    """The peeled lines of each source."""
-    peeled = peel(lines.frame, glued=glued)
-    ends = peeled["line"].search_sorted(pl.Series(lines.ends), side="right").to_list()
-    above = np.repeat([0, *lines.ends[:-1]], np.diff([0, *ends]))
-    numbers = (peeled["line"].to_numpy() - above).tolist()
-    rows = zip(numbers, peeled["text"].to_list(), peeled["column"].to_list(), _prefixes(peeled),
-               strict=True)  # fmt: skip
-    every = list(starmap(Line, rows))
-    return [
-        Region(source, every[begin:end])
-        for source, begin, end in zip(sources, [0, *ends[:-1]], ends, strict=True)
-    ]
+@dataclass(frozen=True)
+class _Look:
+    """The lines of several sources under each other: `at` counts through, from 0."""
 
+    sources: Sequence[Source]
+    formats: Sequence[Format]
+    frame: pl.DataFrame  # at, text
+    ends: npt.NDArray[np.int64]  # of each source: one behind its last line
+    plain: bool  # all of it is ASCII
 
-def _prefixes(peeled: pl.DataFrame) -> list[dict[str, str]]:
-    """Prefixes that were peeled off each line, by column."""
-    names = [name for name in PREFIX_COLUMNS if peeled[name].count()]
-    if not names:
-        return [{} for _ in range(peeled.height)]
-    where = peeled.select(names).iter_rows()
-    return [{name: said for name, said in zip(names, row, strict=True) if said} for row in where]
+    @classmethod
+    def of(
+        cls, sources: Sequence[Source], texts: Sequence[bytes], formats: Sequence[Format]
+    ) -> _Look:
+        """The lines of sources, whose texts are given."""
+        whole = b"".join(text if text.endswith(b"\n") else text + b"\n" for text in texts)
+        frame = pl.read_lines(whole, name="text").with_row_index("line")
+        ends = np.cumsum([source.height for source in sources])
+        return cls(sources, formats, frame, ends, whole.isascii())
+
+    def scans(self) -> Iterator[Scan | None]:
+        """The scan of each source; None for those with many records, or nothing to read."""
+        left, met = self._left, self._met
+        kept = self.frame.filter(pl.Series(left))
+        places = np.searchsorted(kept["line"].to_numpy(), [0, *self.ends])
+        begins = np.concatenate([[0], self.ends[:-1]])
+        own = kept["line"].to_numpy() - np.repeat(begins, np.diff(places)) + 1
+        kept = kept.with_columns(line=pl.Series(own.astype(np.uint32)))
+        many = self._counts(self._hits["line"]) >= FEW
+        for at, (source, span) in enumerate(zip(self.sources, pairwise(places), strict=True)):
+            if many[at]:
+                yield None
+                continue
+            names = frozenset(name for name, those in met.items() if at in those)
+            yield Scan(
+                source,
+                kept.slice(span[0], span[1] - span[0]),
+                met=names,
+                rest=Tally() if names else self._tally(at, ~left),
+                looked=self._looked(at, own[slice(*span)]),
+            )
+
+    def _span(self, at: int) -> tuple[int, int]:
+        """Where the lines of a source begin and end."""
+        return (int(self.ends[at - 1]) if at else 0), int(self.ends[at])
+
+    def _own(self, at: int, lines: Places) -> Places:
+        """Numbers of the lines of a source, of all such lines in order."""
+        begin, end = self._span(at)
+        some = lines[slice(*np.searchsorted(lines, [begin, end]))]
+        own: Places = some - begin + 1
+        return own
+
+    def _counts(self, lines: pl.Series) -> Places:
+        """How many of these lines each source has."""
+        found: Places = np.diff(np.searchsorted(lines.to_numpy(), [0, *self.ends]))
+        return found
+
+    def _mask(self, lines: pl.Series) -> Mask:
+        there = np.zeros(self.frame.height, np.bool_)
+        there[lines.to_numpy()] = True
+        return there
+
+    @cached_property
+    def _single(self) -> list[Format]:
+        return [fmt for fmt in self.formats if fmt.lines == "single"]
+
+    @cached_property
+    def _some(self) -> pl.DataFrame:
+        """The lines that may matter to anybody."""
+        wanted = fitting(interest(self.formats), plain=self.plain)
+        return self.frame.filter(self.frame["text"].str.contains(wanted))
+
+    def _with(self, formats: Sequence[Format]) -> pl.DataFrame:
+        """The lines on which something of these formats may begin."""
+        pattern = openings(formats)
+        some = self._some
+        return some.filter(some["text"].str.contains(pattern)) if pattern else some.clear()
+
+    @cached_property
+    def _hits(self) -> pl.DataFrame:
+        return self._with(self._single)
+
+    @cached_property
+    def _blank(self) -> Mask:
+        found: Mask = empty(self.frame["text"], plain=self.plain).to_numpy()
+        return found
+
+    @cached_property
+    def _suspicious(self) -> Places:
+        _, odd = suspicious(self._some["text"], plain=self.plain)
+        return self._some["line"].filter(odd).to_numpy().astype(np.int64)
+
+    @cached_property
+    def _headed(self) -> dict[str, pl.DataFrame]:
+        """Format of single lines → the lines with one of its heads."""
+        texts = self._hits["text"]
+        return {
+            fmt.name: self._hits.filter(texts.str.contains_any(list(fmt.heads)))
+            for fmt in self._single
+        }
+
+    @cached_property
+    def _begun(self) -> dict[str, Places]:
+        """Format → the lines on which a record of it, or a document, may begin."""
+        found: dict[str, pl.DataFrame] = {}
+        for fmt in self._single:
+            held = self._headed[fmt.name]
+            found[fmt.name] = (
+                held
+                if fmt.opens is None or held.is_empty()
+                else held.filter(held["text"].str.contains(fmt.opens))
+            )
+        documents = [fmt for fmt in self.formats if fmt.lines == "document"]
+        papers = self._with(documents)
+        found |= {fmt.name: papers.filter(opens(papers["text"], fmt)) for fmt in documents}
+        return {name: held["line"].to_numpy().astype(np.int64) for name, held in found.items()}
+
+    @cached_property
+    def _edges(self) -> dict[tuple[str, str], Edges]:
+        """Format of single lines and head → where something opens and closes below heads."""
+        return {
+            (fmt.name, head): edges(held, head, reach) if held.height else NOTHING
+            for fmt in self._single
+            for held in [self._headed[fmt.name]]
+            for head, reach in fmt.reach.items()
+        }
+
+    @cached_property
+    def _edges_begun(self) -> dict[tuple[str, str], Edges]:
+        """The same on lines where a record may begin."""
+        return {
+            (name, head): Edges(*(each[np.isin(each, self._begun[name])] for each in found))
+            for (name, head), found in self._edges.items()
+        }
+
+    @cached_property
+    def _met(self) -> dict[str, set[int]]:
+        """Document format → the sources that it looks at."""
+        return {
+            fmt.name: {
+                *np.searchsorted(self.ends, self._begun[fmt.name], side="right").tolist(),
+                *(at for at, source in enumerate(self.sources) if fmt.named(source.name)),
+            }
+            for fmt in self.formats
+            if fmt.lines == "document"
+        }
+
+    @cached_property
+    def _left(self) -> Mask:
+        """Lines for the folds, and for the binder."""
+        left = self._mask(
+            self._some["line"].filter(may_state(self._some["text"], plain=self.plain))
+        )
+        for fmt in self._single:
+            left[self._begun[fmt.name]] = True
+            for head, reach in fmt.reach.items():
+                found = self._edges[fmt.name, head]
+                opened = np.searchsorted(self.ends, found.opens, side="right")
+                for at in dict.fromkeys(opened.tolist()):
+                    begin, end = self._span(at)
+                    mine = Edges(*(self._own(at, lines) for lines in found))
+                    left[begin:end] |= marked(mine, reach, Open(), np.arange(1, end - begin + 1))
+        for at in {at for those in self._met.values() for at in those}:
+            left[slice(*self._span(at))] = True
+        return left
+
+    def _tally(self, at: int, which: Mask) -> Tally:
+        """Tally of the lines of a source that nobody wants."""
+        begin, end = self._span(at)
+        mine = which[begin:end]
+        blank = int((self._blank[begin:end] & mine).sum())
+        odd = [line for line in self._own(at, self._suspicious).tolist() if mine[line - 1]]
+        return Tally(blank, int(mine.sum()) - blank, tuple(odd))
+
+    @cached_property
+    def _worth(self) -> Places:
+        kept = self.frame.filter(pl.Series(self._left))
+        return kept.filter(kept["text"].str.contains(WORTH))["line"].to_numpy().astype(np.int64)
+
+    @cached_property
+    def _lines(self) -> dict[bool, list[dict[int, list[Line]]]]:
+        """The peeled lines of each source by number, without and with glued ones taken apart.
+
+        The latter where a format begins that asks for it.
+        """
+        glued = np.zeros(len(self.sources), np.bool_)
+        for fmt in self._single:
+            if fmt.glued:
+                glued[np.searchsorted(self.ends, self._begun[fmt.name], side="right")] = True
+        wanted = self._left & np.repeat(glued, np.diff([0, *self.ends]))
+        return {
+            False: self._peeled(self._left, glued=False),
+            True: self._peeled(wanted, glued=True),
+        }
+
+    def _peeled(self, which: Mask, *, glued: bool) -> list[dict[int, list[Line]]]:
+        """The lines of each source that a mask marks, by number."""
+        peeled = peel(self.frame.filter(pl.Series(which)), glued=glued)
+        found: list[dict[int, list[Line]]] = [{} for _ in self.sources]
+        at = peeled["line"].to_numpy()
+        of = np.searchsorted(self.ends, at, side="right")
+        numbers = at - np.concatenate([[0], self.ends[:-1]])[of] + 1
+        names = [name for name in peeled.columns[3:] if peeled[name].count()]
+        where = peeled.select(names).iter_rows() if names else (() for _ in range(peeled.height))
+        rows = zip(of.tolist(), numbers.tolist(), peeled["text"].to_list(),
+                   peeled["column"].to_list(), where, strict=True)  # fmt: skip
+        for source, number, text, column, said in rows:
+            prefix = {name: each for name, each in zip(names, said, strict=True) if each}
+            found[source].setdefault(number, []).append(Line(number, text, column, prefix))
+        return found
+
+    def _looked(self, at: int, numbers: Places) -> Looked:
+        """All that was found on the lines of one source."""
+        begin, end = self._span(at)
+        own = {key: Edges(*(self._own(at, each) for each in found))
+               for key, found in self._edges_begun.items()}  # fmt: skip
+        return Looked(
+            source=self.sources[at],
+            numbers=numbers,
+            lines={how: every[at] for how, every in self._lines.items()},
+            begun={name: self._own(at, lines).tolist() for name, lines in self._begun.items()},
+            edges=own,
+            worth=self._own(at, self._worth).tolist(),
+            blank=frozenset((np.flatnonzero(self._blank[begin:end]) + 1).tolist()),
+            suspicious=frozenset(self._own(at, self._suspicious).tolist()),
+        )
 
 
 def finished_together(sources: Sequence[Carved], formats: Sequence[Format]) -> Reading:

@@ -68,7 +68,7 @@ def test_the_other_inputs_are_read(
 
     (tmp_path / "greedy.log").write_text(log_lines(10))
     monkeypatch.setattr(read, "read_source", greedy)
-    monkeypatch.setattr(read, "small_documents", apart)
+    monkeypatch.setattr(read, "small_inputs", apart)
     monkeypatch.setattr(ceiling, "BEYOND", 100.0)  # this process has to go on
     with watched(held() + 200_000_000):
         outcome = read.read([tmp_path / "greedy.log", log])

@@ -143,12 +143,12 @@ def test_lines_that_differ_in_digits_are_read_as_lark_reads_each(name: str) -> N
 
 def hurt(draw: random.Random, text: str) -> str:
     """A document with a few lines that are missing, cut, glued, doubled, or somebody else's."""
-    lines = text.splitlines(keepends=True)
+    lines = text.splitlines(keepends=True) or ["\n"]
     for _ in range(draw.randrange(4)):
         at = draw.randrange(len(lines))
         line = lines[at]
         lines[at] = draw.choice([
-            "", line[: draw.randrange(len(line))] + "\n", line.rstrip("\n"), line + line,
+            "", line[: draw.randrange(len(line) + 1)] + "\n", line.rstrip("\n"), line + line,
             "[default3]:" + line, line.rstrip("\n") + "\r\n", line.replace(":", ":\r", 1),
             re.sub("[0-9]", "x", line, count=1), "gpu: A100\n", "12.5 GB and no more\n",
             "caf\xe9\n", " iteration 1/ 2 | lm loss: 1.0 |\n", "   " + line,
@@ -173,6 +173,32 @@ def test_documents_read_together_are_read_as_each_alone(tmp_path: Path) -> None:
     same(together, alone)
     assert together.refused
     assert together.frames["deepflow_gemm"].height > 30
+
+
+TEXTS = (".txt", ".log", ".md", ".csv", ".yaml", ".json", ".rst", ".html", ".jsonl")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_logs_read_together_are_read_as_each_alone(seed: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    samples = [
+        path
+        for path in sorted(FIXTURES.rglob("*"))
+        if path.suffix in TEXTS and path.stat().st_size < 20_000
+    ]
+    paths = []
+    for at, sample in enumerate(draw.sample(samples, 40)):
+        path = tmp_path / f"{at:02}{sample.suffix}"
+        text = hurt(draw, sample.read_text("utf-8"))
+        if draw.random() < 0.3:  # of several formats, with what stands between them
+            text += hurt(draw, draw.choice(samples).read_text("utf-8"))
+        path.write_text(text, "utf-8")
+        paths.append(path.as_posix())
+    units = tuple((path,) for path in paths)
+    together = read_chunk(recipe({}, FORMATS), Chunk(units)).reading
+    sources = [of(source(path, Path(path).read_bytes())) for path in paths]
+    same(together, merge([read_source(each, FORMATS) for each in sources]))
+    assert len(together.frames) > 10
 
 
 def same(one: Reading, two: Reading) -> None:
