@@ -31,8 +31,8 @@ from lark.exceptions import (
 )
 
 __all__ = [
-    "Grammar", "GrammarFault", "ParsedLine", "Token", "Tree", "build", "grammar", "parse_line",
-    "terminal_of",
+    "Grammar", "GrammarFault", "ParsedLine", "Shape", "Token", "Tree", "build", "grammar",
+    "parse_alike", "parse_line", "shape", "terminal_of",
 ]  # fmt: skip
 
 ParsedLine = Tree[Token]
@@ -172,6 +172,60 @@ def parse_line(name: str, start: str, text: str, span: Span) -> ParsedLine | Dia
         return parser.parse(text, start=start)
     except UnexpectedInput as fault:
         return _diagnostic(parser, fault, text, span)
+
+
+Shape = tuple[str, tuple[str, ...]]
+
+_ALIKE = str.maketrans("123456789", "000000000")
+
+_FIXED = re.compile(r"[A-Za-z_][0-9]+")
+
+
+def shape(text: str) -> Shape:
+    """What lines have in common that differ only in digits, as many in each place.
+
+    A grammar to whose terminals all digits are alike, but for those behind a letter, which belong
+    to the shape, gives them trees that differ only in these digits.
+    """
+    return text.translate(_ALIKE), tuple(_FIXED.findall(text))
+
+
+_TREES: dict[tuple[str, str, Shape], ParsedLine] = {}
+
+_MOST_TREES = 1024
+
+_LONG = 1000
+"""Characters of a line whose tree is kept."""
+
+
+def parse_alike(name: str, start: str, text: str, span: Span) -> ParsedLine | Diagnostic:
+    """`parse_line` for grammars that tell no digits apart: Lark reads one line of each `shape`."""
+    key = (name, start, shape(text))
+    known = _TREES.get(key)
+    if known is not None:
+        return _with_text(known, text)
+    tree = parse_line(name, start, text, span)
+    if isinstance(tree, Tree) and len(text) <= _LONG:
+        if len(_TREES) >= _MOST_TREES:
+            _TREES.clear()
+        _TREES[key] = _plainly(tree)
+    return tree
+
+
+def _plainly(tree: ParsedLine) -> ParsedLine:
+    """The tree with names of rules that are text: Lark's are tokens, which are slow to compare."""
+    parts = [_plainly(each) if isinstance(each, Tree) else each for each in tree.children]
+    return Tree(str(tree.data), parts)
+
+
+def _with_text(tree: ParsedLine, text: str) -> ParsedLine:
+    """The tree of a line of the same shape: its tokens say what stands at their places."""
+    return Tree(tree.data, [
+        _with_text(each, text) if isinstance(each, Tree)
+        else Token(each.type, text[each.start_pos : each.end_pos], each.start_pos,
+                   end_pos=each.end_pos)
+        for each in tree.children
+    ])  # fmt: skip
 
 
 def _diagnostic(parser: Lark, fault: UnexpectedInput, text: str, span: Span) -> Diagnostic:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from assay.ingest.lines.lark import ParsedLine, Token, Tree, parse_line
+from assay.ingest.lines.lark import ParsedLine, Shape, Token, Tree, parse_line, shape
 from assay.ingest.schema.format import Input
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Span
 
@@ -125,12 +125,6 @@ class _Learnt(NamedTuple):
     parts: Parts = {}
 
 
-Shape = tuple[str, tuple[str, ...]]
-
-_ALIKE = str.maketrans("123456789", "000000000")
-
-_FIXED = re.compile(r"[A-Za-z_][0-9]+")
-
 _SHAPES = 8192
 """Shapes that are kept; estimators print a few hundred."""
 
@@ -189,16 +183,14 @@ class Lines:
         return self._learnt(text).kind
 
     def _learnt(self, text: str) -> _Learnt:
-        shape: Shape = (text, ())
-        if self.alike:
-            shape = text.translate(_ALIKE), tuple(_FIXED.findall(text))
-        learnt = self.shapes.get(shape)
+        key = shape(text) if self.alike else (text, ())
+        learnt = self.shapes.get(key)
         if learnt is None:
             learnt = self._learn(text)
             if len(self.shapes) >= _SHAPES:
                 self.shapes.clear()
             if len(text) <= _LONG:
-                self.shapes[shape] = learnt
+                self.shapes[key] = learnt
         return learnt
 
     def _learn(self, printed: str) -> _Learnt:

@@ -66,7 +66,8 @@ class Looked:
         numbers = self.numbers if among is None else np.array(sorted(among))
         if fmt.lines != "single":
             return [*numbers.tolist()]
-        held = np.isin(numbers, begun)
+        held = np.zeros(len(numbers), np.bool_)
+        held[np.searchsorted(numbers, begun)] = True
         for head, reach in fmt.reach.items():
             found = self.edges[fmt.name, head]
             if among is not None:

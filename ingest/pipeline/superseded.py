@@ -59,6 +59,8 @@ def _twice(
     names = ["host", "rank", first]
     types = dict.fromkeys(names, pl.String)
     rows = [_key(fmt, record)[:3] for record in records]
+    if not printed and len(set(rows)) == len(rows):
+        return None
     ordered = sorted(printed, key=lambda run: run.first)
 
     if _rising([run.rising(first) for run in ordered]) and not (

@@ -16,12 +16,12 @@ from assay.ingest.formats.layers import layer_estimates
 from assay.ingest.formats.ulysses import ulysses_trace
 from assay.ingest.inputs.chunks import Chunk
 from assay.ingest.inputs.read import read_chunk, recipe
-from assay.ingest.lines.lark import grammar
+from assay.ingest.lines.lark import Token, Tree, grammar, parse_alike, parse_line
 from assay.ingest.lines.linewise import Lines, Said
 from assay.ingest.pipeline.merge import merge
 from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.reading import Reading
-from assay.ingest.schema.record import Diagnostic, Line
+from assay.ingest.schema.record import Diagnostic, Line, Span
 from assay.ingest.source.opening import Source, source
 from polars.testing import assert_frame_equal
 
@@ -91,6 +91,41 @@ def test_such_patterns_tell_no_digits_apart(pattern: str) -> None:
 @pytest.mark.parametrize("pattern", ["1", "[1-9]", "a|2", "(?:-3)", "[^0]", "x(?=4)"])
 def test_such_patterns_tell_digits_apart(pattern: str) -> None:
     assert tells_digits_apart(parser.parse(pattern))
+
+
+ALIKE = ("megatron_iteration", "arguments")
+"""Grammars of which one line of each shape is parsed (`parse_alike`)."""
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_no_terminal_of_lines_read_by_shape_tells_digits_apart(name: str) -> None:
+    patterns = {each.name: each.pattern.to_regexp() for each in grammar(name).terminals}
+    assert [n for n, each in patterns.items() if tells_digits_apart(parser.parse(each))] == []
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_trees_of_one_shape_are_those_that_lark_gives(name: str) -> None:
+    draw, here = random.Random(7), Span("a", 3, 5)
+    lines = [line for path in of_format(name) for line in path.read_text().splitlines()]
+    texts = {line[max(line.find(" iteration "), 0) :].strip() for line in lines}
+    rules = [rule for rule in grammar(name).options.start if rule.endswith("_line")]
+    seen = 0
+    for text in draw.sample(sorted(texts), min(len(texts), 60)):
+        for _ in range(4):
+            other = re.sub("[0-9]", lambda _: draw.choice("0123456789"), text)
+            for rule in rules:
+                one, two = (parse(name, rule, other, here) for parse in (parse_alike, parse_line))
+                assert one == two, other
+                if isinstance(one, Tree) and isinstance(two, Tree):
+                    seen += 1
+                    of_one, of_two = (
+                        [*tree.scan_values(lambda each: isinstance(each, Token))]
+                        for tree in (one, two)
+                    )
+                    assert [(t.start_pos, t.end_pos) for t in of_one] == [
+                        (t.start_pos, t.end_pos) for t in of_two
+                    ]
+    assert seen > 20
 
 
 @pytest.mark.parametrize("lines", BY_SHAPE.values(), ids=BY_SHAPE)

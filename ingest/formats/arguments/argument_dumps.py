@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 
-from assay.ingest.lines.lark import parse_line, texts
+from assay.ingest.lines.lark import parse_alike, texts
 from assay.ingest.schema.format import Folded, Reach, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span
 from assay.ingest.schema.terminals import terminal
@@ -89,7 +89,7 @@ class Reader:
     def parsed(self, rule: str, line: Line) -> dict[str, str] | None:
         """Texts of a line by name, by a rule of the grammar; None where the rule does not fit."""
         span = Span(self.region.source.name, line.number, line.column)
-        tree = parse_line("arguments", rule, line.text.rstrip(), span)
+        tree = parse_alike("arguments", rule, line.text.rstrip(), span)
         return None if isinstance(tree, Diagnostic) else texts(tree)
 
     def cut(self, line: Line, name: str) -> bool:

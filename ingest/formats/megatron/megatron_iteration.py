@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from assay.ingest.lines.lark import Token, Tree, parse_line, terminal_of
+from assay.ingest.lines.lark import Token, Tree, parse_alike, terminal_of
 from assay.ingest.lines.metrics import put
 from assay.ingest.lines.repair import (
     DIGITS,
@@ -143,7 +143,7 @@ def fold(region: Region) -> Folded:
         first = line._replace(text=line.text[begin:], column=line.column + begin)
         pieces = whole([first, *region.lines[at + 1 : at + 1 + REACH]], MegatronIteration)
         span = Span(region.source.name, first.number, first.column)
-        tree = parse_line("megatron_iteration", "iteration_line", pieces.text, span)
+        tree = parse_alike("megatron_iteration", "iteration_line", pieces.text, span)
         if isinstance(tree, Diagnostic):
             folded.refused.append(tree._replace(text=first.text))
             continue
