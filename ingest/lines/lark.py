@@ -182,7 +182,7 @@ _FIXED = re.compile(r"[A-Za-z_][0-9]+")
 
 
 def shape(text: str) -> Shape:
-    """What lines have in common that differ only in digits, as many in each place.
+    """Key of lines that differ only in digits, as many in each place.
 
     A grammar to whose terminals all digits are alike, but for those behind a letter, which belong
     to the shape, gives them trees that differ only in these digits.

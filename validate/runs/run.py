@@ -73,7 +73,7 @@ def runs(reading: Reading, cases: Cases, pairs: pl.DataFrame | None = None) -> t
 
 
 class _Told(NamedTuple):
-    """What is known of every run: its configuration and machine, predicted steps, memory."""
+    """Answers for all runs: configuration and machine, predicted steps, pairs of memory."""
 
     configuration: Mapping[str, tuple[dict[str, Any], str | None]]
     predicted: Mapping[str, dict[str, float]]
