@@ -156,19 +156,20 @@ def _read_together(
 ) -> tuple[list[Outcome], list[tuple[str, ...]]]:
     """Inputs that differ, and small documents: what costs by the query is done once for all.
 
-    Larger ones that are alike are left.
+    Others that are alike are left.
     """
     opened = {path: _opened(how, path, root) for unit in units for path in unit}
     there = {path: (source, said) for path, (source, said, _) in opened.items() if source}
     wholes = {path: reading for path, (source, _) in there.items()
               if (reading := whole(source, how.formats)) is not None}  # fmt: skip
     there = {path: each for path, each in there.items() if path not in wholes}
-    small = dict(zip(there, small_inputs([*there.values()], how.formats), strict=True))
     alone = {unit[0] for unit in units if len(unit) == 1}
+    copies = {at for at, path in enumerate(there) if path not in alone}
+    small = small_inputs([*there.values()], how.formats, copies)
     done = {
-        path: document or carved(there[path][0], how.formats, there[path][1])
-        for path, document in small.items()
-        if document or path in alone
+        path: one or carved(there[path][0], how.formats, there[path][1])
+        for path, one in zip(there, small, strict=True)
+        if one or path in alone
     }
     taken = done.keys() | wholes.keys()
     faults = tuple(fault for path in opened if path in taken for fault in opened[path][2])

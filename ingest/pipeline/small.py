@@ -8,7 +8,7 @@ alone, put together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -49,14 +49,20 @@ _UNCLEAN = (b"\r", b"\x1b", b"\x00", b"\xef\xbb\xbf", *SPELLED, *BARE)
 
 
 def small_inputs(
-    sources: Sequence[tuple[Source, Mapping[str, Cell]]], formats: Sequence[Format]
+    sources: Sequence[tuple[Source, Mapping[str, Cell]]],
+    formats: Sequence[Format],
+    copies: Set[int] = frozenset(),
 ) -> list[Carved | None]:
-    """Everything about each source but types and checks of its records, in order."""
+    """Everything about each source but types and checks of its records, in order.
+
+    Of sources that have `copies`, by their places, only documents: others are read once for all.
+    """
     texts = {at: text for at, (source, _) in enumerate(sources) if (text := plain(source))}
     scans: dict[int, Scan] = {}
     if texts:
         looked = _Look.of([sources[at][0] for at in texts], [*texts.values()], formats)
-        scans = {at: scan for at, scan in zip(texts, looked.scans(), strict=True) if scan}
+        scans = {at: scan for at, scan in zip(texts, looked.scans(), strict=True)
+                 if scan and (scan.met or at not in copies)}  # fmt: skip
     return [
         folded(source, scan, formats, said) if (scan := scans.get(at)) else None
         for at, (source, said) in enumerate(sources)

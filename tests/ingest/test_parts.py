@@ -24,7 +24,7 @@ from assay.ingest.inputs.parts import Another, Share, identity, ingest, make_par
 from assay.ingest.inputs.paths import inputs
 from assay.ingest.inputs.read import read, read_chunk, recipe
 from assay.ingest.inputs.workers import processes, run
-from assay.ingest.pipeline.folding import carved
+from assay.ingest.pipeline.folding import folded
 from assay.ingest.pipeline.merge import merge, renamed
 from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.record import Code
@@ -137,10 +137,10 @@ def test_identical_content_is_parsed_once(
 
     def counted(source: Source, *rest: Any, **more: Any) -> Any:
         parsed.append(source.name)
-        return carved(source, *rest, **more)
+        return folded(source, *rest, **more)
 
-    monkeypatch.setattr("assay.ingest.inputs.read.carved", counted)
-    monkeypatch.setattr("assay.ingest.pipeline.source_reading.carved", counted)
+    monkeypatch.setattr("assay.ingest.pipeline.small.folded", counted)
+    monkeypatch.setattr("assay.ingest.pipeline.folding.folded", counted)
     outcome = read([tmp_path])
     assert len(parsed) == len({path.read_bytes() for path in logs}) < len(logs)
     assert len(outcome.reading.accounting) == len(logs)
@@ -311,10 +311,10 @@ def test_a_bug_costs_its_file_only(
     def sometimes(source: Source, *rest: Any, **more: Any) -> Any:
         if source.name.endswith("run0003.log"):
             raise ZeroDivisionError("by zero")
-        return carved(source, *rest, **more)
+        return folded(source, *rest, **more)
 
-    monkeypatch.setattr("assay.ingest.inputs.read.carved", sometimes)
-    monkeypatch.setattr("assay.ingest.pipeline.source_reading.carved", sometimes)
+    monkeypatch.setattr("assay.ingest.pipeline.small.folded", sometimes)
+    monkeypatch.setattr("assay.ingest.pipeline.folding.folded", sometimes)
     done = ingest([tmp_path / "logs"], tmp_path / "out", HOW)
     (fault,) = done.unreadable
     assert (fault.span.source, fault.code) == (logs[3].as_posix(), Code.UNREADABLE)
