@@ -87,7 +87,7 @@ def aligned(table: Columns) -> Floats:
 def _power(size: Floats, most: Floats) -> Floats:
     """The greatest power of two, up to `most`, that divides `size`."""
     found = np.ones(np.broadcast(size, most).shape)
-    for power in (2.0, 4.0, 8.0, 16.0):
+    for power in (2.0, 4.0, 8.0, 16.0, 32.0):
         found = np.where((np.mod(size, power) == 0) & (power <= most), power, found)
     return found
 

@@ -1,19 +1,23 @@
 """Number formats: canonical names, bytes of an element, and the spellings that are met.
 
-Source: IEEE 754, OCP 8-bit floating point; spellings are those of logs and frameworks.
+Source: IEEE 754, OCP 8-bit floating point and microscaling formats; spellings are those of logs
+and frameworks.
 """
 
 from __future__ import annotations
 
 import re
 
-DTYPES = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8")
+DTYPES = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int8")
 """Canonical names; `dtype` maps every other spelling to one of them."""
 
-ITEMSIZE: dict[str, int] = {
-    "fp64": 8, "fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1
+ITEMSIZE: dict[str, float] = {
+    "fp64": 8, "fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "fp4": 0.5, "int8": 1
 }  # fmt: skip
 """Bytes of one element in memory; tf32 is stored as fp32."""
+
+NARROW = ("fp8", "fp4")
+"""Formats of products alone: what stands between them is in 16 bits."""
 
 
 def dtype(text: str) -> str:
@@ -26,6 +30,8 @@ def dtype(text: str) -> str:
     ['bf16', 'bf16', 'bf16', 'fp16', 'fp8']
     >>> [dtype(t) for t in ("FP8-CS (FP8-MX)", "MXFP8", "fp8 delayed scaling", "BF16 autocast")]
     ['fp8', 'fp8', 'fp8', 'bf16']
+    >>> dtype("NVFP4"), dtype("mxfp4")
+    ('fp4', 'fp4')
     """
     operands, _, _ = text.strip().lower().partition("->")
     operands = re.sub(r"\s*\([^()]*\)$", "", operands)  # `FP8-CS (FP8-MX)`: the second is aside
@@ -52,5 +58,6 @@ _DTYPE_SPELLINGS = (
     ("fp16", re.compile(r"(fp16|float16)([-_ ]?(mixed|amp|autocast))?|f16|half|16[-_]mixed")),
     ("fp8", re.compile(r"(mx)?(fp|f|float)8([-_ ]?(" + _SCALINGS + r")([-_ ]?scaling)?)?")),
     ("fp8", re.compile(r"((mx)?(fp|f|float)8[-_]?)?e[45]m[23](fn)?(uz)?")),
+    ("fp4", re.compile(r"(nv|mx)?(fp|f|float)4([-_]?e2m1(fn)?)?")),
     ("int8", re.compile(r"int8|s8|i8")),
 )  # fmt: skip

@@ -19,6 +19,7 @@ from importlib import resources
 from typing import Any
 
 from assay.model.machines.datasheets import Machine
+from assay.model.machines.dtypes import NARROW
 
 SINCE = {
     "volta": 2018.0, "ampere": 2020.5, "ada": 2022.8, "hopper": 2023.0, "blackwell": 2025.0,
@@ -45,6 +46,7 @@ class SoftwareStack:
     library: str
     casts: str
     norms: str
+    misaligned: str
     accumulation: str
     reduced: float  # B of a gradient on the wire
     gathered: float  # B of a weight on the wire
@@ -183,7 +185,7 @@ MODERN = 2023.0
 def _earliest(row: Mapping[str, Any], machine: Machine) -> float:
     """The year before which a run cannot have been, from its machine and from what it uses."""
     later = any((
-        row.get("sequence_parallel"), (row.get("cp") or 1) > 1, row["dtype"] == "fp8",
+        row.get("sequence_parallel"), (row.get("cp") or 1) > 1, row["dtype"] in NARROW,
         (row.get("kv_heads") or row["heads"]) < row["heads"],
         (row.get("attention") or "").startswith(("flash", "cudnn", "triton")),
     ))  # fmt: skip

@@ -225,7 +225,7 @@ def trace_figures(case: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -
     """Every figure of one trace: a `TRACE_CASE` row and its `TRACE_LINE` rows, in order."""
     known = known_symbols(case)
     try:
-        itemsize = ITEMSIZE[dtype(case["dtype"])] if case["dtype"] else None
+        itemsize = int(ITEMSIZE[dtype(case["dtype"])]) if case["dtype"] else None
     except LookupError:
         itemsize = None
     yield from tensor_figures([line for line in lines if line["kind"] == "tensor"], known, itemsize)

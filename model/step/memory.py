@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from assay.model.machines.datasheets import Machine
-from assay.model.machines.dtypes import ITEMSIZE
+from assay.model.machines.dtypes import ITEMSIZE, NARROW
 from assay.model.step.work import activation_bytes, head
 from assay.model.transformer.parallel import (
     counted,
@@ -207,27 +207,46 @@ def layer_activations(run: Run) -> float:
     without recomputation, and 2 of the 10 are masks of dropout. Sequence parallelism divides the 10
     by t too. A gated MLP of width f has (gates + 1)·f where the 4h-wide one has 2·4h of the 24.
     Products of 8-bit values keep their inputs so: a byte each for both blocks' and for the MLP's
-    second product, one more for attention's result, which its kernel needs in 16 bits too.
+    second product, one more for attention's result, which its kernel needs in 16 bits too. Fewer
+    key and value heads keep less, latent attention what it expands; an expert's tokens are copies.
     """
     model, tp = run.model, run.layout.tp
     tokens = run.micro_batch * run.seq_len / run.layout.cp
-    narrow = run.kernels.linear_dtype == "fp8"
+    narrow = run.kernels.linear_dtype in NARROW
     half = ITEMSIZE[run.kernels.dtype] / 2.0
     shared = (
         ((10.0 if run.software.dropout else 8.0) - (2.0 if narrow else 0.0))
         * model.hidden
         / (tp if run.layout.sequence_parallel else 1)
     )
-    width = 2.0 * model.mlp_matrices * model.ffn_hidden
-    split = (8.0 * model.hidden + width) / tp
+    inner, copies = _widths(run)
+    split = (2.0 * _heads(run) + 2.0 * model.mlp_matrices * inner + 2.0 * copies) / tp
     if narrow:
-        split += (model.hidden - model.ffn_hidden) / tp
-    if model.experts is not None:
-        split += width * (model.experts.per_token - 1) / tp
+        split += (model.hidden - inner) / tp
     scores = 0.0
     if run.kernels.attention == "unfused" and run.recompute != "selective":
         scores = 5.0 * model.heads * run.seq_len / tp
     return half * tokens * (shared + split + scores)
+
+
+def _heads(run: Run) -> float:
+    """Elements of queries, keys, values and the result of attention, for one token."""
+    model, latent = run.model, run.model.latent
+    if latent is None:
+        return (2.0 * model.heads + 2.0 * model.kv_heads) * model.head_dim
+    every = 2.0 * (latent.qk_dim + latent.rope_dim) + 2.0 * latent.v_dim
+    return model.heads * every + latent.kv_rank + latent.rope_dim + (latent.q_rank or 0)
+
+
+def _widths(run: Run) -> tuple[float, float]:
+    """Of a mean layer, for one token: columns of the MLPs it visits, elements copied to experts."""
+    model, experts = run.model, run.model.experts
+    if experts is None:
+        return float(model.ffn_hidden), 0.0
+    sparse = 1.0 - model.dense_layers / model.layers
+    visited = experts.per_token * experts.ffn_hidden + experts.shared_ffn_hidden
+    inner = (1.0 - sparse) * model.ffn_hidden + sparse * visited
+    return inner, sparse * experts.per_token * model.hidden
 
 
 def reserve(counted_bytes: npt.NDArray[np.float64], measured: npt.NDArray[np.float64]) -> Reserve:

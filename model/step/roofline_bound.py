@@ -84,11 +84,11 @@ def _total(operations: Iterable[Operation], machine: Machine) -> float:
     return sum(kernel_time(each, machine) for each in operations)
 
 
-def _moved(traffic: Iterable[Traffic], forwards: int) -> int:
+def _moved(traffic: Iterable[Traffic], forwards: int) -> float:
     return sum(forwards * each.forward + each.backward for each in traffic)
 
 
-def _activation_bytes(run: Run) -> int:
+def _activation_bytes(run: Run) -> float:
     return run.micro_batch * run.seq_len * run.model.hidden * ITEMSIZE[run.kernels.dtype]
 
 

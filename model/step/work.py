@@ -16,7 +16,7 @@ import numpy as np
 from assay.model.kernels.gemm import misaligned
 from assay.model.kernels.kernel import Floats
 from assay.model.kernels.kernel import rows as rows_of
-from assay.model.machines.dtypes import ITEMSIZE
+from assay.model.machines.dtypes import ITEMSIZE, NARROW
 from assay.model.stacks.kernel_times import KernelTimes, plain_rate
 from assay.model.transformer.decoder import layer, logits
 from assay.model.transformer.operations import Attention, Gemm, Operation
@@ -61,6 +61,14 @@ FP8_SHARE = 0.95
 """Products of 8-bit values reach this much of their peak over what 16-bit ones reach of theirs:
 1.90 and 1.92 times the rate, quantised beforehand, on H200 NVL and B300 (Transformer Engine's
 documentation, GEMM profiling; 15,872 tokens, widths of 4,096 and 16,384)."""
+
+FP4_SHARE = 0.58
+"""The same of 4-bit values: 3.48 times the rate of 16-bit ones, of a peak 6 times theirs, on B300
+(same tables)."""
+
+FP4_CAST = 2.7
+"""Time of casting to 4 bits, with its transforms and rounding, over that to 8: 2.69 ms a layer on
+B300 where 8 bits take 0.99 (same tables)."""
 
 CAST_BYTES = 4.0
 """An element quantised in a pass of its own: 2 read, 1 and its transposed copy written."""
@@ -239,7 +247,7 @@ def cast_seconds(run: Run) -> float:
     queries, keys and values. Where activations are kernels of their own, also what they write, and
     the gradients of what they read.
     """
-    if run.kernels.linear_dtype != "fp8":
+    if run.kernels.linear_dtype not in NARROW:
         return 0.0
     model = run.model
     rows = run.micro_batch * run.seq_len / run.layout.cp
@@ -247,7 +255,8 @@ def cast_seconds(run: Run) -> float:
     if run.software.casts == "apart":
         columns += model.mlp_matrices * model.ffn_hidden / run.layout.tp
     moved = CAST_BYTES * rows * (columns + 2.0 * model.hidden)
-    return moved / (CAST_SHARE * run.machine.memory_bandwidth)
+    times = FP4_CAST if run.kernels.linear_dtype == "fp4" else 1.0
+    return times * moved / (CAST_SHARE * run.machine.memory_bandwidth)
 
 
 def accumulated_bytes(run: Run) -> float:
@@ -269,7 +278,7 @@ def layer_kernels(run: Run) -> float:
     rotary = 2 if run.model.positions == "rotary" else 0
     shared = 2 if run.layout.tp > 1 else 0
     core = 4 if unfused else 1
-    matrices = 4 + (1 if run.kernels.linear_dtype == "fp8" else 0) * 4
+    matrices = 4 + (4 if run.kernels.linear_dtype in NARROW else 0)
     forward = matrices + 2 + 1 + 2 + core + 3 + rotary + shared
     tensors = 12 if run.model.biases == "all" else 6
     added = tensors if run.software.accumulation.startswith("added") else 0
@@ -357,7 +366,7 @@ def _passes(rows: Iterable[Traffic], times: float) -> float:
 def _gemm_seconds(
     calls: Iterable[Call], runs: Sequence[Run], times: KernelTimes, size: int
 ) -> tuple[Floats, Floats]:
-    """Seconds of aligned and of misaligned products."""
+    """Seconds of products on tensor cores, and of misaligned ones on plain cores."""
     chosen = [(one, one.operation) for one in calls if isinstance(one.operation, Gemm)]
     aligned, plain = np.zeros(size), np.zeros(size)
     if not chosen:
@@ -369,15 +378,21 @@ def _gemm_seconds(
         "n": np.array([float(op.n) for _, op in chosen]),
         "k": np.array([float(op.k) for _, op in chosen]),
         "a_transposed": np.array([float(one.transposed) for one, _ in chosen]),
-        "plain": np.array([plain_rate(runs[one.run].machine) for one, _ in chosen]),
+        "plain": np.array([_plain(runs[one.run]) for one, _ in chosen]),
     } | _facts(chosen, runs)
     repeats = np.array([one.times * (1.0 if _at_once(op) else op.count) for one, op in chosen])
-    narrow = np.array([op.dtype == "fp8" for _, op in chosen])
-    seconds = times.gemm(table) * repeats / np.where(narrow, FP8_SHARE, 1.0)
-    odd = misaligned(table)
+    shares = {"fp8": FP8_SHARE, "fp4": FP4_SHARE}
+    share = np.array([shares.get(op.dtype, 1.0) for _, op in chosen])
+    seconds = times.gemm(table) * repeats / share
+    odd = misaligned(table) & ~np.isnan(table["plain"])
     np.add.at(aligned, at[~odd], seconds[~odd])
     np.add.at(plain, at[odd], seconds[odd])
     return aligned, plain
+
+
+def _plain(run: Run) -> float:
+    """Rate of misaligned products, flop/s; nan where the libraries have tensor-core kernels."""
+    return plain_rate(run.machine) if run.software.misaligned == "plain" else float("nan")
 
 
 def _at_once(product: Gemm) -> bool:

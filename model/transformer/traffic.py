@@ -19,8 +19,8 @@ class Traffic(NamedTuple):
     """Bytes that one kernel reads and writes, forward and for its gradient."""
 
     name: str
-    forward: int
-    backward: int
+    forward: float
+    backward: float
 
 
 def layer_traffic(

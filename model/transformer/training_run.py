@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.model.machines.datasheets import Machine, machines
+from assay.model.machines.dtypes import NARROW
 from assay.model.machines.software import SoftwareStack, software
 from assay.model.transformer.decoder import Kernels, Layout
 from assay.model.transformer.shapes import Experts, Model, shapes
@@ -105,7 +106,7 @@ def run(row: Mapping[str, Any]) -> Run | None:
         kernels=Kernels(
             attention="unfused" if stack.attention == "unfused" else "flash",
             linear_dtype=row["dtype"],
-            dtype="bf16" if row["dtype"] == "fp8" else row["dtype"],
+            dtype="bf16" if row["dtype"] in NARROW else row["dtype"],
         ),
         machine=accelerator,
         dtype=row["dtype"],

@@ -39,6 +39,16 @@ def test_activations_of_a_layer_are_those_of_the_paper():
     assert layer_activations(split) == pytest.approx(s * b * h * (34 / t + 5 * a * s / (h * t)))
 
 
+def test_activations_of_a_mixture_are_those_of_the_experts_that_a_token_visits():
+    """Qwen3-30B-A3B by hand: 2 bytes each of norms' inputs and residuals (4 h), heads, eight
+    experts of 768 with gate, value and product, and eight copies of the token."""
+    row = {"model": "Qwen3-30B-A3B", "machine": "H100", "dtype": "bf16", "gpus": 8, "dp": 8,
+           "tp": 1, "pp": 1, "ep": 8, "hidden": 2048, "layers": 48, "heads": 32, "vocab": 151936,
+           "seq_len": 4096, "micro_batch": 1, "global_batch": 8, "recompute": "none"}  # fmt: skip
+    each = 8 * 2048 + 2 * (2 * 32 + 2 * 4) * 128 + 2 * 3 * 8 * 768 + 2 * 8 * 2048
+    assert layer_activations(run(row)) == 4096 * each
+
+
 def test_micro_batches_in_flight():
     assert in_flight(built(pp=1, dp=48)) == 1
     assert in_flight(built()) == 13

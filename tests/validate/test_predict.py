@@ -90,6 +90,21 @@ def test_a_mixture_is_measured_by_its_own_products(tmp_path):
     assert found["mfu"] == pytest.approx(ideal / found["step_time"], rel=0.01)
 
 
+def test_narrower_products_are_faster_where_there_are_units_for_them(config):
+    """Their casts cost more, so that a quarter of the bits is not four times the rate."""
+    spent = [
+        predictions(config, "GB300", given={"dtype": name})[0]["step_time"]
+        for name in ("NVFP4", "MXFP8", "bf16")
+    ]
+    assert spent == sorted(spent)
+    assert spent[0] > 0.4 * spent[2]
+    run = CliRunner().invoke(
+        app, ["predict", str(config), "--machine", "H100", "--set", "dtype=nvfp4"]
+    )
+    assert run.exit_code != 0
+    assert "H100 has no fp4" in run.stderr
+
+
 def test_what_cannot_exist(config):
     config.write_text(LLAMA.replace("tp = 4", "tp = 3"), encoding="utf-8")
     run = CliRunner().invoke(app, ["predict", str(config), "--machine", "H100"])
