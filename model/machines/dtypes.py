@@ -12,7 +12,8 @@ DTYPES = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int8")
 """Canonical names; `dtype` maps every other spelling to one of them."""
 
 ITEMSIZE: dict[str, float] = {
-    "fp64": 8, "fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "fp4": 0.5, "int8": 1
+    "fp64": 8.0, "fp32": 4.0, "tf32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "fp4": 0.5,
+    "int8": 1.0,
 }  # fmt: skip
 """Bytes of one element in memory; tf32 is stored as fp32."""
 
