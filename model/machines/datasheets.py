@@ -42,6 +42,11 @@ OPTIONAL = {
 }  # fmt: skip
 
 
+OWN_CARD = 25e9
+"""B/s, one direction, of a network card of 200 Gb/s: the slowest in nodes that have one for each
+accelerator (DGX A100)."""
+
+
 @dataclass(frozen=True)
 class Fact:
     """One figure, the document it stands in, and `datasheet` or `assumed`.
@@ -172,15 +177,16 @@ class Machine:
     def cards(self, stated: float | None, bandwidth: float | None) -> float | None:
         """Network cards of that node together, B/s in one direction; None if unknown.
 
-        A stated bandwidth is that of the stated node; without one a smaller node than the usual has
-        as many cards fewer.
+        A stated bandwidth is that of the stated node. Without one a smaller node than the usual has
+        as many cards fewer where every accelerator has its own; cards that several share stay.
         """
         inside, usual = self.node(stated), self.gpus_per_node
         if bandwidth is not None:
             return bandwidth * (inside or 1.0) / (stated or inside or 1.0)
         if self.node_bandwidth is None or inside is None or usual is None:
             return self.node_bandwidth
-        return self.node_bandwidth * min(1.0, inside / usual)
+        own = self.node_bandwidth / usual >= OWN_CARD
+        return self.node_bandwidth * (min(1.0, inside / usual) if own else 1.0)
 
     @property
     def vector_flops(self) -> float | None:

@@ -54,7 +54,7 @@ class SoftwareStack:
     prefetch: str
     bucket: float  # B; inf: everything at once, 0: a layer
     broadcast: bool
-    shards: int  # ZeRO stage
+    shards: tuple[int, int]  # ZeRO stages
     states: tuple[float, float, float]  # B a parameter: weights, gradients, optimizer
     flattened: float  # B a parameter
     logits: float  # B a logit
@@ -85,14 +85,16 @@ def _known() -> tuple[_Named, ...]:
 
 
 def _read(name: str, facts: Mapping[str, Any]) -> _Named:
-    about = ("frameworks", "from", "until", "hidden", "bucket", "states")
+    about = ("frameworks", "from", "until", "hidden", "bucket", "states", "shards")
     plain = {key: value for key, value in facts.items() if key not in about}
     weights, gradients, optimizer = facts["states"]
+    least, most = facts["shards"]
     stack = SoftwareStack(
         name=name,
         hidden=frozenset(facts["hidden"]),
         bucket=BUCKETS.get(facts["bucket"], facts["bucket"]),
         states=(weights, gradients, optimizer),
+        shards=(least, most),
         **plain,
     )
     end = facts.get("until", float("inf"))
@@ -165,7 +167,9 @@ def _by_framework(
 ) -> SoftwareStack | None:
     """The program's stack of its date; without one the newest, if the run uses what is new."""
     framework = row.get("framework")
-    wanted = [one for one in _known() if framework is not None and framework in one.frameworks]
+    stage = row.get("zero_stage") or 0
+    named = [one for one in _known() if framework is not None and framework in one.frameworks]
+    wanted = [one for one in named if stage <= one.stack.shards[1]] or named
     if not wanted:
         return None
     if when is None:

@@ -126,7 +126,7 @@ def _stages(one: Run, least: int) -> list[int]:
     ranks, split = one.dp * one.layout.cp, one.layout.tp * one.pp > 1
     if ranks == 1:
         return [least]
-    begin = max(least, one.software.shards)
+    begin = max(least, one.software.shards[0])
     return [each for each in range(begin, 4) if each in (begin, 1) or (each == 3 and not split)]
 
 
