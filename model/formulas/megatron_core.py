@@ -192,10 +192,14 @@ def case_of(model: Model, *, seq_len: int, tp: int = 1) -> dict[str, float]:
 def formula_id_of(model: Model, *, mask: str) -> str:
     """The Megatron-core id of a model; `mask` is `full` or `causal`, which its shape cannot tell.
 
+    Raises ValueError for hybrids, whose layers these formulas do not count.
+
     >>> from assay.model.transformer.shapes import shapes
     >>> formula_id_of(shapes()["DeepSeek-V3"], mask="causal")
     'megatron-core.gated.mla.moe.causal'
     """
+    if model.hybrid is not None:
+        raise ValueError(f"{model.name}: state-space layers are counted by no formula here")
     attention = "gqa"
     if model.latent is not None:
         attention = "mla-fullq" if model.latent.q_rank is None else "mla"

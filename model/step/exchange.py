@@ -161,7 +161,7 @@ def _waiting(code: int, group: Group) -> float:
 def _of_layer(calls: _Calls, index: int, run: Run) -> None:
     """Tensor: two sums per pass, as all-reduce or as gather and scatter; context; experts."""
     ranks, size = tensor_group(run), activation_bytes(run)
-    sums = 2.0 * (forwards(run) + 1)
+    sums = run.model.blocks_per_layer * (forwards(run) + 1)
     if "tensor" in run.software.hidden and run.layout.sequence_parallel:
         sums /= ranks.ranks  # products start with the first part: the others pass beside them
     if run.layout.sequence_parallel:
@@ -173,6 +173,7 @@ def _of_layer(calls: _Calls, index: int, run: Run) -> None:
     calls.add("first", index, REDUCE, size, ranks, 1.0)
     keys = 2.0 * size * run.model.kv_heads / run.model.heads / run.layout.tp * run.layout.cp
     around = forwards(run) + 2.0  # backward the keys again, and their gradients
+    around *= run.model.attention_layers / run.model.layers
     calls.add("context_link", index, GATHER, keys, context_group(run), around)
     _of_experts(calls, index, run)
 
@@ -185,9 +186,10 @@ def _of_experts(calls: _Calls, index: int, run: Run) -> None:
     experts, ranks = run.model.experts, expert_group(run)
     if experts is None or ranks.ranks == 1:
         return
-    sparse = 1.0 - run.model.dense_layers / run.model.layers
+    sparse = run.model.sparse_layers / run.model.layers
     passes = 2.0 * (forwards(run) + 1) * sparse
     size = activation_bytes(run) * run.layout.experts_split / run.layout.tp
+    size *= (experts.latent or run.model.hidden) / run.model.hidden
     inside = group(ranks.inside, run.layout.experts_split, run.gpus_per_node)
     copies = size * visited(ranks.ranks, experts.per_token)
     if not ranks.leaves_node:

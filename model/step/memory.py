@@ -216,6 +216,8 @@ def layer_activations(run: Run) -> float:
     half = ITEMSIZE[run.kernels.dtype] / 2.0
     shared = (
         ((10.0 if run.software.dropout else 8.0) - (2.0 if narrow else 0.0))
+        * model.blocks_per_layer
+        / 2.0
         * model.hidden
         / (tp if run.layout.sequence_parallel else 1)
     )
@@ -230,10 +232,17 @@ def layer_activations(run: Run) -> float:
 
 
 def _heads(run: Run) -> float:
-    """Elements of queries, keys, values and the result of attention, for one token."""
+    """Elements of queries, keys, values and the result of attention, for one token of a mean layer.
+
+    In place of them a state space has its projected and convolved columns and its result.
+    """
     model, latent = run.model, run.model.latent
     if latent is None:
-        return (2.0 * model.heads + 2.0 * model.kv_heads) * model.head_dim
+        heads = (2.0 * model.heads + 2.0 * model.kv_heads) * model.head_dim
+        inner = 0.0
+        if model.hybrid is not None:
+            inner = 2.0 * (model.hybrid.inner + model.hybrid.convolved)
+        return (heads * model.attention_layers + inner * model.mamba_layers) / model.layers
     every = 2.0 * (latent.qk_dim + latent.rope_dim) + 2.0 * latent.v_dim
     return model.heads * every + latent.kv_rank + latent.rope_dim + (latent.q_rank or 0)
 
@@ -243,10 +252,10 @@ def _widths(run: Run) -> tuple[float, float]:
     model, experts = run.model, run.model.experts
     if experts is None:
         return float(model.ffn_hidden), 0.0
-    sparse = 1.0 - model.dense_layers / model.layers
+    dense, sparse = model.dense_layers / model.layers, model.sparse_layers / model.layers
     visited = experts.per_token * experts.ffn_hidden + experts.shared_ffn_hidden
-    inner = (1.0 - sparse) * model.ffn_hidden + sparse * visited
-    return inner, sparse * experts.per_token * model.hidden
+    inner = dense * model.ffn_hidden + sparse * visited
+    return inner, sparse * experts.per_token * (experts.latent or model.hidden)
 
 
 def reserve(counted_bytes: npt.NDArray[np.float64], measured: npt.NDArray[np.float64]) -> Reserve:

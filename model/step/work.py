@@ -18,7 +18,7 @@ from assay.model.kernels.kernel import Floats
 from assay.model.kernels.kernel import rows as rows_of
 from assay.model.machines.dtypes import ITEMSIZE, NARROW
 from assay.model.stacks.kernel_times import KernelTimes, plain_rate
-from assay.model.transformer.decoder import layer, logits
+from assay.model.transformer.decoder import block_operations, blocks, logits
 from assay.model.transformer.operations import Attention, Gemm, Operation
 from assay.model.transformer.parallel import layer_parameters
 from assay.model.transformer.passes import Passes, passes
@@ -140,11 +140,9 @@ def work(runs: Sequence[Run], times: KernelTimes) -> Work:
 def layer_calls(index: int, run: Run) -> list[Call]:
     """Operations of one layer, all passes; a mixture's dense and sparse layers weighted."""
     found = []
-    for sparse, share in _kinds(run):
-        forward = layer(
-            run.model, run.layout, run.kernels, micro_batch=run.micro_batch, seq_len=run.seq_len,
-            sparse=sparse,
-        )  # fmt: skip
+    at = {"micro_batch": run.micro_batch, "seq_len": run.seq_len}
+    for block, share in blocks(run.model):
+        forward = block_operations(run.model, run.layout, run.kernels, block, **at)
         for policy, part in _policies(run):
             found += _calls(index, passes(forward, recompute=policy), share * part)
     return found
@@ -190,12 +188,12 @@ def _calls(index: int, every: Passes, share: float) -> list[Call]:
 def layer_bytes(run: Run) -> float:
     """Bytes that norms, activations, softmax, residuals and dropout of one layer move."""
     moved = _parameter_gradients(run)
-    for sparse, share in _kinds(run):
-        width = _visited_width(run) if sparse else None
-        at = {"micro_batch": run.micro_batch, "seq_len": run.seq_len}
-        rows = layer_traffic(run.model, run.layout, run.kernels, width=width, **at)
+    at = {"micro_batch": run.micro_batch, "seq_len": run.seq_len}
+    for block, share in blocks(run.model):
+        width = _visited_width(run) if block.mlp == "sparse" else None
+        rows = layer_traffic(run.model, run.layout, run.kernels, width=width, block=block, **at)
         moved += share * _passes(rows, forwards(run))
-        moved += share * _permuted(run) if sparse else 0.0
+        moved += share * _permuted(run) if block.mlp == "sparse" else 0.0
     if run.kernels.attention == "unfused":
         moved += _dropout(run)
         if _unmerged(run):
@@ -223,8 +221,9 @@ def _eager(run: Run) -> float:
         moved += _beyond(run, ROTATED, column * heads)
     if model.gated:
         width = sum(
-            share * (_visited_width(run) if sparse else model.ffn_hidden)
-            for sparse, share in _kinds(run)
+            share * (_visited_width(run) if block.mlp == "sparse" else model.ffn_hidden)
+            for block, share in blocks(model)
+            if block.mlp
         )
         moved += _beyond(run, GATED, column * width)
     return moved
@@ -236,6 +235,7 @@ def _permuted(run: Run) -> float:
     if experts is None:
         return 0.0
     own = activation_bytes(run) * run.layout.experts_split / run.layout.tp
+    own *= (experts.latent or run.model.hidden) / run.model.hidden
     copies = 2.0 * (1 + experts.per_token) * own  # one side once, the other k times
     return copies * (forwards(run) + 1)
 
@@ -272,7 +272,8 @@ def layer_kernels(run: Run) -> float:
     or two products, a softmax and a dropout, and three that turn heads. Backward: each product
     twice, a norm and an addition of biases twice, attention twice, and additions to gradients.
     Rotary positions are two kernels either way; tensor-parallel ranks communicate twice each way.
-    Single operators (`eager`): four more for each norm and each rotation, one for a gate.
+    Single operators (`eager`): four more for each norm and each rotation, one for a gate. A layer
+    of one block has half of them.
     """
     unfused = run.kernels.attention == "unfused"
     rotary = 2 if run.model.positions == "rotary" else 0
@@ -289,7 +290,8 @@ def layer_kernels(run: Run) -> float:
     if run.software.norms == "eager":
         apart = 2 * 4 + rotary * 4 + (1 if run.model.gated else 0)
         forward, backward = forward + apart, backward + 2 * apart
-    return float(forwards(run) * forward + backward)
+    every = float(forwards(run) * forward + backward)
+    return every * run.model.blocks_per_layer / 2.0
 
 
 def head_bytes(run: Run) -> float:
@@ -329,7 +331,7 @@ def _dropout(run: Run) -> float:
 def _parameter_gradients(run: Run) -> float:
     """Activations read once more for the gradients of norms (input and gradient) and of biases."""
     model, own = run.model, _own(run)
-    moved = 2.0 * 2.0 * own
+    moved = 2.0 * model.blocks_per_layer * own
     if model.biases == "none":
         return moved
     split = activation_bytes(run) / run.layout.tp / model.hidden
@@ -342,12 +344,6 @@ def _parameter_gradients(run: Run) -> float:
 def _own(run: Run) -> float:
     """Bytes of an activation outside the products: a share of it under sequence parallelism."""
     return activation_bytes(run) / (run.layout.tp if run.layout.sequence_parallel else 1)
-
-
-def _kinds(run: Run) -> list[tuple[bool, float]]:
-    """Whether layers have experts, and the share of such layers."""
-    dense = run.model.dense_layers / run.model.layers
-    return [one for one in ((False, dense), (True, 1.0 - dense)) if one[1] > 0]
 
 
 def _visited_width(run: Run) -> int:

@@ -12,11 +12,12 @@ Korthikanti et al. 2022); the layers of each model as in the source that shapes.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from assay.model.transformer.operations import Attention, Gemm, Operation
 from assay.model.transformer.parameters import padded_vocabulary
-from assay.model.transformer.shapes import Experts, Latent, Model
+from assay.model.transformer.shapes import Experts, Hybrid, Latent, Model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +77,88 @@ def tokens(layout: Layout, micro_batch: int, seq_len: int) -> int:
     4096
     """
     return micro_batch * share(seq_len, layout.cp, "tokens of a sequence")
+
+
+class Block(NamedTuple):
+    """The parts of one layer: what mixes its tokens, and which MLP they pass; "" where it has none.
+
+    `mixer` is attention or mamba, `mlp` dense or sparse (routed experts).
+    """
+
+    mixer: str
+    mlp: str
+
+
+def blocks(model: Model) -> tuple[tuple[Block, float], ...]:
+    """The kinds of layers of a model, and the share of each among its layers.
+
+    >>> from assay.model.transformer.shapes import shapes
+    >>> [(*one, round(share, 2)) for one, share in blocks(shapes()["Nemotron-3-Nano-30B-A3B"])]
+    [('attention', '', 0.12), ('mamba', '', 0.44), ('', 'sparse', 0.44)]
+    """
+    mixer = "" if model.hybrid else "attention"
+    every = [
+        (Block("attention", ""), model.attention_layers if model.hybrid else 0),
+        (Block("mamba", ""), model.mamba_layers),
+        (Block(mixer, "dense"), model.dense_layers),
+        (Block(mixer, "sparse"), model.sparse_layers),
+    ]
+    return tuple((one, count / model.layers) for one, count in every if count)
+
+
+def block_operations(
+    model: Model,
+    layout: Layout,
+    kernels: Kernels,
+    block: Block,
+    *,
+    micro_batch: int,
+    seq_len: int,
+) -> tuple[Operation, ...]:
+    """Forward operations of one layer of the kind `block` on one rank, in the order they run.
+
+    Shapes are those of its parts, for micro-batches of `seq_len` tokens. Raises ValueError as
+    `layer` does.
+    """
+    at = {"micro_batch": micro_batch, "seq_len": seq_len}
+    rows = tokens(layout, micro_batch, seq_len)
+    found: tuple[Operation, ...] = ()
+    if block.mixer == "attention":
+        found += attention_block(model, layout, kernels, **at)
+    elif block.mixer == "mamba" and model.hybrid is not None:
+        found += mamba_block(model, model.hybrid, layout, kernels, rows=rows)
+    if block.mlp == "dense":
+        return found + mlp(model, model.ffn_hidden, layout.tp, rows, kernels.linear_dtype)
+    if block.mlp == "sparse" and model.experts is not None:
+        return found + mixture(model, model.experts, layout, kernels, rows=rows)
+    return found
+
+
+def mamba_block(
+    model: Model, hybrid: Hybrid, layout: Layout, kernels: Kernels, *, rows: int
+) -> tuple[Gemm, ...]:
+    """Projections of a state-space block, and the products of its chunks between them.
+
+    Shapes, for each chunk of q tokens: scores [q, state] × [state, q] of every group; what a chunk
+    tells itself [q, q] × [q, head_dim], its state [state, q] × [q, head_dim] and what it reads from
+    the state before [q, state] × [state, head_dim], of every head. Source: Dao and Gu 2024 (arXiv
+    2405.21060). Raises ValueError where heads or groups do not divide.
+    """
+    heads = share(hybrid.heads, layout.tp, "state-space heads")
+    groups = max(1, hybrid.groups // layout.tp)
+    inner, q = heads * hybrid.head_dim, hybrid.chunk
+    width = 2 * inner + 2 * groups * hybrid.state + heads
+    chunks = max(1, rows // q)
+    linear, dtype = kernels.linear_dtype, kernels.dtype
+    state, size = hybrid.state, hybrid.head_dim
+    return (
+        Gemm("mamba_in", rows, width, model.hidden, dtype=linear),
+        Gemm("chunk_scores", q, q, state, chunks * groups, dtype, weight=False),
+        Gemm("chunk_own", q, size, q, chunks * heads, dtype, weight=False),
+        Gemm("chunk_state", state, size, q, chunks * heads, dtype, weight=False),
+        Gemm("chunk_before", q, size, state, chunks * heads, dtype, weight=False),
+        Gemm("mamba_out", rows, model.hidden, inner, dtype=linear),
+    )
 
 
 def layer(
@@ -217,11 +300,17 @@ def mixture(
     taken = math.ceil((even if capacity is None else even * capacity) / PADDED) * PADDED
     dtype = kernels.linear_dtype
     split = layout.experts_split
-    routed = mlp(model, experts.ffn_hidden, split, taken, dtype, prefix="expert_", count=local)
+    narrow = model if experts.latent is None else replace(model, hidden=experts.latent)
+    routed = mlp(narrow, experts.ffn_hidden, split, taken, dtype, prefix="expert_", count=local)
+    found: tuple[Gemm, ...] = (router, *routed)
+    if experts.latent is not None:
+        down = Gemm("latent_down", own, experts.latent, model.hidden, dtype=dtype)
+        up = Gemm("latent_up", own, model.hidden, experts.latent, dtype=dtype)
+        found = (router, down, *routed, up)
     if not experts.shared_ffn_hidden:
-        return (router, *routed)
+        return found
     shared = mlp(model, experts.shared_ffn_hidden, layout.tp, rows, dtype, prefix="shared_")
-    return (router, *routed, *shared)
+    return (*found, *shared)
 
 
 def logits(

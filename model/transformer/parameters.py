@@ -62,7 +62,7 @@ class ParameterCount(NamedTuple):
 
     embedding: int
     positions: int
-    attention: int
+    attention: int  # and what mixes tokens in its place
     mlp: int  # dense and shared
     experts: int  # all routed ones
     router: int
@@ -91,25 +91,27 @@ def parameters(model: Model) -> ParameterCount:
     hidden, layers = model.hidden, model.layers
     norm = NORMS[model.norm]
     experts = model.experts
-    sparse = layers - model.dense_layers
+    sparse = model.sparse_layers
     routed = router = unused = 0
     mlp = model.dense_layers * _mlp(model, model.ffn_hidden)
     if experts is not None:
-        one = _mlp(model, experts.ffn_hidden)
+        one = _mlp(model, experts.ffn_hidden, experts.latent)
         routed = sparse * experts.routed * one
         unused = sparse * (experts.routed - experts.per_token) * one
         router = sparse * experts.routed * (hidden + int(experts.router_bias))
+        mlp += sparse * 2 * hidden * (experts.latent or 0)
         if experts.shared_ffn_hidden:
             shared = _mlp(model, experts.shared_ffn_hidden)
             mlp += sparse * (shared + hidden * int(experts.shared_gate))
     return ParameterCount(
         embedding=model.vocab * hidden,
         positions=model.context * hidden if model.positions == "learned" else 0,
-        attention=layers * attention_parameters(model),
+        attention=model.attention_layers * attention_parameters(model)
+        + model.mamba_layers * mamba_parameters(model),
         mlp=mlp,
         experts=routed,
         router=router,
-        norms=norm * hidden * (2 * layers + 1 + int(model.embedding_norm)),
+        norms=norm * hidden * (model.blocks_per_layer * layers + 1 + int(model.embedding_norm)),
         head=0 if model.tied else model.vocab * hidden,
         unused=unused,
     )
@@ -132,8 +134,22 @@ def attention_parameters(model: Model) -> int:
     return found + (2 * model.head_dim * NORMS[model.norm] if model.qk_norm else 0)
 
 
-def _mlp(model: Model, width: int) -> int:
-    matrices = model.mlp_matrices * model.hidden * width
+def mamba_parameters(model: Model) -> int:
+    """Parameters of one state-space block: projections, convolution, a decay, a skip and a bias for
+    each head, the gated norm.
+
+    Source: Mamba-2, arXiv 2405.21060 and its published configuration files.
+    """
+    if model.hybrid is None:
+        return 0
+    one, hidden = model.hybrid, model.hidden
+    projected = one.inner + one.convolved + one.heads
+    convolution = one.convolved * (one.kernel + 1)
+    return hidden * projected + one.inner * hidden + convolution + 3 * one.heads + one.inner
+
+
+def _mlp(model: Model, width: int, hidden: int | None = None) -> int:
+    matrices = model.mlp_matrices * (hidden or model.hidden) * width
     if model.biases != "all":
         return matrices
     return matrices + (model.mlp_matrices - 1) * width + model.hidden

@@ -25,7 +25,7 @@ def rank_parameters(model: Model, *, tp: int, pp: int, stage: int) -> int:
     >>> [rank_parameters(shape, tp=4, pp=16, stage=at) for at in (0, 1, 15)]
     [917757952, 805560320, 909385728]
     """
-    if model.experts is not None or model.latent is not None:
+    if model.experts is not None or model.latent is not None or model.hybrid is not None:
         raise ValueError(f"{model.name}: experts and latent attention are not counted by rank")
     if not 0 <= stage < pp:
         raise ValueError(f"stage {stage} of {pp}")

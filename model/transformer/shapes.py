@@ -27,7 +27,7 @@ NORMS = {"layer": 2, "rms": 1}
 
 BIASES = ("none", "qkv", "all")
 
-POSITIONS = ("learned", "rotary", "alibi")
+POSITIONS = ("learned", "rotary", "alibi", "none")
 
 STYLES: dict[str, dict[str, Any]] = {
     "gpt": {"gated": False, "norm": "layer", "biases": "all", "positions": "learned"},
@@ -40,7 +40,8 @@ STYLES: dict[str, dict[str, Any]] = {
 class Experts:
     """The MLPs of a mixture: `routed` experts of which a token visits `per_token`.
 
-    Shapes: an expert has matrices [hidden, ffn_hidden], the router [hidden, routed].
+    Shapes: an expert has matrices [hidden, ffn_hidden], or [latent, ffn_hidden] between projections
+    [hidden, latent] and [latent, hidden] of the layer; the router [hidden, routed].
     """
 
     routed: int
@@ -51,6 +52,7 @@ class Experts:
     router_bias: bool = False
     dense_layers: int = 0  # layers at the bottom that have one dense MLP instead
     node_limit: int | None = None  # groups of experts, a node each, that a token visits at most
+    latent: int | None = None  # width that tokens are projected to before they travel, and back
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +68,36 @@ class Latent:
     qk_dim: int
     rope_dim: int
     v_dim: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hybrid:
+    """Layers of one block each: state space (Mamba-2), attention, dense MLPs; the rest has experts.
+
+    Shapes: a state-space block projects [hidden, 2·inner + 2·groups·state + heads], inner = heads ·
+    head_dim, and [inner, hidden]; every head has a state [head_dim, state]. Units: layers, heads,
+    elements, tokens of a chunk. Source: Dao and Gu 2024 (arXiv 2405.21060).
+    """
+
+    mamba_layers: int
+    attention_layers: int
+    mlp_layers: int = 0
+    heads: int
+    head_dim: int
+    state: int
+    groups: int
+    kernel: int = 4  # tokens of the convolution
+    chunk: int = 128
+
+    @property
+    def inner(self) -> int:
+        """Columns of all heads, in elements."""
+        return self.heads * self.head_dim
+
+    @property
+    def convolved(self) -> int:
+        """Columns that the convolution passes over, in elements."""
+        return self.inner + 2 * self.groups * self.state
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +127,7 @@ class Model:
     embedding_norm: bool = False
     experts: Experts | None = None
     latent: Latent | None = None
+    hybrid: Hybrid | None = None
 
     def __post_init__(self) -> None:
         for value, known in (
@@ -115,7 +148,35 @@ class Model:
     @property
     def dense_layers(self) -> int:
         """Layers whose MLP is not a mixture."""
+        if self.hybrid is not None:
+            return self.hybrid.mlp_layers
         return self.layers if self.experts is None else self.experts.dense_layers
+
+    @property
+    def sparse_layers(self) -> int:
+        """Layers with routed experts."""
+        if self.hybrid is None:
+            return self.layers - self.dense_layers
+        mixers = self.hybrid.mamba_layers + self.hybrid.attention_layers
+        return self.layers - self.dense_layers - mixers
+
+    @property
+    def attention_layers(self) -> int:
+        """Layers with attention."""
+        return self.layers if self.hybrid is None else self.hybrid.attention_layers
+
+    @property
+    def mamba_layers(self) -> int:
+        """Layers with a state space."""
+        return 0 if self.hybrid is None else self.hybrid.mamba_layers
+
+    @property
+    def blocks_per_layer(self) -> int:
+        """Blocks, each with a norm before and an addition behind it: two, or one.
+
+        Units: a count.
+        """
+        return 2 if self.hybrid is None else 1
 
 
 def gpt(
@@ -181,7 +242,7 @@ def _model(name: str, facts: Mapping[str, Any]) -> Model:
     """One table of the file; kv_heads, head_dim and the style have the defaults of their family."""
     about = {"style", "source", "published", "published_active", "label"}
     known = {key: value for key, value in facts.items() if key not in about}
-    for key, kind in (("experts", Experts), ("latent", Latent)):
+    for key, kind in (("experts", Experts), ("latent", Latent), ("hybrid", Hybrid)):
         if key in known:
             known[key] = kind(**known[key])
     known.setdefault("kv_heads", known["heads"])
@@ -192,20 +253,26 @@ def _model(name: str, facts: Mapping[str, Any]) -> Model:
 SAME_SHAPE = (
     ("llama3.1", "llama3"), ("llama3.3", "llama3"), ("llama31", "llama3"), ("llama33", "llama3"),
     ("qwen2.5", "qwen2"), ("llama30b", "llama33b"), ("llama", "llama2"),
-    ("deepseekr1", "deepseekv3"),
+    ("deepseekr1", "deepseekv3"), ("nemotronv3", "nemotron3"), ("nvidianemotron3", "nemotron3"),
 )  # fmt: skip
 """A release or another spelling, and the name whose shape it has; only where that is known."""
 
 WORDS = re.compile(r"(instruct|chat|base|hf|pretrain(ing|ed)?|model|fp8|bf16|fp16)$")
 
 
+RELEASE = re.compile(r"\s*\([0-9.]+\)\s*$")
+"""The release of a program in brackets behind a model's name."""
+
+
 def plain(text: str) -> str:
     """The name as it is compared.
 
-    >>> plain("meta-llama/Llama-2-70b-hf"), plain("LLAMA3-8B")
-    ('llama270b', 'llama38b')
+    >>> plain("meta-llama/Llama-2-70b-hf"), plain("LLAMA3-8B"), plain("Gemma 2B (26.02)")
+    ('llama270b', 'llama38b', 'gemma2b')
     """
-    name = re.sub(r"[^a-z0-9]", " ", text.strip().lower().rpartition("/")[2]).split()
+    name = re.sub(
+        r"[^a-z0-9]", " ", RELEASE.sub("", text).strip().lower().rpartition("/")[2]
+    ).split()
     while name and WORDS.fullmatch(name[-1]):
         name.pop()
     return "".join(name)
@@ -213,7 +280,8 @@ def plain(text: str) -> str:
 
 def _dotted(text: str) -> str:
     """The name as it is compared first, its version's point kept: Qwen2.5-7B is not Qwen2-57B."""
-    return plain(re.sub(r"(?<=[0-9])[._](?=[0-9])", "point", text)).replace("point", ".")
+    bare = RELEASE.sub("", text)
+    return plain(re.sub(r"(?<=[0-9])[._](?=[0-9])", "point", bare)).replace("point", ".")
 
 
 @functools.cache

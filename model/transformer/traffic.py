@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from assay.model.machines.dtypes import ITEMSIZE
-from assay.model.transformer.decoder import Kernels, Layout, share, tokens
+from assay.model.transformer.decoder import Block, Kernels, Layout, share, tokens
 from assay.model.transformer.shapes import Model
 
 
@@ -31,8 +31,12 @@ def layer_traffic(
     micro_batch: int,
     seq_len: int,
     width: int | None = None,
+    block: Block | None = None,
 ) -> tuple[Traffic, ...]:
     """Byte-bound operations of one layer on one rank; `width` of its MLPs, ffn_hidden by default.
+
+    `block` says which parts the layer has, attention and an MLP by default. A state-space block
+    moves its columns through a convolution and a gated norm.
 
     Norms and residuals run on all tokens of the rank, or on its TP-th with sequence parallelism.
     Separate (unfused) attention adds the masked softmax over the scores; dropout is left out.
@@ -60,7 +64,17 @@ def layer_traffic(
     if kernels.attention == "unfused":
         scores = micro_batch * heads * (seq_len // layout.cp) * seq_len * size
         found.insert(-4, Traffic("softmax", 2 * scores, 3 * scores))
-    return tuple(found)
+    if block is None:
+        return tuple(found)
+    at = found.index(next(one for one in found if one.name == "mlp_norm"))
+    kept = found[:at] if block.mixer == "attention" else []
+    if block.mixer == "mamba" and model.hybrid is not None:
+        conv = rows * model.hybrid.convolved / layout.tp * size
+        inside = rows * model.hybrid.inner / layout.tp * size
+        kept = [found[0], Traffic("convolution", 2 * conv, 4 * conv),
+                Traffic("gated_norm", 3 * inside, 5 * inside),
+                Traffic("mixer_residual", 3 * hidden, 2 * hidden)]  # fmt: skip
+    return tuple(kept + (found[at:] if block.mlp else []))
 
 
 def logits_traffic(
