@@ -9,7 +9,7 @@ unknowns (`GB`, `xxxx`) or missing, and never one for the other.
 from __future__ import annotations
 
 from assay.ingest.schema.configuration import Configuration
-from assay.ingest.schema.fields import measured, named
+from assay.ingest.schema.fields import logged, measured, named
 from assay.ingest.schema.format import Format
 from assay.ingest.tables.table_rows import fold
 
@@ -25,6 +25,13 @@ class MarkdownTable(Configuration):
     tokens_per_s: float = measured(gt=0, meaning="tokens per second")
     tokens_per_gpu_per_s: float = measured(gt=0, meaning="tokens per second and GPU")
     samples_per_s: float = measured(gt=0, meaning="sequences per second")
+    step_rate: float = logged(
+        unit="1/s", quantity="step_rate", gt=0, nullable=True, meaning="steps per second"
+    )
+    item_rate: float = logged(
+        unit="1/s", quantity="item_rate", gt=0, nullable=True,
+        meaning="things per second that are no sequences, or that nobody names: images, `28.5/s`",
+    )  # fmt: skip
     mfu_weights: float = measured(
         ge=0, meaning="model FLOPs utilisation of the weight products alone"
     )
@@ -55,7 +62,7 @@ FORMAT = Format(
     r"|^[^|=:0-9,]*[A-Za-z_)]  +[^|=:,]*"  # labels kept apart by blanks
     r"(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:,]*$"
     r"|^[^|=:0-9.]*[,;\t][^|=:0-9.]*(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:0-9.]*$",
-    suffixes=(".csv", ".tsv", ".rst", ".ipynb"),
+    suffixes=(".csv", ".tsv", ".rst", ".ipynb", ".json"),
     schemas={"markdown_table": MarkdownTable},
     origin="published",
     fold=fold(MarkdownTable),

@@ -1,7 +1,8 @@
 """A table as a grid, whatever it is written in: header rows, rows, cells with place and spans.
 
 Adapters make grids of lines: `pipe_tables` (Markdown), `html_tables`, `delimited` (CSV and TSV),
-`restructured` (reStructuredText), `aligned` (plain text); `table_rows` makes records of grids.
+`restructured` (reStructuredText), `aligned` (plain text), `json_records`; `table_rows` makes
+records of grids.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from assay.ingest.schema.record import Line
 
-Syntax = Literal["markdown", "html", "csv", "tsv", "rst", "text"]
+Syntax = Literal["markdown", "html", "csv", "tsv", "rst", "text", "json"]
 
 
 LONGEST = 1000

@@ -58,6 +58,8 @@ SYSTEMS = {"system", "cluster", "platform", "machine", "supercomputer", "instanc
 SHOWN = 60
 """Characters that are quoted of a cell too long to be a number."""
 
+OF_NOTHING = "a rate per second of nothing that its table names"
+
 MANY = 1e6
 """A batch counted in millions is one of tokens."""
 
@@ -286,7 +288,8 @@ def other(record: Record, column: Column, text: str, at: Span) -> None:
             digits = _number(parsed).replace(",", "")
             kind = "nominal" if _rough(parsed) else None
             scale = measure.scale * _thousands(parsed)
-            record.cells[name] = Cell(digits, at.line, at.column, scale, kind)
+            law = OF_NOTHING if measure.si == "1/s" else None
+            record.cells[name] = Cell(digits, at.line, at.column, scale, kind, law=law)
             return
     if text:
         record.other.append((column.label, text))

@@ -11,11 +11,12 @@ from itertools import pairwise
 from math import log
 from statistics import median
 
+from assay.ingest.numbers.units import UNITS
 from assay.ingest.schema.record import Cell, Record
-from assay.ingest.tables.cells import amount
-from assay.ingest.tables.headers import Column
+from assay.ingest.tables.cells import OF_NOTHING, amount
+from assay.ingest.tables.headers import OF_EACH, Column, generic
 from assay.ingest.vocabulary.terms import normalise
-from assay.ingest.vocabulary.words import of_one_device, split
+from assay.ingest.vocabulary.words import DEVICE, of_one_device, split
 
 MOST_RATE = 6e15
 """More flop/s than any device has as its dense peak in a format that models train in."""
@@ -143,6 +144,32 @@ def local_batches(records: Sequence[Record]) -> None:
         )
 
 
+def unnamed(records: Sequence[Record], field: str | None) -> None:
+    """Give rates in `/s` the field of what the text above their table says that they count."""
+    for record in records if field else ():
+        cell = record.cells.get("item_rate")
+        if cell is not None and cell.law == OF_NOTHING and field not in record.cells:
+            law = "the text above the table says what is counted per second"
+            record.cells[field or ""] = record.cells.pop("item_rate")._replace(law=law)
+
+
+def of_each(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """Samples per second of one device are those of the job by its number of devices."""
+    if not any(c.rank == OF_EACH and c.spec and c.spec.name == "samples_per_s" for c in columns):
+        return
+    for record in records:
+        cell, gpus = record.cells.get("samples_per_s"), record.cells.get("gpus")
+        if cell is None or cell.state != "value":
+            continue
+        if gpus is None or gpus.state != "value" or amount(gpus) < 1:
+            record.cells["samples_per_s"] = cell._replace(state="unknown")
+            continue
+        record.cells["samples_per_s"] = cell._replace(
+            scale=cell.scale * amount(gpus), value_origin="solved",
+            law="samples per second of one device, times the devices",
+        )  # fmt: skip
+
+
 SAID_WHOSE = {"total", "aggregate", "aggregated", "job", "global", "overall", "cluster", "all"}
 """Words of a label that say a rate is of all devices."""
 
@@ -167,6 +194,38 @@ def of_whom(records: Sequence[Record], columns: Sequence[Column], devices: int) 
         for record, cell in held:
             if cell.state == "value" and not _settled(record):
                 record.cells["tokens_per_s"] = cell._replace(state="unknown")
+
+
+_OF_A_DEVICE = DEVICE | {"peak", "max", "maximum", "vram", "hbm", "cuda", "allocated", "reserved"}
+"""Words of a label that say a memory is of one device."""
+
+
+_SIZES = {each.scale: name for name, each in UNITS.items() if each.si == "B"}
+
+
+def memory_of_whom(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """A memory whose label does not say of whom, beside sizes of models alone, may be that of one
+    device or of all that a model was spread over: it is of nobody known.
+    """
+    held = [c for c in columns if c.spec is not None and c.spec.quantity is not None]
+    own = next((c for c in held if c.spec and c.spec.name == "memory"), None)
+    known = {c.spec.name for c in columns if c.spec is not None and c.spec.configuration}
+    if (
+        own is None
+        or len(held) > 1
+        or any(map(generic, columns))
+        or known - {"model", "model_size", "parameters"}
+        or own.most
+    ):
+        return
+    if set(split(own.label)) & _OF_A_DEVICE:
+        return
+    for record in records:
+        cell = record.cells.get("memory")
+        spread = any(name in record.cells for name in ("gpus", "tp", "pp", "zero_stage", "gpu"))
+        if cell is not None and cell.state == "value" and not spread:
+            record.other.append((own.label, f"{cell.text} {_SIZES.get(cell.scale, '')}".strip()))
+            record.cells["memory"] = cell._replace(state="unknown")
 
 
 def _settled(record: Record) -> bool:

@@ -21,6 +21,7 @@ from assay.ingest.vocabulary.words import (
     MEAN,
     PLAIN,
     altering,
+    english,
     of_one_device,
     said,
     split,
@@ -36,22 +37,26 @@ _TAG = re.compile(r"<(sup|del|s)>.*?</\1>|~~.*?~~|</?[A-Za-z][A-Za-z0-9]*(?:\s[^
 
 _BRACKET = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
 
-_GROUP = re.compile(
-    r"(?:train|training|perf|performance|throughput|timing|timings|metrics|stats)/(?=[a-z_]+$)"
+_PANELS = re.compile(
+    r"((?:(?:train|training|perf|performance|throughput|speed|timing|timings|metrics|stats|results?"
+    r"|summary|cfg|config|hparams|args|setup|run|runtime|model|parallel|parallelism|hw|hardware"
+    r"|system|memory|mem|device)[/.])+)(?=[A-Za-z_]+$)"
 )
-"""Panels that loggers sort their labels into: `train/tokens_per_sec`."""
+"""Panels that loggers and configurations sort their labels into: `train/tokens_per_sec`."""
 
 _UNMARKED = re.compile(r"[\w .,:;/%()+-]*")
 
 GENERIC = {"throughput", "speed", "performance", "perf"}
 
 NAMES = {
-    "模型": "Model", "显卡": "GPU", "硬件": "GPU", "精度": "Precision", "数据精度": "Precision",
+    "模型": "Model", "显卡": "GPU", "硬件": "GPU", "精度": "Precision",
+    "精度模式": "Precision", "数据精度": "Precision",
     "模型规模": "Size", "参数量": "Params", "机器数量": "Nodes", "机器数": "Nodes",
     "节点数": "Nodes", "层数": "NLAYERS",
     "隐藏层大小": "hidden size", "隐藏层维度": "hidden size", "注意力头数": "attention heads",
+    "モデル": "Model", "精度モード": "Precision", "レイヤー数": "NLAYERS", "层": "NLAYERS",
 }  # fmt: skip
-"""Labels in Chinese of names and of what is only counted."""
+"""Labels in Chinese and Japanese of names and of what is only counted."""
 
 STEPS = {"step", "meanstep", "medianstep", "avgstep", "stept", "iteration", "iter"}
 """Labels of a time where the cells have its unit, and of the number of a step where not."""
@@ -63,9 +68,19 @@ RATES = {
     ("token/s", False): "tokens_per_s",
     ("token/s", True): "tokens_per_gpu_per_s",
     ("sample/s", False): "samples_per_s",
+    ("item/s", False): "item_rate",
+    ("1/s", False): "item_rate",
+    ("step/s", False): "step_rate",
 }
 """A column that only says `Throughput` is told by the unit of its header or of its cells: SI unit
 and whether it is per GPU → field."""
+
+
+EACH = "samples_per_gpu_per_s"
+"""Samples a second of one device, which are told as those of the job where its devices are known"""
+
+OF_EACH = 9
+"""Rank of a column of them."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +94,7 @@ class Column:
     kind: str | None = None  # what its numbers are where the label says so: `Params (B)`
     rank: int = 0  # which of several columns of one field is taken: the least
     degrees: tuple[str, ...] = ()  # fields of a label of several: `TP x PP x DP`
+    most: bool = False  # whether the text above it says that it holds the most of something
 
 
 def plain(text: str) -> str:
@@ -106,11 +122,16 @@ def header(labels: Iterable[str], schema: Schema) -> list[Column]:
     """
     columns: list[Column] = []
     taken: dict[str, int] = {}
-    for cell in labels:
-        label = plain(cell.replace("<br>", " "))
+    every = [plain(cell.replace("<br>", " ")) for cell in labels]
+    of_parts = {"forward", "backward"} <= {word for label in every for word in split(label)}
+    for label in every:
         taken[label] = taken.get(label, 0) + 1
         shown = label if taken[label] == 1 else f"{label} ({taken[label]})"
-        columns.append(_column(label, shown, schema))
+        column = _column(label, shown, schema)
+        if of_parts and column.spec is None:  # `Total iteration (ms)`: of all the parts beside it
+            whole = _column(_TOTAL.sub("", label), shown, schema)
+            column = whole if whole.spec and whole.spec.name == "step_time" else column
+        columns.append(column)
     best: dict[str, Column] = {}
     for column in columns:
         if column.spec and column.rank < best.get(column.spec.name, _LAST).rank:
@@ -122,20 +143,26 @@ def header(labels: Iterable[str], schema: Schema) -> list[Column]:
     ]  # fmt: skip
 
 
+_TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)
+
 _LAST = Column("", None, rank=99)
 
 
 def _column(label: str, shown: str, schema: Schema) -> Column:
     if len(label) > LONGEST:
         return Column(shown, None)
-    label = _GROUP.sub("", label)
+    label = english(NAMES.get(label, label))
+    if panel := _PANELS.match(label):
+        label = label[panel.end() :] + (" per device" if "device" in panel[1] else "")
     known = by_label(schema)
     composed = said(label)
-    label = NAMES.get(label, label)
     if found := known.get(normalise(label)):
         spec, scale = found
         bare = spec.unit == "B" or (spec.unit == "s" and composed and not composed.unit_known)
         return Column(shown, spec, scale, unit_known=not bare)
+    if composed and composed.field == EACH and "samples_per_s" in fields(schema):
+        spec = fields(schema)["samples_per_s"]
+        return Column(shown, spec, composed.scale, rank=OF_EACH)  # where no column has those of all
     if composed and composed.field in fields(schema):
         kind = "nominal" if composed.nominal else None
         spec = fields(schema)[composed.field]
@@ -178,7 +205,7 @@ def _says_little(label: str) -> bool:
     >>> _says_little("Training speed"), _says_little("Peak throughput")
     (True, False)
     """
-    words = {"throughput" if word == "gputhroughput" else word for word in split(label)}
+    words = {"throughput" if word == "gputhroughput" else word for word in split(english(label))}
     return bool(words & GENERIC) and not words - GENERIC - PLAIN - MEAN - DEVICE - {"/"}
 
 

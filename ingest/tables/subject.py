@@ -19,7 +19,7 @@ from assay.ingest.vocabulary.words import BATCH, DEVICE, split
 ALONE = {"step_time", "tokens_per_gpu_per_s", "mfu", "hfu", "mfu_weights", "hfu_weights"}
 """Quantities that only runs have."""
 
-RATES = {"model_flops_rate", "tokens_per_s", "samples_per_s"}
+RATES = {"model_flops_rate", "tokens_per_s", "samples_per_s", "step_rate", "item_rate"}
 
 TALLIED = {"model", "model_size", "parameters", "gpu", "dtype"}
 """Configuration that devices, kernels and servers have as well."""
@@ -49,12 +49,18 @@ _ELSEWHERE = re.compile(
 
 _SAID = ("value", "outcome")
 
-_TRAINED = re.compile(r"\b(?:pre-?train|train|fine-?tun|sft|lora)|训练|微调", re.IGNORECASE)
+_TRAINED = re.compile(
+    r"\b(?:pre-?train|train|fine-?tun|sft|lora)|训练|微调|学習|トレーニング", re.IGNORECASE
+)
 
 
 _SERVED = re.compile(r"\b(?:inference|serv(?:e|ing)|decod(?:e|ing)|prefill)\b|推理", re.IGNORECASE)
 
-_TRAINING = re.compile(r"\btrain(?:ing|ed|s)?\b|\bfine-?tun|训练|微调", re.IGNORECASE)
+_TRAINING = re.compile(
+    r"\btrain(?:ing|ed|s)?\b|\bfine-?tun|训练|微调|学習|\bmicro-?batch|\bdata-?parallel"
+    r"|\bpipeline parallel|\bactivation checkpoint",
+    re.IGNORECASE,
+)
 
 MENTIONS = 3
 """Lines that speak of training before a document is said to be about it."""
@@ -67,12 +73,19 @@ def about_training(lines: Sequence[Line]) -> bool:
     return trained >= MENTIONS and trained > 3 * served
 
 
+def trained_here(lines: Sequence[Line]) -> bool:
+    """Whether the text above a table, below its heading, speaks of training and of no serving."""
+    return any(_TRAINING.search(line.text) for line in lines) and not any(
+        _SERVED.search(line.text) for line in lines
+    )
+
+
 def of_runs(
     columns: Sequence[Column], heading: str, *, document: bool = False, told: bool = False
 ) -> bool:
     """Whether the rows under these columns, below this heading, are runs.
 
-    `document` says that the whole text around them is about training, `told` that the cells of some
+    `document` says that the text around them is about training, `told` that the cells of some
     column say how each row was run.
     """
     held = {column.spec.name for column in columns if column.spec and column.spec.quantity}
@@ -91,7 +104,10 @@ def of_runs(
     aside = {"latency"} if document and held & RATES else set()  # of a step, beside its rate
     if words & (FOREIGN - aside) or (_ELSEWHERE.search(heading) and not trained):
         return False
-    if (trained or document or told) and (held & RATES or _most(columns)):
+    timed = any(generic(column) for column in columns)  # if its cells say a rate
+    if (trained or document or told) and (held & RATES or _most(columns) or timed):
+        return True
+    if document and "memory" in held and said and words & {"usage", "used", "consumption"}:
         return True
     beside = words & BATCH or any(generic(column) for column in columns)
     batches = bool(trained and "memory" in held and beside)
@@ -102,7 +118,9 @@ def _most(columns: Sequence[Column]) -> bool:
     """Whether a column says the most memory that something took."""
     most = {"peak", "max", "maximum"}
     return any(
-        column.spec is not None and column.spec.name == "memory" and most & set(split(column.label))
+        column.spec is not None
+        and column.spec.name == "memory"
+        and (column.most or most & set(split(column.label)))
         for column in columns
     )
 

@@ -18,6 +18,7 @@ from assay.ingest.grids.aligned import aligned_tables
 from assay.ingest.grids.delimited import delimited, named_table
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow, apart
 from assay.ingest.grids.html_tables import html_tables
+from assay.ingest.grids.json_records import json_records, named_json
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
 from assay.ingest.numbers.units import SUFFIXES, unit
@@ -47,9 +48,12 @@ from assay.ingest.tables.cells import (
 )
 from assay.ingest.tables.column_cells import (
     local_batches,
+    memory_of_whom,
+    of_each,
     of_whom,
     percentages,
     rates,
+    unnamed,
     whole_numbers,
 )
 from assay.ingest.tables.composite import (
@@ -66,9 +70,23 @@ from assay.ingest.tables.composite import (
 )
 from assay.ingest.tables.headers import Column, plain
 from assay.ingest.tables.keyed import keyed, stated
-from assay.ingest.tables.subject import about_training, measured, name_rows, of_runs
+from assay.ingest.tables.subject import (
+    about_training,
+    measured,
+    name_rows,
+    of_runs,
+    trained_here,
+)
 from assay.ingest.tables.titles import counted_devices, model_named
-from assay.ingest.tables.views import Group, View, factors, legend, turned_grid, views
+from assay.ingest.tables.views import (
+    Group,
+    View,
+    factors,
+    legend,
+    named_rate,
+    turned_grid,
+    views,
+)
 
 _HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$")
 
@@ -108,6 +126,9 @@ def documents(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
 
 def grids(lines: Sequence[Line], name: str) -> Iterator[Grid]:
     """Every table of a document, in order; `name` is that of its input."""
+    if named_json(name) and (held := list(json_records(lines))):
+        yield from held
+        return
     if named_table(name) and (whole := list(delimited(lines, named=True))):
         yield from whole
         return
@@ -245,8 +266,9 @@ class _Table:
         if _ASIDE.search(corner) or (view.turned and self._cut()):
             return False
         told = _says_how(view.grid)
+        trained = known.trained or trained_here([*self.place.titles, *self.place.near])
         return any(
-            of_runs(group.present(), self.place.heading, document=known.trained, told=told)
+            of_runs(group.present(), self.place.heading, document=trained, told=told)
             for group in view.groups
         )
 
@@ -271,6 +293,9 @@ class _Table:
         percentages(held.records, columns)
         rates(held.records, columns)
         of_whom(held.records, columns, place.devices())
+        memory_of_whom(held.records, columns)
+        of_each(held.records, columns)
+        unnamed(held.records, named_rate([*place.titles[-1:], *place.near]))
         whole_numbers(held.records, columns)
         self.read_rows = len({(record.line, record.column) for record in held.records})
         self.records = held.records
@@ -284,7 +309,7 @@ class _Table:
         """Lines of the header and of the rows that were read, tags and rules among them."""
         grid = self.view.grid
         lost = {fault.span.line for fault in held.refused} | held.blank
-        if grid.syntax in ("html", "rst", "text") or self.view.turned:
+        if grid.syntax in ("html", "rst", "text", "json") or self.view.turned:
             here = {line.number for line in self.lines[grid.begin : grid.end]}
             return (here | held.claimed) - lost
         rule = {self.lines[grid.begin + 1].number} if grid.syntax == "markdown" else set()
@@ -442,7 +467,9 @@ def _of_a_run(text: str) -> bool:
     return bool(layout(bare) or remark(bare) or "gpus" in machine(bare) or slices(bare))
 
 
-RATES_OF_CELLS = ("step_time", "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s")
+RATES_OF_CELLS = (
+    "step_time", "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "step_rate", "item_rate",
+)  # fmt: skip
 """Fields that a column called `Throughput` may fill, as its cells say."""
 
 _ASIDE = re.compile(r"\b(?:eval(?:uation)?|inference|validation|serving)\b", re.IGNORECASE)

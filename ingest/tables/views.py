@@ -19,6 +19,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.composite import named, remark
 from assay.ingest.tables.headers import Column, generic, header, plain
+from assay.ingest.tables.pairs import parted
 from assay.ingest.tables.subject import SERVING
 from assay.ingest.vocabulary.terms import configured_by
 from assay.ingest.vocabulary.words import ALTERS, Said, said, split
@@ -65,7 +66,9 @@ def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str
     View
 ]:  # fmt: skip
     """Every way to look at a grid, the plain one first; `labels` are what its legend explains."""
-    grid = _headed(grid, schema)
+    grid = parted(_headed(grid, schema), schema, above)
+    labels = {**labels, **_implied(above)}
+    grid = _with_units(grid, schema, above)
     if groups := _spanned(grid, schema):
         yield View(grid, groups)
     yield _plain(grid, schema, labels)
@@ -79,6 +82,45 @@ def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str
         yield View(grid, groups)
     if groups := _by_remarks(grid, schema, above):
         yield View(grid, groups)
+
+
+_ALL_IN = re.compile(
+    r"\((ms|s|sec|secs|seconds|milliseconds)\)"
+    r"|\b(?:times?|all values|durations?)\b.{0,30}\b(?:in|are) (ms|s|sec|seconds|milliseconds)\b",
+    re.IGNORECASE,
+)
+
+
+def _with_units(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
+    """The grid with the unit of times that its heading or caption says, where its labels do not."""
+    near = [line.text for line in (*above[:1], *above[-3:]) if len(line.text) <= LONGEST]
+    units = {(m[1] or m[2]).casefold() for text in near for m in _ALL_IN.finditer(text)}
+    if len(units) != 1 or grid.labels or not grid.heads:
+        return grid
+    said_once = f"({units.pop()})".replace("milliseconds", "ms")
+    labels = [plain(cell.text) for cell in grid.heads[-1].cells]
+    own = header(labels, schema)
+    told = header([f"{label} {said_once}" for label in labels], schema)
+    cells = [
+        cell._replace(text=f"{label} {said_once}") if _timed(before, after) else cell
+        for cell, label, before, after in zip(grid.heads[-1].cells, labels, own, told, strict=True)
+    ]
+    return replace(grid, heads=(*grid.heads[:-1], replace(grid.heads[-1], cells=tuple(cells))))
+
+
+def _timed(own: Column, told: Column) -> bool:
+    """Whether a column is one of times of a step once its label has a unit."""
+    known = own.spec is not None and (own.unit_known or own.spec.name != "step_time")
+    return not known and told.spec is not None and told.spec.name == "step_time"
+
+
+_ZERO = re.compile(r"\bZeRO\b|\bDeepSpeed stage", re.IGNORECASE)
+
+
+def _implied(above: Sequence[Line]) -> dict[str, str]:
+    """Labels that are clear below a text that names what they are of: stages of ZeRO."""
+    named = any(_ZERO.search(line.text) for line in above)
+    return {"Stage": "ZeRO stage", "stage": "ZeRO stage"} if named else {}
 
 
 def _plain(grid: Grid, schema: Schema, labels: Mapping[str, str]) -> View:
@@ -259,12 +301,17 @@ _PHRASE = re.compile(
 )
 
 
+_OF_MEMORY = re.compile(r"\b(?:peak|max(?:imum)?)\s+(?:GPU\s+)?(?:memory|VRAM)\b", re.IGNORECASE)
+
 _LENGTHS = re.compile(r"\b(?:sequences?|seq(?:len)?|contexts?)\b|序列", re.IGNORECASE)
 
 
+_OF_LENGTH = re.compile(r"\b(?:seq(?:uence)?s?|seqlen|ctx|context|len(?:gth)?)\b|[=_:]")
+
+
 def _length(label: str) -> dict[str, str]:
-    """The sequence length that a label is: `4k` or `4096`; nothing where it is no power of two."""
-    found = re.fullmatch(r"([0-9]+) ?([kK])?", label.strip())
+    """The sequence length that a label is: `4k`, `seq 4096`; nothing but powers of two."""
+    found = re.fullmatch(r"([0-9]+) ?(k)?", _OF_LENGTH.sub(" ", label.casefold()).strip())
     count = int(found[1]) * (1024 if found[2] else 1) if found else 0
     return {"seq_len": str(count)} if count >= 128 and not count & (count - 1) else {}
 
@@ -282,9 +329,12 @@ def _by_caption(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Grou
     if (found := _named_above(above)) is None:
         return ()
     spec = fields(schema)[found.field]
+    if not found.unit_known and not _mostly_with_units(grid):
+        return ()
     return tuple(
         Group(
-            (columns[0], *(Column(c.label, spec, found.scale) if n == at else None
+            (columns[0], *(Column(c.label, spec, found.scale, found.unit_known,
+                                  most=found.field == "memory") if n == at else None
                            for n, c in enumerate(columns[1:], 1))),
             columns[at].label, names[at - 1], at,
         )
@@ -292,10 +342,38 @@ def _by_caption(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Grou
     )  # fmt: skip
 
 
+_OF_SAMPLES = re.compile(
+    r"\b(?:samples?|sequences?|sentences?)(?:\s*/\s*|\s+per\s+|\s+a\s+)(?:s|sec|second)\b",
+    re.IGNORECASE,
+)
+
+
+def named_rate(above: Sequence[Line]) -> str | None:
+    """The field of a rate in `/s` whose things the text above names: sequences; None if it names
+    no such thing, or others as well."""
+    things = {told.field for line in above for m in _PHRASE.findall(line.text) if (told := said(m))}
+    if any(_OF_SAMPLES.search(line.text) for line in above):
+        things.add("samples_per_s")
+    return "samples_per_s" if things == {"samples_per_s"} else None
+
+
 def _named_above(above: Sequence[Line]) -> Said | None:
     """The one quantity that the lines above a table name."""
     found = [told for line in above for m in _PHRASE.findall(line.text) if (told := said(m))]
+    found = found or [
+        told for line in above for m in _OF_MEMORY.findall(line.text) if (told := said(m))
+    ]
     return found[0] if len({told.field for told in found}) == 1 else None
+
+
+def _mostly_with_units(grid: Grid) -> bool:
+    """Whether most numbers right of the first column have a unit behind them: `8.1 GB`."""
+    texts = [plain(c.text) for row in grid.rows for c in row.cells[1:] if len(c.text) <= LONGEST]
+    held = [text for text in texts if re.search("[0-9]", text)]
+    return 2 * sum(_WITH_UNIT.fullmatch(text) is not None for text in held) > len(held)
+
+
+_WITH_UNIT = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*[A-Za-zµ]+")
 
 
 def _by_remarks(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, ...]:

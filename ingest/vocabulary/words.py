@@ -17,7 +17,11 @@ from assay.ingest.numbers.units import unit
 
 TOKENS = {"tok", "toks", "token", "tokens"}
 
-SAMPLES = {"sample", "samples", "seq", "seqs", "sequence", "sequences", "sentence", "sentences"}
+SAMPLES = {"sample", "samples", "seq", "seqs", "sequence", "sequences", "sentence", "sentences",
+           "example", "examples"}  # fmt: skip
+
+ITEMS = {"image", "images", "img", "imgs"}
+"""Things that are counted a second and are neither tokens nor sequences of them."""
 
 FLOPS = {"flop": 1.0, "flops": 1.0, "gflop": 1e9, "gflops": 1e9, "tflop": 1e12, "tflops": 1e12,
          "pflop": 1e15, "pflops": 1e15, "teraflop": 1e12, "teraflops": 1e12}  # fmt: skip
@@ -113,7 +117,7 @@ def _spelled(word: str) -> str:
     """A long word with a letter wrong or too many, as it is meant: `throuthput`."""
     if word in ("percent", "pct"):
         return "%"
-    if not 7 <= len(word) <= 16 or word in _MISSPELT:
+    if not 7 <= len(word) <= 16 or word in _MISSPELT or word in STEP:
         return word
     return next(iter(get_close_matches(word, _MISSPELT, 1, 0.88)), word)
 
@@ -148,12 +152,64 @@ _ELSEWHERE = {
     "样本": "samples ",
     "迭代时间": "step time",
     "序列长度": "sequence length",
+    "参考": "reference ",
+    "性能": "performance",
     "卡数": "gpus",
     "数量": "count",
     "数": "count",
     "平均": "average",
+    "スループット": "throughput",
+    "グローバルバッチサイズ": "global batch size",
+    "マイクロバッチサイズ": "micro batch size",
+    "メモリ使用量": "memory usage",
+    "メモリ": "memory",
+    "シーケンス長": "sequence length",
+    "系列長": "sequence length",
+    "ステップ時間": "step time",
+    "ノード": "node",
+    "最大": "max",
+    "モデル": "model",
+    "サイズ": "size",
+    "처리량": "throughput",
+    "메모리": "memory",
+    "시퀀스 길이": "sequence length",
+    "모델": "model",
 }
-"""Words of labels in Chinese; a longer one stands before those it holds."""
+"""Words of labels in Chinese, Japanese and Korean; a longer one stands before those it holds."""
+
+_IN_EUROPE = {
+    "anzahl": "number of", "nombre": "number", "de": "of", "durchsatz": "throughput",
+    "débit": "throughput", "zeit": "time", "temps": "time", "schritt": "step", "schrittzeit":
+    "step time", "itération": "iteration", "pro": "per", "par": "per", "speicher": "memory",
+    "speicherbedarf": "memory usage", "mémoire": "memory", "modell": "model", "modèle": "model",
+    "knoten": "nodes", "nœuds": "nodes", "sekunde": "second", "sekunden": "seconds",
+    "seconde": "second", "sequenzlänge": "sequence length", "mikrobatch": "micro batch",
+    "globaler": "global", "globale": "global", "genauigkeit": "precision", "mittlere": "mean",
+    "mittlerer": "mean", "durchschnittliche": "mean", "auslastung": "utilization",
+}  # fmt: skip
+"""Words of labels in German and French. `de`, `pro` and `par` count beside another of them."""
+
+_SHORT = {"de", "pro", "par"}
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+@lru_cache(maxsize=4096)
+def english(label: str) -> str:
+    """A label with its words in English, where they are known in another language.
+
+    >>> english("Zeit pro Schritt (s)"), english("メモリ使用量 (GB)"), english("pro rata")
+    ('time per step (s)', 'memory usage (GB)', 'pro rata')
+    """
+    label = label.translate(_WIDE)
+    if not label.isascii():
+        for word, meant in _ELSEWHERE.items():
+            label = label.replace(word, f" {meant} ")
+        label = " ".join(label.split())
+    if {word.casefold() for word in _LETTERS.findall(label)} & (_IN_EUROPE.keys() - _SHORT):
+        label = _LETTERS.sub(lambda word: _IN_EUROPE.get(word[0].casefold(), word[0]), label)
+    return label
+
 
 _WIDE = str.maketrans("（）［］：％／", "()[]:%/")
 
@@ -162,6 +218,11 @@ _AT_STEP = re.compile(
     re.IGNORECASE,
 )
 """When something was measured says nothing of what it is: `ms/iter @ step 10`."""
+
+_SEVERAL_STEPS = re.compile(
+    r"((?<![a-z])(?:per|for|of)|/) ?([0-9][0-9,]*) ?(?:steps|iter(?:ation)?s|its)\b", re.IGNORECASE
+)
+"""A time of several steps: `Time for 100 iterations (s)`."""
 
 _SPREAD = re.compile(
     r"(?:(?<=\()|\b)(?:mean|avg|average)?\s*(?:±|\+/-|\+-)\s*(?:std|sd|stdev|stddev|σ)\b",
@@ -183,11 +244,14 @@ def said(label: str) -> Said | None:
     >>> said("Step time (mean ± std)").field, said("Tokens/s (all devices)").field
     ('step_time', 'tokens_per_s')
     """
-    label = _SPREAD.sub(" ", _AT_STEP.sub("", label.translate(_WIDE)))
-    for word, english in _ELSEWHERE.items():
-        label = label.replace(word, f" {english} ")
+    label = _SPREAD.sub(" ", _AT_STEP.sub("", english(label)))
     if _FOREIGN.search(label):
         return None
+    if several := _SEVERAL_STEPS.search(label):
+        count = int(several[2].replace(",", ""))
+        whole = said(_SEVERAL_STEPS.sub(r"\1 step", label, count=1)) if count else None
+        timed = whole is not None and whole.field == "step_time"
+        return whole._replace(scale=whole.scale / count) if whole and timed else None
     words = _words(label)
     for read in (
         _utilisation,
@@ -201,6 +265,7 @@ def said(label: str) -> Said | None:
         _gpus,
         _degree,
         _accumulation,
+        _nodes,
     ):
         if found := read(words):
             return found
@@ -250,7 +315,7 @@ def _joined(words: Words) -> tuple[set[str], set[str]]:
 
 def _utilisation(words: Words) -> Said | None:
     kinds = {"mfu", "hfu"} & set(words.over)
-    rest = _left(words.every(), {"mfu", "hfu", "%", "/", "bf16"}, GPU)
+    rest = _left(words.every(), {"mfu", "hfu", "%", "/", "bf16"}, DEVICE)
     if len(kinds) != 1 or rest:
         return None
     percent = "%" in words.every()
@@ -265,7 +330,7 @@ def _rate(words: Words) -> Said | None:
         over = over - short | {"tokens"}
     kind = "token" if over & TOKENS else "sample" if over & SAMPLES else None
     if kind is None or not under & SECOND:
-        return None
+        return _other_rate(words, over, under)
     scale = 1.0
     for word in over & set(COUNTS):
         scale *= COUNTS[word]
@@ -278,9 +343,19 @@ def _rate(words: Words) -> Said | None:
     if _left((*over, *under), known, fillers, SECOND, DEVICE) or (device and over & whole):
         return None
     if kind == "sample":
-        return None if device else Said("samples_per_s", scale, rank=_rank(words))
+        field = "samples_per_gpu_per_s" if device else "samples_per_s"
+        return Said(field, scale, rank=_rank(words))
     field = "tokens_per_gpu_per_s" if device else "tokens_per_s"
     return Said(field, scale, rank=_rank(words))
+
+
+def _other_rate(words: Words, over: set[str], under: set[str]) -> Said | None:
+    """Steps a second, or things that are no sequences: `it/s`, `images/sec`."""
+    known = {"throughput", "speed", "rate", "in", "/"} | SECOND
+    for field, things in (("step_rate", STEP), ("item_rate", ITEMS)):
+        if over & things and under & SECOND and not _left((*over, *under), things, known):
+            return Said(field, rank=_rank(words))
+    return None
 
 
 def _flops(words: Words) -> Said | None:
@@ -310,7 +385,8 @@ def _time(words: Words) -> Said | None:
     named = over & {"time", "latency", "duration"}
     if len(units) > 1 or not (units or named) or (under and not under & STEP):
         return None
-    fillers = {"time", "latency", "duration", "global", "optimizer", "elapsed", "in", "/"}
+    fillers = {"time", "latency", "duration", "global", "optimizer", "elapsed"}
+    fillers |= {"in", "for", "of", "/"}
     if _left((*over, *under), STEP, set(TIMES), fillers):
         return None
     scale = TIMES[units.pop()] if units else 1.0
@@ -322,7 +398,8 @@ def _memory(words: Words) -> Said | None:
     every = words.every()
     sizes = {word: known.scale for word in every if (known := unit(word)) and known.si == "B"}
     most = {"peak", "max", "maximum"} & set(words.over)
-    bare = most and sizes and not set(every) - {"peak", "max", "maximum", "/"} - set(sizes)
+    taken = {"peak", "max", "maximum", "allocated", "alloc", "usage", "/"}
+    bare = most and sizes and not set(every) - taken - set(sizes)
     if not (MEMORY & set(words.over) or bare or (most and sizes and set(words.over) & DEVICE)):
         return None
     fillers = {
@@ -419,6 +496,12 @@ def _gpus(words: Words) -> Said | None:
     if not held or words.under or every - DEVICE - COUNTING:
         return None
     return Said("gpus", rank=1) if plural or every & COUNTING else None
+
+
+def _nodes(words: Words) -> Said | None:
+    every = set(words.every())
+    counted = "nodes" in every or ("node" in every and every & COUNTING)
+    return Said("nodes", rank=1) if counted and not every - {"node", "nodes"} - COUNTING else None
 
 
 def of_one_device(label: str) -> bool:

@@ -24,7 +24,8 @@ FOLDER = Path(__file__).parent / "published"
 DOCUMENTS = sorted(path for path in FOLDER.iterdir() if path.suffix != ".wanted")
 
 RATES = ("step_time", "model_flops_rate", "memory", "tokens_per_s", "tokens_per_gpu_per_s",
-         "samples_per_s", "mfu_weights", "mfu", "hfu_weights", "hfu", "outcome")  # fmt: skip
+         "samples_per_s", "step_rate", "item_rate", "mfu_weights", "mfu", "hfu_weights", "hfu",
+         "outcome")  # fmt: skip
 
 MEASURED = {
     "markdown_table": RATES,

@@ -63,6 +63,16 @@ def one(header: str, cell: str) -> dict[str, Any]:
         ("最大显存 (MB)", "memory", 1e6),
         ("单步耗时 (ms)", "step_time", 1e-3),
         ("GPU 数", "gpus", 1.0),
+        ("samples/s/GPU", "samples_per_gpu_per_s", 1.0),
+        ("throughput rate (samples/s/p)", "samples_per_gpu_per_s", 1.0),
+        ("it/s", "step_rate", 1.0),
+        ("images/sec", "item_rate", 1.0),
+        ("Time for 100 steps (s)", "step_time", 0.01),
+        ("ms per 10 iterations", "step_time", 1e-4),
+        ("No. of nodes", "nodes", 1.0),
+        ("Zeit pro Schritt (s)", "step_time", 1.0),
+        ("temps par itération (ms)", "step_time", 1e-3),
+        ("スループット (tokens/s/GPU)", "tokens_per_gpu_per_s", 1.0),
     ],
 )
 def test_a_label_of_known_words_is_a_column(label: str, field: str, scale: float) -> None:
@@ -75,12 +85,12 @@ def test_a_label_of_known_words_is_a_column(label: str, field: str, scale: float
     "label",
     [
         "Peak TFLOPs", "TFLOPs (total)", "TFLOPs (8 GPUs)", "TFLOPs/step", "FLOPs/token", "PFLOPs",
-        "hardware TFLOPs", "tokens/s per node", "tokens/s/node", "samples/s/GPU", "Total tokens",
-        "tokens/step", "step time p90", "step p90 (ms)", "steps/s", "Step", "Latency (ms)",
+        "hardware TFLOPs", "tokens/s per node", "tokens/s/node", "Total tokens",
+        "tokens/step", "step time p90", "step p90 (ms)", "Step", "Latency (ms)",
         "Memory BW (GB/s)", "CPU memory (GB)", "Memory saved", "Peak memory reserved (GB)",
         "MFU change", "Target MFU", "Active params (B)", "mini batch size", "Input length", "GPU",
         "Median TPS change", "Total Step time(s)", "理论峰值 (TFLOPS)", "相对 step time (ms)",
-        "throughput rate (samples/s/p)",
+        "Total iterations (ms)", "nodes per second", "Average of 0 steps (s)",
     ],
 )  # fmt: skip
 def test_one_word_more_is_another_quantity(label: str) -> None:
