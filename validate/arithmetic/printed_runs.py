@@ -69,7 +69,7 @@ def runs(reading: Reading, cases: Cases) -> pl.DataFrame:
         seq_len=pl.coalesce("actual_seq_len", "seq_len").cast(pl.Int64),
         printed=_printed_in_row(cases, joined),
     ).join(_vocabulary(reading), on=ROW, how="left", maintain_order="left")
-    return _coarse(joined).sort("source", "line", maintain_order=True)
+    return _of_pairs(_coarse(joined)).sort("source", "line", maintain_order=True)
 
 
 def _measured(frame: pl.DataFrame, reading: Reading, name: str) -> pl.DataFrame:
@@ -81,6 +81,8 @@ def _measured(frame: pl.DataFrame, reading: Reading, name: str) -> pl.DataFrame:
         for column in ("date", "notes", "dtype")
     }
     actual = "actual_seq_len" in frame.columns
+    mean, rates = "step_time_average", [f"{c}_average" for c in here if c != "step_time"]
+    paired = mean in frame.columns
     others = pl.col("other").list.eval(
         pl.format("{}={}", pl.element().struct.field("name"), pl.element().struct.field("text"))
     )
@@ -95,6 +97,11 @@ def _measured(frame: pl.DataFrame, reading: Reading, name: str) -> pl.DataFrame:
         remark=text["notes"].map_elements(_without_date, return_dtype=pl.String),
         others=others,
         actual_seq_len=pl.col("actual_seq_len") if actual else pl.lit(None, dtype=pl.Int64),
+        mean_time=pl.col(mean) if paired else pl.lit(None, dtype=pl.Float64),
+        mean_time_place=pl.col(f"{mean}_ulp") if paired else pl.lit(None, dtype=pl.Float64),
+        pairs=pl.any_horizontal(
+            pl.col(c).is_not_null() for c in rates if c in frame.columns
+        ) if any(c in frame.columns for c in rates) else pl.lit(False),
     )  # fmt: skip
     rough = reading.provenance.filter(
         (pl.col("frame") == name) & pl.col("low").is_not_null() & pl.col("field").is_in(here)
@@ -165,6 +172,22 @@ def _coarse(frame: pl.DataFrame) -> pl.DataFrame:
         + [(pl.col(n) + pl.col(f"{n}_place")).alias(f"{n}_high") for n in MEASURED]
         + [_of_column(n, by).alias(f"{n}_place") for n in held]
     )
+
+
+def _of_pairs(frame: pl.DataFrame) -> pl.DataFrame:
+    """The intervals of times widened to the mean beside them, where no rate is such a pair.
+
+    Of `1460.8/1450.4` ms, the last step and the mean since the start, a rate without a mean of its
+    own may be of either: nobody says.
+    """
+    low, high, mean, place = (
+        pl.col(name) for name in ("step_time_low", "step_time_high", "mean_time", "mean_time_place")
+    )
+    either = mean.is_not_null() & ~pl.col("pairs").fill_null(False)
+    return frame.with_columns(
+        step_time_low=pl.when(either).then(pl.min_horizontal(low, mean - place / 2)).otherwise(low),
+        step_time_high=pl.when(either).then(pl.max_horizontal(high, mean + place)).otherwise(high),
+    ).drop("mean_time", "mean_time_place", "pairs")
 
 
 ROBUST = 4

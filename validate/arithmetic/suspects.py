@@ -90,9 +90,13 @@ def _printed(row: dict[str, Any], name: str) -> bool:
 
 
 def _headings(printed: Sequence[str], told: Told) -> Iterator[Suspect]:
+    """A statement above that contradicts a column, where no row of it prints what is stated: a
+    column that has that value elsewhere says with intent what each of its rows has."""
     for name in printed:
         if name in told.headings:
             value, at = told.headings[name]
+            if (told.group[name] == value).any():
+                continue
             text = f"{label(name)} is {value:g} by the statement above"
             yield Suspect(((name, value),), "heading", text, at)
 

@@ -178,3 +178,38 @@ def test_hfu_is_not_below_mfu(tmp_path: Path) -> None:
     assert said(found) == [(5, "warning", "hfu-below-mfu")]
     both = table("GPUs | HFU | MFU", [rows[0], rows[0].replace("64", "128")])
     assert found_in(tmp_path, both) == [], "what all rows do is a name"
+
+
+STEP = (
+    " iteration {n}/ 4768 | elapsed time per iteration (ms): {time} | TFLOP/s/GPU: 633.7"
+    " | tokens per GPU (tokens/s/GPU): {rate} | lm loss: 3.36E+00 |\n"
+)
+
+STATED = (
+    " > using world size: 1, data-parallel-size: 1\n"
+    "python pretrain_gpt.py --seq-length 8192 --global-batch-size 32 --micro-batch-size 4\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("rate", "errors"), [("180743.2", 0), ("179452.0", 0), ("190000.0", 1), ("170000.0", 1)]
+)
+def test_a_rate_beside_an_instant_and_a_mean_may_be_of_either(
+    tmp_path: Path, rate: str, errors: int
+) -> None:
+    means = (1452.0, 1447.1, 1449.3, 1455.8, 1450.9)
+    text = STATED + "".join(
+        STEP.format(n=4100 + 100 * at, time=f"1460.8/{mean}", rate=f"{32 * 8192e3 / mean:.1f}")
+        for at, mean in enumerate(means)
+    )
+    text += STEP.format(n=4700, time="1460.8/1450.4", rate=rate)
+    assert sum(f.severity == "error" for f in found_in(tmp_path, text)) == errors
+
+
+def test_a_column_that_varies_is_not_contradicted_by_a_statement_of_one_of_its_values(
+    tmp_path: Path,
+) -> None:
+    rows = ["16 | 1 | 4 | 4 | 1 | 4 | 0.66", "64 | 1 | 16 | 4 | 1 | 4 | 1.44",
+            "256 | 4 | 16 | 4 | 1 | 4 | 1.83"]  # fmt: skip
+    text = "DP_SIZE=1\n\n" + table("GPUs | DP | PP | GA | MBS | GBS | Sec/it", rows)
+    assert said(found_in(tmp_path, text)) == [(7, "error", "batch-accumulation")]
