@@ -163,7 +163,7 @@ def held_out(model: Bound, name: str) -> Forecast:
             )
             .with_columns(observed=pl.col("global_batch") / pl.col("samples"))
         )  # fmt: skip
-        table = held_together(table)
+        table = held_together(table, "observed")
         fitted = table.join(
             _shares(table), on=["machine", "part"], maintain_order="left"
         ).with_columns(pl.col("value") / pl.col("share"), model=pl.lit(name))
@@ -176,15 +176,19 @@ MOST_PARTS = 32
 """Parts into which the groups of a machine are dealt, each predicted by a fit on the others."""
 
 
-def held_together(table: pl.DataFrame) -> pl.DataFrame:
+def held_together(table: pl.DataFrame, time: str) -> pl.DataFrame:
     """The table with `part`: which groups (columns machine, group) are held out together.
 
     Each alone, up to `MOST_PARTS` groups of a machine; of more, those that are so many apart: a fit
-    for each would take a time that grows with their square, and hardly see other rows.
+    for each would take a time that grows with their square, and hardly see other rows. Groups in
+    which the column `time` holds nothing, as those of copies, are a part of their own: they change
+    no fit.
     """
-    first = table.select("machine", "group").unique(maintain_order=True)
-    at = pl.int_range(pl.len(), dtype=pl.Int64).over("machine") % MOST_PARTS
-    parts = first.with_columns(part=at)
+    groups = table.group_by("machine", "group", maintain_order=True).agg(
+        told=pl.col(time).is_not_null().any()
+    )
+    turn = (pl.col("told").cum_sum().over("machine").cast(pl.Int64) - 1) % MOST_PARTS
+    parts = groups.select("machine", "group", part=pl.when("told").then(turn).otherwise(-1))
     return table.join(
         parts, on=["machine", "group"], how="left", nulls_equal=True, maintain_order="left"
     )

@@ -74,7 +74,7 @@ def held_out(asked: Asked) -> pl.DataFrame:
     Which residuals, every second group says for those between: one choice serves many fits.
     """
     known = runs_of(asked.cases.configuration)
-    frame = held_together(timed(known, asked))
+    frame = held_together(timed(known, asked), "seconds")
     parts = [pl.DataFrame(schema=PREDICTION)]
     first, middle = steady(known, frame["seconds"].to_numpy())
     halves = _halves(known, frame, first, middle)

@@ -69,7 +69,7 @@ def test_a_wrong_rate_of_a_known_model_is_found() -> None:
         ("MXFP8", "fp8", False),
         ("BF16", "bf16", False),
         ("bf16-mixed", "bf16", False),
-        ("NVFP4", None, False),
+        ("NVFP4", "fp4", False),
         ("-", "bf16", True),
     ],
 )
