@@ -5,13 +5,16 @@ In: every row of a frame of steps, in a file. Out: the rows that tell something 
 do not belong together as those beside them do), and of the others an even share. A relation between
 two measured numbers of rows that are alike has one constant: a row is odd where its own interval
 leaves out the one in the middle.
+
+Of millions of rows a few bytes each are in memory: marks, and one column while it is looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -44,10 +47,10 @@ SLACK = 1e-12
 MOST_STRETCHES = 1_000
 """Stretches of equal configuration up to which rows are left out."""
 
-BESIDE = ("source", "line", "column", "host", "rank", "timestamp", "mark", "other")
-
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.uint32]
+Places = npt.NDArray[np.intp]
 
 
 def sifted(
@@ -59,27 +62,65 @@ def sifted(
     `also` are lines whose rows are held in any case. None where too much of it differs.
     """
     scan = pl.scan_parquet(file)
-    single, varying = _constant(scan)
-    stretch = _stretches(scan, [n for n in varying if n in specs and specs[n].configuration])
-    if stretch[-1] >= MOST_STRETCHES:
+    height = scan.select(pl.len()).collect().item()
+    single, varying = _constant(scan, height)
+    stretch = _stretches(
+        scan, [n for n in varying if n in specs and specs[n].configuration], height
+    )
+    if stretch is None:
         return None
     measured = [n for n in varying if n in specs and specs[n].quantity and specs[n].numeric
                 and not specs[n].configuration]  # fmt: skip
-    line = scan.select("line").collect()["line"].to_numpy()
     told = _told(scan, measured, varying, specs, stretch)
     kind = _kinds(scan, varying, specs, measured, stretch, told)
-    told |= np.isin(line, np.fromiter(also, dtype=np.uint32))
-    hold, weight, alike = _chosen(kind, told, stretch)
-    hold = np.isin(line, line[hold])  # records that share a line are held together
-    held = _gathered(scan, single, varying, np.flatnonzero(hold))
-    kept = held.select("line", "column", rows=pl.Series(np.maximum(weight[hold], 1.0)))
+    line = _column(scan, pl.col("line"), height, np.uint32)
+    told |= _among(line, np.fromiter(also, dtype=np.uint32))
+    hold, alike = _chosen(kind, told, stretch)
+    stands = _stands(hold, told, alike)
+    more = _among(line, line[hold])  # records that share a line are held together
+    rows = np.ones(int(np.count_nonzero(more)))
+    rows[hold[more]] = np.maximum(stands, 1.0)
+    at = np.flatnonzero(more)
+    held = _gathered(scan, single, varying, at)
+    kept = held.select("line", "column", rows=pl.Series(rows), at=pl.Series(at.astype(np.uint32)))
     return held, Long(source, frame, file, kept, single, alike, home)
 
 
-def _constant(scan: pl.LazyFrame) -> tuple[pl.DataFrame, list[str]]:
+def _pieces(height: int) -> Iterator[slice]:
+    """Places of the rows that are in memory together, in order."""
+    return (slice(at, min(at + parquet.ROWS, height)) for at in range(0, height, parquet.ROWS))
+
+
+def _parts(scan: pl.LazyFrame, height: int, *wanted: str | pl.Expr) -> Iterator[pl.DataFrame]:
+    """What is wanted of each piece of the rows."""
+    columns = scan.select(wanted)
+    for piece in _pieces(height):
+        yield columns.slice(piece.start, piece.stop - piece.start).collect(engine="in-memory")
+
+
+def _column(
+    scan: pl.LazyFrame, wanted: pl.Expr, height: int, dtype: type[np.generic]
+) -> npt.NDArray[Any]:
+    """One number or flag of every row."""
+    found = np.empty(height, dtype)
+    for piece, part in zip(_pieces(height), _parts(scan, height, wanted), strict=True):
+        found[piece] = part.to_series().to_numpy()
+    return found
+
+
+def _among(line: Numbers, wanted: Numbers) -> Flags:
+    """Whether each line is one of those that are wanted."""
+    found = np.zeros(len(line), dtype=bool)
+    for piece in _pieces(len(line)):
+        found[piece] = np.isin(line[piece], wanted)
+    return found
+
+
+def _constant(scan: pl.LazyFrame, height: int) -> tuple[pl.DataFrame, list[str]]:
     """A row of the columns that have one value throughout, and the names of the others."""
     names = [name for name, kind in scan.collect_schema().items() if not kind.is_nested()]
-    same = [name for part in _portions(names) for name in _alone(scan, part)]
+    groups = [names[at : at + AT_ONCE] for at in range(0, len(names), AT_ONCE)]
+    same = [name for group in groups for name in _alone(scan, group, height)]
     single = scan.select(same).head(1).collect()
     return single, [name for name in scan.collect_schema() if name not in same]
 
@@ -88,84 +129,143 @@ AT_ONCE = 12
 """Columns that are in memory together."""
 
 
-def _portions(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    yield from (names[at : at + AT_ONCE] for at in range(0, len(names), AT_ONCE))
-
-
-def _alone(scan: pl.LazyFrame, names: Sequence[str]) -> Iterator[str]:
+def _alone(scan: pl.LazyFrame, names: Sequence[str], height: int) -> Sequence[str]:
     """Those of the columns that have one value in every row, or none."""
-    ends = [pl.col(names).min(), pl.col(names).max().name.suffix(">"),
-            pl.col(names).null_count().name.suffix("?"), pl.len().alias("#")]  # fmt: skip
-    row = scan.select(ends).collect(engine="streaming").row(0, named=True)
-    for n in names:
-        one = row[n] == row[f"{n}>"] and row[f"{n}?"] == 0
-        if one or row[f"{n}?"] == row["#"]:
-            yield n
+    left = names
+    first: dict[str, object] = {}
+    for piece in _pieces(height):
+        part = scan.select(left).slice(piece.start, piece.stop - piece.start)
+        found = _values(part.collect(engine="in-memory"))
+        left = [n for n in left if n in found and first.setdefault(n, found[n]) == found[n]]
+    return left
 
 
-def _stretches(scan: pl.LazyFrame, names: Sequence[str]) -> npt.NDArray[np.uint32]:
-    """For each row the number of its stretch of equal configuration, from 0."""
-    height = scan.select(pl.len()).collect().item()
+def _values(part: pl.DataFrame) -> dict[str, object]:
+    """The value of each column that has one in every row, or None where it has one in no row."""
+    ends = [pl.all().min(), pl.all().max().name.suffix(">"), pl.all().null_count().name.suffix("?")]
+    row = part.select(ends).row(0, named=True)
+    return {
+        n: row[n]
+        for n in part.columns
+        if (row[n] == row[f"{n}>"] and row[f"{n}?"] == 0) or row[f"{n}?"] == part.height
+    }
+
+
+def _stretches(
+    scan: pl.LazyFrame, names: Sequence[str], height: int
+) -> npt.NDArray[np.uint16] | None:
+    """For each row the number of its stretch of equal configuration, from 0.
+
+    None where they are `MOST_STRETCHES` or more.
+    """
     changes = np.zeros(height, dtype=bool)
     for name in names:
-        differs = pl.col(name).ne_missing(pl.col(name).shift())
-        changes |= scan.select(differs).collect().to_series().to_numpy()
+        changes |= _against_before(scan, height, name, lambda now, old: now.ne_missing(old))
     changes[:1] = False
-    return np.cumsum(changes, dtype=np.uint32)
+    if np.count_nonzero(changes) >= MOST_STRETCHES:
+        return None
+    return np.cumsum(changes, dtype=np.uint16)
+
+
+def _against_before(
+    scan: pl.LazyFrame, height: int, name: str, test: Callable[[pl.Expr, pl.Expr], pl.Expr]
+) -> Flags:
+    """Whether a test of a column holds of each row and the one before; where it is known."""
+    found = np.zeros(height, dtype=bool)
+    last = pl.DataFrame()
+    flag = test(pl.col(name), pl.col(name).shift()).fill_null(value=False)
+    for piece, part in zip(_pieces(height), _parts(scan, height, name), strict=True):
+        both = pl.concat([last, part]) if last.height else part
+        found[piece] = both.select(flag).to_series().to_numpy()[last.height :]
+        last = part.tail(1)
+    return found
 
 
 def _kinds(
     scan: pl.LazyFrame, varying: Sequence[str], specs: Mapping[str, FieldSpec],
-    measured: Sequence[str], stretch: npt.NDArray[np.uint32], told: Flags,
-) -> npt.NDArray[np.uint32]:  # fmt: skip
+    measured: Sequence[str], stretch: npt.NDArray[np.uint16], told: Flags,
+) -> Numbers:  # fmt: skip
     """For each row 0 where it is like most, else a number for the ways in which it is odd.
 
     Of two numbers that belong together the rows that leave their constant the least room are marked
     in `told`: a formula that these keep is kept by all.
     """
-    kind = np.zeros(len(stretch), dtype=np.uint32)
+    height = len(stretch)
+    kind = np.zeros(height, dtype=np.uint32)
     places = [name for name in ("mark", "host", "rank") if name in varying]
     for name in [*places, *(n for n in varying if n in specs)]:
-        held = pl.col(name)
-        odd = held.is_null() if name != "mark" else held.is_not_null()
-        flags = scan.select(odd).collect().to_series()
+        column = pl.col(name)
+        odd = column.is_null() if name != "mark" else column.is_not_null()
         if name in specs and specs[name].dtype.is_float():
-            finite = scan.select(held.is_finite()).collect().to_series().fill_null(value=True)
-            kind = _also(kind, ~finite.to_numpy())
-        held_so = flags.to_numpy()
-        kind = _also(kind, ~held_so if 2 * int(held_so.sum()) > len(held_so) else held_so)
+            _also(kind, _column(scan, ~column.is_finite().fill_null(value=True), height, np.bool_))
+        held_so = _column(scan, odd, height, np.bool_)
+        _also(kind, ~held_so if 2 * int(held_so.sum()) > height else held_so)
     for one, other in combinations(measured, 2):
-        timed = (specs[one].unit == "s") != (specs[other].unit == "s")
-        low, high = _together(scan, specs[one], specs[other], times=timed)
-        middle = _middle((low + high) / 2, stretch)
-        with np.errstate(invalid="ignore"):
-            apart = (low > middle) | (high < middle)
-        kind = _also(kind, apart)
-        for room in (low - middle, middle - high):
-            told[_greatest(np.where(apart | np.isnan(room), -np.inf, room))] = True
+        _also(kind, _apart(scan, specs[one], specs[other], stretch, told))
     return kind
 
 
-def _also(kind: npt.NDArray[np.uint32], odd: Flags) -> npt.NDArray[np.uint32]:
-    """The kinds of rows where some are odd in one more way."""
-    if not odd.any():
-        return kind
-    _, again = np.unique(kind * 2 + odd, return_inverse=True)
-    return again.astype(np.uint32)
+def _also(kind: Numbers, odd: Flags) -> None:
+    """Tell rows apart of which some are odd in one more way."""
+    if odd.any():
+        kind *= 2
+        kind += odd
+        _numbered(kind)
 
 
-def _together(
-    scan: pl.LazyFrame, one: FieldSpec, other: FieldSpec, *, times: bool
-) -> tuple[Floats, Floats]:
+def _numbered(codes: Numbers) -> int:
+    """Put 0, 1, 2 … in place of the codes that there are, in their order; how many they are."""
+    there = np.zeros(int(codes.max()) + 1, dtype=bool)
+    for piece in _pieces(len(codes)):
+        there[codes[piece]] = True
+    numbers = np.cumsum(there, dtype=np.uint32) - np.uint32(1)
+    for piece in _pieces(len(codes)):
+        codes[piece] = numbers[codes[piece]]
+    return int(numbers[-1]) + 1
+
+
+def _apart(
+    scan: pl.LazyFrame, one: FieldSpec, other: FieldSpec, stretch: npt.NDArray[np.uint16],
+    told: Flags,
+) -> Flags:  # fmt: skip
+    """Rows whose two numbers leave out the constant of their stretch; see `_kinds` for `told`."""
+    height = len(stretch)
+    wanted = _together(one, other)
+    values = np.empty(height)
+    for piece, part in zip(_pieces(height), _parts(scan, height, *wanted), strict=True):
+        low, high = _bounds(part)
+        values[piece] = (low + high) / 2
+    middle = _middles(values, stretch)
+    del values
+    apart = np.zeros(height, dtype=bool)
+    least: tuple[_Greatest, _Greatest] = (_Greatest(), _Greatest())
+    for piece, part in zip(_pieces(height), _parts(scan, height, *wanted), strict=True):
+        low, high = _bounds(part)
+        own = middle[stretch[piece]]
+        with np.errstate(invalid="ignore"):
+            apart[piece] = out = (low > own) | (high < own)
+        for some, room in zip(least, (low - own, own - high), strict=True):
+            some.add(np.where(out | np.isnan(room), -np.inf, room), piece.start)
+    for some in least:
+        told[some.places] = True
+    return apart
+
+
+def _together(one: FieldSpec, other: FieldSpec) -> tuple[pl.Expr, pl.Expr]:
     """Logarithms between which the product of two columns lies, or their quotient.
 
-    A number may be rounded or cut. Not a number where one of the two is none above zero.
+    A number may be rounded or cut. Null where one of the two is none above zero.
     """
     a, b = (_ends(spec) for spec in (one, other))
+    times = (one.unit == "s") != (other.unit == "s")
     low, high = (a[0] * b[0], a[1] * b[1]) if times else (a[0] / b[1], a[1] / b[0])
-    table = scan.select(low=low.log(), high=high.log()).collect()
-    return (table["low"].fill_null(float("nan")).to_numpy() - SLACK,
-            table["high"].fill_null(float("nan")).to_numpy() + SLACK)  # fmt: skip
+    return low.log().alias("low"), high.log().alias("high")
+
+
+def _bounds(part: pl.DataFrame) -> tuple[Floats, Floats]:
+    """Both ends, with room for our own doubles; not a number where there are none."""
+    filled = part.fill_null(float("nan"))
+    return filled["low"].to_numpy() - SLACK, filled["high"].to_numpy() + SLACK
 
 
 def _ends(spec: FieldSpec) -> tuple[pl.Expr, pl.Expr]:
@@ -176,24 +276,36 @@ def _ends(spec: FieldSpec) -> tuple[pl.Expr, pl.Expr]:
     return pl.when(low > 0).then(low), pl.when(low > 0).then(value + unit)
 
 
-def _greatest(values: Floats) -> npt.NDArray[np.intp]:
-    """Places of the greatest few."""
-    count = min(ENDS, len(values))
-    return np.argpartition(values, len(values) - count)[len(values) - count :]
+class _Greatest:
+    """Places of the greatest few of numbers that come in pieces."""
+
+    def __init__(self) -> None:
+        self._values: Floats = np.empty(0)
+        self.places: Places = np.empty(0, dtype=np.intp)
+
+    def add(self, values: Floats, begin: int) -> None:
+        """Look at the numbers of the rows from a place on; one that is not counts for nothing."""
+        count = min(ENDS, len(values))
+        some = np.argpartition(values, len(values) - count)[len(values) - count :]
+        found = np.concatenate([self._values, values[some]])
+        places = np.concatenate([self.places, some + begin])
+        best = np.lexsort((places, -found))[:ENDS]
+        self._values, self.places = found[best], places[best]
 
 
-def _middle(values: Floats, stretch: npt.NDArray[np.uint32]) -> Floats | float:
-    """The median of each row's stretch."""
-    if not stretch[-1]:
-        return float(np.nanmedian(values)) if np.isfinite(values).any() else float("nan")
-    table = pl.DataFrame({"v": values, "s": stretch}).with_columns(pl.col("v").fill_nan(None))
-    middle = table.select(pl.col("v").median().over("s")).to_series()
-    return middle.fill_null(float("nan")).to_numpy()
+def _middles(values: Floats, stretch: npt.NDArray[np.uint16]) -> Floats:
+    """The median of each stretch, of its numbers; `values` are put in another order."""
+    begins = np.searchsorted(stretch, np.arange(int(stretch[-1]) + 2, dtype=np.uint32))
+    parts = [values[begin:end] for begin, end in pairwise(begins.tolist())]
+    return np.array([
+        np.nanmedian(part, overwrite_input=True) if np.isfinite(part).any() else np.nan
+        for part in parts
+    ])  # fmt: skip
 
 
 def _told(
     scan: pl.LazyFrame, measured: Sequence[str], varying: Sequence[str],
-    specs: Mapping[str, FieldSpec], stretch: npt.NDArray[np.uint32],
+    specs: Mapping[str, FieldSpec], stretch: npt.NDArray[np.uint16],
 ) -> Flags:  # fmt: skip
     """Rows that are held whatever they are like: ends of stretches, extremes, counts that fall."""
     height = len(stretch)
@@ -203,52 +315,78 @@ def _told(
     for away in (-1, 0, 1):
         told[np.clip(begins + away, 0, height - 1)] = True
     for name in measured:
-        values = scan.select(pl.col(name).cast(pl.Float64)).collect().to_series()
-        order = values.fill_nan(None).arg_sort(nulls_last=True).to_numpy()
-        told[order[:ENDS]] = told[order[max(0, height - values.null_count() - ENDS) :]] = True
+        told[_extremes(scan, name, height)] = True
     for name in varying:
         if name in specs and specs[name].role == "counter":
-            falls = scan.select(pl.col(name) <= pl.col(name).shift()).collect().to_series()
-            at = np.flatnonzero(falls.fill_null(value=False).to_numpy())
+            at = np.flatnonzero(_against_before(scan, height, name, lambda now, old: now <= old))
             at = at[:: max(1, len(at) // ODD)]
             told[at] = told[np.maximum(at - 1, 0)] = True
     return told
 
 
-def _chosen(
-    kind: npt.NDArray[np.uint32], told: Flags, stretch: npt.NDArray[np.uint32]
-) -> tuple[Flags, Floats, npt.NDArray[np.uint32]]:
-    """Which rows are held, for how many of their like each of them stands, and what is alike.
+def _extremes(scan: pl.LazyFrame, name: str, height: int) -> Places:
+    """Places of the least and the greatest few numbers of a column."""
+    least, most = _Greatest(), _Greatest()
+    value = pl.col(name).cast(pl.Float64).fill_nan(None)
+    for piece, part in zip(_pieces(height), _parts(scan, height, value), strict=True):
+        there = part.to_series()
+        for found, numbers in ((least, -there), (most, there)):
+            found.add(numbers.fill_null(-np.inf).to_numpy(), piece.start)
+    return np.concatenate([least.places, most.places])
 
-    Where odd rows are many, they and the others are thinned out alike.
+
+def _chosen(
+    kind: Numbers, told: Flags, stretch: npt.NDArray[np.uint16]
+) -> tuple[Flags, npt.NDArray[np.unsignedinteger]]:
+    """Which rows are held, and for each row the number of those that it is alike to.
+
+    Where odd rows are many, they and the others are thinned out alike. `kind` is used up.
     """
     hold = told.copy()
     odd = int(np.count_nonzero(kind))
-    thinned = max(1, -(-odd // ODD))
     usual = len(kind) - odd
+    thinned = max(1, -(-odd // ODD))
     few = SHARE * odd <= usual or thinned == 1
     most = max(LEAST, SHARE * min(odd, ODD)) if few else usual // thinned
     for number in range(int(kind.max()) + 1):
         at = np.flatnonzero(kind == number)
         hold[at[:: thinned if number else max(1, -(-usual // max(1, most)))]] = True
-    classes = kind.astype(np.uint64) * (int(stretch[-1]) + 1) + stretch
-    _, found = np.unique(classes, return_inverse=True)
-    alike = found.astype(np.uint32)
-    among = np.bincount(alike)
-    lacking = np.bincount(alike[hold & ~told], minlength=len(among)) == 0
-    rest = np.flatnonzero(~told)
-    first = np.full(len(among), -1)
-    first[alike[rest][::-1]] = rest[::-1]
-    hold[first[lacking & (first >= 0)]] = True
+    alike = kind
+    alike *= np.uint32(int(stretch[-1]) + 1)
+    alike += stretch
+    count = _numbered(alike)
+    _one_of_each(hold, told, alike, count)
+    small: npt.NDArray[np.unsignedinteger] = alike.astype(np.min_scalar_type(count - 1))
+    return hold, small
+
+
+def _one_of_each(hold: Flags, told: Flags, alike: Numbers, count: int) -> None:
+    """Hold the first of those that are alike where none is held but what is `told`."""
+    lacking = np.bincount(alike[hold & ~told], minlength=count) == 0
+    for piece in _pieces(len(alike)):
+        if not lacking.any():
+            return
+        rest = np.flatnonzero(~told[piece])
+        numbers, at = np.unique(alike[piece][rest], return_index=True)
+        new = lacking[numbers]
+        hold[piece.start + rest[at[new]]] = True
+        lacking[numbers] = False
+
+
+def _stands(hold: Flags, told: Flags, alike: npt.NDArray[np.unsignedinteger]) -> Floats:
+    """For how many rows each that is held stands: what is told stands for itself."""
+    among = np.zeros(int(alike.max()) + 1)
+    for piece in _pieces(len(alike)):
+        among += np.bincount(alike[piece], minlength=len(among))
     own = np.bincount(alike[told], minlength=len(among))
     sharing = np.bincount(alike[hold & ~told], minlength=len(among))
     with np.errstate(divide="ignore", invalid="ignore"):  # of what is held row by row
-        share = ((among - own) / sharing)[alike]
-    return hold, np.where(told, 1.0, share), alike
+        share = (among - own) / sharing
+    return np.where(told[hold], 1.0, share[alike[hold]])
 
 
 def _gathered(
-    scan: pl.LazyFrame, single: pl.DataFrame, varying: Sequence[str], at: npt.NDArray[np.intp]
+    scan: pl.LazyFrame, single: pl.DataFrame, varying: Sequence[str], at: Places
 ) -> pl.DataFrame:
     """The rows at these places, whole, with their columns in order."""
     order = list(scan.collect_schema())
@@ -257,10 +395,9 @@ def _gathered(
     return pl.concat(parts).with_columns(same).select(order).rechunk()
 
 
-def _groups(
-    scan: pl.LazyFrame, varying: Sequence[str], at: npt.NDArray[np.intp]
-) -> Iterator[pl.DataFrame]:
+def _groups(scan: pl.LazyFrame, varying: Sequence[str], at: Places) -> Iterator[pl.DataFrame]:
     for number in np.unique(at // parquet.ROWS).tolist():
         begin = number * parquet.ROWS
         mine = at[(at >= begin) & (at < begin + parquet.ROWS)] - begin
-        yield scan.select(varying).slice(begin, parquet.ROWS).collect()[mine.tolist()]
+        rows = scan.select(varying).slice(begin, parquet.ROWS).collect(engine="in-memory")
+        yield rows[mine.tolist()]

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
 
+PORTION = 100_000
+"""Rows in memory at a time, and in a row group of the files."""
+
 RESERVED = ("provenance", "quarantine", "sources", "statements", "cases")
 """Frames that stand beside those of the formats; no format may be called so."""
 
@@ -84,10 +87,11 @@ class Table(Protocol):
 class Long:
     """A frame's rows of one long input, of which the reading holds a part in memory.
 
-    Every row is in `file`. `kept` says which are in memory, and for how many rows each of them
-    stands: line, column, rows. `single` is a row of the columns that have one value throughout.
-    `alike` is by row the number of those that differ in nothing but measurements, and are odd in
-    the same way or in none; `home` is the folder of the file, and goes with the last that needs it.
+    Every row is in `file`. `kept` says which are in memory, at which place of all, and for how many
+    rows each of them stands: line, column, at, rows. `single` is a row of the columns that have one
+    value throughout. `alike` is by row the number of those that differ in nothing but measurements,
+    and are odd in the same way or in none; `home` is the folder of the file, and goes with the last
+    that needs it.
     """
 
     source: str
@@ -95,7 +99,7 @@ class Long:
     file: Path
     kept: pl.DataFrame
     single: pl.DataFrame
-    alike: npt.NDArray[np.uint32]
+    alike: npt.NDArray[np.unsignedinteger]
     home: object = None
 
     @property
@@ -103,15 +107,27 @@ class Long:
         """How many rows there are."""
         return len(self.alike)
 
-    def rows(self, names: Sequence[str]) -> pl.DataFrame:
-        """These columns of every row, in order; those of one value take no memory."""
+    def portion(self, names: Sequence[str], begin: int, end: int) -> pl.DataFrame:
+        """These columns of the rows from a place to another; one value takes no memory."""
         polars = import_module("polars")
-        scan = polars.scan_parquet(self.file)
         own = [name for name in names if name not in self.single.columns]
-        held = scan.select("line", *(name for name in own if name != "line")).collect()
+        scan = polars.scan_parquet(self.file).select("line", *(n for n in own if n != "line"))
+        held = scan.slice(begin, end - begin).collect(engine="in-memory")
         same = (name for name in names if name in self.single.columns)
         alike = (polars.lit(self.single[name]).first().alias(name) for name in same)
         return held.with_columns(alike).select(names)  # type: ignore[no-any-return]
+
+    def portions(
+        self, names: Sequence[str], begin: int = 0, end: int | None = None
+    ) -> Iterator[tuple[int, pl.DataFrame]]:
+        """These columns of the rows from a place to another, some at a time, each with its place.
+
+        Rows that lie together in the file come together; there is one portion at least.
+        """
+        last = self.height if end is None else end
+        for at in range(begin // PORTION * PORTION, max(last, begin + 1), PORTION):
+            first = max(at, begin)
+            yield first, self.portion(names, first, min(at + PORTION, last))
 
 
 @dataclass(frozen=True)

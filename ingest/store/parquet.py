@@ -13,10 +13,11 @@ from typing import Final
 
 import polars as pl
 from assay.ingest.lines.rows import widened
+from assay.ingest.schema.reading import PORTION
 from polars.io.plugins import register_io_source
 
-ROWS = 100_000
-"""Rows in memory at a time, and in a row group of the files."""
+ROWS: Final = PORTION
+"""Rows in a row group of the files."""
 
 COMPRESSION: Final = "lz4"
 """Twice the size of zstd, at two thirds of the time."""

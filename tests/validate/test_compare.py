@@ -116,7 +116,7 @@ def test_the_interval_is_that_of_the_protocol() -> None:
     random = np.random.default_rng(7)
     error = random.normal(size=60)
     groups = np.array([f"g{i % 7}" for i in range(60)])
-    assert interval(np.abs(error), groups) == pytest.approx(bootstrap(error, groups))
+    assert interval(np.abs(error), groups, np.ones(60)) == pytest.approx(bootstrap(error, groups))
 
 
 # --- predictions from a file

@@ -22,7 +22,7 @@ from assay.ingest.schema.fields import Rows
 from assay.ingest.schema.reading import Reading
 from assay.validate.cases.memo import once
 from assay.validate.cases.observe import case_of
-from assay.validate.cases.step_frames import step_frames
+from assay.validate.cases.step_frames import OnDisk, StepRows, sources_of, step_frames
 
 LAYOUT = ("gpus", "tp", "pp", "dp", "cp", "ep", "hidden", "layers", "seq_len", "micro_batch")
 """Fields that one job does not change; its batch it may ramp up (`_another_batch`)."""
@@ -92,22 +92,20 @@ class Jobs:
     parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     why: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def runs(self, frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
-        """The rows of each run as `of` gives them; rows of one input, in order, are not copied."""
-        if frame["source"].dtype == pl.String or self.parts or not frame["line"].is_sorted():
-            yield from self.of(frame).partition_by("run", maintain_order=True)
+    def runs(self, rows: StepRows) -> Iterator[tuple[str, StepRows]]:
+        """Each run and its rows, as `of` gives them; those of a long input stay on disk."""
+        if isinstance(rows, pl.DataFrame):
+            for part in self.of(rows).partition_by("run", maintain_order=True):
+                yield part["run"][0], part
             return
-        source, lines = frame["source"][0], frame["line"]
+        source = rows.long.source
         own = self.starts.filter(pl.col("source") == source).sort("line")
-        at = lines.search_sorted(own["line"]).to_list() if own.height else []
+        at = rows["line"].search_sorted(own["line"]).to_list() if own.height else []
         # of several parts that begin at one place the last counts
         begins = dict(zip([0, *at], [source, *own["part"]], strict=True))
-        for (begin, part), end in zip(begins.items(), [*begins, frame.height][1:], strict=True):
+        for (begin, part), end in zip(begins.items(), [*begins, rows.height][1:], strict=True):
             if end > begin:
-                kind = pl.Enum([part])
-                said = {"part": pl.lit(part, kind), "run": pl.lit(part, kind),
-                        "order": pl.lit(0, pl.UInt8)}  # fmt: skip
-                yield frame.slice(begin, end - begin).with_columns(**said)
+                yield part, rows.slice(begin, end - begin)
 
     def of(self, frame: pl.DataFrame) -> pl.DataFrame:
         """`frame` with the `part` and the `run` of each row, in the order of the job."""
@@ -162,19 +160,15 @@ def jobs(reading: Reading) -> Jobs:
     starts = pl.DataFrame(schema={"source": pl.String, "line": pl.UInt32, "part": pl.String})
     stated = [held.frame for held in reading.with_rows("run")]
     starts = pl.concat([starts, *(each.select("source", "line", part="run") for each in stated)])
-    frames = list(step_frames(reading, (*OF_STEP, *LAYOUT, "global_batch", "host", "rank")))
-    resumed = [
-        frame.rows.select(name for name in OF_STEP if name in frame.rows.columns)
-        for frame in frames
-        if frame.restarts and SAMPLES in frame.rows.columns
-    ]
+    frames = list(step_frames(reading))
+    resumed = [frame.rows for frame in frames if frame.restarts and SAMPLES in frame.rows.columns]
     starts = pl.concat([starts, *(_anew(rows, starts) for rows in resumed)])
     for frame in frames:
         counted = None if frame.restarts or "iteration" not in frame.rows.columns else "iteration"
         starts = pl.concat([starts, _apart(frame.rows, counted)]).unique(
             ["source", "line"], keep="first", maintain_order=True
         )
-    if sum(rows["source"].n_unique() for rows in resumed) < 2:
+    if sum(len(sources_of(rows)) for rows in resumed) < 2:
         return Jobs(starts)  # parts of one input are runs of their own
     known = [part for rows in resumed for part in parts(rows, stated, starts)]
     return Jobs(starts, *_joined(known))
@@ -224,26 +218,30 @@ class _Alike:
         held.setdefault(part.digest, []).append(group)
 
 
-def _apart(rows: pl.DataFrame, counter: str | None) -> pl.DataFrame:
+def _apart(rows: StepRows, counter: str | None) -> pl.DataFrame:
     """Where another job begins in one file: its count of steps falls, its layout is another, or
     its batch, unless that ramps up.
 
     A restart of Megatron repeats iterations of its own job, so that only layouts tell there.
     """
-    layout = [pl.col(name) for name in LAYOUT if name in rows.columns]
-    who = ["source", *(name for name in ("host", "rank") if name in rows.columns)]
+    there = set(_telling(rows, counter))
+    types = {"source": pl.String, "line": pl.UInt32, "part": pl.String}
+    if not there:
+        return pl.DataFrame(schema=types)
+    layout = [pl.col(name) for name in LAYOUT if name in there]
+    who = ["source", *(name for name in ("host", "rank") if name in there)]
     told = ("source", "line", *LAYOUT, "global_batch", "iteration", SAMPLES, "host", "rank")
-    held = rows.select(name for name in told if name in rows.columns)
+    held = rows.select([name for name in told if name in {"source", "line", *there}])
     if held["source"].n_unique() > 1 or not held["line"].is_sorted():
         held = held.sort("source", "line")
     held = held.with_row_index("at")
     differs = pl.any_horizontal(
         pl.lit(value=False),
         *((each != each.shift().over("source")) for each in layout),
-        _another_batch(rows.columns),
+        _another_batch(held.columns),
     )
     maybe = [held.filter(differs).select("at", "source", "line", since=pl.lit(None, pl.UInt32))]
-    if counter:
+    if counter in held.columns:
         counted = held.drop_nulls(counter).with_columns(
             last=pl.col(counter).shift().over(who), since=pl.col("at").shift().over(who)
         )
@@ -256,8 +254,22 @@ def _apart(rows: pl.DataFrame, counter: str | None) -> pl.DataFrame:
             found[source, line] = None
             begun[source] = at
     places = [(source, line, f"{source}#{line}") for source, line in found]
-    types = {"source": pl.String, "line": pl.UInt32, "part": pl.String}
     return pl.DataFrame(places, schema=types, orient="row")
+
+
+def _telling(rows: StepRows, counter: str | None) -> list[str]:
+    """The columns that may tell two jobs apart; none where nothing can.
+
+    Of a long input only those that vary are looked at, and a counter only where it falls.
+    """
+    own = [name for name in (*LAYOUT, "global_batch") if name in rows.columns]
+    also = [name for name in ("iteration", SAMPLES, "host", "rank") if name in rows.columns]
+    if isinstance(rows, OnDisk):
+        own = [name for name in own if not rows.one_value(name)]
+        if not own and (counter is None or _rises(rows[counter], also_stays=True)):
+            return []
+        also = [name for name in also if not rows.one_value(name)]
+    return [*own, *also] if own or counter else []
 
 
 def _another_batch(columns: Sequence[str]) -> pl.Expr:
@@ -278,14 +290,14 @@ def _another_batch(columns: Sequence[str]) -> pl.Expr:
     return ((batch != before) & ~ramps.fill_null(value=False)).fill_null(value=False)
 
 
-def _anew(steps: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
+def _anew(steps: StepRows, starts: pl.DataFrame) -> pl.DataFrame:
     """Where iterations begin again that are not those of a restart: a part that states nothing.
 
     A restart prints the iterations behind its checkpoint with the samples they had consumed before.
     """
-    counted = steps.select("source", "line", "iteration", "consumed_samples")
-    if counted["source"].n_unique() == 1 and _rises(counted["iteration"]):
+    if len(sources_of(steps)) == 1 and _rises(steps["iteration"]):
         return starts.clear()
+    counted = steps.select(["source", "line", "iteration", "consumed_samples"])
     rows = in_parts(counted, starts).drop_nulls("consumed_samples")
     twice = rows.group_by("part", "iteration").agg(pl.col("consumed_samples").n_unique())
     odd = twice.filter(pl.col("consumed_samples") > 1)["part"].unique()
@@ -309,18 +321,22 @@ def _anew(steps: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(found, schema=starts.schema, orient="row")
 
 
-def _rises(counts: pl.Series) -> bool:
-    """Whether each of the counts is above the one before."""
-    return not counts.null_count() and bool((counts.diff().drop_nulls() > 0).all())
+def _rises(counts: pl.Series, *, also_stays: bool = False) -> bool:
+    """Whether each of the counts is above the one before, or not below it."""
+    if counts.null_count():
+        return False
+    numbers = counts.to_numpy()
+    return (also_stays and counts.is_sorted()) or bool((numbers[1:] > numbers[:-1]).all())
 
 
-def parts(steps: pl.DataFrame, stated: Sequence[pl.DataFrame], starts: pl.DataFrame) -> list[Part]:
+def parts(steps: StepRows, stated: Sequence[pl.DataFrame], starts: pl.DataFrame) -> list[Part]:
     """Every part that prints iterations; `stated` are configurations of runs, with digests."""
     digests = dict(row for each in stated for row in each.select("run", "digest").iter_rows())
     found: dict[str, Part] = {}
     columns = ("iteration", "train_iters", SAMPLES, "lm_loss", "step_time", "timestamp")
     held = [pl.col(name) if name in steps.columns else pl.lit(None).alias(name) for name in columns]
-    rows = in_parts(steps, starts).select("part", "source", *held)
+    told = steps.select([name for name in OF_STEP if name in steps.columns])
+    rows = in_parts(told, starts).select("part", "source", *held)
     for case, source, n, schedule, *step in rows.iter_rows():
         part = found.setdefault(case, Part(case, source, digests.get(case)))
         part.schedule = schedule

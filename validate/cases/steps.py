@@ -16,7 +16,16 @@ from assay.ingest.schema.reading import Reading
 from assay.validate.cases.jobs import Jobs, jobs
 from assay.validate.cases.memo import once
 from assay.validate.cases.observe import case_of
-from assay.validate.cases.step_frames import step_frames
+from assay.validate.cases.step_frames import (
+    OnDisk,
+    StepRows,
+    cases_of,
+    flags,
+    held_of,
+    sources_of,
+    step_frames,
+    varies,
+)
 
 SETTLED = 0.05
 """Rows at the start belong to the warm-up while they lie farther from the late median than this."""
@@ -35,9 +44,9 @@ class Steps(NamedTuple):
     """The steps of one run: all that are printed, those that count, and those that have settled."""
 
     run: str  # the case of its first line
-    every: pl.DataFrame
-    rows: pl.DataFrame  # not superseded, an iteration once
-    steady: pl.DataFrame  # with a time, after the warm-up
+    every: StepRows
+    rows: StepRows  # not superseded, an iteration once
+    steady: StepRows  # with a time, after the warm-up
     left_out: int
 
 
@@ -68,12 +77,10 @@ def _steps(reading: Reading, known: Jobs) -> Iterator[Steps]:
     taken: set[str] = set()
     quoted = _quoting(reading)
     for cased in _cased(reading, known):
-        said = quoted and cased["source"].is_in(quoted).any()
-        held = cased.filter(~pl.col("source").is_in(quoted)) if said else cased
+        held = _unquoted(cased, quoted)
         if held.is_empty():
             continue
-        for every in known.runs(held):
-            run = every["run"][0]
+        for run, every in known.runs(held):
             if run in taken:
                 continue
             taken.add(run)
@@ -81,42 +88,55 @@ def _steps(reading: Reading, known: Jobs) -> Iterator[Steps]:
             timed = _only(rows, pl.col("step_time").is_finite().fill_null(value=False))
             last = _of_last_batch(timed)
             out = warm_up(last["step_time"].to_numpy())
-            yield Steps(run, every, rows, last.slice(out), timed.height - last.height + out)
+            left_out = timed.height - last.height + out
+            yield Steps(run, every, rows, last.slice(out, last.height - out), left_out)
 
 
-def _of_last_batch(timed: pl.DataFrame) -> pl.DataFrame:
+def _unquoted(rows: StepRows, quoted: Sequence[str]) -> StepRows:
+    """The rows that do not come from inputs which quote them."""
+    if not set(quoted) & set(sources_of(rows)):
+        return rows
+    return rows.slice(0, 0) if isinstance(rows, OnDisk) else rows.filter(
+        ~pl.col("source").is_in(quoted)
+    )  # fmt: skip
+
+
+def _of_last_batch(timed: StepRows) -> StepRows:
     """The rows with the batch of the last one: no median is taken over a batch that ramps up."""
-    if "global_batch" not in timed.columns or timed["global_batch"].n_unique() < 2:
+    if "global_batch" not in timed.columns or not varies(timed, "global_batch"):
         return timed
     batch = timed["global_batch"].drop_nulls()[-1]
-    return timed.filter(pl.col("global_batch").eq_missing(batch))
+    return timed.filter(flags(timed, pl.col("global_batch").eq_missing(batch)))
 
 
-def _cased(reading: Reading, known: Jobs) -> Iterator[pl.DataFrame]:
+def _cased(reading: Reading, known: Jobs) -> Iterator[StepRows]:
     """The frames of steps with the case of each row; of a long input few rows are cases.
 
-    Where several inputs are one run, those of one format are put together.
+    Where several inputs are one run, those of one format are put together, in memory.
     """
     frames: dict[str, list[pl.DataFrame]] = {}
     for name, rows, _ in step_frames(reading):
-        cased = rows if "case" in rows.columns else rows.with_columns(case=case_of())
+        if isinstance(rows, OnDisk) and not known.parts:
+            yield rows
+            continue
+        cased = rows.whole() if isinstance(rows, OnDisk) else rows.with_columns(case=case_of())
         frames.setdefault(name, []).append(cased)
     for parts in frames.values():
         yield from [pl.concat(parts, how="diagonal_relaxed")] if known.parts else parts
 
 
-def _only(rows: pl.DataFrame, wanted: pl.Expr) -> pl.DataFrame:
+def _only(rows: StepRows, wanted: pl.Expr) -> StepRows:
     """The rows that are wanted: these very rows, where all are."""
-    flags = rows.select(wanted).to_series()
-    return rows if flags.all() else rows.filter(flags)
+    found = flags(rows, wanted)
+    return rows if found.all() else rows.filter(found)
 
 
 def unsettled(reading: Reading) -> pl.Series:
     """The cases of all steps with a time that have not settled yet."""
     found = [pl.Series("case", dtype=pl.String)]
     for one in steps(reading):
-        timed = one.rows.filter(pl.col("step_time").is_not_null() & pl.col("case").is_not_null())
-        steady = one.steady.select("case").drop_nulls()
+        timed = held_of(one.rows).select("case", "step_time").drop_nulls()
+        steady = cases_of(one.steady).to_frame()
         found.append(timed.select("case").join(steady, on="case", how="anti")["case"])
     return pl.concat(found)
 
@@ -126,11 +146,17 @@ def warming(reading: Reading) -> dict[str, npt.NDArray[np.uint32]]:
     """Input → lines of all its steps with a time that have not settled yet."""
     found: dict[str, list[pl.Series]] = {}
     for one in steps(reading):
-        timed = one.rows.filter(pl.col("step_time").is_not_null()).select("source", "line")
-        for (source,), part in timed.group_by("source"):
-            settled = one.steady.filter(pl.col("source") == source)["line"].to_numpy()
-            late = np.isin(part["line"].to_numpy(), settled, assume_unique=True)
-            found.setdefault(str(source), []).append(part["line"].filter(~pl.Series(late)))
+        if isinstance(one.rows, OnDisk) and isinstance(one.steady, OnDisk):
+            timed = flags(one.rows, pl.col("step_time").is_not_null())
+            early = one.rows.filter(timed).without(one.steady)
+            found.setdefault(early.long.source, []).append(early["line"])
+            continue
+        table = one.rows.select(["source", "line", "step_time"]).drop_nulls("step_time")
+        steady = one.steady.select(["source", "line"])
+        for (source,), part in table.join(steady, on=["source", "line"], how="anti").group_by(
+            "source"
+        ):
+            found.setdefault(str(source), []).append(part["line"])
     return {source: pl.concat(lines).to_numpy() for source, lines in found.items()}
 
 
@@ -143,7 +169,7 @@ def _quoting(reading: Reading) -> list[str]:
     ]
 
 
-def _counting(every: pl.DataFrame) -> pl.DataFrame:
+def _counting(every: StepRows) -> StepRows:
     """The rows that count: not superseded, each iteration once.
 
     Of an iteration that two parts print it is the later one, of one that several ranks print that
@@ -152,12 +178,13 @@ def _counting(every: pl.DataFrame) -> pl.DataFrame:
     rows = _only(every, pl.col("mark").ne_missing("superseded"))
     if "iteration" not in rows.columns:
         return rows
-    if rows["order"].n_unique() > 1:
+    if isinstance(rows, pl.DataFrame) and rows["order"].n_unique() > 1:
         rows = rows.filter(pl.col("order") == pl.col("order").max().over("iteration"))
-    who = [name for name in ("host", "rank") if name in rows.columns and rows[name].n_unique() > 1]
+    who = [name for name in ("host", "rank") if name in rows.columns and varies(rows, name)]
     if not who or rows["iteration"].null_count():
         return rows
     slowest = pl.struct(who).sort_by(
         "step_time", "line", descending=[True, False], nulls_last=True
     ).first().over("iteration")  # fmt: skip
-    return rows.filter(pl.struct(who) == slowest)
+    told = rows.select([*who, "iteration", "step_time", "line"])
+    return rows.filter(told.select(pl.struct(who) == slowest).to_series())

@@ -6,7 +6,7 @@ import re
 
 import polars as pl
 from assay.ingest.schema.record import Span
-from assay.validate.cases.step_frames import step_frames
+from assay.validate.cases.step_frames import portions, step_frames
 from assay.validate.laws.evidence import Evidence
 from assay.validate.laws.finding import MOST_SPANS, Finding, Number
 
@@ -28,16 +28,12 @@ _OUTSIDE = re.compile("(?i)save|load|setup|eval|valid|checkpoint|init")
 def timers(evidence: Evidence) -> list[Finding]:
     """Timers of an iteration that are longer than the iteration."""
     frames = [held.frame for held in evidence.reading.with_rows("timer")]
-    told = ("source", "line", "step_time", "step_time_ulp")
-    lines = list(step_frames(evidence.reading, told)) if frames else []
+    told = ["source", "line", "step_time", "step_time_ulp"]
+    lines = list(step_frames(evidence.reading)) if frames else []
     if not lines:
         return []
-    steps = pl.concat(
-        rows.filter(pl.col("step_time").is_not_null()).select(
-            pl.col("source").cast(pl.String), "line", "step_time", "step_time_ulp", of="line"
-        )
-        for _, rows, _ in lines
-    )
+    steps = pl.concat(rows.select(told).drop_nulls("step_time") for _, rows, _ in lines)
+    steps = steps.with_columns(of="line")
     inside = pl.concat(
         frame.filter(~pl.col("timer").str.contains(_OUTSIDE.pattern)).select(
             "source", "line", "column", "timer", spent=pl.coalesce("time", "maximum")
@@ -91,10 +87,10 @@ def nans(evidence: Evidence) -> list[Finding]:
     """Lines with a loss or a norm that is no number, and a counter of such that stays at zero."""
     found = []
     wanted = {"lm_loss", "grad_norm", "nan_iterations", "skipped_iterations"}
-    told = (*PLACED, *sorted(wanted))
-    frames = step_frames(evidence.reading, told)
-    lines = [rows for _, rows, _ in frames if wanted <= set(rows.columns)]
-    odd = pl.concat([pl.DataFrame(schema=PLACED), *(_unnumbered(rows) for rows in lines)])
+    lines = [rows for _, rows, _ in step_frames(evidence.reading) if wanted <= set(rows.columns)]
+    told = [*PLACED, *wanted]
+    places = [_unnumbered(part) for rows in lines for part in portions(rows, told)]
+    odd = pl.concat([pl.DataFrame(schema=PLACED), *places])
     for (source,), rows in odd.group_by("source", maintain_order=True):
         spans = [Span(str(source), line, column or 1)
                  for line, column in rows.select("line", "column").iter_rows()]  # fmt: skip

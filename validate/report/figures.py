@@ -16,7 +16,7 @@ from assay.validate.report.layout import (
     percent,
     quantity,
 )
-from assay.validate.score.accuracy import TRUE
+from assay.validate.score.accuracy import TRUE, mean_size
 from assay.validate.score.assess import Report
 
 SHOWN = 20
@@ -113,14 +113,16 @@ def _by_input(report: Report, scope: str) -> list[Table]:
         return []
     keys = ["scope", "quantity", "model", "origin"]
     pairs = pl.concat(
-        report.whole(part).select("source", "error", quantity=pl.lit(key[1]), model=pl.lit(key[2]))
+        report.whole(part).select(
+            "source", "error", "rows", quantity=pl.lit(key[1]), model=pl.lit(key[2])
+        )
         for key, part in held.group_by(keys, maintain_order=True)
     )
     models = pairs["model"].unique(maintain_order=True).to_list()
     wide = (
         pairs.group_by("source", "quantity", "model", maintain_order=True)
-        .agg(pl.col("error").abs().mean(), pl.len())
-        .with_columns(n=pl.col("len").max().over("source", "quantity"))
+        .agg(mean_size(), pl.col("rows").sum().round().cast(pl.Int64))
+        .with_columns(n=pl.col("rows").max().over("source", "quantity"))
         .pivot(on="model", index=["source", "quantity", "n"], values="error", maintain_order=True)
         .sort("source", "quantity")
     )

@@ -11,7 +11,7 @@ from assay.validate.cases.standing import rows as standing_rows
 from assay.validate.cases.standing import weighed
 from assay.validate.laws.finding import SEVERITIES
 from assay.validate.report.layout import Column, Items, Section, Table, count, percent
-from assay.validate.score.accuracy import TRUE
+from assay.validate.score.accuracy import TRUE, mean_size
 from assay.validate.score.assess import Report
 
 
@@ -183,7 +183,7 @@ def _best_baseline(
         mine.select(key), on=key, how="semi", nulls_equal=True
     )
     sizes = {
-        str(model): report.whole(part)["error"].abs().mean()
+        str(model): report.whole(part).select(mean_size()).item()
         for (model,), part in others.group_by("model")
         if part.height == mine.height
     }

@@ -86,7 +86,9 @@ def ending(reading: Reading, held: Steps) -> Ending:
     """How a run ended: the gravest event behind its last step, before another part begins."""
     if held.every.is_empty():
         return Ending()
-    last = held.every.row(-1, named=True)
+    last = held.every.slice(held.every.height - 1, 1).select(["source", "line", "mark"]).row(
+        0, named=True
+    )  # fmt: skip
     cut = last["mark"] == CUT
     found: list[pl.DataFrame] = []
     if uncompressed(last["source"]).endswith(DOCUMENTS):

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 from assay.ingest.schema.reading import Reading
 from assay.model.formulas.registry import formula
@@ -24,6 +25,7 @@ from assay.model.machines.datasheets import machine
 from assay.validate.cases.cases import CONFIGURED, Cases
 from assay.validate.cases.jobs import Jobs, jobs, of_run
 from assay.validate.cases.standing import medians, weighed
+from assay.validate.cases.step_frames import StepRows, cases_of
 from assay.validate.cases.steps import RULE, Steps, steps
 from assay.validate.predict import memory_forecast
 
@@ -57,9 +59,9 @@ class Run:
 def runs(reading: Reading, cases: Cases, pairs: pl.DataFrame | None = None) -> tuple[Run, ...]:
     """Every run of a reading, in order. `pairs` (see `compare`) add what was predicted."""
     known = jobs(reading)
-    steady = {each.run: each.steady["case"].drop_nulls() for each in steps(reading)}
+    steady = {each.run: cases_of(each.steady) for each in steps(reading)}
     stating = {
-        each.run: each.rows["case"].drop_nulls()
+        each.run: cases_of(each.rows)
         if each.run in known.parts or steady[each.run].is_empty() else steady[each.run]
         for each in steps(reading)
     }  # fmt: skip
@@ -85,30 +87,38 @@ def _run(reading: Reading, found: Steps, known: Jobs, told: _Told) -> Run:
     configuration, device = told.configuration.get(case, ({}, None))
     window = None
     if "iteration" in steady.columns and steady.height:
-        window = (steady["iteration"][0], steady["iteration"][-1])
+        window = (_first(steady, "iteration"), _last(steady, "iteration"))
     reports = [part for part in of_run(reading, "rank", case) if memory_metrics(part)]
-    memory = next(iter(reports), rows)
+    memory: StepRows = next(iter(reports), rows)
     figures = [
         *_speed(steady, configuration, device, out),
         *memory_metrics(memory),
         *_counts(rows, superseded=every.height - rows.height),
     ]
     return Run(
-        case=case, source=every["source"][0], configuration=configuration, machine=device,
+        case=case, source=_first(every, "source"), configuration=configuration, machine=device,
         rows=rows.height, window=window, left_out=out,
         metrics={metric.name: metric for metric in figures if metric.value is not None},
         validation=_validation(reading, case),
         predicted=told.predicted.get(case, {}),
         progress=_progress(rows),
-        memory=remembered(told.memory, memory["case"]),
+        memory=remembered(told.memory, cases_of(memory)),
         parts=known.parts.get(case, ()), why=known.why.get(case, ()),
     )  # fmt: skip
 
 
-def _progress(rows: pl.DataFrame) -> tuple[int, int] | None:
+def _first(rows: StepRows, name: str) -> Any:
+    return rows.slice(0, 1)[name][0]
+
+
+def _last(rows: StepRows, name: str) -> Any:
+    return rows.slice(rows.height - 1, 1)[name][0]
+
+
+def _progress(rows: StepRows) -> tuple[int, int] | None:
     if not {"iteration", "train_iters"} <= set(rows.columns) or rows.is_empty():
         return None
-    done, planned = rows["iteration"][-1], rows["train_iters"][-1]
+    done, planned = _last(rows, "iteration"), _last(rows, "train_iters")
     return None if done is None or planned is None else (done, planned)
 
 
@@ -148,25 +158,19 @@ def _configurations(
     return found
 
 
-def _speed(
-    steady: pl.DataFrame, said: Mapping[str, Any], device: str | None, out: int
-) -> list[Metric]:
+def _speed(steady: StepRows, said: Mapping[str, Any], device: str | None, out: int) -> list[Metric]:
     times = steady["step_time"]
     if times.is_empty():
         return []
     median = float(times.median())  # type: ignore[arg-type]
-    deviation = float((times - median).abs().median())  # type: ignore[arg-type]
-    noise = 1.4826 * deviation / median if times.len() >= FEWEST else None
+    noise = 1.4826 * _deviation(times, median) / median if times.len() >= FEWEST else None
     low, high = times.quantile(0.1), times.quantile(0.9)
     span = f"{times.len()} rows, {out} left out; 10 to 90 %: {low:.6g} to {high:.6g} s; {RULE}"
     found = [Metric("step_time", median, "s", span, noise)]
-    batch = (
-        steady["global_batch"] if "global_batch" in steady.columns else pl.Series(dtype=pl.Int64)
-    )
     if said.get("global_batch") and said.get("seq_len"):
         tokens = said["global_batch"] * said["seq_len"] / median
         found.append(Metric("tokens_per_s", tokens, "token/s", "of the median step", noise))
-    elif len(batch) and batch.null_count() == 0 and said.get("seq_len"):
+    elif said.get("seq_len") and (batch := _batches(steady)) is not None:
         tokens = float((batch * said["seq_len"]).sum()) / float(times.sum())
         basis = "tokens of the window over its time: the batch changes"
         found.append(Metric("tokens_per_s", tokens, "token/s", basis, noise))
@@ -179,22 +183,37 @@ def _speed(
     return found
 
 
-def _counts(rows: pl.DataFrame, *, superseded: int) -> list[Metric]:
+def _deviation(times: pl.Series, middle: float) -> float:
+    """The median distance from the middle, in the memory of one copy."""
+    away = times.to_numpy().copy()
+    away -= middle
+    np.abs(away, out=away)
+    return float(np.median(away, overwrite_input=True))
+
+
+def _batches(steady: StepRows) -> pl.Series | None:
+    """The batch of each step, where every one prints it."""
+    batch = steady["global_batch"] if "global_batch" in steady.columns else None
+    return None if batch is None or batch.null_count() else batch
+
+
+def _counts(rows: StepRows, *, superseded: int) -> list[Metric]:
     """Iterations that did not count: skipped, NaN, superseded by a restart."""
     found = []
     # what several ranks print of one iteration happened once
     columns = ("iteration", "skipped_iterations", "nan_iterations")
-    once = rows.select(name for name in columns if name in rows.columns)
+    once = rows.select([name for name in columns if name in rows.columns])
     if "iteration" in once.columns and not (once["iteration"].diff().drop_nulls() > 0).all():
         once = once.unique("iteration", maintain_order=True)
     for column in ("skipped_iterations", "nan_iterations"):
-        if column in rows.columns and rows[column].count():
+        if column in once.columns and once[column].count():
             found.append(Metric(column, float(once[column].sum()), "", "sum over all rows"))
     if superseded:
         why = "rows that a restart printed again, or another file of the job"
         found.append(Metric("superseded", float(superseded), "", why))
-    if "lm_loss" in rows.columns and rows["lm_loss"].count():
-        found.append(Metric("lm_loss", rows["lm_loss"].drop_nulls()[-1], "", "the last printed"))
+    losses = rows["lm_loss"].drop_nulls() if "lm_loss" in rows.columns else pl.Series()
+    if len(losses):
+        found.append(Metric("lm_loss", losses[-1], "", "the last printed"))
     return found
 
 
@@ -303,9 +322,11 @@ class Remembered(NamedTuple):
     predicted: float  # of that rank
 
 
-def memory_metrics(rows: pl.DataFrame) -> list[Metric]:
+def memory_metrics(every: StepRows) -> list[Metric]:
     """The peak of the fullest rank, and how many ranks tell of theirs."""
     found = []
+    told = [name for name in ("rank", "max_allocated", "max_reserved") if name in every.columns]
+    rows = every.select(told) if told[1:] else pl.DataFrame()
     for column in ("max_allocated", "max_reserved"):
         if column not in rows.columns:
             continue

@@ -22,6 +22,7 @@ from assay.model.transformer.training_run import run as training_run
 from assay.validate.cases.jobs import of_run
 from assay.validate.cases.standing import medians, weighed
 from assay.validate.cases.step_cases import completed
+from assay.validate.cases.step_frames import cases_of
 from assay.validate.cases.steps import Steps, steps
 from assay.validate.predict.step_forecast import SCOPE, runs_of
 from assay.validate.runs.endings import ending
@@ -132,11 +133,12 @@ def _record(
     inside = None if step is None or low is None or high is None else low <= step <= high
     timers = measured(reading, run.case, held.steady)
     losses = held.rows["lm_loss"].drop_nulls() if "lm_loss" in held.rows.columns else pl.Series()
+    lines = held.every["line"]
     found = Record(
         id=run.case,
         source=run.source,
-        first_line=held.every["line"].min(),  # type: ignore[arg-type]
-        last_line=held.every["line"].max(),  # type: ignore[arg-type]
+        first_line=lines.min(),  # type: ignore[arg-type]
+        last_line=lines.max(),  # type: ignore[arg-type]
         name=named(said, run.machine, model),
         machine=run.machine,
         configuration=said,
@@ -189,7 +191,7 @@ def _rank_parameters(report: Report, held: Steps) -> RankParameters | None:
     if not printed:
         return None
     wide = report.cases.configuration
-    one = wide.filter(pl.col("case").is_in(held.steady["case"].implode())).tail(1)
+    one = wide.filter(pl.col("case").is_in(cases_of(held.steady).implode())).tail(1)
     if one.is_empty():
         return None
     ran = training_run(completed(one).row(0, named=True))
@@ -231,9 +233,12 @@ PRINTED: Mapping[str, str] = {
 def _printed(held: Steps) -> dict[str, float]:
     """The median of each figure as it is printed, over the settled rows or over all."""
     rows = held.steady if held.steady.height else held.rows
-    there = [name for name in PRINTED if name in rows.columns and rows[name].count()]
-    middle = rows.select(pl.col(there).median()).row(0, named=True) if there else {}
-    return {name: float(value) for name, value in middle.items()}
+    there = [name for name in PRINTED if name in rows.columns]
+    if isinstance(rows, pl.DataFrame):
+        middle = rows.select(pl.col(there).median()).row(0, named=True) if there else {}
+    else:  # a column at a time
+        middle = {name: rows[name].median() for name in there}
+    return {name: float(value) for name, value in middle.items() if value is not None}
 
 
 def _value(run: Run, name: str) -> float | None:
@@ -271,7 +276,7 @@ def _predicted(report: Report, held: Mapping[str, Steps]) -> dict[str, Forecast]
     names = ("predicted", "predicted_low", "predicted_high")
     pairs = report.comparison.pairs
     own = pairs.filter(pl.col("quantity") == "step_time", pl.col("model") == MODEL)
-    steady = {run: each.steady["case"].drop_nulls() for run, each in held.items()}
+    steady = {run: cases_of(each.steady) for run, each in held.items()}
     rows = weighed(by_run(own.select("case", *names), steady), report.outcome.reading)
     found = medians(rows, ("run",), names)
     return {run: (middle, low, high) for run, middle, low, high in found.iter_rows()}
@@ -280,7 +285,7 @@ def _predicted(report: Report, held: Mapping[str, Steps]) -> dict[str, Forecast]
 def _parts(report: Report, held: Mapping[str, Steps]) -> dict[str, dict[str, float]]:
     """Run → seconds of one step by what the step model spends them on, of those that it knows."""
     settled = [
-        each.steady.select("case", run=pl.lit(run)).drop_nulls() for run, each in held.items()
+        cases_of(each.steady).to_frame().with_columns(run=pl.lit(run)) for run, each in held.items()
     ]
     if not settled:
         return {}
@@ -338,7 +343,7 @@ MODEL_NAMES = ("model", "parameters", "model_size")
 
 def _models(report: Report, held: Mapping[str, Steps]) -> dict[str, dict[str, Any]]:
     """Run → what all its rows say of its model, by column; None where they do not agree."""
-    cases = {run: (each.steady if each.steady.height else each.rows)["case"].drop_nulls()
+    cases = {run: cases_of(each.steady if each.steady.height else each.rows)
              for run, each in held.items()}  # fmt: skip
     names = [name for name in MODEL_NAMES if name in report.cases.configuration.columns]
     wide = by_run(report.cases.configuration.select("case", *names), cases)

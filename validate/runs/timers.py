@@ -12,6 +12,7 @@ from typing import NamedTuple
 import polars as pl
 from assay.ingest.schema.reading import Reading
 from assay.validate.cases.jobs import of_run
+from assay.validate.cases.step_frames import StepRows
 
 WORK = ("compute", "attention", "memory", "exchange", "waiting")
 """Parts of the step model that a rank's own work on its micro-batches is made of."""
@@ -74,7 +75,7 @@ class Beside(NamedTuple):
     predicted: float
 
 
-def measured(reading: Reading, run: str, steady: pl.DataFrame) -> list[Measured]:
+def measured(reading: Reading, run: str, steady: StepRows) -> list[Measured]:
     """The timers of a run over its settled steps, longest first.
 
     A timer block stands below the line of its step: it belongs to the last step above it.

@@ -13,7 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from assay.validate.score.statistics import CONFIDENCE, DRAWS, SEED, pairwise_order, spearman
+from assay.validate.score.statistics import (
+    CONFIDENCE,
+    DRAWS,
+    SEED,
+    Floats,
+    Groups,
+    pairwise_order,
+    spearman,
+)
 
 ACCURACY: dict[str, pl.DataType] = {
     "scope": pl.String(),
@@ -65,10 +73,20 @@ def scored(pairs: pl.DataFrame, left_out: pl.DataFrame, *, identities: pl.Series
 
 
 Whole = Callable[[pl.DataFrame], pl.DataFrame]
-"""Pairs of one quantity, and with them those of the rows that they stand for."""
+"""Pairs of one quantity with those of the rows that they stand for, and how many `rows` each is."""
 
 
-def score(pairs: pl.DataFrame, groups: pl.DataFrame, whole: Whole = lambda part: part) -> Scores:
+def _own(part: pl.DataFrame) -> pl.DataFrame:
+    """Pairs of which each is one row."""
+    return part.with_columns(rows=pl.lit(1.0))
+
+
+def mean_size() -> pl.Expr:
+    """The mean absolute error of pairs that are several `rows` each."""
+    return (pl.col("error").abs() * pl.col("rows")).sum() / pl.col("rows").sum()
+
+
+def score(pairs: pl.DataFrame, groups: pl.DataFrame, whole: Whole = _own) -> Scores:
     """Figures of all scored `pairs`; `groups` (case, group) says which rows stand together.
 
     `whole` adds the pairs of rows that those of long inputs stand for.
@@ -90,38 +108,58 @@ def score(pairs: pl.DataFrame, groups: pl.DataFrame, whole: Whole = lambda part:
 
 
 def _figures(part: pl.DataFrame) -> tuple[object, ...]:
-    error = part["error"].to_numpy()
-    size = np.abs(error)
+    error, rows = part["error"].to_numpy(), part["rows"].to_numpy()
+    size, n = np.abs(error), float(rows.sum())
     # numbers in the order of the names: numpy sorts names one by one
-    groups = part["group"]
-    numbers = groups.rank("dense") if groups.dtype == pl.String else groups.to_physical()
-    low, high = interval(size, numbers.to_numpy())
+    low, high = interval(size, part["group"].rank("dense").to_numpy(), rows)
     most = part.filter(pl.Series(size == size.max())).sort("source", "line", maintain_order=True)
     worst = most.row(0, named=True)
     inside = (pl.col("predicted") >= pl.col("low")) & (pl.col("predicted") <= pl.col("high"))
+    explained = part.select((inside.cast(pl.Float64) * pl.col("rows")).sum()).item()
+    ordered = _Ordered(size, rows)
     return (
-        len(error), float(error.mean()), float(size.mean()), low, high,
-        float(np.median(size)), float(np.quantile(size, 0.9)), worst["error"],
-        f"{worst['source']}:{worst['line']}", part.select(inside.mean()).item(),
+        round(n), float((error * rows).sum() / n), float((size * rows).sum() / n), low, high,
+        ordered.median(), ordered.quantile(0.9), worst["error"],
+        f"{worst['source']}:{worst['line']}", explained / n,
     )  # fmt: skip
 
 
-def interval(
-    size: np.ndarray[tuple[int], np.dtype[np.float64]],
-    groups: np.ndarray[tuple[int], np.dtype[np.generic]],
-) -> tuple[float | None, float | None]:
+class _Ordered:
+    """Numbers in order, of each of which there are several `rows`."""
+
+    def __init__(self, values: Floats, rows: Floats) -> None:
+        order = np.argsort(values, kind="stable")
+        self._values, self._upto = values[order], np.cumsum(rows[order])
+
+    def median(self) -> float:
+        """That of all rows."""
+        return float(self._at((self._upto[-1] - 1) // 2, self._upto[-1] // 2).mean())
+
+    def quantile(self, share: float) -> float:
+        """As numpy has it of all rows: between the two nearest, in proportion."""
+        place = share * (self._upto[-1] - 1)
+        below = np.floor(place)
+        ends = self._at(below, min(below + 1, self._upto[-1] - 1))
+        return float(np.quantile(ends, place - below))
+
+    def _at(self, *places: float) -> Floats:
+        return self._values[np.searchsorted(self._upto, places, side="right")]
+
+
+def interval(size: Floats, groups: Groups, rows: Floats) -> tuple[float | None, float | None]:
     """Percentile interval of the mean under resampling of whole groups; None for one group.
 
-    The same draws as `statistics.bootstrap`, on sums per group: thousands of groups stay fast.
+    Of each number there are `rows`. The same draws as `statistics.bootstrap`, on sums per group:
+    thousands of groups stay fast.
 
-    >>> interval(np.array([0.1, 0.1]), np.array(["a", "a"]))
+    >>> interval(np.array([0.1, 0.1]), np.array(["a", "a"]), np.ones(2))
     (None, None)
     """
     labels, index = np.unique(groups, return_inverse=True)
     if len(labels) < 2:
         return None, None
-    totals = np.bincount(index, weights=size)
-    counts = np.bincount(index)
+    totals = np.bincount(index, weights=size * rows)
+    counts = np.bincount(index, weights=rows)
     alike = bool((counts == counts[0]).all())  # as many rows in every group: nothing to add up
     size_of = counts[0] * len(labels)
     drawn = [
@@ -153,19 +191,21 @@ def _drawn(labels: int) -> Iterator[np.ndarray[tuple[int, int], np.dtype[np.int6
 def _ranks(key: dict[str, str], part: pl.DataFrame) -> list[dict[str, object]]:
     """Rank correlation and pairwise order of one model, as protocol entries."""
     part = part.filter(pl.col("value") != 0)  # ratios put them in order
-    observed, predicted = part["value"].to_numpy(), part["predicted"].to_numpy()
-    if len(observed) < 3:
+    observed, predicted, rows = (part[name].to_numpy() for name in ("value", "predicted", "rows"))
+    count = round(float(rows.sum()))
+    if count < 3:
         return []
-    found = {"spearman": spearman(predicted, observed)}
-    if len(observed) <= RANKED:
-        found["order"] = pairwise_order(predicted, observed)
+    found = {"spearman": spearman(predicted, observed, rows)}
+    if count <= RANKED:
+        each = rows.astype(int)
+        found["order"] = pairwise_order(np.repeat(predicted, each), np.repeat(observed, each))
     return [
         {
             "name": f"{key['scope']}.{key['quantity']}.{name}",
             "model": key["model"],
             "value": None if np.isnan(value) else value,
             "unit": "1",
-            "n": len(observed),
+            "n": count,
             "low": None,
             "high": None,
         }

@@ -85,30 +85,36 @@ def bootstrap(
     return float(low), float(high)
 
 
-def mean_ranks(values: Floats) -> Floats:
+def mean_ranks(values: Floats, rows: Floats | None = None) -> Floats:
     """Ranks from 1, ties share their mean: what scipy calls `average`, without its start.
+
+    Of each value there are `rows`, or one.
 
     >>> mean_ranks(np.array([0.3, 0.1, 0.3])).tolist()
     [2.5, 1.0, 2.5]
     """
     if np.isnan(values).any():
         return np.full(len(values), np.nan)
-    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
+    _, index = np.unique(values, return_inverse=True)
+    counts = np.bincount(index, weights=rows)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2.0)[index])
 
 
-def spearman(predicted: Floats, observed: Floats) -> float:
+def spearman(predicted: Floats, observed: Floats, rows: Floats | None = None) -> float:
     """Rank correlation; ties share their mean rank; nan where one side is constant.
+
+    Of each pair there are `rows`, or one.
 
     >>> spearman(np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 15.0]))
     0.5
     """
     if not len(predicted) or min(np.ptp(predicted), np.ptp(observed)) == 0:
         return float("nan")
-    ranks = mean_ranks(predicted), mean_ranks(observed)
+    ranks = mean_ranks(predicted, rows), mean_ranks(observed, rows)
     if min(np.ptp(ranks[0]), np.ptp(ranks[1])) == 0:
         return float("nan")
-    return float(np.corrcoef(*ranks)[0, 1].round(12))
+    spread = np.cov(*ranks, aweights=rows)
+    return float((spread[0, 1] / np.sqrt(spread[0, 0] * spread[1, 1])).round(12))
 
 
 def pairwise_order(predicted: Floats, observed: Floats, apart: float = APART) -> float:

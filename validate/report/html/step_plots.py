@@ -151,7 +151,8 @@ def _rows(report: Report, run: Run, every: tuple[Run, ...]) -> pl.DataFrame | No
     for _, frame, _ in step_frames(report.outcome.reading):
         if "iteration" not in frame.columns:
             continue
-        mine = frame.filter(
+        told = ["source", "line", "mark", "iteration", "step_time", "lm_loss"]
+        mine = frame.select([name for name in told if name in frame.columns]).filter(
             pl.col("source") == run.source, pl.col("line") >= begin,
             pl.col("mark").ne_missing("superseded"),
         )  # fmt: skip
