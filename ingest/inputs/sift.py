@@ -92,7 +92,7 @@ def _pieces(height: int) -> Iterator[slice]:
 
 
 def _parts(scan: pl.LazyFrame, height: int, *wanted: str | pl.Expr) -> Iterator[pl.DataFrame]:
-    """What is wanted of each piece of the rows."""
+    """Values of each piece of the rows, as they are wanted."""
     columns = scan.select(wanted)
     for piece in _pieces(height):
         yield columns.slice(piece.start, piece.stop - piece.start).collect(engine="in-memory")
