@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import polars as pl
@@ -83,16 +83,17 @@ def decided(table: pl.DataFrame, origins: pl.DataFrame) -> list[Decided]:
         ~pl.col("printed").list.contains(FIELD) & (pl.col("_law") != STATED).fill_null(value=True)
     )
     parts: list[pl.DataFrame] = []
-    for _, rows in known.group_by("source", "_line", "_origin", maintain_order=True):
+    told = known.select("case", "source", "group", FIELD, "_line", "_origin").with_row_index("_at")
+    for _, rows in told.group_by("source", "_line", "_origin", maintain_order=True):
         if rows["_line"][0] is None:
             parts += (part for _, part in rows.group_by("group", maintain_order=True))
         elif rows[FIELD].drop_nulls().n_unique() == 1:
             parts.append(rows)
     if not parts:
         return []
-    some = [rows.gather_every(max(1, rows.height // MOST_ROWS)) for rows in parts]
-    asked, stated = _Asked(pl.concat(some)), _stated(origins)
-    ends = np.cumsum([0, *(each.height for each in some)]).tolist()
+    some = [rows["_at"].to_list()[:: max(1, rows.height // MOST_ROWS)] for rows in parts]
+    asked, stated = _Asked(known[[*chain.from_iterable(some)]]), _stated(origins)
+    ends = np.cumsum([0, *map(len, some)]).tolist()
     found = (
         _decided(rows, asked, slice(*span), stated)
         for rows, span in zip(parts, pairwise(ends), strict=True)

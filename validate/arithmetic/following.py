@@ -164,20 +164,16 @@ def _chosen(rows: Rows, tried: list[Candidate]) -> list[Choice]:
         return []
     met = np.array([hits(rows, each) for each in tried])
     decades = np.array([-np.log10(each.chance) for each in tried])
-    sources = rows.table["source"].to_numpy()
-    groups = rows.table["group"].to_numpy()
     found = []
-    for source in dict.fromkeys(sources):
-        here = sources == source
-        order = list(dict.fromkeys(groups[here]))
-        score = np.array([np.nansum(met[:, groups == group] == 1, axis=1) for group in order])
+    for source, tables in _tables(rows).items():
+        here = np.sort(np.concatenate([*tables.values()]))
+        score = np.array([np.nansum(met[:, at] == 1, axis=1) for at in tables.values()])
         proof = np.nansum(np.where(met[:, here] == 1, decades[:, here], 0.0), axis=1)
-        for place, group in enumerate(order):
-            at = np.flatnonzero(here & (groups == group))
+        for place, (group, at) in enumerate(tables.items()):
             fed = np.isfinite(met[:, at]).any(axis=1)
             if not fed.any():
                 continue
-            weight = DISTANCE ** np.abs(np.arange(len(order)) - place)
+            weight = DISTANCE ** np.abs(np.arange(len(tables)) - place)
             near = weight @ score
             rank = score[place] + near / (1.0 + near.max()) * 0.999
             if not rank[fed].any():  # nothing is met anywhere: the nearest is named
@@ -187,6 +183,17 @@ def _chosen(rows: Rows, tried: list[Candidate]) -> list[Choice]:
                 _choice(rows, tried, best, at, met, decades, proof, int(fed.sum()), (source, group))
             )
     return found
+
+
+def _tables(rows: Rows) -> dict[str, dict[str, Array]]:
+    """Source → its tables (or logs), in order, each with the positions of its rows."""
+    found: dict[str, dict[str, list[int]]] = {}
+    for at, (source, group) in enumerate(rows.table.select("source", "group").iter_rows()):
+        found.setdefault(source, {}).setdefault(group, []).append(at)
+    return {
+        source: {group: np.array(places) for group, places in tables.items()}
+        for source, tables in found.items()
+    }
 
 
 def _choice(

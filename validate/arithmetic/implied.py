@@ -9,10 +9,10 @@ contradicts itself is for `assay.validate.laws.laws` to say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -29,7 +29,7 @@ from assay.validate.arithmetic.following import (
 from assay.validate.arithmetic.identity_check import CHECK, checks, equal
 from assay.validate.arithmetic.printed_runs import MEASURED, UNITS, runs
 from assay.validate.arithmetic.printed_speed import SAYS
-from assay.validate.arithmetic.rated_rows import RATE
+from assay.validate.arithmetic.rated_rows import RATE, Array, Candidate
 from assay.validate.arithmetic.relations import evaluate
 from assay.validate.arithmetic.suspects import RELATIONS
 from assay.validate.cases.cases import Cases, observed_in
@@ -132,7 +132,7 @@ class Arithmetic:
 
         Where no formula reproduces a row of its table the nearest one stands.
         """
-        rated = [part for each, choice in self.choices for part in _rated(each, choice)]
+        rated = [_rated(each) for each in self.followed]
         parts = [pl.DataFrame(schema=CHECK), _speeds(self.checked, self.runs), *rated]
         known = self.observed.select("case", "quantity").unique()
         return (
@@ -217,53 +217,83 @@ def _with_unknowns(table: pl.DataFrame, unknowns: pl.DataFrame) -> pl.DataFrame:
     ).drop("_padded")
 
 
-def _rated(each: Followed, choice: Choice) -> Iterator[pl.DataFrame]:
-    """The `CHECK` rows of one table and quantity, each under the formula it was computed by."""
+class _Under(NamedTuple):
+    """Rows `at` of a table under one candidate, `usual` being what a choice made of the others."""
+
+    choice: Choice
+    candidate: Candidate
+    at: Array
+    usual: Candidate | None = None
+
+
+def _rated(each: Followed) -> pl.DataFrame:
+    """`CHECK` of one quantity, each row under the formula it was computed by."""
+    rows, parts = each.rows, [part for choice in each.choices for part in _under(each, choice)]
+    if not parts:
+        return pl.DataFrame(schema=CHECK)
+    at = np.concatenate([part.at for part in parts])
+    known = rows.table.select("case", "source", "line", "group", "says", "machine", "dtype")[
+        at.tolist()
+    ]
+
+    def joined(values: Callable[[_Under], Array]) -> pl.Series:
+        return pl.Series(np.concatenate([values(part) for part in parts]))
+
+    def told(candidate: Callable[[_Under], Candidate | None]) -> pl.Series:
+        ids = [
+            None if (one := candidate(part)) is None else one.formula_at(place)
+            for part in parts
+            for place in part.at.tolist()
+        ]
+        return pl.Series(ids, dtype=pl.String)
+
+    share = rows.quantity != RATE
+    peaks = [part.candidate.peak for part in parts for _ in part.at]
+    return checks(
+        known.select("case", "source", "line", "group", inputs=pl.concat_list("says")).with_columns(
+            printed=pl.Series(rows.printed[1, at]),
+            low=pl.Series(rows.printed[0, at]),
+            high=pl.Series(rows.printed[2, at]),
+            implied=joined(lambda part: part.candidate.implied[1, part.at]),
+            implied_low=joined(lambda part: part.candidate.implied[0, part.at]),
+            implied_high=joined(lambda part: part.candidate.implied[2, part.at]),
+            quantity=pl.lit(rows.quantity),
+            formula_id=told(lambda part: part.candidate),
+            unit=pl.lit(UNITS[rows.quantity]),
+            solved=joined(lambda part: part.candidate.solved[part.at]),
+            usual=told(lambda part: part.usual),
+            tried=joined(lambda part: np.full(len(part.at), part.choice.tried)),
+            peak_flops=joined(lambda part: part.candidate.peaks[part.at]) if share
+            else pl.lit(None, dtype=pl.Float64),
+            peak_source=pl.Series(_peak_sources(peaks, known), dtype=pl.String) if share
+            else pl.lit(None, dtype=pl.String),
+        )
+    )  # fmt: skip
+
+
+def _under(each: Followed, choice: Choice) -> Iterator[_Under]:
+    """The rows of one table that formulas say something of, by the formula that each is under."""
     if choice.candidate.factors is not None and not (choice.believed or choice.proven):
         return  # a factor that was fitted to these very rows
     others = other_formulas(each.rows, choice)
     usual = choice.at[[int(at) not in others for at in choice.at]]
-    yield _under(each, choice, choice.candidate, usual, None)
+    yield _Under(choice, choice.candidate, _said(choice.candidate, usual))
     for at, candidate in others.items():
-        yield _under(each, choice, candidate, np.array([at]), choice)
+        yield _Under(choice, candidate, _said(candidate, np.array([at])), choice.candidate)
 
 
-def _under(
-    each: Followed, choice: Choice, candidate: Any, at: Any, instead: Choice | None
-) -> pl.DataFrame:
-    """`CHECK` of the rows `at` under one candidate, `instead` of the one that a choice made."""
-    rows = each.rows
-    at = at[np.isfinite(candidate.implied[1, at])].astype(int)
-    share = choice.quantity != RATE
-    known = rows.table[at.tolist()]
-    sources = _peak_sources(candidate.peak, known) if share else [None] * len(at)
-    numbers = {
-        "printed": rows.printed[1, at], "low": rows.printed[0, at], "high": rows.printed[2, at],
-        "implied": candidate.implied[1, at], "implied_low": candidate.implied[0, at],
-        "implied_high": candidate.implied[2, at],
-    }  # fmt: skip
-    usual = [instead.candidate.formula_at(int(place)) if instead else None for place in at]
-    return checks(
-        known.select("case", "source", "line", "group", inputs=pl.concat_list("says")).with_columns(
-            **{name: pl.Series(values) for name, values in numbers.items()},
-            quantity=pl.lit(choice.quantity),
-            formula_id=pl.Series(
-                [candidate.formula_at(int(place)) for place in at], dtype=pl.String
-            ),
-            unit=pl.lit(UNITS[choice.quantity]),
-            solved=pl.Series(candidate.solved[at]),
-            usual=pl.Series(usual, dtype=pl.String),
-            tried=pl.lit(choice.tried),
-            peak_flops=pl.Series(candidate.peaks[at]) if share else pl.lit(None, dtype=pl.Float64),
-            peak_source=pl.Series(sources, dtype=pl.String),
-        )
-    )
+def _said(candidate: Candidate, at: Array) -> Array:
+    """Those of the rows `at` that a candidate says something of."""
+    some: Array = at[np.isfinite(candidate.implied[1, at])].astype(int)
+    return some
 
 
-def _peak_sources(name: str, rows: pl.DataFrame) -> list[str]:
-    """Where the peak of each row comes from, by the name of the candidate's peak."""
+def _peak_sources(names: Sequence[str], rows: pl.DataFrame) -> list[str]:
+    """Where the peak of each row comes from, by the name of its candidate's peak."""
     found = []
-    for machine, dtype in rows.select("machine", "dtype").iter_rows():
+    for name, (machine, dtype) in zip(
+        names, rows.select("machine", "dtype").iter_rows(), strict=True
+    ):
         if machine is None:
             found.append(f"{name}, which the rows need")
         elif name == "half the fp8 peak":

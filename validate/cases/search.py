@@ -87,10 +87,11 @@ def decide(
     values = np.array([each.value for each in candidates])
     tried = [_Tried.of(each, values, kept) for each in known]
     every = np.ones(len(kept), dtype=bool)
-    alive = _survive(tried, every)
+    left: Array = np.array([each.fits(every).any(axis=0) | (not each.said.any()) for each in tried])
+    alive: Array = np.logical_and.reduce(left)
     survivors = tuple(each for each, lives in zip(candidates, alive, strict=True) if lives)
     eliminated = tuple(
-        _why(each, at, tried, kept)
+        _why(each, at, tried[int(np.argmin(left[:, at]))], kept)
         for at, (each, lives) in enumerate(zip(candidates, alive, strict=True))
         if not lives
     )
@@ -167,12 +168,8 @@ def _chance(tried: _Tried, at: int, rows: Array, bounds: tuple[float, float]) ->
     return min(1.0, max(shares, default=1.0) * number)
 
 
-def _why(candidate: Candidate, at: int, tried: Sequence[_Tried], kept: Array) -> Eliminated:
-    """The first relation, and its first row, that a candidate contradicts under every reading."""
-    every = np.ones(len(kept), dtype=bool)
-    for each in tried:
-        if (each.said & every).any() and not each.fits(every)[:, at].any():
-            missed = (each.said & ~each.met[:, at]).all(axis=0)
-            row = np.flatnonzero(missed) if missed.any() else [0]
-            return Eliminated(candidate, each.clue.law, int(kept[row[0]]))
-    return Eliminated(candidate, tried[0].clue.law, int(kept[0]))
+def _why(candidate: Candidate, at: int, tried: _Tried, kept: Array) -> Eliminated:
+    """A relation that a candidate contradicts under every reading, and its first row that does."""
+    missed = (tried.said & ~tried.met[:, at]).all(axis=0)
+    row = np.flatnonzero(missed) if missed.any() else [0]
+    return Eliminated(candidate, tried.clue.law, int(kept[row[0]]))

@@ -133,12 +133,29 @@ def _only(rows: StepRows, wanted: pl.Expr) -> StepRows:
 
 def unsettled(reading: Reading) -> pl.Series:
     """The cases of all steps with a time that have not settled yet."""
-    found = [pl.Series("case", dtype=pl.String)]
-    for one in steps(reading):
-        timed = held_of(one.rows).select("case", "step_time").drop_nulls()
-        steady = cases_of(one.steady).to_frame()
-        found.append(timed.select("case").join(steady, on="case", how="anti")["case"])
-    return pl.concat(found)
+    none = pl.DataFrame(schema={"run": pl.UInt32, "case": pl.String})
+    runs = steps(reading)
+    timed = [
+        held_of(one.rows)
+        .select("case", "step_time")
+        .drop_nulls()
+        .select(_nth(at), pl.col("case").cast(pl.String))
+        for at, one in enumerate(runs)
+    ]
+    steady = [
+        cases_of(one.steady)
+        .to_frame("case")
+        .drop_nulls()
+        .select(_nth(at), pl.col("case").cast(pl.String))
+        for at, one in enumerate(runs)
+    ]
+    cases, settled = pl.concat([none, *timed]), pl.concat([none, *steady])
+    return cases.join(settled, on=["run", "case"], how="anti", maintain_order="left")["case"]
+
+
+def _nth(run: int) -> pl.Expr:
+    """A column `run` that holds a number, which takes less room than a name a row."""
+    return pl.lit(run, dtype=pl.UInt32).alias("run")
 
 
 @once
