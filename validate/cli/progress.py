@@ -50,7 +50,7 @@ class Bar:
         self.done += len(chunk.paths)
         self.read += chunk.size
         now = time.monotonic()
-        if self.watched and now - self.shown >= _EVERY:
+        if self.watched and (now - self.shown >= _EVERY or self.done == self.files):
             self.shown = now
             sys.stderr.write(f"\r\x1b[K{self.line(now - self.began)}")
             sys.stderr.flush()
@@ -62,15 +62,19 @@ class Bar:
         >>> bar.done, bar.read = 500, 10_000_000
         >>> bar.line(4.0)
         '[#####---------------] 500/2,000 inputs, 2.5 MB/s, 125/s, 0:12 left'
+        >>> bar.done, bar.read = 2000, 40_000_000
+        >>> bar.line(16.0)
+        '[####################] 2,000 inputs, 2.5 MB/s, 125/s; working out what they say'
         """
         share = self.read / self.size if self.size else self.done / max(self.files, 1)
         filled = round(_WIDTH * min(share, 1.0))
         left = seconds * (1.0 - share) / share if share else 0.0
-        return (
-            f"[{'#' * filled}{'-' * (_WIDTH - filled)}] {self.done:,}/{self.files:,} inputs, "
-            f"{self.read / 1e6 / seconds:.1f} MB/s, {self.done / seconds:,.0f}/s, "
-            f"{int(left) // 60}:{int(left) % 60:02} left"
-        )
+        bar = f"[{'#' * filled}{'-' * (_WIDTH - filled)}]"
+        rates = f"{self.read / 1e6 / seconds:.1f} MB/s, {self.done / seconds:,.0f}/s"
+        if self.done == self.files:
+            return f"{bar} {self.files:,} inputs, {rates}; working out what they say"
+        time_left = f"{int(left) // 60}:{int(left) % 60:02} left"
+        return f"{bar} {self.done:,}/{self.files:,} inputs, {rates}, {time_left}"
 
     def close(self) -> None:
         """Take the bar away; a line instead where nobody watched and there was much to do."""
