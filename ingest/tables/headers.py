@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.numbers.units import unit
@@ -148,6 +149,7 @@ _TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)
 _LAST = Column("", None, rank=99)
 
 
+@lru_cache(maxsize=4096)
 def _column(label: str, shown: str, schema: Schema) -> Column:
     if len(label) > LONGEST:
         return Column(shown, None)

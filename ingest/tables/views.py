@@ -28,6 +28,10 @@ MOST_TURNED = 64
 """Columns of a table that may be rows of a turned one."""
 
 
+MOST_WORDS = 16
+"""Words of a label beyond which it is a sentence, and no part of it a group."""
+
+
 @dataclass(frozen=True)
 class Group:
     """The columns of one observation of a row; None where a column is another group's.
@@ -247,6 +251,8 @@ def _grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
 def _apart(label: str, schema: Schema) -> tuple[str, Column] | None:
     """The words at an end of a label that tell its group, and the column of the rest."""
     words = label.split()
+    if len(words) > MOST_WORDS:
+        return None
     for cut in range(1, len(words)):
         for name, rest in (
             (" ".join(words[:cut]), " ".join(words[cut:])),

@@ -290,6 +290,21 @@ def _known() -> Mapping[str, str]:
 
 
 @functools.cache
+def _of_active() -> Mapping[str, list[str]]:
+    """What names are called without their number of active parameters: `qwen330b` of `…a3b`."""
+    found: dict[str, list[str]] = {}
+    for spelling, name in _known().items():
+        if sized := re.fullmatch("(.*)a[0-9.]+b", spelling):
+            found.setdefault(sized[1], []).append(name)
+    return found
+
+
+@functools.cache
+def _undotted() -> Mapping[str, str]:
+    return {spelling.replace(".", ""): name for spelling, name in _known().items()}
+
+
+@functools.cache
 def _sizes() -> Mapping[str, float]:
     """Parameters in billions that the project of each shape states."""
     text = (resources.files(__package__) / "shapes.toml").read_text(encoding="utf-8")
@@ -308,9 +323,9 @@ def _meant(spelling: str) -> str | None:
     known = _known()
     if spelling in known:
         return known[spelling]
-    longer = [each for each in known if re.fullmatch(re.escape(spelling) + "a[0-9.]+b", each)]
+    longer = _of_active().get(spelling, [])
     if len(longer) == 1:
-        return known[longer[0]]
+        return longer[0]
     for digits in range(1, 5):
         sized = re.fullmatch(rf"(.*?)([0-9]{{{digits}}})b(a[0-9.]+b)?", spelling)
         name = known.get(sized.group(1)) if sized else None
@@ -331,14 +346,20 @@ def resolve(text: str) -> str:
     >>> resolve("DeepSeek V3 671B"), resolve("Qwen3 MoE 30B"), resolve("llama-65b")
     ('DeepSeek-V3', 'Qwen3-30B-A3B', 'Llama-65B')
     """
+    if (name := _resolved(text)) is None:
+        raise LookupError(f"no shape is called {text!r}; known are {', '.join(shapes())}")
+    return name
+
+
+@functools.lru_cache(maxsize=4096)
+def _resolved(text: str) -> str | None:
     name = _dotted(text)
     bare = name.replace(".", "")
-    undotted = {each.replace(".", ""): found for each, found in _known().items()}
     others = [new + name.removeprefix(old) for old, new in SAME_SHAPE if name.startswith(old)]
     for spelling in (name, name.replace("moe", ""), *others):
         if found := _meant(spelling):
             return found
     for spelling in (bare, *(bare.replace(old, new, 1) for old, new in SAME_SHAPE)):
-        if spelling in undotted:
-            return undotted[spelling]
-    raise LookupError(f"no shape is called {text!r}; known are {', '.join(shapes())}")
+        if spelling in _undotted():
+            return _undotted()[spelling]
+    return None
