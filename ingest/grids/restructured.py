@@ -59,6 +59,8 @@ def _simple_end(lines: Sequence[Line], begin: int) -> int | None:
             return None
         if text.strip(" =") or not text.strip():
             continue
+        if at == begin + 1:
+            return None  # a rule below a rule: nothing is between them
         rules += 1
         last = at + 1 == len(lines) or not lines[at + 1].text.strip()
         if rules == 3 or last:

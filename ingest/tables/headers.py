@@ -121,6 +121,11 @@ def header(labels: Iterable[str], schema: Schema) -> list[Column]:
     Of several columns of one field one is taken: the label that says nothing else, then the
     median, then the mean. The others are kept as they are.
     """
+    return list(_header(tuple(labels), schema))
+
+
+@lru_cache(maxsize=64)
+def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
     columns: list[Column] = []
     taken: dict[str, int] = {}
     every = [plain(cell.replace("<br>", " ")) for cell in labels]
@@ -137,11 +142,11 @@ def header(labels: Iterable[str], schema: Schema) -> list[Column]:
     for column in columns:
         if column.spec and column.rank < best.get(column.spec.name, _LAST).rank:
             best[column.spec.name] = column
-    return [
+    return tuple(
         column if column.spec is None or best[column.spec.name] is column
         else Column(column.label, None)
         for column in columns
-    ]  # fmt: skip
+    )  # fmt: skip
 
 
 _TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)

@@ -8,10 +8,11 @@ unfinished last row. Each table is noted, with what was understood of it and wha
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from assay.ingest.grids.aligned import aligned_tables
@@ -192,9 +193,12 @@ def _document(region: Region, lines: Sequence[Line], schema: Schema, folded: Fol
         table.read(folded)
         tables.append(table)
     _configure(tables, region.source.name, schema, folded)
+    read = [table for table in tables if table.records]
+    begins = [table.grid.begin for table in read]
     for table in tables:
         if not table.records:
-            _state(table, tables, schema, folded)
+            at = bisect_right(begins, table.grid.begin)
+            _state(table, read[at] if at < len(read) else None, schema, folded)
     folded.tables += [table.note() for table in tables]
 
 
@@ -213,15 +217,15 @@ def _configure(tables: Sequence[_Table], source: str, schema: Schema, folded: Fo
             table.filled, table.read_rows = set(held.columns), len(held.rows)
 
 
-def _state(table: _Table, tables: Sequence[_Table], schema: Schema, folded: Folded) -> None:
-    """Statements of a table of labels and values, for the rows of its section."""
+def _state(table: _Table, below: _Table | None, schema: Schema, folded: Folded) -> None:
+    """Statements of a table of labels and values, for the rows of its section; what it says under a
+    condition is of the rows of the first table below it."""
     section = tuple(line.number for line in table.titles)
     told = stated(table.grid, schema)
     for values in told.plain:
         cell = next(iter(values.values()))
         folded.statements.append(Statement(cell.line, section, values))
-    below = [each for each in tables if each.records and each.grid.begin > table.grid.begin]
-    for record in below[0].records if told.given and below else ():
+    for record in below.records if told.given and below else ():
         for condition, values in told.given:
             held = {name: record.cells[name].text for name in condition if name in record.cells}
             if held == condition:
@@ -253,9 +257,10 @@ class _Table:
         self.region, self.lines, self.grid, self.place = region, lines, grid, place
         self.titles, self.factors, self.group = place.titles, known.factors, ""
         above = (*place.titles[-1:], *place.near)
-        every = [_doubtless(view) for view in views(grid, schema, above, known.legend)]
-        self.view = next((view for view in every if self._holds(view, known)), every[0])
-        self.ours = self._holds(self.view, known)
+        every = map(_doubtless, views(grid, schema, above, known.legend))
+        first = next(every)
+        ours = next((view for view in chain([first], every) if self._holds(view, known)), None)
+        self.view, self.ours = ours or first, ours is not None
         self.filled: set[str] = set()  # labels of columns that filled a field of some row
         self.read_rows = 0
         self.records: list[Record] = []
