@@ -158,6 +158,13 @@ def _row(line: Line, cells: Sequence[str], separator: str) -> GridRow:
 def _places(text: str, separator: str) -> list[int]:
     """Where each cell of a line begins; a separator inside quotes separates nothing."""
     starts, quoted, begin = [0], False, True
+    if '"' not in text:
+        found, at = [], 0
+        for cell in text.split(separator):
+            bare = cell.lstrip(" ")
+            found.append(at + (len(cell) - len(bare) if bare else 0))
+            at += len(cell) + 1
+        return found
     for at, letter in enumerate(text):
         if letter == '"' and (begin or quoted):
             quoted = not quoted

@@ -52,7 +52,7 @@ class GridRow:
     @cached_property
     def one(self) -> bool:
         """Whether one cell stands over all columns, as a title inside a table does."""
-        return len(self.cells) > 1 and all(cell == self.cells[0] for cell in self.cells)
+        return len(self.cells) > 1 and self.cells.count(self.cells[0]) == len(self.cells)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,6 @@ SLICE_LAW = "a slice of this TPU is named by its TensorCores, two a chip"
 _NAMED_NUMBER = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)?)[ _-]?([0-9]+)")
 
 _BARE = re.compile(r"[0-9]+(?:\.[0-9]+)?")
-"""A number and nothing else, of which Lark reads a number and nothing else."""
 
 _UNIT_APART = re.compile(r"\s*([0-9][0-9.,]*)\s*\(([A-Za-z][A-Za-z/%]*)\)\s*")
 
@@ -114,8 +113,8 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     assert spec is not None
     if len(text) > LONGEST:
         return _not_a_number(spec, f"{text[:SHOWN]}…", at)
-    if _BARE.fullmatch(text):
-        return _measured(text, column.scale if column.unit_known else 0.0, column.kind, spec, at)
+    if bare_number(text):
+        return bare_cell(text, column, at)
     text = unlinked(text)
     if (noted := _UNIT_APART.fullmatch(text)) and unit(noted[2]):  # 406.16 (ms)
         text = f"{noted[1]} {noted[2]}"
@@ -143,6 +142,22 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
         return _unread(spec, text, at)
     cell = _measured(_number(child).replace(",", ""), *scaled, spec, at)
     return cell._replace(text=text) if cell.state == "unknown" else cell
+
+
+def bare_number(text: str) -> bool:
+    """Whether a cell is a number and nothing else, of which Lark reads a number and nothing else.
+
+    >>> bare_number("12.5"), bare_number("12.5 ms"), bare_number("1,024")
+    (True, False, False)
+    """
+    return len(text) <= LONGEST and _BARE.fullmatch(text) is not None
+
+
+def bare_cell(text: str, column: Column, at: Span) -> Cell:
+    """The cell of a number that is a `bare_number`, in the unit of its column."""
+    assert column.spec is not None
+    scale = column.scale if column.unit_known else 0.0
+    return _measured(text, scale, column.kind, column.spec, at)
 
 
 def _measured(digits: str, scale: float, kind: str | None, spec: FieldSpec, at: Span) -> Cell:
@@ -178,7 +193,8 @@ def _scale(tree: Tree[Token], column: Column) -> tuple[float, str | None] | None
 def numeric_cell(record: Record, spec: FieldSpec, cell: Cell, text: str) -> None:
     """Store a number of a row; `8×H100` under GPUs also names the device, `4M` as a batch is in
     tokens, and a batch of more sequences than any was is in neither, as far as can be told."""
-    devices = _DEVICES.fullmatch(_counted_first(text)) if spec.name == "gpus" else None
+    words = spec.name == "gpus" and not bare_number(text)
+    devices = _DEVICES.fullmatch(_counted_first(text)) if words else None
     if devices:
         cell = cell._replace(text=devices[1].replace(",", ""), state="value")
         record.cells.setdefault("gpu", cell._replace(text=devices[2]))

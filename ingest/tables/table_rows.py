@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
@@ -40,6 +40,8 @@ from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs
 from assay.ingest.tables import captions
 from assay.ingest.tables.cells import (
     amount,
+    bare_cell,
+    bare_number,
     numeric_cell,
     other,
     outcome_and_date,
@@ -447,10 +449,17 @@ def _mostly_odd(columns: Sequence[Column | None], grid: Grid, at: int) -> bool:
         return False
     rows = [row for row in grid.rows if at < len(row.cells) and not row.one]
     texts = [row.cells[at].text for row in rows if row.cells[at].text]
-    odd = [text for text in texts if isinstance(quantity(text, column, _NOWHERE), Diagnostic)]
-    odd = [text for text in odd if not _NOTHING.fullmatch(text) and not _SUM.search(text)]
-    odd = [text for text in odd if column.spec.unit != "B" or not times(text)]
-    return len(odd) > 1 and 2 * len(odd) > len(texts)
+    odd = sum(count for text, count in Counter(texts).items() if _odd(text, column))
+    return odd > 1 and 2 * odd > len(texts)
+
+
+def _odd(text: str, column: Column) -> bool:
+    if not isinstance(quantity(text, column, _NOWHERE), Diagnostic):
+        return False
+    if _NOTHING.fullmatch(text) or _SUM.search(text):
+        return False
+    memory = column.spec is not None and column.spec.unit == "B"
+    return not memory or not times(text)
 
 
 _NOWHERE = Span("", 0, 1)
@@ -459,10 +468,11 @@ _NOWHERE = Span("", 0, 1)
 def _says_how(grid: Grid) -> bool:
     """Whether the cells of some column say how each row was run: its layout, its devices."""
     rows = [row for row in grid.rows if not row.blank and not row.one]
-    return any(
-        2 * sum(_of_a_run(row.cells[n].text) for row in rows if n < len(row.cells)) >= len(rows) > 0
-        for n in range(grid.width)
-    )
+    for n in range(grid.width):
+        texts = Counter(row.cells[n].text for row in rows if n < len(row.cells))
+        if 2 * sum(count for text, count in texts.items() if _of_a_run(text)) >= len(rows) > 0:
+            return True
+    return False
 
 
 def _of_a_run(text: str) -> bool:
@@ -522,6 +532,8 @@ def _fill(
         _take_apart(record, cell.text, at, column.label, factors)
         for name, text in recipe(column.label, plain(cell.text)).items():
             record.cells.setdefault(name, _worth(name, text, at.line, at.column))
+    elif column.spec.numeric and bare_number(cell.text):
+        numeric_cell(record, column.spec, bare_cell(cell.text, column, at), cell.text)
     elif column.spec.numeric:
         text = "" if _NOTHING.fullmatch(cell.text) else cell.text
         if product := times(text) if column.spec.unit == "B" else None:
