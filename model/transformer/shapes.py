@@ -291,7 +291,7 @@ def _known() -> Mapping[str, str]:
 
 @functools.cache
 def _of_active() -> Mapping[str, list[str]]:
-    """What names are called without their number of active parameters: `qwen330b` of `…a3b`."""
+    """Names without their number of active parameters: `qwen330b` of `qwen330ba3b`."""
     found: dict[str, list[str]] = {}
     for spelling, name in _known().items():
         if sized := re.fullmatch("(.*)a[0-9.]+b", spelling):
