@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -82,23 +82,34 @@ def decided(table: pl.DataFrame, origins: pl.DataFrame) -> list[Decided]:
     known = table.join(said, on="case", how="left", maintain_order="left").filter(
         ~pl.col("printed").list.contains(FIELD) & (pl.col("_law") != STATED).fill_null(value=True)
     )
-    parts: list[pl.DataFrame] = []
-    told = known.select("case", "source", "group", FIELD, "_line", "_origin").with_row_index("_at")
-    for _, rows in told.group_by("source", "_line", "_origin", maintain_order=True):
-        if rows["_line"][0] is None:
-            parts += (part for _, part in rows.group_by("group", maintain_order=True))
-        elif rows[FIELD].drop_nulls().n_unique() == 1:
-            parts.append(rows)
-    if not parts:
+    groups = list(_groups(known))
+    if not groups:
         return []
-    some = [rows["_at"].to_list()[:: max(1, rows.height // MOST_ROWS)] for rows in parts]
-    asked, stated = _Asked(known[[*chain.from_iterable(some)]]), _stated(origins)
+    some = [at[:: max(1, len(at) // MOST_ROWS)] for at in groups]
+    asked, stated = _Asked(known[np.concatenate(some)]), _stated(origins)
+    told = known.select("case", "source", "group", FIELD, "_line", "_origin")
     ends = np.cumsum([0, *map(len, some)]).tolist()
     found = (
-        _decided(rows, asked, slice(*span), stated)
-        for rows, span in zip(parts, pairwise(ends), strict=True)
+        _decided(told[at], asked, slice(*span), stated)
+        for at, span in zip(groups, pairwise(ends), strict=True)
+        if asked.speaking[slice(*span)].any()
     )
     return [each for each in found if each is not None]
+
+
+def _groups(known: pl.DataFrame) -> Iterator[Array]:
+    """Positions of the rows of each group: of one statement, or of one table without any."""
+    by = ["source", "_line", "_origin"]
+    table = pl.when(pl.col("_line").is_null()).then("group")
+    groups = (
+        known.select(*by, FIELD, _table=table, _at=pl.int_range(pl.len()))
+        .with_columns(_first=pl.col("_at").min().over(by))
+        .group_by(*by, "_table", maintain_order=True)
+        .agg("_at", pl.col("_first").first(), _held=pl.col(FIELD).drop_nulls().n_unique())
+        .filter(pl.col("_line").is_null() | (pl.col("_held") == 1))
+        .sort("_first", maintain_order=True)
+    )
+    return (positions.to_numpy() for positions in groups["_at"])
 
 
 STATED = "stated by the user"
@@ -142,6 +153,14 @@ class _Asked:
         some = _narrowed(self._rates, rows)
         said = {name: each for name, each in some.readings.items() if np.isfinite(each).any()}
         return Clue(some.law, said) if said else None
+
+    @cached_property
+    def speaking(self) -> Array:
+        """Which rows print anything that a length is a part of."""
+        windows = [window for clue in self._clues[1] for window in clue.readings.values()]
+        rated = (self.table[RATE] > 0) & self.table[FIELD].is_not_null()
+        found: Array = rated.fill_null(value=False).to_numpy()
+        return found | np.isfinite(windows).any(axis=(0, 1))
 
     @cached_property
     def _clues(self) -> tuple[list[Clue], list[Clue]]:

@@ -134,7 +134,7 @@ def _only(rows: StepRows, wanted: pl.Expr) -> StepRows:
 def unsettled(reading: Reading) -> pl.Series:
     """The cases of all steps with a time that have not settled yet."""
     none = pl.DataFrame(schema={"run": pl.UInt32, "case": pl.String})
-    runs = steps(reading)
+    runs, named = steps(reading), pl.col("case").cast(pl.String)
     timed = [
         held_of(one.rows)
         .select("case", "step_time")
