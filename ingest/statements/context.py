@@ -26,7 +26,7 @@ from assay.ingest.statements.command_lines import (
 from assay.ingest.statements.lists import MANY, everywhere, in_title, listed
 from assay.ingest.statements.nested import ENDS as OBJECT
 from assay.ingest.statements.nested import LONGEST, nested
-from assay.ingest.statements.phrases import MEASURED, OF_ONE, phrases
+from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
 from assay.ingest.statements.values import OPEN, cell_of, known, no_value
 from assay.ingest.tables.titles import titled
 
@@ -72,7 +72,7 @@ _WORDS = (
 
 _VALUES = rf"[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?|{_WORDS}"
 
-ENDS = rf"(?:[=:]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?[)]*{REST}|{TAILED}|{OBJECT}"
+ENDS = rf"(?:[=:]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?[)}}]*{REST}|{TAILED}|{OBJECT}"
 """How an assignment or a `label: value` ends, if a value is all that stands behind its label."""
 
 WORTH = (
@@ -91,13 +91,22 @@ _FENCE = re.compile(r"\s*(?:```|~~~)")
 
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 
+_AT = r"(?:[A-Z]+ )?[0-9-]+ [0-9:.]+ [\w./]+:[0-9]+\]"
+
+_PLACED = re.compile(_AT)
+"""A date and a line of a program before a bracket: `05-02 11:00:00 main.py:55]`."""
+
 _LOGGED = re.compile(
     r"^\s*(?:\[[^\[\]]*\]\s*)*(?:[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:,.]+\s*)?(?:>>\s*)?"
+    rf"(?:{_AT}\s*)?"
     r"(?:Config param\s+)?"
 )
 """A logger's brackets, its clock and its arrow, and what a trainer says before its settings."""
 
 _COMMENT = re.compile(r"(?<=[\w\"'),\]}])\s+(?:#|//)\s.*$|,?\s*$")
+
+_NESTED = re.compile(r"^[\s{]*(?:[\"']\w+[\"']\s*:\s*\{\s*)+(?=[\"'])|^\{\s*(?=[\"'])")
+"""Openings of objects inside each other: `{'model': {'n_layers': 32,`."""
 
 _CALLS = re.compile(r"^(?:\w+\()?(?:[a-z_]\w*=[A-Z]\w*\()+(?=[a-z_]\w*=)")
 """Openings of records inside each other: `model=ModelArgs(model_config=LlamaConfig(`."""
@@ -113,6 +122,9 @@ _MAX_STATEMENT, _MAX_COMMAND = 300, 4000
 """Letters of a line beyond which it is no statement, and no command or record of arguments."""
 
 _OPENS = re.compile(r"\s*[\"']?([A-Za-z_][\w.-]*)[\"']?\s*(?:[:=]\s*(?:[\w.]*[\[({])?|[({])\s*$")
+
+_OPENS_WITH = re.compile(r"[\s{(]*[\"']?([A-Za-z_]\w*)[\"']?\s*[:=]\s*[\w.]*[\[({]\s*[\"'\w]")
+"""A key that opens what begins on its line."""
 
 _TABLE = re.compile(r"\s*\[\[?([\w.-]+)\]\]?\s*$")
 
@@ -281,7 +293,8 @@ def _in_words(
         }
     values = values or (_open_statement(line) if short and told else {})
     if values:
-        return Statement(line.number, section, values)
+        of_all = not heading and OF_ALL.search(line.text) is not None
+        return Statement(line.number, section, values, backward=of_all)
     if short and (said := composed_name(line)):
         return Statement(line.number, section, said, of_run=True)
     return None
@@ -333,7 +346,10 @@ class _Nest:
         if line.number > self.last + 40 or (block is None and _HEADING.match(line.text)):
             self.open.clear()
         self.last = line.number
-        inward = line.column + len(line.text) - len(line.text.lstrip())
+        placed = _PLACED.match(line.text)
+        begin = placed.end() if placed else 0
+        rest = line.text[begin:]
+        inward = line.column + begin + len(rest) - len(rest.lstrip())
         if table := _TABLE.match(line.text):
             self.open = [(-1, table[1])]
             return False
@@ -341,8 +357,12 @@ class _Nest:
             while self.open and self.open[-1][0] >= inward:
                 self.open.pop()
         found = any(ASIDE.search(key) for _, key in self.open)
-        if opens := _OPENS.match(line.text):
+        if opens := _OPENS.match(rest):
             self.open.append((inward, opens[1]))
+        elif opens := _OPENS_WITH.match(rest):
+            if rest.count("{") + rest.count("(") > rest.count("}") + rest.count(")"):
+                self.open.append((inward, opens[1]))
+            found = found or ASIDE.search(opens[1]) is not None
         return found
 
 
@@ -367,8 +387,12 @@ def _bare(text: str) -> str:
     """A line without links, what loggers put before it, quotes of a key, a comment or a comma
     behind it, and a shell's sign that it goes on."""
     plain = _LOGGED.sub("", _LINK.sub(r"\1", text)).strip().removesuffix("\\").rstrip()
-    plain = _CALLS.sub("", _QUOTED.sub(r"\1", _COMMENT.sub("", plain)).strip())
-    return plain.rstrip(")") if plain.count(")") > plain.count("(") else plain
+    plain = _QUOTED.sub(r"\1", _NESTED.sub("", _COMMENT.sub("", plain)).strip())
+    plain = _CALLS.sub("", plain)
+    for opens, closes in ("()", "{}"):
+        if plain.count(closes) > plain.count(opens):
+            plain = plain.rstrip(closes + ", ")
+    return plain
 
 
 def _open_statement(line: Line) -> dict[str, Cell]:

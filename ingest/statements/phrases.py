@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line
-from assay.ingest.statements.values import cell_of, known
+from assay.ingest.statements.command_lines import ASIDE
+from assay.ingest.statements.values import cell_of, known, said
 from assay.ingest.vocabulary.terms import configured_by
 
 LEAST = 2
@@ -47,7 +48,8 @@ _ONE_NODE = re.compile(r"\b(?:single|one|1)[ -]node\b", re.IGNORECASE)
 _WORKERS = re.compile(rf"\b(?:on|across|with|using) {_COUNT} (?:devices|GPUs|gpus|accelerators)\b")
 
 _ALL_ARE = re.compile(
-    rf"\b(?:devices|GPUs|accelerators|cards)\b (?:used )?(?:are|were)(?: all)? {_DEVICE}"
+    r"\b(?:devices|GPUs|accelerators|cards|nodes|machines|servers)\b (?:used )?(?:are|were)"
+    rf"(?: all)? {_DEVICE}"
 )
 
 _HOSTS = re.compile(r"\[([0-9]+) hosts\] x \[([0-9]+) GPU/host\]")
@@ -66,6 +68,12 @@ _IN_FORMAT = re.compile(
     re.IGNORECASE,
 )
 """A number format that is used: a part of a sentence, and never the whole of what it says."""
+
+_LISTED_FORMAT = re.compile(
+    r"(?:\band |, ?|: ?)(bf16|fp16|fp8|bfloat16)(?=\s*(?:[,.;)]|$| and\b))",
+    re.IGNORECASE,
+)
+"""A number format that stands alone in a list of settings."""
 
 _VALUE = re.compile(
     r"(?<![\w.$^/-])(?<![0-9]\*)([0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?[kKMB]?)"
@@ -110,6 +118,14 @@ _ASIDE = re.compile(
 OF_ONE = re.compile(r"(?<!zero[ _-])\b(?:stage|rank|stage_id)\s*[=:]\s*[0-9]", re.IGNORECASE)
 """A line about one rank or one stage of a pipeline: its layers are not the model's."""
 
+OF_ALL = re.compile(
+    r"\ball (?:of )?(?:the |our |these )?"
+    r"(?:experiments|runs|results|rows|entries|measurements|numbers)\b"
+    r"(?! (?:below|in this section|that follow))",
+    re.IGNORECASE,
+)
+"""A line about every measurement of its document, those above it too."""
+
 MEASURED = re.compile(
     r"[0-9]\s*(?:[TGP]FLOP|tok(?:en)?s?/s|samples?/s|s(?:ecs?)?/it|ms/it|it/s|%\s*MFU)"
     r"|\b(?:MFU|HFU|TFLOPs?|TFLOPS|throughput|speed|latency)\b\W{0,3}[0-9]",
@@ -125,9 +141,9 @@ _TOTAL = re.compile(r"\bsize: ([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{6,}) total paramet
 
 _MESH = re.compile(r"\bdevice mesh with \[([^\[\]]*)\], \[([0-9, ]+)\]")
 
-_RECORD = re.compile(r"\b[A-Z]\w*(?:Args|Config|Arguments)\((.{10,})")
+_RECORD = re.compile(r"\b(?:[A-Z]\w*(?:Args|Config|Arguments)|Namespace)\((.{10,})")
 
-_IN_RECORD = re.compile(r"\b([a-z]\w*)=([0-9]+|None)(?=[,)\s]|$)")
+_IN_RECORD = re.compile(r"\b([a-z]\w*)=([0-9]+|None|True|False|'[^']*')(?=[,)\s]|$)")
 
 _CAPACITY = re.compile(rf"\bcapacity: {_DEVICE}(?: [A-Z0-9]+)* with [0-9.]+ ?GiB")
 
@@ -164,6 +180,8 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
         if _ASIDE.search(text):
             continue
         parts = [*_devices(text), *_labelled(text, logged=bool(line.prefix)), *_counted(text)]
+        if parts and not any(name == "dtype" for name, _, _ in parts):
+            parts += [("dtype", each[1], each.start(1)) for each in _LISTED_FORMAT.finditer(text)]
         if len(parts) >= least or (parts and _OF_WHAT_IS_BELOW.search(text)):
             for name, word, at in parts:
                 if name:
@@ -290,9 +308,19 @@ def _by_form(line: Line) -> dict[str, Cell]:
                 degrees[MESH[name]] = degrees.get(MESH[name], 1) * size
         for name, size in degrees.items():
             put(name, str(size), mesh.start(2))
-    if record := _RECORD.search(text):
+    return found | _in_record(line)
+
+
+def _in_record(line: Line) -> dict[str, Cell]:
+    """Configuration in a record of arguments: `ModelArgs(dim=4096, n_layers=32)`."""
+    found: dict[str, Cell] = {}
+    if record := _RECORD.search(line.text):
         for inside in _IN_RECORD.finditer(record[1]):
-            name = OF_RECORDS.get(inside[1]) or known(inside[1])
-            if name and inside[2] != "None":
-                put(name, inside[2], record.start(1) + inside.start(2))
+            at = record.start(1) + inside.start(2)
+            if inside[1] in OF_RECORDS and inside[2].isdecimal():
+                cell = Cell(inside[2], line.number, line.column + at)
+                found.setdefault(OF_RECORDS[inside[1]], cell)
+            elif not ASIDE.search(inside[1]):
+                for name, cell in said(inside[1], inside[2].strip("'"), line, at).items():
+                    found.setdefault(name, cell)
     return found

@@ -329,9 +329,14 @@ def _meant(spelling: str) -> str | None:
     for digits in range(1, 5):
         sized = re.fullmatch(rf"(.*?)([0-9]{{{digits}}})b(a[0-9.]+b)?", spelling)
         name = known.get(sized.group(1)) if sized else None
-        if sized and name and abs(_sizes()[name] / float(sized.group(2)) - 1.0) < SIZED:
+        if sized and name and _near(_sizes()[name], float(sized.group(2))):
             return name
     return None
+
+
+def _near(stated: float, printed: float) -> bool:
+    """Whether a printed number of billions is the one that a project states."""
+    return abs(stated - printed) < SIZED * printed
 
 
 SIZED = 0.05
@@ -343,6 +348,10 @@ def resolve(text: str) -> str:
 
     >>> resolve("LLAMA3-8B"), resolve("Llama 3.1 405B"), resolve("Mixtral_8x7B")
     ('Llama-3-8B', 'Llama-3-405B', 'Mixtral-8x7B')
+    >>> resolve("GPT 20B")  # and no GPT-2 of 0B
+    Traceback (most recent call last):
+    ...
+    LookupError: no shape is called 'GPT 20B'; known are ...
     >>> resolve("DeepSeek V3 671B"), resolve("Qwen3 MoE 30B"), resolve("llama-65b")
     ('DeepSeek-V3', 'Qwen3-30B-A3B', 'Llama-65B')
     """
