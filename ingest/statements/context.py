@@ -48,7 +48,7 @@ FORMS = "|".join(
         r"(?:devices|GPUs|accelerators) (?:used )?(?:are|were) ",
         r"[0-9][`*]* (?:in|for|across) all\b",
         r"[a-z](?:Args|Config|Arguments)\(\w+=",
-        r"[0-9] hosts\]",
+        r"[0-9] hosts\]|_component_|_target_",
     ]
 )
 """Found in every line that says something of a run in words, in polars' syntax."""
@@ -110,6 +110,10 @@ _NESTED = re.compile(r"^[\s{]*(?:[\"']\w+[\"']\s*:\s*\{\s*)+(?=[\"'])|^\{\s*(?=[
 
 _CALLS = re.compile(r"^(?:\w+\()?(?:[a-z_]\w*=[A-Z]\w*\()+(?=[a-z_]\w*=)")
 """Openings of records inside each other: `model=ModelArgs(model_config=LlamaConfig(`."""
+
+_BUILT = re.compile(
+    r"\s*(?:_component_|_target_)\s*[:=]\s*[\"']?[\w.]*\bmodels?\.(?:\w+\.)*([a-z]\w*_[0-9]+[bm])[\"']?\s*"
+)
 
 _QUOTED = re.compile(r"^[\"']([\w.-]+)[\"'](?=\s*:)")
 
@@ -291,7 +295,7 @@ def _in_words(
             for name, cell in more.items()
             if name not in values or values[name].state == "unknown"
         }
-    values = values or (_open_statement(line) if short and told else {})
+    values = values or (_open_statement(line) if short and told else {}) or _built(line)
     if values:
         of_all = not heading and OF_ALL.search(line.text) is not None
         return Statement(line.number, section, values, backward=of_all)
@@ -381,6 +385,12 @@ def _statement(source: str, line: Line, section: tuple[int, ...]) -> Statement |
         cell = Cell(label[:-1], line.number, line.column, SUFFIXES[label[-1]])
         values["model_size"] = cell
     return Statement(line.number, section, values, size, body.data == "backward")
+
+
+def _built(line: Line) -> dict[str, Cell]:
+    """The model that a configuration builds: `_component_: torchtune.models.llama3.llama3_8b`."""
+    found = _BUILT.fullmatch(line.text)
+    return {"model": Cell(found[1], line.number, line.column + found.start(1))} if found else {}
 
 
 def _bare(text: str) -> str:

@@ -70,7 +70,8 @@ _IN_FORMAT = re.compile(
 """A number format that is used: a part of a sentence, and never the whole of what it says."""
 
 _LISTED_FORMAT = re.compile(
-    r"(?:\band |, ?|: ?)(bf16|fp16|fp8|bfloat16)(?=\s*(?:[,.;)]|$| and\b))",
+    r"(?:\band |, ?|: ?)(bf16|fp16|fp8|bfloat16)"
+    r"(?=\s*(?:[,.;)]|$| and\b))",
     re.IGNORECASE,
 )
 """A number format that stands alone in a list of settings."""

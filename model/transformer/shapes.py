@@ -275,6 +275,8 @@ def plain(text: str) -> str:
     ).split()
     while name and WORDS.fullmatch(name[-1]):
         name.pop()
+    if name[:2] == ["meta", "llama"]:
+        name.pop(0)
     return "".join(name)
 
 
