@@ -38,6 +38,10 @@ GRID = 2049
 REFERENCE = 1024
 """Length that stands in where none is known, while others are tried."""
 
+WEAK = "assumed"
+"""Origin of a statement that stands elsewhere: it gives way to columns as they are named, where one
+that speaks for its rows stands as long as some basis of the columns agrees with it."""
+
 _BASES = ("gpus", "dp", "nodes")
 """Counts that a rate may be per, instead of per job, or the other way round."""
 
@@ -186,8 +190,9 @@ def _decided(
         best = _first_decided(stated, asked.based(span))
     else:
         best = _first_decided(stated, asked.plain(span))
-        if not (
-            best.contradicts(held) and decide(stated, asked.based(span), BOUNDS).contradicts(held)
+        if not best.contradicts(held) or not (
+            rows["_origin"][0] == WEAK
+            or decide(stated, asked.based(span), BOUNDS).contradicts(held)
         ):
             best = NOTHING
     if best.value is not None:

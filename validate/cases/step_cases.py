@@ -45,6 +45,10 @@ FROM_SHAPE = {
 }
 
 
+_LAYOUT = pl.col("tp") * pl.col("pp") * pl.col("cp")
+"""Ranks of one replica; of more than there are accelerators no run is made, and it says so."""
+
+
 def completed(wide: pl.DataFrame) -> pl.DataFrame:
     """The frame with every column that `training_run.run` may read, as far as it is known."""
     table = _named(_with_columns(wide))
@@ -60,9 +64,42 @@ def completed(wide: pl.DataFrame) -> pl.DataFrame:
         pp=pl.col("pp").fill_null(1),
         cp=pl.col("cp").fill_null(1),
     ).with_columns(
-        dp=pl.coalesce("dp", pl.col("gpus") // (pl.col("tp") * pl.col("pp") * pl.col("cp"))),
+        dp=pl.coalesce("dp", (pl.col("gpus") // _LAYOUT).clip(lower_bound=1)),
     )  # fmt: skip
     return _with_policies(table.with_columns(modern=modern))
+
+
+WHY: Mapping[str, str] = {
+    "heads": ASSUMED[1], "tp": ASSUMED[2], "pp": ASSUMED[2], "cp": ASSUMED[2], "dp": ASSUMED[2],
+    "attention": ASSUMED[3], "zero_stage": ASSUMED[4], "recompute": ASSUMED[5],
+    "sequence_parallel": ASSUMED[6],
+}  # fmt: skip
+"""Fields that the step model needs and that a row may leave out, each with its assumption."""
+
+FILLED: dict[str, pl.DataType] = {
+    "case": pl.String(), "name": pl.String(), "value": pl.String(), "law": pl.String()
+}  # fmt: skip
+
+
+def filled(wide: pl.DataFrame) -> pl.DataFrame:
+    """Everything that the step model takes of its cases and their rows leave out; see `FILLED`.
+
+    Cases that it has no run for are left out.
+    """
+    found = []
+    given = _with_columns(wide).select("case", *WHY).iter_rows(named=True)
+    for bare, row in zip(given, completed(wide).iter_rows(named=True), strict=True):
+        built = run(row) if any(bare[name] is None for name in WHY) else None
+        if built is None or faults(built, gpus_given=row["gpus"]):
+            continue
+        taken = {**row, "attention": built.kernels.attention,
+                 "sequence_parallel": built.layout.sequence_parallel}  # fmt: skip
+        found += [
+            (bare["case"], name, str(taken[name]).lower(), law)
+            for name, law in WHY.items()
+            if bare[name] is None and taken[name] is not None
+        ]
+    return pl.DataFrame(found, schema=FILLED, orient="row")
 
 
 class Policy(NamedTuple):

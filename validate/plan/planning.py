@@ -193,6 +193,9 @@ def _undivided(row: Mapping[str, Any]) -> list[str]:
         said.append(f"a hidden size of {row['hidden']} does not divide among {row['heads']} heads")
     if row["heads"] % kv_heads:
         said.append(f"{row['heads']} heads do not group into {kv_heads} kv heads")
+    nodes = row.get("nodes")
+    if nodes and row["gpus"] % nodes:
+        said.append(f"{row['gpus']} GPUs do not divide among {nodes} nodes")
     each = row["micro_batch"] * row["dp"]
     if each and row["global_batch"] % each:
         said.append(

@@ -22,6 +22,7 @@ from assay.validate.arithmetic.identity_check import equal
 from assay.validate.cases.cases import CONFIGURED
 from assay.validate.cases.standing import rows as standing_rows
 from assay.validate.cases.standing import standing, weighed
+from assay.validate.cases.step_cases import filled
 from assay.validate.laws.finding import as_dict
 from assay.validate.predict.moves import moves
 from assay.validate.report.run_section import traced
@@ -185,12 +186,16 @@ def _cases(report: Report) -> list[dict[str, Any]]:
     kinds = wide.schema
     wide = _distinct(wide, report.outcome.reading)
     others, moved = _alternatives(report), _moves(report, wide)
-    columns = ("case", "name", "value", "value_origin", "line")
-    for case, name, text, origin, line in report.cases.origins.select(columns).iter_rows():
+    columns = ("case", "name", "value", "value_origin", "line", "law")
+    assumed = filled(report.cases.trained_whole().configuration) if _steps(report) else None
+    for case, name, text, origin, line, law in (
+        _origins(report, assumed).select(columns).iter_rows()
+    ):
         values.setdefault(case, {})[name] = {
             "value": _typed(text, kinds[name]),
             "value_origin": origin,
             "line": line,
+            "law": law,
         }
     return [
         {
@@ -208,6 +213,22 @@ def _cases(report: Report) -> list[dict[str, Any]]:
     ]
 
 
+def _steps(report: Report) -> bool:
+    """Whether the step model was asked."""
+    return any(model.name == STEP.name for model in report.models)
+
+
+def _origins(report: Report, assumed: pl.DataFrame | None) -> pl.DataFrame:
+    """Every value of a case with its origin, those that the step model takes among them."""
+    held = report.cases.origins
+    if assumed is None:
+        return held
+    fresh = assumed.join(held, on=["case", "name"], how="anti", maintain_order="left")
+    line = pl.lit(None, held.schema["line"])
+    fresh = fresh.with_columns(value_origin=pl.lit("assumed"), line=line)
+    return pl.concat([held, fresh.select(held.columns)]).sort("case", "name")
+
+
 def _alternatives(report: Report) -> dict[str, dict[str, list[float]]]:
     """Case → field → the values that would fit, where numbers took a statement back."""
     return {
@@ -221,7 +242,7 @@ def _alternatives(report: Report) -> dict[str, dict[str, list[float]]]:
 def _moves(report: Report, cases: pl.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
     """Case → field that the step model assumes → its value, the next one, what that changes."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
-    if all(model.name != STEP.name for model in report.models):
+    if not _steps(report):
         return found
     configuration = report.cases.trained_whole().configuration
     configuration = configuration.join(cases.select("case"), on="case", how="semi")
