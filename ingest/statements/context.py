@@ -48,7 +48,7 @@ FORMS = "|".join(
         r"(?:devices|GPUs|accelerators) (?:used )?(?:are|were) ",
         r"[0-9][`*]* (?:in|for|across) all\b",
         r"[a-z](?:Args|Config|Arguments)\(\w+=",
-        r"[0-9] hosts\]|_component_|_target_",
+        r"[0-9] hosts\]|_component_|_target_|(?i:same (?:model|architecture))",
     ]
 )
 """Found in every line that says something of a run in words, in polars' syntax."""
@@ -120,6 +120,13 @@ _QUOTED = re.compile(r"^[\"']([\w.-]+)[\"'](?=\s*:)")
 _CAPTION = re.compile(r"\s*(?:\*[^*\s][^*]*\*|_[^_\s].*_|\**Table [0-9]+[.:].*)\s*")
 """A line in italics, or a numbered one: the caption of the table above it, if there is one."""
 
+_SAME = re.compile(
+    r"\W*(?:(?:with|for|on|here|now|again|still|using) )*(?:the )?same (?:model|architecture)\b"
+    r"(?! (?:as|used|size))[^.;]{0,80}[.:]?\s*",
+    re.IGNORECASE,
+)
+"""A line that says it of the model above: `Same model on half of the nodes:`."""
+
 _LABELS = ("KEY", "PHRASE", "SUBJECT")
 
 _MAX_STATEMENT, _MAX_COMMAND = 300, 4000
@@ -172,6 +179,7 @@ def read_context(
     blocks = _blocks(lines)
     nest = _Nest()
     variables: dict[str, Cell] = {}  # of a shell, since the last heading
+    models: dict[str, Cell] = {}  # what was said last of a model
     for line in lines:
         block = blocks.get(line.number)
         heading = None if block else _HEADING.match(line.text)
@@ -190,9 +198,12 @@ def read_context(
             section = tuple(number for _, number, _ in path)
             statement = _read(source, line, section, heading=heading is not None)
             variables |= assigned(line)
+            if statement is None and models and _SAME.fullmatch(line.text):
+                statement = Statement(line.number, section, dict(models))
             if statement is None:
                 continue
             statement = replace(statement, values=resolved(statement.values, variables))
+            models |= _of_the_model(statement)
             if all(cell.state == "unknown" for cell in statement.values.values()):
                 context.not_understood.append(line.number)
             environment = any(about for _, _, about in path)
@@ -202,6 +213,13 @@ def read_context(
     texts = {line.number: line.text for line in lines}
     context.statements = list(_alternatives(context.statements, texts))
     return context
+
+
+def _of_the_model(statement: Statement) -> dict[str, Cell]:
+    """What a statement says of a model, from where it stands."""
+    if statement.of_run or statement.caption:
+        return {}
+    return {n: c for n, c in statement.values.items() if n in (*ARCHITECTURE, "seq_len")}
 
 
 def _alternatives(statements: Sequence[Statement], texts: Mapping[int, str]) -> Iterator[Statement]:

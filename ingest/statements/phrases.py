@@ -52,6 +52,11 @@ _ALL_ARE = re.compile(
     rf"(?: all)? {_DEVICE}"
 )
 
+_SYSTEM = re.compile(
+    rf"\b(?:machines?|hardware|system|GPUs?|devices?|accelerators?): {_DEVICE}(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+
 _HOSTS = re.compile(r"\[([0-9]+) hosts\] x \[([0-9]+) GPU/host\]")
 
 _ZERO = re.compile(
@@ -298,6 +303,8 @@ def _by_form(line: Line) -> dict[str, Cell]:
         put("gpus_per_node", hosts[2], hosts.start(2))
     if capacity := _CAPACITY.search(text):
         put("gpu", capacity[1], capacity.start(1))
+    if system := _SYSTEM.search(text):
+        put("gpu", system[1], system.start(1))
     if every := _ALL_ARE.search(text):
         put("gpu", every[1], every.start(1))
     if mesh := _MESH.search(text):

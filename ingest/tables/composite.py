@@ -39,6 +39,11 @@ _RUN_ON = re.compile(r"(?:(?:tp|pp|dp|cp|ep|vpp|vp)[0-9]+){2,}", re.IGNORECASE) 
 
 _CARDS = re.compile(r"(?:([0-9]+|单|一|二|两|三|四|八)机)?\s*([0-9]+)\s*卡")
 
+_IN_BRACKETS = re.compile(r"[(（]([0-9]+)[x×*]([0-9]+)(?:[x×*][0-9]+ ?GB?)?[)）]")
+
+ONE_NODE = 8
+"""Cards that one node holds, usually."""
+
 _CHINESE = {"单": "1", "一": "1", "二": "2", "两": "2", "三": "3", "四": "4", "八": "8"}
 
 _COUNTED = re.compile(
@@ -202,6 +207,8 @@ def machine(text: str) -> dict[str, str]:
 
     >>> machine("A100单机8卡（1x8）"), machine("H100-55机440卡（55x8）")["nodes"], machine("4xA10G")
     ({'gpu': 'A100', 'gpus': '8', 'nodes': '1'}, '55', {'gpus': '4', 'gpu': 'A10G'})
+    >>> machine("A100两机8卡(2x8)"), machine("A100两机8卡")
+    ({'gpu': 'A100', 'gpus': '16', 'nodes': '2'}, {'gpu': 'A100', 'nodes': '2'})
     """
     if len(text) > LONGEST:
         return {}
@@ -210,13 +217,23 @@ def machine(text: str) -> dict[str, str]:
         said = {"gpu": lead[0]} if lead else {}
         if lead and (memory := re.search(r"[x×*](?:[0-9]+[x×*])?([0-9]{2,3}) ?GB?[)）]", text)):
             said["gpu"] = f"{lead[0]} {memory[1]}GB"
-        said["gpus"] = cards[2]
-        if cards[1]:
-            said["nodes"] = _CHINESE.get(cards[1], cards[1])
-        return said
+        nodes = _CHINESE.get(cards[1], cards[1]) if cards[1] else None
+        total = _all_cards(int(cards[2]), int(nodes or 1), text)
+        return said | ({"gpus": str(total)} if total else {}) | ({"nodes": nodes} if nodes else {})
     if counted := _COUNTED.fullmatch(text.strip()):
         return {"gpus": counted[1].replace(",", ""), "gpu": counted[2]}
     return {}
+
+
+def _all_cards(cards: int, nodes: int, text: str) -> int | None:
+    """Cards of all nodes: `两机8卡(2x8)` are 16, as the product in brackets says.
+
+    Without one, no more cards than one node holds may be those of each of several.
+    """
+    product = _IN_BRACKETS.search(text)
+    if product and int(product[1]) == nodes and cards in (int(product[2]), nodes * int(product[2])):
+        return nodes * int(product[2])
+    return cards if nodes == 1 or cards > ONE_NODE else None
 
 
 def named(text: str) -> dict[str, str]:
