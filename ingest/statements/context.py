@@ -216,7 +216,7 @@ def read_context(
 
 
 def _of_the_model(statement: Statement) -> dict[str, Cell]:
-    """What a statement says of a model, from where it stands."""
+    """Fields of a model that a statement says, of no table alone."""
     if statement.of_run or statement.caption:
         return {}
     return {n: c for n, c in statement.values.items() if n in (*ARCHITECTURE, "seq_len")}

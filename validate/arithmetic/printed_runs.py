@@ -64,7 +64,8 @@ def runs(reading: Reading, cases: Cases) -> pl.DataFrame:
         return pl.DataFrame()
     printed = pl.concat(parts, how="diagonal_relaxed").drop("source", "line")
     # by their cases: of a line of many records, each is one
-    joined = wide.join(printed, on=["case", "frame"], how="left", maintain_order="left")
+    bare = wide.drop(set(wide.columns) & set(printed.columns) - {"case", "frame"})
+    joined = bare.join(printed, on=["case", "frame"], how="left", maintain_order="left")
     joined = joined.with_columns(
         seq_len=pl.coalesce("actual_seq_len", "seq_len").cast(pl.Int64),
         printed=_printed_in_row(cases, joined),
