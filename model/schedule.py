@@ -34,9 +34,10 @@ SHAPE = (
 """Columns of a component table: seconds at the stack's rates, then the schedule; `backward` is the
 share of a layer's time after its forward pass; `tail` that of an embedding in what a rank holds,
 whose gradient comes last and whose weights are needed first; `after`, `hide_gradients` and
-`hide_weights` say what the software does, `hide_swap` whether tokens travel beside the products of
-another micro-batch, `hide_context` whether the ring of keys runs beside attention, which it cuts
-into `pieces`; `later` marks rows after a change of the hardware."""
+`hide_weights` say what the software does, `hide_swap` by how much tokens that travel beside the
+kernels of another micro-batch slow these (0: they do not), `hide_context` whether the ring of keys
+runs beside attention, which it cuts into `pieces`; `later` marks rows after a change of the
+hardware."""
 
 
 def breakdown(table: Columns, values: Values) -> dict[str, Floats]:
@@ -100,6 +101,7 @@ def _layer(table: Columns, values: Values) -> dict[str, Floats]:
         + attention
         + table["layer_memory"]
     )
+    computed = computed * (1.0 + table["hide_swap"])
     beside = np.where(table["hide_swap"] > 0, computed, 0.0)
     exchange = exchange + np.maximum(table["layer_swap"] - beside, 0.0)
     busy = computed + exchange

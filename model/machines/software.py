@@ -47,6 +47,7 @@ class SoftwareStack:
     casts: str
     norms: str
     misaligned: str
+    selective: float
     accumulation: str
     reduced: float  # B of a gradient on the wire
     gathered: float  # B of a weight on the wire

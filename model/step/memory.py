@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from assay.model.machines.datasheets import Machine
 from assay.model.machines.dtypes import ITEMSIZE, NARROW
-from assay.model.step.work import activation_bytes, head
+from assay.model.step.work import activation_bytes, again, head
 from assay.model.transformer.parallel import (
     counted,
     dense_parameters,
@@ -172,9 +172,9 @@ def _stage(run: Run, layers: int, flight: float, *, first: bool, last: bool) -> 
     buffers = 2.0 * boundary * flight if run.pp > 1 else 0.0
     kept = {"device": 1.0, "split": 1.0 / run.layout.tp, "host": 0.0}[run.checkpoints]
     own_layer = layer_activations(run)
-    again = run.recomputed if run.recompute == "full" else 0.0
-    held = layers * flight * (again * boundary * kept + (1.0 - again) * own_layer)
-    held += own_layer if again else 0.0  # of the layer that is computed again
+    share = again(run)
+    held = layers * flight * (share * boundary * kept + (1.0 - share) * own_layer)
+    held += own_layer if share else 0.0  # of the layer that is computed again
     logits = head(run)
     brought = max(optimizer - MASTER, 0.0) * whole[2] + (
         0.0 if run.zero_stage else own * stack.flattened

@@ -53,7 +53,7 @@ def _components(runs: Sequence[Run], times: KernelTimes) -> dict[str, Floats]:
         "tail": [counted(one).embedding / one.layout.tp / stage_parameters(one) for one in runs],
         "after": [one.software.prefetch == "after" for one in runs],
         "hide_gradients": ["gradients" in one.software.hidden for one in runs],
-        "hide_swap": ["experts" in one.software.hidden for one in runs],
+        "hide_swap": [_beside(one) for one in runs],
         "hide_context": [one.software.library == "te" for one in runs],
         "pieces": [one.layout.cp for one in runs],
         "hide_weights": ["weights" in one.software.hidden for one in runs],
@@ -89,6 +89,17 @@ def _components(runs: Sequence[Run], times: KernelTimes) -> dict[str, Floats]:
         "tied_net": sent.tied_net,
         "optimizer": sent.optimizer,
     } | {name: np.array(values, dtype=float) for name, values in numbers.items()}
+
+
+SENDERS = 20.0 / 132.0
+"""Share of the multiprocessors that do nothing but send and receive tokens while others compute: 20
+of Hopper's, DeepEP's default and what DeepSeek-V3's report has (arXiv 2412.19437, 3.2.2)."""
+
+
+def _beside(run: Run) -> float:
+    """How much longer kernels take beside which tokens travel; 0 where they do not."""
+    exchanged = "experts" in run.software.hidden and run.layout.ep > 1
+    return SENDERS / (1.0 - SENDERS) if exchanged else 0.0
 
 
 def backward(run: Run) -> float:

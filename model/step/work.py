@@ -30,9 +30,15 @@ def forwards(run: Run) -> float:
     """Times that a layer's forward pass runs in a micro-batch, the mean of layers.
 
     Full recomputation runs it again in `recomputed` of the layers; selective recomputation repeats
-    the attention core alone. Units: a count.
+    the attention core alone, or a share of the products that the software says. Units: a count.
     """
-    return 1.0 + run.recomputed if run.recompute == "full" else 1.0
+    return 1.0 + again(run)
+
+
+def again(run: Run) -> float:
+    """Share of a layer's forward pass that is computed again; see `forwards`. Units: a share."""
+    shares = {"full": run.recomputed, "selective": run.software.selective}
+    return shares.get(run.recompute, 0.0)
 
 
 AUTOCAST = {"forward": 16.0, "backward": 18.0}
@@ -150,9 +156,9 @@ def layer_calls(index: int, run: Run) -> list[Call]:
 
 def _policies(run: Run) -> list[tuple[str, float]]:
     """Policies of recomputation and the share of layers under each."""
-    if run.recompute != "full":
-        return [(run.recompute, 1.0)]
-    every = [("full", run.recomputed), ("none", 1.0 - run.recomputed)]
+    share = again(run)
+    rest = "none" if run.recompute == "full" else run.recompute
+    every = [("full", share), (rest, 1.0 - share)]
     return [one for one in every if one[1] > 0.0]
 
 

@@ -237,6 +237,41 @@ def test_enough_rows_choose_the_residuals_that_made_them():
     assert set(telling(parts, step_time(parts, truth) * noise)) == {"exposed", "slowdown"}
 
 
+def test_tokens_travel_beside_another_micro_batch_where_the_program_has_it():
+    """Kernels lose the multiprocessors that send; of the exchange what is longer than they remains."""
+    said = {"model": "DeepSeek-V3", "machine": "H100", "dtype": "bf16", "tp": 1, "pp": 8,
+            "dp": 64, "ep": 64, "gpus": 512, "global_batch": 1024, "micro_batch": 1,
+            "seq_len": 4096, "recompute": "none", "hidden": 7168, "layers": 61, "heads": 128,
+            "vocab": 129280, "zero_stage": 1}  # fmt: skip
+    waits, beside = (
+        breakdown(components([run(ROW | said | {"ep_overlap": hidden})]), STEP.starts)
+        for hidden in (False, True)
+    )
+    whole = [sum(each.values())[0] for each in (waits, beside)]
+    computed = sum(waits[name][0] for name in ("compute", "attention", "memory"))
+    assert whole[1] < whole[0]
+    left = waits["exchange"][0] - computed * 132 / 112
+    assert beside["exchange"][0] == pytest.approx(max(left, 0.0), abs=0.02 * whole[0])
+    assert beside["waiting"][0] - waits["waiting"][0] == pytest.approx(
+        (132 / 112 - 1) * computed, rel=0.1
+    )
+
+
+def test_selective_recomputation_is_what_the_program_means_by_it():
+    """Megatron repeats the core of attention, which a fused kernel never kept; PyTorch's repeats
+    every second product."""
+    said = {"machine": "H100", "dtype": "bf16", "recompute": "selective", "attention": "flash"}
+    step = {
+        (name, again): STEP.time(components([run(ROW | said | {
+            "framework": name, "recompute": again})]), STEP.starts)[0]
+        for name in ("megatron-core", "torchtitan")
+        for again in ("none", "selective", "full")
+    }  # fmt: skip
+    assert step["megatron-core", "selective"] == step["megatron-core", "none"]
+    middle = (step["torchtitan", "none"] + step["torchtitan", "full"]) / 2
+    assert step["torchtitan", "selective"] == pytest.approx(middle, rel=0.01)
+
+
 def test_experts_are_exchanged_among_their_ranks_and_summed_over_their_copies():
     """Two nodes of eight share the experts: a token goes once to a node and there to a rank."""
     mixture = {"model": "Mixtral-8x7B", "machine": "H100", "dtype": "bf16", "tp": 1, "pp": 1,
