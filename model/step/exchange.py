@@ -225,7 +225,8 @@ def _of_shards(calls: _Calls, index: int, run: Run) -> None:
         (replica_group(run), expert_parameters(run)),
     ):
         calls.add("shard_link", index, GATHER, own * run.software.gathered, ranks, 1.0)
-        calls.add("scatter_link", index, SCATTER, own * run.software.reduced, ranks, 1.0)
+        if not run.frozen:
+            calls.add("scatter_link", index, SCATTER, own * run.software.reduced, ranks, 1.0)
 
 
 def _of_gradients(
@@ -252,7 +253,7 @@ def _of_step(calls: _Calls, index: int, run: Run) -> None:
     Where only some ranks share an optimizer, gradients are summed over all replicas and weights
     gathered among those few.
     """
-    if run.zero_stage < 3:
+    if run.zero_stage < 3 and not run.frozen:
         _of_gradients(calls, index, run, gradient_group(run), shard_group(run),
                       shared_parameters(run))  # fmt: skip
         copies = replica_group(run)
@@ -260,7 +261,7 @@ def _of_step(calls: _Calls, index: int, run: Run) -> None:
     updated = shared_parameters(run) / (shard_group(run).ranks if run.zero_stage else 1)
     updated += stage_experts(run) / (replica_group(run).ranks if run.zero_stage else 1)
     rate = run.machine.memory_bandwidth * calls.times.memory_share
-    calls.plain["optimizer"][index] += OPTIMIZER_BYTES * updated / rate
+    calls.plain["optimizer"][index] += 0.0 if run.frozen else OPTIMIZER_BYTES * updated / rate
     if run.pp == 1:
         return
     size = activation_bytes(run)
@@ -272,7 +273,7 @@ def _of_step(calls: _Calls, index: int, run: Run) -> None:
     else:
         link = run.machine.link_among(2) or np.nan
         calls.plain["handover_link"][index] += size / link
-    if run.model.tied:
+    if run.model.tied and not run.frozen:
         copy = counted(run).embedding / run.layout.tp * ITEMSIZE[run.kernels.dtype]
         cards = (run.node_bandwidth or np.nan) / run.gpus_per_node
         calls.plain["tied_net"][index] += copy / cards if stages_leave_node(run) else 0.0

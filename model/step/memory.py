@@ -162,7 +162,7 @@ def _stage(run: Run, layers: int, flight: float, *, first: bool, last: bool) -> 
     experts = expert_parameters(run) * layers
     own, split = shared + experts, shared / shards + experts / replica_group(run).ranks
     stack = run.software
-    weights, gradients, optimizer = stack.states
+    weights, gradients, optimizer = (2.0, 0.0, 0.0) if run.frozen else stack.states
     whole = [split if run.zero_stage >= stage else own for stage in (3, 2, 1)]
     if weights > 2.0:  # the master weights: PyTorch shards them, and 16-bit ones come and go
         whole = [split] * 3 if run.zero_stage else [own] * 3
@@ -177,7 +177,7 @@ def _stage(run: Run, layers: int, flight: float, *, first: bool, last: bool) -> 
     held += own_layer if share else 0.0  # of the layer that is computed again
     logits = head(run)
     brought = max(optimizer - MASTER, 0.0) * whole[2] + (
-        0.0 if run.zero_stage else own * stack.flattened
+        0.0 if run.zero_stage or run.frozen else own * stack.flattened
     )
     return Memory(
         weights=weights * whole[0],
@@ -197,7 +197,7 @@ def _in_passing(run: Run, own: float) -> float:
         return unit * (GATHERED * stack.gathered + stack.reduced)
     if run.zero_stage and stack.states[0] > 2.0:
         return own * stack.gathered + unit * stack.reduced
-    return 0.0 if run.zero_stage else own * stack.flattened
+    return 0.0 if run.zero_stage or run.frozen else own * stack.flattened
 
 
 def layer_activations(run: Run) -> float:

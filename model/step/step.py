@@ -105,10 +105,10 @@ def _beside(run: Run) -> float:
 def backward(run: Run) -> float:
     """Share of a layer's time after its forward pass: two products of three, and what is repeated.
 
-    Source: definition.
+    Frozen weights have one product of two. Source: definition.
     """
-    times = forwards(run)
-    return (times + 1.0) / (times + 2.0)
+    times, gradients = forwards(run), 1.0 if run.frozen else 2.0
+    return (times - 1.0 + gradients) / (times + gradients)
 
 
 def predict(

@@ -150,8 +150,17 @@ def layer_calls(index: int, run: Run) -> list[Call]:
     for block, share in blocks(run.model):
         forward = block_operations(run.model, run.layout, run.kernels, block, **at)
         for policy, part in _policies(run):
-            found += _calls(index, passes(forward, recompute=policy), share * part)
+            every = _trained(run, passes(forward, recompute=policy))
+            found += _calls(index, every, share * part)
     return found
+
+
+def _trained(run: Run, every: Passes) -> Passes:
+    """The passes without gradients of frozen weights; what adapters beside them do is left out."""
+    if not run.frozen:
+        return every
+    kept = tuple(one for one in every.wgrad if isinstance(one, Gemm) and not one.weight)
+    return every._replace(wgrad=kept)
 
 
 def _policies(run: Run) -> list[tuple[str, float]]:
@@ -167,7 +176,7 @@ def head_calls(index: int, run: Run) -> list[Call]:
 
     Shapes of products in rows of m, n, k: tokens and columns of the vocabulary.
     """
-    return _calls(index, passes([head(run)]), 1.0)
+    return _calls(index, _trained(run, passes([head(run)])), 1.0)
 
 
 def head(run: Run) -> Gemm:
@@ -267,6 +276,8 @@ def cast_seconds(run: Run) -> float:
 
 def accumulated_bytes(run: Run) -> float:
     """Bytes that adding up the gradients of a mean layer moves in a micro-batch."""
+    if run.frozen:
+        return 0.0
     times = 1.0 if run.software.accumulation == "product32" else 1.0 - 1.0 / run.micro_batches
     return times * run.software.accumulated * layer_parameters(run)
 
@@ -336,6 +347,8 @@ def _dropout(run: Run) -> float:
 
 def _parameter_gradients(run: Run) -> float:
     """Activations read once more for the gradients of norms (input and gradient) and of biases."""
+    if run.frozen:
+        return 0.0
     model, own = run.model, _own(run)
     moved = 2.0 * model.blocks_per_layer * own
     if model.biases == "none":

@@ -8,7 +8,8 @@ third matrix), `sequence_parallel`, `attention` (unfused, flash, or a generation
 1, 1, async, all data-parallel ranks, on the device.
 `experts` above 1 is a mixture, which a named shape or `experts_per_token`, `expert_ffn_hidden`,
 `shared_ffn_hidden` and `dense_layers` spell out; `expert_tp` ranks share an expert's matrices.
-`recomputed` is the share of layers that full recomputation computes again.
+`recomputed` is the share of layers that full recomputation computes again. `trained_part` of
+`ADAPTERS` leaves the weights as they are.
 A column `model` that names a shape of `shapes.toml` gives the whole shape.
 
 Source: definition of the frame; machine facts are from machines.toml, which cites them.
@@ -31,6 +32,10 @@ NEEDED = (
     "machine", "dtype", "gpus", "hidden", "layers", "heads", "seq_len", "vocab", "tp", "pp", "dp",
     "micro_batch", "global_batch", "recompute",
 )  # fmt: skip
+
+
+ADAPTERS = ("lora", "peft")
+"""Words of `trained_part` for low-rank adapters beside frozen 16-bit weights (arXiv 2106.09685)."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,7 @@ class Run:
     launch: str = "async"  # blocking: the host waits for every kernel
     checkpoints: str = "device"  # split among TP ranks, or on the host: inputs kept to recompute
     shard_ranks: int = 0  # ranks that share one optimizer; 0: all data-parallel ones
+    frozen: bool = False  # weights get no gradients: adapters beside them are trained
     recomputed: float = 1.0  # share of the layers that full recomputation computes again
 
     @property
@@ -124,6 +130,7 @@ def run(row: Mapping[str, Any]) -> Run | None:
         software=stack,
         checkpoints=row.get("checkpoints") or "device",
         shard_ranks=row.get("shard_ranks") or 0,
+        frozen=(row.get("trained_part") or "").lower() in ADAPTERS,
         recomputed=1.0 if row.get("recomputed") is None else row["recomputed"],
     )
 

@@ -7,6 +7,7 @@ import pytest
 from assay.model.fit.step_fit import fit, telling
 from assay.model.schedule import SHAPE, STEP, breakdown, step_time
 from assay.model.stacks.kernel_times import kernel_times
+from assay.model.step.memory import memory
 from assay.model.step.step import components, predict
 from assay.model.step.work import activation_bytes, head, layer_calls
 from assay.model.transformer.operations import Gemm
@@ -238,7 +239,7 @@ def test_enough_rows_choose_the_residuals_that_made_them():
 
 
 def test_tokens_travel_beside_another_micro_batch_where_the_program_has_it():
-    """Kernels lose the multiprocessors that send; of the exchange what is longer than they remains."""
+    """Kernels lose the multiprocessors that send; what is longer than they remains."""
     said = {"model": "DeepSeek-V3", "machine": "H100", "dtype": "bf16", "tp": 1, "pp": 8,
             "dp": 64, "ep": 64, "gpus": 512, "global_batch": 1024, "micro_batch": 1,
             "seq_len": 4096, "recompute": "none", "hidden": 7168, "layers": 61, "heads": 128,
@@ -255,6 +256,22 @@ def test_tokens_travel_beside_another_micro_batch_where_the_program_has_it():
     assert beside["waiting"][0] - waits["waiting"][0] == pytest.approx(
         (132 / 112 - 1) * computed, rel=0.1
     )
+
+
+def test_frozen_weights_have_no_gradients():
+    """Two products of three are left, of weights their values, and nothing to send or update."""
+    row = ROW | {"machine": "H100", "dtype": "bf16", "attention": "flash", "recompute": "none",
+                 "trained_part": "LoRA"}  # fmt: skip
+    whole, frozen = run(row | {"trained_part": None}), run(row)
+    times = [components([one]) for one in (whole, frozen)]
+    share = times[1]["layer_matrix"][0] / times[0]["layer_matrix"][0]
+    assert share == pytest.approx(2 / 3, rel=0.02)
+    assert times[1]["backward"][0] == 0.5
+    for name in ("gradient_net", "gradient_link", "weight_net", "weight_link", "optimizer"):
+        assert times[1][name][0] == 0.0
+    held = memory(frozen)
+    assert held.gradients == held.optimizer == 0.0
+    assert held.weights == memory(whole).weights
 
 
 def test_selective_recomputation_is_what_the_program_means_by_it():

@@ -105,6 +105,23 @@ def test_narrower_products_are_faster_where_there_are_units_for_them(config):
     assert "H100 has no fp4" in run.stderr
 
 
+def test_adapters_beside_frozen_weights_are_predicted(tmp_path):
+    """Of a table with both, the row of adapters is faster than that which trains all weights."""
+    path = tmp_path / "runs.md"
+    path.write_text(
+        "Precision BF16, 8 H100 GPUs\n\n"
+        "| Model | Task | #GPUs | GBS | MBS | Seq Length | TP | PP | Tokens/sec/GPU |\n"
+        "|---|---|---|---|---|---|---|---|---|\n"
+        "| Llama2-7B | SFT | 8 | 32 | 1 | 4096 | 1 | 1 | 11000 |\n"
+        "| Llama2-7B | LoRA | 8 | 32 | 1 | 4096 | 1 | 1 | 15000 |\n",
+        encoding="utf-8",
+    )
+    pairs = assess([path], machine="H100").comparison.pairs
+    rates = pairs.filter(model="step", quantity="tokens_per_gpu_per_s").sort("line")
+    whole, adapters = rates["predicted"].to_list()
+    assert 1.2 * whole < adapters < 1.6 * whole
+
+
 def test_what_cannot_exist(config):
     config.write_text(LLAMA.replace("tp = 4", "tp = 3"), encoding="utf-8")
     run = CliRunner().invoke(app, ["predict", str(config), "--machine", "H100"])

@@ -19,6 +19,7 @@ from assay.ingest.schema.reading import Reading
 from assay.model.frames import GEMM_CASE
 from assay.model.machines.datasheets import candidates, resolve
 from assay.model.machines.dtypes import dtype
+from assay.model.transformer.training_run import ADAPTERS
 from assay.validate.cases.memo import once
 from assay.validate.cases.observe import About, about, case_of, observe, subject_of
 from assay.validate.cases.programs import with_programs
@@ -52,6 +53,12 @@ class Cases:
         """The cases without runs that train adapters alone: models count every weight's work."""
         part = pl.col("trained_part")
         return replace(self, configuration=self.configuration.filter(part.is_null()))
+
+    def trained_beside(self) -> Cases:
+        """The cases with those runs that train low-rank adapters beside frozen weights."""
+        part = pl.col("trained_part")
+        kept = part.is_null() | part.str.to_lowercase().is_in(ADAPTERS)
+        return replace(self, configuration=self.configuration.filter(kept))
 
     def with_values(self, configuration: pl.DataFrame, origins: pl.DataFrame) -> Cases:
         """These cases with values filled in later, and the origins of those values."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import polars as pl
 from assay.ingest.schema.reading import Reading
 from assay.model.machines.software import frameworks, stacks, year
+from assay.model.transformer.training_run import ADAPTERS
 
 PROGRAM: dict[str, pl.DataType] = {
     "framework": pl.String(),  # of software.toml
@@ -29,6 +30,7 @@ PROGRAM: dict[str, pl.DataType] = {
     "expert_ffn_hidden": pl.Int64(),
     "shared_ffn_hidden": pl.Int64(),
     "dense_layers": pl.Int64(),
+    "trained_part": pl.String(),  # lora: adapters beside frozen weights
 }
 """Columns beside those of `Configuration`; absent ones are null."""
 
@@ -45,7 +47,9 @@ def stated(name: str, value: object) -> object:
     (True, 400000000000.0, '2024-07')
     """
     kind, text = PROGRAM[name], str(value).strip()
-    known = {"framework": frameworks(), "software": tuple(stacks())}.get(name)
+    known = {
+        "framework": frameworks(), "software": tuple(stacks()), "trained_part": ADAPTERS,
+    }.get(name)  # fmt: skip
     if known is not None and text.lower() not in known:
         raise ValueError(f"{name} {text!r} is none of {', '.join(known)}")
     if name == "date" and year(text) is None:
@@ -76,7 +80,7 @@ def with_programs(wide: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         .with_columns(
             pl.lit(None, dtype=kind).alias(name)
             for name, kind in PROGRAM.items()
-            if name not in ("framework", "date")
+            if name not in ("framework", "date", *wide.columns)
         )
     )
 

@@ -7,7 +7,7 @@ shapes of the same machine, whole groups held out together.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +39,11 @@ class Asked:
     counted: pl.DataFrame
     machine: str | None = None  # what the caller says of inputs that do not name theirs
     stack: Stack | None = None  # calibrated kernels that the caller names
+    beside: Cases | None = None  # those with runs of adapters beside frozen weights, if any
+
+    def with_adapters(self) -> Asked:
+        """The same question about runs of adapters too, for models that know frozen weights."""
+        return self if self.beside is None else replace(self, cases=self.beside)
 
     @cached_property
     def sayings(self) -> pl.DataFrame:

@@ -52,6 +52,7 @@ class Known(NamedTuple):
 
 def as_shipped(asked: Asked) -> pl.DataFrame:
     """Step times with the shipped stacks, or the caller's; throughput where a case prints it."""
+    asked = asked.with_adapters()
     known = runs_of(asked.cases.configuration, asked.stack)
     part = None if asked.stack is None else asked.stack.parts.get(SCOPE)
     seconds = seconds_of(known, asked.stack)

@@ -61,8 +61,8 @@ class Understood:
 
     def asked(self, stack: Stack | None = None) -> Asked:
         """The question to models; `stack` replaces the packaged calibrated kernels."""
-        cases = self.cases.trained_whole()
-        return Asked(cases, self.observations, self.counted, self.machine, stack)
+        whole, beside = self.cases.trained_whole(), self.cases.trained_beside()
+        return Asked(whole, self.observations, self.counted, self.machine, stack, beside)
 
 
 @dataclass(frozen=True, kw_only=True)
