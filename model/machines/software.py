@@ -45,6 +45,7 @@ class SoftwareStack:
     attention: str
     library: str
     casts: str
+    scaling: str
     norms: str
     misaligned: str
     selective: float
@@ -139,6 +140,8 @@ def software(row: Mapping[str, Any], machine: Machine) -> SoftwareStack:
     else:
         found = _by_framework(row, machine, when) or _assumed(row, machine, when)
     found = _with_parts(found, row)
+    if found.scaling == "by date":
+        found = replace(found, scaling=scaling_of(when, machine))
     if found.attention != "by date":
         return found
     return replace(found, attention=_generation(row, machine, when, found))
@@ -230,6 +233,8 @@ def _with_parts(stack: SoftwareStack, row: Mapping[str, Any]) -> SoftwareStack:
         said["attention"] = "by date"
     if row.get("eager") is not None:
         said["norms"] = "autocast" if row["eager"] else "fused"
+    if row.get("scaling") is not None:
+        said["scaling"] = row["scaling"]
     if row.get("reduce_dtype") is not None:
         said["reduced"] = 4.0 if row["reduce_dtype"] == "fp32" else 2.0
     if row.get("tp_overlap") is not None:
@@ -239,6 +244,23 @@ def _with_parts(stack: SoftwareStack, row: Mapping[str, Any]) -> SoftwareStack:
         hidden = said.get("hidden", stack.hidden) - {"experts"}
         said["hidden"] = hidden | {"experts"} if row["ep_overlap"] else hidden
     return replace(stack, **said) if said else stack
+
+
+GROUPED = 2025.0
+"""Year from which Transformer Engine (2.0, February 2025) scales by the values at hand, and by
+groups of them where the tensor cores take such factors."""
+
+
+def scaling_of(year: float | None, accelerator: Machine) -> str:
+    """The scaling of 8-bit values in a program that does not name it, by its date.
+
+    `year` has fractions; without one the GPU tells whether it can be earlier. Source: the release
+    notes of Transformer Engine 2.0 and 2.1.
+    """
+    blackwell = accelerator.generation == "blackwell"
+    if blackwell:
+        return "mx"
+    return "current" if year is not None and year >= GROUPED else "delayed"
 
 
 def attention_of(

@@ -68,6 +68,12 @@ FP8_SHARE = 0.95
 1.90 and 1.92 times the rate, quantised beforehand, on H200 NVL and B300 (Transformer Engine's
 documentation, GEMM profiling; 15,872 tokens, widths of 4,096 and 16,384)."""
 
+SCALING = {"delayed": (1.0, 1.0), "current": (1.94, 1.0), "mx": (1.84, 0.95), "block": (2.78, 1.0)}
+"""By how 8-bit values are scaled: time of their casts over that under delayed scaling, and rate of
+their products over that of tensor-wise factors. Same tables: casts of a layer take 2.19 ms delayed
+and 3.50 current on H200 NVL (6.10 by blocks, slower products counted), 0.99, 2.34 and 1.82 in MX on
+B300, where MX products take 7.16 ms for 6.81."""
+
 FP4_SHARE = 0.58
 """The same of 4-bit values: 3.48 times the rate of 16-bit ones, of a peak 6 times theirs, on B300
 (same tables)."""
@@ -270,7 +276,9 @@ def cast_seconds(run: Run) -> float:
     if run.software.casts == "apart":
         columns += model.mlp_matrices * model.ffn_hidden / run.layout.tp
     moved = CAST_BYTES * rows * (columns + 2.0 * model.hidden)
-    times = FP4_CAST if run.kernels.linear_dtype == "fp4" else 1.0
+    times = SCALING[run.software.scaling][0]
+    if run.kernels.linear_dtype == "fp4":
+        times = FP4_CAST
     return times * moved / (CAST_SHARE * run.machine.memory_bandwidth)
 
 
@@ -396,13 +404,19 @@ def _gemm_seconds(
         "plain": np.array([_plain(runs[one.run]) for one, _ in chosen]),
     } | _facts(chosen, runs)
     repeats = np.array([one.times * (1.0 if _at_once(op) else op.count) for one, op in chosen])
-    shares = {"fp8": FP8_SHARE, "fp4": FP4_SHARE}
-    share = np.array([shares.get(op.dtype, 1.0) for _, op in chosen])
+    share = np.array([_narrow_share(runs[one.run], op.dtype) for one, op in chosen])
     seconds = times.gemm(table) * repeats / share
     odd = misaligned(table) & ~np.isnan(table["plain"])
     np.add.at(aligned, at[~odd], seconds[~odd])
     np.add.at(plain, at[odd], seconds[odd])
     return aligned, plain
+
+
+def _narrow_share(run: Run, dtype: str) -> float:
+    """Share of its peak that a product of `dtype` reaches, over that which 16-bit ones reach."""
+    if dtype == "fp8":
+        return FP8_SHARE * SCALING[run.software.scaling][1]
+    return FP4_SHARE if dtype == "fp4" else 1.0
 
 
 def _plain(run: Run) -> float:

@@ -74,6 +74,21 @@ def test_software_follows_what_is_said_and_the_date(said, software, attention):
     assert stack.evidence
 
 
+@pytest.mark.parametrize(
+    ("said", "scaling"),
+    [
+        ({"framework": "nemo", "date": "2024-07"}, "delayed"),
+        ({"framework": "nemo", "date": "2025-06"}, "current"),
+        ({"framework": "megatron-core"}, "delayed"),
+        ({"framework": "megatron-core", "machine": "GB200"}, "mx"),
+        ({"framework": "torchtitan"}, "current"),
+        ({"framework": "nemo", "date": "2024-07", "scaling": "block"}, "block"),
+    ],
+)
+def test_scaling_of_narrow_products_follows_the_date(said, scaling):
+    assert run(one(model="Llama-3-8B", dtype="fp8", **said)).software.scaling == scaling
+
+
 def test_recomputation_is_assumed_where_memory_needs_it():
     """What ran has fitted: without its activations kept it does, with them it would not."""
     sharded = {"machine": "H100", "zero_stage": 3, "seq_len": 8192, "micro_batch": 1}

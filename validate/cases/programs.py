@@ -10,6 +10,8 @@ from __future__ import annotations
 import polars as pl
 from assay.ingest.schema.reading import Reading
 from assay.model.machines.software import frameworks, stacks, year
+from assay.model.step.work import SCALING
+from assay.model.transformer.parallel import LAUNCHES
 from assay.model.transformer.training_run import ADAPTERS
 
 PROGRAM: dict[str, pl.DataType] = {
@@ -20,6 +22,7 @@ PROGRAM: dict[str, pl.DataType] = {
     "reduce_dtype": pl.String(),
     "tp_overlap": pl.Boolean(),
     "ep_overlap": pl.Boolean(),
+    "scaling": pl.String(),  # of 8-bit values
     "launch": pl.String(),
     "node_bandwidth": pl.Float64(),  # B/s
     "shard_ranks": pl.Int64(),
@@ -49,6 +52,7 @@ def stated(name: str, value: object) -> object:
     kind, text = PROGRAM[name], str(value).strip()
     known = {
         "framework": frameworks(), "software": tuple(stacks()), "trained_part": ADAPTERS,
+        "scaling": tuple(SCALING), "launch": LAUNCHES,
     }.get(name)  # fmt: skip
     if known is not None and text.lower() not in known:
         raise ValueError(f"{name} {text!r} is none of {', '.join(known)}")
