@@ -124,7 +124,25 @@ def _grid(
     line = lines[at]
     labels = [*[_Word(line.column, line.column, "")] * index, *head]
     header = tuple(GridCell(word.text, line.number, word.begin) for word in labels)
-    return Grid("text", at, end, (GridRow(line, header),), tuple(rows), exact=False)
+    heads = [GridRow(line, header)]
+    if at and (upper := _upper(lines[at - 1], labels)):
+        at, heads = at - 1, [upper, *heads]
+    return Grid("text", at, end, tuple(heads), tuple(rows), exact=False)
+
+
+def _upper(line: Line, labels: Sequence[_Word]) -> GridRow | None:
+    """The line above a header as its first part, where each word stands over one label."""
+    words = _words(line)
+    if len(words) < 2 or "  " not in line.text.strip() or any(sign in line.text for sign in "|=:"):
+        return None
+    found: dict[int, _Word] = {}
+    for word in words:
+        below = [at for at, label in enumerate(labels) if word.over(label)]
+        if _numeric(word) or len(below) != 1 or below[0] in found:
+            return None
+        found[below[0]] = word
+    cells = (found.get(at, label._replace(text="")) for at, label in enumerate(labels))
+    return GridRow(line, tuple(GridCell(word.text, line.number, word.begin) for word in cells))
 
 
 def _below(head: Sequence[_Word], row: Sequence[_Word]) -> bool:

@@ -59,6 +59,8 @@ SHOWN = 60
 
 OF_NOTHING = "a rate per second of nothing that its table names"
 
+SHORT_SIZES = {"G": 1e9, "M": 1e6}
+
 MANY = 1e6
 """A batch counted in millions is one of tokens."""
 
@@ -184,6 +186,8 @@ def _scale(tree: Tree[Token], column: Column) -> tuple[float, str | None] | None
     measure = unit(word)
     if measure and measure.si == spec.unit and spec.kind != "nominal":
         return measure.scale * _thousands(tree), kind
+    if spec.unit == "B" and word in SHORT_SIZES:  # `48.1G` of memory
+        return SHORT_SIZES[word], kind
     if word in SUFFIXES and spec.unit != "B":
         said = 1.0 if column.scale in SUFFIXES.values() else column.scale  # `7B` under `Params (B)`
         return suffix(word, spec.name) * said, None if spec.kind == "nominal" else "nominal"

@@ -7,7 +7,7 @@ brackets; a column that only says `Throughput` is told by the unit of its header
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -51,7 +51,7 @@ GENERIC = {"throughput", "speed", "performance", "perf"}
 
 NAMES = {
     "模型": "Model", "显卡": "GPU", "硬件": "GPU", "精度": "Precision",
-    "精度模式": "Precision", "数据精度": "Precision",
+    "精度模式": "Precision", "设备": "GPU", "加速卡": "GPU", "数据精度": "Precision",
     "模型规模": "Size", "参数量": "Params", "机器数量": "Nodes", "机器数": "Nodes",
     "节点数": "Nodes", "层数": "NLAYERS",
     "隐藏层大小": "hidden size", "隐藏层维度": "hidden size", "注意力头数": "attention heads",
@@ -130,13 +130,15 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
     taken: dict[str, int] = {}
     every = [plain(cell.replace("<br>", " ")) for cell in labels]
     of_parts = {"forward", "backward"} <= {word for label in every for word in split(label)}
-    for label in every:
+    for at, label in enumerate(every):
         taken[label] = taken.get(label, 0) + 1
         shown = label if taken[label] == 1 else f"{label} ({taken[label]})"
         column = _column(label, shown, schema)
         if of_parts and column.spec is None:  # `Total iteration (ms)`: of all the parts beside it
             whole = _column(_TOTAL.sub("", label), shown, schema)
             column = whole if whole.spec and whole.spec.name == "step_time" else column
+        if column.spec is None and (told := _beside(label, every[:at], every)):
+            column = _column(told, shown, schema)
         columns.append(column)
     best: dict[str, Column] = {}
     for column in columns:
@@ -147,6 +149,18 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
         else Column(column.label, None)
         for column in columns
     )  # fmt: skip
+
+
+def _beside(label: str, before: Sequence[str], every: Sequence[str]) -> str | None:
+    """A label that says nothing by itself and is clear beside the others: `MP` beside `PP`, `#`
+    right behind a column of devices."""
+    names = {normalise(each) for each in every}
+    if normalise(label) == "mp" and "pp" in names and "tp" not in names:
+        return "TP"
+    behind = normalise(before[-1]) if before else ""
+    if label.strip() in ("#", "\\#") and behind in ("gpu", "device", "gputype", "accelerator"):
+        return "number of GPUs"
+    return None
 
 
 _TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)

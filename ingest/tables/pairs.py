@@ -24,6 +24,15 @@ _NUMBER = r"[~≈]?\s*\**\s*[0-9][0-9.,]*[^()/]*?"
 
 _IN_BRACKETS = re.compile(rf"({_NUMBER}(?:/[A-Za-z/]+)?)\s*[(（\[]\s*({_NUMBER})[)）\]]\W*")
 
+_NAMED = {
+    re.compile(
+        rf"({_NUMBER}(?:/[A-Za-z/]+)?)\s*[(（\[,]\s*(?:{name}[:= ]\s*)?"
+        rf"([0-9][0-9.]*\s*%)\s*(?:{name})?[)）\]]?"
+    ): name
+    for name in ("MFU", "HFU")
+}
+"""Cells that name their second number themselves: `8,381 (59.9% MFU)`."""
+
 _BY_STROKE = re.compile(rf"({_NUMBER})\s*/\s*({_NUMBER})")
 
 _SAID = re.compile(
@@ -62,8 +71,9 @@ def parted(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
 def _form(texts: Sequence[str]) -> re.Pattern[str] | None:
     """How most cells of a column are pairs; None where they are not."""
     said = [plain(text) for text in texts if len(text) <= LONGEST and re.search("[0-9]", text)]
-    for form in (_IN_BRACKETS, _BY_STROKE):
-        pairs = sum(form.fullmatch(text) is not None for text in said)
+    for form in (*_NAMED, _IN_BRACKETS, _BY_STROKE):
+        name = _NAMED.get(form, "")
+        pairs = sum(name in text and form.fullmatch(text) is not None for text in said)
         if pairs and pairs * 2 > len(said):
             return form
     return None
@@ -73,6 +83,8 @@ def _labels(
     label: str, form: re.Pattern[str], schema: Schema, above: Sequence[Line]
 ) -> tuple[str, str] | None:
     """The labels of both numbers, where each names a quantity, and not the same."""
+    if form in _NAMED:
+        return (label, _NAMED[form]) if _quantity(label, schema) else None
     if found := _BESIDE.fullmatch(label):
         both = found[1], found[2]
     elif form is _BY_STROKE and (found := _STROKE.fullmatch(label)):
@@ -102,7 +114,8 @@ def _quantity(label: str, schema: Schema) -> str | None:
 def _two(text: str) -> tuple[str, str]:
     """Both parts of a cell; a cell that is no pair stands in the first column."""
     bare = plain(text) if len(text) <= LONGEST else text
-    found = _IN_BRACKETS.fullmatch(bare) or _BY_STROKE.fullmatch(bare)
+    forms = (*_NAMED, _IN_BRACKETS, _BY_STROKE)
+    found = next((match for form in forms if (match := form.fullmatch(bare))), None)
     return (found[1], found[2]) if found else (text, "")
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from assay.ingest.schema.record import Line, Record
 from assay.ingest.tables.headers import Column, generic
 from assay.ingest.vocabulary.terms import normalise
-from assay.ingest.vocabulary.words import BATCH, DEVICE, split
+from assay.ingest.vocabulary.words import BATCH, DEVICE, of_one_device, split
 
 ALONE = {"step_time", "tokens_per_gpu_per_s", "mfu", "hfu", "mfu_weights", "hfu_weights"}
 """Quantities that only runs have."""
@@ -50,7 +50,7 @@ _ELSEWHERE = re.compile(
 _SAID = ("value", "outcome")
 
 _TRAINED = re.compile(
-    r"\b(?:pre-?train|train|fine-?tun|sft|lora)|训练|微调|学習|トレーニング", re.IGNORECASE
+    r"\b(?:pre-?train|train|fine-?tun|sft|lora)|训练|微调|学習|トレーニング|학습", re.IGNORECASE
 )
 
 
@@ -81,12 +81,17 @@ def trained_here(lines: Sequence[Line]) -> bool:
 
 
 def of_runs(
-    columns: Sequence[Column], heading: str, *, document: bool = False, told: bool = False
+    columns: Sequence[Column],
+    heading: str,
+    *,
+    document: bool = False,
+    told: bool = False,
+    several: bool = False,
 ) -> bool:
     """Whether the rows under these columns, below this heading, are runs.
 
     `document` says that the text around them is about training, `told` that the cells of some
-    column say how each row was run.
+    column say how each row was run, `several` that the lines above name several devices.
     """
     held = {column.spec.name for column in columns if column.spec and column.spec.quantity}
     said = {column.spec.name for column in columns if column.spec and column.spec.configuration}
@@ -106,6 +111,12 @@ def of_runs(
         return False
     timed = any(generic(column) for column in columns)  # if its cells say a rate
     if (trained or document or told) and (held & RATES or _most(columns) or timed):
+        return True
+    spread = any(
+        column.spec is not None and column.spec.name == "model_flops_rate"
+        and of_one_device(column.label) for column in columns
+    )  # fmt: skip
+    if spread and several:  # kernels and devices are measured one at a time
         return True
     if document and "memory" in held and said and words & {"usage", "used", "consumption"}:
         return True

@@ -90,6 +90,7 @@ from assay.ingest.tables.views import (
     turned_grid,
     views,
 )
+from assay.ingest.vocabulary.terms import normalise
 
 _HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$")
 
@@ -273,9 +274,13 @@ class _Table:
         if _ASIDE.search(corner) or (view.turned and self._cut()):
             return False
         told = _says_how(view.grid)
+        lines = (*self.place.titles[-1:], *self.place.near)
+        several = any(_MANY_DEVICES.search(line.text) for line in lines)
         trained = known.trained or trained_here([*self.place.titles, *self.place.near])
         return any(
-            of_runs(group.present(), self.place.heading, document=trained, told=told)
+            of_runs(
+                group.present(), self.place.heading, document=trained, told=told, several=several
+            )
             for group in view.groups
         )
 
@@ -326,7 +331,7 @@ class _Table:
     def _row(self, row: GridRow, held: Folded) -> None:
         grid, line, source = self.view.grid, row.line, self.region.source
         width = len(self.view.groups[0].columns)
-        if row.blank or row.one or _title(row, width):
+        if row.blank or row.one or _title(row, width) or _sums_up(row, self.view):
             held.blank.add(line.number)
             self.group = " ".join(
                 cell.text for cell in row.cells if not _NOTHING.fullmatch(cell.text)
@@ -475,17 +480,38 @@ def _says_how(grid: Grid) -> bool:
     return False
 
 
+_MANY_DEVICES = re.compile(
+    r"(?<![\w.,])(?:[2-9]|[1-9][0-9]{1,4})\s?[x×]?\s?(?:NVIDIA |AMD )?"
+    r"(?:[ABHLV][0-9]{2,3}s?|GB[0-9]{3}|MI[0-9]{3}X?|GPUs|NPUs|TPUs|chips|devices)(?![0-9])"
+)
+
+
 def _of_a_run(text: str) -> bool:
     if len(text) > LONGEST or not _LETTER.search(text):  # a number alone is nothing of the kind
         return False
     bare = plain(text)
-    return bool(layout(bare) or remark(bare) or "gpus" in machine(bare) or slices(bare))
+    return bool(
+        layout(bare)
+        or remark(bare)
+        or "gpus" in machine(bare)
+        or slices(bare)
+        or _TO_TRAIN.search(bare)
+    )
 
 
 RATES_OF_CELLS = (
     "step_time", "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "step_rate", "item_rate",
 )  # fmt: skip
 """Fields that a column called `Throughput` may fill, as its cells say."""
+
+_TO_TRAIN = re.compile(r"\b(?:pre-?|re)?train(?:ing)?\b|\bfine-?tun", re.IGNORECASE)
+
+_SUMMARY = re.compile(
+    r"(?:(?:arithmetic |geometric )?mean|average|avg\.?|geomean|median|std(?:dev)?"
+    r"|min(?:imum)?|max(?:imum)?|平均)",
+    re.IGNORECASE,
+)
+"""First cell of a row that sums up the rows above it, and is none itself."""
 
 _ASIDE = re.compile(r"\b(?:eval(?:uation)?|inference|validation|serving)\b", re.IGNORECASE)
 """A corner of a table that says its metrics are not of training."""
@@ -510,6 +536,15 @@ def _title(row: GridRow, width: int) -> bool:
         return False
     ruled = sum(set(cell.text) == {"-"} for cell in row.cells) * 2 >= width
     return ruled or (len(row.cells) < width and any(letter.isalpha() for letter in said[0]))
+
+
+def _sums_up(row: GridRow, view: View) -> bool:
+    """Whether a row is the mean, or another summary, of those above it."""
+    return (
+        not view.turned
+        and bool(row.cells)
+        and _SUMMARY.fullmatch(plain(row.cells[0].text).strip("*_ :")) is not None
+    )
 
 
 _SUM = re.compile(r"[0-9]\s*\\?[*×+]\s*[0-9]")
@@ -576,9 +611,24 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
     said = layout(bare)
     if said:
         said |= product(bare, factors)
-    said = said or machine(bare) or settings(bare) or ({} if label else named(bare))
+    free = not label or normalise(label) in CORNERS
+    said = said or machine(bare) or settings(bare) or (named(bare) if free else {})
     for name, value in said.items():
         record.cells.setdefault(name, _worth(name, value, at.line, at.column))
+
+
+CORNERS = {
+    "metric",
+    "metrics",
+    "item",
+    "quantity",
+    "指标",
+    "項目",
+    "指標",
+    "config",
+    "configuration",
+}
+"""Labels of a column that holds what the columns of a turned table were headed with."""
 
 
 def _worth(name: str, text: str, line: int, column: int, origin: ValueOrigin = "printed") -> Cell:

@@ -73,6 +73,8 @@ def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str
     grid = parted(_headed(grid, schema), schema, above)
     labels = {**labels, **_implied(above)}
     grid = _with_units(grid, schema, above)
+    if groups := _repeated(grid, schema):
+        yield View(grid, groups)
     if groups := _spanned(grid, schema):
         yield View(grid, groups)
     yield _plain(grid, schema, labels)
@@ -128,7 +130,8 @@ def _implied(above: Sequence[Line]) -> dict[str, str]:
 
 
 def _plain(grid: Grid, schema: Schema, labels: Mapping[str, str]) -> View:
-    return View(grid, (Group(tuple(_explained(grid.header(), schema, labels))),))
+    under = [cell.text for cell in grid.heads[-1].cells] if len(grid.heads) > 1 else []
+    return View(grid, (Group(tuple(_explained(grid.header(), schema, labels, under))),))
 
 
 def _headed(grid: Grid, schema: Schema) -> Grid:
@@ -147,6 +150,24 @@ def _headed(grid: Grid, schema: Schema) -> Grid:
 
 def _measures(label: str, schema: Schema) -> bool:
     return bool(label) and _quantities(header([label], schema)) > 0
+
+
+def _repeated(grid: Grid, schema: Schema) -> tuple[Group, ...]:
+    """Groups of a table that is set in several columns of the page: all labels again and again."""
+    labels = [plain(text) for text in grid.header()]
+    for times in range(2, len(labels) // 2 + 1):
+        width = len(labels) // times
+        if len(labels) % times or labels != labels[:width] * times or not all(labels[:width]):
+            continue
+        own = header(labels[:width], schema)
+        if not _quantities(own):
+            return ()
+        return tuple(
+            Group(tuple(own[n % width] if n // width == at else None for n in range(len(labels))),
+                  at=at * width)
+            for at in range(times)
+        )  # fmt: skip
+    return ()
 
 
 def _spanned(grid: Grid, schema: Schema) -> tuple[Group, ...]:
@@ -177,9 +198,14 @@ def _spanned(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     )  # fmt: skip
 
 
-def _explained(texts: Sequence[str], schema: Schema, labels: Mapping[str, str]) -> list[Column]:
-    """Columns of labels; one that says nothing itself is what the legend says of it."""
+def _explained(
+    texts: Sequence[str], schema: Schema, labels: Mapping[str, str], under: Sequence[str] = ()
+) -> list[Column]:
+    """Columns of labels; one that says nothing itself is what the legend says of it, or what the
+    lowest of several header rows, `under`, says alone."""
     columns = header(texts, schema)
+    if len(under) == len(columns):
+        columns = _lowest(columns, under, schema)
     if not labels:
         return columns
     told = header([labels.get(plain(text), text) for text in texts], schema)
@@ -191,6 +217,24 @@ def _explained(texts: Sequence[str], schema: Schema, labels: Mapping[str, str]) 
         else own
         for own, other in zip(columns, told, strict=True)
     ]
+
+
+def _lowest(columns: Sequence[Column], under: Sequence[str], schema: Schema) -> list[Column]:
+    """Columns whose label together says nothing by the lowest label alone, where it says that once
+    and the words above it make it nothing else: `Parallelism TP`."""
+    texts = [plain(text) for text in under]
+    own = header(texts, schema)
+    held = {column.spec.name for column in columns if column.spec}
+    count = [column.spec.name for column in own if column.spec]
+    found = []
+    for column, low, text in zip(columns, own, texts, strict=True):
+        upper = set(split(column.label)) - set(split(text))
+        clear = low.spec is not None and low.spec.name not in held and not upper & ALTERS - {"t"}
+        if column.spec is None and clear and low.spec and count.count(low.spec.name) == 1:
+            found.append(replace(low, label=column.label))
+        else:
+            found.append(column)
+    return found
 
 
 def _over(grid: Grid) -> GridRow | None:

@@ -31,6 +31,8 @@ TIMES = {"s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0, "ms":
 
 SECOND = {word for word, scale in TIMES.items() if scale == 1.0}
 
+DAY = {"day", "d"}
+
 STEP = {"step", "steps", "it", "iter", "iters", "iteration", "iterations"}
 
 GPU = {"gpu", "gpus", "ngpu", "ngpus"}
@@ -123,6 +125,8 @@ def _spelled(word: str) -> str:
 
 
 _ELSEWHERE = {
+    "每卡显存": "vram per gpu",
+    "单卡显存": "vram per gpu",
     "单卡吞吐量": "throughput per gpu",
     "单卡吞吐": "throughput per gpu",
     "每卡吞吐": "throughput per gpu",
@@ -152,6 +156,8 @@ _ELSEWHERE = {
     "样本": "samples ",
     "迭代时间": "step time",
     "序列长度": "sequence length",
+    "算力利用率": "utilization",
+    "/卡": "/GPU",
     "参考": "reference ",
     "性能": "performance",
     "卡数": "gpus",
@@ -174,22 +180,27 @@ _ELSEWHERE = {
     "메모리": "memory",
     "시퀀스 길이": "sequence length",
     "모델": "model",
+    "배치 크기": "batch size",
+    "스텝 시간": "step time",
+    "초": "s",
 }
 """Words of labels in Chinese, Japanese and Korean; a longer one stands before those it holds."""
 
 _IN_EUROPE = {
     "anzahl": "number of", "nombre": "number", "de": "of", "durchsatz": "throughput",
-    "débit": "throughput", "zeit": "time", "temps": "time", "schritt": "step", "schrittzeit":
-    "step time", "itération": "iteration", "pro": "per", "par": "per", "speicher": "memory",
-    "speicherbedarf": "memory usage", "mémoire": "memory", "modell": "model", "modèle": "model",
-    "knoten": "nodes", "nœuds": "nodes", "sekunde": "second", "sekunden": "seconds",
-    "seconde": "second", "sequenzlänge": "sequence length", "mikrobatch": "micro batch",
-    "globaler": "global", "globale": "global", "genauigkeit": "precision", "mittlere": "mean",
-    "mittlerer": "mean", "durchschnittliche": "mean", "auslastung": "utilization",
+    "débit": "throughput", "zeit": "time", "temps": "time", "schritt": "step",
+    "schrittzeit": "step time", "itération": "iteration", "pro": "per", "par": "per",
+    "speicher": "memory", "speicherbedarf": "memory usage", "mémoire": "memory", "modell": "model",
+    "modèle": "model", "knoten": "nodes", "nœuds": "nodes", "sekunde": "second",
+    "sekunden": "seconds", "seconde": "second", "sequenzlänge": "sequence length",
+    "mikrobatch": "micro batch", "globaler": "global", "globale": "global",
+    "genauigkeit": "precision", "mittlere": "mean", "mittlerer": "mean", "taille": "size",
+    "lot": "batch", "go": "GB", "mo": "MB", "durchschnittliche": "mean",
+    "auslastung": "utilization",
 }  # fmt: skip
-"""Words of labels in German and French. `de`, `pro` and `par` count beside another of them."""
+"""Words of labels in German and French. Short ones count beside a longer one."""
 
-_SHORT = {"de", "pro", "par"}
+_SHORT = {"de", "pro", "par", "go", "mo", "lot"}
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 
@@ -315,7 +326,7 @@ def _joined(words: Words) -> tuple[set[str], set[str]]:
 
 def _utilisation(words: Words) -> Said | None:
     kinds = {"mfu", "hfu"} & set(words.over)
-    rest = _left(words.every(), {"mfu", "hfu", "%", "/", "bf16"}, DEVICE)
+    rest = _left(words.every(), {"mfu", "hfu", "%", "/", "bf16", "utilization"}, DEVICE)
     if len(kinds) != 1 or rest:
         return None
     percent = "%" in words.every()
@@ -329,9 +340,11 @@ def _rate(words: Words) -> Said | None:
         under |= {"s"} if short == {"tps"} else {"s", "gpu"}
         over = over - short | {"tokens"}
     kind = "token" if over & TOKENS else "sample" if over & SAMPLES else None
+    scale = 1.0
+    if kind == "token" and under & DAY:
+        under, scale = under - DAY | {"s"}, 1 / 86_400
     if kind is None or not under & SECOND:
         return _other_rate(words, over, under)
-    scale = 1.0
     for word in over & set(COUNTS):
         scale *= COUNTS[word]
     whole = {"total", "aggregate", "aggregated", "job", "global", "cluster", "overall"}
@@ -346,7 +359,7 @@ def _rate(words: Words) -> Said | None:
         field = "samples_per_gpu_per_s" if device else "samples_per_s"
         return Said(field, scale, rank=_rank(words))
     field = "tokens_per_gpu_per_s" if device else "tokens_per_s"
-    return Said(field, scale, rank=_rank(words))
+    return Said(field, scale, rank=_rank(words) if scale >= 1.0 else 4)  # a second before a day
 
 
 def _other_rate(words: Words, over: set[str], under: set[str]) -> Said | None:
@@ -427,7 +440,7 @@ def _batch(words: Words) -> Said | None:
         return None
     of_all = set(every) & {"global", "total", "effective"}
     of_one = set(every) & ({"micro", "mini", "local"} | DEVICE)
-    fillers = {"size", "sz", "/", "in"}
+    fillers = {"size", "sz", "/", "in", "of"}
     counted = set(words.beside) & {"tokens", "tok", "m", "k"}
     if _left(every, BATCH, fillers, of_all, of_one, counted, SAMPLES) or "mini" in of_one:
         return None
@@ -445,9 +458,9 @@ def _batch(words: Words) -> Said | None:
 def _length(words: Words) -> Said | None:
     sequence = {"seq", "sequence", "seqlen"}
     every = set(words.every())
-    if not (every & sequence or (every & {"context", "ctx"} and every & {"length", "len"})):
+    if not (every & sequence or set(words.over[:1]) & {"context", "ctx"}):
         return None
-    fillers = {"context", "ctx", "length", "len", "max", "packed", "pack", "size"}
+    fillers = {"context", "ctx", "length", "len", "max", "packed", "pack", "size", "window"}
     over = set(words.over) - sequence - fillers - TOKENS - {"training", "train"}
     if words.under or over or set(words.beside) - TOKENS - {"k", "t"}:
         return None
