@@ -40,6 +40,11 @@ class MarkdownTable(Configuration):
         ge=0, meaning="hardware FLOPs utilisation of the weight products alone"
     )
     hfu: float = measured(ge=0, meaning="hardware FLOPs utilisation")
+    speedup: float = logged(
+        ["speedup", "speed up", "relative speed", "relative speedup", "加速比", "加速"],
+        unit="1", gt=0, nullable=True,
+        meaning="times as fast as the row of 1 above it; checked, no observation",
+    )  # fmt: skip
     trained_part: str = named(meaning="what is trained where not all weights are: LoRA")
     date: str = named(meaning="date in the notes, as printed")
     outcome: str = named(meaning="what happened instead of a measurement: OOM, fail, may hang")

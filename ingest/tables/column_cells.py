@@ -88,7 +88,7 @@ def percentages(records: Sequence[Record], columns: Sequence[Column]) -> None:
     """
     for column in columns:
         spec = column.spec
-        if spec is None or spec.unit != "1" or column.scale != 1.0:
+        if spec is None or spec.unit != "1" or column.scale != 1.0 or spec.quantity is None:
             continue
         cells = [r.cells[spec.name] for r in records if spec.name in r.cells]
         bare = [c for c in cells if c.state == "value" and c.scale == 1.0]

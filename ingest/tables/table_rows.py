@@ -9,20 +9,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, groupby
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
-from assay.ingest.grids.aligned import aligned_tables
-from assay.ingest.grids.delimited import delimited, named_table
-from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow, apart
-from assay.ingest.grids.html_tables import html_tables
-from assay.ingest.grids.json_records import json_records, named_json
-from assay.ingest.grids.pipe_tables import pipe_tables
-from assay.ingest.grids.restructured import rst_tables
-from assay.ingest.numbers.units import SUFFIXES, unit
+from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.schema.format import Folded, Region, TableNote
 from assay.ingest.schema.record import (
     Cell,
@@ -33,21 +26,13 @@ from assay.ingest.schema.record import (
     Schema,
     Span,
     Statement,
-    ValueOrigin,
 )
 from assay.ingest.source.headings import headed
-from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs
 from assay.ingest.tables import captions
 from assay.ingest.tables.cells import (
-    amount,
-    bare_cell,
-    bare_number,
-    numeric_cell,
-    other,
     outcome_and_date,
     quantity,
     slices,
-    text_cell,
 )
 from assay.ingest.tables.column_cells import (
     local_batches,
@@ -60,19 +45,16 @@ from assay.ingest.tables.column_cells import (
     whole_numbers,
 )
 from assay.ingest.tables.composite import (
-    calculation,
     layout,
     machine,
-    named,
-    numbers,
-    product,
-    recipe,
     remark,
-    settings,
     times,
 )
+from assay.ingest.tables.documents import Place, documents, grids
 from assay.ingest.tables.headers import Column, plain
 from assay.ingest.tables.keyed import keyed, stated
+from assay.ingest.tables.legends import factors, legend
+from assay.ingest.tables.row_cells import NOTHING, RATES_OF_CELLS, SUM, fill, is_silent, worth
 from assay.ingest.tables.subject import (
     about_training,
     measured,
@@ -80,29 +62,18 @@ from assay.ingest.tables.subject import (
     of_runs,
     trained_here,
 )
-from assay.ingest.tables.titles import counted_devices, model_named
+from assay.ingest.tables.titles import model_named
 from assay.ingest.tables.views import (
     Group,
     View,
-    factors,
-    legend,
     named_rate,
     turned_grid,
     views,
 )
-from assay.ingest.vocabulary.terms import normalise
-
-_HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$")
 
 _DIGIT = re.compile("[0-9]")
 
 _LETTER = re.compile(r"[^\W\d_]")
-
-LONGEST_ABOVE = 4000
-"""Characters of a line above a table beyond which it says nothing of it."""
-
-NEAR = 50
-"""Lines above a table, below its heading, that may name its quantity or its devices."""
 
 
 def fold(schema: Schema) -> Callable[[Region], Folded]:
@@ -117,74 +88,8 @@ def fold(schema: Schema) -> Callable[[Region], Folded]:
     return run
 
 
-def documents(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
-    """The texts that an input holds: itself, or the Markdown cells of a notebook and its frames."""
-    if not is_notebook(lines):
-        yield lines
-        return
-    yield markdown_cells(lines)
-    pages = (each for each in outputs(lines) if each.kind == "html")
-    for _, page in groupby(pages, key=lambda each: each.output):
-        yield [Line(each.number, each.text, each.column, {}) for each in page]
-
-
-def grids(lines: Sequence[Line], name: str) -> Iterator[Grid]:
-    """Every table of a document, in order; `name` is that of its input."""
-    if named_json(name) and (held := list(json_records(lines))):
-        yield from held
-        return
-    if named_table(name) and (whole := list(delimited(lines, named=True))):
-        yield from whole
-        return
-    found = [*html_tables(lines), *pipe_tables(lines), *rst_tables(lines), *aligned_tables(lines)]
-    yield from apart(found or list(delimited(lines, named=False)))
-
-
-@dataclass
-class Place:
-    """The text above a table: its heading, the lines below that, the headings around it."""
-
-    heading: str
-    above: captions.Above
-    titles: list[Line]
-    near: deque[Line]
-    fenced: bool = False
-
-    def devices(self) -> int:
-        """How many devices the lines above name, 0 where they name none or several numbers."""
-        texts = (_ONE_NODE.sub(" ", line.text) for line in self.near)
-        found = {count for text in texts if (count := counted_devices(text))}
-        return int(found.pop().replace(",", "")) if len(found) == 1 else 0
-
-    def pass_over(self, lines: Sequence[Line]) -> None:
-        """Take in lines that are no table; what stands in a block of code is no heading."""
-        for line in lines:
-            if len(line.text) > LONGEST_ABOVE:
-                continue
-            if line.text.lstrip().startswith(("```", "~~~")):
-                self.fenced = not self.fenced
-            said = None if self.fenced else _heading(line.text)
-            if said:
-                self.heading = said
-            if said and said.lstrip().startswith("#"):
-                self.above, self.titles = captions.Above(), captions.nested(self.titles, line)
-                self.near.clear()
-            else:
-                self.above.add(line)
-                self.near.append(line)
-
-
-_ONE_NODE = re.compile(r"\b(?:single|one|1)[- ]node\b", re.IGNORECASE)
-
-
-def _heading(text: str) -> str | None:
-    """The text of a heading, or of a line in bold that stands for one."""
-    found = _HEADING.match(text)
-    return found[0] if found else None
-
-
 def _document(region: Region, lines: Sequence[Line], schema: Schema, folded: Folded) -> None:
-    place, at = Place("", captions.Above(), [], deque(maxlen=NEAR)), 0
+    place, at = Place(), 0
     found, tables = list(grids(lines, region.source.name)), list[_Table]()
     known = Known(
         legend(lines) if found else {}, about_training(lines), factors(lines) if found else ()
@@ -334,7 +239,7 @@ class _Table:
         if row.blank or row.one or _title(row, width) or _sums_up(row, self.view):
             held.blank.add(line.number)
             self.group = " ".join(
-                cell.text for cell in row.cells if not _NOTHING.fullmatch(cell.text)
+                cell.text for cell in row.cells if not NOTHING.fullmatch(cell.text)
             )
         elif len(row.cells) != width and (grid.exact or len(row.cells) > width):
             message = f"{len(row.cells)} cells, the header has {width}"
@@ -375,7 +280,7 @@ class _Table:
             if column is None:
                 continue
             before = len(record.cells)
-            fault = _fill(record, column, cell, Span(source, cell.line, cell.column), self.factors)
+            fault = fill(record, column, cell, Span(source, cell.line, cell.column), self.factors)
             if fault:
                 return fault._replace(text=line.text)
             if len(record.cells) > before:
@@ -384,7 +289,7 @@ class _Table:
             head = self.view.grid.heads[-1].cells[group.at or 0]
             record.other.append(("column", group.label))
             for name, text in (group.said or {}).items():
-                record.cells.setdefault(name, _worth(name, text, head.line, head.column, "stated"))
+                record.cells.setdefault(name, worth(name, text, head.line, head.column, "stated"))
         if "model" not in record.cells and (model := model_named(self.group)):
             record.cells["model"] = Cell(model, line.number, line.column, value_origin="stated")
         if self.grid.remark == "commented":
@@ -397,7 +302,7 @@ class _Table:
         titles = {line.number for line in self.place.titles}
         for record in held.records:
             for name, cell in said.items():
-                if _silent(record, name):
+                if is_silent(record, name):
                     record.cells[name] = cell
                     if cell.line not in titles:  # which say more than that, and of more than this
                         held.claimed.add(cell.line)
@@ -461,7 +366,7 @@ def _mostly_odd(columns: Sequence[Column | None], grid: Grid, at: int) -> bool:
 def _odd(text: str, column: Column) -> bool:
     if not isinstance(quantity(text, column, _NOWHERE), Diagnostic):
         return False
-    if _NOTHING.fullmatch(text) or _SUM.search(text):
+    if NOTHING.fullmatch(text) or SUM.search(text):
         return False
     memory = column.spec is not None and column.spec.unit == "B"
     return not memory or not times(text)
@@ -499,11 +404,6 @@ def _of_a_run(text: str) -> bool:
     )
 
 
-RATES_OF_CELLS = (
-    "step_time", "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "step_rate", "item_rate",
-)  # fmt: skip
-"""Fields that a column called `Throughput` may fill, as its cells say."""
-
 _TO_TRAIN = re.compile(r"\b(?:pre-?|re)?train(?:ing)?\b|\bfine-?tun", re.IGNORECASE)
 
 _SUMMARY = re.compile(
@@ -531,7 +431,7 @@ def _with_digits(grid: Grid) -> list[bool]:
 
 def _title(row: GridRow, width: int) -> bool:
     """Whether a row with a cell too few only says what the rows below it are of."""
-    said = [cell.text for cell in row.cells if not _NOTHING.fullmatch(cell.text)]
+    said = [cell.text for cell in row.cells if not NOTHING.fullmatch(cell.text)]
     if len(said) != 1 or width < 3:
         return False
     ruled = sum(set(cell.text) == {"-"} for cell in row.cells) * 2 >= width
@@ -545,107 +445,3 @@ def _sums_up(row: GridRow, view: View) -> bool:
         and bool(row.cells)
         and _SUMMARY.fullmatch(plain(row.cells[0].text).strip("*_ :")) is not None
     )
-
-
-_SUM = re.compile(r"[0-9]\s*\\?[*×+]\s*[0-9]")
-"""A cell that is a sum or a product: none of its numbers is the cell's own."""
-
-_NOTHING = re.compile(r"[\s\\/*`–—-]*")
-
-
-def _fill(
-    record: Record, column: Column, cell: GridCell, at: Span, factors: Sequence[str]
-) -> Diagnostic | None:
-    """Put a cell of a row where its column says; what no column declares may be a layout."""
-    if column.spec is None:
-        other(record, column, cell.text, at)
-        said = numbers(plain(cell.text)) if column.degrees else []
-        if said and len(said) == len(column.degrees):
-            for name, text in zip(column.degrees, said, strict=True):
-                record.cells.setdefault(name, Cell(text, at.line, at.column))
-            return None
-        _take_apart(record, cell.text, at, column.label, factors)
-        for name, text in recipe(column.label, plain(cell.text)).items():
-            record.cells.setdefault(name, _worth(name, text, at.line, at.column))
-    elif column.spec.numeric and bare_number(cell.text):
-        numeric_cell(record, column.spec, bare_cell(cell.text, column, at), cell.text)
-    elif column.spec.numeric:
-        text = "" if _NOTHING.fullmatch(cell.text) else cell.text
-        if product := times(text) if column.spec.unit == "B" else None:
-            text = product[0]
-        found = quantity(text, column, at)
-        if isinstance(found, Diagnostic):
-            if not _SUM.search(text):
-                return found
-            found = Cell(text, at.line, at.column, state="unknown")
-        if product and not _of_devices(record, product[1]):
-            found = found._replace(state="unknown")
-        numeric_cell(record, column.spec, found, text)
-        for name, value in remark(plain(text)).items():
-            record.cells.setdefault(name, Cell(value, at.line, at.column))
-    elif cell.text:
-        text_cell(record, column.spec, cell.text, at)
-    return None
-
-
-def _of_devices(record: Record, count: float) -> bool:
-    """Whether a number is that of the devices that the row has."""
-    gpus = record.cells.get("gpus")
-    return gpus is not None and gpus.state == "value" and amount(gpus) == count
-
-
-def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequence[str]) -> None:
-    """Fill in layout and machine from a cell that no column declares; other columns go before.
-
-    In a column without a label a cell may be nothing but a size or a number of devices.
-    """
-    bare = plain(text)
-    if shown := calculation(bare):
-        measure = unit(shown.unit)
-        if measure and measure.si == "token/s" and shown.divisor:
-            if _of_devices(record, shown.divisor):
-                record.cells.setdefault(
-                    "tokens_per_gpu_per_s", Cell(shown.text, at.line, at.column, measure.scale)
-                )
-            return
-    said = layout(bare)
-    if said:
-        said |= product(bare, factors)
-    free = not label or normalise(label) in CORNERS
-    said = said or machine(bare) or settings(bare) or (named(bare) if free else {})
-    for name, value in said.items():
-        record.cells.setdefault(name, _worth(name, value, at.line, at.column))
-
-
-CORNERS = {
-    "metric",
-    "metrics",
-    "item",
-    "quantity",
-    "指标",
-    "項目",
-    "指標",
-    "config",
-    "configuration",
-}
-"""Labels of a column that holds what the columns of a turned table were headed with."""
-
-
-def _worth(name: str, text: str, line: int, column: int, origin: ValueOrigin = "printed") -> Cell:
-    """A value that was taken out of a longer text; `16B` is a size with a factor."""
-    if name == "model_size":
-        return Cell(text[:-1], line, column, SUFFIXES[text[-1]], None, value_origin=origin)
-    return Cell(text, line, column, value_origin=origin)
-
-
-def _silent(record: Record, name: str) -> bool:
-    """Whether a row says nothing of a field, nor of what settles it: nodes where GPUs are counted,
-    all weights where adapters are trained."""
-    held = record.cells.get(name)
-    if name == "gpus" and "nodes" in record.cells:
-        return False
-    if name == captions.FIELD and captions.trains_all(record):
-        return False
-    if name == captions.FIELD and held is not None and held.value_origin == "solved":
-        return True  # a column of ranks says of adapters that there are some, not which
-    return held is None or held.state == "missing"

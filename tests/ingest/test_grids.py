@@ -13,7 +13,7 @@ import pytest
 from assay.ingest.grids.grid import Grid, GridRow
 from assay.ingest.schema.record import Line
 from assay.ingest.source.notebook import markdown_cells
-from assay.ingest.tables.table_rows import grids
+from assay.ingest.tables.documents import grids
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -21,6 +21,7 @@ from assay.validate.laws import (
     logs,
     rowwise,
     same_configuration,
+    speedups,
     traces,
     trends,
 )
@@ -107,6 +108,10 @@ LAWS: tuple[Law, ...] = (
     Law("time-below-roofline", "identity", ("time", "operations", "bytes", "peak", "bandwidth"),
         EXACT, "No product is faster than both its compute bound and its memory bound.",
         lambda evidence: [*bounds.below_roofline(evidence), *bounds.faster_than_peak(evidence)]),
+    Law("speedup-of-rows", "identity", ("speedup", "step time", "throughput columns"),
+        "error where the other rows of the table keep it",
+        "A speedup is the speed of its row over that of the row of 1 above it.",
+        speedups.speedups, "speedup = rate / rate of the row of 1"),
     Law("formula", "convention", ("TFLOPs", "MFU", "HFU"),
         "warning for rows that follow another formula than their table, note for what it follows",
         "A table follows one formula; which one is found by the most rows.",

@@ -24,8 +24,8 @@ from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Diagnostic, Line, Span
 from assay.ingest.tables.cells import quantity
 from assay.ingest.tables.csv_sections import timed
+from assay.ingest.tables.documents import grids
 from assay.ingest.tables.headers import Column, header, plain
-from assay.ingest.tables.table_rows import grids
 from assay.ingest.vocabulary.terms import normalise
 
 _NUMBER = re.compile(r"[+-]?[0-9][0-9,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")

@@ -213,3 +213,21 @@ def test_a_column_that_varies_is_not_contradicted_by_a_statement_of_one_of_its_v
             "256 | 4 | 16 | 4 | 1 | 4 | 1.83"]  # fmt: skip
     text = "DP_SIZE=1\n\n" + table("GPUs | DP | PP | GA | MBS | GBS | Sec/it", rows)
     assert said(found_in(tmp_path, text)) == [(7, "error", "batch-accumulation")]
+
+
+@pytest.mark.parametrize(
+    ("last", "wrong"), [("1.81x", []), ("1.8x", []), ("1.31x", ["speedup-of-rows"]), ("+81%", [])]
+)
+def test_a_speedup_is_a_ratio_of_rows(tmp_path: Path, last: str, wrong: list[str]) -> None:
+    rows = ["8 | 33.1 | 1.00x", "8 | 38.4 | 1.16x", "8 | 41.0 | 1.24x", "8 | 52.0 | 1.57x",
+            f"8 | 60.0 | {last}"]  # fmt: skip
+    found = found_in(tmp_path, table("MBS | Samples/s | Speedup", rows))
+    assert [f.law for f in found if f.severity == "error"] == wrong
+
+
+def test_a_speedup_may_be_of_times_and_begins_anew_with_each_row_of_one(tmp_path: Path) -> None:
+    rows = ["8 | 12.0 | 1.0", "8 | 8.0 | 1.5", "8 | 6.0 | 2.0", "4 | 20.0 | 1.0", "4 | 10.0 | 2.0",
+            "4 | 8.0 | 2.9"]  # fmt: skip
+    found = found_in(tmp_path, table("GPUs | Sec/it | Speed up", rows))
+    mine = [f for f in found if f.law == "speedup-of-rows"]
+    assert said(mine) == [(8, "error", "speedup-of-rows")]

@@ -1,0 +1,99 @@
+"""Documents with tables: their texts, their grids, and what stands above each of them.
+
+In: the lines of an input. Out: the texts that it holds, the grids of each in order, and the `Place`
+of a grid: its heading, the headings around that, and the lines between them and the table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from assay.ingest.grids.aligned import aligned_tables
+from assay.ingest.grids.delimited import delimited, named_table
+from assay.ingest.grids.grid import Grid, apart
+from assay.ingest.grids.html_tables import html_tables
+from assay.ingest.grids.json_records import json_records, named_json
+from assay.ingest.grids.pipe_tables import pipe_tables
+from assay.ingest.grids.restructured import rst_tables
+from assay.ingest.schema.record import Line
+from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs
+from assay.ingest.tables import captions
+from assay.ingest.tables.titles import counted_devices
+
+_HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$")
+
+LONGEST_ABOVE = 4000
+"""Characters of a line above a table beyond which it says nothing of it."""
+
+NEAR = 50
+"""Lines above a table, below its heading, that may name its quantity or its devices."""
+
+
+def documents(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
+    """The texts that an input holds: itself, or the Markdown cells of a notebook and its frames."""
+    if not is_notebook(lines):
+        yield lines
+        return
+    yield markdown_cells(lines)
+    pages = (each for each in outputs(lines) if each.kind == "html")
+    for _, page in groupby(pages, key=lambda each: each.output):
+        yield [Line(each.number, each.text, each.column, {}) for each in page]
+
+
+def grids(lines: Sequence[Line], name: str) -> Iterator[Grid]:
+    """Every table of a document, in order; `name` is that of its input."""
+    if named_json(name) and (held := list(json_records(lines))):
+        yield from held
+        return
+    if named_table(name) and (whole := list(delimited(lines, named=True))):
+        yield from whole
+        return
+    found = [*html_tables(lines), *pipe_tables(lines), *rst_tables(lines), *aligned_tables(lines)]
+    yield from apart(found or list(delimited(lines, named=False)))
+
+
+@dataclass
+class Place:
+    """The text above a table: its heading, the lines below that, the headings around it."""
+
+    heading: str = ""
+    above: captions.Above = field(default_factory=captions.Above)
+    titles: list[Line] = field(default_factory=list)
+    near: deque[Line] = field(default_factory=lambda: deque(maxlen=NEAR))
+    fenced: bool = False
+
+    def devices(self) -> int:
+        """How many devices the lines above name, 0 where they name none or several numbers."""
+        texts = (_ONE_NODE.sub(" ", line.text) for line in self.near)
+        found = {count for text in texts if (count := counted_devices(text))}
+        return int(found.pop().replace(",", "")) if len(found) == 1 else 0
+
+    def pass_over(self, lines: Sequence[Line]) -> None:
+        """Take in lines that are no table; what stands in a block of code is no heading."""
+        for line in lines:
+            if len(line.text) > LONGEST_ABOVE:
+                continue
+            if line.text.lstrip().startswith(("```", "~~~")):
+                self.fenced = not self.fenced
+            said = None if self.fenced else _heading(line.text)
+            if said:
+                self.heading = said
+            if said and said.lstrip().startswith("#"):
+                self.above, self.titles = captions.Above(), captions.nested(self.titles, line)
+                self.near.clear()
+            else:
+                self.above.add(line)
+                self.near.append(line)
+
+
+_ONE_NODE = re.compile(r"\b(?:single|one|1)[- ]node\b", re.IGNORECASE)
+
+
+def _heading(text: str) -> str | None:
+    """The text of a heading, or of a line in bold that stands for one."""
+    found = _HEADING.match(text)
+    return found[0] if found else None

@@ -1,0 +1,153 @@
+"""Cells of a row put where their columns say: under a field, apart into several, or kept as text.
+
+In: a cell of a grid and the column that it stands in. Out: the record, with what the cell says of
+it. A cell that no column declares may be a layout, a machine or a calculation; what it says counts
+where no column of its own says it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from assay.ingest.grids.grid import GridCell
+from assay.ingest.numbers.units import SUFFIXES, unit
+from assay.ingest.schema.record import Cell, Diagnostic, Record, Span, ValueOrigin
+from assay.ingest.tables import captions
+from assay.ingest.tables.cells import (
+    amount,
+    bare_cell,
+    bare_number,
+    numeric_cell,
+    other,
+    quantity,
+    text_cell,
+)
+from assay.ingest.tables.composite import (
+    calculation,
+    layout,
+    machine,
+    named,
+    numbers,
+    product,
+    recipe,
+    remark,
+    settings,
+    times,
+)
+from assay.ingest.tables.headers import Column, plain
+from assay.ingest.vocabulary.terms import normalise
+
+RATES_OF_CELLS = (
+    "step_time", "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "step_rate", "item_rate",
+)  # fmt: skip
+"""Fields that a column called `Throughput` may fill, as its cells say."""
+
+SUM = re.compile(r"[0-9]\s*\\?[*×+]\s*[0-9]")
+"""A cell that is a sum or a product: none of its numbers is the cell's own."""
+
+_FACTOR = re.compile(r"[~≈]?\s*[0-9][0-9.]*\s*(?:[xX×])?")
+"""A factor: `1.16×`, `2.3`."""
+
+NOTHING = re.compile(r"[\s\\/*`–—-]*")
+"""A cell that holds nothing, whatever it is drawn with."""
+
+
+def fill(
+    record: Record, column: Column, cell: GridCell, at: Span, factors: Sequence[str]
+) -> Diagnostic | None:
+    """Put a cell of a row where its column says; what no column declares may be a layout."""
+    if column.spec is None:
+        other(record, column, cell.text, at)
+        said = numbers(plain(cell.text)) if column.degrees else []
+        if said and len(said) == len(column.degrees):
+            for name, text in zip(column.degrees, said, strict=True):
+                record.cells.setdefault(name, Cell(text, at.line, at.column))
+            return None
+        _take_apart(record, cell.text, at, column.label, factors)
+        for name, text in recipe(column.label, plain(cell.text)).items():
+            record.cells.setdefault(name, worth(name, text, at.line, at.column))
+    elif column.spec.name == "speedup" and not _FACTOR.fullmatch(plain(cell.text)):
+        record.other.append((column.label, cell.text))  # `+16%`, `baseline`: no factor
+    elif column.spec.numeric and bare_number(cell.text):
+        numeric_cell(record, column.spec, bare_cell(cell.text, column, at), cell.text)
+    elif column.spec.numeric:
+        text = "" if NOTHING.fullmatch(cell.text) else cell.text
+        if product := times(text) if column.spec.unit == "B" else None:
+            text = product[0]
+        found = quantity(text, column, at)
+        if isinstance(found, Diagnostic):
+            if not SUM.search(text):
+                return found
+            found = Cell(text, at.line, at.column, state="unknown")
+        if product and not _of_devices(record, product[1]):
+            found = found._replace(state="unknown")
+        numeric_cell(record, column.spec, found, text)
+        for name, value in remark(plain(text)).items():
+            record.cells.setdefault(name, Cell(value, at.line, at.column))
+    elif cell.text:
+        text_cell(record, column.spec, cell.text, at)
+    return None
+
+
+def _of_devices(record: Record, count: float) -> bool:
+    """Whether a number is that of the devices that the row has."""
+    gpus = record.cells.get("gpus")
+    return gpus is not None and gpus.state == "value" and amount(gpus) == count
+
+
+def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequence[str]) -> None:
+    """Fill in layout and machine from a cell that no column declares; other columns go before.
+
+    In a column without a label a cell may be nothing but a size or a number of devices.
+    """
+    bare = plain(text)
+    if shown := calculation(bare):
+        measure = unit(shown.unit)
+        if measure and measure.si == "token/s" and shown.divisor:
+            if _of_devices(record, shown.divisor):
+                record.cells.setdefault(
+                    "tokens_per_gpu_per_s", Cell(shown.text, at.line, at.column, measure.scale)
+                )
+            return
+    said = layout(bare)
+    if said:
+        said |= product(bare, factors)
+    free = not label or normalise(label) in CORNERS
+    said = said or machine(bare) or settings(bare) or (named(bare) if free else {})
+    for name, value in said.items():
+        record.cells.setdefault(name, worth(name, value, at.line, at.column))
+
+
+CORNERS = {
+    "metric",
+    "metrics",
+    "item",
+    "quantity",
+    "指标",
+    "項目",
+    "指標",
+    "config",
+    "configuration",
+}
+"""Labels of a column that holds what the columns of a turned table were headed with."""
+
+
+def worth(name: str, text: str, line: int, column: int, origin: ValueOrigin = "printed") -> Cell:
+    """A value that was taken out of a longer text; `16B` is a size with a factor."""
+    if name == "model_size":
+        return Cell(text[:-1], line, column, SUFFIXES[text[-1]], None, value_origin=origin)
+    return Cell(text, line, column, value_origin=origin)
+
+
+def is_silent(record: Record, name: str) -> bool:
+    """Whether a row says nothing of a field, nor of what settles it: nodes where GPUs are counted,
+    all weights where adapters are trained."""
+    held = record.cells.get(name)
+    if name == "gpus" and "nodes" in record.cells:
+        return False
+    if name == captions.FIELD and captions.trains_all(record):
+        return False
+    if name == captions.FIELD and held is not None and held.value_origin == "solved":
+        return True  # a column of ranks says of adapters that there are some, not which
+    return held is None or held.state == "missing"
