@@ -43,6 +43,7 @@ WORDS = {
     ("report/html/page.py", "runs"): "anchor of a part of the page",
     ("report/json_document.py", "runs"): "key of the document",
     ("report/sarif.py", "runs"): "key that SARIF gives",
+    ("laws/speedups.py", "step_rate"): "column of steps a second",
     ("runs/run_record.py", "step_rate"): "column of steps a second",
 }
 """Words that are spelled like a frame and mean something else."""
