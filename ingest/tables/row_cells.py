@@ -72,21 +72,28 @@ def fill(
     elif column.spec.numeric and bare_number(cell.text):
         numeric_cell(record, column.spec, bare_cell(cell.text, column, at), cell.text)
     elif column.spec.numeric:
-        text = "" if NOTHING.fullmatch(cell.text) else cell.text
-        if product := times(text) if column.spec.unit == "B" else None:
-            text = product[0]
-        found = quantity(text, column, at)
-        if isinstance(found, Diagnostic):
-            if not SUM.search(text):
-                return found
-            found = Cell(text, at.line, at.column, state="unknown")
-        if product and not _of_devices(record, product[1]):
-            found = found._replace(state="unknown")
-        numeric_cell(record, column.spec, found, text)
-        for name, value in remark(plain(text)).items():
-            record.cells.setdefault(name, Cell(value, at.line, at.column))
+        return _fill_number(record, column, cell, at)
     elif cell.text:
         text_cell(record, column.spec, cell.text, at)
+    return None
+
+
+def _fill_number(record: Record, column: Column, cell: GridCell, at: Span) -> Diagnostic | None:
+    """Put a number that is more than its digits where its column says."""
+    assert column.spec is not None
+    text = "" if NOTHING.fullmatch(cell.text) else cell.text
+    if product := times(text) if column.spec.unit == "B" else None:
+        text = product[0]
+    found = quantity(text, column, at)
+    if isinstance(found, Diagnostic):
+        if not SUM.search(text):
+            return found
+        found = Cell(text, at.line, at.column, state="unknown")
+    if product and not _of_devices(record, product[1]):
+        found = found._replace(state="unknown")
+    numeric_cell(record, column.spec, found, text)
+    for name, value in remark(plain(text)).items():
+        record.cells.setdefault(name, Cell(value, at.line, at.column))
     return None
 
 

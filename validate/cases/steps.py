@@ -136,17 +136,11 @@ def unsettled(reading: Reading) -> pl.Series:
     none = pl.DataFrame(schema={"run": pl.UInt32, "case": pl.String})
     runs, named = steps(reading), pl.col("case").cast(pl.String)
     timed = [
-        held_of(one.rows)
-        .select("case", "step_time")
-        .drop_nulls()
-        .select(_nth(at), pl.col("case").cast(pl.String))
+        held_of(one.rows).select("case", "step_time").drop_nulls().select(_nth(at), named)
         for at, one in enumerate(runs)
     ]
     steady = [
-        cases_of(one.steady)
-        .to_frame("case")
-        .drop_nulls()
-        .select(_nth(at), pl.col("case").cast(pl.String))
+        cases_of(one.steady).to_frame("case").drop_nulls().select(_nth(at), named)
         for at, one in enumerate(runs)
     ]
     cases, settled = pl.concat([none, *timed]), pl.concat([none, *steady])
