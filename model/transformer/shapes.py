@@ -253,11 +253,17 @@ def _model(name: str, facts: Mapping[str, Any]) -> Model:
 SAME_SHAPE = (
     ("llama3.1", "llama3"), ("llama3.3", "llama3"), ("llama31", "llama3"), ("llama33", "llama3"),
     ("qwen2.5", "qwen2"), ("llama30b", "llama33b"), ("llama", "llama2"),
+    ("gpt2117m", "gpt2"), ("gpt2124m", "gpt2"), ("gpt2345m", "gpt2medium"),
+    ("gpt2355m", "gpt2medium"), ("gpt2762m", "gpt2large"), ("gpt2774m", "gpt2large"),
+    ("gpt21.5b", "gpt2xl"), ("qwen1.57b", "qwen7b"), ("qwen1.514b", "qwen14b"),
+    ("qwen1.572b", "qwen72b"), ("smollm2", "smollm"), ("bloomz", "bloom"),
+    ("bloom7.1b", "bloom7b1"), ("starcoder15.5b", "starcoder15b"),
+    ("olmo21124", "olmo2"), ("tnlg", "turingnlg"), ("deepseekllm", "deepseek"),
     ("deepseekr1", "deepseekv3"), ("nemotronv3", "nemotron3"), ("nvidianemotron3", "nemotron3"),
 )  # fmt: skip
 """A release or another spelling, and the name whose shape it has; only where that is known."""
 
-WORDS = re.compile(r"(instruct|chat|base|hf|pretrain(ing|ed)?|model|fp8|bf16|fp16)$")
+WORDS = re.compile(r"(instruct|chat|base|hf|deduped|pretrain(ing|ed)?|model|fp8|bf16|fp16)$")
 
 
 RELEASE = re.compile(r"\s*\([0-9.]+\)\s*$")
