@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import peel, region
 from assay.ingest.statements.binding import bind
 from assay.ingest.statements.bound_rows import UnlikeError, bind_rows, unbound
-from assay.ingest.statements.context import WORTH, read_context
+from assay.ingest.statements.context import WORTH, Context, read_context
 
 
 @dataclass
@@ -166,6 +167,7 @@ def _bind(
     taken -= set[int]().union(*(folded.shared for _, folded in folds))
     context = read_context(source.name, headed(lines) if document else lines, set(taken), assumed)
     context.statements += chain.from_iterable(f.statements for _, f in folds)
+    ledger.remarks += [_unmet(source, heading, context) for heading in context.unmet]
     context.statements.sort(key=lambda statement: statement.line)
     bind(chain.from_iterable(folded.records for _, folded in binding), context)
     for fmt, _ in binding:
@@ -193,6 +195,14 @@ def _headings() -> pl.Expr:
     rule = pl.col("text").str.contains(RULE)
     around = [rule.shift(-n, fill_value=False) for n in range(3)]
     return pl.any_horizontal(*around, pl.col("text").str.contains(TAGGED))
+
+
+def _unmet(source: Source, heading: str, context: Context) -> Diagnostic:
+    """Remark that nothing stands under a heading that a side file names."""
+    near = get_close_matches(heading, context.titles.values(), n=1, cutoff=0.4)
+    meant = f"; the nearest is {near[0]!r}" if near else ""
+    message = f"the side file states values under {heading!r}, which is no heading here{meant}"
+    return Diagnostic(Span(source.name, 1), Code.UNSET, message)
 
 
 def _mark_repeats(

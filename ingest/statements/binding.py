@@ -187,6 +187,7 @@ class Binder:
             take(self._uniform, "assumed", ASSUMED_LAWS["uniform"])
         if not any(_says(own.get(name)) for name in NAMING):
             take(self._architecture, "assumed", ASSUMED_LAWS["architecture"])
+        take(self.context.assumed_in(section), "assumed", None)
         take(self.context.assumed, "assumed", None)
         return found
 

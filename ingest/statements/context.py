@@ -158,9 +158,16 @@ SPELLED_OUT = 5
 """Fields of `ARCHITECTURE` that make a block one that spells a model out."""
 
 
+UNDER = "\n"
+"""Between a heading and the field that is assumed for the rows under it alone."""
+
+
 @dataclass
 class Context:
-    """The statements of one document, and what the side file and the caller assume."""
+    """The statements of one document, and what the side file and the caller assume.
+
+    A field of `assumed` that holds for the rows under one heading has this in front: see `UNDER`.
+    """
 
     statements: list[Statement] = field(default_factory=list)
     sections: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)  # by heading line
@@ -168,6 +175,30 @@ class Context:
     used: set[int] = field(default_factory=set)
     titles: dict[int, str] = field(default_factory=dict)  # text of a heading by its line
     not_understood: list[int] = field(default_factory=list)  # lines like statements that were not
+
+    def assumed_in(self, section: Sequence[int]) -> dict[str, Cell]:
+        """Fields that are assumed for rows in a section: of the innermost heading first."""
+        found: dict[str, Cell] = {}
+        for line in reversed(section):
+            title = self.titles.get(line, "")
+            for key, cell in self.assumed.items():
+                heading, under, name = key.partition(UNDER)
+                if under and _words(heading, title):
+                    found.setdefault(name, cell)
+        return found
+
+    @property
+    def unmet(self) -> list[str]:
+        """Headings that something is assumed under and that the document does not have."""
+        named = dict.fromkeys(key.partition(UNDER)[0] for key in self.assumed if UNDER in key)
+        titles = self.titles.values()
+        return [each for each in named if not any(_words(each, title) for title in titles)]
+
+
+def _words(heading: str, title: str) -> bool:
+    """Whether a title is a heading, or holds its words."""
+    whole = rf"(?<!\w){re.escape(heading.strip(' #*:'))}(?!\w)"
+    return re.search(whole, title, re.IGNORECASE) is not None
 
 
 def read_context(

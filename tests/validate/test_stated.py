@@ -170,3 +170,41 @@ def test_what_is_stated_and_not_understood_is_shown_and_nothing_stands_in(tmp_pa
     told = document(report)["not_understood"]
     said = [(each["line"], each["field"], each["text"]) for each in told]
     assert sorted(said) == [(5, "gpus_per_node", "$N"), (6, "seq_len", "$LENGTH")]
+
+
+SECTIONS = """## LLaMA-7B
+
+| GPUs | Sec/it |
+|---|---|
+| 8 | 12.5 |
+
+## LLaMA-13B (bf16)
+
+| GPUs | Sec/it |
+|---|---|
+| 8 | 24.5 |
+"""
+
+
+def test_a_side_file_states_values_under_one_heading(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(SECTIONS, encoding="utf-8")
+    side = '[configuration]\nseq_len = 4096\n[[where]]\nheading = "LLaMA-13B"\nseq-length = 2048\n'
+    more = '[[where]]\nheading = "LLaMA-70B"\nhidden = 8192\n'
+    (tmp_path / "a.toml").write_text(side + more, encoding="utf-8")
+    report = assess([tmp_path / "a.md"])
+    assert report.cases.configuration["seq_len"].to_list() == [4096, 2048]
+    (remark,) = report.outcome.reading.remarks
+    assert "'LLaMA-70B'" in remark.message
+    assert "LLaMA-13B" in remark.message or "LLaMA-7B" in remark.message
+
+
+@pytest.mark.parametrize(
+    ("side", "said"),
+    [('[[where]]\nheading = "x"\nhiden = 1\n', "did you mean 'hidden'"),
+     ("[[where]]\nhidden = 1\n", "needs heading")],
+)  # fmt: skip
+def test_a_section_that_cannot_be_used_says_why(tmp_path: Path, side: str, said: str) -> None:
+    (tmp_path / "a.md").write_text(SECTIONS, encoding="utf-8")
+    (tmp_path / "a.toml").write_text(side, encoding="utf-8")
+    (fault,) = assess([tmp_path / "a.md"]).outcome.unreadable
+    assert said in fault.message
