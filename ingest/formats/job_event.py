@@ -90,7 +90,7 @@ def _error(text: str) -> str:
 
 
 def _kind(rule: str, head: str) -> Kind:
-    return Kind(f"{rule}_line", head, "job_event", JobEvent)
+    return Kind(f"{rule}_line", head, "job_event", JobEvent, alike=True)
 
 
 KINDS = (

@@ -48,6 +48,9 @@ NOTHING = Edges(np.zeros(0, np.int64), np.zeros(0, np.int64))
 def edges(lines: pl.DataFrame, head: str, reach: Reach) -> Edges:
     """Where lines (line, text) open and close what `head` opens."""
 
+    if lines.is_empty():
+        return NOTHING
+
     def found(pattern: str) -> Places:
         return lines["line"].filter(lines["text"].str.contains(pattern)).to_numpy().astype(np.int64)
 

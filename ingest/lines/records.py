@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
-from assay.ingest.lines.lark import Token, Tree, parse_line, terminal_of
+from assay.ingest.lines.lark import Token, Tree, parse_alike, parse_line, terminal_of
 from assay.ingest.lines.metrics import cell, column, put
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded, Region
@@ -28,6 +28,7 @@ class Kind(NamedTuple):
     frame: str
     schema: Schema
     rows: bool = False  # whether a line may hold several records, or none
+    alike: bool = False  # whether its grammar tells no digits apart, as linewise says of its own
 
 
 def folding(grammar: str, kinds: Sequence[Kind]) -> Callable[[Region], Folded]:
@@ -54,7 +55,8 @@ def _head(grammar: str, name: str) -> re.Pattern[str]:
 def take(folded: Folded, region: Region, line: Line, grammar: str, kind: Kind) -> None:
     """Parse one line as `kind` and add its records, or the refusal, to `folded`."""
     span = Span(region.source.name, line.number, line.column)
-    tree = parse_line(grammar, kind.rule, line.text.rstrip(), span)
+    parse = parse_alike if kind.alike else parse_line
+    tree = parse(grammar, kind.rule, line.text.rstrip(), span)
     if isinstance(tree, Diagnostic):
         folded.refused.append(tree._replace(text=line.text))
         return

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 
 import polars as pl
 from assay.ingest.schema.format import Region
@@ -158,19 +158,53 @@ def peel(lines: pl.DataFrame, *, glued: bool = False) -> pl.DataFrame:
     prefix = pl.coalesce(pl.col("text").str.extract(each) for each in patterns)
     width = prefix.str.len_chars().fill_null(0)
     found = parted.with_columns(prefix=prefix, width=width)
-    bare = not found["prefix"].str.contains(r"\S").any()
     return found.select(
         "line",
         pl.col("text").str.slice(pl.col("width")),
         column=(pl.col("offset") + pl.col("width") + 1).cast(pl.UInt32),
-        **{
-            name: pl.lit(None, pl.String)
-            if bare
-            else pl.coalesce(*(pl.col("prefix").str.extract(pattern) for pattern in patterns))
-            for name, patterns in PLACES.items()
-        },
-        bar=pl.lit(None, pl.String) if bare else pl.col("prefix").str.extract(BAR),
+        **_places(found["prefix"]),
     )
+
+
+FEW = 2000
+"""Lines whose prefixes are taken apart one by one: polars keeps 32 patterns, and compiles others
+anew each time; those of prefixes would take the places of the long ones."""
+
+
+def _places(prefixes: pl.Series) -> dict[str, pl.Series | pl.Expr]:
+    """What prefixes say, by column of `_OF_A_LINE`."""
+    if not prefixes.str.contains(r"\S").any():
+        return {name: pl.lit(None, pl.String) for name in _OF_A_LINE}
+    if len(prefixes) <= FEW:
+        told = [place_of(prefix or "") for prefix in prefixes.to_list()]
+        columns = zip(*told, strict=True)
+        return {
+            name: pl.Series(name, values, dtype=pl.String)
+            for name, values in zip(_OF_A_LINE, columns, strict=True)
+        }
+    text = pl.col("prefix").str
+    where = {
+        name: pl.coalesce(*(text.extract(pattern) for pattern in patterns))
+        for name, patterns in PLACES.items()
+    }
+    return {**where, "bar": text.extract(BAR)}
+
+
+@lru_cache(maxsize=4096)
+def place_of(prefix: str) -> tuple[str | None, ...]:
+    """What a prefix says, in the order of `PREFIX_COLUMNS`, and the count of a bar in it.
+
+    >>> place_of("[node0137:3]: [2024-06-02 10:02:12] ")
+    ('node0137', '3', '2024-06-02 10:02:12', None, None)
+    """
+    if not prefix.strip():
+        return (None,) * len(_OF_A_LINE)
+    tried = [*PLACES.values(), (BAR,)]
+    found = (
+        next((hit for pattern in patterns if (hit := re.search(pattern, prefix))), None)
+        for patterns in tried
+    )
+    return tuple(hit[1] if hit else None for hit in found)
 
 
 _BARS = re.compile(r"\](?=[^\[\]\r]{0,80}?[0-9]{1,3}%\|)")
