@@ -22,7 +22,7 @@ from assay.ingest.formats.megatron import (
     megatron_timers,
     megatron_validation,
 )
-from assay.ingest.formats.steps import generic_step
+from assay.ingest.formats.steps import generic_step, step_history
 from assay.ingest.formats.traces import kernel_list, kineto, nsys, rocprof
 from assay.ingest.formats.ulysses import ulysses_trace
 from assay.ingest.schema.format import Format
@@ -52,5 +52,6 @@ FORMATS: tuple[Format, ...] = (
     kernel_list.FORMAT,
     kineto.FORMAT,
     nsys.FORMAT,
+    step_history.FORMAT,
     generic_step.FORMAT,
 )

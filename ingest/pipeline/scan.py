@@ -229,15 +229,16 @@ class _Scanner:
         block = sifted.block
         left = np.full(block.height, self.keep == "all")
         freed = block.some(sifted.known & ~mine)
+        if self.keep == "some":  # on each hit a record of some format may begin
+            at = positions(block, sifted.hits)
+            left[at[~mine[at]]] = True
         for fmt in self.single:
-            more = begins(fmt, freed)
-            every = {
-                head: found.joined(more[head]) for head, found in sifted.begins[fmt.name].items()
-            }
-            if self.keep == "some":
-                for texts in (sifted.hits, freed):
-                    at = positions(block, begun(texts, fmt))
-                    left[at[~mine[at]]] = True
+            every = sifted.begins[fmt.name]
+            if freed.height:
+                more = begins(fmt, freed)
+                every = {head: found.joined(more[head]) for head, found in every.items()}
+                if self.keep == "some":
+                    left[positions(block, begun(freed, fmt))] = True
             left |= self._reached(fmt, block, every, ~mine)
             for head, both in every.items():
                 above = self.open.get((fmt.name, head), Open())

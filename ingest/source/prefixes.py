@@ -172,7 +172,7 @@ anew each time; those of prefixes would take the places of the long ones."""
 
 
 def _places(prefixes: pl.Series) -> dict[str, pl.Series | pl.Expr]:
-    """What prefixes say, by column of `_OF_A_LINE`."""
+    """Columns `_OF_A_LINE` of these prefixes."""
     if not prefixes.str.contains(r"\S").any():
         return {name: pl.lit(None, pl.String) for name in _OF_A_LINE}
     if len(prefixes) <= FEW:
@@ -192,10 +192,11 @@ def _places(prefixes: pl.Series) -> dict[str, pl.Series | pl.Expr]:
 
 @lru_cache(maxsize=4096)
 def place_of(prefix: str) -> tuple[str | None, ...]:
-    """What a prefix says, in the order of `PREFIX_COLUMNS`, and the count of a bar in it.
+    """Host, rank, time and place that a prefix tells, and the count of a bar in it; None for each
+    that it does not.
 
     >>> place_of("[node0137:3]: [2024-06-02 10:02:12] ")
-    ('node0137', '3', '2024-06-02 10:02:12', None, None)
+    ('node0137', '3', '2024-06-02 10:02:12', 'node0137:3', None)
     """
     if not prefix.strip():
         return (None,) * len(_OF_A_LINE)

@@ -143,7 +143,7 @@ LAUNCHED: dict[str, tuple[str, dict[str, list[Any]]]] = {
         "iteration": [10, 20], "step_time": [4.1203, 4.1011], "lm_loss": [9.912034, 9.212034]}),
     "megatron_sagemaker": (MEGATRON, {
         "iteration": [10], "step_time": [4.1203]}),
-    "metrics_csv": ("markdown_table", {
+    "metrics_csv": (GENERIC, {
         "step": [9, 19, 29], "loss": [8.9121, 8.5121, 8.2121],
         "step_time": [1.0893, 1.0884, 1.0886], "token_rate": [120312.1, 120412.1, 120399.2]}),
     "mindformers_2025": (KNOWN, {
@@ -251,7 +251,7 @@ LAUNCHED: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "torchvision_refs": (KNOWN, {
         "batch": [0, 10, 20], "epoch": [0] * 3, "loss": [6.9521, 6.9321, 6.9221],
         "samples_per_s": [12.12, 812.12, 815.02], "step_time": [3.7421, 0.7441, 0.3925]}),
-    "trainer_state": (GENERIC, {
+    "trainer_state": (KNOWN, {
         "step": [10, 20, 30], "loss": [2.134, 1.982, 1.871],
         "learning_rate": [1.91e-05, 1.81e-05, 1.71e-05]}),
     "transformer_xl": (GENERIC, {
@@ -272,7 +272,7 @@ LAUNCHED: dict[str, tuple[str, dict[str, list[Any]]]] = {
         "step": [1, 2, 3], "step_time": [101.2, 99.2, 99.0],
         "tokens_per_gpu_per_s": [1003.0, 1035.8, 1050.5],
         "max_allocated": [61.2 * GIB, 61.4 * GIB, 61.4 * GIB]}),
-    "wandb_csv": ("markdown_table", {
+    "wandb_csv": (KNOWN, {
         "step": [0, 1, 2], "loss": [10.91, 10.81, 10.61], "step_time": [29.1, 3.1, 3.1]}),
     "wandb_history_export": (KNOWN, {
         "step": [0, 1, 2], "step_time": [29.1, 3.1, 3.1], "loss": [10.91, 10.81, 10.61],

@@ -257,9 +257,6 @@ UNREAD = {
     "whitespace_table": "columns under a header without lines between them are tables",
     "coqui": "a block whose lines begin with `| >`",
     "nemo_rl": "a block under headings, whose head is a rule",
-    "metrics_csv": "a CSV file of steps is read as a table",
-    "wandb_csv": "a CSV file of steps is read as a table",
-    "trainer_state": "a JSON document over many lines",
     "ultralytics": "its columns stand under a header without lines between them, before a bar",
     "wenet": "its only count of batches is what the count of epochs counts up to",
 }

@@ -122,9 +122,8 @@ def new(
 ) -> Exit:
     """Guess a format from pasted lines or a table; print its description (TOML), which passes its
     test."""
-    from assay.ingest.formats.own.draft import draft
+    from assay.ingest.formats.own.draft import draft, guessed
     from assay.ingest.formats.own.fault import BadFormat
-    from assay.ingest.formats.own.guess import guess
     from assay.ingest.formats.own.recognised import recognised
     from assay.ingest.formats.own.table_draft import table_draft
 
@@ -137,7 +136,7 @@ def new(
     if drawn is not None:
         _give(drawn, output, "one table")
         return Exit.OK
-    found = guess(recognised(lines))
+    found = guessed(recognised(lines))
     if found is None:
         message = "no labelled numbers are found in what was pasted; a grammar can read other lines"
         raise Refusal(f"{message} (docs/own-formats.md)", Exit.NOTHING)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from assay.ingest.formats.own.description import describe
 from assay.ingest.formats.own.fault import BadFormat
-from assay.ingest.formats.own.guess import Found, Guess
+from assay.ingest.formats.own.guess import Found, Guess, guess
 from assay.ingest.formats.own.own_format import build, tested
+from assay.ingest.formats.own.patterned import patterned
 from assay.ingest.formats.own.samples import read
 from assay.ingest.numbers.units import unit
 
@@ -25,6 +27,28 @@ _HINTS = {
 _TIME = '# quantity = "step_time"             # if it is the time of one step'
 
 _SHARE = '# quantity = "mfu"                   # if it is model FLOPs over the peak'
+
+
+def guessed(lines: Sequence[str]) -> Guess | None:
+    """The guess that reads most of these lines: by labels in cells, else by what is between."""
+    best, most = None, 0
+    for found in (guess(lines), patterned(lines)):
+        if found is not None and (many := _reads(found, lines)) > most:
+            best, most = found, many
+    return best
+
+
+def _reads(found: Guess, lines: Sequence[str]) -> int:
+    """How many of the lines a guess reads as records."""
+    try:
+        made = build(describe("guess.toml", _text(found, "guess", [("", {})])))
+    except BadFormat:
+        return 0
+    return sum(not isinstance(read(made, line), str) for line in lines[:TRIED])
+
+
+TRIED = 60
+"""Lines that two guesses are tried on."""
 
 
 def draft(found: Guess, name: str) -> str:

@@ -72,7 +72,7 @@ class _Read(NamedTuple):
 def guess(lines: Iterable[str]) -> Guess | None:
     """Guess how most of `lines` are written; None where no cells with numbers are found."""
     given = [line.rstrip() for line in lines if line.strip()][:LOOKED_AT]
-    pairs = list(zip(given, _peeled(given), strict=True))
+    pairs = list(zip(given, peeled(given), strict=True))
     found = [_made((), "", DICTIONARY, [_dictionary(*pair) for pair in pairs])]
     for separators in SEPARATORS:
         if not all(any(each in bare for _, bare in pairs) for each in separators):
@@ -88,7 +88,7 @@ def guess(lines: Iterable[str]) -> Guess | None:
     return max(good, key=lambda each: each.score, default=None)
 
 
-def _peeled(lines: Sequence[str]) -> list[str]:
+def peeled(lines: Sequence[str]) -> list[str]:
     """Lines without what launchers and loggers put in front."""
     frame = pl.DataFrame(
         {"line": range(1, len(lines) + 1), "text": list(lines)},

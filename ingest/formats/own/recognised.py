@@ -1,8 +1,8 @@
 """The lines of a log that are worth a format: the steps that the generic reader recognised.
 
-In: the lines of a log. Out: those of one shape. Where no line is a step of an unknown trainer, they
-are the most frequent of those that hold a number beside a unit and that nobody reads, and otherwise
-all of them, as pasted.
+In: the lines of a log. Out: those of one shape, without what carries them. Where no line is a step
+of a trainer, they are the most frequent of those that hold a number beside a unit and that nobody
+reads, and otherwise all of them, as pasted.
 """
 
 from __future__ import annotations
@@ -30,14 +30,17 @@ def recognised(lines: Sequence[str]) -> list[str]:
     if not isinstance(opened, Source):
         return list(lines)
     reading = read_source(opened, FORMATS)
-    rows = reading.frames.get("generic_step", pl.DataFrame())
-    if rows.height:
-        words = rows["words"].mode().sort()[0]
-        numbers = rows.filter(pl.col("words") == words)["line"].unique().sort().to_list()
+    lines = [text for block in opened.blocks() for text in block.lines["text"]]
+    for frame, why in (("generic_step", "words"), ("trainer_step", "trainer")):
+        rows = reading.frames.get(frame, pl.DataFrame())
+        if rows.height:
+            reason = rows[why].mode().sort()[0]
+            numbers = rows.filter(pl.col(why) == reason)["line"].unique().sort().to_list()
+            break
     else:
         (account,) = reading.accounting
         numbers = _alike(lines, account.suspicious)
-    return [lines[number - 1] for number in numbers] or list(lines)
+    return [lines[number - 1] for number in numbers if number <= len(lines)] or list(lines)
 
 
 def _alike(lines: Sequence[str], numbers: Sequence[int]) -> list[int]:

@@ -184,7 +184,7 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
 
 
 _BARRED = re.compile(r"[|,;]\s*$")
-"""Ends what stands in front of a number that begins its cell: `rank 0 | 100 steps |`."""
+"""The end of what stands before a number that begins its cell: `rank 0 | 100 steps |`."""
 
 
 def _named(label: str) -> bool:

@@ -1,0 +1,312 @@
+"""Histories of steps that are no log: what a run keeps of its metrics, as one file.
+
+In: CSV with a column that counts steps (Lightning's `metrics.csv`, exports of W&B's history), the
+golden values of Megatron's tests, the `trainer_state.json` of a Hugging Face Trainer, and event
+files of TensorBoard. Out: the frames of step records, by the same shapes and words as lines of
+logs. A file without a count of steps that rises is none, and left to others. What is counted are
+its steps; one of which nothing is understood is not ours.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import re
+import tempfile
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import polars as pl
+from assay.ingest.formats.steps.event_files import MAGIC, NoReader, scalars
+from assay.ingest.formats.steps.step_lines import SCHEMAS
+from assay.ingest.formats.steps.step_pairs import Pair, Said
+from assay.ingest.formats.steps.step_records import StepRecord, meant, step_records
+from assay.ingest.formats.steps.step_shapes import Found
+from assay.ingest.formats.steps.step_words import COUNTERS, words
+from assay.ingest.schema.acceptance import accept, complete, raw_frame
+from assay.ingest.schema.format import Folded, Format, Made, Region, Whole
+from assay.ingest.schema.record import Code, Diagnostic, Line, Record, Span
+from assay.ingest.source.opening import packed
+
+PEEK = 64 * 1024
+"""Bytes in which the header of a file stands, or the first words of a document."""
+
+PREAMBLE = 64
+"""Bytes in which an event file says what it is."""
+
+LARGEST = 2**28
+"""Bytes of a JSON document that is read, since it is held whole; a larger one is text."""
+
+
+class Value(NamedTuple):
+    """One printed value of a step: its label, its text, and where it stands."""
+
+    label: str
+    text: str
+    line: int
+    column: int
+
+
+class Fault(NamedTuple):
+    """Why a step, or all behind it, cannot be read, and its line."""
+
+    line: int
+    code: Code
+    message: str
+
+
+Step = Sequence[Value]
+
+
+def read(source: Whole) -> Made | None:
+    """Read a whole history; None for a file of another kind."""
+    with source.begin() as file:
+        head = file.read(PEEK)
+    if packed(head):
+        head = next(source.chunks(), b"")[:PEEK]
+    reader = _reader(head)
+    if reader is None:
+        return None
+    steps: list[Step] = []
+    faults: list[Fault] = []
+    for each in reader(source):
+        if isinstance(each, Fault):
+            faults.append(each)
+        else:
+            steps.append(each)
+    made = list(step_records(meant(each) for each in map(_found, steps) if each.places))
+    if not made and (not faults or reader is not _events):
+        return None
+    refused = [Diagnostic(Span(source.name, one.line), one.code, one.message) for one in faults]
+    return _made(source.name, made, len(steps), refused)
+
+
+def _reader(head: bytes) -> Callable[[Whole], Iterator[Step | Fault]] | None:
+    """How a file that begins so is read."""
+    if MAGIC in head[:PREAMBLE]:
+        return _events
+    begin = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    if begin.startswith((b"{", b"[")):
+        return _document if _DOCUMENT.search(begin) else None
+    line = begin.split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
+    return _separated if _header(line) is not None else None
+
+
+def _found(step: Step) -> Found:
+    """A step as a line of pairs, as a dictionary would be."""
+    lines = {value.line: Line(value.line, "", 1, {}) for value in step}
+    places = [
+        (Pair(value.label, value.text, "", value.column - 1), lines[value.line]) for value in step
+    ]
+    said = Said(tuple(pair for pair, _ in places), "braces")
+    return Found(list(lines.values()), said, places)
+
+
+def _made(source: str, made: Sequence[StepRecord], steps: int, refused: list[Diagnostic]) -> Made:
+    """Typed and checked frames of the records."""
+    frames: dict[str, pl.DataFrame] = {}
+    remarks: list[Diagnostic] = []
+    lost: set[int] = set()
+    for name, schema in SCHEMAS.items():
+        records = [each.record for each in made if each.record.frame == name]
+        if not records:
+            continue
+        raw = complete(raw_frame([source] * len(records), records, schema))
+        taken = accept(raw, schema, _places(records))
+        frames[name] = taken.frame.sort("line", maintain_order=True)
+        refused += taken.refused
+        remarks += taken.emptied.values()
+        lost |= set(taken.bad)
+    claimed = len(made) - len(lost)
+    return Made(frames, claimed, steps - len(made), tuple(refused), tuple(remarks))
+
+
+def _places(records: Sequence[Record]) -> Callable[[int, str], tuple[int, int] | None]:
+    def place(row: int, name: str) -> tuple[int, int] | None:
+        cell = records[row].cells.get(name)
+        return (cell.line, cell.column) if cell else None
+
+    return place
+
+
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|nan|NaN|-?inf")
+
+_SEPARATORS = ",;\t"
+
+
+def _header(line: str) -> tuple[list[str], str] | None:
+    """The labels of a header with a count of steps, and what parts them."""
+    separator = max(_SEPARATORS, key=line.count)
+    try:
+        labels = [label.strip() for label in next(csv.reader([line], delimiter=separator), [])]
+    except csv.Error:
+        return None
+    if len(labels) < 2 or any(_NUMBER.fullmatch(label) for label in labels):
+        return None
+    counts = any(COUNTERS.get(" ".join(words(label)), 9) < 4 for label in labels)
+    return (labels, separator) if counts else None
+
+
+def _separated(source: Whole) -> Iterator[Step | Fault]:
+    """Rows of separated values; empty cells say nothing."""
+    lines = _lines(source)
+    number, first = next(((n, line) for n, line in lines if line.strip()), (0, ""))
+    header = _header(first)
+    if header is None:
+        return
+    labels, separator = header
+    for number, line in lines:
+        if not line.strip():
+            continue
+        try:
+            cells = next(csv.reader([line], delimiter=separator), [])
+        except csv.Error as fault:
+            yield Fault(number, Code.SYNTAX, f"this line is no CSV: {fault}")
+            continue
+        if len(cells) != len(labels):
+            message = f"{len(cells)} cells, the header has {len(labels)}"
+            yield Fault(number, Code.CELL_COUNT, message)
+            continue
+        step, at = [], 0
+        for label, cell in zip(labels, cells, strict=True):
+            text = cell.strip()
+            at = max(line.find(text, at), at)
+            if _NUMBER.fullmatch(text):
+                step.append(Value(label, text, number, at + 1))
+            at += len(text)
+        yield step
+
+
+def _lines(source: Whole) -> Iterator[tuple[int, str]]:
+    decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+    left, number = "", 0
+    for chunk in chain(source.chunks(), (b"",)):
+        *whole, left = (left + decoder.decode(chunk, final=not chunk)).split("\n")
+        for line in whole:
+            number += 1
+            yield number, line.rstrip("\r")
+    if left.strip():
+        yield number + 1, left.rstrip("\r")
+
+
+def _events(source: Whole) -> Iterator[Step | Fault]:
+    """Scalars of an event file; the reader wants a file that is not packed."""
+    with tempfile.NamedTemporaryFile(prefix="assay-") as copy:
+        for chunk in source.chunks():
+            copy.write(chunk)
+        copy.flush()
+        try:
+            for number, (step, values) in enumerate(scalars(copy.name), 1):
+                yield [Value("step", str(step), number, 1)] + [
+                    Value(tag, text, number, at) for at, (tag, text) in enumerate(values, 2)
+                ]
+        except (NoReader, ValueError) as fault:
+            yield Fault(1, Code.UNREADABLE, str(fault))
+
+
+_DOCUMENT = re.compile(
+    rb"\"log_history\"\s*:\s*\[|\"(?:start_step|step_interval)\"\s*:"
+    rb"|\A\[\s*\{[^{}\[\]]*\"_?(?:global_)?(?:step|iteration)\"\s*:"
+)
+"""Found in the beginning of the documents that are read: of a trainer's state, of golden values, of
+a list of steps."""
+
+_TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|-?[0-9][0-9.eE+-]*|-?Infinity|NaN")
+
+
+class Printed(NamedTuple):
+    """A number of a JSON document as it is printed, and where."""
+
+    text: str
+    at: int
+
+
+def _document(source: Whole) -> Iterator[Step | Fault]:
+    """Steps of a JSON document, in order."""
+    held = io.BytesIO()
+    for chunk in source.chunks():
+        held.write(chunk)
+        if held.tell() > LARGEST:
+            return
+    text = held.getvalue().decode("utf-8-sig", "replace")
+    numbers = (found for found in _TOKEN.finditer(text) if not found[0].startswith('"'))
+
+    def printed(said: str) -> Printed:
+        found = next(numbers)
+        return Printed(said, found.start())
+
+    try:
+        document = json.loads(text, parse_int=printed, parse_float=printed, parse_constant=printed)
+    except (ValueError, RecursionError, StopIteration):  # one that is cut is read as text
+        return
+    starts = [0, *(each.end() for each in re.finditer("\n", text))]
+    for step in _steps(document):
+        yield [_placed(label, number, starts) for label, number in step]
+
+
+def _placed(label: str, number: Printed, starts: Sequence[int]) -> Value:
+    line = bisect_right(starts, number.at)
+    text = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}.get(number.text, number.text)
+    return Value(label, text, line, number.at - starts[line - 1] + 1)
+
+
+def _steps(document: object) -> Iterator[list[tuple[str, Printed]]]:
+    """The numbers of each step: a dictionary a step, or a curve a label."""
+    if isinstance(document, dict) and isinstance(document.get("log_history"), list):
+        document = document["log_history"]
+    if isinstance(document, list):
+        for each in document:
+            if isinstance(each, dict):
+                yield [(k, v) for k, v in each.items() if isinstance(v, Printed)]
+        return
+    if isinstance(document, dict):
+        yield from _curves(document)
+
+
+def _curves(document: Mapping[str, object]) -> Iterator[list[tuple[str, Printed]]]:
+    """Golden values of Megatron: a curve a label, by step or from a first step at an interval."""
+    held: dict[int, list[tuple[str, Printed]]] = {}
+    for label, curve in document.items():
+        if not isinstance(curve, dict):
+            continue
+        values, first, every = (
+            curve.get(name) for name in ("values", "start_step", "step_interval")
+        )
+        if isinstance(values, dict):
+            pairs = [(name, value) for name, value in values.items() if name.isdecimal()]
+        elif isinstance(values, list) and _whole(first) and _whole(every):
+            begin, stride = int(first.text), int(every.text)  # type: ignore[union-attr]
+            pairs = [(str(begin + at * stride), value) for at, value in enumerate(values)]
+        else:
+            continue
+        for name, value in pairs:
+            if isinstance(value, Printed):
+                held.setdefault(int(name), []).append((label, value))
+    for step in sorted(held):
+        values_ = held[step]
+        yield [("step", Printed(str(step), values_[0][1].at)), *values_]
+
+
+def _whole(said: object) -> bool:
+    return isinstance(said, Printed) and said.text.isdecimal()
+
+
+def _fold(_region: Region) -> Folded:
+    """Nothing: a history is no text of lines."""
+    return Folded()
+
+
+FORMAT = Format(
+    name="step_history",
+    heads=(),
+    schemas=SCHEMAS,
+    origin="measured",
+    fold=_fold,
+    lines="whole",
+    binds=False,
+    read=read,
+)

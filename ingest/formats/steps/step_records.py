@@ -1,0 +1,278 @@
+"""From lines taken apart to rows: which shapes are step records, and which column a number is of.
+
+In: `Found` values of one input. Out: records of the frames of `step_lines`, each with the words or
+the trainer that made it one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from assay.ingest.formats.steps.step_lines import GenericStep, TrainerSummary
+from assay.ingest.formats.steps.step_pairs import Pair, number
+from assay.ingest.formats.steps.step_shapes import BAR, LEAST, Found, Shape, shapes
+from assay.ingest.formats.steps.step_words import Meaning, meaning, words
+from assay.ingest.formats.steps.trainers import Trainer, trainer_of
+from assay.ingest.lines.metrics import COUNTS
+from assay.ingest.schema.fields import by_label, fields
+from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.vocabulary.terms import configured_by, normalise
+
+GENERIC = "generic"
+"""The mark of rows whose format nobody has written down."""
+
+
+class StepRecord(NamedTuple):
+    """A row to be, and the line or block that it was made of."""
+
+    record: Record
+    found: Found
+
+
+def step_records(found: Iterable[Found]) -> Iterator[StepRecord]:
+    """The records of summaries, and of every shape that is one of steps, shape by shape."""
+    steps: list[Found] = []
+    for each in found:
+        part = _summed_up(each)
+        if part is None:
+            steps.append(each)
+        else:
+            yield StepRecord(_summary(each, part), each)
+    for shape in shapes(steps):
+        trainer = trainer_of(shape.typical)
+        why = trainer.name if trainer else _accepted(shape)
+        if why is None:
+            continue
+        for each in shape.found:
+            if trainer:
+                each.meanings = trainer.meanings(each)
+            record = _record(each, shape)
+            record.cells |= _named(record, trainer, why, len(shape.found))
+            yield StepRecord(record, each)
+
+
+_SUMS = {"train runtime": "training", "eval runtime": "evaluation", "eval loss": "evaluation"}
+"""Labels of a dictionary that sums up a part of a Hugging Face Trainer's work."""
+
+
+def _summed_up(found: Found) -> str | None:
+    """The part that a dictionary sums up; None where it is one of a step."""
+    if found.said.form not in ("braces", "block") or found.has("learning_rate"):
+        return None
+    held = {" ".join(words(pair.label)) for pair, _ in found.places}
+    return next((part for label, part in _SUMS.items() if label in held), None)
+
+
+def _summary(found: Found, part: str) -> Record:
+    first = found.first
+    record = Record(first.number, {}, first.column, "trainer_summary", prefix=dict(first.prefix))
+    record.cells["part"] = Cell(part, first.number, first.column)
+    known = by_label(TrainerSummary)
+    for pair, line in found.places:
+        spec, scale = known.get(normalise(" ".join(words(pair.label))), (None, 1.0))
+        if spec is None or spec.name in record.cells or pair.moment:
+            record.other.append((pair.label, pair.text))
+        else:
+            text = number(pair.text)
+            record.cells[spec.name] = Cell(text, line.number, line.column + pair.start, scale)
+    return record
+
+
+def _named(record: Record, trainer: Trainer | None, why: str, many: int) -> dict[str, Cell]:
+    """The reason that a line is a record: its trainer, or the words of its shape."""
+    if trainer:
+        record.frame = "trainer_step"
+        return {"trainer": Cell(why, record.line, record.column)}
+    record.frame, record.mark = "generic_step", GENERIC
+    return {"words": Cell(f"{why} ({many} alike)", record.line, record.column)}
+
+
+def meant(found: Found) -> Found:
+    """The same with the meaning of each pair; of a bar its count is the step or a batch."""
+    bar = found.said.form == "bar"
+    found.meanings = [
+        None
+        if bar and pair.label == BAR
+        else meaning(pair.label, "s" if pair.moment else pair.behind)
+        for pair, _ in found.places
+    ]
+    return found
+
+
+_TIED = {"loss", "validation_loss", "grad_norm", "learning_rate"}
+
+
+def _accepted(shape: Shape) -> str | None:
+    """The words that make a shape one of step records; None where nothing does."""
+    one, many = shape.typical, len(shape.found)
+    held = [each for each in one.meanings if each is not None]
+    bar = one.said.form == "bar"
+    if not held and not bar:
+        return None
+    labels = _labels(one)
+    training = shape.training - {"validation_loss"}
+    typed = {each.field for each in held if each.typed}
+    counts = shape.counters
+    counted = bool(counts) or bar or one.has("step")
+    if one.block and "loss" in training:
+        return labels
+    if many >= LEAST and not counts and "loss" in training and one.has("step") and shape.epochs:
+        return labels
+    if many >= LEAST and counts and (training or bar):
+        return labels if not counts[0].startswith("#") or "loss" in training else None
+    if many >= LEAST and not counted and _steady(shape, training):
+        return labels
+    measured = typed - {"clock", "elapsed"} if not training else typed
+    if (counted or _leads(one)) and not bar and training & typed and _measures(measured, training):
+        return labels
+    return labels if counted and bar and training else None
+
+
+def _leads(one: Found) -> bool:
+    """Whether a line begins with a count and its total, without a word: `469/469 [====] -`."""
+    return one.keys[:1] == ["#0/"] and not one.first.text[: one.places[0][0].start].strip()
+
+
+def _measures(typed: set[str], training: set[str]) -> bool:
+    """Whether a line beside its count of steps holds two quantities, one with its unit at least."""
+    return len(typed | (training & _TIED)) >= 2
+
+
+def _steady(shape: Shape, training: set[str]) -> bool:
+    """Lines without a count: a dict with a loss and its schedule, or three numbers with units."""
+    one = shape.typical
+    schedule = training & {"learning_rate", "grad_norm"}
+    if one.said.form == "braces" and "loss" in training and schedule:
+        return True
+    rates = {"samples_per_s", "token_rate", "tokens_per_s", "tokens_per_gpu_per_s", "step_time"}
+    units = sum(1 for each in one.meanings if each is not None and each.typed)
+    if "loss" in training and schedule and units:
+        return True
+    return bool(training & rates) and units >= LEAST
+
+
+def _labels(one: Found) -> str:
+    """The labels that mean something, as printed."""
+    pairs = zip(one.places, one.meanings, strict=True)
+    named_ = [pair.label for (pair, _), what in pairs if what is not None and not pair.total]
+    return ", ".join(dict.fromkeys([*([BAR] if one.said.form == "bar" else []), *named_]))
+
+
+def _record(each: Found, shape: Shape) -> Record:
+    """The row of one line or block."""
+    first = each.first
+    record = Record(first.number, {}, first.column, prefix=dict(first.prefix))
+    step = shape.counters[0] if shape.counters else None
+    placed = list(zip(each.places, each.meanings, each.keys, strict=True))
+
+    def rank(at: int) -> tuple[bool, int, int]:
+        _, what, key = placed[at]
+        return key != step, what.order if what else 99, at
+
+    order = sorted(range(len(placed)), key=rank)
+    taken: set[int] = set()
+    for at in order:
+        (pair, line), what, key = placed[at]
+        name, scale = _column(each, shape, pair, what, key)
+        cell = _cell(name, pair, line, scale) if name else None
+        if cell is None and name == "step" and _ROUNDED.fullmatch(pair.text):
+            name = "step_rounded"
+            cell = _cell(name, pair, line, scale)
+        if cell is not None and name not in record.cells:
+            record.cells[name] = cell
+            taken.add(at)
+    if each.at is not None and "step" not in record.cells and not shape.counters:
+        of_bar = {"value_origin": "solved", "law": "count of the progress bar around the line"}
+        record.cells["step"] = Cell(str(each.at), first.number, first.column, **of_bar)  # type: ignore[arg-type]
+        record.cells["total_steps"] = Cell(str(each.of), first.number, first.column, **of_bar)  # type: ignore[arg-type]
+    for at, ((pair, _), _, _) in enumerate(placed):
+        if at not in taken:
+            unit_ = f" {pair.behind}" if pair.behind and pair.behind != pair.label else ""
+            record.other.append((pair.label, pair.text + unit_))
+            _configure(record, each.places[at])
+    return record
+
+
+def _configure(record: Record, place: tuple[Pair, Line]) -> None:
+    """Take a pair for what it says of the configuration: `trainer/device_train_microbatch_size`."""
+    pair, line = place
+    name = configured_by(re.split("[/ ]", pair.label)[-1]) if pair.label else None
+    if (
+        name in CONFIGURED
+        and name not in record.cells
+        and _COUNT.fullmatch(text := number(pair.text))
+    ):
+        record.cells[name] = Cell(text, line.number, line.column + pair.start)
+
+
+_COUNT = re.compile(r"[1-9][0-9]{0,11}")
+
+CONFIGURED = ("micro_batch", "global_batch", "global_batch_tokens", "accumulation", "seq_len")
+"""Fields that a step's line may say of its run; a degree there may be the number of a rank."""
+
+
+def _column(
+    each: Found, shape: Shape, pair: Pair, what: Meaning | None, key: str
+) -> tuple[str, float]:
+    """The column of a pair, and the factor to its unit; empty where it has none."""
+    name, scale = (what.field, what.scale) if what else ("", 1.0)
+    has_step = each.has("step")
+    if each.said.form == "bar":
+        if pair.label.startswith("s/") and pair.label == pair.behind:
+            return "step_time_average", 1.0
+        if pair.label == BAR:
+            name = "batch" if has_step else "step"
+    elif key.startswith("#") and shape.counters[:1] == [key]:
+        counted = sum(other.total for other, _ in each.places)  # `[0/300][20/1251]`
+        alone = key.endswith("/") and not (each.has("epoch") or shape.begins_again or counted > 1)
+        name = "step" if alone else "batch"
+    elif key == "#0/" and not shape.counters and _leads(each):
+        name = "batch"
+    elif key == "" and pair.total and shape.counters[:1] and shape.counters[0].endswith("/"):
+        name = "" if each.has("epoch") or shape.begins_again else "step"
+    if name == "clock":
+        known = shape.clocks.get(key)
+        return known if known else ("", 1.0)
+    if name == "elapsed" and not pair.moment and not shape.since_a_start(key):
+        return "", 1.0
+    if pair.total:
+        mine = pair.label in shape.counters[:1] or not shape.counters or not pair.label
+        return ("total_steps" if name == "step" and mine else ""), 1.0
+    return name, scale
+
+
+_INTEGER = re.compile(r"[0-9]+(?:\.0*)?")
+
+_ROUNDED = re.compile(r"[0-9]+(?:\.[0-9]*)?(?:[eE]\+?[0-9]+|[kKMB])")
+
+_SHORT = re.compile(r"([0-9.]+)([kKMBGT])")
+
+_PARTS = re.compile(r"([0-9]+)\s?([dhms])")
+
+_SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
+
+
+def _cell(name: str, pair: Pair, line: Line, scale: float) -> Cell | None:
+    """The cell of a number that can stand in a column; a count that is abbreviated is rounded."""
+    spec = fields(GenericStep)[name]
+    place, text = line.column + pair.start, number(pair.text)
+    if text in ("n/a", "N/A", "None", "null"):
+        return None
+    if pair.moment:
+        if name != "elapsed" or not _PARTS.search(text):
+            return None
+        whole = sum(int(n) * _SECONDS[unit_] for n, unit_ in _PARTS.findall(text))
+        return Cell(str(whole), line.number, place)
+    if short := _SHORT.fullmatch(text):
+        if spec.unit == "B" and scale == 2.0**20 and short[2] == "M":
+            return Cell(short[1], line.number, place, scale)
+        if spec.unit == "B" or spec.dtype.is_integer():
+            return None  # 12.3G may be decimal or binary
+        return Cell(short[1], line.number, place, scale * COUNTS[short[2]])
+    if spec.dtype.is_integer():
+        if not _INTEGER.fullmatch(text):
+            return None
+        text = text.split(".")[0]  # `global_step=99.00`
+    return Cell(text, line.number, place, scale)
