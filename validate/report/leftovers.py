@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import polars as pl
+from assay.model.transformer.parallel import faults
+from assay.model.transformer.training_run import run
 from assay.validate.arithmetic.rated_rows import COUNTS, RATE
 from assay.validate.cases.standing import rows as standing_rows
 from assay.validate.cases.standing import weighed
@@ -145,13 +147,15 @@ def _reasons(report: Report, rest: pl.DataFrame) -> pl.Series:
     numbers = rest.select("case", "scope", "subject", "quantity")
     machineless = want_machine(report.cases).with_columns(machineless=True)
     more_of = (known.with_columns(known=True), _said_otherwise(report), of_ranks, parts)
-    for more in (*more_of, machineless):
+    for more in (*more_of, machineless, _impossible(report, rest)):
         on = [name for name in ("case", "scope", "subject", "quantity") if name in more.columns]
         numbers = numbers.join(more, on=on, how="left", maintain_order="left")
     quantity = pl.col("quantity")
     why = (
         pl.when(quantity.is_in(SPEED) & pl.col("said"))
         .then(pl.lit("says what another number of the row says, which is scored"))
+        .when(quantity.is_in(SPEED) & pl.col("impossible").is_not_null())
+        .then(pl.format("no such run: {}", "impossible"))
         .when(pl.col("machineless"))
         .then(pl.lit("needs machine"))
         .when(quantity.is_in(list(COUNTS)) & (pl.col("scope") == "configuration"))
@@ -168,6 +172,20 @@ def _reasons(report: Report, rest: pl.DataFrame) -> pl.Series:
 
 
 _OF_RANK = {"case": pl.String, "of_rank": pl.String}
+
+
+def _impossible(report: Report, rest: pl.DataFrame) -> pl.DataFrame:
+    """Cases whose configuration is complete and cannot be run, with the first reason why."""
+    table = report.cases.configuration
+    needed = [name for name in STEP_NEEDS if name in table.columns]
+    asked = rest.filter(pl.col("quantity").is_in(SPEED)).select("case").unique()
+    whole = table.drop_nulls(needed).join(asked, on="case", how="semi", maintain_order="left")
+    found = []
+    for row in completed(whole).iter_rows(named=True):
+        built = run(row)
+        if built is not None and (said := faults(built, gpus_given=row["gpus"])):
+            found.append((row["case"], said[0]))
+    return pl.DataFrame(found, {"case": pl.String, "impossible": pl.String}, orient="row")
 
 
 def _said_otherwise(report: Report) -> pl.DataFrame:
