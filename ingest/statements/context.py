@@ -48,6 +48,10 @@ FORMS = "|".join(
         r"(?:devices|GPUs|accelerators) (?:used )?(?:are|were) ",
         r"[0-9][`*]* (?:in|for|across) all\b",
         r"[a-z](?:Args|Config|Arguments)\(\w+=",
+        r"(?i:\b(?:on|across|with|using) [0-9,]+ (?:devices|GPUs|processes)\b)|MEMBER: [0-9]",
+        r"(?i:\b(?:model|device|gpu|accelerator)(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*"
+        r"[\"']?[A-Za-z])",
+        r"[0-9]{3} (?:total |trainable )?parameters|(?i:precision\W*$)|GPUs (?:each|per node)",
         r"[0-9] hosts\]|_component_|_target_|(?i:same (?:model|architecture))",
     ]
 )
@@ -66,7 +70,7 @@ REST = r"[\s\x1c-\x1f*_`:.,\\]*$"
 """Marks and blanks behind the last value of a line."""
 
 _WORDS = (
-    "[Tt]rue|[Ff]alse|(?:amp_)?(?:bf16|fp16|fp32|fp8|bfloat16|float16)(?:-true|-mixed)?"
+    r"[Tt]rue|[Ff]alse|(?:amp_|torch\.|jnp\.)?(?:bf16|fp16|fp32|fp8|bfloat16|float16)(?:-true|-mixed)?"
     "|FULL_SHARD|HYBRID_SHARD|SHARD_GRAD_OP|NO_SHARD"
 )
 

@@ -45,7 +45,10 @@ _NODES = re.compile(
 
 _ONE_NODE = re.compile(r"\b(?:single|one|1)[ -]node\b", re.IGNORECASE)
 
-_WORKERS = re.compile(rf"\b(?:on|across|with|using) {_COUNT} (?:devices|GPUs|gpus|accelerators)\b")
+_WORKERS = re.compile(
+    rf"\b(?:on|across|with|using) {_COUNT} (?:devices|GPUs|gpus|accelerators)\b"
+    r"(?! (?:each|per|in each|on each))"
+)
 
 _ALL_ARE = re.compile(
     r"\b(?:devices|GPUs|accelerators|cards|nodes|machines|servers)\b (?:used )?(?:are|were)"
@@ -54,6 +57,32 @@ _ALL_ARE = re.compile(
 
 _SYSTEM = re.compile(
     rf"\b(?:machines?|hardware|system|GPUs?|devices?|accelerators?): {_DEVICE}(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+
+_PER_NODE = re.compile(rf"{_COUNT} (?:GPUs|devices|accelerators) (?:each|per node|on each node)\b")
+
+_IN_ALL = re.compile(r"\bStarting with ([0-9]+) processes|\bMEMBER: [0-9]+/([0-9]+)")
+"""Processes of a job as Lightning and its Fabric count them, one for each device."""
+
+_HAS = re.compile(r"\b[Mm]odel has ([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{6,}) parameters\b")
+
+_ALONE_FORMAT = re.compile(
+    r"\W*(?:(?:using|training|running|enabled|in|with) )+(bf16|fp16|fp8|bfloat-?16|float-?16)"
+    r"(?:[ -]mixed)?[ -]precision\W*",
+    re.IGNORECASE,
+)
+
+_NAMED = re.compile(
+    r"\W*model(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*[\"']?"
+    r"((?:[\w.-]+/)?[A-Za-z][\w.]*(?:-[\w.]+)*?[-_ ]?[0-9]+(?:\.[0-9]+)?[bBmM](?:-[\w.]+)*)"
+    r"[\"',]*\s*",
+    re.IGNORECASE,
+)
+
+_BY_NAME = re.compile(
+    r"\W*(?:device|gpu|accelerator)(?:[_ ](?:name|type))?[\"']?\s*[:=]\s*[\"']?"
+    rf"((?:NVIDIA |AMD |Instinct |Tesla )*{_DEVICE}[\w -]*?)[\"',]*\s*",
     re.IGNORECASE,
 )
 
@@ -230,6 +259,8 @@ def _devices(text: str) -> Iterator[tuple[str, str, int]]:
     elif dual := _DUAL.search(text):
         yield "gpus", "2", dual.start(1)
         yield "gpu", dual[1], dual.start(1)
+    elif of_node := _PER_NODE.search(text):
+        yield "gpus_per_node", of_node[1].replace(",", ""), of_node.start(1)
     if nodes:
         yield "nodes", nodes[1].replace(",", ""), nodes.start(1)
     elif one := _ONE_NODE.search(text):
@@ -287,6 +318,21 @@ def _counted_in(name: str, text: str, at: int) -> str | None:
     return OF_TOKENS.get(name) if noun[1] == "tokens" else name
 
 
+_FORMS = {
+    _PER_NODE: "gpus_per_node", _IN_ALL: "gpus", _HAS: "parameters",
+}  # fmt: skip
+"""What a line says of one field in a form of its own."""
+
+_WHOLE = {_ALONE_FORMAT: "dtype", _NAMED: "model", _BY_NAME: "gpu"}
+"""The same, where it must be all of the line."""
+
+
+def _plain(name: str, word: str) -> str:
+    if name in ("gpus", "parameters", "gpus_per_node"):
+        return word.replace(",", "")
+    return word.rpartition("/")[2] if name == "model" else word.replace("float-", "float")
+
+
 def _by_form(line: Line) -> dict[str, Cell]:
     """Configuration that lines of known trainers say in a form of their own."""
     text, found = line.text, dict[str, Cell]()
@@ -301,6 +347,12 @@ def _by_form(line: Line) -> dict[str, Cell]:
     if hosts := _HOSTS.search(text):
         put("nodes", hosts[1], hosts.start(1))
         put("gpus_per_node", hosts[2], hosts.start(2))
+    told = [(pattern.search(text), name) for pattern, name in _FORMS.items()]
+    told += [(pattern.fullmatch(text), name) for pattern, name in _WHOLE.items()]
+    for whole, name in told:
+        if whole:
+            word = next(group for group in whole.groups() if group)
+            put(name, _plain(name, word), whole.start() + whole[0].index(word))
     if capacity := _CAPACITY.search(text):
         put("gpu", capacity[1], capacity.start(1))
     if system := _SYSTEM.search(text):
