@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from assay.ingest.schema.record import Cell, Line
+from assay.ingest.statements.command_lines import ASIDE
 from assay.ingest.statements.values import known, no_value, said
 
 _BRACKETED = re.compile(r"\([^()]*\)")
@@ -119,7 +120,8 @@ def _parts(text: str, line: Line, shift: int) -> Iterator[Part]:
             key = pair["key"] if " " in pair["key"] else pair["key"].rpartition(".")[2]
             cells = said(key, value, line, shift + at + pair.start("value"))
             guessed = any(cell.state == "unknown" for cell in cells.values())
-            if "=" in value or (guessed and not _whole(text, part)):
+            aside = "." in pair["key"] and ASIDE.search(pair["key"])
+            if aside or "=" in value or (guessed and not _whole(text, part)):
                 cells = {}
             yield Part(cells, pair=True, words=len(part.split()), number=number)
         else:

@@ -1,0 +1,122 @@
+"""Single lines of logs and documents, and what each states: as they were thought of, then read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from assay.ingest.inputs.read import read
+
+STEPS = "".join(f"step: {n}  loss: 2.5  step_time: 1.{n} s\n" for n in range(5))
+
+LINES: dict[str, dict[str, str]] = {
+    "NumNodes=16 NumCPUs=2048 NumTasks=128 CPUs/Task=16": {"nodes": "16"},
+    "All distributed processes registered. Starting with 32 processes": {"gpus": "32"},
+    "Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/16": {"gpus": "16"},
+    "World size: 64": {"gpus": "64"},
+    "WORLD_SIZE=64": {"gpus": "64"},
+    "Distributed world size: 64": {"gpus": "64"},
+    "Number of processes: 64": {"gpus": "64"},
+    "Total number of GPUs: 64": {"gpus": "64"},
+    "Running on 64 GPUs": {"gpus": "64"},
+    "INFO - training on 8 nodes with 4 GPUs each": {"nodes": "8", "gpus_per_node": "4"},
+    "n_nodes=8, n_gpus_per_node=4": {"nodes": "8", "gpus_per_node": "4"},
+    "global batch size = 512 (micro batch size 2 x 16 dp x 16 accumulation)": {
+        "global_batch": "512"
+    },
+    "effective batch size: 512": {"global_batch": "512"},
+    "Batch size per device: 4": {"micro_batch": "4"},
+    "per-device batch size: 4": {"micro_batch": "4"},
+    "per_device_batch_size = 4": {"micro_batch": "4"},
+    "Gradient accumulation steps: 8": {"accumulation": "8"},
+    "grad_accum: 8": {"accumulation": "8"},
+    "Context length: 4096": {"seq_len": "4096"},
+    "seqlen=4096": {"seq_len": "4096"},
+    "sequence_length = 4096": {"seq_len": "4096"},
+    "Sequence Length: 4,096": {"seq_len": "4096"},
+    "dim = 4096": {},
+    "d_model=4096, n_layers=32, n_heads=32": {"hidden": "4096", "layers": "32", "heads": "32"},
+    "embed_dim: 4096": {"hidden": "4096"},
+    "model_dim: 4096": {"hidden": "4096"},
+    "hidden_dimension: 4096": {"hidden": "4096"},
+    "num_blocks: 32": {"layers": "32"},
+    "decoder_layers: 32": {"layers": "32"},
+    "num_decoder_layers: 32": {"layers": "32"},
+    "n_kv_heads: 8": {"kv_heads": "8"},
+    "num_kv_heads=8": {"kv_heads": "8"},
+    "mlp_dim: 14336": {"ffn_hidden": "14336"},
+    "ffn_dim: 14336": {"ffn_hidden": "14336"},
+    "intermediate_size=14336": {"ffn_hidden": "14336"},
+    "vocab_size: 128256": {"vocab": "128256"},
+    "Vocab size: 128,256": {"vocab": "128256"},
+    "vocabulary size is 128256": {"vocab": "128256"},
+    "padded_vocab_size: 128256": {"vocab": "128256"},
+    "tensor parallel size: 8": {"tp": "8"},
+    "tensor_parallelism: 8": {"tp": "8"},
+    "TP size = 8": {"tp": "8"},
+    "tp_degree=8": {"tp": "8"},
+    "tensor-parallel degree 8, pipeline-parallel degree 2": {"tp": "8", "pp": "2"},
+    "TP=8 PP=2 DP=4": {"tp": "8", "pp": "2", "dp": "4"},
+    "TP: 8, PP: 2, DP: 4": {"tp": "8", "pp": "2", "dp": "4"},
+    "tp8 pp2 dp4": {},
+    "parallelism: tp=8 pp=2 dp=4 cp=1": {"tp": "8", "pp": "2", "dp": "4", "cp": "1"},
+    "dp_size=4 tp_size=8 pp_size=2": {"dp": "4", "tp": "8", "pp": "2"},
+    "Using bfloat16 precision": {"dtype": "bfloat16"},
+    "dtype: torch.bfloat16": {"dtype": "bfloat16"},
+    "precision: bf16": {"dtype": "bf16"},
+    "Mixed precision: bf16": {"dtype": "bf16"},
+    "compute_dtype=bfloat16": {"dtype": "bfloat16"},
+    "param_dtype: float32": {},
+    "ZeRO stage: 3": {"zero_stage": "3"},
+    "zero_stage=3": {"zero_stage": "3"},
+    "Using ZeRO stage 3": {"zero_stage": "3"},
+    "Device: NVIDIA A100-SXM4-80GB": {"gpu": "NVIDIA A100-SXM4-80GB"},
+    "GPU: NVIDIA H100 80GB HBM3": {"gpu": "NVIDIA H100 80GB HBM3"},
+    "device_name: NVIDIA H100 80GB HBM3": {"gpu": "NVIDIA H100 80GB HBM3"},
+    "Using 8 x NVIDIA H100 80GB HBM3": {"gpus": "8", "gpu": "H100 80GB"},
+    "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-1234)": {"gpu": "NVIDIA A100-SXM4-80GB"},
+    "Number of parameters: 8,030,261,248": {"parameters": "8030261248"},
+    "Total params: 8,030,261,248": {"parameters": "8030261248"},
+    "Model has 8,030,261,248 parameters": {"parameters": "8030261248"},
+    "number of parameters: 8030.26M": {"parameters": "8030.26"},
+    "Activation checkpointing: True": {"activation_checkpointing": "True"},
+    "gradient_checkpointing: true": {"activation_checkpointing": "True"},
+    "Model: meta-llama/Llama-3.1-8B": {"model": "Llama-3.1-8B"},
+    "model_name: llama2-70b": {"model": "llama2-70b"},
+    "num_experts: 64": {"experts": "64"},
+    "n_routed_experts: 64": {"experts": "64"},
+}
+
+SILENT = (
+    "We also tried a sequence length of 8192.",
+    "max_length: 20",
+    "eval batch size per device: 64",
+    "model: encoder",
+    "device: cuda:0",
+    "The 64 GPUs of the other cluster were busy.",
+    "rank 3 of 64 done",
+    "stage=1 layers=8 [0, 8)",
+    "Loaded 32 layers of the tokenizer",
+    "validation.sequence_length: 1024",
+    "{'loss': 2.1, 'epoch': 0.02, 'learning_rate': 1e-05}",
+    '{"eval": {"seq_length": 512, "micro_batch_size": 4, "num_layers": 3}}',
+)  # fmt: skip
+"""Lines that state nothing of the run."""
+
+
+def stated(text: str, folder: Path) -> dict[str, str]:
+    """Fields that a line above the steps of a log states, with their texts."""
+    path = folder / "a.log"
+    path.write_text(f"{text}\n{STEPS}", encoding="utf-8")
+    said = read([path]).reading.statements
+    return {} if said is None else dict(said.select("field", "text").iter_rows())
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_a_line_states(text: str, tmp_path: Path) -> None:
+    assert stated(text, tmp_path) == LINES[text]
+
+
+@pytest.mark.parametrize("text", SILENT)
+def test_a_line_states_nothing(text: str, tmp_path: Path) -> None:
+    assert stated(text, tmp_path) == {}
