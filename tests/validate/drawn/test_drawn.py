@@ -17,6 +17,7 @@ from assay.ingest.inputs.read import read
 from assay.validate.score.assess import understand
 
 from tests.validate.drawn.documents import KINDS, Drawn, drawn
+from tests.validate.drawn.logs import CARRIERS, drawn_log
 
 UNKNOWN = 0.05
 """Share of the printed values that may be unknown."""
@@ -27,7 +28,7 @@ def judged(document: Drawn, folder: Path) -> Counter[tuple[str, str]]:
 
     Silent is a value that the document does not print and that is not known.
     """
-    path = folder / "drawn.md"
+    path = folder / ("drawn.log" if document.kind in CARRIERS else "drawn.md")
     path.write_text(document.text, encoding="utf-8")
     wide = understand(read([path])).cases.configuration
     found: Counter[tuple[str, str]] = Counter()
@@ -59,6 +60,14 @@ def test_a_few_of_each_kind(kind: str, tmp_path: Path) -> None:
     assert {name for verdict, name in verdicts if verdict == "wrong"} == set()
     said = sum(n for (verdict, _), n in verdicts.items() if verdict in ("right", "unknown"))
     assert sum(n for (v, _), n in verdicts.items() if v == "unknown") <= UNKNOWN * said
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_a_few_logs_of_each_carrier(carrier: str, tmp_path: Path) -> None:
+    verdicts: Counter[tuple[str, str]] = Counter()
+    for seed in range(3):
+        verdicts += judged(drawn_log(Random(f"{carrier} {seed}"), carrier), tmp_path)
+    assert {verdict for verdict, _ in verdicts} == {"right"}, verdicts
 
 
 @pytest.mark.slow
