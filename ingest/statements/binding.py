@@ -29,7 +29,7 @@ from typing import Any
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
-from assay.ingest.statements.context import Context, architectures
+from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
 from assay.ingest.vocabulary.terms import normalise
 
 OF_THE_MODEL = ("hidden", "heads", "kv_heads", "ffn_hidden", "seq_len", "vocab")
@@ -113,6 +113,7 @@ class Binder:
         self._uniform = _agreed(of_all, UNIFORM)
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
+        self._dumped: set[str] = set()  # fields of the last dump that spells its model out
         self._of_one = {  # lines that a run prints of itself
             cell.line for each in self.statements if each.of_run for cell in each.values.values()
         }
@@ -252,6 +253,7 @@ class Binder:
         if count < self._taken:
             self._above.clear()
             self._taken, self._of_run, self._said, self._any, self._last = 0, {}, {}, {}, None
+            self._dumped = set()
         for turn in range(self._taken, count):
             self._hear(self.statements[turn], turn)
         self._taken = count
@@ -264,12 +266,26 @@ class Binder:
             if held is None or cell.state != "value" or _unlike(held, cell):
                 above[name] = None
         if statement.of_run:
+            self._begin(statement)
             self._of_run.update(values)
         if size is not None:
             self._last = statement
         self._any.setdefault(statement.section, {}).update(values)
         by_size = self._said.setdefault(statement.section, {None: {}})
         by_size.setdefault(size, {}).update((name, (turn, values[name])) for name in values)
+
+    def _begin(self, statement: Statement) -> None:
+        """Forget what an earlier job's dump said and the dump of this one leaves out."""
+        values = statement.values
+        if len(values.keys() & set(ARCHITECTURE)) < SPELLED_OUT:
+            return
+        for name in self._dumped - values.keys():
+            self._of_run.pop(name, None)
+            self._any.get(statement.section, {}).pop(name, None)
+            self._above.get(statement.section, {}).pop(name, None)
+            for by_size in self._said.get(statement.section, {}).values():
+                by_size.pop(name, None)
+        self._dumped = set(values)
 
 
 def bind(records: Iterable[Record], context: Context) -> None:

@@ -91,3 +91,23 @@ def test_statements_are_written_as_they_stand(tmp_path: Path) -> None:
     again = load(tmp_path / "out").reading
     assert again.statements is not None
     assert again.statements.equals(said)
+
+
+DUMP = """------------------------ arguments ------------------------
+  hidden_size ..................................... 2048
+  num_layers ...................................... 24
+  num_attention_heads ............................. 16
+  ffn_hidden_size ................................. 8192
+  padded_vocab_size ............................... 50304
+{}-------------------- end of arguments ---------------------
+"""
+
+
+def test_a_dump_says_nothing_of_the_job_below_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    length = "  seq_length ...................................... 1024\n"
+    step = STEP.format(n=1, samples=16, time=230.5)
+    path.write_text(DUMP.format(length) + step + DUMP.format("") + step, encoding="utf-8")
+    steps = read([path]).reading.frames["megatron_iteration"]
+    assert steps["seq_len"].to_list() == [1024, None]
+    assert steps["hidden"].to_list() == [2048, 2048]
