@@ -321,7 +321,7 @@ def _counted_in(name: str, text: str, at: int) -> str | None:
 _FORMS = {
     _PER_NODE: "gpus_per_node", _IN_ALL: "gpus", _HAS: "parameters",
 }  # fmt: skip
-"""What a line says of one field in a form of its own."""
+"""Forms of lines that say one field each."""
 
 _WHOLE = {_ALONE_FORMAT: "dtype", _NAMED: "model", _BY_NAME: "gpu"}
 """The same, where it must be all of the line."""
