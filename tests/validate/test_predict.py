@@ -153,6 +153,26 @@ def test_rows_that_a_stack_has_seen_are_no_accuracy_of_it():
     assert "are fitted: the stack has seen them" in text
 
 
+def test_kernels_that_a_stack_has_seen_are_no_accuracy_of_it(tmp_path):
+    """Half of the products are calibrated; of the table only the other half is scored."""
+    rows = [(2**a, 2**b, 2**c) for a in range(8, 13) for b in range(10, 14) for c in range(10, 13)]
+    head = "gpu,dtype,m,n,k,time_us\n"
+    lines = [f"H100 SXM,bf16,{m},{n},{k},{5 + 2 * m * n * k / 6e8:.3f}\n" for m, n, k in rows]
+    half, whole = tmp_path / "half.csv", tmp_path / "whole.csv"
+    half.write_text(head + "".join(lines[::2]), encoding="utf-8")
+    whole.write_text(head + "".join(lines), encoding="utf-8")
+    path = tmp_path / "own.toml"
+    run = CliRunner().invoke(app, ["calibrate", str(half), "-o", str(path)])
+    assert run.exit_code == 0, run.output
+    own = load(path.read_text(encoding="utf-8"))
+    assert len(own.parts["gemm"].seen) == len(lines[::2])
+    report = assess([whole], models=["stack", "roofline"], stack=own)
+    scored = report.scored.filter(scope="gemm", quantity="time")
+    assert scored.filter(model="stack").height == len(lines[1::2])
+    assert scored.filter(model="roofline").height == len(lines)
+    assert report.fitted.height == len(lines[::2])
+
+
 def test_calibrate_reads_once_and_from_the_standard_input(tmp_path):
     text = Path(TABLE).read_text(encoding="utf-8")
     out = tmp_path / "site.toml"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -103,6 +104,7 @@ def _stack(cases: dict[str, pl.DataFrame], name: str | None) -> Stack | None:
     import polars as pl
     from assay.validate.calibrate import kernel_stacks as fitting
     from assay.validate.cases.kernel_cases import forward
+    from assay.validate.predict.kernel_forecasts import digests
 
     timed = {
         scope: frame.filter(pl.col("time") > 0, pl.col("machine").is_not_null())
@@ -127,7 +129,8 @@ def _stack(cases: dict[str, pl.DataFrame], name: str | None) -> Stack | None:
             complain(f"{scope}: {told}; left as it is")
             continue
         sources = sorted({Path(source).name for source in rows["source"].unique()})
-        parts[scope] = fitting.part(rows, scope, origin=", ".join(sources))
+        digest = tuple(digests(rows, scope))
+        parts[scope] = replace(fitting.part(rows, scope, origin=", ".join(sources)), seen=digest)
     return fitting.stack(str(chosen), parts) if parts else None
 
 

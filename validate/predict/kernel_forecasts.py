@@ -7,6 +7,7 @@ may be one of these tables.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 
 import polars as pl
@@ -17,6 +18,9 @@ from assay.model.stacks.stack import Stack, packaged, predict, stack_for
 from assay.validate.cases.kernel_cases import SHAPES, forward, kernel_cases
 from assay.validate.cases.observe import about
 from assay.validate.predict.forecasts import Asked, Forecast, with_rates
+
+LABEL = "stack"
+"""Name of the model whose times are those of a stack."""
 
 
 def asked_cases(asked: Asked, scope: str) -> pl.DataFrame | None:
@@ -47,9 +51,9 @@ def calibrated(scope: str) -> Forecast:
         known = _known(asked.stack)
         named = pl.DataFrame(schema=PREDICTION)
         if scope == "attention":  # kernels of programs that a profile names, both passes
-            named, cases = attention.predict_compiled(cases, label="stack")
+            named, cases = attention.predict_compiled(cases, label=LABEL)
         parts = [
-            predict(rows, scope, stack, label="stack")
+            predict(rows, scope, stack, label=LABEL)
             for (name,), rows in forward(cases).group_by("machine", maintain_order=True)
             if scope in (stack := stack_for(str(name), known)).parts
         ]
@@ -59,6 +63,38 @@ def calibrated(scope: str) -> Forecast:
         return _with_bandwidths(times, cases) if scope == "collective" else times
 
     return forecast
+
+
+def digests(cases: pl.DataFrame, scope: str) -> pl.Series:
+    """A digest of every measured row: its machine, number format, shape and seconds.
+
+    Where a row stands does not count: another copy is the same row.
+    """
+    names = ["machine", "dtype", *(name for name in SHAPES[scope] if name in cases.columns)]
+    return pl.Series(
+        "digest",
+        [
+            hashlib.sha256(f"{row[:-1]} {row[-1]:.4g}".encode()).hexdigest()[:DIGITS]
+            for row in cases.select(*names, "time").iter_rows()
+        ],
+        dtype=pl.String,
+    )
+
+
+DIGITS = 16
+
+
+def fitted(asked: Asked) -> pl.DataFrame:
+    """Columns case and scope: the rows to which the caller's stack was fitted, by their digests."""
+    found = [pl.DataFrame(schema={"case": pl.String, "scope": pl.String})]
+    for scope, part in ({} if asked.stack is None else asked.stack.parts).items():
+        cases = asked_cases(asked, scope) if part.seen and scope in SHAPES else None
+        if cases is None:
+            continue
+        timed = cases.drop_nulls("time")
+        mine = timed.filter(digests(timed, scope).is_in(list(part.seen)))
+        found.append(mine.select("case", scope=pl.lit(scope)))
+    return pl.concat(found)
 
 
 def _known(named: Stack | None) -> dict[str, Stack]:

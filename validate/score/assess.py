@@ -24,6 +24,7 @@ from assay.validate.cases.solved_shape import with_shapes
 from assay.validate.cases.steps import unsettled
 from assay.validate.laws.finding import Finding
 from assay.validate.laws.laws import findings
+from assay.validate.predict import kernel_forecasts
 from assay.validate.predict.forecasts import Asked
 from assay.validate.predict.models import Registered, named, predict
 from assay.validate.predict.predictions import load
@@ -180,11 +181,14 @@ def against(
     """
     implied = as_predictions(known.checks)
     comparison = compare(known.observations, pl.concat([predicted, implied]))
-    seen = fitted(known.asked(stack))
+    asked = known.asked(stack)
+    steps, kernels = fitted(asked), kernel_forecasts.fitted(asked)
     count = scored(comparison.pairs, known.left_out, identities=implied["model"].unique())
     count = count.filter(
-        ~((pl.col("model") == STEP.name) & pl.col("case").is_in(seen["case"].implode()))
+        ~((pl.col("model") == STEP.name) & pl.col("case").is_in(steps["case"].implode()))
     )
+    known_to = kernels.with_columns(model=pl.lit(kernel_forecasts.LABEL))
+    count = count.join(known_to, on=["case", "scope", "model"], how="anti", maintain_order="left")
     groups = pl.concat(
         [frame.select("case", "group") for frame in (known.cases.configuration, known.cases.gemm)]
     )
@@ -192,7 +196,7 @@ def against(
     return Report(
         **held,
         comparison=comparison,
-        fitted=seen,
+        fitted=pl.concat([steps, kernels.select("case")]).unique(maintain_order=True),
         scored=count,
         scores=score(count, groups, known.whole),
         models=models,
