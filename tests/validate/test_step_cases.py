@@ -10,6 +10,7 @@ from assay.model.transformer.parameters import parameters
 from assay.model.transformer.shapes import resolve
 from assay.model.transformer.training_run import run
 from assay.validate.cases.step_cases import completed
+from assay.validate.score.assess import assess
 
 ROW = {
     "case": "a", "machine": "H100", "dtype": "bf16", "gpus": 8, "seq_len": 8192,
@@ -72,6 +73,18 @@ def test_software_follows_what_is_said_and_the_date(said, software, attention):
     assert (stack.name, stack.attention) == (software, attention)
     assert stack.reason
     assert stack.evidence
+
+
+def test_the_program_of_a_job_is_the_one_that_its_dump_names():
+    """Its stack follows from the dump and the first date; what the user states goes before."""
+    path = "fixtures/arguments/gpt2_52b_zero3.log"
+    known = assess([path], models=[]).cases.configuration.filter(frame="runs")
+    assert set(known["framework"]) == {"megatron-deepspeed"}
+    assert known["date"][0].startswith("2021-05")
+    stack = run(completed(known).row(0, named=True)).software
+    assert (stack.name, stack.reason) == ("deepspeed", "megatron-deepspeed of 2021")
+    other = assess([path], models=[], given={"framework": "fsdp", "date": "2024-01"})
+    assert set(other.cases.configuration["framework"]) == {"fsdp"}
 
 
 @pytest.mark.parametrize(
