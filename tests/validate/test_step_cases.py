@@ -6,11 +6,14 @@ import polars as pl
 import pytest
 from assay.model.step.memory import holds
 from assay.model.step.work import layer_calls
+from assay.model.transformer.parallel import stage_layers
 from assay.model.transformer.parameters import parameters
 from assay.model.transformer.shapes import resolve
 from assay.model.transformer.training_run import run
 from assay.validate.cases.step_cases import completed
 from assay.validate.score.assess import assess
+from hypothesis import given
+from hypothesis import strategies as st
 
 ROW = {
     "case": "a", "machine": "H100", "dtype": "bf16", "gpus": 8, "seq_len": 8192,
@@ -121,6 +124,28 @@ def test_as_few_layers_are_computed_again_as_memory_asks_for():
     assert holds(built)
     assert not holds(replace(built, recomputed=built.recomputed - 1 / 32))
     assert run(one(**said, recompute="full", recomputed=0.25)).recomputed == 0.25
+
+
+@given(
+    model=st.sampled_from(["Llama-3-8B", "Llama-3-70B", "Qwen3-30B-A3B", "Nemotron V3 Nano 30B"]),
+    machine=st.sampled_from(["H100", "B200", "A100-80g", "MI300X"]),
+    gpus=st.sampled_from([8, 64, 256]),
+    tp=st.sampled_from([1, 2]),
+    pp=st.sampled_from([1, 4]),
+    micro_batch=st.sampled_from([1, 2, 4]),
+    seq_len=st.sampled_from([2048, 8192, 32768]),
+)
+def test_no_layer_fewer_would_do(**said):
+    """Whatever program the sharding tells: a share that fits, and with one layer fewer does not."""
+    built = run(one(global_batch=1024, attention="flash", **said))
+    if built.recompute == "none":
+        assert holds(built)
+    elif built.recomputed < 1.0:
+        layer = 1.0 / stage_layers(built.model.layers, built.pp)[0]
+        fewer = built.recomputed - layer
+        assert holds(built)
+        assert not holds(replace(built, recompute="full" if fewer > 0 else "none",
+                                 recomputed=max(fewer, 0.0)))  # fmt: skip
 
 
 def test_an_optimizer_is_sharded_where_memory_asks_for_it():

@@ -142,20 +142,25 @@ def _policy(row: Mapping[str, Any]) -> Policy:
     again, share = row["recompute"], row["recomputed"]
     whole = 1.0 if share is None else share
     stage = least if row["zero_stage"] is None else row["zero_stage"]
-    one = run({**row, "zero_stage": stage, "recompute": again or "full"})
+    plain = {**row, "recompute": again or "full"}
+    one = run({**plain, "zero_stage": stage})
     if one is None or faults(one):
         fused = one is None or one.software.attention != "unfused"
         return Policy(stage, again or ("none" if fused else "full"), whole)
-    if row["zero_stage"] is None:
-        stage = next((each for each in _stages(one, least) if holds(_at(one, each))), stage)
-        one = _at(one, stage)
+    if row["zero_stage"] is None:  # what is sharded may tell the program
+        each = {at: run({**plain, "zero_stage": at}) for at in _stages(one, least)}
+        stage = next((at for at, found in each.items() if found and holds(found)), stage)
+        one = each.get(stage) or one
     if again is not None:
         return Policy(stage, again, whole)
     layers = stage_layers(one.model.layers, one.pp)[0]
     if one.software.attention == "unfused":
         return Policy(stage, "full", 1.0)
-    fewest = bisect_left(range(layers), 1, key=lambda few: holds(_again(one, few / layers)))
-    return Policy(stage, "full" if fewest else "none", fewest / layers if fewest else 1.0)
+    if holds(_again(one, 0.0)):
+        return Policy(stage, "none", 1.0)
+    # one layer alone is whole while it is computed again: fewer than that saves nothing
+    fewest = bisect_left(range(layers), 1, lo=1, key=lambda few: holds(_again(one, few / layers)))
+    return Policy(stage, "full", fewest / layers)
 
 
 def _stages(one: Run, least: int) -> list[int]:
@@ -165,10 +170,6 @@ def _stages(one: Run, least: int) -> list[int]:
         return [least]
     begin = max(least, one.software.shards[0])
     return [each for each in range(begin, 4) if each in (begin, 1) or (each == 3 and not split)]
-
-
-def _at(one: Run, stage: int) -> Run:
-    return replace(one, zero_stage=stage)
 
 
 def _again(one: Run, share: float) -> Run:
