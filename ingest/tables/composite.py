@@ -53,6 +53,8 @@ _COUNTED = re.compile(
 
 _OF_MANY = re.compile(r"([0-9][0-9,]*)\s*(?:gpus?|devices|cards|npus?|chips)", re.IGNORECASE)
 
+_ON_NODES = re.compile(r"([0-9]+)[ -]?nodes?", re.IGNORECASE)
+
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?([BM])(?:\s+params?)?", re.IGNORECASE)
 
 
@@ -180,7 +182,7 @@ _SEVERAL = re.compile(r"\(?[A-Za-z]+(?:\s*[x×*/,·-]\s*[A-Za-z]+){1,4}\)?")
 
 _NUMBERS = re.compile(r"\(?[0-9]+(?:\s*[x×*/,·-]\s*[0-9]+){1,4}\)?")
 
-_DEGREES = {"tp", "pp", "dp", "cp", "ep", "vp", "vpp", "mp"}
+_DEGREES = {"tp", "pp", "dp", "cp", "ep", "vp", "vpp", "mp", "op"}
 
 
 def degrees(label: str) -> tuple[str, ...]:
@@ -193,7 +195,7 @@ def degrees(label: str) -> tuple[str, ...]:
     words = [word.casefold() for word in words if word.casefold() != "x"]
     if len(words) < 2 or not set(words) <= _DEGREES:
         return ()
-    fields = tuple({"mp": "tp", "vpp": "vp"}.get(word, word) for word in words)
+    fields = tuple({"mp": "tp", "op": "tp", "vpp": "vp"}.get(word, word) for word in words)
     return fields if len(set(fields)) == len(fields) else ()
 
 
@@ -253,6 +255,8 @@ def named(text: str) -> dict[str, str]:
         return said
     if _DTYPE.fullmatch(bare):
         return {"dtype": format_named(bare) or bare}
+    if nodes := _ON_NODES.fullmatch(bare):
+        return {"nodes": nodes[1]}
     device = device_named(bare) or (bare if re.fullmatch(r"[ABHLV][0-9]{2,3}", bare) else None)
     return {"gpu": device} if device and len(bare) <= len(device) + len("NVIDIA ") else {}
 

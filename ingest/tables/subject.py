@@ -95,7 +95,7 @@ def of_runs(
     """
     held = {column.spec.name for column in columns if column.spec and column.spec.quantity}
     said = {column.spec.name for column in columns if column.spec and column.spec.configuration}
-    words = {word for column in columns for word in split(column.label)}
+    words = {word for c in columns if not c.degrees for word in split(c.label)}
     words |= {"price"} if any(set(column.label) & set("$€£¥") for column in columns) else set()
     if {"m", "n", "k"} <= {normalise(column.label) for column in columns}:
         return False  # products of matrices

@@ -69,12 +69,14 @@ def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str
     View
 ]:  # fmt: skip
     """Every way to look at a grid, the plain one first; `labels` are what its legend explains."""
-    grid = parted(_headed(grid, schema), schema, above)
+    grid = parted(_headed(_with_unit_column(grid), schema), schema, above)
     labels = {**labels, **_implied(above)}
     grid = _with_units(grid, schema, above)
     if groups := _repeated(grid, schema):
         yield View(grid, groups)
     if groups := _spanned(grid, schema):
+        yield View(grid, groups)
+    if groups := _by_brackets(grid, schema):
         yield View(grid, groups)
     yield _plain(grid, schema, labels)
     if groups := _grouped(grid, schema):
@@ -87,6 +89,23 @@ def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str
         yield View(grid, groups)
     if groups := _by_remarks(grid, schema, above):
         yield View(grid, groups)
+
+
+def _with_unit_column(grid: Grid) -> Grid:
+    """The grid with the units of its second column behind the labels of its first."""
+    second = plain(grid.heads[-1].cells[1].text) if grid.heads and grid.width > 2 else ""
+    if second.casefold() not in ("unit", "units", "单位", "単位") or grid.labels:
+        return grid
+    rows = [row for row in grid.rows if len(row.cells) > 1]
+    made = []
+    for row in rows:
+        first, behind = row.cells[0], plain(row.cells[1].text)
+        text = f"{first.text} [{behind}]" if unit(behind) else first.text
+        made.append(replace(row, cells=(first._replace(text=text), *row.cells[2:])))
+    heads = [replace(row, cells=(row.cells[0], *row.cells[2:])) for row in grid.heads]
+    return (
+        replace(grid, heads=tuple(heads), rows=tuple(made)) if len(rows) == len(grid.rows) else grid
+    )
 
 
 _ALL_IN = re.compile(
@@ -291,6 +310,33 @@ def _grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     return tuple(groups)
 
 
+def _by_brackets(grid: Grid, schema: Schema) -> tuple[Group, ...]:
+    """Groups of columns of one quantity that a remark in brackets tells apart: `TFLOPS (ours)`."""
+    labels = [plain(text) for text in grid.header()]
+    shared, own = header(labels, schema), dict[int, tuple[str, Column]]()
+    for at, label in enumerate(labels):
+        found = _REMARKED.fullmatch(label)
+        (column,) = header([found[1]], schema) if found else (Column("", None),)
+        if found and column.spec and column.spec.quantity and not set(split(found[2])) & ALTERS:
+            own[at] = found[2], replace(column, label=label)
+    names = [(name, column.spec.name) for name, column in own.values() if column.spec]
+    if len(set(names)) != len(names) or len({name for name, _ in names}) < 2:
+        return ()
+    if len({field for _, field in names}) * len({name for name, _ in names}) != len(names):
+        return ()
+    return tuple(
+        Group(
+            tuple(own[n][1] if n in own and own[n][0] == name else None if n in own else column
+                  for n, column in enumerate(shared)),
+            name, named(name), next(n for n in own if own[n][0] == name),
+        )
+        for name in dict.fromkeys(name for name, _ in names)
+    )  # fmt: skip
+
+
+_REMARKED = re.compile(r"(.+?)\s*\(([^()]+)\)")
+
+
 def _apart(label: str, schema: Schema) -> tuple[str, Column] | None:
     """The words at an end of a label that tell its group, and the column of the rest."""
     words = label.split()
@@ -307,6 +353,8 @@ def _apart(label: str, schema: Schema) -> tuple[str, Column] | None:
                     return name, replace(column, label=label)
     return None
 
+
+_GENERIC = re.compile(r"\b(?:training|throughput|speed|performance)\b", re.IGNORECASE)
 
 _RATE = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*([A-Za-z]+(?:/|\s+per\s+)[A-Za-z]+)\.?")
 
@@ -337,7 +385,7 @@ def _by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         Group(
             tuple(found[n] if n == at else None if n in found else column
                   for n, column in enumerate(columns)),
-            found[at].label, named(found[at].label), at,
+            found[at].label, named(_GENERIC.sub(" ", found[at].label)), at,
         )
         for at in found
     )  # fmt: skip
@@ -370,7 +418,7 @@ def _by_caption(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Grou
     columns = header(grid.header(), schema)
     if len(columns) < 3 or _quantities(columns):
         return ()
-    names = [named(column.label) for column in columns[1:]]
+    names = [_named_side(column.label) for column in columns[1:]]
     if not any(names) and any(_LENGTHS.search(line.text) for line in above):
         names = [_length(column.label) for column in columns[1:]]
     if not all(names) or len({tuple(each) for each in names}) != 1:
@@ -404,6 +452,15 @@ def named_rate(above: Sequence[Line]) -> str | None:
     if any(_OF_SAMPLES.search(line.text) for line in above):
         things.add("samples_per_s")
     return "samples_per_s" if things == {"samples_per_s"} else None
+
+
+def _named_side(label: str) -> dict[str, str]:
+    """Values that a label gives, or the remark in brackets behind it: `Cluster B (A100)`."""
+    behind = _BEHIND.fullmatch(label)
+    return named(label) or (named(behind[1]) if behind else {})
+
+
+_BEHIND = re.compile(r"[^()]+\(([^()]+)\)\s*")
 
 
 def _named_above(above: Sequence[Line]) -> Said | None:

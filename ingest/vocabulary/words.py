@@ -62,7 +62,8 @@ ALTERS = (
        "σ", "var", "min", "max", "p90", "p95", "p99", "peak", "theoretical", "ideal", "target",
        "expected", "projected", "estimated", "predicted", "simulated", "change", "delta", "δ",
        "diff", "vs", "gain", "speedup", "saved", "reduction", "increase", "improvement", "fwd",
-       "bwd", "forward", "backward", "reserved", "active", "t"}
+       "bwd", "forward", "backward", "reserved", "active", "t", "relative", "rel", "normalized",
+       "normalised", "norm", "log", "thousand", "million", "billion"}
 )  # fmt: skip
 """Words that, in brackets behind a known label, make it another quantity or another unit."""
 
@@ -158,6 +159,8 @@ _ELSEWHERE = {
     "序列长度": "sequence length",
     "算力利用率": "utilization",
     "/卡": "/GPU",
+    "单卡": "gpu",
+    "占用": " ",
     "参考": "reference ",
     "性能": "performance",
     "卡数": "gpus",
@@ -235,6 +238,13 @@ _SEVERAL_STEPS = re.compile(
 )
 """A time of several steps: `Time for 100 iterations (s)`."""
 
+_POWER = re.compile(
+    r"[(\[]?\s*(?:[x×*]\s*)?(?:10\s*(?:\^|\*\*)\s*\{?([0-9]{1,2})\}?|10([⁰¹²³⁴-⁹]{1,2}))\s*[)\]]?"
+)
+"""A power of ten that the numbers of a column are to be multiplied with: `(x10^6)`."""
+
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+
 _SPREAD = re.compile(
     r"(?:(?<=\()|\b)(?:mean|avg|average)?\s*(?:±|\+/-|\+-)\s*(?:std|sd|stdev|stddev|σ)\b",
     re.IGNORECASE,
@@ -242,6 +252,8 @@ _SPREAD = re.compile(
 """How a cell says its spread, not what it is of: `(mean ± std)`."""
 
 _MISSPELT = ("throughput", "latency", "memory", "iteration", "utilization")
+
+_SCALED = re.compile(r"10\s*(?:\^|\*\*)|10[⁰¹²³⁴-⁹]|[x×*]\s*1?0{2,}|[0-9]e[0-9]")
 
 _FOREIGN = re.compile(r"[^\x00-\x7fµσδΔ×†‡↑↓]")
 
@@ -256,6 +268,10 @@ def said(label: str) -> Said | None:
     ('step_time', 'tokens_per_s')
     """
     label = _SPREAD.sub(" ", _AT_STEP.sub("", english(label)))
+    if power := _POWER.search(label):
+        whole = said(_POWER.sub(" ", label, count=1))
+        scale = 10.0 ** int((power[1] or power[2]).translate(_RAISED))
+        return whole._replace(scale=whole.scale * scale, nominal=True) if whole else None
     if _FOREIGN.search(label):
         return None
     if several := _SEVERAL_STEPS.search(label):
@@ -292,7 +308,7 @@ def _words(label: str) -> Words:
         counted = whole and split(remark)[-1] in DEVICE
         beside += ["total"] if counted else split(remark)
     words = split(_BRACKETED.sub(" ", label))
-    after = False
+    words, after = words[1:] if words[:1] == ["/"] else words, False  # `Per GPU tokens/s`
     for word in words:
         if word == "/":
             after = True
@@ -489,9 +505,9 @@ def _degree(words: Words) -> Said | None:
     """`tensor parallelism`, `pipeline_model_parallel_size`."""
     every = set(words.every())
     kinds = every & set(_DEGREES)
-    if len(kinds) != 1 or not every & {"parallel", "parallelism"} or words.under:
+    if len(kinds) != 1 or not every & {"parallel", "parallelism", "mp"} or words.under:
         return None
-    rest = every - kinds - {"parallel", "parallelism", "model", "size", "degree"} - COUNTING
+    rest = every - kinds - {"parallel", "parallelism", "mp", "model", "size", "degree"} - COUNTING
     return None if rest else Said(_DEGREES[kinds.pop()], rank=1)
 
 
@@ -524,4 +540,5 @@ def of_one_device(label: str) -> bool:
 
 def altering(remark: str) -> Iterator[str]:
     """The words of a remark in brackets that make its label another quantity or unit."""
-    return (word for word in split(remark) if word in ALTERS or word == "/")
+    found = [word for word in split(remark) if word in ALTERS or word == "/"]
+    return iter(found or _SCALED.findall(remark))
