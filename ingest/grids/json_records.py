@@ -57,7 +57,8 @@ def json_records(lines: Sequence[Line]) -> Iterator[Grid]:
         yield Grid("json", bisect_right(starts, begin) - 1, last, (head,), rows, exact=False)
 
 
-_Objects = list[tuple[int, dict[str, str]]]
+_Objects = list[tuple[int, dict[str, tuple[str, str]]]]
+"""Where each object begins, and what it says: label → its last key, the text of its value."""
 
 
 def _lists(text: str) -> Iterator[tuple[int, int, _Objects]]:
@@ -91,7 +92,7 @@ def _objects(text: str, begin: int) -> tuple[_Objects, int]:
         value, end = _READER.raw_decode(text, at)
         alone = alone and isinstance(value, dict)
         if alone:
-            found.append((at, dict(_flat(value, "", DEEPEST))))
+            found.append((at, {path: (key, said) for path, key, said in _flat(value, "", DEEPEST)}))
         at = _past(text, end)
         at = _past(text, at + 1) if text[at] == "," else at
     return found if alone else [], at + 1
@@ -103,30 +104,31 @@ def _past(text: str, at: int) -> int:
     return at
 
 
-def _flat(value: dict[str, Any], above: str, depth: int) -> Iterator[tuple[str, str]]:
+def _flat(value: dict[str, Any], above: str, depth: int) -> Iterator[tuple[str, str, str]]:
     for key, each in value.items():
         if isinstance(each, dict) and depth:
             yield from _flat(each, f"{above}{key}.", depth - 1)
         elif not isinstance(each, (dict, list)):
-            yield f"{above}{key}", "" if each is None else str(each)
+            yield f"{above}{key}", key, "" if each is None else str(each)
 
 
 def _row(
     text: str,
     begin: int,
-    held: dict[str, str],
+    held: dict[str, tuple[str, str]],
     heads: Sequence[str],
     lines: Sequence[Line],
     starts: Sequence[int],
 ) -> GridRow:
     """A row of the values of an object under every key; each stands where its value does."""
     places, at = {}, begin
-    for key in held:
-        found = text.find(json.dumps(key.rpartition(".")[2], ensure_ascii=False), at)
-        at = _past(text, text.find(":", found) + 1) if found >= 0 else at
-        places[key] = _at(at, lines, starts)
+    for path, (key, _) in held.items():
+        quoted = json.dumps(key, ensure_ascii=False)
+        found = text.find(quoted, at)
+        at = _past(text, text.find(":", found + len(quoted)) + 1) if found >= 0 else at
+        places[path] = _at(at, lines, starts)
     own = _at(begin, lines, starts)
-    cells = tuple(GridCell(held.get(key, ""), *places.get(key, own)) for key in heads)
+    cells = tuple(GridCell(held.get(key, ("", ""))[1], *places.get(key, own)) for key in heads)
     line = lines[bisect_right(starts, begin) - 1]
     return GridRow(line._replace(column=own[1]), cells)
 

@@ -289,6 +289,43 @@ def test_cells_of_notebooks_are_read_as_they_were_written(sheet: Sheet) -> None:
         assert row.cells[0].text in text.split("\n")[row.line.number - 1]
 
 
+@pytest.mark.parametrize("indent", [None, 1, 4])
+@pytest.mark.parametrize("key", [None, "runs"])
+@given(sheet=sheets(spans=False, heads=1))
+@settings(max_examples=40)
+def test_json_objects_are_read_as_they_were_written(
+    key: str | None, indent: int | None, sheet: Sheet
+) -> None:
+    head, *rows = [[cell[0] for cell in row] for row in sheet.laid_out()]
+    labels = [f"{text} {at}" for at, text in enumerate(head)]
+    objects = [dict(zip(labels, row, strict=True)) for row in rows]
+    held = objects if key is None else {"machine": "x", "at": {"n": 1}, key: objects, "z": [1]}
+    text = json.dumps(held, indent=indent, ensure_ascii=False)
+    grid = read(text, "a.json")
+    assert grid.header() == tuple(labels)
+    assert [[cell.text for cell in row.cells] for row in grid.rows] == rows
+    lines = text.split("\n")
+    for row in grid.rows:
+        for cell in row.cells:  # behind the quote that JSON puts before it
+            assert lines[cell.line - 1][cell.column :].startswith(json.dumps(cell.text,
+                   ensure_ascii=False)[1:-1])  # fmt: skip
+
+
+def test_numbers_of_json_keep_their_digits_and_objects_inside_are_flattened() -> None:
+    text = '[{"a": {"tp": 2, "x": null}, "t": 1.50}, {"t": 1e-3, "b": true}]'
+    grid = read(text, "a.json")
+    assert grid.header() == ("a.tp", "a.x", "t", "b")
+    cells = [[cell.text for cell in row.cells] for row in grid.rows]
+    assert cells == [["2", "", "1.50", ""], ["", "", "1e-3", "True"]]
+
+
+def test_a_header_in_two_lines_of_plain_text() -> None:
+    head = "x\n\n          Time/step    Mem\nConfig    (ms)         (GB)\n"
+    text = head + "fsdp a    1.5          7\ntp b      2.5          8\n"
+    grid = read(text, "a.txt")
+    assert grid.header() == ("Config", "Time/step (ms)", "Mem (GB)")
+
+
 @pytest.mark.parametrize(
     ("text", "remark"),
     [
@@ -330,9 +367,16 @@ def test_footnotes_breaks_and_entities_of_html() -> None:
     assert grid.rows[0].cells[0].text == "5 < 6"
 
 
+@given(st.text('[]{}":,1.e \n\\a', max_size=60))
+@settings(max_examples=300)
+def test_no_json_makes_an_adapter_fail(text: str) -> None:
+    for grid in grids(numbered(text), "a.json"):
+        assert 0 <= grid.begin < grid.end <= len(numbered(text))
+
+
 @given(st.text("<table>trdh/|-+= \n!,;1a", max_size=200))
 @settings(max_examples=300)
 def test_no_text_makes_an_adapter_fail(text: str) -> None:
-    for name in ("a.md", "a.csv", "a.rst"):
+    for name in ("a.md", "a.csv", "a.rst", "a.json"):
         for grid in grids(numbered(text), name):
             assert 0 <= grid.begin < grid.end <= len(numbered(text))
