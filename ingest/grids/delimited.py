@@ -44,8 +44,8 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     even = sum(len(row.cells) == len(head.cells) for row in body) / len(body)
     if even < REGULAR and not (named and even > 0.5):
         return
-    if separator == ";" and _decimal_commas(body):
-        body = [_with_points(row) for row in body]
+    if separator == ";" and decimal_commas(body):
+        body = [with_points(row) for row in body]
     syntax: Syntax = "tsv" if separator == "\t" else "csv"
     yield Grid(syntax, first, len(lines), (head,), tuple(body))
 
@@ -57,7 +57,7 @@ _COMMA = re.compile(r"([+-]?[0-9]+),([0-9]+)(\s*[A-Za-zµ%/]*)")
 _POINT = re.compile(r"[+-]?[0-9,]*\.[0-9]+.*")
 
 
-def _decimal_commas(rows: Sequence[GridRow]) -> bool:
+def decimal_commas(rows: Sequence[GridRow]) -> bool:
     """Whether numbers between semicolons have commas for points, and points for commas if any.
 
     Who writes semicolons does so since commas are taken; a number with a point that groups nothing
@@ -69,7 +69,8 @@ def _decimal_commas(rows: Sequence[GridRow]) -> bool:
     )
 
 
-def _with_points(row: GridRow) -> GridRow:
+def with_points(row: GridRow) -> GridRow:
+    """A row whose numbers with commas for points are written with points."""
     return replace(row, cells=tuple(cell._replace(text=_pointed(cell.text)) for cell in row.cells))
 
 

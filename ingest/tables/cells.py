@@ -325,7 +325,7 @@ def outcome_and_date(record: Record) -> None:
     """The outcome of a row, from whichever cell says it; the date that its notes begin with."""
     for cell in list(record.cells.values()):
         if cell.state == "outcome" and "outcome" not in record.cells:
-            text = re.sub(r"^[—–✗❌(\s-]+|(?<!\()\)$", "", plain(cell.text))
+            text = re.sub(r"^(?i:n/?a)?[—–✗❌(\s-]+|(?<!\()\)$", "", plain(cell.text))
             record.cells["outcome"] = cell._replace(text=text, state="value")
     notes = record.cells.get("notes")
     if notes is None:

@@ -35,6 +35,10 @@ _PRODUCT = re.compile(r"[0-9]+(?:[x×][0-9]+)+")
 
 _APART = re.compile(r"[\s+_,;()\[\]{}（），]+")
 
+_HYPHEN = re.compile(
+    r"(?<=[A-Za-z][0-9])-(?=[A-Za-z])|(?<=[A-Za-z][0-9]{2})-(?=[A-Za-z])"
+)  # TP8-PP4
+
 _RUN_ON = re.compile(r"(?:(?:tp|pp|dp|cp|ep|vpp|vp)[0-9]+){2,}", re.IGNORECASE)  # PP2DP4TP1
 
 _CARDS = re.compile(r"(?:([0-9]+|单|一|二|两|三|四|八)机)?\s*([0-9]+)\s*卡")
@@ -147,6 +151,7 @@ def layout(text: str) -> dict[str, str]:
     if len(text) > LONGEST:
         return said
     text = re.sub(r"\s*=\s*", "=", text.strip())  # gas = 1
+    text = _HYPHEN.sub(" ", text)
     parts = [part for part in _APART.split(text) if part]
     for part in parts:
         found = _part(part)

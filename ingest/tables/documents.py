@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from assay.ingest.grids.aligned import aligned_tables
-from assay.ingest.grids.delimited import delimited, named_table
+from assay.ingest.grids.delimited import decimal_commas, delimited, named_table, with_points
 from assay.ingest.grids.grid import Grid, apart
 from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.json_records import json_records, named_json
@@ -23,6 +23,7 @@ from assay.ingest.schema.record import Line
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs
 from assay.ingest.tables import captions
 from assay.ingest.tables.titles import counted_devices
+from assay.ingest.vocabulary.words import european
 
 _HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$")
 
@@ -53,7 +54,21 @@ def grids(lines: Sequence[Line], name: str) -> Iterator[Grid]:
         yield from whole
         return
     found = [*html_tables(lines), *pipe_tables(lines), *rst_tables(lines), *aligned_tables(lines)]
-    yield from apart(found or list(delimited(lines, named=False)))
+    yield from map(_pointed, apart(found or list(delimited(lines, named=False))))
+
+
+_OF_TENTHS = re.compile(r"[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})(?:\s*[A-Za-z%]+)?")
+
+
+def _pointed(grid: Grid) -> Grid:
+    """A grid whose labels are German or French with points for commas, where its numbers have
+    commas: `10,9` there, beside `24.100`, is 10.9 beside 24,100."""
+    if not any(map(european, grid.header())) or not decimal_commas(grid.rows):
+        return grid
+    texts = [cell.text for row in grid.rows for cell in row.cells]
+    if not any(_OF_TENTHS.fullmatch(text) for text in texts):
+        return grid
+    return replace(grid, rows=tuple(with_points(row) for row in grid.rows))
 
 
 @dataclass

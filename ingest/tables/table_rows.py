@@ -319,6 +319,7 @@ class _Table:
         left = [
             label for label, said in zip(shown, digits, strict=True) if said and label not in taken
         ]
+        left += self._beside() if self.read_rows else []
         return TableNote(
             self.lines[self.grid.begin].number,
             grid.syntax,
@@ -330,6 +331,30 @@ class _Table:
             last=self.lines[self.grid.end - 1].number,
             remark=grid.remark,
         )
+
+    def _beside(self) -> list[str]:
+        """Labels of columns that were read, and whose cells mostly have more numbers in brackets
+        behind the one that was."""
+        found = []
+        for column in self.view.columns():
+            if column.spec is None or not column.spec.numeric or column.label not in self.filled:
+                continue
+            held = [group.columns.index(column) for group in self.view.groups
+                    if column in group.columns]  # fmt: skip
+            texts = [row.cells[held[0]].text for row in self.view.grid.rows
+                     if held[0] < len(row.cells)]  # fmt: skip
+            said = [text for text in texts if len(text) <= LONGEST and _DIGIT.search(text)]
+            more = [
+                text
+                for text in said
+                if _BRACKETED.fullmatch(plain(text)) and not remark(plain(text))
+            ]
+            if len(more) * 2 >= len(said) > 0:
+                found.append(f"{column.label} (numbers in brackets)")
+        return found
+
+
+_BRACKETED = re.compile(r"[~≈]?\s*[0-9][^()]*\([^()]*[0-9][^()]*\)\W*")
 
 
 def _doubtless(view: View) -> View:

@@ -209,6 +209,13 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 @lru_cache(maxsize=4096)
+def european(label: str) -> bool:
+    """Whether a label has a word of German or French: its numbers may have commas for points."""
+    words = {word.casefold() for word in _LETTERS.findall(label)}
+    return bool(words & (_IN_EUROPE.keys() - _SHORT))
+
+
+@lru_cache(maxsize=4096)
 def english(label: str) -> str:
     """A label with its words in English, where they are known in another language.
 
@@ -220,7 +227,7 @@ def english(label: str) -> str:
         for word, meant in _ELSEWHERE.items():
             label = label.replace(word, f" {meant} ")
         label = " ".join(label.split())
-    if {word.casefold() for word in _LETTERS.findall(label)} & (_IN_EUROPE.keys() - _SHORT):
+    if european(label):
         label = _LETTERS.sub(lambda word: _IN_EUROPE.get(word[0].casefold(), word[0]), label)
     return label
 
@@ -341,7 +348,7 @@ def _joined(words: Words) -> tuple[set[str], set[str]]:
 
 
 def _utilisation(words: Words) -> Said | None:
-    kinds = {"mfu", "hfu"} & set(words.over)
+    kinds = {"mfu", "hfu"} & set(words.every())
     rest = _left(words.every(), {"mfu", "hfu", "%", "/", "bf16", "utilization"}, DEVICE)
     if len(kinds) != 1 or rest:
         return None
