@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 from assay.model.stacks.stack import load
 
 from tests.cli.conftest import Run
@@ -23,7 +24,14 @@ def test_measurements_become_a_stack_that_a_report_uses(assay: Run, tmp_path: Pa
     stack = load(path.read_text())
     assert stack.machine == "H100"
     assert stack.part("collective").origin == "h100_fp16.csv"
-    found = assay("report", TABLES[0], "--stack", path, "--json")
+    seen = assay("report", TABLES[0], "--stack", path, "--json")
+    assert not [row for row in json.loads(seen.out)["accuracy"] if row["model"] == "stack"]
+    told = " ".join(assay("report", TABLES[0], "--stack", path, "--full").out.split())
+    assert "are fitted: the stack has seen them" in told
+    table = pl.read_csv(TABLES[0] / "h100_bf16.csv")
+    measured_again = table.with_columns(pl.col(table.columns[-1]) * 1.02)
+    measured_again.write_csv(tmp_path / "again.csv")
+    found = assay("report", tmp_path / "again.csv", "--stack", path, "--json")
     (score,) = [row for row in json.loads(found.out)["accuracy"] if row["model"] == "stack"]
     assert score["scope"] == "attention"
     assert score["mape"] < 0.1
