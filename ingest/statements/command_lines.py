@@ -58,7 +58,7 @@ LEFT_OPEN = {"trainbatchsize", "batchsize"}
 
 ASIDE = re.compile(
     r"(?:^|[._])(?:eval|evaluation|valid|validation|val|test|infer|inference|generation|rollout|"
-    r"sampling|sampler|tokenizer|optim|optimizer|scheduler|vision|critic|reward|ref|draft|teacher|"
+    r"sampling|sampler|vllm|sglang|serving|tokenizer|optim|optimizer|scheduler|vision|critic|reward|ref|draft|teacher|"
     r"checkpoint|logging|logger)(?:[._]|$)",
     re.IGNORECASE,
 )
