@@ -7,10 +7,12 @@ whose numbers have something to say.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from operator import itemgetter
 
 import numpy as np
 import polars as pl
@@ -31,6 +33,9 @@ USUAL = tuple(Candidate(2.0**power, "a power of two") for power in range(7, 20))
 
 MOST_ROWS = 64
 """Rows of a group that are asked: a long log says the same again and again."""
+
+MOST_STATED = 64
+"""Lengths stated in one document that are tried for a group of rows, the nearest ones."""
 
 GRID = 2049
 """Lengths at which rates are worked out; between them they are interpolated."""
@@ -91,7 +96,7 @@ def decided(table: pl.DataFrame, origins: pl.DataFrame) -> list[Decided]:
         return []
     some = [at[:: max(1, len(at) // MOST_ROWS)] for at in groups]
     asked, stated = _Asked(known[np.concatenate(some)]), _stated(origins)
-    told = known.select("case", "source", "group", FIELD, "_line", "_origin")
+    told = known.select("case", "source", "line", FIELD, "_line")
     ends = np.cumsum([0, *map(len, some)]).tolist()
     found = (
         _decided(told[at], asked, slice(*span), stated)
@@ -127,13 +132,21 @@ def _stated(origins: pl.DataFrame) -> dict[str, list[tuple[float, int]]]:
     told = said.select(of, "value", "line").unique(maintain_order=True)
     for source, value, line in told.iter_rows():
         found.setdefault(source, []).append((float(value), line))
+    for many in found.values():
+        if len(many) > MOST_STATED:
+            many.sort(key=itemgetter(1))
     return found
 
 
-def _candidates(said: Sequence[tuple[float, int]], line: int | None) -> list[Candidate]:
-    """Each length that is stated, once: from `line` if it states it, and that one first."""
+def _candidates(said: Sequence[tuple[float, int]], line: int | None, row: int) -> list[Candidate]:
+    """Each length that is stated, once: from `line` if it states it, and that one first.
+
+    Where a document states more than `MOST_STATED` those are tried that stand nearest to the row.
+    """
+    near = bisect_left(said, line or row, key=itemgetter(1)) - MOST_STATED // 2
+    begin = max(0, min(near, len(said) - MOST_STATED))
     first: dict[float, int] = {}
-    for value, at in sorted(said, key=lambda each: each[1] != line):
+    for value, at in sorted(said[begin:][:MOST_STATED], key=lambda each: each[1] != line):
         first.setdefault(value, at)
     return [Candidate(value, f"line {at}") for value, at in first.items()]
 
@@ -185,7 +198,7 @@ def _decided(
     """The answer for one group of rows, of which those in `span` of all are asked."""
     held, line = rows[FIELD][0], rows["_line"][0]
     cases, names = tuple(rows["case"]), tuple(asked.table["case"][span])
-    stated = _candidates(said.get(rows["source"][0], ()), line)
+    stated = _candidates(said.get(rows["source"][0], ()), line, rows["line"][0])
     if held is None:
         best = _first_decided(stated, asked.based(span))
     else:
