@@ -91,7 +91,7 @@ def _says(line: Line, below: Sequence[Line]) -> bool:
     bare = line.text.strip()
     if not bare.startswith("#"):
         return bool(bare)
-    cells = [[len(_split(each.text, s)) for s in SEPARATORS] for each in (line, *below)]
+    cells = [[len(separated(each.text, s)) for s in SEPARATORS] for each in (line, *below)]
     return max(cells[0]) > 1 and max(cells[0]) >= max(cells[-1])
 
 
@@ -101,13 +101,17 @@ def _cells_said(row: GridRow) -> bool:
 
 def _separator(text: str) -> str | None:
     """The sign between the labels of a header; None where there is none."""
-    counts = {each: len(_split(text, each)) for each in SEPARATORS}
+    counts = {each: len(separated(text, each)) for each in SEPARATORS}
     best = max(SEPARATORS, key=lambda each: counts[each])
     return best if counts[best] > 1 else None
 
 
-def _split(text: str, separator: str) -> list[str]:
-    return next(csv.reader([text], delimiter=separator, skipinitialspace=True), [])
+def separated(text: str, separator: str) -> list[str]:
+    """The cells of one line; none where one is longer than the reader of the library takes."""
+    try:
+        return next(csv.reader([text], delimiter=separator, skipinitialspace=True), [])
+    except csv.Error:
+        return []
 
 
 def _labels(head: GridRow) -> bool:

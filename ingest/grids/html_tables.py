@@ -50,11 +50,24 @@ def _end(lines: Sequence[Line], begin: int) -> int:
 
 def _tables(lines: Sequence[Line], begin: int, end: int) -> Iterator[Grid]:
     reader = _Reader(lines[begin:end], commented=_comment_open(lines, begin))
-    reader.feed("\n".join(line.text for line in lines[begin:end]))
+    reader.feed(_finished("\n".join(line.text for line in lines[begin:end])))
     reader.close()
     for table in sorted(reader.done, key=lambda table: table.order):
         if grid := table.grid(lines, begin, end):
             yield grid
+
+
+def _finished(text: str) -> str:
+    """The text up to what begins and never ends: a comment, or a tag. HTML drops those as well, and
+    the parser of the standard library looks for the end of each of them in all that follows.
+    """
+    comment = text.find("<!--", text.rfind("-->") + 1)
+    text = text[:comment] if comment >= 0 else text
+    section = text.rfind("]>") + 1
+    if "<![" in text[section:]:  # which HTML reads up to the next >
+        text = text[:section] + text[section:].replace("<![", "<! ")
+    tag = text.find("<", text.rfind(">") + 1)
+    return text[:tag] if tag >= 0 else text
 
 
 def _comment_open(lines: Sequence[Line], at: int) -> bool:
@@ -80,18 +93,18 @@ class _Table:
     depth: int
     commented: bool
     rows: list[_Row] = field(default_factory=list)
-    caption: str = ""
+    caption: list[str] = field(default_factory=list)  # its words
     in_head: bool = False
 
     def grid(self, lines: Sequence[Line], begin: int, end: int) -> Grid | None:
-        rows = self.rows
+        rows, caption = self.rows, " ".join(self.caption)
         while rows and not rows[-1].cells:
             rows = rows[:-1]
         try:
             laid = laid_out([row.cells for row in rows])
         except SpansError:
             line = lines[begin]
-            return Grid("html", begin, end, (GridRow(line, ()),), (), self.caption, "spans")
+            return Grid("html", begin, end, (GridRow(line, ()),), (), caption, "spans")
         rows = [row for row, cells in zip(rows, laid, strict=True) if cells]
         laid = [cells for cells in laid if cells]
         if not rows:
@@ -106,7 +119,7 @@ class _Table:
         ]
         heads = min(max(heads, 1), len(rows))
         return Grid(
-            "html", begin, end, tuple(made[:heads]), tuple(made[heads:]), self.caption,
+            "html", begin, end, tuple(made[:heads]), tuple(made[heads:]), caption,
             "commented" if self.commented else "nested" if self.depth else "", exact=False,
         )  # fmt: skip
 
@@ -190,18 +203,19 @@ class _Reader(HTMLParser):
         if not self.open or self.silent:
             return
         if self.caption:
-            self.open[-1].caption = " ".join(f"{self.open[-1].caption} {data}".split())
+            self.open[-1].caption += data.split()
         cell = self.cells[-1]
         if cell is None:
             return
-        if not cell.text.strip() and data.strip():
+        if not cell.said and data.strip():
+            cell.said = True
             lead = data[: len(data) - len(data.lstrip())]
             line, offset = self.place()
             feeds = lead.count("\n")
             line = min(line + feeds, len(self.lines) - 1)
             offset = len(lead) - lead.rfind("\n") - 1 if feeds else offset + len(lead)
             cell.line, cell.column = self.lines[line].number, self.lines[line].column + offset
-        cell.text += data
+        cell.text.append(data)
 
     def handle_comment(self, data: str) -> None:
         line, offset = self.place()
@@ -216,7 +230,7 @@ class _Reader(HTMLParser):
         if not _opens(data):
             return
         reader = _Reader(inner, commented=True)
-        reader.feed(data)
+        reader.feed(_finished(data))
         reader.close()
         for table in reader.done:
             for row in table.rows:
@@ -235,13 +249,13 @@ class _Reader(HTMLParser):
             table.rows.append(_Row(line, table.in_head))
         table.rows[-1].heads += tag == "th"
         at = self.lines[line]
-        spans = [_span(attributes.get(name)) for name in ("rowspan", "colspan")]
-        self.cells[-1] = _Cell("", at.number, at.column + offset, *spans)
+        rows, columns = (_span(attributes.get(name)) for name in ("rowspan", "colspan"))
+        self.cells[-1] = _Cell([], at.number, at.column + offset, rows, columns)
 
     def _end_cell(self) -> None:
         cell = self.cells[-1] if self.cells else None
         if cell is not None:
-            text = " ".join(cell.text.split())
+            text = " ".join("".join(cell.text).split())
             ragged = Ragged(text, cell.line, cell.column, cell.rows, cell.columns)
             self.open[-1].rows[-1].cells.append(ragged)
             self.cells[-1] = None
@@ -250,11 +264,12 @@ class _Reader(HTMLParser):
 
 @dataclass
 class _Cell:
-    text: str
+    text: list[str]  # in pieces
     line: int
     column: int
     rows: int
     columns: int
+    said: bool = False  # whether its text has begun
 
 
 def _span(value: str | None) -> int:

@@ -7,11 +7,11 @@ lists (`list-table`) and values between commas (`csv-table`) are told by their d
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from assay.ingest.grids.delimited import separated
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, Ragged, laid_out
 from assay.ingest.schema.record import Line
 
@@ -205,10 +205,10 @@ def _separated(
     """Rows of values between commas, below a header that the directive may give."""
     rows: list[list[GridCell]] = []
     if header := options.get("header"):
-        labels = next(csv.reader([header], skipinitialspace=True), [])
+        labels = separated(header, ",")
         rows.append([GridCell(text, directive.number, directive.column) for text in labels])
     for line in body:
-        texts = next(csv.reader([line.text.strip()], skipinitialspace=True), [])
+        texts = separated(line.text.strip(), ",")
         at, cells = 0, []
         for text in texts:
             at = max(line.text.find(text.strip(), at), at)

@@ -25,6 +25,9 @@ from assay.ingest.statements.context import Context
 MOST_RUNS = 5_000
 """Runs of rows bound alike; where statements stand between all rows, columns gain nothing."""
 
+FEW_RUNS, FEW_ROWS = 32, 16
+"""Runs beyond which each must have so many rows on average, or columns cost more than lines."""
+
 
 class UnlikeError(Exception):
     """Rows that are not bound alike, or a bound value that does not fit: the fold reads them."""
@@ -38,7 +41,9 @@ def bind_rows(rows: Sequence[Rows], context: Context, schema: Schema) -> list[Bo
     binder = Binder(context)
     edges = np.array(binder.edges, dtype=np.uint32)
     runs = [run for each in rows for run in _runs(each, edges)]
-    if len(runs) > MOST_RUNS + len(rows):
+    height = sum(each.height for each in rows)
+    short = len(runs) > FEW_RUNS + len(rows) and height < FEW_ROWS * len(runs)
+    if short or len(runs) > MOST_RUNS + len(rows):
         raise UnlikeError
     found = []
     known: dict[frozenset[tuple[str, Cell]], dict[str, pl.Series]] = {}

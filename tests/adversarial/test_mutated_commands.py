@@ -1,10 +1,13 @@
 """Damaged files of every format through the command, under limits of time and memory.
 
 `make test-slow` tries 5,000 and prints what became of them; a few are tried with the other tests.
+`python -m tests.adversarial.test_mutated_commands 5000 --only trainers tables` tries so many of the
+fixtures in each of these folders, and `--begin` goes on with the seeds of a later batch.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 import shutil
@@ -12,7 +15,9 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -43,12 +48,12 @@ def damaged(data: bytes, other: bytes, draw: random.Random) -> bytes:
     return data
 
 
-def batch(folder: Path, seed: int, count: int) -> list[str]:
-    """Names of files, damaged each in its own way, in a folder."""
+def batch(folder: Path, seed: int, count: int, files: Sequence[Path] = FILES) -> list[str]:
+    """Names of files, damaged each in its own way with pieces of any other, in a folder."""
     draw = random.Random(seed)
     folder.mkdir()
     for at in range(count):
-        one, other = draw.choices(FILES, k=2)
+        one, other = draw.choice(files), draw.choice(FILES)
         name = f"{seed:03}-{at:03}{''.join(one.suffixes[-2:])}"
         (folder / name).write_bytes(damaged(one.read_bytes(), other.read_bytes(), draw))
     return sorted(path.name for path in folder.iterdir())
@@ -83,11 +88,12 @@ def tried(folder: Path, names: list[str]) -> Counter[str]:
     return found
 
 
-def outcome(folder: Path, many: int) -> Counter[str]:
+def outcome(folder: Path, many: int, files: Sequence[Path] = FILES, begin: int = 0) -> Counter[str]:
+    """What became of `many` damaged files, of seeds from `begin` on."""
     found: Counter[str] = Counter()
-    for seed in range(0, many, BATCH):
+    for seed in range(begin, begin + many, BATCH):
         here = folder / f"batch{seed}"
-        found.update(tried(here, batch(here, seed, min(BATCH, many - seed))))
+        found.update(tried(here, batch(here, seed, min(BATCH, begin + many - seed), files)))
         shutil.rmtree(here)
     return found
 
@@ -101,3 +107,23 @@ def test_damaged_files_are_read_or_refused(
         print("\n" + ", ".join(f"{name} {found[name]:,}" for name in found))
     assert found["tried"] == many
     assert (found["lost"], found["crashed"], found["over_limit"]) == (0, 0, 0)
+
+
+def main() -> None:
+    """Try what is asked for, folder by folder, and print what became of it."""
+    asked = argparse.ArgumentParser(prog="python -m tests.adversarial.test_mutated_commands")
+    asked.add_argument("many", type=int, nargs="?", default=MANY)
+    asked.add_argument("--only", nargs="*", default=[], help="folders of fixtures")
+    asked.add_argument("--begin", type=int, default=0, help="the first seed")
+    told = asked.parse_args()
+    for name in told.only or [""]:
+        files = [path for path in FILES if not name or path.parent.name == name]
+        if not files:
+            raise SystemExit(f"no small fixture is in fixtures/{name}")
+        with TemporaryDirectory() as folder:
+            found = outcome(Path(folder), told.many, files, told.begin)
+        print(f"{name or 'all'}: " + ", ".join(f"{n} {found[n]:,}" for n in found), flush=True)
+
+
+if __name__ == "__main__":
+    main()
