@@ -8,6 +8,7 @@ whose numbers have something to say.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,7 +35,7 @@ USUAL = tuple(Candidate(2.0**power, "a power of two") for power in range(7, 20))
 MOST_ROWS = 64
 """Rows of a group that are asked: a long log says the same again and again."""
 
-MOST_STATED = 64
+MOST_STATED = 32
 """Lengths stated in one document that are tried for a group of rows, the nearest ones."""
 
 GRID = 2049
@@ -96,7 +97,7 @@ def decided(table: pl.DataFrame, origins: pl.DataFrame) -> list[Decided]:
         return []
     some = [at[:: max(1, len(at) // MOST_ROWS)] for at in groups]
     asked, stated = _Asked(known[np.concatenate(some)]), _stated(origins)
-    told = known.select("case", "source", "line", FIELD, "_line")
+    told = known.select("case", "source", "line", "group", FIELD, "_line", "_origin")
     ends = np.cumsum([0, *map(len, some)]).tolist()
     found = (
         _decided(told[at], asked, slice(*span), stated)
@@ -124,31 +125,49 @@ def _groups(known: pl.DataFrame) -> Iterator[Array]:
 STATED = "stated by the user"
 
 
-def _stated(origins: pl.DataFrame) -> dict[str, list[tuple[float, int]]]:
-    """Source → every length that the document states anywhere, with each line that does."""
+class _Stated:
+    """Every length that one document states: the first line that does, and what each line says."""
+
+    def __init__(self) -> None:
+        self.first: dict[float, int] = {}
+        self.at: dict[int, list[float]] = {}
+
+    def add(self, value: float, line: int) -> None:
+        """Note that a line states a length."""
+        self.first.setdefault(value, line)
+        self.at.setdefault(line, []).append(value)
+
+    @cached_property
+    def ordered(self) -> list[tuple[float, int]]:
+        """Each length with its first line, by lines."""
+        return sorted(self.first.items(), key=itemgetter(1))
+
+    def near(self, line: int | None, row: int) -> list[Candidate]:
+        """Each length once: from `line` if that states it, and that one first.
+
+        Of more than `MOST_STATED` those whose lines stand nearest to `row`.
+        """
+        rest = list(self.first.items())
+        if len(rest) > MOST_STATED:
+            place = bisect_left(self.ordered, row, key=itemgetter(1)) - MOST_STATED // 2
+            begin = max(0, min(place, len(rest) - MOST_STATED))
+            rest = self.ordered[begin : begin + MOST_STATED]
+        own = [] if line is None else [(value, line) for value in self.at.get(line, [])]
+        found: dict[float, int] = {}
+        for value, at in (*own, *rest):
+            found.setdefault(value, at)
+        return [Candidate(value, f"line {at}") for value, at in found.items()]
+
+
+def _stated(origins: pl.DataFrame) -> defaultdict[str, _Stated]:
+    """Source → the lengths that it states."""
     of = pl.col("case").str.extract("^(.*)#")
     said = origins.filter(pl.col("name") == FIELD).drop_nulls("line")
-    found: dict[str, list[tuple[float, int]]] = {}
+    found = defaultdict[str, _Stated](_Stated)
     told = said.select(of, "value", "line").unique(maintain_order=True)
     for source, value, line in told.iter_rows():
-        found.setdefault(source, []).append((float(value), line))
-    for many in found.values():
-        if len(many) > MOST_STATED:
-            many.sort(key=itemgetter(1))
+        found[source].add(float(value), line)
     return found
-
-
-def _candidates(said: Sequence[tuple[float, int]], line: int | None, row: int) -> list[Candidate]:
-    """Each length that is stated, once: from `line` if it states it, and that one first.
-
-    Where a document states more than `MOST_STATED` those are tried that stand nearest to the row.
-    """
-    near = bisect_left(said, line or row, key=itemgetter(1)) - MOST_STATED // 2
-    begin = max(0, min(near, len(said) - MOST_STATED))
-    first: dict[float, int] = {}
-    for value, at in sorted(said[begin:][:MOST_STATED], key=lambda each: each[1] != line):
-        first.setdefault(value, at)
-    return [Candidate(value, f"line {at}") for value, at in first.items()]
 
 
 @dataclass(frozen=True)
@@ -193,12 +212,12 @@ def _narrowed(clue: Clue, rows: slice) -> Clue:
 
 
 def _decided(
-    rows: pl.DataFrame, asked: _Asked, span: slice, said: Mapping[str, Sequence[tuple[float, int]]]
+    rows: pl.DataFrame, asked: _Asked, span: slice, said: Mapping[str, _Stated]
 ) -> Decided | None:
     """The answer for one group of rows, of which those in `span` of all are asked."""
     held, line = rows[FIELD][0], rows["_line"][0]
     cases, names = tuple(rows["case"]), tuple(asked.table["case"][span])
-    stated = _candidates(said.get(rows["source"][0], ()), line, rows["line"][0])
+    stated = said[rows["source"][0]].near(line, rows["line"][0])
     if held is None:
         best = _first_decided(stated, asked.based(span))
     else:
