@@ -218,6 +218,11 @@ class _Alike:
         held.setdefault(part.digest, []).append(group)
 
 
+MANY_FALLS, FEWEST_STEPS = 8, 3
+"""A count that falls so often, after fewer steps than these on average, is none that begins again:
+it counts down, or several jobs write into one file."""
+
+
 def _apart(rows: StepRows, counter: str | None) -> pl.DataFrame:
     """Where another job begins in one file: its count of steps falls, its layout is another, or
     its batch, unless that ramps up.
@@ -245,7 +250,10 @@ def _apart(rows: StepRows, counter: str | None) -> pl.DataFrame:
         counted = held.drop_nulls(counter).with_columns(
             last=pl.col(counter).shift().over(who), since=pl.col("at").shift().over(who)
         )
-        falls = counted.filter(pl.col(counter) < pl.col("last"))
+        counted = counted.with_columns(falls=pl.col(counter) < pl.col("last"))
+        fallen = pl.col("falls").sum().over("source")
+        jobs = (fallen < MANY_FALLS) | (fallen * FEWEST_STEPS <= pl.len().over("source"))
+        falls = counted.filter(pl.col("falls") & jobs)
         maybe.append(falls.select("at", "source", "line", "since"))
     found: dict[tuple[str, int], None] = {}
     begun: dict[str, int] = {}  # where the last job of a source begins: counts before are not its
