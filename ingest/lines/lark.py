@@ -174,6 +174,14 @@ def parse_line(name: str, start: str, text: str, span: Span) -> ParsedLine | Dia
         return _diagnostic(parser, fault, text, span)
 
 
+def parsed(name: str, start: str, text: str) -> ParsedLine | None:
+    """As `parse_line`, of lines that are mostly something else: why one is none costs most."""
+    try:
+        return grammar(name).parse(text, start=start)
+    except UnexpectedInput:
+        return None
+
+
 Shape = tuple[str, tuple[str, ...]]
 
 _ALIKE = str.maketrans("123456789", "000000000")

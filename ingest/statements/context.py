@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from assay.ingest.lines.lark import Token, Tree, parse_line
+from assay.ingest.lines.lark import Token, Tree, parsed
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
-from assay.ingest.schema.record import Cell, Diagnostic, Line, Span, Statement
+from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.statements.command_lines import (
     ASIDE,
     assigned,
@@ -327,7 +327,7 @@ def _in_words(
         held = phrases(line, least=1) | titled(line)
         return Statement(line.number, section, held, caption=True) if held else None
     if short and not line.text.lstrip().startswith("|"):
-        statement = _statement(source, line, section)
+        statement = _statement(line, section)
         if statement is not None:
             return statement
         if heading:
@@ -423,10 +423,9 @@ class _Nest:
         return found
 
 
-def _statement(source: str, line: Line, section: tuple[int, ...]) -> Statement | None:
-    span = Span(source, line.number, line.column)
-    tree = parse_line("context", "statement_line", _bare(line.text), span)
-    if isinstance(tree, Diagnostic):
+def _statement(line: Line, section: tuple[int, ...]) -> Statement | None:
+    tree = parsed("context", "statement_line", _bare(line.text))
+    if tree is None:
         return None
     body = next(part for part in tree.children if isinstance(part, Tree))
     values = dict(_values(body, line))
