@@ -9,37 +9,22 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable
 
-ITERATION = (
-    " iteration {n:8}/ 9000000 | consumed samples: {samples:12} | consumed tokens: {tokens:14} | "
-    "elapsed time per iteration (s): {time:.2f} | learning rate: 6.000E-05 | "
-    "global batch size: {batch:5} | lm loss: {loss:.6E} | grad norm: 0.174 | num zeros: 0.0 | "
-    "number of skipped iterations:   0 | number of nan iterations:   0 | "
-    "samples per second: {speed:.3f} | TFLOPs: {flops:.2f} |"
-)
-ARGUMENTS = {
-    "world_size": 320, "data_parallel_size": 4, "tensor_model_parallel_size": 8,
-    "pipeline_model_parallel_size": 10, "num_layers": 80, "hidden_size": 14400,
-    "num_attention_heads": 80, "ffn_hidden_size": 57600, "seq_length": 2048,
-    "padded_vocab_size": 50432, "micro_batch_size": 2, "global_batch_size": 2048,
-    "params_dtype": "torch.bfloat16", "bf16": True, "fp16": False, "lr": 6e-05,
-    "checkpoint_activations": True, "use_distributed_optimizer": False,
-}  # fmt: skip
+from tests.benchmarks.inputs import ITERATION, arguments
 
 
 def record(n: int) -> str:
     """One iteration record; its numbers agree with each other."""
     time = 100.0 + n % 10
     return ITERATION.format(
-        n=n, samples=2048 * n, tokens=2048 * 2048 * n, time=time, batch=2048,
-        loss=1.5 + n % 7 / 7, speed=2048 / time, flops=15_680 / time,
-    )  # fmt: skip
+        n=n, samples=2048 * n, tokens=2048 * 2048 * n, time=time, rate=6e-5, batch=2048,
+        loss=1.5 + n % 7 / 7, norm=0.174, zeros=0.0, skipped=0, speed=2048 / time,
+        flops=15_680 / time,
+    ).rstrip("\n")  # fmt: skip
 
 
 def dump(**said: object) -> str:
     """The arguments of a job as it prints them."""
-    pairs = {**ARGUMENTS, **said}
-    lines = "".join(f"  {name} {'.' * (48 - len(name))} {value}\n" for name, value in pairs.items())
-    return f"{'-' * 24} arguments {'-' * 24}\n{lines}{'-' * 20} end of arguments {'-' * 20}\n"
+    return arguments(said)
 
 
 def _lines(records: range) -> str:

@@ -119,7 +119,7 @@ def _blocks(kind: str) -> Iterator[str]:
         yield "".join(block)
 
 
-def arguments(others: Mapping[str, int]) -> str:
+def arguments(others: Mapping[str, object]) -> str:
     """The dump of arguments that a job begins with, some of them with other values."""
     said = "".join(
         f"  {name} {'.' * (48 - len(name))} {value}\n"
