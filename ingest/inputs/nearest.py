@@ -14,6 +14,9 @@ from assay.ingest.source.opening import open_source
 
 def unrecognised(outcome: Outcome) -> str:
     """One sentence or two: how many lines, which formats, and the nearest miss if there is one."""
+    if outcome.empty and set(outcome.unrecognised) == outcome.empty:
+        names = sorted(outcome.empty)
+        return f"nothing to read: {', '.join(names)} {'are' if len(names) > 1 else 'is'} empty"
     lines = sum(account.lines for account in outcome.reading.accounting)
     tried = ", ".join(fmt.name for fmt in outcome.reading.formats)
     said = f"recognised 0 of {lines:,} line{'' if lines == 1 else 's'}; tried {tried}"

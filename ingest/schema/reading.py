@@ -181,6 +181,12 @@ class Outcome:
         accounts = self.reading.accounting
         return tuple(a.source for a in accounts if a.claimed + a.refused == 0)
 
+    @property
+    def empty(self) -> frozenset[str]:
+        """Those of them that hold nothing but blank lines, if any."""
+        accounts = self.reading.accounting
+        return frozenset(a.source for a in accounts if a.of == "line" and a.lines == a.blank)
+
 
 def table_left(source: str, note: TableNote) -> str:
     """A sentence on what was not understood of a table; empty where nothing is left.

@@ -13,9 +13,10 @@ from assay.validate.score.assess import understand
 
 from tests.adversarial.documents import DOCUMENTS, NAMED
 from tests.adversarial.inputs import DIMENSIONS, Dimension
+from tests.adversarial.unfinished import UNFINISHED
 from tests.adversarial.work import work
 
-EVERY = DIMENSIONS | DOCUMENTS
+EVERY = DIMENSIONS | DOCUMENTS | UNFINISHED
 
 SHARE = 100
 """Of a megabyte: enough for what grows with the square to outgrow what is done once."""

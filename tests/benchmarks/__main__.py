@@ -20,6 +20,7 @@ import polars as pl
 
 from tests.adversarial.documents import DOCUMENTS, NAMED
 from tests.adversarial.inputs import DIMENSIONS
+from tests.adversarial.unfinished import UNFINISHED
 from tests.benchmarks import inputs
 from tests.benchmarks.baseline import FIELDS
 from tests.benchmarks.page import machine, page
@@ -206,7 +207,7 @@ def worst() -> list[dict[str, object]]:
     folder = BUILD / "adversarial"
     folder.mkdir(parents=True, exist_ok=True)
     rates, peaks = [], []
-    for dimension, n in (DIMENSIONS | DOCUMENTS).items():
+    for dimension, n in (DIMENSIONS | DOCUMENTS | UNFINISHED).items():
         path = folder / dimension.__name__ / NAMED.get(dimension, "input.txt")
         path.parent.mkdir(exist_ok=True)
         text = dimension(n)

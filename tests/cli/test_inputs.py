@@ -44,13 +44,14 @@ def document(assay: Run, *arguments: object, stdin: bytes | None = None) -> tupl
 # --- an empty file; a file with nothing known
 
 
-def test_an_empty_file_is_an_error(assay: Run, tmp_path: Path) -> None:
-    (tmp_path / "empty.log").write_bytes(b"")
+@pytest.mark.parametrize("content", [b"", b"\n \n\n"])
+def test_an_empty_file_is_an_error_that_says_so(assay: Run, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "empty.log").write_bytes(content)
     done = assay("report", tmp_path / "empty.log")
     assert done.code == 4
-    assert "recognised 0 of 0 lines" in done.err
-    assert "megatron_iteration" in done.err
-    assert "markdown_table" in done.err
+    assert done.err.endswith("empty.log is empty\n")
+    assert "empty.log: empty" in done.out
+    assert "formats new" not in done.out + done.err
 
 
 def test_a_file_with_nothing_known_names_the_formats_and_the_nearest_miss(

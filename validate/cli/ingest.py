@@ -135,7 +135,8 @@ def _say(done: Ingested, output: Path) -> None:
     if len(left) > SHOWN:
         complain(f"… and {len(left) - SHOWN:,} more tables not understood, or not wholly")
     for name in done.outcome.unrecognised:
-        complain(f"{name}: no format knows a line of it")
+        empty = name in done.outcome.empty
+        complain(f"{name}: {'empty' if empty else 'no format knows a line of it'}")
     if done.resumed:
         complain(f"{done.resumed:,} input(s) had been read before and are unchanged")
     for name, rows in done.rows.items():

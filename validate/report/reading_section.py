@@ -170,10 +170,12 @@ FORMAT_WORTH = 3
 def failures(report: Report) -> Section | None:
     """Inputs that gave nothing: unreadable, or without a line that some format knows."""
     said = [str(fault) for fault in report.outcome.unreadable]
+    empty = report.outcome.empty
     said += [
+        f"{name}: empty" if name in empty else
         f"{name}: no format knows a line of it; `assay formats new {name}` makes one of its lines"
         for name in report.outcome.unrecognised
-    ]
+    ]  # fmt: skip
     return Section("Inputs that gave nothing", [Items(said)]) if said else None
 
 
