@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import combinations
+from collections.abc import Iterable, Sequence
+from itertools import combinations, cycle, pairwise
 from statistics import median
 
 from assay.validate.arithmetic.printed_runs import UNITS
@@ -33,6 +34,9 @@ STEADY = 10.0
 
 SUPERLINEAR = 0.25
 
+ALL_PAIRS = 50
+"""Rows that are alike but for one knob, of which every two are compared."""
+
 
 def _sets(evidence: Evidence, knob: str) -> list[tuple[Row, Row]]:
     """Pairs of one table and date, alike but for one knob, the smaller value first."""
@@ -43,12 +47,33 @@ def _sets(evidence: Evidence, knob: str) -> list[tuple[Row, Row]]:
             buckets[(*(row[n] for n in CORE if n != knob), row["group"])].append(row)
     found = []
     for rows in buckets.values():
-        for one, other in combinations(rows[:50], 2):
+        for one, other in _pairs(rows, knob):
             if one[knob] == other[knob] or not comparable(one, other):
                 continue
             if alike(one, other, but=free) and same_columns(one, other):
                 found.append((one, other) if one[knob] < other[knob] else (other, one))
     return found
+
+
+def _pairs(rows: Sequence[Row], knob: str) -> Iterable[tuple[Row, Row]]:
+    """Every two of a few rows; of more than `ALL_PAIRS` each with one of the next larger value."""
+    if len(rows) <= ALL_PAIRS:
+        return combinations(rows, 2)
+    of_value = defaultdict(list)
+    for row in rows:
+        of_value[row[knob]].append(row)
+    return (
+        (smaller, larger)
+        for low, high in pairwise(sorted(of_value))
+        for smaller, larger in _one_to_one(of_value[low], of_value[high])
+    )
+
+
+def _one_to_one(few: Sequence[Row], many: Sequence[Row]) -> Iterable[tuple[Row, Row]]:
+    """Each of the more numerous ones with one of the others, in turns."""
+    if len(few) > len(many):
+        return zip(few, cycle(many), strict=False)
+    return zip(cycle(few), many, strict=False)
 
 
 def memory_falls(evidence: Evidence) -> list[Finding]:

@@ -128,3 +128,17 @@ def test_an_unknown_law_is_named() -> None:
     with pytest.raises(LookupError, match="parallel-degrees"):
         findings(reading, known, laws=["nonsense"])
     assert findings(reading, known, laws=["repeat"]) == []
+
+
+def test_rows_behind_many_others_are_compared_too(tmp_path: Path) -> None:
+    """Of 120 rows that differ in MBS and time the last twenty print less memory at a larger MBS."""
+    memory = {(1, False): 20, (2, False): 23, (1, True): 20, (2, True): 12}
+    rows = "".join(
+        f"| 64 | 8 | 8 | 1 | {1 + at % 2} | 512 | {memory[1 + at % 2, at >= 100]}.{at % 9}GB "
+        f"| {20 + at / 50:.2f} | 50.1 |\n"
+        for at in range(120)
+    )
+    head = "| GPUs | TP | PP | DP | MBS | GBS | Mem | Sec/it | TFLOPs |\n" + "| -: " * 9 + "|\n"
+    (tmp_path / "runs.md").write_text(f"hidden=5120 layers=40 seq_len=2048\n\n{head}{rows}")
+    found = findings(read([tmp_path / "runs.md"]).reading)
+    assert sum(each.law == "memory-in-micro-batch" for each in found) == 10
