@@ -28,10 +28,16 @@ LAUNCHED: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "axolotl_2025": (KNOWN, {
         "loss": [1.1032, 1.0871, 1.0712], "tokens_per_gpu_per_s": [3912.41, 4102.77, 4099.02],
         "max_allocated": [31.1 * GIB, 31.2 * GIB, 31.2 * GIB]}),
+    "chinese": (GENERIC, {
+        "step": [100, 200, 300], "loss": [4.1203, 3.9203, 3.8203],
+        "tokens_per_gpu_per_s": [9123.4, 9131.0, 9130.2], "step_time": [0.898, 0.897, 0.897]}),
     "cloud_json": (KNOWN, {
         "step": [5, 6, 7], "step_time": [4.112, 4.11, 4.109], "loss": [12.19, 12.09, 12.011]}),
     "clu_logging": (GENERIC, {
         "step": [100, 200, 300], "step_rate": [2.41, 2.4, 2.4], "loss": [8.912, 8.412, 8.112]}),
+    "colon_block": (GENERIC, {
+        "step": [100, 200], "loss": [4.1203, 3.9203], "step_time": [0.898, 0.897],
+        "token_rate": [73012, 73093]}),
     "colossalai_bar": (GENERIC, {
         "step": [10, 11, 12], "loss": [8.912, 8.871, 8.84],
         "step_time_average": [3.53, 3.52, 3.51], "step_time": []}),
@@ -68,8 +74,14 @@ LAUNCHED: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "dolomite": (GENERIC, {
         "step": [10, 20, 30], "step_time": [2.2012, 2.1927, 2.1928],
         "loss": [8.9121, 8.6121, 8.3121]}),
+    "emoji": (GENERIC, {
+        "step": [100, 200, 300], "loss": [4.1203, 3.9203, 3.8203],
+        "step_time": [0.898, 0.897, 0.897], "token_rate": [73000, 73100, 73100]}),
     "espnet": (KNOWN, {
         "loss": [120.1, 110.1, 100.1], "step_time": [0.981, 0.971, 0.972]}),
+    "fabric_print": (GENERIC, {
+        "loss": [4.1203, 3.9203, 3.8203], "samples_per_s": [821.8, 832.0, 832.0],
+        "step_rate": [3.21, 3.25, 3.25]}),
     "fairseq_hydra_json": (KNOWN, {
         "step": [100, 200, 300], "loss": [15.912, 13.104, 11.87],
         "tokens_per_s": [91203.1, 91802.4, 91777.0], "step_rate": [0.7] * 3,
@@ -78,11 +90,19 @@ LAUNCHED: dict[str, tuple[str, dict[str, list[Any]]]] = {
         "step": [10, 20, 30], "loss": [1.23121231, 1.13121231, 1.03121231],
         "elapsed": [3.12, 6.21, 9.3], "samples_per_s": [1231.2, 1240.01, 1242.11],
         "step_time": []}),
+    "flops_words": (GENERIC, {
+        "step": [10, 20, 30], "loss": [8.912, 8.612, 8.312],
+        "flops_rate_per_gpu": [181.2 * T, 181.9 * T, 181.8 * T],
+        "step_time": [0.412, 0.411, 0.411]}),
     "gpt2_tf": (GENERIC, {
         "batch": [1, 2, 3, 4], "loss": [3.92, 3.82, 3.72, 3.62], "step_time": []}),
     "graphcore": (GENERIC, {
         "step": [100, 200, 300], "loss": [8.9121, 8.1121, 7.9121],
         "samples_per_s": [812.12, 812.31, 812.29]}),
+    "h100_bench": (GENERIC, {
+        "step": [5, 6, 7], "step_time": [3.412, 3.401, 3.402],
+        "tokens_per_gpu_per_s": [19209, 19271, 19265],
+        "flops_rate_per_gpu": [612.1 * T, 614.1 * T, 613.9 * T], "memory": [71.2 * GIB] * 3}),
     "haiku_dict": (GENERIC, {
         "step": [100, 200, 300], "loss": [8.9121, 8.1121, 7.9121],
         "step_rate": [2.41, 2.42, 2.42]}),
@@ -94,6 +114,9 @@ LAUNCHED: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "journal": (GENERIC, {
         "step": [100, 200, 300], "loss": [4.1203, 3.9203, 3.8203],
         "step_time": [0.8981, 0.8971, 0.8974], "memory": [0.0412 * T] * 3}),
+    "json_nested": (GENERIC, {
+        "step": [100, 200, 300], "loss": [4.1203, 3.9203, 3.8203],
+        "step_time": [0.8981, 0.8971, 0.8974], "tokens_per_gpu_per_s": [9123.4, 9131.0, 9130.2]}),
     "keras_log": (GENERIC, {
         "loss": [0.3121, 0.1521, 0.1121], "validation_loss": [0.1612, 0.1212, 0.1012],
         "step_time": [0.017, 0.016, 0.016]}),
@@ -143,9 +166,15 @@ LAUNCHED: dict[str, tuple[str, dict[str, list[Any]]]] = {
         "iteration": [10, 20], "step_time": [4.1203, 4.1011], "lm_loss": [9.912034, 9.212034]}),
     "megatron_sagemaker": (MEGATRON, {
         "iteration": [10], "step_time": [4.1203]}),
+    "megatron_tgs_fork": (MEGATRON, {
+        "iteration": [1, 2], "step_time": [41.2031, 9.1203],
+        "tokens_per_gpu_per_s": [812.1, 3668.9]}),
     "metrics_csv": (GENERIC, {
         "step": [9, 19, 29], "loss": [8.9121, 8.5121, 8.2121],
         "step_time": [1.0893, 1.0884, 1.0886], "token_rate": [120312.1, 120412.1, 120399.2]}),
+    "min_max_avg": (GENERIC, {
+        "step": [100, 200, 300], "loss": [4.1203, 3.9203, 3.8203],
+        "token_rate": [73012, 73093, 73069], "step_time": []}),
     "mindformers_2025": (KNOWN, {
         "step": [1, 2, 3], "total_steps": [19] * 3, "step_time": [103.328, 1.752, 1.754],
         "loss": [10.649, 10.633, 9.673],
@@ -209,8 +238,15 @@ LAUNCHED: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "prime": (GENERIC, {
         "step": [10, 11, 12], "loss": [8.1203, 8.0203, 7.9203],
         "token_rate": [120312.2, 120412.11, 120399.07], "mfu": []}),
+    "python_logging": (GENERIC, {
+        "step": [50, 100, 150], "loss": [4.1203, 3.9203, 3.8203],
+        "samples_per_s": [812.1, 813.1, 812.9], "step_time": [0.315] * 3}),
     "pytorch_tutorial": (GENERIC, {
         "batch": [2000, 4000, 6000, 8000], "loss": [2.173, 1.873, 1.673, 1.573]}),
+    "rates_words": (GENERIC, {
+        "step": [100, 200, 300], "total_steps": [5000] * 3, "loss": [4.1203, 3.9203, 3.8203],
+        "mfu": [0.412, 0.413, 0.413], "step_time": [0.898, 0.897, 0.897],
+        "tokens_per_gpu_per_s": [9123, 9131, 9130]}),
     "sagemaker": (GENERIC, {
         "step": [10, 20, 30], "samples_per_s": [41.2, 41.31, 41.29],
         "flops_rate_per_gpu": [181.2 * T, 181.68 * T, 181.59 * T],
@@ -221,6 +257,9 @@ LAUNCHED: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "skypilot": (GENERIC, {
         "step": [100, 200, 300], "step_time": [0.89812, 0.89737, 0.89745],
         "tokens_per_gpu_per_s": [9123.4, 9131.0, 9130.2]}),
+    "slurm_mixed_ranks": (GENERIC, {
+        "step": [100, 101, 102], "loss": [4.1203, 4.1103, 4.1003],
+        "step_time": [0.898, 0.897, 0.899], "tokens_per_gpu_per_s": [9123, 9131, 9111]}),
     "spmd_json": (GENERIC, {
         "step": [100, 200, 300], "loss": [4.1203, 3.9203, 3.8203],
         "step_time": [0.8981, 0.8971, 0.8974],
@@ -237,6 +276,9 @@ LAUNCHED: dict[str, tuple[str, dict[str, list[Any]]]] = {
         "step_time": [6.3411, 0.4012, 0.4009], "grad_norm": [1.9121, 1.8121, 1.7121]}),
     "tf_cnn_benchmarks": (KNOWN, {
         "batch": [1, 10, 20, 30], "samples_per_s_average": [2812.3, 2820.1, 2819.8, 2819.9]}),
+    "time_first": (GENERIC, {
+        "step": [100, 200, 300], "loss": [4.12, 3.92, 3.82],
+        "samples_per_s": [71.2, 71.3, 71.3]}),
     "tinyllama": (GENERIC, {
         "step": [2048, 2049, 2050, 2051], "step_time": [0.5621, 0.51187, 0.5122, 0.51234],
         "loss": [10.9812, 10.9013, 10.8811, 10.879]}),
@@ -257,6 +299,8 @@ LAUNCHED: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "transformer_xl": (GENERIC, {
         "step": [200, 400, 600], "step_time": [0.41231, 0.39812, 0.39833],
         "loss": [7.61, 6.71, 6.41]}),
+    "trl_new_bar": (KNOWN, {
+        "loss": [0.0312, 0.0302, 0.0292], "consumed_tokens": [81203, 162406, 243609]}),
     "tutel": (GENERIC, {
         "step": [0, 1, 2, 3], "step_time": [1.212301, 0.041203, 0.041101, 0.041112],
         "flops_rate": [3.21 * T, 94.45 * T, 94.68 * T, 94.66 * T]}),
@@ -264,6 +308,8 @@ LAUNCHED: dict[str, tuple[str, dict[str, list[Any]]]] = {
         "step_rate": [5.49, 5.71, 5.72]}),
     "unsloth": (KNOWN, {
         "loss": [1.8212, 2.3001, 1.6921], "learning_rate": [4e-05, 8e-05, 0.00012]}),
+    "val_mixed": (GENERIC, {
+        "step": [100, 200, 300], "loss": [4.1203, 3.9203, 3.8203]}),
     "values_first": (GENERIC, {
         "step": [100, 200, 300], "loss": [7.812, 7.412, 7.212],
         "step_time": [0.912, 0.91, 0.911], "token_rate": [71800, 72000, 71900],

@@ -255,6 +255,7 @@ TRAINERS: dict[str, tuple[str, Columns]] = LAUNCHED | {
 
 UNREAD = {
     "whitespace_table": "columns under a header without lines between them are tables",
+    "chinese": "labels in Chinese are none that the reader of steps knows",
     "coqui": "a block whose lines begin with `| >`",
     "nemo_rl": "a block under headings, whose head is a rule",
     "ultralytics": "its columns stand under a header without lines between them, before a bar",

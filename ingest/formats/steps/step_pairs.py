@@ -37,7 +37,7 @@ def _behind() -> re.Pattern[str]:
     return re.compile(rf"\s?({terminal_of('generic_step', 'UNIT')})(?![\w/]*\s?[=:]\s?[\"']?[0-9])")
 
 
-_TOTAL = re.compile(r"(?:\s*/\s*|\s+(?:out )?of\s+)([0-9][0-9,]*)(?![0-9.:]*[A-Za-z:])")
+_TOTAL = re.compile(r"(?:\s*/\s*|\s+(?:out )?of\s+)([0-9][0-9,]*)(?![0-9.]*(?:[A-Za-z]|:\S))")
 
 _SHARED = re.compile(r"\(([0-9][0-9,.]*)\s?/\s?(gpu|GPU|device|rank)\)")
 """`tps 9120.12(1140.02/gpu)`: the same of one device."""
@@ -157,7 +157,7 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
             at = last = value.end()
             continue
         counts = " ".join(words(label)) in COUNTERS  # `step 10 tokens/s 4321`
-        behind = None if counts or value["short"] else _behind().match(text, value.end(), end)
+        behind = None if counts else _behind().match(text, value.end(), end)
         said_unit = behind[1] if behind else ""
         stop = behind.end() if behind else value.end()
         after = None if label and not _BARRED.search(gap) else _AFTER.match(text, stop, end)

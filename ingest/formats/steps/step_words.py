@@ -82,6 +82,8 @@ _IN_LABEL = re.compile(
     r"(?i)[\s_]*[(\[]([^()\[\]]+)[)\]]$|[\s_]in[\s_](s|ms|sec|seconds)$|_([kmgt]i?b)$"
 )
 
+_PER = re.compile(r"[ _]per[ _]")
+
 MANY = 7  # words of a label
 
 
@@ -137,7 +139,7 @@ def meaning(label: str, behind: str = "") -> Meaning | None:
     said = words(label)
     if len(said) > MANY:
         return None
-    known = unit(behind) if behind else None
+    known = unit(_PER.sub("/", behind)) if behind else None
     all_words = (*said, *words(behind)) if behind else said
     for rule in (_counter, _rate, _work, _loss, _schedule, _consumed, _memory, _clock):
         found = rule(said, all_words, known)
