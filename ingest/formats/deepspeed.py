@@ -32,6 +32,13 @@ class DeepspeedStep(Configuration):
 class DeepspeedThroughput(pa.DataFrameModel):
     """Throughput of all ranks, and the memory of the one that prints."""
 
+    epoch: int = logged(kind="exact", ge=0, nullable=True)
+    micro_step: int = logged(
+        kind="exact", ge=0, nullable=True, meaning="micro-steps of the epoch before the line"
+    )
+    global_step: int = logged(
+        kind="exact", ge=0, nullable=True, meaning="updates since the start, where it is printed"
+    )
     samples_per_s: float = logged(
         ["CurrSamplesPerSec"], kind="binary", unit="sample/s", ge=0, nullable=True
     )

@@ -91,8 +91,7 @@ def _taken(line: str, bare: str) -> _Taken | None:
     for _, pair in named:
         between.append(_pattern(bare[at : pair.start]))
         at = pair.start + len(pair.text)
-        unit = f" {pair.behind}" if pair.behind and pair.behind != pair.label else ""
-        values.append(f"{pair.text}{unit}")
+        values.append(f"{pair.text.rstrip('kKMBGT')} {pair.behind}".rstrip())
     between.append(_pattern(bare[at:]))
     return _Taken(
         line, _pattern(bare[: head.start()]), head[0].rstrip(), tuple(between),
@@ -136,5 +135,5 @@ def _grammar(kept: Sequence[_Taken], columns: set[str]) -> str:
 
 _NUM = (
     r"NUM: /[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"
-    r"|nan|inf)[kKMBGT]?/"
+    r"|nan|inf)(?:[kKMBGT](?![A-Za-z]))?/"
 )
