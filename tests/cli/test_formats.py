@@ -87,7 +87,7 @@ def test_a_pasted_line_becomes_a_format_that_reads_it(
         ("mem", "61.2 GiB", "mem", "B"),
         ("loss_min", "5", "loss_min", None),  # the least loss, no minutes
         ("loss_h", "5", "loss_h", None),
-        ("it_per_s", "5", "it_per_s", None),
+        ("it_per_s", "5", "it_per_s", "step/s"),
         ("lr", "nan", "lr", None),
         ("gpus", "8", "logged_gpus", None),
     ],
