@@ -124,6 +124,25 @@ def test_second_generation_has_units() -> None:
     assert "deepflow_machine" not in reading.frames
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "capacity"),
+    [
+        ("", "", 32 * 2**10),  # 256 banks are 8 MB of L1
+        ("L1 Size: 8.0000000000 MB", "L1 Size: 8.0000000000 TB", 32 * 2**30),
+        ("L1 Size: 8.0000000000 MB", "L1 Size: 8.0000000000 GB", 32 * 2**20),
+        ("L1 Size: 8.0000000000 MB", "L1 Size: 9.0000000000 MB", 32 * 2**30),  # nothing proven
+    ],
+)
+def test_the_unit_of_a_bank_is_what_makes_as_many_of_them_a_memory(
+    old: str, new: str, capacity: int
+) -> None:
+    text = (FIXTURES / "deepflow_dump" / "second_generation.txt").read_text()
+    assert old in text
+    reading = read(text.replace(old, new) if old else text)
+    parts = reading.frames["deepflow_component"].rows_by_key("subject", named=True)
+    assert parts["SRAM-L1/bank_capacity"][0]["capacity"] == capacity
+
+
 CONFIG = (FIXTURES / "deepflow_dump" / "lstm_core_0.26.yaml").read_text()
 
 

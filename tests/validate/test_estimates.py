@@ -131,6 +131,8 @@ def test_second_generation_is_read_and_listed(corpus: Path) -> None:
     assert all(account.not_ours == 0 for account in reading.accounting)
     assert report.comparison.pairs.is_empty()
     assert report.comparison.unpredicted.height == report.observations.height > 150
+    units = [each for each in report.findings if each.law == "estimator-unit"]
+    assert [each.spans[0].line for each in units] == [75, 84, 93] * 2
 
 
 # ---- per-layer estimates

@@ -25,6 +25,8 @@ OVERFLOW = "memory-overflow"
 
 NEGATIVE = "negative-size"
 
+UNIT = "estimator-unit"
+
 DERATE = 0.7
 
 
@@ -32,6 +34,33 @@ DERATE = 0.7
 def dumps(evidence: Evidence) -> list[Finding]:
     """Everything that is said of every dump of the first generation."""
     return list(_each(evidence))
+
+
+def corrected_units(evidence: Evidence) -> list[Finding]:
+    """Sizes that an estimator prints under a unit that its own arithmetic refutes."""
+    frame = evidence.reading.frames.get("deepflow_component", pl.DataFrame())
+    told = evidence.reading.provenance.filter(
+        (pl.col("frame") == "deepflow_component")
+        & (pl.col("field") == "capacity")
+        & (pl.col("value_origin") == "corrected")
+    )
+    if frame.is_empty() or told.is_empty():
+        return []
+    place = ["source", "line", "column"]
+    found = told.select(*place, "law", "text").join(frame, on=place, maintain_order="left")
+    return [
+        Finding(
+            law=UNIT,
+            kind="identity",
+            severity="warning",
+            spans=(Span(row["source"], row["line"], row["column"] or 1),),
+            observed=(Number(row["subject"], float(row["text"]), *2 * (float(row["text"]),), "1"),),
+            implied=(Number(row["subject"], *3 * (row["capacity"],), "B"),),
+            explanation=f"{row['subject']}: {row['law']}",
+            meaning="The size that is proven is used; the printed unit is the estimator's slip.",
+        )
+        for row in found.iter_rows(named=True)
+    ]
 
 
 def _each(evidence: Evidence) -> Iterator[Finding]:

@@ -17,7 +17,13 @@ from assay.ingest.formats.deepflow.deepflow_frames import (
     DeepflowPart,
     DeepflowReload,
 )
-from assay.ingest.formats.deepflow.deepflow_lines import LINES, TAKE, Dump, hardware_records
+from assay.ingest.formats.deepflow.deepflow_lines import (
+    LINES,
+    TAKE,
+    Dump,
+    hardware_records,
+    proven_capacities,
+)
 from assay.ingest.lines.linewise import Said
 from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span
@@ -119,6 +125,7 @@ def _generic(line: Line) -> bool:
 def _records(dump: Dump) -> list[Record]:
     """The rows of one dump; its totals stand where the first of them is printed."""
     records = [*dump.rows.values(), *hardware_records(dump), *dump.components]
+    proven_capacities(records)
     if dump.totals:
         first = min(dump.totals.values(), key=lambda cell: (cell.line, cell.column))
         generation = Cell("2" if dump.later else "1", dump.first, value_origin="solved")

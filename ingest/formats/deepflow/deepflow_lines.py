@@ -255,6 +255,51 @@ def hardware_records(dump: Dump) -> list[Record]:
     return rows if chip is None else [chip, *rows]
 
 
+def proven_capacities(records: list[Record]) -> None:
+    """Capacities of banks in the unit that makes as many of them the size of a memory.
+
+    The estimator prints kibibytes under `(GB)`: 256 banks of `32.00 (GB)` are its 8 MB of L1. Where
+    the printed unit makes no size of the chip, and one of the others does, that one is taken.
+    """
+    held = {record.cells["subject"].text: record.cells for record in records
+            if record.frame == "deepflow_component" and "subject" in record.cells}  # fmt: skip
+    sizes = {
+        subject.partition("/")[2]: cells["capacity"]
+        for subject, cells in held.items()
+        if subject.startswith(f"{HARDWARE}/") and "capacity" in cells
+    }
+    for subject, cells in held.items():
+        title, _, name = subject.rpartition("/")
+        banks = held.get(f"{title}/num_banks", {}).get("number")
+        cell = cells.get("capacity")
+        if name != "bank_capacity" or cell is None or banks is None:
+            continue
+        if _makes(banks, cell, cell.scale, sizes):
+            continue
+        for printed in ("KB", "MB"):
+            if label := _makes(banks, cell, SCALES[printed], sizes):
+                law = f"as many banks are the {label}: printed under another unit, in {printed}"
+                cells["capacity"] = cell._replace(
+                    scale=SCALES[printed], value_origin="corrected", law=law
+                )
+
+
+def _makes(banks: Cell, bank: Cell, scale: float, sizes: dict[str, Cell]) -> str | None:
+    """The label of the size that so many banks make, within the digits of both."""
+    low, high = (float(banks.text.replace(",", "")) * end * scale for end in _ends(bank.text))
+    for label, size in sizes.items():
+        least, most = (end * size.scale for end in _ends(size.text))
+        if low <= most and least <= high:
+            return label
+    return None
+
+
+def _ends(text: str) -> tuple[float, float]:
+    """Bounds of every number that is printed so."""
+    value, place = float(text.replace(",", "")), 10.0 ** -len(text.partition(".")[2])
+    return value - place / 2, value + place / 2
+
+
 HARDWARE = "Hardware Configuration"
 
 COLUMNS_OF = {
