@@ -165,3 +165,12 @@ def test_a_trial_says_what_is_not_read(assay: Run, tmp_path: Path) -> None:
     other.write_text("nothing\n")
     assert assay("formats", "test", SWIFT, other).code == 4
     assert assay("formats", "test", SWIFT, tmp_path / "none.log").code == 2
+
+
+def test_a_log_with_commas_is_no_table(assay: Run, tmp_path: Path) -> None:
+    log = ROOT / "tests/ingest/trainers/lit_llama.log"
+    made = tmp_path / "mine.toml"
+    assay("formats", "new", log, "--name", "mine", "-o", made)
+    tried = assay("formats", "test", made, log)
+    assert "4" in tried.out
+    assert "[tables]" not in made.read_text(encoding="utf-8")

@@ -124,13 +124,13 @@ def new(
     test."""
     from assay.ingest.formats.own.draft import draft, guessed
     from assay.ingest.formats.own.fault import BadFormat
-    from assay.ingest.formats.own.recognised import recognised
+    from assay.ingest.formats.own.recognised import are_steps, recognised
     from assay.ingest.formats.own.table_draft import table_draft
 
     refuse_existing([output] if output else [], force=force)
     lines = _pasted(line)
     try:
-        drawn = table_draft(lines, name)
+        drawn = None if are_steps(lines) else table_draft(lines, name)
     except BadFormat as fault:
         raise Refusal(str(fault)) from None
     if drawn is not None:

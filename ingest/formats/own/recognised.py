@@ -43,6 +43,19 @@ def recognised(lines: Sequence[str]) -> list[str]:
     return [lines[number - 1] for number in numbers if number <= len(lines)] or list(lines)
 
 
+def are_steps(lines: Sequence[str]) -> bool:
+    """Whether the lines of a log hold steps of a trainer, though commas may stand in them."""
+    opened = source("pasted", "\n".join(lines).encode())
+    if not isinstance(opened, Source) or len(lines) < FEW:
+        return False
+    frames = read_source(opened, FORMATS).frames
+    return any(
+        frame["line"].n_unique() >= FEW
+        for name, frame in frames.items()
+        if name in ("generic_step", "trainer_step")
+    )
+
+
 def _alike(lines: Sequence[str], numbers: Sequence[int]) -> list[int]:
     """Of the lines with these numbers those of the most frequent shape, digits put aside."""
     held = [(number, _shape(lines[number - 1])) for number in numbers if number <= len(lines)]
