@@ -145,7 +145,7 @@ def portions(rows: StepRows, names: Sequence[str]) -> Iterator[pl.DataFrame]:
 
 def flags(rows: StepRows, wanted: pl.Expr) -> pl.Series:
     """Whether each row is wanted, by its own columns."""
-    parts = portions(rows, wanted.meta.root_names())
+    parts = portions(rows, list(dict.fromkeys(wanted.meta.root_names())))
     return pl.concat(part.select(wanted).to_series() for part in parts)
 
 

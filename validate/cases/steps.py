@@ -40,14 +40,24 @@ RULE = (
 )
 
 
+TIME = "step_time"
+
+PACES = (TIME, "samples_per_s", "tokens_per_s", "tokens_per_gpu_per_s", "token_rate", "step_rate")
+"""Columns that tell how fast a step was, in the order in which they are believed."""
+
+
 class Steps(NamedTuple):
-    """The steps of one run: all that are printed, those that count, and those that have settled."""
+    """The steps of one run: all that are printed, those that count, and those that have settled.
+
+    `pace` is the column of `PACES` that tells which have: where no time is printed, a rate.
+    """
 
     run: str  # the case of its first line
     every: StepRows
     rows: StepRows  # not superseded, an iteration once
-    steady: StepRows  # with a time, after the warm-up
+    steady: StepRows  # with a time or rate, after the warm-up
     left_out: int
+    pace: str = TIME
 
 
 def warm_up(times: Sequence[float] | npt.NDArray[np.float64]) -> int:
@@ -85,11 +95,24 @@ def _steps(reading: Reading, known: Jobs) -> Iterator[Steps]:
                 continue
             taken.add(run)
             rows = _counting(every)
-            timed = _only(rows, pl.col("step_time").is_finite().fill_null(value=False))
+            pace, timed = _timed(rows)
             last = _of_last_batch(timed)
-            out = warm_up(last["step_time"].to_numpy())
+            told = last[pace].to_numpy()
+            out = warm_up(told if pace == TIME else 1.0 / told)
             left_out = timed.height - last.height + out
-            yield Steps(run, every, rows, last.slice(out, last.height - out), left_out)
+            yield Steps(run, every, rows, last.slice(out, last.height - out), left_out, pace)
+
+
+def _timed(rows: StepRows) -> tuple[str, StepRows]:
+    """What tells how fast the steps were, and those of which it does."""
+    none = rows.slice(0, 0)
+    for pace in PACES:
+        if pace in rows.columns:
+            wanted = pl.col(pace).is_finite() & ((pl.col(pace) > 0) | (pace == TIME))
+            found = _only(rows, wanted.fill_null(value=False))
+            if not found.is_empty():
+                return pace, found
+    return TIME, none
 
 
 def _unquoted(rows: StepRows, quoted: Sequence[str]) -> StepRows:
@@ -132,11 +155,11 @@ def _only(rows: StepRows, wanted: pl.Expr) -> StepRows:
 
 
 def unsettled(reading: Reading) -> pl.Series:
-    """The cases of all steps with a time that have not settled yet."""
+    """The cases of all steps with a time or rate that have not settled yet."""
     none = pl.DataFrame(schema={"run": pl.UInt32, "case": pl.String})
     runs, named = steps(reading), pl.col("case").cast(pl.String)
     timed = [
-        held_of(one.rows).select("case", "step_time").drop_nulls().select(_nth(at), named)
+        held_of(one.rows).select("case", one.pace).drop_nulls().select(_nth(at), named)
         for at, one in enumerate(runs)
     ]
     steady = [
@@ -154,15 +177,15 @@ def _nth(run: int) -> pl.Expr:
 
 @once
 def warming(reading: Reading) -> dict[str, npt.NDArray[np.uint32]]:
-    """Input → lines of all its steps with a time that have not settled yet."""
+    """Input → lines of all its steps with a time or rate that have not settled yet."""
     found: dict[str, list[pl.Series]] = {}
     for one in steps(reading):
         if isinstance(one.rows, OnDisk) and isinstance(one.steady, OnDisk):
-            timed = flags(one.rows, pl.col("step_time").is_not_null())
+            timed = flags(one.rows, pl.col(one.pace).is_not_null())
             early = one.rows.filter(timed).without(one.steady)
             found.setdefault(early.long.source, []).append(early["line"])
             continue
-        table = one.rows.select(["source", "line", "step_time"]).drop_nulls("step_time")
+        table = one.rows.select(["source", "line", one.pace]).drop_nulls(one.pace)
         steady = one.steady.select(["source", "line"])
         for (source,), part in table.join(steady, on=["source", "line"], how="anti").group_by(
             "source"

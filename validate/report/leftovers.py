@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 from assay.model.transformer.parallel import faults
@@ -98,16 +98,34 @@ def unpredictable(report: Report, found: Sequence[Record]) -> str:
     without = [run for run in timed if run.predicted_step_time is None]
     lacks = [names for run in without if (names := missing(report, run))]
     if not lacks:
-        return "" if timed else UNTIMED
+        return "" if timed else untimed(found)
     lacking = [name for name in _FIRST if any(name in names for names in lacks)]
     whom = "" if len(found) == len(lacks) else f"{len(lacks):,} of {count(len(found), 'run')}: "
     return f"{whom}{stating(lacking, report)}"
 
 
-UNTIMED = (
-    "Nothing can be compared with a prediction: no time of a step is printed, and no rate of which "
-    "it is said whose it is."
-)
+AVERAGES = "only averages over all steps so far are printed, which count the first, slow ones"
+
+WHOSE = "it is not said whether they are of the whole job or of one GPU"
+
+UNTIMED: Mapping[str, str] = {
+    "step_time_average": AVERAGES,
+    "samples_per_s_average": AVERAGES,
+    "token_rate": f"no time of a step is printed, and of tokens/s {WHOSE}",
+    "flops_rate": f"no time of a step is printed, and of flop/s {WHOSE}",
+    "step_rate": "no time of a step is printed, and of its steps/s it is not said over how many "
+    "steps they are taken",
+}
+"""Figure that runs print of themselves → why nothing can be compared with a prediction."""
+
+
+def untimed(found: Sequence[Record]) -> str:
+    """Why runs are compared with nothing that print no time and no rate that is predicted."""
+    printed = {name for run in found for name in run.rates_printed}
+    why = next((words for name, words in UNTIMED.items() if name in printed),
+               "neither a time nor a rate of a step is printed")  # fmt: skip
+    return f"Nothing can be compared with a prediction: {why}."
+
 
 SHAPE = ("hidden", "layers", "heads", "vocab")
 

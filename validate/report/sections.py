@@ -162,7 +162,8 @@ def _speed(run: Record) -> list[str]:
     printed = _as_printed(run)
     if run.step_time is None:
         told = f"{count(run.steps, 'row')} of steps; no time of a step is printed"
-        return [f"{told}{f', but {printed}' if printed else ''}"]
+        settled = f" (median of {count(run.settled, 'settled row')})" if run.settled > 1 else ""
+        return [f"{told}{f', but {printed}{settled}' if printed else ''}"]
     spread = f" ± {percent(run.step_spread)}" if run.step_spread is not None else ""
     rows = f"median of {run.settled:,} settled of {run.steps:,} rows"
     said = [f"step {_time(run.step_time)}{spread} ({rows if run.steps > 1 else 'its only row'})"]

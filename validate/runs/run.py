@@ -83,7 +83,7 @@ class _Told(NamedTuple):
 
 
 def _run(reading: Reading, found: Steps, known: Jobs, told: _Told) -> Run:
-    case, every, rows, steady, out = found
+    case, every, rows, steady, out, _ = found
     configuration, device = told.configuration.get(case, ({}, None))
     window = None
     if "iteration" in steady.columns and steady.height:
@@ -159,7 +159,7 @@ def _configurations(
 
 
 def _speed(steady: StepRows, said: Mapping[str, Any], device: str | None, out: int) -> list[Metric]:
-    times = steady["step_time"]
+    times = steady["step_time"].drop_nulls()
     if times.is_empty():
         return []
     median = float(times.median())  # type: ignore[arg-type]

@@ -216,9 +216,8 @@ def counts_that_differ(run: Record, sizes: RankParameters | None) -> list[str]:
 
 
 def _timed(held: Steps) -> int:
-    """Rows that print a time of a step; all, where none does."""
-    timed = held.rows["step_time"].count()
-    return timed or held.rows.height
+    """Rows that print a time or rate of a step; all, where none does."""
+    return held.rows[held.pace].count() or held.rows.height
 
 
 PRINTED: Mapping[str, str] = {
@@ -354,7 +353,7 @@ def _models(report: Report, held: Mapping[str, Steps]) -> dict[str, dict[str, An
 
 
 def _size(said: Mapping[str, Any], model: Mapping[str, Any]) -> str:
-    """The model as it is named, or its parameters, or nothing."""
+    """The model as it is named, or its parameters, or its sizes, or nothing."""
     for name in MODEL_NAMES:
         value = model.get(name) if said.get(name) is None else said[name]
         if isinstance(value, str):
@@ -362,7 +361,11 @@ def _size(said: Mapping[str, Any], model: Mapping[str, Any]) -> str:
         if value:
             return f"{value / 1e9:.3g}B"
     counted = _counted(said)
-    return f"{counted / 1e9:.3g}B" if counted else "model unknown"
+    if counted:
+        return f"{counted / 1e9:.3g}B"
+    if said.get("layers") and said.get("hidden"):
+        return f"{said['layers']} layers of {said['hidden']:,}"
+    return "model unknown"
 
 
 def _counted(said: Mapping[str, Any]) -> float | None:
