@@ -104,7 +104,7 @@ def _steps(reading: Reading, known: Jobs) -> Iterator[Steps]:
 
 
 def _timed(rows: StepRows) -> tuple[str, StepRows]:
-    """What tells how fast the steps were, and those of which it does."""
+    """The column that tells how fast the steps were, and the steps of which it does."""
     none = rows.slice(0, 0)
     for pace in PACES:
         if pace in rows.columns:
