@@ -158,23 +158,38 @@ def report(size: int) -> list[dict[str, object]]:
 
 
 def long(size: int, rounds: int) -> list[dict[str, object]]:
-    """Reports and checks of a long log of a known job beside its ingest, whole processes in turns.
+    """Commands that look at a long log of a known job beside its ingest, whole processes in turns.
 
-    Bytes for the ratios are `size`; the peak memory is that of a report on a gigabyte.
+    Bytes for the ratios are `size`; the peaks of memory are those of a gigabyte. `diff` reads the
+    log twice, and is held to twice the time.
     """
     path = inputs.log(BUILD, "configured", size)
-    machine = ["--machine", "A100-80g"]
-    taken: dict[str, list[float]] = {"report": [], "check": []}
+    taken: dict[str, list[float]] = {}
     for _ in range(rounds):
         base = whole([ASSAY, "ingest", path, "-o", fresh("long")])[0]
-        taken["report"].append(whole([ASSAY, "report", path, *machine])[0] / base)
-        taken["check"].append(whole([ASSAY, "check", path, *machine], ends=(0, 1))[0] / base)
+        for name, command in looking(path).items():
+            reads = command.count(path)
+            seconds = whole(command, ends=(0, 1))[0] / reads
+            taken.setdefault(name, []).append(seconds / base)
     large = inputs.log(BUILD, "configured", GIGA)
-    seconds, peak = whole([ASSAY, "report", large, *machine])
+    found = [entry(f"{name}_ratio", values, "×") for name, values in taken.items()]
+    for name, command in looking(large).items():
+        seconds, peak = whole(command, ends=(0, 1))
+        found += [entry(f"{name}_rss_1gb", [peak], "MB"),
+                  entry(f"{name}_rss_1gb_seconds", [seconds], "s")]  # fmt: skip
     large.unlink()
-    ratios = [entry(f"{name}_ratio", values, "×") for name, values in taken.items()]
-    return [*ratios, entry("report_rss_1gb", [peak], "MB"),
-            entry("report_rss_1gb_seconds", [seconds], "s")]  # fmt: skip
+    return found
+
+
+def looking(path: Path) -> dict[str, list[str | Path]]:
+    """The commands that look at a log, by their names."""
+    machine = ["--machine", "A100-80g"]
+    return {
+        "report": [ASSAY, "report", path, *machine],
+        "check": [ASSAY, "check", path, *machine],
+        "watch": [ASSAY, "watch", path, *machine, "--updates", "1"],
+        "diff": [ASSAY, "diff", path, path, *machine],
+    }
 
 
 def fleet(count: int) -> list[dict[str, object]]:

@@ -12,11 +12,12 @@ import polars as pl
 import pytest
 from assay.validate import api
 from assay.validate.cli.report import SORTS
-from assay.validate.report import json_document, sections, terminal
+from assay.validate.report import json_document, layout, sections, terminal
 from assay.validate.report.layout import Column, Section, Table
 from assay.validate.runs.run import runs
 from assay.validate.runs.run_record import (
     RankParameters,
+    Record,
     counts_that_differ,
     diagnosis,
     records,
@@ -122,43 +123,78 @@ def test_the_timer_far_above_its_part_is_named(nodes: int, assay: Run, corpus: P
     assert len(done.out.splitlines()) <= ROWS
 
 
+ASKED = (
+    "id", "source", "first_line", "last_line", "name", "machine", "configuration", "steps",
+    "settled", "step_time", "step_spread", "tokens_per_s", "tokens_per_gpu_per_s", "flops_rate",
+    "mfu", "formula_id", "peak", "memory_allocated", "memory_reserved", "memory_capacity",
+    "loss_first", "loss_last", "skipped", "nan", "ended", "predicted_step_time", "predicted_low",
+    "predicted_high", "inside", "parts_predicted", "parts_measured", "diagnosis",
+)  # fmt: skip
+"""Fields of a record that every file has."""
+
+
+def figures_of(record: Record) -> list[str]:
+    """The figures of a run as every page shows them."""
+    timed = record.step_time, record.predicted_step_time
+    rates = record.flops_rate, record.mfu, record.peak, record.tokens_per_gpu_per_s
+    held = record.memory_allocated, record.memory_reserved, record.memory_capacity
+    ends = record.predicted_low, record.predicted_high
+    flops, mfu, peak, tokens = (each or 0.0 for each in rates)
+    parts = grouped(record.parts_measured, record.parts_predicted)[: sections.LARGEST]
+    return [
+        record.name, record.ended or "", record.formula_id or "",
+        *(f"{each:.4g} s" for each in timed),
+        f"± {100 * (record.step_spread or 0):.1f} %",
+        f"median of {record.settled} settled of {record.steps} rows",
+        f"{tokens:,.0f} tokens/s" if tokens >= 100 else f"{tokens:.3g} tokens/s",
+        f"{flops / 1e12:.4g} TFLOP/s", f"MFU {100 * mfu:.1f} %", f"of {peak / 1e12:g} TFLOP/s",
+        f"within {ends[0]:.3g} to {ends[1]:.3g} s", "inside" if record.inside else "outside",
+        f"{100 * (record.error or 0):+.1f} %",
+        *(f"{(each or 0) / 1e9:.4g} GB" for each in held),
+        f"loss {record.loss_first:.4g} → {record.loss_last:.4g}",
+        *([f"{record.skipped} skipped"] if record.skipped else []),
+        *([f"{record.nan} NaN"] if record.nan else []),
+        *(layout.figure(part.predicted, "s") for part in parts),
+        *(layout.figure(part.seconds, "s") for part in parts if part.seconds is not None),
+        *(sentence[1:] for sentence in record.diagnosis),
+    ]  # fmt: skip
+
+
 def test_every_view_has_the_figures_of_the_record(assay: Run, tmp_path: Path) -> None:
     """Terminal, JSON, Markdown, HTML, API, Parquet, watch and diff: one record, one figure."""
     report = assess([V100])
     (record,) = records(report)
-    figures = [
-        f"{record.step_time:.4g} s",
-        f"{100 * (record.mfu or 0):.1f} %",
-        f"{record.predicted_step_time:.4g} s",
-        f"{(record.memory_allocated or 0) / 1e9:.4g} GB",
-        f"{record.loss_last:.4g}",
-        f"{100 * (record.error or 0):+.1f} %",
-        record.ended or "",
-    ]
-    whole = [f"{record.tokens_per_gpu_per_s:,.0f} tokens/s", record.name]
+    figures = figures_of(record)
     files = [tmp_path / f"run{suffix}" for suffix in (".html", ".md", ".json", ".parquet")]
     shown = assay("report", V100, *(word for file in files for word in ("-o", file))).out
     pages = [html.unescape(re.sub("<[^>]+>", "", files[0].read_text())), files[1].read_text()]
     for text in (shown, *pages, assay("watch", V100, "--updates", 1).out):
-        flat = " ".join(text.split())
-        assert not [figure for figure in [*figures, *whole] if figure not in flat]
+        flat = " ".join(text.replace("\\", "").split())
+        assert not [figure for figure in figures if figure not in flat]
     (held,) = json.loads(files[2].read_text())["runs"]
+    assert set(ASKED) <= held.keys()
     frame = api.report(V100).runs
     assert frame.equals(pl.read_parquet(files[3]))
     (row,) = frame.to_dicts()
+    assert set(ASKED) <= row.keys()
     for name, value in held.items():
         if isinstance(value, (int, float, str, bool, type(None))):
             assert row[name] == value == getattr(record, name)
+    for name in ("configuration", "parts_predicted"):
+        assert held[name] == dict(getattr(record, name))
+    assert held["diagnosis"] == list(record.diagnosis)
     compared = assay("diff", V100, V100).out
-    for figure in figures[:2]:
+    for figure in (f"{record.step_time:.4g} s", f"{100 * (record.mfu or 0):.1f} %"):
         assert figure in compared
     changes = json.loads(assay("diff", V100, V100, "--json").out)["changes"]
     told = {change["name"]: change["a"] for change in changes}
-    assert told["step_time"] == record.step_time
-    assert told["mfu"] == record.mfu
-    assert told["tokens_per_s"] == record.tokens_per_s
-    assert told["memory_max_allocated"] == record.memory_allocated
-    assert told["model_flops_rate"] == record.flops_rate
+    same = {
+        "step_time": "step_time", "mfu": "mfu", "tokens_per_s": "tokens_per_s",
+        "memory_max_allocated": "memory_allocated", "memory_max_reserved": "memory_reserved",
+        "model_flops_rate": "flops_rate", "lm_loss": "loss_last", "skipped_iterations": "skipped",
+    }  # fmt: skip
+    for name, field in same.items():
+        assert told.get(name, getattr(record, field)) == getattr(record, field)
 
 
 def test_a_narrow_screen_loses_columns_and_says_which() -> None:
