@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 
@@ -16,9 +18,10 @@ from assay.ingest.inputs.sift import LONG, sifted
 from assay.ingest.lines.rows import types_of, widened
 from assay.ingest.schema.fields import fields, rows_of
 from assay.ingest.schema.format import Format
-from assay.ingest.schema.reading import Long, Reading
+from assay.ingest.schema.reading import Long, Reading, Table
 from assay.ingest.schema.record import Schema
-from assay.ingest.store.parquet import write
+from assay.ingest.store.load import Saved
+from assay.ingest.store.parquet import also, write
 
 MOST_TOLD = 1_000
 """Rows whose values are explained one by one; where these are more, all rows are held."""
@@ -44,18 +47,40 @@ def abridged(reading: Reading, home: Path) -> Reading:
         stream = reading.streams.get(name)
         steps = rows_of(schema, fmt.origin) == "step"
         if stream is not None and steps and stream.height > LONG:
-            (account,) = reading.accounting  # what comes as a stream is one input
-            file = folder / f"{name}.parquet"
-            write(stream.frames(), types_of(schema), file, {})
-            found = _sifted(reading, name, schema, account.source, file)
-            frames[name] = pl.read_parquet(file) if found is None else found[0]
-            long += [] if found is None else [found[1]]
+            frames[name], more = _filed(reading, name, schema, folder, stream)
+            long += more
         elif stream is not None:
             frames[name] = widened(pl.concat(stream.frames(), how="diagonal"), stream.types)
         elif steps and frames[name].height > LONG:
             frames[name], more = _abridged(reading, name, schema, folder)
             long += more
     return replace(reading, frames=frames, streams={}, long=tuple(long))
+
+
+def _filed(
+    reading: Reading, name: str, schema: Schema, folder: Path, stream: Table
+) -> tuple[pl.DataFrame, list[Long]]:
+    """A frame that comes as a stream without most rows of its long inputs."""
+    if isinstance(stream, Saved) and len(stream.sources) == 1:
+        file = folder / f"{name}.parquet"
+        also(stream.file, file)  # it stays where its folder is written anew
+        (source,) = stream.sources
+        found = _sifted(reading, name, schema, source, file)
+        return (pl.read_parquet(file), []) if found is None else (found[0], [found[1]])
+    parts, long = [], []
+    pieces = (
+        (piece["source"][0], piece)
+        for frame in stream.frames()
+        for piece in frame.partition_by("source", maintain_order=True)
+    )
+    for at, (source, rows) in enumerate(groupby(pieces, key=itemgetter(0))):
+        file = folder / f"{at}-{name}.parquet"
+        write((piece for _, piece in rows), types_of(schema), file, {})
+        height = pl.scan_parquet(file).select(pl.len()).collect().item()
+        found = _sifted(reading, name, schema, source, file) if height > LONG else None
+        parts.append(pl.read_parquet(file) if found is None else found[0])
+        long += [] if found is None else [found[1]]
+    return pl.concat(parts), long
 
 
 def _abridged(

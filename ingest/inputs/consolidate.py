@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from assay.ingest.store.load import (
     readable,
     sound_types,
 )
-from assay.ingest.store.parquet import write
+from assay.ingest.store.parquet import also, write
 from assay.ingest.store.write import (
     MANIFEST,
     OPTIONAL,
@@ -159,7 +158,7 @@ def _write(
         same = list(_types(file)) == list(schema)
         ours = file.is_relative_to(path.parent / PARTS)
         if ours and same and offset == 0 and rows == _height(file):
-            _also(file, path)
+            also(file, path)
             return
     write(_frames(joined, list(schema)), schema, path, marks(name, known.get(name)))
 
@@ -168,14 +167,6 @@ def _height(file: Path) -> int:
     with _damaged(file):
         rows: int = pl.scan_parquet(file).select(pl.len()).collect().item()
     return rows
-
-
-def _also(file: Path, path: Path) -> None:
-    """Give a file a second name: a link, or a copy where there are no links."""
-    try:
-        os.link(file, path)
-    except OSError:  # a file system without links
-        shutil.copyfile(file, path)
 
 
 def _schema(

@@ -105,7 +105,7 @@ def _loaded(how: Recipe, folder: Path, home: Home | None) -> Outcome:
 
     Rows of long inputs go to `home`, where one is given.
     """
-    outcome = load(folder, how.formats)
+    outcome = load(folder, how.formats, streamed=home is not None)
     reading = abridged(outcome.reading, home.path) if home else outcome.reading
     return replace(outcome, reading=restated(_by_row(reading), how.stated))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from assay.ingest.pipeline.merge import merge, together
 from assay.ingest.schema.acceptance import check, passes
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Format, TableNote
-from assay.ingest.schema.reading import Accounting, Outcome, Overridden, Reading
+from assay.ingest.schema.reading import PORTION, Accounting, Outcome, Overridden, Reading
 from assay.ingest.schema.record import Code, Diagnostic, Schema, Span
 from assay.ingest.store.write import (
     LAYOUT,
@@ -107,10 +108,11 @@ def unreadable(said: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
     )
 
 
-def load(folder: Path, formats: Sequence[Format] = FORMATS) -> Outcome:
+def load(folder: Path, formats: Sequence[Format] = FORMATS, *, streamed: bool = False) -> Outcome:
     """Read what `save` wrote; a folder that cannot be used is an unreadable input that says why.
 
-    `formats` say what the frames mean.
+    `formats` say what the frames mean. Where they may be `streamed`, frames of more than `PORTION`
+    rows stay in their files.
     """
     try:
         if not (folder / MANIFEST).is_file():
@@ -119,9 +121,18 @@ def load(folder: Path, formats: Sequence[Format] = FORMATS) -> Outcome:
         held = accounts(said)
         all_formats = formats_of(said, formats)
         known, sources = schemas(all_formats), {account.source for account in held}
+        rows = {name: entry["rows"] for name, entry in said["frames"].items()}
+        streams = {
+            name: Saved(folder, name, known[name], count, sources)
+            for name, count in rows.items()
+            if streamed and count > PORTION
+        }
+        for stream in streams.values():
+            stream.check()
         frames = {
-            name: _frame(folder, name, known[name], entry["rows"], sources)
-            for name, entry in said["frames"].items()
+            name: _frame(folder, name, known[name], count, sources)
+            for name, count in rows.items()
+            if name not in streams
         }
         tables = {
             name: _sound(folder, name, types, TOLD[name], sources).select(list(types))
@@ -132,7 +143,7 @@ def load(folder: Path, formats: Sequence[Format] = FORMATS) -> Outcome:
                           **_diagnostics(tables["quarantine"]),
                           overridden=_overridden(tables.get("overridden")),
                           statements=tables.get("statements"),
-                          formats=all_formats)  # fmt: skip
+                          formats=all_formats, streams=streams)  # fmt: skip
         return Outcome(reading, unreadable(said))
     except Unusable as fault:
         return Outcome(merge([]), (unusable(folder, fault),))
@@ -150,14 +161,65 @@ TOLD: Mapping[str, tuple[str, ...]] = {
 """Columns of the files beside the frames that have a value in every row."""
 
 
-def _frame(folder: Path, name: str, schema: Schema, rows: int, sources: Set[str]) -> pl.DataFrame:
-    """A frame whose rows are such as ingest accepts. Raises `Unusable`."""
-    frame = _sound(folder, name, types_of(schema), ("source", "line", "column"), sources)
-    if frame.height != rows:
-        what = f"{name}.parquet has {frame.height:,} rows, the manifest says {rows:,}"
+@dataclass(frozen=True)
+class Saved:
+    """Rows of a frame in the file of a folder, some at a time: a `Table`."""
+
+    folder: Path
+    name: str
+    schema: Schema
+    height: int
+    sources: Set[str]
+
+    @property
+    def file(self) -> Path:
+        """Where they are."""
+        return self.folder / f"{self.name}.parquet"
+
+    @property
+    def types(self) -> Mapping[str, pl.DataType]:
+        """Their columns, in order."""
+        return types_of(self.schema)
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """The rows, as the file has them."""
+        for at in range(0, self.height, PORTION):
+            with readable(self.file):
+                part = pl.scan_parquet(self.file).slice(at, PORTION).collect(engine="in-memory")
+            yield part
+
+    def check(self) -> None:
+        """Raise `Unusable` where a row is not such as ingest accepts, or rows are lacking."""
+        with readable(self.file):
+            height = pl.scan_parquet(self.file).select(pl.len()).collect().item()
+        _as_promised(self.name, height, self.height)
+        for part in self.frames():
+            _right(part, self.name, self.types, PLACED, self.sources)
+            _accepted(part, self.name, self.schema)
+
+
+PLACED = ("source", "line", "column")
+"""Columns that every row of a frame has a value in."""
+
+
+def _as_promised(name: str, height: int, promised: int) -> None:
+    """Raise `Unusable` unless a file has as many rows as the manifest says."""
+    if height != promised:
+        what = f"{name}.parquet has {height:,} rows, the manifest says {promised:,}"
         raise Unusable(f"is damaged: {what}")
+
+
+def _accepted(frame: pl.DataFrame, name: str, schema: Schema) -> None:
+    """Raise `Unusable` unless all rows are such as ingest accepts."""
     if not passes(frame, schema) and not check(frame, schema, list(fields(schema))):
         raise Unusable(f"is damaged: {name}.parquet holds values that no ingest accepts")
+
+
+def _frame(folder: Path, name: str, schema: Schema, rows: int, sources: Set[str]) -> pl.DataFrame:
+    """A frame whose rows are such as ingest accepts. Raises `Unusable`."""
+    frame = _sound(folder, name, types_of(schema), PLACED, sources)
+    _as_promised(name, frame.height, rows)
+    _accepted(frame, name, schema)
     return frame
 
 
@@ -168,6 +230,15 @@ def _sound(
     """A file with these columns, of `sources` alone and nothing lacking in those `told`."""
     with readable(folder / f"{name}.parquet"):
         frame = pl.read_parquet(folder / f"{name}.parquet")
+    _right(frame, name, types, told, sources)
+    return frame
+
+
+def _right(
+    frame: pl.DataFrame, name: str, types: Mapping[str, pl.DataType], told: Sequence[str],
+    sources: Set[str],
+) -> None:  # fmt: skip
+    """Raise `Unusable` unless rows have these columns, are of `sources`, and lack none `told`."""
     sound_types(name, frame.schema, types)
     empty = next((column for column in told if frame[column].null_count()), None)
     if empty is not None:
@@ -176,7 +247,6 @@ def _sound(
     if foreign:
         what = f"{name}.parquet has rows of {min(foreign)}, which the manifest does not name"
         raise Unusable(f"is damaged: {what}")
-    return frame
 
 
 def sound_types(

@@ -6,6 +6,8 @@ rows each, but for the last.
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -65,3 +67,11 @@ def regrouped(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
             held, count = [whole.slice(ROWS)], count - ROWS
     if count:
         yield pl.concat(held, how="diagonal").rechunk()
+
+
+def also(file: Path, path: Path) -> None:
+    """Give a file a second name: a link, or a copy where there are no links."""
+    try:
+        os.link(file, path)
+    except OSError:  # a file system without links
+        shutil.copyfile(file, path)

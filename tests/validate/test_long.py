@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 from assay.ingest.inputs import sift
-from assay.ingest.inputs.read import read
+from assay.ingest.inputs.parts import ingest
+from assay.ingest.inputs.read import read, recipe
+from assay.ingest.store import load
 from assay.validate.report import json_document
 from assay.validate.report.sections import sections
 from assay.validate.report.terminal import render
@@ -127,3 +129,17 @@ def test_odd_rows_are_held(tmp_path: Path) -> None:
     held = reading.frames["megatron_iteration"]["iteration"].to_list()
     assert {1, ROWS, 5_001} <= set(held)
     assert len(held) < sift.LONG
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_folder_of_long_logs_says_what_they_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    monkeypatch.setattr(load, "PORTION", 5_000)
+    logs = [tmp_path / f"job{n}.log" for n in range(count)]
+    for n, log in enumerate(logs):
+        log.write_text("".join([dump(), *lines(20 + n)]), encoding="utf-8")
+    ingest(logs, tmp_path / "out", recipe({}))
+    read_back = assess([tmp_path / "out"], machine="A100-80g")
+    assert [long.height for long in read_back.outcome.reading.long] == [ROWS] * count
+    assert records(read_back) == records(assess(logs, machine="A100-80g"))

@@ -21,7 +21,7 @@ from assay.validate.report.figures import consequences
 from assay.validate.report.html import coverage, efficiency, errors, step_plots, svg
 from assay.validate.report.html.elements import block, items, plot, section, table
 from assay.validate.report.html.plots import Plot
-from assay.validate.report.layout import Column, Part, Section, Table, count
+from assay.validate.report.layout import Column, Part, Section, Table, count, told_apart
 from assay.validate.report.reading_section import solved
 from assay.validate.report.safe import html
 from assay.validate.report.sections import each_run, run_screen
@@ -53,7 +53,9 @@ def render(report: Report, command: Sequence[str] = ()) -> str:
     parts = [(name, title, body) for name, title, body in _parts(report, command) if body]
     links = "\n".join(f'<li><a href="#{name}">{html(title)}</a></li>' for name, title, _ in parts)
     names = [one.source for one in report.outcome.reading.accounting]
-    title = "assay report: " + (names[0] if len(names) == 1 else count(len(names), "input"))
+    title = "assay report: " + (
+        told_apart(names)[names[0]] if len(names) == 1 else count(len(names), "input")
+    )
     style = files("assay.validate.report.html").joinpath("style.css").read_text(encoding="utf-8")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
