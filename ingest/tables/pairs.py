@@ -35,6 +35,10 @@ _NAMED = {
 
 _BY_STROKE = re.compile(rf"({_NUMBER})\s*/\s*({_NUMBER})")
 
+_DIGIT = re.compile("[0-9]")
+
+_APART = re.compile(r"[(（\[/]|,.*%")
+
 _SAID = re.compile(
     r"\b(MFU|HFU)\b.{0,40}\b(?:bracket|parenthes)|(?:括号|括弧).{0,20}(MFU|HFU)", re.I
 )
@@ -70,7 +74,10 @@ def parted(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
 
 def _form(texts: Sequence[str]) -> re.Pattern[str] | None:
     """How most cells of a column are pairs; None where they are not."""
-    said = [plain(text) for text in texts if len(text) <= LONGEST and re.search("[0-9]", text)]
+    held = [text for text in texts if len(text) <= LONGEST and _DIGIT.search(text)]
+    if 2 * sum(_APART.search(text) is not None for text in held) <= len(held):
+        return None  # most are one number: there may be many of them
+    said = [plain(text) for text in held]
     for form in (*_NAMED, _IN_BRACKETS, _BY_STROKE):
         name = _NAMED.get(form, "")
         pairs = sum(name in text and form.fullmatch(text) is not None for text in said)
