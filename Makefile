@@ -44,6 +44,7 @@ docs: $(TEST)
 	$(BIN)/python -m assay.validate.cli.api_page > docs/api.md
 	$(BIN)/python -m assay.validate.cli.messages > docs/messages.md
 	$(BIN)/python -m assay.validate.cli.laws_page > docs/findings.md
+	$(BIN)/python -m assay.validate.predict.required > docs/configuration.md
 	$(BIN)/python -m tests.journeys docs/architecture.md
 
 # speed and memory beside a loop of regular expressions: build/bench.json and docs/performance.md

@@ -160,8 +160,8 @@ def _read_together(
     """
     opened = {path: _opened(how, path, root) for unit in units for path in unit}
     there = {path: (source, said) for path, (source, said, _) in opened.items() if source}
-    wholes = {path: reading for path, (source, _) in there.items()
-              if (reading := whole(source, how.formats)) is not None}  # fmt: skip
+    wholes = {path: reading for path, (source, said) in there.items()
+              if (reading := whole(source, how.formats, said)) is not None}  # fmt: skip
     there = {path: each for path, each in there.items() if path not in wholes}
     alone = {unit[0] for unit in units if len(unit) == 1}
     copies = {at for at, path in enumerate(there) if path not in alone}

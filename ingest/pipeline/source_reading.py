@@ -27,6 +27,7 @@ from assay.ingest.schema.reading import Accounting, Overridden, Reading
 from assay.ingest.schema.record import Cell, Record, Schema, Span
 from assay.ingest.source.opening import Source
 from assay.ingest.statements.bound_rows import bound_provenance, contradicted
+from assay.ingest.statements.restate import restated
 from assay.ingest.statements.statement_frame import statement_frame
 
 
@@ -43,12 +44,12 @@ def read_source(
     With a folder `spool`, rows of a long input are kept there and come as `streams`, which can be
     read for as long as the folder is there. What is no text of lines is read by its own format.
     """
-    if (reading := whole(source, formats)) is not None:
+    if (reading := whole(source, formats, assumed or {})) is not None:
         return reading
     return finished(carved(source, formats, assumed, engine=engine, spool=spool), formats)
 
 
-def whole(source: Source, formats: Sequence[Format]) -> Reading | None:
+def whole(source: Source, formats: Sequence[Format], assumed: Mapping[str, Cell]) -> Reading | None:
     """The reading of an input that is no text of lines, by the first format that knows it."""
     for fmt in formats:
         if fmt.read is not None and (made := fmt.read(source)) is not None:
@@ -62,7 +63,7 @@ def whole(source: Source, formats: Sequence[Format]) -> Reading | None:
                 not_ours=made.not_ours,
                 of="event",
             )
-            return Reading(
+            reading = Reading(
                 frames=made.frames,
                 provenance=pl.DataFrame(schema=PROVENANCE),
                 refused=made.refused,
@@ -71,6 +72,7 @@ def whole(source: Source, formats: Sequence[Format]) -> Reading | None:
                 raw=made.raw,
                 formats=tuple(formats),
             )
+            return restated(reading, assumed)
     return None
 
 

@@ -14,7 +14,10 @@ def test_a_folder_holds_a_file_per_frame(assay: Run, log: Path, tmp_path: Path) 
     done = assay("export", log, "-o", tmp_path / "out", "--to", "csv")
     assert done.code == 0, done.err
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == ["megatron_iteration.csv", "provenance.csv", "quarantine.csv", "sources.csv"]
+    assert names == [
+        "cases.csv", "megatron_iteration.csv", "provenance.csv", "quarantine.csv", "sources.csv",
+        "statements.csv",
+    ]  # fmt: skip
     assert done.out.splitlines()[0].endswith("megatron_iteration.csv")
     again = assay("export", log, "-o", tmp_path / "out", "--to", "csv")
     assert again.code == 2

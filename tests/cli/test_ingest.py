@@ -27,8 +27,8 @@ def installed(*arguments: str | Path, stdin: bytes = b"") -> subprocess.Complete
 def test_frames_are_written_and_listed(tmp_path: Path) -> None:
     done = installed("ingest", FIXTURES / "markdown_table", "-o", tmp_path / "out")
     assert done.returncode == 0
-    assert f"{tmp_path / 'out' / 'markdown_table.parquet'}\t197" in done.stdout
-    assert pl.read_parquet(tmp_path / "out" / "markdown_table.parquet").height == 197
+    assert f"{tmp_path / 'out' / 'markdown_table.parquet'}\t261" in done.stdout
+    assert pl.read_parquet(tmp_path / "out" / "markdown_table.parquet").height == 261
 
 
 def test_stdin_is_an_input(tmp_path: Path) -> None:

@@ -60,9 +60,12 @@ def test_a_thousand_logs_are_no_thousand_fits(fleet: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize("groups", [1, 5, MOST_PARTS, MOST_PARTS + 1, 100])
 def test_groups_are_held_out_whole(groups: int) -> None:
     names = [f"log {at}" for at in range(groups)]
-    table = pl.DataFrame({"machine": "H100", "group": list(chain(names, names))})
-    parts = held_together(table)
-    assert parts.select("machine", "group").equals(table)
+    told = pl.DataFrame({"machine": "H100", "group": list(chain(names, names)), "seconds": 1.0})
+    copy = pl.DataFrame({"machine": "H100", "group": "copy", "seconds": None}, told.schema)
+    parts = held_together(pl.concat([copy, told]), "seconds")
+    assert parts.row(0, named=True)["part"] == -1, "a copy is no group that others are fitted on"
+    parts = parts.tail(-1)
+    assert parts.drop("part").equals(told)
     assert parts.group_by("group").agg(pl.col("part").n_unique())["part"].unique().to_list() == [1]
     assert parts["part"].n_unique() == min(groups, MOST_PARTS)
     halves = {name: at % 2 for at, name in enumerate(names)}  # see `step_forecast.held_out`
