@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -97,14 +98,17 @@ def decided(table: pl.DataFrame, origins: pl.DataFrame) -> list[Decided]:
         return []
     some = [at[:: max(1, len(at) // MOST_ROWS)] for at in groups]
     asked, stated = _Asked(known[np.concatenate(some)]), _stated(origins)
-    told = known.select("case", "source", "line", "group", FIELD, "_line", "_origin")
+    cases, names = known["case"].rechunk(), asked.table["case"].to_list()
+    told = known[[int(at[0]) for at in groups]]
+    firsts = told.select("source", "line", FIELD, "_line", "_origin").iter_rows()
     ends = np.cumsum([0, *map(len, some)]).tolist()
-    found = (
-        _decided(told[at], asked, slice(*span), stated)
-        for at, span in zip(groups, pairwise(ends), strict=True)
-        if asked.speaking[slice(*span)].any()
-    )
-    return [each for each in found if each is not None]
+    found = []
+    for at, span, (source, *first) in zip(groups, pairwise(ends), firsts, strict=True):
+        rows, head = slice(*span), _Head(*first)
+        if asked.speaking[rows].any() and (one := _decided(head, asked, rows, stated[source])):
+            line, held, value, best = one
+            found.append(Decided((*cases[at],), held, line, value, best, (*names[rows],)))
+    return found
 
 
 def _groups(known: pl.DataFrame) -> Iterator[Array]:
@@ -211,30 +215,43 @@ def _narrowed(clue: Clue, rows: slice) -> Clue:
     return Clue(clue.law, {name: each[:, rows] for name, each in clue.readings.items()})
 
 
+class _Head(NamedTuple):
+    """The first row of a group: its line, the length that the group holds, from where and as what.
+
+    Units: a length in tokens.
+    """
+
+    row: int
+    held: int | None
+    line: int | None
+    origin: str | None
+
+
 def _decided(
-    rows: pl.DataFrame, asked: _Asked, span: slice, said: Mapping[str, _Stated]
-) -> Decided | None:
-    """The answer for one group of rows, of which those in `span` of all are asked."""
-    held, line = rows[FIELD][0], rows["_line"][0]
-    cases, names = tuple(rows["case"]), tuple(asked.table["case"][span])
-    stated = said[rows["source"][0]].near(line, rows["line"][0])
+    head: _Head, asked: _Asked, span: slice, said: _Stated
+) -> tuple[int | None, int | None, int | None, Decision] | None:
+    """The answer for one group of rows, of which those in `span` of all are asked.
+
+    Out: the line that states its length, the length held, the one that is decided, the decision.
+    """
+    _, held, line, origin = head
+    stated = said.near(line, head.row)
     if held is None:
         best = _first_decided(stated, asked.based(span))
     else:
         best = _first_decided(stated, asked.plain(span))
         if not best.contradicts(held) or not (
-            rows["_origin"][0] == WEAK
-            or decide(stated, asked.based(span), BOUNDS).contradicts(held)
+            origin == WEAK or decide(stated, asked.based(span), BOUNDS).contradicts(held)
         ):
             best = NOTHING
     if best.value is not None:
-        return Decided(cases, held, line, int(best.value), best, names)
+        return line, held, int(best.value), best
     if held is None:
         return None
     if best is NOTHING and (rated := asked.rated(span)) is not None:
         best = _first_decided(stated, [rated])
     if best.rows > 1 and best.contradicts(held) and best.survivors:
-        return Decided(cases, held, line, None, best, names)
+        return line, held, None, best
     return None
 
 
