@@ -2,7 +2,8 @@
 
 In: lines as they stand. Out: the same lines, in which a heading of HTML (`<h2>…</h2>`) or one with
 a rule below it (reStructuredText, Markdown) is written with Markdown's signs, so that every reader
-asks for one spelling. Places hold: a word stands in the column in which it is printed.
+asks for one spelling. A word of a tagged heading stands in the column in which it is printed; one
+above a rule as far right of it as there are signs in front.
 """
 
 from __future__ import annotations
@@ -55,9 +56,7 @@ def headed(lines: Sequence[Line]) -> list[Line]:
                 marks.append(line.text[0])
             signs = "#" * min(6, marks.index(line.text[0]) + 1) + " "
             title = found[at - 1]
-            found[at - 1] = title._replace(
-                text=signs + title.text, column=title.column - len(signs)
-            )
+            found[at - 1] = title._replace(text=signs + title.text)
     return found
 
 

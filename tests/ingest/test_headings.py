@@ -98,8 +98,9 @@ WORDS = st.lists(
 
 @given(WORDS, st.sampled_from("=-~^\"'+"), st.integers(1, 6))
 def test_words_stand_where_they_are_printed(text: str, mark: str, level: int) -> None:
+    ruled = headed([Line(1, text, 1, {}), Line(2, mark * len(text), 1, {})])
+    assert all(line.column == 1 for line in ruled), "a column is never before the line"
     for lines in (
-        [text, mark * len(text)],
         [f"<h{level} id='x'>{text}</h{level}>"],
         [f"{'#' * level} {text}"],
     ):
