@@ -198,6 +198,27 @@ class Format:
         return uncompressed(name).endswith(self.suffixes) if self.suffixes else False
 
 
+def whole_format(
+    name: str, schemas: Mapping[str, Schema], read: Callable[[Whole], Made | None]
+) -> Format:
+    """A format whose inputs are no text of lines: each is read by itself into frames."""
+    return Format(
+        name=name,
+        heads=(),
+        schemas=schemas,
+        origin="measured",
+        fold=_nothing,
+        lines="whole",
+        binds=False,
+        read=read,
+    )
+
+
+def _nothing(_region: Region) -> Folded:
+    """Nothing: no line of text is a record of such an input."""
+    return Folded()
+
+
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 
 

@@ -28,7 +28,7 @@ from assay.ingest.formats.steps.step_records import StepRecord, meant, step_reco
 from assay.ingest.formats.steps.step_shapes import Found
 from assay.ingest.formats.steps.step_words import COUNTERS, words
 from assay.ingest.schema.acceptance import accept, complete, raw_frame
-from assay.ingest.schema.format import Folded, Format, Made, Region, Whole
+from assay.ingest.schema.format import Made, Whole, whole_format
 from assay.ingest.schema.record import Code, Diagnostic, Line, Record, Span
 from assay.ingest.source.opening import packed
 
@@ -295,18 +295,4 @@ def _whole(said: object) -> bool:
     return isinstance(said, Printed) and said.text.isdecimal()
 
 
-def _fold(_region: Region) -> Folded:
-    """Nothing: a history is no text of lines."""
-    return Folded()
-
-
-FORMAT = Format(
-    name="step_history",
-    heads=(),
-    schemas=SCHEMAS,
-    origin="measured",
-    fold=_fold,
-    lines="whole",
-    binds=False,
-    read=read,
-)
+FORMAT = whole_format("step_history", SCHEMAS, read)

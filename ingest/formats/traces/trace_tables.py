@@ -14,7 +14,7 @@ from assay.ingest.formats.traces.timeline import SHAPES, Timeline, calls, spent
 from assay.ingest.formats.traces.trace_frames import SCHEMAS, SUBJECTS
 from assay.ingest.schema.acceptance import complete, passes
 from assay.ingest.schema.fields import fields
-from assay.ingest.schema.format import Folded, Format, Made, Region, Whole
+from assay.ingest.schema.format import Format, Made, Whole, whole_format
 from assay.ingest.schema.record import BASE, Diagnostic, Schema, Span
 
 FINE, COARSE = 1e-9, 1e-6
@@ -103,18 +103,4 @@ def _typed(
 
 def trace_format(name: str, read: Callable[[Whole], Made | None]) -> Format:
     """A format whose inputs are whole traces, read by themselves into the frames of all traces."""
-    return Format(
-        name=name,
-        heads=(),
-        schemas=SCHEMAS,
-        origin="measured",
-        fold=_fold,
-        lines="whole",
-        binds=False,
-        read=read,
-    )
-
-
-def _fold(_region: Region) -> Folded:
-    """Nothing: no line of text is a record of a trace."""
-    return Folded()
+    return whole_format(name, SCHEMAS, read)
