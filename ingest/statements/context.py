@@ -52,6 +52,14 @@ FORMS = "|".join(
         r"(?i:\b(?:model|device|gpu|accelerator)(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*"
         r"[\"']?[A-Za-z])",
         r"[0-9]{3} (?:total |trainable )?parameters|(?i:precision\W*$)|GPUs (?:each|per node)",
+        # parts of a sentence: a number and its noun, a short name and its number
+        r"[0-9][ -](?:way [TPDCEtpdce]|(?:\w+ )?(?:layers?|heads|experts)\b|hidden\b)",
+        r"\b(?:[TPDCE]P|[MG]BS)[ -]?[0-9]|\b(?:[tpd]p|[mg]bs)[0-9]",
+        r"[a-z]-?[Pp]arallel(?:ism)?(?:[ -](?:size|degree))?(?: of| is| to)? [0-9]",
+        r"(?i:\b(?:micro|global)[- ]batch(?:[ -]size)?(?: of| is| to)? [0-9])",
+        r"(?i:\b(?:hidden|ffn|vocab\w*|context|seqlen|sequences) (?:of )?[0-9])",
+        r"[a-z]_[a-z_]+ [0-9]+ [a-z]+_[a-z_]+ [0-9]",
+        r"[a-zA-Z]{2,3}\)? ?[=:] ?\(?[0-9]+ ?[/x×,-]",
         r"[0-9] hosts\]|_component_|_target_|(?i:same (?:model|architecture))",
     ]
 )

@@ -86,7 +86,7 @@ def listed(line: Line, bare: str) -> dict[str, Cell]:
         for span in spans:
             coded |= said(span[1], span[2], line, span.start(2))
         return coded
-    parts = list(_parts(text, line, shift))
+    parts = list(_parts(text, line, shift, letters=_by_letters(text)))
     told = [part for part in parts if part.cells]
     if not told:
         return {}
@@ -103,7 +103,13 @@ def listed(line: Line, bare: str) -> dict[str, Cell]:
     return {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
 
 
-def _parts(text: str, line: Line, shift: int) -> Iterator[Part]:
+def _by_letters(text: str) -> bool:
+    """Whether a text spells out width and depth by the letters of formulas: `h=6144, L=48`."""
+    keys = {pair[1] for pair in _IN_TITLE.finditer(text)}
+    return "h" in keys and bool(keys & {"L", "l"})
+
+
+def _parts(text: str, line: Line, shift: int, *, letters: bool) -> Iterator[Part]:
     begin = 0
     for end in [*(m.span() for m in _APART.finditer(text)), (len(text), len(text))]:
         part, at = text[begin : end[0]], begin
@@ -118,6 +124,7 @@ def _parts(text: str, line: Line, shift: int) -> Iterator[Part]:
         elif pair := _PAIR.fullmatch(part):
             value = pair["value"].rstrip(" `*\"').]}\\").lstrip("`*\"'")
             key = pair["key"] if " " in pair["key"] else pair["key"].rpartition(".")[2]
+            key = LETTERS.get(key, key) if letters else key
             cells = said(key, value, line, shift + at + pair.start("value"))
             guessed = any(cell.state == "unknown" for cell in cells.values())
             aside = "." in pair["key"] and ASIDE.search(pair["key"])
@@ -155,10 +162,9 @@ def in_title(line: Line) -> dict[str, Cell]:
     """Pairs that stand in a title: `### 8 GPUs: TP=8, PP=1`, `## 22B (h=6144, L=48, a=64)`."""
     found: dict[str, Cell] = {}
     pairs = list(_IN_TITLE.finditer(line.text))
-    keys = {pair[1] for pair in pairs}
-    by_letters = "h" in keys and bool(keys & {"L", "l"})
+    letters = _by_letters(line.text)
     for pair in pairs:
-        key = LETTERS.get(pair[1], pair[1]) if by_letters else pair[1]
+        key = LETTERS.get(pair[1], pair[1]) if letters else pair[1]
         found |= said(key, pair[2], line, pair.start(2))
     counts = {each[2]: each for each in _COUNTS.finditer(line.text)}
     for what, each in counts.items():

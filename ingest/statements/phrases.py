@@ -9,14 +9,16 @@ line speaks of the numbers below; two that say a field differently say nothing o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.statements.command_lines import ASIDE
-from assay.ingest.statements.values import cell_of, known, said
-from assay.ingest.vocabulary.terms import configured_by
+from assay.ingest.statements.sentences import Part, parts, switched
+from assay.ingest.statements.values import cell_of, said
+from assay.ingest.tables.titles import LARGEST_NODE, titled
 
 LEAST = 2
 """Parts that make a line of prose a statement; one is enough where it speaks of what is below."""
@@ -24,12 +26,18 @@ LEAST = 2
 _DEVICE = (
     r"(?:(?:NVIDIA|AMD|Intel|Tesla|GeForce|RTX|Ascend|power[- ]limited|DGX|HGX)[ -]?)*"
     r"((?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|GH200|MI[0-9]{3}[AX]?)"
-    r"(?:[ _-]?(?:SXM[0-9]?|PCI-?[Ee]|NVL))?(?:[ _-]?[0-9]{2,3} ?GB)?|(?:RTX ?)?[345]0[5-9]0)"
+    r"(?:[ _-]?(?:SXM[0-9]?|PCI-?[Ee]|NVL))?(?:[ _-]?[0-9]{2,3} ?GB)?|(?:RTX ?)?[345]0[5-9]0"
+    r"|TPU ?v[2-9][ep]?)"
 )
 
 _COUNT = r"(?<![\w.,$])([0-9][0-9,]*)"
 
-_MANY = re.compile(rf"{_COUNT} ?[x×*]? ?`?{_DEVICE}(?![A-Za-z0-9])(?:`? ?(?:GPUs?|cards?))?")
+_MANY = re.compile(
+    rf"{_COUNT} ?[x×*]? ?`?{_DEVICE}s?(?![A-Za-z0-9])(?:`? ?(?:GPUs?|cards?|chips?))?"
+)
+
+_BOXES = re.compile(rf"{_COUNT} ?[x×*]? ?(?:NVIDIA )?[DH]GX[ -]{_DEVICE}")
+"""Machines of several devices each, counted: `4x DGX H100`."""
 
 _DUAL = re.compile(rf"\b(?:dual|two) {_DEVICE}s?(?![A-Za-z0-9])", re.IGNORECASE)
 
@@ -42,6 +50,10 @@ _EACH = re.compile(
 _NODES = re.compile(
     rf"{_COUNT} ?(?:[x×] ?)?(?:`?[a-z][\w-]*\.[0-9]*[a-z]+`? )?(?:nodes|instances|servers|hosts)\b"
 )
+
+_SPREAD = re.compile(r"\b(?:across|over|on)\b")
+
+_EACH_OF = re.compile(r"\b(?:of|with|each|per|having|has|have)\b|[x×*]")
 
 _ONE_NODE = re.compile(r"\b(?:single|one|1)[ -]node\b", re.IGNORECASE)
 
@@ -60,7 +72,10 @@ _SYSTEM = re.compile(
     re.IGNORECASE,
 )
 
-_PER_NODE = re.compile(rf"{_COUNT} (?:GPUs|devices|accelerators) (?:each|per node|on each node)\b")
+_PER_NODE = re.compile(
+    rf"{_COUNT} (?:GPUs|devices|accelerators) (?:each|per node|on each node)\b"
+    rf"|\bnodes? ?[x×] ?{_COUNT} (?:GPUs|devices|accelerators)\b"
+)
 
 _IN_ALL = re.compile(r"\bStarting with ([0-9]+) processes|\bMEMBER: [0-9]+/([0-9]+)")
 """Processes of a job as Lightning and its Fabric count them, one for each device."""
@@ -110,32 +125,6 @@ _LISTED_FORMAT = re.compile(
 )
 """A number format that stands alone in a list of settings."""
 
-_VALUE = re.compile(
-    r"(?<![\w.$^/-])(?<![0-9]\*)([0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?[kKMB]?)"
-    r"(?![\w^%/]|\*+[\w(]|\.[0-9]| ?[x×] ?[0-9])"
-)
-
-_BOTH = re.compile(
-    r"\s*(?:or|to|vs|→|->|–|-|/)\s*[0-9]|,\s*[0-9.]+(?:e[0-9]+)?\s*(?:[,;.)]|or|and|$)"
-)
-"""Behind a value that is one of several: `2,3`, `2048 or 4096`."""
-
-_LABEL = re.compile(r"(?<![$\w*/=])[A-Za-z#][\w#.-]*(?: [A-Za-z#][\w#-]*){0,5}$")
-
-_ENDS = re.compile(
-    r"[\s*_`]*(?:(?:tokens|sequences|samples|examples)\b[\s*_`]*)?"
-    r"(?:[,;.)(|]|$|and\b|with\b|on\b|per\b|\\|-|<)"
-)
-
-_COUNTED_IN = re.compile(r"[\s*_`]*(tokens|sequences|samples|examples)\b")
-
-OF_TOKENS = {"global_batch": "global_batch_tokens"}
-"""Fields that are others where their value is counted in tokens."""
-
-_BOUND = re.compile(
-    r"[,;|(){}\[\]—]|\band\b|\bwith\b|\bpacked to\b|\bfor\b|\bof\b(?= [0-9])|--|\ba\b"
-)
-
 _OF_WHAT_IS_BELOW = re.compile(
     r":\s*$|^\W*(?:[a-z]+ )?(?:settings|setup|configuration|hyper-?parameters)\b|"
     r"\b(?:numbers|results|tables?|measurements|benchmarks|experiments|runs|rows|entries|baseline)\b",
@@ -145,7 +134,8 @@ _OF_WHAT_IS_BELOW = re.compile(
 _ASIDE = re.compile(
     r"\b(?:eval|evaluation|valid(?:ation)?|inference|generat(?:e|ion|ed)|prompts?|decod\w+|prefill|"
     r"tokeni[sz]er|vs\.?|versus|over|than|instead of|compared|rather|whereas|because|could|would|"
-    r"might|earlier|previously|formerly|initially|originally|later|tried|should|if)\b",
+    r"might|can (?:run|be)|as few as|at least|minimum|different (?:to|from|than|outcome)|"
+    r"earlier|previously|formerly|initially|originally|later|tried|should|if)\b",
     re.IGNORECASE,
 )
 """Words beside which a number is of something else than the run."""
@@ -182,15 +172,6 @@ _IN_RECORD = re.compile(r"\b([a-z]\w*)=([0-9]+|None|True|False|'[^']*')(?=[,)\s]
 
 _CAPACITY = re.compile(rf"\bcapacity: {_DEVICE}(?: [A-Z0-9]+)* with [0-9.]+ ?GiB")
 
-_COUNTED = re.compile(
-    rf"{_COUNT}[ -](?:transformer |decoder |attention )?"
-    r"(layers|blocks|heads|hidden (?:units|dimensions|size)|experts)\b",
-    re.IGNORECASE,
-)
-
-PARTS = {"layers": "layers", "blocks": "layers", "heads": "heads", "experts": "experts"}
-"""Words behind a number for the fields that they count; the rest is the width."""
-
 OF_MACHINES = ("gpus", "nodes", "gpus_per_node")
 
 MESH = {"dp_replicate": "dp", "dp_shard": "dp", "dp": "dp", "tp": "tp", "pp": "pp", "cp": "cp",
@@ -214,11 +195,15 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     for begin, text in _sentences(line.text):
         if _ASIDE.search(text):
             continue
-        parts = [*_devices(text), *_labelled(text, logged=bool(line.prefix)), *_counted(text)]
-        if parts and not any(name == "dtype" for name, _, _ in parts):
-            parts += [("dtype", each[1], each.start(1)) for each in _LISTED_FORMAT.finditer(text)]
-        if len(parts) >= least or (parts and _OF_WHAT_IS_BELOW.search(text)):
-            for name, word, at in parts:
+        told = [*_devices(text), *parts(text, logged=bool(line.prefix))]
+        if told and not any(name == "dtype" for name, *_ in told):
+            told += [
+                Part("dtype", kind[1], kind.start(1)) for kind in _LISTED_FORMAT.finditer(text)
+            ]
+        told += switched(text) if told else ()
+        told += _titled(text, told) if len(told) >= LEAST else ()
+        if len(told) >= least or (told and _OF_WHAT_IS_BELOW.search(text)):
+            for name, word, at, _ in told:
                 if name:
                     cell = _cell(name, word, line, begin + at)
                     if cell is None:
@@ -228,6 +213,19 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     if len(found.get("gpu", ())) > 1:  # numbers of which of them
         said = {name: cell for name, cell in said.items() if name not in OF_MACHINES}
     return said | _by_form(line)
+
+
+def _titled(text: str, told: Sequence[Part]) -> Iterator[Part]:
+    """The model, its size and the number format that a sentence names beside other parts."""
+    for name, cell in titled(Line(1, text, 0, {})).items():
+        if name in NAMED and all(name != part.name for part in told):
+            yield Part(name, cell.text + SIGNS.get(cell.scale, ""), cell.column)
+
+
+NAMED = ("model", "model_size", "dtype")
+"""Fields that a sentence names as a heading does."""
+
+SIGNS = {scale: sign for sign, scale in SUFFIXES.items()}
 
 
 def _sentences(text: str) -> Iterator[tuple[int, str]]:
@@ -245,77 +243,50 @@ def _cell(name: str, word: str, line: Line, at: int) -> Cell | None:
     return Cell(word, line.number, line.column + at)
 
 
-def _devices(text: str) -> Iterator[tuple[str, str, int]]:
+def _of_each(many: re.Match[str], nodes: re.Match[str], text: str) -> bool:
+    """Whether devices beside a number of nodes are those of each: no node holds dozens."""
+    first, second = sorted((many, nodes), key=re.Match.start)
+    between = text[first.end() : second.start()]
+    if first is many and _SPREAD.search(between):
+        return False
+    each = _EACH_OF.search(text, first.start(), min(len(text), second.end() + len(" GPUs each")))
+    return each is not None or int(many[1].replace(",", "")) <= LARGEST_NODE
+
+
+def _devices(text: str) -> Iterator[Part]:
     """Devices, how many of them, on how many nodes: field, word and place."""
     each = _EACH.search(text)
     nodes = _NODES.search(text)
     if each:
-        yield "gpus_per_node", each[1].replace(",", ""), each.start(1)
-        yield "gpu", each[2], each.start(2)
+        yield Part("gpus_per_node", each[1].replace(",", ""), each.start(1))
+        yield Part("gpu", each[2], each.start(2))
+    elif boxes := _BOXES.search(text):
+        if not nodes:
+            yield Part("nodes", boxes[1].replace(",", ""), boxes.start(1))
+        yield Part("gpu", boxes[2], boxes.start(2))
     elif many := _MANY.search(text):
-        held = "gpus_per_node" if nodes else "gpus"
-        yield held, many[1].replace(",", ""), many.start(1)
-        yield "gpu", many[2], many.start(2)
+        held = "gpus_per_node" if nodes and _of_each(many, nodes, text) else "gpus"
+        yield Part(held, many[1].replace(",", ""), many.start(1))
+        yield Part("gpu", many[2], many.start(2))
     elif dual := _DUAL.search(text):
-        yield "gpus", "2", dual.start(1)
-        yield "gpu", dual[1], dual.start(1)
+        yield Part("gpus", "2", dual.start(1))
+        yield Part("gpu", dual[1], dual.start(1))
     elif of_node := _PER_NODE.search(text):
-        yield "gpus_per_node", of_node[1].replace(",", ""), of_node.start(1)
+        group = of_node.lastindex or 1
+        yield Part("gpus_per_node", of_node[group].replace(",", ""), of_node.start(group))
     if nodes:
-        yield "nodes", nodes[1].replace(",", ""), nodes.start(1)
+        yield Part("nodes", nodes[1].replace(",", ""), nodes.start(1))
     elif one := _ONE_NODE.search(text):
-        yield "nodes", "1", one.start()
+        yield Part("nodes", "1", one.start())
     if workers := _WORKERS.search(text):
-        yield "gpus", workers[1].replace(",", ""), workers.start(1)
-        yield "", "", 0  # a sentence of its own
+        yield Part("gpus", workers[1].replace(",", ""), workers.start(1))
+        yield Part("", "", 0)  # a sentence of its own
     if (zero := list(_ZERO.finditer(text))) and len({z[1] for z in zero}) == 1:
-        yield "zero_stage", zero[0][1], zero[0].start(1)
+        yield Part("zero_stage", zero[0][1], zero[0].start(1))
     if (kind := list(_FORMAT.finditer(text))) and len({k[1].casefold() for k in kind}) == 1:
-        yield "dtype", kind[0][1].replace("-", ""), kind[0].start(1)
+        yield Part("dtype", kind[0][1].replace("-", ""), kind[0].start(1))
     elif not kind and (used := list(_IN_FORMAT.finditer(text))) and len(used) == 1:
-        yield "dtype", used[0][1].replace("-", ""), used[0].start(1)
-
-
-def _labelled(text: str, *, logged: bool) -> Iterator[tuple[str, str, int]]:
-    """Labels in words right before their numbers; `""` for one whose meaning is left open."""
-    for value in _VALUE.finditer(text):
-        before = text[max(0, value.start() - 60) : value.start()]
-        signed = before.rstrip(" *`\"'").endswith(("=", ":"))
-        before = re.sub(r"[\s*`\"']*(?:[:=]|\b(?:is|was|of))?[\s*`\"']*$", "", before)
-        start = max((m.end() for m in _BOUND.finditer(before)), default=0)
-        tail = _LABEL.search(before, start)
-        words = tail[0].split() if tail else []
-        if not _ENDS.match(text, value.end()) or _BOTH.match(text, value.end()):
-            continue
-        for count in range(min(6, len(words)), 0, -1):
-            label = " ".join(words[-count:])
-            if label.casefold() == "batch size":
-                yield "", value[1], value.start(1)
-                break
-            name = known(label) or configured_by(label)
-            name = _counted_in(name, text, value.end()) if name else None
-            spelled_out = count > 1 or "_" in label or signed
-            if name and spelled_out and fields(Configuration)[name].dtype.is_integer():
-                yield name, value[1].replace(",", ""), value.start(1)
-                if logged and signed and count > 1:
-                    yield "", "", 0  # a line of a log that says it is a statement
-            if name:
-                break
-
-
-def _counted(text: str) -> Iterator[tuple[str, str, int]]:
-    """Parts of a model behind their number: `48 layers and 64 attention heads`."""
-    for found in _COUNTED.finditer(text):
-        name = PARTS.get(found[2].casefold(), "hidden")
-        yield name, found[1].replace(",", ""), found.start(1)
-
-
-def _counted_in(name: str, text: str, at: int) -> str | None:
-    """The field that a value is of by the noun behind it; None for a count of something else."""
-    noun = _COUNTED_IN.match(text, at)
-    if noun is None or name in ("seq_len", "global_batch_tokens"):
-        return name
-    return OF_TOKENS.get(name) if noun[1] == "tokens" else name
+        yield Part("dtype", used[0][1].replace("-", ""), used[0].start(1))
 
 
 _FORMS = {

@@ -26,6 +26,9 @@ _DTYPE = re.compile(
 _DEVICE = re.compile(r"[A-Za-z]{1,6}[ -]?[0-9]{2,}|[Tt][Pp][Uu]|Gaudi|Trainium|Ascend|v[0-9][a-z]")
 """In every name of a device; `cuda:0` is one for a program."""
 
+_MANY = re.compile(r"[0-9][0-9,]*\s?[x×*]\s?(?=[A-Za-z])")
+"""How many of a device stand before its name."""
+
 _BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
 
 _NO_VALUE = ("none", "null", "nil", "~", "")
@@ -78,6 +81,8 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
         )
     if spec.name == "gpu" and not _DEVICE.search(text):
         return None
+    if spec.name == "gpu" and (many := _MANY.match(text)):
+        return Cell(text[many.end() :], place[0], place[1] + many.end())
     if not spec.numeric:
         return Cell(text, *place)
     return _number(spec, text, place)

@@ -14,7 +14,7 @@ from assay.ingest.grids.grid import LONGEST
 from assay.ingest.tables.titles import device_named, format_named
 from assay.ingest.vocabulary.terms import configured_by, normalise
 
-_NAMES = {
+NAMES = {
     "tp": "tp", "pp": "pp", "dp": "dp", "cp": "cp", "ep": "ep", "vp": "vp", "vpp": "vp",
     "mbs": "micro_batch", "mb": "micro_batch", "tmbspg": "micro_batch",
     "gbs": "global_batch", "gb": "global_batch",
@@ -177,9 +177,9 @@ def _part(text: str) -> dict[str, str] | None:
     if _PRODUCT.fullmatch(text) or re.fullmatch(r"sharding[0-9]+", text, re.IGNORECASE):
         return {}
     if _RUN_ON.fullmatch(text):
-        return {_NAMES[n.casefold()]: v for n, v in _PART.findall(text)}
+        return {NAMES[n.casefold()]: v for n, v in _PART.findall(text)}
     part = _PART.fullmatch(text)
-    name = _NAMES.get(part[1].casefold()) if part else None
+    name = NAMES.get(part[1].casefold()) if part else None
     return {name: part[2]} if part and name else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ LINES: dict[str, dict[str, str]] = {
     "tensor-parallel degree 8, pipeline-parallel degree 2": {"tp": "8", "pp": "2"},
     "TP=8 PP=2 DP=4": {"tp": "8", "pp": "2", "dp": "4"},
     "TP: 8, PP: 2, DP: 4": {"tp": "8", "pp": "2", "dp": "4"},
-    "tp8 pp2 dp4": {},
+    "tp8 pp2 dp4": {"tp": "8", "pp": "2", "dp": "4"},
     "parallelism: tp=8 pp=2 dp=4 cp=1": {"tp": "8", "pp": "2", "dp": "4", "cp": "1"},
     "dp_size=4 tp_size=8 pp_size=2": {"dp": "4", "tp": "8", "pp": "2"},
     "Using bfloat16 precision": {"dtype": "bfloat16"},
@@ -87,7 +88,15 @@ LINES: dict[str, dict[str, str]] = {
     "n_routed_experts: 64": {"experts": "64"},
 }
 
+SENTENCES: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("sentences.toml").read_text("utf-8")
+)
+
 SILENT = (
+    "see layers 12 and 13",
+    "The 96-layer model of the other paper was slower.",
+    "We scaled tensor parallelism from 4 to 8.",
+    "TP8 was slower than TP4 PP2.",
     "We also tried a sequence length of 8192.",
     "max_length: 20",
     "eval batch size per device: 64",
@@ -112,9 +121,9 @@ def stated(text: str, folder: Path) -> dict[str, str]:
     return {} if said is None else dict(said.select("field", "text").iter_rows())
 
 
-@pytest.mark.parametrize("text", LINES)
+@pytest.mark.parametrize("text", [*LINES, *SENTENCES])
 def test_a_line_states(text: str, tmp_path: Path) -> None:
-    assert stated(text, tmp_path) == LINES[text]
+    assert stated(text, tmp_path) == (LINES | SENTENCES)[text]
 
 
 @pytest.mark.parametrize("text", SILENT)

@@ -1,0 +1,236 @@
+"""Parts of a sentence that say a configuration: a label and its number, or a number and its noun.
+
+In: a sentence. Out: field, word and place of each part. `sequence length 8192`, `global batch of
+512`, `96 layers`, `8-way tensor parallelism`, `TP8 PP4` and `TP/PP/DP = 8/4/2` are parts. A label
+of one small word (`hidden 12288`) is one only in a sentence that has others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import fields
+from assay.ingest.statements.values import known
+from assay.ingest.tables.composite import NAMES, degrees, layout, numbers
+from assay.ingest.vocabulary.terms import configured_by
+
+
+class Part(NamedTuple):
+    """Field and value that a part of a sentence says, and where; `""` is a field left open.
+
+    A weak part is one only beside others: it may be of something else.
+    """
+
+    name: str
+    word: str
+    at: int
+    weak: bool = False
+
+
+OTHERS = 2
+"""Other parts, weak or not, of a sentence in which a weak one is taken."""
+
+_VALUE = re.compile(
+    r"(?<![\w.$^/-])(?<![0-9]\*)([0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?[kKMB]?)"
+    r"(?![\w^%/]|\*+[\w(]|\.[0-9]| ?[x×] ?[0-9])"
+)
+
+_BOTH = re.compile(
+    r"\s*(?:or|to|vs|→|->|–|-|/)\s*[0-9]|,\s*[0-9.]+(?:e[0-9]+)?\s*(?:[,;.)]|or|and|$)"
+)
+"""Behind a value that is one of several: `2,3`, `2048 or 4096`."""
+
+_LABEL = re.compile(r"(?<![$\w*/=])[A-Za-z#][\w#.-]*(?: [A-Za-z#][\w#-]*){0,5}$")
+
+_ENDS = re.compile(
+    r"[\s*_`]*(?:(?:tokens|sequences|samples|examples|steps|layers)\b[\s*_`]*)?"
+    r"(?:[,;.)(|]|$|and\b|with\b|on\b|per\b|of\b|in\b|for\b|\\|-|<)"
+)
+
+_NEXT = re.compile(r" [A-Za-z_][\w-]*(?: [a-z]+)* [0-9]")
+"""Another label with its number right behind a value: `num_layers 40 hidden_size 5120`."""
+
+_COUNTED_IN = re.compile(r"[\s*_`]*(tokens|sequences|samples|examples)\b")
+
+OF_TOKENS = {"global_batch": "global_batch_tokens"}
+"""Fields that are others where their value is counted in tokens."""
+
+_BOUND = re.compile(
+    r"[,;|(){}\[\]—]|\band\b|\bwith\b|\bpacked to\b|\bfor\b|\bof\b(?= [0-9])|--|\ba\b|[0-9] "
+)
+
+_SIGN = re.compile(r"[\s*`\"']*(?:[:=]|\b(?:is|was|of))?[\s*`\"']*$")
+
+_SET_TO = re.compile(r"\b(?:set|sets|setting|fix|fixed|fixing|keep|kept)\b.* to $")
+
+_COUNTED = re.compile(
+    r"(?<![\w.,$-])([0-9][0-9,]*)[ -](?:transformer |decoder |attention )?"
+    r"(layers?|blocks?|heads?|hidden(?: (?:units|dimensions|size))?|experts?)\b"
+    r"(?!s? (?:of|per|each|[0-9]))"
+)
+
+_PARTS = {"layer": "layers", "block": "layers", "head": "heads", "expert": "experts",
+          "hidden": "hidden"}  # fmt: skip
+"""Words behind a number for the fields that they count."""
+
+_WAYS = re.compile(
+    r"(?<![\w.-])([0-9]+)[ -]way (tensor|pipeline|data|expert|context)[ -](?:model[ -])?parallel",
+    re.IGNORECASE,
+)
+
+_SHORT_WAYS = re.compile(r"(?<![\w.-])([0-9]+)[ -]way (TP|PP|DP|CP|EP)\b")
+
+_BEFORE_NOUN = re.compile(
+    r"(?<![\w.,$/-])([0-9]+(?:,[0-9]{3})*[kKM]?)[ -]"
+    r"(?:tokens? )?((?:[A-Za-z][\w-]*)(?: [A-Za-z][\w-]*){0,3})"
+)
+"""A number before what it is of: `16 gradient accumulation steps`, `512 global batch`."""
+
+_OF_TOKENS_EACH = re.compile(
+    r"(?<![\w.,$-])(?:sequences|samples) of ([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
+)
+
+_SPACED = re.compile(r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS)) ([0-9]+)(?![\w.]|-[0-9])")
+
+_WORDS = re.compile(r"(?<![^\s,;:()])[A-Za-z]{2,7}[0-9][\w-]*(?![^\s,;.()])")
+"""Words of letters and digits, set apart: `TP8`, `tp8-pp4-dp2`."""
+
+_TUPLE = re.compile(
+    r"(\(?[A-Za-z]{2,3}(?:\s*[x×*/,·-]\s*[A-Za-z]{2,3}){1,4}\)?)\s*(?:[=:]|\bof\b|\bis\b)\s*"
+    r"(\(?[0-9]+\s*([x×*/,·-])\s*[0-9]+(?:\s*\3\s*[0-9]+){0,3}\)?)(?![\w.])"
+)
+
+_RECOMPUTED = re.compile(
+    r"\b(no|without|full|selective)(?: any)? (?:activation )?"
+    r"(?:recomput\w+|(?:activation |gradient )?checkpointing)",
+    re.IGNORECASE,
+)
+
+_SWITCHES = {
+    re.compile(r"\bsequence[ -]parallel(?:ism)?\b(?! ?[=:])"): ("sequence_parallel", "True"),
+    re.compile(r"\bdistributed optimizer\b(?! ?[=:])"): ("zero_stage", "1"),
+}  # fmt: skip
+"""Words of a sentence that say of something that it is on."""
+
+_OFF = re.compile(r"\b(?:no|without|not|disabled|off)\b", re.IGNORECASE)
+
+_TWO = 2
+"""Short names glued to their numbers in a sentence, before one of them counts."""
+
+
+def parts(text: str, *, logged: bool) -> list[Part]:
+    """The parts of a sentence, weak ones only where there are `OTHERS` beside them.
+
+    >>> [(p.name, p.word) for p in parts("96 layers, hidden 12288, TP8 PP4", logged=False)]
+    [('hidden', '12288'), ('layers', '96'), ('tp', '8'), ('pp', '4')]
+    >>> parts("hidden 3 of them", logged=False), parts("see layers 12 and 13", logged=False)
+    ([], [])
+    """
+    found = [*_labelled(text, logged=logged), *_counted(text), *_short(text)]
+    named = {part.name for part in found if part.name}
+    if len(named) <= OTHERS:
+        found = [part for part in found if not part.weak]
+    return found
+
+
+def _labelled(text: str, *, logged: bool) -> Iterator[Part]:
+    """Labels in words right before their numbers; `""` for one whose meaning is left open."""
+    for value in _VALUE.finditer(text):
+        before = text[max(0, value.start() - 60) : value.start()]
+        set_to = _SET_TO.search(text, 0, value.start())
+        signed = before.rstrip(" *`\"'").endswith(("=", ":")) or set_to is not None
+        before = before.removesuffix(" to ") if set_to else _SIGN.sub("", before)
+        start = max((m.end() for m in _BOUND.finditer(before)), default=0)
+        tail = _LABEL.search(before, start)
+        words = tail[0].split() if tail else []
+        if _BOTH.match(text, value.end()):
+            continue
+        if not (_ENDS.match(text, value.end()) or _NEXT.match(text, value.end())):
+            continue
+        yield from _by_label(words, value, text, signed=signed, logged=logged)
+
+
+def _by_label(
+    words: list[str], value: re.Match[str], text: str, *, signed: bool, logged: bool
+) -> Iterator[Part]:
+    """The part that words before a value make with it, by the most of them that are a label."""
+    for count in range(min(6, len(words)), 0, -1):
+        label = " ".join(words[-count:])
+        if label.casefold() == "batch size":
+            yield Part("", value[1], value.start(1))
+            return
+        name = known(label) or configured_by(label)
+        name = _counted_in(name, text, value.end()) if name else None
+        if not name:
+            continue
+        if fields(Configuration)[name].dtype.is_integer():
+            spelled_out = count > 1 or "_" in label or "-" in label or signed
+            word = value[1].replace(",", "")
+            yield Part(name, word, value.start(1), weak=not spelled_out)
+            if logged and signed and count > 1:
+                yield Part("", "", 0)  # a line of a log that says it is a statement
+        return
+
+
+def _counted_in(name: str, text: str, at: int) -> str | None:
+    """The field that a value is of by the noun behind it; None for a count of something else."""
+    noun = _COUNTED_IN.match(text, at)
+    if noun is None or name in ("seq_len", "global_batch_tokens", "vocab"):
+        return name
+    return OF_TOKENS.get(name) if noun[1] == "tokens" else name
+
+
+def _counted(text: str) -> Iterator[Part]:
+    """Numbers before what they count: `48 layers`, `8-way tensor parallelism`, `4096 context`."""
+    taken: set[int] = set()
+    for found in _COUNTED.finditer(text):
+        noun = found[2].split()[0].rstrip("s")
+        taken.add(found.start(1))
+        weak = found[2] == "hidden" and "-" not in found[0]
+        yield Part(_PARTS[noun], found[1].replace(",", ""), found.start(1), weak=weak)
+    for found in [*_WAYS.finditer(text), *_SHORT_WAYS.finditer(text)]:
+        taken.add(found.start(1))
+        yield Part(f"{found[2][0].lower()}p", found[1], found.start(1))
+    for found in _OF_TOKENS_EACH.finditer(text):
+        taken.add(found.start(1))
+        yield Part("seq_len", found[1].replace(",", ""), found.start(1))
+    for found in _BEFORE_NOUN.finditer(text):
+        if found.start(1) not in taken and (name := _noun(found[2])):
+            yield Part(name, found[1].replace(",", ""), found.start(1), weak=True)
+
+
+def _noun(words: str) -> str | None:
+    """The field that words behind a number name: the most of them that are a label."""
+    each = words.split()
+    for count in range(len(each), 1, -1):
+        if name := known(" ".join(each[:count])):
+            return name if fields(Configuration)[name].dtype.is_integer() else None
+    return {"context": "seq_len"}.get(each[0])
+
+
+def _short(text: str) -> Iterator[Part]:
+    """Degrees and batches by their short names: `TP8 PP4`, `TP/PP/DP = 8/4/2`."""
+    found = [Part(NAMES[s[1].casefold()], s[2], s.start(2)) for s in _SPACED.finditer(text)]
+    for word in _WORDS.finditer(text):
+        found += [Part(name, value, word.start()) for name, value in layout(word[0]).items()]
+    if len({part.name for part in found}) >= _TWO:
+        yield from found
+    for several in _TUPLE.finditer(text):
+        names, values = degrees(several[1]), numbers(several[2])
+        if len(names) == len(values):
+            for name, value in zip(names, values, strict=True):
+                yield Part(name, value, several.start(2))
+            yield Part("", "", 0)  # a statement by its form
+
+
+def switched(text: str) -> Iterator[Part]:
+    """Switches that a sentence sets: recomputation, sequence parallelism, sharded states."""
+    for found in _RECOMPUTED.finditer(text):
+        word = found[1].casefold()
+        yield Part("recompute", "none" if word in ("no", "without") else word, found.start(1))
+    for pattern, (name, word) in _SWITCHES.items():
+        if (on := pattern.search(text)) and not _OFF.search(text, 0, on.end() + len(" is off")):
+            yield Part(name, word, on.start())
