@@ -125,11 +125,26 @@ def _with_units(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
     labels = [plain(cell.text) for cell in grid.heads[-1].cells]
     own = header(labels, schema)
     told = header([f"{label} {said_once}" for label in labels], schema)
+    if any(c.spec is not None and c.spec.name == "step_time" and c.unit_known for c in own):
+        return grid  # what is said is of that column
     cells = [
-        cell._replace(text=f"{label} {said_once}") if _timed(before, after) else cell
-        for cell, label, before, after in zip(grid.heads[-1].cells, labels, own, told, strict=True)
+        cell._replace(text=f"{label} {said_once}")
+        if _timed(before, after) and not _counts(grid, at, label)
+        else cell
+        for at, (cell, label, before, after) in enumerate(
+            zip(grid.heads[-1].cells, labels, own, told, strict=True)
+        )
     ]
     return replace(grid, heads=(*grid.heads[:-1], replace(grid.heads[-1], cells=tuple(cells))))
+
+
+_COUNTER = re.compile(r"steps?|iter(?:ation)?s?", re.IGNORECASE)
+
+
+def _counts(grid: Grid, at: int, label: str) -> bool:
+    """Whether a column numbers steps: called a step and nothing more, and whole numbers alone."""
+    cells = [row.cells[at].text.strip() for row in grid.rows if at < len(row.cells)]
+    return _COUNTER.fullmatch(label) is not None and all(cell.isdecimal() for cell in cells if cell)
 
 
 def _timed(own: Column, told: Column) -> bool:
