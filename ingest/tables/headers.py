@@ -7,7 +7,7 @@ brackets; a column that only says `Throughput` is told by the unit of its header
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -129,6 +129,8 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
     columns: list[Column] = []
     taken: dict[str, int] = {}
     every = [plain(cell.replace("<br>", " ")) for cell in labels]
+    names = [normalise(each) for each in every]
+    known = frozenset(names)
     of_parts = {"forward", "backward"} <= {word for label in every for word in split(label)}
     for at, label in enumerate(every):
         taken[label] = taken.get(label, 0) + 1
@@ -137,7 +139,7 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
         if of_parts and column.spec is None:  # `Total iteration (ms)`: of all the parts beside it
             whole = _column(_TOTAL.sub("", label), shown, schema)
             column = whole if whole.spec and whole.spec.name == "step_time" else column
-        if column.spec is None and (told := _beside(label, every[:at], every)):
+        if column.spec is None and (told := _beside(label, names[at - 1] if at else "", known)):
             column = _column(told, shown, schema)
         columns.append(column)
     best: dict[str, Column] = {}
@@ -151,13 +153,11 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
     )  # fmt: skip
 
 
-def _beside(label: str, before: Sequence[str], every: Sequence[str]) -> str | None:
+def _beside(label: str, behind: str, names: Set[str]) -> str | None:
     """A label that says nothing by itself and is clear beside the others: `MP` beside `PP`, `#`
     right behind a column of devices."""
-    names = {normalise(each) for each in every}
     if normalise(label) == "mp" and "pp" in names and "tp" not in names:
         return "TP"
-    behind = normalise(before[-1]) if before else ""
     if label.strip() in ("#", "\\#") and behind in ("gpu", "device", "gputype", "accelerator"):
         return "number of GPUs"
     return None

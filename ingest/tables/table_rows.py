@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
@@ -179,15 +180,25 @@ class _Table:
         if _ASIDE.search(corner) or (view.turned and self._cut()):
             return False
         told = _says_how(view.grid)
-        lines = (*self.place.titles[-1:], *self.place.near)
-        several = any(_MANY_DEVICES.search(line.text) for line in lines)
-        trained = known.trained or trained_here([*self.place.titles, *self.place.near])
         return any(
             of_runs(
-                group.present(), self.place.heading, document=trained, told=told, several=several
+                group.present(),
+                self.place.heading,
+                document=known.trained or self._trained,
+                told=told,
+                several=self._several,
             )
             for group in view.groups
         )
+
+    @cached_property
+    def _trained(self) -> bool:
+        return trained_here([*self.place.titles, *self.place.near])
+
+    @cached_property
+    def _several(self) -> bool:
+        lines = (*self.place.titles[-1:], *self.place.near)
+        return any(_MANY_DEVICES.search(line.text) for line in lines)
 
     def _cut(self) -> bool:
         return any(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -212,23 +212,55 @@ class Machine:
         return None if fact is None else fact.value
 
 
-def load(path: Path) -> dict[str, Machine]:
+class Machines(dict[str, Machine]):
+    """Machines by name, in the order of their file, and by what texts call them."""
+
+    @functools.cached_property
+    def by_name(self) -> dict[str, tuple[str, ...]]:
+        """Small letters → the names that are spelled so."""
+        return _together((name.lower(), name) for name in self)
+
+    @functools.cached_property
+    def by_model(self) -> dict[str, tuple[str, ...]]:
+        """A model in small letters → the names of its machines."""
+        return _together((one.model.lower(), name) for name, one in self.items())
+
+    @functools.cached_property
+    def models(self) -> re.Pattern[str]:
+        """A model name as a word: 8x before it or x8 behind is fine."""
+        words = "|".join(sorted(map(re.escape, self.by_model), key=len, reverse=True))
+        return re.compile(rf"(?:^|[^a-z0-9]|[0-9]x)({words})(?![a-wyz0-9]|x(?![0-9]))")
+
+    @functools.cached_property
+    def sizes(self) -> frozenset[int]:
+        """Labels of memory that any of them is sold under, GB."""
+        return frozenset(size for one in self.values() for size in one.memory_labels)
+
+
+def _together(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for key, name in pairs:
+        found[key] = (*found.get(key, ()), name)
+    return found
+
+
+def load(path: Path) -> Machines:
     """Machines of a TOML file in the form of `machines.toml`; ValueError names what is wrong."""
     return _read(tomllib.loads(path.read_text(encoding="utf-8")))
 
 
-def machines() -> Mapping[str, Machine]:
+def machines() -> Machines:
     """Every machine by name: the packaged ones, and those that `learn` was given."""
     return _OWN[0] if _OWN else _packaged()
 
 
 @functools.cache
-def _packaged() -> Mapping[str, Machine]:
+def _packaged() -> Machines:
     text = (resources.files(__package__) / "machines.toml").read_text(encoding="utf-8")
     return _read(tomllib.loads(text))
 
 
-_OWN: list[Mapping[str, Machine]] = []
+_OWN: list[Machines] = []
 """At most one mapping, in the place of the packaged one: that with a user's own machines."""
 
 
@@ -237,7 +269,7 @@ def learn(path: Path | None) -> None:
 
     One with a packaged name goes before that. ValueError names what is wrong with the file.
     """
-    _OWN[:] = [] if path is None else [{**_packaged(), **load(path)}]
+    _OWN[:] = [] if path is None else [Machines({**_packaged(), **load(path)})]
 
 
 def machine(name: str, among: Mapping[str, Machine] | None = None) -> Machine:
@@ -276,24 +308,22 @@ def candidates(text: str, among: Mapping[str, Machine] | None = None) -> tuple[s
     (('A100-40g', 'A100-80g'), ())
     """
     known = machines() if among is None else among
+    spelled = known if isinstance(known, Machines) else Machines(known)
     plain = _in_full(text.strip().lower())
-    exact = tuple(name for name in known if name.lower() == plain)
+    exact = spelled.by_name.get(plain, ())
     if exact:
         return exact
-    tail = _model_in(plain, frozenset(fact.model.lower() for fact in known.values()))
+    tail = _model_in(plain, spelled.models)
     if tail is None:
         return ()
     model, rest = tail
-    sizes = {int(size) for size in _SIZE.findall(rest)}
-    sizes |= _labels(rest, {size for one in known.values() for size in one.memory_labels})
+    sizes = {int(size) for size in _SIZE.findall(rest)} | _labels(rest, spelled.sizes)
     form = _FORM.search(plain)
     wanted = form.group(1) if form else ""
     return tuple(
         name
-        for name, one in known.items()
-        if one.model.lower() == model
-        and (not sizes or sizes & set(one.memory_labels))
-        and wanted in one.form
+        for name in spelled.by_model[model]
+        if (not sizes or sizes & set(spelled[name].memory_labels)) and wanted in spelled[name].form
     )
 
 
@@ -308,7 +338,7 @@ def _in_full(text: str) -> str:
     return re.sub(r"\b([dh]gx)(?=[a-z][0-9])", r"\1 ", text)
 
 
-def _labels(text: str, labels: set[int]) -> set[int]:
+def _labels(text: str, labels: Set[int]) -> set[int]:
     """Sizes sold under a label that a driver reports as `text` does: 32510MiB is a card of 32 GB.
 
     A driver keeps some for itself: a card shows 0 to 4 % less than 2³⁰ times its label.
@@ -324,28 +354,21 @@ _SIZE = re.compile(r"(?<![0-9.])([0-9]{2,3})[ ]?(?:g|gb|gib)(?![a-z0-9])")
 _FORM = re.compile(r"(?<![a-z])(sxm|pcie|nvl|oam)[0-9]?(?![a-z0-9])")
 
 
-@functools.lru_cache(maxsize=64)
-def _models(names: frozenset[str]) -> re.Pattern[str]:
-    """A model name as a word: 8x before it or x8 behind is fine."""
-    words = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-    return re.compile(rf"(?:^|[^a-z0-9]|[0-9]x)({words})(?![a-wyz0-9]|x(?![0-9]))")
-
-
-def _model_in(text: str, models: frozenset[str]) -> tuple[str, str] | None:
+def _model_in(text: str, models: re.Pattern[str]) -> tuple[str, str] | None:
     """The one model name that stands as a word in `text`."""
     found = [
         (hit.group(1), text[: hit.start(1)] + " " + text[hit.end(1) :])
-        for hit in _models(models).finditer(text)
+        for hit in models.finditer(text)
     ]
     return found[0] if len({model for model, _ in found}) == 1 else None
 
 
-def _read(document: Mapping[str, Any]) -> dict[str, Machine]:
+def _read(document: Mapping[str, Any]) -> Machines:
     sources: Mapping[str, str] = document.get("sources", {})
     tables: Mapping[str, Mapping[str, Any]] = document.get("machine", {})
     if not tables:
         raise ValueError("a machine file has tables [machine.NAME]; this one has none")
-    return {name: _machine(name, table, sources) for name, table in tables.items()}
+    return Machines({name: _machine(name, table, sources) for name, table in tables.items()})
 
 
 def _machine(name: str, table: Mapping[str, Any], sources: Mapping[str, str]) -> Machine:

@@ -15,7 +15,7 @@ POWERS = [Candidate(2.0**power, "a power of two") for power in range(7, 20)]
 def clue(truth: float, rows: list[float], width: float, law: str = "law") -> Clue:
     """Rows that leave `truth`, each within `width` of it, off by a share of that."""
     middle = truth * (1 + width * np.array(rows) / 2.5)
-    return Clue(law, {"": np.array([middle * (1 - width / 2), middle * (1 + width / 2)])})
+    return Clue(law, np.array([[middle * (1 - width / 2), middle * (1 + width / 2)]]))
 
 
 def test_one_of_two_statements_is_left() -> None:
@@ -43,13 +43,13 @@ def test_coarse_numbers_decide_nothing() -> None:
 
 def test_one_row_in_eight_may_be_wrong() -> None:
     rows = clue(4096, [0.1 * n for n in range(8)], 1e-6)
-    rows.readings[""][:, 3] *= 2
+    rows.windows[:, :, 3] *= 2
     assert decide(POWERS, [rows], BOUNDS).value == 4096
 
 
 def test_two_readings_leave_it_open() -> None:
-    window = clue(4096, [0.3, -0.9, 0.8], 1e-6).readings[""]
-    either = Clue("rate", {"of the job": window, "per GPU": window * 8})
+    window = clue(4096, [0.3, -0.9, 0.8], 1e-6).windows
+    either = Clue("rate", np.concatenate([window, window * 8]))  # of the job, per GPU
     found = decide(POWERS, [either], BOUNDS)
     assert found.value is None
     assert {each.value for each in found.survivors} == {4096, 32768}

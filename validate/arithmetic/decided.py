@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -151,10 +151,10 @@ class _Stated:
 
         Of more than `MOST_STATED` those whose lines stand nearest to `row`.
         """
-        rest = list(self.first.items())
-        if len(rest) > MOST_STATED:
+        rest: Iterable[tuple[float, int]] = self.first.items()
+        if len(self.first) > MOST_STATED:
             place = bisect_left(self.ordered, row, key=itemgetter(1)) - MOST_STATED // 2
-            begin = max(0, min(place, len(rest) - MOST_STATED))
+            begin = max(0, min(place, len(self.first) - MOST_STATED))
             rest = self.ordered[begin : begin + MOST_STATED]
         own = [] if line is None else [(value, line) for value in self.at.get(line, [])]
         found: dict[float, int] = {}
@@ -191,16 +191,17 @@ class _Asked:
     def rated(self, rows: slice) -> Clue | None:
         """Their printed rates under each formula; None where they say nothing."""
         some = _narrowed(self._rates, rows)
-        said = {name: each for name, each in some.readings.items() if np.isfinite(each).any()}
-        return Clue(some.law, said) if said else None
+        said = np.isfinite(some.windows).any(axis=(1, 2))
+        return Clue(some.law, some.windows[said]) if said.any() else None
 
     @cached_property
     def speaking(self) -> Array:
         """Which rows print anything that a length is a part of."""
-        windows = [window for clue in self._clues[1] for window in clue.readings.values()]
+        windows = np.concatenate([clue.windows for clue in self._clues[1]])
         rated = (self.table[RATE] > 0) & self.table[FIELD].is_not_null()
         found: Array = rated.fill_null(value=False).to_numpy()
-        return found | np.isfinite(windows).any(axis=(0, 1))
+        found |= np.isfinite(windows).any(axis=(0, 1))
+        return found
 
     @cached_property
     def _clues(self) -> tuple[list[Clue], list[Clue]]:
@@ -212,7 +213,7 @@ class _Asked:
 
 
 def _narrowed(clue: Clue, rows: slice) -> Clue:
-    return Clue(clue.law, {name: each[:, rows] for name, each in clue.readings.items()})
+    return Clue(clue.law, clue.windows[:, :, rows])
 
 
 class _Head(NamedTuple):
@@ -284,33 +285,27 @@ def _clues(rows: pl.DataFrame) -> tuple[list[Clue], list[Clue]]:
         for speed, least in speeds.items():
             window = most / least[::-1]
             law = f"{rate} = {speed} · sequence length"
-            plain.append(Clue(law, {"": window}))
-            factors = {f"{way} {name}": base if way == "times" else 1.0 / base
-                       for name, base in zip(_BASES, bases, strict=True)
-                       for way in ("times", "per")}  # fmt: skip
-            based.append(Clue(law, {"": window, **_under(window, factors)}))
-    whole = Clue(
-        "GBS in tokens = GBS · sequence length", {"": np.array([batch_tokens / batch] * 2)}
-    )
+            plain.append(Clue(law, window[None]))
+            factors = (factor for base in bases for factor in (base, 1.0 / base))
+            based.append(Clue(law, np.array([window, *(window * each for each in factors)])))
+    both = np.array([[batch_tokens / batch] * 2])
+    whole = Clue("GBS in tokens = GBS · sequence length", both)
     return [*plain, whole], [*based, whole]
-
-
-def _under(window: Array, factors: Mapping[str, Array]) -> dict[str, Array]:
-    return {name: window * factor for name, factor in factors.items()}
 
 
 def _rates(rows: pl.DataFrame) -> Clue:
     """Printed rates as a relation: under each formula, the lengths that every row leaves open."""
     known = with_speed(of_one_gpu(rows.with_columns(pl.col(FIELD).fill_null(REFERENCE))))
     rated = rows_of(known, RATE)
-    readings = {}
+    windows = []
     for formula in formulas_for(RATE) if rated is not None else ():
         if rated is not None and {FIELD} <= set(formula.inputs) <= set(rated.inputs):
             window = np.full((2, rows.height), np.nan)
             with np.errstate(divide="ignore", invalid="ignore"):  # of rows that lack an input
                 window[:, rated.index.astype(int)] = _windows(rated, formula)
-            readings[formula.formula_id] = window
-    return Clue("the printed rate by a known formula", readings)
+            windows.append(window)
+    shape = (len(windows), 2, rows.height)
+    return Clue("the printed rate by a known formula", np.array(windows).reshape(shape))
 
 
 def _windows(rows: Rows, formula: Formula) -> Array:

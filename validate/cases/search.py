@@ -9,7 +9,7 @@ out, and would hardly ever survive by accident. What was eliminated, by which ro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Any, NamedTuple
@@ -36,11 +36,11 @@ class Candidate(NamedTuple):
 class Clue:
     """A relation over rows: under each of its readings, the bounds it leaves the field.
 
-    `readings`: name → low and high, [2, n]; nan in rows that the relation says nothing of.
+    Shapes: windows [reading, 2, row], low and high; nan in rows that it says nothing of.
     """
 
     law: str
-    readings: Mapping[str, Array]
+    windows: Array
 
 
 class Eliminated(NamedTuple):
@@ -75,12 +75,12 @@ def decide(
     """The decision between `candidates`; `bounds` are the least and greatest value thinkable.
 
     >>> bounds = np.array([[1023.99, 1023.95], [1024.02, 1024.01]])
-    >>> clue = Clue("tokens/s = samples/s · s", {"": bounds})
+    >>> clue = Clue("tokens/s = samples/s · s", bounds[None])
     >>> found = decide([Candidate(512, "line 3"), Candidate(1024, "line 9")], [clue], (64, 2**20))
     >>> found.value, [each.candidate.value for each in found.eliminated], found.rows
     (1024, [512], 2)
     """
-    known = [each for each in clues if any(np.isfinite(w).any() for w in each.readings.values())]
+    known = [each for each in clues if np.isfinite(each.windows).any()]
     if not candidates or not known:
         return NOTHING
     kept = _different(known)
@@ -89,12 +89,8 @@ def decide(
     every = np.ones(len(kept), dtype=bool)
     left: Array = np.array([each.fits(every).any(axis=0) | (not each.said.any()) for each in tried])
     alive: Array = np.logical_and.reduce(left)
-    survivors = tuple(each for each, lives in zip(candidates, alive, strict=True) if lives)
-    eliminated = tuple(
-        _why(each, at, tried[int(np.argmin(left[:, at]))], kept)
-        for at, (each, lives) in enumerate(zip(candidates, alive, strict=True))
-        if not lives
-    )
+    survivors = tuple(candidates[at] for at in np.flatnonzero(alive).tolist())
+    eliminated = _eliminated(candidates, tried, left, kept)
     if not survivors:
         return Decision(None, survivors, eliminated, 1.0, len(kept))
     chance = max(
@@ -113,12 +109,11 @@ def decide(
 
 def _different(clues: Sequence[Clue]) -> Array:
     """The first of the rows that leave the same bounds: a copy is no second row."""
-    windows = [each for clue in clues for each in clue.readings.values()]
-    said = np.nan_to_num(np.concatenate(windows), nan=-1.0, posinf=-2.0, neginf=-3.0)
-    _, first = np.unique(said, axis=1, return_index=True)
-    told = np.isfinite(np.concatenate(windows)).any(axis=0)
-    kept: Array = np.sort(first[told[first]])
-    return kept
+    windows = np.concatenate([clue.windows.reshape(-1, clue.windows.shape[2]) for clue in clues])
+    told = np.isfinite(windows).any(axis=0)
+    said = np.where(np.isnan(windows), -1.0, windows).T.copy()
+    first = {said[at].tobytes(): at for at in np.flatnonzero(told)[::-1].tolist()}
+    return np.array(sorted(first.values()), dtype=int)
 
 
 @dataclass(frozen=True)
@@ -132,8 +127,8 @@ class _Tried:
 
     @classmethod
     def of(cls, clue: Clue, values: Array, kept: Array) -> _Tried:
-        windows = np.array([each[:, kept] for each in clue.readings.values()])
-        said = np.isfinite(windows).all(axis=1)
+        windows = clue.windows[:, :, kept]
+        said = np.array(np.isfinite(windows).all(axis=1))
         low, high = windows[:, 0, None, :], windows[:, 1, None, :]
         here = values[None, :, None]
         return cls(clue, (low <= here) & (here <= high), said, windows)
@@ -168,8 +163,20 @@ def _chance(tried: _Tried, at: int, rows: Array, bounds: tuple[float, float]) ->
     return min(1.0, max(shares, default=1.0) * number)
 
 
-def _why(candidate: Candidate, at: int, tried: _Tried, kept: Array) -> Eliminated:
-    """A relation that a candidate contradicts under every reading, and its first row that does."""
-    missed = (tried.said & ~tried.met[:, at]).all(axis=0)
-    row = np.flatnonzero(missed) if missed.any() else [0]
-    return Eliminated(candidate, tried.clue.law, int(kept[row[0]]))
+def _eliminated(
+    candidates: Sequence[Candidate], tried: Sequence[_Tried], left: Array, kept: Array
+) -> tuple[Eliminated, ...]:
+    """Those that are not `left` [clue, value]: the first clue that says so, and its first row.
+
+    That is the first row that contradicts the candidate under every reading, if there is one.
+    """
+    first = np.array([
+        kept[(each.said[:, None, :] & ~each.met).all(axis=0).argmax(axis=1)] for each in tried
+    ])  # fmt: skip
+    dead = np.flatnonzero(~left.all(axis=0))
+    clue = left[:, dead].argmin(axis=0)
+    rows = first[clue, dead].tolist()
+    return tuple(
+        Eliminated(candidates[at], tried[by].clue.law, row)
+        for at, by, row in zip(dead.tolist(), clue.tolist(), rows, strict=True)
+    )

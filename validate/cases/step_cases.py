@@ -116,19 +116,18 @@ class Policy(NamedTuple):
 def _with_policies(table: pl.DataFrame) -> pl.DataFrame:
     """Sharding and recomputation of rows that do not say: see `ASSUMED`."""
     found: dict[str, list[object]] = {name: table[name].to_list() for name in Policy._fields}
-    known: dict[tuple[object, ...], Policy] = {}
-    unsaid = table["zero_stage"].is_null() | table["recompute"].is_null()
-    for at in unsaid.arg_true():
-        row = table.row(at, named=True)
-        key = tuple(
-            value
-            for name, value in row.items()
-            if name not in PLACE and not isinstance(value, list)
-        )
-        if key not in known:
-            known[key] = _policy(row)
-        for name, value in known[key]._asdict().items():
-            found[name][at] = value
+    unsaid = pl.col("zero_stage").is_null() | pl.col("recompute").is_null()
+    said = [
+        name
+        for name, kind in table.schema.items()
+        if name not in (*PLACE, "gpu") and not kind.is_nested()
+    ]
+    rows = table.with_row_index("_row").filter(unsaid)
+    alike = rows.group_by(said, maintain_order=True).agg("_row")
+    for row in alike.iter_rows(named=True):
+        for name, value in _policy(row)._asdict().items():
+            for at in row["_row"]:
+                found[name][at] = value
     filled = {name: pl.Series(each, dtype=POLICY[name]) for name, each in found.items()}
     return table.with_columns(**filled).drop("modern")
 

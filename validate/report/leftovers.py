@@ -78,25 +78,37 @@ def most_wanted(report: Report) -> str:
 NOTHING = "No number that a model predicts is printed: no time, no rate, no memory of a rank."
 
 
-def missing(report: Report, run: Record) -> tuple[str, ...]:
-    """Columns that the step model needs and nobody says of a run."""
+def missing(report: Report, found: Sequence[Record]) -> list[tuple[str, ...]]:
+    """Columns that the step model needs and nobody says, for each of some runs."""
     frames = [held.name for held in report.outcome.reading.with_rows("step")]
-    mine = report.cases.configuration.filter(
-        pl.col("frame").is_in(frames), pl.col("source") == run.source,
-        pl.col("line").is_between(run.first_line, run.last_line),
-    )  # fmt: skip
-    if mine.is_empty():
+    rows = report.cases.configuration.filter(pl.col("frame").is_in(frames)).sort("line")
+    ends = [(at, run.source, run.first_line, run.last_line) for at, run in enumerate(found)]
+    runs = pl.DataFrame(ends, _ENDS, orient="row").sort("line")
+    # of each run its last row
+    last = runs.join_asof(
+        rows.with_columns(stands="line"), on="line", by="source", check_sortedness=False
+    ).filter(pl.col("stands") >= pl.col("first"))
+    of_run = last["at"].to_list()
+    known = dict(zip(of_run, completed(last).select(STEP_NEEDS).rows(), strict=True))
+    return [_unsaid(run, known.get(at)) for at, run in enumerate(found)]
+
+
+_ENDS = {"at": pl.Int64, "source": pl.String, "first": pl.UInt32, "line": pl.UInt32}
+
+
+def _unsaid(run: Record, row: Sequence[object] | None) -> tuple[str, ...]:
+    if row is None:
         return STEP_NEEDS
-    row = completed(mine.tail(1)).row(0, named=True)
     known = {**run.configuration, "machine": run.machine}  # the last row may be cut off
-    return tuple(n for n in STEP_NEEDS if row.get(n) is None and known.get(n) is None)
+    pairs = zip(STEP_NEEDS, row, strict=True)
+    return tuple(name for name, value in pairs if value is None and known.get(name) is None)
 
 
 def unpredictable(report: Report, found: Sequence[Record]) -> str:
     """Why runs have no prediction, and the one fact that would help most of them."""
     timed = [run for run in found if run.step_time or set(SPEED) & set(run.rates_printed)]
     without = [run for run in timed if run.predicted_step_time is None]
-    lacks = [names for run in without if (names := missing(report, run))]
+    lacks = [names for names in missing(report, without) if names]
     if not lacks:
         return "" if timed else untimed(found)
     lacking = [name for name in _FIRST if any(name in names for names in lacks)]
