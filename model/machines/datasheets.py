@@ -42,6 +42,11 @@ OPTIONAL = {
 }  # fmt: skip
 
 
+RATES = ("memory_bandwidth", "link_bandwidth", "node_bandwidth", "vector_flops", "plain_misaligned")
+
+LEAST_RATE = 1e6
+"""B/s or flop/s: a peak or a bandwidth below it was written in another unit (450 for 450e9)."""
+
 OWN_CARD = 25e9
 """B/s, one direction, of a network card of 200 Gb/s: the slowest in nodes that have one for each
 accelerator (DGX A100)."""
@@ -403,4 +408,8 @@ def _fact(name: str, key: str, entry: object, sources: Mapping[str, str]) -> Fac
             raise ValueError(f'machine {name}: {key} must be [value, "source"], got {entry!r}')
     if not value > 0:
         raise ValueError(f"machine {name}: {key} must be positive, got {value!r}")
+    if value < LEAST_RATE and (key.startswith("peak.") or key in RATES):
+        raise ValueError(
+            f"machine {name}: {key} must be in flop/s or B/s, {LEAST_RATE:g} or more, got {value!r}"
+        )
     return Fact(float(value), sources.get(source, source), origin)

@@ -22,6 +22,9 @@ ZERO_STAGES = (0, 1, 2, 3)
 
 LAUNCHES = ("async", "blocking")
 
+SLOWEST = 1e6
+"""B/s, 8 Mb/s: less than the first Ethernet had: a smaller figure has another unit."""
+
 
 class Group(NamedTuple):
     """One of the groups that a rank belongs to.
@@ -174,12 +177,15 @@ def _count_faults(run: Run, given: int | None) -> list[str]:
     tp, cp, pp, dp = run.layout.tp, run.layout.cp, run.pp, run.dp
     if given is not None and total != given:
         said.append(f"TP {tp} x CP {cp} x PP {pp} x DP {dp} = {total} GPUs, the run has {given}")
-    if total > run.gpus_per_node and run.node_bandwidth is None:
+    cards = run.node_bandwidth
+    if total > run.gpus_per_node and cards is None:
         nodes = math.ceil(total / run.gpus_per_node)
         said.append(
             f"{total} GPUs are {nodes} nodes of {run.gpus_per_node}, and no network bandwidth of a "
             f"node is known"
         )
+    elif total > run.gpus_per_node and cards is not None and cards < SLOWEST:
+        said.append(f"a network of {cards:g} B/s a node is below {SLOWEST:g} B/s, the least known")
     beside = min(total, run.gpus_per_node)
     if beside > 1 and run.machine.link_bandwidth is None:
         said.append(f"{beside} GPUs share a node, and no link bandwidth between them is known")

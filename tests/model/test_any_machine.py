@@ -3,6 +3,7 @@
 import math
 import random
 import re
+import warnings
 
 import pytest
 from assay.model.machines.datasheets import machines
@@ -40,11 +41,25 @@ def drawn(rng):
     }  # fmt: skip
 
 
-def check(draws, seed):
+def extreme(rng):
+    """The same with networks, nodes, lengths and batches that nobody has."""
+    row = drawn(rng)
+    if row["model"] is None:
+        row["layers"] = rng.choice([1, row["layers"], 10_000])
+        row["hidden"] = row["heads"] * rng.choice([1, 64, 2**20])
+    return row | {
+        "node_bandwidth": rng.choice([None, 0.0, 10 ** rng.uniform(-308, 308)]),
+        "gpus_per_node": rng.choice([None, 1, 72, 2**40]),
+        "seq_len": 2 ** rng.randrange(8, 62), "micro_batch": 10 ** rng.randrange(19),
+        "global_batch": row["dp"] * 10 ** rng.randrange(19), "vocab": 10 ** rng.randrange(1, 19),
+    }  # fmt: skip
+
+
+def check(draws, seed, draw=drawn):
     rng = random.Random(seed)
     feasible, seen = [], set()
     for _ in range(draws):
-        row = drawn(rng)
+        row = draw(rng)
         built = run(row)
         assert built is not None, row
         said = faults(built)
@@ -56,13 +71,31 @@ def check(draws, seed):
     for built in feasible:
         for held in stages(built):
             assert all(math.isfinite(size) and size >= 0 for size in held), built
-    times = STEP.time(components(feasible), STEP.starts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        times = STEP.time(components(feasible), STEP.starts)
     assert all(math.isfinite(one) and one > 0 for one in times)
     assert seen == set(machines())
 
 
 def test_some_draws():
     check(3_000, SEED)
+
+
+def test_some_extreme_draws():
+    check(3_000, SEED, extreme)
+
+
+def test_a_network_that_is_none_is_refused_with_its_figure():
+    row = drawn(random.Random(SEED)) | {
+        "model": None, "machine": "H100", "dtype": "bf16", "heads": 32, "kv_heads": 32,
+        "hidden": 4096, "layers": 32, "tp": 8, "pp": 1, "cp": 1, "dp": 2, "ep": 1, "vp": 1,
+        "gpus": 16, "recompute": "none", "sequence_parallel": True, "seq_len": 4096,
+    }  # fmt: skip
+    for bandwidth in (0.0, 1e-300, 400.0):
+        (said,) = faults(run(row | {"node_bandwidth": bandwidth}))
+        assert f"{bandwidth:g} B/s a node" in said
+    assert not faults(run(row | {"node_bandwidth": 400e9}))
 
 
 @pytest.mark.slow

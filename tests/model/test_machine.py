@@ -135,6 +135,7 @@ def test_a_user_adds_a_machine(tmp_path: Path) -> None:
         (("memory_bytes = [96e9", "memory_byte = [96e9"), "lacks memory_bytes"),
         (('[2e12, "X1 sheet"]', "2e12"), "memory_bandwidth must be"),
         (("[64,", "[-64,"), "must be positive"),
+        (('[2e12, "X1 sheet"]', '[2000, "X1 sheet"]'), "memory_bandwidth must be in flop/s or B/s"),
         (('vendor = "Acme"', 'maker = "Acme"'), "has maker"),
         (('peak.half = [1e15, "X1 sheet"]', ""), "lacks peak"),
     ],
