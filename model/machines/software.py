@@ -60,6 +60,7 @@ class SoftwareStack:
     states: tuple[float, float, float]  # B a parameter: weights, gradients, optimizer
     flattened: float  # B a parameter
     logits: float  # B a logit
+    cross_entropy: float  # B a logit moves
     received: int  # micro-batches
     dropout: bool
     reserve: float  # share of what tensors hold

@@ -30,14 +30,16 @@ class KernelTimes:
         """Seconds of the products of `gemm.SHAPE` columns.
 
         A column `plain` says how fast the library of a row multiplies misaligned rows outside the
-        tensor cores (flop/s, nan where it has tensor-core kernels for them); without it the
-        libraries of today are meant.
+        tensor cores (flop/s, nan where it has tensor-core kernels for them); where it says nothing
+        the machine does, and else the libraries of today are meant.
         """
         own = machine(self.stack.machine)
         facts = {"clock": own.clock, "plain": own.plain_misaligned}
         size = len(table["m"])
         known = {name: np.full(size, np.nan if one is None else one) for name, one in facts.items()}
-        return self.stack.part("gemm").time(known | dict(table))
+        said = table.get("plain", known["plain"])
+        plain = np.where(np.isnan(said), known["plain"], said)
+        return self.stack.part("gemm").time(known | dict(table) | {"plain": plain})
 
     def attention(
         self,

@@ -22,7 +22,7 @@ from assay.model.transformer.decoder import block_operations, blocks, logits
 from assay.model.transformer.operations import Attention, Gemm, Operation
 from assay.model.transformer.parallel import layer_parameters
 from assay.model.transformer.passes import Passes, passes
-from assay.model.transformer.traffic import Traffic, layer_traffic, logits_traffic
+from assay.model.transformer.traffic import Traffic, layer_traffic
 from assay.model.transformer.training_run import Run
 
 
@@ -320,9 +320,9 @@ def layer_kernels(run: Run) -> float:
 
 
 def head_bytes(run: Run) -> float:
-    """Bytes of the cross-entropy."""
-    at = {"micro_batch": run.micro_batch, "seq_len": run.seq_len}
-    return _passes([logits_traffic(run.layout, run.kernels, columns=head(run).n, **at)], 1)
+    """Bytes of the cross-entropy, both passes, as the software makes them."""
+    product = head(run)
+    return run.software.cross_entropy * product.m * product.n
 
 
 def activation_bytes(run: Run) -> float:

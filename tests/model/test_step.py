@@ -9,7 +9,7 @@ from assay.model.schedule import SHAPE, STEP, breakdown, step_time
 from assay.model.stacks.kernel_times import kernel_times
 from assay.model.step.memory import memory
 from assay.model.step.step import components, predict
-from assay.model.step.work import activation_bytes, head, layer_calls
+from assay.model.step.work import activation_bytes, head, head_bytes, layer_calls
 from assay.model.transformer.operations import Gemm
 from assay.model.transformer.parallel import layer_parameters, stage_parameters
 from assay.model.transformer.training_run import run
@@ -144,6 +144,27 @@ def test_only_sharded_runs_keep_an_odd_vocabulary():
     row = ROW | {"tp": 1, "pp": 1, "dp": 8, "gpus": 8, "vocab": 50257}
     assert head(run(row | {"zero_stage": 3})).n == 50257
     assert head(run(row)).n == 50304
+
+
+def test_a_loss_in_single_operators_moves_every_logit_more_often():
+    """Megatron: widened, maximum, less it, raised, sum, over it; times a gradient, narrowed."""
+    logits = 4 * 2048 * 250880 / 8
+    forward, backward = (2 + 4) + 4 + 8 + 8 + 4 + 8, 8 + (4 + 2)
+    assert head_bytes(built(framework="megatron", date="2022-06")) == logits * (forward + backward)
+    assert head_bytes(built(software="internevo")) == logits * 24
+
+
+def test_an_odd_vocabulary_costs_a_partial_tile_where_a_compiler_pads():
+    """Libraries of GPUs take kernels with shorter loads; XLA pads to its tiles."""
+
+    def of(machine, size):
+        row = ROW | {"machine": machine, "dtype": "bf16", "gpus": 8, "dp": 8, "tp": 1, "pp": 1,
+                     "vocab": size, "zero_stage": 3, "software": "xla"}  # fmt: skip
+        return components([run(row)])["head_matrix"][0]
+
+    for name in ("TPU-v5p", "TPU-v6e", "Trainium2", "Gaudi3"):
+        assert of(name, 50257) == pytest.approx(of(name, 50304), rel=0.01)
+    assert of("H100", 50257) > 5 * of("H100", 50304)
 
 
 def test_volumes_by_hand():

@@ -59,6 +59,13 @@ def _hidden() -> Iterator[None]:
 
 
 @contextmanager
+def _joined_loss() -> Iterator[None]:
+    """Passes of the loss joined, as if by a compiler, in every program."""
+    with patch.object(work, "head_bytes", lambda run: 24.0 * work.head(run).m * work.head(run).n):
+        yield
+
+
+@contextmanager
 def _inference() -> Iterator[None]:
     """Attention by FlashAttention 2 everywhere, whatever the library and the date."""
     real = attention.training_time
@@ -80,6 +87,7 @@ MECHANISMS: dict[str, tuple[Patch, str]] = {
         lambda: patch.object(work, "AUTOCAST", {"forward": 0.0, "backward": 0.0}), "bytes"),
     "accumulation": (lambda: patch.dict(software.ACCUMULATION,
                                         dict.fromkeys(software.ACCUMULATION, 0.0)), "bytes"),
+    "loss in single operators": (_joined_loss, "Megatron's source"),
     "launch": (lambda: patch.object(work, "HOST_PER_KERNEL", 0.0), "profiler traces"),
     "softmax without a kernel": (lambda: patch.object(work, "PAIRS", 1), "Megatron's source"),
     "overlap": (_hidden, "documentation"),
