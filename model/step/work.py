@@ -98,6 +98,10 @@ MASK = 0.5
 """Size of a dropout mask relative to a tensor of 16-bit elements."""
 
 
+SPLIT_ROWS = ("proj", "fc2", "mamba_out")
+"""Ends of the names of products whose rows of weights are split among tensor-parallel ranks."""
+
+
 class Call(NamedTuple):
     """An operation of run `run`, `times` times as often as its own count says.
 
@@ -156,9 +160,33 @@ def layer_calls(index: int, run: Run) -> list[Call]:
     for block, share in blocks(run.model):
         forward = block_operations(run.model, run.layout, run.kernels, block, **at)
         for policy, part in _policies(run):
-            every = _trained(run, passes(forward, recompute=policy))
+            every = _in_parts(run, _trained(run, passes(forward, recompute=policy)))
             found += _calls(index, every, share * part)
     return found
+
+
+def _in_parts(run: Run, every: Passes) -> Passes:
+    """The products that tensor-parallel traffic runs beside, cut among its ranks by tokens.
+
+    Forward all are: a part is multiplied as it arrives, or leaves as it is done. Backward those are
+    whose input gradients need all tokens at once (after attention, down from an MLP); traffic of
+    the others runs beside a whole product. Source: Transformer Engine's methods of overlap by
+    product (`ring_exchange`, `pipeline`, `bulk`).
+    """
+    parts, tokens = run.layout.tp, run.micro_batch * run.seq_len // run.layout.cp
+    if parts == 1 or not run.layout.sequence_parallel or "tensor" not in run.software.hidden:
+        return every
+
+    def cut(one: Operation) -> Operation:
+        if isinstance(one, Attention) or _at_once(one) or one.m != tokens:
+            return one  # what sees a rank's own tokens alone waits for nobody
+        return replace(one, m=one.m // parts, count=one.count * parts)
+
+    return every._replace(
+        forward=tuple(cut(one) for one in every.forward),
+        dgrad=tuple(cut(one) if one.name.endswith(SPLIT_ROWS) else one for one in every.dgrad),
+        recompute=tuple(cut(one) for one in every.recompute),
+    )
 
 
 def _trained(run: Run, every: Passes) -> Passes:

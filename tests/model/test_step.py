@@ -154,6 +154,19 @@ def test_a_loss_in_single_operators_moves_every_logit_more_often():
     assert head_bytes(built(software="internevo")) == logits * 24
 
 
+def test_products_beside_which_tensor_traffic_runs_are_cut_among_its_ranks():
+    """Forward all; backward those after attention and down from an MLP; no weight gradient."""
+    row = {"sequence_parallel": True, "recompute": "none", "framework": "megatron",
+           "date": "2024-06", "machine": "H100", "dtype": "bf16"}  # fmt: skip
+    whole = [one.operation for one in layer_calls(0, built(**row))]
+    parts = [one.operation for one in layer_calls(0, built(**row, tp_overlap=True))]
+    assert [one.flop for one in parts] == [one.flop for one in whole]
+    cut = [one.name for one, old in zip(parts, whole, strict=True) if one != old]
+    assert cut == ["qkv", "proj", "fc1", "fc2", "proj", "fc2"]
+    assert all(one.m == 4 * 2048 // 8 for one, old in zip(parts, whole, strict=True) if one != old)
+    assert all(one.count == 8 for one, old in zip(parts, whole, strict=True) if one != old)
+
+
 def test_an_odd_vocabulary_costs_a_partial_tile_where_a_compiler_pads():
     """Libraries of GPUs take kernels with shorter loads; XLA pads to its tiles."""
 

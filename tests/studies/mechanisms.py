@@ -91,6 +91,8 @@ MECHANISMS: dict[str, tuple[Patch, str]] = {
     "launch": (lambda: patch.object(work, "HOST_PER_KERNEL", 0.0), "profiler traces"),
     "softmax without a kernel": (lambda: patch.object(work, "PAIRS", 1), "Megatron's source"),
     "overlap": (_hidden, "documentation"),
+    "products in parts": (lambda: patch.object(work, "_in_parts", lambda run, every: every),
+                          "tables of products"),
     "waiting of rings": (lambda: patch.object(exchange, "_waiting", lambda code, group: 0.0),
                          "NCCL's table"),
     "exchange of tokens": (lambda: patch.object(exchange, "SWAP_SHARE", 0.6), "DeepEP's README"),
