@@ -65,6 +65,7 @@ class SoftwareStack:
     dropout: bool
     reserve: float  # share of what tensors hold
     evidence: str
+    piped: int = 3  # ZeRO stage
     reason: str = ""
 
     @property

@@ -98,7 +98,7 @@ def run(row: Mapping[str, Any]) -> Run | None:
     parallel = row.get("sequence_parallel")
     if parallel is None:
         parallel = row["tp"] > 1 and stack.attention != "unfused"
-    ep = row.get("ep") or 1
+    ep, stage = row.get("ep") or 1, row.get("zero_stage") or 0
     layout = Layout(
         tp=row["tp"],
         cp=row.get("cp") or 1,
@@ -123,7 +123,7 @@ def run(row: Mapping[str, Any]) -> Run | None:
         micro_batches=math.ceil(row["global_batch"] / (row["dp"] * row["micro_batch"])),
         gpus_per_node=int(accelerator.node(row.get("gpus_per_node")) or 1),
         node_bandwidth=accelerator.cards(row.get("gpus_per_node"), row.get("node_bandwidth")),
-        zero_stage=row.get("zero_stage") or 0,
+        zero_stage=stack.piped if stage == 3 and row["pp"] > 1 else stage,
         recompute=row["recompute"],
         interleave=row.get("vp") or 1,
         launch=row.get("launch") or "async",

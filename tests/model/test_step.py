@@ -154,6 +154,15 @@ def test_a_loss_in_single_operators_moves_every_logit_more_often():
     assert head_bytes(built(software="internevo")) == logits * 24
 
 
+def test_full_sharding_gathers_once_a_step_in_a_pipeline_of_pytorch():
+    fsdp = {"software": "fsdp", "zero_stage": 3, "machine": "H100", "dtype": "bf16", "tp": 8}
+    assert built(**fsdp, pp=12).zero_stage == 2
+    assert built(**fsdp, pp=1, dp=48).zero_stage == 3
+    assert built(**fsdp | {"software": "xla"}, pp=12).zero_stage == 3
+    found = components([built(**fsdp, pp=12)])
+    assert found["shard_net"][0] == 0.0 < found["gradient_net"][0]
+
+
 def test_products_beside_which_tensor_traffic_runs_are_cut_among_its_ranks():
     """Forward all; backward those after attention and down from an MLP; no weight gradient."""
     row = {"sequence_parallel": True, "recompute": "none", "framework": "megatron",
