@@ -40,7 +40,7 @@ FORMS = "|".join(
         r"|number of (?:layers|heads))(?:[*_` :=]+| (?:of|is|was) )[0-9]",
         r"[0-9] ?[x×]? ?`?(?:(?:NVIDIA|AMD|Tesla) )?(?:[AVHB][0-9]{2,3}|MI[0-9]{3})",
         r"[0-9] (?:devices|instances|servers|hosts)\b",
-        r"total parameters|device mesh with|activation checkpointing|capacity: ",
+        r"total parameters|device mesh with|activation (?:checkpointing|recomput)|capacity: ",
         r"(?i:ZeRO[ -](?:stage[ -]?)?[0-3])",
         r"(?i:bf16|fp16|fp8|float-?16)[ -](?:mixed[ -])?precision",
         r"(?:固定为|设置为|默认为|(?:fixed|set) (?:to|at)) ?[*`]*[0-9]",

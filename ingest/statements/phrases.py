@@ -16,7 +16,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.statements.command_lines import ASIDE
-from assay.ingest.statements.sentences import Part, parts, switched
+from assay.ingest.statements.sentences import Part, computed_again, parts, switched
 from assay.ingest.statements.values import cell_of, said
 from assay.ingest.tables.titles import LARGEST_NODE, titled
 
@@ -200,9 +200,10 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
             told += [
                 Part("dtype", kind[1], kind.start(1)) for kind in _LISTED_FORMAT.finditer(text)
             ]
-        told += switched(text) if told else ()
+        alone = computed_again(text)
+        told += switched(text) if told or alone else ()
         told += _titled(text, told) if len(told) >= LEAST else ()
-        if len(told) >= least or (told and _OF_WHAT_IS_BELOW.search(text)):
+        if alone or len(told) >= least or (told and _OF_WHAT_IS_BELOW.search(text)):
             for name, word, at, _ in told:
                 if name:
                     cell = _cell(name, word, line, begin + at)

@@ -76,6 +76,9 @@ _PARTS = {"layer": "layers", "block": "layers", "head": "heads", "expert": "expe
           "hidden": "hidden"}  # fmt: skip
 """Words behind a number for the fields that they count."""
 
+_NOUNS = {"context": "seq_len", "virtual stages": "vp", "virtual pipeline": "vp"}
+"""Nouns behind a number that are no label before one."""
+
 _WAYS = re.compile(
     r"(?<![\w.-])([0-9]+)[ -]way (tensor|pipeline|data|expert|context)[ -](?:model[ -])?parallel",
     re.IGNORECASE,
@@ -208,7 +211,7 @@ def _noun(words: str) -> str | None:
     for count in range(len(each), 1, -1):
         if name := known(" ".join(each[:count])):
             return name if fields(Configuration)[name].dtype.is_integer() else None
-    return {"context": "seq_len"}.get(each[0])
+    return _NOUNS.get(" ".join(each[:2])) or _NOUNS.get(each[0])
 
 
 def _short(text: str) -> Iterator[Part]:
@@ -224,6 +227,11 @@ def _short(text: str) -> Iterator[Part]:
             for name, value in zip(names, values, strict=True):
                 yield Part(name, value, several.start(2))
             yield Part("", "", 0)  # a statement by its form
+
+
+def computed_again(text: str) -> bool:
+    """Whether a sentence says how much is computed again, and nothing else."""
+    return _RECOMPUTED.fullmatch(text.strip(" .,;:*-")) is not None
 
 
 def switched(text: str) -> Iterator[Part]:
