@@ -20,8 +20,7 @@ from assay.ingest.schema.fields import fields, rows_of
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Long, Reading, Table
 from assay.ingest.schema.record import Schema
-from assay.ingest.store.load import Saved
-from assay.ingest.store.parquet import also, write
+from assay.ingest.store.parquet import write
 
 MOST_TOLD = 1_000
 """Rows whose values are explained one by one; where these are more, all rows are held."""
@@ -61,12 +60,6 @@ def _filed(
     reading: Reading, name: str, schema: Schema, folder: Path, stream: Table
 ) -> tuple[pl.DataFrame, list[Long]]:
     """A frame that comes as a stream without most rows of its long inputs."""
-    if isinstance(stream, Saved) and len(stream.sources) == 1:
-        file = folder / f"{name}.parquet"
-        also(stream.file, file)  # it stays where its folder is written anew
-        (source,) = stream.sources
-        found = _sifted(reading, name, schema, source, file)
-        return (pl.read_parquet(file), []) if found is None else (found[0], [found[1]])
     parts, long = [], []
     pieces = (
         (piece["source"][0], piece)

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from assay.ingest.lines.rows import types_of
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.record import Diagnostic, Schema
 from assay.ingest.store import parquet
+from assay.ingest.store.case_frame import stored_types
 from assay.ingest.store.load import (
     Unusable,
     accounts,
@@ -172,7 +172,7 @@ def _height(file: Path) -> int:
 def _schema(
     name: str, parts: Iterable[Path], known: Mapping[str, Schema]
 ) -> dict[str, pl.DataType]:
-    types = dict(TABLES[name]) if name in TABLES else types_of(known[name])
+    types = dict(TABLES[name]) if name in TABLES else stored_types(known[name])
     for file in (part / f"{name}.parquet" for part in parts):
         if file.is_file():
             with _damaged(file):

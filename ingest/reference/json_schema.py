@@ -124,9 +124,11 @@ def json_schema(frame: str, formats: Sequence[Format] = FORMATS) -> dict[str, An
                 columns |= _declared(spec)
             return _document(frame, f"{meaning} Numbers are {fmt.origin}.", columns)
     meaning, plain = BESIDE[frame]
-    known = fields(Configuration)
+    known: dict[str, dict[str, Any]] = {}
+    for spec in fields(Configuration).values():
+        known |= _declared(spec)
     columns = {
-        name: _plain(name, dtype) if name in MEANINGS else _declared(known[name])[name]
+        name: _plain(name, dtype) if name in MEANINGS else known[name]
         for name, dtype in plain.items()
     }
     if frame == "quarantine":

@@ -23,6 +23,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Format, TableNote
 from assay.ingest.schema.reading import PORTION, Accounting, Outcome, Overridden, Reading
 from assay.ingest.schema.record import Code, Diagnostic, Schema, Span
+from assay.ingest.store.case_frame import CASES, filled, stored_types
 from assay.ingest.store.write import (
     LAYOUT,
     MANIFEST,
@@ -122,22 +123,23 @@ def load(folder: Path, formats: Sequence[Format] = FORMATS, *, streamed: bool = 
         all_formats = formats_of(said, formats)
         known, sources = schemas(all_formats), {account.source for account in held}
         rows = {name: entry["rows"] for name, entry in said["frames"].items()}
+        tables = {
+            name: _sound(folder, name, types, TOLD[name], sources).select(list(types))
+            for name, types in TABLES.items()
+            if (folder / f"{name}.parquet").is_file() or name not in OPTIONAL
+        }
+        cases = tables.get("cases", pl.DataFrame(schema=CASES))
         streams = {
-            name: Saved(folder, name, known[name], count, sources)
+            name: Saved(folder, name, known[name], count, sources, cases)
             for name, count in rows.items()
             if streamed and count > PORTION
         }
         for stream in streams.values():
             stream.check()
         frames = {
-            name: _frame(folder, name, known[name], count, sources)
+            name: _frame(folder, name, known[name], count, sources, cases)
             for name, count in rows.items()
             if name not in streams
-        }
-        tables = {
-            name: _sound(folder, name, types, TOLD[name], sources).select(list(types))
-            for name, types in TABLES.items()
-            if (folder / f"{name}.parquet").is_file() or name not in OPTIONAL
         }
         reading = Reading(frames, tables["provenance"], accounting=held,
                           **_diagnostics(tables["quarantine"]),
@@ -170,6 +172,7 @@ class Saved:
     schema: Schema
     height: int
     sources: Set[str]
+    cases: pl.DataFrame
 
     @property
     def file(self) -> Path:
@@ -182,6 +185,10 @@ class Saved:
         return types_of(self.schema)
 
     def frames(self) -> Iterator[pl.DataFrame]:
+        """The rows, with what is bound to them."""
+        return (filled(part, self.cases) for part in self._parts())
+
+    def _parts(self) -> Iterator[pl.DataFrame]:
         """The rows, as the file has them."""
         for at in range(0, self.height, PORTION):
             with readable(self.file):
@@ -193,9 +200,8 @@ class Saved:
         with readable(self.file):
             height = pl.scan_parquet(self.file).select(pl.len()).collect().item()
         _as_promised(self.name, height, self.height)
-        for part in self.frames():
-            _right(part, self.name, self.types, PLACED, self.sources)
-            _accepted(part, self.name, self.schema)
+        for part in self._parts():
+            _accepted(part, self.name, self.schema, self.sources, self.cases)
 
 
 PLACED = ("source", "line", "column")
@@ -209,17 +215,28 @@ def _as_promised(name: str, height: int, promised: int) -> None:
         raise Unusable(f"is damaged: {what}")
 
 
-def _accepted(frame: pl.DataFrame, name: str, schema: Schema) -> None:
-    """Raise `Unusable` unless all rows are such as ingest accepts."""
+def _accepted(
+    rows: pl.DataFrame, name: str, schema: Schema, sources: Set[str], cases: pl.DataFrame
+) -> pl.DataFrame:
+    """Rows of a file with what is bound to them: such as ingest accepts. Raises `Unusable`."""
+    _right(rows, name, stored_types(schema), PLACED, sources)
+    try:
+        frame = filled(rows, cases)
+    except ValueError as fault:
+        raise Unusable(f"is damaged: {name}.parquet: {fault}") from fault
     if not passes(frame, schema) and not check(frame, schema, list(fields(schema))):
         raise Unusable(f"is damaged: {name}.parquet holds values that no ingest accepts")
+    return frame
 
 
-def _frame(folder: Path, name: str, schema: Schema, rows: int, sources: Set[str]) -> pl.DataFrame:
+def _frame(
+    folder: Path, name: str, schema: Schema, rows: int, sources: Set[str], cases: pl.DataFrame
+) -> pl.DataFrame:
     """A frame whose rows are such as ingest accepts. Raises `Unusable`."""
-    frame = _sound(folder, name, types_of(schema), PLACED, sources)
+    with readable(folder / f"{name}.parquet"):
+        held = pl.read_parquet(folder / f"{name}.parquet")
+    frame = _accepted(held, name, schema, sources, cases)
     _as_promised(name, frame.height, rows)
-    _accepted(frame, name, schema)
     return frame
 
 

@@ -27,7 +27,7 @@ from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Accounting, Outcome, Reading
 from assay.ingest.schema.record import Diagnostic, Schema
 from assay.ingest.statements.statement_frame import STATEMENTS
-from assay.ingest.store.case_frame import CASES, case_frame
+from assay.ingest.store.case_frame import CASES, cased, stored_types
 from assay.ingest.store.parquet import write
 
 MANIFEST = "manifest.json"
@@ -38,7 +38,7 @@ PARTS = ".parts"
 WANTED = "wanted-*.json"
 """Files in `PARTS` that list the names of what is to be ingested."""
 
-LAYOUT = 3
+LAYOUT = 4
 """Version of the folder's layout; a newer one is refused by name."""
 
 QUARANTINE: dict[str, pl.DataType] = {
@@ -110,12 +110,14 @@ def fill(outcome: Outcome, folder: Path) -> None:
     """Write the files of `outcome` into a folder that is there."""
     reading = outcome.reading
     known = schemas(reading.formats)
-    for name, frame in reading.frames.items():
-        write([frame], frame.schema, folder / f"{name}.parquet", marks(name, known[name]))
-    for name, table in tables(reading).items():
+    printed = cased(reading)
+    for name, frame in {**reading.frames, **printed.frames}.items():
+        write([frame], stored_types(known[name]), folder / f"{name}.parquet",
+              marks(name, known[name]))  # fmt: skip
+    for name, table in tables(reading, printed.cases).items():
         if name not in reading.streams and (name not in OPTIONAL or table.height):
             write([table], table.schema, folder / f"{name}.parquet", marks())
-    for name, stream in reading.streams.items():
+    for name, stream in {**reading.streams, **printed.streams}.items():
         said = marks(name, known.get(name))
         write(stream.frames(), stream.types, folder / f"{name}.parquet", said)
     rows = {name: frame.height for name, frame in reading.frames.items()}
@@ -191,7 +193,7 @@ def _spelled(said: Mapping[str, Any]) -> str:
     return "{\n " + ",\n ".join(f"{json.dumps(k)}: {value(v)}" for k, v in said.items()) + "\n}\n"
 
 
-def tables(reading: Reading) -> dict[str, pl.DataFrame]:
+def tables(reading: Reading, cases: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Tables kept beside the frames, by file name, in the order of sources; see `TABLES`."""
     said = [
         (o.source, o.line, o.frame, o.field, o.value, o.at.line, o.at.column)
@@ -202,7 +204,7 @@ def tables(reading: Reading) -> dict[str, pl.DataFrame]:
         "quarantine": quarantine(reading),
         "overridden": pl.DataFrame(said, schema=OVERRIDDEN, orient="row"),
         "statements": statements(reading),
-        "cases": case_frame(reading),
+        "cases": cases,
     }
 
 

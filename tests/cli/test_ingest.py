@@ -31,6 +31,18 @@ def test_frames_are_written_and_listed(tmp_path: Path) -> None:
     assert pl.read_parquet(tmp_path / "out" / "markdown_table.parquet").height == 261
 
 
+def test_a_folder_is_reported_as_its_inputs(assay: Run, log: Path, tmp_path: Path) -> None:
+    log.write_text("NHIDDEN=2048; NLAYERS=24; SEQ_LEN=1024; A100-80g\n" + log.read_text())
+    table = tmp_path / "table.md"
+    rows = "| GPUs | TP | Sec/it |\n|--|--|--|\n| 8 | 4 | 12.5 |\n| 16 | 4 | 6.5 |\n"
+    table.write_text("# A100 80GB\n\nNHIDDEN=8192; NLAYERS=40\n\n" + rows)
+    assay("ingest", log, table, "-o", tmp_path / "out")
+    assert pl.read_parquet(tmp_path / "out" / "cases.parquet")["hidden"].to_list() == [2048, 8192]
+    for name, paths in {"raw": [log, table], "folder": [tmp_path / "out"]}.items():
+        assay("report", *paths, "-o", tmp_path / f"{name}.json")
+    assert (tmp_path / "folder.json").read_bytes() == (tmp_path / "raw.json").read_bytes()
+
+
 def test_stdin_is_an_input(tmp_path: Path) -> None:
     data = (FIXTURES / "megatron_iteration" / "bloom_176b.log").read_bytes()
     done = installed("ingest", "-", "-o", tmp_path / "out", stdin=data)

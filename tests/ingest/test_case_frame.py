@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
-from assay.ingest.inputs.read import read
+import pytest
+from assay.ingest.inputs.parts import ingest
+from assay.ingest.inputs.read import read, recipe
+from assay.ingest.schema.acceptance import by_row
 from assay.ingest.store.case_frame import BOUND, case_frame
 from assay.ingest.store.load import load
 from assay.ingest.store.write import save
+from polars.testing import assert_frame_equal
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -71,6 +75,50 @@ def test_every_row_is_of_a_case_with_what_is_bound_to_it() -> None:
                 ).iter_rows(named=True)
                 for field in BOUND:
                     assert held[field] in (None, row[field]), (path, row["line"], field)
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["in memory", "some at a time"])
+def test_a_row_is_written_as_it_is_printed(tmp_path: Path, *, whole: bool) -> None:
+    path = log(tmp_path / "a.log", 30)
+    if whole:
+        save(read([path]), tmp_path / "out")
+    else:
+        ingest([path], tmp_path / "out", recipe({}))
+    rows = pl.read_parquet(tmp_path / "out" / "megatron_iteration.parquet")
+    assert rows["hidden"].null_count() == rows["seq_len"].null_count() == 30
+    assert set(rows["global_batch"]) == {16}  # the line prints it
+    (case,) = set(rows["case"])
+    cases = pl.read_parquet(tmp_path / "out" / "cases.parquet").filter(pl.col("case") == case)
+    assert set(cases["hidden"]) == {2048}
+    again = load(tmp_path / "out").reading.frames["megatron_iteration"]
+    assert_frame_equal(again, read([path]).reading.frames["megatron_iteration"])
+
+
+def test_what_is_bound_stands_in_no_row_of_any_document(tmp_path: Path) -> None:
+    outcome = read([FIXTURES / "markdown_table", FIXTURES / "megatron_iteration"])
+    save(outcome, tmp_path / "out")
+    origins = outcome.reading.provenance.filter(
+        pl.col("field").is_in(list(BOUND)) & (pl.col("value_origin") != "printed")
+    )
+    assert origins.height > 100
+    for name in origins["frame"].unique():
+        rows = pl.read_parquet(tmp_path / "out" / f"{name}.parquet")
+        whole = outcome.reading.frames[name]
+        for field in BOUND:
+            said = origins.filter((pl.col("frame") == name) & (pl.col("field") == field))
+            bound = by_row(said, {name: whole}).select("source", "line", "column").unique()
+            there = rows.join(bound, on=["source", "line", "column"], how="semi")
+            assert there[field].null_count() == there.height == bound.height, (name, field)
+            kept = whole.join(bound, on=["source", "line", "column"], how="anti")[field]
+            assert rows[field].drop_nulls().equals(kept.drop_nulls()), (name, field)
+
+
+def test_a_row_of_no_case_is_damage(tmp_path: Path) -> None:
+    save(read([log(tmp_path / "a.log", 3)]), tmp_path / "out")
+    file = tmp_path / "out" / "cases.parquet"
+    pl.read_parquet(file).with_columns(case=pl.col("case") + 1).write_parquet(file)
+    (fault,) = load(tmp_path / "out").unreadable
+    assert "is of a case that is not there" in fault.message
 
 
 def test_statements_are_written_as_they_stand(tmp_path: Path) -> None:

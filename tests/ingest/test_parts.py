@@ -238,7 +238,8 @@ def test_an_input_that_changes_between_attempts_is_read_anew(
     assert 0 < done.resumed < 9
     frame = pl.read_parquet(tmp_path / "out" / "megatron_iteration.parquet")
     assert frame.filter(source=changed.as_posix())["iteration"].to_list() == [7]
-    assert frame.filter(source=logs[2].as_posix())["gpu"].to_list() == ["A100-80g"] * 2
+    steps = load(tmp_path / "out").reading.frames["megatron_iteration"]
+    assert steps.filter(source=logs[2].as_posix())["gpu"].to_list() == ["A100-80g"] * 2
     ingest([tmp_path / "logs"], tmp_path / "whole", HOW)
     assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "whole")
 
@@ -249,7 +250,7 @@ def test_parts_that_were_read_another_way_are_not_used(
     ingest([tmp_path / "logs"], tmp_path / "out", HOW, share=Share(1, 2))
     done = ingest([tmp_path / "logs"], tmp_path / "out", recipe({"gpu": "H100-80g"}))
     assert done.resumed == 0
-    frame = pl.read_parquet(tmp_path / "out" / "megatron_iteration.parquet")
+    frame = load(tmp_path / "out").reading.frames["megatron_iteration"]
     assert frame["gpu"].unique().to_list() == ["H100-80g"]
 
 
