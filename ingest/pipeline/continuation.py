@@ -16,7 +16,7 @@ from assay.ingest.lines.template import Layout
 from assay.ingest.pipeline.noise import ENDS_EMPTY, fitting
 from assay.ingest.schema.fields import without_html
 from assay.ingest.schema.format import CellLayout
-from assay.ingest.source.blocks import Block, Places
+from assay.ingest.source.blocks import ZEROS, Block, Places
 from assay.ingest.source.prefixes import peel, tells_who
 
 _ENDS, _PASSED, _JOINS, _UNKNOWN = 0, 1, 2, -1
@@ -39,8 +39,6 @@ is to the record."""
 _MOST = 2**14
 
 _LONGEST = 2**10  # bytes of a line that is remembered
-
-_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 
 
 def open_ended(
@@ -139,7 +137,7 @@ class _Below:
         A few bytes are looked up sooner than columns of them are put together.
         """
         examples = [layout.example for layout in self.layouts]
-        lines = [line.translate(_ZEROS) for line in self._spelled(below)]
+        lines = [line.translate(ZEROS) for line in self._spelled(below)]
         return [
             (examples[at], line)
             for at, line in zip(self.layout[records].tolist(), lines, strict=True)

@@ -50,6 +50,7 @@ from assay.ingest.pipeline.noise import (
 from assay.ingest.schema.format import Format
 from assay.ingest.source.blocks import Block, Mask, Places
 from assay.ingest.source.opening import Source
+from assay.ingest.source.prefixes import with_zeros
 
 Engine = Literal["auto", "cells", "folds"]
 """`folds` leaves every line to the fold of its format; `cells` gives the same, faster, where there
@@ -282,6 +283,10 @@ FEW = 300
 """Lines of records that are read one by one sooner than their layouts are learnt."""
 
 
+MOST_KINDS = 2**16
+"""Kinds of lines beyond which no more of them are remembered."""
+
+
 @dataclass(frozen=True)
 class Sifted:
     """One block: `shaped` by format, and what may be in the other lines.
@@ -315,18 +320,18 @@ class Sieve:
         self.openings = openings(self.single)
         self.papers = openings([fmt for fmt in formats if fmt.lines == "document"])
         self.noisy = False  # whether most lines of the last block were not of records
+        self.silent = pl.Series(dtype=pl.String)  # kinds of lines in which there is nothing
         self.learning = Lock()
         self.memory: Mapping[str, Memory] = {name: {} for name in readers}
 
     def sift(self, block: Block) -> Sifted:
         """Sort the lines of one block: known shapes, candidates for formats, the rest."""
-        if self.noisy:
-            _ = block.lines  # all of them will be looked at: they are cut at once
+        if self.noisy:  # all of them will be looked at: they are cut at once
+            _ = block.alike if _same(block) else block.lines
         shaped, known = self._shaped(block)
         self.noisy = known.mean() < 0.5
-        texts = block.some(~known)["text"]
         worth = np.zeros(block.height, np.bool_)
-        worth[~known] = texts.str.contains(fitting(self.interest, plain=block.plain))
+        worth[~known] = self._worth(block, ~known)
         some = block.some(worth)
         hits = some.filter(_found(some["text"], self.openings))
 
@@ -344,6 +349,22 @@ class Sieve:
             blank=mask(empty) | blank(block, ~(known | worth)),
             suspicious=mask(odd),
         )  # fmt: skip
+
+    def _worth(self, block: Block, which: Mask) -> pl.Series:
+        """Those of some lines in which there may be something of interest.
+
+        Programs print the same lines again and again, with other digits: one of each is looked at.
+        """
+        if not (self.noisy and _same(block)):
+            texts = block.some(which)["text"]
+            return texts.str.contains(fitting(self.interest, plain=block.plain))
+        texts = block.alike.filter(pl.Series(which))
+        kinds, silent = texts.unique(), self.silent
+        new = kinds.filter(~kinds.is_in(silent.implode()))
+        found = new.str.contains(fitting(with_zeros(self.interest), plain=True))
+        if len(silent) < MOST_KINDS:
+            self.silent = pl.concat([silent, new.filter(~found)])
+        return texts.is_in(new.filter(found).implode())
 
     def open_ended(self, block: Block, found: Mapping[str, Found]) -> dict[str, list[int]]:
         """Line numbers of those rows of a block whose record may go on below, by format."""
@@ -392,6 +413,11 @@ class Sieve:
     @property
     def _known(self) -> int:
         return sum(reader.shapes.count for reader in self.readers.values())
+
+
+def _same(block: Block) -> bool:
+    """Whether lines of a block are what `alike` has of them, digits aside."""
+    return block.plain and not block.long
 
 
 def where(block: Block, found: Iterable[tuple[Layout, pl.DataFrame]]) -> Mask:

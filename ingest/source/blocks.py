@@ -7,6 +7,7 @@ for the quarantine.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -44,6 +45,12 @@ SPELLED = (b"^[[", b"\\x1b[", b"\\x1B[", b"\\u001b[", b"\\033[", b"\\e[")
 BARE = (b"[0m", b"[39m", b"[00m", b"[0;")
 """How colours end; where none does, `[5m` is none."""
 
+_BARE = re.compile(b"|".join(map(re.escape, BARE)))
+"""Any of `BARE`, which are bytes that begin alike: looked for once and not for each."""
+
+ZEROS = bytes.maketrans(b"123456789", b"000000000")
+"""Makes all digits alike: lines that differ in nothing else are the same then."""
+
 _MARK = b"\xef\xbb\xbf"
 
 _FEED, _RETURN = b"\n\r"
@@ -72,8 +79,10 @@ class Block:
     @cached_property
     def _ends(self) -> Places:
         """Where each line ends: its line feed, or the end of the input."""
-        if "lines" in vars(self) and self.plain:  # lines that are cut are sooner measured
-            widths = self.lines["text"].str.len_bytes().to_numpy().astype(np.int64)
+        made = vars(self)
+        if "alike" in made or ("lines" in made and self.plain):  # what is cut is sooner measured
+            texts = self.alike if "alike" in made else self.lines["text"]
+            widths = texts.str.len_bytes().to_numpy().astype(np.int64)
             cut: Places = (widths + 1).cumsum() - 1
             return cut
         ends = np.flatnonzero(self.codes == _FEED)
@@ -132,6 +141,11 @@ class Block:
             .with_row_index("line", offset=self.first)
         )
         return texts.select("line", self._clean())
+
+    @cached_property
+    def alike(self) -> pl.Series:
+        """The text of every line of a `plain` block, with 0 for each digit."""
+        return _texts(self.data.translate(ZEROS), ascii=True)
 
     @cached_property
     def behind(self) -> list[bytes]:
@@ -193,8 +207,10 @@ class _Odd(NamedTuple):
     @classmethod
     def of(cls, data: bytes) -> _Odd:
         """Kinds of such bytes that occur in `data`."""
-        escapes = b"\x1b" in data or b"\x00" in data or any(each in data for each in SPELLED)
-        return cls(b"\r" in data, escapes, any(each in data for each in BARE))
+        escapes = b"\x1b" in data or b"\x00" in data
+        if not escapes and (b"\\" in data or b"^" in data):  # one byte is found much sooner
+            escapes = any(each in data for each in SPELLED)
+        return cls(b"\r" in data, escapes, _BARE.search(data) is not None)
 
     def taken_out(self) -> pl.Expr:
         """Expression for the text without such bytes, but for carriage returns inside."""

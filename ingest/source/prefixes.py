@@ -140,6 +140,50 @@ def in_ascii(pattern: str) -> str:
     return "".join(out)
 
 
+_PIECES = re.compile(
+    r"\\(?:[pP](?:\{[^}]*\}|.)|x[01].|[^pPxuU])|\{[0-9, ]+\}|\(\?P?<\w+>"
+    r"|\[\^?\]?(?:\\(?:x[01].|[^xuU])|[^\[\]\\])*\]|.",
+    re.DOTALL,
+)
+"""An escape, a count of repetitions, the name of a group, a class without another inside, or one
+letter of a pattern."""
+
+_OF_DIGITS = re.compile(r"\\(?:x..|.)|[0-9]-.|.-[0-9]|[0-9]", re.DOTALL)
+"""Digits and ranges of a class, one end of which is a digit; escapes are passed over."""
+
+
+@cache
+def with_zeros(pattern: str) -> str:
+    r"""A pattern that finds in texts with 0 for each digit all that `pattern` finds, and more.
+
+    What is written in a way that is not known here is found everywhere.
+
+    >>> with_zeros(r"ZeRO-[1-3]|fp16{2}|[^0-9a]x\d")
+    'ZeRO-[0-9]|fp00{2}|[^0-9a]x\\d'
+    """
+    pieces = _PIECES.findall(pattern)
+    if "[" in pieces or "\\" in pieces:
+        return ""
+    return "".join(_with_zero(each) for each in pieces)
+
+
+def _with_zero(piece: str) -> str:
+    if len(piece) == 1:
+        return "0" if piece.isdigit() else piece
+    if piece[0] != "[":
+        return piece
+    others = piece.startswith("[^")
+
+    def alike(found: re.Match[str]) -> str:
+        text = found[0]
+        if text[0] == "\\" or text == "0-9":
+            return text
+        return "" if others else "0-9" if text.replace("-", "").isdigit() else text + "0-9"
+
+    said = _OF_DIGITS.sub(alike, piece)
+    return said if said != "[^]" else "(?s:.)"
+
+
 def peel(lines: pl.DataFrame, *, glued: bool = False) -> pl.DataFrame:
     """Take launcher and logger prefixes off: columns line, text, column, `PREFIX_COLUMNS`, bar.
 

@@ -89,7 +89,8 @@ def accounts(said: Mapping[str, Any]) -> tuple[Accounting, ...]:
     )  # fmt: skip
     for each in found:
         sums = (each.claimed, each.refused, each.blank, each.not_ours)
-        counts = all(type(n) is int and n >= 0 for n in (each.lines, *sums, *each.suspicious))
+        held = (each.lines, *sums, *each.suspicious)
+        counts = set(map(type, held)) == {int} and min(held) >= 0
         if not (isinstance(each.source, str) and counts and sum(sums) == each.lines):
             raise ValueError(f"the account of {each.source!r} does not add up")
     return found

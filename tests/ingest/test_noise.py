@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from assay.ingest.lines.candidates import begun, opening
 from assay.ingest.pipeline.noise import SUSPICIOUS, interest, may_state, tally
 from assay.ingest.source import opening as source_module
 from assay.ingest.source.opening import Source, source
-from assay.ingest.source.prefixes import peel, prefix_pattern, region
+from assay.ingest.source.prefixes import peel, prefix_pattern, region, with_zeros
 from assay.ingest.statements.context import read_context
 
 from ..conftest import FIXTURES
@@ -63,6 +64,29 @@ def test_what_is_of_no_interest_is_blank_or_nothing() -> None:
     assert not any(begun(silent, fmt).height for fmt in FORMATS if fmt.lines == "single")
     assert not any(opening(silent["text"], fmt) for fmt in FORMATS if fmt.lines == "document")
     assert 1000 < silent.height < lines.height - 1000
+
+
+def test_what_is_of_interest_is_so_with_zeros_for_digits() -> None:
+    found = pl.Series(texts())
+    zeros = found.str.replace_all("[1-9]", "0")
+    hidden = found.str.contains(interest(FORMATS))
+    hidden &= ~zeros.str.contains(with_zeros(interest(FORMATS)))
+    assert found.filter(hidden).to_list() == []
+    assert (~zeros.str.contains(with_zeros(interest(FORMATS)))).sum() > 1000
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("MI[23]50X?", "MI250"), ("[^1-4]x", "5x"), ("[^a0-9]7", "b7"), ("[+-5]z", "3z"),
+        ("^[]7]$", "7"), (r"\x37", "7"), ("(?<h2>h)2{2}", "h22"), ("[a[78]]", "8"),
+        ("[^7]q", "8q"), (r"\d{1,3}k[\d.]", "12k."), ("(?i:FP8)", "fp8"),
+    ],
+)  # fmt: skip
+def test_with_zeros_finds_no_less(pattern: str, text: str) -> None:
+    assert pl.Series([text]).str.contains(pattern).all()
+    zeros = re.sub("[0-9]", "0", text)
+    assert pl.Series([zeros]).str.contains(with_zeros(pattern)).all()
 
 
 def lines_of(found: list[str]) -> pl.DataFrame:
