@@ -33,8 +33,10 @@ _EXPERIMENT = re.compile(r"^\s*[A-Z][a-z]+ [0-9]+: ?")
 _NUMBER_ALONE = re.compile(r"\s*[0-9.]+(?:e[0-9]+)?\s*")
 
 _EVERYWHERE = re.compile(
-    r"\s*[`*]*(?P<key>[A-Za-z_][\w-]*)=(?P<value>[0-9]+)[`*]*\s+(?:in|for|across) all(?: of)?"
-    r"(?: the)? (?:entries|rows|runs|experiments|tables|measurements|results)\W*"
+    r"\s*[`*]*(?:The )?(?P<key>[A-Za-z_][\w-]*(?: [\w-]+){0,3}?)\s*(?:=|:|\bis\b|\bwas\b)\s*"
+    r"(?P<value>[0-9]+)[`*]*(?: (?:tokens|sequences|samples))?\s+"
+    r"(?:everywhere|throughout|(?:in|for|across) (?:all|every|each)(?: of)?(?: the)? "
+    r"(?:entries|rows?|runs?|experiments?|tables?|measurements?|results?|configurations?|cases))\W*"
 )
 
 _CODE = re.compile(r"`([A-Za-z_]\w*)\s*=\s*([\w.]+)`")
@@ -77,9 +79,9 @@ def listed(line: Line, bare: str) -> dict[str, Cell]:
     text = _EXPERIMENT.sub(lambda m: " " * len(m[0]), bare.replace("**", "  "))
     text = _BRACKETED.sub(lambda found: " " * len(found[0]), text)
     shift = max(0, line.text.find(bare[:12]))
-    if settled := _SETTLED.match(line.text):
-        at = settled.start("value")
-        return said(settled["key"], settled["value"], line, at)
+    settled = _SETTLED.match(line.text)
+    if settled and (held := said(settled["key"], settled["value"], line, settled.start("value"))):
+        return held
     spans = list(_CODE.finditer(line.text))
     if len(spans) >= CODED:
         coded: dict[str, Cell] = {}
@@ -145,7 +147,7 @@ def everywhere(line: Line) -> dict[str, Cell]:
     found = _EVERYWHERE.fullmatch(line.text.lstrip(" -*+"))
     if not found:
         return {}
-    at = line.text.index(found["value"], line.text.index("="))
+    at = found.start("value") + len(line.text) - len(line.text.lstrip(" -*+"))
     return said(found["key"], found["value"], line, at)
 
 

@@ -19,6 +19,7 @@ from assay.ingest.statements.command_lines import ASIDE
 from assay.ingest.statements.sentences import Part, computed_again, parts, switched
 from assay.ingest.statements.values import cell_of, said
 from assay.ingest.tables.titles import LARGEST_NODE, titled
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 LEAST = 2
 """Parts that make a line of prose a statement; one is enough where it speaks of what is below."""
@@ -38,6 +39,9 @@ _MANY = re.compile(
 
 _BOXES = re.compile(rf"{_COUNT} ?[x×*]? ?(?:NVIDIA )?[DH]GX[ -]{_DEVICE}")
 """Machines of several devices each, counted: `4x DGX H100`."""
+
+_VENDED = re.compile(rf"\b(?=NVIDIA|AMD|Intel|TPU){_DEVICE}(?![A-Za-z0-9])")
+"""A device with the name of its maker, where nothing says how many."""
 
 _DUAL = re.compile(rf"\b(?:dual|two) {_DEVICE}s?(?![A-Za-z0-9])", re.IGNORECASE)
 
@@ -119,11 +123,22 @@ _IN_FORMAT = re.compile(
 """A number format that is used: a part of a sentence, and never the whole of what it says."""
 
 _LISTED_FORMAT = re.compile(
-    r"(?:\band |, ?|: ?)(bf16|fp16|fp8|bfloat16)"
+    rf"(?:\band |, ?|: ?)({NUMBER_FORMAT})"
     r"(?=\s*(?:[,.;)]|$| and\b))",
     re.IGNORECASE,
 )
 """A number format that stands alone in a list of settings."""
+
+_EVERY_FORMAT = re.compile(rf"(?<![A-Za-z0-9]){NUMBER_FORMAT}(?![A-Za-z0-9])", re.IGNORECASE)
+
+_OF_NOTHING_ELSE = re.compile(
+    r"\W*(?:(?:the|our|every|all|each)\s)?(?:[\w-]+\s){1,4}?(?:is|was|are|were)\s"
+    r"(?:(?:always |kept |set |fixed )*(?:to |at )?)[0-9][0-9,]*[kKMB]?"
+    r"(?:\s(?:tokens|sequences|samples))?"
+    r"(?:\s(?:in|for|across)\s(?:all|every|each)\s[\w ]{1,24})?\W*",
+    re.IGNORECASE,
+)
+"""A sentence whose subject is a label, and that gives it a value."""
 
 _OF_WHAT_IS_BELOW = re.compile(
     r":\s*$|^\W*(?:[a-z]+ )?(?:settings|setup|configuration|hyper-?parameters)\b|"
@@ -132,7 +147,7 @@ _OF_WHAT_IS_BELOW = re.compile(
 )
 
 _ASIDE = re.compile(
-    r"\b(?:eval|evaluation|valid(?:ation)?|inference|generat(?:e|ion|ed)|prompts?|decod\w+|prefill|"
+    r"\b(?:eval|evaluation|valid(?:ation)?|inference|generat(?:e|ion|ed)|prompts?|decod(?:e|es|ed|ing)|prefill|"
     r"tokeni[sz]er|vs\.?|versus|over|than|instead of|compared|rather|whereas|because|could|would|"
     r"might|can (?:run|be)|as few as|at least|minimum|different (?:to|from|than|outcome)|"
     r"earlier|previously|formerly|initially|originally|later|tried|should|if)\b",
@@ -200,7 +215,11 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
             told += [
                 Part("dtype", kind[1], kind.start(1)) for kind in _LISTED_FORMAT.finditer(text)
             ]
-        alone = computed_again(text)
+        if len({each[0].casefold() for each in _EVERY_FORMAT.finditer(text)} - WIDE) > 1:
+            told = [part for part in told if part.name != "dtype"]  # which of them, for which rows
+        alone = computed_again(text) or (
+            len(told) == 1 and _OF_NOTHING_ELSE.fullmatch(text) is not None
+        )
         told += switched(text) if told or alone else ()
         told += _titled(text, told) if len(told) >= LEAST else ()
         if alone or len(told) >= least or (told and _OF_WHAT_IS_BELOW.search(text)):
@@ -223,6 +242,9 @@ def _titled(text: str, told: Sequence[Part]) -> Iterator[Part]:
             yield Part(name, cell.text + SIGNS.get(cell.scale, ""), cell.column)
 
 
+WIDE = {"fp32", "float32", "float-32"}
+"""Formats of what is accumulated and kept, beside the one of the products."""
+
 NAMED = ("model", "model_size", "dtype")
 """Fields that a sentence names as a heading does."""
 
@@ -232,7 +254,7 @@ SIGNS = {scale: sign for sign, scale in SUFFIXES.items()}
 def _sentences(text: str) -> Iterator[tuple[int, str]]:
     """The sentences of a line, each with where it begins."""
     begin = 0
-    for end in re.finditer(r"[a-z)`*]\. (?=[A-Z`*])|$", text):
+    for end in re.finditer(r"[a-z0-9)`*]\. (?=[A-Z`*])|$", text):
         yield begin, text[begin : end.end()]
         begin = end.end()
 
@@ -254,10 +276,9 @@ def _of_each(many: re.Match[str], nodes: re.Match[str], text: str) -> bool:
     return each is not None or int(many[1].replace(",", "")) <= LARGEST_NODE
 
 
-def _devices(text: str) -> Iterator[Part]:
-    """Devices, how many of them, on how many nodes: field, word and place."""
+def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
+    """Devices by their name, and how many of them there are, in all or in each of the nodes."""
     each = _EACH.search(text)
-    nodes = _NODES.search(text)
     if each:
         yield Part("gpus_per_node", each[1].replace(",", ""), each.start(1))
         yield Part("gpu", each[2], each.start(2))
@@ -275,6 +296,15 @@ def _devices(text: str) -> Iterator[Part]:
     elif of_node := _PER_NODE.search(text):
         group = of_node.lastindex or 1
         yield Part("gpus_per_node", of_node[group].replace(",", ""), of_node.start(group))
+    elif len(vended := {each[1]: each for each in _VENDED.finditer(text)}) == 1:
+        device = next(iter(vended.values()))
+        yield Part("gpu", device[1], device.start(1))
+
+
+def _devices(text: str) -> Iterator[Part]:
+    """Devices, how many of them, on how many nodes: field, word and place."""
+    nodes = _NODES.search(text)
+    yield from _named_devices(text, nodes)
     if nodes:
         yield Part("nodes", nodes[1].replace(",", ""), nodes.start(1))
     elif one := _ONE_NODE.search(text):

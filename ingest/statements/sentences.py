@@ -62,7 +62,10 @@ _BOUND = re.compile(
     r"[,;|(){}\[\]—]|\band\b|\bwith\b|\bpacked to\b|\bfor\b|\bof\b(?= [0-9])|--|\ba\b|[0-9] "
 )
 
-_SIGN = re.compile(r"[\s*`\"']*(?:[:=]|\b(?:is|was|of))?[\s*`\"']*$")
+_SIGN = re.compile(
+    r"[\s*`\"']*(?:[:=]|\b(?:of|(?:is|was|are|were)"
+    r"(?: (?:always |kept |set |fixed )*(?:to|at))?))?[\s*`\"']*$"
+)
 
 _SET_TO = re.compile(r"\b(?:set|sets|setting|fix|fixed|fixing|keep|kept)\b.* to $")
 
@@ -143,9 +146,11 @@ def _labelled(text: str, *, logged: bool) -> Iterator[Part]:
     """Labels in words right before their numbers; `""` for one whose meaning is left open."""
     for value in _VALUE.finditer(text):
         before = text[max(0, value.start() - 60) : value.start()]
-        set_to = _SET_TO.search(text, 0, value.start())
-        signed = before.rstrip(" *`\"'").endswith(("=", ":")) or set_to is not None
-        before = before.removesuffix(" to ") if set_to else _SIGN.sub("", before)
+        sign = _SIGN.search(before)
+        signed = sign is not None and not sign[0].isspace() and sign[0] != ""
+        before = before[: sign.start()] if sign else before
+        if before.endswith(" to") and _SET_TO.search(text, 0, value.start()):
+            before, signed = before.removesuffix(" to"), True
         start = max((m.end() for m in _BOUND.finditer(before)), default=0)
         tail = _LABEL.search(before, start)
         words = tail[0].split() if tail else []

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.tables.titles import device_named, format_named
-from assay.ingest.vocabulary.terms import configured_by, normalise
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by, normalise
 
 NAMES = {
     "tp": "tp", "pp": "pp", "dp": "dp", "cp": "cp", "ep": "ep", "vp": "vp", "vpp": "vp",
@@ -29,7 +29,7 @@ _ZERO = re.compile(r"(?:zero|z)[-=]?([0-3])(?:=-?[0-9]+)?", re.IGNORECASE)  # ze
 
 _NODES = re.compile(r"([0-9]+)n([0-9]+)g", re.IGNORECASE)
 
-_DTYPE = re.compile(r"bf16|fp16|fp8|fp32", re.IGNORECASE)
+_DTYPE = re.compile(NUMBER_FORMAT, re.IGNORECASE)
 
 _PRODUCT = re.compile(r"[0-9]+(?:[x×][0-9]+)+")
 

@@ -10,6 +10,7 @@ import re
 
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.record import Cell, Line
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 # A title is about everything below it: `## Pre-training on DGX-H100 (BF16)`. A device whose name
 # leaves its memory open (A100, V100) is not taken from a title.
@@ -38,7 +39,7 @@ _IN_EACH = re.compile(r"\b(?:of|with|each|per|having)\b|nodes? ?[x×]", re.IGNOR
 LARGEST_NODE = 16
 """Devices beyond which a number is of no single node."""
 
-_TITLE_DTYPE = re.compile(r"(?<![A-Za-z0-9])(?:[Bb][Ff]16|[Ff][Pp](?:8|16|32))(?![A-Za-z0-9])")
+_TITLE_DTYPE = re.compile(rf"(?<![A-Za-z0-9]){NUMBER_FORMAT}(?![A-Za-z0-9])")
 
 _COUNTED = re.compile(
     r"(?<![\w.,])([0-9][0-9,]*) (?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}[AX]?)"
@@ -63,7 +64,10 @@ _NAMED_MODEL = re.compile(
 )
 """`Llama 3.1 8B`, `LLAMA2-7B`, `Qwen3-30B-A3B`: a name, and a size behind it."""
 
-_SIZED = re.compile(r"(?<![\w.-])([0-9]+(?:\.[0-9]+)?)([BMT])(?= (?:[Mm]odel|[Pp]aram))")
+_SIZED = re.compile(
+    r"(?<![\w.-])([0-9]+(?:\.[0-9]+)?)([BMT])"
+    r"(?=[ -](?:[Mm]odel|[Pp]aram|[Dd]ense|MoE|LLM|GPT|[Tt]ransformer|[Nn]etwork))"
+)
 
 _ZERO = re.compile(r"\bZeRO(?:[ -]?stage)?[ -]?([0-3])\b", re.IGNORECASE)
 

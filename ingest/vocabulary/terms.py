@@ -33,6 +33,12 @@ since the row above that changed nothing, or were no number.
 Per = Literal["device", "node", "job", "step", "micro-batch", "token", "sample"]
 """The basis of a quantity: of whom it is, or of what. Numbers of two bases are never compared."""
 
+NUMBER_FORMAT = (
+    r"(?:bf16|bfloat-?16|fp(?:16|32|8|4)|float-?(?:16|32|8)|mx-?fp8|(?:nv|mx)-?fp4"
+    r"|BF16|BFloat16|FP(?:16|32|8|4)|MXFP8|(?:NV|MX)FP4)"
+)
+"""A number format as documents spell it."""
+
 Value = Literal["mean", "instant", "peak", "total"]
 
 UNSAID = math.nan
