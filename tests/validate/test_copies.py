@@ -129,3 +129,11 @@ def test_lines_that_several_ranks_print_are_one_measurement(tmp_path: Path) -> N
         dict(found.select("case", "of").iter_rows())[(tmp_path / "rank1.log#2").as_posix()]
         == (tmp_path / "rank0.log#1").as_posix()
     )
+
+
+def test_laws_and_scores_name_the_same_repeats() -> None:
+    report = assess([PREQUEL], machine="A100-80g", models=FITTED)
+    for law, how in {"repeat": "again", "exchanged-cells": "exchanged"}.items():
+        told = {each.cases[0] for each in report.findings if each.law == law}
+        assert told == set(report.repeats.filter(how=how)["case"])
+        assert told, law

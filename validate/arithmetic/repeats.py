@@ -3,22 +3,25 @@
 A repeat is no second measurement. Two rows of a document are one measurement when everything
 printed of their speed is equal and no configuration value that both know differs. So are two rows
 of different documents (an older version and a newer, say) where they know what ran and their speed
-is printed finely enough to be no coincidence; the document that knows more is kept. Where step time
-and rate of a later row are those of an earlier one exchanged, the product of the two cannot show
-it; the later row is the copy.
+is printed finely enough to be no coincidence; the document that knows more is kept. Of a single
+number that is coarse and no step time, columns that no schema declares must be equal too. Where
+step time and rate of a later row are those of an earlier one exchanged, the product of the two
+cannot show it; the later row is the copy. Laws and scores ask here: a row is a repeat for both.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from operator import itemgetter
 from typing import Any
 
 import polars as pl
+from assay.ingest.schema.reading import Reading
 from assay.validate.arithmetic.printed_speed import SAYS
 from assay.validate.arithmetic.rated_rows import RATE
 from assay.validate.cases.cases import CONFIGURED
+from assay.validate.cases.observe import about
 
 REPEAT: dict[str, pl.DataType] = {
     "case": pl.String(),
@@ -28,6 +31,15 @@ REPEAT: dict[str, pl.DataType] = {
 
 TERA = 1e12
 """Rates are printed in TFLOP/s beside seconds: what an exchange swaps."""
+
+SPEED = (*SAYS, RATE)
+"""What a row prints of its speed."""
+
+COMPARED = (*CONFIGURED, "dtype_said")
+"""What two rows may differ in: FP8-CS is not FP8-MX, though both are fp8."""
+
+NOMINAL = ("model_size",)
+"""Labels: they say nothing about what ran where the shape of the model is known."""
 
 TOLD = ("hidden", "layers", "gpus", "global_batch")
 """Fields that tell one job from others, wherever it is told of."""
@@ -40,22 +52,36 @@ Row = dict[str, Any]
 Key = tuple[Any, ...]
 
 
-def repeats(observations: pl.DataFrame, configuration: pl.DataFrame) -> pl.DataFrame:
-    """Every published row that repeats an earlier row, of its document or of another."""
-    width = (pl.col("high") - pl.col("low")) / pl.col("value")
-    printed = observations.filter(
-        pl.col("quantity").is_in([*SAYS, RATE]) & (pl.col("origin") == "published")
-    )
-    finest = printed.group_by("case").agg(width=width.min())
-    values = printed.pivot(on="quantity", index="case", values="value", maintain_order=True)
+def published(runs: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """Rows of tables in a run frame; lines of a log are iterations, each its own measurement."""
+    known = about(reading.formats)
+    tables = sorted(name for name, what in known.items() if what.origin == "published")
+    if runs.is_empty():
+        return pl.DataFrame(schema={"case": pl.String})
+    return runs.filter(pl.col("frame").is_in(tables))
+
+
+def repeats(runs: pl.DataFrame) -> pl.DataFrame:
+    """Every published row of a run frame that repeats an earlier one, of its document or another.
+
+    See `REPEAT`; `runs` are what `published` gives.
+    """
+    if runs.is_empty():
+        return pl.DataFrame(schema=REPEAT)
+    width = [(pl.col(f"{n}_high") - pl.col(f"{n}_low")) / pl.col(n) for n in SPEED]
     knows = pl.sum_horizontal(pl.col(CONFIGURED).is_not_null()).sum().over("source")
-    table = (
-        configuration.join(values, on="case")
-        .join(finest, on="case")
-        .with_columns(knows=knows)
-        .sort("knows", "source", "line", descending=[True, False, False])
-    )
-    known: defaultdict[Key, FirstAlike] = defaultdict(lambda: FirstAlike(_CONFIGURATION))
+    table = runs.select(
+        "case",
+        "source",
+        "line",
+        "others",
+        "remark",
+        *COMPARED,
+        *SPEED,
+        width=pl.min_horizontal(width),
+        knows=knows,
+    ).sort("knows", "source", "line", descending=[True, False, False], maintain_order=True)
+    known: defaultdict[Key, FirstAlike] = defaultdict(by_configuration)
     found = []
     for row in table.iter_rows(named=True):
         keys = list(_keys(row))
@@ -72,11 +98,17 @@ def repeats(observations: pl.DataFrame, configuration: pl.DataFrame) -> pl.DataF
 
 def _keys(row: Row) -> Iterator[tuple[Key, str]]:
     """Keys of a row's printed speed: anywhere, in its document, with time and rate exchanged."""
-    values = {name: row.get(name) for name in (*SAYS, RATE)}
+    values = {name: row[name] for name in SPEED}
+    printed = [name for name, value in values.items() if value is not None]
+    fine = row["width"] is not None and row["width"] <= FINE
+    if not printed:
+        return
+    telling = fine or "step_time" in printed or len(printed) > 1
+    beside = () if telling else (*sorted(row["others"] or ()), row["remark"])
     shape = tuple(row[name] for name in TOLD)
-    if None not in shape and row["width"] <= FINE:
+    if None not in shape and fine:
         yield (*shape, *values.values()), "again"
-    yield (row["source"], *values.values()), "again"
+    yield (row["source"], *values.values(), *beside), "again"
     time, rate = values["step_time"], values[RATE]
     if time is not None and rate is not None and time != rate / TERA:
         values |= {"step_time": round(rate / TERA, 9), RATE: round(time * TERA, 0)}
@@ -130,5 +162,11 @@ class FirstAlike:
         return tuple(row[name] for name in self._names if name in names)
 
 
-_CONFIGURATION = tuple(name for name in CONFIGURED if name != "model_size")
-"""A size label is no configuration."""
+def by_configuration() -> FirstAlike:
+    """Rows, to be found by what two of them both know of their configuration."""
+    return FirstAlike(COMPARED, lambda both: both.difference(NOMINAL) if shape_in(both) else both)
+
+
+def shape_in(known: Set[str]) -> bool:
+    """Whether these columns are the shape of a model."""
+    return {"hidden", "layers"} <= known or "parameters" in known

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
-import polars as pl
+from assay.validate.arithmetic import repeats as again
 from assay.validate.arithmetic.printed_runs import UNITS, label
-from assay.validate.arithmetic.printed_speed import SAYS
 from assay.validate.arithmetic.rated_rows import RATE
-from assay.validate.arithmetic.repeats import FirstAlike
+from assay.validate.arithmetic.repeats import COMPARED, NOMINAL, SPEED, shape_in
 from assay.validate.cases.cases import CONFIGURED
 from assay.validate.cases.memo import once
-from assay.validate.cases.observe import about
 from assay.validate.laws.evidence import Evidence
 from assay.validate.laws.finding import Finding, Number, Severity
 
@@ -133,13 +130,19 @@ def repeats(evidence: Evidence) -> list[Finding]:
                 spans=(evidence.span(row["case"]), evidence.span(first["case"])),
                 observed=tuple(number(row, n) for n in SPEED if row[n] is not None),
                 implied=(),
-                explanation=f"the measurement of line {first['line']}, printed again"
+                explanation=f"the measurement of {_place(first, row)}, printed again"
                 + (f" with another date ({row['date']}, there {first['date']})" if date else ""),
                 meaning="Count it once in any statistic.",
                 cases=(row["case"],),
             )
         )
     return found
+
+
+def _place(first: Row, row: Row) -> str:
+    """Where a row stands, as told beside another."""
+    line = f"line {first['line']}"
+    return line if first["source"] == row["source"] else f"{line} of {first['source']}"
 
 
 def copied(evidence: Evidence) -> list[Finding]:
@@ -209,13 +212,6 @@ Row = dict[str, Any]
 CORE = ("source", "model", "parameters", "hidden", "layers", "seq_len", "gpus", "tp", "pp", "dp",
         "cp", "ep", "micro_batch", "global_batch")  # fmt: skip
 
-_TOLD = (*CONFIGURED, "dtype_said")
-
-NOMINAL = ("model_size",)
-"""Labels: they say nothing about what ran."""
-
-SPEED = (*SAYS, RATE)
-
 REPEATS = 3
 """Pairs of other repeats that measure the noise of a document."""
 
@@ -237,13 +233,8 @@ class Pair:
 
 @once
 def published(evidence: Evidence) -> list[Row]:
-    """Rows of tables; lines of a log are iterations, each its own measurement."""
-    known = about(evidence.reading.formats)
-    tables = {name for name, what in known.items() if what.origin == "published"}
-    runs = evidence.runs
-    if not runs.is_empty():
-        runs = runs.filter(pl.col("frame").is_in(sorted(tables)))
-    return runs.to_dicts()
+    """Rows of tables, each with all that is known of it."""
+    return again.published(evidence.runs, evidence.reading).to_dicts()
 
 
 def measured(row: Row) -> tuple[Any, ...]:
@@ -255,7 +246,7 @@ def alike(one: Row, other: Row, *, but: tuple[str, ...] = ()) -> bool:
     """Whether no configuration value that both rows know differs, `but` for some."""
     apart = [
         name
-        for name in _TOLD
+        for name in COMPARED
         if one[name] is not None and other[name] is not None and one[name] != other[name]
     ]
     if not apart:
@@ -266,15 +257,7 @@ def alike(one: Row, other: Row, *, but: tuple[str, ...] = ()) -> bool:
 
 def _shaped(one: Row, other: Row) -> bool:
     """Whether both rows know the shape of their model, so that a label says nothing more."""
-    return _told({name for name in _SHAPE if None not in (one[name], other[name])})
-
-
-_SHAPE = ("hidden", "layers", "parameters")
-
-
-def _told(known: Set[str]) -> bool:
-    """Whether these columns are the shape of a model."""
-    return {"hidden", "layers"} <= known or "parameters" in known
+    return shape_in({name for name in COMPARED if None not in (one[name], other[name])})
 
 
 def same_columns(one: Row, other: Row) -> bool:
@@ -293,9 +276,20 @@ def pairs(evidence: Evidence) -> list[Pair]:
     return [
         Pair(one, other)
         for rows in buckets.values()
-        for one, other in combinations(rows[:50], 2)
+        for one, other in _compared(rows)
         if alike(one, other) and same_columns(one, other) and measured(one) != measured(other)
     ]
+
+
+ALL_PAIRS = 50
+"""Rows of one configuration of which every two are compared; of more, each with the next ones."""
+
+
+def _compared(rows: list[Row]) -> Iterator[tuple[Row, Row]]:
+    """Every two of a few rows; of many, each with those that follow it most closely."""
+    for place, one in enumerate(rows):
+        for other in rows[place + 1 : place + ALL_PAIRS]:
+            yield one, other
 
 
 def _buckets(rows: Iterator[Row] | list[Row]) -> dict[tuple[Any, ...], list[Row]]:
@@ -305,45 +299,25 @@ def _buckets(rows: Iterator[Row] | list[Row]) -> dict[tuple[Any, ...], list[Row]
     return found
 
 
-def _by_configuration() -> FirstAlike:
-    return FirstAlike(_TOLD, lambda both: both.difference(NOMINAL) if _told(both) else both)
-
-
 @once
+def _again(evidence: Evidence) -> dict[str, list[Pair]]:
+    """How a row repeats another → the rows that do, each with the first of them."""
+    rows = {row["case"]: row for row in published(evidence)}
+    found: dict[str, list[Pair]] = {"again": [], "exchanged": []}
+    told = again.repeats(again.published(evidence.runs, evidence.reading))
+    for case, of, how in told.iter_rows():
+        found[how].append(Pair(rows[of], rows[case]))
+    return found
+
+
 def repeated(evidence: Evidence) -> list[Pair]:
     """Rows that print an earlier row's measurement again, each with the first of it."""
-    known: dict[tuple[Any, ...], FirstAlike] = defaultdict(_by_configuration)
-    found = []
-    for row in published(evidence):
-        values = measured(row)
-        if sum(value is not None for value in values) == 0 or (
-            row["step_time"] is None and (sum(value is not None for value in values) < 2)
-        ):
-            continue
-        key = (row["source"], values)
-        first = known[key].first(row)
-        if first is not None:
-            found.append(Pair(first, row))
-        else:
-            known[key].add(row)
-    return found
+    return _again(evidence)["again"]
 
 
-@once
 def exchanged_pairs(evidence: Evidence) -> list[Pair]:
     """Rows whose time and rate are those of another row of their configuration, exchanged."""
-    known: dict[tuple[Any, ...], FirstAlike] = defaultdict(_by_configuration)
-    found = []
-    for row in published(evidence):
-        time, rate = row["step_time"], row[RATE]
-        if time is None or rate is None or round(rate / TERA, 9) == time:
-            continue
-        key = (row["source"], round(rate / TERA, 9), round(time, 9))
-        first = known[key].first(row)
-        if first is not None:
-            found.append(Pair(first, row))
-        known[row["source"], round(time, 9), round(rate / TERA, 9)].add(row)
-    return found
+    return _again(evidence)["exchanged"]
 
 
 def noise(evidence: Evidence, name: str, without: Pair | None = None) -> float | None:

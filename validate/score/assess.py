@@ -17,7 +17,7 @@ from assay.validate.arithmetic.decided import Decided
 from assay.validate.arithmetic.identity_check import as_predictions
 from assay.validate.arithmetic.implied import Arithmetic
 from assay.validate.arithmetic.printed_runs import MEASURED
-from assay.validate.arithmetic.repeats import repeats
+from assay.validate.arithmetic.repeats import published, repeats
 from assay.validate.cases.cases import Cases, cases, observed_in
 from assay.validate.cases.observe import about
 from assay.validate.cases.solved_shape import with_shapes
@@ -209,8 +209,9 @@ def _again(known: Arithmetic, outcome: Outcome) -> pl.DataFrame:
     frames = (known.cases.configuration, known.cases.gemm)
     copied = copies(known.observations, frames, outcome.reading.accounting)
     own = known.observations.join(copied, on="case", how="anti", maintain_order="left")
+    tables = published(known.runs, outcome.reading)
     others = [
-        repeats(own, known.cases.configuration),
+        repeats(tables.join(copied, on="case", how="anti", maintain_order="left")),
         relogged(outcome.reading.frames, known.cases.configuration),
         remeasured(own, known.cases.gemm),
     ]
