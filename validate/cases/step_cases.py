@@ -6,6 +6,7 @@ words, so that a forecast can say what it rests on.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import replace
@@ -29,7 +30,8 @@ ASSUMED = (
     "elsewhere where memory asks for it, and weights too where that is not enough",
     "as few layers computed again as memory asks for; all of them without fused attention",
     "sequence parallelism wherever fused attention and tensor parallelism meet",
-    "experts whole on their ranks where expert parallelism is stated, else split like the rest",
+    "experts whole on their ranks where they are spread over some, else split like the rest",
+    "experts of a mixture spread over as many data-parallel ranks as divide them",
 )
 """Assumptions where a row says nothing, in the order in which they are applied."""
 
@@ -66,13 +68,25 @@ def completed(wide: pl.DataFrame) -> pl.DataFrame:
     ).with_columns(
         dp=pl.coalesce("dp", (pl.col("gpus") // _LAYOUT).clip(lower_bound=1)),
     )  # fmt: skip
-    return _with_policies(table.with_columns(modern=modern))
+    return _with_policies(_with_experts(table).with_columns(modern=modern))
+
+
+def _with_experts(table: pl.DataFrame) -> pl.DataFrame:
+    """Ranks that share the experts of mixtures that do not say; null where there are no experts."""
+    routed = {
+        name: shape.experts.routed for name, shape in shapes().items() if shape.experts is not None
+    }
+    found = []
+    for ep, name, own, dp, cp in table.select("ep", "model", "experts", "dp", "cp").iter_rows():
+        experts = routed.get(name) or own or 1
+        found.append(math.gcd(experts, (dp or 1) * cp) if ep is None and experts > 1 else ep)
+    return table.with_columns(ep=pl.Series(found, dtype=pl.Int64))
 
 
 WHY: Mapping[str, str] = {
     "heads": ASSUMED[1], "tp": ASSUMED[2], "pp": ASSUMED[2], "cp": ASSUMED[2], "dp": ASSUMED[2],
     "attention": ASSUMED[3], "zero_stage": ASSUMED[4], "recompute": ASSUMED[5],
-    "sequence_parallel": ASSUMED[6],
+    "sequence_parallel": ASSUMED[6], "ep": ASSUMED[8],
 }  # fmt: skip
 """Fields that the step model needs and that a row may leave out, each with its assumption."""
 
@@ -190,6 +204,7 @@ def _with_columns(wide: pl.DataFrame) -> pl.DataFrame:
     numbers = (
         "hidden", "layers", "heads", "kv_heads", "ffn_hidden", "vocab", "seq_len", "gpus", "tp",
         "pp", "cp", "ep", "vp", "dp", "micro_batch", "global_batch", "zero_stage", "gpus_per_node",
+        "experts",
     )  # fmt: skip
     lacking = (kinds | dict.fromkeys(numbers, pl.Int64)).items()
     return wide.with_columns(
