@@ -66,6 +66,7 @@ class SoftwareStack:
     reserve: float  # share of what tensors hold
     evidence: str
     piped: int = 3  # ZeRO stage
+    early_stop: bool = False
     reason: str = ""
 
     @property

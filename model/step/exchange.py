@@ -17,7 +17,7 @@ from assay.model.kernels.collective import GATHER, REDUCE, SCATTER, SWAP
 from assay.model.kernels.kernel import Floats
 from assay.model.machines.dtypes import ITEMSIZE
 from assay.model.stacks.kernel_times import KernelTimes
-from assay.model.step.work import activation_bytes, forwards
+from assay.model.step.work import activation_bytes, again, forwards
 from assay.model.transformer.parallel import (
     Group,
     context_group,
@@ -162,13 +162,15 @@ def _of_layer(calls: _Calls, index: int, run: Run) -> None:
     """Tensor: two sums per pass, as all-reduce or as gather and scatter; context; experts."""
     ranks, size = tensor_group(run), activation_bytes(run)
     sums = run.model.blocks_per_layer * (forwards(run) + 1)
+    spared = again(run) if run.software.early_stop else 0.0  # the sum that ends a layer
     if "tensor" in run.software.hidden and run.layout.sequence_parallel:
         sums /= ranks.ranks  # products start with the first part: the others pass beside them
+        spared /= ranks.ranks
     if run.layout.sequence_parallel:
         calls.add("layer", index, GATHER, size, ranks, sums)
-        calls.add("layer", index, SCATTER, size, ranks, sums)
+        calls.add("layer", index, SCATTER, size, ranks, sums - spared)
     else:
-        calls.add("layer", index, REDUCE, size, ranks, sums)
+        calls.add("layer", index, REDUCE, size, ranks, sums - spared)
     calls.add("head", index, REDUCE, size, ranks, 1.0)
     calls.add("first", index, REDUCE, size, ranks, 1.0)
     keys = 2.0 * size * run.model.kv_heads / run.model.heads / run.layout.tp * run.layout.cp

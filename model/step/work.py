@@ -160,9 +160,20 @@ def layer_calls(index: int, run: Run) -> list[Call]:
     for block, share in blocks(run.model):
         forward = block_operations(run.model, run.layout, run.kernels, block, **at)
         for policy, part in _policies(run):
-            every = _in_parts(run, _trained(run, passes(forward, recompute=policy)))
+            every = _in_parts(run, _trained(run, _stopped(run, passes(forward, recompute=policy))))
             found += _calls(index, every, share * part)
     return found
+
+
+def _stopped(run: Run, every: Passes) -> Passes:
+    """The passes without the product that ends a layer, where computing again stops before it.
+
+    Its result is needed by no gradient, unless experts' results are weighted after it.
+    """
+    last = every.recompute[-1:]
+    if run.software.early_stop and any(isinstance(one, Gemm) and not _at_once(one) for one in last):
+        return every._replace(recompute=every.recompute[:-1])
+    return every
 
 
 def _in_parts(run: Run, every: Passes) -> Passes:

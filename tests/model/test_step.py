@@ -101,6 +101,7 @@ def test_pace_acts_after_the_change_and_not_on_the_network():
     assert float(step_time(table(gradient_net=3.0), quick)[0]) == pytest.approx(69.0)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @given(
     st.dictionaries(
         st.sampled_from(
@@ -161,6 +162,26 @@ def test_full_sharding_gathers_once_a_step_in_a_pipeline_of_pytorch():
     assert built(**fsdp | {"software": "xla"}, pp=12).zero_stage == 3
     found = components([built(**fsdp, pp=12)])
     assert found["shard_net"][0] == 0.0 < found["gradient_net"][0]
+
+
+def test_computing_again_stops_before_the_product_that_ends_a_layer():
+    """No gradient needs its result; of experts, whose results are weighted, all are needed."""
+
+    def again(**row):
+        names = [
+            one.operation.name
+            for one in layer_calls(0, built(machine="H100", dtype="bf16", recompute="full", **row))
+        ]
+        return names.count("fc2"), names.count("proj")
+
+    assert again(software="megatron-core") == (4, 4)
+    assert again(software="fsdp", zero_stage=3) == (3, 4)
+    whole, stopped = (
+        components([built(machine="H100", dtype="bf16", recompute="full", software=software,
+                          sequence_parallel=True)])["layer_exchange"][0]
+        for software in ("megatron-core", "fsdp")
+    )  # fmt: skip
+    assert stopped == pytest.approx(whole * 11 / 12, rel=0.02)  # of twelve gathers and scatters
 
 
 def test_products_beside_which_tensor_traffic_runs_are_cut_among_its_ranks():

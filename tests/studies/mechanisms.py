@@ -93,6 +93,8 @@ MECHANISMS: dict[str, tuple[Patch, str]] = {
     "overlap": (_hidden, "documentation"),
     "products in parts": (lambda: patch.object(work, "_in_parts", lambda run, every: every),
                           "tables of products"),
+    "recomputation stops early": (lambda: patch.object(work, "_stopped", lambda run, every: every),
+                                  "PyTorch's documentation"),
     "waiting of rings": (lambda: patch.object(exchange, "_waiting", lambda code, group: 0.0),
                          "NCCL's table"),
     "exchange of tokens": (lambda: patch.object(exchange, "SWAP_SHARE", 0.6), "DeepEP's README"),

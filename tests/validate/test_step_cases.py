@@ -166,6 +166,15 @@ def test_experts_are_whole_where_expert_parallelism_is_stated():
     assert flop[0] == pytest.approx(flop[1])
 
 
+def test_experts_that_nothing_speaks_of_are_spread_over_data_parallel_ranks():
+    assert one(model="Mixtral-8x7B", gpus=64, tp=2)["ep"] == 8
+    assert one(model="Mixtral-8x7B", gpus=16, tp=2, pp=2)["ep"] == 4
+    assert one(model="Mixtral-8x7B", gpus=8, tp=8)["ep"] == 1
+    assert one(model="Mixtral-8x7B", gpus=64, ep=2)["ep"] == 2
+    assert one(model="Llama-3-8B", gpus=64)["ep"] is None
+    assert one(hidden=2048, layers=24, heads=16, vocab=32000, gpus=24, experts=16)["ep"] == 8
+
+
 def test_a_mixture_of_its_own_is_spelled_out():
     shape = {"hidden": 2048, "layers": 48, "heads": 32, "kv_heads": 4, "head_dim": 128,
              "ffn_hidden": 6144, "vocab": 151936, "gated": True, "experts": 128,
