@@ -27,6 +27,7 @@ from assay.ingest.inputs.chunks import Chunk, Watch, digest, plan, unwatched
 from assay.ingest.inputs.consolidate import consolidate
 from assay.ingest.inputs.paths import beside, inputs, shown
 from assay.ingest.inputs.read import Recipe, died, read_chunk
+from assay.ingest.inputs.side_files import with_side_files
 from assay.ingest.inputs.workers import Engine, processes
 from assay.ingest.pipeline.merge import merge, twice
 from assay.ingest.schema.format import Format
@@ -99,6 +100,7 @@ def ingest(
     found = inputs(paths)
     folders = [Path(path) for path in found if is_saved(Path(path))]
     wanted = [path for path in found if Path(path) not in folders]
+    how = replace(how, formats=with_side_files(how.formats, wanted))
     home = _home(output, folders)
     _list(home, [*map(shown, wanted)], share)
     mine = share.of(wanted)

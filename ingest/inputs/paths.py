@@ -9,7 +9,6 @@ that names it. Its values are assumed, and marked so.
 from __future__ import annotations
 
 import glob
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -17,9 +16,8 @@ from typing import TypeVar
 
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
-from assay.ingest.schema.record import Cell, Code, Diagnostic, Span
+from assay.ingest.schema.record import Cell
 from assay.ingest.source.opening import STDIN
-from assay.ingest.statements.context import UNDER
 from assay.ingest.store.write import is_saved
 from assay.ingest.vocabulary.terms import configured_by, nearest
 
@@ -75,34 +73,6 @@ def beside(path: Path) -> Path:
     """Where the side file of an input would be."""
     plain = path.with_suffix("") if path.suffix in COMPRESSED else path
     return plain.with_suffix(".toml")
-
-
-def side_file(path: Path) -> dict[str, Cell] | Diagnostic:
-    """The configuration that the side file of `path` states; empty where there is none."""
-    side = beside(path)
-    if path.name == STDIN or side == path or not side.is_file():
-        return {}
-    try:
-        said = tomllib.loads(side.read_text(encoding="utf-8"))
-        found = _stated(said.get("configuration", {}), side.name)
-        for section in said.get("where", ()):
-            found |= _in_section(section, side.name)
-        return found
-    except (OSError, ValueError, AttributeError, RecursionError) as fault:
-        return Diagnostic(Span(side.as_posix(), 1), Code.UNREADABLE, f"cannot be used: {fault}")
-
-
-def _stated(table: Mapping[str, object], name: str) -> dict[str, Cell]:
-    return assumed({key: str(value) for key, value in table.items()}, name)
-
-
-def _in_section(section: Mapping[str, object], name: str) -> dict[str, Cell]:
-    """Fields that a table `[[where]]` states, each with its heading in front (`UNDER`)."""
-    heading = section.get("heading")
-    if not isinstance(heading, str) or not heading.strip():
-        raise ValueError('a table [[where]] needs heading = "…": words of the heading of its rows')
-    own = {key: value for key, value in section.items() if key != "heading"}
-    return {f"{heading}{UNDER}{key}": cell for key, cell in _stated(own, name).items()}
 
 
 def assumed(values: Mapping[str, str], law: str) -> dict[str, Cell]:

@@ -18,7 +18,8 @@ from assay.ingest.formats.own.own_format import OwnFormat
 from assay.ingest.inputs.abridge import Home, abridged
 from assay.ingest.inputs.ceiling import Ceiling, refused
 from assay.ingest.inputs.chunks import FULL, Chunk, Watch, plan, unwatched
-from assay.ingest.inputs.paths import COMPANIONS, COMPRESSED, assumed, inputs, shown, side_file
+from assay.ingest.inputs.paths import COMPANIONS, COMPRESSED, assumed, inputs, shown
+from assay.ingest.inputs.side_files import side_file, with_side_files
 from assay.ingest.inputs.workers import run
 from assay.ingest.pipeline.folding import carved
 from assay.ingest.pipeline.merge import merge, renamed, together
@@ -85,6 +86,7 @@ def read(
     how = recipe(stated, known() if formats is None else formats)
     names = inputs(paths)
     folders = [name for name in names if is_saved(Path(name))]
+    how = replace(how, formats=with_side_files(how.formats, names))
     chunks = plan([name for name in names if name not in folders])
     home = Home() if long else None
     outcomes = [_loaded(how, Path(folder), home) for folder in folders]
@@ -202,7 +204,7 @@ def _read_unit(
             yield Outcome(merge([]), unreadable)
             continue
         same = opened.sha256 if len(unit) > 1 else opened.name
-        key = (same, tuple(sorted(said.items())))
+        key = (same, tuple(sorted(said.items())), _described(how, opened.name))
         if key in known:
             yield Outcome(renamed(known[key], opened.name), unreadable)
             continue
@@ -212,6 +214,12 @@ def _read_unit(
             continue
         known[key] = reading
         yield Outcome(reading, unreadable)
+
+
+def _described(how: Recipe, name: str) -> tuple[str, ...]:
+    """The formats that are for an input alone, by its side file."""
+    own = (fmt for fmt in how.formats if isinstance(fmt, OwnFormat) and fmt.said)
+    return tuple(fmt.name for fmt in own if fmt.said and name in fmt.said.inputs)
 
 
 def _survived(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -74,6 +75,7 @@ def ingest(
         with progress(paths) as bar:
             if redact:
                 outcome = read(paths, formats=how.formats, workers=jobs, watch=bar)
+                how = replace(how, formats=outcome.reading.formats)
                 done = keep(redactor(outcome, paths).redacted(outcome), output, how)
             else:
                 done = ingest_parts(

@@ -39,6 +39,9 @@ COLUMN_KEYS = ("labels", "type", "kind", "unit", "quantity", "role", "nullable",
 KEYS = ("name", "about", "origin", "heads", "before", "separator", "assign", "grammar",
         "grammar_file", "tables", "scope", "columns", "samples")  # fmt: skip
 
+SIDE_KEYS = ("configuration", "where")
+"""Keys of a side file beside those of a description."""
+
 TABLES_KEYS = ("header", "transpose", "melt", "split", "values")
 
 MELT_KEYS = ("labels", "name", "value", "unit")
@@ -94,6 +97,7 @@ class Description:
     columns: tuple[Column, ...]
     samples: tuple[Sample, ...]
     tables: Tables | None = None
+    inputs: tuple[str, ...] = ()  # the only ones whose tables it describes; none: any
 
     def fault(self, message: str, *path: str | int) -> BadFormat:
         """The error for one key, at the line where it stands."""
@@ -167,11 +171,17 @@ def describe(path: str, text: str) -> Description:
     return describe_document(path, text, document)
 
 
-def describe_document(path: str, text: str, document: Mapping[str, Any]) -> Description:
-    """The description in a TOML document that is parsed already; `text` is its source."""
+def describe_document(
+    path: str, text: str, document: Mapping[str, Any], *, name: str = ""
+) -> Description:
+    """The description in a TOML document that is parsed already; `text` is its source.
+
+    With a `name` it is the side file of an input of that name: beside its configuration stands what
+    the tables of the input hold, and neither its own name nor samples need to.
+    """
     top = _Reader(path, text, document, ())
-    top.only(KEYS)
-    name = top.string("name")
+    top.only((*KEYS, *SIDE_KEYS) if name else KEYS)
+    beside, name = bool(name), top.string("name", name or None)
     if not NAME.fullmatch(name):
         top.fail(f"expected lower-case letters, digits and `_`; got {name!r}", "name")
     heads = top.strings("heads")
@@ -185,7 +195,8 @@ def describe_document(path: str, text: str, document: Mapping[str, Any]) -> Desc
         path=path, text=text, name=name, about=top.string("about", f"Lines of {name}."),
         origin=origin, heads=heads, before=_expression(top, "before"),
         **_making(top), scope=top.choice("scope", SCOPES, "configuration"),
-        columns=_columns(top), samples=_samples(top), tables=tables,
+        columns=_columns(top), tables=tables,
+        samples=() if beside and "samples" not in top.table else _samples(top),
     )  # fmt: skip
 
 

@@ -77,7 +77,8 @@ def build(said: Description) -> OwnFormat:
         _named_columns(said, said.tables, made)
         return OwnFormat(
             name=said.name, heads=said.heads, schemas={said.name: made}, origin=said.origin,
-            fold=TableFold(said.name, said.tables, made), lines="document", before=True,
+            fold=TableFold(said.name, said.tables, made, said.inputs),
+            lines="document", before=True,
             binds=said.scope == "configuration", said=said,
         )  # fmt: skip
     text, starts = grammar(said)

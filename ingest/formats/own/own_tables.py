@@ -57,10 +57,13 @@ class TableFold:
     name: str
     said: Tables
     schema: Schema
+    inputs: tuple[str, ...] = ()  # the only ones that are meant; none: any
 
     def __call__(self, region: Region) -> Folded:
         """Rows of every table in a document that has the labels of the format."""
         folded = Folded()
+        if self.inputs and region.source.name not in self.inputs:
+            return folded
         for lines in documents(region.lines):
             for grid in grids(lines, region.source.name):
                 here = {line.number for line in lines[grid.begin : grid.end] if line.text.strip()}
