@@ -59,12 +59,15 @@ class MarkdownTable(Configuration):
 FORMAT = Format(
     name="markdown_table",
     heads=(
-        "|", "<table", "<TABLE", "==", "+-", "-table::", "FLOP", "flops", "tok/s", "token/s",
-        "tokens/s", "(s)", "(ms)", "MFU", "mfu", "_ms", "step_time",
+        "|", "<table", "<TABLE", "==", "+-", "-table::", "┌", "┏", "╒", "╔", "╭", "╞", "├",
+        "┡", "FLOP", "flops", "tok/s", "token/s", "tokens/s", "(s)", "(ms)", "MFU",
+        "mfu", "_ms", "step_time",
     ),
     opens=r"^[^|-]*(?:\|[|: \t-]*-|[: \t]*-[: \t-]*\|)[|: \t-]*$"  # an alignment row
     r"|(?i:<table[\s>])|^\s*=+(?: +=+)+\s*$|^\s*\.\. (?:list|csv)-table::"  # HTML, RST
-    r"|^[^|=:0-9,]*[A-Za-z_)]  +[^|=:,]*"  # labels kept apart by blanks
+    r"|^\s*[|+]?-+(?:\+-+){2,}[|+]?\s*$|^\s*[┌┏╒╔╭╞├┡][─━═┬┳╤╦╪┼╇]+[┐┓╕╗╮╡┤┩]\s*$"  # drawn
+    r"|\((?:[GT]FLOPS?(?:/s)?|[mu]?s|tok(?:en)?s?/s)\):\s*$"  # a title of curves
+    r"|^[^|=:0-9,]*[A-Za-z_)\]]  +[^|=:,]*"  # labels kept apart by blanks
     r"(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:,]*$"
     r"|^[^|=:0-9.]*[,;\t][^|=:0-9.]*(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:0-9.]*$",
     suffixes=(".csv", ".tsv", ".rst", ".ipynb", ".json"),

@@ -55,10 +55,19 @@ def aligned_tables(lines: Sequence[Line]) -> Iterator[Grid]:
     at = 0
     while at < len(lines):
         text = lines[at].text
-        grid = _table(lines, at) if "  " in text and MEASURES.search(text) else None
+        grid = _table(lines, at) if "  " in text and _measured(lines, at) else None
         if grid:
             yield grid
         at = grid.end if grid else at + 1
+
+
+def _measured(lines: Sequence[Line], at: int) -> bool:
+    """Whether a header says what was measured, or the title right above it: `attention (TFLOPS):`,
+    as benchmarks that draw curves print theirs."""
+    if MEASURES.search(lines[at].text):
+        return True
+    above = lines[at - 1].text.rstrip() if at else ""
+    return above.endswith("):") and MEASURES.search(above) is not None
 
 
 def _words(line: Line) -> list[_Word]:
@@ -72,12 +81,14 @@ def _numeric(word: _Word) -> bool:
 
 
 def _table(lines: Sequence[Line], at: int) -> Grid | None:
-    head = _words(lines[at])
+    if head := _united(lines, at):
+        at -= 1
+    head = head or _words(lines[at])
     if len(head) < FEWEST or any(_numeric(word) for word in head):
         return None
     if any(sign in lines[at].text for sign in "|=:│"):
         return None
-    first = at + 1
+    first = at + (2 if _united(lines, at + 1) else 1)
     while first < min(at + 3, len(lines)) and _RULE.fullmatch(lines[first].text):
         first += 1
     if first >= len(lines):
@@ -91,6 +102,26 @@ def _table(lines: Sequence[Line], at: int) -> Grid | None:
     if index not in (0, 1) or (placed_apart and not _below(head, top[index:])):
         return None
     return _grid(lines, at, first, head, index)
+
+
+_UNITS = re.compile(r"[(\[][^()\[\]]+[)\]]")
+
+
+def _united(lines: Sequence[Line], at: int) -> list[_Word]:
+    """The labels above a line of nothing but units in brackets, each with the unit below it."""
+    units = _words(lines[at]) if 0 < at < len(lines) else []
+    if not units or not all(_UNITS.fullmatch(word.text) for word in units):
+        return []
+    found = []
+    for label in _words(lines[at - 1]):
+        below = [word for word in units if word.over(label)]
+        if len(below) > 1:
+            return []
+        text = f"{label.text} {below[0].text}" if below else label.text
+        begin = min(label.begin, *(word.begin for word in below), label.begin)
+        end = max(label.end, *(word.end for word in below), label.end)
+        found.append(_Word(begin, end, text))
+    return found if sum(word.text.endswith((")", "]")) for word in found) >= len(units) else []
 
 
 _UNIT_END = re.compile(r"\S+ (?:ms|us|µs|TFLOPS|TFLOP/s|GB/s)(?= |$)")

@@ -52,7 +52,7 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
 
 _GROUPS = re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+(\s*[A-Za-zµ%/]*)")
 
-_COMMA = re.compile(r"([+-]?[0-9]+),([0-9]+)(\s*[A-Za-zµ%/]*)")
+_COMMA = re.compile(r"([+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+)),([0-9]+)(\s*[A-Za-zµ%/]*)")
 
 _POINT = re.compile(r"[+-]?[0-9,]*\.[0-9]+.*")
 
@@ -65,7 +65,8 @@ def decimal_commas(rows: Sequence[GridRow]) -> bool:
     """
     texts = [cell.text for row in rows for cell in row.cells]
     return any(_COMMA.fullmatch(text) for text in texts) and not any(
-        _POINT.fullmatch(text) and not _GROUPS.fullmatch(text) for text in texts
+        _POINT.fullmatch(text) and not _GROUPS.fullmatch(text) and not _COMMA.fullmatch(text)
+        for text in texts
     )
 
 
@@ -77,13 +78,13 @@ def with_points(row: GridRow) -> GridRow:
 def _pointed(text: str) -> str:
     """A number as the rest of the world writes it.
 
-    >>> _pointed("2,41 s"), _pointed("27.194"), _pointed("7B")
-    ('2.41 s', '27194', '7B')
+    >>> _pointed("2,41 s"), _pointed("27.194"), _pointed("1.482,6"), _pointed("7B")
+    ('2.41 s', '27194', '1482.6', '7B')
     """
     if _GROUPS.fullmatch(text):
         return text.replace(".", "")
     found = _COMMA.fullmatch(text)
-    return f"{found[1]}.{found[2]}{found[3]}" if found else text
+    return f"{found[1].replace('.', '')}.{found[2]}{found[3]}" if found else text
 
 
 def _says(line: Line, below: Sequence[Line]) -> bool:

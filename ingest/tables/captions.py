@@ -21,8 +21,10 @@ from assay.ingest.tables.cells import chips_of
 from assay.ingest.tables.titles import (
     counted_devices,
     device_named,
+    devices_in_all,
     format_named,
     model_named,
+    settings_named,
     slice_named,
 )
 
@@ -47,7 +49,8 @@ _OF_THE_TABLE = re.compile(
 
 _INTRODUCES = re.compile(
     r"\b(?:results?|throughputs?|performance|speeds?|benchmarks?|benchmarked|measure[sd]?|measurements"
-    r"|train(?:ed|ing)?|pre-?train(?:ed|ing)?|scaling|efficiency|numbers|runs?)\b",
+    r"|train(?:ed|ing)?|pre-?train(?:ed|ing)?|scaling|efficiency|numbers|runs?)\b"
+    r"|性能|吞吐|训练|测试|对比|结果|スループット",
     re.IGNORECASE,
 )
 """Words of a sentence that introduces the table right below it."""
@@ -59,6 +62,11 @@ _ELSEWHERE = re.compile(
 )
 """Words of a sentence that speaks of something beside the table below it."""
 
+_DIRECTIVE = re.compile(
+    r"\s*(?:\.\. [a-z-]+::|:[a-z-]+:|<table|<div|<t[rhd]|```|~~~)", re.IGNORECASE
+)
+"""A line that only opens what the table below it stands in."""
+
 _CAPTION = re.compile(r"\s*(?:\*\*[^*]+\*\*|__[^_]+__|_?Table [0-9]+[.:].*)[\s:]*")
 
 
@@ -69,7 +77,7 @@ class Above:
         self._new: list[Line] = []
         self._said: dict[str, Cell] = {}
         self._trained: dict[str, Cell] | None = None
-        self._last: Line | None = None  # that is not empty
+        self._last: Line | None = None  # that is not empty, nor the directive of a table
 
     def add(self, line: Line) -> None:
         """Take in the next line."""
@@ -85,7 +93,7 @@ class Above:
             self._said |= _said(line)
             if _says_what_is_trained(line):
                 self._trained = _cell(line)
-            if line.text.strip():
+            if line.text.strip() and not _DIRECTIVE.match(line.text):
                 self._last = line
         self._new.clear()
         found = dict(self._said)
@@ -119,9 +127,10 @@ LONGEST = 300
 def _title(text: str) -> dict[str, str | None]:
     return {
         "gpu": device_named(text) or slice_named(text),
-        "gpus": counted_devices(text),
+        "gpus": counted_devices(text) or devices_in_all(text),
         "dtype": format_named(text),
         "model": model_named(text),
+        **settings_named(text),
     }
 
 

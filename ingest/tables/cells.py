@@ -15,7 +15,7 @@ from assay.ingest.lines.lark import Token, Tree, parse_line
 from assay.ingest.numbers.units import SUFFIXES, suffix, unit
 from assay.ingest.schema.configuration import MOST_SEQUENCES
 from assay.ingest.schema.fields import FieldSpec
-from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span
+from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span, State
 from assay.ingest.schema.terminals import terminal
 from assay.ingest.tables.composite import layout
 from assay.ingest.tables.headers import Column, generic, plain, rate, unlinked
@@ -139,6 +139,9 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
         if known or unit(str(token)):
             return Cell(text, at.line, at.column, state="unknown")
         return _unread(spec, text, at)
+    if not (first := _number(child).lstrip("+-")[0]).isdigit():  # `NaN` of a data frame, `inf`
+        state: State = "missing" if first.casefold() == "n" else "unknown"
+        return Cell(text, at.line, at.column, state=state)
     scaled = _scale(child, column)
     if scaled is None:
         return _unread(spec, text, at)
@@ -313,17 +316,30 @@ def other(record: Record, column: Column, text: str, at: Span) -> None:
             return
     if text:
         record.other.append((column.label, text))
-    if _OUT_OF_MEMORY.fullmatch(plain(text)):
-        record.cells.setdefault("outcome", Cell(plain(text), at.line, at.column))
+    if _OUT_OF_MEMORY.fullmatch(plain(text)) or _says_out_of_memory(column.label, text):
+        said = plain(text) if _OUT_OF_MEMORY.fullmatch(plain(text)) else "OOM"
+        record.cells.setdefault("outcome", Cell(said, at.line, at.column))
     if normalise(column.label) in SYSTEMS and "gpu" not in record.cells:
         device = device_named(text)
         if device is not None:
             record.cells["gpu"] = Cell(device, at.line, at.column + text.index(device))
 
 
+def _says_out_of_memory(label: str, text: str) -> bool:
+    """Whether a column asks for it, `OOM?`, and its cell says yes."""
+    asked = _OUT_OF_MEMORY.fullmatch(label.strip(" ?").replace("_", " "))
+    return asked is not None and plain(text).casefold() in ("yes", "true", "y", "1", "✓", "✔", "✅")
+
+
+_OF_ANOTHER = re.compile(r"\b(?:with|without|for|when|if) \S*[A-Za-z]", re.IGNORECASE)
+"""An outcome of another setting than that of its row: `OOM with CP=4`."""
+
+
 def outcome_and_date(record: Record) -> None:
     """The outcome of a row, from whichever cell says it; the date that its notes begin with."""
     for cell in list(record.cells.values()):
+        if cell.state == "outcome" and _OF_ANOTHER.search(cell.text):
+            continue
         if cell.state == "outcome" and "outcome" not in record.cells:
             text = re.sub(r"^(?i:n/?a)?[—–✗❌(\s-]+|(?<!\()\)$", "", plain(cell.text))
             record.cells["outcome"] = cell._replace(text=text, state="value")

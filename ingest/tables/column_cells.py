@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import log
 from statistics import median
+from typing import NamedTuple
 
 from assay.ingest.numbers.units import UNITS
 from assay.ingest.schema.record import Cell, Record
@@ -21,11 +22,37 @@ from assay.ingest.vocabulary.words import DEVICE, of_one_device, split
 MOST_RATE = 6e15
 """More flop/s than any device has as its dense peak in a format that models train in."""
 
+PEAKS = {
+    "V100": (125, 125), "A100": (312, 312), "A800": (312, 312), "A40": (150, 150),
+    "A10": (125, 125), "A6000": (155, 310), "L40S": (363, 733), "L4": (121, 243),
+    "H100": (990, 1979), "H800": (990, 1979), "H200": (990, 1979), "GH200": (990, 1979),
+    "H20": (148, 296), "B200": (2250, 4500), "B300": (2250, 4500), "GB200": (2500, 5000),
+    "GB300": (2500, 5000), "MI210": (181, 181), "MI250X": (383, 383), "MI300X": (1308, 2615),
+    "MI325X": (1308, 2615), "MI350X": (2307, 4614), "MI355X": (2517, 5034), "3090": (71, 142),
+    "4090": (331, 661), "Gaudi2": (432, 865),
+}  # fmt: skip
+"""TFLOP/s that a device has at most in a 16-bit format and in any that models train in: what its
+datasheet says, rounded up. `model/machines/machines.toml` has the figures, and a test compares."""
+
+_DEVICE = re.compile(
+    rf"(?<![A-Za-z0-9.])(?:[0-9]+ ?[x×*] ?)?(?:[A-Za-z]+[ _-])*?({'|'.join(PEAKS)})(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+
+_SIXTEEN = re.compile(r"16|tf32|fp32", re.IGNORECASE)
+
 IMPOSSIBLE = 1e6
 """A rate of a GPU in TFLOP/s that none has: such a column is printed in FLOP/s."""
 
 
-def rates(records: Sequence[Record], columns: Sequence[Column]) -> None:
+class Above(NamedTuple):
+    """Devices that the text above a table names, for rows that name none: how many, and which."""
+
+    devices: int = 0
+    text: str = ""
+
+
+def rates(records: Sequence[Record], columns: Sequence[Column], above: Above) -> None:
     """A column headed TFLOPs whose numbers no GPU reaches is in FLOP/s, or the whole job's."""
     for column in columns:
         spec = column.spec
@@ -38,10 +65,24 @@ def rates(records: Sequence[Record], columns: Sequence[Column]) -> None:
             for record, cell in bare:
                 record.cells[spec.name] = cell._replace(scale=1.0, law=law)
         elif not of_one_device(column.label) and (
-            any(_of_all(r, c) for r, c in bare) or _grows_with_devices(bare)
+            any(_of_all(r, c) for r, c in bare)
+            or _grows_with_devices(bare)
+            or _beyond_their_device(bare, above)
         ):
             for record, cell in bare:
                 record.cells[spec.name] = cell._replace(state="unknown")
+
+
+def peak(record: Record, above: Above) -> float | None:
+    """flop/s that no device of a row goes beyond, where it or the text above says which it is."""
+    said = record.cells.get("gpu")
+    text = said.text if said else above.text
+    found = {match[1].upper() for match in _DEVICE.finditer(text)}
+    held = [peaks for name, peaks in PEAKS.items() if name.upper() in found]
+    if len(held) != 1:
+        return None
+    dtype = record.cells.get("dtype")
+    return held[0][0 if dtype is not None and _SIXTEEN.search(dtype.text) else 1] * 1e12
 
 
 def _of_all(record: Record, cell: Cell) -> bool:
@@ -49,6 +90,22 @@ def _of_all(record: Record, cell: Cell) -> bool:
     shares = [record.cells[name] for name in ("mfu", "hfu") if name in record.cells]
     share = [amount(each) for each in shares if each.state == "value"]
     return amount(cell) > MOST_RATE * min([1.0, *(each for each in share if each > 0)])
+
+
+def _beyond_their_device(held: Sequence[tuple[Record, Cell]], above: Above) -> bool:
+    """Whether most rates are more than a device of their row can reach, and all of its devices
+    together can. One alone may be a wrong number, which a law tells."""
+    free = [(r, c) for r, c in held if "mfu" not in r.cells]
+    asked = [(amount(c), peak(r, above), _devices(r, above)) for r, c in free]
+    known = [(rate, most, count) for rate, most, count in asked if most and count > 1]
+    beyond = sum(most < rate <= most * count for rate, most, count in known)
+    return bool(known) and 2 * beyond > len(known)
+
+
+def _devices(record: Record, above: Above) -> float:
+    """How many devices a row has, or the text above its table names."""
+    gpus = record.cells.get("gpus")
+    return amount(gpus) if gpus is not None and gpus.state == "value" else above.devices
 
 
 def _grows_with_devices(held: Sequence[tuple[Record, Cell]]) -> bool:
@@ -174,7 +231,7 @@ SAID_WHOSE = {"total", "aggregate", "aggregated", "job", "global", "overall", "c
 """Words of a label that say a rate is of all devices."""
 
 COMMON_PEAK = 1e15
-"""flop/s of a device, roughly: what a share of it is asked for is whether it can be at all."""
+"""flop/s of a device that nothing names, roughly."""
 
 POOR = 0.05
 """A share of that below which a rate of the whole job may well be one of a device."""
@@ -182,15 +239,15 @@ POOR = 0.05
 _SIZED = re.compile(r"(?<![A-Za-z0-9.])([0-9]+(?:\.[0-9]+)?) ?[bB](?![A-Za-z0-9])")
 
 
-def of_whom(records: Sequence[Record], columns: Sequence[Column], devices: int) -> None:
+def of_whom(records: Sequence[Record], columns: Sequence[Column], above: Above) -> None:
     """A rate of tokens whose label does not say of whom, where one device could reach it alone and
-    all of them together would do badly, is of nobody known. `devices` are named above the table.
+    all of them together would do badly, is of nobody known.
     """
     labels = [c.label for c in columns if c.spec is not None and c.spec.name == "tokens_per_s"]
     if not labels or any(set(split(label)) & SAID_WHOSE for label in labels):
         return
     held = [(r, r.cells["tokens_per_s"]) for r in records if "tokens_per_s" in r.cells]
-    if any(_doubtful(record, cell, devices) for record, cell in held):
+    if any(_doubtful(record, cell, above) for record, cell in held):
         for record, cell in held:
             if cell.state == "value" and not _settled(record):
                 record.cells["tokens_per_s"] = cell._replace(state="unknown")
@@ -234,12 +291,11 @@ def _settled(record: Record) -> bool:
     return any(n in record.cells and record.cells[n].state == "value" for n in others)
 
 
-def _doubtful(record: Record, cell: Cell, devices: int) -> bool:
-    gpus = record.cells.get("gpus")
-    count = amount(gpus) if gpus is not None and gpus.state == "value" else devices
+def _doubtful(record: Record, cell: Cell, above: Above) -> bool:
+    count = _devices(record, above)
     model = record.cells.get("model")
     sized = _SIZED.search(model.text) if model is not None else None
     if cell.state != "value" or count < 2 or sized is None or _settled(record):
         return False
-    alone = 6.0 * float(sized[1]) * 1e9 * amount(cell) / COMMON_PEAK
+    alone = 6.0 * float(sized[1]) * 1e9 * amount(cell) / (peak(record, above) or COMMON_PEAK)
     return alone / count < POOR and alone <= 1.0

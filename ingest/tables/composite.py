@@ -68,6 +68,8 @@ _STAGE = re.compile(r"stage-?([0-3])")
 
 _SWITCHED = {"flashattention": ("attention", "flash"), "useflashattn": ("attention", "flash")}
 
+_SHARDED = re.compile(r"sharding[ _-]?stage[ _-]?[0-3]", re.IGNORECASE)
+
 _STAGED = re.compile(r"\bZeRO[ -]?(?:stage[ -]?)?([0-3])\b", re.IGNORECASE)
 
 _RECIPES = {"scaling", "recipe", "scalingrecipe", "fp8recipe", "float8recipe", "quantization"}
@@ -159,6 +161,7 @@ def layout(text: str) -> dict[str, str]:
             return {}
         said |= found
     alone = len(parts) == 1 and text.strip().casefold().startswith("zero")
+    alone = alone or bool(_SHARDED.fullmatch(text.strip()))
     return said if set(said) - {"zero_stage", "dtype"} or alone else {}
 
 
@@ -174,7 +177,7 @@ def _part(text: str) -> dict[str, str] | None:
         return {"activation_checkpointing": "True"}
     if stage := re.fullmatch(r"stage([0-3])", text, re.IGNORECASE):
         return {"zero_stage": stage[1]}
-    if _PRODUCT.fullmatch(text) or re.fullmatch(r"sharding[0-9]+", text, re.IGNORECASE):
+    if _PRODUCT.fullmatch(text) or re.fullmatch(r"sharding[0-9]*", text, re.IGNORECASE):
         return {}
     if _RUN_ON.fullmatch(text):
         return {NAMES[n.casefold()]: v for n, v in _PART.findall(text)}

@@ -14,6 +14,7 @@ from itertools import groupby
 
 from assay.ingest.grids.aligned import aligned_tables
 from assay.ingest.grids.delimited import decimal_commas, delimited, named_table, with_points
+from assay.ingest.grids.drawn import drawn_tables
 from assay.ingest.grids.grid import Grid, apart
 from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.json_records import json_records, named_json
@@ -53,8 +54,19 @@ def grids(lines: Sequence[Line], name: str) -> Iterator[Grid]:
     if named_table(name) and (whole := list(delimited(lines, named=True))):
         yield from whole
         return
-    found = [*html_tables(lines), *pipe_tables(lines), *rst_tables(lines), *aligned_tables(lines)]
-    yield from map(_pointed, apart(found or list(delimited(lines, named=False))))
+    yield from map(_pointed, apart(marked(lines) or list(delimited(lines, named=False))))
+
+
+def marked(lines: Sequence[Line]) -> list[Grid]:
+    """Every table of a text that signs or blanks keep apart from the text around it; of two that
+    share lines the one that stands first here is meant."""
+    return [
+        *html_tables(lines),
+        *pipe_tables(lines),
+        *drawn_tables(lines),
+        *rst_tables(lines),
+        *aligned_tables(lines),
+    ]
 
 
 _OF_TENTHS = re.compile(r"[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})(?:\s*[A-Za-z%]+)?")
@@ -82,10 +94,18 @@ class Place:
     fenced: bool = False
 
     def devices(self) -> int:
-        """How many devices the lines above name, 0 where they name none or several numbers."""
-        texts = (_ONE_NODE.sub(" ", line.text) for line in self.near)
-        found = {count for text in texts if (count := counted_devices(text))}
-        return int(found.pop().replace(",", "")) if len(found) == 1 else 0
+        """How many devices the lines above name, or else the headings around them; 0 where that is
+        no one number."""
+        for lines in (self.near, self.titles):
+            texts = (_ONE_NODE.sub(" ", line.text) for line in lines)
+            found = {count for text in texts if (count := counted_devices(text))}
+            if found:
+                return int(found.pop().replace(",", "")) if len(found) == 1 else 0
+        return 0
+
+    def names(self) -> str:
+        """All that the headings around a table and the lines above it say."""
+        return "\n".join(line.text for line in (*self.titles, *self.near))
 
     def pass_over(self, lines: Sequence[Line]) -> None:
         """Take in lines that are no table; what stands in a block of code is no heading."""

@@ -9,22 +9,19 @@ device may stand in the heading above a table, or in the lines between.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from assay.ingest.grids.aligned import aligned_tables
 from assay.ingest.grids.delimited import delimited
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
-from assay.ingest.grids.html_tables import html_tables
-from assay.ingest.grids.pipe_tables import pipe_tables
-from assay.ingest.grids.restructured import rst_tables
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, Schema
 from assay.ingest.tables.csv_sections import CsvTable, timed
+from assay.ingest.tables.documents import marked
 from assay.ingest.tables.headers import plain
-from assay.ingest.tables.titles import device_named, format_named
+from assay.ingest.tables.titles import counted_devices, device_named, format_named
 from assay.ingest.vocabulary.terms import meaning, normalise
 from assay.ingest.vocabulary.words import split
 
@@ -46,7 +43,9 @@ _BREAKS = " _-:,()[]/"
 
 _SIZED = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
 
-_NUMBER = re.compile(r"([0-9][0-9,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*([KMGT]i?B|B)?")
+_NUMBER = re.compile(
+    r"((?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*([KMGT]i?B|B)?"
+)
 
 _SQUARE = re.compile(r"(?:[a-z ]+\()?=?m ?= ?n ?= ?k\)?", re.IGNORECASE)
 
@@ -104,8 +103,7 @@ def kernel_rows(lines: Sequence[Line], table: CsvTable, folded: Folded) -> None:
 
 def _grids(lines: Sequence[Line], table: CsvTable) -> list[Grid]:
     """Every table of a document; separated values only where their header names a call."""
-    found = [*html_tables(lines), *pipe_tables(lines), *rst_tables(lines), *aligned_tables(lines)]
-    if found:
+    if found := marked(lines):
         return found
     begin = next(delimited(lines[:BEGIN], named=False), None)
     called = begin is not None and _columns(begin, table, _above(lines, begin, table.schema), "")
@@ -292,6 +290,9 @@ _HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*]+\*\*:?\s*)")
 NEAR = 20
 """Lines above a table, down from its heading, that may say what it is of."""
 
+FAR = 400
+"""Lines above a table among which the headings around its own are looked for."""
+
 _OPERATION = re.compile(
     r"\b(all|reduce)[ _-]?(reduce|gather|scatter|to[ _-]?all)(?:_perf)?\b"
     r"|\b(broadcast)(?:_perf)?\b",
@@ -310,32 +311,62 @@ _NODES = re.compile(
 
 
 def _above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, Cell]:
-    """Fields that the heading of a table and the lines below it say, each only in one way."""
-    near = []
-    for line in reversed(lines[max(0, grid.begin - NEAR) : grid.begin]):
-        near.append(line)
-        if _HEADING.fullmatch(line.text):
-            break
-    said: dict[str, dict[str, Cell]] = {}
+    """Fields that the heading of a table and the lines below it say, each only in one way, and of
+    the rest those that the headings around that one say."""
+    found: dict[str, Cell] = {}
+    doubtful: set[str] = set()
+    for near in _nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]):
+        said: dict[str, dict[str, Cell]] = {}
+        for line in near:
+            for name, text in _said(line.text):
+                if name in fields(schema):
+                    cell = Cell(text, line.number, line.column, value_origin="stated")
+                    said.setdefault(name, {}).setdefault(text.casefold(), cell)
+        for name, ways in said.items():
+            doubtful |= {name} if len(ways) > 1 and name not in found else set()
+            found.setdefault(name, next(iter(ways.values())))
+    return {name: cell for name, cell in found.items() if name not in doubtful}
 
-    def say(name: str, text: str | None, line: Line) -> None:
-        if text is not None and name in fields(schema):
-            cell = Cell(text, line.number, line.column, value_origin="stated")
-            said.setdefault(name, {}).setdefault(text.casefold(), cell)
 
-    for line in near:
-        say("gpu", device_named(line.text), line)
-        say("dtype", format_named(line.text), line)
-        for found in _OPERATION.finditer(line.text):
-            parts = [part for part in found.groups() if part]
-            say("op", "_".join(parts).casefold().replace(" ", "_").replace("-", "_"), line)
-        nodes = _NODES.search(line.text)
-        if named := _NAMED.search(line.text):
-            say("ranks", named[1], line)
-            continue
-        for ranks in [nodes[2]] if nodes else _RANKS.findall(line.text):
-            say("ranks", _ranks(nodes, ranks, line.text), line)
-    return {name: next(iter(ways.values())) for name, ways in said.items() if len(ways) == 1}
+def _nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
+    """The lines right above a table down from its heading, then each heading around that."""
+    near: list[Line] = []
+    at = len(lines) - 1
+    while at >= 0 and len(near) < NEAR and not (near and _HEADING.fullmatch(near[-1].text)):
+        near.append(lines[at])
+        at -= 1
+    yield near
+    depth = next((_depth(line) for line in near if _HEADING.fullmatch(line.text)), 7)
+    for line in reversed(lines[: at + 1]):
+        if _HEADING.fullmatch(line.text) and _depth(line) < depth:
+            depth = _depth(line)
+            yield [line]
+
+
+def _depth(line: Line) -> int:
+    """The signs in front of a heading; a line in bold stands deeper than all of them."""
+    text = line.text.lstrip()
+    return len(text) - len(text.lstrip("#")) or 7
+
+
+def _said(text: str) -> Iterator[tuple[str, str]]:
+    """Fields that a line above a table says, and how."""
+    if device := device_named(text):
+        yield "gpu", device
+    if dtype := format_named(text):
+        yield "dtype", dtype
+    for found in _OPERATION.finditer(text):
+        parts = [part for part in found.groups() if part]
+        yield "op", "_".join(parts).casefold().replace(" ", "_").replace("-", "_")
+    nodes = _NODES.search(text)
+    if named := _NAMED.search(text):
+        yield "ranks", named[1]
+        return
+    for each in [nodes[2]] if nodes else _RANKS.findall(text):
+        if ranks := _ranks(nodes, each, text):
+            yield "ranks", ranks
+    if nodes is None and not _RANKS.search(text) and (devices := counted_devices(text)):
+        yield "ranks", devices
 
 
 def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:

@@ -1,9 +1,10 @@
-"""Columns whose cells hold two numbers each, of two quantities: `51.3% / 400`, `3,124 (51.3%)`.
+"""Grids made plainer before they are looked at: columns of pairs, units apart, headers in two rows.
 
-In: a grid. Out: the same with two columns for each such one, under the two labels that its header
-names (`MFU / TFLOPS`, `TFLOP/s/GPU (MFU)`) or that the text above the table gives (`tokens per
-second per GPU, MFU in brackets`). A column is taken apart only if most of its cells are pairs and
-both labels are known to be measured: elsewhere what stands in brackets is a remark.
+In: a grid. Out: the same with two columns for each whose cells hold two numbers (`51.3% / 400`,
+`3,124 (51.3%)`), under the two labels that its header names (`MFU / TFLOPS`, `TFLOP/s/GPU (MFU)`)
+or that the text above the table gives (`tokens per second per GPU, MFU in brackets`). A column is
+taken apart only if most of its cells are pairs and both labels are known to be measured: elsewhere
+what stands in brackets is a remark. Units in a column or in the text above go to their labels.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
+from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line, Schema
-from assay.ingest.tables.headers import header, plain
+from assay.ingest.tables.headers import Column, header, plain
 
 _BESIDE = re.compile(r"(.+?)\s*[(（\[]([^()（）\[\]]+)[)）\]]")
 
@@ -136,3 +139,169 @@ def _row(row: GridRow, found: dict[int, tuple[str, str]], parts: _Parts) -> Grid
         shift = max(0, cell.text.find(other)) if other else 0
         cells += [cell._replace(text=one), cell._replace(text=other, column=cell.column + shift)]
     return replace(row, cells=tuple(cells))
+
+
+def with_unit_column(grid: Grid) -> Grid:
+    """The grid with the units of its second column behind the labels of its first."""
+    second = plain(grid.heads[-1].cells[1].text) if grid.heads and grid.width > 2 else ""
+    if second.casefold() not in ("unit", "units", "单位", "単位") or grid.labels:
+        return grid
+    rows = [row for row in grid.rows if len(row.cells) > 1]
+    made = []
+    for row in rows:
+        first, behind = row.cells[0], plain(row.cells[1].text)
+        text = f"{first.text} [{behind}]" if unit(behind) else first.text
+        made.append(replace(row, cells=(first._replace(text=text), *row.cells[2:])))
+    heads = [replace(row, cells=(row.cells[0], *row.cells[2:])) for row in grid.heads]
+    return (
+        replace(grid, heads=tuple(heads), rows=tuple(made)) if len(rows) == len(grid.rows) else grid
+    )
+
+
+_ALL_IN = re.compile(
+    r"\((ms|s|sec|secs|seconds|milliseconds)\)"
+    r"|\b(?:times?|all values|durations?)\b.{0,30}\b(?:in|are) (ms|s|sec|seconds|milliseconds)\b",
+    re.IGNORECASE,
+)
+
+
+def with_units(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
+    """The grid with the unit of times that its heading or caption says, where its labels do not."""
+    near = [line.text for line in (*above[:1], *above[-3:]) if len(line.text) <= LONGEST]
+    units = {(m[1] or m[2]).casefold() for text in near for m in _ALL_IN.finditer(text)}
+    if len(units) != 1 or grid.labels or not grid.heads:
+        return grid
+    said_once = f"({units.pop()})".replace("milliseconds", "ms")
+    labels = [plain(cell.text) for cell in grid.heads[-1].cells]
+    own = header(labels, schema)
+    told = header([f"{label} {said_once}" for label in labels], schema)
+    if any(c.spec is not None and c.spec.name == "step_time" and c.unit_known for c in own):
+        return grid  # what is said is of that column
+    cells = [
+        cell._replace(text=f"{label} {said_once}")
+        if _timed(before, after) and not _numbers_steps(grid, at, label)
+        else cell
+        for at, (cell, label, before, after) in enumerate(
+            zip(grid.heads[-1].cells, labels, own, told, strict=True)
+        )
+    ]
+    return replace(grid, heads=(*grid.heads[:-1], replace(grid.heads[-1], cells=tuple(cells))))
+
+
+_COUNTER = re.compile(r"steps?|iter(?:ation)?s?", re.IGNORECASE)
+
+
+def _numbers_steps(grid: Grid, at: int, label: str) -> bool:
+    """Whether a column numbers steps: called a step and nothing more, and whole numbers alone."""
+    cells = [row.cells[at].text.strip() for row in grid.rows if at < len(row.cells)]
+    return _COUNTER.fullmatch(label) is not None and all(cell.isdecimal() for cell in cells if cell)
+
+
+def _timed(own: Column, told: Column) -> bool:
+    """Whether a column is one of times of a step once its label has a unit."""
+    known = own.spec is not None and (own.unit_known or own.spec.name != "step_time")
+    return not known and told.spec is not None and told.spec.name == "step_time"
+
+
+def headed(grid: Grid, schema: Schema) -> Grid:
+    """The grid with its first row for a second header, where that names more quantities."""
+    upper = _over(grid)
+    if not upper:
+        return grid
+    joined = replace(grid, heads=(upper, grid.rows[0]), rows=grid.rows[1:])
+    lower = [cell.text for cell in grid.rows[0].cells]
+    told = [
+        _measures(both, schema) or _measures(own, schema)
+        for both, own in zip(joined.header(), lower, strict=True)
+    ]
+    return joined if sum(told) > sum(_measures(each, schema) for each in grid.header()) else grid
+
+
+def _measures(label: str, schema: Schema) -> bool:
+    return bool(label) and quantities(header([label], schema)) > 0
+
+
+def _over(grid: Grid) -> GridRow | None:
+    """The header of a grid whose first row may be a second one: each label over the columns to its
+    right that have none; None where that row may be one of numbers."""
+    if len(grid.heads) != 1 or grid.syntax == "html" or not grid.rows:
+        return None
+    upper, lower = grid.heads[0].cells, [cell.text for cell in grid.rows[0].cells]
+    if len(upper) != len(lower) or sum(map(bool, lower)) < 2 or re.search("[0-9]", "".join(lower)):
+        return None
+    cells: list[GridCell] = []
+    for cell, below in zip(upper, lower, strict=True):
+        cells.append(cells[-1] if cells and below and not cell.text else cell)
+    return replace(grid.heads[0], cells=tuple(cells))
+
+
+def quantities(columns: Sequence[Column]) -> int:
+    """How many columns are of a measured quantity."""
+    return sum(column.spec is not None and column.spec.quantity is not None for column in columns)
+
+
+_OF_BOTH = re.compile(r"(.+?)\s*\(([^()]+?)\s*(?:\band\b|/|,|&)\s*([^()]+?)\)")
+
+_BOTH = re.compile(r"([0-9][0-9.,]*[kKMB]?)\s*(?:and|/|,|&)\s+([0-9][0-9.,]*[kKMB]?)")
+
+
+def shared_out(grid: Grid, sides: Sequence[str], known: Callable[[str], bool]) -> Grid:
+    """The grid with two columns for each whose label says that it is of both `sides`, by names that
+    are `known`, and whose cells have a number for each, or one for both: `Batch size (TF32 and
+    FP16)`, `64 and 128`.
+    """
+    if not grid.heads or grid.labels or len(sides) != 2:
+        return grid
+    told = [_OF_BOTH.fullmatch(plain(cell.text)) for cell in grid.heads[-1].cells]
+    both = {at: found for at, found in enumerate(told)
+            if found and known(found[2]) and known(found[3]) and found[2] != found[3]}  # fmt: skip
+    if not both:
+        return grid
+
+    def doubled(row: GridRow, *, head: bool) -> GridRow:
+        cells: list[GridCell] = []
+        for at, cell in enumerate(row.cells):
+            one = other = cell.text
+            if at in both and head:
+                one, other = (f"{both[at][1]} - {side}" for side in sides)
+            elif at in both and (found := _BOTH.fullmatch(plain(cell.text))):
+                one, other = found[1], found[2]
+            cells += [cell._replace(text=text) for text in ((one, other) if at in both else (one,))]
+        return replace(row, cells=tuple(cells))
+
+    upper = [doubled(row, head=False) for row in grid.heads[:-1]]
+    rows = tuple(doubled(row, head=False) for row in grid.rows)
+    return replace(grid, heads=(*upper, doubled(grid.heads[-1], head=True)), rows=rows)
+
+
+_AXES = re.compile(r"([^\\/|]+?)\s*(?:\\+|[/|╲])\s*([^\\/|]+)")
+"""The corner of a table with a quantity of two axes: `Model \\ GPUs`, `seq len ↓ / MBS →`."""
+
+_COUNT = re.compile(r"([0-9][0-9,]*)(?:\s*[A-Za-z]+)?")
+
+
+def counts(column: Column | None) -> TypeGuard[Column]:
+    """Whether the numbers of a column are whole ones of a configuration."""
+    spec = column.spec if column is not None else None
+    return spec is not None and spec.configuration and spec.kind == "exact"
+
+
+def axes(
+    grid: Grid, columns: Sequence[Column], schema: Schema
+) -> tuple[Column, list[dict[str, str]]] | None:
+    """The first column and what the labels of the others give, where the corner names both axes.
+
+    It names rows before columns, but where only the first of the two can be the numbers above.
+    """
+    corner = _AXES.fullmatch(grid.header()[0].strip("*` "))
+    labels = [_COUNT.fullmatch(column.label) for column in columns[1:]]
+    if corner is None or not all(labels):
+        return None
+    down, across = (header([text.strip(" ↓→")], schema)[0] for text in corner.groups())
+    if "→" in corner[1] or "↓" in corner[2] or (not counts(across) and counts(down)):
+        down, across = across, down
+    if not counts(across) or across.spec is None:
+        return None
+    name = across.spec.name
+    told = [{name: label[1].replace(",", "")} for label in labels if label]
+    return replace(down, label=columns[0].label), told

@@ -107,6 +107,7 @@ def of_runs(
         return False
     trained = _TRAINED.search(heading) or words & {"training", "train", "trainable"}
     aside = {"latency"} if document and held & RATES else set()  # of a step, beside its rate
+    aside |= {"price"} if trained else set()  # of what was trained
     if words & (FOREIGN - aside) or (_ELSEWHERE.search(heading) and not trained):
         return False
     timed = any(generic(column) for column in columns)  # if its cells say a rate

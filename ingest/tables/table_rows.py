@@ -36,6 +36,7 @@ from assay.ingest.tables.cells import (
     slices,
 )
 from assay.ingest.tables.column_cells import (
+    Above,
     local_batches,
     memory_of_whom,
     of_each,
@@ -57,6 +58,7 @@ from assay.ingest.tables.keyed import keyed, stated
 from assay.ingest.tables.legends import factors, legend
 from assay.ingest.tables.row_cells import NOTHING, RATES_OF_CELLS, SUM, fill, is_silent, worth
 from assay.ingest.tables.subject import (
+    TALLIED,
     about_training,
     measured,
     name_rows,
@@ -185,7 +187,7 @@ class _Table:
                 group.present(),
                 self.place.heading,
                 document=known.trained or self._trained,
-                told=told,
+                told=told or bool(set(group.said or {}) - TALLIED),
                 several=self._several,
             )
             for group in view.groups
@@ -219,8 +221,9 @@ class _Table:
         self._bind(place.above.said(place.titles), held)
         local_batches(held.records)
         percentages(held.records, columns)
-        rates(held.records, columns)
-        of_whom(held.records, columns, place.devices())
+        above = Above(place.devices(), place.names())
+        rates(held.records, columns, above)
+        of_whom(held.records, columns, above)
         memory_of_whom(held.records, columns)
         of_each(held.records, columns)
         unnamed(held.records, named_rate([*place.titles[-1:], *place.near]))
@@ -272,12 +275,14 @@ class _Table:
             ]
 
     def _says(self, record: Record) -> bool:
-        """Whether a row that was a column has a measured number: one of changes has none."""
-        if not self.view.turned:
+        """Whether a row that was a column, or a cell of one, has a measured number: a column of
+        changes has none, and a dash in a table of two axes is of nothing that ran."""
+        if not self.view.turned and not self.view.melted:
             return True
         measures = {c.spec.name for c in self.view.columns() if c.spec and c.spec.quantity}
         measures |= {"outcome", *RATES_OF_CELLS}
-        return any(n in measures and c.state == "value" for n, c in record.cells.items())
+        states = ("value",) if self.view.turned else ("value", "unknown", "outcome")
+        return any(n in measures and c.state in states for n, c in record.cells.items())
 
     def _record(self, row: GridRow, group: Group) -> Record | Diagnostic | None:
         """One observation of a row; None where its group has nothing in this row."""

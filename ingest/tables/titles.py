@@ -47,6 +47,41 @@ _COUNTED = re.compile(
 )
 """`8 V100 GPUs`."""
 
+_WORKERS = re.compile(
+    r"(?<![\w.,])([0-9][0-9,]*) (?:GPUs|NPUs|TPUs|accelerators|devices|chips)\b"
+    r"(?! (?:each|per|in each|on each|a node))"
+)
+"""`on 8 GPUs`, of whatever kind."""
+
+_IN_WORDS = re.compile(
+    r"\b(two|four|eight|sixteen) (?=(?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}))",
+    re.IGNORECASE,
+)
+
+_DIGITS = {"two": "2x ", "four": "4x ", "eight": "8x ", "sixteen": "16x "}
+
+_OF = r"(?:\s?[:=：]\s?|\s(?:of|is|was)\s|为|\s)"
+
+_ONE = (
+    r"([0-9][0-9,]*)(?![\w.%]|,[0-9])(?!\s*(?:/|and|or|to|-|–|→|->|vs\.?|、)\s*[0-9]|,\s*[0-9]{2,})"
+)
+
+_SETTINGS = {
+    "seq_len": re.compile(
+        rf"(?:\b(?:seq(?:uence)?|context)(?:[ _-]?len(?:gth)?)?|序列长度){_OF}{_ONE}", re.IGNORECASE
+    ),
+    "global_batch": re.compile(
+        rf"(?:\bglobal[ _-]batch(?:[ _-]size)?|\bGBS|全局批(?:次)?(?:大小)?){_OF}{_ONE}"
+        r"(?! ?(?:tokens|M tokens))",
+        re.IGNORECASE,
+    ),
+    "micro_batch": re.compile(
+        rf"(?:\bmicro[ _-]?batch(?:[ _-]size)?|\bMBS|微批(?:次)?(?:大小)?){_OF}{_ONE}",
+        re.IGNORECASE,
+    ),
+}
+"""Settings that a title or a caption says in words, with one number: `sequence length 2048`."""
+
 _DUAL = re.compile(
     r"\b(?:dual|two) ((?:NVIDIA |GeForce |RTX )*(?:[ABHLV][0-9]{2,3}|[345]0[5-9]0))(?![0-9])",
     re.IGNORECASE,
@@ -107,7 +142,10 @@ def counted_devices(text: str) -> str | None:
     ('8', None)
     >>> counted_devices("8 nodes, 64x H100"), counted_devices("on 1 node, 8x H100")
     ('64', '8')
+    >>> counted_devices("one node of eight MI300X"), counted_devices("eight H100s and 16x H100")
+    ('8', None)
     """
+    text = _IN_WORDS.sub(lambda found: _DIGITS[found[1].casefold()], text)
     count = _only_one(_TITLE_COUNT, text)
     if count is None or not _NODES.search(text):
         return count
@@ -119,6 +157,27 @@ def counted_devices(text: str) -> str | None:
         return count
     many = int(nodes.replace(",", ""))
     return count if whole > LARGEST_NODE and whole % many == 0 else None
+
+
+def settings_named(text: str) -> dict[str, str]:
+    """Lengths and batches that a title or a caption says, each once and with one number.
+
+    >>> settings_named("30B decoder, global batch 1024, sequence length 2048, bf16")
+    {'seq_len': '2048', 'global_batch': '1024'}
+    >>> settings_named("sequence length 2048 and 4096"), settings_named("seq 2048 against seq 4096")
+    ({}, {})
+    """
+    found = {name: _only_one(pattern, text) for name, pattern in _SETTINGS.items()}
+    return {name: value.replace(",", "") for name, value in found.items() if value}
+
+
+def devices_in_all(text: str) -> str | None:
+    """How many devices a text without a number of nodes names, whatever they are.
+
+    >>> devices_in_all("All runs use 8 GPUs and bf16."), devices_in_all("8 GPUs per node")
+    ('8', None)
+    """
+    return None if _NODES.search(text) else _only_one(_WORKERS, text)
 
 
 def _only_one(pattern: re.Pattern[str], text: str) -> str | None:
@@ -153,6 +212,8 @@ def titled(line: Line) -> dict[str, Cell]:
     put("gpus", counted_devices(text) or _only_one(_COUNTED, text))
     put("dtype", format_named(text))
     put("zero_stage", _only_one(_ZERO, text))
+    for name, word in settings_named(text).items():
+        put(name, word)
     put("model", model_named(text))
     if counted := _COUNTED.search(text):
         put("gpu", counted[0].split(" ", 1)[1].removesuffix("s").removesuffix(" GPU"))

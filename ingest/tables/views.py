@@ -13,13 +13,22 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, Grid, GridCell, GridRow
+from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, Grid
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.composite import named, remark
 from assay.ingest.tables.headers import Column, generic, header, plain
-from assay.ingest.tables.pairs import parted
+from assay.ingest.tables.pairs import (
+    axes,
+    counts,
+    headed,
+    parted,
+    quantities,
+    shared_out,
+    with_unit_column,
+    with_units,
+)
 from assay.ingest.tables.subject import SERVING
 from assay.ingest.vocabulary.words import ALTERS, Said, said, split
 
@@ -51,11 +60,12 @@ class Group:
 
 @dataclass(frozen=True)
 class View:
-    """A grid, its groups, and whether its rows were columns."""
+    """A grid, its groups, whether its rows were columns, whether each cell is a measurement."""
 
     grid: Grid
     groups: tuple[Group, ...]
     turned: bool = False
+    melted: bool = False
 
     def columns(self) -> list[Column]:
         """Every column once, those of the first group that has it."""
@@ -69,9 +79,9 @@ def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str
     View
 ]:  # fmt: skip
     """Every way to look at a grid, the plain one first; `labels` are what its legend explains."""
-    grid = parted(_headed(_with_unit_column(grid), schema), schema, above)
+    grid = parted(headed(with_unit_column(grid), schema), schema, above)
     labels = {**labels, **_implied(above)}
-    grid = _with_units(grid, schema, above)
+    grid = with_units(grid, schema, above)
     if groups := _repeated(grid, schema):
         yield View(grid, groups)
     if groups := _spanned(grid, schema):
@@ -79,78 +89,20 @@ def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str
     if groups := _by_brackets(grid, schema):
         yield View(grid, groups)
     yield _plain(grid, schema, labels)
-    if groups := _grouped(grid, schema):
-        yield View(grid, groups)
+    told = dict.fromkeys(
+        each[0] for label in grid.header() if (each := _apart(plain(label), schema))
+    )
+    shared = shared_out(grid, tuple(told), _side)
+    if groups := _grouped(shared, schema):
+        yield View(shared, groups)
     if other := turned_grid(grid):
         yield replace(_plain(other, schema, labels), turned=True)
     if groups := _by_cells(grid, schema):
         yield View(grid, groups)
     if groups := _by_caption(grid, schema, above):
-        yield View(grid, groups)
+        yield View(grid, groups, melted=True)
     if groups := _by_remarks(grid, schema, above):
         yield View(grid, groups)
-
-
-def _with_unit_column(grid: Grid) -> Grid:
-    """The grid with the units of its second column behind the labels of its first."""
-    second = plain(grid.heads[-1].cells[1].text) if grid.heads and grid.width > 2 else ""
-    if second.casefold() not in ("unit", "units", "单位", "単位") or grid.labels:
-        return grid
-    rows = [row for row in grid.rows if len(row.cells) > 1]
-    made = []
-    for row in rows:
-        first, behind = row.cells[0], plain(row.cells[1].text)
-        text = f"{first.text} [{behind}]" if unit(behind) else first.text
-        made.append(replace(row, cells=(first._replace(text=text), *row.cells[2:])))
-    heads = [replace(row, cells=(row.cells[0], *row.cells[2:])) for row in grid.heads]
-    return (
-        replace(grid, heads=tuple(heads), rows=tuple(made)) if len(rows) == len(grid.rows) else grid
-    )
-
-
-_ALL_IN = re.compile(
-    r"\((ms|s|sec|secs|seconds|milliseconds)\)"
-    r"|\b(?:times?|all values|durations?)\b.{0,30}\b(?:in|are) (ms|s|sec|seconds|milliseconds)\b",
-    re.IGNORECASE,
-)
-
-
-def _with_units(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
-    """The grid with the unit of times that its heading or caption says, where its labels do not."""
-    near = [line.text for line in (*above[:1], *above[-3:]) if len(line.text) <= LONGEST]
-    units = {(m[1] or m[2]).casefold() for text in near for m in _ALL_IN.finditer(text)}
-    if len(units) != 1 or grid.labels or not grid.heads:
-        return grid
-    said_once = f"({units.pop()})".replace("milliseconds", "ms")
-    labels = [plain(cell.text) for cell in grid.heads[-1].cells]
-    own = header(labels, schema)
-    told = header([f"{label} {said_once}" for label in labels], schema)
-    if any(c.spec is not None and c.spec.name == "step_time" and c.unit_known for c in own):
-        return grid  # what is said is of that column
-    cells = [
-        cell._replace(text=f"{label} {said_once}")
-        if _timed(before, after) and not _counts(grid, at, label)
-        else cell
-        for at, (cell, label, before, after) in enumerate(
-            zip(grid.heads[-1].cells, labels, own, told, strict=True)
-        )
-    ]
-    return replace(grid, heads=(*grid.heads[:-1], replace(grid.heads[-1], cells=tuple(cells))))
-
-
-_COUNTER = re.compile(r"steps?|iter(?:ation)?s?", re.IGNORECASE)
-
-
-def _counts(grid: Grid, at: int, label: str) -> bool:
-    """Whether a column numbers steps: called a step and nothing more, and whole numbers alone."""
-    cells = [row.cells[at].text.strip() for row in grid.rows if at < len(row.cells)]
-    return _COUNTER.fullmatch(label) is not None and all(cell.isdecimal() for cell in cells if cell)
-
-
-def _timed(own: Column, told: Column) -> bool:
-    """Whether a column is one of times of a step once its label has a unit."""
-    known = own.spec is not None and (own.unit_known or own.spec.name != "step_time")
-    return not known and told.spec is not None and told.spec.name == "step_time"
 
 
 _ZERO = re.compile(r"\bZeRO\b|\bDeepSpeed stage", re.IGNORECASE)
@@ -167,24 +119,6 @@ def _plain(grid: Grid, schema: Schema, labels: Mapping[str, str]) -> View:
     return View(grid, (Group(tuple(_explained(grid.header(), schema, labels, under))),))
 
 
-def _headed(grid: Grid, schema: Schema) -> Grid:
-    """The grid with its first row for a second header, where that names more quantities."""
-    upper = _over(grid)
-    if not upper:
-        return grid
-    joined = replace(grid, heads=(upper, grid.rows[0]), rows=grid.rows[1:])
-    lower = [cell.text for cell in grid.rows[0].cells]
-    told = [
-        _measures(both, schema) or _measures(own, schema)
-        for both, own in zip(joined.header(), lower, strict=True)
-    ]
-    return joined if sum(told) > sum(_measures(each, schema) for each in grid.header()) else grid
-
-
-def _measures(label: str, schema: Schema) -> bool:
-    return bool(label) and _quantities(header([label], schema)) > 0
-
-
 def _repeated(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     """Groups of a table that is set in several columns of the page: all labels again and again."""
     labels = [plain(text) for text in grid.header()]
@@ -193,7 +127,7 @@ def _repeated(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         if len(labels) % times or labels != labels[:width] * times or not all(labels[:width]):
             continue
         own = header(labels[:width], schema)
-        if not _quantities(own):
+        if not quantities(own):
             return ()
         return tuple(
             Group(tuple(own[n % width] if n // width == at else None for n in range(len(labels))),
@@ -270,24 +204,6 @@ def _lowest(columns: Sequence[Column], under: Sequence[str], schema: Schema) -> 
     return found
 
 
-def _over(grid: Grid) -> GridRow | None:
-    """The header of a grid whose first row may be a second one: each label over the columns to its
-    right that have none; None where that row may be one of numbers."""
-    if len(grid.heads) != 1 or grid.syntax == "html" or not grid.rows:
-        return None
-    upper, lower = grid.heads[0].cells, [cell.text for cell in grid.rows[0].cells]
-    if len(upper) != len(lower) or sum(map(bool, lower)) < 2 or re.search("[0-9]", "".join(lower)):
-        return None
-    cells: list[GridCell] = []
-    for cell, below in zip(upper, lower, strict=True):
-        cells.append(cells[-1] if cells and below and not cell.text else cell)
-    return replace(grid.heads[0], cells=tuple(cells))
-
-
-def _quantities(columns: Sequence[Column]) -> int:
-    return sum(column.spec is not None and column.spec.quantity is not None for column in columns)
-
-
 def turned_grid(grid: Grid) -> Grid | None:
     """The grid with rows for columns, where it is a full rectangle of rows that say something."""
     rows = tuple(row for row in grid.rows if not row.blank and not row.one)
@@ -326,11 +242,15 @@ def _grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
 
 
 def _by_brackets(grid: Grid, schema: Schema) -> tuple[Group, ...]:
-    """Groups of columns of one quantity that a remark in brackets tells apart: `TFLOPS (ours)`."""
+    """Groups of columns of one quantity that a remark in brackets tells apart: `TFLOPS (ours)`, or
+    a name in front of one unit: `ours (tokens/s)`."""
     labels = [plain(text) for text in grid.header()]
     shared, own = header(labels, schema), dict[int, tuple[str, Column]]()
     for at, label in enumerate(labels):
         found = _REMARKED.fullmatch(label)
+        if found and shared[at].spec is None and (column := _rate_of(found[1], found[2], schema)):
+            own[at] = found[1], replace(column, label=label)
+            continue
         (column,) = header([found[1]], schema) if found else (Column("", None),)
         if found and column.spec and column.spec.quantity and not set(split(found[2])) & ALTERS:
             own[at] = found[2], replace(column, label=label)
@@ -349,7 +269,27 @@ def _by_brackets(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     )  # fmt: skip
 
 
+def _rate_of(name: str, printed: str, schema: Schema) -> Column | None:
+    """The column of a rate by its unit alone, where what stands in front is only a name."""
+    measure = unit(printed)
+    known, words = header([name, printed], schema), set(split(name))
+    rate = known[1].spec if measure and "/" in printed and measure.si.endswith("/s") else None
+    if rate is None or not rate.quantity or known[0].spec or generic(known[0]):
+        return None
+    return None if words & (ALTERS | SERVING) else known[1]
+
+
 _REMARKED = re.compile(r"(.+?)\s*\(([^()]+)\)")
+
+
+def _side(name: str) -> bool:
+    return bool(named(name) or _MIXED.fullmatch(name.strip()))
+
+
+_MIXED = re.compile(r"(?:mixed[ -]precision|AMP|mixed)", re.IGNORECASE)
+"""A side of a table whose number format is not said."""
+
+_DASHED = re.compile(r"([^()\[\]]+?)\s+[-–—:]\s+([^()\[\]]+?)(\s*[(\[][^()\[\]]+[)\]])?")
 
 
 def _apart(label: str, schema: Schema) -> tuple[str, Column] | None:
@@ -357,6 +297,10 @@ def _apart(label: str, schema: Schema) -> tuple[str, Column] | None:
     words = label.split()
     if len(words) > MOST_WORDS:
         return None
+    if (dashed := _DASHED.fullmatch(label)) and _side(dashed[2]):  # `Throughput - TF32 (tokens/s)`
+        (column,) = header([f"{dashed[1]}{dashed[3] or ''}"], schema)
+        if column.spec is not None and (column.spec.quantity or column.spec.configuration):
+            return dashed[2], replace(column, label=label)
     for cut in range(1, len(words)):
         for name, rest in (
             (" ".join(words[:cut]), " ".join(words[cut:])),
@@ -408,12 +352,18 @@ def _by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
 
 _PHRASE = re.compile(
     r"\b(?:tokens?|samples?|sequences?)(?:\s*/\s*|\s+per\s+)(?:gpu|device|npu|sec(?:ond)?|s)\b"
-    r"(?:(?:\s*/\s*|\s+per\s+)(?:gpu|device|npu|sec(?:ond)?|s)\b)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b",
+    r"(?:(?:\s*/\s*|\s+per\s+)(?:gpu|device|npu|sec(?:ond)?|s)\b)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b"
+    r"|\b(?:(?:step|iter(?:ation)?)[ -]time|time per (?:step|iter(?:ation)?))\b"
+    r"(?:\s*[(\[](?:ms|s|sec|seconds|milliseconds)[)\]]| in (?:ms|s|seconds|milliseconds)\b)?",
     re.IGNORECASE,
 )
 
 
-_OF_MEMORY = re.compile(r"\b(?:peak|max(?:imum)?)\s+(?:GPU\s+)?(?:memory|VRAM)\b", re.IGNORECASE)
+_OF_MEMORY = re.compile(
+    r"\b(?:peak|max(?:imum)?)\s+(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|per\s+GPU))?\b"
+    r"(?:\s*[(\[][MG]i?B[)\]]|\s+in\s+[MG]i?B\b)?",
+    re.IGNORECASE,
+)
 
 _LENGTHS = re.compile(r"\b(?:sequences?|seq(?:len)?|contexts?)\b|序列", re.IGNORECASE)
 
@@ -431,10 +381,13 @@ def _length(label: str) -> dict[str, str]:
 def _by_caption(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, ...]:
     """A group for each column headed by a configuration, of the one quantity named above."""
     columns = header(grid.header(), schema)
-    if len(columns) < 3 or _quantities(columns):
+    if len(columns) < 3 or quantities(columns):
         return ()
-    names = [_named_side(column.label) for column in columns[1:]]
-    if not any(names) and any(_LENGTHS.search(line.text) for line in above):
+    names = [_named_side(column.label, schema) for column in columns[1:]]
+    if not any(names) and (told := axes(grid, columns, schema)):
+        own, names = told
+        columns = [own, *columns[1:]]
+    elif not any(names) and any(_LENGTHS.search(line.text) for line in above):
         names = [_length(column.label) for column in columns[1:]]
     if not all(names) or len({tuple(each) for each in names}) != 1:
         return ()
@@ -469,13 +422,21 @@ def named_rate(above: Sequence[Line]) -> str | None:
     return "samples_per_s" if things == {"samples_per_s"} else None
 
 
-def _named_side(label: str) -> dict[str, str]:
-    """Values that a label gives, or the remark in brackets behind it: `Cluster B (A100)`."""
+def _named_side(label: str, schema: Schema) -> dict[str, str]:
+    """Values that a label gives: `MBS=4`, `GPUs 8`, or in brackets behind it `Cluster B (A100)`."""
     behind = _BEHIND.fullmatch(label)
-    return named(label) or (named(behind[1]) if behind else {})
+    if found := named(label) or (named(behind[1]) if behind else {}):
+        return found
+    counted = _COUNTED.fullmatch(label)
+    column = header([counted[1]], schema)[0] if counted else None
+    if counted is None or not counts(column) or column.spec is None:
+        return {}
+    return {column.spec.name: counted[2].replace(",", "")}
 
 
 _BEHIND = re.compile(r"[^()]+\(([^()]+)\)\s*")
+
+_COUNTED = re.compile(r"([^=:]*?[^=:\s])\s*[=: ]\s*([0-9][0-9,]*)")
 
 
 def _named_above(above: Sequence[Line]) -> Said | None:
@@ -500,7 +461,7 @@ _WITH_UNIT = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*[A-Za-zµ]+")
 def _by_remarks(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, ...]:
     """A group for each column whose numbers have a layout in brackets, of the quantity above."""
     columns = header(grid.header(), schema)
-    if _quantities(columns) or (found := _named_above(above)) is None:
+    if quantities(columns) or (found := _named_above(above)) is None:
         return ()
     spec = fields(schema)[found.field]
     own = []

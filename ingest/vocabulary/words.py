@@ -73,6 +73,13 @@ _PER = re.compile(r"(?<![a-z])per(?![a-z])", re.IGNORECASE)
 
 _COUNTED = re.compile(r"(?<![a-z])([km])(?=tok)", re.IGNORECASE)  # Ktok/s
 
+_SNAKE = re.compile(
+    r"(?<![a-z])(toks?|tokens|samples|seqs|sequences|imgs?|images)_(?:(gpu|device|chip)_)?"
+    r"(s|sec|second)(?:_(gpu|device|chip))?(?![a-z])",
+    re.IGNORECASE,
+)
+"""Names of columns with underscores for strokes: `tok_s_gpu`; `sample_s` may be either way."""
+
 _OF_ALL = re.compile(r"[0-9][0-9,]*\s*[x×]?\s*[a-z]+", re.IGNORECASE)  # `(8 GPUs)`
 
 _EVERY = re.compile(r"all\s", re.IGNORECASE)  # `(all devices)`
@@ -108,10 +115,13 @@ class Words(NamedTuple):
 def split(text: str) -> list[str]:
     """The words of a label or a remark, `per` as a stroke.
 
-    >>> split("Tokens per sec/GPU")
-    ['tokens', '/', 'sec', '/', 'gpu']
+    >>> split("Tokens per sec/GPU"), split("tok_s_gpu")
+    (['tokens', '/', 'sec', '/', 'gpu'], ['tok', '/', 's', '/', 'gpu'])
     """
-    apart = _COUNTED.sub(r"\1 ", _PER.sub(" / ", text.replace("_", " ")))
+    if "_" in text:
+        text = _SNAKE.sub(lambda found: "/".join(filter(None, found.groups())), text)
+        text = text.replace("_", " ")
+    apart = _COUNTED.sub(r"\1 ", _PER.sub(" / ", text))
     return [_spelled(word.casefold()) for word in _WORD.findall(apart)]
 
 
@@ -131,6 +141,7 @@ _ELSEWHERE = {
     "单卡吞吐量": "throughput per gpu",
     "单卡吞吐": "throughput per gpu",
     "每卡吞吐": "throughput per gpu",
+    "每卡": "per gpu",
     "张量并行": "tensor parallel",
     "流水线并行": "pipeline parallel",
     "流水并行": "pipeline parallel",
@@ -350,7 +361,8 @@ def _joined(words: Words) -> tuple[set[str], set[str]]:
 def _utilisation(words: Words) -> Said | None:
     kinds = {"mfu", "hfu"} & set(words.every())
     rest = _left(words.every(), {"mfu", "hfu", "%", "/", "bf16", "utilization"}, DEVICE)
-    if len(kinds) != 1 or rest:
+    rest -= {"model", "flop", "flops", "compute"} if kinds == {"mfu"} else {"flop", "flops"}
+    if len(kinds) != 1 or rest - ({"hardware"} if "utilization" in words.every() else set()):
         return None
     percent = "%" in words.every()
     return Said(kinds.pop(), 0.01 if percent else 1.0, rank=_rank(words))

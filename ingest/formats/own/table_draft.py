@@ -28,7 +28,7 @@ from assay.ingest.tables.documents import grids
 from assay.ingest.tables.headers import Column, header, plain
 from assay.ingest.vocabulary.terms import normalise
 
-_NUMBER = re.compile(r"[+-]?[0-9][0-9,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 _IN_BRACKETS = re.compile(r".*[(\[]([^()\[\]]+)[)\]]\s*")
 

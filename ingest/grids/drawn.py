@@ -1,0 +1,176 @@
+"""Tables of plain text that are drawn with rules as grids: databases, consoles, data frames.
+
+In: the lines of a document. Out: a `Grid` for each table whose header stands above a rule with
+crossings and whose rows are lines of as many cells, kept apart by bars: `+---+`, `|---+---|`,
+`---+---`, `┌───┬───┐`. The types that a data frame prints below its labels are no part of them. A
+line that fills less than half of its columns, and not the first, goes on with the row above it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from assay.ingest.grids.grid import Grid, GridCell, GridRow
+from assay.ingest.schema.record import Line
+
+_BARS = re.compile("[|│┃┆┊║]")
+
+_RULE = re.compile(
+    r"\s*(?:[|+]?-{2,}(?:\+-{2,})*[|+]?|[|+]?={2,}(?:\+={2,})*[|+]?"
+    r"|[├┌└╞╘╒╪┏┡┗┠┣╭╰╟╔╚╠─━═╌┄┈┬┼┴┤┐┘╤╧╡╕╛┳╇┻┓┩┛╂╋┫┨╮╯╦╬╩╗╝╣╢╥╫╨]{3,})\s*"
+)
+
+_CROSSED = re.compile(r"[-=]\+[-=]|[┬┼┴╤╪╧┳╇┻╂╋╦╬╩╥╫╨]")
+"""Found in a rule of more than one column."""
+
+_DTYPE = re.compile(
+    r"(?:[iuf](?:8|16|32|64|128)|str|cat|enum|bool|date|datetime.*|duration.*|decimal.*|list.*|null"
+    r"|int(?:8|16|32|64)|u?int(?:8|16|32|64)|float(?:32|64)?|object|string|u?(?:big|small)?int"
+    r"(?:eger)?|varchar|double|boolean)",
+    re.IGNORECASE,
+)
+
+_DOTS = re.compile(r"[\s.…]*")
+
+MOST_HEADS = 6
+"""Lines of a header: labels in several, a rule of data frames, and types."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    """The cells of a line between bars."""
+
+    line: Line
+    cells: tuple[GridCell, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether it says enough to be a row, and does not go on with the one above."""
+        said = sum(bool(cell.text) for cell in self.cells)
+        return bool(self.cells[0].text) or 2 * said >= len(self.cells)
+
+
+def drawn_tables(lines: Sequence[Line]) -> Iterator[Grid]:
+    """Every table, in order."""
+    at = 0
+    while at < len(lines):
+        grid = _table(lines, at) if _is_rule(lines[at].text) else None
+        if grid:
+            yield grid
+        at = grid.end if grid else at + 1
+
+
+def _is_rule(text: str) -> bool:
+    return _CROSSED.search(text) is not None and _RULE.fullmatch(text) is not None
+
+
+def _table(lines: Sequence[Line], rule: int) -> Grid | None:
+    """The table whose first rule is at `rule`: above its header, or right below it."""
+    behind, heads = _rows(lines, rule + 1)
+    begin, at = rule, behind + 1
+    above = _row_of(lines[rule - 1]) if rule else []
+    if above and (not heads or len(above[0].cells) == len(heads[0].cells)):
+        begin, heads, at = rule - 1, above, rule + 1
+    elif behind >= len(lines) or not _is_rule(lines[behind].text) or len(heads) > MOST_HEADS:
+        return None
+    width = len(heads[0].cells) if heads else 0
+    if width < 2:
+        return None
+    segments: list[list[_Row]] = []
+    while True:
+        at, segment = _rows(lines, at, width)
+        if segment:
+            segments.append(segment)
+        if not segment or at >= len(lines) or not _is_rule(lines[at].text):
+            break
+        at += 1
+    ruled = len(segments) > 1
+    body = [row for segment in segments for row in _joined(segment, ruled=ruled)]
+    body = [row for row in body if any(not _DOTS.fullmatch(cell.text) for cell in row.cells)]
+    if not body or (_restructured(lines[begin:at]) and not any(map(_several, segments))):
+        return None  # docutils tells spans better
+    labels = _labels(heads)
+    return Grid("text", begin, at, (labels,), tuple(body), exact=False)
+
+
+def _row_of(line: Line) -> list[_Row]:
+    row = _cells(line)
+    return [row] if row and not _is_rule(line.text) else []
+
+
+def _rows(lines: Sequence[Line], at: int, width: int = 0) -> tuple[int, list[_Row]]:
+    """The rows from a line on, as wide as the first of them, and where they end."""
+    found: list[_Row] = []
+    while at < len(lines) and not _is_rule(lines[at].text):
+        row = _cells(lines[at])
+        if row is None or len(row.cells) != (width or len(row.cells)):
+            break
+        width = len(row.cells)
+        found.append(row)
+        at += 1
+    return at, found
+
+
+def _cells(line: Line) -> _Row | None:
+    """The cells of a line between bars; None where it has none."""
+    bars = [found.start() for found in _BARS.finditer(line.text)]
+    if not bars:
+        return None
+    begin = 0 if line.text[: bars[0]].strip() or len(bars) == 1 else bars[0] + 1
+    end = len(line.text) if line.text[bars[-1] + 1 :].strip() or len(bars) == 1 else bars[-1]
+    edges = [begin, *(bar + 1 for bar in bars if begin <= bar < end)]
+    ends = [*(bar for bar in bars if begin <= bar < end), end]
+    cells = []
+    for first, last in zip(edges, ends, strict=True):
+        text = line.text[first:last]
+        lead = len(text) - len(text.lstrip())
+        cells.append(GridCell(text.strip(), line.number, line.column + first + lead))
+    return _Row(line, tuple(cells))
+
+
+def _labels(heads: Sequence[_Row]) -> GridRow:
+    """The header of its lines, without the rule and the types of a data frame below its labels."""
+    kept = [row for row in heads if any(set(cell.text) - set("-") for cell in row.cells)]
+    while len(kept) > 1 and all(
+        _DTYPE.fullmatch(cell.text) for cell in kept[-1].cells if cell.text
+    ):
+        kept.pop()
+    return _joined_row(kept or heads[:1])
+
+
+def _joined(rows: Sequence[_Row], *, ruled: bool) -> Iterator[GridRow]:
+    """Rows of the lines between two rules, each with the lines that go on with it; where there are
+    rules between rows, it is one row unless each line says something in most cells."""
+    held: list[_Row] = []
+    several = not ruled or _several(rows)
+    for row in rows:
+        if held and several and row.whole:
+            yield _joined_row(held)
+            held = []
+        held.append(row)
+    if held:
+        yield _joined_row(held)
+
+
+def _joined_row(rows: Sequence[_Row]) -> GridRow:
+    cells = []
+    for stack in zip(*(row.cells for row in rows), strict=True):
+        first = next((cell for cell in stack if cell.text), stack[0])
+        cells.append(first._replace(text=" ".join(cell.text for cell in stack if cell.text)))
+    return GridRow(rows[0].line, tuple(cells))
+
+
+def _restructured(lines: Sequence[Line]) -> bool:
+    """Whether a table is drawn as reStructuredText draws its own: `+---+` around every row."""
+    return all(line.text.lstrip()[:1] in ("+", "|") for line in lines) and any(
+        line.text.lstrip().startswith("+") for line in lines
+    )
+
+
+def _several(segment: Sequence[_Row]) -> bool:
+    """Whether lines between two rules are rows of their own: each says something in most cells."""
+    return len(segment) > 1 and all(
+        3 * sum(bool(cell.text) for cell in row.cells) >= 2 * len(row.cells) for row in segment
+    )
