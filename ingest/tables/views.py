@@ -18,7 +18,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.composite import named, remark
-from assay.ingest.tables.headers import Column, generic, header, plain
+from assay.ingest.tables.headers import GENERIC, Column, generic, header, plain
 from assay.ingest.tables.pairs import (
     axes,
     counts,
@@ -276,7 +276,7 @@ def _rate_of(name: str, printed: str, schema: Schema) -> Column | None:
     rate = known[1].spec if measure and "/" in printed and measure.si.endswith("/s") else None
     if rate is None or not rate.quantity or known[0].spec or generic(known[0]):
         return None
-    return None if words & (ALTERS | SERVING) else known[1]
+    return None if words & (ALTERS | SERVING | GENERIC) else known[1]
 
 
 _REMARKED = re.compile(r"(.+?)\s*\(([^()]+)\)")
