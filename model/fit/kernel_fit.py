@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from assay.model.fit.descent import ENTANGLED, EVALUATIONS, WIDE, Free, entangled
 from assay.model.fit.groups import SEED, resampled
 from assay.model.kernels.kernel import Columns, Floats, Kernel, Values, rows
 
@@ -26,9 +27,6 @@ SCOUT_ROWS = 300
 SCOUT_REACH = 2.5
 """Points tried at random on a sample of rows before the descents, and their distance (log)."""
 
-DESCENT_ROWS = 1000
-"""Rows on which the starts compete; the winner then descends on all."""
-
 DRAWS = 30
 
 LOSS_SCALE = 0.1
@@ -37,16 +35,8 @@ LOSS_SCALE = 0.1
 JITTER = 0.1
 """Resampled fits start this far (log) from the optimum, so that they do not just stay there."""
 
-CONFIDENCE = 0.90
-
-WIDE = 2.0
-"""A parameter whose interval spans more than this factor is called not identifiable."""
-
 STEP = 0.02
 """Half-width of a difference quotient: waves and tiles make small steps, so look farther."""
-
-ENTANGLED = 0.95
-"""So are two parameters whose correlation exceeds this."""
 
 
 @dataclass(frozen=True)
@@ -111,9 +101,7 @@ def fit(
     if draws and len(np.unique(groups)) > 1:
         again = resampled(groups, draws, random)
         drawn = problem.redraw(table, seconds, best, again, random)
-        tail = (1.0 - CONFIDENCE) / 2.0
-        low = problem.named(np.minimum(np.quantile(drawn, tail, axis=0), best))
-        high = problem.named(np.maximum(np.quantile(drawn, 1.0 - tail, axis=0), best))
+        low, high = map(problem.named, problem.free.interval(drawn, best))
         for one in kernel.parameters:
             if one.name in problem.unfelt:
                 low[one.name], high[one.name] = one.low, one.high
@@ -149,27 +137,11 @@ class _Problem:
         self.kernel = kernel
         self.unfelt = unfelt
         self.fixed = dict(fixed) | dict(unfelt)
-        self.free = tuple(one for one in kernel.parameters if one.name not in self.fixed)
-        self.low = np.log([one.low for one in self.free])
-        self.high = np.log([one.high for one in self.free])
+        self.free = Free(tuple(one for one in kernel.parameters if one.name not in self.fixed))
 
     def named(self, point: Floats) -> dict[str, float]:
-        free = {one.name: float(np.exp(at)) for one, at in zip(self.free, point, strict=True)}
-        every = self.fixed | free
+        every = self.fixed | self.free.named(point)
         return {one.name: every[one.name] for one in self.kernel.parameters}
-
-    def point(self, values: Values) -> Floats:
-        """The free parameters of `values` as a point within the bounds."""
-        return np.clip(np.log([values[one.name] for one in self.free]), self.low, self.high)
-
-    def search(
-        self, table: Columns, seconds: Floats, random: np.random.Generator, starts: int
-    ) -> Floats:
-        """The best of several descents on a sample of the rows."""
-        some = np.sort(random.permutation(len(seconds))[:DESCENT_ROWS])
-        sample, few = rows(table, some), seconds[some]
-        begin = self.begin(sample, few, random, starts)
-        return min((self.solve(sample, few, at) for at in begin), key=lambda one: one[1])[0]
 
     def begin(
         self, table: Columns, seconds: Floats, random: np.random.Generator, count: int
@@ -178,14 +150,15 @@ class _Problem:
 
         Tiles and waves make several valleys; a descent only finds the floor of its own.
         """
-        start = self.point(self.kernel.starts)
-        if not self.free or count < 2:
+        start = self.free.point(self.kernel.starts)
+        if not self.free.parameters or count < 2:
             return [start]
         some = random.permutation(len(seconds))[:SCOUT_ROWS]
         near, few = rows(table, some), seconds[some]
-        reach = np.minimum((self.high - self.low) / 2.0, SCOUT_REACH)
+        low, high = self.free.low, self.free.high
+        reach = np.minimum((high - low) / 2.0, SCOUT_REACH)
         points = start + reach * random.uniform(-1.0, 1.0, (SCOUTS, len(start)))
-        points = np.clip(points, self.low, self.high)
+        points = np.clip(points, low, high)
         cost = [float(np.abs(self.residuals(near, few, point)).mean()) for point in points]
         return [start, *points[np.argsort(cost)[: count - 1]]]
 
@@ -215,12 +188,9 @@ class _Problem:
         return missed if self.kernel.weight is None else missed * self.kernel.weight(table)
 
     def solve(
-        self, table: Columns, seconds: Floats, start: Floats, *, evaluations: int = 60
+        self, table: Columns, seconds: Floats, start: Floats, *, evaluations: int = EVALUATIONS
     ) -> tuple[Floats, float]:
         """The optimum from `start` and its cost."""
-        if not self.free:
-            return start, 0.0
-        from scipy.optimize import least_squares  # noqa: PLC0415 - half a second, which no report needs
 
         def residuals(point: Floats) -> Floats:
             return self.residuals(table, seconds, point)
@@ -228,33 +198,26 @@ class _Problem:
         def jacobian(point: Floats) -> Floats:
             return self.slopes(residuals, point)
 
-        margin = 1e-9 * (self.high - self.low)
-        answer = least_squares(
-            residuals,
-            np.clip(start, self.low + margin, self.high - margin),
-            jac=jacobian,
-            bounds=(self.low, self.high),
-            loss="soft_l1",
-            f_scale=LOSS_SCALE,
-            max_nfev=evaluations,
+        return self.free.solve(
+            residuals, start, scale=LOSS_SCALE, evaluations=evaluations, jacobian=jacobian
         )
-        return answer.x, float(answer.cost)
 
     def slopes(self, residuals: Callable[[Floats], Floats], point: Floats) -> Floats:
         """One-sided difference quotients, away from the nearer bound: half the cost of central."""
         here = residuals(point)
-        step = np.where(point + STEP <= self.high, STEP, -STEP)
+        step = np.where(point + STEP <= self.free.high, STEP, -STEP)
         moved = [residuals(point + one) - here for one in np.diag(step)]
         return np.asarray(np.stack(moved, axis=1) / step)
 
     def jacobian(self, table: Columns, seconds: Floats, point: Floats) -> Floats:
         """Change of log time by change of log parameter, one column each, central differences."""
+        low, high = self.free.low, self.free.high
         span = [
-            self.residuals(table, seconds, np.minimum(point + STEP * unit, self.high))
-            - self.residuals(table, seconds, np.maximum(point - STEP * unit, self.low))
+            self.residuals(table, seconds, np.minimum(point + STEP * unit, high))
+            - self.residuals(table, seconds, np.maximum(point - STEP * unit, low))
             for unit in np.eye(len(point))
         ]
-        wide = np.minimum(point + STEP, self.high) - np.maximum(point - STEP, self.low)
+        wide = np.minimum(point + STEP, high) - np.maximum(point - STEP, low)
         return np.stack(span, axis=1) / wide if span else np.empty((len(seconds), 0))
 
     def identifiability(
@@ -265,7 +228,7 @@ class _Problem:
         low: Values | None,
         high: Values | None,
     ) -> Identifiability:
-        names = [one.name for one in self.free]
+        names = self.free.names
         jacobian = self.jacobian(table, seconds, point)
         length = np.linalg.norm(jacobian, axis=0)
         felt = length > 1e-6 * np.sqrt(len(seconds))
@@ -273,13 +236,11 @@ class _Problem:
         scaled = jacobian[:, felt] / length[felt]
         correlation = np.eye(len(names))
         correlation[np.ix_(felt, felt)] = _correlation(scaled)
-        near = 1e-3 * (self.high - self.low)
-        bound = (point - self.low < near) | (self.high - point < near)
-        entangled = (np.abs(correlation - np.eye(len(names))) > ENTANGLED).any(axis=0)
+        bound = self.free.bound(point)
         wide = np.array(
             [low is not None and high is not None and high[n] > WIDE * low[n] for n in names]
         )
-        weak = bound | ~felt | entangled | wide.astype(bool)
+        weak = bound | ~felt | entangled(correlation) | wide.astype(bool)
         return Identifiability(
             condition=float(np.linalg.cond(scaled)) if felt.any() else float("nan"),
             correlation=correlation,

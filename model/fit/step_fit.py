@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from assay.model.fit.descent import WIDE, Free, entangled
+from assay.model.fit.groups import SEED, resampled
 from assay.model.kernels.kernel import Columns, Floats, Parameter, Values, rows
 from assay.model.schedule import STEP, step_time
-
-SEED = 20220220
 
 LOSS_SCALE = 0.0165
 """Repeats of one configuration differ by 1.65 %: what no model can explain."""
@@ -26,8 +26,6 @@ LOSS_SCALE = 0.0165
 STARTS = 3
 
 DRAWS = 60
-
-CONFIDENCE = 0.90
 
 AT_MOST = 3
 """Residual parameters that one campaign may have, `pace` apart."""
@@ -48,10 +46,6 @@ ENOUGH = 10
 """Rows from which measured times may choose the residuals."""
 
 GRID = 25
-
-WIDE = 2.0
-
-ENTANGLED = 0.95
 
 
 @dataclass(frozen=True)
@@ -99,17 +93,15 @@ def fit(
     base = STEP.starts | dict(fixed or {})
     random = np.random.default_rng(seed)
     begin = _begin(chosen, base, random, starts)
-    if starts > 1 and chosen:
+    if starts > 1 and chosen.parameters:
         begin[1] = _scanned(chosen, base, table, seconds)
     best = _solve(chosen, base, table, seconds, begin)
     drawn = _redraw(chosen, base, table, seconds, groups, best, draws, random)
-    tail = (1.0 - CONFIDENCE) / 2.0
-    low = np.exp(np.minimum(np.quantile(drawn, tail, axis=0), best))
-    high = np.exp(np.maximum(np.quantile(drawn, 1.0 - tail, axis=0), best))
+    low, high = map(np.exp, chosen.interval(drawn, best))
     correlation, condition = _identify(chosen, base, table, best)
-    names = tuple(one.name for one in chosen)
+    names = chosen.names
     return StepFit(
-        values=base | _named(chosen, best),
+        values=base | chosen.named(best),
         free=names,
         low=dict(zip(names, map(float, low), strict=True)),
         high=dict(zip(names, map(float, high), strict=True)),
@@ -121,7 +113,7 @@ def fit(
     )
 
 
-def _chosen(free: Iterable[str]) -> tuple[Parameter, ...]:
+def _chosen(free: Iterable[str]) -> Free:
     known = {one.name: one for one in STEP.parameters}
     names = tuple(dict.fromkeys(free))
     unknown = [name for name in names if name not in known]
@@ -131,95 +123,66 @@ def _chosen(free: Iterable[str]) -> tuple[Parameter, ...]:
         )
     if len(set(names) - {"pace"}) > AT_MOST:
         raise ValueError(f"at most {AT_MOST} residuals may be fitted, not {', '.join(names)}")
-    return tuple(known[name] for name in names)
-
-
-def _named(chosen: tuple[Parameter, ...], point: Floats) -> dict[str, float]:
-    return {one.name: float(np.exp(at)) for one, at in zip(chosen, point, strict=True)}
+    return Free(tuple(known[name] for name in names))
 
 
 def _begin(
-    chosen: tuple[Parameter, ...], base: dict[str, float], random: np.random.Generator, count: int
+    chosen: Free, base: dict[str, float], random: np.random.Generator, count: int
 ) -> list[Floats]:
     """The documented start, then random points halfway to the bounds."""
-    low, high = _bounds(chosen)
-    start = np.clip(np.log([base[one.name] for one in chosen]), low, high)
+    start, low, high = chosen.point(base), chosen.low, chosen.high
     reach = (high - low) / 4.0
-    others = start + reach * random.uniform(-1.0, 1.0, (max(count - 1, 0), len(chosen)))
+    others = start + reach * random.uniform(-1.0, 1.0, (max(count - 1, 0), len(start)))
     return [start, *np.clip(others, low, high)]
 
 
-def _scanned(
-    chosen: tuple[Parameter, ...], base: dict[str, float], table: Columns, seconds: Floats
-) -> Floats:
+def _scanned(chosen: Free, base: dict[str, float], table: Columns, seconds: Floats) -> Floats:
     """A start for steps that do not feel a residual where it begins: each at its best alone."""
     values = base
-    for one in chosen:
+    for one in chosen.parameters:
         values = values | {one.name: _alone(one, values, table, seconds)[1]}
-    return np.log([values[one.name] for one in chosen])
-
-
-def _bounds(chosen: tuple[Parameter, ...]) -> tuple[Floats, Floats]:
-    return np.log([one.low for one in chosen]), np.log([one.high for one in chosen])
+    return np.log([values[name] for name in chosen.names])
 
 
 def _solve(
-    chosen: tuple[Parameter, ...], base: dict[str, float], table: Columns, seconds: Floats,
+    chosen: Free, base: dict[str, float], table: Columns, seconds: Floats,
     begin: Iterable[Floats],
 ) -> Floats:  # fmt: skip
-    if not chosen:
+    if not chosen.parameters:
         return np.empty(0)
-    from scipy.optimize import least_squares  # noqa: PLC0415 - half a second, which no report needs
-
-    start = np.log([base[one.name] for one in chosen])
-    width = np.array([EXPECTED[one.name] for one in chosen]) / LOSS_SCALE
+    start = np.log([base[name] for name in chosen.names])
+    width = np.array([EXPECTED[name] for name in chosen.names]) / LOSS_SCALE
 
     def residuals(point: Floats) -> Floats:
-        missed = np.log(step_time(table, base | _named(chosen, point)) / seconds)
+        missed = np.log(step_time(table, base | chosen.named(point)) / seconds)
         return np.concatenate([missed, (point - start) / width])
 
-    low, high = _bounds(chosen)
-    margin = 1e-9 * (high - low)
-    found = [
-        least_squares(
-            residuals,
-            np.clip(at, low + margin, high - margin),
-            bounds=(low, high),
-            loss="soft_l1",
-            f_scale=LOSS_SCALE,
-            max_nfev=60,
-        )
-        for at in begin
-    ]
-    return np.asarray(min(found, key=lambda one: float(one.cost)).x)
+    found = [chosen.solve(residuals, at, scale=LOSS_SCALE) for at in begin]
+    return min(found, key=lambda one: one[1])[0]
 
 
 def _redraw(
-    chosen: tuple[Parameter, ...], base: dict[str, float], table: Columns, seconds: Floats,
+    chosen: Free, base: dict[str, float], table: Columns, seconds: Floats,
     groups: npt.NDArray[np.generic], best: Floats, draws: int, random: np.random.Generator,
 ) -> Floats:  # fmt: skip
     """Optima of resampled groups, one per row; just `best` where there is nothing to resample."""
-    labels, index = np.unique(groups, return_inverse=True)
-    if draws == 0 or len(labels) < 2:
+    if draws == 0 or len(np.unique(groups)) < 2:
         return best[None, :]
-    members = [np.flatnonzero(index == label) for label in range(len(labels))]
-    found = []
-    for _ in range(draws):
-        picked = random.integers(len(labels), size=len(labels))
-        taken = np.concatenate([members[label] for label in picked])
-        found.append(_solve(chosen, base, rows(table, taken), seconds[taken], [best]))
-    return np.stack(found)
+    return np.stack([
+        _solve(chosen, base, rows(table, taken), seconds[taken], [best])
+        for taken in resampled(groups, draws, random)
+    ])  # fmt: skip
 
 
 def _identify(
-    chosen: tuple[Parameter, ...], base: dict[str, float], table: Columns, best: Floats
+    chosen: Free, base: dict[str, float], table: Columns, best: Floats
 ) -> tuple[npt.NDArray[np.float64], float]:
     """Correlation of the estimates, and the condition of the scaled Jacobian."""
-    if not chosen:
+    if not chosen.parameters:
         return np.empty((0, 0)), 1.0
     step = 1e-4
     up, down = (
-        [np.log(step_time(table, base | _named(chosen, best + sign * one)))
+        [np.log(step_time(table, base | chosen.named(best + sign * one)))
          for one in step * np.eye(len(best))]
         for sign in (1.0, -1.0)
     )  # fmt: skip
@@ -233,15 +196,11 @@ def _identify(
 
 
 def _weak(
-    chosen: tuple[Parameter, ...], best: Floats, low: Floats, high: Floats,
+    chosen: Free, best: Floats, low: Floats, high: Floats,
     correlation: npt.NDArray[np.float64],
 ) -> tuple[str, ...]:  # fmt: skip
-    bottom, top = _bounds(chosen)
-    near = 1e-3 * (top - bottom)
-    others = np.abs(correlation - np.eye(len(best)))
-    entangled = (others > ENTANGLED).any(axis=0) if len(best) else np.empty(0, dtype=bool)
-    weak = (best - bottom < near) | (top - best < near) | entangled | (high > WIDE * low)
-    return tuple(one.name for one, yes in zip(chosen, weak, strict=True) if yes)
+    weak = chosen.bound(best) | entangled(correlation) | (high > WIDE * low)
+    return tuple(name for name, yes in zip(chosen.names, weak, strict=True) if yes)
 
 
 def telling(table: Columns, seconds: Floats, *, at_most: int = AT_MOST) -> tuple[str, ...]:
@@ -277,7 +236,7 @@ def _plain(free: tuple[str, ...], table: Columns, seconds: Floats) -> dict[str, 
     """The values of one fit, from where each residual is at its best alone."""
     chosen, base = _chosen(free), dict(STEP.starts)
     begin = _scanned(chosen, base, table, seconds)
-    return base | _named(chosen, _solve(chosen, base, table, seconds, [begin]))
+    return base | chosen.named(_solve(chosen, base, table, seconds, [begin]))
 
 
 def _left(table: Columns, seconds: Floats, values: Values) -> float:
