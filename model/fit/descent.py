@@ -47,20 +47,20 @@ class Free:
 
     @property
     def low(self) -> Floats:
-        """The lower bounds, as a point."""
+        """The lower bounds, as a point. Shapes: [parameters]."""
         return np.log([one.low for one in self.parameters])
 
     @property
     def high(self) -> Floats:
-        """The upper bounds, as a point."""
+        """The upper bounds, as a point. Shapes: [parameters]."""
         return np.log([one.high for one in self.parameters])
 
     def named(self, point: Floats) -> dict[str, float]:
-        """The values at a point, by name."""
+        """The values at a point, by name. Units: the parameters' own."""
         return {name: float(np.exp(at)) for name, at in zip(self.names, point, strict=True)}
 
     def point(self, values: Values) -> Floats:
-        """The values of these parameters as a point within the bounds."""
+        """The values of these parameters as a point within the bounds. Shapes: [parameters]."""
         return np.clip(np.log([values[name] for name in self.names]), self.low, self.high)
 
     def solve(
@@ -75,6 +75,7 @@ class Free:
         """The optimum from `start` and its cost; residuals beyond `scale` count linearly.
 
         Without a `jacobian` slopes are difference quotients of scipy's own step.
+        Shapes: residuals [rows, and what pulls to the start], points [parameters].
         """
         if not self.parameters:
             return start, 0.0
@@ -94,13 +95,16 @@ class Free:
         return np.asarray(answer.x), float(answer.cost)
 
     def interval(self, drawn: Floats, best: Floats) -> tuple[Floats, Floats]:
-        """Points between which 90 % of the drawn optima lie, and the best one always."""
+        """Points between which 90 % of the drawn optima lie, and the best one always.
+
+        Shapes: drawn [draws, parameters], two points out.
+        """
         tail = (1.0 - CONFIDENCE) / 2.0
         low = np.minimum(np.quantile(drawn, tail, axis=0), best)
         return low, np.maximum(np.quantile(drawn, 1.0 - tail, axis=0), best)
 
     def bound(self, point: Floats) -> npt.NDArray[np.bool_]:
-        """Which parameters stand at one of their bounds."""
+        """Which parameters stand at one of their bounds. Shapes: [parameters]."""
         near = AT_BOUND * (self.high - self.low)
         return np.asarray((point - self.low < near) | (self.high - point < near), dtype=np.bool_)
 
