@@ -12,7 +12,6 @@ import pandera.polars as pa
 from assay.ingest.schema.fields import logged, named
 from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.tables.csv_sections import TIME_LABELS, CsvTable
-from assay.ingest.tables.kernel_rows import kernel_rows
 
 GIGA = 1e9
 
@@ -70,6 +69,8 @@ TABLE = CsvTable(
 
 def fold(region: Region) -> Folded:
     """Every table of a document."""
+    from assay.ingest.tables.kernel_rows import kernel_rows  # noqa: PLC0415 - few logs have one
+
     folded = Folded()
     kernel_rows(TABLE.fold(region, folded), TABLE, folded)
     return folded

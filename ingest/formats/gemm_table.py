@@ -15,7 +15,6 @@ from assay.ingest.schema.fields import logged, named
 from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Span
 from assay.ingest.tables.csv_sections import TIME_LABELS, CsvTable
-from assay.ingest.tables.kernel_rows import kernel_rows
 
 
 class GemmTable(pa.DataFrameModel):
@@ -59,6 +58,8 @@ TABLE = CsvTable(
 
 def fold(region: Region) -> Folded:
     """CSV sections first; benchmark lines among what is left."""
+    from assay.ingest.tables.kernel_rows import kernel_rows  # noqa: PLC0415 - few logs have one
+
     folded = Folded()
     outside = TABLE.fold(region, folded)
     kernel_rows(outside, TABLE, folded)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import logged, measured, named
-from assay.ingest.schema.format import Format
-from assay.ingest.tables.table_rows import fold
+from assay.ingest.schema.format import Folded, Format, Region
 
 
 class MarkdownTable(Configuration):
@@ -56,6 +55,13 @@ class MarkdownTable(Configuration):
         metadata = {"rows": "table"}
 
 
+def fold(region: Region) -> Folded:
+    """Every table of a document that names what was measured of runs."""
+    from assay.ingest.tables.table_rows import table_rows  # noqa: PLC0415 - few logs have one
+
+    return table_rows(region, MarkdownTable)
+
+
 FORMAT = Format(
     name="markdown_table",
     heads=(
@@ -73,6 +79,6 @@ FORMAT = Format(
     suffixes=(".csv", ".tsv", ".rst", ".ipynb", ".json"),
     schemas={"markdown_table": MarkdownTable},
     origin="published",
-    fold=fold(MarkdownTable),
+    fold=fold,
     lines="document",
 )  # fmt: skip

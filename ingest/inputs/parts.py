@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from importlib.metadata import version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -41,7 +40,14 @@ from assay.ingest.store.load import (
     unreadable,
     unusable,
 )
-from assay.ingest.store.write import PARTS, fill, fresh_folder, is_saved, save
+from assay.ingest.store.write import (
+    PARTS,
+    fill,
+    fresh_folder,
+    is_saved,
+    own_version,
+    save,
+)
 
 ABOUT = "part.json"
 """In a part: how its inputs were read, and what each of them and of their side files held."""
@@ -150,7 +156,7 @@ def make_part(how: Recipe, asked: str, home: Path, root: Path, chunk: Chunk) -> 
     `identity`), as a worker on another machine may.
     """
     if identity(how) != asked:
-        raise Another(f"a worker has another assay ({version('assay')}) or other formats")
+        raise Another(f"a worker has another assay ({own_version()}) or other formats")
     side = {shown(path): digest(str(beside(root / path))) for path in chunk.paths}
     with tempfile.TemporaryDirectory(prefix=".rows-", dir=home) as spool:
         return _keep(home, how, chunk, read_chunk(how, chunk, root, Path(spool)), side)
@@ -178,7 +184,7 @@ def _keep(
 def identity(how: Recipe) -> str:
     """A digest of everything but the inputs that decides what is read from them."""
     said = [
-        version("assay"),
+        own_version(),
         _code(),
         sorted((key, *map(str, cell)) for key, cell in how.stated.items()),
         [fmt.name for fmt in how.formats],

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from assay.ingest.schema.format import Format, Reach
-from assay.ingest.source.blocks import Mask, Places
+from assay.ingest.source.blocks import Mask, Places, series
 
 
 class Edges(NamedTuple):
@@ -100,7 +100,7 @@ def candidates(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
         return lines.clear()
     begin, numbers = lines.filter(held), lines["line"].to_numpy().astype(np.int64)
     for head, reach in fmt.reach.items():
-        held |= pl.Series(marked(edges(begin, head, reach), reach, Open(), numbers))
+        held |= series(marked(edges(begin, head, reach), reach, Open(), numbers))
     return lines.filter(held)
 
 

@@ -48,7 +48,7 @@ from assay.ingest.pipeline.noise import (
     total,
 )
 from assay.ingest.schema.format import Format
-from assay.ingest.source.blocks import Block, Mask, Places
+from assay.ingest.source.blocks import Block, Mask, Places, series
 from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import with_zeros
 
@@ -283,6 +283,9 @@ FEW = 300
 """Lines of records that are read one by one sooner than their layouts are learnt."""
 
 
+SPARED = 1000
+"""Lines that are all looked at: to make ready to search them takes longer than that."""
+
 MOST_KINDS = 2**16
 """Kinds of lines beyond which no more of them are remembered."""
 
@@ -355,10 +358,12 @@ class Sieve:
 
         Programs print the same lines again and again, with other digits: one of each is looked at.
         """
+        if block.height <= SPARED:
+            return pl.repeat(value=True, n=int(which.sum()), eager=True)
         if not (self.noisy and _same(block)):
             texts = block.some(which)["text"]
             return texts.str.contains(fitting(self.interest, plain=block.plain))
-        texts = block.alike.filter(pl.Series(which))
+        texts = block.alike.filter(series(which))
         kinds, silent = texts.unique(), self.silent
         new = kinds.filter(~kinds.is_in(silent.implode()))
         found = new.str.contains(fitting(with_zeros(self.interest), plain=True))

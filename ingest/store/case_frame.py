@@ -23,6 +23,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.reading import Reading
 from assay.ingest.schema.record import Schema
+from assay.ingest.source.blocks import series
 
 BOUND: dict[str, pl.DataType] = {
     name: spec.dtype for name, spec in fields(Configuration).items() if spec.configuration
@@ -174,7 +175,7 @@ def _consecutive(
     left = np.flatnonzero(free)
     if not len(left):
         return
-    sources = frame["source"].gather(left)
+    sources = frame["source"].filter(series(free))
     apart = (np.diff(left) > 1) | (sources[1:] != sources[:-1]).to_numpy()
     edges = [0, *(np.flatnonzero(apart) + 1).tolist(), len(left)]
     for begin, end in pairwise(edges):

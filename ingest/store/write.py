@@ -89,9 +89,15 @@ def schemas(formats: Iterable[Format]) -> dict[str, Schema]:
     return {name: schema for fmt in formats for name, schema in fmt.schemas.items()}
 
 
+@cache
+def own_version() -> str:
+    """The version of assay that is installed."""
+    return version("assay")
+
+
 def marks(frame: str = "", schema: Schema = None) -> dict[str, str]:
     """Metadata of a Parquet file; `schema` is that of a frame."""
-    tool = {"assay.version": version("assay")}
+    tool = {"assay.version": own_version()}
     if schema is None:
         return tool
     return {"assay.frame": frame, "assay.schema": fingerprint(schema), **tool}
@@ -160,7 +166,7 @@ def write_manifest(
     own = {f.name: meaning(f) for f in formats if isinstance(f, OwnFormat) and f.name in rows}
     said = {
         "layout": LAYOUT,
-        "version": version("assay"),
+        "version": own_version(),
         "frames": {
             name: {"rows": rows[name], "schema": fingerprint(known[name])} for name in sorted(rows)
         },

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -79,16 +79,12 @@ _DIGIT = re.compile("[0-9]")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
-def fold(schema: Schema) -> Callable[[Region], Folded]:
-    """The fold of a table format whose columns are those of `schema`."""
-
-    def run(region: Region) -> Folded:
-        folded = Folded()
-        for lines in documents(region.lines):
-            _document(region, headed(lines), schema, folded)
-        return folded
-
-    return run
+def table_rows(region: Region, schema: Schema) -> Folded:
+    """The rows of every table of a document whose columns are those of `schema`."""
+    folded = Folded()
+    for lines in documents(region.lines):
+        _document(region, headed(lines), schema, folded)
+    return folded
 
 
 def _document(region: Region, lines: Sequence[Line], schema: Schema, folded: Folded) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from assay.ingest.formats.steps.step_blocks import BLOCK_HEADS, block_at
 from assay.ingest.formats.steps.step_lines import SCHEMAS
@@ -42,6 +43,7 @@ def _found(region: Region) -> list[Found]:
         if line.number not in region.read and len(line.text) <= LONGEST
     ]
     found: list[Found] = []
+    opens_here = _opens_here()
     bars: list[tuple[int, str]] = []  # how many were found before each bar, and its count
     at = 0
     while at < len(lines):
@@ -54,7 +56,7 @@ def _found(region: Region) -> list[Found]:
             at += len(block.lines)
             continue
         at += 1
-        if region.cut(line) or not _OPENS_HERE.search(line.text):
+        if region.cut(line) or not opens_here.search(line.text):
             continue
         what = said(line.text)
         if what is None:
@@ -105,7 +107,11 @@ _OPENS = (
 )
 """Found in every line that may be a record by itself, and in the head of a block."""
 
-_OPENS_HERE = re.compile(_OPENS)
+
+@cache
+def _opens_here() -> re.Pattern[str]:
+    return re.compile(_OPENS)
+
 
 FORMAT = Format(
     name="generic_step",
