@@ -224,6 +224,7 @@ def read_context(
     nest = _Nest()
     variables: dict[str, Cell] = {}  # of a shell, since the last heading
     models: dict[str, Cell] = {}  # what was said last of a model
+    silent: set[tuple[str, bool, bool]] = set()  # lines that state nothing: logs repeat themselves
     for line in lines:
         block = blocks.get(line.number)
         heading = None if block else _HEADING.match(line.text)
@@ -238,10 +239,16 @@ def read_context(
             variables.clear()
         if line.number in taken or aside or len(line.text) > LONGEST:
             continue
+        key = line.text, bool(line.prefix), heading is not None
+        if key in silent and not models:
+            continue
         if _WORTH.search(line.text):
             section = tuple(number for _, number, _ in path)
-            statement = _read(source, line, section, heading=heading is not None)
-            variables |= assigned(line)
+            statement = None if key in silent else _read(source, line, section, heading=key[2])
+            given = assigned(line)
+            variables |= given
+            if statement is None and not given:
+                silent.add(key)
             if statement is None and models and _SAME.fullmatch(line.text):
                 statement = Statement(line.number, section, dict(models))
             if statement is None:

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
 from assay.ingest.lines.candidates import begun, opening
+from assay.ingest.pipeline import scan as scan_module
 from assay.ingest.pipeline.noise import SUSPICIOUS, interest, may_state, tally
 from assay.ingest.source import opening as source_module
 from assay.ingest.source.opening import Source, source
@@ -117,9 +118,21 @@ def test_no_statement_is_passed_over() -> None:
     assert may[: len(STATEMENTS)].sum() >= len(STATEMENTS) - 2
 
 
-@pytest.mark.parametrize("size", [200, 3000])
-def test_blocks_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_that_said_nothing_may_say_something_later() -> None:
+    before = "- Same model on half of the nodes:"
+    shape = "hidden size: 6144, number of layers: 44, number of heads: 64, sequence length: 2048"
+    lines = [before, before, shape, before, "the same line", "the same line", before]
+    whole = source("a", b"")
+    assert isinstance(whole, Source)
+    context = read_context("a", region(whole, peel(lines_of(lines))).lines, set(), {})
+    assert [each.line for each in context.statements] == [3, 4, 7]
+    assert all(each.values["hidden"].text == "6144" for each in context.statements)
+
+
+@pytest.mark.parametrize(("size", "spared"), [(200, 0), (200, 1000), (3000, 0)])
+def test_blocks_change_nothing(size: int, spared: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_module, "BLOCK", size)
+    monkeypatch.setattr(scan_module, "SPARED", spared)
     agree(50, 100, 20)
 
 
