@@ -88,7 +88,7 @@ def listed(line: Line, bare: str) -> dict[str, Cell]:
         for span in spans:
             coded |= said(span[1], span[2], line, span.start(2))
         return coded
-    parts = list(_parts(text, line, shift, letters=_by_letters(text)))
+    parts = list(_parts(text, line, shift, letters=by_letters(text)))
     told = [part for part in parts if part.cells]
     if not told:
         return {}
@@ -105,9 +105,9 @@ def listed(line: Line, bare: str) -> dict[str, Cell]:
     return {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
 
 
-def _by_letters(text: str) -> bool:
+def by_letters(text: str) -> bool:
     """Whether a text spells out width and depth by the letters of formulas: `h=6144, L=48`."""
-    keys = {pair[1] for pair in _IN_TITLE.finditer(text)}
+    keys = {pair[1] for pair in PAIR.finditer(text)}
     return "h" in keys and bool(keys & {"L", "l"})
 
 
@@ -151,7 +151,7 @@ def everywhere(line: Line) -> dict[str, Cell]:
     return said(found["key"], found["value"], line, at)
 
 
-_IN_TITLE = re.compile(r"(?<![\w$.-])([A-Za-z_][\w-]*) ?= ?([0-9][\w.]*)(?![\w.])")
+PAIR = re.compile(r"(?<![\w$.-])([A-Za-z_][\w-]*) ?= ?([0-9][\w.]*)(?![\w.])")
 
 LETTERS = {"h": "hidden", "L": "layers", "l": "layers", "a": "heads", "s": "seq_len", "V": "vocab"}
 """Letters of formulas for what they stand for, where a title spells out width and depth by them."""
@@ -163,8 +163,8 @@ _COUNTS = re.compile(r"(?<![\w.,$-])([0-9][0-9,]*) (GPUs|nodes)\b(?! per|/| each
 def in_title(line: Line) -> dict[str, Cell]:
     """Pairs that stand in a title: `### 8 GPUs: TP=8, PP=1`, `## 22B (h=6144, L=48, a=64)`."""
     found: dict[str, Cell] = {}
-    pairs = list(_IN_TITLE.finditer(line.text))
-    letters = _by_letters(line.text)
+    pairs = list(PAIR.finditer(line.text))
+    letters = by_letters(line.text)
     for pair in pairs:
         key = LETTERS.get(pair[1], pair[1]) if letters else pair[1]
         found |= said(key, pair[2], line, pair.start(2))

@@ -16,7 +16,14 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.statements.command_lines import ASIDE
-from assay.ingest.statements.sentences import Part, computed_again, parts, switched
+from assay.ingest.statements.sentences import (
+    OF_MACHINES,
+    OTHERS,
+    Part,
+    computed_again,
+    parts,
+    switched,
+)
 from assay.ingest.statements.values import cell_of, said
 from assay.ingest.tables.titles import LARGEST_NODE, titled
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
@@ -54,6 +61,13 @@ _EACH = re.compile(
 _NODES = re.compile(
     rf"{_COUNT} ?(?:[x×] ?)?(?:`?[a-z][\w-]*\.[0-9]*[a-z]+`? )?(?:nodes|instances|servers|hosts)\b"
 )
+
+_GPUS = re.compile(
+    rf"(?<!with )(?<!of )(?<!has )(?<!have )(?<![x×] ){_COUNT} "
+    r"(?:GPUs|devices|accelerators|chips)\b"
+    r"(?! ?(?:each|per|in each|on each|/))"
+)
+"""Devices of no name, counted."""
 
 _SPREAD = re.compile(r"\b(?:across|over|on)\b")
 
@@ -150,7 +164,8 @@ _ASIDE = re.compile(
     r"\b(?:eval|evaluation|valid(?:ation)?|inference|generat(?:e|ion|ed)|prompts?|decod(?:e|es|ed|ing)|prefill|"
     r"tokeni[sz]er|vs\.?|versus|over|than|instead of|compared|rather|whereas|because|could|would|"
     r"might|can (?:run|be)|as few as|at least|minimum|different (?:to|from|than|outcome)|"
-    r"earlier|previously|formerly|initially|originally|later|tried|should|if)\b",
+    r"earlier|previously|formerly|initially|originally|later|tried|should|if"
+    r"|e\.g|for (?:example|instance))\b|比如|例如|代表",
     re.IGNORECASE,
 )
 """Words beside which a number is of something else than the run."""
@@ -187,7 +202,6 @@ _IN_RECORD = re.compile(r"\b([a-z]\w*)=([0-9]+|None|True|False|'[^']*')(?=[,)\s]
 
 _CAPACITY = re.compile(rf"\bcapacity: {_DEVICE}(?: [A-Z0-9]+)* with [0-9.]+ ?GiB")
 
-OF_MACHINES = ("gpus", "nodes", "gpus_per_node")
 
 MESH = {"dp_replicate": "dp", "dp_shard": "dp", "dp": "dp", "tp": "tp", "pp": "pp", "cp": "cp",
         "ep": "ep"}  # fmt: skip
@@ -210,7 +224,11 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     for begin, text in _sentences(line.text):
         if _ASIDE.search(text):
             continue
-        told = [*_devices(text), *parts(text, logged=bool(line.prefix))]
+        devices = list(_devices(text))
+        others = len({part.name for part in devices})
+        told = [*devices, *parts(text, logged=bool(line.prefix), others=others)]
+        if len({part.name for part in told}) <= OTHERS:
+            told = [part for part in told if not part.weak]
         if told and not any(name == "dtype" for name, *_ in told):
             told += [
                 Part("dtype", kind[1], kind.start(1)) for kind in _LISTED_FORMAT.finditer(text)
@@ -254,7 +272,7 @@ SIGNS = {scale: sign for sign, scale in SUFFIXES.items()}
 def _sentences(text: str) -> Iterator[tuple[int, str]]:
     """The sentences of a line, each with where it begins."""
     begin = 0
-    for end in re.finditer(r"[a-z0-9)`*]\. (?=[A-Z`*])|$", text):
+    for end in re.finditer(r"[a-z0-9)`*]\. (?=[A-Z`*])|。|$", text):
         yield begin, text[begin : end.end()]
         begin = end.end()
 
@@ -272,7 +290,7 @@ def _of_each(many: re.Match[str], nodes: re.Match[str], text: str) -> bool:
     between = text[first.end() : second.start()]
     if first is many and _SPREAD.search(between):
         return False
-    each = _EACH_OF.search(text, first.start(), min(len(text), second.end() + len(" GPUs each")))
+    each = _EACH_OF.search(between) or _EACH_OF.match(text[second.end() :].lstrip(" )GPUs"))
     return each is not None or int(many[1].replace(",", "")) <= LARGEST_NODE
 
 
@@ -309,6 +327,9 @@ def _devices(text: str) -> Iterator[Part]:
         yield Part("nodes", nodes[1].replace(",", ""), nodes.start(1))
     elif one := _ONE_NODE.search(text):
         yield Part("nodes", "1", one.start())
+    plain = list(_GPUS.finditer(text))
+    if len(plain) == 1 and (not nodes or int(plain[0][1].replace(",", "")) > LARGEST_NODE):
+        yield Part("gpus", plain[0][1].replace(",", ""), plain[0].start(1), weak=True)
     if workers := _WORKERS.search(text):
         yield Part("gpus", workers[1].replace(",", ""), workers.start(1))
         yield Part("", "", 0)  # a sentence of its own

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
+from assay.ingest.statements.lists import LETTERS, PAIR, by_letters
 from assay.ingest.statements.values import known
 from assay.ingest.tables.composite import NAMES, degrees, layout, numbers
 from assay.ingest.vocabulary.terms import configured_by
@@ -33,9 +34,11 @@ class Part(NamedTuple):
 OTHERS = 2
 """Other parts, weak or not, of a sentence in which a weak one is taken."""
 
+_HAN = "\u4e00-\u9fff"
+
 _VALUE = re.compile(
-    r"(?<![\w.$^/-])(?<![0-9]\*)([0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?[kKMB]?)"
-    r"(?![\w^%/]|\*+[\w(]|\.[0-9]| ?[x×] ?[0-9])"
+    rf"(?<![^\W{_HAN}])(?<![.$^/-])(?<![0-9]\*)([0-9]+(?:,[0-9]{{3}})*(?:\.[0-9]+)?[kKMB]?)"
+    r"(?![A-Za-z0-9_^%/]|\*+[\w(]|\.[0-9]| ?[x×] ?[0-9])"
 )
 
 _BOTH = re.compile(
@@ -43,11 +46,13 @@ _BOTH = re.compile(
 )
 """Behind a value that is one of several: `2,3`, `2048 or 4096`."""
 
-_LABEL = re.compile(r"(?<![$\w*/=])[A-Za-z#][\w#.-]*(?: [A-Za-z#][\w#-]*){0,5}$")
+_LABEL = re.compile(
+    rf"(?<![$\w*/=])[A-Za-z#][A-Za-z0-9_#.-]*(?: [A-Za-z#][A-Za-z0-9_#-]*){{0,5}}$|[{_HAN}]{{2,8}}$"
+)
 
 _ENDS = re.compile(
     r"[\s*_`]*(?:(?:tokens|sequences|samples|examples|steps|layers)\b[\s*_`]*)?"
-    r"(?:[,;.)(|]|$|and\b|with\b|on\b|per\b|of\b|in\b|for\b|\\|-|<)"
+    r"(?:[,;.)(|，。；、）]|$|(?:and|with|on|per|of|in|for|within|across|at|using|over)\b|\\|-|<)"
 )
 
 _NEXT = re.compile(r" [A-Za-z_][\w-]*(?: [a-z]+)* [0-9]")
@@ -59,11 +64,12 @@ OF_TOKENS = {"global_batch": "global_batch_tokens"}
 """Fields that are others where their value is counted in tokens."""
 
 _BOUND = re.compile(
-    r"[,;|(){}\[\]—]|\band\b|\bwith\b|\bpacked to\b|\bfor\b|\bof\b(?= [0-9])|--|\ba\b|[0-9] "
+    r"[,;|(){}\[\]—，。；、（）]|\band\b|\bwith\b|\bpacked to\b|\bfor\b|\bof\b(?= [0-9])|--|\ba\b"
+    r"|[0-9] "
 )
 
 _SIGN = re.compile(
-    r"[\s*`\"']*(?:[:=]|\b(?:of|(?:is|was|are|were)"
+    r"[\s*`\"']*(?:[:=：为]|\b(?:of|(?:is|was|are|were)"
     r"(?: (?:always |kept |set |fixed )*(?:to|at))?))?[\s*`\"']*$"
 )
 
@@ -96,13 +102,16 @@ _BEFORE_NOUN = re.compile(
 """A number before what it is of: `16 gradient accumulation steps`, `512 global batch`."""
 
 _OF_TOKENS_EACH = re.compile(
-    r"(?<![\w.,$-])(?:sequences|samples) of ([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
+    r"\b(?:sequences|samples) of ([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
+    r"|(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*[kK]?)[ -]token (?:sequences|context)\b"
 )
 
 _SPACED = re.compile(r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS)) ([0-9]+)(?![\w.]|-[0-9])")
 
 _WORDS = re.compile(r"(?<![^\s,;:()])[A-Za-z]{2,7}[0-9][\w-]*(?![^\s,;.()])")
 """Words of letters and digits, set apart: `TP8`, `tp8-pp4-dp2`."""
+
+_BEHIND = re.compile(r"(?<![\w.-])([0-9]{1,5})([LH])(?![\w-])")
 
 _TUPLE = re.compile(
     r"(\(?[A-Za-z]{2,3}(?:\s*[x×*/,·-]\s*[A-Za-z]{2,3}){1,4}\)?)\s*(?:[=:]|\bof\b|\bis\b)\s*"
@@ -111,7 +120,8 @@ _TUPLE = re.compile(
 
 _RECOMPUTED = re.compile(
     r"\b(no|without|full|selective)(?: any)? (?:activation )?"
-    r"(?:recomput\w+|(?:activation |gradient )?checkpointing)",
+    r"(?:recomput\w+|(?:activation |gradient )?checkpointing)"
+    r"|\b(?:recomput(?:e|ation)|activation checkpointing): (full|selective|none)\b",
     re.IGNORECASE,
 )
 
@@ -127,17 +137,19 @@ _TWO = 2
 """Short names glued to their numbers in a sentence, before one of them counts."""
 
 
-def parts(text: str, *, logged: bool) -> list[Part]:
+def parts(text: str, *, logged: bool, others: int = 0) -> list[Part]:
     """The parts of a sentence, weak ones only where there are `OTHERS` beside them.
+
+    `others` are parts of the sentence that were found before: devices, formats.
 
     >>> [(p.name, p.word) for p in parts("96 layers, hidden 12288, TP8 PP4", logged=False)]
     [('hidden', '12288'), ('layers', '96'), ('tp', '8'), ('pp', '4')]
     >>> parts("hidden 3 of them", logged=False), parts("see layers 12 and 13", logged=False)
     ([], [])
     """
-    found = [*_labelled(text, logged=logged), *_counted(text), *_short(text)]
+    found = [*_labelled(text, logged=logged), *_counted(text), *_short(text), *_lettered(text)]
     named = {part.name for part in found if part.name}
-    if len(named) <= OTHERS:
+    if len(named) + others <= OTHERS:
         found = [part for part in found if not part.weak]
     return found
 
@@ -149,7 +161,8 @@ def _labelled(text: str, *, logged: bool) -> Iterator[Part]:
         sign = _SIGN.search(before)
         signed = sign is not None and not sign[0].isspace() and sign[0] != ""
         before = before[: sign.start()] if sign else before
-        if before.endswith(" to") and _SET_TO.search(text, 0, value.start()):
+        set_to = before.endswith(" to") and _SET_TO.search(text, 0, value.start())
+        if set_to:
             before, signed = before.removesuffix(" to"), True
         start = max((m.end() for m in _BOUND.finditer(before)), default=0)
         tail = _LABEL.search(before, start)
@@ -158,7 +171,10 @@ def _labelled(text: str, *, logged: bool) -> Iterator[Part]:
             continue
         if not (_ENDS.match(text, value.end()) or _NEXT.match(text, value.end())):
             continue
-        yield from _by_label(words, value, text, signed=signed, logged=logged)
+        told = list(_by_label(words, value, text, signed=signed, logged=logged))
+        yield from told
+        if set_to and told:
+            yield Part("", "", 0)  # a statement by its verb
 
 
 def _by_label(
@@ -172,8 +188,8 @@ def _by_label(
             return
         name = known(label) or configured_by(label)
         name = _counted_in(name, text, value.end()) if name else None
-        if not name:
-            continue
+        if not name or (name in OF_MACHINES and text[: value.start()].endswith(" of ")):
+            continue  # `16 nodes of 4`
         if fields(Configuration)[name].dtype.is_integer():
             spelled_out = count > 1 or "_" in label or "-" in label or signed
             word = value[1].replace(",", "")
@@ -203,8 +219,9 @@ def _counted(text: str) -> Iterator[Part]:
         taken.add(found.start(1))
         yield Part(f"{found[2][0].lower()}p", found[1], found.start(1))
     for found in _OF_TOKENS_EACH.finditer(text):
-        taken.add(found.start(1))
-        yield Part("seq_len", found[1].replace(",", ""), found.start(1))
+        group = found.lastindex or 1
+        taken.add(found.start(group))
+        yield Part("seq_len", found[group].replace(",", ""), found.start(group))
     for found in _BEFORE_NOUN.finditer(text):
         if found.start(1) not in taken and (name := _noun(found[2])):
             yield Part(name, found[1].replace(",", ""), found.start(1), weak=True)
@@ -217,6 +234,21 @@ def _noun(words: str) -> str | None:
         if name := known(" ".join(each[:count])):
             return name if fields(Configuration)[name].dtype.is_integer() else None
     return _NOUNS.get(" ".join(each[:2])) or _NOUNS.get(each[0])
+
+
+OF_MACHINES = ("gpus", "nodes", "gpus_per_node")
+
+
+def _lettered(text: str) -> Iterator[Part]:
+    """Width and depth by the letters of formulas: `L=96, h=12288`, `48L, 6144H`."""
+    if by_letters(text):
+        for pair in PAIR.finditer(text):
+            if pair[1] in LETTERS and pair[2].isdecimal():
+                yield Part(LETTERS[pair[1]], pair[2], pair.start(2))
+    behind = {found[2]: found for found in _BEHIND.finditer(text)}
+    if behind.keys() >= {"L", "H"}:
+        for letter, name in (("L", "layers"), ("H", "hidden")):
+            yield Part(name, behind[letter][1], behind[letter].start(1))
 
 
 def _short(text: str) -> Iterator[Part]:
@@ -242,8 +274,10 @@ def computed_again(text: str) -> bool:
 def switched(text: str) -> Iterator[Part]:
     """Switches that a sentence sets: recomputation, sequence parallelism, sharded states."""
     for found in _RECOMPUTED.finditer(text):
-        word = found[1].casefold()
-        yield Part("recompute", "none" if word in ("no", "without") else word, found.start(1))
+        group = found.lastindex or 1
+        word = found[group].casefold()
+        said = "none" if word in ("no", "without") else word
+        yield Part("recompute", said, found.start(group))
     for pattern, (name, word) in _SWITCHES.items():
         if (on := pattern.search(text)) and not _OFF.search(text, 0, on.end() + len(" is off")):
             yield Part(name, word, on.start())
