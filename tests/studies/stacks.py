@@ -31,7 +31,9 @@ IN_STEP = ("TPU-v2",)
 PUBLISHED: dict[str, tuple[dict[str, float], str]] = {
     "MI300X": (
         {"compute": 654 / 1307.4, "launch": 4e-6},
-        "published: 654 TFLOP/s in bf16 products (gemm_bench of MSLK, its pull request 457)",
+        "assumed: half of the peak, 654 TFLOP/s, the roofline that gemm_bench of meta-pytorch/MSLK "
+        "takes (pull request 457); bf16 products of a public trace take 6 to 12 % longer than it "
+        "says",
     ),
     "MI355X": (
         {"compute": 1378.5 / 2516.6, "memory": 5.02 / 8.0, "launch": 4e-6, "throttle": 1e-4},
