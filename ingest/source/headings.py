@@ -38,6 +38,25 @@ SHORT = 0.75
 """Part of its text's width that a rule has at least; it is a line of another kind else."""
 
 
+_SET_UP = re.compile(
+    r"[#\s\d.*]*(?:(?:the|our|training|model|run|job|experiment(?:al)?|benchmark(?:ing)?|test|common|"
+    r"general|shared|default|hardware|software|system) (?:and )?)*"
+    r"(?:set-?up|configurations?|config|settings?|hyper-?parameters|parameters|environment|details)\W*",
+    re.IGNORECASE,
+)
+
+
+def of_set_up(title: str) -> bool:
+    """Whether a heading names nothing but how things were set up: `## Training configuration`.
+
+    What is said below it is said of the sections beside it.
+
+    >>> of_set_up("## Setup"), of_set_up("### 2.1 Model settings"), of_set_up("## Setup of BERT")
+    (True, True, False)
+    """
+    return _SET_UP.fullmatch(title) is not None
+
+
 def headed(lines: Sequence[Line]) -> list[Line]:
     """The lines, with headings in Markdown's spelling.
 

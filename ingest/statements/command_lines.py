@@ -20,6 +20,9 @@ _OPTION = re.compile(
     r"(?<![\w-])--?([A-Za-z][\w.-]*)(?:(?:=|\s+)(?:\"([^\"]*)\"|'([^']*)'|((?!-)[^\s\"'\\]+)))?"
 )
 
+_GRES = re.compile(r"--gres[= ]\"?gpu(?::[A-Za-z]\w*)?:([0-9]+)")
+"""Devices of each node, as SLURM is asked for them: `--gres=gpu:a100:4`."""
+
 _ALONE = re.compile(r"(?<![\w-])--standalone(?![\w-])")
 
 _VARIABLE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)=[\"']?(\$[^\s]*)\s*\\?\s*")
@@ -112,7 +115,9 @@ def _options(line: Line) -> dict[str, Cell]:
         if ASIDE.search(option[1]) or not option[0].startswith("--"):
             continue
         key = option[1].rpartition(".")[2]
-        if not group and normalise(key) in SWITCHES:
+        if gres := _GRES.match(option[0]):
+            found["gpus_per_node"] = Cell(gres[1], line.number, line.column + option.start())
+        elif not group and normalise(key) in SWITCHES:
             name, word = SWITCHES[normalise(key)]
             found[name] = Cell(word, line.number, line.column + at)
         elif group and normalise(key) not in LEFT_OPEN:

@@ -7,8 +7,9 @@ device, a model or a number format, an option of a command, a key of a dump, a l
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from assay.ingest.lines.lark import Token, Tree, parsed
@@ -16,6 +17,7 @@ from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
+from assay.ingest.source.headings import of_set_up
 from assay.ingest.statements.command_lines import (
     ASIDE,
     assigned,
@@ -27,7 +29,7 @@ from assay.ingest.statements.lists import MANY, everywhere, in_title, listed
 from assay.ingest.statements.nested import ENDS as OBJECT
 from assay.ingest.statements.nested import LONGEST, nested
 from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
-from assay.ingest.statements.values import OPEN, cell_of, known, no_value
+from assay.ingest.statements.values import OPEN, cell_of, known, no_value, unset
 from assay.ingest.tables.titles import titled
 
 _HEADING = re.compile(r"\s*(#{1,6})\s+\S")
@@ -81,7 +83,7 @@ REST = r"[\s\x1c-\x1f*_`:.,\\]*$"
 
 _WORDS = (
     r"[Tt]rue|[Ff]alse|(?:amp_|torch\.|jnp\.)?(?:bf16|fp16|fp32|fp8|bfloat16|float16)(?:-true|-mixed)?"
-    "|FULL_SHARD|HYBRID_SHARD|SHARD_GRAD_OP|NO_SHARD"
+    "|FULL_SHARD|HYBRID_SHARD|SHARD_GRAD_OP|NO_SHARD|selective|full"
 )
 
 _VALUES = rf"[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?|{_WORDS}"
@@ -140,6 +142,12 @@ _SAME = re.compile(
     re.IGNORECASE,
 )
 """A line that says it of the model above: `Same model on half of the nodes:`."""
+
+_MARKUP = re.compile(
+    r"</?(?:p|b|i|em|strong|code|span|div|li|ul|ol|br|caption|center|small|font)(?:\s[^<>]*)?/?>|&nbsp;",
+    re.IGNORECASE,
+)
+"""Signs of HTML in a text."""
 
 _LABELS = ("KEY", "PHRASE", "SUBJECT")
 
@@ -264,7 +272,37 @@ def read_context(
             context.statements.append(statement)
     texts = {line.number: line.text for line in lines}
     context.statements = list(_alternatives(context.statements, texts))
+    _raise_set_ups(context, taken, blocks)
     return context
+
+
+def _raise_set_ups(context: Context, taken: Set[int], blocks: Mapping[int, _Block]) -> None:
+    """Let what stands under a heading about the set-up speak for the sections beside it.
+
+    Only where no row stands below that heading, and where no other such heading beside it says a
+    field otherwise; what a block of code says, a command to try perhaps, stays in its section.
+    """
+    paths = {path for line, path in context.sections if of_set_up(context.titles[line])}
+    if not paths:
+        return
+    ends = [*(line for line, _ in context.sections), math.inf]
+    held = {
+        path
+        for at, (line, path) in enumerate(context.sections)
+        if any(line < each < ends[at + 1] for each in taken)
+    }
+    paths -= {path[:depth] for path in held for depth in range(1, len(path) + 1)}
+    told = [s for s in context.statements if s.section in paths and s.line not in blocks]
+    said: dict[tuple[Sequence[int], str], set[tuple[str, float]]] = {}
+    for each in told:
+        for name, cell in each.values.items():
+            said.setdefault((each.section[:-1], name), set()).add((cell.text, cell.scale))
+    doubtful = {parent for (parent, _), cells in said.items() if len(cells) > 1}
+    raised = {id(each) for each in told if each.section[:-1] not in doubtful}
+    context.statements = [
+        replace(each, section=each.section[:-1]) if id(each) in raised else each
+        for each in context.statements
+    ]
 
 
 def _of_the_model(statement: Statement) -> dict[str, Cell]:
@@ -324,6 +362,8 @@ def _placed(
 
 def _read(source: str, line: Line, section: tuple[int, ...], *, heading: bool) -> Statement | None:
     """The statement that a line is."""
+    if "<" in line.text or "&nbsp;" in line.text:
+        line = line._replace(text=_MARKUP.sub(lambda found: " " * len(found[0]), line.text))
     if OF_ONE.search(line.text):
         return None
     if held := nested(line):
@@ -496,6 +536,8 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
         if part.data in ("assignment", "noted", "pair", "sentence"):
             label = next(tokens[kind] for kind in _LABELS if kind in tokens)
             name = known(str(label))
+            if unset(str(label), str(tokens["VALUE"])):
+                continue
             spec = fields(Configuration)[name] if name else None
             cell = cell_of(spec, str(tokens["VALUE"]), line) if spec else None
             if name and cell:

@@ -15,7 +15,7 @@ from typing import Any
 
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.statements.command_lines import ASIDE
-from assay.ingest.statements.values import said
+from assay.ingest.statements.values import known, said
 
 ENDS = r"[\w\"'\]}]\}\s*$"
 """How a line ends that holds an object, in polars' syntax."""
@@ -70,6 +70,7 @@ def _values(held: dict[Any, Any], path: str = "") -> Iterator[tuple[str, str]]:
     about = (str(held[key]) for key in _ABOUT if isinstance(held.get(key), str))
     if any(ASIDE.search(each) for each in about):
         return
+    of_model = any(known(str(key)) in ("layers", "heads") for key in held)
     for key, value in held.items():
         where = f"{path}.{key}"
         if ASIDE.search(where):
@@ -77,4 +78,5 @@ def _values(held: dict[Any, Any], path: str = "") -> Iterator[tuple[str, str]]:
         if isinstance(value, dict):
             yield from _values(value, where)
         elif isinstance(value, (str, int, float)):
-            yield str(key).rpartition(".")[2], str(value)
+            name = str(key).rpartition(".")[2]
+            yield ("hidden_dim" if name == "dim" and of_model else name), str(value)

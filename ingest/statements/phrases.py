@@ -50,6 +50,11 @@ _BOXES = re.compile(rf"{_COUNT} ?[x×*]? ?(?:NVIDIA )?[DH]GX[ -]{_DEVICE}")
 _VENDED = re.compile(rf"\b(?=NVIDIA|AMD|Intel|TPU){_DEVICE}(?![A-Za-z0-9])")
 """A device with the name of its maker, where nothing says how many."""
 
+_ANY_DEVICE = re.compile(rf"(?<![\w.-]){_DEVICE}(?![A-Za-z0-9])")
+
+_ON = re.compile(rf"\b(?:on|using) (?:an? |the |our )?{_DEVICE}(?![A-Za-z0-9])")
+"""A device that something ran on, however many there were."""
+
 _DUAL = re.compile(rf"\b(?:dual|two) {_DEVICE}s?(?![A-Za-z0-9])", re.IGNORECASE)
 
 _EACH = re.compile(
@@ -314,9 +319,9 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
     elif of_node := _PER_NODE.search(text):
         group = of_node.lastindex or 1
         yield Part("gpus_per_node", of_node[group].replace(",", ""), of_node.start(group))
-    elif len(vended := {each[1]: each for each in _VENDED.finditer(text)}) == 1:
-        device = next(iter(vended.values()))
-        yield Part("gpu", device[1], device.start(1))
+    elif len(set(_ANY_DEVICE.findall(text))) == 1:
+        if on := _VENDED.search(text) or _ON.search(text):
+            yield Part("gpu", on[1], on.start(1))
 
 
 def _devices(text: str) -> Iterator[Part]:
@@ -333,6 +338,11 @@ def _devices(text: str) -> Iterator[Part]:
     if workers := _WORKERS.search(text):
         yield Part("gpus", workers[1].replace(",", ""), workers.start(1))
         yield Part("", "", 0)  # a sentence of its own
+    yield from _precision(text)
+
+
+def _precision(text: str) -> Iterator[Part]:
+    """The stage of ZeRO and the number format that a text names, each if it is one."""
     if (zero := list(_ZERO.finditer(text))) and len({z[1] for z in zero}) == 1:
         yield Part("zero_stage", zero[0][1], zero[0].start(1))
     if (kind := list(_FORMAT.finditer(text))) and len({k[1].casefold() for k in kind}) == 1:

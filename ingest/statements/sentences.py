@@ -31,6 +31,9 @@ class Part(NamedTuple):
     weak: bool = False
 
 
+SMALL = {"width": "hidden"}
+"""Words that name a field in a sentence about a model, and other things elsewhere."""
+
 OTHERS = 2
 """Other parts, weak or not, of a sentence in which a weak one is taken."""
 
@@ -102,7 +105,7 @@ _BEFORE_NOUN = re.compile(
 """A number before what it is of: `16 gradient accumulation steps`, `512 global batch`."""
 
 _OF_TOKENS_EACH = re.compile(
-    r"\b(?:sequences|samples) of ([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
+    r"\b(?:sequences|samples) (?:of|have|are|with) ([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
     r"|(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*[kK]?)[ -]token (?:sequences|context)\b"
 )
 
@@ -186,7 +189,7 @@ def _by_label(
         if label.casefold() == "batch size":
             yield Part("", value[1], value.start(1))
             return
-        name = known(label) or configured_by(label)
+        name = known(label) or configured_by(label) or SMALL.get(label.casefold())
         name = _counted_in(name, text, value.end()) if name else None
         if not name or (name in OF_MACHINES and text[: value.start()].endswith(" of ")):
             continue  # `16 nodes of 4`

@@ -107,6 +107,22 @@ def _number(spec: FieldSpec, text: str, place: tuple[int, int]) -> Cell | None:
     return Cell(digits, *place, scale, "nominal" if scale != 1.0 else None)
 
 
+def how_much(name: str | None, text: str) -> str | None:
+    """The field of a value: recomputation that is `selective` is more than on or off."""
+    amounts = ("selective", "full", "none")
+    amount = name == "activation_checkpointing" and text.strip("\"' ").casefold() in amounts
+    return "recompute" if amount else name
+
+
+UNSET = {"maxlength": "20"}
+"""What programs print of a length that nobody set: Hugging Face's, of texts to generate."""
+
+
+def unset(label: str, text: str) -> bool:
+    """Whether a value is what a program prints where nobody set one."""
+    return UNSET.get(normalise(label)) == text.strip(" \"'`,")
+
+
 def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     """Cells of a label and its value, by field: nothing where either is not known.
 
@@ -116,8 +132,8 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     switch = SWITCHED.get(label.casefold().lstrip("-"))
     if switch and text.strip("\"'").casefold() in ("true", "1"):
         return {"dtype": Cell(switch, line.number, line.column + at)}
-    name = known(label)
-    if name is None or no_value(text):
+    name = how_much(known(label), text)
+    if name is None or no_value(text) or unset(label, text):
         return {}
     spec = fields(Configuration)[name]
     cell = cell_of(spec, text, line, at)

@@ -190,6 +190,11 @@ _SEVERAL = re.compile(r"\(?[A-Za-z]+(?:\s*[x×*/,·-]\s*[A-Za-z]+){1,4}\)?")
 
 _NUMBERS = re.compile(r"\(?[0-9]+(?:\s*[x×*/,·-]\s*[0-9]+){1,4}\)?")
 
+_BEHIND = re.compile(r"[A-Za-z][A-Za-z -]*\(([^()]+)\)")
+"""A label that explains its cells behind its name: `Layout (DPxTPxPP)`."""
+
+_GLUED = re.compile(r"(?<=[A-Z])x(?=[A-Z])")
+
 _DEGREES = {"tp", "pp", "dp", "cp", "ep", "vp", "vpp", "mp", "op"}
 
 
@@ -198,7 +203,11 @@ def degrees(label: str) -> tuple[str, ...]:
 
     >>> degrees("TP x PP x DP"), degrees("tp/pp"), degrees("tokens/s")
     (('tp', 'pp', 'dp'), ('tp', 'pp'), ())
+    >>> degrees("Layout (DPxTPxPP)"), degrees("Speed (MaxOut)")
+    (('dp', 'tp', 'pp'), ())
     """
+    named = _BEHIND.fullmatch(label)
+    label = _GLUED.sub(" x ", named[1] if named else label)
     words = re.findall("[A-Za-z]+", label.replace(" x ", " ")) if _SEVERAL.fullmatch(label) else []
     words = [word.casefold() for word in words if word.casefold() != "x"]
     if len(words) < 2 or not set(words) <= _DEGREES:

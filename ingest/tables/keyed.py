@@ -15,6 +15,7 @@ from typing import NamedTuple
 from assay.ingest.grids.grid import Grid, GridRow
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Record, Schema, Span
+from assay.ingest.statements.values import how_much
 from assay.ingest.tables.cells import quantity
 from assay.ingest.tables.composite import layout
 from assay.ingest.tables.headers import Column, header, plain
@@ -123,9 +124,9 @@ def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
     """The field that the first cell of a row names, with the value in another."""
     if len(row.cells) <= at:
         return {}
-    name = configured_by(plain(row.cells[0].text))
-    spec = fields(schema).get(name or "")
     text, place = plain(row.cells[at].text), (row.cells[at].line, row.cells[at].column)
+    name = how_much(configured_by(plain(row.cells[0].text)), text)
+    spec = fields(schema).get(name or "")
     if spec is None or not text:
         return {}
     word = not spec.numeric and _WORDS.get(spec.name, _ANY).fullmatch(text)

@@ -28,7 +28,7 @@ from assay.ingest.schema.record import (
     Span,
     Statement,
 )
-from assay.ingest.source.headings import headed
+from assay.ingest.source.headings import headed, of_set_up
 from assay.ingest.tables import captions
 from assay.ingest.tables.cells import (
     outcome_and_date,
@@ -105,7 +105,8 @@ def _document(region: Region, lines: Sequence[Line], schema: Schema, folded: Fol
     for table in tables:
         if not table.records:
             at = bisect_right(begins, table.grid.begin)
-            _state(table, read[at] if at < len(read) else None, schema, folded)
+            after = read[at] if at < len(read) else None
+            _state(table, _spoken_for(table, tables), after, schema, folded)
     folded.tables += [table.note() for table in tables]
 
 
@@ -124,10 +125,27 @@ def _configure(tables: Sequence[_Table], source: str, schema: Schema, folded: Fo
             table.filled, table.read_rows = set(held.columns), len(held.rows)
 
 
-def _state(table: _Table, below: _Table | None, schema: Schema, folded: Folded) -> None:
-    """Statements of a table of labels and values, for the rows of its section; what it says under a
+def _spoken_for(table: _Table, tables: Sequence[_Table]) -> Sequence[Line]:
+    """The headings around the rows that a table of labels and values speaks for: its own, or those
+    around its own, where this is of the set-up, has no rows below it and has no other beside it."""
+    titles = table.titles
+    if not titles or not of_set_up(titles[-1].text):
+        return titles
+    beside = {
+        other.titles[-1].number
+        for other in tables
+        if other.titles and other.titles[:-1] == titles[:-1] and of_set_up(other.titles[-1].text)
+    }
+    rows = any(other.records and titles[-1] in other.titles for other in tables)
+    return titles if rows or len(beside) > 1 else titles[:-1]
+
+
+def _state(
+    table: _Table, titles: Sequence[Line], below: _Table | None, schema: Schema, folded: Folded
+) -> None:
+    """Statements of a table of labels and values, for the rows under `titles`; what it says under a
     condition is of the rows of the first table below it."""
-    section = tuple(line.number for line in table.titles)
+    section = tuple(line.number for line in titles)
     told = stated(table.grid, schema)
     for values in told.plain:
         cell = next(iter(values.values()))
