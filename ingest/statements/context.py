@@ -143,6 +143,9 @@ _SAME = re.compile(
 )
 """A line that says it of the model above: `Same model on half of the nodes:`."""
 
+_HTML_CAPTION = re.compile(r"\s*<caption\b", re.IGNORECASE)
+"""A line inside a table that is no row of it."""
+
 _MARKUP = re.compile(
     r"</?(?:p|b|i|em|strong|code|span|div|li|ul|ol|br|caption|center|small|font)(?:\s[^<>]*)?/?>|&nbsp;",
     re.IGNORECASE,
@@ -246,7 +249,8 @@ def read_context(
         aside = nest.aside(line, block)
         if heading:
             variables.clear()
-        if line.number in taken or aside or len(line.text) > LONGEST:
+        row = line.number in taken and not _HTML_CAPTION.match(line.text)
+        if row or aside or len(line.text) > LONGEST:
             continue
         key = line.text, bool(line.prefix), heading is not None
         if key in silent and not models:

@@ -319,9 +319,15 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
     elif of_node := _PER_NODE.search(text):
         group = of_node.lastindex or 1
         yield Part("gpus_per_node", of_node[group].replace(",", ""), of_node.start(group))
-    elif len(set(_ANY_DEVICE.findall(text))) == 1:
-        if on := _VENDED.search(text) or _ON.search(text):
-            yield Part("gpu", on[1], on.start(1))
+    elif alone := _uncounted(text):
+        yield Part("gpu", alone[1], alone.start(1))
+
+
+def _uncounted(text: str) -> re.Match[str] | None:
+    """The one device that a text names, by its maker or as what something ran on."""
+    if len(set(_ANY_DEVICE.findall(text))) != 1:
+        return None
+    return _VENDED.search(text) or _ON.search(text)
 
 
 def _devices(text: str) -> Iterator[Part]:

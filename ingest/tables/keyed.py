@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from assay.ingest.grids.grid import Grid, GridRow
 from assay.ingest.schema.fields import fields
-from assay.ingest.schema.record import Cell, Diagnostic, Record, Schema, Span
+from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Schema, Span
+from assay.ingest.source.headings import of_set_up
 from assay.ingest.statements.values import how_much
 from assay.ingest.tables.cells import quantity
 from assay.ingest.tables.composite import layout
@@ -118,6 +119,25 @@ def stated(grid: Grid, schema: Schema) -> Stated:
 
 MOST, MOST_PLAIN = 9, 3
 """Columns of a table of labels and values: for several layouts, and with a remark."""
+
+
+def spoken_for(
+    titles: Sequence[Line], others: Sequence[tuple[Sequence[Line], bool]]
+) -> Sequence[Line]:
+    """The headings around the rows that a table of labels and values speaks for, of its own.
+
+    The innermost is left out where it is of the set-up, has no rows below it and no other such
+    heading beside it; `others` are the headings of each table, and whether it has rows.
+    """
+    if not titles or not of_set_up(titles[-1].text):
+        return titles
+    beside = {
+        other[-1].number
+        for other, _ in others
+        if other and other[:-1] == titles[:-1] and of_set_up(other[-1].text)
+    }
+    rows = any(has_rows and titles[-1] in other for other, has_rows in others)
+    return titles if rows or len(beside) > 1 else titles[:-1]
 
 
 def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:

@@ -17,6 +17,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow
+from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.format import Folded, Region, TableNote
 from assay.ingest.schema.record import (
     Cell,
@@ -28,7 +29,7 @@ from assay.ingest.schema.record import (
     Span,
     Statement,
 )
-from assay.ingest.source.headings import headed, of_set_up
+from assay.ingest.source.headings import headed
 from assay.ingest.tables import captions
 from assay.ingest.tables.cells import (
     outcome_and_date,
@@ -54,7 +55,7 @@ from assay.ingest.tables.composite import (
 )
 from assay.ingest.tables.documents import Place, documents, grids
 from assay.ingest.tables.headers import Column, plain
-from assay.ingest.tables.keyed import keyed, stated
+from assay.ingest.tables.keyed import keyed, spoken_for, stated
 from assay.ingest.tables.legends import factors, legend
 from assay.ingest.tables.row_cells import NOTHING, RATES_OF_CELLS, SUM, fill, is_silent, worth
 from assay.ingest.tables.subject import (
@@ -65,7 +66,7 @@ from assay.ingest.tables.subject import (
     of_runs,
     trained_here,
 )
-from assay.ingest.tables.titles import model_named
+from assay.ingest.tables.titles import family_named, model_named
 from assay.ingest.tables.views import (
     Group,
     View,
@@ -106,7 +107,8 @@ def _document(region: Region, lines: Sequence[Line], schema: Schema, folded: Fol
         if not table.records:
             at = bisect_right(begins, table.grid.begin)
             after = read[at] if at < len(read) else None
-            _state(table, _spoken_for(table, tables), after, schema, folded)
+            others = [(each.titles, bool(each.records)) for each in tables]
+            _state(table, spoken_for(table.titles, others), after, schema, folded)
     folded.tables += [table.note() for table in tables]
 
 
@@ -123,21 +125,6 @@ def _configure(tables: Sequence[_Table], source: str, schema: Schema, folded: Fo
         if used:
             folded.claimed.update(used)
             table.filled, table.read_rows = set(held.columns), len(held.rows)
-
-
-def _spoken_for(table: _Table, tables: Sequence[_Table]) -> Sequence[Line]:
-    """The headings around the rows that a table of labels and values speaks for: its own, or those
-    around its own, where this is of the set-up, has no rows below it and has no other beside it."""
-    titles = table.titles
-    if not titles or not of_set_up(titles[-1].text):
-        return titles
-    beside = {
-        other.titles[-1].number
-        for other in tables
-        if other.titles and other.titles[:-1] == titles[:-1] and of_set_up(other.titles[-1].text)
-    }
-    rows = any(other.records and titles[-1] in other.titles for other in tables)
-    return titles if rows or len(beside) > 1 else titles[:-1]
 
 
 def _state(
@@ -322,11 +309,24 @@ class _Table:
                 record.cells.setdefault(name, worth(name, text, head.line, head.column, "stated"))
         if "model" not in record.cells and (model := model_named(self.group)):
             record.cells["model"] = Cell(model, line.number, line.column, value_origin="stated")
+        elif "model" not in record.cells and (named := self._of_family(record)):
+            record.cells["model"] = named
         if self.grid.remark == "commented":
             record.mark = "commented"
         outcome_and_date(record)
         captions.mark(record)
         return record
+
+    def _of_family(self, record: Record) -> Cell | None:
+        """The model of a row that prints its size, under a heading that names the family."""
+        size, title = record.cells.get("model_size"), self.titles[-1] if self.titles else None
+        family = family_named(title.text) if title else None
+        if title is None or family is None or size is None or size.state != "value":
+            return None
+        sign = next((sign for sign, scale in SUFFIXES.items() if scale == size.scale), "")
+        return Cell(
+            f"{family} {size.text}{sign}", title.number, title.column, value_origin="stated"
+        )
 
     def _bind(self, said: Mapping[str, Cell], held: Folded) -> None:
         titles = {line.number for line in self.place.titles}

@@ -199,6 +199,25 @@ def model_named(text: str) -> str | None:
     return _only_one(_NAMED_MODEL, text)
 
 
+_FAMILY = re.compile(
+    rf"[\s#*\d.]*?((?!(?:{_NO_NAMES})\b)[A-Z][A-Za-z]*[-_ ]?[0-9][0-9.]*|BERT|GPT|LL[Aa]MA|Llama|"
+    r"OPT|BLOOM|Falcon|Mistral|Mixtral|Gemma|Phi|Qwen|DeepSeek|Pythia|MPT|Nemotron|Granite|OLMo)"
+    r"(?:[- ](?:models?|family|series|pre-?training|training|results))?[\s*:]*"
+)
+
+
+def family_named(text: str) -> str | None:
+    """The family of models that is all a heading names; rows below it print their sizes.
+
+    >>> family_named("### GPT-3"), family_named("## Llama 2 models"), family_named("## Table 2")
+    ('GPT-3', 'Llama 2', None)
+    >>> family_named("### H100"), family_named("### GPT-3 175B")
+    (None, None)
+    """
+    found = _FAMILY.fullmatch(text)
+    return found[1] if found and device_named(text) is None else None
+
+
 def titled(line: Line) -> dict[str, Cell]:
     """Everything that a heading says of the runs below it, by field."""
     text = line.text

@@ -93,6 +93,8 @@ SENTENCES: dict[str, dict[str, str]] = tomllib.loads(
 )
 
 SILENT = (
+    "It ran on A100 at first, and on H100 with sequence length 2048.",
+    "Images of width 4096 are cut.",
     "see layers 12 and 13",
     "The 96-layer model of the other paper was slower.",
     "We scaled tensor parallelism from 4 to 8.",
@@ -129,3 +131,43 @@ def test_a_line_states(text: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", SILENT)
 def test_a_line_states_nothing(text: str, tmp_path: Path) -> None:
     assert stated(text, tmp_path) == {}
+
+
+SET_UP = """# Vega
+
+## Set-up
+
+{}
+
+## Results
+
+| GPUs | GBS | s/it |
+|---|---|---|
+| 16 | 512 | 9.1 |
+"""
+
+PAIRS = "| Parameter | Value |\n|---|---|\n| Sequence length | 4096 |\n| Tensor parallel | 8 |"
+
+
+@pytest.mark.parametrize("said", [PAIRS, "- Sequence length: 4096\n- Tensor parallel: 8"])
+def test_the_set_up_is_said_of_the_sections_beside_it(said: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(SET_UP.format(said), encoding="utf-8")
+    rows = read([path]).reading.frames["markdown_table"]
+    assert rows.select("seq_len", "tp").rows() == [(4096, 8)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "```\ntrain.py --tensor-model-parallel-size 4\n```",  # a command to try
+        "- Tensor parallel: 8\n\n## Configuration\n\n- Tensor parallel: 4",
+        PAIRS + "\n\n| GPUs | s/it |\n|---|---|\n| 8 | 8.1 |",  # it has rows of its own
+    ],
+    ids=["command", "two", "rows"],
+)
+def test_a_set_up_that_may_be_of_something_else_is_not(said: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(SET_UP.format(said), encoding="utf-8")
+    rows = read([path]).reading.frames["markdown_table"]
+    assert rows.select("tp", "global_batch").rows()[-1] == (None, 512)
