@@ -166,7 +166,11 @@ def settings_named(text: str) -> dict[str, str]:
     {'seq_len': '2048', 'global_batch': '1024'}
     >>> settings_named("sequence length 2048 and 4096"), settings_named("seq 2048 against seq 4096")
     ({}, {})
+
+    A command is no caption: what it says is said of its section.
     """
+    if " --" in text:
+        return {}
     found = {name: _only_one(pattern, text) for name, pattern in _SETTINGS.items()}
     return {name: value.replace(",", "") for name, value in found.items() if value}
 
