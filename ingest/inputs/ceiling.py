@@ -14,7 +14,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,10 +35,11 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12,
 
 
 class Ceiling:
-    """The last watch of this process: the most bytes, and the input that is being read."""
+    """The last watch of this process: the most bytes, the input being read, and all of them."""
 
     most: int | None = None
     reading = ""
+    inputs: Sequence[str] = ()
 
 
 def parsed(text: str) -> int:
@@ -98,6 +99,12 @@ def refused() -> str:
     return f"it needs more memory than the {most} that there are (--max-memory)"
 
 
+def blamed() -> str:
+    """Name of the input that is being read, or that all the work is about."""
+    alone = Ceiling.inputs[0] if len(Ceiling.inputs) == 1 else "the work on these inputs"
+    return Ceiling.reading or alone
+
+
 @contextmanager
 def watched(most: int | None) -> Iterator[None]:
     """A MemoryError in this thread where the process comes to hold more than `most` bytes."""
@@ -140,8 +147,7 @@ def _of_children() -> int:
 def _end() -> None:
     """Leave at once: whatever is written has a temporary name until it is whole."""
     if multiprocessing.parent_process() is None:
-        what = Ceiling.reading or "the work on these inputs"
-        sys.stderr.write(f"assay: {what}: {refused()}\n")
+        sys.stderr.write(f"assay: {blamed()}: {refused()}\n")
         sys.stderr.flush()
     os._exit(2)
 

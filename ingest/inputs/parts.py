@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.ingest.formats.own.travel import descriptions
+from assay.ingest.inputs.ceiling import Ceiling
 from assay.ingest.inputs.chunks import Chunk, Watch, digest, plan, unwatched
 from assay.ingest.inputs.consolidate import consolidate
 from assay.ingest.inputs.paths import beside, inputs, shown
@@ -103,7 +104,7 @@ def ingest(
     Raises FileExistsError where `output` holds files that no ingest wrote, OSError where it cannot
     be written, `Unusable` for an ingested folder among the inputs that is damaged.
     """
-    found = inputs(paths)
+    Ceiling.inputs = found = inputs(paths)
     folders = [Path(path) for path in found if is_saved(Path(path))]
     wanted = [path for path in found if Path(path) not in folders]
     how = replace(how, formats=with_side_files(how.formats, wanted))

@@ -84,7 +84,7 @@ def read(
     installed format that cannot be used.
     """
     how = recipe(stated, known() if formats is None else formats)
-    names = inputs(paths)
+    Ceiling.inputs = names = inputs(paths)
     folders = [name for name in names if is_saved(Path(name))]
     how = replace(how, formats=with_side_files(how.formats, names))
     chunks = plan([name for name in names if name not in folders])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from assay.validate.cli.exits import Exit
-from assay.validate.cli.guard import Debug, Refusal, complain, guarded
+from assay.validate.cli.guard import Debug, MaxMemory, Refusal, complain, guarded
 from assay.validate.cli.machines import coloured, screen_width
 from assay.validate.cli.options import FormatFiles, formats
 
@@ -28,6 +28,7 @@ def diff(
         str | None, typer.Option(metavar="NAME", help="Machine, where the logs name none.")
     ] = None,
     format_file: FormatFiles = None,
+    max_memory: MaxMemory = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     debug: Debug = False,
 ) -> Exit:

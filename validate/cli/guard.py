@@ -64,9 +64,10 @@ def guarded(command: Command) -> Command:
             complain(str(refusal))
             code = refusal.code
         except MemoryError:
-            from assay.ingest.inputs.ceiling import refused
+            from assay.ingest.inputs.ceiling import Ceiling, blamed, refused
 
-            complain(f"the work on these inputs: {refused()}; give it fewer of them at a time")
+            fewer = "; give it fewer of them at a time" if len(Ceiling.inputs) > 1 else ""
+            complain(f"{blamed()}: {refused()}{fewer}")
             _quiet(sys.stdout)
             code = Exit.USAGE
         except BrokenPipeError:

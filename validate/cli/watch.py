@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from assay.validate.cli.exits import Exit
-from assay.validate.cli.guard import Debug, Refusal, complain, guarded
+from assay.validate.cli.guard import Debug, MaxMemory, Refusal, complain, guarded
 from assay.validate.cli.machines import screen_width
 from assay.validate.cli.options import FormatFiles, formats
 
@@ -37,6 +37,7 @@ def watch(
         int | None, typer.Option(metavar="N", min=1, help="Stop after so many summaries.")
     ] = None,
     format_file: FormatFiles = None,
+    max_memory: MaxMemory = None,
     debug: Debug = False,
 ) -> Exit:
     """Show how a run does, again whenever its log changes; Ctrl-C ends it."""

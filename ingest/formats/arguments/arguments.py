@@ -71,16 +71,16 @@ def fold(region: Region) -> Folded:
         for rule in (dumps.megatron, dumps.deepspeed, dumps.nemo, layouts.layout, devices.read):
             if rule(reader, line):
                 break
+    columns = {line.number: line.column for line in region.lines} if reader.runs else {}
     for run in reader.runs:
-        _finish(reader, run)
+        _finish(reader, run, columns[run.line])
     return reader.folded
 
 
-def _finish(reader: dumps.Reader, run: dumps.Run) -> None:
+def _finish(reader: dumps.Reader, run: dumps.Run, column: int) -> None:
     """The record of a run, and the statement that binds its configuration to the rows below."""
     cells = run.cells()
     name = f"{reader.region.source.name}#{run.line}"
-    column = next(line.column for line in reader.region.lines if line.number == run.line)
     record = Record(run.line, dict(cells), column, "runs")
     frameworks = (bool(run.said["megatron"]), bool(run.said["deepspeed"]))
     framework = {(True, False): "megatron", (True, True): "megatron-deepspeed",
