@@ -81,7 +81,7 @@ def _of_tables(folder: Path, secrets: list[str]) -> None:
     (folder / "rows.json").write_text(json.dumps(objects, indent=1))
     dump = "".join(f"model_{at}: {each}\n" for at, each in enumerate(secrets))
     (folder / "config.yaml").write_text(f"hidden_size: 4096\nmodel: {secrets[0]}\n{dump}")
-    (folder / f"wrong-{secrets[0]}.md").write_text(wrong_rows(4))
+    (folder / f"wrong-{secrets[0]}.md").write_text(wrong_rows(40))
     (folder / "table.toml").write_text(f'[configuration]\ngpu = "{secrets[0]}"\n')
     (folder / "job.toml").write_text(f'[configuration]\n"{secrets[1]}" = 5\n')
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -42,6 +43,20 @@ def test_the_state_of_a_trainer_and_its_summary() -> None:
     assert (summary["part"], summary["elapsed"], summary["samples_per_s"]) == (
         "training", 63.3, 30.38,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["trainer_state", "golden_values", "golden_lists"])
+def test_a_document_without_line_ends_has_the_same_rows_apart(tmp_path: Path, name: str) -> None:
+    document = FIXTURES / "step_history" / f"{name}.json"
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(json.loads(document.read_text(encoding="utf-8"))))
+    there, here = (read(each).frames for each in (document, path))
+    assert there.keys() == here.keys()
+    for frame, rows in here.items():
+        assert rows["line"].to_list() == [1] * rows.height
+        assert rows["column"].n_unique() == rows.height, frame
+        kept = rows.drop("source", "line", "column")
+        assert kept.equals(there[frame].select(kept.columns)), frame
 
 
 def test_separated_values_whose_rows_are_of_two_kinds() -> None:

@@ -16,7 +16,7 @@ import json
 import re
 import tempfile
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -78,7 +78,7 @@ def read(source: Whole) -> Made | None:
             faults.append(each)
         else:
             steps.append(each)
-    made = list(step_records(meant(each) for each in map(_found, steps) if each.places))
+    made = list(step_records(meant(each) for each in _found(steps) if each.places))
     if not made and (not faults or reader is not _events):
         return None
     refused = [Diagnostic(Span(source.name, one.line), one.code, one.message) for one in faults]
@@ -96,14 +96,24 @@ def _reader(head: bytes) -> Callable[[Whole], Iterator[Step | Fault]] | None:
     return _separated if _header(line) is not None else None
 
 
-def _found(step: Step) -> Found:
-    """A step as a line of pairs, as a dictionary would be."""
-    lines = {value.line: Line(value.line, "", 1, {}) for value in step}
-    places = [
-        (Pair(value.label, value.text, "", value.column - 1), lines[value.line]) for value in step
-    ]
-    said = Said(tuple(pair for pair, _ in places), "braces")
-    return Found(list(lines.values()), said, places)
+def _found(steps: Iterable[Step]) -> Iterator[Found]:
+    """Each step as a line of pairs, as a dictionary would be.
+
+    Of several on one line, as JSON without line ends has them, the later ones begin where their
+    first value stands: rows are told apart by their places.
+    """
+    before = 0
+    for step in steps:
+        begin = step[0].line if step else 0
+        column = step[0].column if begin == before else 1
+        lines = {v.line: Line(v.line, "", column if v.line == begin else 1, {}) for v in step}
+        places = [
+            (Pair(v.label, v.text, "", v.column - lines[v.line].column), lines[v.line])
+            for v in step
+        ]
+        said = Said(tuple(pair for pair, _ in places), "braces")
+        yield Found(list(lines.values()), said, places)
+        before = begin
 
 
 def _made(source: str, made: Sequence[StepRecord], steps: int, refused: list[Diagnostic]) -> Made:
