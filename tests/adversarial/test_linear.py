@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from assay.ingest.formats import FORMATS
 from assay.ingest.pipeline.merge import merge
@@ -11,19 +13,19 @@ from assay.ingest.source.opening import Source, source
 from assay.validate.cli.inputs import judge
 from assay.validate.score.assess import understand
 
-from tests.adversarial.documents import DOCUMENTS, NAMED
-from tests.adversarial.inputs import DIMENSIONS, Dimension
-from tests.adversarial.unfinished import UNFINISHED
-from tests.adversarial.work import work
+from tests.adversarial.further import EVERY, FURTHER, NAMED, states_on_a_line
+from tests.adversarial.inputs import Dimension
+from tests.adversarial.work import loops, work
 
-EVERY = DIMENSIONS | DOCUMENTS | UNFINISHED
+OFTEN = [each for each in EVERY if each not in FURTHER or each is states_on_a_line]
+"""Inputs whose work is counted with every change; their loops, which takes long, now and then."""
 
 SHARE = 100
 """Of a megabyte: enough for what grows with the square to outgrow what is done once."""
 
 
-def cost(text: str | bytes, name: str) -> int:
-    """The work of reading an input, of everything that laws say of it, and of the account."""
+def cost(text: str | bytes, name: str, count: Callable[[Callable[[], object]], int]) -> int:
+    """The work, counted so, of reading an input, of all that laws say of it, and of the account."""
     data = text.encode() if isinstance(text, str) else text
 
     def act() -> None:
@@ -33,14 +35,25 @@ def cost(text: str | bytes, name: str) -> int:
         understand(outcome)
         judge(outcome, [name], (1.0, True))
 
-    return work(act)
+    return count(act)
 
 
-@pytest.mark.parametrize("dimension", EVERY, ids=lambda each: each.__name__)
-def test_the_work_is_linear_in(dimension: Dimension) -> None:
+def held(dimension: Dimension, count: Callable[[Callable[[], object]], int]) -> None:
+    """Raise where four times as much is more than five times the work."""
     n, name = max(EVERY[dimension] // SHARE, 4), NAMED.get(dimension, "input")
-    cost(dimension(2), name)  # grammars are built once
-    least, one, two, four = (cost(dimension(many), name) for many in (1, n, 2 * n, 4 * n))
+    cost(dimension(2), name, count)  # grammars are built once
+    least, one, two, four = (cost(dimension(many), name, count) for many in (1, n, 2 * n, 4 * n))
     assert four <= 5 * one, (least, one, two, four)
     # what is done once hides what grows with the square, which would be sixteen times as much
     assert four - least <= 6 * max(one - least, 0) + least // 10, (least, one, two, four)
+
+
+@pytest.mark.parametrize("dimension", OFTEN, ids=lambda each: each.__name__)
+def test_the_work_is_linear_in(dimension: Dimension) -> None:
+    held(dimension, work)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dimension", EVERY, ids=lambda each: each.__name__)
+def test_the_loops_are_linear_in(dimension: Dimension) -> None:
+    held(dimension, loops)

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import polars as pl
 
-from tests.adversarial.every import EVERY as ADVERSARIAL
-from tests.adversarial.every import NAMED
+from tests.adversarial.further import EVERY as ADVERSARIAL
+from tests.adversarial.further import NAMED
 from tests.adversarial.inputs import Dimension, record
 from tests.benchmarks import inputs
 from tests.benchmarks.baseline import FIELDS

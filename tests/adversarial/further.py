@@ -1,0 +1,56 @@
+"""Documents and histories that are all one thing, and every adversarial input there is.
+
+As in `inputs`: each function gives an input with `n` of something. `EVERY` holds those of all
+modules, `NAMED` what a file is called where its name matters.
+"""
+
+from __future__ import annotations
+
+import json
+
+from tests.adversarial import documents
+from tests.adversarial.documents import DOCUMENTS
+from tests.adversarial.inputs import DIMENSIONS, Dimension
+from tests.adversarial.unfinished import UNFINISHED
+
+HEAD = "| GPUs | TP | Sec/it | TFLOPs |\n| - | - | - | - |\n"
+
+
+def states_on_a_line(n: int) -> str:
+    """The state of a trainer in JSON without line ends, each step with a key of its own."""
+    steps = [{"step": at, f"k{at}": 1.5, "loss": 1.0} for at in range(n)]
+    return json.dumps({"log_history": steps})
+
+
+def rst_csv_tables(n: int) -> str:
+    """Tables of reStructuredText that are written as CSV."""
+    one = ".. csv-table:: T\n   :header: GPUs,TP,Sec/it,TFLOPs\n\n   8,8,{time},50.1\n\n"
+    return "".join(one.format(time=10 + at % 90) for at in range(n))
+
+
+def footnoted_cells(n: int) -> str:
+    """A table whose cells have a footnote each, and what the notes say."""
+    rows = "".join(f"| 8 | 8 | {10 + at % 90}[^{at}] | 50.1[^{at}] |\n" for at in range(n))
+    return HEAD + rows + "".join(f"\n[^{at}]: hidden={1024 + at}\n" for at in range(n))
+
+
+def fences_alone(n: int) -> str:
+    """Tables in fences, with nothing between them."""
+    return "".join(f"```\n{HEAD}| 8 | 8 | {10 + at % 90} | 50.1 |\n```\n\n" for at in range(n))
+
+
+def spanning_first(n: int) -> str:
+    """A table whose first column is blank below its first row."""
+    rows = "".join(f"| | {8 * (1 + at % 8)} | {10 + at % 90} | 50.1 |\n" for at in range(n))
+    return "| Model | GPUs | Sec/it | TFLOPs |\n| - | - | - | - |\n" + rows
+
+
+FURTHER: dict[Dimension, int] = {
+    states_on_a_line: 23_000, rst_csv_tables: 13_000, footnoted_cells: 16_000,
+    fences_alone: 10_000, spanning_first: 40_000,
+}  # fmt: skip
+"""How many of each make about a megabyte."""
+
+EVERY = DIMENSIONS | DOCUMENTS | UNFINISHED | FURTHER
+
+NAMED = documents.NAMED | {states_on_a_line: "run.json", rst_csv_tables: "run.rst"}
