@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import shutil
 from pathlib import Path
 from typing import Any
@@ -244,3 +245,12 @@ def test_a_folder_and_a_glob_are_the_same(assay: Run, good: Path) -> None:
     folder, _, _ = document(assay, good.parent, *PLAIN)
     glob, _, _ = document(assay, good.parent / "*.md", *PLAIN)
     assert folder == glob
+
+
+def test_what_is_no_text_is_called_binary(assay: Run, tmp_path: Path) -> None:
+    (tmp_path / "weights.bin").write_bytes(random.Random(3).randbytes(3000))
+    (tmp_path / "gbk.log").write_bytes("训练开始了\n".encode("gbk") * 40)
+    done = assay("report", tmp_path)
+    assert done.code == 4
+    assert "weights.bin: it is binary, not text" in done.out
+    assert "formats new" in done.out.partition("gbk.log: ")[2]

@@ -63,6 +63,7 @@ class Decided:
     value: int | None
     decision: Decision
     rows: tuple[str, ...]  # cases by the number of their row in the decision
+    stated: int  # lengths that the document states, of which `MOST_STATED` are tried
 
     @property
     def law(self) -> str:
@@ -72,6 +73,8 @@ class Decided:
             f"{each.law} in line {self.line_of(each.row)}"
             for each in self.decision.eliminated[:3]
         ]
+        if self.stated > MOST_STATED:
+            said.append(f"of {self.stated:,} lengths stated the {MOST_STATED} nearest were tried")
         if self.value is None:
             left = ", ".join(f"{each.value:g}" for each in self.decision.survivors) or "none tried"
             return "; ".join([f"not decided: {left} would fit", *said])
@@ -107,7 +110,8 @@ def decided(table: pl.DataFrame, origins: pl.DataFrame) -> list[Decided]:
         rows, head = slice(*span), _Head(*first)
         if asked.speaking[rows].any() and (one := _decided(head, asked, rows, stated[source])):
             line, held, value, best = one
-            found.append(Decided((*cases[at],), held, line, value, best, (*names[rows],)))
+            many = len(stated[source].first)
+            found.append(Decided((*cases[at],), held, line, value, best, (*names[rows],), many))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import Counter
 from pathlib import Path
@@ -172,11 +173,39 @@ def failures(report: Report) -> Section | None:
     said = [str(fault) for fault in report.outcome.unreadable]
     empty = report.outcome.empty
     said += [
-        f"{name}: empty" if name in empty else
-        f"{name}: no format knows a line of it; `assay formats new {name}` makes one of its lines"
+        f"{name}: empty" if name in empty else f"{name}: {_nobodys(name)}"
         for name in report.outcome.unrecognised
-    ]  # fmt: skip
+    ]
     return Section("Inputs that gave nothing", [Items(said)]) if said else None
+
+
+def _nobodys(name: str) -> str:
+    """Why an input gave nothing, and what can be done."""
+    source = open_source(name) if Path(name).is_file() else None
+    if isinstance(source, Source) and binary(next(source.chunks(), b"")[:PEEK]):
+        return "it is binary, not text, and no binary format that is known"
+    return f"no format knows a line of it; `assay formats new {name}` makes one of its lines"
+
+
+PEEK = 4096
+"""Bytes that tell whether an input is text."""
+
+ODD = 0.05
+"""Share of bytes that control nothing a terminal knows from which on it is binary."""
+
+
+def binary(head: bytes) -> bool:
+    """Whether what begins so is no text of lines, in whatever encoding.
+
+    >>> binary("loss 2.5 µs".encode("utf-8")), binary(bytes(range(256)))
+    (False, True)
+    """
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return False
+    return sum(byte < 32 and byte not in _PLAIN for byte in head) > ODD * len(head)
+
+
+_PLAIN = b"\t\n\r\f\v\b\x1b"
 
 
 def refused(report: Report) -> Section | None:
