@@ -1,8 +1,9 @@
 """DeepSpeed's communication logger: calls one by one, and the summary of them all.
 
 In: lines of a job with `comms_logger` enabled. Out: a record per call, and one per operation and
-size of the summary, which stands under a line with the operation's name alone. DeepSpeed prints
-sizes in units of 1024, and bits per second.
+size of the summary, which stands under a line with the operation's name alone; asked to show
+stragglers, the summary tells of all calls once more: what the fastest rank took, and how much
+longer the one that prints. DeepSpeed prints sizes in units of 1024, and bits per second.
 """
 
 from __future__ import annotations
@@ -46,6 +47,22 @@ class DeepspeedCollective(pa.DataFrameModel):
         {"busbw (Gbps)": GIGABIT, "bus bandwidth": GIGABIT}, unit="B/s", ge=0, nullable=True,
         meaning="bytes on the wire over time",
     )  # fmt: skip
+    fastest_time: float = logged(
+        {"avg comm lat": 1e-3}, unit="s", ge=0, nullable=True,
+        meaning="mean of the calls, of each the time of the rank that was fastest",
+    )  # fmt: skip
+    fastest_total_time: float = logged(
+        {"total comm lat": 1e-3}, unit="s", ge=0, nullable=True,
+        meaning="of all calls, of each the time of the rank that was fastest",
+    )  # fmt: skip
+    waiting_time: float = logged(
+        {"avg straggler": 1e-3}, unit="s", ge=0, nullable=True,
+        meaning="mean of the calls, of each what this rank took longer than the fastest",
+    )  # fmt: skip
+    waiting_total_time: float = logged(
+        {"total straggler": 1e-3}, unit="s", ge=0, nullable=True,
+        meaning="of all calls, of each what this rank took longer than the fastest",
+    )  # fmt: skip
 
     class Config:
         """Meaning of the rows."""
@@ -56,6 +73,8 @@ class DeepspeedCollective(pa.DataFrameModel):
 CALL = Kind("call_line", "CALL_HEAD", "deepspeed_collective", DeepspeedCollective)
 
 ROW = Kind("row_line", "ROW_HEAD", "deepspeed_collective", DeepspeedCollective)
+
+WAITED = Kind("waited_line", "ROW_HEAD", "deepspeed_collective", DeepspeedCollective)
 
 _SIZE = re.compile(r"([0-9.]+) ([KMGT]?B)")
 
@@ -69,22 +88,25 @@ def fold(region: Region) -> Folded:
     """Every call, and the rows under the operations of a summary."""
     folded = Folded(parts=set())
     op: Cell | None = None
-    inside = False
+    inside: Kind | None = None
     for line in region.lines:
         if line.number in region.read:
             continue
         if _head("CALL_HEAD").match(line.text):
             _take(folded, region, line, CALL, None)
         elif _head("HEADER").match(line.text):
-            inside, op = True, None
+            inside, op = ROW, None
+            _claim(folded, line)
+        elif _head("WAITING").match(line.text):
+            inside, op = WAITED, None
             _claim(folded, line)
         elif inside and _head("OP_HEAD").match(line.text):
             op = Cell(line.text.strip(), line.number, line.column)
             _claim(folded, line)
         elif inside and op is not None and _head("ROW_HEAD").match(line.text):
-            _take(folded, region, line, ROW, op)
+            _take(folded, region, line, inside, op)
         elif line.text.strip():
-            inside = False
+            inside = None
     return folded
 
 
