@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from assay.ingest.formats.steps.step_blocks import BLOCK_HEADS, block_at
+from assay.ingest.formats.steps.step_columns import COLUMN_HEADS, columns_at
 from assay.ingest.formats.steps.step_lines import SCHEMAS
 from assay.ingest.formats.steps.step_pairs import LONGEST, Said, is_bar_of_training, said
 from assay.ingest.formats.steps.step_records import meant, step_records
@@ -50,13 +51,17 @@ def _found(region: Region) -> list[Found]:
         line = lines[at]
         if "bar" in line.prefix:
             bars.append((len(found), line.prefix["bar"]))
+        if under := columns_at(lines, at):
+            found += map(meant, under)
+            at += 1 + len(under)
+            continue
         block = block_at(lines, at)
         if block is not None:
             found.append(meant(block))
             at += len(block.lines)
             continue
         at += 1
-        if region.cut(line) or not opens_here.search(line.text):
+        if region.cut(line) or not opens_here.search(line.text) or _VALIDATES.match(line.text):
             continue
         what = said(line.text)
         if what is None:
@@ -95,17 +100,22 @@ _OPENS = (
     r"(?i)loss[\"'\])]?[a-z_/ ]{0,16}\)?(?:\s|[\"'(\[:=>-]){0,6}-?(?:[0-9]|nan|inf)"
     r"|(?:^|[^a-z])(?:lr|learning[_ ]?rate|g(?:rad(?:ient)?)?[_ ]?norm|mfu|t[pg]s|[wu]ps)\b"
     r"[^0-9]{1,40}[0-9]"
-    r"|[0-9]%?\s?(?:tok(?:en)?s?/s|samples?/s|[tgp]flop|(?:bf16 )?mfu|(?:m?s|sec|it|steps?|ba)"
-    r"/(?:it|step|batch|s)|it (?:\[|rate:))"
+    r"|[0-9]%?\s?(?:tok(?:en)?s?/s|samples?/s|ima?ge?s?/s|[tgp]flop|(?:bf16 )?mfu"
+    r"|(?:m?s|sec|it|steps?|ba)/(?:it|step|batch|s)|it (?:\[|rate:))"
     r"|(?:tok(?:en)?s?|samples?|ima?ge?s?|steps?|iter(?:ation)?s?|batch(?:es)?)[_ ]?(?:per[_ ]?|/)"
     r"(?:s|gpu|device)[^0-9]{1,24}[0-9]"
     r"|(?:step|iter(?:ation)?|batch)[_ ]?(?:time|ms)[^0-9]{1,12}[0-9]"
     r"|(?:^|[^a-z])(?:time|seconds?|ms|latency)[_ ]?(?:(?:per[_ ]?|/)(?:step|it)|[:=] ?[0-9])"
     r"[^|]{0,60}[0-9]"
-    r"|tflops?[^0-9]{1,24}[0-9]"
-    rf"|{'|'.join(BLOCK_HEADS)}"
+    r"|tflops?[^0-9]{1,24}[0-9]|损失[^0-9]{0,6}[0-9]|[0-9]\s?(?:词元|令牌|样本)/秒|耗时[^0-9]{0,3}[0-9]"
+    rf"|{'|'.join(BLOCK_HEADS)}|{'|'.join(COLUMN_HEADS)}"
 )
 """Found in every line that may be a record by itself, and in the head of a block."""
+
+_VALIDATES = re.compile(
+    r"\W*(?:(?i:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev))\s*[:|>-]*\s*[\[({|]"
+)
+"""`VALIDATION [0][10/78]`, `val: {…}`: what stands behind is said of no step of training."""
 
 
 @cache
@@ -120,6 +130,6 @@ FORMAT = Format(
     origin="measured",
     fold=fold,
     opens=_OPENS,
-    reach=BLOCK_HEADS,
+    reach=BLOCK_HEADS | COLUMN_HEADS,
     behind=True,
 )

@@ -2,13 +2,14 @@
 
 In: lines and where to look. Out: a `Found` of several lines, or None. A block holds one label and
 value a line: `[step=10/739328,epoch=0]` with `    train/CrossEntropyLoss=9.5` below it,
-`step: 100` with `loss: 5.1`, or a dictionary that is written over several lines.
+`step: 100` with `loss: 5.1`, a dictionary that is written over several lines, or a box of two
+columns, `| loss | 5.1 |`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from assay.ingest.formats.steps.step_pairs import Pair, Said, said
 from assay.ingest.formats.steps.step_shapes import LEAST, Found
@@ -21,29 +22,49 @@ LONGEST = 120
 _LONGEST_HEAD = 200  # characters
 
 _COUNTS = (
-    r"(?:[A-Za-z_]*(?:batch|step|iter(?:ation)?|epoch)\w*\s*[=: ]\s*[0-9,]+(?:/[0-9,]+)?[\s,|;]*)+"
+    r"(?:(?:[A-Za-z]+\s)?[A-Za-z_]*(?:batch|step|iter(?:ation)?|epoch)\w*"
+    r"\s*[=: ]\s*[0-9,]+(?:\s?/\s?[0-9,]+)?[\s,|;-]*)+"
 )
 
-_HEAD = re.compile(rf"^\s*\[?\s*(?P<counts>{_COUNTS})\]?\s*:?\s*$", re.IGNORECASE)
-"""A line that holds nothing but counts."""
+_HEAD = re.compile(
+    rf"^\W*(?:\w+\]\W*)?(?:TIME:\s[-0-9/]+\s[0-9:.]+\W+)?(?P<counts>{_COUNTS})\W*(?:done\W*)?$",
+    re.IGNORECASE,
+)
+"""A line that holds nothing but counts, in whatever frame: `===== Step 1/100 =====`."""
 
 _LOGGED_HEAD = re.compile(
     rf"^\S[^\[\]]*\s\[\s*(?P<counts>{_COUNTS})(?:eta=[^\[\]]*)?\]\s*$", re.IGNORECASE
 )
 """One that ends with counts in brackets, behind what a logger prints."""
 
-_BODY = re.compile(r"^\s*[-|*]?\s*[A-Za-z][^:=|]{0,70}(?:\([^()]*\))?\s*[:=]\s*\S[^:=]{0,40}$")
+_BULLET = re.compile(r"^\s*(?:[-|*•>│┃▪·]\s*){1,3}")
+
+_BODY = re.compile(r"^\s*[A-Za-z][^:=|]{0,70}(?:\([^()]*\))?\s*[:=]\s*\S(?:[^:=]|:[0-9]{2}){0,40}$")
+
+_ASIDE = re.compile(r"\([^()]*\)")
+"""What a line adds in brackets: `98304 steps/s (collection: 0.7s, learning 0.2s)`."""
+
+_PASSED = re.compile(r"^\W*$|^\W*[A-Za-z][\w ()/-]{0,60}:\s*$")
+"""Rules and headings inside a block."""
+
+_BOXED = re.compile(
+    r"^\s*[|│┃]\s*(?P<label>[A-Za-z][^|│┃]{0,70}?)\s*[|│┃]\s*(?P<value>[^|│┃]{0,40}?)\s*[|│┃]\s*$"
+)
+"""A row of two columns; its value is empty where its label heads others."""
 
 _DICT = re.compile(r"^\s*\{\s*(['\"])[^'\"]+\1:\s*[^{}\[\]]+,\s*$")
 
 _DICT_BODY = re.compile(r"^\s*(['\"])[^'\"]+\1:\s*[^{}]+?(?P<end>\}?),?\s*$")
 
 BLOCK_HEADS = {
-    r"(?:[Bb]atch|[Ss]tep|[Ii]ter(?:ation)?)\s?[=: ]\s?[0-9,]+(?:/[0-9,]+)?"
-    r"(?:[,;\s]+epoch\s?[=:]\s?[0-9./]+)?(?:,eta=[^\[\]]*)?\]?:?\s*$": Reach(LONGEST),
+    r"(?:[Bb]atch|[Ss]tep|STEP|[Ii]ter(?:ation)?|[Ee]poch)\s{0,2}[=: ]\s{0,3}[0-9,]+(?:/[0-9,]+)?"
+    r"(?:[,;\s]+epoch\s?[=:]\s?[0-9./]+)?(?:,eta=[^\[\]]*)?(?: done)?[\s\]:.=*#-]*$": Reach(
+        LONGEST
+    ),
     r"\{\s*['\"][A-Za-z_/ .-]+['\"]: *[0-9.eE+-]+, *$": Reach(LONGEST, r"\}\s*$"),
+    r"[|│┃]\s+[A-Za-z][A-Za-z0-9_/ ().-]*\s[|│┃]\s+[-0-9.][-0-9.e+]*\s*[|│┃]\s*$": Reach(2),
 }
-"""Beginnings of blocks, and how many lines may belong to one."""
+"""Beginnings of blocks, and how many lines may belong to one; of a box each row."""
 
 
 def block_at(lines: Sequence[Line], at: int) -> Found | None:
@@ -53,6 +74,8 @@ def block_at(lines: Sequence[Line], at: int) -> Found | None:
         return None
     if "{" in head.text and _DICT.match(head.text):
         return _dictionary(lines, at)
+    if head.text.lstrip()[:1] in ("|", "│", "┃") and _BOXED.match(head.text):
+        return _box(lines, at)
     counts = _HEAD.match(head.text) or _LOGGED_HEAD.match(head.text)
     if counts is None:
         return None
@@ -61,17 +84,60 @@ def block_at(lines: Sequence[Line], at: int) -> Found | None:
         return None
     shift = counts.start("counts")
     places = [(pair._replace(start=pair.start + shift), head) for pair in what.pairs]
-    held = [head]
+    held, last = [head], 0
     for line in lines[at + 1 : at + LONGEST]:
-        if not _goes_on(held[-1], line) or not _BODY.match(line.text):
+        if not _goes_on(held[-1], line, blank=1 if len(held) == 1 else 0):
             break
         if _HEAD.match(line.text) and _first_label(line.text) == _first_label(head.text):
             break
-        more = said(line.text)
-        if more is not None and len(more.pairs) > 2:
+        more = _pairs_of(line)
+        if more is None:
             break
         held.append(line)  # or a word under a label
-        places += [(pair, line) for pair in more.pairs] if more else []
+        places += [(pair, line) for pair in more]
+        last = len(held) - 1 if not _PASSED.match(line.text) else last
+    return _block(held[: last + 1], places)
+
+
+def _pairs_of(line: Line) -> list[Pair] | None:
+    """What a line of a block says; None where it is none."""
+    boxed = _BOXED.match(line.text)
+    if boxed is not None:
+        return list(_in_box(boxed))
+    if _PASSED.match(line.text):
+        return []
+    bullet = _BULLET.match(line.text)
+    text = " " * bullet.end() + line.text[bullet.end() :] if bullet else line.text
+    alone = _ASIDE.sub(lambda aside: " " * len(aside[0]), text)
+    if not _BODY.match(alone.rstrip() if alone.count(":") < text.count(":") else text):
+        return None
+    more = said(text)
+    if more is None:
+        return []
+    if len(more.pairs) > 2:
+        more = said(alone)
+    return None if more and len(more.pairs) > 2 else list(more.pairs if more else ())
+
+
+def _in_box(row: re.Match[str]) -> Iterator[Pair]:
+    """The number of a row of a box, if it holds one."""
+    value = said(f"x = {row['value']}") if row["value"] else None
+    if value is not None and len(value.pairs) == 1:
+        pair = value.pairs[0]
+        begin = row.start("value") + pair.start - len("x = ")
+        yield pair._replace(label=row["label"], start=begin, span=row.span("value"))
+
+
+def _box(lines: Sequence[Line], at: int) -> Found | None:
+    """A box of two columns, to the row that ends it; its count of steps is one of its rows."""
+    held: list[Line] = []
+    places: list[tuple[Pair, Line]] = []
+    for line in lines[at : at + LONGEST]:
+        row = _BOXED.match(line.text)
+        if row is None or (held and not _goes_on(held[-1], line)):
+            break
+        held.append(line)
+        places += [(pair, line) for pair in _in_box(row)]
     return _block(held, places)
 
 
@@ -97,15 +163,17 @@ def _dictionary(lines: Sequence[Line], at: int) -> Found | None:
 def _block(held: list[Line], places: list[tuple[Pair, Line]]) -> Found | None:
     if len(held) < LEAST:
         return None
-    fields = {found.field for pair, _ in places if (found := meaning(pair.label, pair.behind))}
-    if not fields & {"loss", "validation_loss"} or "step" not in fields:
+    known = [found for pair, _ in places if (found := meaning(pair.label, pair.behind))]
+    fields = {found.field for found in known}
+    trains = any(found.training for found in known)
+    if not trains or not fields & {"step", "epoch"}:
         return None
     return Found(held, Said(tuple(pair for pair, _ in places), "block"), places, block=True)
 
 
-def _goes_on(last: Line, line: Line) -> bool:
-    """Whether a line stands right below another of the same rank."""
-    below = line.number in (last.number, last.number + 1)
+def _goes_on(last: Line, line: Line, blank: int = 0) -> bool:
+    """Whether a line stands right below another of the same rank, or below blank lines."""
+    below = last.number <= line.number <= last.number + 1 + blank
     return below and line.prefix.get("rank") == last.prefix.get("rank")
 
 

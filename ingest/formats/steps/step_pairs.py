@@ -12,7 +12,13 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from assay.ingest.formats.steps.step_words import COUNTERS, meaning, words
+from assay.ingest.formats.steps.step_words import (
+    COUNTERS,
+    NOT_OF_DEVICES,
+    is_part_of_loss,
+    meaning,
+    words,
+)
 from assay.ingest.lines.lark import terminal_of
 
 _WHOSE = re.compile(r"\((?:train(?:ing)?)\)\s*")
@@ -47,6 +53,11 @@ _AFTER = re.compile(
 )
 """Words that end a cell which begins with its number: `42.6% bf16 MFU |`."""
 
+_OF_SEVERAL = re.compile(
+    r"\s?((?:ms|s|secs?|seconds)\s?/\s?[0-9]+\s?(?:it(?:er(?:ation)?)?|step|batche?)s?)\b"
+)
+"""A unit that says of how many: `19.2s/100 iters`."""
+
 _BAR = re.compile(
     r"[0-9]{1,3}%\s?\|[^|\r]*\|\s*"
     r"(?P<at>[0-9][0-9.,]*)/(?P<of>[0-9][0-9.,]*)\s*\[(?P<clock>[0-9:?]+<[^\],]*)(?P<inside>[^\]\r]*)\]?"
@@ -67,12 +78,12 @@ _RATE = re.compile(r"([0-9.]+)\s*((?:it|iter|step|batch|ba)/s|s/(?:it|iter|step|
 
 _CELL = re.compile(
     r"[,|;{}\t\]]|\s-\s|\s:\s(?=[A-Z])|\s{2,}(?=\S)|--+(?!>)|>>+|[•│┃]"
-    r"|(?<!\.)(?<!\b[A-Z][a-z])(?<!\b[A-Z][a-z]{2})\.\s"
+    r"|(?<!\.)(?<!\b[A-Z][a-z])(?<!\b[A-Z][a-z]{2})(?<!\bGrad)\.\s|[，；。]"
 )
-"""Marks that part cells; a point ends a sentence, but for `Up. 1000`."""
+"""Marks that part cells; a point ends a sentence, but for `Up. 1000` and `Grad. Norm`."""
 
 _LABEL = re.compile(
-    r"^[\s\"'\[(){#*`>=:-]*(?:(?:INFO|DEBUG|WARNING)[\s:]+)?(?P<label>.*?)[\s\"'\[(`.]*(?P<sep>[:=]>?|-+>|→|\bis\b)?[\s\"'\[(`~≈]*$"
+    r"^[\s\"'\[(){#*`>=:-]*(?:(?:[\w.\/-]+\s+)?(?:INFO|DEBUG|WARNING)[\s:]+)?(?P<label>.*?)[\s\"'\[(`.]*(?P<sep>[:=：]>?|-+>|→|\bis\b)?[\s\"'\[(`~≈]*$"
 )
 
 _CALLED = re.compile(r"\S*[A-Za-z][._:]\S*\s+(.+)")
@@ -85,7 +96,7 @@ _CODE = re.compile(
     r"[{%][\w.\[\]+*/() -]*:?[.,]?[0-9]*[dfsgeE]\}|%[-0-9.]*[dfsgeE]\b"
     r"|[=!<>]=|\+=|(?<!-)->\s*\w+:|&&|\|\||^[^;]*;\s*$"
     r"|\b(?:def|return|import|class|lambda|assert|elif|const|var|let|fn|void)\b"
-    r"|\b[A-Za-z_]\w*(?:\.\w+)*\((?![0-9.,%+a-z ]*\)|[A-Za-z%/. ]+\)[\"']?\s*[:=]\s*[\"']?[0-9.-])"
+    r"|\b[A-Za-z_]\w*(?:\.\w+)*\((?![0-9.,%+a-z ]*\)|[A-Za-z%/. ]+\)[\"']?\s*[:=]?\s*[\"']?[0-9.-])"
     r"|^\s*(?:#|//|/\*|\*\s|>{3}\s|\.\.\.\s|[-+][A-Za-z_]|\+\s|--\w|<|@)"
     r"|\\n|\$\{|\bself\."
 )
@@ -149,15 +160,19 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
         value = _value().search(text, at, end)
         if value is None:
             return found
+        if _IN_LABEL.match(text, value.start(), end) and text[at : value.start()][-1:] == "(":
+            at = value.end()
+            continue
         gap = text[last : value.start()]
-        label = _label(gap)
+        label = _ordinal(_label(gap), text, value.end())
         if value["moment"]:
             if label:
                 found.append(Pair(label, value[0], "", value.start(), moment=True))
             at = last = value.end()
             continue
         counts = " ".join(words(label)) in COUNTERS  # `step 10 tokens/s 4321`
-        behind = None if counts else _behind().match(text, value.end(), end)
+        several = _OF_SEVERAL.match(text, value.end(), end)
+        behind = None if counts else several or _behind().match(text, value.end(), end)
         said_unit = behind[1] if behind else ""
         stop = behind.end() if behind else value.end()
         after = None if label and not _BARRED.search(gap) else _AFTER.match(text, stop, end)
@@ -169,6 +184,8 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
             label, after = said_unit, None  # the unit says what it is: `31,402 tok/s`
         else:
             after = None
+        if found and _counts_alone(found[-1], text, value):
+            found[-1], label = found[-1]._replace(label=""), found[-1].label
         found.append(Pair(label, value[0], said_unit, value.start(), span=(value.start(), stop)))
         total = _TOTAL.match(text, stop, end) if not said_unit else None
         if total is not None:
@@ -181,6 +198,63 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
             found.append(Pair(of_one, shared[1], "", shared.start(1), span=shared.span()))
             stop = shared.end()
         at = last = max(stop, value.end(), after.end() if after else 0)
+
+
+_ORDINAL = re.compile(r"(?:\s?/\s?[0-9]+)?\s?(步|次迭代|轮|批次|个批次)")
+"""What `第 100 步` counts: the word behind its number; with a total, `第 1/10 轮`."""
+
+
+def _ordinal(label: str, text: str, end: int) -> str:
+    """The label of a number that ends there, or the word behind it that it counts."""
+    counted = _ORDINAL.match(text, end) if label.endswith("第") else None
+    return counted[1] if counted else label
+
+
+_IN_LABEL = re.compile(r"[0-9]+\s?(?:iter(?:ation)?s?|steps?|batches)\)\s*[:=]")
+"""A count that belongs to its label: `Time(1000 iters): 4.1s`."""
+
+
+def values(label: str, text: str, start: int) -> list[Pair]:
+    """The number under a label as it stands in a column, with its total; none where there is none.
+
+    >>> [(pair.text, pair.total) for pair in values("epoch", "3/100", 0)]
+    [('3', False), ('100', True)]
+    """
+    if text in ("-", "--"):
+        return [Pair(label, "n/a", "", start)]
+    found = _value().match(text)
+    if found is None:
+        return []
+    behind = None if found["moment"] else _behind().match(text, found.end())
+    total = _TOTAL.match(text, found.end()) if behind is None else None
+    end = total.end() if total else behind.end() if behind else found.end()
+    if end != len(text):
+        return []
+    pairs = [
+        Pair(label, found[0], behind[1] if behind else "", start, moment=bool(found["moment"]))
+    ]
+    if total is not None:
+        pairs.append(Pair(label, total[1], "", start + total.start(1), total=True))
+    return pairs
+
+
+def _counts_alone(before: Pair, text: str, value: re.Match[str]) -> bool:
+    """Whether the number before one is a count between a label and what it is of.
+
+    `Train loss 12 5.0082`: of two numbers behind a label, parted by blanks alone, an integer in
+    front of a decimal counts, and the label is of the other.
+    """
+    between = text[before.span[1] : value.start()] if before.span[1] else "?"
+    parted = text[: before.start].rstrip()[-1:]
+    return (
+        between.isspace()
+        and bool(before.label)
+        and not before.behind
+        and (parted.isalnum() or parted == "_")
+        and before.text.isdigit()
+        and "." in value[0]
+        and " ".join(words(before.label)) not in COUNTERS
+    )
 
 
 _BARRED = re.compile(r"[|,;]\s*$")
@@ -208,12 +282,15 @@ def _label(gap: str) -> str:
         # nothing but a blank parts the label from its number: one word, or two
         last = label.split()[-2:]
         two = " ".join(last)
-        known = " ".join(words(two)) in COUNTERS or meaning(two) is not None
+        known = _named(two) or is_part_of_loss(two) or last[0].lower() in NOT_OF_DEVICES
         label = two if known else (last[-1] if last else "")
     called = _CALLED.match(label)
     if called is not None and " ".join(words(called[1])) in COUNTERS:
         label = called[1]
-    return label if re.search(r"[A-Za-z]", label) else ""
+    return label if _LETTER.search(label) else ""
+
+
+_LETTER = re.compile(r"[^\W\d_]")
 
 
 def _bar_of(text: str) -> re.Match[str] | None:
@@ -228,7 +305,8 @@ def _bar_of(text: str) -> re.Match[str] | None:
 def _bar(bar: re.Match[str], text: str) -> Said | None:
     """A progress bar: what it counts, its rate, and what stands behind that in its bracket."""
     pairs = []
-    begin = max(0, bar.start() - _WORDS, *(text.rfind(end, 0, bar.start()) + 1 for end in "|\r"))
+    front = text[: bar.start()].rstrip(" |:")  # `loss: 1.2 ||:  12%|#  |`
+    begin = max(0, bar.start() - _WORDS, *(front.rfind(end) + 1 for end in "|\r"))
     if text[begin : bar.start()].strip():
         pairs += _pairs(text, begin, bar.start())
     pairs.append(Pair("bar", bar["at"], "", bar.start("at")))
@@ -254,5 +332,9 @@ def number(text: str) -> str:
 def is_bar_of_training(text: str) -> bool:
     """Whether the words before a bar say that it counts steps."""
     what = (text.split("%|", maxsplit=1)[0]).rstrip("0123456789 ").rstrip(": ")
-    held = set(words(what))
-    return bool(held & {"step", "steps", "train", "training", "iter", "iteration", "epoch"})
+    return not _COUNTED_BY_BARS.isdisjoint(words(what))
+
+
+_COUNTED_BY_BARS = {
+    "step", "steps", "train", "training", "iter", "iteration", "epoch", "episode",
+}  # fmt: skip

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from assay.ingest.formats.steps.step_lines import GenericStep, TrainerSummary
 from assay.ingest.formats.steps.step_pairs import Pair, number
+from assay.ingest.formats.steps.step_pieces import put_together
 from assay.ingest.formats.steps.step_shapes import BAR, LEAST, Found, Shape, shapes
 from assay.ingest.formats.steps.step_words import Meaning, meaning, words
 from assay.ingest.formats.steps.trainers import Trainer, trainer_of
@@ -40,17 +41,29 @@ def step_records(found: Iterable[Found]) -> Iterator[StepRecord]:
             steps.append(each)
         else:
             yield StepRecord(_summary(each, part), each)
+    known = False
+    reasons: dict[int, str] = {}
+    unknown: list[Shape] = []
     for shape in shapes(steps):
         trainer = trainer_of(shape.typical)
-        why = trainer.name if trainer else _accepted(shape)
-        if why is None:
-            continue
-        for each in shape.found:
-            if trainer:
+        if trainer is not None:
+            known = True
+            for each in shape.found:
                 each.meanings = trainer.meanings(each)
-            record = _record(each, shape)
-            record.cells |= _named(record, trainer, why, len(shape.found))
-            yield StepRecord(record, each)
+            yield from _records(shape, trainer, trainer.name)
+        elif why := _accepted(shape):
+            reasons[id(shape)] = why
+            unknown.append(shape)
+    for shape in put_together(unknown, beside=known):
+        yield from _records(shape, None, reasons[id(shape)])
+
+
+def _records(shape: Shape, trainer: Trainer | None, why: str) -> Iterator[StepRecord]:
+    """The rows of a shape."""
+    for each in shape.found:
+        record = _record(each, shape)
+        record.cells |= _named(record, trainer, why, len(shape.found))
+        yield StepRecord(record, each)
 
 
 _SUMS = {"train runtime": "training", "eval runtime": "evaluation", "eval loss": "evaluation"}
@@ -92,12 +105,16 @@ def _named(record: Record, trainer: Trainer | None, why: str, many: int) -> dict
 def meant(found: Found) -> Found:
     """The same with the meaning of each pair; of a bar its count is the step or a batch."""
     bar = found.said.form == "bar"
-    found.meanings = [
-        None
-        if bar and pair.label == BAR
-        else meaning(pair.label, "s" if pair.moment else pair.behind)
-        for pair, _ in found.places
-    ]
+    found.meanings = [_meant(pair, bar) for pair, _ in found.places]
+    return found
+
+
+def _meant(pair: Pair, bar: bool) -> Meaning | None:
+    if bar and pair.label == BAR:
+        return None
+    found = meaning(pair.label, "s" if pair.moment else pair.behind)
+    if bar and found is not None and pair.label == pair.behind and pair.label.startswith("s/"):
+        return found._replace(field="step_time_average")  # bars smooth what they show
     return found
 
 
@@ -118,16 +135,26 @@ def _accepted(shape: Shape) -> str | None:
     counted = bool(counts) or bar or one.has("step")
     if one.block and "loss" in training:
         return labels
-    if many >= LEAST and not counts and "loss" in training and one.has("step") and shape.epochs:
+    if many >= LEAST and not counts and "loss" in training and shape.epochs:
+        return labels
+    if many >= LEAST and shape.total_counts and "loss" in training:
+        return labels
+    if many >= LEAST and counts and one.has("epoch") and one.has("step") and one.has("clock"):
         return labels
     if many >= LEAST and counts and (training or bar):
-        return labels if not counts[0].startswith("#") or "loss" in training else None
+        worded = not counts[0].startswith("#")
+        return labels if worded or "loss" in training or _scheduled(one, training) else None
     if many >= LEAST and not counted and _steady(shape, training):
         return labels
     measured = typed - {"clock", "elapsed"} if not training else typed
     if (counted or _leads(one)) and not bar and training & typed and _measures(measured, training):
         return labels
     return labels if counted and bar and training else None
+
+
+def _scheduled(one: Found, training: set[str]) -> bool:
+    """Whether an epoch and the schedule of training stand beside a count without a word."""
+    return one.has("epoch") and bool(training & {"learning_rate", "grad_norm"})
 
 
 def _leads(one: Found) -> bool:
@@ -220,18 +247,20 @@ def _column(
     name, scale = (what.field, what.scale) if what else ("", 1.0)
     has_step = each.has("step")
     if each.said.form == "bar":
-        if pair.label.startswith("s/") and pair.label == pair.behind:
-            return "step_time_average", 1.0
         if pair.label == BAR:
             name = "batch" if has_step else "step"
     elif key.startswith("#") and shape.counters[:1] == [key]:
         counted = sum(other.total for other, _ in each.places)  # `[0/300][20/1251]`
-        alone = key.endswith("/") and not (each.has("epoch") or shape.begins_again or counted > 1)
+        within = (each.has("epoch") and not shape.through_epochs) or _second(each, pair)
+        alone = key.endswith("/") and not (within or shape.begins_again or counted > 1)
         name = "step" if alone else "batch"
     elif key == "#0/" and not shape.counters and _leads(each):
         name = "batch"
     elif key == "" and pair.total and shape.counters[:1] and shape.counters[0].endswith("/"):
-        name = "" if each.has("epoch") or shape.begins_again else "step"
+        within = each.has("epoch") and not shape.through_epochs
+        name = "" if within or shape.begins_again else "step"
+    if name == "step" and shape.total_counts:
+        return "", 1.0
     if name == "clock":
         known = shape.clocks.get(key)
         return known if known else ("", 1.0)
@@ -241,6 +270,11 @@ def _column(
         mine = pair.label in shape.counters[:1] or not shape.counters or not pair.label
         return ("total_steps" if name == "step" and mine else ""), 1.0
     return name, scale
+
+
+def _second(each: Found, pair: Pair) -> bool:
+    """Whether a count stands in the second of two brackets, and the first counts what holds it."""
+    return re.search(r"\[[0-9]+\]\s?\[\s*$", each.first.text[: pair.start]) is not None
 
 
 _INTEGER = re.compile(r"[0-9]+(?:\.0*)?")

@@ -81,6 +81,13 @@ class Found:
                 return number(pair.text)
         return None
 
+    def join(self, other: Found) -> None:
+        """Take what another line says of the same step, behind what this one does."""
+        self.lines += other.lines
+        self.places += other.places
+        self.meanings += other.meanings
+        self.__dict__.pop("keys", None)
+
     def has(self, *names: str) -> bool:
         """Whether one of its pairs means one of these."""
         return any(each is not None and each.field in names for each in self.meanings)
@@ -140,7 +147,8 @@ class Shape:
 
     @cached_property
     def _bare(self) -> list[str]:
-        """Keys of integers without a label, in brackets or at the start, that rise by one stride.
+        """Keys of integers without a label, in brackets, at the start or behind the label of
+        another number, that rise by one stride.
 
         `(0, 12) loss : 8.1`: of several the last.
         """
@@ -148,7 +156,7 @@ class Shape:
         keys = [
             key
             for key, (pair, line) in zip(one.keys, one.places, strict=True)
-            if key.startswith("#") and line.text[: pair.start].rstrip()[-1:] in ("(", "[", ",", "")
+            if key.startswith("#") and _opens_or_counts(line.text[: pair.start].rstrip())
         ]
         return [key for key in reversed(keys) if _steadily(self.counts(key))][:1]
 
@@ -162,6 +170,43 @@ class Shape:
             if what is not None and what.field == "epoch"
         ]
         return any(_steadily(self.counts(key)) for key in keys)
+
+    @cached_property
+    def total_counts(self) -> bool:
+        """Whether what a count counts up to rises, and the count does not: `Batch 0/300`."""
+        one = self.typical
+        keys = {
+            key
+            for key, (pair, _), what in zip(one.keys, one.places, one.meanings, strict=True)
+            if what is not None and what.field == "step" and pair.total
+        }
+        totals = [
+            int(number(pair.text))
+            for each in self.found
+            for key, (pair, _) in zip(each.keys, each.places, strict=True)
+            if pair.total and key in keys
+        ]
+        return not self.counters and len(keys) == 1 and _steadily(totals)
+
+    @cached_property
+    def by_epoch(self) -> bool:
+        """Whether the lines are of an epoch each, and of no step."""
+        return not self.counters and not self.typical.has("step") and self.epochs
+
+    @cached_property
+    def through_epochs(self) -> bool:
+        """Whether a count without a word goes on through the epochs: the epoch is a fraction.
+
+        `120/21150 (epoch 0.284)`.
+        """
+        one = self.typical
+        keys = [
+            key
+            for key, what in zip(one.keys, one.meanings, strict=True)
+            if what is not None and what.field == "epoch"
+        ]
+        texts = [text for key in keys for each in self.found if (text := each.value(key))]
+        return len(set(texts)) >= LEAST and all(_FRACTION.fullmatch(text) for text in texts)
 
     @cached_property
     def falls(self) -> int:
@@ -204,7 +249,9 @@ class Shape:
         the others, and none where a label says which it is.
         """
         values = self._times()
-        told = self.typical.has("step_time")
+        told = self.typical.has("step_time") or (
+            self.typical.said.form == "bar" and self.typical.has("step_time_average")
+        )
         known: dict[str, Clock] = {}
         of_step: list[str] = []
         for key, (what, held) in values.items():
@@ -243,7 +290,7 @@ class Shape:
         held: dict[str, tuple[Meaning, list[tuple[int, float]]]] = {}
         for line, each in enumerate(self.found):
             for key, (pair, _), what in zip(each.keys, each.places, each.meanings, strict=True):
-                if what is None or what.field != "clock" or pair.moment:
+                if what is None or what.field != "clock" or pair.moment or self.by_epoch:
                     continue
                 try:
                     value = float(number(pair.text)) * what.scale
@@ -285,6 +332,8 @@ _INTEGER = re.compile(r"[0-9]{1,15}(?:\.0*)?")
 
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?")
 
+_FRACTION = re.compile(r"[0-9]+\.[0-9]+")
+
 _OF_DAY = re.compile(r"(?<![0-9:])([0-9]{1,2}):([0-9]{2}):([0-9]{2}(?:[.,][0-9]{1,9})?)(?![0-9:])")
 
 
@@ -298,6 +347,11 @@ def moment_of(each: Found) -> float | None:
             hours, minutes, seconds = found.groups()
             return int(hours) * 3600 + int(minutes) * 60 + float(seconds.replace(",", "."))
     return None
+
+
+def _opens_or_counts(before: str) -> bool:
+    """Whether what stands before a number without a label lets it be a count."""
+    return before[-1:] in ("(", "[", "]", ",", "") or before[-1:].isalpha()
 
 
 ALIKE = 0.6

@@ -22,6 +22,8 @@ COUNTERS = {
     "iteration": 2, "iter": 2, "iterations": 2, "iters": 2, "itr": 2, "global iter": 2, "it": 2,
     "num updates": 3, "updates": 3, "update": 3, "update step": 3,
     "batch": 4, "batch idx": 4, "batch id": 4, "batches": 4, "local step": 5, "micro step": 5,
+    "nupdates": 3, "n updates": 3, "total step": 0, "learning iteration": 2, "step in epoch": 5,
+    "overall step": 0, "completed steps": 1, "epoch step": 5, "metrics step": 1,
 }  # fmt: skip
 """Labels that count steps; of several in a record the first in this order is the step."""
 
@@ -30,19 +32,20 @@ _BESIDE_COUNTERS = {"completed", "finished", "at", "current", "cur", "train", "t
 
 _VALIDATION = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
 
-_DEVICE = {"gpu", "gpus", "device", "chip", "npu", "rank", "card", "tpu", "accelerator", "xpu"}
+_DEVICE = {"gpu", "gpus", "device", "chip", "npu", "rank", "card", "tpu", "accelerator", "xpu",
+           "core"}  # fmt: skip
 
 _OVERALL = {"global", "total", "all", "aggregate", "cluster", "overall"}
 
 _AVERAGE = {"avg", "average", "mean", "running", "rolling", "smoothed", "ema", "harmonic"}
 
-_TOKENS = {"token", "tokens", "tok", "toks"}
+_TOKENS = {"token", "tokens", "tok", "toks", "tks"}
 
 _SAMPLES = {"sample", "samples", "sequence", "sequences", "seq", "seqs", "example", "examples",
             "image", "images", "img", "imgs"}  # fmt: skip
 
 _STEP = {"step", "steps", "iter", "iteration", "iterations", "iters", "batch", "batches", "ba",
-         "it", "its", "itr"}  # fmt: skip
+         "it", "its", "itr", "update", "updates"}  # fmt: skip
 
 _SECOND = {"s", "sec", "secs", "second", "seconds"}
 
@@ -59,12 +62,25 @@ _WHOSE = {"train", "training", "cur", "curr", "current", "last", "the", "inst", 
 
 _LOSS = _WHOSE | {"loss", "lm", "reduced", "ce", "language", "model", "cross", "entropy", "step",
                   "is", "batch", "nll", "ppo", "sft", "pretrain", "pretraining", "crossentropyloss",
-                  "languagecrossentropy", "log", "logging", "causal", "postfix"}  # fmt: skip
+                  "languagecrossentropy", "log", "logging", "causal", "postfix", "function",
+                  "tok", "token", "main"}  # fmt: skip
+
+_OF_A_PART = {"value", "policy", "actor", "critic", "reward", "kl", "aux", "auxiliary", "z", "mtp",
+              "router", "balance", "balancing", "load", "moe", "expert", "mlm", "nsp", "ctc", "att",
+              "attn", "mel", "mag", "duration", "pitch", "gate", "gan", "gen", "generator", "disc",
+              "discriminator", "adv", "style", "content", "perceptual", "pixel", "rec", "recon",
+              "reconstruction", "commit", "vq", "box", "bbox", "giou", "iou", "cls", "obj", "conf",
+              "dfl", "mask", "seg", "rpn", "kd", "distill", "distillation", "contrastive", "itc",
+              "surrogate", "entropy", "reg", "regularization", "l", "mse", "mae", "vb"}  # fmt: skip
+"""Words in front of `loss` that make it one of several which a trainer adds up."""
 
 _LOSSES = {"loss", "crossentropyloss"}
 
 _NOT_HELD = {"total", "available", "free", "limit", "capacity", "left"}
 """Words of memory that a device has, and nobody may use."""
+
+NOT_OF_DEVICES = {"cpu", "host", "ram", "swap", "disk", "file", "system"}
+"""Words of memory that no device has."""
 
 _FLOPS = re.compile(r"([gtp]?)flops?s?")
 
@@ -76,6 +92,12 @@ _WHOLE_WORDS = re.compile(
     r"(?i)(?<![a-z])(?:[gtp]flop/?s?|e2e|(?<!gpu/)tokens?/s|samples?/s|it/s|s/it)(?![a-z])"
 )
 
+_SEVERAL = re.compile(r"(ms|s|secs?|seconds)\s?/\s?([0-9]+)\s?[a-z]+")
+"""`s/100 iters`: a unit that says of how many."""
+
+_FOR_SEVERAL = re.compile(r"(?i)(.*time.*?)\(([0-9]+)\s?(?:iter(?:ation)?s?|steps?|batches)\)?")
+"""`Time(1000 iters)`: a label that says so."""
+
 _UP_TO = re.compile(r"(.*)/(?:max|total)_?(?:steps?|iter(?:ation)?s?)")
 
 _IN_LABEL = re.compile(
@@ -83,6 +105,19 @@ _IN_LABEL = re.compile(
 )
 
 _PER = re.compile(r"[ _]per[ _]")
+
+_CHINESE = {
+    "训练": "train", "验证": "val", "测试": "test", "评估": "eval", "全局": "global",
+    "总": "total", "平均": "average", "当前": "current", "每": "per", "单步": "step",
+    "步数": "step", "步": "step", "迭代次数": "iteration", "迭代": "iteration",
+    "批次": "batch", "轮次": "epoch", "轮数": "epoch", "轮": "epoch", "损失值": "loss",
+    "损失": "loss", "学习率": "learning rate", "梯度范数": "grad norm", "耗时": "time",
+    "用时": "time", "时间": "time", "显存": "memory", "卡": "gpu", "秒": "second",
+    "样本": "samples", "词元": "tokens", "令牌": "tokens", "已消耗": "consumed",
+}  # fmt: skip
+"""Words of labels in Chinese; what is read there is what is read under these in English."""
+
+_IN_CHINESE = re.compile("|".join(sorted(_CHINESE, key=len, reverse=True)))
 
 MANY = 7  # words of a label
 
@@ -104,6 +139,8 @@ def words(label: str) -> tuple[str, ...]:
     >>> words("CurrSamplesPerSec"), words("TFLOP/s/device"), words("train/grad_norm")
     (('curr', 'samples', 'per', 'sec'), ('tflops', 'per', 'device'), ('train', 'grad', 'norm'))
     """
+    if not label.isascii():
+        label = _IN_CHINESE.sub(lambda found: f" {_CHINESE[found[0]]} ", label)
     text = re.sub(r"(?i)\b([gtp]?flop)s?(?:/s(?:ec)?)\b", r"\1s ", label)
     text = re.sub(r"(?i)\b([gtpm])(flops?)\b", lambda m: (m[1] + m[2]).lower(), text)
     text = re.sub(r"(?i)e2e", "etwoe", text)
@@ -139,6 +176,12 @@ def meaning(label: str, behind: str = "") -> Meaning | None:
     said = words(label)
     if len(said) > MANY:
         return None
+    for_several = _FOR_SEVERAL.fullmatch(label)
+    if for_several:
+        behind = f"{behind}/{for_several[2]} iters"
+    several = _SEVERAL.fullmatch(behind)
+    if several and (of_all := unit(several[1])):
+        return Meaning("step_time_average", of_all.scale / max(1, int(several[2])), True, True)
     known = unit(_PER.sub("/", behind)) if behind else None
     all_words = (*said, *words(behind)) if behind else said
     for rule in (_counter, _rate, _work, _loss, _schedule, _consumed, _memory, _clock):
@@ -146,6 +189,16 @@ def meaning(label: str, behind: str = "") -> Meaning | None:
         if found is not None:
             return found
     return None
+
+
+def is_part_of_loss(label: str) -> bool:
+    """Whether a label names a loss that is only a part of what a trainer minimises.
+
+    >>> is_part_of_loss("value loss"), is_part_of_loss("train loss")
+    (True, False)
+    """
+    said = words(label)
+    return said[-1:] == ("loss",) and any(word in _OF_A_PART for word in said)
 
 
 def _counter(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) -> Meaning | None:
@@ -178,7 +231,7 @@ def _rate(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> 
         return Meaning(name, known.scale if known else 1.0, training=True, typed=True)
     if si == "sample/s" or (per_second and held & _SAMPLES and not held & _TOKENS):
         if held & _DEVICE:
-            return None
+            return Meaning("", training=True, typed=True)  # there is no column for it
         name = "samples_per_s_average" if held & _AVERAGE else "samples_per_s"
         return Meaning(name, known.scale if known else 1.0, training=True, typed=True)
     if per_second and held & _STEP and not held & (_SAMPLES | _TOKENS | _DEVICE):
@@ -214,7 +267,7 @@ def _loss(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) ->
     if held & _VALIDATION:
         return Meaning("validation_loss", training=True) if held <= _LOSS | _VALIDATION else None
     if not held <= _LOSS:
-        return None
+        return Meaning("", training=True)  # of a part, or under a name of its own
     exact = {"lm", "reduced", "ce", "language", "cross"} & held
     return Meaning("loss", training=True, order=0 if exact else 1 + bool(held & _AVERAGE))
 
@@ -223,7 +276,7 @@ def _schedule(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None
     plain = tuple(word for word in said if word not in _WHOSE)
     if known is not None:
         return None
-    if plain in (("lr",), ("learning", "rate"), ("learningrate",)):
+    if plain in (("lr",), ("learning", "rate"), ("learningrate",), ("lrate",)):
         return Meaning("learning_rate", training=True)
     norms = {("grad", "norm"), ("gnorm",), ("gradnorm",), ("gradient", "norm"), ("grad", "gnorm"),
              ("g", "norm")}  # fmt: skip
@@ -245,7 +298,7 @@ def _consumed(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None
 
 def _memory(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> Meaning | None:
     held = set(every)
-    if known is None or known.si != "B" or held & {"cpu", "host", "ram", "swap", "disk", "file"}:
+    if known is None or known.si != "B" or held & NOT_OF_DEVICES:
         return None
     most = bool(held & {"max", "peak", "maximum"})
     if held & {"reserved", "cached"}:
@@ -259,12 +312,15 @@ def _memory(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -
     return Meaning(name, known.scale, training=False, typed=True)
 
 
-def _clock(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) -> Meaning | None:
+def _clock(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> Meaning | None:
     """A time of one step, a mean of them, or one of which the shape of the file has to tell."""
     held = set(said)
     if said[:1] == ("per",) and held <= {"per"} | _SECOND | _DEVICE:  # `7380.2/s` of something
         return None
     scale = known.scale if known is not None and known.si == "s" else None
+    each = set(every) - held
+    if scale is not None and "per" in each and each & _STEP:  # `latency=242.1 ms/step`
+        held |= _STEP & each
     if known is None:
         named = next((word for word in reversed(said) if word in _SECOND | {"ms", "us"}), "")
         seconds = unit(named)

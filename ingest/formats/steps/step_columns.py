@@ -1,0 +1,92 @@
+"""Columns under a header: a line of labels, and below it lines with a number for each of them.
+
+In: lines and where to look. Out: a `Found` for each line of numbers, its labels those of the
+header. No mark parts the columns but blanks; a line that leaves one empty has the others where the
+header has them. What follows behind the columns may be a progress bar, as YOLO prints them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from assay.ingest.formats.steps.step_pairs import Pair, Said, said, values
+from assay.ingest.formats.steps.step_shapes import Found
+from assay.ingest.formats.steps.step_words import meaning
+from assay.ingest.schema.format import Reach
+from assay.ingest.schema.record import Line
+
+_HEADER = (
+    r"(?i:\b(?:epochs?|steps?|iter(?:ation)?s?)(?:\t|\s{2,})"
+    r"(?:[^:={|]*\b)?(?:[a-z_/]*loss|tok[a-z]*/s|time|lr)\b[^:={|]*$)"
+)
+
+COLUMN_HEADS = {_HEADER: Reach(1_000_000)}
+"""Headers of columns; what stands below one belongs to it as far as its columns go."""
+
+_HEADS = re.compile(_HEADER)
+
+_LABELS = re.compile(r"\S+(?:\s\S+)*")
+
+_BAR_BEHIND = re.compile(r":\s+[0-9]{1,3}%\s?\|")
+
+LEAST_LABELS = 3
+
+
+def columns_at(lines: Sequence[Line], at: int) -> list[Found]:
+    """The lines of numbers under the header at a line; none where it is no header."""
+    head = lines[at]
+    if not _HEADS.search(head.text):
+        return []
+    labels = [(cell[0], _span(head, *cell.span())) for cell in _LABELS.finditer(head.text)]
+    known = [what for label, _ in labels if (what := meaning(label))]
+    counts = any(what.field in ("step", "epoch") for what in known)
+    if len(labels) < LEAST_LABELS or not counts or not any(what.training for what in known):
+        return []
+    found: list[Found] = []
+    for line in lines[at + 1 :]:
+        row = _row(line, labels)
+        if row is None:
+            break
+        found.append(row)
+    return found
+
+
+Label = tuple[str, tuple[int, int]]
+
+
+def _span(line: Line, begin: int, end: int) -> tuple[int, int]:
+    return line.column + begin, line.column + end
+
+
+def _row(line: Line, labels: Sequence[Label]) -> Found | None:
+    """A line of numbers, each under its label; None where it is none."""
+    bar = _BAR_BEHIND.search(line.text)
+    text = line.text[: bar.start()] if bar else line.text
+    cells = [(cell[0], cell.start(), cell.end()) for cell in re.finditer(r"\S+", text)]
+    pairs: list[Pair] = []
+    for label, cell in _placed(line, cells, labels) or ():
+        pairs += values(label, *cell)
+    if len(pairs) < LEAST_LABELS or sum(not pair.total for pair in pairs) < len(cells):
+        return None
+    if bar is None:
+        return Found([line], Said(tuple(pairs), "columns"), [(pair, line) for pair in pairs])
+    begin = bar.start() + 1
+    behind = said(line.text[begin:])
+    for pair in behind.pairs if behind and behind.form == "bar" else ():
+        pairs.append(pair._replace(start=pair.start + begin))
+    return Found([line], Said(tuple(pairs), "bar"), [(pair, line) for pair in pairs])
+
+
+def _placed(
+    line: Line, cells: Sequence[tuple[str, int, int]], labels: Sequence[Label]
+) -> list[tuple[str, tuple[str, int]]] | None:
+    """Cells under their labels: one each in order, or where they stand; None where neither fits."""
+    if len(cells) == len(labels):
+        return [(label, cell[:2]) for (label, _), cell in zip(labels, cells, strict=True)]
+    for side in (0, 1):
+        known = {span[side]: label for label, span in labels}
+        under = [known.get(_span(line, *cell[1:])[side]) for cell in cells]
+        if all(under) and len(set(under)) == len(cells) >= LEAST_LABELS:
+            return [(label or "", cell[:2]) for label, cell in zip(under, cells, strict=True)]
+    return None

@@ -1,0 +1,98 @@
+"""Lines of several shapes that tell of the same steps, put together to one record a step.
+
+In: shapes that are step records. Out: the same, those gone whose every line, but for few, stands
+beside a line of another shape with the same count of steps and says nothing that contradicts it:
+`Iteration 100, loss = 3.1` and right below it `Iteration 100, lr = 0.01`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+
+from assay.ingest.formats.steps.step_shapes import Found, Shape
+
+NEAR = 8
+"""Lines between two that tell of one step, at most."""
+
+MOST = 0.8
+"""Share of the lines of a shape that must have their place for it to be a piece of another."""
+
+_COUNTED = {"step", "epoch", "total_steps"}
+
+
+def put_together(shapes: Sequence[Shape], *, beside: bool) -> list[Shape]:
+    """The shapes without those that are pieces of others; these have their lines.
+
+    A shape that has no column but its count is one where it is a piece, or where there is no other,
+    nor one `beside` these.
+    """
+    whole = sorted(shapes, key=lambda shape: (-len(_fields(shape.typical)), -len(shape.found)))
+    kept: list[Shape] = []
+    for shape in whole:
+        if not any(_joined(shape, other) for other in kept):
+            kept.append(shape)
+    bare = [shape for shape in kept if not _fields(shape.typical)]
+    if beside or len(bare) < len(kept):
+        kept = [shape for shape in kept if shape not in bare]
+    return [shape for shape in shapes if shape in kept]
+
+
+def _fields(one: Found) -> set[str]:
+    return {what.field for what in one.meanings if what and what.field} - _COUNTED
+
+
+def _joined(piece: Shape, whole: Shape) -> bool:
+    """Whether the lines of `piece` have become ones of `whole`."""
+    if not (piece.counters and whole.counters):
+        return False
+    mine, others = piece.counters[0], whole.counters[0]
+    beside: dict[str, list[Found]] = defaultdict(list)
+    for each in whole.found:
+        beside[each.value(others) or ""].append(each)
+    pairs: list[tuple[Found, Found]] = []
+    taken: set[int] = set()
+    for each in piece.found:
+        near = [one for one in beside.get(each.value(mine) or "?", ()) if id(one) not in taken]
+        best = min(near, key=lambda one: _apart(one, each), default=None)
+        if best is None or _apart(best, each) > NEAR or not _agree(best, each):
+            continue
+        if _fields(each):  # of a line without columns there may be several a step
+            taken.add(id(best))
+        pairs.append((best, each))
+    if len(pairs) < MOST * len(piece.found):
+        return False
+    for one, more in pairs:
+        one.join(more)
+    joined = {id(more) for _, more in pairs}
+    whole.found += [each for each in piece.found if id(each) not in joined]
+    return True
+
+
+def _apart(one: Found, other: Found) -> int:
+    if one.first.prefix.get("rank") != other.first.prefix.get("rank"):
+        return NEAR + 1
+    return abs(one.first.number - other.first.number)
+
+
+def _agree(one: Found, other: Found) -> bool:
+    """Whether the two have no column in common, but for a loss that is one in fewer digits."""
+    held, more = _values(one), _values(other)
+    common = held.keys() & more.keys()
+    return not common or (
+        common == {"loss"} and math.isclose(held["loss"], more["loss"], rel_tol=5e-3)
+    )
+
+
+def _values(one: Found) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for key, what in zip(one.keys, one.meanings, strict=True):
+        text = one.value(key)
+        if what is None or not what.field or what.field in _COUNTED or text is None:
+            continue
+        try:
+            found.setdefault(what.field, float(text) * what.scale)
+        except ValueError:
+            continue
+    return found
