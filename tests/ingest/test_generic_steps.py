@@ -179,3 +179,41 @@ def test_exact_formats_keep_their_lines() -> None:
     reading = read(job(exact) + job("iter {n}: loss {l}, lr 1e-4"))
     assert reading.frames["megatron_iteration"].height == 6
     assert reading.frames["generic_step"].height == 6
+
+
+def clocked(every: int, value: str, line: str = "{c} step {n} loss {l}{t}", many: int = 41) -> str:
+    """Lines a step apart, 1.2 s of day between them, of which some print a time."""
+    out = []
+    for n in range(many):
+        seconds = 36000 + 1.2 * n
+        clock = f"10:{int(seconds) // 60 % 60:02}:{int(seconds) % 60:02}"
+        time = f" time {eval(value, {'n': n}):.3f}s" if n % every == 0 and n else ""  # noqa: S307
+        values = {"{c}": f"2025-05-03 {clock}", "{n}": str(n), "{l}": f"{9 - n / 50:.4f}"}
+        text = line.replace("{t}", time)
+        for name, said in values.items():
+            text = text.replace(name, said)
+        out.append(text)
+    return "\n".join(out) + "\n"
+
+
+def test_a_time_that_some_steps_print_is_of_one_or_of_all_since_then_as_the_clock_says() -> None:
+    of_one = rows(clocked(10, "1.2 + n % 3 / 100"))
+    assert of_one["step_time"].drop_nulls().to_list() == [1.21, 1.22, 1.2, 1.21]
+    of_ten = rows(clocked(10, "12.0 + n % 3 / 100"))
+    assert of_ten["step_time"].null_count() == of_ten.height
+    assert of_ten["step_time_average"].drop_nulls().to_list() == pytest.approx(
+        [1.201, 1.202, 1.2, 1.201]
+    )
+
+
+def test_a_time_that_some_steps_print_is_of_none_without_a_clock() -> None:
+    frame = rows(clocked(10, "1.2 + n % 3 / 100", "step {n} loss {l}{t}"))
+    assert frame.height == 41
+    for name in ("step_time", "step_time_average", "elapsed"):
+        assert name not in frame.columns or frame[name].null_count() == 41
+
+
+def test_a_time_of_few_steps_that_rises_by_little_is_not_elapsed() -> None:
+    frame = rows("".join(f"step {n} loss {9 - n}.5 dt: 0.{91 + n}s\n" for n in range(1, 5)))
+    assert frame.height == 4
+    assert frame["elapsed"].null_count() == 4

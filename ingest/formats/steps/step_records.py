@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from assay.ingest.formats.steps.step_clocks import clocks_of
 from assay.ingest.formats.steps.step_lines import GenericStep, TrainerSummary
 from assay.ingest.formats.steps.step_pairs import Pair, number
 from assay.ingest.formats.steps.step_pieces import put_together
@@ -60,6 +61,7 @@ def step_records(found: Iterable[Found]) -> Iterator[StepRecord]:
 
 def _records(shape: Shape, trainer: Trainer | None, why: str) -> Iterator[StepRecord]:
     """The rows of a shape."""
+    shape.clocks = clocks_of(shape)
     for each in shape.found:
         record = _record(each, shape)
         record.cells |= _named(record, trainer, why, len(shape.found))

@@ -2,16 +2,14 @@
 
 In: lines taken apart into pairs (`Found`). Out: `Shape` values: lines that have most of their
 labels in common, in order, with what only all of them tell together: which label counts the steps
-and by which stride, whether a time is elapsed or of one step, and what the times of day in front of
-the lines prove of a number whose unit nobody prints.
+and by which stride. What a time is that they print, `step_clocks` tells.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -26,9 +24,6 @@ LEAST = 3
 
 STRIDES = 4
 """Different strides of a count of steps, of which most rises are one."""
-
-DATE = 9e8
-"""Seconds that are a date, since 1970, and no duration."""
 
 BAR = "bar"
 """The key of the count of a progress bar."""
@@ -106,6 +101,7 @@ class Shape:
 
     found: list[Found]
     typical: Found
+    clocks: Mapping[str, Clock] = field(default_factory=dict)
 
     @cached_property
     def training(self) -> set[str]:
@@ -238,46 +234,7 @@ class Shape:
     def counts(self, key: str) -> list[int]:
         """The integers under a key, line by line; lines without one are left out."""
         texts = (each.value(key) for each in self.found)
-        return [int(float(text)) for text in texts if text and _INTEGER.fullmatch(text)]
-
-    @cached_property
-    def clocks(self) -> dict[str, Clock]:
-        """Times of which their labels do not say of what: elapsed, or of one step.
-
-        One that only rises is elapsed. Another is the time of a step if every step prints it, or if
-        the times of day in front of the lines agree with it. Of several it is the one that holds
-        the others, and none where a label says which it is.
-        """
-        values = self._times()
-        told = self.typical.has("step_time") or (
-            self.typical.said.form == "bar" and self.typical.has("step_time_average")
-        )
-        known: dict[str, Clock] = {}
-        of_step: list[str] = []
-        for key, (what, held) in values.items():
-            times = [value for _, value in held]
-            if len(times) < LEAST or max(times) >= DATE:
-                continue
-            down = sum(b < a for a, b in pairwise(times))
-            # one that begins again with the steps only rises otherwise
-            if what.typed and down <= max(self.falls, 0.02 * len(times)):
-                known[key] = Clock("elapsed", what.scale)
-                continue
-            proven = self._proven(key)
-            sure = proven == 1.0 or self.stride in (None, 1) if what.typed else proven is not None
-            if sure and not told:
-                known[key] = Clock("step_time", what.scale if what.typed else proven or 1.0)
-                of_step.append(key)
-        for key in of_step:
-            mine = values[key][1]
-            most = all(
-                a >= b
-                for other in of_step
-                for (_, a), (_, b) in zip(mine, values[other][1], strict=False)
-            )
-            if not most:
-                del known[key]
-        return known
+        return [int(float(text)) for text in texts if text and INTEGER.fullmatch(text)]
 
     def since_a_start(self, key: str) -> bool:
         """Whether an elapsed time rises, but where the steps begin again."""
@@ -285,68 +242,12 @@ class Shape:
         times = [float(text) for text in texts if text and _NUMBER.fullmatch(text)]
         return sum(b < a for a, b in pairwise(times)) <= self.falls
 
-    def _times(self) -> dict[str, tuple[Meaning, list[tuple[int, float]]]]:
-        """Values of times in seconds, or as printed where they have no unit, by line."""
-        held: dict[str, tuple[Meaning, list[tuple[int, float]]]] = {}
-        for line, each in enumerate(self.found):
-            for key, (pair, _), what in zip(each.keys, each.places, each.meanings, strict=True):
-                if what is None or what.field != "clock" or pair.moment or self.by_epoch:
-                    continue
-                try:
-                    value = float(number(pair.text)) * what.scale
-                except ValueError:
-                    continue
-                if not math.isnan(value):
-                    held.setdefault(key, (what, []))[1].append((line, value))
-        return held
 
-    def _proven(self, key: str) -> float | None:
-        """The factor to seconds of one step that times of day prove; None where they do not."""
-        if not self.counters:
-            return None
-        fits: dict[float, int] = {1.0: 0, 1e-3: 0}
-        told = 0
-        held = dict(self._times()[key][1])
-        before: tuple[float, int] | None = None
-        for line, each in enumerate(self.found):
-            moment, text = moment_of(each), each.value(self.counters[0])
-            if moment is None or not text or not _INTEGER.fullmatch(text):
-                before = None
-                continue
-            now = (moment, int(float(text)))
-            if before is not None and line in held and now[1] > before[1]:
-                passed, steps = (now[0] - before[0]) % 86400.0, now[1] - before[1]
-                if passed >= SHORTEST:
-                    told += 1
-                    for scale in fits:
-                        whole = held[line] * scale * steps
-                        fits[scale] += abs(whole - passed) <= 1.5 + 0.1 * passed
-            before = now
-        return next((s for s, n in fits.items() if told >= 2 and n >= 0.75 * told), None)
-
-
-SHORTEST = 4.0
-"""Seconds between two lines below which times of day, in whole seconds, prove nothing."""
-
-_INTEGER = re.compile(r"[0-9]{1,15}(?:\.0*)?")
+INTEGER = re.compile(r"[0-9]{1,15}(?:\.0*)?")
 
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?")
 
 _FRACTION = re.compile(r"[0-9]+\.[0-9]+")
-
-_OF_DAY = re.compile(r"(?<![0-9:])([0-9]{1,2}):([0-9]{2}):([0-9]{2}(?:[.,][0-9]{1,9})?)(?![0-9:])")
-
-
-def moment_of(each: Found) -> float | None:
-    """Seconds of the day that stand in front of a line; None where none do."""
-    line = each.first
-    begin = each.places[0][0].start if each.places else 0
-    for text in (line.prefix.get("timestamp", ""), line.text[:begin]):
-        found = _OF_DAY.search(text)
-        if found is not None:
-            hours, minutes, seconds = found.groups()
-            return int(hours) * 3600 + int(minutes) * 60 + float(seconds.replace(",", "."))
-    return None
 
 
 def _opens_or_counts(before: str) -> bool:

@@ -1,0 +1,159 @@
+"""Times of which no label says of what they are: since a start, of one step, or of several.
+
+In: a `Shape`, lines that say the same. Out: the column of each such time, and the factor to its
+unit. What the lines tell together decides: how a time goes on, which steps print it, and the times
+of day in front of them, which also prove a number whose unit nobody prints. What nothing proves has
+no column.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from assay.ingest.formats.steps.step_pairs import number
+from assay.ingest.formats.steps.step_shapes import INTEGER, LEAST, Clock, Found, Shape
+from assay.ingest.formats.steps.step_words import Meaning
+
+DATE = 9e8
+"""Seconds that are a date, since 1970, and no duration."""
+
+FAR = 1.5
+"""How many times its least value a time reaches that has gone on since a start: what rises less may
+be the time of a step that rose by chance, or by what a step does."""
+
+SHORTEST = 4.0
+"""Seconds between two lines below which times of day, in whole seconds, prove nothing."""
+
+_OF_DAY = re.compile(r"(?<![0-9:])([0-9]{1,2}):([0-9]{2}):([0-9]{2}(?:[.,][0-9]{1,9})?)(?![0-9:])")
+
+
+class Printed(NamedTuple):
+    """Values of a time in seconds, as printed where they have no unit, by line of a shape."""
+
+    what: Meaning
+    values: list[tuple[int, float]]
+
+
+class Proof(NamedTuple):
+    """Of what times of day prove a time to be, and the factor to seconds."""
+
+    of: Literal["step", "interval"]
+    scale: float
+    steps: int  # of the interval
+
+
+def clocks_of(shape: Shape) -> dict[str, Clock]:
+    """The columns of the times of a shape, by their keys.
+
+    One that only rises, and far, is elapsed. Another is the time of a step if it is printed every
+    step, or if the times of day agree with it; they may also prove that it is of all steps since
+    the line before. Of several times of a step it is the one that holds the others, and none where
+    a label says which it is.
+    """
+    printed = _printed(shape)
+    one = shape.typical
+    told = one.has("step_time") or (one.said.form == "bar" and one.has("step_time_average"))
+    known: dict[str, Clock] = {}
+    of_step: list[str] = []
+    for key, (what, held) in printed.items():
+        times = [value for _, value in held]
+        if len(times) < LEAST or max(times) >= DATE:
+            continue
+        proof = _proof(shape, held, (1.0,) if what.typed else (1.0, 1e-3))
+        # one that begins again with the steps only rises otherwise
+        down = sum(b < a for a, b in pairwise(times))
+        rises = down <= max(shape.falls, 0.02 * len(times))
+        if what.typed and rises and proof is None:
+            if max(times) >= FAR * min(times):
+                known[key] = Clock("elapsed", what.scale)
+            continue
+        scale = what.scale * (proof.scale if proof else 1.0)
+        if proof is not None and proof.of == "interval":
+            known[key] = Clock("step_time_average", scale / proof.steps)
+        elif not told and (proof is not None or (what.typed and _each_step(shape, held))):
+            known[key] = Clock("step_time", scale)
+            of_step.append(key)
+    for key in of_step:
+        mine = printed[key].values
+        most = all(
+            a >= b
+            for other in of_step
+            for (_, a), (_, b) in zip(mine, printed[other].values, strict=False)
+        )
+        if not most:
+            del known[key]
+    return known
+
+
+def _printed(shape: Shape) -> dict[str, Printed]:
+    held: dict[str, Printed] = {}
+    for line, each in enumerate(shape.found):
+        for key, (pair, _), what in zip(each.keys, each.places, each.meanings, strict=True):
+            if what is None or what.field != "clock" or pair.moment or shape.by_epoch:
+                continue
+            try:
+                value = float(number(pair.text)) * what.scale
+            except ValueError:
+                continue
+            if not math.isnan(value):
+                held.setdefault(key, Printed(what, []))[1].append((line, value))
+    return held
+
+
+def _count(shape: Shape, line: int) -> int | None:
+    """The count of steps of a line; None where there is none."""
+    text = shape.found[line].value(shape.counters[0]) if shape.counters else None
+    return int(float(text)) if text and INTEGER.fullmatch(text) else None
+
+
+def _each_step(shape: Shape, held: list[tuple[int, float]]) -> bool:
+    """Whether a time is printed every step, or nothing counts the steps."""
+    counts = [count for line, _ in held if (count := _count(shape, line)) is not None]
+    rises = Counter(b - a for a, b in pairwise(counts) if b > a).most_common(1)
+    return not rises or rises[0][0] == 1
+
+
+def _proof(shape: Shape, held: list[tuple[int, float]], scales: tuple[float, ...]) -> Proof | None:
+    """What the times of day of the lines that print a time prove of it."""
+    if not shape.counters:
+        return None
+    fits: Counter[tuple[Literal["step", "interval"], float]] = Counter()
+    strides: Counter[int] = Counter()
+    before: tuple[float, int] | None = None
+    for line, value in held:
+        moment, count = moment_of(shape.found[line]), _count(shape, line)
+        if moment is None or count is None:
+            before = None
+            continue
+        if before is not None and count > before[1]:
+            passed, steps = (moment - before[0]) % 86400.0, count - before[1]
+            if passed >= SHORTEST:
+                strides[steps] += 1
+                for scale in scales:
+                    near = 1.5 + 0.1 * passed
+                    fits["step", scale] += abs(value * scale * steps - passed) <= near
+                    fits["interval", scale] += abs(value * scale - passed) <= near
+        before = moment, count
+    told = strides.total()
+    ways: tuple[Literal["step", "interval"], ...] = ("step", "interval")
+    for of in ways if told >= 2 else ():
+        for scale in scales:
+            if fits[of, scale] >= 0.75 * told and (of == "step" or len(strides) == 1):
+                return Proof(of, scale, strides.most_common(1)[0][0])
+    return None
+
+
+def moment_of(each: Found) -> float | None:
+    """Seconds of the day that stand in front of a line; None where none do."""
+    line = each.first
+    begin = each.places[0][0].start if each.places else 0
+    for text in (line.prefix.get("timestamp", ""), line.text[:begin]):
+        found = _OF_DAY.search(text)
+        if found is not None:
+            hours, minutes, seconds = found.groups()
+            return int(hours) * 3600 + int(minutes) * 60 + float(seconds.replace(",", "."))
+    return None
