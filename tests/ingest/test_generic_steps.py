@@ -187,7 +187,7 @@ def clocked(every: int, value: str, line: str = "{c} step {n} loss {l}{t}", many
     for n in range(many):
         seconds = 36000 + 1.2 * n
         clock = f"10:{int(seconds) // 60 % 60:02}:{int(seconds) % 60:02}"
-        time = f" time {eval(value, {'n': n}):.3f}s" if n % every == 0 and n else ""  # noqa: S307
+        time = f" time {eval(value, {'n': n}):.3f}s" if n % every == 0 and n else ""
         values = {"{c}": f"2025-05-03 {clock}", "{n}": str(n), "{l}": f"{9 - n / 50:.4f}"}
         text = line.replace("{t}", time)
         for name, said in values.items():

@@ -51,9 +51,10 @@ def _found(region: Region) -> list[Found]:
         line = lines[at]
         if "bar" in line.prefix:
             bars.append((len(found), line.prefix["bar"]))
-        if under := columns_at(lines, at):
+        under, end = columns_at(lines, at)
+        if under:
             found += map(meant, under)
-            at += 1 + len(under)
+            at = end
             continue
         block = block_at(lines, at)
         if block is not None:

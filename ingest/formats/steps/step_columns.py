@@ -1,7 +1,7 @@
 """Columns under a header: a line of labels, and below it lines with a number for each of them.
 
 In: lines and where to look. Out: a `Found` for each line of numbers, its labels those of the
-header. No mark parts the columns but blanks; a line that leaves one empty has the others where the
+header. Blanks part the columns, or bars; a line that leaves one empty has the others where the
 header has them. What follows behind the columns may be a progress bar, as YOLO prints them.
 """
 
@@ -17,8 +17,8 @@ from assay.ingest.schema.format import Reach
 from assay.ingest.schema.record import Line
 
 _HEADER = (
-    r"(?i:\b(?:epochs?|steps?|iter(?:ation)?s?)(?:\t|\s{2,})"
-    r"(?:[^:={|]*\b)?(?:[a-z_/]*loss|tok[a-z]*/s|time|lr)\b[^:={|]*$)"
+    r"(?i:\b(?:epochs?|steps?|iter(?:ation)?s?)(?:\t|\s{2,}|\s*[|│┃])"
+    r"(?:[^:={]*\b)?(?:[a-z_/ ]*loss|tok[a-z]*/s|time|lr)\b[^:={]*$)"
 )
 
 COLUMN_HEADS = {_HEADER: Reach(1_000_000)}
@@ -26,30 +26,36 @@ COLUMN_HEADS = {_HEADER: Reach(1_000_000)}
 
 _HEADS = re.compile(_HEADER)
 
-_LABELS = re.compile(r"\S+(?:\s\S+)*")
+_LABELS = re.compile(r"[^\s|│┃]+(?:\s[^\s|│┃]+)*")
+
+_CELLS = re.compile(r"[^\s|│┃]+")
+
+_RULE = re.compile(r"[^\w]*$")
 
 _BAR_BEHIND = re.compile(r":\s+[0-9]{1,3}%\s?\|")
 
 LEAST_LABELS = 3
 
 
-def columns_at(lines: Sequence[Line], at: int) -> list[Found]:
-    """The lines of numbers under the header at a line; none where it is no header."""
+def columns_at(lines: Sequence[Line], at: int) -> tuple[list[Found], int]:
+    """The lines of numbers under the header at a line, and where they end; none without one."""
     head = lines[at]
     if not _HEADS.search(head.text):
-        return []
+        return [], at
     labels = [(cell[0], _span(head, *cell.span())) for cell in _LABELS.finditer(head.text)]
     known = [what for label, _ in labels if (what := meaning(label))]
     counts = any(what.field in ("step", "epoch") for what in known)
     if len(labels) < LEAST_LABELS or not counts or not any(what.training for what in known):
-        return []
+        return [], at
     found: list[Found] = []
-    for line in lines[at + 1 :]:
-        row = _row(line, labels)
+    for end in range(at + 1, len(lines)):
+        if not found and _RULE.match(lines[end].text):
+            continue
+        row = _row(lines[end], labels)
         if row is None:
-            break
+            return found, end
         found.append(row)
-    return found
+    return found, len(lines)
 
 
 Label = tuple[str, tuple[int, int]]
@@ -63,7 +69,7 @@ def _row(line: Line, labels: Sequence[Label]) -> Found | None:
     """A line of numbers, each under its label; None where it is none."""
     bar = _BAR_BEHIND.search(line.text)
     text = line.text[: bar.start()] if bar else line.text
-    cells = [(cell[0], cell.start(), cell.end()) for cell in re.finditer(r"\S+", text)]
+    cells = [(cell[0], cell.start(), cell.end()) for cell in _CELLS.finditer(text)]
     pairs: list[Pair] = []
     for label, cell in _placed(line, cells, labels) or ():
         pairs += values(label, *cell)

@@ -49,7 +49,7 @@ _SHARED = re.compile(r"\(([0-9][0-9,.]*)\s?/\s?(gpu|GPU|device|rank)\)")
 """`tps 9120.12(1140.02/gpu)`: the same of one device."""
 
 _AFTER = re.compile(
-    r"\s+([A-Za-z][A-Za-z0-9_/]*(?:\s[A-Za-z][A-Za-z0-9_/]*){0,4})\s*(?=[,|;\])]|$)"
+    r"\s+([A-Za-z][A-Za-z0-9_/]*(?:\s[A-Za-z][A-Za-z0-9_/]*){0,4})\s*(?=[,|;\])]|\s-\s|$)"
 )
 """Words that end a cell which begins with its number: `42.6% bf16 MFU |`."""
 
