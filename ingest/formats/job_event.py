@@ -1,8 +1,8 @@
 """The life of a job: launchers, schedulers and trainers on its checkpoints and its end.
 
-In: lines such as Slurm's `*** JOB … CANCELLED AT … DUE TO TIME LIMIT ***`, Megatron's `exiting
-program after … minutes`, torchrun's `failed (exitcode: 1)`, and tracebacks, whose last line is the
-error. Out: one record per line, of a traceback for its last.
+In: lines such as torchrun's `Setting OMP_NUM_THREADS …`, Slurm's `*** JOB … CANCELLED AT … DUE TO
+TIME LIMIT ***`, Megatron's `exiting program after … minutes`, `failed (exitcode: 1)`, and
+tracebacks, whose last line is the error. Out: one record per line, of a traceback for its last.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class JobEvent(pa.DataFrameModel):
 
     event: str = named(
         nullable=False,
-        meaning="checkpoint, finished, stopped, time_limit, preempted, cancelled, out_of_memory or "
-        "crashed",
+        meaning="launched, checkpoint, finished, stopped, time_limit, preempted, cancelled, "
+        "out_of_memory or crashed",
     )
     iteration: int = logged(kind="exact", ge=0, nullable=True, meaning="that the line names")
     exit_code: int = logged(kind="exact", nullable=True)
@@ -98,6 +98,7 @@ KINDS = (
     Told(_kind("srun", "SRUN"), _of_task),
     Told(_kind("exit", "EXITING"), _exiting),
     Told(_kind("done", "DONE"), _always("finished")),
+    Told(_kind("launch", "LAUNCHED"), _always("launched")),
     Told(_kind("saved", "SAVED"), _always("checkpoint")),
     Told(_kind("elastic", "ELASTIC"), _always("crashed")),
     Told(_kind("oom", "OOM"), _always("out_of_memory")),
@@ -177,7 +178,8 @@ FORMAT = Format(
         "CANCELLED AT", "srun: error: ", "exiting program ", "[after training is done]",
         "successfully saved checkpoint", "failed (exitcode: ", "oom-kill event", "oom_kill event",
         "PBS: job killed", "TERM_RUNLIMIT", "noticed that process rank", "Watchdog caught",
-        "Main process received SIGTERM",
+        "Main process received SIGTERM", "Setting OMP_NUM_THREADS", "Setting CUDA_VISIBLE_DEVICES",
+        "has been allocated resources", "salloc: Granted job",
         HEADER, "out of memory", "OutOfMemoryError",
     ),
     schemas={"job_event": JobEvent},

@@ -125,3 +125,57 @@ def test_no_median_is_taken_over_two_batches(tmp_path: Path, name: str) -> None:
     reading = read([log]).reading
     held = steps_of(reading)
     assert [one.steady["step_time"].median() for one in held] == times
+
+
+BANNER = (
+    "WARNING:torch.distributed.run:\n*****************************************\n"
+    "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to avoid "
+    "your system being overloaded\n*****************************************\n"
+)
+
+
+def test_a_launcher_below_steps_begins_another_job(tmp_path: Path) -> None:
+    first, second = found(
+        tmp_path,
+        job=BANNER * 4 + steps(range(1, 9)) + BANNER * 4 + steps(range(9, 17), ms=3000.0),
+    )
+    assert first.rows == second.rows == 8
+    assert second.metrics["step_time"].value == pytest.approx(3.0125, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "banner",
+    [
+        "[2026-01-02 10:11:12,131] [INFO] [launch.py:163:main] Setting CUDA_VISIBLE_DEVICES=0,1\n",
+        "srun: job 4711 has been allocated resources\n",
+        "W0102 10:11:12.131000 4711 torch/distributed/run.py:792] Setting OMP_NUM_THREADS "
+        "environment variable for each process to be 1 in default\n",
+    ],
+)
+def test_every_launcher_is_known(tmp_path: Path, banner: str) -> None:
+    generic = "".join(f"step {n} | loss {9 - n / 9:.3f} | 1.{n}1 s/step\n" for n in range(1, 9))
+    later = generic.replace("step ", "step 1")
+    assert len(found(tmp_path, job=banner + generic + banner + later)) == 2
+    assert len(found(tmp_path, job=banner * 3 + generic + later)) == 1
+
+
+def ramp(batches: Iterable[int]) -> str:
+    return "".join(
+        f" iteration {n}/ 900 | elapsed time per iteration (ms): {10.0 * batch + n % 3} | "
+        f"global batch size: {batch} | lm loss: {9 - n / 100} |\n"
+        for n, batch in enumerate(batches, 1)
+    )
+
+
+def test_a_batch_that_rises_as_the_job_states_is_its_own(tmp_path: Path) -> None:
+    stated = DUMP.replace(
+        "rampup_batch_size ............................... None",
+        "rampup_batch_size ............................... ['16', '16', '300']",
+    )
+    assert stated != DUMP
+    batches = [16] * 6 + [32] * 6 + [48] * 6 + [64] * 6
+    (run,) = found(tmp_path, job=stated + ramp(batches))
+    assert run.rows == len(batches)
+    assert len(found(tmp_path, job=DUMP + ramp(batches))) == 4
+    odd = [16] * 6 + [40] * 6  # not what it adds
+    assert len(found(tmp_path, job=stated + ramp(odd))) == 2

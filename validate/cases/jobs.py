@@ -1,7 +1,8 @@
 """Parts of a reading that are one run: files of one job, told apart from other jobs.
 
-A part begins where a log states a configuration, or with its source where it states none; and
-where iterations begin anew that have consumed other samples than those of the same numbers above.
+A part begins where a log states a configuration, or with its source where it states none; where a
+launcher says that it starts processes, and steps stand above; and where iterations begin anew that
+have consumed other samples than those of the same numbers above.
 Two parts are one run only where they prove it: equal arguments, if both print theirs, and
 iterations that go on where the others end (or repeat some of them, as a restart from a checkpoint
 does), with the samples consumed to match; or the very same lines, as several ranks of one job write
@@ -11,6 +12,8 @@ alone are two measurements of one configuration.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +25,7 @@ from assay.ingest.schema.fields import Rows
 from assay.ingest.schema.reading import Reading
 from assay.validate.cases.memo import once
 from assay.validate.cases.observe import case_of
-from assay.validate.cases.step_frames import OnDisk, StepRows, sources_of, step_frames
+from assay.validate.cases.step_frames import OnDisk, StepFrame, StepRows, sources_of, step_frames
 
 LAYOUT = ("gpus", "tp", "pp", "dp", "cp", "ep", "hidden", "layers", "seq_len", "micro_batch")
 """Fields that one job does not change; its batch it may ramp up (`_another_batch`)."""
@@ -161,17 +164,50 @@ def jobs(reading: Reading) -> Jobs:
     stated = [held.frame for held in reading.with_rows("run")]
     starts = pl.concat([starts, *(each.select("source", "line", part="run") for each in stated)])
     frames = list(step_frames(reading))
+    starts = pl.concat([starts, _launched(reading, frames, starts)])
     resumed = [frame.rows for frame in frames if frame.restarts and SAMPLES in frame.rows.columns]
     starts = pl.concat([starts, *(_anew(rows, starts) for rows in resumed)])
+    ramps = _ramps(reading)
     for frame in frames:
         counted = None if frame.restarts or "iteration" not in frame.rows.columns else "iteration"
-        starts = pl.concat([starts, _apart(frame.rows, counted)]).unique(
+        starts = pl.concat([starts, _apart(frame.rows, counted, ramps)]).unique(
             ["source", "line"], keep="first", maintain_order=True
         )
     if sum(len(sources_of(rows)) for rows in resumed) < 2:
         return Jobs(starts)  # parts of one input are runs of their own
     known = [part for rows in resumed for part in parts(rows, stated, starts)]
     return Jobs(starts, *_joined(known))
+
+
+def _launched(reading: Reading, frames: Sequence[StepFrame], starts: pl.DataFrame) -> pl.DataFrame:
+    """Where a launcher starts processes below steps of another job.
+
+    Every node says so, all of them before the first step; what states a configuration as well is a
+    start already.
+    """
+    events = [held.frame for held in reading.with_rows("event") if "event" in held.frame.columns]
+    told = [each.filter(pl.col("event") == "launched") for each in events]
+    places = [place for each in told for place in each.select("source", "line").iter_rows()]
+    found: list[tuple[str, int, str]] = []
+    for source in dict.fromkeys(source for source, _ in places):
+        steps = sorted(
+            line
+            for frame in frames
+            if source in sources_of(frame.rows)
+            for line in _lines_of(frame.rows, source)
+        )
+        last = 0
+        for line in sorted(line for each, line in places if each == source):
+            if bisect(steps, line) > bisect(steps, last):
+                found.append((source, line, f"{source}#{line}"))
+                last = line
+    return pl.DataFrame(found, schema=starts.schema, orient="row")
+
+
+def _lines_of(rows: StepRows, source: str) -> list[int]:
+    if isinstance(rows, pl.DataFrame):
+        rows = rows.filter(pl.col("source") == source)
+    return rows["line"].to_list()
 
 
 def _joined(known: Sequence[Part]) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
@@ -223,7 +259,24 @@ MANY_FALLS, FEWEST_STEPS = 8, 3
 it counts down, or several jobs write into one file."""
 
 
-def _apart(rows: StepRows, counter: str | None) -> pl.DataFrame:
+def _ramps(reading: Reading) -> pl.DataFrame:
+    """Where dumps state `rampup_batch_size`: what is added at a time, by source and line.
+
+    Megatron prints first batch, increment and the samples that all of it takes.
+    """
+    types = {"source": pl.String, "line": pl.UInt32, "added": pl.Int64}
+    told = [held.frame for held in reading.with_rows("argument") if held.frame.height]
+    found: list[tuple[str, int, int]] = []
+    for frame in told:
+        stated = frame.filter(pl.col("name") == "rampup_batch_size")
+        for source, line, value in stated.select("source", "line", "value").iter_rows():
+            numbers = re.findall(r"[0-9]+", value or "")
+            if len(numbers) == len(("first", "added", "samples")):
+                found.append((source, line, int(numbers[1])))
+    return pl.DataFrame(found, schema=types, orient="row")
+
+
+def _apart(rows: StepRows, counter: str | None, ramps: pl.DataFrame) -> pl.DataFrame:
     """Where another job begins in one file: its count of steps falls, its layout is another, or
     its batch, unless that ramps up.
 
@@ -239,6 +292,14 @@ def _apart(rows: StepRows, counter: str | None) -> pl.DataFrame:
     held = rows.select([name for name in told if name in {"source", "line", *there}])
     if held["source"].n_unique() > 1 or not held["line"].is_sorted():
         held = held.sort("source", "line")
+    if ramps.height and {"global_batch", "iteration"} <= set(held.columns):
+        stated = ramps.sort("line")
+        held = (
+            held.with_columns(pl.col("source").cast(pl.String))
+            .sort("line", maintain_order=True)
+            .join_asof(stated, on="line", by="source", strategy="backward", check_sortedness=False)
+            .sort("source", "line")
+        )
     held = held.with_row_index("at")
     differs = pl.any_horizontal(
         pl.lit(value=False),
@@ -284,17 +345,23 @@ def _another_batch(columns: Sequence[str]) -> pl.Expr:
     """Rows whose batch is another than that of the row before, and does not ramp up from it.
 
     A batch ramps up if it rises while the count of steps goes on, and if the samples consumed
-    between the two rows are those of batches from the one to the other.
+    between the two rows are those of batches from the one to the other; or if the ramp that the job
+    states adds what it has risen by.
     """
     if "global_batch" not in columns:
         return pl.lit(value=False)
     batch = pl.col("global_batch")
     before = batch.shift().over("source")
-    if not {"iteration", SAMPLES} <= set(columns):
+    if "iteration" not in columns or not {SAMPLES, "added"} & set(columns):
         return (batch != before).fill_null(value=False)
     went = pl.col("iteration") - pl.col("iteration").shift().over("source")
-    more = pl.col(SAMPLES) - pl.col(SAMPLES).shift().over("source")
-    ramps = (batch > before) & (went > 0) & more.is_between(went * before, went * batch)
+    proofs = []
+    if SAMPLES in columns:
+        more = pl.col(SAMPLES) - pl.col(SAMPLES).shift().over("source")
+        proofs.append(more.is_between(went * before, went * batch))
+    if "added" in columns:
+        proofs.append((batch - before) % pl.col("added") == 0)
+    ramps = (batch > before) & (went > 0) & pl.coalesce(*proofs, pl.lit(value=False))
     return ((batch != before) & ~ramps.fill_null(value=False)).fill_null(value=False)
 
 
