@@ -42,7 +42,7 @@ _BULLET = re.compile(r"^\s*(?:[-|*•>│┃▪·]\s*){1,3}")
 _BODY = re.compile(r"^\s*[A-Za-z][^:=|]{0,70}(?:\([^()]*\))?\s*[:=]\s*\S(?:[^:=]|:[0-9]{2}){0,40}$")
 
 _ASIDE = re.compile(r"\([^()]*\)")
-"""What a line adds in brackets: `98304 steps/s (collection: 0.7s, learning 0.2s)`."""
+"""An addition of a line in brackets: `98304 steps/s (collection: 0.7s, learning 0.2s)`."""
 
 _PASSED = re.compile(r"^\W*$|^\W*[A-Za-z][\w ()/-]{0,60}:\s*$")
 """Rules and headings inside a block."""
@@ -100,7 +100,7 @@ def block_at(lines: Sequence[Line], at: int) -> Found | None:
 
 
 def _pairs_of(line: Line) -> list[Pair] | None:
-    """What a line of a block says; None where it is none."""
+    """The pairs of a line of a block; None where it is none."""
     boxed = _BOXED.match(line.text)
     if boxed is not None:
         return list(_in_box(boxed))

@@ -118,7 +118,7 @@ def _each_step(shape: Shape, held: list[tuple[int, float]]) -> bool:
 
 
 def _proof(shape: Shape, held: list[tuple[int, float]], scales: tuple[float, ...]) -> Proof | None:
-    """What the times of day of the lines that print a time prove of it."""
+    """The proof of a time by the times of day of the lines that print it."""
     if not shape.counters:
         return None
     fits: Counter[tuple[Literal["step", "interval"], float]] = Counter()

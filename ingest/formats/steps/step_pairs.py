@@ -201,7 +201,7 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
 
 
 _ORDINAL = re.compile(r"(?:\s?/\s?[0-9]+)?\s?(步|次迭代|轮|批次|个批次)")
-"""What `第 100 步` counts: the word behind its number; with a total, `第 1/10 轮`."""
+"""The word that `第 100 步` counts, behind its number; with a total, `第 1/10 轮`."""
 
 
 def _ordinal(label: str, text: str, end: int) -> str:
