@@ -8,6 +8,7 @@ beside a line of another shape with the same count of steps and says nothing tha
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -48,13 +49,17 @@ def _joined(piece: Shape, whole: Shape) -> bool:
     if not (piece.counters and whole.counters):
         return False
     mine, others = piece.counters[0], whole.counters[0]
-    beside: dict[str, list[Found]] = defaultdict(list)
+    beside: dict[str, list[Found]] = defaultdict(list)  # in the order of their lines
     for each in whole.found:
         beside[each.value(others) or ""].append(each)
     pairs: list[tuple[Found, Found]] = []
     taken: set[int] = set()
     for each in piece.found:
-        near = [one for one in beside.get(each.value(mine) or "?", ()) if id(one) not in taken]
+        near = [
+            one
+            for one in _around(beside.get(each.value(mine) or "?", []), each.first.number)
+            if id(one) not in taken
+        ]
         best = min(near, key=lambda one: _apart(one, each), default=None)
         if best is None or _apart(best, each) > NEAR or not _agree(best, each):
             continue
@@ -68,6 +73,16 @@ def _joined(piece: Shape, whole: Shape) -> bool:
     joined = {id(more) for _, more in pairs}
     whole.found += [each for each in piece.found if id(each) not in joined]
     return True
+
+
+def _around(found: Sequence[Found], line: int) -> Sequence[Found]:
+    """Those of them, in the order of their lines, that are near a line."""
+    begin = bisect_left(found, line - NEAR, key=_line)
+    return found[begin : bisect_right(found, line + NEAR, key=_line)]
+
+
+def _line(one: Found) -> int:
+    return one.first.number
 
 
 def _apart(one: Found, other: Found) -> int:

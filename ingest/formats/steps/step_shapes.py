@@ -102,6 +102,7 @@ class Shape:
     found: list[Found]
     typical: Found
     clocks: Mapping[str, Clock] = field(default_factory=dict)
+    _rising: dict[str, bool] = field(default_factory=dict)  # by key, asked for every line
 
     @cached_property
     def training(self) -> set[str]:
@@ -238,6 +239,11 @@ class Shape:
 
     def since_a_start(self, key: str) -> bool:
         """Whether an elapsed time rises, but where the steps begin again."""
+        if key not in self._rising:
+            self._rising[key] = self._only_rises(key)
+        return self._rising[key]
+
+    def _only_rises(self, key: str) -> bool:
         texts = (each.value(key) for each in self.found)
         times = [float(text) for text in texts if text and _NUMBER.fullmatch(text)]
         return sum(b < a for a, b in pairwise(times)) <= self.falls
