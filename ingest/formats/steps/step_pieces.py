@@ -72,6 +72,7 @@ def _joined(piece: Shape, whole: Shape) -> bool:
         one.join(more)
     joined = {id(more) for _, more in pairs}
     whole.found += [each for each in piece.found if id(each) not in joined]
+    whole.found.sort(key=_line)
     return True
 
 
