@@ -107,6 +107,11 @@ class Above:
         return found | _cell(title) if title else found
 
 
+def told(line: Line) -> dict[str, Cell]:
+    """Field → cell of what the caption that belongs to a table says of it."""
+    return _cells(line, _title(line.text))
+
+
 def is_caption(line: Line) -> bool:
     """Whether a line right above a table is its caption: in bold, or numbered."""
     return _CAPTION.fullmatch(line.text) is not None

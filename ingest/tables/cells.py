@@ -188,7 +188,7 @@ def _scale(tree: Tree[Token], column: Column) -> tuple[float, str | None] | None
         return (column.scale if column.unit_known else 0.0), kind
     measure = unit(word)
     if measure and measure.si == spec.unit and spec.kind != "nominal":
-        return measure.scale * _thousands(tree), kind
+        return measure.scale * _thousands(tree) * column.share, kind
     if spec.unit == "B" and word in SHORT_SIZES:  # `48.1G` of memory
         return SHORT_SIZES[word], kind
     if word in SUFFIXES and spec.unit != "B":

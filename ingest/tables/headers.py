@@ -95,6 +95,7 @@ class Column:
     kind: str | None = None  # what its numbers are where the label says so: `Params (B)`
     rank: int = 0  # which of several columns of one field is taken: the least
     degrees: tuple[str, ...] = ()  # fields of a label of several: `TP x PP x DP`
+    share: float = 1.0  # what part of a number with its own unit is the field's
     most: bool = False  # whether the text above it says that it holds the most of something
 
 
@@ -187,7 +188,8 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
     if composed and composed.field in fields(schema):
         kind = "nominal" if composed.nominal else None
         spec = fields(schema)[composed.field]
-        return Column(shown, spec, composed.scale, composed.unit_known, kind, composed.rank)
+        return Column(shown, spec, composed.scale, composed.unit_known, kind, composed.rank,
+                      share=composed.share)  # fmt: skip
     bracket = _BRACKET.fullmatch(label)
     if bracket and (name := rate(bracket[1], bracket[2])):
         spec = fields(schema)[name]

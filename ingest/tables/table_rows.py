@@ -168,7 +168,9 @@ class _Table:
     ) -> None:
         self.region, self.lines, self.grid, self.place = region, lines, grid, place
         self.titles, self.factors, self.group = place.titles, known.factors, ""
-        above = (*place.titles[-1:], *place.near)
+        head = lines[grid.begin]
+        self.caption = [head._replace(text=grid.caption)] if grid.caption else []
+        above = (*place.titles[-1:], *place.near, *self.caption)
         every = map(_doubtless, views(grid, schema, above, known.legend))
         first = next(every)
         ours = next((view for view in chain([first], every) if self._holds(view, known)), None)
@@ -219,7 +221,10 @@ class _Table:
         name_rows(held.records, columns)
         if not measured(held.records, len(held.refused), columns):
             return
-        self._bind(place.above.said(place.titles), held)
+        said = place.above.said(place.titles)
+        for line in self.caption:
+            said |= captions.told(line)
+        self._bind(said, held)
         local_batches(held.records)
         percentages(held.records, columns)
         above = Above(place.devices(), place.names())

@@ -389,7 +389,8 @@ def _by_caption(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Grou
         columns = [own, *columns[1:]]
     elif not any(names) and any(_LENGTHS.search(line.text) for line in above):
         names = [_length(column.label) for column in columns[1:]]
-    if not all(names) or len({tuple(each) for each in names}) != 1:
+    others = [c.label for c, each in zip(columns[1:], names, strict=True) if not each]
+    if len({tuple(each) for each in names if each}) != 1 or not all(map(_A_WAY.fullmatch, others)):
         return ()
     if (found := _named_above(above)) is None:
         return ()
@@ -411,6 +412,10 @@ _OF_SAMPLES = re.compile(
     r"\b(?:samples?|sequences?|sentences?)(?:\s*/\s*|\s+per\s+|\s+a\s+)(?:s|sec|second)\b",
     re.IGNORECASE,
 )
+
+
+_A_WAY = re.compile(r"[A-Z][A-Z0-9]{1,7}|[Bb]aseline|[Oo]urs|[Ee]ager|[Dd]efault|[Nn]one|PyTorch")
+"""A way to run, beside others that say what they set: `DDP` beside `ZeRO-2`."""
 
 
 def named_rate(above: Sequence[Line]) -> str | None:

@@ -98,6 +98,7 @@ class Said(NamedTuple):
     unit_known: bool = True
     nominal: bool = False
     rank: int = 0
+    share: float = 1.0  # of a number with its own unit that is the field's: of 100 steps, 0.01
 
 
 class Words(NamedTuple):
@@ -252,9 +253,10 @@ _AT_STEP = re.compile(
 """When something was measured says nothing of what it is: `ms/iter @ step 10`."""
 
 _SEVERAL_STEPS = re.compile(
-    r"((?<![a-z])(?:per|for|of)|/) ?([0-9][0-9,]*) ?(?:steps|iter(?:ation)?s|its)\b", re.IGNORECASE
+    r"((?<![a-z])(?:per|for|of|time)|/) ?([0-9][0-9,]*)(k?) ?(?:steps|iter(?:ation)?s|its)\b",
+    re.IGNORECASE,
 )
-"""A time of several steps: `Time for 100 iterations (s)`."""
+"""A time of several steps: `Time for 100 iterations (s)`, `Time 1k iterations`."""
 
 _POWER = re.compile(
     r"[(\[]?\s*(?:[x×*]\s*)?(?:10\s*(?:\^|\*\*)\s*\{?([0-9]{1,2})\}?|10([⁰¹²³⁴-⁹]{1,2}))\s*[)\]]?"
@@ -293,10 +295,11 @@ def said(label: str) -> Said | None:
     if _FOREIGN.search(label):
         return None
     if several := _SEVERAL_STEPS.search(label):
-        count = int(several[2].replace(",", ""))
+        count = int(several[2].replace(",", "")) * (1000 if several[3] else 1)
         whole = said(_SEVERAL_STEPS.sub(r"\1 step", label, count=1)) if count else None
         timed = whole is not None and whole.field == "step_time"
-        return whole._replace(scale=whole.scale / count) if whole and timed else None
+        share = 1.0 / max(count, 1)
+        return whole._replace(scale=whole.scale * share, share=share) if whole and timed else None
     words = _words(label)
     for read in (
         _utilisation,
@@ -445,6 +448,9 @@ def _memory(words: Words) -> Said | None:
     """Memory of a device; its unit in brackets, behind it (`Peak VRAM GB`) or in the cells."""
     every = words.every()
     sizes = {word: known.scale for word in every if (known := unit(word)) and known.si == "B"}
+    if "ram" in words.over and DEVICE & set(words.over):
+        words = words._replace(over=tuple("vram" if w == "ram" else w for w in words.over))
+        every = words.every()
     most = {"peak", "max", "maximum"} & set(words.over)
     taken = {"peak", "max", "maximum", "allocated", "alloc", "usage", "/"}
     bare = most and sizes and not set(every) - taken - set(sizes)

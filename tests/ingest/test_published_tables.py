@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import math
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,11 @@ def wanted(document: Path) -> dict[str, list[dict[str, str]]]:
     return found
 
 
+@cache
+def reading_of(document: Path) -> Reading:
+    return read([document]).reading
+
+
 def rows(reading: Reading) -> dict[str, list[dict[str, Any]]]:
     return {
         name: frame.sort("source", "line", "column", maintain_order=True).rows(named=True)
@@ -64,7 +70,7 @@ def is_said(value: object, said: str) -> bool:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_row_is_read_and_no_other(document: Path) -> None:
     lines = document.read_text(encoding="utf-8").splitlines()
-    reading = read([document]).reading
+    reading = reading_of(document)
     found, lists = rows(reading), wanted(document)
     assert found.keys() == lists.keys()
     separator = "\t" if document.suffix == ".tsv" else ","
@@ -83,6 +89,6 @@ def test_every_row_is_read_and_no_other(document: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_no_document_is_passed_over_in_silence(document: Path) -> None:
-    reading = read([document]).reading
+    reading = reading_of(document)
     notes = [note for account in reading.accounting for note in account.tables]
     assert rows(reading) or any(note.rows > note.read and note.not_understood for note in notes)
