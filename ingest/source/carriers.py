@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 KEYS = (b"text", b"text/plain")
 """Keys of a notebook's outputs under which lines stand as they were printed."""
@@ -131,16 +132,22 @@ class _Notebook:
         return _placed(line, strings)
 
     def _whole(self, data: bytes) -> bytes | None:
-        """A notebook that stands on one line: all that was printed, on that line."""
+        """A notebook that stands on one line: what was written and printed, on that line."""
         try:
-            document = json.loads(data.decode("utf-8", "replace"))
-            outputs = [out for cell in document["cells"] for out in cell.get("outputs", ())]
+            cells = json.loads(data.decode("utf-8", "replace"))["cells"]
+            texts = [text for cell in cells for text in _texts(cell)]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
-        texts = []
-        for out in outputs:
-            held = out.get("text") or out.get("data", {}).get("text/plain") or ""
-            texts.append("".join(held) if isinstance(held, list) else str(held))
         text = "\r".join(each.replace("\r\n", "\n").strip("\n") for each in texts if each)
         end = b"\n" if data.endswith(b"\n") else b""
         return text.replace("\n", "\r").encode("utf-8", "replace") + end
+
+
+def _texts(cell: dict[str, Any]) -> Iterator[str]:
+    """What a cell shows: the text that was written, or those that were printed."""
+    outputs = cell.get("outputs", ())
+    held = [each.get("text") or each.get("data", {}).get("text/plain") or "" for each in outputs]
+    if cell.get("cell_type") == "markdown":
+        held = [cell.get("source") or "", "\n"]
+    for text in held:
+        yield "".join(text) if isinstance(text, list) else str(text)

@@ -108,7 +108,7 @@ def _whole(lines: Sequence[Line]) -> Iterator[Shown]:
 def markdown_cells(lines: Sequence[Line]) -> list[Line]:
     """The text of every Markdown cell, each line where it stands in the file.
 
-    A notebook that is saved on one line has no such lines: nothing is given of it.
+    One that is saved on one line has no such lines: what it says stands there already (`carriers`).
     """
     found: list[Line] = []
     kind, inside = "", False
