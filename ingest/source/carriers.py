@@ -144,7 +144,7 @@ class _Notebook:
 
 
 def _texts(cell: dict[str, Any]) -> Iterator[str]:
-    """What a cell shows: the text that was written, or those that were printed."""
+    """Texts that a cell shows: what was written, or what was printed."""
     outputs = cell.get("outputs", ())
     held = [each.get("text") or each.get("data", {}).get("text/plain") or "" for each in outputs]
     if cell.get("cell_type") == "markdown":

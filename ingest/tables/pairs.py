@@ -274,7 +274,7 @@ def shared_out(grid: Grid, sides: Sequence[str], known: Callable[[str], bool]) -
     return replace(grid, heads=(*upper, doubled(grid.heads[-1], head=True)), rows=rows)
 
 
-_AXES = re.compile(r"([^\\/|]+?)\s*(?:\\+|[/|╲])\s*([^\\/|]+)")
+_AXES = re.compile(r"([^\\/|]+?)(?:\s*(?:\\+|╲)\s*|\s+[/|]\s+)([^\\/|]+)")
 """The corner of a table with a quantity of two axes: `Model \\ GPUs`, `seq len ↓ / MBS →`."""
 
 _COUNT = re.compile(r"([0-9][0-9,]*)(?:\s*[A-Za-z]+)?")
@@ -298,7 +298,9 @@ def axes(
     if corner is None or not all(labels):
         return None
     down, across = (header([text.strip(" ↓→")], schema)[0] for text in corner.groups())
-    if "→" in corner[1] or "↓" in corner[2] or (not counts(across) and counts(down)):
+    first = [row.cells[0].text for row in grid.rows if row.cells]
+    named = not any(map(_COUNT.fullmatch, first))
+    if "→" in corner[1] or "↓" in corner[2] or (named and not counts(across) and counts(down)):
         down, across = across, down
     if not counts(across) or across.spec is None:
         return None

@@ -48,13 +48,16 @@ _COUNTED = re.compile(
 """`8 V100 GPUs`."""
 
 _WORKERS = re.compile(
-    r"(?<![\w.,])([0-9][0-9,]*) (?:GPUs|NPUs|TPUs|accelerators|devices|chips)\b"
-    r"(?! (?:each|per|in each|on each|a node))"
+    r"(?<!up to )(?<!and )(?<!or )(?<! to )(?<!from )(?<!over )(?<!than )(?<!least )(?<!every )"
+    r"(?<!each )(?<!per )(?<!beyond )(?<!, )(?<![\w.,/–-])([0-9][0-9,]*) "
+    r"(?:GPUs|NPUs|TPUs|accelerators|devices|chips)\b"
+    r"(?! (?:each|per|in each|on each|a node)\b| (?:to|and|or|vs) [0-9])"
 )
 """`on 8 GPUs`, of whatever kind."""
 
 _IN_WORDS = re.compile(
-    r"\b(two|four|eight|sixteen) (?=(?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}))",
+    r"\b(two|four|eight|sixteen) (?=(?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}))"
+    r"(?!(?:\S+ ){1,3}(?:servers?|machines?|instances?|hosts?|systems?|boxes|clusters?)\b)",
     re.IGNORECASE,
 )
 
@@ -64,11 +67,14 @@ _OF = r"(?:\s?[:=：]\s?|\s(?:of|is|was)\s|为|\s)"
 
 _ONE = (
     r"([0-9][0-9,]*)(?![\w.%]|,[0-9])(?!\s*(?:/|and|or|to|-|–|→|->|vs\.?|、)\s*[0-9]|,\s*[0-9]{2,})"
+    r"(?!\s*(?:[x×]\b|GPU|NPU|TPU|node|chip|device|[ABHV][0-9]{2,3}\b))"
 )
 
 _SETTINGS = {
     "seq_len": re.compile(
-        rf"(?:\b(?:seq(?:uence)?|context)(?:[ _-]?len(?:gth)?)?|序列长度){_OF}{_ONE}", re.IGNORECASE
+        r"(?:\b(?:seq(?:uence)?(?:[ _-]?len(?:gth)?)?|context(?:[ _-]len(?:gth)?|(?= of\b)))"
+        rf"|序列长度){_OF}{_ONE}",
+        re.IGNORECASE,
     ),
     "global_batch": re.compile(
         rf"(?:\bglobal[ _-]batch(?:[ _-]size)?|\bGBS|全局批(?:次)?(?:大小)?){_OF}{_ONE}"

@@ -269,6 +269,13 @@ def _by_brackets(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     )  # fmt: skip
 
 
+_BESIDE_TRAINING = {
+    "eval", "evaluation", "val", "validation", "test", "infer", "data", "dataloader", "loader",
+    "io", "read", "write", "disk", "network", "input", "output",
+}  # fmt: skip
+"""Words of rates that are none of a step."""
+
+
 def _rate_of(name: str, printed: str, schema: Schema) -> Column | None:
     """The column of a rate by its unit alone, where what stands in front is only a name."""
     measure = unit(printed)
@@ -276,7 +283,7 @@ def _rate_of(name: str, printed: str, schema: Schema) -> Column | None:
     rate = known[1].spec if measure and "/" in printed and measure.si.endswith("/s") else None
     if rate is None or not rate.quantity or known[0].spec or generic(known[0]):
         return None
-    return None if words & (ALTERS | SERVING | GENERIC) else known[1]
+    return None if words & (ALTERS | SERVING | GENERIC | _BESIDE_TRAINING) else known[1]
 
 
 _REMARKED = re.compile(r"(.+?)\s*\(([^()]+)\)")
@@ -414,7 +421,11 @@ _OF_SAMPLES = re.compile(
 )
 
 
-_A_WAY = re.compile(r"[A-Z][A-Z0-9]{1,7}|[Bb]aseline|[Oo]urs|[Ee]ager|[Dd]efault|[Nn]one|PyTorch")
+_A_WAY = re.compile(
+    r"(?:DDP|FSDP2?|HSDP|SDP|DP|TP|PP|SP|CP|EP|MP|OSS|ZeRO|PyTorch|baseline|ours|eager|default|none)"
+    r"(?: ?\+ ?(?:DDP|FSDP2?|TP|PP|SP|CP|EP|AC|offload))*",
+    re.IGNORECASE,
+)
 """A way to run, beside others that say what they set: `DDP` beside `ZeRO-2`."""
 
 
@@ -445,12 +456,20 @@ _COUNTED = re.compile(r"([^=:]*?[^=:\s])\s*[=: ]\s*([0-9][0-9,]*)")
 
 
 def _named_above(above: Sequence[Line]) -> Said | None:
-    """The one quantity that the lines above a table name."""
+    """The one quantity that the lines above a table name, and that is no kernel's."""
+    above = [line for line in above if not _OF_KERNELS.search(line.text)]
     found = [told for line in above for m in _PHRASE.findall(line.text) if (told := said(m))]
     found = found or [
         told for line in above for m in _OF_MEMORY.findall(line.text) if (told := said(m))
     ]
     return found[0] if len({told.field for told in found}) == 1 else None
+
+
+_OF_KERNELS = re.compile(
+    r"\b(?:mat-?mul|gemm|attention|kernels?|softmax|(?:rms|layer)-?norm|swiglu|all-?(?:reduce|gather)"
+    r"|bandwidth|inference|decod(?:e|ing)|prefill|serving)\b",
+    re.IGNORECASE,
+)
 
 
 def _mostly_with_units(grid: Grid) -> bool:
