@@ -235,3 +235,10 @@ def test_whoever_is_imported_first_finds_the_others(first: str) -> None:
     command = [sys.executable, "-c", f"import {first}"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_reads_tables_is_not_imported_before_one_is_met() -> None:
+    code = "import sys, assay.ingest.inputs.parts, assay.ingest.formats; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    readers = ("documents", "kernel_rows", "table_rows", "views")
+    assert not {f"assay.ingest.tables.{name}" for name in readers} & set(done.stdout.split())

@@ -14,10 +14,9 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.ingest.formats import FORMATS
-from assay.ingest.formats.own.description import Description, describe_document
 from assay.ingest.formats.own.fault import BadFormat
 from assay.ingest.formats.own.own_format import OwnFormat, build
 from assay.ingest.inputs.paths import assumed, beside, shown
@@ -26,6 +25,9 @@ from assay.ingest.schema.reading import RESERVED
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Span
 from assay.ingest.source.opening import STDIN
 from assay.ingest.statements.context import UNDER
+
+if TYPE_CHECKING:
+    from assay.ingest.formats.own.description import Description
 
 
 def side_file(path: Path) -> dict[str, Cell] | Diagnostic:
@@ -88,6 +90,8 @@ def _described(side: Path, text: str, document: Mapping[str, Any]) -> Descriptio
 
     Raises BadFormat, with `file:line: key:` at its beginning, for whatever is wrong with it.
     """
+    from assay.ingest.formats.own.description import describe_document  # noqa: PLC0415 - few are
+
     said = describe_document(side.as_posix(), text, document, name=_name(side.stem))
     build(said)
     return said
