@@ -14,7 +14,7 @@ from assay.ingest.numbers.units import SUFFIXES, suffix
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Line
-from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.terms import how_much, normalise
 
 _SWITCH = {"1": "True", "0": "False", "true": "True", "false": "False"}
 """Words that switch a thing on or off in a command or a statement."""
@@ -105,13 +105,6 @@ def _number(spec: FieldSpec, text: str, place: tuple[int, int]) -> Cell | None:
     if not float(digits) and spec.name != "zero_stage":
         return None  # no count of anything is zero
     return Cell(digits, *place, scale, "nominal" if scale != 1.0 else None)
-
-
-def how_much(name: str | None, text: str) -> str | None:
-    """The field of a value: recomputation that is `selective` is more than on or off."""
-    amounts = ("selective", "full", "none")
-    amount = name == "activation_checkpointing" and text.strip("\"' ").casefold() in amounts
-    return "recompute" if amount else name
 
 
 UNSET = {"maxlength": "20"}

@@ -16,11 +16,10 @@ from assay.ingest.grids.grid import Grid, GridRow
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Schema, Span
 from assay.ingest.source.headings import of_set_up
-from assay.ingest.statements.values import how_much
 from assay.ingest.tables.cells import quantity
 from assay.ingest.tables.composite import layout
 from assay.ingest.tables.headers import Column, header, plain
-from assay.ingest.vocabulary.terms import configured_by
+from assay.ingest.vocabulary.terms import configured_by, how_much
 
 FEWEST = 2
 """Columns of configuration that make a table one of configurations, and rows that name runs."""

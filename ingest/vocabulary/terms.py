@@ -152,6 +152,13 @@ def configured_by(label: str) -> str | None:
     return found.field if terms()[found.field].role == "configuration" else None
 
 
+def how_much(name: str | None, text: str) -> str | None:
+    """The field of a value: recomputation that is `selective` is more than on or off."""
+    amounts = ("selective", "full", "none")
+    amount = name == "activation_checkpointing" and text.strip("\"' ").casefold() in amounts
+    return "recompute" if amount else name
+
+
 def nearest(label: str, known: Iterable[str] = ()) -> str | None:
     """The configuration field whose name or spelling is nearest to a label that names none.
 
