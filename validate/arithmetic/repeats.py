@@ -33,10 +33,10 @@ TERA = 1e12
 """Rates are printed in TFLOP/s beside seconds: what an exchange swaps."""
 
 SPEED = (*SAYS, RATE)
-"""What a row prints of its speed."""
+"""Columns in which a row prints its speed."""
 
 COMPARED = (*CONFIGURED, "dtype_said")
-"""What two rows may differ in: FP8-CS is not FP8-MX, though both are fp8."""
+"""Fields in which two rows may differ: FP8-CS is not FP8-MX, though both are fp8."""
 
 NOMINAL = ("model_size",)
 """Labels: they say nothing about what ran where the shape of the model is known."""
