@@ -108,7 +108,7 @@ def _number(spec: FieldSpec, text: str, place: tuple[int, int]) -> Cell | None:
 
 
 UNSET = {"maxlength": "20"}
-"""What programs print of a length that nobody set: Hugging Face's, of texts to generate."""
+"""Lengths that programs print where nobody set one: Hugging Face's, of texts to generate."""
 
 
 def unset(label: str, text: str) -> bool:
