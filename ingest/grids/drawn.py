@@ -56,28 +56,31 @@ def drawn_tables(lines: Sequence[Line]) -> Iterator[Grid]:
     """Every table, in order."""
     at = 0
     while at < len(lines):
-        grid = _table(lines, at) if _is_rule(lines[at].text) else None
+        grid, end = _table(lines, at) if _is_rule(lines[at].text) else (None, at + 1)
         if grid:
             yield grid
-        at = grid.end if grid else at + 1
+        at = end
 
 
 def _is_rule(text: str) -> bool:
     return _CROSSED.search(text) is not None and _RULE.fullmatch(text) is not None
 
 
-def _table(lines: Sequence[Line], rule: int) -> Grid | None:
-    """The table whose first rule is at `rule`: above its header, or right below it."""
+def _table(lines: Sequence[Line], rule: int) -> tuple[Grid | None, int]:
+    """The table whose first rule is at `rule`: above its header, or right below it; where to go on.
+
+    Of lines that make no table here, none makes one from a later rule of them.
+    """
     behind, heads = _rows(lines, rule + 1)
     begin, at = rule, behind + 1
     above = _row_of(lines[rule - 1]) if rule else []
     if above and (not heads or len(above[0].cells) == len(heads[0].cells)):
         begin, heads, at = rule - 1, above, rule + 1
     elif behind >= len(lines) or not _is_rule(lines[behind].text) or len(heads) > MOST_HEADS:
-        return None
+        return None, rule + 1
     width = len(heads[0].cells) if heads else 0
     if width < 2:
-        return None
+        return None, rule + 1
     segments: list[list[_Row]] = []
     while True:
         at, segment = _rows(lines, at, width)
@@ -90,9 +93,9 @@ def _table(lines: Sequence[Line], rule: int) -> Grid | None:
     body = [row for segment in segments for row in _joined(segment, ruled=ruled)]
     body = [row for row in body if any(not _DOTS.fullmatch(cell.text) for cell in row.cells)]
     if not body or (_restructured(lines[begin:at]) and not any(map(_several, segments))):
-        return None  # docutils tells spans better
+        return None, max(at, rule + 1)  # docutils tells spans better
     labels = _labels(heads)
-    return Grid("text", begin, at, (labels,), tuple(body), exact=False)
+    return Grid("text", begin, at, (labels,), tuple(body), exact=False), at
 
 
 def _row_of(line: Line) -> list[_Row]:
