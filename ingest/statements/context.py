@@ -60,7 +60,7 @@ FORMS = "|".join(
         r"[a-z]-?[Pp]arallel(?:ism)?(?:[ -](?:size|degree))?(?: of| is| to)? [0-9]",
         r"(?i:\b(?:micro|global)[- ]batch(?:[ -]size)?(?: of| is| to)? [0-9])",
         r"(?i:\b(?:hidden|ffn|vocab\w*|context|seqlen|sequences) (?:of )?[0-9])",
-        r"[\u4e00-\u9fff][：:为]? ?[0-9]",
+        r"[一-鿿][：:为]? ?[0-9]",
         r"(?i:world[ _]size[ :=]+[0-9])",
         r"[a-z]_[a-z_]+ [0-9]+ [a-z]+_[a-z_]+ [0-9]",
         r"[a-zA-Z]{2,3}\)? ?[=:] ?\(?[0-9]+ ?[/x×,-]",
