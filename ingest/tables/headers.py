@@ -16,7 +16,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Schema
 from assay.ingest.tables.composite import degrees
-from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.terms import configured_by, normalise
 from assay.ingest.vocabulary.words import (
     DEVICE,
     MEAN,
@@ -50,11 +50,9 @@ _UNMARKED = re.compile(r"[\w .,:;/%()+-]*")
 GENERIC = {"throughput", "speed", "performance", "perf"}
 
 NAMES = {
-    "模型": "Model", "显卡": "GPU", "硬件": "GPU", "精度": "Precision",
+    "模型": "Model", "显卡": "GPU", "硬件": "GPU",
     "精度模式": "Precision", "设备": "GPU", "加速卡": "GPU", "数据精度": "Precision",
-    "模型规模": "Size", "参数量": "Params", "机器数量": "Nodes", "机器数": "Nodes",
-    "节点数": "Nodes", "层数": "NLAYERS",
-    "隐藏层大小": "hidden size", "隐藏层维度": "hidden size", "注意力头数": "attention heads",
+    "模型规模": "Size", "参数量": "Params", "机器数量": "Nodes",
     "モデル": "Model", "精度モード": "Precision", "レイヤー数": "NLAYERS", "层": "NLAYERS",
 }  # fmt: skip
 """Labels in Chinese and Japanese of names and of what is only counted."""
@@ -173,7 +171,7 @@ _LAST = Column("", None, rank=99)
 def _column(label: str, shown: str, schema: Schema) -> Column:
     if len(label) > LONGEST:
         return Column(shown, None)
-    label = english(NAMES.get(label, label))
+    label = label if configured_by(label) else english(NAMES.get(label, label))
     if panel := _PANELS.match(label):
         label = label[panel.end() :] + (" per device" if "device" in panel[1] else "")
     known = by_label(schema)
