@@ -15,8 +15,9 @@ from assay.ingest.vocabulary.terms import configured_by
 from assay.ingest.vocabulary.words import said
 
 _LEGEND = re.compile(
-    r"[\s>*+-]*`?\*{0,2}([A-Za-z][A-Za-z0-9_]{1,11})\*{0,2}`?\s*(?::|=|--|–|—|\bis\b|\bmeans\b)\s*(.{4,80})"
+    r"[\s>*+-]*`?\*{0,2}([A-Za-z][A-Za-z0-9_]{1,11})\*{0,2}`?\s*(?::|=|--|–|—|\bis\b|\bmeans\b)\s*(?!\d)(.{4,80})"
 )
+"""A word and what it stands for, which is no number: a log says `step: 2/5100` in every line."""
 
 
 _FACTORS = re.compile(r"\W*([a-z](?: ?[x×] ?[a-z]){1,3})\W*")

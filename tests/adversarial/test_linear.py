@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
 from assay.ingest.pipeline.merge import merge
@@ -46,6 +47,19 @@ def held(dimension: Dimension, count: Callable[[Callable[[], object]], int]) -> 
     assert four <= 5 * one, (least, one, two, four)
     # what is done once hides what grows with the square, which would be sixteen times as much
     assert four - least <= 6 * max(one - least, 0) + least // 10, (least, one, two, four)
+
+
+@pytest.mark.parametrize("lazy", [True, False])
+def test_cells_that_queries_give_are_work(lazy: bool) -> None:
+    """A copy of a frame in every step would be no more calls than an empty one."""
+
+    def act(height: int) -> Callable[[], object]:
+        frame = pl.DataFrame({"a": range(height)})
+        added = pl.col("a") + 1
+        return lambda: frame.lazy().select(added).collect() if lazy else frame.select(added)
+
+    act(1)()  # what polars imports once
+    assert work(act(1000)) - work(act(1)) >= 999
 
 
 @pytest.mark.parametrize("dimension", OFTEN, ids=lambda each: each.__name__)

@@ -19,15 +19,21 @@ def work(act: Callable[[], object]) -> int:
         nonlocal count
         count += event in ("call", "c_call")
 
-    collect = pl.LazyFrame.collect
+    def counted(collect: Callable[..., Any]) -> Callable[..., Any]:
+        def collected(*args: Any, **kwargs: Any) -> Any:
+            nonlocal count
+            found = collect(*args, **kwargs)
+            count += found.height * found.width if isinstance(found, pl.DataFrame) else 0
+            return found
 
-    def collected(self: pl.LazyFrame, *args: Any, **kwargs: Any) -> Any:
-        nonlocal count
-        found = collect(self, *args, **kwargs)
-        count += found.height * found.width if isinstance(found, pl.DataFrame) else 0
-        return found
+        return collected
 
-    with patch.object(pl.LazyFrame, "collect", collected):
+    # queries of frames go to the engine themselves, those of lazy frames by their own collect
+    lazy, eager = (counted(each.collect) for each in (pl.LazyFrame, pl.InMemoryEngine))
+    with (
+        patch.object(pl.LazyFrame, "collect", lazy),
+        patch.object(pl.InMemoryEngine, "collect", eager),
+    ):
         sys.setprofile(call)
         try:
             act()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from assay.model.fit import kernel_fit
 from assay.model.machines import datasheets
 from assay.model.stacks.stack import dump, load
 from assay.model.transformer.parameters import parameters
@@ -153,9 +154,10 @@ def test_rows_that_a_stack_has_seen_are_no_accuracy_of_it():
     assert "are fitted: the stack has seen them" in text
 
 
-def test_kernels_that_a_stack_has_seen_are_no_accuracy_of_it(tmp_path):
+def test_kernels_that_a_stack_has_seen_are_no_accuracy_of_it(tmp_path, monkeypatch):
     """Half of the products are calibrated; of the table only the other half is scored."""
-    rows = [(2**a, 2**b, 2**c) for a in range(8, 13) for b in range(10, 14) for c in range(10, 13)]
+    monkeypatch.setattr(kernel_fit, "SCOUTS", 6)  # it is not about how good the fit is
+    rows = [(2**a, 2**b, 2**c) for a in range(8, 13) for b in range(10, 13) for c in range(10, 13)]
     head = "gpu,dtype,m,n,k,time_us\n"
     lines = [f"H100 SXM,bf16,{m},{n},{k},{5 + 2 * m * n * k / 6e8:.3f}\n" for m, n, k in rows]
     half, whole = tmp_path / "half.csv", tmp_path / "whole.csv"
