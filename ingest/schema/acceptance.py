@@ -355,8 +355,8 @@ def _said(check: str, case: object) -> str:
 
 
 def _span(raw: pl.DataFrame, row: int, name: str, place: Place | None) -> Span:
-    source, *record = raw.select("source", "line", "column").row(row)
-    return Span(source, *((place and place(row, name)) or record))
+    line, column = (place and place(row, name)) or (raw["line"][row], raw["column"][row])
+    return Span(raw["source"][row], line, column)
 
 
 def _undecodable(
