@@ -81,6 +81,7 @@ class Machine:
     memory_labels: tuple[int, ...]  # GB as names print it; one machine may go under two
     form: tuple[str, ...]  # sxm, pcie, oam; "" if the bare model name means this machine
     facts: Mapping[str, Fact]
+    also: tuple[str, ...] = ()  # other names for the model
 
     def peak(self, dtype_name: str) -> float:
         """Dense peak in flop/s for a canonical dtype; LookupError where the sheet gives none."""
@@ -227,14 +228,17 @@ class Machines(dict[str, Machine]):
 
     @functools.cached_property
     def by_model(self) -> dict[str, tuple[str, ...]]:
-        """A model in small letters → the names of its machines."""
-        return _together((one.model.lower(), name) for name, one in self.items())
+        """A model, or another name for it, in small letters and in one → names of its machines."""
+        words = {name: {_joined(word) for word in (o.model, *o.also)} for name, o in self.items()}
+        return _together((word, name) for name, each in words.items() for word in sorted(each))
 
     @functools.cached_property
     def models(self) -> re.Pattern[str]:
-        """A model name as a word: 8x before it or x8 behind is fine."""
-        words = "|".join(sorted(map(re.escape, self.by_model), key=len, reverse=True))
-        return re.compile(rf"(?:^|[^a-z0-9]|[0-9]x)({words})(?![a-wyz0-9]|x(?![0-9]))")
+        """A model name as a word: 8x before it or x8 behind is fine, and gaps in it."""
+        spelled = {word.lower() for one in self.values() for word in (one.model, *one.also)}
+        words = "|".join(map(_spaced, sorted(spelled, key=len, reverse=True)))
+        behind = r"(?![a-wyz0-9]|x(?![0-9])| (?:ti|super)(?![a-z]))"
+        return re.compile(rf"(?:^|[^a-z0-9]|[0-9]x)({words}){behind}")
 
     @functools.cached_property
     def sizes(self) -> frozenset[int]:
@@ -247,6 +251,17 @@ def _together(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     for key, name in pairs:
         found[key] = (*found.get(key, ()), name)
     return found
+
+
+def _joined(text: str) -> str:
+    """A name in small letters, its parts in one: Gaudi 2 and gaudi2 are alike."""
+    return re.sub(r"[ _-]+", "", text.lower())
+
+
+def _spaced(word: str) -> str:
+    """The pattern of a name whose parts may stand apart: gaudi2 as `gaudi 2`, h100 as it is."""
+    parts = re.split(r"[ _-]+|(?<=[a-z]{3})(?=[0-9])", word)
+    return "[ _-]?".join(map(re.escape, parts))
 
 
 def load(path: Path) -> Machines:
@@ -362,7 +377,7 @@ _FORM = re.compile(r"(?<![a-z])(sxm|pcie|nvl|oam)[0-9]?(?![a-z0-9])")
 def _model_in(text: str, models: re.Pattern[str]) -> tuple[str, str] | None:
     """The one model name that stands as a word in `text`."""
     found = [
-        (hit.group(1), text[: hit.start(1)] + " " + text[hit.end(1) :])
+        (_joined(hit.group(1)), text[: hit.start(1)] + " " + text[hit.end(1) :])
         for hit in models.finditer(text)
     ]
     return found[0] if len({model for model, _ in found}) == 1 else None
@@ -384,7 +399,8 @@ def _machine(name: str, table: Mapping[str, Any], sources: Mapping[str, str]) ->
         lacking.append("peak")
     if lacking:
         raise ValueError(f"machine {name} lacks {', '.join(lacking)}")
-    known = {"model", "vendor", "generation", "memory_labels", "form", "peak", *SCALARS}
+    about = {"model", "also", "vendor", "generation", "memory_labels", "form"}
+    known = {*about, "peak", *SCALARS}
     if strange := sorted(set(table) - known):
         raise ValueError(f"machine {name} has {', '.join(strange)}; known are {sorted(known)}")
     return Machine(
@@ -394,6 +410,7 @@ def _machine(name: str, table: Mapping[str, Any], sources: Mapping[str, str]) ->
         generation=str(table.get("generation", "")),
         memory_labels=tuple(table.get("memory_labels", ())),
         form=tuple(table.get("form", ("",))),
+        also=tuple(table.get("also", ())),
         facts={key: _fact(name, key, entry, sources) for key, entry in printed.items()},
     )
 

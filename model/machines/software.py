@@ -22,8 +22,9 @@ from assay.model.machines.datasheets import Machine
 from assay.model.machines.dtypes import NARROW
 
 SINCE = {
-    "volta": 2018.0, "ampere": 2020.5, "ada": 2022.8, "hopper": 2023.0, "blackwell": 2025.0,
-    "cdna2": 2021.9, "cdna3": 2024.0, "cdna4": 2025.5,
+    "volta": 2018.0, "turing": 2018.8, "ampere": 2020.5, "ada": 2022.8, "hopper": 2023.0,
+    "blackwell": 2025.0, "blackwell-rtx": 2025.1, "cdna1": 2020.9, "cdna2": 2021.9, "cdna3": 2024.0,
+    "cdna4": 2025.5,
 }  # fmt: skip
 """Years from which runs on machines of a generation were possible."""
 

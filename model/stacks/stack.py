@@ -24,16 +24,21 @@ from assay.model.stacks import stack_file
 
 NEAREST = {
     "volta": ("volta", "ampere", "hopper", "blackwell"),
+    "turing": ("volta", "ampere", "hopper", "blackwell"),
     "ampere": ("ampere", "hopper", "blackwell"),
     "ada": ("ampere", "hopper", "blackwell"),
     "hopper": ("hopper", "ampere", "blackwell"),
     "blackwell": ("blackwell", "hopper", "ampere"),
+    "blackwell-rtx": ("ampere", "hopper", "blackwell"),
+    "cdna1": ("cdna3", "ampere", "hopper", "blackwell"),
     "cdna2": ("cdna3", "ampere", "hopper", "blackwell"),
     "cdna3": ("cdna3", "cdna4", "hopper", "ampere", "blackwell"),
     "cdna4": ("cdna4", "cdna3", "blackwell", "hopper", "ampere"),
+    "tpu3": ("tpu2", "hopper", "ampere", "blackwell"),
     "tpu4": ("tpu2", "hopper", "ampere", "blackwell"),
     "tpu5": ("tpu2", "hopper", "ampere", "blackwell"),
     "tpu6": ("tpu2", "hopper", "ampere", "blackwell"),
+    "tpu7": ("tpu2", "hopper", "ampere", "blackwell"),
 }
 """Generations in the order in which a machine asks them for measurements."""
 

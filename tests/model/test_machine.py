@@ -67,6 +67,22 @@ def test_peaks_are_dense() -> None:
         ("NVIDIA H20-3e", "H20-3e"),
         ("8xH200", "H200"),
         ("NVIDIA GH200 480GB", "GH200"),
+        ("NVIDIA H100 NVL", "H100-NVL"),
+        ("NVIDIA A800 80GB PCIe", "A800-PCIe-80g"),
+        ("GB200 NVL4", "GB200-NVL4"),
+        ("NVIDIA GB300 NVL72", "GB300"),
+        ("NVIDIA GeForce RTX 5090", "RTX-5090"),
+        ("NVIDIA RTX 6000 Ada Generation", "RTX-6000-Ada"),
+        ("NVIDIA RTX PRO 6000 Blackwell Server Edition", "RTX-PRO-6000"),
+        ("AMD Instinct MI250X (GCD)", "MI250X"),
+        ("Intel Gaudi 2", "Gaudi2"),
+        ("HL-325L", "Gaudi3"),
+        ("trn2.48xlarge", "Trainium2"),
+        ("TPU v5 lite", "TPU-v5e"),
+        ("Trillium", "TPU-v6e"),
+        ("TPU7x", "TPU-v7"),
+        ("Ascend 910B3", "Ascend-910B"),
+        ("Intel Data Center GPU Max 1550", "Max-1550"),
     ],
 )
 def test_spellings(text: str, name: str) -> None:
@@ -84,7 +100,9 @@ def test_a_size_is_not_guessed() -> None:
         facts.resolve("A100")
 
 
-@pytest.mark.parametrize("text", ["A100X", "RTX 1080", "H100-94GB", "H100 NVL", "", "A100 or H100"])
+@pytest.mark.parametrize(
+    "text", ["A100X", "RTX 1080", "H100-94GB", "RTX 3090 Ti", "Ascend 910B2", "", "A100 or H100"]
+)
 def test_unknown_machines_are_refused_with_what_would_work(text: str) -> None:
     with pytest.raises(LookupError, match=r"known are V100-16g, .*assay machines"):
         facts.resolve(text)
