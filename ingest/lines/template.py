@@ -22,7 +22,7 @@ from assay.ingest.schema.format import Format, Region
 from assay.ingest.schema.record import Line, Record, Schema
 from assay.ingest.schema.terminals import terminal
 from assay.ingest.source.opening import Source
-from assay.ingest.source.prefixes import PLACES, peel, region
+from assay.ingest.source.prefixes import PLACES, alone
 
 CANONICAL = "(?:0|[1-9][0-9]*)"
 """An integer whose digits are those of its value: records are told apart by it."""
@@ -130,9 +130,7 @@ def _read(fmt: Format, source: Source, number: int, text: str) -> _Read | None:
     """The record that the fold makes of this line alone; None if it makes another thing of it."""
     if not _PRINTABLE.fullmatch(text):
         return None
-    types = {"line": pl.UInt32, "text": pl.String}
-    row = pl.DataFrame({"line": [number], "text": [text]}, schema=types)
-    lines = region(source, peel(row, glued=fmt.glued)).lines
+    lines = alone(number, text, glued=fmt.glued)
     if len(lines) != 1:
         return None
     folded = fmt.fold(Region(source, lines))

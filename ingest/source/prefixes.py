@@ -261,12 +261,13 @@ def _at_returns(lines: pl.DataFrame) -> pl.DataFrame:
     text = pl.col("text")
     returned = text.str.contains("\r", literal=True)
     drawn = text.str.count_matches("%|", literal=True) > 1
+    return _parted(whole, returned | drawn, _returns)
 
-    def cuts(text: str) -> list[int]:
-        ends = {at.end() for at in re.finditer("\r", text)}
-        return sorted(ends | {at.end() for at in _BARS.finditer(text)})
 
-    return _parted(whole, returned | drawn, cuts)
+def _returns(text: str) -> list[int]:
+    """Where the parts of a line begin that a terminal would have written over each other."""
+    ends = {at.end() for at in re.finditer("\r", text)}
+    return sorted(ends | {at.end() for at in _BARS.finditer(text)})
 
 
 @cache
@@ -288,18 +289,20 @@ def _at_seams(lines: pl.DataFrame) -> pl.DataFrame:
     Only a line that begins as a record holds others: a sentence that quotes two holds none.
     """
 
-    def cuts(text: str) -> list[int]:
-        lead, seam, first = _seam()
-        begin = first.match(text)
-        found, end = [], begin.end() if begin else len(text)
-        for at in seam.finditer(text, end):
-            near = max(end, at.start() - _LONGEST_LEAD)
-            before = lead.search(text[near : at.start()])
-            found.append(near + before.start() if before else at.start())
-            end = at.end()
-        return found
+    return _parted(lines, pl.col("text").str.count_matches(terminal("SEAM")) > 1, _seams)
 
-    return _parted(lines, pl.col("text").str.count_matches(terminal("SEAM")) > 1, cuts)
+
+def _seams(text: str) -> list[int]:
+    """Where the records of a line begin, but for the first."""
+    lead, seam, first = _seam()
+    begin = first.match(text)
+    found, end = [], begin.end() if begin else len(text)
+    for at in seam.finditer(text, end):
+        near = max(end, at.start() - _LONGEST_LEAD)
+        before = lead.search(text[near : at.start()])
+        found.append(near + before.start() if before else at.start())
+        end = at.end()
+    return found
 
 
 def _parted(lines: pl.DataFrame, torn: pl.Expr, cuts: Callable[[str], list[int]]) -> pl.DataFrame:
@@ -315,10 +318,49 @@ def _parted(lines: pl.DataFrame, torn: pl.Expr, cuts: Callable[[str], list[int]]
     return pl.concat([lines.filter(~torn), parts]).sort("line", "offset")
 
 
+@cache
+def _alone() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What calls for `peel`, and the prefixes of any other line."""
+    host = terminal("HOSTNAME")
+    return re.compile(rf"[^ -~]|.{{4096}}|\s*{host}"), re.compile(prefix_pattern())
+
+
+def alone(number: int, text: str, *, glued: bool = False) -> list[Line]:
+    """What `peel` makes of one line. Without a query, which compiles its patterns for each.
+
+    >>> [(line.text, line.column) for line in alone(7, "[2024-06-02 10:02:12] step: 3")]
+    [('step: 3', 23)]
+    """
+    odd, prefixes = _alone()
+    if odd.search(text):
+        row = {"line": [number], "text": [text]}
+        frame = pl.DataFrame(row, schema={"line": pl.UInt32, "text": pl.String})
+        return _lines(peel(frame, glued=glued))
+    edges = [0, *(_returns(text) if text.count("%|") > 1 else ()), len(text)]
+    parts = [(text[a:b], a) for a, b in itertools.pairwise(edges)]
+    if glued:
+        parts = [one for part, a in parts for one in _records(part, a)]
+    found = []
+    for part, offset in parts:
+        width = prefixes.match(part).end()  # type: ignore[union-attr]  # it matches nothing too
+        told = zip(_OF_A_LINE, place_of(part[:width]), strict=True)
+        found.append(Line(number, part[width:], offset + width + 1, {k: v for k, v in told if v}))
+    return found
+
+
+def _records(text: str, offset: int) -> list[tuple[str, int]]:
+    several = sum(1 for _ in itertools.islice(_seam()[1].finditer(text), 2)) > 1
+    edges = [0, *(_seams(text) if several else ()), len(text)]
+    return [(text[a:b], offset + a) for a, b in itertools.pairwise(edges)]
+
+
 def region(source: Source, peeled: pl.DataFrame, read: frozenset[int] = frozenset()) -> Region:
     """The peeled lines as `Line` values; those `read` are there to be seen only."""
-    lines = [
+    return Region(source, _lines(peeled), read)
+
+
+def _lines(peeled: pl.DataFrame) -> list[Line]:
+    return [
         Line(line, text, column, {k: v for k, v in zip(_OF_A_LINE, where, strict=True) if v})
         for line, text, column, *where in peeled.iter_rows()
     ]
-    return Region(source, lines, read)

@@ -10,6 +10,10 @@ import re
 import polars as pl
 import pytest
 from assay.ingest.schema.terminals import terminal
+from assay.ingest.source.opening import Source, source
+from assay.ingest.source.prefixes import alone, peel, region
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from .test_job_logs import parse
 
@@ -244,3 +248,20 @@ def test_what_is_printed_for_nothing_and_for_next_to_nothing() -> None:
     assert rows["model_flops_rate"].to_list() == [0.0, 1e11]
     assert [list(c.values()) for c in rows["other"][0].to_list()] == [["learning rate", "None"]]
     assert reading.frames["megatron_parameters"]["count"].to_list() == [1234567]
+
+
+PIECES = st.sampled_from([
+    "[2024-06-02 10:02:12] ", "[default3]:", "node-12: ", "worker-3: ", "0: ", "INFO ", "100%|#####|",
+    " 3/9 [00:01<00:02]", "iteration 3/ 9 | lm loss: 1.0 |", "step: 3", "  ", "[", "]", ":", "|", "7",
+    "[Rank 0] ", "(pid=3, ip=10.0.0.1) ", "I0602 10:02:12.123 3 train.py:9] ", "x = 1", "é",
+])  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=9).map("".join), st.booleans())
+@example("# " * 2500, False)
+def test_a_line_alone_is_peeled_as_among_others(text: str, glued: bool) -> None:
+    schema = {"line": pl.UInt32, "text": pl.String}
+    frame = pl.DataFrame({"line": [7], "text": [text]}, schema=schema)
+    whole = source("a", b"")
+    assert isinstance(whole, Source)
+    assert alone(7, text, glued=glued) == region(whole, peel(frame, glued=glued)).lines
