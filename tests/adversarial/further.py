@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 
-from tests.adversarial import documents
+from tests.adversarial import crowds, documents
+from tests.adversarial.crowds import CROWDS
 from tests.adversarial.documents import DOCUMENTS
 from tests.adversarial.inputs import DIMENSIONS, Dimension
 from tests.adversarial.unfinished import UNFINISHED
@@ -51,6 +52,8 @@ FURTHER: dict[Dimension, int] = {
 }  # fmt: skip
 """How many of each make about a megabyte."""
 
-EVERY = DIMENSIONS | DOCUMENTS | UNFINISHED | FURTHER
+EVERY = DIMENSIONS | DOCUMENTS | UNFINISHED | FURTHER | CROWDS
 
-NAMED = documents.NAMED | {states_on_a_line: "run.json", rst_csv_tables: "run.rst"}
+NAMED = documents.NAMED | crowds.NAMED | {
+    states_on_a_line: "run.json", rst_csv_tables: "run.rst",
+}  # fmt: skip

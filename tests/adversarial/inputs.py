@@ -31,7 +31,7 @@ def _lines(records: range) -> str:
     return "".join(record(n) + "\n" for n in records)
 
 
-def _word(n: int) -> str:
+def word(n: int) -> str:
     """A word that no other number has, without digits."""
     letters = ""
     while True:
@@ -58,28 +58,28 @@ def glued_behind_arguments(n: int) -> str:
 
 def timers_on_a_line(n: int) -> str:
     """One line of timers with as many names."""
-    return "time (ms) | " + " | ".join(f"timer-{_word(at)}: {at}.25" for at in range(n)) + "\n"
+    return "time (ms) | " + " | ".join(f"timer-{word(at)}: {at}.25" for at in range(n)) + "\n"
 
 
 def min_max_timers(n: int) -> str:
     """A block of timers of all ranks, one a line, with as many names."""
-    timers = "".join(f"    {_word(at)}-compute: ({at}.25, {at}.75)\n" for at in range(n))
+    timers = "".join(f"    {word(at)}-compute: ({at}.25, {at}.75)\n" for at in range(n))
     return "    (min, max) time across ranks (ms):\n" + timers
 
 
 def shapes(n: int) -> str:
     """Iteration lines of as many shapes: each has a label of its own."""
-    return "".join(f"{record(at)} {_word(at)} loss: 1.5 |\n" for at in range(1, n + 1))
+    return "".join(f"{record(at)} {word(at)} loss: 1.5 |\n" for at in range(1, n + 1))
 
 
 def cells_on_a_line(n: int) -> str:
     """One iteration record of as many cells."""
-    return f"{record(1)} " + " ".join(f"{_word(at)} loss: 1.5 |" for at in range(n)) + "\n"
+    return f"{record(1)} " + " ".join(f"{word(at)} loss: 1.5 |" for at in range(n)) + "\n"
 
 
 def wordy_shapes(n: int) -> str:
     """Iteration lines with as many words for the same value."""
-    return "".join(f"{record(at)} stage: {_word(at)} |\n" for at in range(1, n + 1))
+    return "".join(f"{record(at)} stage: {word(at)} |\n" for at in range(1, n + 1))
 
 
 TABLE = (
@@ -100,7 +100,7 @@ def tables(n: int) -> str:
 
 def tables_under_headings(n: int) -> str:
     """Tables of one row, each under a heading of its own."""
-    return "".join(f"## Model {_word(at)}\n\n{_table(at)}" for at in range(n))
+    return "".join(f"## Model {word(at)}\n\n{_table(at)}" for at in range(n))
 
 
 def tables_with_statements(n: int) -> str:
@@ -110,7 +110,7 @@ def tables_with_statements(n: int) -> str:
 
 def headings_nested(n: int) -> str:
     """A table below headings that go in as far as headings go, again and again."""
-    deep = "".join("#" * (1 + at % 6) + f" Part {_word(at)}\n\n" for at in range(n))
+    deep = "".join("#" * (1 + at % 6) + f" Part {word(at)}\n\n" for at in range(n))
     return deep + _table(1)
 
 
@@ -125,7 +125,7 @@ def table_rows(n: int) -> str:
 def table_columns(n: int) -> str:
     """One table of as many columns."""
     head, rule, row, *_ = TABLE.splitlines()
-    more = "".join(f" {_word(at)} |" for at in range(n)), " - |" * n, " 1 |" * n
+    more = "".join(f" {word(at)} |" for at in range(n)), " - |" * n, " 1 |" * n
     row = row.format(gpus=64, pp=8, time=12.5)
     return f"# Runs\n\n{head}{more[0]}\n{rule}{more[1]}\n{row}{more[2]}\n"
 
@@ -189,7 +189,7 @@ def backward_statements(n: int) -> str:
 
 def arguments_in_a_dump(n: int) -> str:
     """A dump of as many arguments, then one iteration."""
-    return dump(**{f"own_{_word(at)}": at for at in range(n)}) + _lines(range(1, 2))
+    return dump(**{f"own_{word(at)}": at for at in range(n)}) + _lines(range(1, 2))
 
 
 def endless_dumps(n: int) -> str:
@@ -213,12 +213,12 @@ def heads_alone(n: int) -> str:
 def refused_lines(n: int) -> str:
     """Iteration lines of which each is refused for another reason."""
     one = " iteration {at:8}/ 9000000 | lm loss: {word} |\n"
-    return "".join(one.format(at=at, word=_word(at)) for at in range(1, n + 1))
+    return "".join(one.format(at=at, word=word(at)) for at in range(1, n + 1))
 
 
 def prefixes(n: int) -> str:
     """Iteration lines, each of another rank and host."""
-    return "".join(f"node{_word(at)}: [default{at}]:{record(at)}\n" for at in range(1, n + 1))
+    return "".join(f"node{word(at)}: [default{at}]:{record(at)}\n" for at in range(1, n + 1))
 
 
 def prefixes_on_a_line(n: int) -> str:
@@ -269,7 +269,7 @@ def html_tables(n: int) -> str:
 def noise_numbers(n: int) -> str:
     """Lines that are nobody's, with a number beside a unit of performance in each."""
     draw = random.Random(n)
-    return "".join(f"{_word(at)} reached {draw.random():.3f} TFLOP/s\n" for at in range(n))
+    return "".join(f"{word(at)} reached {draw.random():.3f} TFLOP/s\n" for at in range(n))
 
 
 def blanks(n: int) -> str:
@@ -345,7 +345,7 @@ def word_without_end(n: int) -> str:
 
 def pairs_on_a_line(n: int) -> str:
     """One line of as many pairs of labels and values."""
-    return "step: 1, " + ", ".join(f"{_word(at)}: {at}.5" for at in range(n)) + "\n"
+    return "step: 1, " + ", ".join(f"{word(at)}: {at}.5" for at in range(n)) + "\n"
 
 
 Dimension = Callable[[int], str | bytes]

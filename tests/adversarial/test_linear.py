@@ -14,11 +14,12 @@ from assay.ingest.source.opening import Source, source
 from assay.validate.cli.inputs import judge
 from assay.validate.score.assess import understand
 
+from tests.adversarial.crowds import CROWDS
 from tests.adversarial.further import EVERY, FURTHER, NAMED, states_on_a_line
 from tests.adversarial.inputs import Dimension
 from tests.adversarial.work import loops, work
 
-OFTEN = [each for each in EVERY if each not in FURTHER or each is states_on_a_line]
+OFTEN = [each for each in EVERY if each not in FURTHER | CROWDS or each is states_on_a_line]
 """Inputs whose work is counted with every change; their loops, which takes long, now and then."""
 
 SHARE = 100
