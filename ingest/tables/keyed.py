@@ -8,7 +8,8 @@ whose cells of one column are such names, all of them, ran as it says.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -86,6 +87,31 @@ def _keyed(source: str, grid: Grid, schema: Schema) -> Keyed | None:
     return Keyed(found, tuple(columns[n].label for n in told))
 
 
+def configured(
+    measured: Sequence[Sequence[Record]], found: Sequence[Keyed | None]
+) -> Iterator[set[int]]:
+    """Give the rows of tables what is said of them; lines that say so, of each of `found`."""
+    naming: defaultdict[str, list[Sequence[Record]]] = defaultdict(list)  # by a first row's names
+    for records in measured:
+        for text in {text for _, text in records[0].other}:
+            naming[text].append(records)
+    told = {name for held in found if held for cells in held.rows.values() for name in cells}
+    for held in found:
+        used: set[int] = set()
+        if held is not None:
+            for name in held.rows.keys() & naming.keys():
+                for records in naming[name]:
+                    used |= held.configure(records)
+                # what knows all of it is not looked at again: every part may name its rows alike
+                naming[name] = [each for each in naming[name] if _lacks(each, told)]
+        yield used
+
+
+def _lacks(records: Sequence[Record], names: Set[str]) -> bool:
+    """Whether some row does not say one of these fields."""
+    return any(not names <= record.cells.keys() for record in records)
+
+
 class Stated(NamedTuple):
     """Configuration that a table of labels and values says: as it stands, and under a condition."""
 
@@ -120,23 +146,33 @@ MOST, MOST_PLAIN = 9, 3
 """Columns of a table of labels and values: for several layouts, and with a remark."""
 
 
-def spoken_for(
-    titles: Sequence[Line], others: Sequence[tuple[Sequence[Line], bool]]
-) -> Sequence[Line]:
-    """The headings around the rows that a table of labels and values speaks for, of its own.
+class SetUps:
+    """The headings of a document's tables, and which of them are of the set-up.
 
-    The innermost is left out where it is of the set-up, has no rows below it and no other such
-    heading beside it; `others` are the headings of each table, and whether it has rows.
+    In: the headings of each table, the outermost first, and whether it has rows.
     """
-    if not titles or not of_set_up(titles[-1].text):
-        return titles
-    beside = {
-        other[-1].number
-        for other, _ in others
-        if other and other[:-1] == titles[:-1] and of_set_up(other[-1].text)
-    }
-    rows = any(has_rows and titles[-1] in other for other, has_rows in others)
-    return titles if rows or len(beside) > 1 else titles[:-1]
+
+    def __init__(self, tables: Iterable[tuple[Sequence[Line], bool]]) -> None:
+        self._with_rows: set[int] = set()
+        self._beside: dict[tuple[int, ...], set[int]] = defaultdict(set)
+        for titles, has_rows in tables:
+            numbers = tuple(title.number for title in titles)
+            if has_rows:
+                self._with_rows.update(numbers)
+            if titles and of_set_up(titles[-1].text):
+                self._beside[numbers[:-1]].add(numbers[-1])
+
+    def spoken_for(self, titles: Sequence[Line]) -> Sequence[Line]:
+        """The headings around the rows that a table of labels and values speaks for, of its own.
+
+        The innermost is left out where it is of the set-up, has no rows below it and no other such
+        heading beside it.
+        """
+        if not titles or not of_set_up(titles[-1].text):
+            return titles
+        rows = titles[-1].number in self._with_rows
+        beside = self._beside[tuple(title.number for title in titles[:-1])]
+        return titles if rows or len(beside) > 1 else titles[:-1]
 
 
 def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:

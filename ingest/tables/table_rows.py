@@ -55,7 +55,7 @@ from assay.ingest.tables.composite import (
 )
 from assay.ingest.tables.documents import Place, documents, grids
 from assay.ingest.tables.headers import Column, plain
-from assay.ingest.tables.keyed import keyed, spoken_for, stated
+from assay.ingest.tables.keyed import SetUps, configured, keyed, stated
 from assay.ingest.tables.legends import factors, legend
 from assay.ingest.tables.row_cells import NOTHING, RATES_OF_CELLS, SUM, fill, is_silent, worth
 from assay.ingest.tables.subject import (
@@ -103,26 +103,22 @@ def _document(region: Region, lines: Sequence[Line], schema: Schema, folded: Fol
     _configure(tables, region.source.name, schema, folded)
     read = [table for table in tables if table.records]
     begins = [table.grid.begin for table in read]
+    set_ups = SetUps((table.titles, bool(table.records)) for table in tables)
     for table in tables:
         if not table.records:
             at = bisect_right(begins, table.grid.begin)
             after = read[at] if at < len(read) else None
-            others = [(each.titles, bool(each.records)) for each in tables]
-            _state(table, spoken_for(table.titles, others), after, schema, folded)
+            _state(table, set_ups.spoken_for(table.titles), after, schema, folded)
     folded.tables += [table.note() for table in tables]
 
 
 def _configure(tables: Sequence[_Table], source: str, schema: Schema, folded: Folded) -> None:
     """Give rows what a table of configurations says of them by their names."""
-    measured = [table for table in tables if table.records]
-    for table in tables if measured else ():
-        if table.records:
-            continue
-        held = keyed(source, table.grid, turned_grid(table.grid), schema)
-        if held is None:
-            continue
-        used = [line for other in measured for line in held.configure(other.records)]
-        if used:
+    measured = [table.records for table in tables if table.records]
+    bare = [table for table in tables if measured and not table.records]
+    found = [keyed(source, table.grid, turned_grid(table.grid), schema) for table in bare]
+    for table, held, used in zip(bare, found, configured(measured, found), strict=True):
+        if held and used:
             folded.claimed.update(used)
             table.filled, table.read_rows = set(held.columns), len(held.rows)
 

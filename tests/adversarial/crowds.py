@@ -327,6 +327,16 @@ def captions(n: int) -> str:
     )
 
 
+def configurations_by_name(n: int) -> str:
+    """Parts that each configure two runs by name in a table, and measure them in another."""
+    said = (
+        "| Run | TP | PP | Hidden |\n| - | - | - | - |\n"
+        "| big | 8 | {} | 4096 |\n| small | 4 | 1 | 2048 |\n\n"
+    )
+    rows = "| Run | GPUs | Sec/it |\n| - | - | - |\n| big | 64 | {} |\n| small | 8 | 9.5 |\n\n"
+    return _each(n, lambda at: said.format(1 + at % 8) + rows.format(10 + at % 90))
+
+
 def footnotes(n: int) -> str:
     """A table whose rows have a note each, in stars and numbers below it."""
     rows = _each(n, lambda at: f"| 8 | 8 | {10 + at % 90} ({at}) | 50.1 |\n")
@@ -448,8 +458,8 @@ CROWDS: dict[Dimension, int] = {
     rules_drawn: 7500, tables_drawn: 11_000, tables_in_turns: 13_000, html_on_a_line: 19_000,
     html_tables_on_a_line: 12_000, tables_of_two_axes: 6000, tables_upright: 65_000,
     layouts_in_cells: 32_000, units_in_cells: 25_000, breaks_in_cells: 18_000,
-    pages_of_others: 24_000, captions: 9500, footnotes: 17_000, glossary: 23_000,
-    sentences: 14_000, sentences_of_tables: 6500, setups: 7000, yaml_keys: 23_000,
+    pages_of_others: 24_000, captions: 9500, configurations_by_name: 6500, footnotes: 17_000,
+    glossary: 23_000, sentences: 14_000, sentences_of_tables: 6500, setups: 7000, yaml_keys: 23_000,
     ini_sections: 38_000, notebook_pages: 4500, trace_stacks: 6500, trace_counters: 7000,
     gzip_members: 2500, gzip_in_gzip: 12, diffs_of_logs: 2500, logs_quoted: 2500,
     ends_of_lines: 27_000, products_in_prose: 22_000,
