@@ -7,9 +7,8 @@ difference of its other repeats of the same or a neighbouring date.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,24 +30,20 @@ FLOOR = {"memory": 0.10}
 DEFAULT_FLOOR = 0.03
 """Differences below this are never worth a word."""
 
+MEASURED = ("step_time", "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "memory")
+"""Quantities of which a difference is told."""
+
 SURE = 3.0
 """Decades against accident before equal numbers are a copy."""
 
 
 def differing(evidence: Evidence) -> list[Finding]:
     """Pairs of one configuration, table and date that differ by more than the noise."""
-    found = []
-    for pair in pairs(evidence):
-        if not comparable(pair.one, pair.other):
-            continue
+    held, found = pairs(evidence), []
+    worth = [held.difference(name) > FLOOR.get(name, DEFAULT_FLOOR) for name in MEASURED]
+    for pair in held.which(held.comparable() & np.any(worth, axis=0)):
         said, loud = [], False
-        for name in (
-            "step_time",
-            "tokens_per_s",
-            "tokens_per_gpu_per_s",
-            "samples_per_s",
-            "memory",
-        ):
+        for name in MEASURED:
             difference = pair.difference(name)
             if difference is None or difference <= FLOOR.get(name, DEFAULT_FLOOR):
                 continue
@@ -231,6 +226,57 @@ class Pair:
         return None if a is None or b is None else abs(a - b) / min(a, b)
 
 
+Places = np.ndarray[Any, np.dtype[np.int64]]
+Figures = np.ndarray[Any, np.dtype[np.float64]]
+Which = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of rows of one configuration, as places in `rows`: a document may hold a million."""
+
+    rows: list[Row]
+    one: Places
+    other: Places
+    dates: Mapping[str, Mapping[str, int]]
+
+    def which(self, asked: Which) -> Iterator[Pair]:
+        """Those that are asked for, in order."""
+        for one, other in zip(self.one[asked], self.other[asked], strict=True):
+            yield Pair(self.rows[one], self.rows[other])
+
+    def difference(self, name: str) -> Figures:
+        """Relative difference of a quantity for each pair, NaN where a row lacks it."""
+        held = _figures(row[name] for row in self.rows)
+        one, other = held[self.one], held[self.other]
+        return np.abs(one - other) / np.minimum(one, other)
+
+    def comparable(self) -> Which:
+        """For each whether it is `comparable`."""
+        held = _numbered((row["date"], row["group"]) for row in self.rows)
+        same: Which = held[self.one] == held[self.other]
+        return same
+
+    def neighbours(self) -> Which:
+        """For each whether both rows are of neighbouring dates, or both of none."""
+        held = _figures(
+            None if row["date"] is None else self.dates[row["source"]][row["date"]]
+            for row in self.rows
+        )
+        one, other = held[self.one], held[self.other]
+        return (np.isnan(one) & np.isnan(other)) | (np.abs(one - other) <= 1)
+
+
+def _figures(values: Iterable[float | None]) -> Figures:
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def _numbered(values: Iterable[object]) -> Places:
+    """Equal values under equal numbers, 0 for None."""
+    numbers: dict[object, int] = {None: 0}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
+
+
 @once
 def published(evidence: Evidence) -> list[Row]:
     """Rows of tables, each with all that is known of it."""
@@ -268,35 +314,52 @@ def same_columns(one: Row, other: Row) -> bool:
 
 
 @once
-def pairs(evidence: Evidence) -> list[Pair]:
+def pairs(evidence: Evidence) -> Pairs:
     """Pairs of one configuration with different measurements, neither exchanged nor repeated."""
     skip = {case for pair in exchanged_pairs(evidence) for case in (pair.other["case"],)}
     skip |= {pair.other["case"] for pair in repeated(evidence)}
-    buckets = _buckets(row for row in published(evidence) if row["case"] not in skip)
-    return [
-        Pair(one, other)
-        for rows in buckets.values()
-        for one, other in _compared(rows)
-        if alike(one, other) and same_columns(one, other) and measured(one) != measured(other)
-    ]
+    buckets: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in published(evidence):
+        if row["case"] not in skip:
+            buckets[tuple(row[name] for name in CORE)].append(row)
+    rows = [row for bucket in buckets.values() for row in bucket]
+    behind = [len(bucket) - place for bucket in buckets.values() for place in range(len(bucket))]
+    one, other = _different(rows, np.array(behind, dtype=np.int64))
+    return Pairs(rows, one, other, _dates(evidence))
 
 
 ALL_PAIRS = 50
 """Rows of one configuration of which every two are compared; of more, each with the next ones."""
 
 
-def _compared(rows: list[Row]) -> Iterator[tuple[Row, Row]]:
-    """Every two of a few rows; of many, each with those that follow it most closely."""
-    for place, one in enumerate(rows):
-        for other in rows[place + 1 : place + ALL_PAIRS]:
-            yield one, other
+SHAPE = ("parameters", "hidden", "layers")
+"""What `shape_in` asks for."""
 
 
-def _buckets(rows: Iterator[Row] | list[Row]) -> dict[tuple[Any, ...], list[Row]]:
-    found: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
-    for row in rows:
-        found[tuple(row[name] for name in CORE)].append(row)
-    return found
+def _different(rows: list[Row], behind: Places) -> tuple[Places, Places]:
+    """Places of rows that are `alike`, of `same_columns`, and measured otherwise.
+
+    Each with those of its bucket that follow it most closely; `behind` says how many rows the
+    bucket still has from a place on. Rows that are apart by as much are compared all at once.
+    """
+    held = {name: _numbered(row[name] for row in rows) for name in COMPARED}
+    told = {name: numbers for name, numbers in held.items() if len(np.unique(numbers)) > 1}
+    columns = _numbered((frozenset(row["others"] or ()), row["remark"]) for row in rows)
+    speeds = _numbered(measured(row) for row in rows)
+    found = np.zeros((len(rows), min(int(behind.max(initial=0)), ALL_PAIRS)), dtype=bool)
+    for apart in range(1, found.shape[1]):
+        one, other = slice(None, -apart), slice(apart, None)
+        pairs = (behind[one] > apart) & (columns[one] == columns[other])
+        pairs &= speeds[one] != speeds[other]
+        for name, each in told.items():
+            free = (each[one] == each[other]) | (each[one] == 0) | (each[other] == 0)
+            if name in NOMINAL:
+                known = {n: (held[n][one] != 0) & (held[n][other] != 0) for n in SHAPE}
+                free |= known["parameters"] | (known["hidden"] & known["layers"])
+            pairs &= free
+        found[one, apart] = pairs
+    places, distances = np.nonzero(found)
+    return places, places + distances
 
 
 @once
@@ -327,7 +390,7 @@ def noise(evidence: Evidence, name: str, without: Pair | None = None) -> float |
     """
     known = _differences(evidence)[name]
     own = without.difference(name) if without and _neighbours(evidence, without) else None
-    at = len(known) if own is None else bisect_left(known, own)
+    at = len(known) if own is None else int(np.searchsorted(known, own))
     count = len(known) - (own is not None)
     if count < REPEATS:
         return None
@@ -336,11 +399,12 @@ def noise(evidence: Evidence, name: str, without: Pair | None = None) -> float |
 
 
 @once
-def _differences(evidence: Evidence) -> dict[str, list[float]]:
+def _differences(evidence: Evidence) -> dict[str, Figures]:
     """Quantity → the differences of all repeats of neighbouring dates, in order."""
-    near = [pair for pair in pairs(evidence) if _neighbours(evidence, pair)]
-    found = {name: [pair.difference(name) for pair in near] for name in (*SPEED, "memory")}
-    return {name: sorted(d for d in each if d is not None) for name, each in found.items()}
+    held = pairs(evidence)
+    near = held.neighbours()
+    found = {name: held.difference(name)[near] for name in (*SPEED, "memory")}
+    return {name: np.sort(each[~np.isnan(each)]) for name, each in found.items()}
 
 
 def measured_noise(evidence: Evidence) -> bool:
