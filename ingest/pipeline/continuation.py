@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 from assay.ingest.lines.template import Layout
-from assay.ingest.pipeline.noise import ENDS_EMPTY, fitting
+from assay.ingest.pipeline.noise import ENDS_EMPTY
 from assay.ingest.schema.fields import without_html
 from assay.ingest.schema.format import CellLayout
 from assay.ingest.source.blocks import ZEROS, Block, Places
-from assay.ingest.source.prefixes import peel, tells_who
+from assay.ingest.source.prefixes import fitting, peel, tells_who
 
 _ENDS, _PASSED, _JOINS, _UNKNOWN = 0, 1, 2, -1
 

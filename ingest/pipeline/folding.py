@@ -22,7 +22,7 @@ from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span, Statement
 from assay.ingest.source.headings import RULE, TAGGED, headed
 from assay.ingest.source.opening import Source
-from assay.ingest.source.prefixes import peel, region
+from assay.ingest.source.prefixes import all_ascii, fitting, peel, region
 from assay.ingest.statements.binding import bind
 from assay.ingest.statements.bound_rows import UnlikeError, bind_rows, unbound
 from assay.ingest.statements.context import WORTH, Context, read_context
@@ -183,7 +183,8 @@ def _stating(source: Source, found: Scan, *, document: bool) -> Sequence[Line]:
     """The lines that may state something, peeled."""
     if found.looked is not None and not document:
         return found.looked.stating()
-    worth = pl.col("text").str.contains(WORTH)
+    plain = all_ascii(found.lines["text"])
+    worth = pl.col("text").str.contains(fitting(WORTH, plain=plain))
     kept = found.lines.filter(worth | _headings() if document else worth)
     if found.looked is not None:
         return found.looked.peeled(kept["line"].to_list())

@@ -18,7 +18,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import labelled, without_html
 from assay.ingest.schema.format import Format
 from assay.ingest.source.blocks import Block, Mask
-from assay.ingest.source.prefixes import headings, in_ascii, prefix_pattern
+from assay.ingest.source.prefixes import all_ascii, fitting, headings, in_ascii, prefix_pattern
 from assay.ingest.statements.context import ENDS, FORMS, OPENS, REST
 
 SUSPICIOUS = re.compile(
@@ -62,7 +62,7 @@ def total(tallies: Sequence[Tally]) -> Tally:
 
 def tally(lines: pl.DataFrame) -> Tally:
     """Tally of lines (line, text) that nobody has claimed."""
-    nothing, odd = suspicious(lines["text"])
+    nothing, odd = suspicious(lines["text"], plain=all_ascii(lines["text"]))
     blank = int(nothing.sum())
     return Tally(blank, lines.height - blank, tuple(lines["line"].filter(odd).to_list()))
 
@@ -142,19 +142,14 @@ def may_state(texts: pl.Series, *, plain: bool = False) -> pl.Series:
 
     Other lines need not be parsed: `assay.ingest.statements.context` says which are statements.
     """
-    found = texts.str.contains(fitting(f"(?:{ENDS}|{_OTHER_ENDS})", plain=plain))
-    at = found.arg_true()
-    if len(at):
-        some, label = texts.gather(at), fitting(labelled(Configuration, html=False), plain=plain)
-        other = some.str.contains(fitting(_OTHER_ENDS, plain=plain))
-        found = found.scatter(at, without_html(some).str.contains(label) | other)
+    found = texts.str.contains(fitting(_OTHER_ENDS, plain=plain))
+    ends = ~found & texts.str.contains(fitting(ENDS, plain=plain))
+    at = ends.arg_true()
+    if len(at):  # only now: the labels take longer to compile than many lines to be looked through
+        label = fitting(labelled(Configuration, html=False), plain=plain)
+        found = found.scatter(at, without_html(texts.gather(at)).str.contains(label))
     at = texts.str.contains("#", literal=True).arg_true()
     if not len(at):
         return found
     headed = texts.gather(at).str.contains(fitting(headings(), plain=plain))
     return found.scatter(at, headed | found.gather(at))
-
-
-def fitting(pattern: str, *, plain: bool) -> str:
-    """A pattern for texts of which it is known or not that they are `plain` ASCII."""
-    return in_ascii(pattern) if plain else pattern

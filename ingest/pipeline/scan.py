@@ -41,7 +41,6 @@ from assay.ingest.pipeline.looked import Looked
 from assay.ingest.pipeline.noise import (
     Tally,
     blank,
-    fitting,
     interest,
     may_state,
     suspicious,
@@ -50,7 +49,7 @@ from assay.ingest.pipeline.noise import (
 from assay.ingest.schema.format import Format
 from assay.ingest.source.blocks import Block, Mask, Places, series
 from assay.ingest.source.opening import Source
-from assay.ingest.source.prefixes import with_zeros
+from assay.ingest.source.prefixes import fitting, with_zeros
 
 Engine = Literal["auto", "cells", "folds"]
 """`folds` leaves every line to the fold of its format; `cells` gives the same, faster, where there
@@ -336,7 +335,7 @@ class Sieve:
         worth = np.zeros(block.height, np.bool_)
         worth[~known] = self._worth(block, ~known)
         some = block.some(worth)
-        hits = some.filter(_found(some["text"], self.openings))
+        hits = some.filter(_found(some["text"], self.openings, plain=block.plain))
 
         def mask(found: pl.Series) -> Mask:
             there = np.zeros(block.height, np.bool_)
@@ -347,7 +346,7 @@ class Sieve:
         return Sifted(
             block, shaped, known, self.open_ended(block, shaped), hits,
             begins={fmt.name: begins(fmt, hits) for fmt in self.single},
-            papers=mask(_found(some["text"], self.papers)),
+            papers=mask(_found(some["text"], self.papers, plain=block.plain)),
             states=mask(may_state(some["text"], plain=block.plain)),
             blank=mask(empty) | blank(block, ~(known | worth)),
             suspicious=mask(odd),
@@ -446,9 +445,9 @@ def begins(fmt: Format, hits: pl.DataFrame) -> Begins:
     return {head: edges(held, head, reach) for head, reach in fmt.reach.items()}
 
 
-def _found(texts: pl.Series, pattern: str) -> pl.Series:
+def _found(texts: pl.Series, pattern: str, *, plain: bool) -> pl.Series:
     """Where one of the alternatives of a pattern is found; nowhere if there are none."""
-    return texts.str.contains(pattern) if pattern else texts.is_null()
+    return texts.str.contains(fitting(pattern, plain=plain)) if pattern else texts.is_null()
 
 
 ENOUGH = 10_000

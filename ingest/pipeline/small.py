@@ -24,7 +24,6 @@ from assay.ingest.pipeline.merge import merge
 from assay.ingest.pipeline.noise import (
     Tally,
     empty,
-    fitting,
     interest,
     may_state,
     suspicious,
@@ -38,7 +37,7 @@ from assay.ingest.schema.record import Cell, Diagnostic, Line, Span
 from assay.ingest.source.blocks import BARE, SPELLED, Mask, Places
 from assay.ingest.source.carriers import carrier
 from assay.ingest.source.opening import Source
-from assay.ingest.source.prefixes import peel
+from assay.ingest.source.prefixes import fitting, peel
 from assay.ingest.statements.context import WORTH
 from assay.ingest.statements.statement_frame import STATEMENTS, statement_frame
 
@@ -266,7 +265,8 @@ class _Look:
     @cached_property
     def _worth(self) -> Places:
         kept = self.frame.filter(pl.Series(self._left))
-        return kept.filter(kept["text"].str.contains(WORTH))["line"].to_numpy().astype(np.int64)
+        worth = kept["text"].str.contains(fitting(WORTH, plain=self.plain))
+        return kept["line"].filter(worth).to_numpy().astype(np.int64)
 
     @cached_property
     def _lines(self) -> dict[bool, list[dict[int, list[Line]]]]:

@@ -71,6 +71,13 @@ class FieldSpec:
         return self.numeric and self.kind not in ("exact", "binary")
 
 
+class _Unchanged(dict[str, Any]):
+    """Metadata of a column: it never changes, and pandera copies it twice for each schema."""
+
+    def __deepcopy__(self, _: object) -> _Unchanged:
+        return self
+
+
 def _spelled(spellings: Mapping[str, float] | Iterable[str]) -> dict[str, float]:
     pairs = spellings if isinstance(spellings, Mapping) else dict.fromkeys(spellings, 1.0)
     return {label: float(scale) for label, scale in pairs.items()}
@@ -99,19 +106,19 @@ def logged(
     """
     if not is_kind(kind):
         raise ValueError(f"{kind!r} is no kind of number")
-    metadata = {
-        "spellings": _spelled(spellings),
-        "kind": kind,
-        "unit": unit,
-        "quantity": quantity,
-        "subject": subject,
-        "terminal": terminal,
-        "meaning": meaning,
-        "configuration": configuration,
-        "role": role,
-        "per": per,
-        "known": known,
-    }
+    metadata = _Unchanged(
+        spellings=_spelled(spellings),
+        kind=kind,
+        unit=unit,
+        quantity=quantity,
+        subject=subject,
+        terminal=terminal,
+        meaning=meaning,
+        configuration=configuration,
+        role=role,
+        per=per,
+        known=known,
+    )
     return pa.Field(metadata=metadata, **checks)
 
 
@@ -236,10 +243,10 @@ def labelled(schema: Schema, *, html: bool = True) -> str:
     between = _BETWEEN if html else _BETWEEN.replace(f"|{_HTML}", "")
     labels = (label for spec in fields(schema).values() for label in spec.labels)
     ends = sorted({_end(word) for label in labels for word in _whole(label)}, key=len)
-    apart: list[str] = []
+    apart: dict[str, None] = {}
     for end in ends:  # one that ends like another is found by it: half as long to compile
-        if not any(end.endswith(other) for other in apart):
-            apart.append(end)
+        if not any(end[at:] in apart for at in range(len(end))):
+            apart[end] = None
     spread = "|".join(_spread(end, between) for end in apart)
     return rf"(?i:{spread})(?:{between}|\([^()]*\))*(?:[=:]|is\s)"
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 
 from assay.ingest.schema.record import Line
+from assay.ingest.schema.terminals import deferred
 
 TAGGED = r"(?i:<h[1-6][\s>])"
 """Found in every heading of HTML, in polars' syntax."""
@@ -21,24 +22,24 @@ RULE = (
 )
 """A line that is a rule below, or above, the text of a heading, in polars' syntax."""
 
-_RULE = re.compile(RULE)
+_RULE = deferred(RULE)
 
-_TAGGED = re.compile(r"(\s*)(<h([1-6])(?:\s[^<>]*)?>)(.*?)(?:</h[1-6]>\s*)?$", re.IGNORECASE)
+_TAGGED = deferred(r"(\s*)(<h([1-6])(?:\s[^<>]*)?>)(.*?)(?:</h[1-6]>\s*)?$", re.IGNORECASE)
 
-_TAG = re.compile(r"<[^<>]*>")
+_TAG = deferred(r"<[^<>]*>")
 
-_MARKDOWN = re.compile(r"#{1,6}\s+\S")
+_MARKDOWN = deferred(r"#{1,6}\s+\S")
 
-_TITLE = re.compile(r"[^\W_].*[^\W_]\W{0,3}$")
+_TITLE = deferred(r"[^\W_].*[^\W_]\W{0,3}$")
 
-_APART = re.compile(r"\S(?: {2,}|\t)\S|\|")
+_APART = deferred(r"\S(?: {2,}|\t)\S|\|")
 """Words of a header of a table are kept apart; those of a heading are not."""
 
 SHORT = 0.75
 """Part of its text's width that a rule has at least; it is a line of another kind else."""
 
 
-_SET_UP = re.compile(
+_SET_UP = deferred(
     r"[#\s\d.*]*(?:(?:the|our|training|model|run|job|experiment(?:al)?|benchmark(?:ing)?|test|common|"
     r"general|shared|default|hardware|software|system) (?:and )?)*"
     r"(?:set-?up|configurations?|config|settings?|hyper-?parameters|parameters|environment|details)\W*",

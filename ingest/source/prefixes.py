@@ -132,12 +132,32 @@ def in_ascii(pattern: str) -> str:
     >>> in_ascii(r"[\w.]+\s")
     '[0-9A-Za-z_.]+[\\t-\\r ]'
     """
-    plain = {r"\w": "0-9A-Za-z_", r"\s": r"\t-\r "}
-    inside, out = False, []
-    for part in re.findall(r"\\.|\[\^?\]?|.", pattern):
-        out.append(f"[{plain[part]}]" if part in plain and not inside else plain.get(part, part))
+    inside = False
+
+    def plain(found: re.Match[str]) -> str:
+        nonlocal inside
+        part = found[0]
         inside = part[0] == "[" or (inside and part != "]")
-    return "".join(out)
+        known = _IN_ASCII.get(part)
+        return part if known is None else known if inside else f"[{known}]"
+
+    return _CLASSES.sub(plain, pattern)
+
+
+_IN_ASCII = {r"\w": "0-9A-Za-z_", r"\s": r"\t-\r "}
+
+_CLASSES = re.compile(r"\\.|\[\^?\]?|\]")
+"""An escape, and where a class begins and ends."""
+
+
+def fitting(pattern: str, *, plain: bool) -> str:
+    """A pattern for texts of which it is known or not that they are `plain` ASCII."""
+    return in_ascii(pattern) if plain else pattern
+
+
+def all_ascii(texts: pl.Series) -> bool:
+    """Whether these texts hold ASCII alone."""
+    return bool(texts.str.len_bytes().sum() == texts.str.len_chars().sum())
 
 
 _PIECES = re.compile(
@@ -197,7 +217,7 @@ def peel(lines: pl.DataFrame, *, glued: bool = False) -> pl.DataFrame:
     # patterns are compiled anew in each run, which costs more than looking through a few lines
     named = parted["text"].str.contains(rf"^\s*{terminal('HOSTNAME')}").any()
     patterns = _prefixes() if named else _prefixes()[-1:]
-    if parted["text"].str.len_bytes().sum() == parted["text"].str.len_chars().sum():
+    if all_ascii(parted["text"]):
         patterns = tuple(map(in_ascii, patterns))
     prefix = pl.coalesce(pl.col("text").str.extract(each) for each in patterns)
     width = prefix.str.len_chars().fill_null(0)

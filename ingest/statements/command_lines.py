@@ -13,39 +13,40 @@ from collections.abc import Mapping
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.values import cell_of, known, said
 from assay.ingest.vocabulary.terms import normalise
 
-_OPTION = re.compile(
+_OPTION = deferred(
     r"(?<![\w-])--?([A-Za-z][\w.-]*)(?:(?:=|\s+)(?:\"([^\"]*)\"|'([^']*)'|((?!-)[^\s\"'\\]+)))?"
 )
 
-_GRES = re.compile(r"--gres[= ]\"?gpu(?::[A-Za-z]\w*)?:([0-9]+)")
+_GRES = deferred(r"--gres[= ]\"?gpu(?::[A-Za-z]\w*)?:([0-9]+)")
 """Devices of each node, as SLURM is asked for them: `--gres=gpu:a100:4`."""
 
-_ALONE = re.compile(r"(?<![\w-])--standalone(?![\w-])")
+_ALONE = deferred(r"(?<![\w-])--standalone(?![\w-])")
 
-_VARIABLE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)=[\"']?(\$[^\s]*)\s*\\?\s*")
+_VARIABLE = deferred(r"\s*(?:export\s+)?([A-Za-z_]\w*)=[\"']?(\$[^\s]*)\s*\\?\s*")
 
-_SETTING = re.compile(r"(?<![\w$({.:/=+-])\+{0,2}([A-Za-z_][\w.]*)=(?:\"([^\"]*)\"|([^\s\"'\\]+))")
+_SETTING = deferred(r"(?<![\w$({.:/=+-])\+{0,2}([A-Za-z_][\w.]*)=(?:\"([^\"]*)\"|([^\s\"'\\]+))")
 
-_ASSIGNED = re.compile(
+_ASSIGNED = deferred(
     r"(?:^|;|&&)\s*(?:\+\s*)?(?:export\s+)?([A-Za-z_]\w*)=[\"']?([A-Za-z0-9][\w.-]*)[\"']?(?=\s|;|$)"
 )
 
-_KEYED = re.compile(r"([A-Za-z_]\w*):\s+([0-9]\w*)\s*")
+_KEYED = deferred(r"([A-Za-z_]\w*):\s+([0-9]\w*)\s*")
 
-_USED = re.compile(r"\$(?:\{(\w+)\}?|(\w+))")
+_USED = deferred(r"\$(?:\{(\w+)\}?|(\w+))")
 
-_COMMAND = re.compile(
+_COMMAND = deferred(
     r"(?:^|[\s;|$`])(?:python3?|torchrun|srun|mpirun|mpiexec|deepspeed|accelerate|tune|litgpt|bash|sh|"
     r"xtuner|llamafactory-cli|axolotl|[\w./-]+\.(?:py|sh))(?:\s|$)"
 )
 
-_CALL = re.compile(r"[A-Za-z_]\(")
+_CALL = deferred(r"[A-Za-z_]\(")
 """A call of a function: a line of a program, and no command."""
 
-_GOES_ON = re.compile(r"\\\s*$")
+_GOES_ON = deferred(r"\\\s*$")
 
 SWITCHES = {
     "bf16": ("dtype", "bf16"), "fp16": ("dtype", "fp16"),
@@ -59,7 +60,7 @@ SWITCHES = {
 LEFT_OPEN = {"trainbatchsize", "batchsize"}
 """Options that are of a device to one program and of the whole job to another."""
 
-ASIDE = re.compile(
+ASIDE = deferred(
     r"(?:^|[._])(?:eval|evaluation|valid|validation|val|test|infer|inference|generation|rollout|"
     r"sampling|sampler|vllm|sglang|serving|tokenizer|optim|optimizer|scheduler|vision|critic|reward|ref|draft|teacher|"
     r"checkpoint|logging|logger)(?:[._]|$)",
@@ -67,13 +68,13 @@ ASIDE = re.compile(
 )
 """Keys around a value that is of something else than the model's training."""
 
-_NAME = re.compile(r"[A-Za-z0-9./_=+-]{12,}")
+_NAME = deferred(r"[A-Za-z0-9./_=+-]{12,}")
 
-_PART = re.compile(
+_PART = deferred(
     r"(?:^|[-_/])(ws|nl|hs|nh|mbs?|gbs?|seq|sl|tp|pp|dp|cp|ep|stage)([0-9]+)(?=[-_/.]|$)"
 )
 
-_FORMAT = re.compile(r"(?<=[-_/])(?:bf16|fp16|fp32|fp8)(?=[-_/.]|$)")
+_FORMAT = deferred(r"(?<=[-_/])(?:bf16|fp16|fp32|fp8)(?=[-_/.]|$)")
 
 PARTS = {
     "ws": "gpus", "nl": "layers", "hs": "hidden", "nh": "heads", "mb": "micro_batch",

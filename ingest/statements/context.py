@@ -17,6 +17,7 @@ from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
+from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import of_set_up
 from assay.ingest.statements.command_lines import (
     ASIDE,
@@ -32,7 +33,7 @@ from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
 from assay.ingest.statements.values import OPEN, cell_of, known, no_value, unset
 from assay.ingest.tables.titles import titled
 
-_HEADING = re.compile(r"\s*(#{1,6})\s+\S")
+_HEADING = deferred(r"\s*(#{1,6})\s+\S")
 
 FORMS = "|".join(
     [
@@ -98,55 +99,55 @@ WORTH = (
 )
 """Found in every line that may state something, be a heading, fence a block or name one."""
 
-_WORTH = re.compile(WORTH)
+_WORTH = deferred(WORTH)
 
-_SAYS = re.compile(rf"{ENDS}|{FORMS}|[=:][\"']?\$|(?:^|[\s'\"(])--[A-Za-z]")
+_SAYS = deferred(rf"{ENDS}|{FORMS}|[=:][\"']?\$|(?:^|[\s'\"(])--[A-Za-z]")
 """Found in every line that is a list, a command or prose with something of a run in it."""
 
-_FENCE = re.compile(r"\s*(?:```|~~~)")
+_FENCE = deferred(r"\s*(?:```|~~~)")
 
-_LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
+_LINK = deferred(r"\[([^\[\]]*)\]\([^()\s]*\)")
 
 _AT = r"(?:[A-Z]+ )?[0-9-]+ [0-9:.]+ [\w./]+:[0-9]+\]"
 
-_PLACED = re.compile(_AT)
+_PLACED = deferred(_AT)
 """A date and a line of a program before a bracket: `05-02 11:00:00 main.py:55]`."""
 
-_LOGGED = re.compile(
+_LOGGED = deferred(
     r"^\s*(?:\[[^\[\]]*\]\s*)*(?:[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:,.]+\s*)?(?:>>\s*)?"
     rf"(?:{_AT}\s*)?"
     r"(?:Config param\s+)?"
 )
 """A logger's brackets, its clock and its arrow, and what a trainer says before its settings."""
 
-_COMMENT = re.compile(r"(?<=[\w\"'),\]}])\s+(?:#|//)\s.*$|,?\s*$")
+_COMMENT = deferred(r"(?<=[\w\"'),\]}])\s+(?:#|//)\s.*$|,?\s*$")
 
-_NESTED = re.compile(r"^[\s{]*(?:[\"']\w+[\"']\s*:\s*\{\s*)+(?=[\"'])|^\{\s*(?=[\"'])")
+_NESTED = deferred(r"^[\s{]*(?:[\"']\w+[\"']\s*:\s*\{\s*)+(?=[\"'])|^\{\s*(?=[\"'])")
 """Openings of objects inside each other: `{'model': {'n_layers': 32,`."""
 
-_CALLS = re.compile(r"^(?:\w+\()?(?:[a-z_]\w*=[A-Z]\w*\()+(?=[a-z_]\w*=)")
+_CALLS = deferred(r"^(?:\w+\()?(?:[a-z_]\w*=[A-Z]\w*\()+(?=[a-z_]\w*=)")
 """Openings of records inside each other: `model=ModelArgs(model_config=LlamaConfig(`."""
 
-_BUILT = re.compile(
+_BUILT = deferred(
     r"\s*(?:_component_|_target_)\s*[:=]\s*[\"']?[\w.]*\bmodels?\.(?:\w+\.)*([a-z]\w*_[0-9]+[bm])[\"']?\s*"
 )
 
-_QUOTED = re.compile(r"^[\"']([\w.-]+)[\"'](?=\s*:)")
+_QUOTED = deferred(r"^[\"']([\w.-]+)[\"'](?=\s*:)")
 
-_CAPTION = re.compile(r"\s*(?:\*[^*\s][^*]*\*|_[^_\s].*_|\**Table [0-9]+[.:].*)\s*")
+_CAPTION = deferred(r"\s*(?:\*[^*\s][^*]*\*|_[^_\s].*_|\**Table [0-9]+[.:].*)\s*")
 """A line in italics, or a numbered one: the caption of the table above it, if there is one."""
 
-_SAME = re.compile(
+_SAME = deferred(
     r"\W*(?:(?:with|for|on|here|now|again|still|using) )*(?:the )?same (?:model|architecture)\b"
     r"(?! (?:as|used|size))[^.;]{0,80}[.:]?\s*",
     re.IGNORECASE,
 )
 """A line that says it of the model above: `Same model on half of the nodes:`."""
 
-_HTML_CAPTION = re.compile(r"\s*<caption\b", re.IGNORECASE)
+_HTML_CAPTION = deferred(r"\s*<caption\b", re.IGNORECASE)
 """A line inside a table that is no row of it."""
 
-_MARKUP = re.compile(
+_MARKUP = deferred(
     r"</?(?:p|b|i|em|strong|code|span|div|li|ul|ol|br|caption|center|small|font)(?:\s[^<>]*)?/?>|&nbsp;",
     re.IGNORECASE,
 )
@@ -157,21 +158,21 @@ _LABELS = ("KEY", "PHRASE", "SUBJECT")
 _MAX_STATEMENT, _MAX_COMMAND = 300, 4000
 """Letters of a line beyond which it is no statement, and no command or record of arguments."""
 
-_OPENS = re.compile(r"\s*[\"']?([A-Za-z_][\w.-]*)[\"']?\s*(?:[:=]\s*(?:[\w.]*[\[({])?|[({])\s*$")
+_OPENS = deferred(r"\s*[\"']?([A-Za-z_][\w.-]*)[\"']?\s*(?:[:=]\s*(?:[\w.]*[\[({])?|[({])\s*$")
 
-_OPENS_WITH = re.compile(r"[\s{(]*[\"']?([A-Za-z_]\w*)[\"']?\s*[:=]\s*[\w.]*[\[({]\s*[\"'\w]")
+_OPENS_WITH = deferred(r"[\s{(]*[\"']?([A-Za-z_]\w*)[\"']?\s*[:=]\s*[\w.]*[\[({]\s*[\"'\w]")
 """A key that opens what begins on its line."""
 
-_TABLE = re.compile(r"\s*\[\[?([\w.-]+)\]\]?\s*$")
+_TABLE = deferred(r"\s*\[\[?([\w.-]+)\]\]?\s*$")
 
-_ABOUT_MACHINES = re.compile(
+_ABOUT_MACHINES = deferred(
     r"[#\s\d.*]*(?:[\w-]+\s){0,2}(?:environment|hardware|set-?up|testbed|platform)s?"
     r"(?:\s(?:set-?up|details|information))?\W*|.*(?:环境|硬件)\w*",
     re.IGNORECASE,
 )
 """A heading over what the machines were: `## Test environment`, `### 硬件环境`."""
 
-_PLAIN_WORDS = re.compile(
+_PLAIN_WORDS = deferred(
     r"\b(?:models?|architectures?|config(?:uration)?s?|settings?|hyper-?parameters?|arguments?|info|"
     r"yaml|json|toml)\b",
     re.IGNORECASE,
@@ -347,7 +348,7 @@ def _in_common(group: Sequence[Statement]) -> Iterator[Statement]:
             yield replace(each, values=values)
 
 
-_BULLET = re.compile(r"\s*[-*+] ")
+_BULLET = deferred(r"\s*[-*+] ")
 
 CLOSE = 4
 """Lines between two bullets of one list."""

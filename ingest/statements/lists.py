@@ -13,35 +13,36 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import ASIDE
 from assay.ingest.statements.values import known, no_value, said
 
-_BRACKETED = re.compile(r"\([^()]*\)")
+_BRACKETED = deferred(r"\([^()]*\)")
 
-_APART = re.compile(r";|,(?![0-9]{3}(?![0-9]))|\s+/\s+|\s+and\s+|\s+&\s+")
+_APART = deferred(r";|,(?![0-9]{3}(?![0-9]))|\s+/\s+|\s+and\s+|\s+&\s+")
 
-_PAIR = re.compile(
+_PAIR = deferred(
     r"\s*(?:(?:and|with|uses|using|[A-Za-z]+ (?:uses|with|of))\s+)?"
     r"[\"'`]?(?P<key>[A-Za-z_#][\w.#-]*(?: [\w.#-]+){0,4}?)[\"'`]?\s*(?P<sign>[:=])\s*"
     r"(?P<value>\S.*?)\s*"
 )
 
-_STAGE = re.compile(r"\s*(?:DS_)?ZeRO[ -](?:stage[ -]?)?(?P<value>[0-3])\s*", re.IGNORECASE)
+_STAGE = deferred(r"\s*(?:DS_)?ZeRO[ -](?:stage[ -]?)?(?P<value>[0-3])\s*", re.IGNORECASE)
 
-_EXPERIMENT = re.compile(r"^\s*[A-Z][a-z]+ [0-9]+: ?")
+_EXPERIMENT = deferred(r"^\s*[A-Z][a-z]+ [0-9]+: ?")
 
-_NUMBER_ALONE = re.compile(r"\s*[0-9.]+(?:e[0-9]+)?\s*")
+_NUMBER_ALONE = deferred(r"\s*[0-9.]+(?:e[0-9]+)?\s*")
 
-_EVERYWHERE = re.compile(
+_EVERYWHERE = deferred(
     r"\s*[`*]*(?:The )?(?P<key>[A-Za-z_][\w-]*(?: [\w-]+){0,3}?)\s*(?:=|:|\bis\b|\bwas\b)\s*"
     r"(?P<value>[0-9]+)[`*]*(?: (?:tokens|sequences|samples))?\s+"
     r"(?:everywhere|throughout|(?:in|for|across) (?:all|every|each)(?: of)?(?: the)? "
     r"(?:entries|rows?|runs?|experiments?|tables?|measurements?|results?|configurations?|cases))\W*"
 )
 
-_CODE = re.compile(r"`([A-Za-z_]\w*)\s*=\s*([\w.]+)`")
+_CODE = deferred(r"`([A-Za-z_]\w*)\s*=\s*([\w.]+)`")
 
-_SETTLED = re.compile(
+_SETTLED = deferred(
     r"\W*(?:[0-9]\.\s*)?[`*]*(?P<key>[A-Za-z][A-Za-z_ ]*?)[`*]*(?:\([^()]*\))?"
     r"(?:[:：，,]|\s|[\u4e00-\u9fff]).*?"
     r"(?:固定为|设置为|默认为|\b(?:is|are) (?:fixed|set) (?:to|at))"
@@ -151,13 +152,13 @@ def everywhere(line: Line) -> dict[str, Cell]:
     return said(found["key"], found["value"], line, at)
 
 
-PAIR = re.compile(r"(?<![\w$.-])([A-Za-z_][\w-]*) ?= ?([0-9][\w.]*)(?![\w.])")
+PAIR = deferred(r"(?<![\w$.-])([A-Za-z_][\w-]*) ?= ?([0-9][\w.]*)(?![\w.])")
 
 LETTERS = {"h": "hidden", "L": "layers", "l": "layers", "a": "heads", "s": "seq_len", "V": "vocab"}
 """Letters of formulas for what they stand for, where a title spells out width and depth by them."""
 
 
-_COUNTS = re.compile(r"(?<![\w.,$-])([0-9][0-9,]*) (GPUs|nodes)\b(?! per|/| each)")
+_COUNTS = deferred(r"(?<![\w.,$-])([0-9][0-9,]*) (GPUs|nodes)\b(?! per|/| each)")
 
 
 def in_title(line: Line) -> dict[str, Cell]:

@@ -15,6 +15,7 @@ from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import ASIDE
 from assay.ingest.statements.sentences import (
     OF_MACHINES,
@@ -40,117 +41,115 @@ _DEVICE = (
 
 _COUNT = r"(?<![\w.,$])([0-9][0-9,]*)"
 
-_MANY = re.compile(
-    rf"{_COUNT} ?[x×*]? ?`?{_DEVICE}s?(?![A-Za-z0-9])(?:`? ?(?:GPUs?|cards?|chips?))?"
-)
+_MANY = deferred(rf"{_COUNT} ?[x×*]? ?`?{_DEVICE}s?(?![A-Za-z0-9])(?:`? ?(?:GPUs?|cards?|chips?))?")
 
-_BOXES = re.compile(rf"{_COUNT} ?[x×*]? ?(?:NVIDIA )?[DH]GX[ -]{_DEVICE}")
+_BOXES = deferred(rf"{_COUNT} ?[x×*]? ?(?:NVIDIA )?[DH]GX[ -]{_DEVICE}")
 """Machines of several devices each, counted: `4x DGX H100`."""
 
-_VENDED = re.compile(rf"\b(?=NVIDIA|AMD|Intel|TPU){_DEVICE}(?![A-Za-z0-9])")
+_VENDED = deferred(rf"\b(?=NVIDIA|AMD|Intel|TPU){_DEVICE}(?![A-Za-z0-9])")
 """A device with the name of its maker, where nothing says how many."""
 
-_ANY_DEVICE = re.compile(rf"(?<![\w.-]){_DEVICE}(?![A-Za-z0-9])")
+_ANY_DEVICE = deferred(rf"(?<![\w.-]){_DEVICE}(?![A-Za-z0-9])")
 
-_ON = re.compile(rf"\b(?:on|using) (?:an? |the |our )?{_DEVICE}(?![A-Za-z0-9])")
+_ON = deferred(rf"\b(?:on|using) (?:an? |the |our )?{_DEVICE}(?![A-Za-z0-9])")
 """A device that something ran on, however many there were."""
 
-_DUAL = re.compile(rf"\b(?:dual|two) {_DEVICE}s?(?![A-Za-z0-9])", re.IGNORECASE)
+_DUAL = deferred(rf"\b(?:dual|two) {_DEVICE}s?(?![A-Za-z0-9])", re.IGNORECASE)
 
-_EACH = re.compile(
+_EACH = deferred(
     rf"\b(?:each|every|nodes?|instances?|servers?|machines?|hosts?)\b[^.;:]{{0,40}}?"
     rf"\b(?:with|contains?|has|having|of)\b[^.;:0-9]{{0,20}}{_COUNT} ?[x×]? ?`?{_DEVICE}",
     re.IGNORECASE,
 )
 
-_NODES = re.compile(
+_NODES = deferred(
     rf"{_COUNT} ?(?:[x×] ?)?(?:`?[a-z][\w-]*\.[0-9]*[a-z]+`? )?(?:nodes|instances|servers|hosts)\b"
 )
 
-_GPUS = re.compile(
+_GPUS = deferred(
     rf"(?<!with )(?<!of )(?<!has )(?<!have )(?<![x×] ){_COUNT} "
     r"(?:GPUs|devices|accelerators|chips)\b"
     r"(?! ?(?:each|per|in each|on each|/))"
 )
 """Devices of no name, counted."""
 
-_SPREAD = re.compile(r"\b(?:across|over|on)\b")
+_SPREAD = deferred(r"\b(?:across|over|on)\b")
 
-_EACH_OF = re.compile(r"\b(?:of|with|each|per|having|has|have)\b|[x×*]")
+_EACH_OF = deferred(r"\b(?:of|with|each|per|having|has|have)\b|[x×*]")
 
-_ONE_NODE = re.compile(r"\b(?:single|one|1)[ -]node\b", re.IGNORECASE)
+_ONE_NODE = deferred(r"\b(?:single|one|1)[ -]node\b", re.IGNORECASE)
 
-_WORKERS = re.compile(
+_WORKERS = deferred(
     rf"\b(?:on|across|with|using) {_COUNT} (?:devices|GPUs|gpus|accelerators)\b"
     r"(?! (?:each|per|in each|on each))"
 )
 
-_ALL_ARE = re.compile(
+_ALL_ARE = deferred(
     r"\b(?:devices|GPUs|accelerators|cards|nodes|machines|servers)\b (?:used )?(?:are|were)"
     rf"(?: all)? {_DEVICE}"
 )
 
-_SYSTEM = re.compile(
+_SYSTEM = deferred(
     rf"\b(?:machines?|hardware|system|GPUs?|devices?|accelerators?): {_DEVICE}(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
 
-_PER_NODE = re.compile(
+_PER_NODE = deferred(
     rf"{_COUNT} (?:GPUs|devices|accelerators) (?:each|per node|on each node)\b"
     rf"|\bnodes? ?[x×] ?{_COUNT} (?:GPUs|devices|accelerators)\b"
 )
 
-_IN_ALL = re.compile(r"\bStarting with ([0-9]+) processes|\bMEMBER: [0-9]+/([0-9]+)")
+_IN_ALL = deferred(r"\bStarting with ([0-9]+) processes|\bMEMBER: [0-9]+/([0-9]+)")
 """Processes of a job as Lightning and its Fabric count them, one for each device."""
 
-_HAS = re.compile(r"\b[Mm]odel has ([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{6,}) parameters\b")
+_HAS = deferred(r"\b[Mm]odel has ([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{6,}) parameters\b")
 
-_ALONE_FORMAT = re.compile(
+_ALONE_FORMAT = deferred(
     r"\W*(?:(?:using|training|running|enabled|in|with) )+(bf16|fp16|fp8|bfloat-?16|float-?16)"
     r"(?:[ -]mixed)?[ -]precision\W*",
     re.IGNORECASE,
 )
 
-_NAMED = re.compile(
+_NAMED = deferred(
     r"\W*model(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*[\"']?"
     r"((?:[\w.-]+/)?[A-Za-z][\w.]*(?:-[\w.]+)*?[-_ ]?[0-9]+(?:\.[0-9]+)?[bBmM](?:-[\w.]+)*)"
     r"[\"',]*\s*",
     re.IGNORECASE,
 )
 
-_BY_NAME = re.compile(
+_BY_NAME = deferred(
     r"\W*(?:device|gpu|accelerator)(?:[_ ](?:name|type))?[\"']?\s*[:=]\s*[\"']?"
     rf"((?:NVIDIA |AMD |Instinct |Tesla )*{_DEVICE}[\w -]*?)[\"',]*\s*",
     re.IGNORECASE,
 )
 
-_HOSTS = re.compile(r"\[([0-9]+) hosts\] x \[([0-9]+) GPU/host\]")
+_HOSTS = deferred(r"\[([0-9]+) hosts\] x \[([0-9]+) GPU/host\]")
 
-_ZERO = re.compile(
+_ZERO = deferred(
     r"\bZeRO(?:[ -]?stage)?[ -]?([0-3])\b(?!\s*(?:,|and|/|or|vs)\s*[0-3])", re.IGNORECASE
 )
 
-_FORMAT = re.compile(
+_FORMAT = deferred(
     r"(?<![\w-])(bf16|fp16|fp8|bfloat-?16|float-?16)[ -](?:mixed[ -])?precision", re.IGNORECASE
 )
 
-_IN_FORMAT = re.compile(
+_IN_FORMAT = deferred(
     r"\b(?:in|us(?:e[sd]?|ing)|with) (?:pure |mixed )?(bf16|fp16|fp8|bfloat-?16|float-?16)\b"
     r"(?!\s*(?:/|and|or|vs|\+|to)\b|/|\+)",
     re.IGNORECASE,
 )
 """A number format that is used: a part of a sentence, and never the whole of what it says."""
 
-_LISTED_FORMAT = re.compile(
+_LISTED_FORMAT = deferred(
     rf"(?:\band |, ?|: ?)({NUMBER_FORMAT})"
     r"(?=\s*(?:[,.;)]|$| and\b))",
     re.IGNORECASE,
 )
 """A number format that stands alone in a list of settings."""
 
-_EVERY_FORMAT = re.compile(rf"(?<![A-Za-z0-9]){NUMBER_FORMAT}(?![A-Za-z0-9])", re.IGNORECASE)
+_EVERY_FORMAT = deferred(rf"(?<![A-Za-z0-9]){NUMBER_FORMAT}(?![A-Za-z0-9])", re.IGNORECASE)
 
-_OF_NOTHING_ELSE = re.compile(
+_OF_NOTHING_ELSE = deferred(
     r"\W*(?:(?:the|our|every|all|each)\s)?(?:[\w-]+\s){1,4}?(?:is|was|are|were)\s"
     r"(?:(?:always |kept |set |fixed )*(?:to |at )?)[0-9][0-9,]*[kKMB]?"
     r"(?:\s(?:tokens|sequences|samples))?"
@@ -159,13 +158,13 @@ _OF_NOTHING_ELSE = re.compile(
 )
 """A sentence whose subject is a label, and that gives it a value."""
 
-_OF_WHAT_IS_BELOW = re.compile(
+_OF_WHAT_IS_BELOW = deferred(
     r":\s*$|^\W*(?:[a-z]+ )?(?:settings|setup|configuration|hyper-?parameters)\b|"
     r"\b(?:numbers|results|tables?|measurements|benchmarks|experiments|runs|rows|entries|baseline)\b",
     re.IGNORECASE,
 )
 
-_ASIDE = re.compile(
+_ASIDE = deferred(
     r"\b(?:eval|evaluation|valid(?:ation)?|inference|generat(?:e|ion|ed)|prompts?|decod(?:e|es|ed|ing)|prefill|"
     r"tokeni[sz]er|vs\.?|versus|over|than|instead of|compared|rather|whereas|because|could|would|"
     r"might|can (?:run|be)|as few as|at least|minimum|different (?:to|from|than|outcome)|"
@@ -175,10 +174,10 @@ _ASIDE = re.compile(
 )
 """Words beside which a number is of something else than the run."""
 
-OF_ONE = re.compile(r"(?<!zero[ _-])\b(?:stage|rank|stage_id)\s*[=:]\s*[0-9]", re.IGNORECASE)
+OF_ONE = deferred(r"(?<!zero[ _-])\b(?:stage|rank|stage_id)\s*[=:]\s*[0-9]", re.IGNORECASE)
 """A line about one rank or one stage of a pipeline: its layers are not the model's."""
 
-OF_ALL = re.compile(
+OF_ALL = deferred(
     r"\ball (?:of )?(?:the |our |these )?"
     r"(?:experiments|runs|results|rows|entries|measurements|numbers)\b"
     r"(?! (?:below|in this section|that follow))",
@@ -186,26 +185,26 @@ OF_ALL = re.compile(
 )
 """A line about every measurement of its document, those above it too."""
 
-MEASURED = re.compile(
+MEASURED = deferred(
     r"[0-9]\s*(?:[TGP]FLOP|tok(?:en)?s?/s|samples?/s|s(?:ecs?)?/it|ms/it|it/s|%\s*MFU)"
     r"|\b(?:MFU|HFU|TFLOPs?|TFLOPS|throughput|speed|latency)\b\W{0,3}[0-9]",
     re.IGNORECASE,
 )
 """A line with a measurement: what it says of the configuration, it says of itself."""
 
-_SAID_SO = re.compile(
+_SAID_SO = deferred(
     r"\b(?:applied|using|enabled) (selective|full) activation (?:check|recomp)", re.IGNORECASE
 )
 
-_TOTAL = re.compile(r"\bsize: ([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{6,}) total parameters\b")
+_TOTAL = deferred(r"\bsize: ([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{6,}) total parameters\b")
 
-_MESH = re.compile(r"\bdevice mesh with \[([^\[\]]*)\], \[([0-9, ]+)\]")
+_MESH = deferred(r"\bdevice mesh with \[([^\[\]]*)\], \[([0-9, ]+)\]")
 
-_RECORD = re.compile(r"\b(?:[A-Z]\w*(?:Args|Config|Arguments)|Namespace)\((.{10,})")
+_RECORD = deferred(r"\b(?:[A-Z]\w*(?:Args|Config|Arguments)|Namespace)\((.{10,})")
 
-_IN_RECORD = re.compile(r"\b([a-z]\w*)=([0-9]+|None|True|False|'[^']*')(?=[,)\s]|$)")
+_IN_RECORD = deferred(r"\b([a-z]\w*)=([0-9]+|None|True|False|'[^']*')(?=[,)\s]|$)")
 
-_CAPACITY = re.compile(rf"\bcapacity: {_DEVICE}(?: [A-Z0-9]+)* with [0-9.]+ ?GiB")
+_CAPACITY = deferred(rf"\bcapacity: {_DEVICE}(?: [A-Z0-9]+)* with [0-9.]+ ?GiB")
 
 
 MESH = {"dp_replicate": "dp", "dp_shard": "dp", "dp": "dp", "tp": "tp", "pp": "pp", "cp": "cp",

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
+from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.lists import LETTERS, PAIR, by_letters
 from assay.ingest.statements.values import known
 from assay.ingest.tables.composite import NAMES, degrees, layout, numbers
@@ -39,46 +40,46 @@ OTHERS = 2
 
 _HAN = "\u4e00-\u9fff"
 
-_VALUE = re.compile(
+_VALUE = deferred(
     rf"(?<![^\W{_HAN}])(?<![.$^/-])(?<![0-9]\*)([0-9]+(?:,[0-9]{{3}})*(?:\.[0-9]+)?[kKMB]?)"
     r"(?![A-Za-z0-9_^%/]|\*+[\w(]|\.[0-9]| ?[x×] ?[0-9])"
 )
 
-_BOTH = re.compile(
+_BOTH = deferred(
     r"\s*(?:or|to|vs|→|->|–|-|/)\s*[0-9]|,\s*[0-9.]+(?:e[0-9]+)?\s*(?:[,;.)]|or|and|$)"
 )
 """Behind a value that is one of several: `2,3`, `2048 or 4096`."""
 
-_LABEL = re.compile(
+_LABEL = deferred(
     rf"(?<![$\w*/=])[A-Za-z#][A-Za-z0-9_#.-]*(?: [A-Za-z#][A-Za-z0-9_#-]*){{0,5}}$|[{_HAN}]{{2,8}}$"
 )
 
-_ENDS = re.compile(
+_ENDS = deferred(
     r"[\s*_`]*(?:(?:tokens|sequences|samples|examples|steps|layers)\b[\s*_`]*)?"
     r"(?:[,;.)(|，。；、）]|$|(?:and|with|on|per|of|in|for|within|across|at|using|over)\b|\\|-|<)"
 )
 
-_NEXT = re.compile(r" [A-Za-z_][\w-]*(?: [a-z]+)* [0-9]")
+_NEXT = deferred(r" [A-Za-z_][\w-]*(?: [a-z]+)* [0-9]")
 """Another label with its number right behind a value: `num_layers 40 hidden_size 5120`."""
 
-_COUNTED_IN = re.compile(r"[\s*_`]*(tokens|sequences|samples|examples)\b")
+_COUNTED_IN = deferred(r"[\s*_`]*(tokens|sequences|samples|examples)\b")
 
 OF_TOKENS = {"global_batch": "global_batch_tokens"}
 """Fields that are others where their value is counted in tokens."""
 
-_BOUND = re.compile(
+_BOUND = deferred(
     r"[,;|(){}\[\]—，。；、（）]|\band\b|\bwith\b|\bpacked to\b|\bfor\b|\bof\b(?= [0-9])|--|\ba\b"
     r"|[0-9] "
 )
 
-_SIGN = re.compile(
+_SIGN = deferred(
     r"[\s*`\"']*(?:[:=：为]|\b(?:of|(?:is|was|are|were)"
     r"(?: (?:always |kept |set |fixed )*(?:to|at))?))?[\s*`\"']*$"
 )
 
-_SET_TO = re.compile(r"\b(?:set|sets|setting|fix|fixed|fixing|keep|kept)\b.* to $")
+_SET_TO = deferred(r"\b(?:set|sets|setting|fix|fixed|fixing|keep|kept)\b.* to $")
 
-_COUNTED = re.compile(
+_COUNTED = deferred(
     r"(?<![\w.,$-])([0-9][0-9,]*)[ -](?:transformer |decoder |attention )?"
     r"(layers?|blocks?|heads?|hidden(?: (?:units|dimensions|size))?|experts?)\b"
     r"(?!s? (?:of|per|each|[0-9]))"
@@ -91,37 +92,37 @@ _PARTS = {"layer": "layers", "block": "layers", "head": "heads", "expert": "expe
 _NOUNS = {"context": "seq_len", "virtual stages": "vp", "virtual pipeline": "vp"}
 """Nouns behind a number that are no label before one."""
 
-_WAYS = re.compile(
+_WAYS = deferred(
     r"(?<![\w.-])([0-9]+)[ -]way (tensor|pipeline|data|expert|context)[ -](?:model[ -])?parallel",
     re.IGNORECASE,
 )
 
-_SHORT_WAYS = re.compile(r"(?<![\w.-])([0-9]+)[ -]way (TP|PP|DP|CP|EP)\b")
+_SHORT_WAYS = deferred(r"(?<![\w.-])([0-9]+)[ -]way (TP|PP|DP|CP|EP)\b")
 
-_BEFORE_NOUN = re.compile(
+_BEFORE_NOUN = deferred(
     r"(?<![\w.,$/-])([0-9]+(?:,[0-9]{3})*[kKM]?)[ -]"
     r"(?:tokens? )?((?:[A-Za-z][\w-]*)(?: [A-Za-z][\w-]*){0,3})"
 )
 """A number before what it is of: `16 gradient accumulation steps`, `512 global batch`."""
 
-_OF_TOKENS_EACH = re.compile(
+_OF_TOKENS_EACH = deferred(
     r"\b(?:sequences|samples) (?:of|have|are|with) ([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
     r"|(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*[kK]?)[ -]token (?:sequences|context)\b"
 )
 
-_SPACED = re.compile(r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS)) ([0-9]+)(?![\w.]|-[0-9])")
+_SPACED = deferred(r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS)) ([0-9]+)(?![\w.]|-[0-9])")
 
-_WORDS = re.compile(r"(?<![^\s,;:()])[A-Za-z]{2,7}[0-9][\w-]*(?![^\s,;.()])")
+_WORDS = deferred(r"(?<![^\s,;:()])[A-Za-z]{2,7}[0-9][\w-]*(?![^\s,;.()])")
 """Words of letters and digits, set apart: `TP8`, `tp8-pp4-dp2`."""
 
-_BEHIND = re.compile(r"(?<![\w.-])([0-9]{1,5})([LH])(?![\w-])")
+_BEHIND = deferred(r"(?<![\w.-])([0-9]{1,5})([LH])(?![\w-])")
 
-_TUPLE = re.compile(
+_TUPLE = deferred(
     r"(\(?[A-Za-z]{2,3}(?:\s*[x×*/,·-]\s*[A-Za-z]{2,3}){1,4}\)?)\s*(?:[=:]|\bof\b|\bis\b)\s*"
     r"(\(?[0-9]+\s*([x×*/,·-])\s*[0-9]+(?:\s*\3\s*[0-9]+){0,3}\)?)(?![\w.])"
 )
 
-_RECOMPUTED = re.compile(
+_RECOMPUTED = deferred(
     r"\b(no|without|full|selective)(?: any)? (?:activation )?"
     r"(?:recomput\w+|(?:activation |gradient )?checkpointing)"
     r"|\b(?:recomput(?:e|ation)|activation checkpointing): (full|selective|none)\b",
@@ -134,7 +135,7 @@ _SWITCHES = {
 }  # fmt: skip
 """Words of a sentence that say of something that it is on."""
 
-_OFF = re.compile(r"\b(?:no|without|not|disabled|off)\b", re.IGNORECASE)
+_OFF = deferred(r"\b(?:no|without|not|disabled|off)\b", re.IGNORECASE)
 
 _TWO = 2
 """Short names glued to their numbers in a sentence, before one of them counts."""

@@ -14,29 +14,30 @@ from assay.ingest.numbers.units import SUFFIXES, suffix
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.terms import how_much, normalise
 
 _SWITCH = {"1": "True", "0": "False", "true": "True", "false": "False"}
 """Words that switch a thing on or off in a command or a statement."""
 
-_DTYPE = re.compile(
+_DTYPE = deferred(
     r"(?:torch\.|jnp\.|amp_)?(bf16|fp16|fp32|fp8|bfloat16|float16|float32)(?:[-_](?:mixed|true))?"
 )
 
-_DEVICE = re.compile(r"[A-Za-z]{1,6}[ -]?[0-9]{2,}|[Tt][Pp][Uu]|Gaudi|Trainium|Ascend|v[0-9][a-z]")
+_DEVICE = deferred(r"[A-Za-z]{1,6}[ -]?[0-9]{2,}|[Tt][Pp][Uu]|Gaudi|Trainium|Ascend|v[0-9][a-z]")
 """In every name of a device; `cuda:0` is one for a program."""
 
-_MANY = re.compile(r"[0-9][0-9,]*\s?[x×*]\s?(?=[A-Za-z])")
+_MANY = deferred(r"[0-9][0-9,]*\s?[x×*]\s?(?=[A-Za-z])")
 """How many of a device stand before its name."""
 
-_BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
+_BRACKETED = deferred(r"\s*\([^()]*\)\s*$")
 
 _NO_VALUE = ("none", "null", "nil", "~", "")
 
 SWITCHED = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "fp8": "fp8"}
 """Switches that say the number format."""
 
-_NAME = re.compile(r"[A-Za-z][\w./-]*(?: [\w./-]+){0,3}")
+_NAME = deferred(r"[A-Za-z][\w./-]*(?: [\w./-]+){0,3}")
 
 
 @cache
@@ -135,5 +136,5 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     return {name: cell} if cell else {}
 
 
-OPEN = re.compile(r"[0-9$({<]")
+OPEN = deferred(r"[0-9$({<]")
 """How a value begins that says something, understood or not."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.ingest.grids.grid import LONGEST
+from assay.ingest.schema.terminals import deferred
 from assay.ingest.tables.titles import device_named, format_named
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by, normalise
 
@@ -23,65 +24,61 @@ NAMES = {
 }  # fmt: skip
 """Short names that a layout is written with, each before its number: `tp2`, `PP=4`."""
 
-_PART = re.compile(r"([A-Za-z]+)[=:]?([0-9]+)")
+_PART = deferred(r"([A-Za-z]+)[=:]?([0-9]+)")
 
-_ZERO = re.compile(r"(?:zero|z)[-=]?([0-3])(?:=-?[0-9]+)?", re.IGNORECASE)  # zero1=8: over 8 ranks
+_ZERO = deferred(r"(?:zero|z)[-=]?([0-3])(?:=-?[0-9]+)?", re.IGNORECASE)  # zero1=8: over 8 ranks
 
-_NODES = re.compile(r"([0-9]+)n([0-9]+)g", re.IGNORECASE)
+_NODES = deferred(r"([0-9]+)n([0-9]+)g", re.IGNORECASE)
 
-_DTYPE = re.compile(NUMBER_FORMAT, re.IGNORECASE)
+_DTYPE = deferred(NUMBER_FORMAT, re.IGNORECASE)
 
-_PRODUCT = re.compile(r"[0-9]+(?:[x×][0-9]+)+")
+_PRODUCT = deferred(r"[0-9]+(?:[x×][0-9]+)+")
 
-_APART = re.compile(r"[\s+_,;()\[\]{}（），]+")
+_APART = deferred(r"[\s+_,;()\[\]{}（），]+")
 
-_HYPHEN = re.compile(
-    r"(?<=[A-Za-z][0-9])-(?=[A-Za-z])|(?<=[A-Za-z][0-9]{2})-(?=[A-Za-z])"
-)  # TP8-PP4
+_HYPHEN = deferred(r"(?<=[A-Za-z][0-9])-(?=[A-Za-z])|(?<=[A-Za-z][0-9]{2})-(?=[A-Za-z])")  # TP8-PP4
 
-_RUN_ON = re.compile(r"(?:(?:tp|pp|dp|cp|ep|vpp|vp)[0-9]+){2,}", re.IGNORECASE)  # PP2DP4TP1
+_RUN_ON = deferred(r"(?:(?:tp|pp|dp|cp|ep|vpp|vp)[0-9]+){2,}", re.IGNORECASE)  # PP2DP4TP1
 
-_CARDS = re.compile(r"(?:([0-9]+|单|一|二|两|三|四|八)机)?\s*([0-9]+)\s*卡")
+_CARDS = deferred(r"(?:([0-9]+|单|一|二|两|三|四|八)机)?\s*([0-9]+)\s*卡")
 
-_IN_BRACKETS = re.compile(r"[(（]([0-9]+)[x×*]([0-9]+)(?:[x×*][0-9]+ ?GB?)?[)）]")
+_IN_BRACKETS = deferred(r"[(（]([0-9]+)[x×*]([0-9]+)(?:[x×*][0-9]+ ?GB?)?[)）]")
 
 ONE_NODE = 8
 """Cards that one node holds, usually."""
 
 _CHINESE = {"单": "1", "一": "1", "二": "2", "两": "2", "三": "3", "四": "4", "八": "8"}
 
-_COUNTED = re.compile(
+_COUNTED = deferred(
     r"([0-9][0-9,]*) ?[x×*] ?((?:(?:NVIDIA|AMD|RTX|GeForce|Tesla) )*"
     r"(?:[A-Z]{1,3}[0-9]{1,4}[A-Za-z]*|[2-5]0[5-9]0(?: ?Ti)?)(?:[ _-][\w-]+){0,3})"
 )
 
-_OF_MANY = re.compile(r"([0-9][0-9,]*)\s*(?:gpus?|devices|cards|npus?|chips)", re.IGNORECASE)
+_OF_MANY = deferred(r"([0-9][0-9,]*)\s*(?:gpus?|devices|cards|npus?|chips)", re.IGNORECASE)
 
-_ON_NODES = re.compile(r"([0-9]+)[ -]?nodes?", re.IGNORECASE)
+_ON_NODES = deferred(r"([0-9]+)[ -]?nodes?", re.IGNORECASE)
 
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?([BM])(?:\s+params?)?", re.IGNORECASE)
+_SIZE = deferred(r"([0-9]+(?:\.[0-9]+)?)\s?([BM])(?:\s+params?)?", re.IGNORECASE)
 
 
-_SETTING = re.compile(r"([A-Za-z_]\w*)\s*=\s*(?:[\"“]([^\"“”]*)[\"”]|([\w.]+))")
+_SETTING = deferred(r"([A-Za-z_]\w*)\s*=\s*(?:[\"“]([^\"“”]*)[\"”]|([\w.]+))")
 
-_STAGE = re.compile(r"stage-?([0-3])")
+_STAGE = deferred(r"stage-?([0-3])")
 
 _SWITCHED = {"flashattention": ("attention", "flash"), "useflashattn": ("attention", "flash")}
 
-_SHARDED = re.compile(r"sharding[ _-]?stage[ _-]?[0-3]", re.IGNORECASE)
+_SHARDED = deferred(r"sharding[ _-]?stage[ _-]?[0-3]", re.IGNORECASE)
 
-_STAGED = re.compile(r"\bZeRO[ -]?(?:stage[ -]?)?([0-3])\b", re.IGNORECASE)
+_STAGED = deferred(r"\bZeRO[ -]?(?:stage[ -]?)?([0-3])\b", re.IGNORECASE)
 
 _RECIPES = {"scaling", "recipe", "scalingrecipe", "fp8recipe", "float8recipe", "quantization"}
 
-_NARROW = re.compile(
+_NARROW = deferred(
     r"\b(?:tensor-?wise|row-?wise|block-?wise|delayed|current scaling|mx-?fp8|float8|fp8|nvfp4)",
     re.IGNORECASE,
 )
 
-_PLAIN_FORMAT = re.compile(
-    r"\b(?:none|baseline)\b.*\b(bf16|bfloat16|fp16|float16)\b", re.IGNORECASE
-)
+_PLAIN_FORMAT = deferred(r"\b(?:none|baseline)\b.*\b(bf16|bfloat16|fp16|float16)\b", re.IGNORECASE)
 
 
 def settings(text: str) -> dict[str, str]:
@@ -186,14 +183,14 @@ def _part(text: str) -> dict[str, str] | None:
     return {name: part[2]} if part and name else None
 
 
-_SEVERAL = re.compile(r"\(?[A-Za-z]+(?:\s*[x×*/,·-]\s*[A-Za-z]+){1,4}\)?")
+_SEVERAL = deferred(r"\(?[A-Za-z]+(?:\s*[x×*/,·-]\s*[A-Za-z]+){1,4}\)?")
 
-_NUMBERS = re.compile(r"\(?[0-9]+(?:\s*[x×*/,·-]\s*[0-9]+){1,4}\)?")
+_NUMBERS = deferred(r"\(?[0-9]+(?:\s*[x×*/,·-]\s*[0-9]+){1,4}\)?")
 
-_BEHIND = re.compile(r"[A-Za-z][A-Za-z -]*\(([^()]+)\)")
+_BEHIND = deferred(r"[A-Za-z][A-Za-z -]*\(([^()]+)\)")
 """A label that explains its cells behind its name: `Layout (DPxTPxPP)`."""
 
-_GLUED = re.compile(r"(?<=[A-Z])x(?=[A-Z])")
+_GLUED = deferred(r"(?<=[A-Z])x(?=[A-Z])")
 
 _DEGREES = {"tp", "pp", "dp", "cp", "ep", "vp", "vpp", "mp", "op"}
 
@@ -278,7 +275,7 @@ def named(text: str) -> dict[str, str]:
     return {"gpu": device} if device and len(bare) <= len(device) + len("NVIDIA ") else {}
 
 
-_REMARK = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*[A-Za-z/%]*\s*\(([^()]+)\)")
+_REMARK = deferred(r"[~≈]?\s*[0-9][0-9.,]*\s*[A-Za-z/%]*\s*\(([^()]+)\)")
 
 
 def remark(text: str) -> dict[str, str]:
@@ -299,16 +296,16 @@ class Calculation(NamedTuple):
     divisor: float | None
 
 
-_CALCULATED = re.compile(
+_CALCULATED = deferred(
     r"([0-9.,]+(?:\s*[*x×/÷]\s*[0-9.,]+)+)\s*=\s*([0-9][0-9.,]*)\s*([A-Za-z/]+)?"
 )
 
-_STEP = re.compile(r"([*x×/÷])\s*([0-9.,]+)")
+_STEP = deferred(r"([*x×/÷])\s*([0-9.,]+)")
 
-_TIMES = re.compile(r"([0-9][0-9.,]*)\s*\\?[*x×]\s*([0-9]+)\s*([KMGT]i?B)", re.IGNORECASE)
+_TIMES = deferred(r"([0-9][0-9.,]*)\s*\\?[*x×]\s*([0-9]+)\s*([KMGT]i?B)", re.IGNORECASE)
 
 
-_TIMES_BEFORE = re.compile(r"([0-9]+)\s*\\?[*x×]\s*([0-9]+\.[0-9]+)\s*([KMGT]i?B)", re.IGNORECASE)
+_TIMES_BEFORE = deferred(r"([0-9]+)\s*\\?[*x×]\s*([0-9]+\.[0-9]+)\s*([KMGT]i?B)", re.IGNORECASE)
 
 
 def calculation(text: str) -> Calculation | None:

@@ -10,44 +10,45 @@ import re
 
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 # A title is about everything below it: `## Pre-training on DGX-H100 (BF16)`. A device whose name
 # leaves its memory open (A100, V100) is not taken from a title.
-_TITLE_DEVICE = re.compile(
+_TITLE_DEVICE = deferred(
     r"(?:(?<![A-Za-z0-9])|(?<=[0-9]x)|(?<=[DH]GX))(?:GB[23]00|GH200|H20|B[123]00|MI[0-9]{3}[AX]?|L40S?|A40"
     r"|A800|H[128]00(?:(?:[ _-]?[0-9]{2,3} ?GB)?[ _-]?(?:PCI-?[Ee]|PCIE|NVL)(?![A-Za-z0-9]))?"
     r"|[AV]100[ _-]?(?:(?:SXM[0-9]?|PCI-?[Ee]|PCIE)[ _-]?)?[0-9]{2} ?GB"
     r"(?:[ _-]?(?:PCI-?[Ee]|PCIE)(?![A-Za-z0-9]))?)(?![A-Za-z0-9])"
 )
 
-_TITLE_COUNT = re.compile(
+_TITLE_COUNT = deferred(
     r"(?<![A-Za-z0-9.,])([0-9][0-9,]*) ?[x×] ?"
     r"(?=(?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}))"
 )
 
-_SLICE = re.compile(
+_SLICE = deferred(
     r"(?<![\w.-])(?:TPU[ -]?)?v[2-9](?:p|e|litepod)?-[0-9]{1,5}(?![\w.-]*[A-Za-z0-9])"
 )
 
-_NODES = re.compile(r"\bnodes?\b", re.IGNORECASE)
+_NODES = deferred(r"\bnodes?\b", re.IGNORECASE)
 
-_COUNTED_NODES = re.compile(r"(?<![\w.,])([0-9][0-9,]*|one|single)[ -]nodes?\b", re.IGNORECASE)
+_COUNTED_NODES = deferred(r"(?<![\w.,])([0-9][0-9,]*|one|single)[ -]nodes?\b", re.IGNORECASE)
 
-_IN_EACH = re.compile(r"\b(?:of|with|each|per|having)\b|nodes? ?[x×]", re.IGNORECASE)
+_IN_EACH = deferred(r"\b(?:of|with|each|per|having)\b|nodes? ?[x×]", re.IGNORECASE)
 
 LARGEST_NODE = 16
 """Devices beyond which a number is of no single node."""
 
-_TITLE_DTYPE = re.compile(rf"(?<![A-Za-z0-9]){NUMBER_FORMAT}(?![A-Za-z0-9])")
+_TITLE_DTYPE = deferred(rf"(?<![A-Za-z0-9]){NUMBER_FORMAT}(?![A-Za-z0-9])")
 
-_COUNTED = re.compile(
+_COUNTED = deferred(
     r"(?<![\w.,])([0-9][0-9,]*) (?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}[AX]?)"
     r"(?:[ _-](?:SXM[0-9]?|PCIe|[0-9]{2,3} ?GB))* GPUs?(?![A-Za-z])"
 )
 """`8 V100 GPUs`."""
 
-_WORKERS = re.compile(
+_WORKERS = deferred(
     r"(?<!up to )(?<!and )(?<!or )(?<! to )(?<!from )(?<!over )(?<!than )(?<!least )(?<!every )"
     r"(?<!each )(?<!per )(?<!beyond )(?<! [0-9], )(?<! [0-9]{2}, )(?<! [0-9]{3}, )"
     r"(?<![\w.,/–-])([0-9][0-9,]*) "
@@ -56,7 +57,7 @@ _WORKERS = re.compile(
 )
 """`on 8 GPUs`, of whatever kind."""
 
-_IN_WORDS = re.compile(
+_IN_WORDS = deferred(
     r"\b(two|four|eight|sixteen) (?=(?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}))"
     r"(?!(?:\S+ ){1,3}(?:servers?|machines?|instances?|hosts?|systems?|boxes|clusters?)\b)",
     re.IGNORECASE,
@@ -89,7 +90,7 @@ _SETTINGS = {
 }
 """Settings that a title or a caption says in words, with one number: `sequence length 2048`."""
 
-_DUAL = re.compile(
+_DUAL = deferred(
     r"\b(?:dual|two) ((?:NVIDIA |GeForce |RTX )*(?:[ABHLV][0-9]{2,3}|[345]0[5-9]0))(?![0-9])",
     re.IGNORECASE,
 )
@@ -99,19 +100,19 @@ _NO_NAMES = (
     "Version|Phase|Stage|Node|Nodes|Config|Batch|Total|About"
 )
 
-_NAMED_MODEL = re.compile(
+_NAMED_MODEL = deferred(
     rf"(?<![A-Za-z0-9./_-])(?!(?:{_NO_NAMES})\b)"
     r"([A-Z][A-Za-z]+(?:[-_ ]?[0-9][0-9.]*)?(?:[-_ ]?[A-Z][a-z]+[A-Z]?)?[-_ ]"
     r"(?:[0-9]+x)?[0-9]+(?:\.[0-9]+)?[BbMm](?:-A[0-9.]+B)?)(?![A-Za-z0-9])"
 )
 """`Llama 3.1 8B`, `LLAMA2-7B`, `Qwen3-30B-A3B`: a name, and a size behind it."""
 
-_SIZED = re.compile(
+_SIZED = deferred(
     r"(?<![\w.-])([0-9]+(?:\.[0-9]+)?)([BMT])"
     r"(?=[ -](?:[Mm]odel|[Pp]aram|[Dd]ense|MoE|LLM|GPT|[Tt]ransformer|[Nn]etwork))"
 )
 
-_ZERO = re.compile(r"\bZeRO(?:[ -]?stage)?[ -]?([0-3])\b", re.IGNORECASE)
+_ZERO = deferred(r"\bZeRO(?:[ -]?stage)?[ -]?([0-3])\b", re.IGNORECASE)
 
 
 def device_named(text: str) -> str | None:
@@ -210,7 +211,7 @@ def model_named(text: str) -> str | None:
     return _only_one(_NAMED_MODEL, text)
 
 
-_FAMILY = re.compile(
+_FAMILY = deferred(
     rf"[\s#*\d.]*?((?!(?:{_NO_NAMES})\b)[A-Z][A-Za-z]*[-_ ]?[0-9][0-9.]*|BERT|GPT|LL[Aa]MA|Llama|"
     r"OPT|BLOOM|Falcon|Mistral|Mixtral|Gemma|Phi|Qwen|DeepSeek|Pythia|MPT|Nemotron|Granite|OLMo)"
     r"(?:[- ](?:models?|family|series|pre-?training|training|results))?[\s*:]*"

@@ -16,6 +16,7 @@ from assay.ingest.formats.steps.step_shapes import LEAST, Found
 from assay.ingest.formats.steps.step_words import meaning, words
 from assay.ingest.schema.format import Reach
 from assay.ingest.schema.record import Line
+from assay.ingest.schema.terminals import deferred
 
 LONGEST = 120
 """Lines of a block."""
@@ -26,35 +27,35 @@ _COUNTS = (
     r"\s*[=: ]\s*[0-9,]+(?:\s?/\s?[0-9,]+)?[\s,|;-]*)+"
 )
 
-_HEAD = re.compile(
+_HEAD = deferred(
     rf"^\W*(?:\w+\]\W*)?(?:TIME:\s[-0-9/]+\s[0-9:.]+\W+)?(?P<counts>{_COUNTS})\W*(?:done\W*)?$",
     re.IGNORECASE,
 )
 """A line that holds nothing but counts, in whatever frame: `===== Step 1/100 =====`."""
 
-_LOGGED_HEAD = re.compile(
+_LOGGED_HEAD = deferred(
     rf"^\S[^\[\]]*\s\[\s*(?P<counts>{_COUNTS})(?:eta=[^\[\]]*)?\]\s*$", re.IGNORECASE
 )
 """One that ends with counts in brackets, behind what a logger prints."""
 
-_BULLET = re.compile(r"^\s*(?:[-|*•>│┃▪·]\s*){1,3}")
+_BULLET = deferred(r"^\s*(?:[-|*•>│┃▪·]\s*){1,3}")
 
-_BODY = re.compile(r"^\s*[A-Za-z][^:=|]{0,70}(?:\([^()]*\))?\s*[:=]\s*\S(?:[^:=]|:[0-9]{2}){0,40}$")
+_BODY = deferred(r"^\s*[A-Za-z][^:=|]{0,70}(?:\([^()]*\))?\s*[:=]\s*\S(?:[^:=]|:[0-9]{2}){0,40}$")
 
-_ASIDE = re.compile(r"\([^()]*\)")
+_ASIDE = deferred(r"\([^()]*\)")
 """An addition of a line in brackets: `98304 steps/s (collection: 0.7s, learning 0.2s)`."""
 
-_PASSED = re.compile(r"^\W*$|^\W*[A-Za-z][\w ()/-]{0,60}:\s*$")
+_PASSED = deferred(r"^\W*$|^\W*[A-Za-z][\w ()/-]{0,60}:\s*$")
 """Rules and headings inside a block."""
 
-_BOXED = re.compile(
+_BOXED = deferred(
     r"^\s*[|│┃]\s*(?P<label>[A-Za-z][^|│┃]{0,70}?)\s*[|│┃]\s*(?P<value>[^|│┃]{0,40}?)\s*[|│┃]\s*$"
 )
 """A row of two columns; its value is empty where its label heads others."""
 
-_DICT = re.compile(r"^\s*\{\s*(['\"])[^'\"]+\1:\s*[^{}\[\]]+,\s*$")
+_DICT = deferred(r"^\s*\{\s*(['\"])[^'\"]+\1:\s*[^{}\[\]]+,\s*$")
 
-_DICT_BODY = re.compile(r"^\s*(['\"])[^'\"]+\1:\s*[^{}]+?(?P<end>\}?),?\s*$")
+_DICT_BODY = deferred(r"^\s*(['\"])[^'\"]+\1:\s*[^{}]+?(?P<end>\}?),?\s*$")
 
 BLOCK_HEADS = {
     r"(?:[Bb]atch|[Ss]tep|STEP|[Ii]ter(?:ation)?|[Ee]poch)\s{0,2}[=: ]\s{0,3}[0-9,]+(?:/[0-9,]+)?"

@@ -20,8 +20,9 @@ from assay.ingest.formats.steps.step_words import (
     words,
 )
 from assay.ingest.lines.lark import terminal_of
+from assay.ingest.schema.terminals import deferred
 
-_WHOSE = re.compile(r"\((?:train(?:ing)?)\)\s*")
+_WHOSE = deferred(r"\((?:train(?:ing)?)\)\s*")
 """`Iter(train) [ 100/1000]`: what stands in the brackets is whose count it is."""
 
 
@@ -43,56 +44,56 @@ def _behind() -> re.Pattern[str]:
     return re.compile(rf"\s?({terminal_of('generic_step', 'UNIT')})(?![\w/]*\s?[=:]\s?[\"']?[0-9])")
 
 
-_TOTAL = re.compile(r"(?:\s*/\s*|\s+(?:out )?of\s+)([0-9][0-9,]*)(?![0-9.]*(?:[A-Za-z]|:\S))")
+_TOTAL = deferred(r"(?:\s*/\s*|\s+(?:out )?of\s+)([0-9][0-9,]*)(?![0-9.]*(?:[A-Za-z]|:\S))")
 
-_SHARED = re.compile(r"\(([0-9][0-9,.]*)\s?/\s?(gpu|GPU|device|rank)\)")
+_SHARED = deferred(r"\(([0-9][0-9,.]*)\s?/\s?(gpu|GPU|device|rank)\)")
 """`tps 9120.12(1140.02/gpu)`: the same of one device."""
 
-_AFTER = re.compile(
+_AFTER = deferred(
     r"\s+([A-Za-z][A-Za-z0-9_/]*(?:\s[A-Za-z][A-Za-z0-9_/]*){0,4})\s*(?=[,|;\])]|\s-\s|$)"
 )
 """Words that end a cell which begins with its number: `42.6% bf16 MFU |`."""
 
-_OF_SEVERAL = re.compile(
+_OF_SEVERAL = deferred(
     r"\s?((?:ms|s|secs?|seconds)\s?/\s?[0-9]+\s?(?:it(?:er(?:ation)?)?|step|batche?)s?)\b"
 )
 """A unit that says of how many: `19.2s/100 iters`."""
 
-_BAR = re.compile(
+_BAR = deferred(
     r"[0-9]{1,3}%\s?\|[^|\r]*\|\s*"
     r"(?P<at>[0-9][0-9.,]*)/(?P<of>[0-9][0-9.,]*)\s*\[(?P<clock>[0-9:?]+<[^\],]*)(?P<inside>[^\]\r]*)\]?"
 )
 
-_ENDLESS = re.compile(
+_ENDLESS = deferred(
     r"\b(?P<at>[0-9]+)(?:it|/\?) \[(?P<clock>[0-9:?]+(?:<[0-9:?]*)?)(?P<inside>,[^\]\r]*)\]?"
 )
 """A bar that does not know where it ends: `150it [02:10, 1.15it/s, loss=8.1]`, `150/? [02:10<…`."""
 
-_LOGGED_BAR = re.compile(r"\b(?P<at>[0-9]+)it/(?P<of>[0-9.]+[kM]?)it\s(?P<inside>[^\r]*)$")
+_LOGGED_BAR = deferred(r"\b(?P<at>[0-9]+)it/(?P<of>[0-9.]+[kM]?)it\s(?P<inside>[^\r]*)$")
 """A bar that is logged line by line: `on:train 100it/50.0kit rate:1.2it/s postfix:loss=8.9`."""
 
-_DRAWN = re.compile(r"\[[=>.\-#\s]{5,}\]|[━█▏▎▍▌▋▊▉╸╺]+")
+_DRAWN = deferred(r"\[[=>.\-#\s]{5,}\]|[━█▏▎▍▌▋▊▉╸╺]+")
 """A bar without a bracket of its own, as Keras draws it."""
 
-_RATE = re.compile(r"([0-9.]+)\s*((?:it|iter|step|batch|ba)/s|s/(?:it|iter|step|batch|ba))\b")
+_RATE = deferred(r"([0-9.]+)\s*((?:it|iter|step|batch|ba)/s|s/(?:it|iter|step|batch|ba))\b")
 
-_CELL = re.compile(
+_CELL = deferred(
     r"[,|;{}\t\]]|\s-\s|\s:\s(?=[A-Z])|\s{2,}(?=\S)|--+(?!>)|>>+|[•│┃]"
     r"|(?<!\.)(?<!\b[A-Z][a-z])(?<!\b[A-Z][a-z]{2})(?<!\bGrad)\.\s|[，；。]"
 )
 """Marks that part cells; a point ends a sentence, but for `Up. 1000` and `Grad. Norm`."""
 
-_LABEL = re.compile(
+_LABEL = deferred(
     r"^[\s\"'\[(){#*`>=:-]*(?:(?:[\w.\/-]+\s+)?(?:INFO|DEBUG|WARNING)[\s:]+)?(?P<label>.*?)[\s\"'\[(`.]*(?P<sep>[:=：]>?|-+>|→|\bis\b)?[\s\"'\[(`~≈]*$"
 )
 
-_CALLED = re.compile(r"\S*[A-Za-z][._:]\S*\s+(.+)")
+_CALLED = deferred(r"\S*[A-Za-z][._:]\S*\s+(.+)")
 """The name of a function or a module in front of a label: `train_loop step=500`."""
 
-_ASSIGNED = re.compile(r"=(?:\"[^\"]*\"|[^\s\"]*)\s+")
+_ASSIGNED = deferred(r"=(?:\"[^\"]*\"|[^\s\"]*)\s+")
 """`level=info msg="train step" step=10`: assignments of texts in front of a label."""
 
-_CODE = re.compile(
+_CODE = deferred(
     r"[{%][\w.\[\]+*/() -]*:?[.,]?[0-9]*[dfsgeE]\}|%[-0-9.]*[dfsgeE]\b"
     r"|[=!<>]=|\+=|(?<!-)->\s*\w+:|&&|\|\||^[^;]*;\s*$"
     r"|\b(?:def|return|import|class|lambda|assert|elif|const|var|let|fn|void)\b"
@@ -200,7 +201,7 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
         at = last = max(stop, value.end(), after.end() if after else 0)
 
 
-_ORDINAL = re.compile(r"(?:\s?/\s?[0-9]+)?\s?(步|次迭代|轮|批次|个批次)")
+_ORDINAL = deferred(r"(?:\s?/\s?[0-9]+)?\s?(步|次迭代|轮|批次|个批次)")
 """The word that `第 100 步` counts, behind its number; with a total, `第 1/10 轮`."""
 
 
@@ -210,7 +211,7 @@ def _ordinal(label: str, text: str, end: int) -> str:
     return counted[1] if counted else label
 
 
-_IN_LABEL = re.compile(r"[0-9]+\s?(?:iter(?:ation)?s?|steps?|batches)\)\s*[:=]")
+_IN_LABEL = deferred(r"[0-9]+\s?(?:iter(?:ation)?s?|steps?|batches)\)\s*[:=]")
 """A count that belongs to its label: `Time(1000 iters): 4.1s`."""
 
 
@@ -257,7 +258,7 @@ def _counts_alone(before: Pair, text: str, value: re.Match[str]) -> bool:
     )
 
 
-_BARRED = re.compile(r"[|,;]\s*$")
+_BARRED = deferred(r"[|,;]\s*$")
 """The end of what stands before a number that begins its cell: `rank 0 | 100 steps |`."""
 
 
@@ -290,7 +291,7 @@ def _label(gap: str) -> str:
     return label if _LETTER.search(label) else ""
 
 
-_LETTER = re.compile(r"[^\W\d_]")
+_LETTER = deferred(r"[^\W\d_]")
 
 
 def _bar_of(text: str) -> re.Match[str] | None:

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from assay.ingest.numbers.units import Unit, unit
+from assay.ingest.schema.terminals import deferred
 
 COUNTERS = {
     "global step": 0, "globalstep": 0, "global steps": 0, "step": 1, "steps": 1,
@@ -82,29 +83,29 @@ _NOT_HELD = {"total", "available", "free", "limit", "capacity", "left"}
 NOT_OF_DEVICES = {"cpu", "host", "ram", "swap", "disk", "file", "system"}
 """Words of memory that no device has."""
 
-_FLOPS = re.compile(r"([gtp]?)flops?s?")
+_FLOPS = deferred(r"([gtp]?)flops?s?")
 
 _PREFIX = {"": 1.0, "g": 1e9, "t": 1e12, "p": 1e15}
 
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|/")
+_WORD = deferred(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|/")
 
-_WHOLE_WORDS = re.compile(
+_WHOLE_WORDS = deferred(
     r"(?i)(?<![a-z])(?:[gtp]flop/?s?|e2e|(?<!gpu/)tokens?/s|samples?/s|it/s|s/it)(?![a-z])"
 )
 
-_SEVERAL = re.compile(r"(ms|s|secs?|seconds)\s?/\s?([0-9]+)\s?[a-z]+")
+_SEVERAL = deferred(r"(ms|s|secs?|seconds)\s?/\s?([0-9]+)\s?[a-z]+")
 """`s/100 iters`: a unit that says of how many."""
 
-_FOR_SEVERAL = re.compile(r"(?i)(.*time.*?)\(([0-9]+)\s?(?:iter(?:ation)?s?|steps?|batches)\)?")
+_FOR_SEVERAL = deferred(r"(?i)(.*time.*?)\(([0-9]+)\s?(?:iter(?:ation)?s?|steps?|batches)\)?")
 """`Time(1000 iters)`: a label that says so."""
 
-_UP_TO = re.compile(r"(.*)/(?:max|total)_?(?:steps?|iter(?:ation)?s?)")
+_UP_TO = deferred(r"(.*)/(?:max|total)_?(?:steps?|iter(?:ation)?s?)")
 
-_IN_LABEL = re.compile(
+_IN_LABEL = deferred(
     r"(?i)[\s_]*[(\[]([^()\[\]]+)[)\]]$|[\s_]in[\s_](s|ms|sec|seconds)$|_([kmgt]i?b)$"
 )
 
-_PER = re.compile(r"[ _]per[ _]")
+_PER = deferred(r"[ _]per[ _]")
 
 _CHINESE = {
     "训练": "train", "验证": "val", "测试": "test", "评估": "eval", "全局": "global",
@@ -117,7 +118,7 @@ _CHINESE = {
 }  # fmt: skip
 """Words of labels in Chinese; what is read there is what is read under these in English."""
 
-_IN_CHINESE = re.compile("|".join(sorted(_CHINESE, key=len, reverse=True)))
+_IN_CHINESE = deferred("|".join(sorted(_CHINESE, key=len, reverse=True)))
 
 MANY = 7  # words of a label
 
