@@ -21,6 +21,7 @@ from assay.ingest.source.opening import Source
 PREFIXES = (
     "HOST_RANK",
     "LOCAL_RANK",
+    "HOST_TASK",
     "HOST",
     "WORKER",
     "SRUN_RANK",
@@ -34,6 +35,7 @@ PREFIXES = (
     "LETTERED",
     "PLACED",
     "POD",
+    "LABELLED",
     "NEMO",
     "LOGURU",
     "GLOG",
@@ -63,6 +65,7 @@ BAR = r"\|\s*([0-9]+/[0-9]+)\s*\["
 PLACES = {
     "host": (
         r"\[([A-Za-z][A-Za-z0-9._-]*):[0-9]+\]:",
+        r"^\s*([A-Za-z][A-Za-z0-9-]*\.[A-Za-z0-9.-]+|nid[0-9]+|x[0-9]{4}c[0-9a-z]+) [0-9]+:",
         r"((?:[0-9]{1,3}\.){3}[0-9]{1,3}):",
         r"^\s*([A-Za-z][A-Za-z0-9._-]*[0-9]): ",
     ),

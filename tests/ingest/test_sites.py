@@ -136,6 +136,11 @@ PREFIXES = {
     "I0501 12:00:00.123456 12345 training.py:744] ": {},
     "May 01 12:00:00 host-1 trainer[123]: ": {},
     "2024-05-01T12:00:00.123456789+00:00 stdout F ": {},
+    "x3004c0s7b0n0.hsn.cm.site.org 15: ": {
+        "host": "x3004c0s7b0n0.hsn.cm.site.org", "rank": "15"},
+    "nid001234 3: ": {"host": "nid001234", "rank": "3"},
+    '2024-05-01T12:00:00Z {app="train", pod="train-0"} ': {"timestamp": "2024-05-01T12:00:00"},
+    "2024-05-01T12:00:00Z job/algo-1-1714557600 [1,mpirank:3,algo-1]<stdout>:": {"rank": "3"},
     "2024-05-01T12:00:00Z ": {"timestamp": "2024-05-01T12:00:00"},
 }  # fmt: skip
 
