@@ -163,6 +163,54 @@ def test_brackets_behind_an_epoch_count_without_a_word() -> None:
     assert frame["batch"].to_list() == [10, 20, 30, 40, 50, 60]
 
 
+def test_a_list_under_a_count_is_an_epoch_and_a_batch_of_it() -> None:
+    record = '{"type": "LOG", "step": [0, {n}], "data": {"train.loss": {l}, "train.lr": 0.25}}'
+    text = job(record) + '{"type": "LOG", "step": [0], "data": {"train.loss": 9.2}}\n'
+    frame = rows(text)
+    assert frame["batch"].to_list() == [10, 20, 30, 40, 50, 60]
+    assert frame["step"].null_count() == frame.height == 6
+
+
+def test_a_time_of_several_steps_is_their_mean() -> None:
+    frame = rows(job("Step {n}: Ran 100 train steps in 41.21 secs, loss {l}"))
+    assert frame["step"].to_list() == [10, 20, 30, 40, 50, 60]
+    assert frame["step_time_average"].to_list() == pytest.approx([0.4121] * 6)
+    assert frame["step_time"].null_count() == 6
+
+
+def test_the_second_of_two_counts_that_a_rate_lies_between_is_the_step() -> None:
+    line = "TimeHistory: 41.2 seconds, 310.45 examples/second between steps 0 and {n}"
+    frame = rows(job(line, first=100, stride=100))
+    assert frame["step"].to_list() == [100, 200, 300, 400, 500, 600]
+    assert frame["samples_per_s"].to_list() == [310.45] * 6
+    assert frame["step_time"].null_count() == 6
+
+
+def test_counts_in_few_digits_are_steps_that_are_rounded() -> None:
+    text = "".join(f"loss: 3.{9 - n}e+01, lr: 1e-06, step: {n}.00e+02\n" for n in range(1, 6))
+    frame = rows(text)
+    assert frame["step_rounded"].to_list() == [100, 200, 300, 400, 500]
+    assert frame["step"].null_count() == 5
+
+
+@pytest.mark.parametrize(
+    ("printed", "seconds"),
+    [("0:12:34.56", 754.56), ("1 day, 2:00:01.50", 93601.5), ("0:00:09", 9)],
+)
+def test_totals_below_their_heading_are_a_summary(printed: str, seconds: float) -> None:
+    head = "***** train metrics *****\n  epoch                    =        1.0\n"
+    body = f"  train_runtime            = {printed}\n  train_steps_per_second   =      0.538\n"
+    (row,) = read(head + body + "Saved.\n").frames["trainer_summary"].to_dicts()
+    assert (row["part"], row["elapsed"], row["step_rate"]) == ("training", seconds, 0.538)
+
+
+def test_a_frame_of_labels_and_values_is_one_record() -> None:
+    body = "│ iter_s  {t} │\n│ training_iteration   {n} │\n│ loss      {l} │\n"
+    frame = rows(job(f"╭────╮\n│ Training result │\n├────┤\n{body}╰────╯"))
+    assert frame["step"].to_list() == [10, 20, 30, 40, 50, 60]
+    assert frame["step_time"][0] == 2.41
+
+
 def test_a_count_that_is_abbreviated_is_no_step() -> None:
     line = (
         "Epoch 0:  3%|▎ | {n}/1100000 [5:28:58<171:22:21,  1.73it/s, loss={l}, global_step=3.1e+4]"

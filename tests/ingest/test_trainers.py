@@ -20,6 +20,7 @@ from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.reading import Reading
 from assay.ingest.source.opening import Source, open_source
 
+from tests.ingest.collected_trainers import COLLECTED
 from tests.ingest.further_trainers import FURTHER
 from tests.ingest.launched_trainers import GB, GENERIC, GIB, KNOWN, LAUNCHED, MEGATRON, MIB, T
 
@@ -27,7 +28,7 @@ SAMPLES = Path(__file__).parent / "trainers"
 
 Columns = dict[str, list[Any]]
 
-TRAINERS: dict[str, tuple[str, Columns]] = LAUNCHED | FURTHER | {
+TRAINERS: dict[str, tuple[str, Columns]] = LAUNCHED | FURTHER | COLLECTED | {
     "accelerate_fsdp": (GENERIC, {
         "step": [3, 2, 3, 4], "loss": [None, 1.812, 1.712, 1.692],
         "step_time_average": [10.01, 10.01, 9.71, 9.69], "step_time": []}),
@@ -296,5 +297,7 @@ def test_every_value_is_printed_where_it_is_said_to_be(name: str) -> None:
             assert 1 <= row[0] <= len(lines)
         for line, loss in rows.select("line", "loss").drop_nulls().iter_rows():
             below = "\n".join(lines[line - 1 : line + 120])
-            printed = [float(text) for text in re.findall(r"[0-9]+\.?[0-9]*(?:e-?[0-9]+)?", below)]
+            printed = [
+                float(text) for text in re.findall(r"[0-9]+\.?[0-9]*(?:e[-+]?[0-9]+)?", below)
+            ]
             assert loss in printed

@@ -98,14 +98,15 @@ def _of_training(what: Said, text: str) -> bool:
 
 
 _OPENS = (
-    r"(?i)loss[\"'\])]?[a-z_/ ]{0,16}\)?(?:\s|[\"'(\[:=>-]){0,6}-?(?:[0-9]|nan|inf)"
+    r"(?i)loss[\"'\])]?[a-z_/ ]{0,16}\)?(?:\s|[\"'(\[:=>|-]){0,6}-?(?:[0-9]|nan|inf)"
     r"|(?:^|[^a-z])(?:lr|learning[_ ]?rate|g(?:rad(?:ient)?)?[_ ]?norm|mfu|t[pg]s|[wu]ps)\b"
     r"[^0-9]{1,40}[0-9]"
-    r"|[0-9]%?\s?(?:tok(?:en)?s?/s|samples?/s|ima?ge?s?/s|[tgp]flop|(?:bf16 )?mfu"
+    r"|[0-9]%?\s?(?:tok(?:en)?s?/s|(?:ex|s)amples?/s|ima?ge?s?/s|sent(?:ence)?s?/s|seq(?:uence)?s?/s"
+    r"|(?:avg |train(?:ing)? )?loss\b|[tgp]flop|(?:bf16 )?mfu"
     r"|(?:m?s|sec|it|steps?|ba)/(?:it|step|batch|s)|it (?:\[|rate:))"
     r"|(?:tok(?:en)?s?|samples?|ima?ge?s?|steps?|iter(?:ation)?s?|batch(?:es)?)[_ ]?(?:per[_ ]?|/)"
     r"(?:s|gpu|device)[^0-9]{1,24}[0-9]"
-    r"|(?:step|iter(?:ation)?|batch)[_ ]?(?:time|ms)[^0-9]{1,12}[0-9]"
+    r"|(?:step|iter(?:ation)?|batch)[_ ]?(?:time|ms)[^0-9]{1,12}[0-9]|steps in [0-9.]+ ?[sm]"
     r"|(?:^|[^a-z])(?:time|seconds?|ms|latency)[_ ]?(?:(?:per[_ ]?|/)(?:step|it)|[:=] ?[0-9])"
     r"[^|]{0,60}[0-9]"
     r"|tflops?[^0-9]{1,24}[0-9]|损失[^0-9]{0,6}[0-9]|[0-9]\s?(?:词元|令牌|样本)/秒|耗时[^0-9]{0,3}[0-9]"

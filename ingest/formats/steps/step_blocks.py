@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from assay.ingest.formats.steps.step_pairs import Pair, Said, said
+from assay.ingest.formats.steps.step_pairs import Pair, Said, said, values
 from assay.ingest.formats.steps.step_shapes import LEAST, Found
 from assay.ingest.formats.steps.step_words import meaning, words
 from assay.ingest.schema.format import Reach
@@ -38,6 +38,11 @@ _LOGGED_HEAD = deferred(
 )
 """One that ends with counts in brackets, behind what a logger prints."""
 
+_TOTALS = deferred(r"^\W*\*{3,} (?:train|eval|predict|test)[\w ]* metrics \*{3,}\s*$")
+
+_TOTAL = deferred(r"^\s*(?P<label>[a-z]\w*)\s+=\s+(?P<value>\S.*?)\s*$")
+"""Totals of a part of a Hugging Face Trainer's work, as `log_metrics` prints them."""
+
 _BULLET = deferred(r"^\s*(?:[-|*•>│┃▪·]\s*){1,3}")
 
 _BODY = deferred(r"^\s*[A-Za-z][^:=|]{0,70}(?:\([^()]*\))?\s*[:=]\s*\S(?:[^:=]|:[0-9]{2}){0,40}$")
@@ -53,6 +58,11 @@ _BOXED = deferred(
 )
 """A row of two columns; its value is empty where its label heads others."""
 
+_FRAMED = deferred(
+    r"^\s*[|│┃]\s*(?P<label>[A-Za-z][^\s|│┃]{0,70})\s{2,}(?P<value>[^\s|│┃]{1,40})\s*[|│┃]\s*$"
+)
+"""A row of a frame in which blanks part a label and its value."""
+
 _DICT = deferred(r"^\s*\{\s*(['\"])[^'\"]+\1:\s*[^{}\[\]]+,\s*$")
 
 _DICT_BODY = deferred(r"^\s*(['\"])[^'\"]+\1:\s*[^{}]+?(?P<end>\}?),?\s*$")
@@ -64,6 +74,8 @@ BLOCK_HEADS = {
     ),
     r"\{\s*['\"][A-Za-z_/ .-]+['\"]: *[0-9.eE+-]+, *$": Reach(LONGEST, r"\}\s*$"),
     r"[|│┃]\s+[A-Za-z][A-Za-z0-9_/ ().-]*\s[|│┃]\s+[-0-9.][-0-9.e+]*\s*[|│┃]\s*$": Reach(2),
+    r"\*{3,} (?:train|eval|predict|test)[a-z_ ]* metrics \*{3,}\s*$": Reach(LONGEST),
+    r"[|│┃]\s+[A-Za-z][A-Za-z0-9_/.-]*\s\s+[-0-9.][-0-9.e+]*\s*[|│┃]\s*$": Reach(2),
 }
 """Beginnings of blocks, and how many lines may belong to one; of a box each row."""
 
@@ -75,8 +87,12 @@ def block_at(lines: Sequence[Line], at: int) -> Found | None:
         return None
     if "{" in head.text and _DICT.match(head.text):
         return _dictionary(lines, at)
-    if head.text.lstrip()[:1] in ("|", "│", "┃") and _BOXED.match(head.text):
-        return _box(lines, at)
+    if head.text.lstrip()[:1] in ("|", "│", "┃"):
+        row = next((each for each in (_BOXED, _FRAMED) if each.match(head.text)), None)
+        if row is not None:
+            return _box(lines, at, row)
+    if "metrics *" in head.text and _TOTALS.match(head.text):
+        return _totals(lines, at)
     counts = _HEAD.match(head.text) or _LOGGED_HEAD.match(head.text)
     if counts is None:
         return None
@@ -129,17 +145,33 @@ def _in_box(row: re.Match[str]) -> Iterator[Pair]:
         yield pair._replace(label=row["label"], start=begin, span=row.span("value"))
 
 
-def _box(lines: Sequence[Line], at: int) -> Found | None:
-    """A box of two columns, to the row that ends it; its count of steps is one of its rows."""
+def _box(lines: Sequence[Line], at: int, form: re.Pattern[str]) -> Found | None:
+    """A box of labels and values, to the row that ends it; one of its rows counts the steps."""
     held: list[Line] = []
     places: list[tuple[Pair, Line]] = []
     for line in lines[at : at + LONGEST]:
-        row = _BOXED.match(line.text)
+        row = form.match(line.text)
         if row is None or (held and not _goes_on(held[-1], line)):
             break
         held.append(line)
         places += [(pair, line) for pair in _in_box(row)]
     return _block(held, places)
+
+
+def _totals(lines: Sequence[Line], at: int) -> Found | None:
+    """The totals below their heading, one a line."""
+    held = [lines[at]]
+    places: list[tuple[Pair, Line]] = []
+    for line in lines[at + 1 : at + LONGEST]:
+        row = _TOTAL.match(line.text)
+        if row is None or not _goes_on(held[-1], line):
+            break
+        held.append(line)
+        places += [
+            (pair._replace(label=row["label"]), line)
+            for pair in values(row["label"], row["value"], row.start("value"))
+        ]
+    return Found(held, Said(tuple(pair for pair, _ in places), "block"), places) if places else None
 
 
 def _dictionary(lines: Sequence[Line], at: int) -> Found | None:

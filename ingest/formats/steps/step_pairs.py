@@ -9,6 +9,7 @@ strings) has none.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -59,6 +60,17 @@ _OF_SEVERAL = deferred(
 )
 """A unit that says of how many: `19.2s/100 iters`."""
 
+_LISTED = deferred(r"[\"']\s?[:=]\s?[\[(]$")
+"""The beginning of a list under a label: `"step": [0, 50]` are an epoch and a batch of it."""
+
+_BETWEEN = deferred(r"(?i)between ((?:it(?:er(?:ation)?)?|step|batche)s) $")
+"""`between steps 100 and 200`: the second counts."""
+
+_STEPS_IN = deferred(
+    r"(?i)(?<![0-9.,])([0-9]+)\s(?:[a-z]+\s)?(?:it(?:er(?:ation)?)?s|steps|batches)\sin\s*$"
+)
+"""Words in front of a time that say of how many it is: `Ran 100 train steps in 41.2 secs`."""
+
 _BAR = deferred(
     r"[0-9]{1,3}%\s?\|[^|\r]*\|\s*"
     r"(?P<at>[0-9][0-9.,]*)/(?P<of>[0-9][0-9.,]*)\s*\[(?P<clock>[0-9:?]+<[^\],]*)(?P<inside>[^\]\r]*)\]?"
@@ -95,7 +107,7 @@ _ASSIGNED = deferred(r"=(?:\"[^\"]*\"|[^\s\"]*)\s+")
 
 _CODE = deferred(
     r"[{%][\w.\[\]+*/() -]*:?[.,]?[0-9]*[dfsgeE]\}|%[-0-9.]*[dfsgeE]\b"
-    r"|[=!<>]=|\+=|(?<!-)->\s*\w+:|&&|\|\||^[^;]*;\s*$"
+    r"|[=!<>]=|\+=|(?<!-)->\s*\w+:|&&|\|\|(?!\s{2})|^[^;]*;\s*$"
     r"|\b(?:def|return|import|class|lambda|assert|elif|const|var|let|fn|void)\b"
     r"|\b[A-Za-z_]\w*(?:\.\w+)*\((?![0-9.,%+a-z ]*\)|[A-Za-z%/. ]+\)[\"']?\s*[:=]?\s*[\"']?[0-9.-])"
     r"|^\s*(?:#|//|/\*|\*\s|>{3}\s|\.\.\.\s|[-+][A-Za-z_]|\+\s|--\w|<|@)"
@@ -165,17 +177,13 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
             at = value.end()
             continue
         gap = text[last : value.start()]
-        label = _ordinal(_label(gap), text, value.end())
+        label = _counted(_ordinal(_label(gap), text, value.end()), gap, found, text)
         if value["moment"]:
             if label:
                 found.append(Pair(label, value[0], "", value.start(), moment=True))
             at = last = value.end()
             continue
-        counts = " ".join(words(label)) in COUNTERS  # `step 10 tokens/s 4321`
-        several = _OF_SEVERAL.match(text, value.end(), end)
-        behind = None if counts else several or _behind().match(text, value.end(), end)
-        said_unit = behind[1] if behind else ""
-        stop = behind.end() if behind else value.end()
+        said_unit, stop = _unit(label, text, value, end)
         after = None if label and not _BARRED.search(gap) else _AFTER.match(text, stop, end)
         if label and after is not None and not _named(after[1]):
             after = None
@@ -199,6 +207,30 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
             found.append(Pair(of_one, shared[1], "", shared.start(1), span=shared.span()))
             stop = shared.end()
         at = last = max(stop, value.end(), after.end() if after else 0)
+
+
+def _unit(label: str, text: str, value: re.Match[str], end: int) -> tuple[str, int]:
+    """The unit behind a number, and where it ends; a count has none."""
+    at = value.end()
+    behind = _OF_SEVERAL.match(text, at, end) or _behind().match(text, at, end)
+    if behind is None or _counts(label):  # `step 10 tokens/s 4321`
+        return "", at
+    timed = text.endswith(" in ", 0, value.start())
+    many = _STEPS_IN.search(text, 0, value.start()) if timed else None
+    return f"{behind[1]}/{many[1]} steps" if many else behind[1], behind.end()
+
+
+def _counted(label: str, gap: str, found: Sequence[Pair], text: str) -> str:
+    """The label of a number behind a gap, but for a count of which another is the one meant."""
+    if gap == " and " and found and (ends := _BETWEEN.search(text, 0, found[-1].start)):
+        return ends[1]
+    if _counts(label) and (_LISTED.search(gap) or _BETWEEN.search(gap)):
+        return ""
+    return label
+
+
+def _counts(label: str) -> bool:
+    return " ".join(words(label)) in COUNTERS
 
 
 _ORDINAL = deferred(r"(?:\s?/\s?[0-9]+)?\s?(步|次迭代|轮|批次|个批次)")
@@ -254,7 +286,7 @@ def _counts_alone(before: Pair, text: str, value: re.Match[str]) -> bool:
         and (parted.isalnum() or parted == "_")
         and before.text.isdigit()
         and "." in value[0]
-        and " ".join(words(before.label)) not in COUNTERS
+        and not _counts(before.label)
     )
 
 
@@ -264,7 +296,7 @@ _BARRED = deferred(r"[|,;]\s*$")
 
 def _named(label: str) -> bool:
     """Whether words behind a number say what it is."""
-    return " ".join(words(label)) in COUNTERS or meaning(label) is not None
+    return _counts(label) or meaning(label) is not None
 
 
 def _label(gap: str) -> str:
@@ -286,7 +318,7 @@ def _label(gap: str) -> str:
         known = _named(two) or is_part_of_loss(two) or last[0].lower() in NOT_OF_DEVICES
         label = two if known else (last[-1] if last else "")
     called = _CALLED.match(label)
-    if called is not None and " ".join(words(called[1])) in COUNTERS:
+    if called is not None and _counts(called[1]):
         label = called[1]
     return label if _LETTER.search(label) else ""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from typing import NamedTuple
 
 from assay.ingest.formats.steps.step_clocks import clocks_of
@@ -62,14 +63,20 @@ def step_records(found: Iterable[Found]) -> Iterator[StepRecord]:
 def _records(shape: Shape, trainer: Trainer | None, why: str) -> Iterator[StepRecord]:
     """The rows of a shape."""
     shape.clocks = clocks_of(shape)
+    bare = next((key for key in shape.counters[:1] if re.fullmatch("#[0-9]+", key)), None)
     for each in shape.found:
+        if bare is not None and each.value(bare) is None:
+            continue  # what has no count where all others have one sums them up
         record = _record(each, shape)
         record.cells |= _named(record, trainer, why, len(shape.found))
         yield StepRecord(record, each)
 
 
-_SUMS = {"train runtime": "training", "eval runtime": "evaluation", "eval loss": "evaluation"}
-"""Labels of a dictionary that sums up a part of a Hugging Face Trainer's work."""
+_SUMS = {
+    "train runtime": "training", "eval runtime": "evaluation", "eval loss": "evaluation",
+    "predict runtime": "prediction",
+}  # fmt: skip
+"""Labels of a dictionary or a block that sums up a part of a Hugging Face Trainer's work."""
 
 
 def _summed_up(found: Found) -> str | None:
@@ -87,10 +94,11 @@ def _summary(found: Found, part: str) -> Record:
     known = by_label(TrainerSummary)
     for pair, line in found.places:
         spec, scale = known.get(normalise(" ".join(words(pair.label))), (None, 1.0))
-        if spec is None or spec.name in record.cells or pair.moment:
+        text = _seconds(pair.text) if pair.moment else number(pair.text)
+        lasts = spec is not None and spec.unit == "s"
+        if spec is None or spec.name in record.cells or not text or (pair.moment and not lasts):
             record.other.append((pair.label, pair.text))
         else:
-            text = number(pair.text)
             record.cells[spec.name] = Cell(text, line.number, line.column + pair.start, scale)
     return record
 
@@ -119,6 +127,8 @@ def _meant(pair: Pair, bar: bool) -> Meaning | None:
         return found._replace(field="step_time_average")  # bars smooth what they show
     return found
 
+
+_RATES = {"samples_per_s", "token_rate", "tokens_per_s", "tokens_per_gpu_per_s"}
 
 _TIED = {"loss", "validation_loss", "grad_norm", "learning_rate"}
 
@@ -155,8 +165,10 @@ def _accepted(shape: Shape) -> str | None:
 
 
 def _scheduled(one: Found, training: set[str]) -> bool:
-    """Whether an epoch and the schedule of training stand beside a count without a word."""
-    return one.has("epoch") and bool(training & {"learning_rate", "grad_norm"})
+    """Whether the schedule of training stands beside a count without a word, and an epoch or a
+    rate of training."""
+    beside = one.has("epoch") or bool(training & _RATES)
+    return beside and bool(training & {"learning_rate", "grad_norm"})
 
 
 def _leads(one: Found) -> bool:
@@ -175,11 +187,10 @@ def _steady(shape: Shape, training: set[str]) -> bool:
     schedule = training & {"learning_rate", "grad_norm"}
     if one.said.form == "braces" and "loss" in training and schedule:
         return True
-    rates = {"samples_per_s", "token_rate", "tokens_per_s", "tokens_per_gpu_per_s", "step_time"}
     units = sum(1 for each in one.meanings if each is not None and each.typed)
     if "loss" in training and schedule and units:
         return True
-    return bool(training & rates) and units >= LEAST
+    return bool(training & {*_RATES, "step_time"}) and units >= LEAST
 
 
 def _labels(one: Found) -> str:
@@ -290,6 +301,24 @@ _PARTS = re.compile(r"([0-9]+)\s?([dhms])")
 _SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 
 
+_CLOCK = re.compile(r"(?:([0-9]+) days?,? +)?([0-9]+):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?)")
+
+
+def _seconds(text: str) -> str:
+    """A duration in seconds, with the digits it has; empty where it is none.
+
+    >>> _seconds("0:12:34.56"), _seconds("1 day, 0:00:01"), _seconds("1h 35m 48s"), _seconds("1:2")
+    ('754.56', '86401', '5748', '')
+    """
+    clock = _CLOCK.fullmatch(text)
+    if clock is not None:
+        days, hours, minutes, seconds = clock.groups()
+        whole = ((int(days or 0) * 24 + int(hours)) * 60 + int(minutes)) * 60
+        return str(whole + Decimal(seconds))
+    parts = _PARTS.findall(text)
+    return str(sum(int(n) * _SECONDS[unit_] for n, unit_ in parts)) if parts else ""
+
+
 def _cell(name: str, pair: Pair, line: Line, scale: float) -> Cell | None:
     """The cell of a number that can stand in a column; a count that is abbreviated is rounded."""
     spec = fields(GenericStep)[name]
@@ -297,10 +326,8 @@ def _cell(name: str, pair: Pair, line: Line, scale: float) -> Cell | None:
     if text in ("n/a", "N/A", "None", "null"):
         return None
     if pair.moment:
-        if name != "elapsed" or not _PARTS.search(text):
-            return None
-        whole = sum(int(n) * _SECONDS[unit_] for n, unit_ in _PARTS.findall(text))
-        return Cell(str(whole), line.number, place)
+        seconds = _seconds(text) if name == "elapsed" else ""
+        return Cell(seconds, line.number, place) if seconds else None
     if short := _SHORT.fullmatch(text):
         if spec.unit == "B" and scale == 2.0**20 and short[2] == "M":
             return Cell(short[1], line.number, place, scale)

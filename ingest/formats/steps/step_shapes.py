@@ -235,7 +235,7 @@ class Shape:
     def counts(self, key: str) -> list[int]:
         """The integers under a key, line by line; lines without one are left out."""
         texts = (each.value(key) for each in self.found)
-        return [int(float(text)) for text in texts if text and INTEGER.fullmatch(text)]
+        return [int(float(text)) for text in texts if text and _COUNT.fullmatch(text)]
 
     def since_a_start(self, key: str) -> bool:
         """Whether an elapsed time rises, but where the steps begin again."""
@@ -251,6 +251,9 @@ class Shape:
 
 INTEGER = re.compile(r"[0-9]{1,15}(?:\.0*)?")
 
+_COUNT = re.compile(rf"{INTEGER.pattern}|[0-9](?:\.[0-9]{{1,3}})?[eE]\+?0?[0-9]")
+"""A count as printed, also one that is rounded: `step: 1.20e+03`."""
+
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?")
 
 _FRACTION = re.compile(r"[0-9]+\.[0-9]+")
@@ -258,7 +261,7 @@ _FRACTION = re.compile(r"[0-9]+\.[0-9]+")
 
 def _opens_or_counts(before: str) -> bool:
     """Whether what stands before a number without a label lets it be a count."""
-    return before[-1:] in ("(", "[", "]", ",", "") or before[-1:].isalpha()
+    return before[-1:] in ("(", "[", "]", ",", "") or before[-1:].isalpha() or before[-2:] == " -"
 
 
 ALIKE = 0.6

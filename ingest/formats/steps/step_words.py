@@ -43,10 +43,10 @@ _AVERAGE = {"avg", "average", "mean", "running", "rolling", "smoothed", "ema", "
 _TOKENS = {"token", "tokens", "tok", "toks", "tks"}
 
 _SAMPLES = {"sample", "samples", "sequence", "sequences", "seq", "seqs", "example", "examples",
-            "image", "images", "img", "imgs"}  # fmt: skip
+            "image", "images", "img", "imgs", "sentence", "sentences", "sent", "sents"}  # fmt: skip
 
 _STEP = {"step", "steps", "iter", "iteration", "iterations", "iters", "batch", "batches", "ba",
-         "it", "its", "itr", "update", "updates"}  # fmt: skip
+         "it", "its", "itr", "update", "updates", "bch"}  # fmt: skip
 
 _SECOND = {"s", "sec", "secs", "second", "seconds"}
 
@@ -59,12 +59,12 @@ _WHOSE = {"train", "training", "cur", "curr", "current", "last", "the", "inst", 
           "in", "for", "wall", "clock", "ms", "us", "total", "global", "avg", "average", "mean",
           "speed", "throughput", "perf", "performance", "metrics", "stats", "timer", "timers",
           "completed", "finished", "end", "to", "running", "of", "one", "each", "approx",
-          "e2e"}  # fmt: skip
+          "e2e", "this"}  # fmt: skip
 
 _LOSS = _WHOSE | {"loss", "lm", "reduced", "ce", "language", "model", "cross", "entropy", "step",
                   "is", "batch", "nll", "ppo", "sft", "pretrain", "pretraining", "crossentropyloss",
                   "languagecrossentropy", "log", "logging", "causal", "postfix", "function",
-                  "tok", "token", "main"}  # fmt: skip
+                  "tok", "token", "word", "main"}  # fmt: skip
 
 _OF_A_PART = {"value", "policy", "actor", "critic", "reward", "kl", "aux", "auxiliary", "z", "mtp",
               "router", "balance", "balancing", "load", "moe", "expert", "mlm", "nsp", "ctc", "att",
@@ -274,7 +274,7 @@ def _loss(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) ->
 
 
 def _schedule(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) -> Meaning | None:
-    plain = tuple(word for word in said if word not in _WHOSE)
+    plain = tuple(word for word in said if word not in _WHOSE and word != "model")
     if known is not None:
         return None
     if plain in (("lr",), ("learning", "rate"), ("learningrate",), ("lrate",)):

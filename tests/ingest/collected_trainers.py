@@ -1,0 +1,130 @@
+"""Logs of trainers of translation, speech and science, and lines as more collectors keep them.
+
+Written as those of `test_trainers.py`, and read by its tests.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.ingest.launched_trainers import GENERIC, MEGATRON, T
+
+COLLECTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
+    "arctic": (GENERIC, {
+        "step": [1, 2, 3, 4], "total_steps": [100] * 4, "loss": [1.8213, 1.7213, 1.6913, 1.6713],
+        "step_time": [12.313, 3.213, 3.201, 3.203],
+        "tokens_per_gpu_per_s": [2661, 10198, 10236, 10230]}),
+    "aws_logs_tail": (GENERIC, {
+        "step": [25, 50, 75, 100], "loss": [9.0123, 8.4123, 8.0123, 7.8123],
+        "samples_per_s": [41.2, 61.2, 61.4, 61.3], "step_time": [6.21, 4.18, 4.17, 4.18]}),
+    "cri_logs": (GENERIC, {
+        "step": [10, 20, 30, 40], "loss": [9.1231, 8.1231, 7.6231, 7.3231],
+        "step_time": [1.231, 0.931, 0.929, 0.93],
+        "tokens_per_gpu_per_s": [8120, 10700, 10700, 10700],
+        "grad_norm": [1.23, 1.03, 0.93, 0.91]}),
+    "datadog_json": (GENERIC, {
+        "step": [50, 100, 150, 200], "loss": [6.812, 6.312, 6.012, 5.812],
+        "step_time": [2.31, 1.91, 1.92, 1.91], "token_rate": [453200, 548200, 545400, 548300],
+        "total_steps": [5000] * 4}),
+    "deepspeed_engine": ("deepspeed_throughput", {
+        "global_step": [10, 20, 30, 40], "samples_per_s": [16.012, 16.521, 16.523, 16.519]}),
+    "dle_bert": (GENERIC, {
+        "step": [1, 2, 3, 4], "loss": [11.2013, 11.1813, 11.0702, 10.812],
+        "learning_rate": [4.2e-06, 8.4e-06, 1.26e-05, 1.68e-05]}),
+    "dle_resnet": (GENERIC, {
+        "loss": [7.0123, 6.9012, 6.8012, 6.7012], "step_time": []}),
+    "electra": (GENERIC, {
+        "step": [10, 20, 30, 40], "total_steps": [1000000] * 4,
+        "loss": [49.1234, 48.7211, 47.9121, 46.8122], "step_time": []}),
+    "fairchem": (GENERIC, {
+        "loss": [31.2, 29.2, 28.1, 27.7], "learning_rate": [2e-06, 4e-06, 6e-06, 8e-06],
+        "step_rounded": [100, 200, 300, 400]}),
+    "fastai": (GENERIC, {
+        "epoch": [0, 1, 2, 3], "loss": [2.312341, 1.812341, 1.612341, 1.412341],
+        "validation_loss": [1.912231, 1.612231, 1.512231, 1.482231], "step_time": []}),
+    "flame": (GENERIC, {
+        "step": [1, 32, 64, 96], "loss": [10.4331, 10.1331, 9.4331, 8.9331],
+        "tokens_per_gpu_per_s": [3121, 41231, 41301, 41299],
+        "mfu": [0.0316, 0.4169, 0.4176, 0.4176], "grad_norm": [12.31, 9.312, 4.312, 3.312]}),
+    "flashlight": (GENERIC, {
+        "step": [1000, 2000, 3000, 4000], "loss": [51.23311, 38.12212, 31.00121, 28.44121]}),
+    "hf_metrics": ("trainer_summary", {
+        "elapsed": [754.56, 31.21], "samples_per_s": [68.919, 160.201],
+        "step_rate": [0.538, 5.021], "loss": [1.4512, 1.2912]}),
+    "joeynmt": (GENERIC, {
+        "step": [100, 200, 300, 400], "loss": [9.123456, 8.123456, 7.523456, 7.223456],
+        "token_rate": [12312, 16312, 16298, 16301], "learning_rate": [0.0003] * 4}),
+    "keithito": (GENERIC, {
+        "step": [1, 2, 3, 4, 5], "loss": [1.12312, 1.02312, 0.92312, 0.82312, 0.80312],
+        "step_time": [21.312, 11.012, 7.512, 5.812, 4.812]}),
+    "llama_recipes": (GENERIC, {
+        "step": [0, 1, 2, 3],
+        "loss": [2.1123456954956055, 1.9923456954956056, 1.8923456954956055, 1.8123456954956054],
+        "total_steps": [388] * 4}),
+    "loki_logcli": (GENERIC, {
+        "step": [100, 200, 300, 400], "loss": [5.1231, 4.9231, 4.8231, 4.7231],
+        "step_time": [0.4123, 0.4023, 0.4021, 0.4022], "samples_per_s": []}),
+    "maxdiffusion": (GENERIC, {
+        "step": [0, 1, 2, 3, 4], "step_time": [91.231, 1.231, 0.612, 0.611, 0.612],
+        "flops_rate_per_gpu": [0.812 * T, 60.2 * T, 121.1 * T, 121.3 * T, 121.1 * T],
+        "loss": [0.912, 0.812, 0.712, 0.702, 0.693]}),
+    "mingpt_ddp": (GENERIC, {
+        "step": [0, 0, 100, 100, 200, 200, 300, 300],
+        "loss": [4.31231, 4.30991, 2.61231, 2.60991, 2.41231, 2.40991, 2.21231, 2.20991]}),
+    "mistral_finetune": (GENERIC, {
+        "step": [10, 20, 30], "loss": [1.221, 1.121, 1.021], "step_time": [],
+        "max_allocated": [52200000000.0] * 3}),
+    "nematus": (GENERIC, {
+        "step": [1000, 2000, 3000, 4000],
+        "samples_per_s": [341.231123, 345.631123, 345.231123, 345.131123]}),
+    "nemo_aligner": (GENERIC, {
+        "step": [1, 2, 3, 4], "loss": [0.693, 0.681, 0.672, 0.659],
+        "consumed_samples": [128, 256, 384, 512]}),
+    "nemo_run": (MEGATRON, {
+        "iteration": [0, 1, 2, 3], "step_time": [31.77, 9.914, 9.902, 9.897]}),
+    "neuron_nemo": (GENERIC, {
+        "step": [0, 1, 2, 3], "consumed_samples": [256, 512, 768, 1024], "step_time": []}),
+    "opennmt_tf": (GENERIC, {
+        "step": [100, 200, 300, 400, 500], "step_rate": [1.51, 2.02, 2.01, 2.03, 2.02],
+        "loss": [9.712345, 8.912871, 8.10112, 7.622218, 7.201223], "step_time": [],
+        "learning_rate": [1.2e-05, 2.5e-05, 3.7e-05, 4.9e-05, 6.2e-05]}),
+    "paddleseg": (GENERIC, {
+        "step": [10, 20, 30, 40], "loss": [2.8123, 2.6123, 2.5123, 2.4123],
+        "samples_per_s": [6.599, 13.0655, 13.0911, 13.074]}),
+    "pals_megatron": (MEGATRON, {
+        "iteration": [1, 2, 3], "step_time": [21.2312, 5.6123, 5.6011]}),
+    "ppocr": (GENERIC, {
+        "step": [10, 20, 30, 40], "loss": [94.3, 74.3, 54.3, 44.3],
+        "samples_per_s": [70.62809, 209.04444, 209.3864, 209.15033]}),
+    "ray_train": (GENERIC, {
+        "step": [1, 2, 3], "loss": [2.41231, 2.21231, 2.11231]}),
+    "rich_info": (GENERIC, {
+        "step": [5, 10, 15, 20], "loss": [9.1231, 8.9231, 8.8231, 8.7231],
+        "samples_per_s": [41.2, 41.3, 41.3, 41.3], "step_time": [1.55, 1.55, 1.56, 1.55]}),
+    "sat_glm": (MEGATRON, {
+        "iteration": [50, 100, 150, 200], "step_time": [12.3123, 12.0111, 12.0109, 12.0114],
+        "lm_loss": [7.1234, 6.7234, 6.4234, 6.2234]}),
+    "sockeye": (GENERIC, {
+        "step": [50, 100, 150, 200, 250],
+        "samples_per_s": [612.31, 651.02, 650.44, 650.87, 649.12],
+        "token_rate": [14122.1, 15010.77, 14998.2, 15003.1, 14960.31],
+        "step_rate": [2.41, 2.56, 2.55, 2.55, 2.54]}),
+    "tf_time_history": (GENERIC, {
+        "step": [100, 200, 300, 400], "loss": [9.1, 8.7, 8.3, 7.9]}),
+    "thunder_bench": (GENERIC, {
+        "step": [0, 1, 2, 3], "loss": [10.5, 10.4375, 10.25, 9.8125],
+        "step_time": [41.23112, 0.41231, 0.4119, 0.41202]}),
+    "torch_xla": (GENERIC, {
+        "step": [0, 0, 10, 10, 20, 20], "loss": [6.875, 6.8789, 6.8125, 6.8089, 6.7125, 6.7089],
+        "step_time": [], "samples_per_s": []}),
+    "trax": (GENERIC, {
+        "step": [1, 100, 200, 300, 400],
+        "loss": [10.31221112, 8.91231222, 7.81231123, 7.11231444, 6.71231999]}),
+    "uer": (GENERIC, {
+        "step": [100, 200, 300, 400], "total_steps": [100000] * 4,
+        "token_rate": [12312.31, 16312.31, 16298.11, 16301.21], "loss": [8.12, 7.62, 7.22, 6.92]}),
+    "xlm": (GENERIC, {
+        "batch": [5, 10, 15, 20], "samples_per_s": [41.12, 161.31, 160.31, 161.01],
+        "learning_rate": [1e-07, 3e-07, 5e-07, 7e-07]}),
+}  # fmt: skip
+"""Sample → the frame of its steps, and columns with all their values; none where it is empty."""
