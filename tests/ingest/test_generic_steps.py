@@ -157,6 +157,11 @@ def test_a_block_under_a_head_of_counts_is_one_record() -> None:
     assert rows(flat)["step"].to_list() == [10, 20, 30, 40, 50, 60]
 
 
+def test_a_label_of_signs_alone_is_none() -> None:
+    frame = rows(job("- {n} iterations × 1024 × 2048 = **10.0 B tokens**, step {n} loss: {l}"))
+    assert frame["loss"][0] == 9.5
+
+
 def test_brackets_behind_an_epoch_count_without_a_word() -> None:
     frame = rows(job("Train Epoch: 1 [{n}/60000 (1%)]\tLoss: {l}"))
     assert frame["step"].null_count() == 6

@@ -313,10 +313,10 @@ def _label(gap: str) -> str:
     label = _ASSIGNED.split(match["label"])[-1].strip(" \"'`*:=.")
     if not match["sep"] and '"' not in cell and "'" not in cell:
         # nothing but a blank parts the label from its number: one word, or two
-        last = label.split()[-2:]
+        last = label.split()[-2:] or [""]  # `len = **10.0`: signs alone
         two = " ".join(last)
         known = _named(two) or is_part_of_loss(two) or last[0].lower() in NOT_OF_DEVICES
-        label = two if known else (last[-1] if last else "")
+        label = two if known else last[-1]
     called = _CALLED.match(label)
     if called is not None and _counts(called[1]):
         label = called[1]
