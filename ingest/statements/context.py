@@ -31,6 +31,7 @@ from assay.ingest.statements.nested import ENDS as OBJECT
 from assay.ingest.statements.nested import LONGEST, nested
 from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
 from assay.ingest.statements.values import OPEN, cell_of, known, no_value, unset
+from assay.ingest.statements.wrapped import carried_on
 from assay.ingest.tables.titles import titled
 
 _HEADING = deferred(r"\s*(#{1,6})\s+\S")
@@ -65,6 +66,7 @@ FORMS = "|".join(
         r"(?i:world[ _]size[ :=]+[0-9])",
         r"[a-z]_[a-z_]+ [0-9]+ [a-z]+_[a-z_]+ [0-9]",
         r"[a-zA-Z]{2,3}\)? ?[=:] ?\(?[0-9]+ ?[/x×,-]",
+        r"(?:模型(?:名称)?|机器|硬件|显卡|加速卡) ?[:：] ?[A-Za-z0-9]|[0-9] ?[卡张块] ?[A-Z]",
         r"[0-9] hosts\]|_component_|_target_|(?i:same (?:model|architecture))",
     ]
 )
@@ -89,11 +91,11 @@ _WORDS = (
 
 _VALUES = rf"[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?|{_WORDS}"
 
-ENDS = rf"(?:[=:]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?[)}}]*{REST}|{TAILED}|{OBJECT}"
+ENDS = rf"(?:[=:：]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?[)}}]*{REST}|{TAILED}|{OBJECT}"
 """How an assignment or a `label: value` ends, if a value is all that stands behind its label."""
 
 WORTH = (
-    r"[=:]\s*[\"']?\S|\bis\s+[0-9]|^\s*#|--[A-Za-z]|^\s*(?:```|~~~)|[_-][a-z]+[0-9]+[_-]"
+    r"[=:：]\s*[\"']?\S|\bis\s+[0-9]|^\s*#|--[A-Za-z]|^\s*(?:```|~~~)|[_-][a-z]+[0-9]+[_-]"
     r"|(?i:[0-9]\s*(?:node|replica|gpu))|(?i:precision|\b[AVHB][0-9]{2,3}\b|MI[0-9]{3}|ZeRO)"
     rf"|:\s*$|\*\*\s*$|{FORMS}|{OPENS}"
 )
@@ -238,6 +240,7 @@ def read_context(
     variables: dict[str, Cell] = {}  # of a shell, since the last heading
     models: dict[str, Cell] = {}  # what was said last of a model
     silent: set[tuple[str, bool, bool]] = set()  # lines that state nothing: logs repeat themselves
+    above: Line | None = None  # of prose
     for line in lines:
         block = blocks.get(line.number)
         heading = None if block else _HEADING.match(line.text)
@@ -251,30 +254,32 @@ def read_context(
         if heading:
             variables.clear()
         row = line.number in taken and not _HTML_CAPTION.match(line.text)
+        before, above = above, None
         if row or aside or len(line.text) > LONGEST:
             continue
+        above = None if block or heading else line
+        more = carried_on(before, line) if before and above else {}
         key = line.text, bool(line.prefix), heading is not None
-        if key in silent and not models:
+        if key in silent and not models and not more:
             continue
         if _WORTH.search(line.text):
             section = tuple(number for _, number, _ in path)
             statement = None if key in silent else _read(source, line, section, heading=key[2])
-            given = assigned(line)
-            variables |= given
+            if more:
+                statement = _beside(statement or Statement(line.number, section, {}), more)
+            variables |= (given := assigned(line))
             if statement is None and not given:
                 silent.add(key)
-            if statement is None and models and _SAME.fullmatch(line.text):
-                statement = Statement(line.number, section, dict(models))
             if statement is None:
-                continue
+                if not (models and _SAME.fullmatch(line.text)):
+                    continue
+                statement = Statement(line.number, section, dict(models))
             statement = replace(statement, values=resolved(statement.values, variables))
             models |= _of_the_model(statement)
             if all(cell.state == "unknown" for cell in statement.values.values()):
                 context.not_understood.append(line.number)
             environment = any(about for _, _, about in path)
-            if environment or block or line.prefix:
-                statement = _placed(statement, line, block, environment=environment)
-            context.statements.append(statement)
+            context.statements.append(_placed(statement, line, block, environment=environment))
     texts = {line.number: line.text for line in lines}
     context.statements = list(_alternatives(context.statements, texts))
     _raise_set_ups(context, taken, blocks)
@@ -308,6 +313,11 @@ def _raise_set_ups(context: Context, taken: Set[int], blocks: Mapping[int, _Bloc
         replace(each, section=each.section[:-1]) if id(each) in raised else each
         for each in context.statements
     ]
+
+
+def _beside(statement: Statement, more: Mapping[str, Cell]) -> Statement:
+    """A statement with values that it does not say itself."""
+    return replace(statement, values={**more, **statement.values})
 
 
 def _of_the_model(statement: Statement) -> dict[str, Cell]:
@@ -358,6 +368,8 @@ def _placed(
     statement: Statement, line: Line, block: _Block | None, *, environment: bool
 ) -> Statement:
     """A statement with what its place says: a block's name, a heading, a logger's prefix."""
+    if not (environment or block or line.prefix):
+        return statement
     return Statement(
         statement.line, statement.section, statement.values, statement.size, statement.backward,
         statement.of_run or bool(line.prefix), block.subject if block else "",

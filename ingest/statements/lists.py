@@ -19,11 +19,12 @@ from assay.ingest.statements.values import known, no_value, said
 
 _BRACKETED = deferred(r"\([^()]*\)")
 
-_APART = deferred(r";|,(?![0-9]{3}(?![0-9]))|\s+/\s+|\s+and\s+|\s+&\s+")
+_APART = deferred(r"[;；，、]|,(?![0-9]{3}(?![0-9]))|\s+/\s+|\s+and\s+|\s+&\s+")
 
 _PAIR = deferred(
     r"\s*(?:(?:and|with|uses|using|[A-Za-z]+ (?:uses|with|of))\s+)?"
-    r"[\"'`]?(?P<key>[A-Za-z_#][\w.#-]*(?: [\w.#-]+){0,4}?)[\"'`]?\s*(?P<sign>[:=])\s*"
+    r"[\"'`]?(?P<key>[A-Za-z_#\u4e00-\u9fff][\w.#-]*(?: [\w.#-]+){0,4}?)[\"'`]?"
+    r"\s*(?P<sign>[:：=])\s*"
     r"(?P<value>\S.*?)\s*"
 )
 

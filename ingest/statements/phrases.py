@@ -35,13 +35,25 @@ LEAST = 2
 _DEVICE = (
     r"(?:(?:NVIDIA|AMD|Intel|Tesla|GeForce|RTX|Ascend|power[- ]limited|DGX|HGX)[ -]?)*"
     r"((?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|GH200|MI[0-9]{3}[AX]?)"
-    r"(?:[ _-]?(?:SXM[0-9]?|PCI-?[Ee]|NVL))?(?:[ _-]?[0-9]{2,3} ?GB)?|(?:RTX ?)?[345]0[5-9]0"
+    r"(?:[ _-]?(?:SXM[0-9]?|PCI-?[Ee]|NVL))?(?:[ _-]?[0-9]{2,3} ?GB?(?![A-Za-z0-9]))?"
+    r"|(?:RTX ?)?[345]0[5-9]0"
     r"|TPU ?v[2-9][ep]?)"
 )
 
-_COUNT = r"(?<![\w.,$])([0-9][0-9,]*)"
+_APART = r"(?<![^\W\u4e00-\u9fff])"
+"""Behind no letter or digit but a Chinese one: `单机8卡A100`."""
 
-_MANY = deferred(rf"{_COUNT} ?[x×*]? ?`?{_DEVICE}s?(?![A-Za-z0-9])(?:`? ?(?:GPUs?|cards?|chips?))?")
+_COUNT = rf"{_APART}(?<![.,$])([0-9][0-9,]*)"
+
+_MANY = deferred(
+    rf"{_COUNT} ?[x×*卡块张]? ?`?{_DEVICE}s?(?![A-Za-z0-9])(?:`? ?(?:GPUs?|cards?|chips?))?"
+)
+
+_HOSTS_OF_CARDS = deferred(
+    r"(?<![0-9.])(?P<nodes>[单双]|[0-9]{1,4} ?)(?:机|节点|(?P<each>台)) ?"
+    r"(?P<cards>[0-9]{1,5}) ?[卡张块]"
+)
+"""Nodes and the devices in all of them, in Chinese: `4机32卡`; `2台8卡` is eight each."""
 
 _BOXES = deferred(rf"{_COUNT} ?[x×*]? ?(?:NVIDIA )?[DH]GX[ -]{_DEVICE}")
 """Machines of several devices each, counted: `4x DGX H100`."""
@@ -49,7 +61,12 @@ _BOXES = deferred(rf"{_COUNT} ?[x×*]? ?(?:NVIDIA )?[DH]GX[ -]{_DEVICE}")
 _VENDED = deferred(rf"\b(?=NVIDIA|AMD|Intel|TPU){_DEVICE}(?![A-Za-z0-9])")
 """A device with the name of its maker, where nothing says how many."""
 
-_ANY_DEVICE = deferred(rf"(?<![\w.-]){_DEVICE}(?![A-Za-z0-9])")
+_ANY_DEVICE = deferred(rf"{_APART}(?<![.-]){_DEVICE}(?![A-Za-z0-9])")
+
+_LISTED_DEVICE = deferred(
+    rf"(?:^\W*|[,;:(，；：（、|] ?){_DEVICE}(?=\s*(?:[,;.)|，；。）、]|$)|(?: GPUs?| cards?)\b)"
+)
+"""A device that is a part of a list, without a number."""
 
 _ON = deferred(rf"\b(?:on|using) (?:an? |the |our )?{_DEVICE}(?![A-Za-z0-9])")
 """A device that something ran on, however many there were."""
@@ -90,7 +107,8 @@ _ALL_ARE = deferred(
 )
 
 _SYSTEM = deferred(
-    rf"\b(?:machines?|hardware|system|GPUs?|devices?|accelerators?): {_DEVICE}(?![A-Za-z0-9])",
+    r"(?:\b(?:machines?|hardware|system|GPUs?|devices?|accelerators?)|机器|硬件|显卡|加速卡)[:：] ?"
+    rf"{_DEVICE}(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
 
@@ -111,7 +129,7 @@ _ALONE_FORMAT = deferred(
 )
 
 _NAMED = deferred(
-    r"\W*model(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*[\"']?"
+    r"\W*(?:model(?:[_ ]name(?:_or_path)?)?|模型(?:名称)?)[\"']?\s*[:：=]\s*[\"']?"
     r"((?:[\w.-]+/)?[A-Za-z][\w.]*(?:-[\w.]+)*?[-_ ]?[0-9]+(?:\.[0-9]+)?[bBmM](?:-[\w.]+)*)"
     r"[\"',]*\s*",
     re.IGNORECASE,
@@ -141,8 +159,8 @@ _IN_FORMAT = deferred(
 """A number format that is used: a part of a sentence, and never the whole of what it says."""
 
 _LISTED_FORMAT = deferred(
-    rf"(?:\band |, ?|: ?)({NUMBER_FORMAT})"
-    r"(?=\s*(?:[,.;)]|$| and\b))",
+    rf"(?:\band |[,，、] ?|[:：] ?|(?:精度|数据类型)(?:为|是)? ?)({NUMBER_FORMAT})"
+    r"(?=\s*(?:[,.;)，。；、）]|$| and\b))",
     re.IGNORECASE,
 )
 """A number format that stands alone in a list of settings."""
@@ -308,6 +326,8 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         if not nodes:
             yield Part("nodes", boxes[1].replace(",", ""), boxes.start(1))
         yield Part("gpu", boxes[2], boxes.start(2))
+    elif cards := _HOSTS_OF_CARDS.search(text):
+        yield from _cards(cards, text)
     elif many := _MANY.search(text):
         held = "gpus_per_node" if nodes and _of_each(many, nodes, text) else "gpus"
         yield Part(held, many[1].replace(",", ""), many.start(1))
@@ -319,14 +339,28 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         group = of_node.lastindex or 1
         yield Part("gpus_per_node", of_node[group].replace(",", ""), of_node.start(group))
     elif alone := _uncounted(text):
-        yield Part("gpu", alone[1], alone.start(1))
+        named = _VENDED.search(text) or _ON.search(text)
+        yield Part("gpu", alone[1], alone.start(1), weak=named is None)
+
+
+def _cards(found: re.Match[str], text: str) -> Iterator[Part]:
+    """Nodes, their devices and what these are, as said in Chinese; a few may be all or of each."""
+    nodes = {"单": "1", "双": "2"}.get(found["nodes"], found["nodes"].strip())
+    yield Part("nodes", nodes, found.start())
+    if found["each"]:
+        yield Part("gpus_per_node", found["cards"], found.start("cards"))
+    elif nodes == "1" or int(found["cards"]) > LARGEST_NODE:
+        yield Part("gpus", found["cards"], found.start("cards"))
+    named = list(_ANY_DEVICE.finditer(text))
+    if len({each[1] for each in named}) == 1:
+        yield Part("gpu", named[0][1], named[0].start(1))
 
 
 def _uncounted(text: str) -> re.Match[str] | None:
-    """The one device that a text names, by its maker or as what something ran on."""
+    """The one device that a text names: by its maker, as what something ran on, in a list."""
     if len(set(_ANY_DEVICE.findall(text))) != 1:
         return None
-    return _VENDED.search(text) or _ON.search(text)
+    return _VENDED.search(text) or _ON.search(text) or _LISTED_DEVICE.search(text)
 
 
 def _devices(text: str) -> Iterator[Part]:
@@ -393,7 +427,7 @@ def _by_form(line: Line) -> dict[str, Cell]:
             put(name, _plain(name, word), whole.start() + whole[0].index(word))
     if capacity := _CAPACITY.search(text):
         put("gpu", capacity[1], capacity.start(1))
-    if system := _SYSTEM.search(text):
+    if (system := _SYSTEM.search(text)) and len(set(_ANY_DEVICE.findall(text))) == 1:
         put("gpu", system[1], system.start(1))
     if every := _ALL_ARE.search(text):
         put("gpu", every[1], every.start(1))

@@ -40,6 +40,9 @@ OTHERS = 2
 
 _HAN = "\u4e00-\u9fff"
 
+_WORDS_OF_HAN = 4
+"""Letters of a Chinese label of two words: `序列长度`, `张量并行`."""
+
 _VALUE = deferred(
     rf"(?<![^\W{_HAN}])(?<![.$^/-])(?<![0-9]\*)([0-9]+(?:,[0-9]{{3}})*(?:\.[0-9]+)?[kKMB]?)"
     r"(?![A-Za-z0-9_^%/]|\*+[\w(]|\.[0-9]| ?[x×] ?[0-9])"
@@ -73,7 +76,7 @@ _BOUND = deferred(
 )
 
 _SIGN = deferred(
-    r"[\s*`\"']*(?:[:=：为]|\b(?:of|(?:is|was|are|were)"
+    r"[\s*`\"']*(?:[:=：为是]|\b(?:of|(?:is|was|are|were)"
     r"(?: (?:always |kept |set |fixed )*(?:to|at))?))?[\s*`\"']*$"
 )
 
@@ -195,7 +198,8 @@ def _by_label(
         if not name or (name in OF_MACHINES and text[: value.start()].endswith(" of ")):
             continue  # `16 nodes of 4`
         if fields(Configuration)[name].dtype.is_integer():
-            spelled_out = count > 1 or "_" in label or "-" in label or signed
+            long = not label.isascii() and len(label) >= _WORDS_OF_HAN
+            spelled_out = count > 1 or "_" in label or "-" in label or signed or long
             word = value[1].replace(",", "")
             yield Part(name, word, value.start(1), weak=not spelled_out)
             if logged and signed and count > 1:

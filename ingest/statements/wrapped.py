@@ -1,0 +1,45 @@
+"""Sentences that go on in the next line of a document.
+
+In: two lines of prose, one below the other. Out: field → cell of what the sentence over both says.
+`… in bf16` and, below it, `on A100 GPUs with Megatron-LM.` is one sentence about A100 GPUs.
+"""
+
+from __future__ import annotations
+
+from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.statements.phrases import MEASURED, OF_ONE, phrases
+
+_OPEN = deferred(r"^(?!\s*[|>#]).{40,}[^\s.:;!?|。：；]\s*$")
+"""A line of prose as wide as a page, whose sentence does not end with it."""
+
+_GOES_ON = deferred(r"^ {0,3}[a-z(][\w()-]*(?: [\w(]|, |\.$)")
+"""A line that begins in the middle of a sentence: no key of a dump, no bullet."""
+
+_END = deferred(r"[a-z0-9)`*]\. (?=[A-Z`*])|。")
+
+
+def carried_on(before: Line, line: Line) -> dict[str, Cell]:
+    """What a sentence that begins in the line before says in this one.
+
+    >>> above = "We train a 13B model with 40 layers at sequence length 2048 in bf16"
+    >>> said = carried_on(Line(3, above, 1, {}), Line(4, "on A100 GPUs with Megatron-LM.", 1, {}))
+    >>> said["gpu"].text, said["gpu"].line, said["gpu"].column
+    ('A100', 4, 4)
+    """
+    if line.number != before.number + 1 or line.prefix or before.prefix:
+        return {}
+    if not (_OPEN.match(before.text) and _GOES_ON.match(line.text)):
+        return {}
+    begin = max((found.end() for found in _END.finditer(before.text)), default=0)
+    stop = _END.search(line.text)
+    head = before.text[begin:].rstrip()
+    whole = f"{head} {line.text[: stop.end() if stop else None]}"
+    if MEASURED.search(whole) or OF_ONE.search(whole):
+        return {}
+    above = len(head) + 1
+    return {
+        name: cell._replace(column=line.column + cell.column - above)
+        for name, cell in phrases(Line(line.number, whole, 0, {})).items()
+        if cell.column >= above
+    }
