@@ -24,7 +24,13 @@ RULE = (
 
 _RULE = deferred(RULE)
 
-_TAGGED = deferred(r"(\s*)(<h([1-6])(?:\s[^<>]*)?>)(.*?)(?:</h[1-6]>\s*)?$", re.IGNORECASE)
+_BESIDE = r"(?:\s|<(?!h[1-6]|/?t[abrdfh])[^<>]*>)*"
+"""Tags that may stand beside a heading on its line: of no other heading, and of no table."""
+
+_TAGGED = deferred(
+    rf"({_BESIDE})(<h([1-6])(?:\s[^<>]*)?>)((?:(?!</h[1-6]|<t[abrdfh]).)*)(?:</h[1-6]>{_BESIDE})?$",
+    re.IGNORECASE,
+)
 
 _TAG = deferred(r"<[^<>]*>")
 
@@ -83,7 +89,7 @@ def headed(lines: Sequence[Line]) -> list[Line]:
 def _signed(tagged: re.Match[str]) -> str:
     """A heading of HTML with signs in place of its tags, as wide as they are."""
     blank = _TAG.sub(lambda tag: " " * len(tag[0]), tagged[4])
-    return f"{tagged[1]}{'#' * int(tagged[3]):<{len(tagged[2])}}{blank}".rstrip()
+    return f"{' ' * len(tagged[1])}{'#' * int(tagged[3]):<{len(tagged[2])}}{blank}".rstrip()
 
 
 def _titled(lines: Sequence[Line], at: int) -> bool:

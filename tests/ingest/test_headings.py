@@ -45,6 +45,8 @@ def said(path: Path, text: str) -> dict[str, object]:
         ("a.md", f"## {TITLE}\n\n{SAYS}{TABLE}"),
         ("b.md", f"{TITLE}\n---\n\n{SAYS}{TABLE}".replace("---\n\n", "-" * 40 + "\n\n", 1)),
         ("c.html", f"<h2 class='a'>{TITLE}</h2>\n<p>{SAYS}</p>{HTML}"),
+        ("f.html", f"<html><body><h2>{TITLE}</h2></div>\n<p>{SAYS}</p>{HTML}"),
+        ("g.html", f"<h2>{TITLE}</h2>\n<p>{SAYS}</p><h3>Rates</h3>{HTML}".replace("\n<tr", "<tr")),
         ("d.rst", f"{'=' * 46}\n{TITLE}\n{'=' * 46}\n\n{SAYS}{RST}"),
         ("e.rst", f"{TITLE}\n{'~' * 46}\n\n{SAYS}{RST}"),
     ],
