@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
+import polars as pl
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, Syntax
 from assay.ingest.schema.format import uncompressed
 from assay.ingest.schema.record import Line
@@ -34,11 +37,11 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     first = next((at for at, line in enumerate(lines) if _says(line, lines[at + 1 : at + 2])), None)
     if first is None:
         return
-    separator = _separator(lines[first].text)
+    separator = separator_of(lines[first].text)
     if separator is None:
         return
     rows = list(_rows(lines, first, separator))
-    head, body = rows[0], [row for row in rows[1:] if _cells_said(row)]
+    head, body = rows[0], [row for row in rows[1:] if not row.empty]
     if not body or not _labels(head):
         return
     even = sum(len(row.cells) == len(head.cells) for row in body) / len(body)
@@ -49,6 +52,25 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     syntax: Syntax = "tsv" if separator == "\t" else "csv"
     yield Grid(syntax, first, len(lines), (head,), tuple(body))
 
+
+LONG = 2000
+"""Lines from which on a table of separated values is long: the first of its rows say what it is."""
+
+
+def long_and_even(lines: Sequence[Line], begin: Grid) -> bool:
+    """Whether a document is a long table of which `begin` is the beginning, and is nothing else:
+    its lines have as many separators as the header."""
+    separator = separator_of(begin.heads[0].line.text) or ","
+    signs = begin.width - 1
+    even = sum(line.text.count(separator) >= signs for line in lines)
+    return len(lines) >= LONG and even >= REGULAR * len(lines)
+
+
+SAMPLE = 1000
+"""Lines of a long table that say what its columns are."""
+
+_APART = '["\x00-\x08\x0b-\x1f\x7f-\x9f]'
+"""Signs of lines that the reader of the library takes apart, and blanks that are none to all."""
 
 _GROUPS = re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+(\s*[A-Za-zµ%/]*)")
 
@@ -96,11 +118,7 @@ def _says(line: Line, below: Sequence[Line]) -> bool:
     return max(cells[0]) > 1 and max(cells[0]) >= max(cells[-1])
 
 
-def _cells_said(row: GridRow) -> bool:
-    return len(row.cells) > 1 or not row.blank
-
-
-def _separator(text: str) -> str | None:
+def separator_of(text: str) -> str | None:
     """The sign between the labels of a header; None where there is none."""
     counts = {each: len(separated(text, each)) for each in SEPARATORS}
     best = max(SEPARATORS, key=lambda each: counts[each])
@@ -152,8 +170,15 @@ def _rows(lines: Sequence[Line], first: int, separator: str) -> Iterator[GridRow
             yield _row(lines[begin], cells, separator)
 
 
+def table_row(line: Line, separator: str) -> GridRow | None:
+    """One line as a row; None where a quoted cell of it goes on in the next."""
+    reader = csv.reader([line.text + "\n", "\n"], delimiter=separator, skipinitialspace=True)
+    cells = next(reader)
+    return _row(line, cells, separator) if reader.line_num == 1 else None
+
+
 def _row(line: Line, cells: Sequence[str], separator: str) -> GridRow:
-    places = _places(line.text, separator)
+    places = cell_places(line.text, separator)
     made = []
     for number, text in enumerate(cells):
         column = places[number] if number < len(places) else len(line.text)
@@ -161,7 +186,7 @@ def _row(line: Line, cells: Sequence[str], separator: str) -> GridRow:
     return GridRow(line, tuple(made))
 
 
-def _places(text: str, separator: str) -> list[int]:
+def cell_places(text: str, separator: str) -> list[int]:
     """Where each cell of a line begins; a separator inside quotes separates nothing."""
     starts, quoted, begin = [0], False, True
     if '"' not in text:
@@ -185,3 +210,107 @@ def _places(text: str, separator: str) -> list[int]:
         lead = len(cell) - len(cell.lstrip(' "')) if cell.strip(' "') else 0
         found.append(start + lead)
     return found
+
+
+class Split(NamedTuple):
+    """`raw`: line, column, one text column per name; `rest`: line and column of what Lark reads."""
+
+    raw: pl.DataFrame
+    rest: list[tuple[int, int]]
+
+
+def split(lines: pl.DataFrame, names: Sequence[str], separator: str, quote: str = '"') -> Split:
+    """Cells of `lines` (columns line, column, text) under `names`; blanks around cells are dropped.
+
+    >>> lines = pl.DataFrame({"line": [2, 3], "column": [1, 1], "text": ["8, 9", "8"]})
+    >>> split(lines, ["m", "n"], ",").raw.row(0), split(lines, ["m", "n"], ",").rest
+    ((2, 1, '8', '9'), [(3, 1)])
+    """
+    whole = (pl.col("text").str.count_matches(separator, literal=True) == len(names) - 1) & ~(
+        pl.col("text").str.contains(quote, literal=True)
+    )
+    fits = lines.filter(whole)
+    raw = fits.select(
+        pl.exclude("text"),
+        pl.col("text").str.split_exact(separator, len(names) - 1).struct.rename_fields(list(names)),
+    ).unnest("text")
+    stripped = pl.col(list(names)).str.strip_chars()
+    filled = pl.when(stripped.str.len_bytes() > 0).then(stripped).name.keep()
+    return Split(raw.with_columns(filled), lines.filter(~whole).select("line", "column").rows())
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A long table: `grid` is that of its first rows, `cells` (at, c0, c1, …) those of the rows
+    that are as wide as the header; `at` is a position among `lines`. `odd` are the other rows.
+    """
+
+    lines: Sequence[Line]
+    grid: Grid
+    separator: str
+    cells: pl.DataFrame
+    odd: Sequence[GridRow]
+
+    @cached_property
+    def with_digits(self) -> list[bool]:
+        """Whether each column holds digits below its header."""
+        return [
+            _some(self.cells[name], "[0-9]")
+            or any(_digits(row.cells[n : n + 1]) for row in self.odd if not row.one)
+            for n, name in enumerate(self.cells.columns[1:])
+        ]
+
+    @cached_property
+    def rows_with_digits(self) -> int:
+        """How many rows hold a digit."""
+        without = self.cells
+        for name in reversed(self.cells.columns[1:]):  # few are left after the first columns
+            without = without.filter(~pl.col(name).str.contains("[0-9]"))
+        return self.cells.height - without.height + sum(_digits(row.cells) for row in self.odd)
+
+    def row(self, at: int) -> GridRow:
+        """One row, as the reader of the library has it."""
+        found = table_row(self.lines[at], self.separator)
+        assert found is not None
+        return found
+
+
+def _some(texts: pl.Series, pattern: str) -> bool:
+    """Whether a pattern is found in some text; in most columns in one of the first."""
+    few = texts.head(SAMPLE).str.contains(pattern).any()
+    return bool(few or texts.slice(SAMPLE).str.contains(pattern).any())
+
+
+def _digits(cells: Iterable[GridCell]) -> bool:
+    return any(letter in "0123456789" for cell in cells for letter in cell.text)
+
+
+def sheet(lines: Sequence[Line], name: str) -> Sheet | None:
+    """The long table that a document is; None where it is none, or its rows hold line ends."""
+    if len(lines) < LONG or not named_table(name) or any(line.prefix for line in lines):
+        return None
+    grid = next(delimited(lines[:SAMPLE], named=True), None)
+    separator = separator_of(grid.heads[0].line.text) if grid else None
+    if grid is None or separator in (None, ";") or len(grid.rows) < 2:
+        return None
+    assert separator is not None
+    frame = pl.DataFrame(
+        {"text": [line.text for line in lines[grid.begin + 1 :]]}, schema={"text": pl.String}
+    )
+    frame = frame.with_row_index("line", grid.begin + 1).with_columns(
+        column=pl.lit(1, pl.UInt32), plain=~pl.col("text").str.contains(_APART)
+    )
+    if frame["text"].str.len_chars().gt(csv.field_size_limit()).any():
+        return None
+    names = [f"c{n}" for n in range(grid.width)]
+    even, rest = split(frame.filter("plain").drop("plain"), names, separator)
+    said = frame.filter(pl.col("text").str.strip_chars() != "")
+    if even.height < REGULAR * said.height:
+        return None
+    others = sorted([*frame.filter(~pl.col("plain"))["line"], *(at for at, _ in rest)])
+    odd = [table_row(lines[at], separator) for at in others if lines[at].text.strip()]
+    rows = [row for row in odd if row is not None]
+    if len(rows) < len(odd):
+        return None
+    cells = even.select(pl.col("line").alias("at"), pl.col(names).fill_null(""))
+    return Sheet(lines, grid, separator, cells, [row for row in rows if not row.empty])

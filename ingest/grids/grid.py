@@ -49,6 +49,11 @@ class GridRow:
         """Whether no cell holds anything."""
         return not any(cell.text for cell in self.cells)
 
+    @property
+    def empty(self) -> bool:
+        """Whether it is nothing but one cell that holds nothing."""
+        return len(self.cells) <= 1 and self.blank
+
     @cached_property
     def one(self) -> bool:
         """Whether one cell stands over all columns, as a title inside a table does."""

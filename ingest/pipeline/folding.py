@@ -66,6 +66,7 @@ def folded(
         ledger.diagnostics.append(fault)
     ordered = sorted(formats, key=lambda fmt: (not fmt.before, fmt.behind))
     folds = [(fmt, folded) for fmt in ordered if (folded := _folded(source, found, fmt, ledger))]
+    found.documents.clear()
     rows, statements = _bind(source, found, folds, assumed, ledger)
     for fmt, folded in folds:
         if fmt.repeats:
@@ -117,6 +118,9 @@ def _seen_by(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Region
         free = found.lines.filter(~pl.col("line").is_in(sorted(taken)))
         hits = candidates(free, fmt)
         return region(source, peel(hits)) if hits.height else Region(source, ())
+    nothing = Region(source, (), found.read)
+    if fmt.lines == "document" and not (ledger.owned or fmt.unwraps):
+        return found.document(glued=fmt.glued) if fmt.name in found.met else nothing
     single = fmt.lines == "single"
     hits = candidates(found.lines, fmt) if single else found.lines.filter(fmt.name in found.met)
     if ledger.owned:
@@ -124,7 +128,7 @@ def _seen_by(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Region
     if fmt.unwraps and source.carries and hits.height:
         hits = source.on_disk
     if hits.is_empty():
-        return Region(source, (), found.read)
+        return nothing
     return region(source, peel(hits, glued=fmt.glued), found.read)
 
 

@@ -46,10 +46,10 @@ from assay.ingest.pipeline.noise import (
     suspicious,
     total,
 )
-from assay.ingest.schema.format import Format
+from assay.ingest.schema.format import Format, Region
 from assay.ingest.source.blocks import Block, Mask, Places, series
 from assay.ingest.source.opening import Source
-from assay.ingest.source.prefixes import fitting, with_zeros
+from assay.ingest.source.prefixes import fitting, peel, region, with_zeros
 
 Engine = Literal["auto", "cells", "folds"]
 """`folds` leaves every line to the fold of its format; `cells` gives the same, faster, where there
@@ -74,6 +74,14 @@ class Scan:
     rest: Tally = field(default_factory=Tally)  # of the lines that are in neither
     spelled: dict[int, bytes] = field(default_factory=dict)  # lines whose text is not all there is
     looked: Looked | None = None  # where its lines were looked at with those of others
+    documents: dict[bool, Region] = field(default_factory=dict)  # see `document`
+
+    def document(self, *, glued: bool = False) -> Region:
+        """All its lines, as formats of documents see them."""
+        if glued not in self.documents:
+            peeled = peel(self.lines, glued=glued)
+            self.documents[glued] = region(self.source, peeled, self.read)
+        return self.documents[glued]
 
     @property
     def spooled(self) -> bool:

@@ -6,7 +6,9 @@ its lines.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 import polars as pl
@@ -18,6 +20,8 @@ from assay.ingest.schema.acceptance import (
     PROVENANCE,
     Place,
     accept,
+    alike_frame,
+    alike_provenance,
     complete,
     provenance,
     raw_frame,
@@ -26,6 +30,7 @@ from assay.ingest.schema.format import Folded, Format
 from assay.ingest.schema.reading import Accounting, Overridden, Reading
 from assay.ingest.schema.record import Cell, Record, Schema, Span
 from assay.ingest.source.opening import Source
+from assay.ingest.statements.binding import overridden as contradicting
 from assay.ingest.statements.bound_rows import bound_provenance, contradicted
 from assay.ingest.statements.restate import restated
 from assay.ingest.statements.statement_frame import statement_frame
@@ -155,10 +160,11 @@ def overridden(
     """Where rows print something else than statements that speak for them say."""
     main = next(iter(fmt.schemas))
     found = [
-        Overridden(source.name, record.line, record.frame or main, name,
+        Overridden(source.name, row.line, row.frame or main, name,
                    float(cell.text) * cell.scale, Span(source.name, cell.line, cell.column))
         for record in folded.records
-        for name, cell in record.overridden.items()
+        for row in (record.each() if record.overridden else ())
+        for name, cell in contradicting(row, record.overridden).items()
     ]  # fmt: skip
     found += contradicted(source.name, main, rows, fmt.schemas[main])
     return sorted(found, key=lambda each: each.line) if rows else found
@@ -175,7 +181,10 @@ def accepted(
         for record in folded.records
         if (record.frame or main) == name and record.line not in each.ledger.refused
     ]
+    many = [(source, record) for source, record in held if record.alike]
+    held = [(source, record) for source, record in held if not record.alike]
     raws = [raw_frame([source for source, _ in held], [r for _, r in held], schema)] if held else []
+    raws += [alike_frame(source, record, schema) for source, record in many]
     if name == main:
         for each, folded in sources:
             stands = ~pl.col("line").is_in(sorted(each.ledger.refused))
@@ -183,7 +192,7 @@ def accepted(
     if not raws:
         return pl.DataFrame(), pl.DataFrame(schema=PROVENANCE)
     raw = pl.concat(map(complete, raws), how="diagonal")
-    taken = accept(raw, schema, _places([record for _, record in held]))
+    taken = accept(raw, schema, _places([record for _, record in [*held, *many]]))
     ledgers = {each.source.name: each.ledger for each, _ in sources}
     for fault in taken.refused:
         ledgers[fault.span.source].diagnostics.append(fault)
@@ -197,7 +206,21 @@ def accepted(
         ledgers[source].refused[line] = fmt.name
     kept = [(source, record) for source, record in held if (source, record.line) not in lost]
     frame = taken.frame.sort("source", "line", maintain_order=True)
-    return frame, provenance(name, kept, schema)
+    origin = provenance(name, kept, schema)
+    if many:
+        said = [alike_provenance(source, name, record, schema) for source, record in many]
+        spared = [(*raw.select("source", "line").row(row), of) for row, of in taken.emptied]
+        gone = pl.DataFrame(spared, _EMPTIED, orient="row")
+        stand = pl.concat(said).join(gone, on=list(_EMPTIED), how="anti", maintain_order="left")
+        bad = pl.DataFrame(sorted(lost), _LOST, orient="row")
+        stand = stand.join(bad, on=list(_LOST), how="anti", maintain_order="left")
+        origin = pl.concat([origin, stand])
+    return frame, origin
+
+
+_LOST = {"source": pl.String, "line": pl.UInt32}
+
+_EMPTIED = {**_LOST, "field": pl.String}
 
 
 def _places(records: Sequence[Record]) -> Place:
@@ -207,9 +230,17 @@ def _places(records: Sequence[Record]) -> Place:
     cannot be refused once for each.
     """
 
+    ends = list(accumulate(len(each.alike.lines) if each.alike else 1 for each in records))
+
     def place(row: int, name: str) -> tuple[int, int] | None:
-        cell = records[row].cells.get(name) if row < len(records) else None
-        own = cell and cell.line and cell.value_origin == "printed"
-        return (cell.line, cell.column) if cell and own else None
+        at = bisect_right(ends, row)
+        record = records[at] if at < len(records) else None
+        cell = record.cells.get(name) if record else None
+        if record is None or cell is None or not cell.line or cell.value_origin != "printed":
+            return None
+        if record.alike and cell.line == record.line:
+            nth = row - (ends[at - 1] if at else 0)
+            return int(record.alike.lines[nth]), record.alike.place(nth, name)
+        return cell.line, cell.column
 
     return place

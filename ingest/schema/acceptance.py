@@ -99,6 +99,22 @@ def raw_frame(sources: Sequence[str], records: Sequence[Record], schema: Schema)
     return pl.DataFrame(data, schema=types).with_columns(other=_others(records))
 
 
+def alike_frame(source: str, record: Record, schema: Schema) -> pl.DataFrame:
+    """The same of all rows that one record stands for."""
+    alike = record.alike
+    assert alike is not None
+    one = raw_frame([source], [record], schema).drop("line", "other")
+    other = [
+        pl.struct(name=pl.lit(label), text=alike.others.get(at, pl.lit(text)))
+        for at, (label, text) in enumerate(record.other)
+    ]
+    frame = pl.DataFrame({"line": alike.lines}).join(one, how="cross")
+    return frame.with_columns(
+        *(texts.alias(name) for name, texts in alike.texts.items() if one[name][0] is not None),
+        other=pl.concat_list(other).cast(OTHER) if other else pl.lit([], dtype=OTHER),
+    )
+
+
 def _cells(records: Sequence[Record]) -> dict[str, list[Cell | None]]:
     """Column → its cell in each record; columns that no record has are not there."""
     columns: dict[str, list[Cell | None]] = {}
@@ -146,6 +162,29 @@ def provenance(frame: str, records: Iterable[tuple[str, Record]], schema: Schema
     # by columns: from rows, polars looks at each value on its own
     columns = [*zip(*rows, strict=True)] or [()] * len(PROVENANCE)
     return pl.DataFrame(dict(zip(PROVENANCE, columns, strict=True)), PROVENANCE)
+
+
+def alike_provenance(source: str, frame: str, record: Record, schema: Schema) -> pl.DataFrame:
+    """The same for all rows that one record stands for."""
+    alike, specs = record.alike, fields(schema)
+    assert alike is not None
+    found = [pl.DataFrame(schema=PROVENANCE)]
+    for name, cell in record.cells.items():
+        if name not in specs or _plain(record, cell):
+            continue
+        row = _provenance_row(source, frame, record, name, cell, specs[name])
+        one = pl.DataFrame([row], PROVENANCE, orient="row")
+        own: dict[str, Any] = {"line": alike.lines}
+        if cell.line == record.line:
+            own["from_line"] = alike.lines
+        if name in alike.texts:
+            own["text"] = alike.texts[name]
+        if name in alike.texts and cell.kind is not None and row[-1] is not None:
+            ends = [printed(text, cell.kind, cell.scale) for text in alike.texts[name]]
+            own |= {"low": [each.low for each in ends], "high": [each.high for each in ends]}
+        rows = pl.DataFrame(own, {each: PROVENANCE[each] for each in own})
+        found.append(rows.join(one.drop(list(own)), how="cross").select(list(PROVENANCE)))
+    return pl.concat(found)
 
 
 def _plain(record: Record, cell: Cell) -> bool:

@@ -6,10 +6,13 @@ raised.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Origin = Literal["measured", "published", "estimated"]
 """Who says the number: a clock, a document, or another model."""
@@ -89,9 +92,26 @@ class Cell(NamedTuple):
     law: str | None = None  # for inferred and assumed values: what they rest on
 
 
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """The rows that one record stands for: they say what it says, each in digits of its own.
+
+    `texts` has the digits by field, `others` by their place among the cells that no column
+    declares; `place` tells the column in which the text of a field stands in one of the rows.
+    """
+
+    lines: pl.Series
+    texts: Mapping[str, pl.Series]
+    others: Mapping[int, pl.Series]
+    place: Callable[[int, str], int]
+
+
 @dataclass
 class Record:
-    """One row to be: cells by field name of the frame's schema, the rest under its own label."""
+    """One row to be: cells by field name of the frame's schema, the rest under its own label.
+
+    Where it stands for many rows, its own cells are those of the first of them.
+    """
 
     line: int
     cells: dict[str, Cell]
@@ -103,6 +123,40 @@ class Record:
     prefix: Mapping[str, str] = field(default_factory=dict)  # host, rank, … peeled off the line
     overridden: dict[str, Cell] = field(default_factory=dict)  # said above, printed otherwise here
     spelled: dict[str, tuple[str, str]] = field(default_factory=dict)  # under another label
+    alike: Alike | None = None  # the rows that it stands for, itself among them
+
+    def places(self) -> Iterator[tuple[int, int]]:
+        """Line and column of every row that the record stands for."""
+        for line in [self.line] if self.alike is None else self.alike.lines.to_list():
+            yield line, self.column
+
+    def texts(self, name: str) -> list[str]:
+        """The text of a cell in every row that the record stands for."""
+        if self.alike is None or name not in self.alike.texts:
+            return [self.cells[name].text] * (1 if self.alike is None else len(self.alike.lines))
+        return self.alike.texts[name].to_list()
+
+    def each(self) -> Iterator[Record]:
+        """Every row that the record stands for, as a record of its own."""
+        if self.alike is None:
+            yield self
+            return
+        lines = self.alike.lines.to_list()
+        own = {name: self.texts(name) for name in self.alike.texts if name in self.cells}
+        others = {at: texts.to_list() for at, texts in self.alike.others.items()}
+        for row, line in enumerate(lines):
+            cells = {
+                name: cell._replace(
+                    text=own[name][row] if name in own else cell.text,
+                    line=line if cell.line == self.line else cell.line,
+                )
+                for name, cell in self.cells.items()
+            }
+            other = [
+                (label, others[at][row] if at in others else text)
+                for at, (label, text) in enumerate(self.other)
+            ]
+            yield replace(self, line=line, cells=cells, other=other, alike=None)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 
 import polars as pl
@@ -383,7 +383,14 @@ def region(source: Source, peeled: pl.DataFrame, read: frozenset[int] = frozense
 
 
 def _lines(peeled: pl.DataFrame) -> list[Line]:
+    own = [peeled[name] for name in ("line", "text", "column")]
+    if all(peeled[name].null_count() == peeled.height for name in _OF_A_LINE):
+        return [*map(Line._make, zip(*(s.to_list() for s in own), itertools.repeat(_NOBODY)))]
     return [
         Line(line, text, column, {k: v for k, v in zip(_OF_A_LINE, where, strict=True) if v})
         for line, text, column, *where in peeled.iter_rows()
     ]
+
+
+_NOBODY: Mapping[str, str] = {}
+"""Who printed a line without a prefix: nobody that it tells."""

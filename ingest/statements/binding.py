@@ -299,7 +299,8 @@ def bind(records: Iterable[Record], context: Context) -> None:
             if not _says(record.cells.get(name)):
                 record.cells[name] = cell
                 binder.use([cell])
-        record.overridden = overridden(record, said)
+        many = record.alike is not None and any(name in record.cells for name in said)
+        record.overridden = dict(said) if many else overridden(record, said)
 
 
 def _names(record: Record) -> list[str]:

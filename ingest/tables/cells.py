@@ -327,8 +327,20 @@ def other(record: Record, column: Column, text: str, at: Span) -> None:
 
 def _says_out_of_memory(label: str, text: str) -> bool:
     """Whether a column asks for it, `OOM?`, and its cell says yes."""
-    asked = _OUT_OF_MEMORY.fullmatch(label.strip(" ?").replace("_", " "))
-    return asked is not None and plain(text).casefold() in ("yes", "true", "y", "1", "✓", "✔", "✅")
+    return asks_for_memory(label) and plain(text).casefold() in (
+        "yes",
+        "true",
+        "y",
+        "1",
+        "✓",
+        "✔",
+        "✅",
+    )
+
+
+def asks_for_memory(label: str) -> bool:
+    """Whether a column asks whether memory was enough: `OOM?`."""
+    return _OUT_OF_MEMORY.fullmatch(label.strip(" ?").replace("_", " ")) is not None
 
 
 _OF_ANOTHER = re.compile(r"\b(?:with|without|for|when|if) \S*[A-Za-z]", re.IGNORECASE)

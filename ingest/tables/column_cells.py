@@ -60,17 +60,30 @@ def rates(records: Sequence[Record], columns: Sequence[Column], above: Above) ->
             continue
         held = [(r, r.cells[spec.name]) for r in records if spec.name in r.cells]
         bare = [(r, c) for r, c in held if c.state == "value" and c.scale == 1e12]
-        if bare and all(amount(c) >= IMPOSSIBLE * 1e12 for _, c in bare):
+        amounts = (amount(c._replace(text=text)) for r, c in bare for text in r.texts(spec.name))
+        if bare and all(each >= IMPOSSIBLE * 1e12 for each in amounts):
             law = "no GPU reaches so many TFLOP/s: printed in FLOP/s"
             for record, cell in bare:
                 record.cells[spec.name] = cell._replace(scale=1.0, law=law)
-        elif not of_one_device(column.label) and (
-            any(_of_all(r, c) for r, c in bare)
-            or _grows_with_devices(bare)
-            or _beyond_their_device(bare, above)
-        ):
+        elif not of_one_device(column.label) and _of_the_job(_each(bare, spec.name), above):
             for record, cell in bare:
                 record.cells[spec.name] = cell._replace(state="unknown")
+
+
+def _each(held: Sequence[tuple[Record, Cell]], name: str) -> list[tuple[Record, Cell]]:
+    """Every row that the records stand for, in order, with its cell of one field."""
+    if any(record.alike for record, _ in held):
+        rows = sorted((row for record, _ in held for row in record.each()), key=lambda r: r.line)
+        return [(row, row.cells[name]) for row in rows]
+    return list(held)
+
+
+def _of_the_job(bare: Sequence[tuple[Record, Cell]], above: Above) -> bool:
+    return (
+        any(_of_all(r, c) for r, c in bare)
+        or _grows_with_devices(bare)
+        or _beyond_their_device(bare, above)
+    )
 
 
 def peak(record: Record, above: Above) -> float | None:
@@ -147,9 +160,10 @@ def percentages(records: Sequence[Record], columns: Sequence[Column]) -> None:
         spec = column.spec
         if spec is None or spec.unit != "1" or column.scale != 1.0 or spec.quantity is None:
             continue
-        cells = [r.cells[spec.name] for r in records if spec.name in r.cells]
-        bare = [c for c in cells if c.state == "value" and c.scale == 1.0]
-        if not _in_percent([float(c.text.replace(",", "")) for c in bare]):
+        cells = [(r, r.cells[spec.name]) for r in records if spec.name in r.cells]
+        bare = [r for r, c in cells if c.state == "value" and c.scale == 1.0]
+        texts = (text for record in bare for text in record.texts(spec.name))
+        if not _in_percent([float(text.replace(",", "")) for text in texts]):
             continue
         for record in records:
             cell = record.cells.get(spec.name)
@@ -174,7 +188,7 @@ def whole_numbers(records: Sequence[Record], columns: Sequence[Column]) -> None:
             continue
         cells = [(r, r.cells[spec.name]) for r in records if spec.name in r.cells]
         held = [(r, cell) for r, cell in cells if cell.state == "value" and cell.kind is None]
-        if not all(cell.text.isdigit() for _, cell in held):
+        if not all(text.isdigit() for r, _ in held for text in r.texts(spec.name)):
             continue
         for record, cell in held:
             law = cell.law or "whole numbers: rounded or cut"
@@ -247,7 +261,8 @@ def of_whom(records: Sequence[Record], columns: Sequence[Column], above: Above) 
     if not labels or any(set(split(label)) & SAID_WHOSE for label in labels):
         return
     held = [(r, r.cells["tokens_per_s"]) for r in records if "tokens_per_s" in r.cells]
-    if any(_doubtful(record, cell, above) for record, cell in held):
+    free = [(r, c) for r, c in held if c.state == "value" and not _settled(r)]
+    if any(_doubtful(record, cell, above) for record, cell in _each(free, "tokens_per_s")):
         for record, cell in held:
             if cell.state == "value" and not _settled(record):
                 record.cells["tokens_per_s"] = cell._replace(state="unknown")

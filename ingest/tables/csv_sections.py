@@ -10,11 +10,12 @@ later, against the terminal of its column, the same for both paths.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import polars as pl
+from assay.ingest.grids.delimited import split
 from assay.ingest.lines.lark import Tree, parse_line
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded, Region
@@ -36,6 +37,16 @@ _TIMED = re.compile(
     r"[(\[]?(s|secs?|seconds|ms|msecs?|milliseconds|us|µs|usecs?|microseconds|ns|nsecs?)[)\]]?",
     re.IGNORECASE,
 )
+
+_NUMBERED = re.compile(r"(?:^|,)\s*\"?[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?\"?\s*(?:,|$)")
+
+_BEGIN = re.compile(r"[\s\"A-Za-z_#\u2e80-\uffff]")
+
+
+def _may_begin(text: str) -> bool:
+    """Whether a line may be a header: its cells are labels, none of them a number."""
+    return _NUMBERED.search(text) is None and _BEGIN.match(text) is not None
+
 
 _PREFIX = {"s": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 
@@ -71,9 +82,7 @@ class CsvTable:
 
     def header(self, text: str) -> Columns | None:
         """The columns of a header that names what is needed, else None."""
-        if text.count(",") < len(self.needs) - 1 or not re.match(
-            r"[\s\"A-Za-z_#\u2e80-\uffff]", text
-        ):
+        if not _may_begin(text) or text.count(",") < len(self.needs) - 1:
             return None
         known = by_label(self.schema)
         columns = []
@@ -93,24 +102,20 @@ class CsvTable:
     def fold(self, region: Region, folded: Folded) -> list[Line]:
         """Put every table of `region` into `folded`; returns the lines outside of tables."""
         lines = region.lines
-        outside = []
-        at = 0
-        while at < len(lines):
-            columns = self.header(lines[at].text)
-            if columns is None:
-                outside.append(lines[at])
-                at += 1
-                continue
-            end = at + 1
-            while end < len(lines) and lines[end].text.strip() and not self._begins(lines[end]):
-                end += 1
+        begins = [at for at, line in enumerate(lines) if _may_begin(line.text)]
+        heads = {at: columns for at in begins if (columns := self.header(lines[at].text))}
+        if not heads:
+            return list(lines)
+        blank = [at for at, line in enumerate(lines) if not line.text or line.text.isspace()]
+        ends = sorted({*heads, *blank, len(lines)})
+        outside: list[Line] = []
+        done = 0
+        for at, columns in heads.items():
+            outside += lines[done:at]
+            done = ends[bisect_right(ends, at)]
             folded.claimed.add(lines[at].number)
-            self._section(region, lines[at + 1 : end], columns, folded)
-            at = end
-        return outside
-
-    def _begins(self, line: Line) -> bool:
-        return self.header(line.text) is not None
+            self._section(region, lines[at + 1 : done], columns, folded)
+        return outside + list(lines[done:])
 
     def _section(
         self, region: Region, rows: Sequence[Line], columns: Columns, folded: Folded
@@ -128,7 +133,7 @@ class CsvTable:
             fast = fast.filter(~pl.col("line").is_in([number for number, _ in cut]))
             rest += cut
         folded.claimed |= set(fast["line"].to_list())
-        by_place = {(row.number, row.column): row for row in rows}
+        by_place = {(row.number, row.column): row for row in rows} if rest else {}
         slow = []
         for place in sorted(set(rest)):
             cells = self._odd_row(region, by_place[place], len(columns), folded)
@@ -173,30 +178,3 @@ def _raw(source: str, cells: pl.DataFrame, names: Sequence[str], columns: Column
             taken[f"{spec.name}@scale"] = pl.lit(scale)
     extra = {"other": pl.concat_list(other)} if other else {}
     return cells.select("line", "column", source=pl.lit(source), **taken, **extra)
-
-
-class Split(NamedTuple):
-    """`raw`: line, column, one text column per name; `rest`: line and column of what Lark reads."""
-
-    raw: pl.DataFrame
-    rest: list[tuple[int, int]]
-
-
-def split(lines: pl.DataFrame, names: Sequence[str], separator: str, quote: str = '"') -> Split:
-    """Cells of `lines` (columns line, column, text) under `names`; blanks around cells are dropped.
-
-    >>> lines = pl.DataFrame({"line": [2, 3], "column": [1, 1], "text": ["8, 9", "8"]})
-    >>> split(lines, ["m", "n"], ",").raw.row(0), split(lines, ["m", "n"], ",").rest
-    ((2, 1, '8', '9'), [(3, 1)])
-    """
-    whole = (pl.col("text").str.count_matches(separator, literal=True) == len(names) - 1) & ~(
-        pl.col("text").str.contains(quote, literal=True)
-    )
-    fits = lines.filter(whole)
-    raw = fits.select(
-        pl.exclude("text"),
-        pl.col("text").str.split_exact(separator, len(names) - 1).struct.rename_fields(list(names)),
-    ).unnest("text")
-    stripped = pl.col(list(names)).str.strip_chars()
-    filled = pl.when(stripped.str.len_bytes() > 0).then(stripped).name.keep()
-    return Split(raw.with_columns(filled), lines.filter(~whole).select("line", "column").rows())

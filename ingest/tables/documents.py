@@ -1,7 +1,9 @@
 """Documents with tables: their texts, their grids, and what stands above each of them.
 
 In: the lines of an input. Out: the texts that it holds, the grids of each in order, and the `Place`
-of a grid: its heading, the headings around that, and the lines between them and the table.
+of a grid: its heading, the headings around that, and the lines between them and the table. And what
+a document explains of its tables: labels with what they stand for, the fields of the factors of a
+product in cells (`d x m x p`).
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from itertools import groupby
 from assay.ingest.grids.aligned import aligned_tables
 from assay.ingest.grids.delimited import decimal_commas, delimited, named_table, with_points
 from assay.ingest.grids.drawn import drawn_tables
-from assay.ingest.grids.grid import Grid, apart
+from assay.ingest.grids.grid import LONGEST, Grid, apart
 from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.json_records import json_records, named_json
 from assay.ingest.grids.pipe_tables import pipe_tables
@@ -24,7 +26,8 @@ from assay.ingest.schema.record import Line
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs
 from assay.ingest.tables import captions
 from assay.ingest.tables.titles import counted_devices
-from assay.ingest.vocabulary.words import european
+from assay.ingest.vocabulary.terms import configured_by
+from assay.ingest.vocabulary.words import european, said
 
 _HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$")
 
@@ -132,3 +135,72 @@ def _heading(text: str) -> str | None:
     """The text of a heading, or of a line in bold that stands for one."""
     found = _HEADING.match(text)
     return found[0] if found else None
+
+
+_LEGEND = re.compile(
+    r"[\s>*+-]*`?\*{0,2}([A-Za-z][A-Za-z0-9_]{1,11})\*{0,2}`?\s*(?::|=|--|–|—|\bis\b|\bmeans\b)\s*(?!\d)(.{4,80})"
+)
+"""A word and what it stands for, which is no number: a log says `step: 2/5100` in every line."""
+
+
+_FACTORS = re.compile(r"\W*([a-z](?: ?[x×] ?[a-z]){1,3})\W*")
+
+_FACTOR = re.compile(r"\W*([a-z])\W*:\s*([A-Za-z][\w -]+)")
+
+
+def factors(lines: Sequence[Line]) -> tuple[str, ...]:
+    """Fields that a legend gives the factors of a product: `d x m x p`, and each letter below it.
+
+    >>> said = ["- **d x m x p**:", "- d: data-parallel-size", "- m: tensor-parallel-size"]
+    >>> said += ["- p: pipeline parallel"]
+    >>> factors([Line(n, text, 1, {}) for n, text in enumerate(said)])
+    ('dp', 'tp', 'pp')
+    """
+    for at, line in enumerate(lines):
+        if not (found := _FACTORS.fullmatch(line.text)):
+            continue
+        letters = re.findall("[a-wyz]", found[1])
+        found_in = [
+            _FACTOR.fullmatch(each.text) for each in lines[at + 1 : at + 1 + 2 * len(letters)]
+        ]
+        told = {each[1]: configured_by(each[2].strip()) for each in found_in if each}
+        names = tuple(told.get(letter) or "" for letter in letters)
+        if all(names):
+            return names
+    return ()
+
+
+def legend(lines: Sequence[Line]) -> dict[str, str]:
+    """Abbreviations that a document explains with a quantity: `tpgps`: tokens per GPU per second.
+
+    >>> legend([Line(1, "  - `tpgps`: tokens per GPU per second", 1, {})])
+    {'tpgps': 'tokens per GPU per second'}
+    >>> legend([Line(1, "`d x m x p` is data x tensor(model) x pipeline parallelism", 1, {})])
+    {'d x m x p': 'DP x TP x PP'}
+    """
+    found: dict[str, str] = {}
+    for line in lines:
+        if len(line.text) > LONGEST:
+            continue
+        found |= _letters(line.text)
+        if (match := _LEGEND.fullmatch(line.text.rstrip(" .;"))) and said(match[2]):
+            found.setdefault(match[1], match[2])
+    return found
+
+
+_COMPOSED = re.compile(r"(?<![A-Za-z0-9])[a-z](?:\s?[x×/]\s?[a-z]){1,3}(?![A-Za-z0-9])")
+
+_KINDS = {
+    "data": "DP", "tensor": "TP", "model": "TP", "pipeline": "PP", "context": "CP", "expert": "EP",
+}  # fmt: skip
+
+
+def _letters(text: str) -> dict[str, str]:
+    """A label of single letters that a line explains, one kind of parallelism for each."""
+    found = _COMPOSED.search(text)
+    if found is None:
+        return {}
+    words = re.findall("|".join(_KINDS), text[found.end() :], re.IGNORECASE)
+    kinds = list(dict.fromkeys(_KINDS[word.casefold()] for word in words))
+    letters = re.findall("[a-z]", found[0].replace(" x ", " ").replace("×", " "))
+    return {found[0]: " x ".join(kinds)} if len(kinds) == len(letters) else {}

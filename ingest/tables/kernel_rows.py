@@ -9,10 +9,11 @@ device may stand in the heading above a table, or in the lines between.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
-from assay.ingest.grids.delimited import delimited
+from assay.ingest.grids.delimited import delimited, long_and_even
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
@@ -89,7 +90,7 @@ def kernel_rows(lines: Sequence[Line], table: CsvTable, folded: Folded) -> None:
     """Put every table whose header names what is needed of a call into `folded`."""
     if not any(line.text and not line.text.isspace() for line in lines):
         return
-    order = _order(lines)
+    order = cache(lambda: _order(lines))
     for grid in apart(_grids(lines, table)):
         above = _above(lines, grid, table.schema)
         if not (columns := _columns(grid, table, above, order)) or _of_bench(lines, grid):
@@ -103,19 +104,22 @@ def kernel_rows(lines: Sequence[Line], table: CsvTable, folded: Folded) -> None:
 
 def _grids(lines: Sequence[Line], table: CsvTable) -> list[Grid]:
     """Every table of a document; separated values only where their header names a call."""
-    if found := marked(lines):
-        return found
     begin = next(delimited(lines[:BEGIN], named=False), None)
-    called = begin is not None and _columns(begin, table, _above(lines, begin, table.schema), "")
+    if (begin is None or not long_and_even(lines, begin)) and (found := marked(lines)):
+        return found
+    above = _above(lines, begin, table.schema) if begin else {}
+    called = begin is not None and _columns(begin, table, above, lambda: "")
     return list(delimited(lines, named=False)) if called else []
 
 
-def _columns(grid: Grid, table: CsvTable, above: Mapping[str, Cell], order: str) -> list[_Column]:
+def _columns(
+    grid: Grid, table: CsvTable, above: Mapping[str, Cell], order: Callable[[], str]
+) -> list[_Column]:
     """The columns of a table; none where they do not name what is needed of a call."""
     columns = [_column(plain(label), table.schema) for label in grid.header()]
     for at, label in enumerate(grid.header()):
         if normalise(plain(label)) in _UNORDERED and "m" in fields(table.schema):
-            columns[at] = _Column(sizes=order if len(set(order)) == 3 else "")
+            columns[at] = _Column(sizes=order() if len(set(order())) == 3 else "")
     held = [column.spec.name for column in columns if column.spec and not column.aside]
     held += [letter for column in columns for letter in column.sizes]
     if len(held) != len(set(held)) or _of_runs(grid, table.schema):

@@ -8,9 +8,10 @@ where no column of its own says it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
-from assay.ingest.grids.grid import GridCell
+from assay.ingest.grids.grid import Grid, GridCell
 from assay.ingest.numbers.units import SUFFIXES, unit
 from assay.ingest.schema.record import Cell, Diagnostic, Record, Span, ValueOrigin
 from assay.ingest.tables import captions
@@ -158,3 +159,26 @@ def is_silent(record: Record, name: str) -> bool:
     if name == captions.FIELD and held is not None and held.value_origin == "solved":
         return True  # a column of ranks says of adapters that there are some, not which
     return held is None or held.state == "missing"
+
+
+def mostly_odd(columns: Sequence[Column | None], grid: Grid, at: int) -> bool:
+    """Whether most cells in one place are no number where their column wants one."""
+    column = next((each for each in columns if each is not None), None)
+    if column is None or column.spec is None or not column.spec.numeric:
+        return False
+    rows = [row for row in grid.rows if at < len(row.cells) and not row.one]
+    texts = [row.cells[at].text for row in rows if row.cells[at].text]
+    odd = sum(count for text, count in Counter(texts).items() if _odd(text, column))
+    return odd > 1 and 2 * odd > len(texts)
+
+
+def _odd(text: str, column: Column) -> bool:
+    if not isinstance(quantity(text, column, _NOWHERE), Diagnostic):
+        return False
+    if NOTHING.fullmatch(text) or SUM.search(text):
+        return False
+    memory = column.spec is not None and column.spec.unit == "B"
+    return not memory or not times(text)
+
+
+_NOWHERE = Span("", 0, 1)

@@ -9,10 +9,14 @@ them say how it ran, or more than one rate stands there, and no column is of ano
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
+from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.schema.record import Line, Record
-from assay.ingest.tables.headers import Column, generic
+from assay.ingest.tables.cells import slices
+from assay.ingest.tables.composite import layout, machine, remark
+from assay.ingest.tables.headers import Column, generic, plain
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import BATCH, DEVICE, of_one_device, split
 
@@ -181,3 +185,52 @@ def name_rows(records: Sequence[Record], columns: Sequence[Column]) -> None:
         if len(cells) == len(records) and numbering([cell.text for cell in cells]):
             for record in records:
                 record.other.append((column.label, record.cells.pop(spec.name).text))
+
+
+def says_how(grid: Grid) -> bool:
+    """Whether the cells of some column say how each row was run: its layout, its devices."""
+    rows = [row for row in grid.rows if not row.blank and not row.one]
+    for n in range(grid.width):
+        texts = Counter(row.cells[n].text for row in rows if n < len(row.cells))
+        if 2 * sum(count for text, count in texts.items() if _of_a_run(text)) >= len(rows) > 0:
+            return True
+    return False
+
+
+MANY_DEVICES = re.compile(
+    r"(?<![\w.,])(?:[2-9]|[1-9][0-9]{1,4})\s?[x×]?\s?(?:NVIDIA |AMD )?"
+    r"(?:[ABHLV][0-9]{2,3}s?|GB[0-9]{3}|MI[0-9]{3}X?|GPUs|NPUs|TPUs|chips|devices)(?![0-9])"
+)
+
+
+def _of_a_run(text: str) -> bool:
+    if len(text) > LONGEST or not any(map(str.isalpha, text)):
+        return False
+    bare = plain(text)
+    return bool(
+        layout(bare)
+        or remark(bare)
+        or "gpus" in machine(bare)
+        or slices(bare)
+        or _TO_TRAIN.search(bare)
+    )
+
+
+_TO_TRAIN = re.compile(r"\b(?:pre-?|re)?train(?:ing)?\b|\bfine-?tun", re.IGNORECASE)
+
+
+_SUMMARY = re.compile(
+    r"(?:(?:arithmetic |geometric )?mean|average|avg\.?|geomean|median|std(?:dev)?"
+    r"|min(?:imum)?|max(?:imum)?|平均)",
+    re.IGNORECASE,
+)
+"""First cell of a row that sums up the rows above it, and is none itself."""
+
+
+def summary(text: str) -> bool:
+    """Whether the first cell of a row says that it sums up those above it.
+
+    >>> summary("**Mean**"), summary("mean time")
+    (True, False)
+    """
+    return _SUMMARY.fullmatch(plain(text).strip("*_ :")) is not None

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
+from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.format import Folded, Region, TableNote
@@ -33,8 +33,6 @@ from assay.ingest.source.headings import headed
 from assay.ingest.tables import captions
 from assay.ingest.tables.cells import (
     outcome_and_date,
-    quantity,
-    slices,
 )
 from assay.ingest.tables.column_cells import (
     Above,
@@ -48,22 +46,29 @@ from assay.ingest.tables.column_cells import (
     whole_numbers,
 )
 from assay.ingest.tables.composite import (
-    layout,
-    machine,
     remark,
-    times,
 )
-from assay.ingest.tables.documents import Place, documents, grids
+from assay.ingest.tables.documents import Place, documents, factors, grids, legend
 from assay.ingest.tables.headers import Column, plain
-from assay.ingest.tables.keyed import SetUps, configured, keyed, stated
-from assay.ingest.tables.legends import factors, legend
-from assay.ingest.tables.row_cells import NOTHING, RATES_OF_CELLS, SUM, fill, is_silent, worth
+from assay.ingest.tables.keyed import MOST_PLAIN, SetUps, configured, keyed, stated
+from assay.ingest.tables.long_tables import IrregularError, ways
+from assay.ingest.tables.row_cells import (
+    NOTHING,
+    RATES_OF_CELLS,
+    fill,
+    is_silent,
+    mostly_odd,
+    worth,
+)
 from assay.ingest.tables.subject import (
+    MANY_DEVICES,
     TALLIED,
     about_training,
     measured,
     name_rows,
     of_runs,
+    says_how,
+    summary,
     trained_here,
 )
 from assay.ingest.tables.titles import family_named, model_named
@@ -84,20 +89,38 @@ def table_rows(region: Region, schema: Schema) -> Folded:
     """The rows of every table of a document whose columns are those of `schema`."""
     folded = Folded()
     for lines in documents(region.lines):
+        long = sheet(lines, region.source.name)
+        try:
+            if long is not None:
+                _document(region, headed(lines[:SAMPLE]), schema, folded, long)
+                continue
+        except IrregularError:
+            pass
         _document(region, headed(lines), schema, folded)
     return folded
 
 
-def _document(region: Region, lines: Sequence[Line], schema: Schema, folded: Folded) -> None:
+def _document(
+    region: Region,
+    lines: Sequence[Line],
+    schema: Schema,
+    folded: Folded,
+    long: Sheet | None = None,
+) -> None:
+    """Every table of some lines; of a long one the lines are its first ones.
+
+    Raises IrregularError where the rows of a long one have to be read one by one.
+    """
     place, at = Place(), 0
-    found, tables = list(grids(lines, region.source.name)), list[_Table]()
+    found = [long.grid] if long else list(grids(lines, region.source.name))
+    tables = list[_Table]()
     known = Known(
         legend(lines) if found else {}, about_training(lines), factors(lines) if found else ()
     )
     for grid in found:
         place.pass_over(lines[at : grid.begin])
         at = max(at, grid.end)
-        table = _Table(region, lines, grid, schema, place, known)
+        table = _Table(region, lines, grid, schema, place, known, long)
         table.read(folded)
         tables.append(table)
     _configure(tables, region.source.name, schema, folded)
@@ -161,8 +184,10 @@ class _Table:
         schema: Schema,
         place: Place,
         known: Known,
+        long: Sheet | None = None,
     ) -> None:
         self.region, self.lines, self.grid, self.place = region, lines, grid, place
+        self.long = long
         self.titles, self.factors, self.group = place.titles, known.factors, ""
         head = lines[grid.begin]
         self.caption = [head._replace(text=grid.caption)] if grid.caption else []
@@ -180,7 +205,7 @@ class _Table:
         corner = view.columns()[0].label if view.turned and view.columns() else ""
         if _ASIDE.search(corner) or (view.turned and self._cut()):
             return False
-        told = _says_how(view.grid)
+        told = says_how(view.grid)
         return any(
             of_runs(
                 group.present(),
@@ -199,7 +224,7 @@ class _Table:
     @cached_property
     def _several(self) -> bool:
         lines = (*self.place.titles[-1:], *self.place.near)
-        return any(_MANY_DEVICES.search(line.text) for line in lines)
+        return any(MANY_DEVICES.search(line.text) for line in lines)
 
     def _cut(self) -> bool:
         return any(
@@ -210,11 +235,17 @@ class _Table:
     def read(self, folded: Folded) -> None:
         """Put the rows into `folded`, unless none of them holds a measured number after all."""
         if not self.ours:
+            if self.long and self.grid.width <= MOST_PLAIN:  # its rows may say something else
+                raise IrregularError
             return
         held, columns, place = Folded(), self.view.columns(), self.place
-        for row in self.view.grid.rows:
-            self._row(row, held)
-        name_rows(held.records, columns)
+        if self.long:
+            self._ways(self.long, held)
+        else:
+            for row in self.view.grid.rows:
+                self._row(row, held)
+            name_rows(held.records, columns)
+        others = [len(record.other) for record in held.records]
         if not measured(held.records, len(held.refused), columns):
             return
         said = place.above.said(place.titles)
@@ -230,7 +261,9 @@ class _Table:
         of_each(held.records, columns)
         unnamed(held.records, named_rate([*place.titles[-1:], *place.near]))
         whole_numbers(held.records, columns)
-        self.read_rows = len({(record.line, record.column) for record in held.records})
+        if self.long and others != [len(record.other) for record in held.records]:
+            raise IrregularError
+        self.read_rows = len({place for record in held.records for place in record.places()})
         self.records = held.records
         folded.records += held.records
         folded.refused += held.refused
@@ -247,7 +280,31 @@ class _Table:
             return (here | held.claimed) - lost
         rule = {self.lines[grid.begin + 1].number} if grid.syntax == "markdown" else set()
         heads = {row.line.number for row in grid.heads}
-        return rule | heads | {record.line for record in held.records} | held.claimed
+        rows = {line for record in held.records for line, _ in record.places()}
+        return rule | heads | rows | held.claimed
+
+    def _ways(self, long: Sheet, held: Folded) -> None:
+        """Put the rows of a long table into `held`, those that are written alike together.
+
+        Raises IrregularError where they have to be read one by one.
+        """
+        view = self.view
+        (group,) = view.groups if len(view.groups) == 1 else (None,)
+        if view.turned or view.melted or group is None or group.at is not None:
+            raise IrregularError
+        if view.grid.rows != long.grid.rows:
+            raise IrregularError
+
+        def read(row: GridRow) -> Record | Diagnostic | None:
+            apart = row.blank or _title(row, len(group.columns)) or _sums_up(row, view)
+            return None if apart else self._record(row, group)
+
+        found = ways(long, group.columns, read, self.factors)
+        held.records += found.records
+        for row in sorted(found.others, key=lambda row: row.line.number):
+            self._row(row, held)
+            if self.group:  # what it says is of the rows below it
+                raise IrregularError
 
     def _row(self, row: GridRow, held: Folded) -> None:
         grid, line, source = self.view.grid, row.line, self.region.source
@@ -344,7 +401,7 @@ class _Table:
         grid = self.view.grid if self.read_rows else self.grid
         labels = [column.label for column in self.view.columns()] if self.read_rows else []
         labels = labels or [plain(text) for text in grid.header()]
-        digits = _with_digits(grid)
+        digits = self.long.with_digits if self.long else _with_digits(grid)
         shown = [plain(text) for text in grid.header()]
         taken = self.filled if self.read_rows else set()
         left = [
@@ -355,13 +412,14 @@ class _Table:
             self.lines[self.grid.begin].number,
             grid.syntax,
             tuple(shown),
-            rows=sum(any(_DIGIT.search(cell.text) for cell in row.cells) for row in grid.rows),
+            rows=self.long.rows_with_digits if self.long
+            else sum(any(_DIGIT.search(cell.text) for cell in row.cells) for row in grid.rows),
             read=self.read_rows,
             understood=tuple(label for label in dict.fromkeys(labels) if label in taken),
             not_understood=tuple(left),
-            last=self.lines[self.grid.end - 1].number,
+            last=(self.long.lines if self.long else self.lines[: self.grid.end])[-1].number,
             remark=grid.remark,
-        )
+        )  # fmt: skip
 
     def _beside(self) -> list[str]:
         """Labels of columns that were read, and whose cells mostly have more numbers in brackets
@@ -392,7 +450,7 @@ def _doubtless(view: View) -> View:
     """The same without columns whose cells mostly are something else: `81.2%` under `Memory`."""
     odd = {
         at for at in range(max((len(group.columns) for group in view.groups), default=0))
-        if _mostly_odd([group.columns[at] for group in view.groups], view.grid, at)
+        if mostly_odd([group.columns[at] for group in view.groups], view.grid, at)
     }  # fmt: skip
     if not odd:
         return view
@@ -408,66 +466,6 @@ def _doubtless(view: View) -> View:
     ]
     return replace(view, groups=tuple(groups))
 
-
-def _mostly_odd(columns: Sequence[Column | None], grid: Grid, at: int) -> bool:
-    column = next((each for each in columns if each is not None), None)
-    if column is None or column.spec is None or not column.spec.numeric:
-        return False
-    rows = [row for row in grid.rows if at < len(row.cells) and not row.one]
-    texts = [row.cells[at].text for row in rows if row.cells[at].text]
-    odd = sum(count for text, count in Counter(texts).items() if _odd(text, column))
-    return odd > 1 and 2 * odd > len(texts)
-
-
-def _odd(text: str, column: Column) -> bool:
-    if not isinstance(quantity(text, column, _NOWHERE), Diagnostic):
-        return False
-    if NOTHING.fullmatch(text) or SUM.search(text):
-        return False
-    memory = column.spec is not None and column.spec.unit == "B"
-    return not memory or not times(text)
-
-
-_NOWHERE = Span("", 0, 1)
-
-
-def _says_how(grid: Grid) -> bool:
-    """Whether the cells of some column say how each row was run: its layout, its devices."""
-    rows = [row for row in grid.rows if not row.blank and not row.one]
-    for n in range(grid.width):
-        texts = Counter(row.cells[n].text for row in rows if n < len(row.cells))
-        if 2 * sum(count for text, count in texts.items() if _of_a_run(text)) >= len(rows) > 0:
-            return True
-    return False
-
-
-_MANY_DEVICES = re.compile(
-    r"(?<![\w.,])(?:[2-9]|[1-9][0-9]{1,4})\s?[x×]?\s?(?:NVIDIA |AMD )?"
-    r"(?:[ABHLV][0-9]{2,3}s?|GB[0-9]{3}|MI[0-9]{3}X?|GPUs|NPUs|TPUs|chips|devices)(?![0-9])"
-)
-
-
-def _of_a_run(text: str) -> bool:
-    if len(text) > LONGEST or not _LETTER.search(text):  # a number alone is nothing of the kind
-        return False
-    bare = plain(text)
-    return bool(
-        layout(bare)
-        or remark(bare)
-        or "gpus" in machine(bare)
-        or slices(bare)
-        or _TO_TRAIN.search(bare)
-    )
-
-
-_TO_TRAIN = re.compile(r"\b(?:pre-?|re)?train(?:ing)?\b|\bfine-?tun", re.IGNORECASE)
-
-_SUMMARY = re.compile(
-    r"(?:(?:arithmetic |geometric )?mean|average|avg\.?|geomean|median|std(?:dev)?"
-    r"|min(?:imum)?|max(?:imum)?|平均)",
-    re.IGNORECASE,
-)
-"""First cell of a row that sums up the rows above it, and is none itself."""
 
 _ASIDE = re.compile(r"\b(?:eval(?:uation)?|inference|validation|serving)\b", re.IGNORECASE)
 """A corner of a table that says its metrics are not of training."""
@@ -496,8 +494,4 @@ def _title(row: GridRow, width: int) -> bool:
 
 def _sums_up(row: GridRow, view: View) -> bool:
     """Whether a row is the mean, or another summary, of those above it."""
-    return (
-        not view.turned
-        and bool(row.cells)
-        and _SUMMARY.fullmatch(plain(row.cells[0].text).strip("*_ :")) is not None
-    )
+    return not view.turned and bool(row.cells) and summary(row.cells[0].text)
