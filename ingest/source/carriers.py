@@ -20,11 +20,16 @@ KEYS = (b"text", b"text/plain")
 MESSAGES = ("log", "message", "msg", "line", "textPayload", "MESSAGE")
 """Keys under which collectors of logs keep a line, as `docker logs` and `kubectl` do."""
 
+PAYLOADS = ("jsonPayload", "attributes", "fields", "body")
+"""Keys of objects in which that key may stand."""
+
 BESIDE = re.compile(
     r"(?i)(?:@?time(?:stamp)?|ts|asctime|created|date|level(?:no)?|severity|lineno|pid|process|"
     r"thread|seq|offset|partial|rank|stream|tag|name|logger|module|file(?:name)?|func(?:name)?|"
     r"function|host(?:name)?|pod|container|namespace|source|node|insertId|labels|resource|"
-    r"logName|receiveTimestamp|kubernetes|docker|_.*|PRIORITY|SYSLOG_.*|[A-Z_]+)"
+    r"logName|receiveTimestamp|kubernetes|docker|_.*|PRIORITY|SYSLOG_.*|[A-Z_]+|id|status|service|"
+    r"dd(?:source|tags)|trace(?:_?id)?|span_?id|ingestionTime|event_?id|level_?name|taskName|"
+    r"(?:process|thread)Name)"
 )
 """Texts beside it that are no numbers of the program."""
 
@@ -69,6 +74,9 @@ def _message(line: bytes) -> str | None:
         held = json.loads(line.decode("utf-8", "replace").strip().rstrip(","))
     except (ValueError, RecursionError):
         return None
+    inner = next((held[name] for name in PAYLOADS if isinstance(held.get(name), dict)), None)
+    if inner is not None:
+        held = {name: each for name, each in held.items() if name not in PAYLOADS} | inner
     key = next((key for key in MESSAGES if isinstance(held.get(key), str)), None)
     others = [name for name in held if name != key]
     return key if key and all(BESIDE.fullmatch(name) for name in others) else None

@@ -36,6 +36,7 @@ PREFIXES = (
     "PLACED",
     "POD",
     "LABELLED",
+    "NAMED",
     "NEMO",
     "LOGURU",
     "GLOG",

@@ -157,6 +157,53 @@ def test_a_block_under_a_head_of_counts_is_one_record() -> None:
     assert rows(flat)["step"].to_list() == [10, 20, 30, 40, 50, 60]
 
 
+RATES = {
+    "tokens/s (all gpus)": ("tokens_per_s", 812.5), "tokens/s (8 GPUs)": ("tokens_per_s", 812.5),
+    "tokens/s/gpu": ("tokens_per_gpu_per_s", 812.5), "tokens/s (64 x H100)": None,
+    "tokens_per_second(M)": ("token_rate", 812.5e6), "Ktok/s": ("token_rate", 812.5e3),
+    "samples/s (k)": ("samples_per_s", 812.5e3),
+    "train tokens/s": ("token_rate", 812.5), "rollout tokens/s": None, "tokens/s/node": None,
+    "max tokens/s": None, "generation_tokens_per_sec": None, "tokens/s std": None,
+    "dataloader samples/s": None, "peak tflops/gpu": None, "theoretical TFLOPS": None,
+    "pinned memory (GB)": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("label", RATES)
+def test_a_rate_is_what_all_words_of_its_label_say(label: str) -> None:
+    frame = rows(job(f"step: {{n}}, loss: {{l}}, {label}: 812.5"))
+    held = {
+        name: frame[name][0]
+        for name in frame.columns
+        if frame[name].null_count() == 0
+        and name not in ("source", "line", "column", "mark", "words", "other", "step", "loss")
+        and not name.endswith("_ulp")
+    }
+    wanted = RATES[label]
+    assert held == ({} if wanted is None else {wanted[0]: pytest.approx(wanted[1])})
+
+
+def test_a_line_below_one_that_counts_is_of_its_step() -> None:
+    frame = rows(job("[{n}/2000] loss={l} lr=3.0e-04\n    step time: {m} ms"))
+    assert frame["step"].to_list() == [10, 20, 30, 40, 50, 60]
+    assert frame["step_time"][0] == pytest.approx(1.7125)
+    apart = rows(job("step {n}: loss={l} lr=3.0e-04\n\n    step time: {m} ms"))
+    assert apart.height == 6
+    assert apart["step_time"].null_count() == 6
+
+
+def test_a_cell_that_says_validation_makes_no_step() -> None:
+    text = job("Epoch 0 |   Training | Elapsed Time: 0:01:21 | Steps: {n} | Loss: {l}")
+    frame = rows(text + "Epoch 0 | Validation | Elapsed Time: 0:00:31 | Steps: 40 | Loss: 5.1\n")
+    assert frame["step"].to_list() == [10, 20, 30, 40, 50, 60]
+    assert frame["elapsed"].to_list() == [81.0] * 6
+
+
+def test_a_tab_behind_a_colon_parts_nothing() -> None:
+    text = "".join(f"Train Epoch: \t{n}, Loss: \t{3 - n / 10:.4f}\n" for n in range(1, 5))
+    assert rows(text)["loss"].to_list() == [2.9, 2.8, 2.7, 2.6]
+
+
 def test_a_label_of_signs_alone_is_none() -> None:
     frame = rows(job("- {n} iterations × 1024 × 2048 = **10.0 B tokens**, step {n} loss: {l}"))
     assert frame["loss"][0] == 9.5

@@ -109,6 +109,19 @@ PROGRAMS: dict[str, str] = {
     "generation throughput: {t} tokens/s, Running: {k} reqs",
     "llama_cpp": "llama_print_timings:        eval time = {t} ms / {n} runs   ( {s} ms per token, "
     "{p}.{p} tokens per second)",
+    "sglang": "[2026-11-22 05:12:{p2} TP0] Decode batch. #running-req: {k}, #token: {n}, "
+    "token usage: 0.{p2}, cuda graph: True, gen throughput (token/s): {s}, #queue-req: {k}",
+    "gpt_fast": "Time for inference {n}: {s} sec total, {t} tokens/sec",
+    "trtexec": "[11/22/2026-05:12:{p2}] [I] Average on 10 runs - GPU latency: {s} ms - "
+    "Host latency: {t} ms (enqueue {s} ms)",
+    "tgi": '2026-11-22T05:12:{p2}.120331Z  INFO generate{{total_time="{s}s" '
+    'time_per_token="{s}ms"}}: success',
+    "predict": "{p}/{m} [==============================] - {k}s {p}ms/step",
+    "catboost": "{n}:\tlearn: 0.{p2}\ttotal: {p}ms\tremaining: {p}.{p}s",
+    "xgboost": "[{n}]\ttrain-rmse:{s}\teval-rmse:{s}",
+    "optuna": "[I 2026-11-22 05:12:{p2},120] Trial {n} finished with value: {s} and parameters: "
+    "{{'lr': 0.00{p}, 'batch': {k}}}.",
+    "loaded": "Loaded shard {n} of {m} in {s} seconds ({t} MB/s)",
     "evaluate": "Evaluating: {p}%|###       | {n}/{m} [00:{p2}<00:{p2}, {s}it/s]",
     "perplexity": "[{n}]{s},",
     "source": "        loss = self.step({n}) * {s}  # time: {t} ms",

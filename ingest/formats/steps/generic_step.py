@@ -22,6 +22,7 @@ from assay.ingest.formats.steps.step_records import meant, step_records
 from assay.ingest.formats.steps.step_shapes import Found
 from assay.ingest.formats.steps.step_words import meaning
 from assay.ingest.schema.format import Folded, Format, Region
+from assay.ingest.schema.terminals import deferred
 
 
 def fold(region: Region) -> Folded:
@@ -114,10 +115,11 @@ _OPENS = (
 )
 """Found in every line that may be a record by itself, and in the head of a block."""
 
-_VALIDATES = re.compile(
-    r"\W*(?:(?i:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev))\s*[:|>-]*\s*[\[({|]"
+_VALIDATES = deferred(
+    r"(?i)(?:\W*|[^|]*\|\s*)(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev)\s*"
+    r"(?:[:|>-]*\s*[\[({]|\|)"
 )
-"""`VALIDATION [0][10/78]`, `val: {…}`: what stands behind is said of no step of training."""
+"""`VALIDATION [0][10/78]`, `val: {…}`, `Epoch 0 | Validation | …`: of no step of training."""
 
 
 @cache

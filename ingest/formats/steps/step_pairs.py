@@ -243,8 +243,8 @@ def _ordinal(label: str, text: str, end: int) -> str:
     return counted[1] if counted else label
 
 
-_IN_LABEL = deferred(r"[0-9]+\s?(?:iter(?:ation)?s?|steps?|batches)\)\s*[:=]")
-"""A count that belongs to its label: `Time(1000 iters): 4.1s`."""
+_IN_LABEL = deferred(r"[0-9]+\s?[x×]?\s?[A-Za-z][A-Za-z0-9-]{2,20}\)\s*[:=]")
+"""A count that belongs to its label: `Time(1000 iters): 4.1s`, `tokens/s (8 GPUs): 31402`."""
 
 
 def values(label: str, text: str, start: int) -> list[Pair]:
@@ -302,6 +302,8 @@ def _named(label: str) -> bool:
 def _label(gap: str) -> str:
     """The label at the end of what stands between two numbers; empty where there is none."""
     gap = _WHOSE.sub(" ", gap)
+    if (bare := gap.rstrip())[-1:] in (":", "="):
+        gap = bare  # `Loss:\t2.31`
     cell = _CELL.split(gap)[-1] if gap.strip() else ""
     if not cell.strip() and gap.strip():
         # what ends with a bracket or a bar before the number: `loss | 3.1`, `step [3]`

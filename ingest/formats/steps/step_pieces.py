@@ -1,8 +1,9 @@
 """Lines of several shapes that tell of the same steps, put together to one record a step.
 
 In: shapes that are step records. Out: the same, those gone whose every line, but for few, stands
-beside a line of another shape with the same count of steps and says nothing that contradicts it:
-`Iteration 100, loss = 3.1` and right below it `Iteration 100, lr = 0.01`.
+beside a line of another shape with the same count of steps, or right below one if they have no
+count, and says nothing that contradicts it: `Iteration 100, loss = 3.1` and right below it
+`Iteration 100, lr = 0.01`, or `    perf: 912 ms/step`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 
-from assay.ingest.formats.steps.step_shapes import Found, Shape
+from assay.ingest.formats.steps.step_shapes import LEAST, Found, Shape
 
 NEAR = 8
 """Lines between two that tell of one step, at most."""
@@ -23,17 +24,23 @@ MOST = 0.8
 _COUNTED = {"step", "epoch", "total_steps"}
 
 
-def put_together(shapes: Sequence[Shape], *, beside: bool) -> list[Shape]:
-    """The shapes without those that are pieces of others; these have their lines.
+def put_together(shapes: Sequence[Shape], loose: Sequence[Shape], *, beside: bool) -> list[Shape]:
+    """The shapes without those that are pieces of others; these have their lines, and those of
+    `loose` ones, which are no step records by themselves.
 
     A shape that has no column but its count is one where it is a piece, or where there is no other,
     nor one `beside` these.
     """
-    whole = sorted(shapes, key=lambda shape: (-len(_fields(shape.typical)), -len(shape.found)))
+    whole = sorted(
+        shapes,
+        key=lambda shape: (not shape.counters, -len(_fields(shape.typical)), -len(shape.found)),
+    )
     kept: list[Shape] = []
     for shape in whole:
         if not any(_joined(shape, other) for other in kept):
             kept.append(shape)
+    for shape in loose:
+        any(_joined(shape, other) for other in kept)
     bare = [shape for shape in kept if not _fields(shape.typical)]
     if beside or len(bare) < len(kept):
         kept = [shape for shape in kept if shape not in bare]
@@ -46,8 +53,35 @@ def _fields(one: Found) -> set[str]:
 
 def _joined(piece: Shape, whole: Shape) -> bool:
     """Whether the lines of `piece` have become ones of `whole`."""
-    if not (piece.counters and whole.counters):
+    if not whole.counters:
         return False
+    pairs = _same_counts(piece, whole) if piece.counters else _right_below(piece, whole)
+    if len(pairs) < MOST * len(piece.found):
+        return False
+    for one, more in pairs:
+        one.join(more)
+    joined = {id(more) for _, more in pairs}
+    whole.found += [each for each in piece.found if id(each) not in joined]
+    whole.found.sort(key=_line)
+    return True
+
+
+def _right_below(piece: Shape, whole: Shape) -> list[tuple[Found, Found]]:
+    """Lines without a count, each with the one above it that has one: `[10/2000] loss=6.1` and
+    below it `    perf: 912.1 ms/step`. None unless every line of the other has one below it."""
+    if len(piece.found) < LEAST or len(piece.found) < MOST * len(whole.found):
+        return []
+    above = {each.lines[-1].number: each for each in whole.found}
+    pairs = [(above.get(each.first.number - 1), each) for each in piece.found]
+    return [
+        (one, each)
+        for one, each in pairs
+        if one is not None and _apart(one, each) <= NEAR and _agree(one, each)
+    ]
+
+
+def _same_counts(piece: Shape, whole: Shape) -> list[tuple[Found, Found]]:
+    """Lines with the same count of steps, each beside the nearest."""
     mine, others = piece.counters[0], whole.counters[0]
     beside: dict[str, list[Found]] = defaultdict(list)  # in the order of their lines
     for each in whole.found:
@@ -66,14 +100,7 @@ def _joined(piece: Shape, whole: Shape) -> bool:
         if _fields(each):  # of a line without columns there may be several a step
             taken.add(id(best))
         pairs.append((best, each))
-    if len(pairs) < MOST * len(piece.found):
-        return False
-    for one, more in pairs:
-        one.join(more)
-    joined = {id(more) for _, more in pairs}
-    whole.found += [each for each in piece.found if id(each) not in joined]
-    whole.found.sort(key=_line)
-    return True
+    return pairs
 
 
 def _around(found: Sequence[Found], line: int) -> Sequence[Found]:

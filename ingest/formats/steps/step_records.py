@@ -46,6 +46,7 @@ def step_records(found: Iterable[Found]) -> Iterator[StepRecord]:
     known = False
     reasons: dict[int, str] = {}
     unknown: list[Shape] = []
+    loose: list[Shape] = []
     for shape in shapes(steps):
         trainer = trainer_of(shape.typical)
         if trainer is not None:
@@ -56,7 +57,9 @@ def step_records(found: Iterable[Found]) -> Iterator[StepRecord]:
         elif why := _accepted(shape):
             reasons[id(shape)] = why
             unknown.append(shape)
-    for shape in put_together(unknown, beside=known):
+        elif not shape.counters and any(what and what.typed for what in shape.typical.meanings):
+            loose.append(shape)
+    for shape in put_together(unknown, loose, beside=known):
         yield from _records(shape, None, reasons[id(shape)])
 
 
@@ -172,7 +175,13 @@ def _scheduled(one: Found, training: set[str]) -> bool:
 
 
 def _leads(one: Found) -> bool:
-    """Whether a line begins with a count and its total, without a word: `469/469 [====] -`."""
+    """Whether a line begins with a count and its total, without a word: `469/469 [====] -`.
+
+    With times alone it may be of anything: `313/313 [====] - 1s 2ms/step`.
+    """
+    timed = {"step_time", "step_time_average", "clock", "elapsed"}
+    if not any(each and each.training and each.field not in timed for each in one.meanings):
+        return False
     return one.keys[:1] == ["#0/"] and not one.first.text[: one.places[0][0].start].strip()
 
 

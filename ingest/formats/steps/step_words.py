@@ -61,6 +61,16 @@ _WHOSE = {"train", "training", "cur", "curr", "current", "last", "the", "inst", 
           "completed", "finished", "end", "to", "running", "of", "one", "each", "approx",
           "e2e", "this"}  # fmt: skip
 
+_SCALES = {"k": 1e3, "m": 1e6, "b": 1e9}
+"""Letters in the label of a rate: `tokens/s (k)`, `Mtok/s`."""
+
+_OF_RATES = (
+    _TOKENS | _SAMPLES | _STEP | _SECOND | _DEVICE | _OVERALL | _AVERAGE | _WHOSE
+    | {"tps", "tgs", "rate", "interval", "processed", "consumed", "trained", "system", "local",
+       "real", "actual", "ips", "num", "number", *_SCALES}
+)  # fmt: skip
+"""Words that leave a rate of training what it is."""
+
 _LOSS = _WHOSE | {"loss", "lm", "reduced", "ce", "language", "model", "cross", "entropy", "step",
                   "is", "batch", "nll", "ppo", "sft", "pretrain", "pretraining", "crossentropyloss",
                   "languagecrossentropy", "log", "logging", "causal", "postfix", "function",
@@ -77,10 +87,14 @@ _OF_A_PART = {"value", "policy", "actor", "critic", "reward", "kl", "aux", "auxi
 
 _LOSSES = {"loss", "crossentropyloss"}
 
+_NOT_REACHED = {"peak", "max", "maximum", "min", "minimum", "std", "theoretical", "ideal", "target",
+                "expected", "promised", "best", "limit", "required"}  # fmt: skip
+"""Words of operations per second that a device could do, or did once."""
+
 _NOT_HELD = {"total", "available", "free", "limit", "capacity", "left"}
 """Words of memory that a device has, and nobody may use."""
 
-NOT_OF_DEVICES = {"cpu", "host", "ram", "swap", "disk", "file", "system"}
+NOT_OF_DEVICES = {"cpu", "host", "ram", "swap", "disk", "file", "system", "pinned", "rss"}
 """Words of memory that no device has."""
 
 _FLOPS = deferred(r"([gtp]?)flops?s?")
@@ -144,6 +158,7 @@ def words(label: str) -> tuple[str, ...]:
         label = _IN_CHINESE.sub(lambda found: f" {_CHINESE[found[0]]} ", label)
     text = re.sub(r"(?i)\b([gtp]?flop)s?(?:/s(?:ec)?)\b", r"\1s ", label)
     text = re.sub(r"(?i)\b([gtpm])(flops?)\b", lambda m: (m[1] + m[2]).lower(), text)
+    text = re.sub(r"(?i)\b([km])(?=tok|samples?)", r"\1 ", text)
     text = re.sub(r"(?i)e2e", "etwoe", text)
     text = re.sub(r"\bGPUs\b", "gpus", text).replace("TGS", "tgs").replace("MFU", "mfu")
     found = [each.lower() for each in _WORD.findall(text)]
@@ -214,35 +229,60 @@ def _counter(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None)
 
 
 def _rate(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> Meaning | None:
-    """Tokens, samples or steps per second, of one device or of all."""
+    """Tokens, samples or steps per second, of one device or of all.
+
+    One word more (`rollout tokens/s`, `peak samples/s`, `tokens/s/node`) makes it another.
+    """
     held = set(every)
     si = known.si if known else ""
     if held & _VALIDATION:
         return None
+    scale = known.scale if known else 1.0
+    for letter in held & _SCALES.keys():
+        scale *= _SCALES[letter]
+    found = _any_rate(said, every, si, scale)
+    others = [word for word in held - _OF_RATES if not word.isdigit()]
+    return found._replace(field="") if found and others else found
+
+
+def _any_rate(
+    said: tuple[str, ...], every: tuple[str, ...], si: str, scale: float
+) -> Meaning | None:
+    held = set(every)
     per_second = si != "s" and any(a == "per" and b in _SECOND for a, b in pairwise(every))
     tokens = si == "token/s" or (per_second and bool(held & _TOKENS)) or "tps" in said
     if tokens or "tgs" in held:
         if held & _AVERAGE:
             return None
         name = "token_rate"
-        if held & _DEVICE or "tgs" in held:
+        if _of_one(every) or "tgs" in held:
             name = "tokens_per_gpu_per_s"
-        elif held & _OVERALL:
+        elif held & _OVERALL or held & _DEVICE:
             name = "tokens_per_s"
-        return Meaning(name, known.scale if known else 1.0, training=True, typed=True)
+        return Meaning(name, scale, training=True, typed=True)
     if si == "sample/s" or (per_second and held & _SAMPLES and not held & _TOKENS):
-        if held & _DEVICE:
+        if _of_one(every):
             return Meaning("", training=True, typed=True)  # there is no column for it
         name = "samples_per_s_average" if held & _AVERAGE else "samples_per_s"
-        return Meaning(name, known.scale if known else 1.0, training=True, typed=True)
+        return Meaning(name, scale, training=True, typed=True)
     if per_second and held & _STEP and not held & (_SAMPLES | _TOKENS | _DEVICE):
         return Meaning("step_rate", training=False, typed=True)
     return None
 
 
+def _of_one(every: tuple[str, ...]) -> bool:
+    """Whether words say that a rate is of one device: `tokens/s/GPU`, not `tokens/s (8 GPUs)`."""
+    if any(a == "per" and b in _DEVICE for a, b in pairwise(every)):
+        return True
+    counted = any(a.isdigit() and b in _DEVICE for a, b in pairwise(every))
+    return bool(set(every) & _DEVICE) and not counted and not set(every) & _OVERALL
+
+
 def _work(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> Meaning | None:
     """Floating-point operations per second, and what share of the peak they are."""
     held = set(every)
+    if held & _NOT_REACHED:
+        return None
     if held & {"mfu", "hfu"}:
         share = known is not None and known.si == "1" and known.scale == 0.01
         return Meaning("mfu", 0.01, training=True, typed=True) if share and "mfu" in held else None
