@@ -194,17 +194,24 @@ def accepted(
     raw = pl.concat(map(complete, raws), how="diagonal")
     taken = accept(raw, schema, _places([record for _, record in [*held, *many]]))
     ledgers = {each.source.name: each.ledger for each, _ in sources}
-    for fault in taken.refused:
-        ledgers[fault.span.source].diagnostics.append(fault)
+    shared = taken.frame.filter(pl.col("line").is_in(raw["line"].gather(taken.rows).implode()))
+    beside = set(shared.select("source", "line").iter_rows())
+    lost: set[tuple[str, int]] = set()
+    for fault, row in zip(taken.refused, taken.rows, strict=True):
+        source, line = raw["source"][row], raw["line"][row]
+        if (source, line) in beside:
+            ledgers[source].remarks.append(fault.of_one())
+            continue
+        ledgers[source].diagnostics.append(fault)
+        lost.add((source, line))
     for (row, empty), remark in taken.emptied.items():
         ledgers[remark.span.source].remarks.append(remark)
         if row < len(held):
             held[row][1].cells.pop(empty, None)
-    lost = {(raw["source"][row], raw["line"][row]) for row in taken.bad}
     for source, line in lost:
         ledgers[source].claimed.pop(line, None)
         ledgers[source].refused[line] = fmt.name
-    kept = [(source, record) for source, record in held if (source, record.line) not in lost]
+    kept = [each for row, each in enumerate(held) if row not in taken.bad]
     frame = taken.frame.sort("source", "line", maintain_order=True)
     origin = provenance(name, kept, schema)
     if many:

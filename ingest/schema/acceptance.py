@@ -60,7 +60,7 @@ PROVENANCE: dict[str, pl.DataType] = {
 
 
 class Accepted(NamedTuple):
-    """The good rows, the positions of the bad ones, and a reason for each.
+    """The good rows, the positions of the bad ones, and their faults with the row of each.
 
     `emptied` are cells of good rows that were left empty, by row and field, each with its reason.
     """
@@ -68,6 +68,7 @@ class Accepted(NamedTuple):
     frame: pl.DataFrame
     bad: set[int]
     refused: list[Diagnostic]
+    rows: list[int]
     emptied: dict[tuple[int, str], Diagnostic]
 
 
@@ -261,6 +262,7 @@ def accept(
     specs = fields(schema)
     refused: list[Diagnostic] = []
     emptied: dict[tuple[int, str], Diagnostic] = {}
+    rows: list[int] = []
     bad: set[int] = set()
 
     def spared(name: str) -> bool:
@@ -273,6 +275,7 @@ def accept(
             emptied[each["row"], each["field"]] = _emptied(fault)
         else:
             bad.add(each["row"])
+            rows.append(each["row"])
             refused.append(fault)
     frame = decoded.frame.with_row_index("row")
     good = frame.filter(~pl.col("row").is_in(sorted(bad))) if bad else frame
@@ -290,10 +293,11 @@ def accept(
     for at, name, message in failures:
         row = int(good["row"][at])
         bad.add(row)
+        rows.append(row)
         refused.append(_out_of_range(raw, row, name, message, place))
     emptied = {(row, name): fault for (row, name), fault in emptied.items() if row not in bad}
     stands = frame.filter(~pl.col("row").is_in(sorted(bad))) if bad else frame
-    return Accepted(stands.drop("row"), bad, refused, emptied)
+    return Accepted(stands.drop("row"), bad, refused, rows, emptied)
 
 
 def _without(frame: pl.DataFrame, cells: Sequence[tuple[int, str]]) -> pl.DataFrame:

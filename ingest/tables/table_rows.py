@@ -245,6 +245,7 @@ class _Table:
             for row in self.view.grid.rows:
                 self._row(row, held)
             name_rows(held.records, columns)
+        _spare(held)
         others = [len(record.other) for record in held.records]
         if not measured(held.records, len(held.refused), columns):
             return
@@ -267,6 +268,7 @@ class _Table:
         self.records = held.records
         folded.records += held.records
         folded.refused += held.refused
+        folded.remarks += held.remarks
         folded.blank |= held.blank
         folded.claimed |= self._claimed(held)
         folded.shared |= held.shared
@@ -324,14 +326,8 @@ class _Table:
             held.refused.append(Diagnostic(span, Code.TRUNCATED, message, line.text))
         else:
             found = [self._record(row, group) for group in self.view.groups]
-            faults = [each for each in found if isinstance(each, Diagnostic)]
-            lost = {fault.span.line for fault in faults}  # one refusal for a line
-            held.refused += [next(f for f in faults if f.span.line == at) for at in sorted(lost)]
-            held.records += [
-                each
-                for each in found
-                if isinstance(each, Record) and each.line not in lost and self._says(each)
-            ]
+            held.refused += [each for each in found if isinstance(each, Diagnostic)]
+            held.records += [e for e in found if isinstance(e, Record) and self._says(e)]
 
     def _says(self, record: Record) -> bool:
         """Whether a row that was a column, or a cell of one, has a measured number: a column of
@@ -444,6 +440,18 @@ class _Table:
 
 
 _BRACKETED = re.compile(r"[~≈]?\s*[0-9][^()]*\([^()]*[0-9][^()]*\)\W*")
+
+
+def _spare(held: Folded) -> None:
+    """Refuse no line on which another row stands, and none twice: such a fault is a remark."""
+    taken = {line for record in held.records for line, _ in record.places()}
+    faults, held.refused = held.refused, []
+    for fault in faults:
+        if fault.span.line in taken:
+            held.remarks.append(fault.of_one())
+        else:
+            held.refused.append(fault)
+            taken.add(fault.span.line)
 
 
 def _doubtless(view: View) -> View:

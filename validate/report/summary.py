@@ -6,6 +6,7 @@ from collections import Counter
 from typing import NamedTuple
 
 import polars as pl
+from assay.ingest.schema.record import Code
 from assay.validate.arithmetic.identity_check import equal
 from assay.validate.cases.standing import rows as standing_rows
 from assay.validate.cases.standing import weighed
@@ -84,7 +85,14 @@ def _read(report: Report) -> str:
         f" ({sums['suspicious']:,} of them look like measurements)" if sums["suspicious"] else ""
     )
     said += f"; {count(gone, 'input')} could not be opened." if gone else "."
-    return said + _tables(report)
+    return said + _cells(report) + _tables(report)
+
+
+def _cells(report: Report) -> str:
+    """How many cells were bad on lines that stand without them; empty where none was."""
+    bad = (Code.UNDECODABLE, Code.OUT_OF_RANGE)
+    cells = sum(remark.code in bad for remark in report.outcome.reading.remarks)
+    return f" {count(cells, 'bad cell')} left out of lines that were read." if cells else ""
 
 
 def _tables(report: Report) -> str:
