@@ -327,7 +327,7 @@ def _emptied(fault: Diagnostic) -> Diagnostic:
         name = fault.message.partition(" ")[0]
         message = f"{name} was {text!r}, which says that it is not set yet; it is left empty"
         return Diagnostic(fault.span, Code.UNSET, message, fault.text)
-    return fault._replace(message=f"{fault.message}; it is left empty, the record stands")
+    return fault.of_a_cell()
 
 
 def _failures(frame: pl.DataFrame, schema: Schema) -> list[tuple[int, str, str]]:

@@ -74,6 +74,10 @@ class Diagnostic(NamedTuple):
     def __str__(self) -> str:
         return f"{self.span}: {self.code}: {self.message}"
 
+    def of_a_cell(self) -> Diagnostic:
+        """The same where the record stands without the cell."""
+        return self._replace(message=f"{self.message}; it is left empty, the record stands")
+
     def of_one(self) -> Diagnostic:
         """The same of one record of a line on which others stand."""
         return self._replace(message=f"{self.message}; this row of its line is left out")

@@ -199,6 +199,7 @@ class _Table:
         self.filled: set[str] = set()  # labels of columns that filled a field of some row
         self.read_rows = 0
         self.records: list[Record] = []
+        self.emptied: list[Diagnostic] = []  # cells of rows that stand without them
 
     def _holds(self, view: View, known: Known) -> bool:
         """Whether the rows of a grid, looked at so, are runs."""
@@ -268,7 +269,7 @@ class _Table:
         self.records = held.records
         folded.records += held.records
         folded.refused += held.refused
-        folded.remarks += held.remarks
+        folded.remarks += [*held.remarks, *self.emptied]
         folded.blank |= held.blank
         folded.claimed |= self._claimed(held)
         folded.shared |= held.shared
@@ -299,7 +300,10 @@ class _Table:
 
         def read(row: GridRow) -> Record | Diagnostic | None:
             apart = row.blank or _title(row, len(group.columns)) or _sums_up(row, view)
-            return None if apart else self._record(row, group)
+            found = None if apart else self._record(row, group)
+            if self.emptied:  # of this row alone
+                self.emptied, found = [], None
+            return found
 
         found = ways(long, group.columns, read, self.factors)
         held.records += found.records
@@ -341,21 +345,18 @@ class _Table:
 
     def _record(self, row: GridRow, group: Group) -> Record | Diagnostic | None:
         """One observation of a row; None where its group has nothing in this row."""
-        line, source = row.line, self.region.source.name
+        line = row.line
         record = Record(line.number, {}, line.column, prefix=line.prefix, tabled=True)
         if group.at is not None:
             if group.at >= len(row.cells) or not row.cells[group.at].text:
                 return None
             record.line, record.column = row.cells[group.at].line, row.cells[group.at].column
-        for cell, column in zip(row.cells, group.columns, strict=False):
-            if column is None:
-                continue
-            before = len(record.cells)
-            fault = fill(record, column, cell, Span(source, cell.line, cell.column), self.factors)
-            if fault:
-                return fault._replace(text=line.text)
-            if len(record.cells) > before:
-                self.filled.add(column.label)
+        faults = self._fill(record, row, group)
+        if fault := next((each for each, costly in faults if costly), None):
+            return fault
+        if faults and not measured([record], 0, ()):
+            return faults[0][0]
+        self.emptied += [fault.of_a_cell() for fault, _ in faults]
         if group.label:
             head = self.view.grid.heads[-1].cells[group.at or 0]
             record.other.append(("column", group.label))
@@ -370,6 +371,20 @@ class _Table:
         outcome_and_date(record)
         captions.mark(record)
         return record
+
+    def _fill(self, record: Record, row: GridRow, group: Group) -> list[tuple[Diagnostic, bool]]:
+        """Fill a record with the cells of a row: their faults, and whether each costs the row."""
+        faults = []
+        for cell, column in zip(row.cells, group.columns, strict=False):
+            if column is None:
+                continue
+            before, at = len(record.cells), Span(self.region.source.name, cell.line, cell.column)
+            if fault := fill(record, column, cell, at, self.factors):
+                costly = column.spec is None or not column.spec.optional
+                faults.append((fault._replace(text=row.line.text), costly))
+            if len(record.cells) > before:
+                self.filled.add(column.label)
+        return faults
 
     def _of_family(self, record: Record) -> Cell | None:
         """The model of a row that prints its size, under a heading that names the family."""
