@@ -344,13 +344,13 @@ def _parted(lines: pl.DataFrame, torn: pl.Expr, cuts: Callable[[str], list[int]]
 
 @cache
 def _alone() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What calls for `peel`, and the prefixes of any other line."""
+    """Patterns: of lines that need `peel`, and of the prefixes of all others."""
     host = terminal("HOSTNAME")
     return re.compile(rf"[^ -~]|.{{4096}}|\s*{host}"), re.compile(prefix_pattern())
 
 
 def alone(number: int, text: str, *, glued: bool = False) -> list[Line]:
-    """What `peel` makes of one line. Without a query, which compiles its patterns for each.
+    """Lines that `peel` makes of one, without a query, which compiles its patterns anew.
 
     >>> [(line.text, line.column) for line in alone(7, "[2024-06-02 10:02:12] step: 3")]
     [('step: 3', 23)]

@@ -43,6 +43,8 @@ FORMS = "|".join(
         r"|parallel(?:ism)? (?:size|degree)|hidden (?:size|dim)|accumulation steps"
         r"|number of (?:layers|heads))(?:[*_` :=]+| (?:of|is|was) )[0-9]",
         r"[0-9] ?[x×]? ?`?(?:(?:NVIDIA|AMD|Tesla) )?(?:[AVHB][0-9]{2,3}|MI[0-9]{3})",
+        r"(?i:\b(?:one|single|two|four|eight|sixteen) (?:(?:NVIDIA|AMD) )?"
+        r"(?:[AVHB][0-9]{2,3}|MI[0-9]{3}|RTX))",
         r"[0-9] (?:devices|instances|servers|hosts)\b",
         r"total parameters|device mesh with|activation (?:checkpointing|recomput)|capacity: ",
         r"(?i:ZeRO[ -](?:stage[ -]?)?[0-3])",

@@ -26,6 +26,7 @@ from assay.ingest.statements.sentences import (
     switched,
 )
 from assay.ingest.statements.values import cell_of, said
+from assay.ingest.tables.composite import cards_of, hosts_of_cards
 from assay.ingest.tables.titles import LARGEST_NODE, titled
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
@@ -49,12 +50,6 @@ _MANY = deferred(
     rf"{_COUNT} ?[x×*卡块张]? ?`?{_DEVICE}s?(?![A-Za-z0-9])(?:`? ?(?:GPUs?|cards?|chips?))?"
 )
 
-_HOSTS_OF_CARDS = deferred(
-    r"(?<![0-9.])(?P<nodes>[单双]|[0-9]{1,4} ?)(?:机|节点|(?P<each>台)) ?"
-    r"(?P<cards>[0-9]{1,5}) ?[卡张块]"
-)
-"""Nodes and the devices in all of them, in Chinese: `4机32卡`; `2台8卡` is eight each."""
-
 _BOXES = deferred(rf"{_COUNT} ?[x×*]? ?(?:NVIDIA )?[DH]GX[ -]{_DEVICE}")
 """Machines of several devices each, counted: `4x DGX H100`."""
 
@@ -71,7 +66,14 @@ _LISTED_DEVICE = deferred(
 _ON = deferred(rf"\b(?:on|using) (?:an? |the |our )?{_DEVICE}(?![A-Za-z0-9])")
 """A device that something ran on, however many there were."""
 
-_DUAL = deferred(rf"\b(?:dual|two) {_DEVICE}s?(?![A-Za-z0-9])", re.IGNORECASE)
+_IN_WORDS = deferred(
+    rf"\b(one|single|dual|two|four|eight|sixteen) {_DEVICE}s?(?![A-Za-z0-9])"
+    r"(?![ -](?:nodes?|servers?|machines?|instances?|hosts?|systems?|boxes|pods?|DGX)\b)",
+    re.IGNORECASE,
+)
+
+_NUMBERS = {"one": "1", "single": "1", "dual": "2", "two": "2", "four": "4", "eight": "8",
+            "sixteen": "16"}  # fmt: skip
 
 _EACH = deferred(
     rf"\b(?:each|every|nodes?|instances?|servers?|machines?|hosts?)\b[^.;:]{{0,40}}?"
@@ -326,15 +328,15 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         if not nodes:
             yield Part("nodes", boxes[1].replace(",", ""), boxes.start(1))
         yield Part("gpu", boxes[2], boxes.start(2))
-    elif cards := _HOSTS_OF_CARDS.search(text):
+    elif cards := hosts_of_cards(text):
         yield from _cards(cards, text)
     elif many := _MANY.search(text):
         held = "gpus_per_node" if nodes and _of_each(many, nodes, text) else "gpus"
         yield Part(held, many[1].replace(",", ""), many.start(1))
         yield Part("gpu", many[2], many.start(2))
-    elif dual := _DUAL.search(text):
-        yield Part("gpus", "2", dual.start(1))
-        yield Part("gpu", dual[1], dual.start(1))
+    elif (counted := _IN_WORDS.search(text)) and not nodes:
+        yield Part("gpus", _NUMBERS[counted[1].casefold()], counted.start(1))
+        yield Part("gpu", counted[2], counted.start(2))
     elif of_node := _PER_NODE.search(text):
         group = of_node.lastindex or 1
         yield Part("gpus_per_node", of_node[group].replace(",", ""), of_node.start(group))
@@ -344,13 +346,9 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
 
 
 def _cards(found: re.Match[str], text: str) -> Iterator[Part]:
-    """Nodes, their devices and what these are, as said in Chinese; a few may be all or of each."""
-    nodes = {"单": "1", "双": "2"}.get(found["nodes"], found["nodes"].strip())
-    yield Part("nodes", nodes, found.start())
-    if found["each"]:
-        yield Part("gpus_per_node", found["cards"], found.start("cards"))
-    elif nodes == "1" or int(found["cards"]) > LARGEST_NODE:
-        yield Part("gpus", found["cards"], found.start("cards"))
+    """Nodes, their devices and what these are, as counted in Chinese."""
+    for name, word in cards_of(found, text).items():
+        yield Part(name, word, found.start())
     named = list(_ANY_DEVICE.finditer(text))
     if len({each[1] for each in named}) == 1:
         yield Part("gpu", named[0][1], named[0].start(1))

@@ -75,6 +75,9 @@ _BOUND = deferred(
     r"|[0-9] "
 )
 
+_COMMAS = ("", ",", ";", ":", ".", "(", ")", "，", "；", "（", "）")
+"""Signs before and behind an item of a list of settings; at the ends of the list nothing."""
+
 _SIGN = deferred(
     r"[\s*`\"']*(?:[:=：为是]|\b(?:of|(?:is|was|are|were)"
     r"(?: (?:always |kept |set |fixed )*(?:to|at))?))?[\s*`\"']*$"
@@ -200,11 +203,18 @@ def _by_label(
         if fields(Configuration)[name].dtype.is_integer():
             long = not label.isascii() and len(label) >= _WORDS_OF_HAN
             spelled_out = count > 1 or "_" in label or "-" in label or signed or long
+            spelled_out |= label not in SMALL and _is_item(label, value, text)
             word = value[1].replace(",", "")
             yield Part(name, word, value.start(1), weak=not spelled_out)
             if logged and signed and count > 1:
                 yield Part("", "", 0)  # a line of a log that says it is a statement
         return
+
+
+def _is_item(label: str, value: re.Match[str], text: str) -> bool:
+    """Whether a label and its value are all that stands between two commas."""
+    before = text[: value.start()].rstrip().removesuffix(label)
+    return before.rstrip(" *`-")[-1:] in _COMMAS and text[value.end() :].lstrip()[:1] in _COMMAS
 
 
 def _counted_in(name: str, text: str, at: int) -> str | None:

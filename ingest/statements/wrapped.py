@@ -20,7 +20,7 @@ _END = deferred(r"[a-z0-9)`*]\. (?=[A-Z`*])|。")
 
 
 def carried_on(before: Line, line: Line) -> dict[str, Cell]:
-    """What a sentence that begins in the line before says in this one.
+    """Fields that a sentence which begins in the line before says in this one.
 
     >>> above = "We train a 13B model with 40 layers at sequence length 2048 in bf16"
     >>> said = carried_on(Line(3, above, 1, {}), Line(4, "on A100 GPUs with Megatron-LM.", 1, {}))

@@ -40,14 +40,17 @@ _HYPHEN = deferred(r"(?<=[A-Za-z][0-9])-(?=[A-Za-z])|(?<=[A-Za-z][0-9]{2})-(?=[A
 
 _RUN_ON = deferred(r"(?:(?:tp|pp|dp|cp|ep|vpp|vp)[0-9]+){2,}", re.IGNORECASE)  # PP2DP4TP1
 
-_CARDS = deferred(r"(?:([0-9]+|单|一|二|两|三|四|八)机)?\s*([0-9]+)\s*卡")
+_CARDS = deferred(
+    r"(?:((?<![0-9.])[0-9]+|[单双一二两三四八])\s*"
+    r"(?:机|节点|(台|[台个][^0-9。;；]{0,12}[各每][^0-9。;；]{0,8})))?\s*([0-9]+)\s*[卡张块]"
+)
 
 _IN_BRACKETS = deferred(r"[(（]([0-9]+)[x×*]([0-9]+)(?:[x×*][0-9]+ ?GB?)?[)）]")
 
 ONE_NODE = 8
 """Cards that one node holds, usually."""
 
-_CHINESE = {"单": "1", "一": "1", "二": "2", "两": "2", "三": "3", "四": "4", "八": "8"}
+_CHINESE = {"单": "1", "双": "2", "一": "1", "二": "2", "两": "2", "三": "3", "四": "4", "八": "8"}
 
 _COUNTED = deferred(
     r"([0-9][0-9,]*) ?[x×*] ?((?:(?:NVIDIA|AMD|RTX|GeForce|Tesla) )*"
@@ -233,12 +236,26 @@ def machine(text: str) -> dict[str, str]:
         said = {"gpu": lead[0]} if lead else {}
         if lead and (memory := re.search(r"[x×*](?:[0-9]+[x×*])?([0-9]{2,3}) ?GB?[)）]", text)):
             said["gpu"] = f"{lead[0]} {memory[1]}GB"
-        nodes = _CHINESE.get(cards[1], cards[1]) if cards[1] else None
-        total = _all_cards(int(cards[2]), int(nodes or 1), text)
-        return said | ({"gpus": str(total)} if total else {}) | ({"nodes": nodes} if nodes else {})
+        return said | cards_of(cards, text)
     if counted := _COUNTED.fullmatch(text.strip()):
         return {"gpus": counted[1].replace(",", ""), "gpu": counted[2]}
     return {}
+
+
+def hosts_of_cards(text: str) -> re.Match[str] | None:
+    """Nodes and cards on them, counted in Chinese: `4机32卡`, `单机8卡`, `2台8卡`."""
+    found = _CARDS.search(text)
+    return found if found and found[1] else None
+
+
+def cards_of(found: re.Match[str], text: str) -> dict[str, str]:
+    """How many devices and nodes cards counted in Chinese are: `2台8卡` is eight in each of two."""
+    nodes = _CHINESE.get(found[1], found[1]) if found[1] else None
+    said = {"nodes": nodes} if nodes else {}
+    if found[2]:
+        return said | {"gpus_per_node": found[3]}
+    total = _all_cards(int(found[3]), int(nodes or 1), text)
+    return ({"gpus": str(total)} if total else {}) | said
 
 
 def _all_cards(cards: int, nodes: int, text: str) -> int | None:

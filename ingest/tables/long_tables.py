@@ -99,7 +99,7 @@ def _alone(whole: Sheet, columns: Sequence[Column | None]) -> None:
 
 
 def _key(column: Column, texts: pl.Series, factors: Sequence[str]) -> pl.Expr | None:
-    """What rows that are read alike have in common in one column; None where all of them do."""
+    """Key of rows that are read alike, of one column; None where all of them have it in common."""
     text, spec = pl.col(texts.name), column.spec
     if spec is None and _says_by_number(column):
         return text

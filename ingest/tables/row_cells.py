@@ -53,6 +53,8 @@ _FACTOR = re.compile(r"[~≈]?\s*[0-9][0-9.]*\s*(?:[xX×])?")
 NOTHING = re.compile(r"[\s\\/*`–—-]*")
 """A cell that holds nothing, whatever it is drawn with."""
 
+_BEHIND_NAME = re.compile(r"[^()]*[A-Za-z0-9]\s*\(([^()]{2,40})\)")
+
 
 def fill(
     record: Record, column: Column, cell: GridCell, at: Span, factors: Sequence[str]
@@ -75,8 +77,18 @@ def fill(
     elif column.spec.numeric:
         return _fill_number(record, column, cell, at)
     elif cell.text:
-        text_cell(record, column.spec, cell.text, at)
+        told = _in_brackets(cell.text) if column.spec.name == "model" else {}
+        for name, text in told.items():
+            record.cells.setdefault(name, worth(name, text, at.line, at.column))
+        bare = cell.text.rpartition("(")[0].strip() if told else cell.text
+        text_cell(record, column.spec, bare, at)
     return None
+
+
+def _in_brackets(text: str) -> dict[str, str]:
+    """Fields that brackets behind the name of a model give its run: `Llama-3 70B (64 GPUs)`."""
+    held = _BEHIND_NAME.fullmatch(text.strip())
+    return {n: v for n, v in named(held[1]).items() if n != "model_size"} if held else {}
 
 
 def _fill_number(record: Record, column: Column, cell: GridCell, at: Span) -> Diagnostic | None:

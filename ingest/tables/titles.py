@@ -18,13 +18,14 @@ from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 _TITLE_DEVICE = deferred(
     r"(?:(?<![A-Za-z0-9])|(?<=[0-9]x)|(?<=[DH]GX))(?:GB[23]00|GH200|H20|B[123]00|MI[0-9]{3}[AX]?|L40S?|A40"
     r"|A800|H[128]00(?:(?:[ _-]?[0-9]{2,3} ?GB)?[ _-]?(?:PCI-?[Ee]|PCIE|NVL)(?![A-Za-z0-9]))?"
-    r"|[AV]100[ _-]?(?:(?:SXM[0-9]?|PCI-?[Ee]|PCIE)[ _-]?)?[0-9]{2} ?GB"
+    r"|RTX ?[345]0[5-9]0(?: ?Ti)?"
+    r"|[AV]100[ _-]?(?:(?:SXM[0-9]?|PCI-?[Ee]|PCIE)[ _-]?)?[0-9]{2} ?GB?"
     r"(?:[ _-]?(?:PCI-?[Ee]|PCIE)(?![A-Za-z0-9]))?)(?![A-Za-z0-9])"
 )
 
 _TITLE_COUNT = deferred(
     r"(?<![A-Za-z0-9.,])([0-9][0-9,]*) ?[x×] ?"
-    r"(?=(?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}))"
+    r"(?=(?:NVIDIA |AMD |GeForce )*(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}|RTX))"
 )
 
 _SLICE = deferred(
@@ -42,11 +43,17 @@ LARGEST_NODE = 16
 
 _TITLE_DTYPE = deferred(rf"(?<![A-Za-z0-9]){NUMBER_FORMAT}(?![A-Za-z0-9])")
 
-_COUNTED = deferred(
-    r"(?<![\w.,])([0-9][0-9,]*) (?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}[AX]?)"
-    r"(?:[ _-](?:SXM[0-9]?|PCIe|[0-9]{2,3} ?GB))* GPUs?(?![A-Za-z])"
+_DEVICES = (
+    r"([0-9][0-9,]*) (?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}[AX]?)"
+    r"(?:[ _-](?:SXM[0-9]?|PCIe|[0-9]{2,3} ?GB))*"
 )
-"""`8 V100 GPUs`."""
+
+_COUNTED = deferred(
+    rf"(?<![\w.,]){_DEVICES} GPUs?(?![A-Za-z])"
+    rf"|(?:(?<= on )|(?<= using )|(?<= across )){_DEVICES}s?(?![\w-])"
+    r"(?! (?:nodes?|servers?|machines?|instances?|hosts?|systems?|boxes|pods?)\b)"
+)
+"""`8 V100 GPUs`, `on 1,024 A800`."""
 
 _WORKERS = deferred(
     r"(?<!up to )(?<!and )(?<!or )(?<! to )(?<!from )(?<!over )(?<!than )(?<!least )(?<!every )"
@@ -58,12 +65,15 @@ _WORKERS = deferred(
 """`on 8 GPUs`, of whatever kind."""
 
 _IN_WORDS = deferred(
-    r"\b(two|four|eight|sixteen) (?=(?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}))"
+    r"\b(one|single|two|four|eight|sixteen) "
+    r"(?=(?:NVIDIA |AMD |GeForce )*(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}|RTX))"
     r"(?!(?:\S+ ){1,3}(?:servers?|machines?|instances?|hosts?|systems?|boxes|clusters?)\b)",
     re.IGNORECASE,
 )
 
-_DIGITS = {"two": "2x ", "four": "4x ", "eight": "8x ", "sixteen": "16x "}
+_DIGITS = {
+    "one": "1x ", "single": "1x ", "two": "2x ", "four": "4x ", "eight": "8x ", "sixteen": "16x ",
+}  # fmt: skip
 
 _OF = r"(?:\s?[:=：]\s?|\s(?:of|is|was)\s|为|\s)"
 
@@ -237,7 +247,8 @@ def titled(line: Line) -> dict[str, Cell]:
 
     def put(name: str, word: str | None) -> None:
         if word is not None:
-            said[name] = Cell(word, line.number, line.column + max(0, text.find(word)))
+            plain = word.replace(",", "") if name == "gpus" else word
+            said[name] = Cell(plain, line.number, line.column + max(0, text.find(word)))
 
     put("gpu", device_named(text))
     put("gpus", counted_devices(text) or _only_one(_COUNTED, text))

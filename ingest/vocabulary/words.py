@@ -521,7 +521,7 @@ def _length(words: Words) -> Said | None:
 def _parameters(words: Words) -> Said | None:
     """Parameters in millions or billions; a bare number of them has no factor but its own."""
     every = set(words.every())
-    scales = {COUNTS[word] for word in words.beside if word in COUNTS}
+    scales = {COUNTS[word] for word in (*words.over, *words.beside) if word in COUNTS}
     if not every & {"params", "param", "parameters", "size"} or words.under or len(scales) > 1:
         return None
     fillers = {"params", "param", "parameters", "size", "model", "in"} | COUNTING | set(COUNTS)

@@ -333,7 +333,7 @@ ALL_PAIRS = 50
 
 
 SHAPE = ("parameters", "hidden", "layers")
-"""What `shape_in` asks for."""
+"""Fields that `shape_in` asks for."""
 
 
 def _different(rows: list[Row], behind: Places) -> tuple[Places, Places]:

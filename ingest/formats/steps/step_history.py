@@ -105,7 +105,7 @@ def _found(steps: Iterable[Step]) -> Iterator[Found]:
     before = 0
     for step in steps:
         begin = step[0].line if step else 0
-        column = step[0].column if begin == before else 1
+        column = step[0].column if step and begin == before else 1
         lines = {v.line: Line(v.line, "", column if v.line == begin else 1, {}) for v in step}
         places = [
             (Pair(v.label, v.text, "", v.column - lines[v.line].column), lines[v.line])
