@@ -192,6 +192,39 @@ def test_a_line_below_one_that_counts_is_of_its_step() -> None:
     assert apart["step_time"].null_count() == 6
 
 
+def test_a_line_with_a_number_of_its_own_is_of_the_step_with_that_count() -> None:
+    perf = "2025-06-03 11:00:09 perf {n}: {'train_tflops': {m}, 'train_tok_per_s': 10{n}.5}"
+    step = "2025-06-03 11:00:10 step {n}: {'train/loss': {l}, 'train/grad_norm': 0.4}"
+    frame = rows(job(f"{perf}\n{step}", first=0, stride=1))
+    assert frame["step"].to_list() == [0, 1, 2, 3, 4, 5]
+    assert frame["token_rate"].to_list() == [100.5, 101.5, 102.5, 103.5, 104.5, 105.5]
+
+
+def test_what_stands_between_two_records_may_be_of_either() -> None:
+    perf = "2025-06-03 11:00:09 perf: tflops/gpu: {m}, tok_per_s: 10.5"
+    step = "2025-06-03 11:00:10 step {n}: loss: {l}, grad_norm: 0.4"
+    frame = rows(job(f"{perf}\n{step}"))
+    assert frame["step"].drop_nulls().to_list() == [10, 20, 30, 40, 50, 60]
+    with_step = frame.filter(pl.col("step").is_not_null())
+    assert with_step["flops_rate_per_gpu"].null_count() == with_step.height
+
+
+def test_a_number_in_the_label_of_a_time_says_of_how_many_steps_it_is() -> None:
+    frame = rows(job("Iteration {n}: loss {l}, time for last 10 iterations: 12.74s, lr 1e-4"))
+    assert frame["step_time_average"].to_list() == pytest.approx([1.274] * 6)
+    assert frame["step_time"].null_count() == 6
+
+
+def test_the_time_of_an_epoch_is_none_of_a_step_that_is_counted_within() -> None:
+    text = "".join(
+        f"Epoch {n}/10: train_loss=1.{9 - n}12 time={t}s steps=500\n"
+        for n, t in enumerate((431.2, 412.1, 409.3, 415.2), start=1)
+    )
+    frame = rows(text)
+    assert frame["epoch"].to_list() == [1, 2, 3, 4]
+    assert frame["step_time"].null_count() == 4
+
+
 def test_a_cell_that_says_validation_makes_no_step() -> None:
     text = job("Epoch 0 |   Training | Elapsed Time: 0:01:21 | Steps: {n} | Loss: {l}")
     frame = rows(text + "Epoch 0 | Validation | Elapsed Time: 0:00:31 | Steps: 40 | Loss: 5.1\n")

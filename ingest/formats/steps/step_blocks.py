@@ -50,8 +50,8 @@ _BODY = deferred(r"^\s*[A-Za-z][^:=|]{0,70}(?:\([^()]*\))?\s*[:=]\s*\S(?:[^:=]|:
 _ASIDE = deferred(r"\([^()]*\)")
 """An addition of a line in brackets: `98304 steps/s (collection: 0.7s, learning 0.2s)`."""
 
-_PASSED = deferred(r"^\W*$|^\W*[A-Za-z][\w ()/-]{0,60}:\s*$")
-"""Rules and headings inside a block."""
+_PASSED = deferred(r"^\W*$|^\W*[A-Za-z][\w ()/-]{0,60}(?::|\.\.\.|…)\s*$")
+"""Rules, headings, and what is being done, inside a block."""
 
 _BOXED = deferred(
     r"^\s*[|│┃]\s*(?P<label>[A-Za-z][^|│┃]{0,70}?)\s*[|│┃]\s*(?P<value>[^|│┃]{0,40}?)\s*[|│┃]\s*$"

@@ -173,10 +173,10 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
         value = _value().search(text, at, end)
         if value is None:
             return found
-        if _IN_LABEL.match(text, value.start(), end) and text[at : value.start()][-1:] == "(":
+        gap = text[last : value.start()]
+        if _in_label(gap, text, value.start()):
             at = value.end()
             continue
-        gap = text[last : value.start()]
         label = _counted(_ordinal(_label(gap), text, value.end()), gap, found, text)
         if value["moment"]:
             if label:
@@ -245,6 +245,19 @@ def _ordinal(label: str, text: str, end: int) -> str:
 
 _IN_LABEL = deferred(r"[0-9]+\s?[x×]?\s?[A-Za-z][A-Za-z0-9-]{2,20}\)\s*[:=]")
 """A count that belongs to its label: `Time(1000 iters): 4.1s`, `tokens/s (8 GPUs): 31402`."""
+
+
+_MANY = deferred(r"[0-9]+ (?:it(?:er(?:ation)?)?s|steps|batches)\s*[:=]")
+
+_OF_MANY = deferred(r"(?i)time (?:(?:for|of|per) )?(?:the )?(?:last )?$")
+"""`time for last 10 iterations: 12.7s`: a count that belongs to the label of a time."""
+
+
+def _in_label(gap: str, text: str, start: int) -> bool:
+    """Whether a number that starts there behind a gap is a part of a label."""
+    if gap[-1:] == "(":
+        return _IN_LABEL.match(text, start) is not None
+    return gap[-1:] == " " and bool(_MANY.match(text, start) and _OF_MANY.search(gap))
 
 
 def values(label: str, text: str, start: int) -> list[Pair]:

@@ -55,7 +55,10 @@ def _joined(piece: Shape, whole: Shape) -> bool:
     """Whether the lines of `piece` have become ones of `whole`."""
     if not whole.counters:
         return False
-    pairs = _same_counts(piece, whole) if piece.counters else _right_below(piece, whole)
+    if piece.counters:
+        pairs = _same_counts(piece, whole, piece.counters[0])
+    else:
+        pairs = _by_number(piece, whole) or _right_below(piece, whole)
     if len(pairs) < MOST * len(piece.found):
         return False
     for one, more in pairs:
@@ -68,21 +71,40 @@ def _joined(piece: Shape, whole: Shape) -> bool:
 
 def _right_below(piece: Shape, whole: Shape) -> list[tuple[Found, Found]]:
     """Lines without a count, each with the one above it that has one: `[10/2000] loss=6.1` and
-    below it `    perf: 912.1 ms/step`. None unless every line of the other has one below it."""
+    below it `    perf: 912.1 ms/step`.
+
+    They stand farther in, with nothing in front of them that a logger writes, below every line of
+    the other: what stands between two records in another way may be of either.
+    """
     if len(piece.found) < LEAST or len(piece.found) < MOST * len(whole.found):
         return []
     above = {each.lines[-1].number: each for each in whole.found}
     pairs = [(above.get(each.first.number - 1), each) for each in piece.found]
-    return [
-        (one, each)
-        for one, each in pairs
-        if one is not None and _apart(one, each) <= NEAR and _agree(one, each)
-    ]
+    sure = [(one, each) for one, each in pairs if one is not None and _goes_on(one, each)]
+    return sure if len(sure) == len(pairs) else []
 
 
-def _same_counts(piece: Shape, whole: Shape) -> list[tuple[Found, Found]]:
-    """Lines with the same count of steps, each beside the nearest."""
-    mine, others = piece.counters[0], whole.counters[0]
+def _goes_on(one: Found, below: Found) -> bool:
+    """Whether a line goes on with what the one above it says."""
+    deeper = below.first.column > one.first.column
+    return deeper and not below.first.prefix and _agree(one, below)
+
+
+def _by_number(piece: Shape, whole: Shape) -> list[tuple[Found, Found]]:
+    """Lines with a rising number under a label of their own, each beside the line that counts it:
+    `perf 3: {…}` above `step 3: {…}`."""
+    one = piece.typical
+    keys = zip(one.keys, one.places, one.meanings, strict=True)
+    own = (key for key, (pair, _), what in keys if what is None and pair.label and not pair.total)
+    rising = (key for key in own if piece.rises(key))
+    found = (_same_counts(piece, whole, key) for key in rising)
+    return next((pairs for pairs in found if len(pairs) >= MOST * len(piece.found)), [])
+
+
+def _same_counts(piece: Shape, whole: Shape, mine: str) -> list[tuple[Found, Found]]:
+    """Lines with the same count of steps, under the key `mine` in the piece, each beside the
+    nearest."""
+    others = whole.counters[0]
     beside: dict[str, list[Found]] = defaultdict(list)  # in the order of their lines
     for each in whole.found:
         beside[each.value(others) or ""].append(each)

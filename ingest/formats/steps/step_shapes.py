@@ -187,8 +187,8 @@ class Shape:
 
     @cached_property
     def by_epoch(self) -> bool:
-        """Whether the lines are of an epoch each, and of no step."""
-        return not self.counters and not self.typical.has("step") and self.epochs
+        """Whether the lines are of an epoch each: no count of steps rises, but that of epochs."""
+        return not self.counters and self.epochs
 
     @cached_property
     def through_epochs(self) -> bool:
@@ -236,6 +236,10 @@ class Shape:
         """The integers under a key, line by line; lines without one are left out."""
         texts = (each.value(key) for each in self.found)
         return [int(float(text)) for text in texts if text and _COUNT.fullmatch(text)]
+
+    def rises(self, key: str) -> bool:
+        """Whether a number under a key rises by one stride from line to line."""
+        return _steadily(self.counts(key))
 
     def since_a_start(self, key: str) -> bool:
         """Whether an elapsed time rises, but where the steps begin again."""

@@ -110,8 +110,10 @@ _WHOLE_WORDS = deferred(
 _SEVERAL = deferred(r"(ms|s|secs?|seconds)\s?/\s?([0-9]+)\s?[a-z]+")
 """`s/100 iters`: a unit that says of how many."""
 
-_FOR_SEVERAL = deferred(r"(?i)(.*time.*?)\(([0-9]+)\s?(?:iter(?:ation)?s?|steps?|batches)\)?")
-"""`Time(1000 iters)`: a label that says so."""
+_FOR_SEVERAL = deferred(
+    r"(?i)(.*time.*?)(?:\(|\s)([0-9]+)\s?(?:it(?:er(?:ation)?)?s?|steps?|batches)\)?"
+)
+"""`Time(1000 iters)`, `time for last 10 iterations`: a label that says so."""
 
 _UP_TO = deferred(r"(.*)/(?:max|total)_?(?:steps?|iter(?:ation)?s?)")
 
