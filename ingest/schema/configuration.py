@@ -124,3 +124,4 @@ class Configuration(pa.DataFrameModel):
         configuration=True, meaning="norms and dropouts split over the tensor-parallel ranks"
     )
     experts: int = configured(ge=1, meaning="routed experts of a layer")
+    program: str = named(configuration=True, meaning="training program and its version")

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any
 
 from assay.ingest.schema.configuration import Configuration
@@ -37,7 +38,7 @@ OF_THE_MODEL = ("hidden", "heads", "kv_heads", "ffn_hidden", "seq_len", "vocab")
 """Fields of a model line that describe the model itself and may hold beyond its section. Layers
 are not among them: depth is what a table of layouts tunes, and a guess there is a wrong number."""
 
-UNIFORM = ("seq_len", "vocab")
+UNIFORM = ("seq_len", "vocab", "program")
 """Fields that hold for a whole document if all its statements agree."""
 
 MODEL = (
@@ -111,7 +112,7 @@ class Binder:
         self._backward = [statement.line for statement in backward]
         self._said_below = _said_below(backward)
         of_all = [statement for statement in self.statements if not statement.of_run]
-        self._uniform = _agreed(of_all, UNIFORM)
+        self._uniform = _agreed([self._plain(each) for each in of_all], UNIFORM)
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
         self._dumped: set[str] = set()  # fields of the last dump that spells its model out
@@ -126,6 +127,12 @@ class Binder:
         for statement in self.statements:
             self._in_section.setdefault(statement.section, []).append(statement)
         self._names = {n for n, spec in fields(Configuration).items() if spec.configuration}
+
+    def _plain(self, statement: Statement) -> Statement:
+        """A statement without the program that a heading names: it is of what stands below."""
+        if statement.line not in self.context.titles or "program" not in statement.values:
+            return statement
+        return replace(statement, values=_without(statement.values, ("program",)))
 
     @property
     def edges(self) -> list[int]:

@@ -30,13 +30,16 @@ from assay.ingest.statements.lists import MANY, everywhere, in_title, listed
 from assay.ingest.statements.nested import ENDS as OBJECT
 from assay.ingest.statements.nested import LONGEST, nested
 from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
+from assay.ingest.statements.trained_with import FIELD as PROGRAM
+from assay.ingest.statements.trained_with import FORMS as WITH
+from assay.ingest.statements.trained_with import names_program, trained_with, versioned
 from assay.ingest.statements.values import OPEN, cell_of, known, no_value, unset
 from assay.ingest.statements.wrapped import carried_on
 from assay.ingest.tables.titles import titled
 
 _HEADING = deferred(r"\s*(#{1,6})\s+\S")
 
-FORMS = "|".join(
+_FORMS = "|".join(
     [
         r"(?i:(?:seq(?:uence)?|context) (?:len(?:gth)?|width)|batch(?:[ -]size)?"
         r"|vocab(?:ulary)? size"
@@ -72,6 +75,8 @@ FORMS = "|".join(
         r"[0-9] hosts\]|_component_|_target_|(?i:same (?:model|architecture))",
     ]
 )
+
+FORMS = f"{_FORMS}|{WITH}"
 """Found in every line that says something of a run in words, in polars' syntax."""
 
 OPENS = r"(?:^|\s)[\"']?[A-Za-z_][\w.-]*[\"']?\s*(?::|[:=]\s*[\w.]*[\[({])\s*$|^\s*\[[\w.-]+\]\s*$"
@@ -96,16 +101,18 @@ _VALUES = rf"[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?|{_WORDS}"
 ENDS = rf"(?:[=:：]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?[)}}]*{REST}|{TAILED}|{OBJECT}"
 """How an assignment or a `label: value` ends, if a value is all that stands behind its label."""
 
-WORTH = (
+_WORTHY = (
     r"[=:：]\s*[\"']?\S|\bis\s+[0-9]|^\s*#|--[A-Za-z]|^\s*(?:```|~~~)|[_-][a-z]+[0-9]+[_-]"
     r"|(?i:[0-9]\s*(?:node|replica|gpu))|(?i:precision|\b[AVHB][0-9]{2,3}\b|MI[0-9]{3}|ZeRO)"
-    rf"|:\s*$|\*\*\s*$|{FORMS}|{OPENS}"
+    rf"|:\s*$|\*\*\s*$|{_FORMS}|{OPENS}"
 )
+
+WORTH = f"{_WORTHY}|{WITH}"
 """Found in every line that may state something, be a heading, fence a block or name one."""
 
-_WORTH = deferred(WORTH)
+_WORTH = deferred(_WORTHY)
 
-_SAYS = deferred(rf"{ENDS}|{FORMS}|[=:][\"']?\$|(?:^|[\s'\"(])--[A-Za-z]")
+_SAYS = deferred(rf"{ENDS}|{_FORMS}|[=:][\"']?\$|(?:^|[\s'\"(])--[A-Za-z]")
 """Found in every line that is a list, a command or prose with something of a run in it."""
 
 _FENCE = deferred(r"\s*(?:```|~~~)")
@@ -264,7 +271,7 @@ def read_context(
         key = line.text, bool(line.prefix), heading is not None
         if key in silent and not models and not more:
             continue
-        if _WORTH.search(line.text):
+        if _WORTH.search(line.text) or names_program(line.text):
             section = tuple(number for _, number, _ in path)
             statement = None if key in silent else _read(source, line, section, heading=key[2])
             if more:
@@ -283,7 +290,7 @@ def read_context(
             environment = any(about for _, _, about in path)
             context.statements.append(_placed(statement, line, block, environment=environment))
     texts = {line.number: line.text for line in lines}
-    context.statements = list(_alternatives(context.statements, texts))
+    context.statements = versioned(list(_alternatives(context.statements, texts)))
     _raise_set_ups(context, taken, blocks)
     return context
 
@@ -389,13 +396,23 @@ def _read(source: str, line: Line, section: tuple[int, ...], *, heading: bool) -
         return Statement(line.number, section, held)
     if len(line.text) > _MAX_COMMAND:
         return None
-    return _in_words(source, line, section, heading=heading)
+    return _in_words(line, section, heading=heading)
 
 
-def _in_words(
-    source: str, line: Line, section: tuple[int, ...], *, heading: bool
-) -> Statement | None:
+def _in_words(line: Line, section: tuple[int, ...], *, heading: bool) -> Statement | None:
     """The statement that a line is by its form: a caption, pairs, words, options, a name."""
+    statement = _by_form(line, section, heading=heading)
+    if line.text.lstrip().startswith("|"):
+        return statement
+    caption = statement is not None and statement.caption
+    told = trained_with(line, heading=heading or caption)
+    if not told or (statement is not None and PROGRAM in statement.values):
+        return statement
+    bare = statement or Statement(line.number, section, {})
+    return replace(bare, values={**bare.values, **told})
+
+
+def _by_form(line: Line, section: tuple[int, ...], *, heading: bool) -> Statement | None:
     values: dict[str, Cell] = {}
     measured = MEASURED.search(line.text) is not None
     short = len(line.text) <= _MAX_STATEMENT

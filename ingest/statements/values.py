@@ -15,6 +15,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.terms import how_much, normalise
 
 _SWITCH = {"1": "True", "0": "False", "true": "True", "false": "False"}
@@ -74,6 +75,9 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
     if spec.name == "dtype":
         kind = _DTYPE.fullmatch(text.casefold())
         return Cell(kind[1], *place) if kind else None
+    if spec.name == "program":
+        told = program_named(text, any_case=True)
+        return Cell(told.text, place[0], place[1] + told.at) if told else None
     if spec.name == "model":
         return (
             Cell(text.rpartition("/")[2], *place)

@@ -111,6 +111,16 @@ SILENT = (
     "validation.sequence_length: 1024",
     "{'loss': 2.1, 'epoch': 0.02, 'learning_rate': 1e-05}",
     '{"eval": {"seq_length": 512, "micro_batch_size": 4, "num_layers": 3}}',
+    "Unlike Megatron-LM 3.0, it trains without patches.",
+    "We compare our results with those of DeepSpeed 0.14.",
+    "Throughput is 1.4x higher than with NeMo 24.07.",
+    "Checkpoints can be converted to NeMo 2.0 with this script.",
+    "The Megatron 530B model was trained elsewhere.",
+    "See the NeMo 24.07 documentation for training results.",
+    "from megatron.core import parallel_state",
+    "WARNING: /opt/NeMo/nemo/collections/nlp/models.py:42 deprecated in 2.0",
+    "transformers==4.40.1",
+    "Clone the repository of Nemotron-4 15B.",
 )  # fmt: skip
 """Lines that state nothing of the run."""
 

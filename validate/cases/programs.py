@@ -1,14 +1,18 @@
 """Programs of runs: what ran, when, and its switches, which no column of a document holds.
 
 In: a reading, or values that a user states. Out: columns that `training_run.run` takes beside those
-of `Configuration`. The program is the one whose dump or whose lines an input has; its date is the
-row's own, else that of the input's first line with one.
+of `Configuration`. The program is the one whose dump an input has, which its document names for the
+row, or whose lines it has; its date is that of the version, else of the first line with one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 from assay.ingest.schema.reading import Reading
+from assay.ingest.vocabulary.program_names import program_named
+from assay.model.machines.releases import released
 from assay.model.machines.software import frameworks, stacks, year
 from assay.model.step.work import SCALING
 from assay.model.transformer.parallel import LAUNCHES
@@ -36,9 +40,6 @@ PROGRAM: dict[str, pl.DataType] = {
     "trained_part": pl.String(),  # lora: adapters beside frozen weights
 }
 """Columns beside those of `Configuration`; absent ones are null."""
-
-NAMES = ("framework", "trainer")
-"""Columns of frames that say whose program printed their rows."""
 
 SWITCH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
@@ -74,18 +75,37 @@ def stated(name: str, value: object) -> object:
 
 
 def with_programs(wide: pl.DataFrame, reading: Reading) -> pl.DataFrame:
-    """The cases with the columns of `PROGRAM`, program and date as far as inputs say them."""
+    """The cases with the columns of `PROGRAM`, program and date as far as inputs say them.
+
+    What a run's own dump says of the program goes before what its document does, and the release
+    of a version before the day on which it ran.
+    """
     held = [frame for frame in reading.frames.values() if not frame.is_empty()]
-    program = _first(held, NAMES).select("source", framework="said")
+    dumped = _first(held, ("framework",)).select("source", framework="said")
+    printed = _first(held, ("trainer",)).select("source", printed="said")
     date = _first(held, ("date", "timestamp")).select("source", date="said")
+    texts = wide["program"].drop_nulls().unique().to_list()
+    told = {text: one for text in texts if (one := program_named(text, any_case=True))}
+    names = {text: one.name for text, one in told.items()}
+    dates = {text: released(one.name, one.version) for text, one in told.items()}
+
+    def by_program(found: Mapping[str, str | None]) -> pl.Expr:
+        return pl.col("program").replace_strict(found, default=None, return_dtype=pl.String)
+
+    table = wide
+    for each in (dumped, printed, date):
+        table = table.join(each, on="source", how="left", maintain_order="left")
+    said = pl.coalesce("framework", by_program(names), "printed").str.to_lowercase()
+    own = pl.col("framework").is_null() | (by_program(names) == pl.col("framework"))
+    released_on = pl.when(own).then(by_program(dates))
     return (
-        wide.join(program, on="source", how="left", maintain_order="left")
-        .join(date, on="source", how="left", maintain_order="left")
+        table.with_columns(framework=said, date=pl.coalesce(released_on, "date"))
         .with_columns(
             pl.lit(None, dtype=kind).alias(name)
             for name, kind in PROGRAM.items()
             if name not in ("framework", "date", *wide.columns)
         )
+        .drop("printed")
     )
 
 

@@ -1,0 +1,178 @@
+"""The program that a line says runs were trained with.
+
+In: a line of a document, and whether it is a heading or a caption. Out: the cell of field
+`program`. A heading names it, a container, a command, a label (`Framework: …`), a sentence on what
+was measured with it. A program that is compared with, converted from or pointed to is not said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from assay.ingest.schema.record import Cell, Line, Statement
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.program_names import program_named, starts
+
+FIELD = "program"
+
+_PROPER = (
+    r"(?:NeMo|NEMO|Megatron|MCore|MBridge|MindSpeed|ModelLink|Primus|GPT-NeoX|[Tt]orch[Tt]itan"
+    r"|TorchTune|torchtune|LitGPT|OLMo-core|LLM[ -]?[Ff]oundry|llm-foundry|MosaicML"
+    r"|LL?[Aa][Mm][Aa][ -]?Factory|[Aa]xolotl|Hugging ?Face|Intern[Ee]vo|Colossal|[Nn]anotron"
+    r"|AXLearn|[Mm]ax[Tt]ext|Levanter|Pax[Mm]L|Deep[Ss]peed|FSDP)"
+)
+
+_NAMES = rf"(?:{_PROPER}|nemo|megatron-(?:lm|core|deepspeed)|[Tt]ransformers|Composer|primus)"
+
+_WORDS = r"(?:using|with|in|via|by|on|of|uses|used|from|使用|采用|基于)"
+
+_LABELS = r"(?:[Ff]ramework|[Cc]ontainer|[Ii]mage|[Ss]oftware|[Cc]odebase|[Tt]rainer)"
+
+FORMS = (
+    r"PyTorch v?[0-9.]+ (?:with )?FSDP"
+    rf"|{_WORDS} ?(?:the )?(?:NVIDIA )?[`*\[]?{_PROPER}"
+    rf"|{_NAMES}[A-Za-z_-]*[ :][a-z:_]*v?[0-9]+\.[0-9]"
+    rf"|{_LABELS}[`*]*: *[`*\[]*{_NAMES}|框架[^:：]*[:：] ?{_NAMES}"
+    rf"|{_PROPER}[^.]* (?:was|is|were) used|{_PROPER} ?(?:训练|进行)"
+    r"|-m (?:torchtitan|[Mm]ax[Tt]ext)|litgpt (?:pre|fine)t|tune run |axolotl train"
+    r"|llamafactory-cli t|pretrain_gpt\.py|megatron_gpt_pretraining"
+)
+"""Found in every line of prose or code that may say it, in polars' syntax."""
+
+_SAYS = deferred(FORMS)
+
+_MARKS = (
+    "nemo", "megatron", "mcore", "mbridge", "mindspeed", "modellink", "primus", "neox",
+    "torchtitan", "torchtune", "litgpt", "lit-gpt", "olmo-core", "foundry", "mosaicml",
+    "composer", "factory", "axolotl", "transformers", "internevo", "internlm-train", "colossal",
+    "nanotron", "axlearn", "maxtext", "levanter", "paxml", "deepspeed", "fsdp",
+    "automodel", "auto-model", "auto model", "tune run", "pretrain_gpt",
+)  # fmt: skip
+"""Parts of every line that may name a program: asked first, as most lines hold none."""
+
+_LABEL = deferred(
+    r"\W*(?:[A-Za-z]+ ){0,2}(?:framework|trainer|container|image|software(?: stack)?|codebase|"
+    r"library|training code|backend)s?(?: version| used)?\W{0,4}[:=：|]|.{0,6}框架.{0,4}[:：]",
+    re.IGNORECASE,
+)
+
+_MEASURED = deferred(
+    r"\b(?:(?:pre-?)?train\w*|fine-?tun\w*|benchmark\w*|measure\w*|perform\w*|results?|experiments?|"
+    r"runs?|ran|throughput|numbers|tests?|tested|obtained|collected|tables?|software)\b|训练|性能|吞吐|测试",
+    re.IGNORECASE,
+)
+
+_WITH = r"\b(?:using|with|in|via|by|on|of|from|under|uses?|used)\b(?: [\w.']+){0,2} ?[`*]*\s*$"
+
+_USED = deferred(rf"{_WITH}|(?:使用|采用|基于|用) ?$", re.IGNORECASE)
+
+_WAS_USED = deferred(r"[\w .`*,-]{0,80}? (?:was|is|were) used\b|[\w-]+ ?(?:训练|进行)")
+
+_OTHERWISE = deferred(
+    r"\b(?:unlike|similar|like|compar\w+|versus|vs\.?|than|instead|rather|convert\w*|conversion|"
+    r"export\w*|import\w*|migrat\w+|inspired|based on|fork\w*|compatib\w+|support\w*|integrat\w+|"
+    r"checkpoints?|tokeni[sz]\w+|data ?sets?|inference|serving|alternative|against|outperform\w*|"
+    r"faster|slower|baseline|plan\w*|future|todo|see|refer\w*|docs?|documentation|paper|blog|"
+    r"without|can be|could|also|earlier|previously|formerly|if|or|either|recommended|"
+    r"optional\w*|cannot|not)\b|转换|对比",
+    re.IGNORECASE,
+)
+"""Words beside which a program is another one than that of the runs, or one that might be."""
+
+_ALONE = deferred(r"\s*(?:[-*+]|[0-9]+\.)?\s*")
+
+SHORT = 60
+"""Letters of a line, a bullet perhaps, that is little more than a name and its version."""
+
+_LINK = deferred(r"\[([^\[\]]*)\]\([^()\s]*\)")
+
+_SENTENCE = deferred(r"(?<=[a-z0-9)`*])\. (?=[A-Z`*\[])|。")
+
+
+def trained_with(line: Line, *, heading: bool) -> dict[str, Cell]:
+    """The program that a line says, in one spelling, as a cell of `FIELD`; nothing for others.
+
+    >>> said = trained_with(Line(1, "All runs used NeMo 24.07 on DGX H100.", 0, {}), heading=False)
+    >>> said["program"].text
+    'nemo 24.07'
+    >>> trained_with(Line(1, "Unlike Megatron, it needs no patches.", 0, {}), heading=False)
+    {}
+    """
+    if not names_program(line.text):
+        return {}
+    if heading:
+        return _cell(line, line.text, 0) if not _OTHERWISE.search(line.text) else {}
+    if not _SAYS.search(line.text) or "](#" in line.text:  # a table of contents
+        return {}
+    line = line._replace(text=_LINK.sub(lambda link: f" {link[1]}".ljust(len(link[0])), line.text))
+    if _LABEL.match(line.text) or starts(line.text):
+        return {} if _OTHERWISE.search(line.text) else _cell(line, line.text, 0)
+    begin, found = 0, dict[str, Cell]()
+    for text in _SENTENCE.split(line.text):
+        found = found or _in_sentence(line, text, begin)
+        begin = line.text.find(text, begin) + len(text)
+    return found
+
+
+def names_program(text: str) -> bool:
+    """Whether a text may name a program: a quick look."""
+    small = text.lower()
+    return any(mark in small for mark in _MARKS)
+
+
+def _in_sentence(line: Line, text: str, begin: int) -> dict[str, Cell]:
+    """The program of a sentence: a version beside a name alone, or what was measured with it."""
+    told = program_named(text)
+    if told is None or _OTHERWISE.search(text):
+        return {}
+    alone = told.version and len(text) <= SHORT
+    alone = alone and told.at <= len((_ALONE.match(text) or [""])[0]) + len("**NVIDIA ")
+    used = _USED.search(text[: told.at]) or _WAS_USED.match(text, told.at)
+    if alone or (used and _MEASURED.search(text)):
+        return _cell(line, text, line.text.find(text, begin))
+    return {}
+
+
+def _cell(line: Line, text: str, begin: int) -> dict[str, Cell]:
+    told = program_named(text)
+    if told is None:
+        return {}
+    return {FIELD: Cell(told.text, line.number, line.column + begin + told.at)}
+
+
+def versioned(statements: Sequence[Statement]) -> list[Statement]:
+    """The statements; a program without a version is of the one that its document names with it.
+
+    Of lines that follow each other and say the same program and nothing else, the first is enough.
+    """
+    statements = [
+        each
+        for before, each in zip([None, *statements], statements, strict=False)
+        if before is None or not _repeats(before, each)
+    ]
+    known: dict[str, set[str]] = {}
+    for each in statements:
+        if FIELD in each.values:
+            name, _, version = each.values[FIELD].text.partition(" ")
+            known.setdefault(name, set()).update({version} - {""})
+    one = {
+        name: f"{name} {min(versions)}" for name, versions in known.items() if len(versions) == 1
+    }
+    return [_named_in_full(each, one) for each in statements] if one else statements
+
+
+def _repeats(before: Statement, statement: Statement) -> bool:
+    said, held = statement.values.get(FIELD), before.values.get(FIELD)
+    if said is None or held is None or len(statement.values) > 1:
+        return False
+    return said.text == held.text and before.section == statement.section
+
+
+def _named_in_full(statement: Statement, names: dict[str, str]) -> Statement:
+    cell = statement.values.get(FIELD)
+    if cell is None or cell.text not in names:
+        return statement
+    values = {**statement.values, FIELD: cell._replace(text=names[cell.text])}
+    return replace(statement, values=values)

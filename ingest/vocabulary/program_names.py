@@ -1,0 +1,180 @@
+"""Training programs by the names and versions that documents print.
+
+In: a text, be it a title, a cell, a line of prose, the name of a container's image or a command.
+Out: the one program it names, with its version, in one spelling (`nemo 24.07`), or None. What a
+program does in a step is none of this module's business (`assay.model.machines.software`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+from functools import cache
+from typing import NamedTuple
+
+SPELLED = {
+    "automodel": r"(?:NeMo[ -]?)?Auto-?Model",
+    "nemo": r"NeMo|NEMO|Nemo|nemo(?= (?:container|framework))",
+    "megatron-bridge": r"Megatron[ -]Bridge|MBridge",
+    "megatron-deepspeed": r"[Mm]egatron-[Dd]eep[Ss]peed",
+    "megatron-core": r"Megatron[ -][Cc]ore|MCore|Megatron-LM core|megatron-core",
+    "megatron-lm": r"Megatron(?:-?LM)?(?![ -]?[0-9.]+ ?[BMT])|megatron-lm",
+    "mindspeed": r"MindSpeed(?:-LLM)?|ModelLink",
+    "primus": r"Primus",
+    "gpt-neox": r"GPT-NeoX",
+    "torchtitan": r"[Tt]orch[Tt]itan",
+    "torchtune": r"[Tt]orch[Tt]une",
+    "litgpt": r"Lit-?GPT",
+    "olmo-core": r"OLMo-core",
+    "llm-foundry": r"LLM[ -]?[Ff]oundry|llm-?foundry",
+    "composer": r"MosaicML (?:Composer|platform)|Composer(?= v?[0-9])",
+    "llama-factory": r"L[Ll][Aa][Mm][Aa][ -]?Factory",
+    "axolotl": r"[Aa]xolotl",
+    "transformers": r"(?:Hugging ?Face(?:'s)?|HF) [Tt]ransformers|[Tt]ransformers(?= v?[0-9])",
+    "internevo": r"Intern[Ee]vo|InternLM-Train",
+    "colossalai": r"Colossal-?AI",
+    "nanotron": r"[Nn]anotron",
+    "axlearn": r"AXLearn",
+    "maxtext": r"[Mm]ax[Tt]ext",
+    "levanter": r"Levanter",
+    "paxml": r"Pax[Mm][Ll]",
+    "deepspeed": r"Deep[Ss]peed",
+    "fsdp": r"FSDP[12]?",
+}
+"""Programs as people write them; of names inside each other the longer ones first."""
+
+IMAGES = (
+    "nemo", "megatron-lm", "primus", "torchtitan", "torchtune", "maxtext", "llm-foundry", "axolotl",
+)  # fmt: skip
+"""Containers that are called like their program: `nvcr.io/nvidia/nemo:25.04`."""
+
+COMMANDS = {
+    "torchtitan": r"-m torchtitan[.\s]",
+    "maxtext": r"-m [Mm]ax[Tt]ext[.\w]*train|MaxText/train",
+    "litgpt": r"\blitgpt (?:pretrain|finetune)",
+    "torchtune": r"\btune run\s",
+    "llm-foundry": r"\bcomposer \S*train/train\.py",
+    "axolotl": r"\baxolotl train\b|axolotl\.cli\.train",
+    "llama-factory": r"\bllamafactory-cli train",
+    "nemo": r"\bmegatron_gpt_pretraining\w*\.py|\bnemo llm pretrain",
+    "megatron-lm": r"\bpretrain_gpt\.py",
+}
+"""Programs by the commands that start them."""
+
+VERSION = r"([0-9]{1,2}(?:\.[0-9]{1,2}){1,2})(?:\.?(?:rc|post|dev)[0-9]+|[_-]py[0-9]+|\.x+)?"
+
+_VERSION = (
+    r"(?:[ _-](?:[Ff]ramework|[Cc]ontainers?|[Ii]mage|[Rr]elease|[Vv]ersion|tag))*"
+    rf"[\s:=@(`*\"'/-]{{0,4}}(?:core[_ ])?[vVr]?{VERSION}(?![\w%]|\.[0-9])"
+    r"(?! ?(?:[TPG]FLOP|[Tt]ok|s\b|ms\b|sec|h(?:ours)?\b|GB|GiB|[x×]|times|hours|days|[BMT]\b))"
+)
+"""A version behind a name, and no figure of its run."""
+
+_EACH = "|".join(f"(?P<p{at}>{pattern})" for at, pattern in enumerate(SPELLED.values()))
+
+_NAME = rf"(?<![\w./@-])(?:{_EACH})(?![A-Za-z_]|[./-][A-Za-z_])"
+
+_IMAGE = rf"(?<![\w.-])({'|'.join(IMAGES)}):v?{VERSION}(?![0-9])|:(maxtext)-v{VERSION}(?![0-9])"
+
+_LIBRARY = rf"\bPy[Tt]orch (?:version )?v?{VERSION}(?![\w%]|\.[0-9])"
+"""The version of PyTorch, whose own sharding has none."""
+
+_COMMAND = "|".join(f"(?P<c{at}>{each})" for at, each in enumerate(COMMANDS.values()))
+
+ABOVE = {
+    "automodel": {"nemo", "transformers", "fsdp"}, "llm-foundry": {"composer", "fsdp"},
+    "nemo": {"megatron-lm", "megatron-core", "megatron-bridge", "fsdp"},
+    "megatron-bridge": {"megatron-lm", "megatron-core", "nemo"},
+    "primus": {"megatron-lm", "megatron-core"}, "mindspeed": {"megatron-lm", "megatron-core"},
+    "megatron-core": {"megatron-lm"}, "megatron-deepspeed": {"megatron-lm", "deepspeed"},
+    "axolotl": {"transformers", "deepspeed", "fsdp"}, "torchtune": {"fsdp"},
+    "llama-factory": {"transformers", "deepspeed", "fsdp"},
+    "gpt-neox": {"megatron-lm", "deepspeed"},
+    "transformers": {"deepspeed", "fsdp"}, "composer": {"fsdp"}, "torchtitan": {"fsdp"},
+    "litgpt": {"fsdp"}, "olmo-core": {"fsdp"}, "nanotron": {"fsdp"},
+}  # fmt: skip
+"""Programs that are built on others: where both are named, it is the former that trained."""
+
+
+class Program(NamedTuple):
+    """A program that a text names, and where; the version is empty where none stands beside."""
+
+    name: str
+    version: str
+    at: int
+
+    @property
+    def text(self) -> str:
+        """Its name and version in one spelling."""
+        return f"{self.name} {self.version}".strip()
+
+
+@cache
+def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    return re.compile(pattern, flags)
+
+
+def program_named(text: str, *, any_case: bool = False) -> Program | None:
+    """The program that a text names, if it is one.
+
+    >>> program_named("NeMo 24.07 container").text, program_named("Megatron-Core v0.9.0").text
+    ('nemo 24.07', 'megatron-core 0.9.0')
+    >>> program_named("nvcr.io/nvidia/nemo:25.04.01").text, program_named("torchtitan, FSDP2").text
+    ('nemo 25.04.01', 'torchtitan')
+    >>> program_named("Megatron + DeepSpeed 3D").text, program_named("MaxText or Levanter")
+    ('megatron-deepspeed', None)
+    """
+    found = _started(text) or _packed(text)
+    for name in _compiled(_NAME, re.IGNORECASE if any_case else 0).finditer(text):
+        spelled = list(SPELLED)[int((name.lastgroup or "p0")[1:])]
+        told = _compiled(_VERSION).match(text, name.end())
+        version = told[1] if told else ""
+        held = next((each for each in found if each.name == spelled), None)
+        if held is None:
+            found.append(Program(spelled, version, name.start()))
+        elif version and not held.version:
+            found[found.index(held)] = Program(spelled, version, name.start())
+        elif version and version != held.version:
+            return None
+    library = _compiled(_LIBRARY).search(text)
+    if library and [(each.name, each.version) for each in found] == [("fsdp", "")]:
+        return Program("pytorch", library[1], found[0].at)
+    return _only(found)
+
+
+def _packed(text: str) -> list[Program]:
+    """Programs by the names of their containers."""
+    return [
+        Program(image[1] or image[3], image[2] or image[4], image.start(1 if image[1] else 3))
+        for image in _compiled(_IMAGE).finditer(text)
+    ]
+
+
+def _started(text: str) -> list[Program]:
+    """The program that a command starts, if it is one."""
+    if (command := _compiled(_COMMAND).search(text)) is None:
+        return []
+    name = list(COMMANDS)[int((command.lastgroup or "c0")[1:])]
+    if name == "megatron-lm" and "--deepspeed" in text:
+        name = "megatron-deepspeed"
+    return [Program(name, "", command.start())]
+
+
+def starts(text: str) -> bool:
+    """Whether a text is a command that starts a program, or names a program's container."""
+    return (
+        _compiled(_COMMAND).search(text) is not None or _compiled(_IMAGE).search(text) is not None
+    )
+
+
+def _only(found: list[Program]) -> Program | None:
+    """The one of several programs that the others are parts of; None where there is none."""
+    names = {each.name for each in found}
+    if names == {"megatron-lm", "deepspeed"}:
+        return Program("megatron-deepspeed", "", min(each.at for each in found))
+    top = names - {under for name in names for under in _below(name, names)}
+    return next(each for each in found if each.name in top) if len(top) == 1 else None
+
+
+def _below(name: str, names: Set[str]) -> Set[str]:
+    return ABOVE.get(name, set()) & names
