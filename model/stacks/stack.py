@@ -113,7 +113,11 @@ def stack_for(name: str, among: Mapping[str, Stack] | None = None) -> Stack:
 
 
 def lent(part: Calibrated, lender: Machine, target: Machine) -> Calibrated:
-    """`part` for another machine: no neighbours, as its library may choose otherwise, and wider."""
+    """`part` for another machine: no neighbours, as its library may choose otherwise, and wider.
+
+    That its products run in a step as they do alone was seen on the lender, and is not lent to
+    another generation, whose balance of arithmetic and memory is another.
+    """
     wider = (
         WIDEN_VENDOR
         if lender.vendor != target.vendor
@@ -123,7 +127,9 @@ def lent(part: Calibrated, lender: Machine, target: Machine) -> Calibrated:
         if lender.model != target.model
         else WIDEN_MODEL
     )
-    return _widened(replace(part, values=_denser(part, lender, target)), wider)
+    alike = part.in_step and lender.generation == target.generation
+    values = _denser(part, lender, target)
+    return _widened(replace(part, values=values, in_step=alike), wider)
 
 
 def _denser(part: Calibrated, lender: Machine, target: Machine) -> dict[str, float]:

@@ -177,3 +177,8 @@ def test_learning_twice_gives_the_same() -> None:
         for _ in range(2)
     )  # fmt: skip
     assert dump(Stack("H100", {"gemm": once})) == dump(Stack("H100", {"gemm": again}))
+
+
+def test_what_was_seen_in_a_step_is_not_lent_to_another_generation() -> None:
+    assert stack_for("TPU-v2").part("gemm").in_step
+    assert not stack_for("TPU-v5p").part("gemm").in_step
