@@ -68,6 +68,7 @@ class SoftwareStack:
     evidence: str
     piped: int = 3  # ZeRO stage
     early_stop: bool = False
+    copies: bool = False
     reason: str = ""
 
     @property
@@ -144,12 +145,17 @@ def software(row: Mapping[str, Any], machine: Machine) -> SoftwareStack:
     else:
         found = _by_framework(row, machine, when) or _assumed(row, machine, when)
     found = _with_parts(found, row)
+    if when is not None and when < SHARDED_APART:
+        found = replace(found, copies=False)
     if found.scaling == "by date":
         found = replace(found, scaling=scaling_of(when, machine))
     if found.attention != "by date":
         return found
     return replace(found, attention=_generation(row, machine, when, found))
 
+
+SHARDED_APART = 2024.5
+"""Year from which fully sharded programs shard every parameter by itself: PyTorch 2.4 has FSDP2."""
 
 LLAMA = 2023.5
 """Year from which models with gated MLPs were trained outside the project that published them."""

@@ -143,8 +143,7 @@ def work(runs: Sequence[Run], times: KernelTimes) -> Work:
         layer_matrix=layer_matrix,
         layer_plain=layer_plain,
         layer_attention=_attention_seconds(layers, runs, times, size),
-        layer_memory=np.array([layer_bytes(run) + accumulated_bytes(run) for run in runs])
-        / bandwidth
+        layer_memory=np.array([_moved(run) for run in runs]) / bandwidth
         + np.array([cast_seconds(run) for run in runs]),
         head_matrix=head_matrix,
         head_plain=head_plain,
@@ -319,6 +318,25 @@ def cast_seconds(run: Run) -> float:
     if run.kernels.linear_dtype == "fp4":
         times = FP4_CAST
     return times * moved / (CAST_SHARE * run.machine.memory_bandwidth)
+
+
+def _moved(run: Run) -> float:
+    """Bytes that all passes of a mean layer move outside its products and attention."""
+    return layer_bytes(run) + accumulated_bytes(run) + copied_bytes(run)
+
+
+def copied_bytes(run: Run) -> float:
+    """Bytes that copies of weights and gradients move, where each parameter is sharded by itself.
+
+    Gathered weights are copied out of what arrived, before either pass; gradients into what is
+    scattered, in its format. Source: FSDP2 of PyTorch (`foreach_all_gather_copy_out`,
+    `reduce_scatter_copy_in`); FSDP1's flat parameters need none.
+    """
+    if run.zero_stage < 3 or not run.software.copies:
+        return 0.0
+    gathered = 2.0 * 2.0 * run.software.gathered
+    scattered = 0.0 if run.frozen else ITEMSIZE[run.kernels.dtype] + run.software.reduced
+    return (gathered + scattered) * layer_parameters(run)
 
 
 def accumulated_bytes(run: Run) -> float:

@@ -9,7 +9,7 @@ from assay.model.schedule import SHAPE, STEP, breakdown, step_time
 from assay.model.stacks.kernel_times import kernel_times
 from assay.model.step.memory import memory
 from assay.model.step.step import components, predict
-from assay.model.step.work import activation_bytes, head, head_bytes, layer_calls
+from assay.model.step.work import activation_bytes, copied_bytes, head, head_bytes, layer_calls
 from assay.model.transformer.operations import Gemm
 from assay.model.transformer.parallel import layer_parameters, stage_parameters
 from assay.model.transformer.training_run import run
@@ -336,6 +336,19 @@ def test_frozen_weights_have_no_gradients():
     held = memory(frozen)
     assert held.gradients == held.optimizer == 0.0
     assert held.weights == memory(whole).weights
+
+
+def test_parameters_sharded_apart_are_copied():
+    """Weights out of what is gathered, twice, and gradients into what is scattered: 14 bytes."""
+    said = {"machine": "H100", "dtype": "bf16", "attention": "flash", "tp": 1, "pp": 1, "dp": 384,
+            "zero_stage": 3, "framework": "torchtitan"}  # fmt: skip
+    one = run(ROW | said)
+    assert copied_bytes(one) == pytest.approx(14 * layer_parameters(one))
+    assert copied_bytes(run(ROW | said | {"trained_part": "LoRA"})) == pytest.approx(
+        8 * layer_parameters(one)
+    )
+    assert copied_bytes(run(ROW | said | {"date": "2023-06"})) == 0.0
+    assert copied_bytes(run(ROW | said | {"zero_stage": 1})) == 0.0
 
 
 def test_selective_recomputation_is_what_the_program_means_by_it():

@@ -95,6 +95,7 @@ MECHANISMS: dict[str, tuple[Patch, str]] = {
                           "tables of products"),
     "recomputation stops early": (lambda: patch.object(work, "_stopped", lambda run, every: every),
                                   "PyTorch's documentation"),
+    "copies of shards": (lambda: patch.object(work, "copied_bytes", lambda run: 0.0), "bytes"),
     "waiting of rings": (lambda: patch.object(exchange, "_waiting", lambda code, group: 0.0),
                          "NCCL's table"),
     "exchange of tokens": (lambda: patch.object(exchange, "SWAP_SHARE", 0.6), "DeepEP's README"),
