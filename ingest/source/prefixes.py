@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 import polars as pl
 from assay.ingest.schema.format import Region
 from assay.ingest.schema.record import Line
-from assay.ingest.schema.terminals import terminal
+from assay.ingest.schema.terminals import deferred, terminal
 from assay.ingest.source.opening import Source
 
 PREFIXES = (
@@ -300,7 +300,7 @@ def _seam() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     prefixes = "|".join(f"(?:{terminal(name)})" for name in PREFIXES)
     lead = rf"\s*(?:{terminal('HOSTNAME')})?\s*(?:{prefixes})*\s*"
     begin = rf"(?:[^|:=]*[:=][^|]*\|)?{lead}(?:{terminal('SEAM')})"
-    return re.compile(rf"{lead}\Z"), re.compile(terminal("SEAM")), re.compile(begin)
+    return deferred(rf"{lead}\Z"), deferred(terminal("SEAM")), deferred(begin)
 
 
 _LONGEST_LEAD = 200

@@ -415,6 +415,7 @@ def _in_words(line: Line, section: tuple[int, ...], *, heading: bool) -> Stateme
 def _by_form(line: Line, section: tuple[int, ...], *, heading: bool) -> Statement | None:
     values: dict[str, Cell] = {}
     measured = MEASURED.search(line.text) is not None
+    says = not measured and _SAYS.search(line.text) is not None
     short = len(line.text) <= _MAX_STATEMENT
     if short and _CAPTION.fullmatch(line.text):
         held = phrases(line, least=1) | titled(line)
@@ -425,16 +426,13 @@ def _by_form(line: Line, section: tuple[int, ...], *, heading: bool) -> Statemen
             return statement
         if heading:
             values = titled(line) | in_title(line)
-        elif measured or not _SAYS.search(line.text):
-            pass
-        elif held := everywhere(line):
+        elif says and (held := everywhere(line)):
             return Statement(line.number, section, held, None, backward=True)
-        else:
+        elif says:
             values = listed(line, _bare(line.text))
     if line.text.lstrip().startswith("|"):
         return None
-    aside = heading or measured or not _SAYS.search(line.text)
-    told = () if aside else (phrases(line), command(line))
+    told = (phrases(line), command(line)) if says and not heading else ()
     for more in told:
         values |= {
             name: cell
