@@ -40,7 +40,7 @@ class Looked:
         elif fmt.lines == "single":
             seen = [line for line in self._candidates(fmt, None) if line not in without]
         else:
-            seen = [line for line in self.numbers.tolist() if met and line not in without]
+            seen = [line for line in self.numbers.tolist() if line not in without] if met else []
         return Region(self.source, self.peeled(seen, glued=fmt.glued and not fmt.behind))
 
     def stating(self) -> Sequence[Line]:

@@ -8,10 +8,11 @@ alone, put together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, starmap
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -133,12 +134,17 @@ class _Look:
         """Where the lines of a source begin and end."""
         return (int(self.ends[at - 1]) if at else 0), int(self.ends[at])
 
-    def _own(self, at: int, lines: Places) -> Places:
-        """Numbers of the lines of a source, of all such lines in order."""
-        begin, end = self._span(at)
-        some = lines[slice(*np.searchsorted(lines, [begin, end]))]
-        own: Places = some - begin + 1
-        return own
+    def _own(self, lines: Places) -> Sequence[Places]:
+        """Of all such lines, in order, those of each source, by their numbers in it."""
+        if not len(lines):  # nearly all formats have none
+            return [NOTHING.opens] * len(self.sources)
+        cuts = np.searchsorted(lines, [0, *self.ends])
+        begins = np.concatenate([[0], self.ends[:-1]])
+        return np.split(lines - np.repeat(begins, np.diff(cuts)) + 1, cuts[1:-1])
+
+    def _edges_own(self, found: Edges) -> Sequence[Edges]:
+        """The edges of each source, by the numbers of its lines."""
+        return list(map(Edges, self._own(found.opens), self._own(found.closes)))
 
     def _counts(self, lines: pl.Series) -> Places:
         """How many of these lines each source has."""
@@ -244,12 +250,11 @@ class _Look:
         for fmt in self._single:
             left[self._begun[fmt.name]] = True
             for head, reach in fmt.reach.items():
-                found = self._edges[fmt.name, head]
-                opened = np.searchsorted(self.ends, found.opens, side="right")
-                for at in dict.fromkeys(opened.tolist()):
-                    begin, end = self._span(at)
-                    mine = Edges(*(self._own(at, lines) for lines in found))
-                    left[begin:end] |= marked(mine, reach, Open(), np.arange(1, end - begin + 1))
+                for at, mine in enumerate(self._edges_own(self._edges[fmt.name, head])):
+                    if len(mine.opens):
+                        begin, end = self._span(at)
+                        lines = np.arange(1, end - begin + 1)
+                        left[begin:end] |= marked(mine, reach, Open(), lines)
         for at in {at for those in self._met.values() for at in those}:
             left[slice(*self._span(at))] = True
         return left
@@ -259,7 +264,7 @@ class _Look:
         begin, end = self._span(at)
         mine = which[begin:end]
         blank = int((self._blank[begin:end] & mine).sum())
-        odd = [line for line in self._own(at, self._suspicious).tolist() if mine[line - 1]]
+        odd = [line for line in self._each.suspicious[at].tolist() if mine[line - 1]]
         return Tally(blank, int(mine.sum()) - blank, tuple(odd))
 
     @cached_property
@@ -286,35 +291,57 @@ class _Look:
 
     def _peeled(self, which: Mask, *, glued: bool) -> list[dict[int, list[Line]]]:
         """The lines of each source that a mask marks, by number."""
+        if not which.any():
+            return [{} for _ in self.sources]
         peeled = peel(self.frame.filter(pl.Series(which)), glued=glued)
         found: list[dict[int, list[Line]]] = [{} for _ in self.sources]
         at = peeled["line"].to_numpy()
         of = np.searchsorted(self.ends, at, side="right")
         numbers = at - np.concatenate([[0], self.ends[:-1]])[of] + 1
         names = [name for name in peeled.columns[3:] if peeled[name].count()]
-        where = peeled.select(names).iter_rows() if names else (() for _ in range(peeled.height))
-        rows = zip(of.tolist(), numbers.tolist(), peeled["text"].to_list(),
-                   peeled["column"].to_list(), where, strict=True)  # fmt: skip
-        for source, number, text, column, said in rows:
-            prefix = {name: each for name, each in zip(names, said, strict=True) if each}
-            found[source].setdefault(number, []).append(Line(number, text, column, prefix))
+        prefixes: Iterable[dict[str, str]] = ({} for _ in range(peeled.height))
+        if names:
+            where = peeled.select(names).iter_rows()
+            prefixes = ({n: s for n, s in zip(names, said, strict=True) if s} for said in where)
+        rows = zip(numbers.tolist(), peeled["text"].to_list(), peeled["column"].to_list(),
+                   prefixes, strict=True)  # fmt: skip
+        for source, line in zip(of.tolist(), starmap(Line, rows), strict=True):
+            found[source].setdefault(line.number, []).append(line)
         return found
 
     def _looked(self, at: int, numbers: Places) -> Looked:
         """All that was found on the lines of one source."""
         begin, end = self._span(at)
-        own = {key: Edges(*(self._own(at, each) for each in found))
-               for key, found in self._edges_begun.items()}  # fmt: skip
+        each = self._each
         return Looked(
             source=self.sources[at],
             numbers=numbers,
             lines={how: every[at] for how, every in self._lines.items()},
-            begun={name: self._own(at, lines).tolist() for name, lines in self._begun.items()},
-            edges=own,
-            worth=self._own(at, self._worth).tolist(),
+            begun={name: lines[at] for name, lines in each.begun.items()},
+            edges={key: found[at] for key, found in each.edges.items()},
+            worth=each.worth[at].tolist(),
             blank=frozenset((np.flatnonzero(self._blank[begin:end]) + 1).tolist()),
-            suspicious=frozenset(self._own(at, self._suspicious).tolist()),
+            suspicious=frozenset(each.suspicious[at].tolist()),
         )
+
+    @cached_property
+    def _each(self) -> _Each:
+        return _Each(
+            {name: [own.tolist() for own in self._own(lines)]
+             for name, lines in self._begun.items()},
+            {key: self._edges_own(found) for key, found in self._edges_begun.items()},
+            self._own(self._worth),
+            self._own(self._suspicious),
+        )  # fmt: skip
+
+
+class _Each(NamedTuple):
+    """What was found on the lines of each source, by its place; see `Looked`."""
+
+    begun: Mapping[str, Sequence[Sequence[int]]]
+    edges: Mapping[tuple[str, str], Sequence[Edges]]
+    worth: Sequence[Places]
+    suspicious: Sequence[Places]
 
 
 def finished_together(sources: Sequence[Carved], formats: Sequence[Format]) -> Reading:
@@ -352,7 +379,11 @@ def _records(sources: Sequence[Carved], formats: Sequence[Format]) -> Reading:
         ),
         formats=tuple(formats),
         statements=pl.concat(
-            [statement_frame(each.source.name, each.statements) for each in sources]
+            [
+                statement_frame(each.source.name, each.statements)
+                for each in sources
+                if each.statements
+            ]
             or [pl.DataFrame(schema=STATEMENTS)]
         ),
     )

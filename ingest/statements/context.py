@@ -415,24 +415,22 @@ def _in_words(line: Line, section: tuple[int, ...], *, heading: bool) -> Stateme
 def _by_form(line: Line, section: tuple[int, ...], *, heading: bool) -> Statement | None:
     values: dict[str, Cell] = {}
     measured = MEASURED.search(line.text) is not None
-    says = not measured and _SAYS.search(line.text) is not None
     short = len(line.text) <= _MAX_STATEMENT
     if short and _CAPTION.fullmatch(line.text):
         held = phrases(line, least=1) | titled(line)
         return Statement(line.number, section, held, caption=True) if held else None
-    if short and not line.text.lstrip().startswith("|"):
-        statement = _statement(line, section)
-        if statement is not None:
-            return statement
-        if heading:
-            values = titled(line) | in_title(line)
-        elif says and (held := everywhere(line)):
-            return Statement(line.number, section, held, None, backward=True)
-        elif says:
-            values = listed(line, _bare(line.text))
     if line.text.lstrip().startswith("|"):
         return None
-    told = (phrases(line), command(line)) if says and not heading else ()
+    if short and (statement := _statement(line, section)) is not None:
+        return statement
+    says = not heading and not measured and _SAYS.search(line.text) is not None
+    if short and heading:
+        values = titled(line) | in_title(line)
+    elif short and says and (held := everywhere(line)):
+        return Statement(line.number, section, held, None, backward=True)
+    elif short and says:
+        values = listed(line, _bare(line.text))
+    told = (phrases(line), command(line)) if says else ()
     for more in told:
         values |= {
             name: cell
