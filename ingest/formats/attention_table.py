@@ -78,6 +78,6 @@ FORMAT = Format(
     fold=fold,
     lines="document",
     opens=r"(?i)^[^,|:=]*,.*heads[^=:|]*,|^[^:=]*\|[^:=|]*heads[^:=|]*\||<th>[^<]*heads[^<]*</th>"
-    r"|^[^|:=]*  +[^ ]*heads  +[^|:=]*$",
+    r"|^[^|:=]*  +[^ ]*heads  +[^|:=]*$|\"[a-z_]*heads\"\s*:",
     binds=False,
 )

@@ -84,6 +84,6 @@ FORMAT = Format(
     fold=fold,
     lines="document",
     opens=r"(?i)^[^|:=]*,[^|:=]*(gpus|ranks|world_size)[^|:=]*,|^[^:=]*\|[^:=|]*(?:bus|alg)bw"
-    r"|<th>[^<]*(?:bus|alg)bw",
+    r"|<th>[^<]*(?:bus|alg)bw|\"(?:bus|alg)_?bw[a-z_]*\"\s*:",
     binds=False,
 )

@@ -119,6 +119,6 @@ FORMAT = Format(
     opens=r"(?i)(?:^|[^a-z0-9])m(?:[^a-z0-9,]|&nbsp;|<br */?>)*(?:,|$)"
     r"|[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+"
     r"|^[^\n]*\| ?m ?\||m ?= ?n ?= ?k|m ?x ?n ?x ?k|<th>m</th>|(?:^|\s)m +n +k\s|(?:^|\t)m\t"
-    r"|^[^|=:]*shape  +.*(?:[mu]s|flops)\b",
+    r"|\"m\"\s*:|^[^|=:]*shape  +.*(?:[mu]s|flops)\b",
     binds=False,
 )  # fmt: skip

@@ -67,7 +67,7 @@ FORMAT = Format(
     heads=(
         "|", "<table", "<TABLE", "==", "+-", "-table::", "┌", "┏", "╒", "╔", "╭", "╞", "├",
         "┡", "FLOP", "flops", "tok/s", "token/s", "tokens/s", "(s)", "(ms)", "MFU",
-        "mfu", "_ms", "step_time",
+        "mfu", "_ms", "step_time", "per_s",
     ),
     opens=r"^[^|-]*(?:\|[|: \t-]*-|[: \t]*-[: \t-]*\|)[|: \t-]*$"  # an alignment row
     r"|(?i:<table[\s>])|^\s*=+(?: +=+)+\s*$|^\s*\.\. (?:list|csv)-table::"  # HTML, RST
@@ -75,7 +75,10 @@ FORMAT = Format(
     r"|\((?:[GT]FLOPS?(?:/s)?|[mu]?s|tok(?:en)?s?/s)\):\s*$"  # a title of curves
     r"|^[^|=:0-9,]*[A-Za-z_)\]]  +[^|=:,]*"  # labels kept apart by blanks
     r"(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:,]*$"
-    r"|^[^|=:0-9.]*[,;\t][^|=:0-9.]*(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:0-9.]*$",
+    r"|^[^|=:0-9.]*[,;\t][^|=:0-9.]*(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:0-9.]*$"
+    r"|^\s*\{\s*\"(?i:model|name|run|config|experiment|benchmark|framework|system|hardware|device"
+    r"|gpu|n_?gpu|num_?gpu|world|arch|dtype|precision|batch|micro|global_batch|seq|tp|size)"
+    r"[A-Za-z_ ]*\"\s*:.*\}\s*$",  # a line of results, which says first what was run
     suffixes=(".csv", ".tsv", ".rst", ".ipynb", ".json"),
     schemas={"markdown_table": MarkdownTable},
     origin="published",

@@ -70,7 +70,7 @@ class Grid:
     heads: tuple[GridRow, ...]
     rows: tuple[GridRow, ...]
     caption: str = ""
-    remark: Literal["", "commented", "nested", "spans"] = ""  # spans: see `MOST_PLACES`
+    remark: Literal["", "commented", "nested", "spans", "alone"] = ""  # spans: see `MOST_PLACES`
     closed: bool = False  # whether its rows end with a bar, so that one that does not is cut
     exact: bool = True  # whether a row with a cell too few is a fault of the row
     labels: tuple[str, ...] = field(default=())  # of its columns, where other than `heads` say

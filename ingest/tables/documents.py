@@ -19,7 +19,7 @@ from assay.ingest.grids.delimited import decimal_commas, delimited, named_table,
 from assay.ingest.grids.drawn import drawn_tables
 from assay.ingest.grids.grid import LONGEST, Grid, apart
 from assay.ingest.grids.html_tables import html_tables
-from assay.ingest.grids.json_records import json_records, named_json
+from assay.ingest.grids.json_records import begins_json, json_records, named_json
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
 from assay.ingest.schema.record import Line
@@ -51,7 +51,7 @@ def documents(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
 
 def grids(lines: Sequence[Line], name: str) -> Iterator[Grid]:
     """Every table of a document, in order; `name` is that of its input."""
-    if named_json(name) and (held := list(json_records(lines))):
+    if (named_json(name) or begins_json(lines)) and (held := list(json_records(lines))):
         yield from held
         return
     if named_table(name) and (whole := list(delimited(lines, named=True))):

@@ -15,6 +15,7 @@ from functools import cache
 
 from assay.ingest.grids.delimited import delimited, long_and_even
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
+from assay.ingest.grids.json_records import begins_json, json_records
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded
@@ -104,6 +105,8 @@ def kernel_rows(lines: Sequence[Line], table: CsvTable, folded: Folded) -> None:
 
 def _grids(lines: Sequence[Line], table: CsvTable) -> list[Grid]:
     """Every table of a document; separated values only where their header names a call."""
+    if begins_json(lines) and (held := list(json_records(lines))):
+        return held
     begin = next(delimited(lines[:BEGIN], named=False), None)
     if (begin is None or not long_and_even(lines, begin)) and (found := marked(lines)):
         return found
@@ -385,7 +388,7 @@ def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:
 
 def _lines(lines: Sequence[Line], grid: Grid, records: Sequence[Record]) -> set[int]:
     here = lines[grid.begin : grid.end]
-    if grid.syntax in ("html", "rst"):
+    if grid.syntax in ("html", "rst", "json"):
         return {line.number for line in here if line.text.strip()}
     head = {row.line.number for row in grid.heads} | {lines[grid.begin].number}
     rule = {lines[grid.begin + 1].number} if grid.syntax == "markdown" else set()

@@ -132,7 +132,8 @@ def _document(
             at = bisect_right(begins, table.grid.begin)
             after = read[at] if at < len(read) else None
             _state(table, set_ups.spoken_for(table.titles), after, schema, folded)
-    folded.tables += [table.note() for table in tables]
+    met = [table for table in tables if table.records or table.grid.remark != "alone"]
+    folded.tables += [table.note() for table in met]
 
 
 def _configure(tables: Sequence[_Table], source: str, schema: Schema, folded: Folded) -> None:
