@@ -78,6 +78,6 @@ FORMAT = Format(
     fold=fold,
     lines="document",
     opens=r"(?i)^[^,|:=]*,.*heads[^=:|]*,|^[^:=]*\|[^:=|]*heads[^:=|]*\||<th>[^<]*heads[^<]*</th>"
-    r"|^[^|:=]*  +[^ ]*heads  +[^|:=]*$|\"[a-z_]*heads\"\s*:",
+    r"|^\s*#{1,6} .*[0-9] heads\b|^[^|:=]*  +[^ ]*heads  +[^|:=]*$|\"[a-z_]*heads\"\s*:",
     binds=False,
 )

@@ -78,12 +78,23 @@ def fold(region: Region) -> Folded:
 
 FORMAT = Format(
     name="collective_table",
-    heads=("gpus", "ranks", "world_size", "busbw", "BusBW", "busBW", "Busbw", "bus bw"),
+    heads=(
+        "gpus",
+        "ranks",
+        "world_size",
+        "busbw",
+        "BusBW",
+        "busBW",
+        "Busbw",
+        "bus bw",
+        "总线带宽",
+        "算法带宽",
+    ),
     schemas={"collective_table": CollectiveTable},
     origin="measured",
     fold=fold,
     lines="document",
-    opens=r"(?i)^[^|:=]*,[^|:=]*(gpus|ranks|world_size)[^|:=]*,|^[^:=]*\|[^:=|]*(?:bus|alg)bw"
+    opens=r"(?i)^[^|:=]*,[^|:=]*(gpus|ranks|world_size)[^|:=]*,|^[^:=]*\|[^:=|]*(?:(?:bus|alg)bw|总线带宽|算法带宽)"
     r"|<th>[^<]*(?:bus|alg)bw|\"(?:bus|alg)_?bw[a-z_]*\"\s*:",
     binds=False,
 )

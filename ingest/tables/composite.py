@@ -108,6 +108,30 @@ def settings(text: str) -> dict[str, str]:
     return said
 
 
+_NAMED_NUMBER = deferred(r"([A-Za-z][A-Za-z_ -]*?)\s*[ =:]\s*([0-9]+)(k)?", re.IGNORECASE)
+
+_SET = {"seq_len", "micro_batch", "global_batch", "tp", "pp", "dp", "cp", "ep"}
+"""Fields that a name and a number among other words of a cell may set."""
+
+
+def mentioned(text: str) -> dict[str, str]:
+    """Settings among the parts of a cell in words: a name that is clear, and its number.
+
+    >>> mentioned("Full, FSDP, seq 4096"), mentioned("FSDP, seq 4k"), mentioned("seq 4096")
+    ({'seq_len': '4096'}, {'seq_len': '4096'}, {})
+    """
+    parts = re.split(r"[,;]\s+", text) if len(text) <= LONGEST else []
+    said: dict[str, str] = {}
+    for found in map(_NAMED_NUMBER.fullmatch, parts if len(parts) > 1 else []):
+        name = configured_by(found[1]) if found else None
+        if found is None or name not in _SET or (found[3] and name != "seq_len"):
+            continue
+        value = str(int(found[2]) * (1024 if found[3] else 1))
+        if said.setdefault(name, value) != value:
+            return {}
+    return said
+
+
 def recipe(label: str, text: str) -> dict[str, str]:
     """The number format that a recipe of narrow products, or none of them, stands for; the stage of
     ZeRO that a word names.

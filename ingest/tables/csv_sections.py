@@ -33,7 +33,7 @@ TIME_LABELS = {
 
 _TIMED = re.compile(
     r"(?:(?:avg|average|mean|median|p50|measured|kernel|gpu|cuda|device|exec|execution|run|gemm)"
-    r"(?:[\s_]+|(?=time))|(?:time|latency|duration|elapsed|runtime)[\s_]*)*"
+    r"(?:[\s_]+|(?=time))|(?:time|latency|duration|elapsed|runtime|时延|延迟|耗时|时间)[\s_]*)*"
     r"[(\[]?(s|secs?|seconds|ms|msecs?|milliseconds|us|µs|usecs?|microseconds|ns|nsecs?)[)\]]?",
     re.IGNORECASE,
 )

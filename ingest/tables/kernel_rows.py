@@ -20,6 +20,8 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, Schema
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.tables.composite import machine
 from assay.ingest.tables.csv_sections import CsvTable, timed
 from assay.ingest.tables.documents import marked
 from assay.ingest.tables.headers import plain
@@ -63,9 +65,12 @@ _BY_PLACE = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4}
 
 _LOOSE = {
     "size": "bytes", "payload": "bytes", "messagesize": "bytes", "msgsize": "bytes",
-    "datasize": "bytes", "algbw": "algbw", "algobw": "algbw", "busbw": "busbw",
+    "datasize": "bytes", "数据量": "bytes", "数据大小": "bytes", "消息大小": "bytes",
+    "算法带宽": "algbw", "总线带宽": "busbw", "algbw": "algbw", "algobw": "algbw", "busbw": "busbw",
 }  # fmt: skip
 """Labels of columns whose numbers mean nothing without a unit, in brackets or in each cell."""
+
+_IN_ENGLISH = {"算子": "op", "集合通信": "op", "通信算子": "op"}
 
 _RATE_WORDS = {"throughput", "performance", "perf", "rate", "speed", "achieved", "compute"}
 
@@ -96,7 +101,7 @@ def kernel_rows(lines: Sequence[Line], table: CsvTable, folded: Folded) -> None:
         above = _above(lines, grid, table.schema)
         if not (columns := _columns(grid, table, above, order)) or _of_bench(lines, grid):
             continue
-        columns = _binary(grid, columns)
+        columns = _binary(grid, _in_units(grid, columns))
         records = [each for row in grid.rows for each in _records(row, columns, above)]
         if records:
             folded.records += records
@@ -179,6 +184,7 @@ def _at_an_end(text: str) -> re.Match[str] | None:
 
 def _measured(label: str, schema: Schema) -> _Column | None:
     known, columns = by_label(schema), fields(schema)
+    label = _IN_ENGLISH.get(label, label)
     if normalise(label) in known and normalise(label) not in _LOOSE:
         spec, scale = known[normalise(label)]
         return _Column(spec, scale)
@@ -208,6 +214,46 @@ def _order(lines: Sequence[Line]) -> str:
     """How a document writes products, `mkn` say; empty where it does not tell, or not one way."""
     found = {"".join(m).casefold() for line in lines for m in _ORDER.findall(line.text)}
     return found.pop() if len(found) == 1 else ""
+
+
+_DECIMAL = {"KB": 1, "MB": 2, "GB": 3}
+
+CLOSE = 0.01
+"""How far a bandwidth may be from its size over its time: 1,000s and 1,024s differ by more."""
+
+
+def _in_units(grid: Grid, columns: Sequence[_Column]) -> list[_Column]:
+    """Sizes under `(MB)` in 1,000s or 1,024s, whichever gives the bandwidths that are printed."""
+    made = list(columns)
+    held = {column.spec.name: at for at, column in enumerate(columns) if column.spec}
+    for at, (column, label) in enumerate(zip(columns, grid.header(), strict=True)):
+        sized = _SIZED.fullmatch(plain(label))
+        place = _DECIMAL.get(sized[2], 0) if sized else 0
+        if not place or column.spec is None or column.spec.name != "bytes" or column.scale:
+            continue
+        if not {"time", "algbw"} <= held.keys():
+            continue
+        time, rate = (columns[held[name]].scale for name in ("time", "algbw"))
+        rows = [
+            [_amount(row, n) for n in (at, held["time"], held["algbw"])]
+            for row in grid.rows
+            if len(row.cells) == len(columns)
+        ]
+        found = [
+            base
+            for base in (1000.0, 1024.0)
+            if rows
+            and all(abs(size * base**place - t * time * bw * rate) <= CLOSE * t * time * bw * rate
+                    for size, t, bw in rows)
+        ]  # fmt: skip
+        if len(found) == 1:
+            made[at] = replace(column, scale=found[0] ** place)
+    return made
+
+
+def _amount(row: GridRow, at: int) -> float:
+    found = _NUMBER.fullmatch(plain(row.cells[at].text))
+    return float(found[1].replace(",", "")) if found and not found[2] else -1.0
 
 
 def _binary(grid: Grid, columns: Sequence[_Column]) -> list[_Column]:
@@ -300,6 +346,20 @@ NEAR = 20
 FAR = 400
 """Lines above a table among which the headings around its own are looked for."""
 
+_BY_NODES = deferred(
+    r"(?<![0-9.x×])([0-9]{1,4}) ?[x×] ?([0-9]{1,3}) ?[x×]? ?(?:NVIDIA |AMD )?"
+    r"(?:GPUs?|[ABHLV][0-9]{2,3}s?|GB[0-9]{3}|MI[0-9]{3}X?)(?![A-Za-z0-9])"
+)
+"""Nodes and the devices of each, in front of their name: `2 x 8 H100`."""
+
+_OF_ATTENTION = {
+    "heads": deferred(r"(?<![\w.])([0-9]+) (?:query |attention )?heads\b(?! ?(?:dim|size))", re.I),
+    "head_dim": deferred(r"\bhead[ _-]?dim(?:ension)?\s*[=:]?\s*([0-9]+)", re.I),
+    "batch": deferred(r"\bbatch(?:[ _-]?size)?\s*[=:]?\s*([0-9]+)", re.I),
+    "causal": deferred(r"(?<!non-)(?<!not )(?<!no )\b(causal)\b(?! *[=:/|])", re.I),
+}
+"""Settings of attention in the words above a table: `head dim 128, 16 heads, batch 4, causal`."""
+
 _OPERATION = re.compile(
     r"\b(all|reduce)[ _-]?(reduce|gather|scatter|to[ _-]?all)(?:_perf)?\b"
     r"|\b(broadcast)(?:_perf)?\b",
@@ -358,6 +418,9 @@ def _depth(line: Line) -> int:
 
 def _said(text: str) -> Iterator[tuple[str, str]]:
     """Fields that a line above a table says, and how."""
+    for name, pattern in _OF_ATTENTION.items():
+        for found in pattern.findall(text):
+            yield name, found if found.isdecimal() else "True"
     if device := device_named(text):
         yield "gpu", device
     if dtype := format_named(text):
@@ -365,6 +428,12 @@ def _said(text: str) -> Iterator[tuple[str, str]]:
     for found in _OPERATION.finditer(text):
         parts = [part for part in found.groups() if part]
         yield "op", "_".join(parts).casefold().replace(" ", "_").replace("-", "_")
+    if cards := machine(text).get("gpus") if "卡" in text else None:
+        yield "ranks", cards
+        return
+    if grid := _BY_NODES.search(text):
+        yield "ranks", str(int(grid[1]) * int(grid[2]))
+        return
     nodes = _NODES.search(text)
     if named := _NAMED.search(text):
         yield "ranks", named[1]

@@ -28,6 +28,7 @@ from assay.ingest.tables.composite import (
     calculation,
     layout,
     machine,
+    mentioned,
     named,
     numbers,
     product,
@@ -135,6 +136,7 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
         said |= product(bare, factors)
     free = not label or normalise(label) in CORNERS
     said = said or machine(bare) or settings(bare) or (named(bare) if free else {})
+    said = said or mentioned(bare)
     for name, value in said.items():
         record.cells.setdefault(name, worth(name, value, at.line, at.column))
 
