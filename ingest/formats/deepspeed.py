@@ -37,8 +37,9 @@ class DeepspeedThroughput(pa.DataFrameModel):
         kind="exact", ge=0, nullable=True, meaning="micro-steps of the epoch before the line"
     )
     global_step: int = logged(
-        kind="exact", ge=0, nullable=True, meaning="updates since the start, where it is printed"
-    )
+        kind="exact", ge=0, nullable=True, role="counter",
+        meaning="updates since the start, where it is printed",
+    )  # fmt: skip
     samples_per_s: float = logged(
         ["CurrSamplesPerSec"], kind="binary", unit="sample/s", ge=0, nullable=True
     )

@@ -43,7 +43,7 @@ WORDS = {
     ("report/html/page.py", "runs"): "anchor of a part of the page",
     ("report/json_document.py", "runs"): "key of the document",
     ("report/sarif.py", "runs"): "key that SARIF gives",
-    ("cases/steps.py", "step_rate"): "column of steps a second",
+    ("cases/step_frames.py", "step_rate"): "column of steps a second",
     ("laws/speedups.py", "step_rate"): "column of steps a second",
     ("report/leftovers.py", "step_rate"): "column of steps a second",
     ("runs/run_record.py", "step_rate"): "column of steps a second",

@@ -12,6 +12,7 @@ from assay.ingest.schema.reading import Reading
 from assay.ingest.source.opening import Source, source
 from assay.validate.cases.cases import cases
 from assay.validate.cases.observe import about
+from assay.validate.cases.steps import steps as of_runs
 from assay.validate.cases.steps import warm_up
 from assay.validate.runs.differences import difference, gate
 from assay.validate.runs.run import Run, runs
@@ -163,3 +164,28 @@ def test_ranks_that_print_one_step_are_one_step() -> None:
     assert (run.rows, run.left_out) == (8, 1)
     assert run.metrics["step_time"].value == pytest.approx(1.03)
     assert run.metrics["skipped_iterations"].value == 8
+
+
+def throughput(n: int) -> str:
+    """A line of DeepSpeed's timer after 10 n steps."""
+    return (
+        f"[2024-01-01 10:00:{n:02},223] [INFO] [timer.py:260:stop] epoch=0/micro_step={20 * n}/"
+        f"global_step={10 * n}, RunningAvgSamplesPerSec=16.4, CurrSamplesPerSec=16.5{n}, "
+        "MemAllocated=4.31GB, MaxMemAllocated=20.31GB\n"
+    )
+
+
+def test_rates_by_the_count_of_steps_are_a_run_where_nothing_else_tells_its_pace() -> None:
+    alone = "".join(throughput(n) for n in range(1, 5))
+    (run,) = summarised(parse(alone))
+    assert run.rows == 4
+    assert "step_time" not in run.metrics
+    (pace,) = of_runs(parse(alone))
+    assert (pace.pace, pace.steady["samples_per_s"].to_list()) == (
+        "samples_per_s", [16.52, 16.53, 16.54])  # fmt: skip
+    steps = "".join(
+        f"iteration {n}/ 9 | elapsed time per iteration (ms): 812.{n} | lm loss: 3.{n} |\n"
+        for n in range(1, 5)
+    )
+    (timed,) = summarised(parse(alone + steps))
+    assert timed.metrics["step_time"].value == pytest.approx(0.8123, rel=1e-3)

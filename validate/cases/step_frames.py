@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,9 @@ COLUMNS: Mapping[str, Role] = {
 
 TIME = "step_time"
 """Column that holds the time of a step: the field with this quantity, else of the role time."""
+
+PACES = (TIME, "samples_per_s", "tokens_per_s", "tokens_per_gpu_per_s", "token_rate", "step_rate")
+"""Columns that tell how fast a step was, in the order in which they are believed."""
 
 
 class OnDisk:
@@ -188,6 +192,12 @@ def step_frames(reading: Reading) -> Iterator[StepFrame]:
 
     Long inputs come by themselves, with every row.
     """
+    steps = list(_steps(reading))
+    yield from _rates(reading, steps)
+    yield from steps
+
+
+def _steps(reading: Reading) -> Iterator[StepFrame]:
     for held in reading.with_rows("step"):
         counter = _first(held, "counter")
         restarts = counter is not None and counter.name in held.format.repeats
@@ -199,6 +209,32 @@ def step_frames(reading: Reading) -> Iterator[StepFrame]:
             yield StepFrame(held.name, rows, restarts)
         for each in long:
             yield StepFrame(held.name, _every(held, each), restarts)
+
+
+def _rates(reading: Reading, steps: Sequence[StepFrame]) -> Iterator[StepFrame]:
+    """Rates that a rank prints by the count of steps, of inputs whose `steps` tell no pace."""
+    for held in reading.with_rows("rank"):
+        counter, paces = _first(held, "counter"), _paces(held.frame.columns)
+        if counter is None or not paces:
+            continue
+        told = [each.rows if isinstance(each.rows, OnDisk) else _told(each.rows) for each in steps]
+        sources = list(chain.from_iterable(map(sources_of, told)))
+        rows = _told(held.frame).filter(
+            ~pl.col("source").is_in(sources) & pl.col(counter.name).is_not_null()
+        )
+        if rows.height:
+            added = _added(held._replace(frame=rows), rows.columns)
+            yield StepFrame(held.name, rows.with_columns(**added), restarts=False)
+
+
+def _paces(columns: Sequence[str]) -> list[str]:
+    return [name for name in PACES if name in columns]
+
+
+def _told(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows that tell how fast they were."""
+    paces = _paces(rows.columns)
+    return rows.filter(pl.any_horizontal(pl.col(paces).is_not_null())) if paces else rows.clear()
 
 
 def _every(held: Held, long: Long) -> OnDisk:

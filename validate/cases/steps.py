@@ -17,6 +17,8 @@ from assay.validate.cases.jobs import Jobs, jobs
 from assay.validate.cases.memo import once
 from assay.validate.cases.observe import case_of
 from assay.validate.cases.step_frames import (
+    PACES,
+    TIME,
     OnDisk,
     StepRows,
     cases_of,
@@ -38,12 +40,6 @@ RULE = (
     "5 % from the median of the second half, at most half of all; of a batch that ramps up, the "
     "last one"
 )
-
-
-TIME = "step_time"
-
-PACES = (TIME, "samples_per_s", "tokens_per_s", "tokens_per_gpu_per_s", "token_rate", "step_rate")
-"""Columns that tell how fast a step was, in the order in which they are believed."""
 
 
 class Steps(NamedTuple):
