@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.ingest.launched_trainers import GENERIC, MEGATRON, T
+from tests.ingest.launched_trainers import GENERIC, KNOWN, MEGATRON, T
 
 COLLECTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "arctic": (GENERIC, {
@@ -30,6 +30,9 @@ COLLECTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
         "step_time": [1.231, 0.931, 0.929, 0.93],
         "tokens_per_gpu_per_s": [8120, 10700, 10700, 10700],
         "grad_norm": [1.23, 1.03, 0.93, 0.91]}),
+    "csv_like_print": (GENERIC, {
+        "step": [10, 20, 30, 40], "loss": [6.81, 6.61, 6.51, 6.41],
+        "step_time": [1.21, 1.11, 1.12, 1.11], "token_rate": [108300, 118081, 117028, 118081]}),
     "datadog_json": (GENERIC, {
         "step": [50, 100, 150, 200], "loss": [6.812, 6.312, 6.012, 5.812],
         "step_time": [2.31, 1.91, 1.92, 1.91], "token_rate": [453200, 548200, 545400, 548300],
@@ -43,6 +46,9 @@ COLLECTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
         "learning_rate": [4.2e-06, 8.4e-06, 1.26e-05, 1.68e-05]}),
     "dle_resnet": (GENERIC, {
         "loss": [7.0123, 6.9012, 6.8012, 6.7012], "step_time": []}),
+    "elapsed_only": (GENERIC, {
+        "step": [100, 200, 300, 400], "loss": [6.8, 6.6, 6.5, 6.45], "step_time": [],
+        "elapsed": [60, 120, 180, 240]}),
     "electra": (GENERIC, {
         "step": [10, 20, 30, 40], "total_steps": [1000000] * 4,
         "loss": [49.1234, 48.7211, 47.9121, 46.8122], "step_time": []}),
@@ -54,6 +60,10 @@ COLLECTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "fastai": (GENERIC, {
         "epoch": [0, 1, 2, 3], "loss": [2.312341, 1.812341, 1.612341, 1.412341],
         "validation_loss": [1.912231, 1.612231, 1.512231, 1.482231], "step_time": []}),
+    "fixed_width": (GENERIC, {
+        "step": [10, 20, 30, 40], "loss": [6.8123, 6.6123, 6.5123, 6.4123],
+        "step_time": [0.33121, 0.32911, 0.32931, 0.32912],
+        "tokens_per_gpu_per_s": [24731.1, 24889.2, 24874.3, 24888.1]}),
     "flame": (GENERIC, {
         "step": [1, 32, 64, 96], "loss": [10.4331, 10.1331, 9.4331, 8.9331],
         "tokens_per_gpu_per_s": [3121, 41231, 41301, 41299],
@@ -65,6 +75,8 @@ COLLECTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "gcp_json_payload": (GENERIC, {
         "step": [10, 20, 30], "loss": [9.12, 8.12, 7.82], "step_time": [2.4121, 2.4011, 2.4022],
         "tokens_per_gpu_per_s": [3391.1, 3406.6, 3405.1], "mfu": [0.412, 0.414, 0.414]}),
+    "hf_2026": (KNOWN, {
+        "loss": [1.812, 1.712, 1.692], "grad_norm": [3.12, 2.91, 2.71]}),
     "hf_metrics": ("trainer_summary", {
         "elapsed": [754.56, 31.21], "samples_per_s": [68.919, 160.201],
         "step_rate": [0.538, 5.021], "loss": [1.4512, 1.2912]}),
@@ -73,11 +85,17 @@ COLLECTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "joeynmt": (GENERIC, {
         "step": [100, 200, 300, 400], "loss": [9.123456, 8.123456, 7.523456, 7.223456],
         "token_rate": [12312, 16312, 16298, 16301], "learning_rate": [0.0003] * 4}),
+    "json_perf": (GENERIC, {
+        "step": [5, 10, 15], "loss": [6.8, 6.6, 6.5], "step_time": [0.8121, 0.8021, 0.8032],
+        "token_rate": [161400, 163400, 163200]}),
     "k_diffusion": (GENERIC, {
         "step": [0, 25, 50, 75], "loss": [0.912311, 0.412311, 0.312311, 0.282311]}),
     "keithito": (GENERIC, {
         "step": [1, 2, 3, 4, 5], "loss": [1.12312, 1.02312, 0.92312, 0.82312, 0.80312],
         "step_time": [21.312, 11.012, 7.512, 5.812, 4.812]}),
+    "lightning_2026_rich": (GENERIC, {
+        "step": [0, 1, 2, 3], "loss": [11.031, 10.812, 10.612, 10.412],
+        "step_time": [3.312, 3.112, 3.108, 3.11], "consumed_samples": [512, 1024, 1536, 2048]}),
     "llama_recipes": (GENERIC, {
         "step": [0, 1, 2, 3],
         "loss": [2.1123456954956055, 1.9923456954956056, 1.8923456954956055, 1.8123456954956054],
@@ -99,6 +117,8 @@ COLLECTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "mcore_2026": (MEGATRON, {
         "iteration": [1, 2, 3], "step_time": [41.2312, 5.6123, 5.6011],
         "lm_loss": [12.01, 11.98, 11.92], "model_flops_rate": [91.2 * T, 670.1 * T, 671.4 * T]}),
+    "mindspeed_rl": (MEGATRON, {
+        "iteration": [1, 2, 3], "step_time": []}),
     "mingpt_ddp": (GENERIC, {
         "step": [0, 0, 100, 100, 200, 200, 300, 300],
         "loss": [4.31231, 4.30991, 2.61231, 2.60991, 2.41231, 2.40991, 2.21231, 2.20991]}),
@@ -110,6 +130,8 @@ COLLECTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
         "tokens_per_gpu_per_s": [9812.1, 9912.1, 9911.1], "step_time": [0.8349, 0.8264, 0.8265]}),
     "mnist": (GENERIC, {
         "loss": [2.312312, 1.812312, 1.212312, 0.812312], "step": []}),
+    "modelscope_swift_plugin": (KNOWN, {
+        "step": [5, 10, 15], "loss": [1.81, 1.71, 1.69], "memory": [65712999628.8] * 3}),
     "mozilla_deepspeech": (GENERIC, {
         "step": [100, 200, 300, 400], "loss": [91.123456, 71.123456, 61.123456, 55.123456],
         "elapsed": [81, 141, 201, 261]}),
@@ -119,10 +141,14 @@ COLLECTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "nemo_aligner": (GENERIC, {
         "step": [1, 2, 3, 4], "loss": [0.693, 0.681, 0.672, 0.659],
         "consumed_samples": [128, 256, 384, 512]}),
+    "nemo_automodel_rl": (GENERIC, {
+        "step": [1, 2, 3], "loss": [0.0123, 0.0113, 0.0103], "step_time": [101.23, 98.12, 99.01]}),
     "nemo_run": (MEGATRON, {
         "iteration": [0, 1, 2, 3], "step_time": [31.77, 9.914, 9.902, 9.897]}),
     "neuron_nemo": (GENERIC, {
         "step": [0, 1, 2, 3], "consumed_samples": [256, 512, 768, 1024], "step_time": []}),
+    "olmo_2026": (KNOWN, {
+        "step": [10, 20, 30], "loss": [9.812, 8.812, 8.312], "tokens_per_gpu_per_s": [9812] * 3}),
     "opennmt_tf": (GENERIC, {
         "step": [100, 200, 300, 400, 500], "step_rate": [1.51, 2.02, 2.01, 2.03, 2.02],
         "loss": [9.712345, 8.912871, 8.10112, 7.622218, 7.201223], "step_time": [],
@@ -134,6 +160,12 @@ COLLECTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
         "step": [50, 100, 150], "loss": [77.10012, 67.10012, 57.10012]}),
     "pals_megatron": (MEGATRON, {
         "iteration": [1, 2, 3], "step_time": [21.2312, 5.6123, 5.6011]}),
+    "per_epoch_time": (GENERIC, {
+        "epoch": [1, 2, 3, 4], "loss": [1.812, 1.712, 1.612, 1.512], "step_time": [],
+        "validation_loss": [1.891, 1.791, 1.691, 1.591]}),
+    "per_epoch_time2": (GENERIC, {
+        "epoch": [1, 2, 3, 4], "loss": [1.812, 1.712, 1.612, 1.512], "step_time": [],
+        "validation_loss": [1.891, 1.791, 1.691, 1.591]}),
     "per_rank_glued": (GENERIC, {
         "step": [1, 1, 2, 2, 3, 3], "loss": [9.1, 9.1, 9, 9, 8.9, 8.9]}),
     "ppocr": (GENERIC, {
@@ -170,10 +202,17 @@ COLLECTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "torch_xla": (GENERIC, {
         "step": [0, 0, 10, 10, 20, 20], "loss": [6.875, 6.8789, 6.8125, 6.8089, 6.7125, 6.7089],
         "step_time": [], "samples_per_s": []}),
+    "torchrun_custom_avg": (GENERIC, {
+        "step": [50, 100, 150], "loss": [6.812, 6.312, 6.112],
+        "step_time": [0.3312, 0.3291, 0.3293], "tokens_per_gpu_per_s": [24731, 24889, 24874],
+        "mfu": [0.412, 0.415, 0.414]}),
     "torchtune_2026": (GENERIC, {
         "step": [1, 2, 3, 4],
         "loss": [1.8123456716537476, 1.7123456716537475, 1.6923456716537475, 1.6523456716537477],
         "step_time_average": [4.05] * 4}),
+    "trainium_nxd_2026": (GENERIC, {
+        "step": [10, 20, 30], "loss": [6.81, 6.61, 6.51], "samples_per_s": [15.96, 16.01, 16.02],
+        "step_time": [2.0051, 1.9991, 1.9981]}),
     "trax": (GENERIC, {
         "step": [1, 100, 200, 300, 400],
         "loss": [10.31221112, 8.91231222, 7.81231123, 7.11231444, 6.71231999]}),
@@ -193,6 +232,9 @@ COLLECTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "veomni": (GENERIC, {
         "step": [1, 2, 3, 4], "loss": [1.81, 1.71, 1.69, 1.65], "grad_norm": [3.1, 2.9, 2.8, 2.7],
         "step_time_average": [3.07] * 4, "mfu": []}),
+    "wall_time_words": (GENERIC, {
+        "step": [100, 200, 300], "loss": [6.81, 6.61, 6.51], "step_time": [2.012, 1.998, 1.999],
+        "elapsed": [200, 400, 600], "total_steps": [100000] * 3}),
     "xlm": (GENERIC, {
         "batch": [5, 10, 15, 20], "samples_per_s": [41.12, 161.31, 160.31, 161.01],
         "learning_rate": [1e-07, 3e-07, 5e-07, 7e-07]}),
