@@ -336,7 +336,7 @@ class _Look:
 
 
 class _Each(NamedTuple):
-    """What was found on the lines of each source, by its place; see `Looked`."""
+    """Findings on the lines of each source, by its place; see `Looked`."""
 
     begun: Mapping[str, Sequence[Sequence[int]]]
     edges: Mapping[tuple[str, str], Sequence[Edges]]
