@@ -35,7 +35,7 @@ DAY = {"day", "d"}
 
 STEP = {"step", "steps", "it", "iter", "iters", "iteration", "iterations"}
 
-GPU = {"gpu", "gpus", "ngpu", "ngpus"}
+GPU = {"gcd", "gcds", "gpu", "gpus", "ngpu", "ngpus"}
 
 DEVICE = GPU | {"device", "devices", "chip", "chips", "accelerator", "accelerators", "card",
                 "cards", "npu", "npus", "xpu", "xpus", "hpu", "hpus", "dev"}  # fmt: skip
