@@ -1,6 +1,7 @@
 """Assumptions about a row that says little; nothing said is overruled."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -197,3 +198,27 @@ def test_data_parallel_is_what_is_left():
 def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(LookupError, match="Llama-3-8B"):
         resolve("abacus-9000")
+
+
+TABLE = """
+| {0}Model | GPUs | TP | PP | MBS | GBS | Seq | GPU | tokens/s/GPU |
+|{1}---|---|---|---|---|---|---|---|---|
+| {2}Llama-3-8B | 8 | 1 | 1 | 1 | 128 | 8192 | H100 | 9000 |
+"""
+
+
+def test_programs_of_a_document_are_those_of_their_own_tables(tmp_path: Path) -> None:
+    path = tmp_path / "study.md"
+    path.write_text(
+        "# Throughput\n\nUnlike DeepSpeed 0.14, ours need no patches.\n\n## NeMo 24.07\n"
+        + TABLE.format("", "", "")
+        + "\n## torchtitan\n"
+        + TABLE.format("", "", "")
+        + "\n## Others\n"
+        + TABLE.format("Framework | ", "---|", "Megatron-LM core 0.9 | "),
+        encoding="utf-8",
+    )
+    known = assess([path], models=[]).cases.configuration.sort("line")
+    assert known.select("framework", "date").rows() == [
+        ("nemo", "2024-07"), ("torchtitan", None), ("megatron-core", "2024-10"),
+    ]  # fmt: skip
