@@ -74,6 +74,15 @@ def stated(name: str, value: object) -> object:
     return number
 
 
+def implied(program: str) -> dict[str, str]:
+    """Program and date of its release, of a program and its version as people write them."""
+    told = program_named(program, any_case=True)
+    if told is None:
+        return {}
+    date = released(told.name, told.version)
+    return {"framework": told.name} | ({"date": date} if date else {})
+
+
 def with_programs(wide: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """The cases with the columns of `PROGRAM`, program and date as far as inputs say them.
 

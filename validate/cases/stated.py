@@ -13,7 +13,7 @@ import polars as pl
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.record import Cell
 from assay.ingest.statements.restate import typed
-from assay.validate.cases.programs import PROGRAM, stated
+from assay.validate.cases.programs import PROGRAM, implied, stated
 
 LAW = "stated by the user"
 
@@ -35,6 +35,8 @@ def values(given: Mapping[str, Any]) -> dict[str, Any]:
 
     >>> values({"seq_len": "2048", "gated": True})
     {'seq_len': 2048, 'gated': True}
+    >>> values({"program": "NeMo 24.07"})
+    {'framework': 'nemo', 'date': '2024-07', 'program': 'NeMo 24.07'}
     """
     found: dict[str, Any] = {}
     for name, value in given.items():
@@ -43,7 +45,7 @@ def values(given: Mapping[str, Any]) -> dict[str, Any]:
             continue
         text = str(value)
         found[name] = typed(name, Cell(text, 0), Configuration)[name]
-    return found
+    return implied(str(found.get("program", ""))) | found
 
 
 def overrule(
