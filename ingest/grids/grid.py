@@ -89,6 +89,10 @@ class Grid:
         >>> Grid("html", 0, 2, (GridRow(line, (over, over)), GridRow(line, low)), ()).header()
         ('TFLOPs A100', 'TFLOPs H100')
         """
+        return self._header
+
+    @cached_property
+    def _header(self) -> tuple[str, ...]:
         if self.labels:
             return self.labels
         return tuple(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.schema.record import Line, Record
@@ -84,6 +85,11 @@ def trained_here(lines: Sequence[Line]) -> bool:
     )
 
 
+def measures(columns: Sequence[Column]) -> bool:
+    """Whether some column may hold something that was measured; nothing else is of runs."""
+    return any((c.spec is not None and c.spec.quantity) or generic(c) for c in columns)
+
+
 def of_runs(
     columns: Sequence[Column],
     heading: str,
@@ -97,6 +103,8 @@ def of_runs(
     `document` says that the text around them is about training, `told` that the cells of some
     column say how each row was run, `several` that the lines above name several devices.
     """
+    if not measures(columns):
+        return False
     held = {column.spec.name for column in columns if column.spec and column.spec.quantity}
     said = {column.spec.name for column in columns if column.spec and column.spec.configuration}
     words = {word for c in columns if not c.degrees for word in split(c.label)}
@@ -107,8 +115,6 @@ def of_runs(
         return bool(held & (ALONE | RATES) - {"step_time"}) or not words & ELSEWHERE
     if "tokens_per_gpu_per_s" in held:
         return not words & SERVING or bool(words & {"train", "training"})
-    if not held and not any(generic(column) for column in columns):
-        return False
     trained = _TRAINED.search(heading) or words & {"training", "train", "trainable"}
     aside = {"latency"} if document and held & RATES else set()  # of a step, beside its rate
     aside |= {"price"} if trained else set()  # of what was trained
@@ -203,6 +209,7 @@ MANY_DEVICES = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)  # each view of a table asks its cells again
 def _of_a_run(text: str) -> bool:
     if len(text) > LONGEST or not any(map(str.isalpha, text)):
         return False

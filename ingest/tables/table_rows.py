@@ -65,6 +65,7 @@ from assay.ingest.tables.subject import (
     TALLIED,
     about_training,
     measured,
+    measures,
     name_rows,
     of_runs,
     says_how,
@@ -207,7 +208,8 @@ class _Table:
         corner = view.columns()[0].label if view.turned and view.columns() else ""
         if _ASIDE.search(corner) or (view.turned and self._cut()):
             return False
-        told = says_how(view.grid)
+        groups = [group for group in view.groups if measures(group.present())]
+        told = bool(groups) and says_how(view.grid)
         return any(
             of_runs(
                 group.present(),
@@ -216,7 +218,7 @@ class _Table:
                 told=told or bool(set(group.said or {}) - TALLIED),
                 several=self._several,
             )
-            for group in view.groups
+            for group in groups
         )
 
     @cached_property
