@@ -31,6 +31,7 @@ from assay.validate.arithmetic.printed_runs import MEASURED, UNITS, runs
 from assay.validate.arithmetic.printed_speed import SAYS
 from assay.validate.arithmetic.rated_rows import RATE, Array, Candidate
 from assay.validate.arithmetic.relations import evaluate
+from assay.validate.arithmetic.repeats import published, repeats
 from assay.validate.arithmetic.suspects import RELATIONS
 from assay.validate.cases.cases import Cases, observed_in
 from assay.validate.cases.rules import ORIGINS
@@ -77,6 +78,11 @@ class Arithmetic:
     def decided(self) -> list[Decided]:
         """Groups of rows whose numbers decide a field that they do not print, or take it back."""
         return decided(self._printed, self.given.origins)
+
+    @cached_property
+    def repeated(self) -> pl.DataFrame:
+        """Published rows that print an earlier one again; see `repeats.REPEAT`."""
+        return repeats(published(self.runs, self.given.reading))
 
     @cached_property
     def _bare(self) -> pl.DataFrame:

@@ -12,9 +12,10 @@ cannot show it; the later row is the copy. Laws and scores ask here: a row is a 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Set
+from functools import cache
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 from assay.ingest.schema.reading import Reading
@@ -69,7 +70,6 @@ def repeats(runs: pl.DataFrame) -> pl.DataFrame:
     if runs.is_empty():
         return pl.DataFrame(schema=REPEAT)
     width = [(pl.col(f"{n}_high") - pl.col(f"{n}_low")) / pl.col(n) for n in SPEED]
-    knows = pl.sum_horizontal(pl.col(CONFIGURED).is_not_null()).sum().over("source")
     table = runs.select(
         "case",
         "source",
@@ -79,20 +79,21 @@ def repeats(runs: pl.DataFrame) -> pl.DataFrame:
         *COMPARED,
         *SPEED,
         width=pl.min_horizontal(width),
-        knows=knows,
-    ).sort("knows", "source", "line", descending=[True, False, False], maintain_order=True)
+        told=pl.sum_horizontal(pl.col(CONFIGURED).is_not_null()).sum().over("source"),
+    ).sort("told", "source", "line", descending=[True, False, False], maintain_order=True)
     known: defaultdict[Key, FirstAlike] = defaultdict(by_configuration)
     found = []
     for row in table.iter_rows(named=True):
         keys = list(_keys(row))
+        knows = frozenset(name for name in COMPARED if row[name] is not None)
         for key, how in keys:
-            first = known[key].first(row)
+            first = known[key].first(row, knows)
             if first is not None:
                 found.append((row["case"], first["case"], how))
                 break
         else:
             for key in {key for key, how in keys if how == "again"}:
-                known[key].add(row)
+                known[key].add(row, knows)
     return pl.DataFrame(found, schema=REPEAT, orient="row").sort("case", maintain_order=True)
 
 
@@ -122,49 +123,56 @@ Known = frozenset[str]
 class FirstAlike:
     """Rows, and the first of them in which nothing differs that both it and another row know.
 
-    It is looked up, not looked for: rows that know the same columns of `names` are held by the
-    values of those that the other row knows too; `compared` says which of these count.
+    It is looked up, not looked for: rows that know the same columns are held by the values of
+    those that the other row knows too; `compared` says which of these count.
     """
 
-    def __init__(self, names: Sequence[str], compared: Callable[[Known], Known] = lambda n: n):
-        self._names, self._compared = names, compared
+    def __init__(self, compared: Callable[[Known], Known] = lambda names: names) -> None:
+        self._compared = compared
         self._rows: dict[Known, list[tuple[int, Row]]] = {}
-        self._firsts: dict[tuple[Known, Known], dict[Key, tuple[int, Row]]] = {}
+        self._firsts: dict[tuple[Known, Known], Firsts] = {}
         self._count = 0
 
-    def add(self, row: Row) -> None:
-        """Take in a row, behind all others."""
-        knows, numbered = self._known(row), (self._count, row)
+    def add(self, row: Row, knows: Known) -> None:
+        """Take in a row, behind all others; `knows` are the columns whose values it has."""
+        numbered = (self._count, row)
         self._count += 1
         self._rows.setdefault(knows, []).append(numbered)
-        for (whose, names), firsts in self._firsts.items():
+        for (whose, _), firsts in self._firsts.items():
             if whose == knows:
-                firsts.setdefault(self._values(row, names), numbered)
+                firsts.rows.setdefault(firsts.values(row), numbered)
 
-    def first(self, row: Row) -> Row | None:
+    def first(self, row: Row, knows: Known) -> Row | None:
         """The first row that is alike this one."""
-        knows, found = self._known(row), []
+        found = []
         for whose, rows in self._rows.items():
             names = self._compared(knows & whose)
             firsts = self._firsts.get((whose, names))
             if firsts is None:
-                firsts = self._firsts[whose, names] = {}
+                firsts = self._firsts[whose, names] = Firsts({}, values_of(names))
                 for numbered in rows:
-                    firsts.setdefault(self._values(numbered[1], names), numbered)
-            if (old := firsts.get(self._values(row, names))) is not None:
+                    firsts.rows.setdefault(firsts.values(numbered[1]), numbered)
+            if (old := firsts.rows.get(firsts.values(row))) is not None:
                 found.append(old)
         return min(found, key=itemgetter(0))[1] if found else None
 
-    def _known(self, row: Row) -> Known:
-        return frozenset(name for name in self._names if row[name] is not None)
 
-    def _values(self, row: Row, names: Known) -> Key:
-        return tuple(row[name] for name in self._names if name in names)
+class Firsts(NamedTuple):
+    """The first row of all that have the same values of some columns, and what these are."""
+
+    rows: dict[object, tuple[int, Row]]
+    values: Callable[[Row], object]
+
+
+@cache
+def values_of(names: Known) -> Callable[[Row], object]:
+    """A function that gives the values of these columns of a row."""
+    return itemgetter(*sorted(names)) if names else lambda _: None
 
 
 def by_configuration() -> FirstAlike:
     """Rows, to be found by what two of them both know of their configuration."""
-    return FirstAlike(COMPARED, lambda both: both.difference(NOMINAL) if shape_in(both) else both)
+    return FirstAlike(lambda both: both.difference(NOMINAL) if shape_in(both) else both)
 
 
 def shape_in(known: Set[str]) -> bool:

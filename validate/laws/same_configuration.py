@@ -367,8 +367,7 @@ def _again(evidence: Evidence) -> dict[str, list[Pair]]:
     """How a row repeats another → the rows that do, each with the first of them."""
     rows = {row["case"]: row for row in published(evidence)}
     found: dict[str, list[Pair]] = {"again": [], "exchanged": []}
-    told = again.repeats(again.published(evidence.runs, evidence.reading))
-    for case, of, how in told.iter_rows():
+    for case, of, how in evidence.arithmetic.repeated.iter_rows():
         found[how].append(Pair(rows[of], rows[case]))
     return found
 

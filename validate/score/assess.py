@@ -210,8 +210,9 @@ def _again(known: Arithmetic, outcome: Outcome) -> pl.DataFrame:
     copied = copies(known.observations, frames, outcome.reading.accounting)
     own = known.observations.join(copied, on="case", how="anti", maintain_order="left")
     tables = published(known.runs, outcome.reading)
+    whole = tables.join(copied, on="case", how="anti", maintain_order="left")
     others = [
-        repeats(tables.join(copied, on="case", how="anti", maintain_order="left")),
+        known.repeated if whole.height == tables.height else repeats(whole),
         relogged(outcome.reading.frames, known.cases.configuration),
         remeasured(own, known.cases.gemm),
     ]
