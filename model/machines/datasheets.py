@@ -353,9 +353,17 @@ def _in_full(text: str) -> str:
     >>> _in_full("2x v5p-128"), _in_full("4090"), _in_full("dgxh100")
     ('2x tpu-v5p-128', 'rtx-4090', 'dgx h100')
     """
-    text = re.sub(r"(?<![a-z0-9-])(?:tpu[ _-]?)?(v[2-9][ep]?)(?![a-z0-9])", r"tpu-\1", text)
-    text = re.sub(r"(?<![a-z0-9-])(?:rtx[ _-]?)?([345]0[5-9]0)(?![0-9])", r"rtx-\1", text)
-    return re.sub(r"\b([dh]gx)(?=[a-z][0-9])", r"\1 ", text)
+    for short, full in _SHORT:
+        if short.search(text):  # most are none, and a search costs a fraction
+            text = short.sub(full, text)
+    return text
+
+
+_SHORT = (
+    (re.compile(r"(?<![a-z0-9-])(?:tpu[ _-]?)?(v[2-9][ep]?)(?![a-z0-9])"), r"tpu-\1"),
+    (re.compile(r"(?<![a-z0-9-])(?:rtx[ _-]?)?([345]0[5-9]0)(?![0-9])"), r"rtx-\1"),
+    (re.compile(r"\b([dh]gx)(?=[a-z][0-9])"), r"\1 "),
+)
 
 
 def _labels(text: str, labels: Set[int]) -> set[int]:

@@ -163,6 +163,14 @@ def cases_of(rows: StepRows) -> pl.Series:
     return held_of(rows)["case"].drop_nulls()
 
 
+def together(cases: Sequence[pl.Series]) -> pl.DataFrame:
+    """The cases of several runs in one frame: run (which of them, counted from 0) and case."""
+    none = pl.Series("case", [], pl.String)
+    names = [each if each.dtype == pl.String else each.cast(pl.String) for each in cases]
+    runs = np.repeat(np.arange(len(names), dtype=np.uint32), [len(each) for each in names])
+    return pl.DataFrame({"run": runs, "case": pl.concat([none, *names])})
+
+
 def sources_of(rows: StepRows) -> list[str]:
     """The inputs that rows come from."""
     return [rows.long.source] if isinstance(rows, OnDisk) else rows["source"].unique().to_list()

@@ -26,6 +26,7 @@ from assay.validate.cases.step_frames import (
     held_of,
     sources_of,
     step_frames,
+    together,
     varies,
 )
 
@@ -152,23 +153,18 @@ def _only(rows: StepRows, wanted: pl.Expr) -> StepRows:
 
 def unsettled(reading: Reading) -> pl.Series:
     """The cases of all steps with a time or rate that have not settled yet."""
-    none = pl.DataFrame(schema={"run": pl.UInt32, "case": pl.String})
-    runs, named = steps(reading), pl.col("case").cast(pl.String)
-    timed = [
-        held_of(one.rows).select("case", one.pace).drop_nulls().select(_nth(at), named)
-        for at, one in enumerate(runs)
-    ]
-    steady = [
-        cases_of(one.steady).to_frame("case").drop_nulls().select(_nth(at), named)
-        for at, one in enumerate(runs)
-    ]
-    cases, settled = pl.concat([none, *timed]), pl.concat([none, *steady])
-    return cases.join(settled, on=["run", "case"], how="anti", maintain_order="left")["case"]
+    timed = together([_timed_cases(one) for one in steps(reading)])
+    settled = together([cases_of(one.steady) for one in steps(reading)])
+    return timed.join(settled, on=["run", "case"], how="anti", maintain_order="left")["case"]
 
 
-def _nth(run: int) -> pl.Expr:
-    """A column `run` that holds a number, which takes less room than a name a row."""
-    return pl.lit(run, dtype=pl.UInt32).alias("run")
+def _timed_cases(one: Steps) -> pl.Series:
+    """The cases of the steps of a run that print a time or rate."""
+    rows = held_of(one.rows)
+    case, pace = rows["case"], rows[one.pace]
+    if case.null_count() or pace.null_count():
+        return case.filter(case.is_not_null() & pace.is_not_null())
+    return case
 
 
 @once

@@ -10,6 +10,7 @@ from assay.model.machines.datasheets import candidates, machines
 from assay.validate.arithmetic.counting import WIDTHS
 from assay.validate.arithmetic.printed_runs import MEASURED, UNITS, label
 from assay.validate.arithmetic.rated_rows import RATE
+from assay.validate.cases.memo import once
 from assay.validate.laws.evidence import Evidence
 from assay.validate.laws.finding import Finding, Number
 
@@ -34,8 +35,7 @@ def above_peak(evidence: Evidence) -> list[Finding]:
     runs = evidence.runs
     if runs.is_empty():
         return []
-    said = _as_said(evidence)
-    table = said.with_columns(peak=_peak(said))
+    table = _with_peaks(evidence)
     return [
         _bound(
             evidence, "rate-above-peak", row, RATE, row["peak"],
@@ -103,9 +103,8 @@ def faster_than_peak(evidence: Evidence) -> list[Finding]:
         for name in ("hidden", "layers", "seq_len", "global_batch", "gpus")
     )
     least = 72.0 * layers * hidden * hidden * seq * batch / (gpus * pl.col("peak"))
-    said = _as_said(evidence)
     table = (
-        said.with_columns(peak=_peak(said))
+        _with_peaks(evidence)
         .with_columns(least=least)
         .filter(pl.col("inferred_layers").is_null() & (pl.col("ep").fill_null(1) == 1))
         .filter(pl.col("step_time_high") * MARGIN < pl.col("least"))
@@ -126,6 +125,13 @@ def faster_than_peak(evidence: Evidence) -> list[Finding]:
         )
         for row in table.iter_rows(named=True)
     ]
+
+
+@once
+def _with_peaks(evidence: Evidence) -> pl.DataFrame:
+    """The runs as they are said, each with the highest peak that its device can have."""
+    said = _as_said(evidence)
+    return said.with_columns(peak=_peak(said))
 
 
 def _as_said(evidence: Evidence) -> pl.DataFrame:

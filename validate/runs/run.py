@@ -25,7 +25,7 @@ from assay.model.machines.datasheets import machine
 from assay.validate.cases.cases import CONFIGURED, Cases
 from assay.validate.cases.jobs import Jobs, jobs, of_run
 from assay.validate.cases.standing import medians, weighed
-from assay.validate.cases.step_frames import StepRows, cases_of
+from assay.validate.cases.step_frames import StepRows, cases_of, together
 from assay.validate.cases.steps import RULE, Steps, steps
 from assay.validate.predict import memory_forecast
 
@@ -65,12 +65,13 @@ def runs(reading: Reading, cases: Cases, pairs: pl.DataFrame | None = None) -> t
         if each.run in known.parts or steady[each.run].is_empty() else steady[each.run]
         for each in steps(reading)
     }  # fmt: skip
+    memory = {each.run: _telling_memory(reading, each) for each in steps(reading)}
     told = _Told(
         _configurations(cases, stating, known),
         _predicted(reading, pairs, stating) | _predicted(reading, pairs, steady),
-        None if pairs is None else _of_memory(pairs),
+        _of_memory(pairs, {run: cases_of(rows) for run, rows in memory.items()}),
     )
-    found = [_run(reading, each, known, told) for each in steps(reading)]
+    found = [_run(reading, each, known, told, memory[each.run]) for each in steps(reading)]
     return tuple(sorted(found, key=lambda run: run.case))
 
 
@@ -79,17 +80,21 @@ class _Told(NamedTuple):
 
     configuration: Mapping[str, tuple[dict[str, Any], str | None]]
     predicted: Mapping[str, dict[str, float]]
-    memory: pl.DataFrame | None
+    memory: Mapping[str, pl.DataFrame]
 
 
-def _run(reading: Reading, found: Steps, known: Jobs, told: _Told) -> Run:
+def _telling_memory(reading: Reading, found: Steps) -> StepRows:
+    """The rows that tell of the memory of a run: a report of its ranks, or its steps."""
+    reports = (part for part in of_run(reading, "rank", found.run) if memory_metrics(part))
+    return next(reports, found.rows)
+
+
+def _run(reading: Reading, found: Steps, known: Jobs, told: _Told, memory: StepRows) -> Run:
     case, every, rows, steady, out, _ = found
     configuration, device = told.configuration.get(case, ({}, None))
     window = None
     if "iteration" in steady.columns and steady.height:
         window = (_first(steady, "iteration"), _last(steady, "iteration"))
-    reports = [part for part in of_run(reading, "rank", case) if memory_metrics(part)]
-    memory: StepRows = next(iter(reports), rows)
     figures = [
         *_speed(steady, configuration, device, out),
         *memory_metrics(memory),
@@ -102,7 +107,7 @@ def _run(reading: Reading, found: Steps, known: Jobs, told: _Told) -> Run:
         validation=_validation(reading, case),
         predicted=told.predicted.get(case, {}),
         progress=_progress(rows),
-        memory=remembered(told.memory, cases_of(memory)),
+        memory=remembered(told.memory.get(case)),
         parts=known.parts.get(case, ()), why=known.why.get(case, ()),
     )  # fmt: skip
 
@@ -124,10 +129,10 @@ def _progress(rows: StepRows) -> tuple[int, int] | None:
 
 def by_run(frame: pl.DataFrame, cases: Mapping[str, pl.Series]) -> pl.DataFrame:
     """The rows of a frame that are about a case of a run, with a column `run`."""
-    parts = [ids.to_frame("case").with_columns(run=pl.lit(run)) for run, ids in cases.items()]
-    none = pl.DataFrame(schema={"case": pl.String, "run": pl.String})
-    known = pl.concat([none, *(each.cast(pl.String) for each in parts)]).unique()
-    return frame.join(known, on="case", maintain_order="left")
+    held = together(list(cases.values()))
+    names = pl.Series("run", list(cases), pl.String).gather(held["run"])
+    known = held.with_columns(names).unique()
+    return frame.join(known.select("case", "run"), on="case", maintain_order="left")
 
 
 def _configurations(
@@ -241,10 +246,15 @@ def _predicted(
     return found
 
 
-def _of_memory(pairs: pl.DataFrame) -> pl.DataFrame:
-    """The pairs of the memory model."""
+def _of_memory(
+    pairs: pl.DataFrame | None, cases: Mapping[str, pl.Series]
+) -> dict[str, pl.DataFrame]:
+    """Run → the pairs of the memory model, of the cases that tell of its memory."""
+    if pairs is None:
+        return {}
     own = pairs.filter(pl.col("model") == memory_forecast.NAME, pl.col("quantity") == "memory")
-    return own.drop_nulls("error")
+    told = by_run(own.drop_nulls("error"), cases)
+    return {part["run"][0]: part for part in told.partition_by("run")}
 
 
 UTILISATION = "narayanan-eq3-stored"
@@ -340,12 +350,9 @@ def memory_metrics(every: StepRows) -> list[Metric]:
     return found
 
 
-def remembered(pairs: pl.DataFrame | None, cases: pl.Series) -> Remembered | None:
-    """Forecast of the memory model for `cases`, of the pairs `_of_memory`; None without any."""
-    if pairs is None or pairs.is_empty():
-        return None
-    own = pairs.filter(pl.col("case").is_in(cases.implode()))
-    if own.is_empty():
+def remembered(own: pl.DataFrame | None) -> Remembered | None:
+    """Forecast of the memory model for a run, of its pairs from `_of_memory`; None without any."""
+    if own is None:
         return None
     fullest = own.sort("value", descending=True).row(0, named=True)
     return Remembered(

@@ -6,6 +6,7 @@ median step, and so is the error; parts are seconds of one step.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -104,11 +105,14 @@ def records(report: Report) -> tuple[Record, ...]:
     """The record of every run of a report."""
     reading = report.outcome.reading
     held = {each.run: each for each in steps(reading)}
-    spent, forecasts, models = _parts(report, held), _predicted(report, held), _models(report, held)
+    last = _last_cases(report, held)
+    spent, forecasts, models = _parts(report, last), _predicted(report, held), _models(report, held)
+    capacities, sizes = _capacities(reading), _rank_parameters(report, last)
     return tuple(
         _record(
             report, run, held[run.case], spent.get(run.case, {}),
             forecasts.get(run.case, (None, None, None)), models.get(run.case, {}),
+            capacities.get(run.source), sizes.get(run.case),
         )
         for run in runs(reading, report.cases, report.comparison.pairs)
     )  # fmt: skip
@@ -120,7 +124,7 @@ Forecast = tuple[float | None, float | None, float | None]
 
 def _record(
     report: Report, run: Run, held: Steps, expected: Mapping[str, float], forecast: Forecast,
-    model: Mapping[str, Any],
+    model: Mapping[str, Any], capacity: float | None, sizes: RankParameters | None,
 ) -> Record:  # fmt: skip
     reading = report.outcome.reading
     said = run.configuration
@@ -155,7 +159,7 @@ def _record(
         peak=_peak(run),
         memory_allocated=_value(run, "memory_max_allocated"),
         memory_reserved=_value(run, "memory_max_reserved"),
-        memory_capacity=_capacity(reading, run) or (device.memory_bytes if device else None),
+        memory_capacity=capacity or (device.memory_bytes if device else None),
         loss_first=losses[0] if len(losses) else None,
         loss_last=losses[-1] if len(losses) else None,
         skipped=_count(run, "skipped_iterations"),
@@ -171,7 +175,6 @@ def _record(
         parts_measured=timers,
         diagnosis=(),
     )
-    sizes = _rank_parameters(report, held)
     return replace(found, diagnosis=(*diagnosis(found), *counts_that_differ(found, sizes)))
 
 
@@ -182,20 +185,23 @@ class RankParameters(NamedTuple):
     counted: float
 
 
-def _rank_parameters(report: Report, held: Steps) -> RankParameters | None:
-    """None where a log prints none by rank, or its sizes are not known."""
-    printed: list[float] = []
-    for mine in of_run(report.outcome.reading, "parameters", held.run):
-        if {"count", "tp_rank"} <= set(mine.columns):
-            printed += mine.drop_nulls("tp_rank")["count"].drop_nulls().to_list()
-    if not printed:
-        return None
-    wide = report.cases.configuration
-    one = wide.filter(pl.col("case").is_in(cases_of(held.steady).implode())).tail(1)
-    if one.is_empty():
-        return None
-    ran = training_run(completed(one).row(0, named=True))
-    return None if ran is None else RankParameters(max(printed), stage_parameters(ran))
+def _rank_parameters(report: Report, last: pl.DataFrame) -> dict[str, RankParameters]:
+    """By run; not of a log that prints none by rank, or whose sizes are not known.
+
+    `last` are `_last_cases`.
+    """
+    found: dict[str, RankParameters] = {}
+    for at, run in enumerate(last["run"]):
+        printed: list[float] = []
+        for mine in of_run(report.outcome.reading, "parameters", run):
+            if {"count", "tp_rank"} <= set(mine.columns):
+                printed += mine.drop_nulls("tp_rank")["count"].drop_nulls().to_list()
+        if printed:
+            one = last.slice(at, 1).drop("run")
+            ran = training_run(completed(one).row(0, named=True))
+            if ran is not None:
+                found[run] = RankParameters(max(printed), stage_parameters(ran))
+    return found
 
 
 def counts_that_differ(run: Record, sizes: RankParameters | None) -> list[str]:
@@ -250,13 +256,14 @@ def _count(run: Run, name: str) -> int | None:
     return None if value is None else round(value)
 
 
-def _capacity(reading: Reading, run: Run) -> float | None:
-    """The memory that the device itself tells of, bytes; datasheets round it."""
-    own: set[float] = set()
+def _capacities(reading: Reading) -> dict[str, float]:
+    """Input → the memory that its device itself tells of, bytes; datasheets round it."""
+    own: defaultdict[str, set[float]] = defaultdict(set)
     for held in reading.with_rows("device"):
-        mine = held.frame.filter(pl.col("source") == run.source)
-        own |= set(mine["memory"].drop_nulls()) if "memory" in mine.columns else set()
-    return float(own.pop()) if len(own) == 1 else None
+        if "memory" in held.frame.columns:
+            for source, memory in held.frame.select("source", "memory").drop_nulls().iter_rows():
+                own[source].add(memory)
+    return {source: float(*sizes) for source, sizes in own.items() if len(sizes) == 1}
 
 
 def _peak(run: Run) -> float | None:
@@ -281,17 +288,19 @@ def _predicted(report: Report, held: Mapping[str, Steps]) -> dict[str, Forecast]
     return {run: (middle, low, high) for run, middle, low, high in found.iter_rows()}
 
 
-def _parts(report: Report, held: Mapping[str, Steps]) -> dict[str, dict[str, float]]:
-    """Run → seconds of one step by what the step model spends them on, of those that it knows."""
-    settled = [
-        cases_of(each.steady).to_frame().with_columns(run=pl.lit(run)) for run, each in held.items()
-    ]
-    if not settled:
-        return {}
-    wide = report.cases.configuration
-    mine = wide.join(pl.concat(settled), on="case", maintain_order="left")
-    last = mine.unique("run", keep="last", maintain_order=True)
-    known = runs_of(last.select(wide.columns), report.stack)
+def _last_cases(report: Report, held: Mapping[str, Steps]) -> pl.DataFrame:
+    """The configuration of the last settled step of each run, with a column `run`."""
+    settled = {run: cases_of(each.steady) for run, each in held.items()}
+    mine = by_run(report.cases.configuration, settled)
+    return mine.unique("run", keep="last", maintain_order=True)
+
+
+def _parts(report: Report, last: pl.DataFrame) -> dict[str, dict[str, float]]:
+    """Run → seconds of one step by what the step model spends them on, of those that it knows.
+
+    `last` are `_last_cases`.
+    """
+    known = runs_of(last.drop("run"), report.stack)
     if known.frame.is_empty() or not known.table:
         return {}
     part = None if report.stack is None else report.stack.parts.get(SCOPE)
