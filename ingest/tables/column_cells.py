@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from math import log
 from statistics import median
@@ -35,7 +36,7 @@ PEAKS = {
 datasheet says, rounded up. `model/machines/machines.toml` has the figures, and a test compares."""
 
 _DEVICE = re.compile(
-    rf"(?<![A-Za-z0-9.])(?:[0-9]+ ?[x×*] ?)?(?:[A-Za-z]+[ _-])*?({'|'.join(PEAKS)})(?![A-Za-z0-9])",
+    rf"(?<![A-Za-z0-9.])(?:[0-9]+ ?[x×*] ?)?({'|'.join(PEAKS)})(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
 
@@ -90,12 +91,19 @@ def peak(record: Record, above: Above) -> float | None:
     """flop/s that no device of a row goes beyond, where it or the text above says which it is."""
     said = record.cells.get("gpu")
     text = said.text if said else above.text
-    found = {match[1].upper() for match in _DEVICE.finditer(text)}
-    held = [peaks for name, peaks in PEAKS.items() if name.upper() in found]
-    if len(held) != 1:
+    known = _peaks(text)
+    if known is None:
         return None
     dtype = record.cells.get("dtype")
-    return held[0][0 if dtype is not None and _SIXTEEN.search(dtype.text) else 1] * 1e12
+    return known[0 if dtype is not None and _SIXTEEN.search(dtype.text) else 1] * 1e12
+
+
+@lru_cache(maxsize=1024)  # the rows of a table ask for one device, or for few
+def _peaks(text: str) -> tuple[float, float] | None:
+    """TFLOP/s in 16 bits and at most of the one device that a text names."""
+    found = {match[1].upper() for match in _DEVICE.finditer(text)}
+    held = [peaks for name, peaks in PEAKS.items() if name.upper() in found]
+    return held[0] if len(held) == 1 else None
 
 
 def _of_all(record: Record, cell: Cell) -> bool:

@@ -73,16 +73,21 @@ MENTIONS = 3
 
 def about_training(lines: Sequence[Line]) -> bool:
     """Whether a document speaks of training often, and much more than of serving."""
-    trained = sum(_TRAINING.search(line.text) is not None for line in lines)
-    served = sum(_SERVED.search(line.text) is not None for line in lines)
+    spoken = [_speaks(line.text) for line in lines]
+    trained, served = sum(of for of, _ in spoken), sum(of for _, of in spoken)
     return trained >= MENTIONS and trained > 3 * served
 
 
 def trained_here(lines: Sequence[Line]) -> bool:
     """Whether the text above a table, below its heading, speaks of training and of no serving."""
-    return any(_TRAINING.search(line.text) for line in lines) and not any(
-        _SERVED.search(line.text) for line in lines
-    )
+    spoken = [_speaks(line.text) for line in lines]
+    return any(trained for trained, _ in spoken) and not any(served for _, served in spoken)
+
+
+@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+def _speaks(text: str) -> tuple[bool, bool]:
+    """Whether a line speaks of training, and whether of serving."""
+    return _TRAINING.search(text) is not None, _SERVED.search(text) is not None
 
 
 def measures(columns: Sequence[Column]) -> bool:

@@ -7,6 +7,7 @@ more than one.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.record import Cell, Line
@@ -150,6 +151,7 @@ def format_named(text: str) -> str | None:
     return _only_one(_TITLE_DTYPE, text)
 
 
+@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
 def counted_devices(text: str) -> str | None:
     """How many devices a line names (`8×H100`), if it is one number.
 
