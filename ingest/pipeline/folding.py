@@ -6,7 +6,7 @@ ours. Nothing here knows a format; formats are data and a fold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import chain
@@ -26,6 +26,7 @@ from assay.ingest.source.prefixes import all_ascii, fitting, peel, region
 from assay.ingest.statements.binding import bind
 from assay.ingest.statements.bound_rows import UnlikeError, bind_rows, unbound
 from assay.ingest.statements.context import WORTH, Context, read_context
+from assay.ingest.statements.nested import LONGEST
 
 
 @dataclass
@@ -172,6 +173,7 @@ def _bind(
     context = read_context(source.name, headed(lines) if document else lines, set(taken), assumed)
     context.statements += chain.from_iterable(f.statements for _, f in folds)
     ledger.remarks += [_unmet(source, heading, context) for heading in context.unmet]
+    ledger.remarks += _unread(source, context.too_long)
     context.statements.sort(key=lambda statement: statement.line)
     bind(chain.from_iterable(folded.records for _, folded in binding), context)
     for fmt, _ in binding:
@@ -208,6 +210,17 @@ def _unmet(source: Source, heading: str, context: Context) -> Diagnostic:
     meant = f"; the nearest is {near[0]!r}" if near else ""
     message = f"the side file states values under {heading!r}, which is no heading here{meant}"
     return Diagnostic(Span(source.name, 1), Code.UNSET, message)
+
+
+def _unread(source: Source, lines: Sequence[Line]) -> Iterator[Diagnostic]:
+    """Remark that no configuration was looked for in lines that are too long."""
+    if lines:
+        number, longest = len(lines), max(len(line.text) for line in lines)
+        message = (
+            f"no configuration is looked for in {number:,} line{'s' if number > 1 else ''} of more "
+            f"than {LONGEST:,} characters, up to {longest:,}"
+        )
+        yield Diagnostic(Span(source.name, lines[0].number), Code.TOO_LONG, message)
 
 
 def _mark_repeats(

@@ -166,8 +166,8 @@ _MARKUP = deferred(
 
 _LABELS = ("KEY", "PHRASE", "SUBJECT")
 
-_MAX_STATEMENT, _MAX_COMMAND = 300, 4000
-"""Letters of a line beyond which it is no statement, and no command or record of arguments."""
+_MAX_STATEMENT, _MAX_WORDS = 300, 4000
+"""Letters of a line beyond which it is no statement by its form, and nothing but a command."""
 
 _OPENS = deferred(r"\s*[\"']?([A-Za-z_][\w.-]*)[\"']?\s*(?:[:=]\s*(?:[\w.]*[\[({])?|[({])\s*$")
 
@@ -212,6 +212,7 @@ class Context:
     used: set[int] = field(default_factory=set)
     titles: dict[int, str] = field(default_factory=dict)  # text of a heading by its line
     not_understood: list[int] = field(default_factory=list)  # lines like statements that were not
+    too_long: list[Line] = field(default_factory=list)  # in which no statement was looked for
 
     def assumed_in(self, section: Sequence[int]) -> dict[str, Cell]:
         """Fields that are assumed for rows in a section: of the innermost heading first."""
@@ -264,7 +265,10 @@ def read_context(
             variables.clear()
         row = line.number in taken and not _HTML_CAPTION.match(line.text)
         before, above = above, None
-        if row or aside or len(line.text) > LONGEST:
+        if row or aside:
+            continue
+        if len(line.text) > LONGEST:
+            context.too_long.append(line)
             continue
         above = None if block or heading else line
         more = carried_on(before, line) if before and above else {}
@@ -394,8 +398,9 @@ def _read(source: str, line: Line, section: tuple[int, ...], *, heading: bool) -
         return None
     if held := nested(line):
         return Statement(line.number, section, held)
-    if len(line.text) > _MAX_COMMAND:
-        return None
+    if len(line.text) > _MAX_WORDS:
+        told = {} if MEASURED.search(line.text) else command(line)
+        return Statement(line.number, section, told) if told else None
     return _in_words(line, section, heading=heading)
 
 

@@ -143,6 +143,27 @@ def test_a_line_states_nothing(text: str, tmp_path: Path) -> None:
     assert stated(text, tmp_path) == {}
 
 
+def _launcher(variables: int) -> str:
+    """A command behind the environment that it hands on, as launchers of many nodes print it."""
+    passed = " ".join(f"-x NCCL_VARIABLE_{n}=value_{n}" for n in range(variables))
+    return f"mpirun {passed} python train.py --num-layers 24 --hidden-size 1024"
+
+
+def test_a_command_of_many_thousand_letters_states(tmp_path: Path) -> None:
+    said = _launcher(200)
+    assert len(said) > 6000
+    assert stated(said, tmp_path) == {"layers": "24", "hidden": "1024"}
+
+
+def test_a_line_too_long_for_statements_is_told(tmp_path: Path) -> None:
+    assert stated("\n".join([_launcher(1000), _launcher(900)]), tmp_path) == {}
+    reading = read([tmp_path / "a.log"]).reading
+    (told,) = [each for each in reading.remarks if each.code == "too-long"]
+    assert told.span.line == 1
+    assert told.message.startswith("no configuration is looked for in 2 lines of more than 20,000")
+    assert reading.frames["generic_step"].height == 5
+
+
 SET_UP = """# Vega
 
 ## Set-up

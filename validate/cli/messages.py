@@ -114,7 +114,8 @@ CODES: dict[Code, Explained] = {
         "run.log", ITERATION.format("5/ 9", "5837.9") + ITERATION.format("6/ 9", "5")[:52],
     ),
     Code.TOO_LONG: Explained(
-        f"A line of more than {MAX_LINE:,} bytes. It is not read.",
+        f"A line of more than {MAX_LINE:,} bytes. It is not read. Of shorter ones a remark says in "
+        "which no configuration was looked for.",
         "Mostly no log at all, or one without line ends.",
         "run.log", "x" * (MAX_LINE + 1),
     ),
