@@ -14,6 +14,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
@@ -49,6 +50,11 @@ from assay.ingest.store.write import (
     own_version,
     save,
 )
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 ABOUT = "part.json"
 """In a part: how its inputs were read, and what each of them and of their side files held."""
@@ -108,7 +114,21 @@ def ingest(
     folders = [Path(path) for path in found if is_saved(Path(path))]
     wanted = [path for path in found if Path(path) not in folders]
     how = replace(how, formats=with_side_files(how.formats, wanted))
-    home = _home(output, folders)
+    with alone(_home(output, folders), share) as home:
+        return _ingest(wanted, folders, home, output, how, engine, share, watch)
+
+
+def _ingest(
+    wanted: Sequence[str],
+    folders: Sequence[Path],
+    home: Path,
+    output: Path,
+    how: Recipe,
+    engine: Engine,
+    share: Share,
+    watch: Watch,
+) -> Ingested:
+    """The parts of a share, and where it is all of them the parts put together."""
     _list(home, [*map(shown, wanted)], share)
     mine = share.of(wanted)
     held = _usable(home, mine, how)
@@ -138,11 +158,11 @@ def keep(outcome: Outcome, output: Path, how: Recipe) -> Ingested:
     """Write what has been read already; the rest is as `ingest` does it."""
     if not outcome.reading.accounting:
         return Ingested({}, (), outcome.unreadable, (), 0, how.formats)
-    home = _home(output, ())
-    save(outcome, home / "whole")
-    taken = {account.source: home / "whole" for account in outcome.reading.accounting}
-    rows = consolidate(taken, output, outcome.unreadable, how.formats)
-    shutil.rmtree(home)
+    with alone(_home(output, ()), ALL) as home:
+        save(outcome, home / "whole")
+        taken = {account.source: home / "whole" for account in outcome.reading.accounting}
+        rows = consolidate(taken, output, outcome.unreadable, how.formats)
+        shutil.rmtree(home)
     return Ingested(rows, outcome.reading.accounting, outcome.unreadable, (output,), 0, how.formats)
 
 
@@ -220,9 +240,37 @@ def _home(output: Path, folders: Sequence[Path]) -> Path:
     if output.resolve() in {folder.resolve() for folder in folders}:
         raise FileExistsError(f"{output} is an input and the output at once")
     home = output / PARTS
-    shutil.rmtree(home / "whole", ignore_errors=True)  # an attempt that was killed
     home.mkdir(parents=True, exist_ok=True)
     return home
+
+
+@contextmanager
+def alone(home: Path, share: Share) -> Iterator[Path]:
+    """Keep other ingests out of a folder: all of them, or those that are no share of one.
+
+    The lock goes with the process, whatever ends it. Where the disk or the system knows none, who
+    writes twice at once is not told. Raises FileExistsError where another is at work.
+    """
+    if fcntl is None:
+        yield home
+        return
+    held = os.open(home, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(held, (fcntl.LOCK_EX if share == ALL else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FileExistsError(_BUSY.format(home.parent)) from None
+        except OSError:  # a disk without locks
+            pass
+        if not home.is_dir() or not os.path.samestat(os.fstat(held), home.stat()):
+            raise FileExistsError(_BUSY.format(home.parent))  # the other has just ended
+        shutil.rmtree(home / "whole", ignore_errors=True)  # an attempt that was killed
+        yield home
+    finally:
+        os.close(held)
+
+
+_BUSY = "another ingest is writing {}: let it end, or name another folder"
 
 
 def _list(home: Path, names: list[str], share: Share) -> None:
