@@ -243,7 +243,7 @@ def read_context(
     source: str, lines: Sequence[Line], taken: set[int], assumed: Mapping[str, Cell]
 ) -> Context:
     """The statements among `lines` that no format has claimed."""
-    context = Context(assumed=assumed)
+    context = Context(assumed=assumed, too_long=list(_too_long(lines, taken)))
     path: list[tuple[int, int, bool]] = []  # (level, line, about machines) of the open headings
     blocks = _blocks(lines)
     nest = _Nest()
@@ -265,10 +265,7 @@ def read_context(
             variables.clear()
         row = line.number in taken and not _HTML_CAPTION.match(line.text)
         before, above = above, None
-        if row or aside:
-            continue
-        if len(line.text) > LONGEST:
-            context.too_long.append(line)
+        if row or aside or len(line.text) > LONGEST:
             continue
         above = None if block or heading else line
         more = carried_on(before, line) if before and above else {}
@@ -297,6 +294,11 @@ def read_context(
     context.statements = versioned(list(_alternatives(context.statements, texts)))
     _raise_set_ups(context, taken, blocks)
     return context
+
+
+def _too_long(lines: Sequence[Line], taken: Set[int]) -> Iterator[Line]:
+    """The lines in which no statement is looked for, though no format has them."""
+    return (each for each in lines if len(each.text) > LONGEST and each.number not in taken)
 
 
 def _raise_set_ups(context: Context, taken: Set[int], blocks: Mapping[int, _Block]) -> None:
