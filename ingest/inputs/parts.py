@@ -254,23 +254,21 @@ def alone(home: Path, share: Share) -> Iterator[Path]:
     if fcntl is None:
         yield home
         return
+    busy = f"another ingest is writing {home.parent}: let it end, or name another folder"
     held = os.open(home, os.O_RDONLY)
     try:
         try:
             fcntl.flock(held, (fcntl.LOCK_EX if share == ALL else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise FileExistsError(_BUSY.format(home.parent)) from None
+            raise FileExistsError(busy) from None
         except OSError:  # a disk without locks
             pass
         if not home.is_dir() or not os.path.samestat(os.fstat(held), home.stat()):
-            raise FileExistsError(_BUSY.format(home.parent))  # the other has just ended
+            raise FileExistsError(busy)  # the other has just ended
         shutil.rmtree(home / "whole", ignore_errors=True)  # an attempt that was killed
         yield home
     finally:
         os.close(held)
-
-
-_BUSY = "another ingest is writing {}: let it end, or name another folder"
 
 
 def _list(home: Path, names: list[str], share: Share) -> None:

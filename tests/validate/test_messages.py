@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from assay.ingest.inputs import ceiling
 from assay.ingest.schema.record import Code
 from assay.validate.cli.exits import ORDER, Exit
-from assay.validate.cli.messages import CODES, EXIT, examples, page, templates
+from assay.validate.cli.messages import CODES, EXIT, examples, page, refused, templates
 
 from tests.conftest import ROOT
 
@@ -29,3 +30,11 @@ def test_every_code_is_used_and_its_wording_found() -> None:
     found = templates()
     assert {code for code, texts in found.items() if not texts} == {Code.OUT_OF_RANGE}
     assert "a line of … bytes; the limit is …" in found[Code.TOO_LONG]
+
+
+def test_what_refuses_a_command_is_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = refused()
+    assert "another ingest is writing …: let it end, or name another folder" in found
+    assert "… is not empty; --force replaces an earlier ingest" in found
+    monkeypatch.setattr(ceiling.Ceiling, "most", 8 * 10**9)
+    assert ceiling.refused() in (ROOT / "docs" / "messages.md").read_text(encoding="utf-8")

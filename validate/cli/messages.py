@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -161,8 +161,18 @@ def page() -> str:
         "ingest`, in the reports and in exports. Lines and columns count from 1, in the original "
         "input. A *refusal* counts against `--max-bad`; a *remark* refuses nothing.",
         *_codes(),
+        "## Refused commands",
+        "Printed as `assay: message`; the command ends with 2, or with 4 where nothing was there "
+        "to be done, and nothing is written. Of an input that would need more memory than "
+        "`--max-memory` allows, the name stands before *it needs more memory than the 8.0 GB that "
+        "there are (--max-memory)*.",
+        "\n".join(_item(text) for text in sorted(refused())),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _item(text: str) -> str:
+    return f"- `` {text} ``" if "`" in text else f"- `{text}`"
 
 
 def _exits() -> Iterator[str]:
@@ -194,16 +204,39 @@ def examples(said: Explained) -> list[Diagnostic]:
 def templates() -> dict[Code, set[str]]:
     """Code → every wording of its diagnostics in the source of `assay.ingest`."""
     found: dict[Code, set[str]] = {code: set() for code in Code}
-    found_at = find_spec("assay.ingest")
+    for function in _functions("assay.ingest", ("Code.",)):
+        for code, texts in _said(function):
+            found[code] |= texts
+    return found
+
+
+def refused() -> set[str]:
+    """Every wording with which a command is refused: by itself, or for files in its way."""
+    return {
+        text
+        for package in ("assay.ingest", "assay.validate")
+        for function in _functions(package, REFUSING)
+        for call in ast.walk(function)
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in REFUSING and call.args
+        for text in _texts(call.args[0], function)
+        if text.strip("… ")
+    }
+
+
+REFUSING = ("Refusal", "FileExistsError")
+"""What is raised for a command that cannot be carried out as it was given."""
+
+
+def _functions(package: str, words: Sequence[str]) -> Iterator[ast.FunctionDef]:
+    """The functions of those modules of a package in which one of these words stands."""
+    found_at = find_spec(package)
     assert found_at is not None
     assert found_at.origin is not None
-    folder = Path(found_at.origin).parent
-    for path in sorted(folder.rglob("*.py")):
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in sorted(Path(found_at.origin).parent.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        for function in ast.walk(ast.parse(text)) if any(word in text for word in words) else ():
             if isinstance(function, ast.FunctionDef):
-                for code, texts in _said(function):
-                    found[code] |= texts
-    return found
+                yield function
 
 
 def _said(function: ast.FunctionDef) -> Iterator[tuple[Code, set[str]]]:
