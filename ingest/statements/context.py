@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
+import polars as pl
 from assay.ingest.lines.lark import Token, Tree, parsed
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
@@ -19,6 +20,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import of_set_up
+from assay.ingest.source.prefixes import all_ascii, fitting
 from assay.ingest.statements.command_lines import (
     ASIDE,
     assigned,
@@ -112,8 +114,10 @@ WORTH = f"{_WORTHY}|{WITH}"
 
 _WORTH = deferred(_WORTHY)
 
-_SAYS = deferred(rf"{ENDS}|{_FORMS}|[=:][\"']?\$|(?:^|[\s'\"(])--[A-Za-z]")
+SAYS = rf"{ENDS}|{_FORMS}|[=:][\"']?\$|(?:^|[\s'\"(])--[A-Za-z]"
 """Found in every line that is a list, a command or prose with something of a run in it."""
+
+_SAYS = deferred(SAYS)
 
 _FENCE = deferred(r"\s*(?:```|~~~)")
 
@@ -251,7 +255,7 @@ def read_context(
     models: dict[str, Cell] = {}  # what was said last of a model
     silent: set[tuple[str, bool, bool]] = set()  # lines that state nothing: logs repeat themselves
     above: Line | None = None  # of prose
-    for line in lines:
+    for line, says in zip(lines, _say(lines), strict=True):
         block = blocks.get(line.number)
         heading = None if block else _HEADING.match(line.text)
         if heading and line.number not in taken:
@@ -274,7 +278,9 @@ def read_context(
             continue
         if _WORTH.search(line.text) or names_program(line.text):
             section = tuple(number for _, number, _ in path)
-            statement = None if key in silent else _read(source, line, section, heading=key[2])
+            statement = (
+                None if key in silent else _read(source, line, section, says=says, heading=key[2])
+            )
             if more:
                 statement = _beside(statement or Statement(line.number, section, {}), more)
             variables |= (given := assigned(line))
@@ -299,6 +305,21 @@ def read_context(
 def _too_long(lines: Sequence[Line], taken: Set[int]) -> Iterator[Line]:
     """The lines in which no statement is looked for, though no format has them."""
     return (each for each in lines if len(each.text) > LONGEST and each.number not in taken)
+
+
+def _say(lines: Sequence[Line]) -> Sequence[bool | None]:
+    """Whether something is found in each line that `SAYS` finds; None where they are few.
+
+    Of those that are few, not many are asked.
+    """
+    if len(lines) < _MANY:
+        return [None] * len(lines)
+    texts = pl.Series([line.text for line in lines])
+    return texts.str.contains(fitting(SAYS, plain=all_ascii(texts))).to_list()
+
+
+_MANY = 300
+"""Lines that are looked through together sooner than one by one."""
 
 
 def _raise_set_ups(context: Context, taken: Set[int], blocks: Mapping[int, _Block]) -> None:
@@ -392,9 +413,12 @@ def _placed(
     )  # fmt: skip
 
 
-def _read(source: str, line: Line, section: tuple[int, ...], *, heading: bool) -> Statement | None:
-    """The statement that a line is."""
+def _read(
+    source: str, line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
+) -> Statement | None:
+    """The statement that a line is; `says`: whether `SAYS` is found in it, if that is known."""
     if "<" in line.text or "&nbsp;" in line.text:
+        says = None
         line = line._replace(text=_MARKUP.sub(lambda found: " " * len(found[0]), line.text))
     if OF_ONE.search(line.text):
         return None
@@ -403,12 +427,14 @@ def _read(source: str, line: Line, section: tuple[int, ...], *, heading: bool) -
     if len(line.text) > _MAX_WORDS:
         told = {} if MEASURED.search(line.text) else command(line)
         return Statement(line.number, section, told) if told else None
-    return _in_words(line, section, heading=heading)
+    return _in_words(line, section, says=says, heading=heading)
 
 
-def _in_words(line: Line, section: tuple[int, ...], *, heading: bool) -> Statement | None:
+def _in_words(
+    line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
+) -> Statement | None:
     """The statement that a line is by its form: a caption, pairs, words, options, a name."""
-    statement = _by_form(line, section, heading=heading)
+    statement = _by_form(line, section, says=says, heading=heading)
     if line.text.lstrip().startswith("|"):
         return statement
     caption = statement is not None and statement.caption
@@ -419,7 +445,9 @@ def _in_words(line: Line, section: tuple[int, ...], *, heading: bool) -> Stateme
     return replace(bare, values={**bare.values, **told})
 
 
-def _by_form(line: Line, section: tuple[int, ...], *, heading: bool) -> Statement | None:
+def _by_form(
+    line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
+) -> Statement | None:
     values: dict[str, Cell] = {}
     measured = MEASURED.search(line.text) is not None
     short = len(line.text) <= _MAX_STATEMENT
@@ -430,7 +458,10 @@ def _by_form(line: Line, section: tuple[int, ...], *, heading: bool) -> Statemen
         return None
     if short and (statement := _statement(line, section)) is not None:
         return statement
-    says = not heading and not measured and _SAYS.search(line.text) is not None
+    if heading or measured:
+        says = False
+    elif says is None:
+        says = _SAYS.search(line.text) is not None
     if short and heading:
         values = titled(line) | in_title(line)
     elif short and says and (held := everywhere(line)):
