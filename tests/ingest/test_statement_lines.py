@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from assay.ingest.inputs.read import read
+from assay.ingest.schema.record import Line, Statement
+from assay.ingest.statements.context import read_context
 
 STEPS = "".join(f"step: {n}  loss: 2.5  step_time: 1.{n} s\n" for n in range(5))
 
@@ -202,3 +204,17 @@ def test_a_set_up_that_may_be_of_something_else_is_not(said: str, tmp_path: Path
     path.write_text(SET_UP.format(said), encoding="utf-8")
     rows = read([path]).reading.frames["markdown_table"]
     assert rows.select("tp", "global_batch").rows()[-1] == (None, 512)
+
+
+@pytest.mark.parametrize("behind", ["", "  # 层"])
+def test_many_lines_state_what_few_do(behind: str) -> None:
+    """Among few lines each is asked what it says; of many, all at once."""
+    said = [*LINES, *SENTENCES, *SILENT]
+    lines = [Line(n, text + behind, 1, {}) for n, text in enumerate(said[:250], 1)]
+    quiet = [Line(n, f"worker {n}: waits", 1, {}) for n in range(1000, 1400)]
+
+    def told(lines: list[Line]) -> list[Statement]:
+        return read_context("run.log", lines, set(), {}).statements
+
+    assert told([*lines, *quiet]) == told(lines)
+    assert len(told(lines)) > len(LINES) / 2
