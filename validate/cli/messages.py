@@ -224,7 +224,7 @@ def refused() -> set[str]:
 
 
 REFUSING = ("Refusal", "FileExistsError")
-"""What is raised for a command that cannot be carried out as it was given."""
+"""Exceptions for a command that cannot be carried out as it was given."""
 
 
 def _functions(package: str, words: Sequence[str]) -> Iterator[ast.FunctionDef]:
