@@ -25,6 +25,10 @@ FAR = 1.5
 """How many times its least value a time reaches that has gone on since a start: what rises less may
 be the time of a step that rose by chance, or by what a step does."""
 
+PIECE = 10
+"""Lines for each of which a time that goes on may begin again once: one that goes up and down, as
+those of steps do, falls in half of them."""
+
 SHORTEST = 4.0
 """Seconds between two lines below which times of day, in whole seconds, prove nothing."""
 
@@ -64,9 +68,9 @@ def clocks_of(shape: Shape) -> dict[str, Clock]:
         if len(times) < LEAST or max(times) >= DATE:
             continue
         proof = _proof(shape, held, (1.0,) if what.typed else (1.0, 1e-3))
-        # one that begins again with the steps only rises otherwise
+        # one that begins again, with the steps or behind a warm-up, only rises otherwise
         down = sum(b < a for a, b in pairwise(times))
-        rises = down <= max(shape.falls, 0.02 * len(times))
+        rises = down <= max(shape.falls, len(times) // PIECE)
         if what.typed and rises and proof is None:
             if max(times) >= FAR * min(times):
                 known[key] = Clock("elapsed", what.scale)
