@@ -48,8 +48,21 @@ def told(report: Report) -> list[tuple[object, ...]]:
     return [(f.law, f.severity, f.spans, f.explanation) for f in report.findings]
 
 
+LARGE = 250_000
+"""Bytes of a log that is read twice only in the slow runs; there are small ones of each kind."""
+
+LOGS = [
+    pytest.param(
+        path,
+        id=f"{path.parent.name}/{path.name}",
+        marks=[pytest.mark.slow] if path.stat().st_size > LARGE else [],
+    )
+    for path in logs()
+]
+
+
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("log", logs(), ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize("log", LOGS)
 def test_few_rows_say_what_all_of_them_say(log: Path) -> None:
     some, every = (assess([log], machine="A100-80g", every_row=each) for each in (False, True))
     if not some.outcome.reading.long:
