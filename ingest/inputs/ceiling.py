@@ -40,6 +40,7 @@ class Ceiling:
     most: int | None = None
     reading = ""
     inputs: Sequence[str] = ()
+    speaks_alone = False  # the error stream is this program's, once the ceiling is met
 
 
 def parsed(text: str) -> int:
@@ -129,6 +130,8 @@ def _watch(most: int, thread: int, ended: threading.Event) -> None:
             above = 0.0
             continue
         if above == 0.0:
+            if Ceiling.speaks_alone:
+                _speak_alone()
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
                 ctypes.c_ulong(thread), ctypes.py_object(MemoryError)
             )
@@ -138,6 +141,16 @@ def _watch(most: int, thread: int, ended: threading.Event) -> None:
         if above > 1.0 and own + others < BEYOND * most:
             # it was told and goes on with what allocators keep: only more than that counts now
             level, above = max(level, int(1.05 * (own + others))), 0.0
+
+
+def _speak_alone() -> None:
+    """Keep the error stream for this program: a library that is stopped in a call back to Python
+    prints a panic of its own, which is no message."""
+    Ceiling.speaks_alone = False
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    sys.stderr = os.fdopen(kept, "w", encoding="utf-8", errors="backslashreplace")
 
 
 def _of_children() -> int:

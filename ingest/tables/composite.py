@@ -326,6 +326,8 @@ def remark(text: str) -> dict[str, str]:
     ({'zero_stage': '1', 'accumulation': '1', 'micro_batch': '4'}, {})
     """
     found = _REMARK.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    if found and _DTYPE.fullmatch(found[1].strip()):
+        return {"dtype": format_named(found[1]) or found[1].strip()}
     return layout(found[1]) if found else {}
 
 

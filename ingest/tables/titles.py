@@ -19,7 +19,7 @@ from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 _TITLE_DEVICE = deferred(
     r"(?:(?<![A-Za-z0-9])|(?<=[0-9]x)|(?<=[DH]GX))(?:GB[23]00|GH200|H20|B[123]00|MI[0-9]{3}[AX]?|L40S?|A40"
     r"|A800|H[128]00(?:(?:[ _-]?[0-9]{2,3} ?GB)?[ _-]?(?:PCI-?[Ee]|PCIE|NVL)(?![A-Za-z0-9]))?"
-    r"|RTX ?[345]0[5-9]0(?: ?Ti)?"
+    r"|RTX ?[345]0[5-9]0(?: ?Ti)?|Gaudi[ -]?[23]"
     r"|[AV]100[ _-]?(?:(?:SXM[0-9]?|PCI-?[Ee]|PCIE)[ _-]?)?[0-9]{2} ?GB?"
     r"(?:[ _-]?(?:PCI-?[Ee]|PCIE)(?![A-Za-z0-9]))?)(?![A-Za-z0-9])"
 )

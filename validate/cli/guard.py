@@ -99,8 +99,9 @@ def guarded(command: Command) -> Command:
 
 def _within(size: str | None) -> contextlib.AbstractContextManager[None]:
     """The ceiling on memory of `--max-memory`; Refusal where its size is none."""
-    from assay.ingest.inputs.ceiling import default, parsed, watched
+    from assay.ingest.inputs.ceiling import Ceiling, default, parsed, watched
 
+    Ceiling.speaks_alone = sys.stderr is sys.__stderr__
     try:
         return watched(default() if size is None else parsed(size))
     except ValueError:
