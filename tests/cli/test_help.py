@@ -73,6 +73,20 @@ def test_one_command_imports_no_other() -> None:
     assert done.stderr.strip() == "[]"
 
 
+def test_nothing_is_tidied_before_the_end() -> None:
+    """What a command leaves behind is the system's to take back, in one piece."""
+    code = (
+        "import atexit, gc, sys; sys.argv = ['assay', '--version']\n"
+        "atexit.register(lambda: print(len(gc.get_objects()), gc.get_freeze_count() > 10_000))\n"
+        "from assay.validate.cli import main\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    left, frozen = done.stdout.splitlines()[-1].split()
+    assert int(left) < 100
+    assert frozen == "True"
+
+
 def test_the_readme_names_every_command() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert not [name for name in COMMANDS if f"assay {name}" not in text]
