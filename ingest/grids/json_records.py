@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
-from assay.ingest.grids.grid import Grid, GridCell, GridRow
+from assay.ingest.grids.grid import MOST_PLACES, Grid, GridCell, GridRow
 from assay.ingest.schema.format import uncompressed
 from assay.ingest.schema.record import Line
 from assay.ingest.vocabulary.terms import normalise
@@ -27,6 +27,9 @@ LARGEST = 8 * 2**20
 
 DEEPEST = 3
 """Objects inside each other whose keys are labels."""
+
+SPARSEST = 16
+"""Places for each cell that is written beyond which objects share too few keys to be a table."""
 
 _BLANK = " \t\r\n"
 
@@ -58,7 +61,8 @@ def json_records(lines: Sequence[Line]) -> Iterator[Grid]:
         return
     for table in found:
         heads = list(dict.fromkeys(key for row in table.rows for key in row.cells))
-        if len(heads) < 2:
+        written = sum(len(row.cells) for row in table.rows)
+        if len(heads) < 2 or len(heads) * len(table.rows) > MOST_PLACES + SPARSEST * written:
             continue
         first = place.at(table.begin)
         head = GridRow(place.line(table.begin), tuple(GridCell(key, *first) for key in heads))

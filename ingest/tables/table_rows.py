@@ -431,9 +431,13 @@ class _Table:
             read=self.read_rows,
             understood=tuple(label for label in dict.fromkeys(labels) if label in taken),
             not_understood=tuple(left),
-            last=(self.long.lines if self.long else self.lines[: self.grid.end])[-1].number,
+            last=(self.long.lines[-1] if self.long else self._last).number,
             remark=grid.remark,
         )  # fmt: skip
+
+    @property
+    def _last(self) -> Line:
+        return self.lines[min(self.grid.end, len(self.lines)) - 1]
 
     def _beside(self) -> list[str]:
         """Labels of columns that were read, and whose cells mostly have more numbers in brackets
