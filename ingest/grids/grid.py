@@ -175,12 +175,14 @@ def laid_out(rows: Sequence[Sequence[Ragged]]) -> list[tuple[GridCell, ...]]:
 
 
 def apart(grids: Sequence[Grid]) -> Iterator[Grid]:
-    """Grids in the order of their lines; of two that share lines the one found first stands."""
-    taken: set[int] = set()
+    """Grids in the order of their lines; of two that share lines the one found first stands, but
+    for tables of HTML or JSON, which may share a line."""
+    taken: dict[int, Syntax] = {}
     kept = []
     for grid in grids:
         places = range(grid.begin, grid.end)
-        if grid.remark == "nested" or not taken.intersection(places):
-            taken.update(places)
+        beside = grid.syntax if grid.syntax in ("html", "json") else None
+        if grid.remark == "nested" or all(taken.get(at, beside) == beside for at in places):
+            taken.update(dict.fromkeys(places, grid.syntax))
             kept.append(grid)
     yield from sorted(kept, key=lambda grid: (grid.begin, grid.end))

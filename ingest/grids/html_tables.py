@@ -52,8 +52,9 @@ def _tables(lines: Sequence[Line], begin: int, end: int) -> Iterator[Grid]:
     reader = _Reader(lines[begin:end], commented=_comment_open(lines, begin))
     reader.feed(_finished("\n".join(line.text for line in lines[begin:end])))
     reader.close()
+    met: set[int] = set()
     for table in sorted(reader.done, key=lambda table: table.order):
-        if grid := table.grid(lines, begin, end):
+        if grid := table.grid(lines, begin, end, met):
             yield grid
 
 
@@ -82,6 +83,7 @@ def _comment_open(lines: Sequence[Line], at: int) -> bool:
 @dataclass
 class _Row:
     line: int  # position among the lines fed
+    column: int  # in the original line
     in_head: bool
     cells: list[Ragged] = field(default_factory=list)
     heads: int = 0  # how many of the cells are `th`
@@ -96,7 +98,9 @@ class _Table:
     caption: list[str] = field(default_factory=list)  # its words
     in_head: bool = False
 
-    def grid(self, lines: Sequence[Line], begin: int, end: int) -> Grid | None:
+    def grid(self, lines: Sequence[Line], begin: int, end: int, met: set[int]) -> Grid | None:
+        """The table; of the rows of one line all but the first, which is `met`, have their place
+        in it."""
         rows, caption = self.rows, " ".join(self.caption)
         while rows and not rows[-1].cells:
             rows = rows[:-1]
@@ -113,10 +117,12 @@ class _Table:
         while heads < len(rows) and (rows[heads].in_head or _headed(rows[heads])):
             heads += 1
         width = max(len(cells) for cells in laid[: max(heads, 1)])
-        made = [
-            GridRow(lines[begin + row.line], _padded(cells, width))
-            for row, cells in zip(rows, laid, strict=True)
-        ]
+        made = []
+        for row, cells in zip(rows, laid, strict=True):
+            line = lines[begin + row.line]
+            line = line._replace(column=row.column) if line.number in met else line
+            met.add(line.number)
+            made.append(GridRow(line, _padded(cells, width)))
         heads = min(max(heads, 1), len(rows))
         return Grid(
             "html", begin, end, tuple(made[:heads]), tuple(made[heads:]), caption,
@@ -167,7 +173,7 @@ class _Reader(HTMLParser):
             table.in_head = tag == "thead"
         elif tag == "tr":
             self._end_cell()
-            table.rows.append(_Row(self.place()[0], table.in_head))
+            self._begin_row(table)
         elif tag in ("td", "th"):
             self._begin_cell(table, tag, dict(attrs))
         elif tag == "caption":
@@ -242,11 +248,15 @@ class _Reader(HTMLParser):
         while self.open:  # never closed
             self.handle_endtag("table")
 
+    def _begin_row(self, table: _Table) -> None:
+        line, offset = self.place()
+        table.rows.append(_Row(line, self.lines[line].column + offset, table.in_head))
+
     def _begin_cell(self, table: _Table, tag: str, attributes: dict[str, str | None]) -> None:
         self._end_cell()
         line, offset = self.place()
         if not table.rows:
-            table.rows.append(_Row(line, table.in_head))
+            self._begin_row(table)
         table.rows[-1].heads += tag == "th"
         at = self.lines[line]
         rows, columns = (_span(attributes.get(name)) for name in ("rowspan", "colspan"))

@@ -349,6 +349,25 @@ def test_a_nested_table_is_no_text_of_the_cell_around_it() -> None:
     assert (nested.remark, nested.rows[0].cells[0].text) == ("nested", "7")
 
 
+def test_rows_of_html_on_one_line_stand_apart() -> None:
+    row = "<tr><td>{}<td>7</tr>"
+    text = "<table><tr><th>a<th>b</tr>" + row.format(1) + row.format(2) + "</table>"
+    lines = numbered(f"{text} {text}\n")
+    rows = [row for grid in grids(lines, "a.html") for row in (*grid.heads, *grid.rows)]
+    places = [row.line.column for row in rows]
+    assert len(set(places)) == len(rows) == 6
+    assert places[0] == 1  # the first is that of its line
+    assert all(lines[0].text[at - 1 :].startswith("<tr>") for at in places[1:])
+
+
+def test_objects_that_share_few_keys_are_no_table() -> None:
+    """As a grid they would have a place for each key of each other."""
+    apart = "\n".join(json.dumps({f"k{at}": {"loss": at}}) for at in range(2000))
+    alike = "\n".join(json.dumps({"a": at, f"k{at % 40}": at}) for at in range(2000))
+    assert list(grids(numbered(apart), "a.json")) == []
+    assert read(alike, "a.json").width == 41
+
+
 def test_a_quoted_cell_may_hold_line_ends_and_separators() -> None:
     text = 'run,"note, long",ms\n1,"a\nb",2\n2,"c ""d""",3\n'
     grid = read(text, "a.csv")
