@@ -30,8 +30,8 @@ from typing import Any
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
-from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
+from assay.ingest.statements.values import saying
 from assay.ingest.vocabulary.terms import normalise
 
 OF_THE_MODEL = ("hidden", "heads", "kv_heads", "ffn_hidden", "seq_len", "vocab")
@@ -406,21 +406,13 @@ def _only(values: Said, names: Sequence[str]) -> dict[str, Cell]:
     return {name: cell for name, cell in values.items() if name in names}
 
 
-_MAKERS = deferred(r"^(?:(?:NVIDIA|AMD|Intel|Tesla|GeForce|Instinct) )+")
-
-
-def _saying(cell: Cell) -> tuple[str, float, str]:
-    """A cell's text, without the maker of a device, its scale and its state: what must agree."""
-    return _MAKERS.sub("", cell.text), cell.scale, cell.state
-
-
 def _agreed_below(statements: Sequence[Statement], names: Sequence[str]) -> list[dict[str, Cell]]:
     """Cells that the statements from each of them on agree about, the first of them first."""
     said: dict[str, dict[Any, Cell]] = {}
     found: list[dict[str, Cell]] = [{}]
     for statement in reversed(statements):
         for name, cell in _only(statement.values, names).items():
-            said.setdefault(name, {})[_saying(cell)] = cell
+            said.setdefault(name, {})[saying(cell)] = cell
         found.append({name: next(iter(by.values())) for name, by in said.items() if len(by) == 1})
     return found[::-1]
 
@@ -430,5 +422,5 @@ def _agreed(statements: Sequence[Statement], names: Sequence[str] | None) -> dic
     said: dict[str, dict[Any, Cell]] = {}
     for statement in statements:
         for name, cell in (_only(statement.values, names) if names else statement.values).items():
-            said.setdefault(name, {}).setdefault(_saying(cell), cell)
+            said.setdefault(name, {}).setdefault(saying(cell), cell)
     return {name: next(iter(by.values())) for name, by in said.items() if len(by) == 1}

@@ -35,9 +35,10 @@ from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
 from assay.ingest.statements.trained_with import FIELD as PROGRAM
 from assay.ingest.statements.trained_with import FORMS as WITH
 from assay.ingest.statements.trained_with import names_program, trained_with, versioned
-from assay.ingest.statements.values import OPEN, cell_of, known, no_value, unset
+from assay.ingest.statements.values import OPEN, cell_of, known, no_value, saying, unset
 from assay.ingest.statements.wrapped import carried_on
 from assay.ingest.tables.titles import titled
+from assay.ingest.vocabulary.devices import HINT, SIGN, Device, only, signed
 
 _HEADING = deferred(r"\s*(#{1,6})\s+\S")
 
@@ -47,9 +48,7 @@ _FORMS = "|".join(
         r"|vocab(?:ulary)? size"
         r"|parallel(?:ism)? (?:size|degree)|hidden (?:size|dim)|accumulation steps"
         r"|number of (?:layers|heads))(?:[*_` :=]+| (?:of|is|was) )[0-9]",
-        r"[0-9] ?[x×]? ?`?(?:(?:NVIDIA|AMD|Tesla) )?(?:[AVHB][0-9]{2,3}|MI[0-9]{3})",
-        r"(?i:\b(?:one|single|two|four|eight|sixteen) (?:(?:NVIDIA|AMD) )?"
-        r"(?:[AVHB][0-9]{2,3}|MI[0-9]{3}|RTX))",
+        rf"[0-9] ?[x×]? ?`?{HINT}|(?i:\b(?:one|single|two|four|eight|sixteen) ){HINT}",
         r"[0-9] (?:devices|instances|servers|hosts)\b",
         r"total parameters|device mesh with|activation (?:checkpointing|recomput)|capacity: ",
         r"(?i:ZeRO[ -](?:stage[ -]?)?[0-3])",
@@ -105,7 +104,7 @@ ENDS = rf"(?:[=:：]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?[)}}]*{REST}|{TAILED}
 
 _WORTHY = (
     r"[=:：]\s*[\"']?\S|\bis\s+[0-9]|^\s*#|--[A-Za-z]|^\s*(?:```|~~~)|[_-][a-z]+[0-9]+[_-]"
-    r"|(?i:[0-9]\s*(?:node|replica|gpu))|(?i:precision|\b[AVHB][0-9]{2,3}\b|MI[0-9]{3}|ZeRO)"
+    rf"|(?i:[0-9]\s*(?:node|replica|gpu))|(?i:precision|ZeRO)|\b{HINT}"
     rf"|:\s*$|\*\*\s*$|{_FORMS}|{OPENS}"
 )
 
@@ -339,10 +338,10 @@ def _raise_set_ups(context: Context, taken: Set[int], blocks: Mapping[int, _Bloc
     }
     paths -= {path[:depth] for path in held for depth in range(1, len(path) + 1)}
     told = [s for s in context.statements if s.section in paths and s.line not in blocks]
-    said: dict[tuple[Sequence[int], str], set[tuple[str, float]]] = {}
+    said: dict[tuple[Sequence[int], str], set[tuple[str, float, str]]] = {}
     for each in told:
         for name, cell in each.values.items():
-            said.setdefault((each.section[:-1], name), set()).add((cell.text, cell.scale))
+            said.setdefault((each.section[:-1], name), set()).add(saying(cell))
     doubtful = {parent for (parent, _), cells in said.items() if len(cells) > 1}
     raised = {id(each) for each in told if each.section[:-1] not in doubtful}
     context.statements = [
@@ -551,7 +550,11 @@ class _Nest:
 
 
 def _statement(line: Line, section: tuple[int, ...]) -> Statement | None:
-    tree = parsed("context", "statement_line", _bare(line.text))
+    bare = _bare(line.text)
+    words = _EMPHASIS.sub("", bare)
+    if (found := _ALONE.fullmatch(signed(words))) and (device := only(words)):
+        return Statement(line.number, section, _counted(found, device, line))
+    tree = parsed("context", "statement_line", bare)
     if tree is None:
         return None
     body = next(part for part in tree.children if isinstance(part, Tree))
@@ -564,6 +567,22 @@ def _statement(line: Line, section: tuple[int, ...]) -> Statement | None:
         cell = Cell(label[:-1], line.number, line.column, SUFFIXES[label[-1]])
         values["model_size"] = cell
     return Statement(line.number, section, values, size, body.data == "backward")
+
+
+_EMPHASIS = deferred(r"\*\*|__(?=[A-Za-z])|`")
+
+_ALONE = deferred(
+    r"(?:[#>*+-]+ |[0-9]+\. )*(?:([0-9]+)\s*[x×]\s*)?"
+    rf"({SIGN})(?: GPUs?)?(?:\s*[x×]\s*([0-9]+))?\s*[:.]?\s*"
+)
+"""A line that is a device, and how many of it: `## 8x A100 80GB`."""
+
+
+def _counted(found: re.Match[str], device: Device, line: Line) -> dict[str, Cell]:
+    said = {"gpu": Cell(device.text, line.number, line.column)}
+    if many := found[1] or found[3]:
+        said["gpus"] = Cell(many, line.number, line.column)
+    return said
 
 
 def _built(line: Line) -> dict[str, Cell]:
@@ -616,10 +635,6 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
             name = tokens["COUNTED"].strip().lower().rstrip("s")
             counted = {"node": "nodes", "replica": "dp", "gpu": "gpus"}[name]
             found.append((counted, Cell(str(tokens["INT"]), line.number, line.column)))
-        elif part.data == "device":
-            found.append(("gpu", Cell(tokens["DEVICE"].strip(), line.number, line.column)))
-            if "INT" in tokens:
-                found.append(("gpus", Cell(str(tokens["INT"]), line.number, line.column)))
         elif part.data == "dtype":
             found.append(("dtype", Cell(str(tokens["DTYPE"]), line.number, line.column)))
     return found

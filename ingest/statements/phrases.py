@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
@@ -28,18 +29,13 @@ from assay.ingest.statements.sentences import (
 from assay.ingest.statements.values import cell_of, said
 from assay.ingest.tables.composite import cards_of, hosts_of_cards
 from assay.ingest.tables.titles import LARGEST_NODE, titled
+from assay.ingest.vocabulary.devices import SIGN, Device, device_at, only, several, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 LEAST = 2
 """Parts that make a line of prose a statement; one is enough where it speaks of what is below."""
 
-_DEVICE = (
-    r"(?:(?:NVIDIA|AMD|Intel|Tesla|GeForce|RTX|Ascend|power[- ]limited|DGX|HGX)[ -]?)*"
-    r"((?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|GH200|MI[0-9]{3}[AX]?)"
-    r"(?:[ _-]?(?:SXM[0-9]?|PCI-?[Ee]|NVL))?(?:[ _-]?[0-9]{2,3} ?GB?(?![A-Za-z0-9]))?"
-    r"|(?:RTX ?)?[345]0[5-9]0"
-    r"|TPU ?v[2-9][ep]?|Gaudi[ -]?[23])"
-)
+_DEVICE = rf"(?:[DH]GX[ -]?)?({SIGN})"
 
 _APART = r"(?<![^\W\u4e00-\u9fff])"
 """Behind no letter or digit but a Chinese one: `单机8卡A100`."""
@@ -50,13 +46,11 @@ _MANY = deferred(
     rf"{_COUNT} ?[x×*卡块张]? ?`?{_DEVICE}s?(?![A-Za-z0-9])(?:`? ?(?:GPUs?|cards?|chips?))?"
 )
 
-_BOXES = deferred(rf"{_COUNT} ?[x×*]? ?(?:NVIDIA )?[DH]GX[ -]{_DEVICE}")
+_BOXES = deferred(rf"{_COUNT} ?[x×*]? ?(?:NVIDIA )?[DH]GX[ -]({SIGN})")
 """Machines of several devices each, counted: `4x DGX H100`."""
 
-_VENDED = deferred(rf"\b(?=NVIDIA|AMD|Intel|TPU){_DEVICE}(?![A-Za-z0-9])")
-"""A device with the name of its maker, where nothing says how many."""
-
-_ANY_DEVICE = deferred(rf"{_APART}(?<![.-]){_DEVICE}(?![A-Za-z0-9])")
+_VENDED = deferred(r"NVIDIA|AMD|Intel|TPU|Gaudi|Trainium|Ascend")
+"""The name of a maker, or one that nothing but a device has."""
 
 _LISTED_DEVICE = deferred(
     rf"(?:^\W*|[,;:(，；：（、|] ?){_DEVICE}(?=\s*(?:[,;.)|，；。）、]|$)|(?: GPUs?| cards?)\b)"
@@ -139,7 +133,7 @@ _NAMED = deferred(
 
 _BY_NAME = deferred(
     r"\W*(?:device|gpu|accelerator)(?:[_ ](?:name|type))?[\"']?\s*[:=]\s*[\"']?"
-    rf"((?:NVIDIA |AMD |Instinct |Tesla )*{_DEVICE}[\w -]*?)[\"',]*\s*",
+    rf"({SIGN}[\w -]*?)[\"',]*\s*",
     re.IGNORECASE,
 )
 
@@ -245,12 +239,14 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     {}
     """
     found: dict[str, dict[str, Cell]] = {}
+    spoken: list[str] = []
     for begin, text in _sentences(line.text):
         if _ASIDE.search(text):
             continue
-        devices = list(_devices(text))
-        others = len({part.name for part in devices})
-        told = [*devices, *parts(text, logged=bool(line.prefix), others=others)]
+        spoken.append(text)
+        named = list(_devices(text))
+        others = len({part.name for part in named})
+        told = [*named, *parts(text, logged=bool(line.prefix), others=others)]
         if len({part.name for part in told}) <= OTHERS:
             told = [part for part in told if not part.weak]
         if told and not any(name == "dtype" for name, *_ in told):
@@ -272,8 +268,8 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
                         return {}  # a degree of zero is the number of a rank
                     found.setdefault(name, {}).setdefault(word, cell)
     said = {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
-    if len(found.get("gpu", ())) > 1:  # numbers of which of them
-        said = {name: cell for name, cell in said.items() if name not in OF_MACHINES}
+    if "gpu" in found and several("; ".join(spoken)):  # numbers of which of them
+        said = {n: cell for n, cell in said.items() if n not in (*OF_MACHINES, "gpu")}
     return said | _by_form(line)
 
 
@@ -320,51 +316,58 @@ def _of_each(many: re.Match[str], nodes: re.Match[str], text: str) -> bool:
 
 def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
     """Devices by their name, and how many of them there are, in all or in each of the nodes."""
-    each = _EACH.search(text)
+    plain = signed(text)
+    each = _EACH.search(plain)
     if each:
         yield Part("gpus_per_node", each[1].replace(",", ""), each.start(1))
-        yield Part("gpu", each[2], each.start(2))
-    elif boxes := _BOXES.search(text):
+        yield _gpu(text, each.start(2))
+    elif boxes := _BOXES.search(plain):
         if not nodes:
             yield Part("nodes", boxes[1].replace(",", ""), boxes.start(1))
-        yield Part("gpu", boxes[2], boxes.start(2))
+        yield _gpu(text, boxes.start(2))
     elif cards := hosts_of_cards(text):
         yield from _cards(cards, text)
-    elif many := _MANY.search(text):
+    elif many := _MANY.search(plain):
         held = "gpus_per_node" if nodes and _of_each(many, nodes, text) else "gpus"
         yield Part(held, many[1].replace(",", ""), many.start(1))
-        yield Part("gpu", many[2], many.start(2))
-    elif (counted := _IN_WORDS.search(text)) and not nodes:
+        yield _gpu(text, many.start(2))
+    elif (counted := _IN_WORDS.search(plain)) and not nodes:
         yield Part("gpus", _NUMBERS[counted[1].casefold()], counted.start(1))
-        yield Part("gpu", counted[2], counted.start(2))
+        yield _gpu(text, counted.start(2))
     elif of_node := _PER_NODE.search(text):
         group = of_node.lastindex or 1
         yield Part("gpus_per_node", of_node[group].replace(",", ""), of_node.start(group))
-    elif alone := _uncounted(text):
-        named = _VENDED.search(text) or _ON.search(text)
-        yield Part("gpu", alone[1], alone.start(1), weak=named is None)
+    elif (alone := only(text)) and (told := _told_of(text, alone)):
+        yield Part("gpu", alone.text, alone.at, weak=told == "listed")
+
+
+def _gpu(text: str, start: int) -> Part:
+    """The part that names the device whose sign begins at a place."""
+    device = device_at(text, start)
+    return Part("gpu", device.text, device.at)
 
 
 def _cards(found: re.Match[str], text: str) -> Iterator[Part]:
     """Nodes, their devices and what these are, as counted in Chinese."""
     for name, word in cards_of(found, text).items():
         yield Part(name, word, found.start())
-    named = list(_ANY_DEVICE.finditer(text))
-    if len({each[1] for each in named}) == 1:
-        yield Part("gpu", named[0][1], named[0].start(1))
+    if device := only(text):
+        yield Part("gpu", device.text, device.at)
 
 
-def _uncounted(text: str) -> re.Match[str] | None:
-    """The one device that a text names: by its maker, as what something ran on, in a list."""
-    if len(set(_ANY_DEVICE.findall(text))) != 1:
-        return None
-    return _VENDED.search(text) or _ON.search(text) or _LISTED_DEVICE.search(text)
+def _told_of(text: str, device: Device) -> Literal["run", "listed"] | None:
+    """How a text speaks of a device that it does not count: by its maker or as what something ran
+    on; in a list."""
+    if _VENDED.match(text, device.start) or _ON.search(signed(text)):
+        return "run"
+    return "listed" if _LISTED_DEVICE.search(signed(text)) else None
 
 
 def _devices(text: str) -> Iterator[Part]:
     """Devices, how many of them, on how many nodes: field, word and place."""
     nodes = _NODES.search(text)
-    yield from _named_devices(text, nodes)
+    if not several(text):
+        yield from _named_devices(text, nodes)
     if nodes:
         yield Part("nodes", nodes[1].replace(",", ""), nodes.start(1))
     elif one := _ONE_NODE.search(text):
@@ -393,7 +396,7 @@ _FORMS = {
 }  # fmt: skip
 """Forms of lines that say one field each."""
 
-_WHOLE = {_ALONE_FORMAT: "dtype", _NAMED: "model", _BY_NAME: "gpu"}
+_WHOLE = {_ALONE_FORMAT: "dtype", _NAMED: "model"}
 """The same, where it must be all of the line."""
 
 
@@ -423,12 +426,13 @@ def _by_form(line: Line) -> dict[str, Cell]:
         if whole:
             word = next(group for group in whole.groups() if group)
             put(name, _plain(name, word), whole.start() + whole[0].index(word))
-    if capacity := _CAPACITY.search(text):
-        put("gpu", capacity[1], capacity.start(1))
-    if (system := _SYSTEM.search(text)) and len(set(_ANY_DEVICE.findall(text))) == 1:
-        put("gpu", system[1], system.start(1))
-    if every := _ALL_ARE.search(text):
-        put("gpu", every[1], every.start(1))
+    plain = signed(text)
+    if called := _BY_NAME.fullmatch(plain):
+        put("gpu", text[called.start(1) : called.end(1)], called.start(1))
+    if device := only(text):
+        said_so = _CAPACITY.search(plain) or _SYSTEM.search(plain) or _ALL_ARE.search(plain)
+        if said_so:
+            put("gpu", device.text, device.at)
     if mesh := _MESH.search(text):
         names = re.findall(r"\w+", mesh[1])
         sizes = [int(size) for size in re.findall("[0-9]+", mesh[2])]

@@ -15,6 +15,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.devices import may_be_device
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.terms import how_much, normalise
 
@@ -24,9 +25,6 @@ _SWITCH = {"1": "True", "0": "False", "true": "True", "false": "False"}
 _DTYPE = deferred(
     r"(?:torch\.|jnp\.|amp_)?(bf16|fp16|fp32|fp8|bfloat16|float16|float32)(?:[-_](?:mixed|true))?"
 )
-
-_DEVICE = deferred(r"[A-Za-z]{1,6}[ -]?[0-9]{2,}|[Tt][Pp][Uu]|Gaudi|Trainium|Ascend|v[0-9][a-z]")
-"""In every name of a device; `cuda:0` is one for a program."""
 
 _MANY = deferred(r"[0-9][0-9,]*\s?[x×*]\s?(?=[A-Za-z])")
 """How many of a device stand before its name."""
@@ -84,7 +82,7 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
             if _NAME.fullmatch(text) and re.search("[0-9]", text)
             else None
         )
-    if spec.name == "gpu" and not _DEVICE.search(text):
+    if spec.name == "gpu" and not may_be_device(text):
         return None
     if spec.name == "gpu" and (many := _MANY.match(text)):
         return Cell(text[many.end() :], place[0], place[1] + many.end())
@@ -142,3 +140,11 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
 
 OPEN = deferred(r"[0-9$({<]")
 """How a value begins that says something, understood or not."""
+
+
+_MAKERS = deferred(r"^(?:(?:NVIDIA|AMD|Intel|Tesla|GeForce|Instinct) )+")
+
+
+def saying(cell: Cell) -> tuple[str, float, str]:
+    """A cell's text, without the maker of a device, its scale and its state: what must agree."""
+    return _MAKERS.sub("", cell.text), cell.scale, cell.state

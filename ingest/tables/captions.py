@@ -25,8 +25,8 @@ from assay.ingest.tables.titles import (
     format_named,
     model_named,
     settings_named,
-    slice_named,
 )
+from assay.ingest.vocabulary.devices import several
 
 _LABELLED = re.compile(
     r"[\s>*+_`-]*(?:(?:test|training|benchmark)\s+)?"
@@ -98,7 +98,7 @@ class Above:
         self._new.clear()
         found = dict(self._said)
         if self._last is not None and (is_caption(self._last) or _introduces(self._last)):
-            found |= _cells(self._last, _title(self._last.text))
+            found |= told(self._last)
         if "gpu" in found and "gpus" not in found and (chips := chips_of(found["gpu"])):
             found["gpus"] = chips._replace(value_origin="solved" if chips.law else "stated")
         if self._trained is not None:
@@ -109,7 +109,10 @@ class Above:
 
 def told(line: Line) -> dict[str, Cell]:
     """Field → cell of what the caption that belongs to a table says of it."""
-    return _cells(line, _title(line.text))
+    cells = _cells(line, _title(line.text))
+    if several(line.text):  # which of them, for which rows
+        cells["gpu"] = Cell(line.text, line.number, line.column, state="unknown")
+    return cells
 
 
 def is_caption(line: Line) -> bool:
@@ -131,7 +134,7 @@ LONGEST = 300
 
 def _title(text: str) -> dict[str, str | None]:
     return {
-        "gpu": device_named(text) or slice_named(text),
+        "gpu": device_named(text),
         "gpus": counted_devices(text) or devices_in_all(text),
         "dtype": format_named(text),
         "model": model_named(text),

@@ -20,6 +20,7 @@ from assay.ingest.schema.terminals import terminal
 from assay.ingest.tables.composite import layout
 from assay.ingest.tables.headers import Column, generic, plain, rate, unlinked
 from assay.ingest.tables.titles import device_named
+from assay.ingest.vocabulary.devices import SIGN, several, signed
 from assay.ingest.vocabulary.terms import normalise
 
 _COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×*] ?(?=[A-Za-z])")
@@ -64,11 +65,7 @@ SHORT_SIZES = {"G": 1e9, "M": 1e6}
 MANY = 1e6
 """A batch counted in millions is one of tokens."""
 
-_DEVICES = re.compile(
-    r"([0-9][0-9,]*) ?[x×*]? ?"
-    r"((?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}|TPU ?v[0-9][a-z]*"
-    r"|(?:RTX ?)?[2-5]0[5-9]0(?: ?Ti)?)\b.*)"
-)
+_DEVICES = re.compile(rf"([0-9][0-9,]*) ?[x×*]? ?({SIGN}.*)")
 
 _DEVICE_FIRST = re.compile(r"([A-Za-z]+[0-9][A-Za-z0-9 _-]*?) ?[x×*] ?([0-9][0-9,]*)")
 
@@ -201,10 +198,13 @@ def numeric_cell(record: Record, spec: FieldSpec, cell: Cell, text: str) -> None
     """Store a number of a row; `8×H100` under GPUs also names the device, `4M` as a batch is in
     tokens, and a batch of more sequences than any was is in neither, as far as can be told."""
     words = spec.name == "gpus" and not bare_number(text)
-    devices = _DEVICES.fullmatch(_counted_first(text)) if words else None
-    if devices:
-        cell = cell._replace(text=devices[1].replace(",", ""), state="value")
-        record.cells.setdefault("gpu", cell._replace(text=devices[2]))
+    shown = _counted_first(text) if words else ""
+    found = _DEVICES.fullmatch(signed(shown))
+    if found and several(shown):
+        cell = cell._replace(state="unknown")
+    elif found:
+        cell = cell._replace(text=found[1].replace(",", ""), state="value")
+        record.cells.setdefault("gpu", cell._replace(text=shown[found.start(2) :]))
     if spec.name == "global_batch" and cell.state == "value":
         if cell.scale >= MANY:
             record.cells.setdefault("global_batch_tokens", cell)
@@ -273,7 +273,8 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
             record.other.append((spec.name, text))
         return
     record.cells[spec.name] = cell
-    counted = _COUNTED_DEVICE.match(text) if spec.name == "gpu" else None
+    counts = spec.name == "gpu" and not several(text)
+    counted = _COUNTED_DEVICE.match(text) if counts else None
     chips = chips_of(cell) if spec.name == "gpu" else None
     if chips and "gpus" not in record.cells:
         record.cells["gpus"] = chips

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
 from math import log
 from statistics import median
@@ -17,28 +16,12 @@ from assay.ingest.numbers.units import UNITS
 from assay.ingest.schema.record import Cell, Record
 from assay.ingest.tables.cells import OF_NOTHING, amount
 from assay.ingest.tables.headers import OF_EACH, Column, generic
+from assay.ingest.vocabulary.devices import peaks
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import DEVICE, of_one_device, split
 
 MOST_RATE = 6e15
 """More flop/s than any device has as its dense peak in a format that models train in."""
-
-PEAKS = {
-    "V100": (125, 125), "A100": (312, 312), "A800": (312, 312), "A40": (150, 150),
-    "A10": (125, 125), "A6000": (155, 310), "L40S": (363, 733), "L4": (121, 243),
-    "H100": (990, 1979), "H800": (990, 1979), "H200": (990, 1979), "GH200": (990, 1979),
-    "H20": (148, 296), "B200": (2250, 4500), "B300": (2250, 4500), "GB200": (2500, 5000),
-    "GB300": (2500, 5000), "MI210": (181, 181), "MI250X": (383, 383), "MI300X": (1308, 2615),
-    "MI325X": (1308, 2615), "MI350X": (2307, 4614), "MI355X": (2517, 5034), "3090": (71, 142),
-    "4090": (331, 661), "Gaudi2": (432, 865),
-}  # fmt: skip
-"""TFLOP/s that a device has at most in a 16-bit format and in any that models train in: what its
-datasheet says, rounded up. `model/machines/machines.toml` has the figures, and a test compares."""
-
-_DEVICE = re.compile(
-    rf"(?<![A-Za-z0-9.])(?:[0-9]+ ?[x×*] ?)?({'|'.join(PEAKS)})(?![A-Za-z0-9])",
-    re.IGNORECASE,
-)
 
 _SIXTEEN = re.compile(r"16|tf32|fp32", re.IGNORECASE)
 
@@ -91,19 +74,11 @@ def peak(record: Record, above: Above) -> float | None:
     """flop/s that no device of a row goes beyond, where it or the text above says which it is."""
     said = record.cells.get("gpu")
     text = said.text if said else above.text
-    known = _peaks(text)
+    known = peaks(text)
     if known is None:
         return None
     dtype = record.cells.get("dtype")
     return known[0 if dtype is not None and _SIXTEEN.search(dtype.text) else 1] * 1e12
-
-
-@lru_cache(maxsize=1024)  # the rows of a table ask for one device, or for few
-def _peaks(text: str) -> tuple[float, float] | None:
-    """TFLOP/s in 16 bits and at most of the one device that a text names."""
-    found = {match[1].upper() for match in _DEVICE.finditer(text)}
-    held = [peaks for name, peaks in PEAKS.items() if name.upper() in found]
-    return held[0] if len(held) == 1 else None
 
 
 def _of_all(record: Record, cell: Cell) -> bool:

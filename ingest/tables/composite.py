@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.tables.titles import device_named, format_named
+from assay.ingest.tables.titles import format_named
+from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by, normalise
 
 NAMES = {
@@ -53,8 +54,8 @@ ONE_NODE = 8
 _CHINESE = {"单": "1", "双": "2", "一": "1", "二": "2", "两": "2", "三": "3", "四": "4", "八": "8"}
 
 _COUNTED = deferred(
-    r"([0-9][0-9,]*) ?[x×*] ?((?:(?:NVIDIA|AMD|RTX|GeForce|Tesla) )*"
-    r"(?:[A-Z]{1,3}[0-9]{1,4}[A-Za-z]*|[2-5]0[5-9]0(?: ?Ti)?)(?:[ _-][\w-]+){0,3})"
+    rf"([0-9][0-9,]*) ?[x×*] ?"
+    rf"((?:{SIGN}s?|[A-Z]{{1,3}}[0-9]{{1,4}}[A-Za-z]*)(?:[ _-][\w-]+){{0,3}})"
 )
 
 _OF_MANY = deferred(r"([0-9][0-9,]*)\s*(?:gpus?|devices|cards|npus?|chips)", re.IGNORECASE)
@@ -206,7 +207,7 @@ def _part(text: str) -> dict[str, str] | None:
     if _RUN_ON.fullmatch(text):
         return {NAMES[n.casefold()]: v for n, v in _PART.findall(text)}
     part = _PART.fullmatch(text)
-    name = NAMES.get(part[1].casefold()) if part else None
+    name = NAMES.get(part[1].casefold()) if part and not devices(text) else None  # GB200
     return {name: part[2]} if part and name else None
 
 
@@ -261,8 +262,9 @@ def machine(text: str) -> dict[str, str]:
         if lead and (memory := re.search(r"[x×*](?:[0-9]+[x×*])?([0-9]{2,3}) ?GB?[)）]", text)):
             said["gpu"] = f"{lead[0]} {memory[1]}GB"
         return said | cards_of(cards, text)
-    if counted := _COUNTED.fullmatch(text.strip()):
-        return {"gpus": counted[1].replace(",", ""), "gpu": counted[2]}
+    text = text.strip()
+    if (counted := _COUNTED.fullmatch(signed(text))) and not several(text):
+        return {"gpus": counted[1].replace(",", ""), "gpu": text[counted.start(2) :]}
     return {}
 
 
@@ -312,8 +314,9 @@ def named(text: str) -> dict[str, str]:
         return {"dtype": format_named(bare) or bare}
     if nodes := _ON_NODES.fullmatch(bare):
         return {"nodes": nodes[1]}
-    device = device_named(bare) or (bare if re.fullmatch(r"[ABHLV][0-9]{2,3}", bare) else None)
-    return {"gpu": device} if device and len(bare) <= len(device) + len("NVIDIA ") else {}
+    device = only(bare)
+    plain = device is not None and device.end - device.start == len(bare)
+    return {"gpu": device.text} if device and plain else {}
 
 
 _REMARK = deferred(r"[~≈]?\s*[0-9][0-9.,]*\s*[A-Za-z/%]*\s*\(([^()]+)\)")

@@ -26,6 +26,7 @@ from assay.ingest.tables.csv_sections import CsvTable, timed
 from assay.ingest.tables.documents import marked
 from assay.ingest.tables.headers import plain
 from assay.ingest.tables.titles import counted_devices, device_named, format_named
+from assay.ingest.vocabulary.devices import SIGN, signed
 from assay.ingest.vocabulary.terms import meaning, normalise
 from assay.ingest.vocabulary.words import split
 
@@ -347,8 +348,8 @@ FAR = 400
 """Lines above a table among which the headings around its own are looked for."""
 
 _BY_NODES = deferred(
-    r"(?<![0-9.x×])([0-9]{1,4}) ?[x×] ?([0-9]{1,3}) ?[x×]? ?(?:NVIDIA |AMD )?"
-    r"(?:GPUs?|[ABHLV][0-9]{2,3}s?|GB[0-9]{3}|MI[0-9]{3}X?)(?![A-Za-z0-9])"
+    r"(?<![0-9.x×])([0-9]{1,4}) ?[x×] ?([0-9]{1,3}) ?[x×]? ?"
+    rf"(?:GPUs?|{SIGN}s?)(?![A-Za-z0-9])"
 )
 """Nodes and the devices of each, in front of their name: `2 x 8 H100`."""
 
@@ -431,7 +432,7 @@ def _said(text: str) -> Iterator[tuple[str, str]]:
     if cards := machine(text).get("gpus") if "卡" in text else None:
         yield "ranks", cards
         return
-    if grid := _BY_NODES.search(text):
+    if grid := _BY_NODES.search(signed(text)):
         yield "ranks", str(int(grid[1]) * int(grid[2]))
         return
     nodes = _NODES.search(text)

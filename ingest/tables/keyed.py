@@ -20,6 +20,7 @@ from assay.ingest.source.headings import of_set_up
 from assay.ingest.tables.cells import quantity
 from assay.ingest.tables.composite import layout
 from assay.ingest.tables.headers import Column, header, plain
+from assay.ingest.vocabulary.devices import may_be_device
 from assay.ingest.vocabulary.terms import configured_by, how_much
 
 FEWEST = 2
@@ -184,7 +185,10 @@ def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
     spec = fields(schema).get(name or "")
     if spec is None or not text:
         return {}
-    word = not spec.numeric and _WORDS.get(spec.name, _ANY).fullmatch(text)
+    if spec.name == "gpu":
+        word = bool(re.fullmatch(r"[\w .-]+", text)) and may_be_device(text)
+    else:
+        word = not spec.numeric and _WORDS.get(spec.name, _ANY).fullmatch(text) is not None
     if word or (spec.dtype.is_integer() and text.replace(",", "").isdecimal()):
         return {spec.name: Cell(text.replace(",", ""), *place, value_origin="stated")}
     return {}
@@ -193,7 +197,6 @@ def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
 _ANY = re.compile(r"[\w.-]+")
 
 _WORDS = {
-    "gpu": re.compile(r"[\w .-]*(?:[A-Za-z][ -]?[0-9]{2,}|TPU)[\w .-]*"),
     "model": re.compile(r"[A-Za-z][\w.-]*(?: [\w.-]+){0,3}"),
     "dtype": re.compile(r"(?:torch\.)?(?:bf16|fp16|fp32|fp8|bfloat16|float16)"),
     "recompute": re.compile(r"(?i:true|false|full|selective|none|yes|no|on|off)"),

@@ -18,6 +18,7 @@ from assay.ingest.schema.record import Line, Record
 from assay.ingest.tables.cells import slices
 from assay.ingest.tables.composite import layout, machine, remark
 from assay.ingest.tables.headers import Column, generic, plain
+from assay.ingest.vocabulary.devices import SIGN, signed
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import BATCH, DEVICE, of_one_device, split
 
@@ -208,10 +209,15 @@ def says_how(grid: Grid) -> bool:
     return False
 
 
-MANY_DEVICES = re.compile(
-    r"(?<![\w.,])(?:[2-9]|[1-9][0-9]{1,4})\s?[x×]?\s?(?:NVIDIA |AMD )?"
-    r"(?:[ABHLV][0-9]{2,3}s?|GB[0-9]{3}|MI[0-9]{3}X?|GPUs|NPUs|TPUs|chips|devices)(?![0-9])"
+_MANY_DEVICES = re.compile(
+    r"(?<![\w.,])(?:[2-9]|[1-9][0-9]{1,4})\s?[x×]?\s?"
+    rf"(?:{SIGN}s?|GPUs|NPUs|TPUs|chips|devices)(?![0-9])"
 )
+
+
+def many_devices(text: str) -> bool:
+    """Whether a line names more devices than one: `8x H100`, `64 GPUs`."""
+    return _MANY_DEVICES.search(signed(text)) is not None
 
 
 @lru_cache(maxsize=4096)  # each view of a table asks its cells again

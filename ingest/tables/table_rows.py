@@ -61,9 +61,9 @@ from assay.ingest.tables.row_cells import (
     worth,
 )
 from assay.ingest.tables.subject import (
-    MANY_DEVICES,
     TALLIED,
     about_training,
+    many_devices,
     measured,
     measures,
     name_rows,
@@ -228,7 +228,7 @@ class _Table:
     @cached_property
     def _several(self) -> bool:
         lines = (*self.place.titles[-1:], *self.place.near)
-        return any(MANY_DEVICES.search(line.text) for line in lines)
+        return any(many_devices(line.text) for line in lines)
 
     def _cut(self) -> bool:
         return any(

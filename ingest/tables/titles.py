@@ -12,26 +12,10 @@ from functools import lru_cache
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
-# A title is about everything below it: `## Pre-training on DGX-H100 (BF16)`. A device whose name
-# leaves its memory open (A100, V100) is not taken from a title.
-_TITLE_DEVICE = deferred(
-    r"(?:(?<![A-Za-z0-9])|(?<=[0-9]x)|(?<=[DH]GX))(?:GB[23]00|GH200|H20|B[123]00|MI[0-9]{3}[AX]?|L40S?|A40"
-    r"|A800|H[128]00(?:(?:[ _-]?[0-9]{2,3} ?GB)?[ _-]?(?:PCI-?[Ee]|PCIE|NVL)(?![A-Za-z0-9]))?"
-    r"|RTX ?[345]0[5-9]0(?: ?Ti)?|Gaudi[ -]?[23]"
-    r"|[AV]100[ _-]?(?:(?:SXM[0-9]?|PCI-?[Ee]|PCIE)[ _-]?)?[0-9]{2} ?GB?"
-    r"(?:[ _-]?(?:PCI-?[Ee]|PCIE)(?![A-Za-z0-9]))?)(?![A-Za-z0-9])"
-)
-
-_TITLE_COUNT = deferred(
-    r"(?<![A-Za-z0-9.,])([0-9][0-9,]*) ?[x×] ?"
-    r"(?=(?:NVIDIA |AMD |GeForce )*(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}|RTX))"
-)
-
-_SLICE = deferred(
-    r"(?<![\w.-])(?:TPU[ -]?)?v[2-9](?:p|e|litepod)?-[0-9]{1,5}(?![\w.-]*[A-Za-z0-9])"
-)
+_TITLE_COUNT = deferred(rf"(?<![A-Za-z0-9.,])([0-9][0-9,]*) ?[x×] ?(?={SIGN})")
 
 _NODES = deferred(r"\bnodes?\b", re.IGNORECASE)
 
@@ -44,14 +28,9 @@ LARGEST_NODE = 16
 
 _TITLE_DTYPE = deferred(rf"(?<![A-Za-z0-9]){NUMBER_FORMAT}(?![A-Za-z0-9])")
 
-_DEVICES = (
-    r"([0-9][0-9,]*) (?:NVIDIA |AMD )?(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}[AX]?)"
-    r"(?:[ _-](?:SXM[0-9]?|PCIe|[0-9]{2,3} ?GB))*"
-)
-
 _COUNTED = deferred(
-    rf"(?<![\w.,]){_DEVICES} GPUs?(?![A-Za-z])"
-    rf"|(?:(?<= on )|(?<= using )|(?<= across )){_DEVICES}s?(?![\w-])"
+    rf"(?<![\w.,])([0-9][0-9,]*) {SIGN} GPUs?(?![A-Za-z])"
+    rf"|(?:(?<= on )|(?<= using )|(?<= across ))([0-9][0-9,]*) {SIGN}s?(?![\w-])"
     r"(?! (?:nodes?|servers?|machines?|instances?|hosts?|systems?|boxes|pods?)\b)"
 )
 """`8 V100 GPUs`, `on 1,024 A800`."""
@@ -66,8 +45,7 @@ _WORKERS = deferred(
 """`on 8 GPUs`, of whatever kind."""
 
 _IN_WORDS = deferred(
-    r"\b(one|single|two|four|eight|sixteen) "
-    r"(?=(?:NVIDIA |AMD |GeForce )*(?:[ABHLV][0-9]{2,3}|GB[0-9]{3}|MI[0-9]{3}|RTX))"
+    rf"\b(one|single|two|four|eight|sixteen) (?={SIGN})"
     r"(?!(?:\S+ ){1,3}(?:servers?|machines?|instances?|hosts?|systems?|boxes|clusters?)\b)",
     re.IGNORECASE,
 )
@@ -80,7 +58,7 @@ _OF = r"(?:\s?[:=：]\s?|\s(?:of|is|was)\s|为|\s)"
 
 _ONE = (
     r"([0-9][0-9,]*)(?![\w.%]|,[0-9])(?!\s*(?:/|and|or|to|-|–|→|->|vs\.?|、)\s*[0-9]|,\s*[0-9]{2,})"
-    r"(?!\s*(?:[x×]\b|GPU|NPU|TPU|node|chip|device|[ABHV][0-9]{2,3}\b))"
+    rf"(?!\s*(?:[x×]\b|GPU|NPU|TPU|node|chip|device|{SIGN}))"
 )
 
 _SETTINGS = {
@@ -101,10 +79,7 @@ _SETTINGS = {
 }
 """Settings that a title or a caption says in words, with one number: `sequence length 2048`."""
 
-_DUAL = deferred(
-    r"\b(?:dual|two) ((?:NVIDIA |GeForce |RTX )*(?:[ABHLV][0-9]{2,3}|[345]0[5-9]0))(?![0-9])",
-    re.IGNORECASE,
-)
+_DUAL = deferred(rf"\b(?:dual|two) {SIGN}", re.IGNORECASE)
 
 _NO_NAMES = (
     "Train|Training|Table|Step|Section|Part|Experiment|Model|Size|The|For|With|On|Of|Run|Case|Figure|"
@@ -127,23 +102,28 @@ _ZERO = deferred(r"\bZeRO(?:[ -]?stage)?[ -]?([0-3])\b", re.IGNORECASE)
 
 
 def device_named(text: str) -> str | None:
-    """The device that a line names, if it is one and its name says which.
+    """The device that a line names, if it is one.
 
-    >>> device_named("Pre-training on DGX-H100 (BF16)"), device_named("H100 against H200")
+    >>> device_named("Pre-training on DGX-H100 (BF16)"), device_named("H100 against L4")
     ('H100', None)
-    >>> device_named("two H100 PCIe"), device_named("on A100-PCIE-40GB")  # not those on a board
-    ('H100 PCIe', 'A100-PCIE-40GB')
+    >>> device_named("two H100 PCIe"), device_named("on TPU v5p-128 with MaxText.")
+    ('H100 PCIe', 'TPU v5p-128')
     """
-    return _only_one(_TITLE_DEVICE, text)
+    device = only(text)
+    if device is None or (device.key in _OF_SIZES and not device.memory and not _counts(text)):
+        return None
+    return device.text
 
 
-def slice_named(text: str) -> str | None:
-    """The slice of TPUs that a line names, if it is one.
+_OF_SIZES = {"a100", "v100"}
+"""Devices of several memories: a title that names one without its memory, and does not count it,
+names a kind of machines."""
 
-    >>> slice_named("We trained on TPU v5p-128 with MaxText."), slice_named("v1-2")
-    ('TPU v5p-128', None)
-    """
-    return _only_one(_SLICE, text)
+
+def _counts(text: str) -> bool:
+    """Whether a text says how many devices there are: `8x A100`, `8 A100 GPUs`."""
+    plain = signed(text)
+    return any(pattern.search(plain) for pattern in (_TITLE_COUNT, _COUNTED, _IN_WORDS, _DUAL))
 
 
 def format_named(text: str) -> str | None:
@@ -165,7 +145,7 @@ def counted_devices(text: str) -> str | None:
     >>> counted_devices("one node of eight MI300X"), counted_devices("eight H100s and 16x H100")
     ('8', None)
     """
-    text = _IN_WORDS.sub(lambda found: _DIGITS[found[1].casefold()], text)
+    text = _IN_WORDS.sub(lambda found: _DIGITS[found[1].casefold()], signed(text))
     count = _only_one(_TITLE_COUNT, text)
     if count is None or not _NODES.search(text):
         return count
@@ -191,7 +171,8 @@ def settings_named(text: str) -> dict[str, str]:
     """
     if " --" in text:
         return {}
-    found = {name: _only_one(pattern, text) for name, pattern in _SETTINGS.items()}
+    plain = signed(text)
+    found = {name: _only_one(pattern, plain) for name, pattern in _SETTINGS.items()}
     return {name: value.replace(",", "") for name, value in found.items() if value}
 
 
@@ -217,10 +198,10 @@ def model_named(text: str) -> str | None:
 
     >>> model_named("### Llama 3.1 8B training"), model_named("Qwen3-30B-A3B MOE")
     ('Llama 3.1 8B', 'Qwen3-30B-A3B')
-    >>> model_named("Llama 2 7B and Llama 2 13B"), model_named("32B model")
+    >>> model_named("Llama 2 7B and Llama 2 13B"), model_named("bf16 on Ascend 910B")
     (None, None)
     """
-    return _only_one(_NAMED_MODEL, text)
+    return _only_one(_NAMED_MODEL, signed(text))
 
 
 _FAMILY = deferred(
@@ -239,7 +220,7 @@ def family_named(text: str) -> str | None:
     (None, None)
     """
     found = _FAMILY.fullmatch(text)
-    return found[1] if found and device_named(text) is None else None
+    return found[1] if found and not devices(text) else None
 
 
 def titled(line: Line) -> dict[str, Cell]:
@@ -253,16 +234,16 @@ def titled(line: Line) -> dict[str, Cell]:
             said[name] = Cell(plain, line.number, line.column + max(0, text.find(word)))
 
     put("gpu", device_named(text))
-    put("gpus", counted_devices(text) or _only_one(_COUNTED, text))
+    if several(text):
+        said["gpu"] = Cell(text, line.number, line.column, state="unknown")
+    plain = signed(text)
+    put("gpus", counted_devices(text) or _only_one(_COUNTED, plain))
     put("dtype", format_named(text))
     put("zero_stage", _only_one(_ZERO, text))
     for name, word in settings_named(text).items():
         put(name, word)
     put("model", model_named(text))
-    if counted := _COUNTED.search(text):
-        put("gpu", counted[0].split(" ", 1)[1].removesuffix("s").removesuffix(" GPU"))
-    if dual := _DUAL.search(text):
-        put("gpu", dual[1])
+    if dual := _DUAL.search(plain):
         said["gpus"] = Cell("2", line.number, line.column + dual.start())
     sizes = {match.groups(): match for match in _SIZED.finditer(text)}
     if len(sizes) == 1 and "model" not in said:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from assay.ingest.inputs.read import read
-from assay.ingest.tables.column_cells import PEAKS
+from assay.ingest.vocabulary.devices import PEAKS
 from assay.model.machines.datasheets import machines
 
 HEAD = "| GPUs | GPU | Global batch size | Step time (s) | TFLOPS |\n|---|---|---|---|---|\n"

@@ -1,0 +1,257 @@
+"""Names of accelerators: one list for titles, sentences, columns and cells.
+
+In: a text. Out: the devices that it names, each as it is printed, and where. Known are the machines
+of `model/machines/machines.toml` (a test compares), what other makers call theirs, and the shape of
+a name behind a maker's: a device that nobody described is still a device, and what a text says of
+two of them it says of none.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
+
+PEAKS = {
+    "V100": (125, 125), "A100": (312, 312), "A800": (312, 312), "A40": (150, 150),
+    "A10": (125, 125), "A6000": (155, 310), "L40S": (363, 733), "L4": (121, 243),
+    "H100": (990, 1979), "H800": (990, 1979), "H200": (990, 1979), "GH200": (990, 1979),
+    "H20": (148, 296), "B200": (2250, 4500), "B300": (2250, 4500), "GB200": (2500, 5000),
+    "GB300": (2500, 5000), "MI210": (181, 181), "MI250X": (383, 383), "MI300X": (1308, 2615),
+    "MI325X": (1308, 2615), "MI350X": (2307, 4614), "MI355X": (2517, 5034), "3090": (71, 142),
+    "4090": (331, 661), "Gaudi2": (432, 865),
+}  # fmt: skip
+"""TFLOP/s that a device has at most in a 16-bit format and in any that models train in: what its
+datasheet says, rounded up. `model/machines/machines.toml` has the figures, and a test compares."""
+
+_MAKERS = (
+    "NVIDIA|AMD|Intel|Huawei|Google|AWS|Amazon|Meta|Microsoft|Cambricon|Hygon|Biren|MetaX"
+    "|Moore Threads|Iluvatar|Enflame|Kunlunxin|Tenstorrent|Qualcomm|SambaNova|Graphcore|Cerebras"
+)
+
+_BRANDS = "Tesla|GeForce|GTX|Quadro|Radeon(?: Pro)?|Instinct|Habana|Cloud AI|power[- ]limited"
+
+_NAMES = (
+    r"GB[123]00|GB10|GH200|VR[123]00|[ABH][1-9]00X?|V100|P100|A10[GM]"
+    r"|(?:RTX[ -]?)?(?:A(?:[2456]000|[45]500)|PRO[ -]?6000|6000[ -]Ada(?: Generation)?)"
+    r"|RTX[ -]?[0-9]{4}(?: ?Ti)?(?: SUPER)?(?: ?D(?![A-Za-z0-9]))?"
+    r"|(?:GTX|Titan) ?(?:[0-9]{3,4}(?: ?Ti)?|V|X[Pp]?|RTX)|DGX Spark"
+    r"|MI[0-9]{2,3}[APX]?|(?:RX|W) ?[67]9?[0-9]00(?: ?XTX?)?"
+    r"|Gaudi[ -]?[1-9]|HL-?[0-9]{3}[A-Z]?|Arc ?(?:Pro ?)?[AB][0-9]{2,3}|A7[57]0|B5[78]0"
+    r"|(?:Data Center GPU )?Max[ -]1[15][05]0|Ponte Vecchio"
+    r"|TPU[ -]?(?:v[2-9]|[4-9](?=[epx]))(?:[epx]|litepod| lite)?(?:-[0-9]{1,5})?"
+    r"|(?<![-_])v[2-9](?:p|e|litepod| lite)(?:-[0-9]{1,5})?|(?<![-_])v[2-4]-[0-9]{1,5}"
+    r"|Trillium|Ironwood"
+    r"|Trainium ?[1-9]|Trn[1-9](?:n?\.[0-9a-z]+)?|Inferentia ?[1-9]|Inf[12](?:\.[0-9a-z]+)?"
+    r"|Ascend[ -]?[0-9]{3}[A-Z]?[0-9]?|Atlas ?[0-9]{3}[A-Z]?[0-9]?|910[ABC][0-9]?"
+    r"|MLU ?[0-9]{3}(?:-[A-Z][0-9]+)?|BW[0-9]{3,4}|K100(?:[_-]?AI)?|Z100L?"
+    r"|BR10[046]|MTT ?S[0-9]{2,4}|C500|P800|BI-?V?1[05]0"
+    r"|MTIA(?: ?v?[1-9])?|Maia(?: ?[12]00)?|WSE-?[0-9]|CS-[123]|SN[0-9]{2}L?|Groq(?:Chip ?[0-9]?)?"
+    r"|Bow[ -]IPU|GC200|IPU-?(?:POD|M)[0-9]+|Wormhole|Blackhole|RNGD|M[1-9] (?:Pro|Max|Ultra)"
+)
+"""Names in any case: of NVIDIA, AMD, Intel, Google, Amazon, Huawei, and of others who make them."""
+
+_SHORT = "V100S|H20-3e|L40[SG]?|L20|L4|A10|A16|A30|A40|H20|T4G?|P40|K40|K80"
+"""Names so short that in small letters they are something else."""
+
+_KINDS = (
+    "TPU|IPU|NPU|DCU|MLU|HPU|Gaudi|Trainium|Inferentia|Ascend|Cerebras(?![-_ ]?GPT)|Graphcore"
+    "|SambaNova|Jetson|昇腾|寒武纪|昆仑芯|L40s"
+)
+"""Kinds of devices: a text that names one alone does not say which of them it is."""
+
+_SHAPE = rf"(?!{NUMBER_FORMAT}|[DH]GX|CUDA|T5)[A-Z]{{1,4}}-?[0-9]{{1,4}}[A-Z]{{0,2}}"
+"""A name, where it stands right behind a maker's."""
+
+_GEFORCE = (
+    r"(?:(?<=[x×*卡块张])|(?<=[x×*卡块张] )|(?<=\bon )|(?<=\band )|(?<=\bor )|(?<=ual )|(?<=wo )"
+    r"|(?<=ngle )|^)[2345]0[5-9]0(?: ?Ti)?"
+    r"(?=s?`?(?:[,;.)|:，。；）、]|\s*$| (?:and|or|with|in|at)\b))"
+    r"|[2345]0[5-9]0(?: ?Ti)?(?=s?(?: GPUs?| cards?)\b)"
+)
+"""A card by its number alone, where the words around it make it one."""
+
+_FORM = r"[ _-]?(?i:SXM[0-9]?|PCI-?E(?:[0-9]|x[0-9]+)?|NVL4?(?![0-9])|OAM)(?![A-Za-z0-9])"
+
+_MEMORY = r"[ _-]?[0-9]{2,3} ?[Gg](?:i?[Bb])?(?![A-Za-z0-9])"
+
+_STACKED = r"[ _-]?HBM[0-9]e?(?![A-Za-z0-9])"
+
+_DEVICE = (
+    r"(?:(?<![A-Za-z0-9.])|(?<=[0-9][x×X])|(?<=[DdHh][Gg][Xx]))"
+    rf"(?P<maker>(?i:(?:(?:{_MAKERS}|{_BRANDS})[ -]?)+))?"
+    rf"(?:(?P<name>{_SHORT}|(?i:{_NAMES})|{_GEFORCE})|(?P<kind>{_KINDS})|(?(maker){_SHAPE}|(?!)))"
+    r"(?=s?(?![A-Za-z0-9])|[x×][0-9]|[ _-]?[0-9]{2,3} ?[Gg]|[A-Z])"
+    rf"(?P<rest>(?:{_FORM}|{_MEMORY}|{_STACKED})*)(?=s?(?![A-Za-z0-9])|[x×][0-9])"
+)
+
+_PIECE = rf"(?P<form>{_FORM})|(?P<memory>{_MEMORY})|{_STACKED}"
+
+_HINT = re.compile(r"[0-9]|[A-Z]PU|[A-Z][a-z]{3}|DCU|MTIA|昇腾|寒武纪|昆仑芯|tpu|gaudi|trainium")
+"""Found in every text that names a device."""
+
+HINT = (
+    r"(?:(?:NVIDIA|AMD|Tesla|Intel|Google|AWS|Huawei) |[ABHLPTVablhv][0-9]{1,3}|GB[0-9]|GH2|MI[0-9]"
+    r"|RTX|TPU"
+    r"|[Gg]audi|[Tt]rainium|[Tt]rn[0-9]|Ascend|910|MTIA|Maia|WSE|CS-|SN[0-9]|Groq|MLU|BW1|Arc )"
+)
+"""Found in texts that name a device, in polars' syntax: what makes a line worth a look."""
+
+SIGN = "\ufffc\ufffd*+"
+"""A device in a text of `signed`, as the expressions that look for what is said of one spell it."""
+
+
+class Device(NamedTuple):
+    """A device as a text names it: without its maker, with form and memory where they are said.
+
+    `kind` is whether only its kind is named; two devices are one if `same` is.
+    """
+
+    text: str
+    start: int
+    at: int
+    end: int
+    key: str
+    form: str
+    memory: str
+    kind: bool
+
+
+@cache
+def _expression(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)  # when a device is first looked for: most inputs need none
+
+
+@lru_cache(maxsize=4096)
+def devices(text: str) -> tuple[Device, ...]:
+    """Every device that a text names, in order.
+
+    >>> [device.text for device in devices("bf16 on Trainium2 and fp16 on 8x NVIDIA A100-80GB")]
+    ['Trainium2', 'A100-80GB']
+    >>> [device.text for device in devices("Ascend 910B, L4 and H100 80GB SXM5; W8A16, step 4090")]
+    ['Ascend 910B', 'L4', 'H100 80GB']
+    """
+    return tuple(map(_device, _expression(_DEVICE).finditer(text))) if _HINT.search(text) else ()
+
+
+def _device(found: re.Match[str]) -> Device:
+    begin = found.end("maker") if found["maker"] else found.start()
+    name, rest = found.string[begin : found.start("rest")], found["rest"]
+    form, memory, shown = "", "", 0
+    for piece in _expression(_PIECE).finditer(rest):
+        if piece["form"]:
+            form = piece["form"].strip(" _-").casefold().rstrip("0123456789")
+        memory = re.sub("[^0-9]", "", piece["memory"]) if piece["memory"] else memory
+        if piece["memory"] or (piece["form"] and not (memory and form == "sxm")):
+            shown = piece.end()
+    key = _KEY.sub("", name.casefold())
+    form = "" if form in ("sxm", "oam") else form.replace("-", "")
+    return Device(
+        name + rest[:shown], found.start(), begin, found.end(), key, form, memory,
+        found["kind"] is not None,
+    )  # fmt: skip
+
+
+_KEY = re.compile(r"[ _-]|^(?:rtx|gtx|geforce|ascend|arc|tpu)(?=[ _-]?[0-9avb])")
+"""Signs and words that one name is printed with and without."""
+
+
+def only(text: str) -> Device | None:
+    """The device that a text names, if it is one: what says most of it.
+
+    >>> only("8x H100 (H100 SXM5 80GB)").text, only("on L4 and on H100"), only("TPUs, or A100")
+    ('H100 SXM5 80GB', None, None)
+    >>> only("H100 PCIe against H100"), only("bf16, 4090 tokens")
+    (None, None)
+    """
+    found = devices(text)
+    named = [device for device in found if not device.kind]
+    if not named or not _one(found):
+        return None
+    return max(named, key=lambda device: (bool(device.memory), len(device.text)))
+
+
+def several(text: str) -> bool:
+    """Whether a text names more than one device, or may.
+
+    >>> several("on Trainium2 and on A100"), several("A100 nodes of 8 A100-40GB")
+    (True, False)
+    """
+    return not _one(devices(text))
+
+
+def _one(found: tuple[Device, ...]) -> bool:
+    """Whether these are one device, as far as their names say."""
+    named = [device for device in found if not device.kind]
+    kinds = {device.key for device in found if device.kind}
+    return (
+        len({(device.key, device.form) for device in named}) <= 1
+        and len({device.memory for device in named if device.memory}) <= 1
+        and all(_of_kind(device, kind) for device in named for kind in kinds)
+        and (bool(named) or len(kinds) <= 1)
+    )
+
+
+def _of_kind(device: Device, kind: str) -> bool:
+    """Whether a device may be one of a kind: `Gaudi 2` beside `Gaudi`, `910B` beside `NPU`."""
+    makers = _OF_KIND.get(kind)
+    return device.text.casefold().startswith(kind) or (
+        makers is not None and re.match(makers, device.key) is not None
+    )
+
+
+_OF_KIND = {
+    "tpu": "tpu|v[2-9]|trillium|ironwood", "ipu": "ipu|bow|gc200", "npu": "910|ascend|atlas",
+    "ascend": "910|atlas", "昇腾": "910|atlas", "graphcore": "ipu|bow|gc200", "hpu": "gaudi|hl",
+    "cerebras": "wse|cs", "sambanova": "sn", "mlu": "mlu", "寒武纪": "mlu", "dcu": "bw|k100|z100",
+    "trainium": "trn", "inferentia": "inf", "gaudi": "hl", "昆仑芯": "p800", "l40s": "l40",
+}  # fmt: skip
+"""Kinds, and how the names of their devices begin."""
+
+
+def peaks(text: str) -> tuple[float, float] | None:
+    """TFLOP/s in 16 bits and at most of the one device that a text names.
+
+    >>> peaks("8x A100-40GB"), peaks("Trainium2, beside A100"), peaks("L4 and H100")
+    ((312, 312), None, None)
+    """
+    device = only(text)
+    return None if device is None else _PEAKS.get(device.key)
+
+
+_PEAKS = {name.casefold(): peak for name, peak in PEAKS.items()}
+
+
+def signed(text: str) -> str:
+    """A text of the same length with a `SIGN` in the place of each device that it names by more
+    than its kind.
+
+    >>> signed("on 8x NVIDIA A100s") == "on 8x \ufffc" + 10 * "\ufffd" + "s"
+    True
+    """
+    for device in devices(text):
+        if device.kind:
+            continue
+        sign = "\ufffc" + "\ufffd" * (device.end - device.start - 1)
+        text = text[: device.start] + sign + text[device.end :]
+    return text
+
+
+def device_at(text: str, start: int) -> Device:
+    """The device whose `SIGN` begins at a place of the signed text."""
+    return next(device for device in devices(text) if device.start == start)
+
+
+_SHAPED = re.compile(r"[A-Za-z]{1,6}[ -]?[0-9]{2,}|v[0-9][a-z]")
+"""In every name of a device that its label calls one; `cuda:0` is one for a program."""
+
+
+def may_be_device(text: str) -> bool:
+    """Whether a text whose label says that it is a device may be its name.
+
+    >>> may_be_device("Foo 9000"), may_be_device("cuda:0"), may_be_device("L4")
+    (True, False, True)
+    """
+    return _SHAPED.search(text) is not None or bool(devices(text))
