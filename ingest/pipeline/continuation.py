@@ -14,8 +14,8 @@ import numpy.typing as npt
 import polars as pl
 from assay.ingest.lines.template import Layout
 from assay.ingest.pipeline.noise import ENDS_EMPTY
-from assay.ingest.schema.fields import without_html
-from assay.ingest.schema.format import CellLayout
+from assay.ingest.schema.fields import labelled, without_html
+from assay.ingest.schema.format import Format
 from assay.ingest.source.blocks import ZEROS, Block, Places
 from assay.ingest.source.prefixes import fitting, peel, tells_who
 
@@ -42,7 +42,7 @@ _LONGEST = 2**10  # bytes of a line that is remembered
 
 
 def open_ended(
-    cells: CellLayout,
+    fmt: Format,
     block: Block,
     rows: Sequence[tuple[Layout, pl.DataFrame]],
     memory: Memory,
@@ -52,13 +52,13 @@ def open_ended(
     A record whose end is neither in the block nor in what is seen of the next one may go on.
     `memory` is kept from block to block.
     """
-    below = _Below(cells, block, rows, memory)
+    below = _Below(fmt, block, rows, memory)
     found: list[int] = []
     records, lines = below.records, below.records + 1
     while len(records):
         unknown = []
         while len(records):
-            within = lines - records <= cells.reach
+            within = lines - records <= below.cells.reach
             beyond = lines >= below.height
             found += records[within & beyond].tolist()
             records, lines = records[within & ~beyond], lines[within & ~beyond]
@@ -79,12 +79,14 @@ class _Below:
 
     def __init__(
         self,
-        cells: CellLayout,
+        fmt: Format,
         block: Block,
         rows: Sequence[tuple[Layout, pl.DataFrame]],
         memory: Memory,
     ) -> None:
-        self.cells, self.block, self.memory = cells, block, memory
+        assert fmt.cells is not None
+        self.cells, self.schema = fmt.cells, next(iter(fmt.schemas.values()))
+        self.block, self.memory = block, memory
         self.height = block.height + len(block.behind)
         self.layouts = [layout for layout, _ in rows]
         self.layout = np.full(self.height, -1, dtype=np.int16)
@@ -184,7 +186,8 @@ class _Below:
         known = sorted({self.cells.may_go_on(layout.example) for layout in self.layouts})
         pattern = "|".join([ENDS_EMPTY, "\r", tells_who(), *known])
         plain = self.block.plain and self.block.after.isascii()
-        return without_html(texts).str.contains(fitting(pattern, plain=plain))
+        found = without_html(texts).str.contains(fitting(pattern, plain=plain))
+        return found | labelled(texts, self.schema)
 
     def _pair(self, record: int, below: int) -> int:
         """The verdict on a line of one layout below a record of another, ranks aside."""

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from assay.ingest.lines.candidates import openings
 from assay.ingest.schema.configuration import Configuration
-from assay.ingest.schema.fields import labelled, without_html
+from assay.ingest.schema.fields import labelled
 from assay.ingest.schema.format import Format
 from assay.ingest.source.blocks import Block, Mask
 from assay.ingest.source.prefixes import all_ascii, fitting, headings, in_ascii, prefix_pattern
@@ -38,7 +38,7 @@ _SUSPICIOUS = "(?i)" + SUSPICIOUS.pattern.replace(r"\b", "").replace(r"\s", r"[\
 
 _PLAIN = r"^[\t\n\x0b\x0c\r -~]*$"
 
-_EXACTLY = "(?i)" + SUSPICIOUS.pattern.replace(r"\b", r"(?-u:\b)")
+_EXACTLY = in_ascii("(?i)" + SUSPICIOUS.pattern.replace(r"\b", r"(?-u:\b)"))
 """`SUSPICIOUS` for polars in a `_PLAIN` text, where it finds exactly as much as Python."""
 
 
@@ -145,9 +145,8 @@ def may_state(texts: pl.Series, *, plain: bool = False) -> pl.Series:
     found = texts.str.contains(fitting(_OTHER_ENDS, plain=plain))
     ends = ~found & texts.str.contains(fitting(ENDS, plain=plain))
     at = ends.arg_true()
-    if len(at):  # only now: the labels take longer to compile than many lines to be looked through
-        label = fitting(labelled(Configuration, html=False), plain=plain)
-        found = found.scatter(at, without_html(texts.gather(at)).str.contains(label))
+    if len(at):
+        found = found.scatter(at, labelled(texts.gather(at), Configuration))
     at = texts.str.contains("#", literal=True).arg_true()
     if not len(at):
         return found

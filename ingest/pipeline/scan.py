@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Literal, TypeVar
@@ -57,8 +58,8 @@ are more than a `FEW` lines; `auto` chooses."""
 
 _LINES = {"line": pl.UInt32, "text": pl.String}
 
-FEW_LATER = 24
-"""Such lines of a block behind the first: a long input holds more of them."""
+FEW_OF_MANY = 24
+"""Such lines in one of several blocks: a long input holds more of them."""
 
 
 @dataclass
@@ -184,7 +185,8 @@ class _Scanner:
         block, hits = sifted.block, sifted.hits
         reader, known = self.readers[fmt.name], sifted.shaped[fmt.name]
         found = known
-        enough = self.few if block.first == 1 else min(self.few, FEW_LATER)
+        alone = block.first == 1 and not block.after
+        enough = self.few if alone else min(self.few, FEW_OF_MANY)
         if hits.height and hits.height >= enough:
             last = block.first + block.height - 1
             free = hits.filter(pl.col("line") != last) if self.source.cut(last) else hits
@@ -382,9 +384,9 @@ class Sieve:
         """Line numbers of those rows of a block whose record may go on below, by format."""
         lines: dict[str, list[int]] = {name: [] for name in found}
         for name, rows in found.items():
-            cells = self.readers[name].fmt.cells
-            if rows and cells is not None and cells.goes_on is not None:
-                lines[name] = open_ended(cells, block, rows, self.memory[name])
+            fmt = self.readers[name].fmt
+            if rows and fmt.cells is not None and fmt.cells.goes_on is not None:
+                lines[name] = open_ended(fmt, block, rows, self.memory[name])
         return lines
 
     def _shaped(self, block: Block) -> tuple[dict[str, Found], Mask]:
@@ -523,17 +525,21 @@ THREADS = 2
 
 
 def ahead(items: Iterator[Item], work: Callable[[Item], Result]) -> Iterator[Result]:
-    """The result of `work` for each item, in order; the first is done before more is asked for.
+    """The result of `work` for each item, in order; the first is done before others are begun.
 
-    What is still under way when the caller stops is waited for.
+    Of several all are done by other threads: each compiles its patterns anew. What is still under
+    way when the caller stops is waited for.
     """
-    first = next(items, None)
+    first, second = next(items, None), next(items, None)
     if first is None:
         return
-    yield work(first)
+    if second is None:
+        yield work(first)
+        return
     with ThreadPoolExecutor(THREADS) as others:
+        yield others.submit(work, first).result()
         waiting: deque[Future[Result]] = deque()
-        for item in items:
+        for item in chain((second,), items):
             waiting.append(others.submit(work, item))
             if len(waiting) > THREADS:
                 yield waiting.popleft().result()

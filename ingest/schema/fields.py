@@ -233,22 +233,38 @@ def by_label(schema: Schema) -> dict[str, tuple[FieldSpec, float]]:
     return table
 
 
-@cache
-def labelled(schema: Schema, *, html: bool = True) -> str:
-    """The last word of some label of a schema, and a separator, in polars' syntax.
+def labelled(texts: pl.Series, schema: Schema) -> pl.Series:
+    """The texts in which some label of a schema may stand before a separator.
 
-    Whatever is found to be a metric of the schema by its label has this in it. Where texts are
-    known to hold no `html`, as after `without_html`, the pattern takes a third of the time to make.
+    Whatever is found to be a metric of the schema by its label is among them.
     """
-    between = _BETWEEN if html else _BETWEEN.replace(f"|{_HTML}", "")
+    words, alone = _ends(schema)
+    plain = without_html(texts)
+    bare = plain.str.replace_all(_BETWEEN, "").str.to_lowercase()
+    found = bare.str.contains(rf"{words}(?:{_SEPARATOR})") | plain.str.contains(alone)
+    # brackets behind a label may hold anything
+    at = (~found & plain.str.contains("(", literal=True)).arg_true()
+    if not len(at):
+        return found
+    return found.scatter(at, bare.gather(at).str.contains(rf"{words}(?s:.)*(?:{_SEPARATOR})"))
+
+
+@cache
+def _ends(schema: Schema) -> tuple[str, str]:
+    """The last words of labels, in polars' syntax.
+
+    Of those that are found wherever they stand, in texts without what may stand between their
+    letters; and of those that are words alone, in texts as they are, a separator behind them.
+    """
     labels = (label for spec in fields(schema).values() for label in spec.labels)
-    ends = sorted({_end(word) for label in labels for word in _whole(label)}, key=len)
-    apart: dict[str, None] = {}
-    for end in ends:  # one that ends like another is found by it: half as long to compile
-        if not any(end[at:] in apart for at in range(len(end))):
-            apart[end] = None
-    spread = "|".join(_spread(end, between) for end in apart)
-    return rf"(?i:{spread})(?:{between}|\([^()]*\))*(?:[=:]|is\s)"
+    ends = sorted({_end(word) for label in labels for word in _whole(label)})
+    words = (re.escape(end) for end in ends if end[0] != _ALONE)
+    alone = (f"{_BETWEEN}*".join(map(re.escape, end[1:])) for end in ends if end[0] == _ALONE)
+    behind = rf"(?:{_BETWEEN}|\([^()]*\))*(?:{_SEPARATOR})"
+    return (
+        f"(?:{'|'.join(words)})",
+        rf"(?i:(?:^|[^a-z0-9])(?:{'|'.join(alone)})){behind}",
+    )
 
 
 def without_html(texts: pl.Series) -> pl.Series:
@@ -259,27 +275,23 @@ def without_html(texts: pl.Series) -> pl.Series:
 
 _HTML = "&nbsp;|<br */?>"
 
-_BETWEEN = rf'(?:[\s_\-#.()\[\]`\\*"\']|{_HTML})'
+_BETWEEN = r'[\s_\-#.()\[\]`\\*"\']'
+
+_SEPARATOR = "[=:：]|is"
 
 _ALONE = " "
 
 
 def _end(label: str) -> str:
     """The last letters of a label, at least four; all of a shorter one, which is a word alone."""
+    if not label.isascii():  # of another alphabet
+        return re.sub(_BETWEEN, "", label.lower())
     words = list(re.finditer("[a-z0-9]+", label.lower()))
-    if not words:
-        return label.lower()  # of another alphabet
     sizes = [len(word[0]) for word in words]
     count = next((n for n in range(1, len(words)) if sum(sizes[-n:]) >= 4), len(words))
     # what `normalise` keeps stands between the words of `samples/sec`
     end = "".join(re.findall("[a-z0-9/*%]", label.lower()[words[-count].start() : words[-1].end()]))
     return end if sum(sizes[-count:]) >= 4 else _ALONE + end
-
-
-def _spread(end: str, between: str) -> str:
-    """The pattern of such letters, whatever stands between them: `m.odel` is `model`."""
-    alone = "(?:^|[^a-z0-9])" if end.startswith(_ALONE) else ""
-    return alone + f"{between}*".join(map(re.escape, end.removeprefix(_ALONE)))
 
 
 def _whole(label: str) -> list[str]:

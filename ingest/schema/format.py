@@ -137,8 +137,9 @@ class CellLayout:
     Where a record may go on in the lines below it, `reach` says how many of them its fold looks at,
     and `goes_on` tells from the record's text and the text of such a line (both peeled) whether the
     line may be a part of it ("joins"), is passed over ("passed"), or ends it ("ends"). Blank lines
-    and those of other ranks are passed over and never asked for. A line in which `may_go_on` of the
-    record's text (polars' syntax) is not found, blanks put for those of HTML, ends it for certain.
+    and those of other ranks are passed over and never asked for. A line without a label of a metric
+    in which `may_go_on` of the record's text (polars' syntax) is not found, blanks put for those of
+    HTML, ends it for certain.
     Neither may depend on which digits stand where there are some.
     """
 

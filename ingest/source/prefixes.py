@@ -133,22 +133,32 @@ def in_ascii(pattern: str) -> str:
 
     Unicode knows so many letters and blanks that it takes ten times as long to compile.
 
-    >>> in_ascii(r"[\w.]+\s")
-    '[0-9A-Za-z_.]+[\\t-\\r ]'
+    >>> in_ascii(r"[\w.]+\s[^0-9]")
+    '[0-9A-Za-z_.]+[\\t-\\r ][\\x00-\\x7f&&[^0-9]]'
     """
-    inside = False
+    inside, others = False, False
 
     def plain(found: re.Match[str]) -> str:
-        nonlocal inside
+        nonlocal inside, others
         part = found[0]
-        inside = part[0] == "[" or (inside and part != "]")
-        known = _IN_ASCII.get(part)
-        return part if known is None else known if inside else f"[{known}]"
+        if part[0] == "[":
+            inside, others = True, part.startswith("[^")
+            return _OTHERS + part if others else part
+        if part == "]" and inside:
+            inside = False
+            return "]]" if others else "]"
+        known = _IN_ASCII.get(part.lower())
+        if known is None or (inside and part.isupper()):
+            return part
+        return known if inside else f"{_OTHERS}[^{known}]]" if part.isupper() else f"[{known}]"
 
     return _CLASSES.sub(plain, pattern)
 
 
 _IN_ASCII = {r"\w": "0-9A-Za-z_", r"\s": r"\t-\r "}
+
+_OTHERS = r"[\x00-\x7f&&"
+"""How a class begins of the letters of ASCII that are not in another."""
 
 _CLASSES = re.compile(r"\\.|\[\^?\]?|\]")
 """An escape, and where a class begins and ends."""

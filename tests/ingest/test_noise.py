@@ -11,9 +11,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
+from assay.ingest.formats.megatron.megatron_iteration import MegatronIteration
 from assay.ingest.lines.candidates import begun, opening
 from assay.ingest.pipeline import scan as scan_module
 from assay.ingest.pipeline.noise import SUSPICIOUS, interest, may_state, tally
+from assay.ingest.schema.configuration import Configuration
+from assay.ingest.schema.fields import fields, labelled
 from assay.ingest.source import opening as source_module
 from assay.ingest.source.opening import Source, source
 from assay.ingest.source.prefixes import peel, prefix_pattern, region, with_zeros
@@ -116,6 +119,23 @@ def test_no_statement_is_passed_over() -> None:
     context = read_context("a", passed, set(), {})
     assert (context.statements, context.sections) == ([], [])
     assert may[: len(STATEMENTS)].sum() >= len(STATEMENTS) - 2
+
+
+@pytest.mark.parametrize("schema", [Configuration, MegatronIteration])
+def test_no_label_is_passed_over(schema: type[Configuration] | type[MegatronIteration]) -> None:
+    """Whatever stands between its letters that its reader takes for nothing."""
+    draw = random.Random(3)
+    labels = [label for spec in fields(schema).values() for label in spec.labels]
+    spelled = [
+        "".join(c + draw.choice(["", "", "", " ", "_", "-", "**", "(", "`"]) for c in label)
+        for label in labels * 3
+    ]
+    ends = (draw.choice([": 5", " = x", ' (ms)": 5', "&nbsp;: 3", "<br/> : 1"]) for _ in spelled)
+    texts = pl.Series([f"- {draw.choice([str.upper, str.lower])(each)}{end}"
+                       for each, end in zip(spelled, ends, strict=True)])  # fmt: skip
+    found = labelled(texts, schema)
+    assert texts.filter(~found).to_list() == []
+    assert not labelled(pl.Series(["", "node0: 5", "5 layers", "took 3 ms"]), schema).any()
 
 
 def test_a_line_that_said_nothing_may_say_something_later() -> None:

@@ -26,7 +26,9 @@ def test_shared_terminals_are_larks() -> None:
         terminal("NO_SUCH")
 
 
-@pytest.mark.parametrize("pattern", prefixes._prefixes())
+@pytest.mark.parametrize(
+    "pattern", [*prefixes._prefixes(), r"(\W+[^0-9:]*[^]\s]\S)", r"(?i)(loss\W{0,3}[^|\W]+[^\W_])"]
+)
 def test_patterns_for_ascii_find_the_same_in_ascii(pattern: str) -> None:
     draw = random.Random(9)
     paths = (path for path in FIXTURES.rglob("*") if path.suffix in (".log", ".txt", ".md"))

@@ -22,7 +22,7 @@ from assay.ingest.lines.repair import (
     whole,
 )
 from assay.ingest.schema.configuration import Configuration
-from assay.ingest.schema.fields import fields, labelled, logged, measured
+from assay.ingest.schema.fields import fields, logged, measured
 from assay.ingest.schema.format import CellLayout, Folded, Follower, Format, Reach, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span
 from assay.ingest.schema.terminals import terminal
@@ -239,9 +239,9 @@ def goes_on(text: str, more: str) -> Follower:
 
 
 def may_go_on(text: str) -> str:
-    """A record, or a metric that the schema knows; digits and a bar where a cell is left open."""
-    known = f"{terminal('SEAM')}|{labelled(MegatronIteration, html=False)}"
-    return known if text.endswith("|") else known + r"|(?:^|[\s\]:>)])[0-9.eE+-]*\s*(?:\||$)"
+    """A record; digits and a bar where a cell is left open."""
+    record = terminal("SEAM")
+    return record if text.endswith("|") else record + r"|(?:^|[\s\]:>)])[0-9.eE+-]*\s*(?:\||$)"
 
 
 _OPENS = r"iteration\s*[=:]?\s*[0-9]+\s*/"
