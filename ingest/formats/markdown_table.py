@@ -31,6 +31,13 @@ class MarkdownTable(Configuration):
         unit="1/s", quantity="item_rate", gt=0, nullable=True,
         meaning="things per second that are no sequences, or that nobody names: images, `28.5/s`",
     )  # fmt: skip
+    samples_per_gpu_per_s: float = logged(
+        unit="1/s", gt=0, nullable=True,
+        meaning="sequences or other things per second and GPU, as printed",
+    )  # fmt: skip
+    max_reserved: float = logged(
+        unit="B", gt=0, nullable=True, meaning="what the allocator of one GPU took from it"
+    )
     mfu_weights: float = measured(
         ge=0, meaning="model FLOPs utilisation of the weight products alone"
     )

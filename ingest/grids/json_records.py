@@ -11,16 +11,17 @@ digits. Lists and lines that count steps are a log, no table.
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, Literal, NamedTuple
 
 from assay.ingest.grids.grid import MOST_PLACES, Grid, GridCell, GridRow
 from assay.ingest.schema.format import uncompressed
 from assay.ingest.schema.record import Line
-from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.terms import configured_by, normalise
 
 LARGEST = 8 * 2**20
 """Characters of a document beyond which it is a recording, no table."""
@@ -115,11 +116,14 @@ def _tables(text: str) -> Iterator[_Table]:
         rows = []
         while begin < len(text):
             value, end = _READER.raw_decode(text, begin)
-            if not isinstance(value, dict) or _counts(value):
+            if not isinstance(value, dict):
                 return
             rows.append(_object(text, begin, value))
             begin = _past(text, end)
-        yield _Table(_past(text, 0), end, rows)
+            if len(rows) in EARLY and _history(rows):  # of many lines the first ones tell
+                return
+        if not _history(rows):
+            yield _Table(_past(text, 0), end, rows)
         return
     found = list(_inside(text, begin, value, DEEPEST))
     yield from found
@@ -208,6 +212,36 @@ def _counts(labels: Iterable[str]) -> bool:
     """Whether a label counts steps: what it stands beside is a history."""
     return any(normalise(label) in COUNTERS for label in labels)
 
+
+def _history(rows: Sequence[_Row]) -> bool:
+    """Whether lines of objects count steps; the steps that each of several runs took are no count
+    where every line says in settings of its own which run it is."""
+    counted = {label for row in rows for label in row.cells if _counts([label])}
+    if not counted:
+        return False
+    every = set.intersection(*(set(row.cells) for row in rows))
+    settings = {label for label in every if configured_by(label.rpartition(".")[2])}
+    told = [{row.cells[label].text for row in rows} for label in settings - counted]
+    differing = [texts for texts in told if len(texts) > 1]
+    if len(settings) < SETTINGS or (len(rows) > 1 and not differing):
+        return True
+    if any(not any(map(_COUNT.fullmatch, texts)) for texts in differing):
+        return False  # several models, devices, formats
+    for label in counted:
+        counts = [float(row.cells[label].text) for row in rows
+                  if label in row.cells and _COUNT.fullmatch(row.cells[label].text)]  # fmt: skip
+        if counts and len(rows) > 1 and all(one < other for one, other in pairwise(counts)):
+            return True
+    return False
+
+
+EARLY = (1, 16)
+"""Lines after which it is looked whether they count steps."""
+
+_COUNT = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
+
+SETTINGS = 2
+"""Settings that each line has where lines are of several runs; one at least differs."""
 
 COUNTERS = {"step", "steps", "globalstep", "iteration", "iter", "iterations", "epoch", "trainstep"}
 

@@ -22,6 +22,7 @@ from assay.ingest.tables.headers import Column, generic, plain, rate, unlinked
 from assay.ingest.tables.titles import device_named
 from assay.ingest.vocabulary.devices import SIGN, several, signed
 from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.words import split
 
 _COUNTED_DEVICE = re.compile(r"([0-9]+) ?[x×*] ?(?=[A-Za-z])")
 
@@ -317,13 +318,41 @@ def other(record: Record, column: Column, text: str, at: Span) -> None:
             return
     if text:
         record.other.append((column.label, text))
-    if _OUT_OF_MEMORY.fullmatch(plain(text)) or _says_out_of_memory(column.label, text):
-        said = plain(text) if _OUT_OF_MEMORY.fullmatch(plain(text)) else "OOM"
-        record.cells.setdefault("outcome", Cell(said, at.line, at.column))
+    if said := _ended(column.label, plain(text)):
+        held = record.cells.get("outcome")
+        if held is None or (_RAN_OUT.search(said) and not _RAN_OUT.search(held.text)):
+            record.cells["outcome"] = Cell(said, at.line, at.column)
     if normalise(column.label) in SYSTEMS and "gpu" not in record.cells:
         device = device_named(text)
         if device is not None:
             record.cells["gpu"] = Cell(device, at.line, at.column + text.index(device))
+
+
+_ENDED = {"status", "state", "exit", "result", "outcome", "error", "exception", "reason", "failure"}
+"""Labels of columns that say how a run ended."""
+
+_FAILED = re.compile(
+    r"fail(?:ed|ure)?|crash(?:ed)?|hangs?|hung|timeout|killed|error", re.IGNORECASE
+)
+
+
+def _ended(label: str, text: str) -> str | None:
+    """The outcome that a cell no field declares gives its row; None where it gives none."""
+    if _OUT_OF_MEMORY.fullmatch(text):
+        return text
+    if _says_out_of_memory(label, text):
+        return "OOM"
+    if not set(split(label)) & _ENDED:
+        return None
+    if _FAILED.fullmatch(text):
+        return text
+    return "OOM" if _RAN_OUT.search(text) else None
+
+
+_RAN_OUT = re.compile(
+    r"(?:(?:cuda|hip|npu|xpu|hpu|gpu|device) )?(?:out of memory|\boom\b)|OutOfMemoryError",
+    re.IGNORECASE,
+)
 
 
 def _says_out_of_memory(label: str, text: str) -> bool:

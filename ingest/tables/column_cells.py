@@ -6,7 +6,7 @@ In: the records of a table and its columns. Out: their cells, changed in place, 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import log
 from statistics import median
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from assay.ingest.numbers.units import UNITS
 from assay.ingest.schema.record import Cell, Record
 from assay.ingest.tables.cells import OF_NOTHING, amount
-from assay.ingest.tables.headers import OF_EACH, Column, generic
+from assay.ingest.tables.headers import EACH, OF_EACH, OF_ONE, Column, generic
 from assay.ingest.vocabulary.devices import peaks
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import DEVICE, of_one_device, split
@@ -208,20 +208,83 @@ def unnamed(records: Sequence[Record], field: str | None) -> None:
 
 
 def of_each(records: Sequence[Record], columns: Sequence[Column]) -> None:
-    """Samples per second of one device are those of the job by its number of devices."""
-    if not any(c.rank == OF_EACH and c.spec and c.spec.name == "samples_per_s" for c in columns):
-        return
-    for record in records:
-        cell, gpus = record.cells.get("samples_per_s"), record.cells.get("gpus")
-        if cell is None or cell.state != "value":
+    """Samples or things per second of one device are those of the job by its number of devices;
+    as printed they stand beside."""
+    for name in EACH.values():
+        if not any(c.rank == OF_EACH and c.spec and c.spec.name == name for c in columns):
             continue
-        if gpus is None or gpus.state != "value" or amount(gpus) < 1:
-            record.cells["samples_per_s"] = cell._replace(state="unknown")
+        for record in records:
+            cell, gpus = record.cells.get(name), record.cells.get("gpus")
+            if cell is None or cell.state != "value":
+                continue
+            record.cells[OF_ONE] = cell
+            if gpus is None or gpus.state != "value" or amount(gpus) < 1:
+                record.cells[name] = cell._replace(state="unknown")
+                continue
+            record.cells[name] = cell._replace(
+                scale=cell.scale * amount(gpus), value_origin="solved",
+                law="samples per second of one device, times the devices",
+            )  # fmt: skip
+
+
+_BARE_TIME = re.compile(
+    r"(?:elapsed|wall|total|mean|avg|median)?[ _]?(?:time|latency|duration|elapsed)?"
+    r"[ _]?[(\[]?(ms|msec|s|sec|secs|seconds)[)\]]?",
+    re.IGNORECASE,
+)
+"""A label of a time that does not say of what: `elapsed_ms`, `time (s)`."""
+
+SHARE = 0.01
+"""How far the batch of a step may be from its rate times its time: digits of both are few."""
+
+
+def bare_times(columns: Sequence[Column]) -> list[Column]:
+    """Columns of times of nobody knows what, where none is of steps."""
+    if any(c.spec is not None and c.spec.name == "step_time" for c in columns):
+        return []
+    return [c for c in columns if c.spec is None and _BARE_TIME.fullmatch(c.label.strip())]
+
+
+def times_of_steps(records: Sequence[Record], columns: Sequence[Column]) -> Iterator[str]:
+    """A time of nobody knows what is a step's where, in every row that can tell, its rate times
+    it is the batch of a step: the labels of such columns."""
+    for column in bare_times(columns):
+        found = _BARE_TIME.fullmatch(column.label.strip())
+        assert found is not None
+        scale = UNITS[found[1].casefold()].scale
+        held = [(r, text) for r in records if (text := dict(r.other).get(column.label))]
+        told = [(r, t.replace(",", "")) for r, t in held if _NUMERAL.fullmatch(t.replace(",", ""))]
+        proofs = [_of_a_step(record, float(text) * scale) for record, text in told]
+        proofs = [proof for proof in proofs if proof is not None]
+        if len(proofs) < PROOFS or not all(proofs):
             continue
-        record.cells["samples_per_s"] = cell._replace(
-            scale=cell.scale * amount(gpus), value_origin="solved",
-            law="samples per second of one device, times the devices",
-        )  # fmt: skip
+        yield column.label
+        law = "the rate of its row times this time is the batch of a step"
+        for record, text in told:
+            record.other.remove((column.label, dict(record.other)[column.label]))
+            record.cells["step_time"] = Cell(
+                text, record.line, record.column, scale, value_origin="printed", law=law
+            )
+
+
+PROOFS = 2
+"""Rows whose arithmetic says what a time is of, before it is taken so."""
+
+_NUMERAL = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+
+
+def _of_a_step(record: Record, seconds: float) -> bool | None:
+    """Whether a time is that of a step; None where the row prints no rate, or no batch."""
+    known = {n: amount(c) for n, c in record.cells.items() if c.state == "value"}
+    batch, length, devices = (known.get(n, 0.0) for n in ("global_batch", "seq_len", "gpus"))
+    of_device = known.get("tokens_per_gpu_per_s", 0.0) * devices
+    tokens = known.get("tokens_per_s", 0.0) or of_device
+    if tokens and (whole := known.get("global_batch_tokens", 0.0) or batch * length):
+        return abs(tokens * seconds - whole) <= SHARE * whole
+    samples = known.get("samples_per_s", 0.0) or known.get("item_rate", 0.0)
+    if samples and batch:
+        return abs(samples * seconds - batch) <= SHARE * batch
+    return None
 
 
 SAID_WHOSE = {"total", "aggregate", "aggregated", "job", "global", "overall", "cluster", "all"}

@@ -75,6 +75,13 @@ _SHARDED = deferred(r"sharding[ _-]?stage[ _-]?[0-3]", re.IGNORECASE)
 
 _STAGED = deferred(r"\bZeRO[ -]?(?:stage[ -]?)?([0-3])\b", re.IGNORECASE)
 
+_SET_UPS = {"deepspeed", "deepspeedconfig", "dsconfig", "zero", "sharding", "strategy"}
+"""Labels of columns that name the file of a set-up of sharding."""
+
+_STAGE_OF_FILE = deferred(
+    r"(?<![A-Za-z0-9])(?:z|zero|stage|zero[_-]?stage)[_-]?([0-3])(?![0-9])", re.IGNORECASE
+)
+
 _RECIPES = {"scaling", "recipe", "scalingrecipe", "fp8recipe", "float8recipe", "quantization"}
 
 _NARROW = deferred(
@@ -141,8 +148,12 @@ def recipe(label: str, text: str) -> dict[str, str]:
     ({'dtype': 'fp8'}, {'dtype': 'bfloat16'})
     >>> recipe("Setting", "Fully-sharded ZeRO 3")
     {'zero_stage': '3'}
+    >>> recipe("deepspeed", "configs/ds_z2_config.json"), recipe("deepspeed", "zero3_offload.json")
+    ({'zero_stage': '2'}, {'zero_stage': '3'})
     """
     if stages := set(_STAGED.findall(text)):
+        return {"zero_stage": stages.pop()} if len(stages) == 1 else {}
+    if normalise(label) in _SET_UPS and (stages := set(_STAGE_OF_FILE.findall(text))):
         return {"zero_stage": stages.pop()} if len(stages) == 1 else {}
     if normalise(label) not in _RECIPES:
         return {}

@@ -29,7 +29,7 @@ from assay.ingest.tables.titles import counted_devices
 from assay.ingest.vocabulary.terms import configured_by
 from assay.ingest.vocabulary.words import european, said
 
-_HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$")
+_HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$|\s*={2,8}\s[^=]*[^=\s]\s={2,8}\s*$")
 
 LONGEST_ABOVE = 4000
 """Characters of a line above a table beyond which it says nothing of it."""

@@ -7,7 +7,7 @@ brackets; a column that only says `Throughput` is told by the unit of its header
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,6 +21,7 @@ from assay.ingest.vocabulary.words import (
     DEVICE,
     MEAN,
     PLAIN,
+    Said,
     altering,
     english,
     of_one_device,
@@ -47,7 +48,7 @@ _PANELS = re.compile(
 
 _UNMARKED = re.compile(r"[\w .,:;/%()+-]*")
 
-GENERIC = {"throughput", "speed", "performance", "perf"}
+GENERIC = {"throughput", "speed", "performance", "perf", "rate", "pace"}
 
 NAMES = {
     "模型": "Model", "显卡": "GPU", "硬件": "GPU",
@@ -75,8 +76,15 @@ RATES = {
 and whether it is per GPU → field."""
 
 
-EACH = "samples_per_gpu_per_s"
-"""Samples a second of one device, which are told as those of the job where its devices are known"""
+EACH = {"samples_per_gpu_per_s": "samples_per_s", "items_per_gpu_per_s": "item_rate"}
+"""Rates of one device that are told as those of the job, where its devices are known."""
+
+OF_ONE = "samples_per_gpu_per_s"
+"""Field of such a rate as it is printed."""
+
+RESERVED = "max_reserved"
+
+_RESERVED = re.compile(r"[ _-]?(?:\breserved|_reserved|\bresv|_resv)(?![A-Za-z])", re.IGNORECASE)
 
 OF_EACH = 9
 """Rank of a column of them."""
@@ -147,9 +155,15 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
             best[column.spec.name] = column
     return tuple(
         column if column.spec is None or best[column.spec.name] is column
-        else Column(column.label, None)
+        else _second(column, schema)
         for column in columns
     )  # fmt: skip
+
+
+def _second(column: Column, schema: Schema) -> Column:
+    """A column whose field another one fills: a rate of each device is kept beside that of all."""
+    own = fields(schema).get(OF_ONE) if column.rank == OF_EACH else None
+    return Column(column.label, own, column.scale)
 
 
 def _beside(label: str, behind: str, names: Set[str]) -> str | None:
@@ -157,10 +171,24 @@ def _beside(label: str, behind: str, names: Set[str]) -> str | None:
     right behind a column of devices."""
     if normalise(label) == "mp" and "pp" in names and "tp" not in names:
         return "TP"
-    if label.strip() in ("#", "\\#") and behind in ("gpu", "device", "gputype", "accelerator"):
+    if label.strip().casefold() in _A_COUNT and behind in _DEVICES:
         return "number of GPUs"
     return None
 
+
+_COUNT_OF = re.compile(
+    r"(?:\\?[#№]|no\.|num(?:ber)?\.?(?: of)?|n)[\s_]*(?:of )?"
+    r"(?:[GHNX]PU|accelerator|device|card|chip|GCD)s?",
+    re.IGNORECASE,
+)
+
+_A_COUNT = {"#", "\\#", "n", "no.", "no", "num", "count", "qty", "x", "×"}
+
+_DEVICES = {
+    "gpu", "device", "gputype", "accelerator", "accel", "card", "npu", "chip", "hpu", "hardware",
+    "gpumodel", "devicetype", "acceleratortype", "显卡", "加速卡",
+}  # fmt: skip
+"""Labels of columns of machines, right of which a bare sign of counting counts them."""
 
 _TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)
 
@@ -174,20 +202,16 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
     label = label if configured_by(label) else english(NAMES.get(label, label))
     if panel := _PANELS.match(label):
         label = label[panel.end() :] + (" per device" if "device" in panel[1] else "")
+    if _COUNT_OF.fullmatch(label):  # `#GPU`, `# of HPU`: how many, not which
+        label = "number of GPUs"
     known = by_label(schema)
     composed = said(label)
     if found := known.get(normalise(label)):
         spec, scale = found
         bare = spec.unit == "B" or (spec.unit == "s" and composed and not composed.unit_known)
         return Column(shown, spec, scale, unit_known=not bare)
-    if composed and composed.field == EACH and "samples_per_s" in fields(schema):
-        spec = fields(schema)["samples_per_s"]
-        return Column(shown, spec, composed.scale, rank=OF_EACH)  # where no column has those of all
-    if composed and composed.field in fields(schema):
-        kind = "nominal" if composed.nominal else None
-        spec = fields(schema)[composed.field]
-        return Column(shown, spec, composed.scale, composed.unit_known, kind, composed.rank,
-                      share=composed.share)  # fmt: skip
+    if told := _in_words(label, shown, composed, schema):
+        return told
     bracket = _BRACKET.fullmatch(label)
     if bracket and (name := rate(bracket[1], bracket[2])):
         spec = fields(schema)[name]
@@ -203,7 +227,73 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
             return Column(shown, None)
         if spec.unit is None or not measure:  # `Layers (of all)`: a remark, not a unit
             return Column(shown, spec, found[1], unit_known=spec.unit != "B")
-    return Column(shown, None, degrees=degrees(label))
+    return Column(shown, None, degrees=degrees(label) or several(label))
+
+
+def _in_words(label: str, shown: str, composed: Said | None, schema: Schema) -> Column | None:
+    """The column of a label whose words say together what it is of."""
+    if composed and EACH.get(composed.field) in fields(schema):
+        spec = fields(schema)[EACH[composed.field]]
+        return Column(shown, spec, composed.scale, rank=OF_EACH)  # where no column has those of all
+    if RESERVED in fields(schema) and _RESERVED.search(label):
+        taken = said(_RESERVED.sub(" ", label, count=1))
+        if taken and taken.field == "memory":
+            return Column(shown, fields(schema)[RESERVED], taken.scale, taken.unit_known)
+    if composed and composed.field in fields(schema):
+        kind = "nominal" if composed.nominal else None
+        spec = fields(schema)[composed.field]
+        return Column(shown, spec, composed.scale, composed.unit_known, kind, composed.rank,
+                      share=composed.share)  # fmt: skip
+    return None
+
+
+_OF_ONE_NOUN = re.compile(
+    r"(batch(?:[ -]?sizes?)?|bs)\s*[(\[]([^()\[\]/,×]+)[/,×]([^()\[\]/,×]+)[)\]]", re.IGNORECASE
+)
+
+_SIGNS = (r"\s+[/|]\s+", r"\s*[×*]\s*|\s+x\s+", r"\s*[/,+]\s*")
+"""What stands between the names of a label of several, the clearest first."""
+
+_SHORT = {
+    "micro": "micro_batch", "local": "micro_batch", "device": "micro_batch", "gpu": "micro_batch",
+    "pergpu": "micro_batch", "perdevice": "micro_batch", "percard": "micro_batch",
+    "bs": "micro_batch", "bsz": "micro_batch", "mb": "micro_batch",
+    "global": "global_batch", "total": "global_batch", "effective": "global_batch",
+    "gb": "global_batch", "accum": "accumulation", "acc": "accumulation", "ga": "accumulation",
+    "gas": "accumulation", "gradacc": "accumulation", "accumulation": "accumulation",
+}  # fmt: skip
+"""Names of batches beside each other: `batch (micro / global)`, `MBS x GAS`."""
+
+_BATCHES = {"micro_batch", "global_batch", "accumulation"}
+
+
+def several(label: str) -> tuple[str, ...]:
+    """Fields of a label that names several settings of a batch, or nodes and the devices of each.
+
+    >>> several("Batch/card × accum"), several("Batch (micro / global)")
+    (('micro_batch', 'accumulation'), ('micro_batch', 'global_batch'))
+    >>> several("nodes x GPUs"), several("tokens / s"), several("BS / GPU")
+    (('nodes', 'gpus_per_node'), (), ())
+    """
+    if noun := _OF_ONE_NOUN.fullmatch(label):
+        return _batches([noun[2], noun[3]])
+    for sign in _SIGNS:
+        parts = re.split(sign, label.strip())
+        if 2 <= len(parts) <= 3 and (found := _batches(parts)):
+            return found
+    return ()
+
+
+def _batches(parts: Sequence[str]) -> tuple[str, ...]:
+    names = [normalise(part) for part in parts]
+    if len(names) == 2 and names[0] == "nodes" and names[1] in ("gpus", "npus", "devices", "cards"):
+        return "nodes", "gpus_per_node"
+    told = [configured_by(part) for part in parts]
+    found = [own if own in _BATCHES else _SHORT.get(name, "")
+             for own, name in zip(told, names, strict=True)]  # fmt: skip
+    alone = names[-1] in ("gpu", "device")  # `BS / GPU` is one setting
+    known = all(found) and len(set(found)) == len(found) and not alone
+    return tuple(found) if known else ()
 
 
 def rate(label: str, printed_unit: str) -> str | None:

@@ -48,7 +48,7 @@ ELSEWHERE = {
 """Words of columns beside which a time of a step is one of its parts, or of no training."""
 
 _ELSEWHERE = re.compile(
-    r"\b(?:inference|serving|decod(?:e|ing)|prefill|generation|latency|kernels?|gemms?|matmuls?"
+    r"\b(?:inference|serving|decod(?:e|ing)|prefill|generat(?:e|ion)|latency|kernels?|gemms?|matmuls?"
     r"|micro-?benchmarks?|spec(?:s|ification)?s?|hardware)\b",
     re.IGNORECASE,
 )

@@ -36,12 +36,14 @@ from assay.ingest.tables.cells import (
 )
 from assay.ingest.tables.column_cells import (
     Above,
+    bare_times,
     local_batches,
     memory_of_whom,
     of_each,
     of_whom,
     percentages,
     rates,
+    times_of_steps,
     unnamed,
     whole_numbers,
 )
@@ -244,6 +246,8 @@ class _Table:
             return
         held, columns, place = Folded(), self.view.columns(), self.place
         if self.long:
+            if bare_times(columns):  # rows that are read one by one tell whose they are
+                raise IrregularError
             self._ways(self.long, held)
         else:
             for row in self.view.grid.rows:
@@ -265,6 +269,7 @@ class _Table:
         memory_of_whom(held.records, columns)
         of_each(held.records, columns)
         unnamed(held.records, named_rate([*place.titles[-1:], *place.near]))
+        self.filled.update(times_of_steps(held.records, columns))
         whole_numbers(held.records, columns)
         if self.long and others != [len(record.other) for record in held.records]:
             raise IrregularError

@@ -18,9 +18,11 @@ from assay.ingest.numbers.units import unit
 TOKENS = {"tok", "toks", "token", "tokens"}
 
 SAMPLES = {"sample", "samples", "seq", "seqs", "sequence", "sequences", "sentence", "sentences",
-           "example", "examples"}  # fmt: skip
+           "example", "examples", "sent", "sents", "utt", "utts", "utterance",
+           "utterances"}  # fmt: skip
 
-ITEMS = {"image", "images", "img", "imgs"}
+ITEMS = {"image", "images", "img", "imgs", "clip", "clips", "video", "videos", "pairs", "graphs",
+         "volumes"}  # fmt: skip
 """Things that are counted a second and are neither tokens nor sequences of them."""
 
 FLOPS = {"flop": 1.0, "flops": 1.0, "gflop": 1e9, "gflops": 1e9, "tflop": 1e12, "tflops": 1e12,
@@ -415,6 +417,9 @@ def _other_rate(words: Words, over: set[str], under: set[str]) -> Said | None:
     for field, things in (("step_rate", STEP), ("item_rate", ITEMS)):
         if over & things and under & SECOND and not _left((*over, *under), things, known):
             return Said(field, rank=_rank(words))
+    known |= DEVICE
+    if over & ITEMS and under & SECOND and not _left((*over, *under), ITEMS, known):
+        return Said("items_per_gpu_per_s", rank=_rank(words))
     return None
 
 
