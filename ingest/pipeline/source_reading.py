@@ -167,7 +167,7 @@ def overridden(
         for name, cell in contradicting(row, record.overridden).items()
     ]  # fmt: skip
     found += contradicted(source.name, main, rows, fmt.schemas[main])
-    return sorted(found, key=lambda each: each.line) if rows else found
+    return sorted(found, key=lambda each: each.line)
 
 
 def accepted(

@@ -213,7 +213,7 @@ def test_labels_may_stand_in_two_rows() -> None:
     row = reading.frames["markdown_table"].row(0, named=True)
     measured = row["tokens_per_gpu_per_s"], row["samples_per_s"], row["memory"]
     assert measured == (12000.0, 11.7, 60e9)
-    assert row["other"] == [{"name": "Memory reserved (GB)", "text": "70"}]
+    assert row["max_reserved"] == 70e9
     assert reading.accounting[0].claimed == 4
 
 
