@@ -252,7 +252,7 @@ _OF_ONE_NOUN = re.compile(
 )
 
 _SIGNS = (r"\s+[/|]\s+", r"\s*[×*]\s*|\s+x\s+", r"\s*[/,+]\s*")
-"""What stands between the names of a label of several, the clearest first."""
+"""Signs between the names of a label of several, the clearest first."""
 
 _SHORT = {
     "micro": "micro_batch", "local": "micro_batch", "device": "micro_batch", "gpu": "micro_batch",
