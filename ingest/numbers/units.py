@@ -50,6 +50,7 @@ UNITS: dict[str, Unit] = {
     "samples/sec": Unit("sample/s", 1),
     "sample/s": Unit("sample/s", 1),
     "samp/s": Unit("sample/s", 1),
+    "smp/s": Unit("sample/s", 1),
     "samples/second": Unit("sample/s", 1),
     "seq/s": Unit("sample/s", 1),
     "seqs/s": Unit("sample/s", 1),

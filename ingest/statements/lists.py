@@ -153,7 +153,8 @@ def everywhere(line: Line) -> dict[str, Cell]:
     return said(found["key"], found["value"], line, at)
 
 
-PAIR = deferred(r"(?<![\w$.-])([A-Za-z_][\w-]*) ?= ?([0-9][\w.]*)(?![\w.])")
+PAIR = deferred(r"(?<![\w$.-])(?<![0-9] )([A-Za-z_][\w-]*) ?= ?([0-9][\w.]*)(?![\w.]|,[0-9])")
+"""A name and its value; none of a product: `5 gradaccum * 8 GPUs = 491,520`."""
 
 LETTERS = {"h": "hidden", "L": "layers", "l": "layers", "a": "heads", "s": "seq_len", "V": "vocab"}
 """Letters of formulas for what they stand for, where a title spells out width and depth by them."""

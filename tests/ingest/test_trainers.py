@@ -23,12 +23,13 @@ from assay.ingest.source.opening import Source, open_source
 from tests.ingest.collected_trainers import COLLECTED
 from tests.ingest.further_trainers import FURTHER
 from tests.ingest.launched_trainers import GB, GENERIC, GIB, KNOWN, LAUNCHED, MEGATRON, MIB, T
+from tests.ingest.scripted_trainers import SCRIPTED
 
 SAMPLES = Path(__file__).parent / "trainers"
 
 Columns = dict[str, list[Any]]
 
-TRAINERS: dict[str, tuple[str, Columns]] = LAUNCHED | FURTHER | COLLECTED | {
+TRAINERS: dict[str, tuple[str, Columns]] = LAUNCHED | FURTHER | COLLECTED | SCRIPTED | {
     "accelerate_fsdp": (GENERIC, {
         "step": [3, 2, 3, 4], "loss": [None, 1.812, 1.712, 1.692],
         "step_time_average": [10.01, 10.01, 9.71, 9.69], "step_time": []}),
@@ -191,6 +192,7 @@ TRAINERS: dict[str, tuple[str, Columns]] = LAUNCHED | FURTHER | COLLECTED | {
         "batch": [0, 1, 2, 3], "loss": [10.812, 10.802, 10.772, 10.702], "samples_per_s": []}),
     "olmo": (KNOWN, {
         "step": [1, 2, 3], "tokens_per_gpu_per_s": [None, 9871, 10022],
+        "grad_norm": [11.2204, 10.0127, 9.441],
         "loss": [11.4012, 11.292, 11.1003], "max_allocated": [41206e6, 42011e6, 42011e6],
         "consumed_tokens": [4194304, 8388608, 12582912], "step_rate": [None, 0.6024, 0.6117]}),
     "olmo_core": (KNOWN, {
@@ -203,8 +205,9 @@ TRAINERS: dict[str, tuple[str, Columns]] = LAUNCHED | FURTHER | COLLECTED | {
     "paddle_gpt": (GENERIC, {
         "step": [1, 2, 3], "step_rate": [0.19, 0.95, 0.95], "token_rate": [1542, 7741, 7747],
         "tokens_per_gpu_per_s": [1542, 7741, 7747]}),
-    "paddlenlp": (GENERIC, {
+    "paddlenlp": (KNOWN, {
         "step": [1, 2, 3], "samples_per_s": [12.1154, 34.5455, 34.5381], "step_time": [],
+        "max_allocated": [23.117 * GIB, 23.12 * GIB, 23.12 * GIB],
         "tokens_per_gpu_per_s": [3101.55, 8843.65, 8841.74],
         "step_rate": [0.0473, 0.1349, 0.1349]}),
     "picotron": (KNOWN, {
@@ -230,7 +233,8 @@ TRAINERS: dict[str, tuple[str, Columns]] = LAUNCHED | FURTHER | COLLECTED | {
     "tf_estimator": (GENERIC, {
         "step": [0, 100, 200, 300], "loss": [10.312, 9.812, 9.112, 8.812], "step_time": []}),
     "timm": (KNOWN, {
-        "batch": [0, 50, 100], "epoch": [0] * 3, "step_time": [8.12, 0.412, 0.41], "step": []}),
+        "batch": [0, 50, 100], "epoch": [0] * 3, "step_time": [8.12, 0.412, 0.41], "step": [],
+        "samples_per_s": [126.11, 2485.43, 2497.56]}),
     "torchtitan": (KNOWN, {
         "step": [1, 10, 20], "tokens_per_gpu_per_s": [661, 6390, 6427],
         "flops_rate_per_gpu": [38.31 * T, 370.05 * T, 372.18 * T], "mfu": [0.0387, 0.3742, 0.3763],

@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -31,6 +33,10 @@ those of steps do, falls in half of them."""
 
 SHORTEST = 4.0
 """Seconds between two lines below which times of day, in whole seconds, prove nothing."""
+
+BEGIN, NEAR = 60.0, 5.0
+"""Seconds, and intervals of its lines, from whose sum on a duration is too long to have begun with
+them."""
 
 _OF_DAY = re.compile(r"(?<![0-9:])([0-9]{1,2}):([0-9]{2}):([0-9]{2}(?:[.,][0-9]{1,9})?)(?![0-9:])")
 
@@ -90,7 +96,24 @@ def clocks_of(shape: Shape) -> dict[str, Clock]:
         )
         if not most:
             del known[key]
-    return known
+    return known | {key: Clock("elapsed", 1.0) for key in _since_a_start(shape)}
+
+
+def _since_a_start(shape: Shape) -> Iterator[str]:
+    """Keys of durations that go on from line to line and began about when the lines did: a time of
+    day goes on as well."""
+    held: dict[str, list[float]] = {}
+    for each in shape.found:
+        for key, (pair, _), what in zip(each.keys, each.places, each.meanings, strict=True):
+            if pair.moment and what is not None and what.field == "clock":
+                held.setdefault(key, []).append(float(seconds(pair.text) or "nan"))
+    for key, times in held.items():
+        gaps = sorted(b - a for a, b in pairwise(times))
+        if len(times) < LEAST or len(times) < len(shape.found) or math.isnan(sum(times)):
+            continue
+        falls = sum(gap < 0 for gap in gaps)
+        if falls <= shape.falls and 0 < times[0] <= BEGIN + NEAR * gaps[len(gaps) // 2]:
+            yield key
 
 
 def _printed(shape: Shape) -> dict[str, Printed]:
@@ -158,6 +181,29 @@ def moment_of(each: Found) -> float | None:
     for text in (line.prefix.get("timestamp", ""), line.text[:begin]):
         found = _OF_DAY.search(text)
         if found is not None:
-            hours, minutes, seconds = found.groups()
-            return int(hours) * 3600 + int(minutes) * 60 + float(seconds.replace(",", "."))
+            hours, minutes, rest = found.groups()
+            return int(hours) * 3600 + int(minutes) * 60 + float(rest.replace(",", "."))
     return None
+
+
+_PARTS = re.compile(r"([0-9]+)\s?([dhms])")
+
+_SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
+
+
+_CLOCK = re.compile(r"(?:([0-9]+) days?,? +)?([0-9]+):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?)")
+
+
+def seconds(text: str) -> str:
+    """A duration in seconds, with the digits it has; empty where it is none.
+
+    >>> seconds("0:12:34.56"), seconds("1 day, 0:00:01"), seconds("1h 35m 48s"), seconds("1:2")
+    ('754.56', '86401', '5748', '')
+    """
+    clock = _CLOCK.fullmatch(text)
+    if clock is not None:
+        days, hours, minutes, rest = clock.groups()
+        whole = ((int(days or 0) * 24 + int(hours)) * 60 + int(minutes)) * 60
+        return str(whole + Decimal(rest))
+    parts = _PARTS.findall(text)
+    return str(sum(int(n) * _SECONDS[unit_] for n, unit_ in parts)) if parts else ""

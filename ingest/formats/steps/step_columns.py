@@ -2,7 +2,9 @@
 
 In: lines and where to look. Out: a `Found` for each line of numbers, its labels those of the
 header. Blanks part the columns, or bars; a line that leaves one empty has the others where the
-header has them. What follows behind the columns may be a progress bar, as YOLO prints them.
+header has them. What follows behind the columns may be a progress bar, as YOLO prints them. The
+table that a trainer shows in a notebook is one of HTML; each row of it is a `Found`, as long as its
+cells are on lines of their own.
 """
 
 from __future__ import annotations
@@ -21,10 +23,17 @@ _HEADER = (
     r"(?:[^:={]*\b)?(?:[a-z_/ ]*loss|tok[a-z]*/s|time|lr)\b[^:={]*$)"
 )
 
-COLUMN_HEADS = {_HEADER: Reach(1_000_000)}
+_SHOWN = r"<th[^<>]*>\s*(?:[Ss]tep|[Ee]poch|[Ii]ter(?:ation)?)s?\s*</th>"
+
+COLUMN_HEADS = {_HEADER: Reach(1_000_000), _SHOWN: Reach(1_000_000, "</table>")}
 """Headers of columns; what stands below one belongs to it as far as its columns go."""
 
 _HEADS = re.compile(_HEADER)
+
+_TABLE = re.compile(_SHOWN)
+
+_TAGS = re.compile(r"<(?P<tag>t[hd])\b[^<>]*>(?P<cell>[^<>]*)</t[hd]>|<(?P<row>tr|/table)\b")
+"""Cells of a table of HTML, what begins a row, and the end."""
 
 _LABELS = re.compile(r"[^\s|│┃]+(?:\s[^\s|│┃]+)*")
 
@@ -40,6 +49,8 @@ LEAST_LABELS = 3
 def columns_at(lines: Sequence[Line], at: int) -> tuple[list[Found], int]:
     """The lines of numbers under the header at a line, and where they end; none without one."""
     head = lines[at]
+    if "<th" in head.text and _TABLE.search(head.text):
+        return _shown(lines, at)
     if not _HEADS.search(head.text):
         return [], at
     labels = [(cell[0], _span(head, *cell.span())) for cell in _LABELS.finditer(head.text)]
@@ -56,6 +67,41 @@ def columns_at(lines: Sequence[Line], at: int) -> tuple[list[Found], int]:
             return found, end
         found.append(row)
     return found, len(lines)
+
+
+def _shown(lines: Sequence[Line], at: int) -> tuple[list[Found], int]:
+    """The rows of a table of HTML whose header begins at a line, and where it ends."""
+    labels: list[str] = []
+    found: list[Found] = []
+    row: list[tuple[str, int, Line]] = []
+    for end in range(at, len(lines)):
+        for tag in _TAGS.finditer(lines[end].text):
+            if tag["tag"] == "th":
+                labels.append(tag["cell"].strip())
+            elif tag["tag"]:
+                row.append((tag["cell"].strip(), tag.start("cell"), lines[end]))
+            else:
+                found += _in_html(row, labels)
+                row = []
+                if tag["row"] == "/table":
+                    return found, end + 1 if found else at
+    found += _in_html(row, labels)
+    return found, len(lines) if found else at
+
+
+def _in_html(row: Sequence[tuple[str, int, Line]], labels: Sequence[str]) -> list[Found]:
+    """A row as what it says of a step; nothing where its header counts none, or names no loss."""
+    known = [what for label in labels if (what := meaning(label))]
+    counts = any(what.field in ("step", "epoch") for what in known)
+    if len(row) != len(labels) or not (counts and any(what.field == "loss" for what in known)):
+        return []
+    places = [
+        (pair, line)
+        for (text, begin, line), label in zip(row, labels, strict=True)
+        for pair in values(label, text, begin)
+    ]
+    on = list({line.number: line for _, _, line in row}.values())
+    return [Found(on, Said(tuple(pair for pair, _ in places), "columns"), places, block=True)]
 
 
 Label = tuple[str, tuple[int, int]]

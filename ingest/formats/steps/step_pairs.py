@@ -115,6 +115,9 @@ _CODE = deferred(
 )
 """Marks of source code, diffs and format strings, which no line of a trainer has."""
 
+_TOLD = deferred(r"^\s*TrainOutput\(.*\bmetrics=(?P<held>\{[^{}]*\})\)\s*$")
+"""What a Hugging Face Trainer gives back, as a notebook shows it."""
+
 _WORDS = 80
 """Characters in front of a bar that belong to it."""
 
@@ -154,6 +157,8 @@ def said(text: str) -> Said | None:
     if bar is not None:
         return _bar(bar, text)
     text = _DRAWN.sub(lambda drawn: "|" + " " * (len(drawn[0]) - 1), text)
+    if told := _TOLD.match(text):
+        text = " " * told.start("held") + told["held"]
     stripped = text.strip()
     form = "braces" if stripped.startswith("{") and stripped.endswith("}") else "plain"
     if form == "plain" and is_code(text):
@@ -266,7 +271,7 @@ def values(label: str, text: str, start: int) -> list[Pair]:
     >>> [(pair.text, pair.total) for pair in values("epoch", "3/100", 0)]
     [('3', False), ('100', True)]
     """
-    if text in ("-", "--"):
+    if text in ("-", "--", "No log"):  # so a Hugging Face Trainer before its first mean
         return [Pair(label, "n/a", "", start)]
     found = _value().match(text)
     if found is None:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
 from typing import NamedTuple
 
-from assay.ingest.formats.steps.step_clocks import clocks_of
+from assay.ingest.formats.steps.step_clocks import clocks_of, seconds
 from assay.ingest.formats.steps.step_lines import GenericStep, TrainerSummary
 from assay.ingest.formats.steps.step_pairs import Pair, number
 from assay.ingest.formats.steps.step_pieces import put_together
@@ -70,6 +69,8 @@ def _records(shape: Shape, trainer: Trainer | None, why: str) -> Iterator[StepRe
     for each in shape.found:
         if bare is not None and each.value(bare) is None:
             continue  # what has no count where all others have one sums them up
+        if trainer is not None and trainer.sums_up(each):
+            continue
         record = _record(each, shape)
         record.cells |= _named(record, trainer, why, len(shape.found))
         yield StepRecord(record, each)
@@ -97,7 +98,7 @@ def _summary(found: Found, part: str) -> Record:
     known = by_label(TrainerSummary)
     for pair, line in found.places:
         spec, scale = known.get(normalise(" ".join(words(pair.label))), (None, 1.0))
-        text = _seconds(pair.text) if pair.moment else number(pair.text)
+        text = seconds(pair.text) if pair.moment else number(pair.text)
         lasts = spec is not None and spec.unit == "s"
         if spec is None or spec.name in record.cells or not text or (pair.moment and not lasts):
             record.other.append((pair.label, pair.text))
@@ -119,7 +120,15 @@ def meant(found: Found) -> Found:
     """The same with the meaning of each pair; of a bar its count is the step or a batch."""
     bar = found.said.form == "bar"
     found.meanings = [_meant(pair, bar) for pair, _ in found.places]
+    if found.has("learning_rate", "grad_norm") and not found.has("loss"):
+        for at, (pair, _) in enumerate(found.places):
+            if pair.label == "L" and _DECIMAL.fullmatch(pair.text):
+                found.meanings[at] = Meaning("loss", training=True)
     return found
+
+
+_DECIMAL = re.compile(r"-?[0-9]+\.[0-9]+")
+"""No layers and no length, as other numbers called `L` are."""
 
 
 def _meant(pair: Pair, bar: bool) -> Meaning | None:
@@ -305,28 +314,6 @@ _ROUNDED = re.compile(r"[0-9]+(?:\.[0-9]*)?(?:[eE]\+?[0-9]+|[kKMB])")
 
 _SHORT = re.compile(r"([0-9.]+)([kKMBGT])")
 
-_PARTS = re.compile(r"([0-9]+)\s?([dhms])")
-
-_SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
-
-
-_CLOCK = re.compile(r"(?:([0-9]+) days?,? +)?([0-9]+):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?)")
-
-
-def _seconds(text: str) -> str:
-    """A duration in seconds, with the digits it has; empty where it is none.
-
-    >>> _seconds("0:12:34.56"), _seconds("1 day, 0:00:01"), _seconds("1h 35m 48s"), _seconds("1:2")
-    ('754.56', '86401', '5748', '')
-    """
-    clock = _CLOCK.fullmatch(text)
-    if clock is not None:
-        days, hours, minutes, seconds = clock.groups()
-        whole = ((int(days or 0) * 24 + int(hours)) * 60 + int(minutes)) * 60
-        return str(whole + Decimal(seconds))
-    parts = _PARTS.findall(text)
-    return str(sum(int(n) * _SECONDS[unit_] for n, unit_ in parts)) if parts else ""
-
 
 def _cell(name: str, pair: Pair, line: Line, scale: float) -> Cell | None:
     """The cell of a number that can stand in a column; a count that is abbreviated is rounded."""
@@ -335,8 +322,8 @@ def _cell(name: str, pair: Pair, line: Line, scale: float) -> Cell | None:
     if text in ("n/a", "N/A", "None", "null"):
         return None
     if pair.moment:
-        seconds = _seconds(text) if name == "elapsed" else ""
-        return Cell(seconds, line.number, place) if seconds else None
+        passed = seconds(text) if name == "elapsed" else ""
+        return Cell(passed, line.number, place) if passed else None
     if short := _SHORT.fullmatch(text):
         if spec.unit == "B" and scale == 2.0**20 and short[2] == "M":
             return Cell(short[1], line.number, place, scale)

@@ -43,7 +43,8 @@ _AVERAGE = {"avg", "average", "mean", "running", "rolling", "smoothed", "ema", "
 _TOKENS = {"token", "tokens", "tok", "toks", "tks"}
 
 _SAMPLES = {"sample", "samples", "sequence", "sequences", "seq", "seqs", "example", "examples",
-            "image", "images", "img", "imgs", "sentence", "sentences", "sent", "sents"}  # fmt: skip
+            "image", "images", "img", "imgs", "sentence", "sentences", "sent", "sents", "smp",
+           "smps", "samp"}  # fmt: skip
 
 _STEP = {"step", "steps", "iter", "iteration", "iterations", "iters", "batch", "batches", "ba",
          "it", "its", "itr", "update", "updates", "bch"}  # fmt: skip
@@ -86,6 +87,9 @@ _OF_A_PART = {"value", "policy", "actor", "critic", "reward", "kl", "aux", "auxi
 """Words in front of `loss` that make it one of several which a trainer adds up."""
 
 _LOSSES = {"loss", "crossentropyloss"}
+
+_HOLDERS = {"model", "optim", "optimizer"}
+"""Words in front of a rate of learning or a norm that say where it is kept."""
 
 _NOT_REACHED = {"peak", "max", "maximum", "min", "minimum", "std", "theoretical", "ideal", "target",
                 "expected", "promised", "best", "limit", "required"}  # fmt: skip
@@ -225,7 +229,7 @@ def _counter(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None)
     text = " ".join(word for word in said if word not in _BESIDE_COUNTERS)
     if text in COUNTERS:
         return Meaning("step", order=COUNTERS[text])
-    if text == "epoch":
+    if text in ("epoch", "ep"):
         return Meaning("epoch")
     return None
 
@@ -316,13 +320,15 @@ def _loss(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) ->
 
 
 def _schedule(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) -> Meaning | None:
-    plain = tuple(word for word in said if word not in _WHOSE and word != "model")
+    plain = tuple(word for word in said if word not in _WHOSE | _HOLDERS)
     if known is not None:
         return None
+    if plain[-2:] == ("group", "0"):  # `optim/learning_rate_group0`: of the first parameters
+        plain = plain[:-2]
     if plain in (("lr",), ("learning", "rate"), ("learningrate",), ("lrate",)):
         return Meaning("learning_rate", training=True)
     norms = {("grad", "norm"), ("gnorm",), ("gradnorm",), ("gradient", "norm"), ("grad", "gnorm"),
-             ("g", "norm")}  # fmt: skip
+             ("g", "norm"), ("gn",)}  # fmt: skip
     if plain in norms:
         return Meaning("grad_norm", training=True)
     return None
@@ -369,6 +375,7 @@ def _clock(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) ->
         seconds = unit(named)
         scale = seconds.scale if seconds is not None else None
     cost = {"cost"} if known is not None and held & _STEP else set()  # Paddle's word for a time
+    cost |= {"t"} if known is not None else set()
     if held & _VALIDATION or not held or not held <= _TIMES | _WHOSE | _STEP | _SECOND | cost:
         return None
     if scale is None:  # of what unit, times of day may tell
@@ -379,6 +386,6 @@ def _clock(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) ->
     if held & _STEP:
         name = "step_time_average" if held & _AVERAGE else "step_time"
         return Meaning(name, scale, training=True, typed=True)
-    if held & _TIMES or held <= _SECOND | _WHOSE:
+    if held & (_TIMES | {"t"}) or held <= _SECOND | _WHOSE:
         return None if held & _AVERAGE else Meaning("clock", scale, typed=True)
     return None

@@ -22,6 +22,7 @@ class Trainer:
     """A trainer's line: the labels that it has, and what some of them mean.
 
     `columns` gives for a label the column, and the factor to its unit where the trainer says it.
+    Where it is `counted`, each plain line of a step has a count and what it counts up to.
     """
 
     name: str
@@ -29,6 +30,13 @@ class Trainer:
     labels: frozenset[str]
     form: str
     columns: Mapping[str, tuple[str, float | None]]
+    counted: bool
+
+    def sums_up(self, found: Found) -> bool:
+        """Whether a line of this trainer tells of a whole epoch: no count stands in it with its
+        total."""
+        totals = any(pair.total for pair, _ in found.places)
+        return self.counted and found.said.form == "plain" and not totals
 
     def meanings(self, found: Found) -> list[Meaning | None]:
         """The meaning of each pair of a line of this trainer."""
@@ -68,6 +76,7 @@ def trainers() -> tuple[Trainer, ...]:
             frozenset(said["labels"]),
             said.get("form", ""),
             {label: _column(column) for label, column in said["columns"].items()},
+            said.get("counted", False),
         )
         for name, said in tomllib.loads(text).items()
     )
