@@ -109,6 +109,11 @@ UNITS: dict[str, Unit] = {
 
 _BY_SPELLING = {name.casefold().replace(" ", ""): unit for name, unit in UNITS.items()}
 
+_MANY = {"万": 1e4, "亿": 1e8}
+"""Ten thousand and a hundred million, which Chinese puts in front of what is counted."""
+
+_COUNTED = {"token/s", "sample/s"}
+
 SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 """Count suffixes, as in 250k or 200B: such a number is nominal."""
 
@@ -127,7 +132,12 @@ def unit(text: str) -> Unit | None:
 
     >>> unit("GiB").scale, unit("secs").si
     (1073741824, 's')
-    >>> unit("tokens/s/GPU") == unit("tokens/s")
-    False
+    >>> unit("tokens/s/GPU") == unit("tokens/s"), unit("万词元/秒").scale
+    (False, 10000.0)
     """
-    return _BY_SPELLING.get(text.casefold().replace(" ", ""))
+    plain = text.casefold().replace(" ", "")
+    many = _MANY.get(plain[:1])
+    if many is None:
+        return _BY_SPELLING.get(plain)
+    known = _BY_SPELLING.get(plain[1:])
+    return known._replace(scale=known.scale * many) if known and known.si in _COUNTED else None

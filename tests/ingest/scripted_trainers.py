@@ -13,6 +13,19 @@ SCRIPTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
     "batch_product": (KNOWN, {
         "step": [0, 10, 20], "gpus": [8, 8, 8], "step_time": [63.5114, 0.39102, 0.38987],
         "mfu": [None, 0.4307, 0.4308]}),
+    "chinese4": (GENERIC, {
+        "step": [10, 20, 30, 40], "total_steps": [200000] * 4,
+        "learning_rate": [1.5e-6, 3e-6, 4.5e-6, 6e-6],
+        "step_time": [23.312, 21.067, 21.052, 21.058], "elapsed": [233, 444, 654, 899],
+        "tokens_per_s": [90000, 99500, 99600, 99600], "token_rate": [],
+        "memory": [66.4 * GIB, 66.4 * GIB, 66.4 * GIB, 66.5 * GIB]}),
+    "counted_devices": (GENERIC, {
+        "step": [100, 200, 300], "tokens_per_s": [812345, 814001, 813877],
+        "step_time": [1.2907, 1.2881, 1.2883], "tokens_per_gpu_per_s": [], "token_rate": []}),
+    "julia_logger": (GENERIC, {
+        "step": [50, 100, 150, 200], "loss": [6.9812, 6.9107, 6.834, 6.7521],
+        "learning_rate": [0.004, 0.008, 0.012, 0.016], "grad_norm": [3.412, 2.981, 2.604, 2.377],
+        "samples_per_s": [1137.3, 1366.8, 1369.7, 1365.3], "step_time": []}),
     "notebook_progress": (GENERIC, {
         "step": [10, 20, 30], "loss": [None, 1.4123, 1.3551],
         "validation_loss": [1.512011, 1.401177, 1.360042], "step_time": []}),

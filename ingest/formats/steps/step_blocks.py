@@ -2,8 +2,8 @@
 
 In: lines and where to look. Out: a `Found` of several lines, or None. A block holds one label and
 value a line: `[step=10/739328,epoch=0]` with `    train/CrossEntropyLoss=9.5` below it,
-`step: 100` with `loss: 5.1`, a dictionary that is written over several lines, or a box of two
-columns, `| loss | 5.1 |`.
+`step: 100` with `loss: 5.1`, a dictionary that is written over several lines, a box of two
+columns, `| loss | 5.1 |`, or what Julia's logger frames: `┌ Info: train`, `│   loss = 5.1`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from assay.ingest.formats.steps.step_pairs import Pair, Said, said, values
 from assay.ingest.formats.steps.step_shapes import LEAST, Found
-from assay.ingest.formats.steps.step_words import meaning, words
+from assay.ingest.formats.steps.step_words import VALIDATION, meaning, words
 from assay.ingest.schema.format import Reach
 from assay.ingest.schema.record import Line
 from assay.ingest.schema.terminals import deferred
@@ -67,7 +67,15 @@ _DICT = deferred(r"^\s*\{\s*(['\"])[^'\"]+\1:\s*[^{}\[\]]+,\s*$")
 
 _DICT_BODY = deferred(r"^\s*(['\"])[^'\"]+\1:\s*[^{}]+?(?P<end>\}?),?\s*$")
 
+_LOGGED = deferred(r"^┌ [A-Z][a-z]+: (?P<what>.*)$")
+
+_LOGGED_BODY = deferred(r"^[│└]\s{3}(?P<label>\S.*?) = (?P<value>\S.*?)\s*$")
+
+_SINGLE = deferred(r"(?<=[0-9])f(?=-?[0-9]+$)")
+"""The exponent of a number of single precision, as Julia writes it: `6.9812f0`."""
+
 BLOCK_HEADS = {
+    r"┌ [A-Z][a-z]+: ": Reach(LONGEST, "└ "),
     r"(?:[Bb]atch|[Ss]tep|STEP|[Ii]ter(?:ation)?|[Ee]poch)\s{0,2}[=: ]\s{0,3}[0-9,]+(?:/[0-9,]+)?"
     r"(?:[,;\s]+epoch\s?[=:]\s?[0-9./]+)?(?:,eta=[^\[\]]*)?(?: done)?[\s\]:.=*#-]*$": Reach(
         LONGEST
@@ -93,6 +101,9 @@ def block_at(lines: Sequence[Line], at: int) -> Found | None:
             return _box(lines, at, row)
     if "metrics *" in head.text and _TOTALS.match(head.text):
         return _totals(lines, at)
+    if head.text.startswith("┌ ") and (logged := _LOGGED.match(head.text)):
+        validates = not VALIDATION.isdisjoint(words(logged["what"]))
+        return None if validates else _logged(lines, at)
     counts = _HEAD.match(head.text) or _LOGGED_HEAD.match(head.text)
     if counts is None:
         return None
@@ -172,6 +183,22 @@ def _totals(lines: Sequence[Line], at: int) -> Found | None:
             for pair in values(row["label"], row["value"], row.start("value"))
         ]
     return Found(held, Said(tuple(pair for pair, _ in places), "block"), places) if places else None
+
+
+def _logged(lines: Sequence[Line], at: int) -> Found | None:
+    """What Julia's logger frames, a label and a value a line."""
+    held = [lines[at]]
+    places: list[tuple[Pair, Line]] = []
+    for line in lines[at + 1 : at + LONGEST]:
+        row = _LOGGED_BODY.match(line.text)
+        if row is None or not _goes_on(held[-1], line):
+            return None
+        held.append(line)
+        value = _SINGLE.sub("e", row["value"])
+        places += [(pair, line) for pair in values(row["label"], value, row.start("value"))]
+        if line.text.startswith("└"):
+            return _block(held, places)
+    return None
 
 
 def _dictionary(lines: Sequence[Line], at: int) -> Found | None:

@@ -50,6 +50,12 @@ _TOTAL = deferred(r"(?:\s*/\s*|\s+(?:out )?of\s+)([0-9][0-9,]*)(?![0-9.]*(?:[A-Z
 _SHARED = deferred(r"\(([0-9][0-9,.]*)\s?/\s?(gpu|GPU|device|rank)\)")
 """`tps 9120.12(1140.02/gpu)`: the same of one device."""
 
+_OF_ALL = deferred(
+    r"\s?\((?:(?:all|total|over|across|on)\s|全部|共|合计|总计)?\s?([0-9]{1,6})\s?"
+    r"(?:GPUs?|gpus?|devices|chips|NPUs?|ranks|[张块]?卡)\)"
+)
+"""`9.95万词元/秒(全部64卡)`, `812,345 tok/s (64 GPUs)`: of whom the number is."""
+
 _AFTER = deferred(
     r"\s+([A-Za-z][A-Za-z0-9_/]*(?:\s[A-Za-z][A-Za-z0-9_/]*){0,4})\s*(?=[,|;\])]|\s-\s|$)"
 )
@@ -201,17 +207,30 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
         if found and _counts_alone(found[-1], text, value):
             found[-1], label = found[-1]._replace(label=""), found[-1].label
         found.append(Pair(label, value[0], said_unit, value.start(), span=(value.start(), stop)))
-        total = _TOTAL.match(text, stop, end) if not said_unit else None
-        if total is not None:
-            place = (total.start(), total.end())
-            found.append(Pair(label, total[1], "", total.start(1), total=True, span=place))
-            stop = total.end()
-        shared = _SHARED.match(text, stop, end)
-        if shared is not None:
-            of_one = f"{label} per {shared[2].lower()}"
-            found.append(Pair(of_one, shared[1], "", shared.start(1), span=shared.span()))
-            stop = shared.end()
+        stop = _behind_value(found, text, stop, end)
         at = last = max(stop, value.end(), after.end() if after else 0)
+
+
+def _behind_value(found: list[Pair], text: str, stop: int, end: int) -> int:
+    """What stands behind the last value and its unit: what it counts up to, the same of one device,
+    or of how many it is. Returns where that ends."""
+    label, said_unit = found[-1].label, found[-1].behind
+    total = _TOTAL.match(text, stop, end) if not said_unit else None
+    if total is not None:
+        place = (total.start(), total.end())
+        found.append(Pair(label, total[1], "", total.start(1), total=True, span=place))
+        stop = total.end()
+    of_all = _OF_ALL.match(text, stop, end) if said_unit else None
+    if of_all is not None:
+        if of_all[1] != "1":
+            found[-1] = found[-1]._replace(label=f"{label} ({of_all[1]} gpus)")
+        return of_all.end()
+    shared = _SHARED.match(text, stop, end)
+    if shared is not None:
+        of_one = f"{label} per {shared[2].lower()}"
+        found.append(Pair(of_one, shared[1], "", shared.start(1), span=shared.span()))
+        stop = shared.end()
+    return stop
 
 
 def _unit(label: str, text: str, value: re.Match[str], end: int) -> tuple[str, int]:

@@ -31,7 +31,8 @@ COUNTERS = {
 _BESIDE_COUNTERS = {"completed", "finished", "at", "current", "cur", "train", "training", "trainer",
                     "of", "progress", "the"}  # fmt: skip
 
-_VALIDATION = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
+VALIDATION = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
+"""Words of what is no training."""
 
 _DEVICE = {"gpu", "gpus", "device", "chip", "npu", "rank", "card", "tpu", "accelerator", "xpu",
            "core"}  # fmt: skip
@@ -135,8 +136,11 @@ _CHINESE = {
     "损失": "loss", "学习率": "learning rate", "梯度范数": "grad norm", "耗时": "time",
     "用时": "time", "时间": "time", "显存": "memory", "卡": "gpu", "秒": "second",
     "样本": "samples", "词元": "tokens", "令牌": "tokens", "已消耗": "consumed",
+    "已用": "elapsed", "已用显存": "used memory", "吞吐": "throughput", "吞吐量": "throughput",
+    "吞吐率": "throughput", "速度": "speed", "峰值": "peak", "占用": "usage",
+    "η": "learning rate", "‖∇‖": "grad norm", "∇": "grad", "Δt": "dt",
 }  # fmt: skip
-"""Words of labels in Chinese; what is read there is what is read under these in English."""
+"""Words of labels in Chinese, and signs; what is read there is what is read under these."""
 
 _IN_CHINESE = deferred("|".join(sorted(_CHINESE, key=len, reverse=True)))
 
@@ -241,7 +245,7 @@ def _rate(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> 
     """
     held = set(every)
     si = known.si if known else ""
-    if held & _VALIDATION:
+    if held & VALIDATION:
         return None
     scale = known.scale if known else 1.0
     for letter in held & _SCALES.keys():
@@ -255,7 +259,7 @@ def _any_rate(
     said: tuple[str, ...], every: tuple[str, ...], si: str, scale: float
 ) -> Meaning | None:
     held = set(every)
-    per_second = si != "s" and any(a == "per" and b in _SECOND for a, b in pairwise(every))
+    per_second = si != "s" and _a_second(every)
     tokens = si == "token/s" or (per_second and bool(held & _TOKENS)) or "tps" in said
     if tokens or "tgs" in held:
         if held & _AVERAGE:
@@ -274,6 +278,10 @@ def _any_rate(
     if per_second and held & _STEP and not held & (_SAMPLES | _TOKENS | _DEVICE):
         return Meaning("step_rate", training=False, typed=True)
     return None
+
+
+def _a_second(every: tuple[str, ...]) -> bool:
+    return any(a == "per" and b in _SECOND for a, b in pairwise(every))
 
 
 def _of_one(every: tuple[str, ...]) -> bool:
@@ -295,7 +303,7 @@ def _work(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> 
     found = next((match for word in said if (match := _FLOPS.fullmatch(word))), None)
     if known is not None and known.si == "flop/s":
         scale = known.scale
-    elif known is None and found is not None and found[1]:
+    elif known is None and found is not None and (found[1] or _a_second(every)):
         scale = _PREFIX[found[1]]
     else:
         return None
@@ -311,8 +319,8 @@ def _loss(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) ->
         return None
     if "scale" in held:
         return Meaning("loss_scale") if held <= _WHOSE | {"loss", "scale"} else None
-    if held & _VALIDATION:
-        return Meaning("validation_loss", training=True) if held <= _LOSS | _VALIDATION else None
+    if held & VALIDATION:
+        return Meaning("validation_loss", training=True) if held <= _LOSS | VALIDATION else None
     if not held <= _LOSS:
         return Meaning("", training=True)  # of a part, or under a name of its own
     exact = {"lm", "reduced", "ce", "language", "cross"} & held
@@ -324,7 +332,7 @@ def _schedule(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None
     if known is not None:
         return None
     if plain[-2:] == ("group", "0"):  # `optim/learning_rate_group0`: of the first parameters
-        plain = plain[:-2]
+        plain = plain[:1] if plain[0] == "lr" else plain[:-2]  # `lr-DecoupledAdamW/group0`
     if plain in (("lr",), ("learning", "rate"), ("learningrate",), ("lrate",)):
         return Meaning("learning_rate", training=True)
     norms = {("grad", "norm"), ("gnorm",), ("gradnorm",), ("gradient", "norm"), ("grad", "gnorm"),
@@ -376,7 +384,7 @@ def _clock(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) ->
         scale = seconds.scale if seconds is not None else None
     cost = {"cost"} if known is not None and held & _STEP else set()  # Paddle's word for a time
     cost |= {"t"} if known is not None else set()
-    if held & _VALIDATION or not held or not held <= _TIMES | _WHOSE | _STEP | _SECOND | cost:
+    if held & VALIDATION or not held or not held <= _TIMES | _WHOSE | _STEP | _SECOND | cost:
         return None
     if scale is None:  # of what unit, times of day may tell
         plain = held & _TIMES and not held & (_AVERAGE | {"elapsed"})
