@@ -31,7 +31,7 @@ from lark.exceptions import (
 )
 
 __all__ = [
-    "Grammar", "GrammarFault", "ParsedLine", "Shape", "Token", "Tree", "build", "grammar",
+    "ALIKE", "Grammar", "GrammarFault", "ParsedLine", "Shape", "Token", "Tree", "build", "grammar",
     "parse_alike", "parse_line", "shape", "terminal_of",
 ]  # fmt: skip
 
@@ -184,7 +184,8 @@ def parsed(name: str, start: str, text: str) -> ParsedLine | None:
 
 Shape = tuple[str, tuple[str, ...]]
 
-_ALIKE = str.maketrans("123456789", "000000000")
+ALIKE = str.maketrans("123456789", "000000000")
+"""Makes all digits of a text alike."""
 
 _FIXED = re.compile(r"[A-Za-z_][0-9]+")
 
@@ -195,7 +196,7 @@ def shape(text: str) -> Shape:
     A grammar to whose terminals all digits are alike, but for those behind a letter, which belong
     to the shape, gives them trees that differ only in these digits.
     """
-    return text.translate(_ALIKE), tuple(_FIXED.findall(text))
+    return text.translate(ALIKE), tuple(_FIXED.findall(text))
 
 
 _TREES: dict[tuple[str, str, Shape], ParsedLine] = {}

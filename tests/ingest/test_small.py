@@ -13,6 +13,7 @@ import pytest
 from assay.ingest.formats import FORMATS
 from assay.ingest.formats.deepflow import deepflow_config, deepflow_lines
 from assay.ingest.formats.layers import layer_estimates
+from assay.ingest.formats.steps import generic_step, step_pairs
 from assay.ingest.formats.ulysses import ulysses_trace
 from assay.ingest.inputs.chunks import Chunk
 from assay.ingest.inputs.read import read_chunk, recipe
@@ -247,3 +248,21 @@ def same(one: Reading, two: Reading) -> None:
     for name, frame in two.frames.items():
         assert_frame_equal(one.frames[name], frame)
     assert_frame_equal(one.provenance, two.provenance)
+
+
+def test_of_lines_of_one_shape_the_generic_reader_takes_one_apart() -> None:
+    asked = [each for module in (step_pairs, generic_step) for each in vars(module).values()
+             if hasattr(each, "pattern") and hasattr(each, "search")]  # fmt: skip
+    asked += [step_pairs._value(), step_pairs._behind()]
+    assert [p.pattern for p in asked if tells_digits_apart(parser.parse(p.pattern))] == []
+    draw = random.Random(5)
+    texts = {line for path in of_format("generic_step") for line in path.read_text().splitlines()}
+    texts |= {line for path in of_format("megatron_iteration") for line in path.open()}
+    seen = 0
+    for text in draw.sample(sorted(texts), min(len(texts), 200)):
+        for _ in range(3):
+            other = re.sub("[0-9]", lambda _: draw.choice("0123456789"), text)
+            if len(other) <= step_pairs.LONGEST:
+                assert step_pairs.said(other) == step_pairs._taken_apart(other), other
+                seen += step_pairs.said(other) is not None
+    assert seen > 200

@@ -10,9 +10,8 @@ of steps and two quantities with units.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 
 from assay.ingest.formats.steps.step_blocks import BLOCK_HEADS, block_at
 from assay.ingest.formats.steps.step_columns import COLUMN_HEADS, columns_at
@@ -21,6 +20,7 @@ from assay.ingest.formats.steps.step_pairs import LONGEST, Said, is_bar_of_train
 from assay.ingest.formats.steps.step_records import meant, step_records
 from assay.ingest.formats.steps.step_shapes import Found
 from assay.ingest.formats.steps.step_words import meaning
+from assay.ingest.lines.lark import ALIKE
 from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.schema.terminals import deferred
 
@@ -45,7 +45,6 @@ def _found(region: Region) -> list[Found]:
         if line.number not in region.read and len(line.text) <= LONGEST
     ]
     found: list[Found] = []
-    opens_here = _opens_here()
     bars: list[tuple[int, str]] = []  # how many were found before each bar, and its count
     at = 0
     while at < len(lines):
@@ -63,7 +62,7 @@ def _found(region: Region) -> list[Found]:
             at += len(block.lines)
             continue
         at += 1
-        if region.cut(line) or not opens_here.search(line.text) or _VALIDATES.match(line.text):
+        if region.cut(line) or not _may_be_one(line.text.translate(ALIKE)):
             continue
         what = said(line.text)
         if what is None:
@@ -122,9 +121,13 @@ _VALIDATES = deferred(
 """`VALIDATION [0][10/78]`, `val: {…}`, `Epoch 0 | Validation | …`: of no step of training."""
 
 
-@cache
-def _opens_here() -> re.Pattern[str]:
-    return re.compile(_OPENS)
+_OPENS_HERE = deferred(_OPENS)
+
+
+@lru_cache(maxsize=4096)
+def _may_be_one(alike: str) -> bool:
+    """Whether a line may be a record by itself, whatever digits stand in it."""
+    return _OPENS_HERE.search(alike) is not None and not _VALIDATES.match(alike)
 
 
 FORMAT = Format(

@@ -127,8 +127,9 @@ class Shape:
             keys.append((9, BAR))
         else:
             keys += [(10, key) for key in one.keys if key.endswith("/") and key.startswith("#")]
-        rising = [(order, key) for order, key in keys if _rises(self.counts(key))]
-        often = {key: _strictly(self.counts(key)) for _, key in rising}
+        counts = {key: self.counts(key) for _, key in keys}
+        rising = [(order, key) for order, key in keys if _rises(counts[key])]
+        often = {key: _strictly(counts[key]) for _, key in rising}
         timed = {
             word
             for key, what in zip(one.keys, one.meanings, strict=True)
