@@ -94,8 +94,8 @@ _HINT = re.compile(r"[0-9]|[A-Z]PU|[A-Z][a-z]{3}|DCU|MTIA|昇腾|寒武纪|昆�
 
 HINT = (
     r"(?:(?:NVIDIA|AMD|Tesla|Intel|Google|AWS|Huawei) |[ABHLPTVablhv][0-9]{1,3}|GB[0-9]|GH2|MI[0-9]"
-    r"|RTX|TPU"
-    r"|[Gg]audi|[Tt]rainium|[Tt]rn[0-9]|Ascend|910|MTIA|Maia|WSE|CS-|SN[0-9]|Groq|MLU|BW1|Arc )"
+    r"|RTX|TPU|[Gg]audi|[Tt]rainium|[Tt]rn[0-9]|Ascend|910[ABCabc]|MTIA|Maia|WSE|CS-|SN[0-9]|Groq"
+    r"|MLU|BW1|Arc )"
 )
 """Found in texts that name a device, in polars' syntax: what makes a line worth a look."""
 

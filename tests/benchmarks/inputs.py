@@ -98,9 +98,8 @@ def trace(folder: Path, size: int) -> Path:
 
 def _blocks(kind: str) -> Iterator[str]:
     draw = random.Random(SEED)
-    weights, lines = zip(*TEMPLATES, strict=True)
     # a pool of lines is drawn once and mixed anew for each block: a gigabyte is drawn in seconds
-    pool = [_noise(draw, line) for line in draw.choices(lines, weights, k=_LINES)]
+    pool = noise(draw, _LINES)
     number = 0
     if kind == "configured":
         yield arguments({})
@@ -146,6 +145,12 @@ def fleet(folder: Path, count: int) -> Path:
         lines = [_iteration(draw, "configured", n) for n in range(1, 11)]
         (part / f"run{at:05}.log").write_text(arguments(job) + "".join(lines), encoding="utf-8")
     return part.rename(here)
+
+
+def noise(draw: random.Random, count: int) -> list[str]:
+    """So many other lines of a job."""
+    weights, lines = zip(*TEMPLATES, strict=True)
+    return [_noise(draw, line) for line in draw.choices(lines, weights, k=count)]
 
 
 def _noise(draw: random.Random, template: str) -> str:
