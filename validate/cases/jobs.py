@@ -98,8 +98,10 @@ class Jobs:
     def runs(self, rows: StepRows) -> Iterator[tuple[str, StepRows]]:
         """Each run and its rows, as `of` gives them; those of a long input stay on disk."""
         if isinstance(rows, pl.DataFrame):
-            for part in self.of(rows).partition_by("run", maintain_order=True):
-                yield part["run"][0], part
+            begin, held = 0, self.of(rows)
+            for height, run in held["run"].rle().struct.unnest().iter_rows():
+                yield run, held.slice(begin, height)  # there may be thousands: no copies
+                begin += height
             return
         source = rows.long.source
         own = self.starts.filter(pl.col("source") == source).sort("line")

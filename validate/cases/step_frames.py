@@ -160,7 +160,18 @@ def held_of(rows: StepRows) -> pl.DataFrame:
 
 def cases_of(rows: StepRows) -> pl.Series:
     """The cases of those rows that have one."""
-    return held_of(rows)["case"].drop_nulls()
+    return present(held_of(rows)["case"])
+
+
+def present(values: pl.Series) -> pl.Series:
+    """The values that are not null. There may be thousands of runs, so it takes a query only where
+    some are."""
+    return values.drop_nulls() if values.null_count() else values
+
+
+def unsaid(rows: StepRows, name: str) -> bool:
+    """Whether no row in memory says anything of a column, which takes no query to know."""
+    return isinstance(rows, pl.DataFrame) and rows[name].null_count() == rows.height
 
 
 def together(cases: Sequence[pl.Series]) -> pl.DataFrame:

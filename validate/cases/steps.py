@@ -27,6 +27,7 @@ from assay.validate.cases.step_frames import (
     sources_of,
     step_frames,
     together,
+    unsaid,
     varies,
 )
 
@@ -104,12 +105,21 @@ def _timed(rows: StepRows) -> tuple[str, StepRows]:
     """The column that tells how fast the steps were, and the steps of which it does."""
     none = rows.slice(0, 0)
     for pace in PACES:
-        if pace in rows.columns:
-            wanted = pl.col(pace).is_finite() & ((pl.col(pace) > 0) | (pace == TIME))
-            found = _only(rows, wanted.fill_null(value=False))
+        if pace in rows.columns and not unsaid(rows, pace):
+            found = _paced(rows, pace)
             if not found.is_empty():
                 return pace, found
     return TIME, none
+
+
+def _paced(rows: StepRows, pace: str) -> StepRows:
+    """The rows whose pace is a number that a step can have."""
+    if isinstance(rows, OnDisk):
+        wanted = pl.col(pace).is_finite() & ((pl.col(pace) > 0) | (pace == TIME))
+        return _only(rows, wanted.fill_null(value=False))
+    told = rows[pace].to_numpy()
+    wanted_here = np.isfinite(told) & ((told > 0) | (pace == TIME))
+    return rows if wanted_here.all() else rows.filter(pl.Series(wanted_here))
 
 
 def _unquoted(rows: StepRows, quoted: Sequence[str]) -> StepRows:
@@ -201,7 +211,8 @@ def _counting(every: StepRows) -> StepRows:
     Of an iteration that two parts print it is the later one, of one that several ranks print that
     of the slowest: the others wait for it.
     """
-    rows = _only(every, pl.col("mark").ne_missing("superseded"))
+    kept = pl.col("mark").ne_missing("superseded")
+    rows = every if unsaid(every, "mark") else _only(every, kept)
     if "iteration" not in rows.columns:
         return rows
     if isinstance(rows, pl.DataFrame) and rows["order"].n_unique() > 1:

@@ -86,9 +86,8 @@ def ending(reading: Reading, held: Steps) -> Ending:
     """How a run ended: the gravest event behind its last step, before another part begins."""
     if held.every.is_empty():
         return Ending()
-    last = held.every.slice(held.every.height - 1, 1).select(["source", "line", "mark"]).row(
-        0, named=True
-    )  # fmt: skip
+    end = held.every.slice(held.every.height - 1, 1)
+    last = {name: end[name][0] for name in ("source", "line", "mark")}
     cut = last["mark"] == CUT
     found: list[pl.DataFrame] = []
     if uncompressed(last["source"]).endswith(DOCUMENTS):

@@ -25,7 +25,7 @@ from assay.model.machines.datasheets import machine
 from assay.validate.cases.cases import CONFIGURED, Cases
 from assay.validate.cases.jobs import Jobs, jobs, of_run
 from assay.validate.cases.standing import medians, weighed
-from assay.validate.cases.step_frames import StepRows, cases_of, together
+from assay.validate.cases.step_frames import StepRows, cases_of, present, together, unsaid
 from assay.validate.cases.steps import RULE, Steps, steps
 from assay.validate.predict import memory_forecast
 
@@ -164,7 +164,7 @@ def _configurations(
 
 
 def _speed(steady: StepRows, said: Mapping[str, Any], device: str | None, out: int) -> list[Metric]:
-    times = steady["step_time"].drop_nulls()
+    times = present(steady["step_time"])
     if times.is_empty():
         return []
     median = float(times.median())  # type: ignore[arg-type]
@@ -205,18 +205,20 @@ def _batches(steady: StepRows) -> pl.Series | None:
 def _counts(rows: StepRows, *, superseded: int) -> list[Metric]:
     """Iterations that did not count: skipped, NaN, superseded by a restart."""
     found = []
+    columns = [name for name in ("skipped_iterations", "nan_iterations")
+               if name in rows.columns and not unsaid(rows, name)]  # fmt: skip
     # what several ranks print of one iteration happened once
-    columns = ("iteration", "skipped_iterations", "nan_iterations")
-    once = rows.select([name for name in columns if name in rows.columns])
-    if "iteration" in once.columns and not (once["iteration"].diff().drop_nulls() > 0).all():
+    counter = ["iteration"] if columns and "iteration" in rows.columns else []
+    once = rows.select([*counter, *columns]) if columns else pl.DataFrame()
+    if counter and not (once["iteration"].diff().drop_nulls() > 0).all():
         once = once.unique("iteration", maintain_order=True)
-    for column in ("skipped_iterations", "nan_iterations"):
-        if column in once.columns and once[column].count():
+    for column in columns:
+        if once[column].count():
             found.append(Metric(column, float(once[column].sum()), "", "sum over all rows"))
     if superseded:
         why = "rows that a restart printed again, or another file of the job"
         found.append(Metric("superseded", float(superseded), "", why))
-    losses = rows["lm_loss"].drop_nulls() if "lm_loss" in rows.columns else pl.Series()
+    losses = present(rows["lm_loss"]) if "lm_loss" in rows.columns else pl.Series()
     if len(losses):
         found.append(Metric("lm_loss", losses[-1], "", "the last printed"))
     return found
@@ -335,11 +337,10 @@ class Remembered(NamedTuple):
 def memory_metrics(every: StepRows) -> list[Metric]:
     """The peak of the fullest rank, and how many ranks tell of theirs."""
     found = []
-    told = [name for name in ("rank", "max_allocated", "max_reserved") if name in every.columns]
-    rows = every.select(told) if told[1:] else pl.DataFrame()
-    for column in ("max_allocated", "max_reserved"):
-        if column not in rows.columns:
-            continue
+    peaks = [name for name in ("max_allocated", "max_reserved")
+             if name in every.columns and not unsaid(every, name)]  # fmt: skip
+    rows = every.select(["rank", *peaks]) if peaks else pl.DataFrame()
+    for column in peaks:
         worst = rows.drop_nulls(column).sort(column, descending=True)
         if worst.is_empty():
             continue

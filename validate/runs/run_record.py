@@ -23,7 +23,7 @@ from assay.model.transformer.training_run import run as training_run
 from assay.validate.cases.jobs import of_run
 from assay.validate.cases.standing import medians, weighed
 from assay.validate.cases.step_cases import completed
-from assay.validate.cases.step_frames import cases_of
+from assay.validate.cases.step_frames import cases_of, present, unsaid
 from assay.validate.cases.steps import Steps, steps
 from assay.validate.predict.step_forecast import SCOPE, runs_of
 from assay.validate.runs.endings import ending
@@ -136,7 +136,8 @@ def _record(
     predicted, low, high = forecast
     inside = None if step is None or low is None or high is None else low <= step <= high
     timers = measured(reading, run.case, held.steady)
-    losses = held.rows["lm_loss"].drop_nulls() if "lm_loss" in held.rows.columns else pl.Series()
+    told = "lm_loss" in held.rows.columns
+    losses = present(held.rows["lm_loss"]) if told else pl.Series()
     lines = held.every["line"]
     found = Record(
         id=run.case,
@@ -238,12 +239,9 @@ PRINTED: Mapping[str, str] = {
 def _printed(held: Steps) -> dict[str, float]:
     """The median of each figure as it is printed, over the settled rows or over all."""
     rows = held.steady if held.steady.height else held.rows
-    there = [name for name in PRINTED if name in rows.columns]
-    if isinstance(rows, pl.DataFrame):
-        middle = rows.select(pl.col(there).median()).row(0, named=True) if there else {}
-    else:  # a column at a time
-        middle = {name: rows[name].median() for name in there}
-    return {name: float(value) for name, value in middle.items() if value is not None}
+    there = [name for name in PRINTED if name in rows.columns and not unsaid(rows, name)]
+    middle = {name: rows[name].median() for name in there}
+    return {name: value for name, value in middle.items() if isinstance(value, float)}
 
 
 def _value(run: Run, name: str) -> float | None:
