@@ -95,6 +95,13 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+def held_by(package: str) -> list[Path]:
+    """The modules of a package: never none."""
+    found = [path for path in modules() if name_of(path).startswith(f"{package}/")]
+    assert found
+    return found
+
+
 def dotted(path: Path) -> str:
     return "assay." + name_of(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
@@ -109,8 +116,13 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def imports(path: Path) -> Iterator[str]:
+@cache
+def imports(path: Path) -> tuple[str, ...]:
     """Every module that a file imports, wherever in it."""
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[str]:
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -121,6 +133,7 @@ def imports(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@cache
 def imported(path: Path) -> set[Path]:
     """The modules of the product that a file imports, packages by their name alone."""
     found = {by_name()[name] for name in imports(path) if name in by_name()}
@@ -144,39 +157,42 @@ def within(name: str, package: str) -> bool:
     return name == package or name.startswith(f"{package}.")
 
 
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_imports_only_what_its_package_may(path: Path) -> None:
-    where = name_of(path)
-    for name in imports(path):
-        for forbidden in FORBIDDEN[where.split("/")[0]]:
-            assert not within(name, forbidden), f"{where} imports {name}"
-        for library, homes in ALONE.items():
-            if within(name, library):
-                assert where.startswith(homes), f"{where} imports {name}; only {homes} may"
+@pytest.mark.parametrize("package", PACKAGES)
+def test_imports_only_what_its_package_may(package: str) -> None:
+    for path in held_by(package):
+        where = name_of(path)
+        for name in imports(path):
+            for forbidden in FORBIDDEN[package]:
+                assert not within(name, forbidden), f"{where} imports {name}"
+            for library, homes in ALONE.items():
+                if within(name, library):
+                    assert where.startswith(homes), f"{where} imports {name}; only {homes} may"
 
 
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_imports_only_rooms_above_its_own(path: Path) -> None:
-    mine = room(path)
-    if not mine:
-        assert path.name == "__init__.py", f"{name_of(path)} stands in no room"
-        assert not imported(path), f"{name_of(path)} is the front of a package: it imports nothing"
-        return
-    for other in imported(path):
-        theirs = room(other)
-        assert not theirs or ROOMS.index(theirs) <= ROOMS.index(mine), (
-            f"{name_of(path)} imports {name_of(other)}, but {theirs} stands below {mine}"
-        )
+@pytest.mark.parametrize("package", PACKAGES)
+def test_imports_only_rooms_above_its_own(package: str) -> None:
+    for path in held_by(package):
+        mine = room(path)
+        if not mine:
+            assert path.name == "__init__.py", f"{name_of(path)} stands in no room"
+            assert not imported(path), f"{name_of(path)} is a package's front: it imports nothing"
+            continue
+        for other in imported(path):
+            theirs = room(other)
+            assert not theirs or ROOMS.index(theirs) <= ROOMS.index(mine), (
+                f"{name_of(path)} imports {name_of(other)}, but {theirs} stands below {mine}"
+            )
 
 
-@pytest.mark.parametrize("path", modules(), ids=name_of)
-def test_no_private_name_crosses_modules(path: Path) -> None:
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.ImportFrom) and within(node.module or "", "assay"):
-            for alias in node.names:
-                assert not alias.name.startswith("_"), (
-                    f"{name_of(path)}:{node.lineno} imports {alias.name} of {node.module}"
-                )
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_private_name_crosses_modules(package: str) -> None:
+    for path in held_by(package):
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ImportFrom) and within(node.module or "", "assay"):
+                for alias in node.names:
+                    assert not alias.name.startswith("_"), (
+                        f"{name_of(path)}:{node.lineno} imports {alias.name} of {node.module}"
+                    )
 
 
 def test_modules_import_each_other_in_no_circle() -> None:

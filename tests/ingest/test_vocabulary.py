@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -28,6 +29,7 @@ from assay.ingest.tables.csv_sections import CsvTable
 from assay.ingest.tables.headers import header
 from assay.ingest.vocabulary.frameworks import DEEPSPEED, FRAMEWORKS
 from assay.ingest.vocabulary.terms import (
+    Term,
     configured_by,
     meaning,
     nearest,
@@ -36,15 +38,13 @@ from assay.ingest.vocabulary.terms import (
     terms,
 )
 
-SPELLED = [(label, term.name) for term in terms().values() for label in term.labels]
+CONFIGURED = [term for term in terms().values() if term.role == "configuration"]
 
-CONFIGURED = [(label, name) for label, name in SPELLED if terms()[name].role == "configuration"]
+of_every_term = pytest.mark.parametrize("term", terms().values(), ids=lambda term: term.name)
+
+of_every_setting = pytest.mark.parametrize("term", CONFIGURED, ids=lambda term: term.name)
 
 WORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_ .-]*")
-
-
-def ids(pair: object) -> str:
-    return str(pair)
 
 
 def counted(name: str) -> bool:
@@ -52,80 +52,76 @@ def counted(name: str) -> bool:
     return bool(fields(Configuration)[name].dtype.is_integer())
 
 
-@pytest.mark.parametrize(("label", "name"), SPELLED, ids=ids)
-def test_the_vocabulary_reads_its_own_spellings(label: str, name: str) -> None:
-    found = meaning(label)
-    assert found is not None
-    assert found.field == name
+@of_every_term
+def test_the_vocabulary_reads_its_own_spellings(term: Term) -> None:
+    assert {label: getattr(meaning(label), "field", None) for label in term.labels} == (
+        dict.fromkeys(term.labels, term.name)
+    )
 
 
-@pytest.mark.parametrize(("label", "name"), SPELLED, ids=ids)
-def test_in_a_table_header(label: str, name: str) -> None:
-    if name not in fields(MarkdownTable):
-        return
-    (found,) = header([label], MarkdownTable)
-    assert found.spec is not None
-    assert found.spec.name == name
+@of_every_term
+def test_in_a_table_header(term: Term) -> None:
+    for label in term.labels if term.name in fields(MarkdownTable) else ():
+        (found,) = header([label], MarkdownTable)
+        assert found.spec is not None, label
+        assert found.spec.name == term.name, label
 
 
-@pytest.mark.parametrize(("label", "name"), SPELLED, ids=ids)
-def test_in_a_cell_of_a_log(label: str, name: str) -> None:
-    own = fields(MegatronIteration).get(name)
-    if own is None or not own.known:
-        return
-    found = column(MegatronIteration, label)
-    assert found is not None
-    average = name + "_average"
-    assert found[0].name in (name, average)
+@of_every_term
+def test_in_a_cell_of_a_log(term: Term) -> None:
+    own = fields(MegatronIteration).get(term.name)
+    for label in term.labels if own is not None and own.known else ():
+        found = column(MegatronIteration, label)
+        assert found is not None, label
+        assert found[0].name in (term.name, term.name + "_average"), label
 
 
-@pytest.mark.parametrize(("label", "name"), SPELLED, ids=ids)
-def test_in_the_header_of_a_csv(label: str, name: str) -> None:
-    if name not in fields(MarkdownTable):
-        return
-    found = CsvTable("x", MarkdownTable, (frozenset({name}),)).header(f"{label},note")
-    assert found is not None
+@of_every_term
+def test_in_the_header_of_a_csv(term: Term) -> None:
+    for label in term.labels if term.name in fields(MarkdownTable) else ():
+        found = CsvTable("x", MarkdownTable, (frozenset({term.name}),)).header(f"{label},note")
+        assert found is not None, label
 
 
-@pytest.mark.parametrize(("label", "name"), CONFIGURED, ids=ids)
-def test_in_a_side_file_and_on_the_command_line(label: str, name: str) -> None:
-    assert named({label: "8"}) == {name: "8"}
+@of_every_setting
+def test_in_a_side_file_and_on_the_command_line(term: Term) -> None:
+    assert [named({label: "8"}) for label in term.labels] == [{term.name: "8"}] * len(term.labels)
 
 
-@pytest.mark.parametrize(("label", "name"), CONFIGURED, ids=ids)
-def test_in_a_statement(label: str, name: str) -> None:
-    if not WORDS.fullmatch(label) or not fields(Configuration)[name].numeric:
-        return
-    value = {"zero_stage": "2", "model_size": "8B"}.get(name, "8")
-    for text in (f"{label}={value}", f"- {label}: {value}", f"- {label} is {value}"):
-        if text.startswith(label) and label.count(" ") > 3:
-            continue  # a sentence
-        statements = read_context("a.md", [Line(1, text, 1, {})], set(), {}).statements
-        assert [dict(each.values).keys() for each in statements] == [{name}], text
+@of_every_setting
+def test_in_a_statement(term: Term) -> None:
+    for label in in_words(term):
+        value = value_of(term.name)
+        for text in (f"{label}={value}", f"- {label}: {value}", f"- {label} is {value}"):
+            if text.startswith(label) and label.count(" ") > 3:
+                continue  # a sentence
+            assert [said.keys() for said in statements([text])] == [{term.name}], text
 
 
-@pytest.mark.parametrize(("label", "name"), CONFIGURED, ids=ids)
-def test_in_an_argument_dump(label: str, name: str) -> None:
-    key = label.replace(" ", "_").lower()
-    if not re.fullmatch(r"[a-z_]\w*", key) or not counted(name):
-        return
-    said = {key: Argument("3", 1, 1)}
-    if all(key not in names or names[key] == name for names in FRAMEWORKS.values()):
-        assert argument_names.megatron(said)[name].text == "3"
-        inside = {f"model.{key}": Argument("3", 1, 1)}
-        assert argument_names.nemo(inside)[name].text == "3"
-    if key not in DEEPSPEED:
-        assert argument_names.deepspeed(said)[name].text == "3"
+@of_every_setting
+def test_in_an_argument_dump(term: Term) -> None:
+    for label in term.labels if counted(term.name) else ():
+        key, name = label.replace(" ", "_").lower(), term.name
+        if not re.fullmatch(r"[a-z_]\w*", key):
+            continue
+        said = {key: Argument("3", 1, 1)}
+        if all(key not in names or names[key] == name for names in FRAMEWORKS.values()):
+            assert argument_names.megatron(said)[name].text == "3", key
+            inside = {f"model.{key}": Argument("3", 1, 1)}
+            assert argument_names.nemo(inside)[name].text == "3", key
+        if key not in DEEPSPEED:
+            assert argument_names.deepspeed(said)[name].text == "3", key
 
 
-@pytest.mark.parametrize(("label", "name"), CONFIGURED, ids=ids)
-def test_among_the_options_of_a_command(label: str, name: str) -> None:
-    key = label.replace(" ", "-").lower()
-    if normalise(label) in LEFT_OPEN:
-        assert command(Line(1, f"torchrun train.py --{key} 8 --lr=1e-4", 1, {})) == {}
-    elif re.fullmatch(r"[a-z][\w.-]*", key) and counted(name):
-        said = command(Line(1, f"torchrun train.py --{key} 8 --lr=1e-4", 1, {}))
-        assert {field: cell.text for field, cell in said.items()} == {name: "8"}
+@of_every_setting
+def test_among_the_options_of_a_command(term: Term) -> None:
+    for label in term.labels:
+        key = label.replace(" ", "-").lower()
+        if normalise(label) in LEFT_OPEN:
+            assert command(Line(1, f"torchrun train.py --{key} 8 --lr=1e-4", 1, {})) == {}, key
+        elif re.fullmatch(r"[a-z][\w.-]*", key) and counted(term.name):
+            said = command(Line(1, f"torchrun train.py --{key} 8 --lr=1e-4", 1, {}))
+            assert {field: cell.text for field, cell in said.items()} == {term.name: "8"}, key
 
 
 def beside(name: str, value: object, key: str) -> dict[str, object]:
@@ -140,16 +136,21 @@ def value_of(name: str) -> object:
     return {"zero_stage": 2, "model_size": "8B"}.get(name, 8)
 
 
+def in_words(term: Term) -> list[str]:
+    """The labels of a field of numbers that are made of words."""
+    if not fields(Configuration)[term.name].numeric:
+        return []
+    return [label for label in term.labels if WORDS.fullmatch(label)]
+
+
 @pytest.mark.parametrize("spell", [json.dumps, repr], ids=["json", "python"])
-@pytest.mark.parametrize(("label", "name"), CONFIGURED, ids=ids)
-def test_in_an_object_that_a_line_holds(
-    label: str, name: str, spell: Callable[[object], str]
-) -> None:
-    if not fields(Configuration)[name].numeric:
-        return
-    text = f"config: {spell(beside(name, value_of(name), label))}"
-    (said,) = statements([text])
-    assert said[name].text == str(value_of(name)).removesuffix("B"), text
+@of_every_setting
+def test_in_an_object_that_a_line_holds(term: Term, spell: Callable[[object], str]) -> None:
+    value = value_of(term.name)
+    for label in term.labels if fields(Configuration)[term.name].numeric else ():
+        text = f"config: {spell(beside(term.name, value, label))}"
+        (said,) = statements([text])
+        assert said[term.name].text == str(value).removesuffix("B"), text
 
 
 DUMPS = {
@@ -163,35 +164,36 @@ DUMPS = {
 
 
 @pytest.mark.parametrize("kind", DUMPS)
-@pytest.mark.parametrize(("label", "name"), CONFIGURED, ids=ids)
-def test_in_a_nested_dump(label: str, name: str, kind: str) -> None:
-    if not re.fullmatch(r"[A-Za-z_]\w*", label) or not fields(Configuration)[name].numeric:
-        return
-    value = value_of(name)
+@of_every_setting
+def test_in_a_nested_dump(term: Term, kind: str) -> None:
+    value = value_of(term.name)
     shown = f'"{value}"' if isinstance(value, str) else value
-    found = statements([line.format(key=label, value=shown) for line in DUMPS[kind]])
-    assert [cell.text for said in found for n, cell in said.items() if n == name] == [
-        str(value).removesuffix("B")
-    ]
+    for label in in_words(term):
+        if not re.fullmatch(r"[A-Za-z_]\w*", label):
+            continue
+        found = statements([line.format(key=label, value=shown) for line in DUMPS[kind]])
+        assert [cell.text for said in found for n, cell in said.items() if n == term.name] == [
+            str(value).removesuffix("B")
+        ], label
 
 
 LOGGED = ("[2024-05-01 10:00:00,000] [INFO] {label}: {value}", "{label} = {value}",
           "[INFO]  >>> {label}: {value}", "INFO:root:{label}: {value}")  # fmt: skip
 
 
-@pytest.mark.parametrize("form", LOGGED)
-@pytest.mark.parametrize(("label", "name"), CONFIGURED, ids=ids)
-def test_in_a_line_of_a_log(label: str, name: str, form: str, tmp_path: Path) -> None:
-    if not WORDS.fullmatch(label) or not fields(Configuration)[name].numeric:
-        return
-    if form.startswith("{label}") and label.count(" ") > 3:
-        return  # a sentence
+@of_every_setting
+def test_in_a_line_of_a_log(term: Term, tmp_path: Path) -> None:
     steps = "".join(f"step: {n}  loss: 2.5  step_time: 1.{n} s\n" for n in range(5))
-    path = tmp_path / "a.log"
-    path.write_text(form.format(label=label, value=value_of(name)) + "\n" + steps, "utf-8")
-    said = read([path]).reading.statements
-    assert said is not None
-    assert said["field"].to_list() == [name]
+    lines = {
+        str(tmp_path / f"{at}.log"): form.format(label=label, value=value_of(term.name))
+        for at, (label, form) in enumerate(itertools.product(in_words(term), LOGGED))
+        if not (form.startswith("{label}") and label.count(" ") > 3)  # a sentence
+    }
+    for path, line in lines.items():
+        Path(path).write_text(line + "\n" + steps, "utf-8")
+    said = read(list(lines)).reading.statements if lines else None
+    found = [] if said is None else said.select("source", "field").rows()
+    assert sorted(found) == sorted((path, term.name) for path in lines), lines
 
 
 def statements(texts: Sequence[str]) -> list[dict[str, Cell]]:
@@ -264,8 +266,8 @@ def _texts(place: str) -> str:
 
 
 @pytest.mark.skipif("ASSAY_CORPUS" not in os.environ, reason="ASSAY_CORPUS is not set")
-@pytest.mark.parametrize("term", terms().values(), ids=lambda term: term.name)
-def test_a_spelling_stands_where_it_is_said_to(term: object) -> None:
-    for label, place in term.seen.items():  # type: ignore[attr-defined]
+@of_every_term
+def test_a_spelling_stands_where_it_is_said_to(term: Term) -> None:
+    for label, place in term.seen.items():
         if "/" in place:
             assert label in _texts(place), (label, place)
