@@ -98,6 +98,10 @@ class Configuration(pa.DataFrameModel):
         unit="token",
         meaning="tokens of one iteration",
     )
+    batch_size: int = configured(ge=1,
+        unit="sequence",
+        meaning="sequences of a batch that nobody says to be of one replica or of all",
+    )  # fmt: skip
     accumulation: int = configured(ge=1,
         meaning="micro-batches of one iteration and replica",
     )  # fmt: skip

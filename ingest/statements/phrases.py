@@ -234,7 +234,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
 
     >>> said = phrases(Line(1, "- on 8xH100 GPUs, batch size 1, sequence length 8192", 1, {}))
     >>> {name: cell.text for name, cell in said.items()}
-    {'gpus': '8', 'gpu': 'H100', 'seq_len': '8192'}
+    {'gpus': '8', 'gpu': 'H100', 'batch_size': '1', 'seq_len': '8192'}
     >>> phrases(Line(1, "We also tried a sequence length of 4096.", 1, {}))
     {}
     """

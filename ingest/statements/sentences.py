@@ -67,6 +67,12 @@ _NEXT = deferred(r" [A-Za-z_][\w-]*(?: [a-z]+)* [0-9]")
 
 _COUNTED_IN = deferred(r"[\s*_`]*(tokens|sequences|samples|examples)\b")
 
+_EACH = deferred(
+    r"(?: sequences| samples)? ?(?:/ ?|per |on each |for each )(?:GPU|device|rank|replica)",
+    re.IGNORECASE,
+)
+"""Behind a batch: it is that of one replica."""
+
 OF_TOKENS = {"global_batch": "global_batch_tokens"}
 """Fields that are others where their value is counted in tokens."""
 
@@ -193,10 +199,9 @@ def _by_label(
     """The part that words before a value make with it, by the most of them that are a label."""
     for count in range(min(6, len(words)), 0, -1):
         label = " ".join(words[-count:])
-        if label.casefold() == "batch size":
-            yield Part("", value[1], value.start(1))
-            return
         name = known(label) or configured_by(label) or SMALL.get(label.casefold())
+        if name == "batch_size" and _EACH.match(text, value.end()):
+            name = "micro_batch"
         name = _counted_in(name, text, value.end()) if name else None
         if not name or (name in OF_MACHINES and text[: value.start()].endswith(" of ")):
             continue  # `16 nodes of 4`
