@@ -14,6 +14,7 @@ from assay.ingest.vocabulary.frameworks import FRAMEWORKS, printed_as
 from assay.model.transformer.training_run import NEEDED
 from assay.validate.cases.rules import RULES
 from assay.validate.cases.step_cases import ASSUMED
+from assay.validate.cases.unsaid import RULES as UNSAID
 from assay.validate.predict.models import MFU_NEEDS, STEP_NEEDS
 
 COLUMNS = (
@@ -97,6 +98,8 @@ def page() -> str:
     rules = dict.fromkeys((rule.name, rule.law, rule.value_origin) for rule in RULES)
     lines += ["", "Where nothing says a column, these say it, in this order:", ""]
     lines += [f"- `{name}`: {law} ({origin})" for name, law, origin in rules]
+    lines += ["", "And for a prediction alone, after all arithmetic was checked without them:", ""]
+    lines += [f"- `{rule.name}`: {rule.law} ({rule.value_origin})" for rule in UNSAID]
     lines += ["", "What the step model assumes where a log is silent:", ""]
     lines += [f"- {text}" for text in ASSUMED]
     return "\n".join(lines) + "\n"

@@ -22,6 +22,7 @@ from assay.validate.cases.cases import Cases, cases, observed_in
 from assay.validate.cases.observe import about
 from assay.validate.cases.solved_shape import with_shapes
 from assay.validate.cases.steps import unsettled
+from assay.validate.cases.unsaid import with_unsaid
 from assay.validate.laws.finding import Finding
 from assay.validate.laws.laws import findings
 from assay.validate.predict import kernel_forecasts
@@ -154,7 +155,7 @@ def understand(
                                       maintain_order="left")  # fmt: skip
     return Understood(
         outcome=outcome,
-        cases=known.cases,
+        cases=with_unsaid(known.cases, known.observations),
         observations=known.observations,
         counted=counted,
         left_out=left_out,

@@ -1,0 +1,149 @@
+"""What a table leaves out and a model of the step cannot do without: batches and vocabularies.
+
+In: cases after every law has looked at them, and what is printed of them. Out: the same with fewer
+nulls, each value `assumed` and with its reason; so also whose a batch is of which nobody says it.
+No identity is checked with what stands here, and what would move a prediction by more than its
+interval stays unknown: a step's time is proportional to its batch, a rate hardly depends on it.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+from assay.model.machines.datasheets import machines
+from assay.validate.cases.cases import Cases
+from assay.validate.cases.rules import Rule, fill
+
+RATES = ("samples_per_s", "tokens_per_s", "tokens_per_gpu_per_s")
+"""Quantities that hardly depend on how many micro-batches a step has, where nothing is a pipeline:
+gradients and the update are a few hundredths of a step."""
+
+PRODUCTIVE = 8192
+"""Tokens of a micro-batch beyond which a layer's products gain nothing by more of them: 64 tiles of
+128 rows fill every wave of the multiprocessors."""
+
+GPT_VOCABULARY, LLAMA_VOCABULARY = 50_257, 32_000
+"""Of GPT-2's and of Llama's tokenizer."""
+
+SMALL_SHARE = 0.1
+"""Of a layer's products, all layers: a projection onto a vocabulary beyond that is not assumed."""
+
+
+def with_unsaid(cases: Cases, observations: pl.DataFrame) -> Cases:
+    """The cases with what `RULES` can assume of them; `observations` are their printed numbers.
+
+    Rows of tables alone: a log says of itself what ran.
+    """
+    tables = [held.name for held in cases.reading.with_rows("table")]
+    rows = cases.configuration.filter(pl.col("frame").is_in(tables))
+    if rows.is_empty():
+        return cases
+    rated = observations.filter(pl.col("quantity").is_in(RATES))["case"].unique()
+    timed = observations.filter(pl.col("quantity") == "step_time")["case"].unique()
+    rows = rows.with_columns(
+        _rated=pl.col("case").is_in(rated.implode()) & ~pl.col("case").is_in(timed.implode()),
+        _whose=_whose(),
+    )
+    alike = pl.col("_whose").drop_nulls().unique().over("group", mapping_strategy="join")
+    rows = rows.with_columns(
+        _whose=pl.coalesce("_whose", pl.when(alike.list.len() == 1).then(alike.list.first()))
+    )
+    filled, origins = fill(rows, RULES)
+    taken = filled.select("case", *(pl.col(name).alias(f"_{name}") for name in ASSUMED))
+    wide = cases.configuration.join(taken, on="case", how="left", maintain_order="left")
+    wide = wide.with_columns(pl.coalesce(name, f"_{name}").alias(name) for name in ASSUMED)
+    return cases.with_values(wide.drop(f"_{name}" for name in ASSUMED), origins)
+
+
+_SPLIT = pl.col("tp").fill_null(1) * pl.col("pp").fill_null(1) * pl.col("cp").fill_null(1)
+
+_WHOLE = pl.when(pl.col("gpus") % _SPLIT == 0).then(pl.col("gpus") // _SPLIT)
+
+_REPLICAS = pl.coalesce("dp", _WHOLE)
+
+_OWN = pl.when(pl.col("global_batch") % _REPLICAS == 0).then(pl.col("global_batch") // _REPLICAS)
+"""Sequences of a replica in a step."""
+
+_ALONE = pl.col("pp").fill_null(1) == 1
+
+
+def _whose() -> pl.Expr:
+    """Whether a `batch_size` is that of `one` replica or of `all`; null where it may be either."""
+    batch, replicas = pl.col("batch_size"), _REPLICAS
+    counted = pl.coalesce("accumulation", 1) * replicas
+    beside = pl.col("micro_batch").is_not_null() | pl.col("global_batch").is_not_null()
+    return (
+        pl.when(batch == pl.col("global_batch")).then(pl.lit("all"))
+        .when(batch == pl.col("micro_batch")).then(pl.lit("one"))
+        .when(batch.is_null() | replicas.is_null() | beside).then(None)
+        .when(pl.col("gpus") == 1).then(pl.lit("one"))
+        .when((replicas == 1) & ~_ALONE).then(pl.lit("all"))
+        .when(_least_memory() > _memory()).then(pl.lit("all"))
+        .when((_least_memory() <= _memory()) & ((replicas == 1) | (batch % counted > 0)))
+        .then(pl.lit("one"))
+    )  # fmt: skip
+
+
+def _least_memory() -> pl.Expr:
+    """Bytes that a replica's rank needs for `batch_size` sequences at once, whatever it shards.
+
+    Of a layer its 16-bit input alone, 16-bit logits, and 16 bytes a parameter shared by all.
+    """
+    tokens = pl.col("batch_size").cast(pl.Float64) * pl.col("seq_len")
+    inputs = 2.0 * tokens * pl.col("layers") * pl.col("hidden") / _SPLIT
+    logits = 2.0 * tokens * pl.col("vocab").fill_null(0) / pl.col("tp").fill_null(1)
+    states = 16.0 * 12.0 * pl.col("layers") * pl.col("hidden").pow(2) / pl.col("gpus")
+    return inputs + logits + states
+
+
+def _memory() -> pl.Expr:
+    """Bytes of each case's accelerator; null where it is not known."""
+    known = {name: one.memory_bytes for name, one in machines().items()}
+    return pl.col("machine").replace_strict(known, default=None, return_dtype=pl.Float64)
+
+
+def _productive() -> pl.Expr:
+    """The most sequences that divide a replica's, within `PRODUCTIVE` tokens; at least 1."""
+    found = pl.lit(1, dtype=pl.Int64)
+    for size in (2, 4, 8, 16, 32, 64):
+        fits = (_OWN % size == 0) & (size * pl.col("seq_len") <= PRODUCTIVE)
+        found = pl.when(fits).then(size).otherwise(found)
+    return pl.when(_OWN.is_not_null() & pl.col("seq_len").is_not_null()).then(found)
+
+
+def _vocabulary() -> pl.Expr:
+    size = pl.when("gated").then(LLAMA_VOCABULARY).otherwise(GPT_VOCABULARY)
+    share = size / (12 * pl.col("layers") * pl.col("hidden"))
+    return pl.when(share < SMALL_SHARE).then(size)
+
+
+ASSUMED = ("micro_batch", "global_batch", "vocab")
+"""Columns that `RULES` fill."""
+
+RULES: tuple[Rule, ...] = (
+    Rule("micro_batch", pl.when(pl.col("_whose") == "one").then("batch_size"),
+         "a batch that does not divide among replicas, or of the only one, is one replica's, and "
+         "so in the rest of its table", "assumed"),
+    Rule("global_batch", pl.when(pl.col("_whose") == "all").then("batch_size"),
+         "a batch that no replica has memory for, or of one pipeline, is a step's, and so in the "
+         "rest of its table", "assumed"),
+    Rule("global_batch", pl.col("micro_batch") * pl.col("accumulation") * _REPLICAS,
+         "MBS·GA·DP, where data-parallel is all that no other degree takes", "assumed"),
+    Rule("global_batch",
+         pl.when("_rated").then(
+             pl.when(_ALONE & pl.col("accumulation").is_null())
+             .then(pl.col("micro_batch") * _REPLICAS)),
+         "MBS·DP: no accumulation is printed, and a rate hardly depends on it", "assumed"),
+    Rule("micro_batch",
+         pl.when(_OWN % pl.col("accumulation") == 0).then(_OWN // pl.col("accumulation")),
+         "GBS/(DP·GA)", "assumed"),
+    Rule("micro_batch", pl.when(_ALONE & pl.col("accumulation").is_null()).then(_productive()),
+         f"as many sequences of a replica's as make up {PRODUCTIVE:,} tokens: more gain nothing",
+         "assumed"),
+    Rule("micro_batch",
+         pl.when(~_ALONE & pl.col("accumulation").is_null() & _OWN.is_not_null()).then(1),
+         "one sequence: what keeps a pipeline's bubble smallest", "assumed"),
+    Rule("vocab", _vocabulary(),
+         "GPT-2's 50,257 words, or Llama's 32,000 under a gated MLP: a small share of its work",
+         "assumed"),
+)  # fmt: skip
+"""Applied in this order, each to the cases that still lack the value."""
