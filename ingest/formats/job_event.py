@@ -36,7 +36,9 @@ class JobEvent(pa.DataFrameModel):
     run_time: float = logged(
         {"run_time": 60.0}, unit="s", ge=0, nullable=True, meaning="after which a job stops itself"
     )
-    text: str = named(meaning="what is printed, of a traceback its last line; 200 letters of it")
+    text: str = named(
+        meaning="what is printed, of a traceback its last line; 200 letters, the last … of more"
+    )
 
     class Config:
         """Meaning of the rows."""
@@ -157,7 +159,8 @@ def _told(folded: Folded, region: Region, line: Line, told: Told) -> None:
 def _say(record: Record, line: Line, event: str) -> None:
     text = " ".join(line.text.split())
     record.cells["event"] = Cell(event, line.number, line.column)
-    record.cells["text"] = Cell(text[:LONGEST], line.number, line.column)
+    short = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    record.cells["text"] = Cell(short, line.number, line.column)
 
 
 def _traceback(lines: Sequence[Line]) -> Iterator[Line]:

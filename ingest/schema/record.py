@@ -45,6 +45,7 @@ class Code(StrEnum):
     INCOMPLETE = "incomplete"  # a block that lacks lines its format prints
     SUPERSEDED = "superseded"  # a remark: a restarted job printed these iterations again
     REPAIRED = "repaired"  # a remark: a record was put together from parts, or taken from others
+    CAPPED = "capped"  # a remark: so many things are alike that not all were compared
     UNREADABLE = "unreadable"  # an input that cannot be opened or decompressed
 
 

@@ -8,6 +8,7 @@ import re
 import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
+from assay.ingest.formats.steps.step_shapes import COMPARED
 from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.reading import Reading
 from assay.ingest.source.opening import Source, source
@@ -350,3 +351,16 @@ def test_a_time_of_few_steps_that_rises_by_little_is_not_elapsed() -> None:
     frame = rows("".join(f"step {n} loss {9 - n}.5 dt: 0.{91 + n}s\n" for n in range(1, 5)))
     assert frame.height == 4
     assert frame["elapsed"].null_count() == 4
+
+
+def test_kinds_of_lines_that_are_not_all_compared_are_told() -> None:
+    """Each line has labels of its own; what is read stands, in some kinds and in many."""
+    line = "step: {at}, loss: 2.5, {word}a: 1.5, {word}b: 2.5, {word}c: 3.5, {word}d: 4.5\n"
+    letters = "bcdefghijklm"
+    every = [a + b for a in letters for b in letters]
+    for count, capped in ((COMPARED // 2, 0), (COMPARED + 9, 1)):
+        text = "".join(line.format(at=at, word=word) for at, word in enumerate(every[:count]))
+        told = [each for each in read(text).remarks if each.code == "capped"]
+        assert len(told) == capped
+        if told:
+            assert told[0].message.startswith("this and 7 more kinds of lines are compared with")

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from assay.ingest.formats import FORMATS
 from assay.ingest.formats.own.own_format import tested
+from assay.ingest.formats.steps.step_shapes import COMPARED
 from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.record import Code, Diagnostic
 from assay.ingest.source.opening import MAX_LINE, source
@@ -139,6 +140,14 @@ CODES: dict[Code, Explained] = {
         "A remark: a record was put together from parts, which alone do not read.",
         "Nothing; the row is marked `repaired`.",
         "run.log", ITERATION.format("5/ 9", "5837.9").replace("iteration (ms)", "iter\nation (ms)"),
+    ),
+    Code.CAPPED: Explained(
+        f"A remark: lines of more than {COMPARED} kinds, of which each was compared with the "
+        f"{COMPARED} commonest alone. What is read stands; lines that mean the same under other "
+        "labels may be kept apart.",
+        "Mostly no log of steps, or labels with numbers in them.",
+        "run.log", "".join(f"step: 7, loss: 2.5, {a}{b}{c}: 1, {c}{b}{a}: 2, {b}{a}{c}: 3\n"
+                           for a in "klmp" for b in "qrst" for c in "uvw"),
     ),
     Code.UNREADABLE: Explained(
         "An input that cannot be opened, decompressed or used. The other inputs are read.",

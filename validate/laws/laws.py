@@ -45,6 +45,10 @@ class Law:
     formula: str = ""  # formula id, or the formula itself
 
 
+NEXT_VALUE = (
+    f"Of more than {trends.ALL_PAIRS} rows each is compared with one of the next larger value."
+)
+
 ROUNDING = "error beyond 3 units in the last place or 5 %, note within"
 
 UNITS = "error beyond 3 units in the last place, note within"
@@ -122,7 +126,8 @@ LAWS: tuple[Law, ...] = (
         "A column that counts per GPU or per replica does so in every row.",
         conventions.definitions),
     Law("same-configuration", "statistical", ("step time", "throughput", "memory"), BEYOND_NOISE,
-        "One configuration measured twice on one date gives one number.",
+        "One configuration measured twice on one date gives one number. Of more than "
+        f"{same_configuration.ALL_PAIRS} rows each is compared with those next to it.",
         same_configuration.differing),
     Law("repeat", "statistical", ("all measured values",), "note",
         "A measurement printed again is not a second one.", same_configuration.repeats),
@@ -131,9 +136,10 @@ LAWS: tuple[Law, ...] = (
         "Rows of different configurations do not print the same measurements.",
         same_configuration.copied),
     Law("memory-in-micro-batch", "statistical", ("memory", "MBS"), BEYOND_NOISE,
-        "Memory does not fall as the micro-batch grows.", trends.memory_falls),
+        f"Memory does not fall as the micro-batch grows. {NEXT_VALUE}", trends.memory_falls),
     Law("time-in-batch", "statistical", ("step time", "GBS"), BEYOND_NOISE,
-        "Time grows with the batch, less what is paid once a step.", trends.time_in_batch),
+        f"Time grows with the batch, less what is paid once a step. {NEXT_VALUE}",
+        trends.time_in_batch),
     Law("unit-slip", "statistical", ("any measured value",), "warning",
         "A number is not a thousand times away from all others of its column.",
         bounds.unit_slips),

@@ -53,6 +53,8 @@ def differing(evidence: Evidence) -> list[Finding]:
             beside = f", repeats differ by {100 * usual:.2g} %" if usual is not None else ""
             said.append((name, f"{label(name)} differs by {100 * difference:.2g} %{beside}"))
         if said:
+            if (count := held.crowd.get(pair.one["case"])) is not None:
+                said.append(("", f"one of {count:,} rows, compared with {ALL_PAIRS - 1} behind it"))
             found.append(_differing(evidence, pair, said, "warning" if loud else "note"))
     return found
 
@@ -61,7 +63,7 @@ def _differing(
     evidence: Evidence, pair: Pair, said: list[tuple[str, str]], severity: Severity
 ) -> Finding:
     rows = (pair.one, pair.other)
-    names = [name for name, _ in said]
+    names = [name for name, _ in said if name]
     if "step_time" not in names and pair.one["step_time"] and pair.other["step_time"]:
         names.append("step_time")
     memory = "memory" in names
@@ -239,6 +241,7 @@ class Pairs:
     one: Places
     other: Places
     dates: Mapping[str, Mapping[str, int]]
+    crowd: Mapping[str, int]  # by case, the rows of its configuration where not all are compared
 
     def which(self, asked: Which) -> Iterator[Pair]:
         """Those that are asked for, in order."""
@@ -325,7 +328,9 @@ def pairs(evidence: Evidence) -> Pairs:
     rows = [row for bucket in buckets.values() for row in bucket]
     behind = [len(bucket) - place for bucket in buckets.values() for place in range(len(bucket))]
     one, other = _different(rows, np.array(behind, dtype=np.int64))
-    return Pairs(rows, one, other, _dates(evidence))
+    crowds = (bucket for bucket in buckets.values() if len(bucket) > ALL_PAIRS)
+    crowd = {row["case"]: len(bucket) for bucket in crowds for row in bucket}
+    return Pairs(rows, one, other, _dates(evidence), crowd)
 
 
 ALL_PAIRS = 50
@@ -393,8 +398,8 @@ def noise(evidence: Evidence, name: str, without: Pair | None = None) -> float |
     count = len(known) - (own is not None)
     if count < REPEATS:
         return None
-    middle = [known[place + (place >= at)] for place in ((count - 1) // 2, count // 2)]
-    return float(np.median(middle))
+    low, high = (float(known[place + (place >= at)]) for place in ((count - 1) // 2, count // 2))
+    return (low + high) / 2
 
 
 @once

@@ -17,7 +17,7 @@ from assay.ingest.formats.steps.step_blocks import BLOCK_HEADS, block_at
 from assay.ingest.formats.steps.step_columns import COLUMN_HEADS, columns_at
 from assay.ingest.formats.steps.step_lines import SCHEMAS
 from assay.ingest.formats.steps.step_pairs import LONGEST, Said, is_bar_of_training, said
-from assay.ingest.formats.steps.step_records import meant, step_records
+from assay.ingest.formats.steps.step_records import capped, meant, step_records
 from assay.ingest.formats.steps.step_shapes import Found
 from assay.ingest.formats.steps.step_words import meaning
 from assay.ingest.lines.lark import ALIKE
@@ -28,11 +28,13 @@ from assay.ingest.schema.terminals import deferred
 def fold(region: Region) -> Folded:
     """Every shape among the lines that is one of step records."""
     folded = Folded(parts=set())
-    for record, found in step_records(_found(region)):
+    alone: list[Found] = []
+    for record, found in step_records(_found(region), alone):
         folded.records.append(record)
         for line in found.lines:
             folded.claimed.add(line.number)
             folded.parts.add((line.number, line.column))  # type: ignore[union-attr]
+    folded.remarks += capped(region.source.name, alone)
     folded.records.sort(key=lambda record: (record.line, record.column))
     return folded
 

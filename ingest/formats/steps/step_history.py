@@ -24,7 +24,7 @@ import polars as pl
 from assay.ingest.formats.steps.event_files import MAGIC, NoReader, scalars
 from assay.ingest.formats.steps.step_lines import SCHEMAS
 from assay.ingest.formats.steps.step_pairs import Pair, Said
-from assay.ingest.formats.steps.step_records import StepRecord, meant, step_records
+from assay.ingest.formats.steps.step_records import StepRecord, capped, meant, step_records
 from assay.ingest.formats.steps.step_shapes import Found
 from assay.ingest.formats.steps.step_words import COUNTERS, words
 from assay.ingest.schema.acceptance import accept, complete, raw_frame
@@ -78,11 +78,12 @@ def read(source: Whole) -> Made | None:
             faults.append(each)
         else:
             steps.append(each)
-    made = list(step_records(meant(each) for each in _found(steps) if each.places))
+    alone: list[Found] = []
+    made = list(step_records((meant(each) for each in _found(steps) if each.places), alone))
     if not made and (not faults or reader is not _events):
         return None
     refused = [Diagnostic(Span(source.name, one.line), one.code, one.message) for one in faults]
-    return _made(source.name, made, len(steps), refused)
+    return _made(source.name, made, len(steps), refused, capped(source.name, alone))
 
 
 def _reader(head: bytes) -> Callable[[Whole], Iterator[Step | Fault]] | None:
@@ -116,10 +117,15 @@ def _found(steps: Iterable[Step]) -> Iterator[Found]:
         before = begin
 
 
-def _made(source: str, made: Sequence[StepRecord], steps: int, refused: list[Diagnostic]) -> Made:
+def _made(
+    source: str,
+    made: Sequence[StepRecord],
+    steps: int,
+    refused: list[Diagnostic],
+    remarks: list[Diagnostic],
+) -> Made:
     """Typed and checked frames of the records."""
     frames: dict[str, pl.DataFrame] = {}
-    remarks: list[Diagnostic] = []
     lost: set[int] = set()
     for name, schema in SCHEMAS.items():
         records = [each.record for each in made if each.record.frame == name]

@@ -7,19 +7,19 @@ the trainer that made it one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from assay.ingest.formats.steps.step_clocks import clocks_of, seconds
 from assay.ingest.formats.steps.step_lines import GenericStep, TrainerSummary
 from assay.ingest.formats.steps.step_pairs import Pair, number
 from assay.ingest.formats.steps.step_pieces import put_together
-from assay.ingest.formats.steps.step_shapes import BAR, LEAST, Found, Shape, shapes
+from assay.ingest.formats.steps.step_shapes import BAR, COMPARED, LEAST, Found, Shape, shapes
 from assay.ingest.formats.steps.step_words import Meaning, meaning, words
 from assay.ingest.formats.steps.trainers import Trainer, trainer_of
 from assay.ingest.lines.metrics import COUNTS
 from assay.ingest.schema.fields import by_label, fields
-from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span
 from assay.ingest.vocabulary.terms import configured_by, normalise
 
 GENERIC = "generic"
@@ -33,8 +33,11 @@ class StepRecord(NamedTuple):
     found: Found
 
 
-def step_records(found: Iterable[Found]) -> Iterator[StepRecord]:
-    """The records of summaries, and of every shape that is one of steps, shape by shape."""
+def step_records(found: Iterable[Found], alone: list[Found]) -> Iterator[StepRecord]:
+    """The records of summaries, and of every shape that is one of steps, shape by shape.
+
+    `alone`: see `shapes`.
+    """
     steps: list[Found] = []
     for each in found:
         part = _summed_up(each)
@@ -46,7 +49,7 @@ def step_records(found: Iterable[Found]) -> Iterator[StepRecord]:
     reasons: dict[int, str] = {}
     unknown: list[Shape] = []
     loose: list[Shape] = []
-    for shape in shapes(steps):
+    for shape in shapes(steps, alone):
         trainer = trainer_of(shape.typical)
         if trainer is not None:
             known = True
@@ -60,6 +63,18 @@ def step_records(found: Iterable[Found]) -> Iterator[StepRecord]:
             loose.append(shape)
     for shape in put_together(unknown, loose, beside=known):
         yield from _records(shape, None, reasons[id(shape)])
+
+
+def capped(source: str, alone: Sequence[Found]) -> list[Diagnostic]:
+    """A remark on lines that were compared with some shapes of more, at the first of them."""
+    if not alone:
+        return []
+    first = min((each.first for each in alone), key=lambda line: (line.number, line.column))
+    message = (
+        f"this and {len(alone) - 1:,} more kinds of lines are compared with the {COMPARED} "
+        "commonest kinds alone"
+    )
+    return [Diagnostic(Span(source, first.number, first.column), Code.CAPPED, message)]
 
 
 def _records(shape: Shape, trainer: Trainer | None, why: str) -> Iterator[StepRecord]:

@@ -276,8 +276,11 @@ COMPARED = 40
 """Shapes that a group of lines is compared with."""
 
 
-def shapes(found: Iterable[Found]) -> Iterator[Shape]:
-    """Lines with most labels in common, each group with the most frequent of its lines first."""
+def shapes(found: Iterable[Found], alone: list[Found]) -> Iterator[Shape]:
+    """Lines with most labels in common, each group with the most frequent of its lines first.
+
+    `alone` is given the first line of each that was compared with `COMPARED` shapes of more.
+    """
     groups: dict[tuple[str, frozenset[str]], list[Found]] = defaultdict(list)
     for each in found:
         groups[(each.said.form, each.labels)].append(each)
@@ -286,6 +289,7 @@ def shapes(found: Iterable[Found]) -> Iterator[Shape]:
         known = alike[(form, *_counted(group[0]))]
         home = next((many for other, many in known[:COMPARED] if _one_shape(labels, other)), None)
         if home is None:
+            alone += group[:1] if len(known) > COMPARED else ()
             known.append((labels, group))
         else:
             home += group

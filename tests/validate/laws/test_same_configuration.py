@@ -56,3 +56,14 @@ def test_pairs_are_those_that_two_at_a_time_are_alike(tmp_path: Path, rows: int)
     close = [law.comparable(each.one, each.other) for each in everyone]
     assert found.comparable().tolist() == close
     assert {*close} == {True, False}
+
+
+def test_rows_that_are_not_all_compared_say_so(tmp_path: Path) -> None:
+    rows = "".join(f"| 8 | 8 | {10 + at}.5 |\n" for at in range(60))
+    for count, text in ((60, rows), (3, rows[: 3 * len("| 8 | 8 | 10.5 |\n")])):
+        path = tmp_path / f"{count}.md"
+        path.write_text("| GPUs | TP | Sec/it |\n|---|---|---|\n" + text, encoding="utf-8")
+        told = law.differing(Evidence.of(read([path]).reading))
+        limited = [f"rows, compared with {law.ALL_PAIRS - 1} behind" in f.explanation for f in told]
+        assert limited == [count > law.ALL_PAIRS] * len(told)
+        assert told
