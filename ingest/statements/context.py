@@ -549,12 +549,16 @@ class _Nest:
         return found
 
 
+_MAY_STATE = re.compile(r"[=:：0-9]|\sis\s")
+"""A sign without which the grammar finds no statement: Lark is asked of few lines of prose."""
+
+
 def _statement(line: Line, section: tuple[int, ...]) -> Statement | None:
     bare = _bare(line.text)
     words = _EMPHASIS.sub("", bare)
     if (found := _ALONE.fullmatch(signed(words))) and (device := only(words)):
         return Statement(line.number, section, _counted(found, device, line))
-    tree = parsed("context", "statement_line", bare)
+    tree = parsed("context", "statement_line", bare) if _MAY_STATE.search(bare) else None
     if tree is None:
         return None
     body = next(part for part in tree.children if isinstance(part, Tree))

@@ -61,6 +61,8 @@ _ONE = (
     rf"(?!\s*(?:[x×]\b|GPU|NPU|TPU|node|chip|device|{SIGN}))"
 )
 
+_DIGIT = re.compile("[0-9]")
+
 _SETTINGS = {
     "seq_len": re.compile(
         r"(?:\b(?:seq(?:uence)?(?:[ _-]?len(?:gth)?)?|context(?:[ _-]len(?:gth)?|(?= of\b)))"
@@ -169,7 +171,7 @@ def settings_named(text: str) -> dict[str, str]:
 
     A command is no caption: what it says is said of its section.
     """
-    if " --" in text:
+    if " --" in text or not _DIGIT.search(text):
         return {}
     plain = signed(text)
     found = {name: _only_one(pattern, plain) for name, pattern in _SETTINGS.items()}

@@ -334,12 +334,17 @@ def _meant(spelling: str) -> str | None:
     longer = _of_active().get(spelling, [])
     if len(longer) == 1:
         return longer[0]
-    for digits in range(1, 5):
-        sized = re.fullmatch(rf"(.*?)([0-9]{{{digits}}})b(a[0-9.]+b)?", spelling)
-        name = known.get(sized.group(1)) if sized else None
-        if sized and name and _near(_sizes()[name], float(sized.group(2))):
+    if (sized := _WITH_SIZE.fullmatch(spelling)) is None:
+        return None
+    begin, end = sized.span(2)
+    for cut in range(end - 1, max(begin, end - 4) - 1, -1):
+        name = known.get(spelling[:cut])
+        if name and _near(_sizes()[name], float(spelling[cut:end])):
             return name
     return None
+
+
+_WITH_SIZE = re.compile(r"(.*?)([0-9]+)b(a[0-9.]+b)?")
 
 
 def _near(stated: float, printed: float) -> bool:
@@ -368,7 +373,7 @@ def resolve(text: str) -> str:
     return name
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=2**16)  # several ask for each name of a document
 def _resolved(text: str) -> str | None:
     name = _dotted(text)
     bare = name.replace(".", "")
