@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from assay.ingest.grids.grid import Grid, GridCell, GridRow
@@ -66,6 +67,9 @@ def _measured(lines: Sequence[Line], at: int) -> bool:
     as benchmarks that draw curves print theirs."""
     if MEASURES.search(lines[at].text):
         return True
+    if _counts(_words(lines[at])):
+        near = next((each.text for each in lines[max(0, at - 2) : at][::-1] if each.text), "")
+        return MEASURES.search(near) is not None
     above = lines[at - 1].text.rstrip() if at else ""
     return above.endswith("):") and MEASURES.search(above) is not None
 
@@ -80,11 +84,19 @@ def _numeric(word: _Word) -> bool:
     return bool(_NUMBER.fullmatch(word.text) or _NOTHING.fullmatch(word.text))
 
 
+def _counts(head: Sequence[_Word]) -> bool:
+    """Whether labels are whole numbers that grow: of devices, of sequences, of tokens."""
+    if not all(word.text.isdecimal() for word in head):
+        return False
+    numbers = [int(word.text) for word in head]
+    return len(numbers) >= FEWEST and all(a < b for a, b in pairwise(numbers))
+
+
 def _table(lines: Sequence[Line], at: int) -> Grid | None:
     if head := _united(lines, at):
         at -= 1
     head = head or _words(lines[at])
-    if len(head) < FEWEST or any(_numeric(word) for word in head):
+    if len(head) < FEWEST or (any(_numeric(word) for word in head) and not _counts(head)):
         return None
     if any(sign in lines[at].text for sign in "|=:│"):
         return None
@@ -98,6 +110,8 @@ def _table(lines: Sequence[Line], at: int) -> Grid | None:
         head = apart  # labels that are wider than their columns
         return _grid(lines, at, first, head, 0)
     index = len(top) - len(head)
+    if _counts(head) and (index != 1 or _numeric(top[0])):
+        return None  # a row of numbers, or a name that is missing
     placed_apart = lines[at].number != lines[first].number  # parts of one line stand nowhere
     if index not in (0, 1) or (placed_apart and not _below(head, top[index:])):
         return None

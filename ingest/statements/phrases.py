@@ -69,6 +69,11 @@ _IN_WORDS = deferred(
 _NUMBERS = {"one": "1", "single": "1", "dual": "2", "two": "2", "four": "4", "eight": "8",
             "sixteen": "16"}  # fmt: skip
 
+_CARDS = deferred(
+    rf"^(?!.*(?:每|/ ?卡|单卡)).*?{_COUNT} ?[卡张块](?:卡)?(?=\s*(?:[，,。；;、（(]|$))"
+)
+"""Cards that are counted apart from their name: `Ascend 910B，8 卡，FP16`."""
+
 _EACH = deferred(
     rf"\b(?:each|every|nodes?|instances?|servers?|machines?|hosts?)\b[^.;:]{{0,40}}?"
     rf"\b(?:with|contains?|has|having|of)\b[^.;:0-9]{{0,20}}{_COUNT} ?[x×]? ?`?{_DEVICE}",
@@ -327,6 +332,9 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         yield _gpu(text, boxes.start(2))
     elif cards := hosts_of_cards(text):
         yield from _cards(cards, text)
+    elif (cards := _CARDS.search(plain)) and only(text):
+        yield Part("gpus", cards[1], cards.start(1))
+        yield from _one_device(text)
     elif many := _MANY.search(plain):
         held = "gpus_per_node" if nodes and _of_each(many, nodes, text) else "gpus"
         yield Part(held, many[1].replace(",", ""), many.start(1))
@@ -351,6 +359,10 @@ def _cards(found: re.Match[str], text: str) -> Iterator[Part]:
     """Nodes, their devices and what these are, as counted in Chinese."""
     for name, word in cards_of(found, text).items():
         yield Part(name, word, found.start())
+    yield from _one_device(text)
+
+
+def _one_device(text: str) -> Iterator[Part]:
     if device := only(text):
         yield Part("gpu", device.text, device.at)
 

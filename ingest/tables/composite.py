@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.tables.titles import format_named
+from assay.ingest.tables.titles import format_named, model_named
 from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by, normalise
 
@@ -328,6 +328,28 @@ def named(text: str) -> dict[str, str]:
     device = only(bare)
     plain = device is not None and device.end - device.start == len(bare)
     return {"gpu": device.text} if device and plain else {}
+
+
+_APART_OF = deferred(r"\s*[,;|，；]\s*|\s+(?:on|@)\s+")
+
+
+def called(text: str, *, alone: bool = False) -> dict[str, str]:
+    """Values of a name made of parts that each say something of a run, two of them or, where it
+    stands `alone` in its column, one: `1.3B, 32xA100-40GB`, `Llama2-7B`.
+
+    >>> called("1.3B, 32xA100-40GB"), called("Llama2-7B"), called("Llama2-7B", alone=True)
+    ({'model_size': '1.3B', 'gpus': '32', 'gpu': 'A100-40GB'}, {}, {'model': 'Llama2-7B'})
+    >>> called("1.3B, tuned")
+    {}
+    """
+    parts = _APART_OF.split(text.strip()) if len(text) <= LONGEST else []
+    said: dict[str, str] = {}
+    for part in parts:
+        told = {"model": part} if model_named(part) == part else named(part)
+        if not told or any(said.get(name, value) != value for name, value in told.items()):
+            return {}
+        said |= told
+    return said if alone or len(parts) > 1 else {}
 
 
 _REMARK = deferred(r"[~≈]?\s*[0-9][0-9.,]*\s*[A-Za-z/%]*\s*\(([^()]+)\)")

@@ -3,14 +3,14 @@
 In: the lines of an input. Out: the texts that it holds, the grids of each in order, and the `Place`
 of a grid: its heading, the headings around that, and the lines between them and the table. And what
 a document explains of its tables: labels with what they stand for, the fields of the factors of a
-product in cells (`d x m x p`).
+product in cells (`d x m x p`), names with the devices that they stand for.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
@@ -26,6 +26,7 @@ from assay.ingest.schema.record import Line
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs
 from assay.ingest.tables import captions
 from assay.ingest.tables.titles import counted_devices
+from assay.ingest.vocabulary.devices import SIGN, device_at, devices, only, signed
 from assay.ingest.vocabulary.terms import configured_by
 from assay.ingest.vocabulary.words import european, said
 
@@ -204,3 +205,44 @@ def _letters(text: str) -> dict[str, str]:
     kinds = list(dict.fromkeys(_KINDS[word.casefold()] for word in words))
     letters = re.findall("[a-z]", found[0].replace(" x ", " ").replace("×", " "))
     return {found[0]: " x ".join(kinds)} if len(kinds) == len(letters) else {}
+
+
+_MEANS = re.compile(
+    r"(?<![\w\u4e00-\u9fff-])([A-Za-z][\w-]*|[\u4e00-\u9fff]{2,6}?)[*`\"”』」]*"
+    rf"\s*(?:为|是|指|[=:：]|\b(?:is|are|means|stands for)\b)\s*(?:an? |the )?({SIGN})"
+)
+"""A name and the device that it stands for: `NPU 为 Ascend 910B，参考为 A100 80GB`."""
+
+
+def explained(above: Sequence[Line]) -> dict[str, str]:
+    """Names that the lines above a table explain as devices, each with its device; a name that
+    they explain twice is none.
+
+    >>> explained([Line(1, "NPU 为 Ascend 910B，参考为 A100 80GB，均为 BF16", 1, {})])
+    {'npu': 'Ascend 910B', '参考': 'A100 80GB'}
+    """
+    found: dict[str, set[str]] = {}
+    for line in above:
+        if len(line.text) > LONGEST or not devices(line.text):
+            continue
+        for told in _MEANS.finditer(signed(line.text)):
+            device = device_at(line.text, told.start(2))
+            found.setdefault(one_of(told[1]), set()).add(device.text)
+    return {name: each.pop() for name, each in found.items() if len(each) == 1}
+
+
+def one_of(name: str) -> str:
+    """A name as it is compared: in small letters, one of several."""
+    return name.strip("*` ").casefold().removesuffix("s")
+
+
+def meant(name: str, told: Mapping[str, str]) -> str | None:
+    """The device that a name is, or stands for; None where nothing says it.
+
+    >>> meant("NPUs", {"npu": "Ascend 910B"}), meant("H100", {}), meant("ours", {})
+    ('Ascend 910B', 'H100', None)
+    """
+    if device := told.get(one_of(name)):
+        return device
+    own = only(name)
+    return own.text if own and own.end - own.start == len(name.strip()) else None

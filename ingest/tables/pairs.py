@@ -17,6 +17,7 @@ from typing import TypeGuard
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line, Schema
+from assay.ingest.tables.documents import explained, meant
 from assay.ingest.tables.headers import Column, header, plain
 
 _BESIDE = re.compile(r"(.+?)\s*[(（\[]([^()（）\[\]]+)[)）\]]")
@@ -307,3 +308,61 @@ def axes(
     name = across.spec.name
     told = [{name: label[1].replace(",", "")} for label in labels if label]
     return replace(down, label=columns[0].label), told
+
+
+_ACROSS = re.compile(
+    r"\b(?:vs\.?|versus|against|by|over|across|for (?:each|different|several|all)|per)\s+"
+    r"(?:the\s+)?(?:numbers? of |# ?|no\. of )?"
+    r"(GPUs?|devices|nodes?|chips|cards|NPUs?|accelerators)\b",
+    re.IGNORECASE,
+)
+"""What the numbers over the columns of a table count: `Throughput vs. number of GPUs`."""
+
+
+def across(
+    columns: Sequence[Column], above: Sequence[Line], schema: Schema
+) -> list[dict[str, str]]:
+    """Configuration that whole numbers over all columns but the first give, where the text above
+    names what they count; nothing for each where it does not."""
+    labels = [_WHOLE.fullmatch(column.label) for column in columns[1:]]
+    words = {found.casefold() for line in above for found in _ACROSS.findall(line.text)}
+    told = header([f"number of {word.rstrip('s')}s" for word in sorted(words)], schema)
+    names = {column.spec.name for column in told if counts(column) and column.spec}
+    if not all(labels) or len(names) != 1:
+        return [{} for _ in labels]
+    (name,) = names
+    return [{name: label[0].replace(",", "")} for label in labels if label]
+
+
+_WHOLE = re.compile(r"[0-9][0-9,]*")
+
+
+_UNIT = re.compile(
+    r"(?:单位(?:均?为|是|[:：])?|\b(?:units?|performance|throughput|numbers|values|figures|results)\b"
+    r"[^.;|]{0,40}?(?:\b(?:in|is|are)\b|:))\s*[*`]*([A-Za-z]+(?:/[A-Za-z]+)+)"
+)
+"""The unit that a text gives everything in the table below it."""
+
+_OF_WHOM = re.compile(
+    r"性能|吞吐量?|(?<![A-Za-z])(?:performance|throughput|perf|speed)(?![A-Za-z])", re.I
+)
+
+
+def by_unit_above(
+    grid: Grid, schema: Schema, above: Sequence[Line]
+) -> list[tuple[str, int, str, Column]]:
+    """Name, place, device and column of each side whose unit the text above a table says."""
+    near = [line.text for line in above if len(line.text) <= LONGEST]
+    units = {found for text in near for found in _UNIT.findall(text)}
+    if len(units) != 1:
+        return []
+    (column,) = header([f"throughput ({units.pop()})"], schema)
+    if column.spec is None or not column.spec.quantity:
+        return []
+    told, sides = explained(above), []
+    labels = [plain(text) for text in grid.header()]
+    for at, (label, own) in enumerate(zip(labels, header(labels, schema), strict=True)):
+        name = _OF_WHOM.sub(" ", label).strip(" _-:：()（）")
+        if own.spec is None and name and _OF_WHOM.search(label) and (device := meant(name, told)):
+            sides.append((name, at, device, replace(column, label=label)))
+    return sides

@@ -26,6 +26,7 @@ from assay.ingest.tables.cells import (
 )
 from assay.ingest.tables.composite import (
     calculation,
+    called,
     layout,
     machine,
     mentioned,
@@ -135,7 +136,7 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
     if said:
         said |= product(bare, factors)
     free = not label or normalise(label) in CORNERS
-    said = said or machine(bare) or settings(bare) or (named(bare) if free else {})
+    said = said or machine(bare) or settings(bare) or called(bare, alone=free)
     said = said or mentioned(bare)
     for name, value in said.items():
         record.cells.setdefault(name, worth(name, value, at.line, at.column))

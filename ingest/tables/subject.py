@@ -16,11 +16,11 @@ from functools import lru_cache
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.schema.record import Line, Record
 from assay.ingest.tables.cells import slices
-from assay.ingest.tables.composite import layout, machine, remark
+from assay.ingest.tables.composite import called, layout, machine, remark
 from assay.ingest.tables.headers import Column, generic, plain
 from assay.ingest.vocabulary.devices import SIGN, signed
 from assay.ingest.vocabulary.terms import normalise
-from assay.ingest.vocabulary.words import BATCH, DEVICE, of_one_device, split
+from assay.ingest.vocabulary.words import BATCH, DEVICE, english, of_one_device, split
 
 ALONE = {"step_time", "tokens_per_gpu_per_s", "mfu", "hfu", "mfu_weights", "hfu_weights"}
 """Quantities that only runs have."""
@@ -49,7 +49,7 @@ ELSEWHERE = {
 
 _ELSEWHERE = re.compile(
     r"\b(?:inference|serving|decod(?:e|ing)|prefill|generat(?:e|ion)|latency|kernels?|gemms?|matmuls?"
-    r"|micro-?benchmarks?|spec(?:s|ification)?s?|hardware)\b",
+    r"|micro-?benchmarks?|spec(?:s|ification)?s?|hardware)\b|推理|推論|추론",
     re.IGNORECASE,
 )
 
@@ -113,7 +113,7 @@ def of_runs(
         return False
     held = {column.spec.name for column in columns if column.spec and column.spec.quantity}
     said = {column.spec.name for column in columns if column.spec and column.spec.configuration}
-    words = {word for c in columns if not c.degrees for word in split(c.label)}
+    words = {word for c in columns if not c.degrees for word in split(english(c.label))}
     words |= {"price"} if any(set(column.label) & set("$€£¥") for column in columns) else set()
     if {"m", "n", "k"} <= {normalise(column.label) for column in columns}:
         return False  # products of matrices
@@ -230,11 +230,47 @@ def _of_a_run(text: str) -> bool:
         or remark(bare)
         or "gpus" in machine(bare)
         or slices(bare)
+        or called(bare)
         or _TO_TRAIN.search(bare)
     )
 
 
 _TO_TRAIN = re.compile(r"\b(?:pre-?|re)?train(?:ing)?\b|\bfine-?tun", re.IGNORECASE)
+
+
+_PHASES = {
+    "phase", "mode", "stage", "task", "split", "workload", "type", "kind", "pass", "scenario",
+    "run type", "阶段", "任务", "类型", "模式", "场景",
+}  # fmt: skip
+"""Labels of columns whose cells may say that a row is of no training."""
+
+_NO_TRAINING = re.compile(
+    r"(?:(?:batch(?:ed)?|online|offline|model)[ _-]?)?(?:infer(?:ence|encing)?|eval(?:uation)?|val"
+    r"(?:idation)?|test(?:ing)?|predict(?:ion|ing)?|generat(?:e|ion|ing)|decod(?:e|ing)|prefill"
+    r"|serv(?:e|ing)|forward[ -]only|推理|在线推理|离线推理|评测|评估|验证|推論|추론)",
+    re.IGNORECASE,
+)
+
+
+def of_no_training(record: Record) -> bool:
+    """Whether a cell of a row says that it is of inference or of an evaluation.
+
+    It is all of the cell, and stands where rows say what they are of.
+    """
+    return any(
+        _NO_TRAINING.fullmatch(plain(text)) is not None
+        for label, text in record.other
+        if len(text) <= LONGEST and label.strip("# ").casefold() in _PHASES
+    )
+
+
+def titled_otherwise(text: str) -> bool:
+    """Whether a line among the rows of a table is a title of inference alone.
+
+    >>> titled_otherwise("**Inference**"), titled_otherwise("Training and inference")
+    (True, False)
+    """
+    return _NO_TRAINING.fullmatch(plain(text).strip("*_ :")) is not None
 
 
 _SUMMARY = re.compile(

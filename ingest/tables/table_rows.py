@@ -50,7 +50,15 @@ from assay.ingest.tables.column_cells import (
 from assay.ingest.tables.composite import (
     remark,
 )
-from assay.ingest.tables.documents import Place, documents, factors, grids, legend
+from assay.ingest.tables.documents import (
+    Place,
+    documents,
+    explained,
+    factors,
+    grids,
+    legend,
+    one_of,
+)
 from assay.ingest.tables.headers import Column, plain
 from assay.ingest.tables.keyed import MOST_PLAIN, SetUps, configured, keyed, stated
 from assay.ingest.tables.long_tables import IrregularError, ways
@@ -69,9 +77,11 @@ from assay.ingest.tables.subject import (
     measured,
     measures,
     name_rows,
+    of_no_training,
     of_runs,
     says_how,
     summary,
+    titled_otherwise,
     trained_here,
 )
 from assay.ingest.tables.titles import family_named, model_named
@@ -232,6 +242,10 @@ class _Table:
         lines = (*self.place.titles[-1:], *self.place.near)
         return any(many_devices(line.text) for line in lines)
 
+    @cached_property
+    def _sides(self) -> dict[str, str]:
+        return explained([*self.place.titles[-1:], *self.place.near])
+
     def _cut(self) -> bool:
         return any(
             self.region.source.cut(line.number)
@@ -311,7 +325,7 @@ class _Table:
             found = None if apart else self._record(row, group)
             if self.emptied:  # of this row alone
                 self.emptied, found = [], None
-            return found
+            return None if isinstance(found, Record) and of_no_training(found) else found
 
         found = ways(long, group.columns, read, self.factors)
         held.records += found.records
@@ -339,7 +353,14 @@ class _Table:
         else:
             found = [self._record(row, group) for group in self.view.groups]
             held.refused += [each for each in found if isinstance(each, Diagnostic)]
-            held.records += [e for e in found if isinstance(e, Record) and self._says(e)]
+            held.records += [
+                each for each in found
+                if isinstance(each, Record) and self._says(each) and not self._aside(each)
+            ]  # fmt: skip
+
+    def _aside(self, record: Record) -> bool:
+        """Whether a row, or the title among the rows above it, says that nothing was trained."""
+        return titled_otherwise(self.group) or of_no_training(record)
 
     def _says(self, record: Record) -> bool:
         """Whether a row that was a column, or a cell of one, has a measured number: a column of
@@ -374,6 +395,8 @@ class _Table:
             record.cells["model"] = Cell(model, line.number, line.column, value_origin="stated")
         elif "model" not in record.cells and (named := self._of_family(record)):
             record.cells["model"] = named
+        if (gpu := record.cells.get("gpu")) and (device := self._sides.get(one_of(gpu.text))):
+            record.cells["gpu"] = gpu._replace(text=device, value_origin="stated")
         if self.grid.remark == "commented":
             record.mark = "commented"
         outcome_and_date(record)

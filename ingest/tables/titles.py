@@ -90,7 +90,7 @@ _NO_NAMES = (
 
 _NAMED_MODEL = deferred(
     rf"(?<![A-Za-z0-9./_-])(?!(?:{_NO_NAMES})\b)"
-    r"([A-Z][A-Za-z]+(?:[-_ ]?[0-9][0-9.]*)?(?:[-_ ]?[A-Z][a-z]+[A-Z]?)?[-_ ]"
+    r"([A-Z][A-Za-z]+(?:[-_ ]?[0-9][0-9.]*)?(?:[-_ ]?[A-Z][a-z]+[A-Z]?|-[A-Z])?[-_ ]"
     r"(?:[0-9]+x)?[0-9]+(?:\.[0-9]+)?[BbMm](?:-A[0-9.]+B)?)(?![A-Za-z0-9])"
 )
 """`Llama 3.1 8B`, `LLAMA2-7B`, `Qwen3-30B-A3B`: a name, and a size behind it."""
@@ -200,6 +200,8 @@ def model_named(text: str) -> str | None:
 
     >>> model_named("### Llama 3.1 8B training"), model_named("Qwen3-30B-A3B MOE")
     ('Llama 3.1 8B', 'Qwen3-30B-A3B')
+    >>> model_named("### GPT-J 6B on TPU v4-32 with EasyLM")
+    'GPT-J 6B'
     >>> model_named("Llama 2 7B and Llama 2 13B"), model_named("bf16 on Ascend 910B")
     (None, None)
     """

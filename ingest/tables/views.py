@@ -20,7 +20,9 @@ from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.composite import named, remark
 from assay.ingest.tables.headers import GENERIC, Column, generic, header, plain
 from assay.ingest.tables.pairs import (
+    across,
     axes,
+    by_unit_above,
     counts,
     headed,
     parted,
@@ -30,7 +32,7 @@ from assay.ingest.tables.pairs import (
     with_units,
 )
 from assay.ingest.tables.subject import SERVING
-from assay.ingest.vocabulary.words import ALTERS, Said, said, split
+from assay.ingest.vocabulary.words import ALTERS, Said, english, said, split
 
 MOST_TURNED = 64
 """Columns of a table that may be rows of a turned one."""
@@ -87,6 +89,8 @@ def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str
     if groups := _spanned(grid, schema):
         yield View(grid, groups)
     if groups := _by_brackets(grid, schema):
+        yield View(grid, groups)
+    if groups := _by_sides(grid, schema, above):
         yield View(grid, groups)
     yield _plain(grid, schema, labels)
     told = dict.fromkeys(
@@ -279,7 +283,7 @@ _BESIDE_TRAINING = {
 def _rate_of(name: str, printed: str, schema: Schema) -> Column | None:
     """The column of a rate by its unit alone, where what stands in front is only a name."""
     measure = unit(printed)
-    known, words = header([name, printed], schema), set(split(name))
+    known, words = header([name, printed], schema), set(split(english(name)))
     rate = known[1].spec if measure and "/" in printed and measure.si.endswith("/s") else None
     if rate is None or not rate.quantity or known[0].spec or generic(known[0]):
         return None
@@ -318,6 +322,21 @@ def _apart(label: str, schema: Schema) -> tuple[str, Column] | None:
                 if column.spec is not None and column.spec.quantity:
                     return name, replace(column, label=label)
     return None
+
+
+def _by_sides(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, ...]:
+    """A group for each device whose performance stands in a column of its own."""
+    sides = by_unit_above(grid, schema, above)
+    columns = header(grid.header(), schema)
+    own = {at: column for _, at, _, column in sides}
+    return tuple(
+        Group(
+            tuple(own[n] if n == at else None if n in own else column
+                  for n, column in enumerate(columns)),
+            name, {"gpu": device}, at,
+        )
+        for name, at, device, _ in sides
+    )  # fmt: skip
 
 
 _GENERIC = re.compile(r"\b(?:training|throughput|speed|performance)\b", re.IGNORECASE)
@@ -396,6 +415,8 @@ def _by_caption(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Grou
         columns = [own, *columns[1:]]
     elif not any(names) and any(_LENGTHS.search(line.text) for line in above):
         names = [_length(column.label) for column in columns[1:]]
+    if not any(names):
+        names = across(columns, above, schema)
     others = [c.label for c, each in zip(columns[1:], names, strict=True) if not each]
     if len({tuple(each) for each in names if each}) != 1 or not all(map(_A_WAY.fullmatch, others)):
         return ()

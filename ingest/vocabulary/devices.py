@@ -66,8 +66,9 @@ _SHAPE = rf"(?!{NUMBER_FORMAT}|[DH]GX|CUDA|T5)[A-Z]{{1,4}}-?[0-9]{{1,4}}[A-Z]{{0
 """A name, where it stands right behind a maker's."""
 
 _GEFORCE = (
-    r"(?:(?<=[x×*卡块张])|(?<=[x×*卡块张] )|(?<=\bon )|(?<=\band )|(?<=\bor )|(?<=ual )|(?<=wo )"
-    r"|(?<=ngle )|^)[2345]0[5-9]0(?: ?Ti)?"
+    r"(?:(?<=[x×*卡块张])|(?<=[x×*卡块张] )|(?<=ual )|(?<=wo )|(?<=ngle ))[2345]0[5-9]0(?: ?Ti)?"
+    r"(?![0-9.%]|,[0-9]| ?(?:tokens|samples|sequences|steps|seq|ms|s)\b)"
+    r"|(?:(?<=\bon )|(?<=\band )|(?<=\bor )|^)[2345]0[5-9]0(?: ?Ti)?"
     r"(?=s?`?(?:[,;.)|:，。；）、]|\s*$| (?:and|or|with|in|at)\b))"
     r"|[2345]0[5-9]0(?: ?Ti)?(?=s?(?: GPUs?| cards?)\b)"
 )

@@ -44,7 +44,7 @@ DEVICE = GPU | {"device", "devices", "chip", "chips", "accelerator", "accelerato
 
 MEMORY = {"mem", "memory", "vram", "hbm"}
 
-BATCH = {"batch", "bs", "bsz", "batchsize"}
+BATCH = {"batch", "bs", "bsz", "batchsize", "minibatch"}
 
 COUNTING = {"#", "no", "num", "number", "count", "of", "used", "total"}
 
@@ -172,6 +172,9 @@ _ELSEWHERE = {
     "迭代时间": "step time",
     "序列长度": "sequence length",
     "算力利用率": "utilization",
+    "推理": " inference ",
+    "推論": " inference ",
+    "추론": " inference ",
     "/卡": "/GPU",
     "单卡": "gpu",
     "占用": " ",
@@ -425,6 +428,8 @@ def _other_rate(words: Words, over: set[str], under: set[str]) -> Said | None:
 
 def _flops(words: Words) -> Said | None:
     over, under = _joined(words)
+    if "p" in under:  # as of tokens
+        under = under - {"p"} | {"npu"}
     units = over & set(FLOPS)
     fillers = {"model", "achieved", "throughput", "compute", "performance", "rate", "in", "/"}
     fillers |= {"floating", "point", "operation", "operations"}
