@@ -269,8 +269,8 @@ def test_products_in_plain_text_are_read_in_the_order_that_the_document_names(co
     frame = reading(path).frames["gemm_table"].sort("line", "column")
     held = frame.select("line", "gpu", "dtype", "m", "n", "k", "time").rows()
     assert len(held) == 12
-    assert held[0] == (78, "B300", "BF16", 15872, 12288, 4096, pytest.approx(1.071e-3))
-    assert held[-1] == (81, "B300", "NVFP4", 15872, 4096, 16384, pytest.approx(0.649e-3))
+    assert held[0] == (78, "B300 SXM6", "BF16", 15872, 12288, 4096, pytest.approx(1.071e-3))
+    assert held[-1] == (81, "B300 SXM6", "NVFP4", 15872, 4096, 16384, pytest.approx(0.649e-3))
 
 
 def test_every_document_is_spoken_of(corpus: Path) -> None:
