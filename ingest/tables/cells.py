@@ -176,6 +176,13 @@ def _rough(tree: Tree[Token]) -> bool:
     return any(isinstance(t, Token) and t.type == "APPROX" for t in tree.children)
 
 
+_COUNTED_IN = {
+    "item_rate": ("item/s",), "step_rate": ("step/s",),
+    "samples_per_gpu_per_s": ("sample/s", "item/s"),
+}  # fmt: skip
+"""Units that cells print in columns whose field counts anything a second."""
+
+
 def _scale(tree: Tree[Token], column: Column) -> tuple[float, str | None] | None:
     """Factor to the field's unit and overriding kind; None where the unit is not the field's."""
     spec = column.spec
@@ -185,7 +192,9 @@ def _scale(tree: Tree[Token], column: Column) -> tuple[float, str | None] | None
     if word is None:
         return (column.scale if column.unit_known else 0.0), kind
     measure = unit(word)
-    if measure and measure.si == spec.unit and spec.kind != "nominal":
+    if measure and measure.si in (spec.unit, *_COUNTED_IN.get(spec.name, ())) and (
+        spec.kind != "nominal"
+    ):  # fmt: skip
         return measure.scale * _thousands(tree) * column.share, kind
     if spec.unit == "B" and word in SHORT_SIZES:  # `48.1G` of memory
         return SHORT_SIZES[word], kind

@@ -325,6 +325,8 @@ def named(text: str) -> dict[str, str]:
         return {"dtype": format_named(bare) or bare}
     if nodes := _ON_NODES.fullmatch(bare):
         return {"nodes": nodes[1]}
+    if kept := _CHECKPOINTED.fullmatch(bare):
+        return {"activation_checkpointing": str(not kept[1])}
     device = only(bare)
     plain = device is not None and device.end - device.start == len(bare)
     return {"gpu": device.text} if device and plain else {}
@@ -351,6 +353,11 @@ def called(text: str, *, alone: bool = False) -> dict[str, str]:
         said |= told
     return said if alone or len(parts) > 1 else {}
 
+_CHECKPOINTED = deferred(
+    r"(?:with |w/ ?)?((?:no|without|w/o)[ -])?"
+    r"(?:(?:gradient|activation|full)[ -])?(?:checkpointing|recompute|recomputation|AC)",
+    re.IGNORECASE,
+)
 
 _REMARK = deferred(r"[~≈]?\s*[0-9][0-9.,]*\s*[A-Za-z/%]*\s*\(([^()]+)\)")
 

@@ -225,7 +225,8 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
             return Column(shown, spec, measure.scale)
         if spec.numeric and any(altering(bracket[2])):  # `TFLOPs (total)`, `GBS (tokens)`
             return Column(shown, None)
-        if spec.unit is None or not measure:  # `Layers (of all)`: a remark, not a unit
+        rated = measure is not None and "/" in bracket[2]  # `checkpointing (s/it)`
+        if not measure or (spec.unit is None and not rated):  # `Layers (of all)`: a remark
             return Column(shown, spec, found[1], unit_known=spec.unit != "B")
     return Column(shown, None, degrees=degrees(label) or several(label))
 

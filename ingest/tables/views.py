@@ -94,8 +94,9 @@ def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str
         yield View(grid, groups)
     yield _plain(grid, schema, labels)
     told = dict.fromkeys(
-        each[0] for label in grid.header() if (each := _apart(plain(label), schema))
-    )
+        each[0] for at, label in enumerate(grid.header())
+        if (each := _apart(plain(label), schema, _printed_unit(grid, at)))
+    )  # fmt: skip
     shared = shared_out(grid, tuple(told), _side)
     if groups := _grouped(shared, schema):
         yield View(shared, groups)
@@ -222,7 +223,9 @@ def turned_grid(grid: Grid) -> Grid | None:
 def _grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     """Groups of columns whose labels begin or end with what tells them apart."""
     labels = [plain(text) for text in grid.header()]
-    told = [_apart(label, schema) for label in labels]
+    told = _alike_named(
+        [_apart(label, schema, _printed_unit(grid, at)) for at, label in enumerate(labels)]
+    )
     names = list(dict.fromkeys(each[0] for each in told if each))
     shared = header(labels, schema)
     if len(names) < 2 or any(
@@ -245,6 +248,17 @@ def _grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     return tuple(groups)
 
 
+def _alike_named(
+    told: Sequence[tuple[str, Column] | None],
+) -> list[tuple[str, Column] | None]:
+    """The same under one name where names give runs the same values: `FP8` and `fp8`."""
+    first: dict[tuple[tuple[str, str], ...], str] = {}
+    for each in told:
+        if each and (values := named(each[0])):
+            first.setdefault(tuple(values.items()), each[0])
+    return [each and (first.get(tuple(named(each[0]).items()), each[0]), each[1]) for each in told]
+
+
 def _by_brackets(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     """Groups of columns of one quantity that a remark in brackets tells apart: `TFLOPS (ours)`, or
     a name in front of one unit: `ours (tokens/s)`."""
@@ -263,14 +277,37 @@ def _by_brackets(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         return ()
     if len({field for _, field in names}) * len({name for name, _ in names}) != len(names):
         return ()
+    every = list(dict.fromkeys(name for name, _ in names))
+    for at, label in enumerate(labels):
+        if at not in own and (mine := _with_one_of(label, every, schema)):
+            own[at] = mine
     return tuple(
         Group(
             tuple(own[n][1] if n in own and own[n][0] == name else None if n in own else column
                   for n, column in enumerate(shared)),
             name, named(name), next(n for n in own if own[n][0] == name),
         )
-        for name in dict.fromkeys(name for name, _ in names)
+        for name in every
     )  # fmt: skip
+
+
+_WITH = re.compile(r"(.+?)\s+(?:with|using|under|for|w/)\s+([^()\[\]]+?)(\s*[(\[][^()\[\]]+[)\]])?")
+
+_NOT = {"no", "not", "without", "w", "o", "off", "non"}
+
+
+def _with_one_of(label: str, names: Sequence[str], schema: Schema) -> tuple[str, Column] | None:
+    """The one of several sides that a label is of, and its column: `peak VRAM with checkpointing`
+    beside `no checkpointing` and `gradient checkpointing`."""
+    found = _WITH.fullmatch(label)
+    words = set(split(found[2])) if found else set()
+    mine = [name for name in names
+            if words and words <= set(split(name)) and not (set(split(name)) - words) & _NOT]  # fmt: skip
+    if found is None or len(mine) != 1:
+        return None
+    (column,) = header([f"{found[1]}{found[3] or ''}"], schema)
+    known = column.spec is not None and column.spec.quantity is not None
+    return (mine[0], replace(column, label=label)) if known else None
 
 
 _BESIDE_TRAINING = {
@@ -284,7 +321,10 @@ def _rate_of(name: str, printed: str, schema: Schema) -> Column | None:
     """The column of a rate by its unit alone, where what stands in front is only a name."""
     measure = unit(printed)
     known, words = header([name, printed], schema), set(split(english(name)))
-    rate = known[1].spec if measure and "/" in printed and measure.si.endswith("/s") else None
+    timed = measure is not None and measure.si == "s"
+    rate = known[1].spec if measure and "/" in printed and (
+        measure.si.endswith("/s") or timed
+    ) else None  # fmt: skip
     if rate is None or not rate.quantity or known[0].spec or generic(known[0]):
         return None
     return None if words & (ALTERS | SERVING | GENERIC | _BESIDE_TRAINING) else known[1]
@@ -300,16 +340,19 @@ def _side(name: str) -> bool:
 _MIXED = re.compile(r"(?:mixed[ -]precision|AMP|mixed)", re.IGNORECASE)
 """A side of a table whose number format is not said."""
 
-_DASHED = re.compile(r"([^()\[\]]+?)\s+[-–—:]\s+([^()\[\]]+?)(\s*[(\[][^()\[\]]+[)\]])?")
+_DASHED = re.compile(
+    r"([^()\[\]]+?)(?:\s+[-–—:]\s+|,\s+)([^()\[\]]+?)(\s*[(\[][^()\[\]]+[)\]])?"
+)
 
 
-def _apart(label: str, schema: Schema) -> tuple[str, Column] | None:
-    """The words at an end of a label that tell its group, and the column of the rest."""
+def _apart(label: str, schema: Schema, printed: str = "") -> tuple[str, Column] | None:
+    """The words at an end of a label that tell its group, and the column of the rest; `printed` is
+    the unit that its cells print, for a rest that says none: `Throughput - TF32`."""
     words = label.split()
     if len(words) > MOST_WORDS:
         return None
-    if (dashed := _DASHED.fullmatch(label)) and _side(dashed[2]):  # `Throughput - TF32 (tokens/s)`
-        (column,) = header([f"{dashed[1]}{dashed[3] or ''}"], schema)
+    if (dashed := _DASHED.fullmatch(label)) and _side(dashed[2]):  # `Step time, BF16 (s)`
+        column = _in_unit(f"{dashed[1]}{dashed[3] or ''}", schema, printed)
         if column.spec is not None and (column.spec.quantity or column.spec.configuration):
             return dashed[2], replace(column, label=label)
     for cut in range(1, len(words)):
@@ -318,7 +361,7 @@ def _apart(label: str, schema: Schema) -> tuple[str, Column] | None:
             (" ".join(words[cut:]), " ".join(words[:cut])),
         ):
             if named(name):
-                (column,) = header([rest], schema)
+                column = _in_unit(rest, schema, printed)
                 if column.spec is not None and column.spec.quantity:
                     return name, replace(column, label=label)
     return None
@@ -338,6 +381,26 @@ def _by_sides(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group,
         for name, at, device, _ in sides
     )  # fmt: skip
 
+
+def _in_unit(label: str, schema: Schema, printed: str) -> Column:
+    """The column of a label; of one that only says that something was fast in the unit that its
+    cells print."""
+    (column,) = header([label], schema)
+    if printed and generic(column):
+        (told,) = header([f"{label} ({printed})"], schema)
+        return told
+    return column
+
+
+def _printed_unit(grid: Grid, at: int) -> str:
+    """The unit of a rate that most cells of a column print; empty where they are in no one."""
+    cells = [row.cells[at].text for row in grid.rows if at < len(row.cells) and not row.one]
+    held = [plain(cell) for cell in cells if len(cell) <= LONGEST and _DIGIT.search(cell)]
+    units = [found[1] for cell in held if (found := _RATE.fullmatch(cell))]
+    return units[0] if len(set(units)) == 1 and 3 * len(units) >= 2 * len(held) else ""
+
+
+_DIGIT = re.compile("[0-9]")
 
 _GENERIC = re.compile(r"\b(?:training|throughput|speed|performance)\b", re.IGNORECASE)
 

@@ -64,6 +64,8 @@ def _found(region: Region) -> list[Found]:
             at += len(block.lines)
             continue
         at += 1
+        if line.text.startswith("|") and _OF_A_TABLE.fullmatch(line.text):
+            continue
         if region.cut(line) or not _may_be_one(line.text.translate(ALIKE)):
             continue
         what = said(line.text)
@@ -74,6 +76,12 @@ def _found(region: Region) -> list[Found]:
         found.append(meant(Found([line], what, [(pair, line) for pair in what.pairs])))
     _counted_by_bars(found, bars)
     return found
+
+
+_OF_A_TABLE = deferred(
+    r"\|(?:\s*[~≈]?[-+0-9.,]+\s*(?:[A-Za-z%×µ][A-Za-z%µ/]{0,16})?\s*\|){2,}\s*"
+)
+"""A row of a table of Markdown: numbers without a label, which its header has."""
 
 
 def _counted_by_bars(found: Sequence[Found], bars: Sequence[tuple[int, str]]) -> None:
