@@ -7,6 +7,7 @@ the column expects. The grammar is `table_cell.lark`.
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from functools import lru_cache
 
 import polars as pl
@@ -133,6 +134,8 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     assert isinstance(child, Tree)
     if what == "unknown":
         token = child.children[0]
+        if span := _of_a_range(str(token), column, at):
+            return span
         known = isinstance(token, Token) and token.type in ("UNKNOWN", "SEVERAL")
         if known or unit(str(token)):
             return Cell(text, at.line, at.column, state="unknown")
@@ -145,6 +148,43 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
         return _unread(spec, text, at)
     cell = _measured(_number(child).replace(",", ""), *scaled, spec, at)
     return cell._replace(text=text) if cell.state == "unknown" else cell
+
+
+_RANGE = re.compile(
+    r"[~≈]?\s*([0-9][0-9,]*(?:\.[0-9]+)?)\s*([A-Za-z%µ][A-Za-z%µ/]*)?\s*(?:-|–|—|~|to)\s*"
+    r"([0-9][0-9,]*(?:\.[0-9]+)?)\s*([A-Za-z%µ][A-Za-z%µ/]*)?"
+)
+
+WIDEST = 0.1
+"""The share of its middle beyond which a range is of several runs, not of one that fluctuates."""
+
+OF_A_RANGE = "the middle of the printed range, whose ends it leaves open"
+
+
+def _of_a_range(text: str, column: Column, at: Span) -> Cell | None:
+    """The middle of a range of measured values, `36.0–36.6`, which stands for all between its ends;
+    None where a cell is none, or where its ends are far apart."""
+    spec = column.spec
+    assert spec is not None
+    found = _RANGE.fullmatch(plain(text).strip())
+    if found is None or spec.quantity is None or spec.kind != "decimal":
+        return None
+    low, high = (Decimal(found[n].replace(",", "")) for n in (1, 3))
+    word = found[4] or found[2] or ""
+    tree = _quantity_tree(f"{high} {word}")
+    scaled = _scale(tree, column) if tree else None
+    if not 0 < low < high or high - low > Decimal(str(WIDEST)) * low or (
+        found[2] and found[2] != word
+    ):  # fmt: skip
+        return None
+    if scaled is None or scaled[0] == 0.0:
+        return None
+    middle, width = (low + high) / 2, high - low
+    steps = int(middle / width)  # so many widths: the last place that its ends leave open
+    scale = float(middle / steps * Decimal(repr(scaled[0])))
+    return Cell(
+        str(steps), at.line, at.column, scale, "decimal", value_origin="solved", law=OF_A_RANGE
+    )
 
 
 def bare_number(text: str) -> bool:

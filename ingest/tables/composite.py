@@ -353,6 +353,7 @@ def called(text: str, *, alone: bool = False) -> dict[str, str]:
         said |= told
     return said if alone or len(parts) > 1 else {}
 
+
 _CHECKPOINTED = deferred(
     r"(?:with |w/ ?)?((?:no|without|w/o)[ -])?"
     r"(?:(?:gradient|activation|full)[ -])?(?:checkpointing|recompute|recomputation|AC)",

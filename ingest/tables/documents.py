@@ -96,6 +96,15 @@ class Place:
     titles: list[Line] = field(default_factory=list)
     near: deque[Line] = field(default_factory=lambda: deque(maxlen=NEAR))
     fenced: bool = False
+    around: list[tuple[Line, list[str]]] = field(default_factory=list)  # headings, texts below them
+
+    def declared(self) -> list[Line]:
+        """Sentences below the headings around its own that say in what a document measures."""
+        found = []
+        for heading, texts in self.around[:-1]:
+            sentences = _SENTENCE.split(" ".join(texts))
+            found += [heading._replace(text=s) for s in sentences if _DECLARES.search(s)]
+        return found
 
     def devices(self) -> int:
         """How many devices the lines above name, or else the headings around them; 0 where that is
@@ -123,11 +132,25 @@ class Place:
                 self.heading = said
             if said and said.lstrip().startswith("#"):
                 self.above, self.titles = captions.Above(), captions.nested(self.titles, line)
+                kept = {title.number for title in self.titles}
+                self.around = [each for each in self.around if each[0].number in kept]
+                self.around.append((line, []))
                 self.near.clear()
             else:
+                if self.around and len(self.around[-1][1]) < NEAR:
+                    self.around[-1][1].append(line.text.strip() or ".")
                 self.above.add(line)
                 self.near.append(line)
 
+
+_SENTENCE = re.compile(r"(?<=[.;:])\s+")
+
+_DECLARES = re.compile(
+    r"\b(?:throughputs?|speeds?|performance|rates?|numbers?|values?|figures?|cells?|results?"
+    r"|entries|times?|tables?)\b.{0,60}?\b(?:in|are|is|as|gives?|shows?|lists?|report(?:ed|s)?)\b",
+    re.IGNORECASE,
+)
+"""A sentence that says in what the numbers below it are."""
 
 _ONE_NODE = re.compile(r"\b(?:single|one|1)[- ]node\b", re.IGNORECASE)
 

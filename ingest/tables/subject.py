@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.schema.record import Line, Record
-from assay.ingest.tables.cells import slices
+from assay.ingest.tables.cells import OF_A_RANGE, slices
 from assay.ingest.tables.composite import called, layout, machine, remark
 from assay.ingest.tables.headers import Column, generic, plain
 from assay.ingest.vocabulary.devices import SIGN, signed
@@ -165,13 +165,18 @@ def _peaked(columns: Sequence[Column]) -> bool:
     )
 
 
-def measured(records: Sequence[Record], refused: int, columns: Sequence[Column]) -> bool:
-    """Whether some row has a number of what was measured, where the header alone is no proof."""
+def measured(
+    records: Sequence[Record], refused: int, columns: Sequence[Column], *, ranges: bool = True
+) -> bool:
+    """Whether some row has a number of what was measured, where the header alone is no proof, nor
+    are ranges, unless they are said to be."""
     held = {column.spec.name for column in columns if column.spec}
     if not records:  # a row that cannot be read is refused, a table of such rows is not ours
         return refused == 1 and bool(held & ALONE)
     return any(
-        name in record.cells and record.cells[name].state in _SAID
+        name in record.cells
+        and record.cells[name].state in _SAID
+        and (ranges or record.cells[name].law != OF_A_RANGE)
         for record in records
         for name in (*ALONE, *RATES, "memory")
     )

@@ -203,10 +203,11 @@ class _Table:
         self.region, self.lines, self.grid, self.place = region, lines, grid, place
         self.long = long
         self.titles, self.factors, self.group = place.titles, known.factors, ""
+        self._of_training = known.trained or self._trained
         head = lines[grid.begin]
         self.caption = [head._replace(text=grid.caption)] if grid.caption else []
         above = (*place.titles[-1:], *place.near, *self.caption)
-        every = map(_doubtless, views(grid, schema, above, known.legend))
+        every = map(_doubtless, views(grid, schema, above, known.legend, place.declared()))
         first = next(every)
         ours = next((view for view in chain([first], every) if self._holds(view, known)), None)
         self.view, self.ours = ours or first, ours is not None
@@ -269,7 +270,7 @@ class _Table:
             name_rows(held.records, columns)
         _spare(held)
         others = [len(record.other) for record in held.records]
-        if not measured(held.records, len(held.refused), columns):
+        if not measured(held.records, len(held.refused), columns, ranges=self._of_training):
             return
         said = place.above.said(place.titles)
         for line in self.caption:

@@ -18,7 +18,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.composite import named, remark
-from assay.ingest.tables.headers import GENERIC, Column, generic, header, plain
+from assay.ingest.tables.headers import GENERIC, STEPS, Column, generic, header, plain
 from assay.ingest.tables.pairs import (
     across,
     axes,
@@ -32,7 +32,8 @@ from assay.ingest.tables.pairs import (
     with_units,
 )
 from assay.ingest.tables.subject import SERVING
-from assay.ingest.vocabulary.words import ALTERS, Said, english, said, split
+from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.words import ALTERS, Said, english, of_one_device, said, split
 
 MOST_TURNED = 64
 """Columns of a table that may be rows of a turned one."""
@@ -77,13 +78,19 @@ class View:
         return found
 
 
-def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str, str]) -> Iterator[
-    View
-]:  # fmt: skip
-    """Every way to look at a grid, the plain one first; `labels` are what its legend explains."""
+def views(
+    grid: Grid,
+    schema: Schema,
+    above: Sequence[Line],
+    labels: Mapping[str, str],
+    declared: Sequence[Line] = (),
+) -> Iterator[View]:
+    """Every way to look at a grid, the plain one first; `labels` are what its legend explains,
+    `declared` what the sections around its own say of what they measure."""
     grid = parted(headed(with_unit_column(grid), schema), schema, above)
     labels = {**labels, **_implied(above)}
     grid = with_units(grid, schema, above)
+    labels |= _declared_of(grid, schema, above, declared)
     if groups := _repeated(grid, schema):
         yield View(grid, groups)
     if groups := _spanned(grid, schema):
@@ -104,7 +111,7 @@ def views(grid: Grid, schema: Schema, above: Sequence[Line], labels: Mapping[str
         yield replace(_plain(other, schema, labels), turned=True)
     if groups := _by_cells(grid, schema):
         yield View(grid, groups)
-    if groups := _by_caption(grid, schema, above):
+    if groups := _by_caption(grid, schema, above, declared):
         yield View(grid, groups, melted=True)
     if groups := _by_remarks(grid, schema, above):
         yield View(grid, groups)
@@ -117,6 +124,38 @@ def _implied(above: Sequence[Line]) -> dict[str, str]:
     """Labels that are clear below a text that names what they are of: stages of ZeRO."""
     named = any(_ZERO.search(line.text) for line in above)
     return {"Stage": "ZeRO stage", "stage": "ZeRO stage"} if named else {}
+
+
+def _declared_of(
+    grid: Grid, schema: Schema, above: Sequence[Line], declared: Sequence[Line]
+) -> dict[str, str]:
+    """A phrase of the text around a table for its one column that only says that something was
+    fast, where the numbers of that column are bare: `Throughput`."""
+    labels = [plain(text) for text in grid.header()]
+    columns = header(labels, schema)
+    fast = [at for at, column in enumerate(columns) if generic(column)]
+    if len(fast) != 1 or normalise(columns[fast[0]].label) in STEPS:
+        return {}
+    cells = [plain(r.cells[fast[0]].text) for r in grid.rows if fast[0] < len(r.cells)]
+    bare = [cell for cell in cells if _NUMERAL.fullmatch(cell)]
+    if not bare or len(bare) != sum(_DIGIT.search(cell) is not None for cell in cells):
+        return {}
+    near = [line for line in above if _PHRASE.search(_bare(line))]
+    texts = [_bare(line) for line in near or declared if not _OF_KERNELS.search(line.text)]
+    phrases = {m for text in texts for m in _PHRASE.findall(text)}
+    told = {phrase: found for phrase in phrases if (found := said(phrase))}
+    rated = {found.field for found in told.values()}
+    held = {c.spec.name for c in columns if c.spec}
+    if len(rated) != 1 or rated & held or not rated <= _OF_GENERIC:
+        return {}
+    if of_one_device(labels[fast[0]]) and not any("_gpu_" in field for field in rated):
+        return {}
+    return {labels[fast[0]]: min(told)}
+
+
+_NUMERAL = re.compile(r"[~≈]?\s*[0-9][0-9.,]*(?:\s*±\s*[0-9.,]+)?")
+
+_OF_GENERIC = {"tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "item_rate"}
 
 
 def _plain(grid: Grid, schema: Schema, labels: Mapping[str, str]) -> View:
@@ -301,8 +340,8 @@ def _with_one_of(label: str, names: Sequence[str], schema: Schema) -> tuple[str,
     beside `no checkpointing` and `gradient checkpointing`."""
     found = _WITH.fullmatch(label)
     words = set(split(found[2])) if found else set()
-    mine = [name for name in names
-            if words and words <= set(split(name)) and not (set(split(name)) - words) & _NOT]  # fmt: skip
+    held = {name: set(split(name)) for name in names}
+    mine = [n for n, own in held.items() if words and words <= own and not (own - words) & _NOT]
     if found is None or len(mine) != 1:
         return None
     (column,) = header([f"{found[1]}{found[3] or ''}"], schema)
@@ -334,15 +373,14 @@ _REMARKED = re.compile(r"(.+?)\s*\(([^()]+)\)")
 
 
 def _side(name: str) -> bool:
-    return bool(named(name) or _MIXED.fullmatch(name.strip()))
+    bare = name.strip()
+    return bool(named(name) or _MIXED.fullmatch(bare) or _A_WAY.fullmatch(bare))
 
 
 _MIXED = re.compile(r"(?:mixed[ -]precision|AMP|mixed)", re.IGNORECASE)
 """A side of a table whose number format is not said."""
 
-_DASHED = re.compile(
-    r"([^()\[\]]+?)(?:\s+[-–—:]\s+|,\s+)([^()\[\]]+?)(\s*[(\[][^()\[\]]+[)\]])?"
-)
+_DASHED = re.compile(r"([^()\[\]]+?)(?:\s+[-–—:]\s+|,\s+)([^()\[\]]+?)(\s*[(\[][^()\[\]]+[)\]])?")
 
 
 def _apart(label: str, schema: Schema, printed: str = "") -> tuple[str, Column] | None:
@@ -440,8 +478,9 @@ def _by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
 
 
 _PHRASE = re.compile(
-    r"\b(?:tokens?|samples?|sequences?)(?:\s*/\s*|\s+per\s+)(?:gpu|device|npu|sec(?:ond)?|s)\b"
-    r"(?:(?:\s*/\s*|\s+per\s+)(?:gpu|device|npu|sec(?:ond)?|s)\b)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b"
+    r"\b(?:tokens?|samples?|sequences?|images?|imgs?)(?:\s*/\s*|\s+per\s+)"
+    r"(?:gpu|device|npu|sec(?:ond)?|s)\b"
+    r"(?:(?:\s*/\s*|\s+per\s+|\s+and\s+)(?:gpu|gcd|card|chip|device|npu|sec(?:ond)?|s)\b)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b"
     r"|\b(?:(?:step|iter(?:ation)?)[ -]time|time per (?:step|iter(?:ation)?))\b"
     r"(?:\s*[(\[](?:ms|s|sec|seconds|milliseconds)[)\]]| in (?:ms|s|seconds|milliseconds)\b)?",
     re.IGNORECASE,
@@ -467,36 +506,67 @@ def _length(label: str) -> dict[str, str]:
     return {"seq_len": str(count)} if count >= 128 and not count & (count - 1) else {}
 
 
-def _by_caption(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, ...]:
-    """A group for each column headed by a configuration, of the one quantity named above."""
+def _by_caption(
+    grid: Grid, schema: Schema, above: Sequence[Line], declared: Sequence[Line] = ()
+) -> tuple[Group, ...]:
+    """A group for each column headed by a configuration, of the one quantity named above, or else
+    of the one in which the text around the section says that it measures."""
     columns = header(grid.header(), schema)
     if len(columns) < 3 or quantities(columns):
         return ()
-    names = [_named_side(column.label, schema) for column in columns[1:]]
-    if not any(names) and (told := axes(grid, columns, schema)):
-        own, names = told
-        columns = [own, *columns[1:]]
-    elif not any(names) and any(_LENGTHS.search(line.text) for line in above):
-        names = [_length(column.label) for column in columns[1:]]
-    if not any(names):
-        names = across(columns, above, schema)
-    others = [c.label for c, each in zip(columns[1:], names, strict=True) if not each]
-    if len({tuple(each) for each in names if each}) != 1 or not all(map(_A_WAY.fullmatch, others)):
+    settings = [0, *(n for n, c in enumerate(columns) if n and c.spec and c.spec.configuration)]
+    ratios = [n for n, column in enumerate(columns) if n and _compares(column.label)]
+    sides = [n for n in range(len(columns)) if n not in settings and n not in ratios]
+    named_by = {n: _named_side(columns[n].label, schema) for n in sides}
+    if not any(named_by.values()):
+        sides = list(range(1, len(columns)))
+        if told := axes(grid, columns, schema):
+            columns = [told[0], *columns[1:]]
+            named_by = dict(zip(sides, told[1], strict=True))
+        elif any(_LENGTHS.search(line.text) for line in above):
+            named_by = {n: _length(columns[n].label) for n in sides}
+        if not any(named_by.values()):
+            named_by = dict(zip(sides, across(columns, above, schema), strict=True))
+    others = [columns[n].label for n in sides if not named_by.get(n)]
+    kinds = {frozenset(named_by[n]) for n in sides if named_by.get(n)}
+    machines = {frozenset({"gpu"}), frozenset({"gpu", "gpus"})}
+    if (
+        not kinds
+        or (len(kinds) > 1 and kinds != machines)
+        or not all(map(_A_WAY.fullmatch, others))
+    ):
         return ()
-    if (found := _named_above(above)) is None:
+    if len(settings) > 1 and len(sides) < 2:
+        return ()
+    found = _named_above(above)
+    if found is None and not any(_PHRASE.search(_bare(line)) for line in above):
+        found = _named_above(declared)
+    if found is None or found.field not in fields(schema):
         return ()
     spec = fields(schema)[found.field]
     if not found.unit_known and not _mostly_with_units(grid):
         return ()
     return tuple(
         Group(
-            (columns[0], *(Column(c.label, spec, found.scale, found.unit_known,
-                                  most=found.field == "memory") if n == at else None
-                           for n, c in enumerate(columns[1:], 1))),
-            columns[at].label, names[at - 1], at,
+            tuple(Column(c.label, spec, found.scale, found.unit_known,
+                         most=found.field == "memory") if n == at else None if n in sides else c
+                  for n, c in enumerate(columns)),
+            columns[at].label, named_by.get(at), at,
         )
-        for at in range(1, len(columns))
+        for at in sides
     )  # fmt: skip
+
+
+_COMPARED = re.compile(
+    r"\b(?:speed-?ups?|ratio|gain|relative|rel\.?|vs\.?|improvement|factor|delta|scaling"
+    r"|efficiency)(?![A-Za-z])|[Δ÷]|\S\s+/\s+\S",
+    re.IGNORECASE,
+)
+
+
+def _compares(label: str) -> bool:
+    """Whether a column compares others: `MI300X / H100`, `speedup`."""
+    return _COMPARED.search(label) is not None
 
 
 _OF_SAMPLES = re.compile(
@@ -527,12 +597,19 @@ def _named_side(label: str, schema: Schema) -> dict[str, str]:
     behind = _BEHIND.fullmatch(label)
     if found := named(label) or (named(behind[1]) if behind else {}):
         return found
+    if (form := _OF_A_FORM.fullmatch(label)) and set(found := named(form[1])) == {"gpu"}:
+        return {"gpu": label}
     counted = _COUNTED.fullmatch(label)
     column = header([counted[1]], schema)[0] if counted else None
     if counted is None or not counts(column) or column.spec is None:
         return {}
     return {column.spec.name: counted[2].replace(",", "")}
 
+
+_OF_A_FORM = re.compile(
+    r"(\S.*?)\s*\((?:GCD|die|card|module|chip|PCI-?e|SXM[0-9]?|NVL|OAM|[0-9]+ ?GB)\)", re.IGNORECASE
+)
+"""A device and its form in brackets: `MI250 (GCD)`."""
 
 _BEHIND = re.compile(r"[^()]+\(([^()]+)\)\s*")
 
@@ -541,12 +618,15 @@ _COUNTED = re.compile(r"([^=:]*?[^=:\s])\s*[=: ]\s*([0-9][0-9,]*)")
 
 def _named_above(above: Sequence[Line]) -> Said | None:
     """The one quantity that the lines above a table name, and that is no kernel's."""
-    above = [line for line in above if not _OF_KERNELS.search(line.text)]
-    found = [told for line in above for m in _PHRASE.findall(line.text) if (told := said(m))]
-    found = found or [
-        told for line in above for m in _OF_MEMORY.findall(line.text) if (told := said(m))
-    ]
+    texts = [_bare(line) for line in above if not _OF_KERNELS.search(line.text)]
+    found = [told for text in texts for m in _PHRASE.findall(text) if (told := said(m))]
+    found = found or [told for text in texts for m in _OF_MEMORY.findall(text) if (told := said(m))]
     return found[0] if len({told.field for told in found}) == 1 else None
+
+
+def _bare(line: Line) -> str:
+    """A line without signs of emphasis: `tokens per second **per GPU**`."""
+    return line.text.replace("*", "").replace("_", " ") if len(line.text) <= LONGEST else ""
 
 
 _OF_KERNELS = re.compile(
