@@ -40,7 +40,11 @@ _DEVICE = rf"(?:[DH]GX[ -]?)?({SIGN})"
 _APART = r"(?<![^\W\u4e00-\u9fff])"
 """Behind no letter or digit but a Chinese one: `单机8卡A100`."""
 
-_COUNT = rf"{_APART}(?<![.,$])([0-9][0-9,]*)"
+_COUNT = (
+    rf"{_APART}(?<![.,$])(?<!up to )(?<!at most )(?<!at least )(?<!many as )(?<!than )(?<!over )"
+    r"([0-9][0-9,]*)"
+)
+"""A number that is no bound of several."""
 
 _MANY = deferred(
     rf"{_COUNT} ?[x×*卡块张]? ?`?{_DEVICE}s?(?![A-Za-z0-9])(?:`? ?(?:GPUs?|cards?|chips?))?"
@@ -57,7 +61,9 @@ _LISTED_DEVICE = deferred(
 )
 """A device that is a part of a list, without a number."""
 
-_ON = deferred(rf"\b(?:on|using) (?:an? |the |our )?{_DEVICE}(?![A-Za-z0-9])")
+_ON = deferred(
+    rf"\b(?:on|using) (?:an? |the |our |up to [0-9][0-9,]* ?[x×]? ?)?{_DEVICE}(?![A-Za-rt-z0-9])"
+)
 """A device that something ran on, however many there were."""
 
 _IN_WORDS = deferred(
@@ -185,7 +191,8 @@ _OF_WHAT_IS_BELOW = deferred(
 
 _ASIDE = deferred(
     r"\b(?:eval|evaluation|valid(?:ation)?|inference|generat(?:e|ion|ed)|prompts?|decod(?:e|es|ed|ing)|prefill|"
-    r"tokeni[sz]er|vs\.?|versus|over|than|instead of|compared|rather|whereas|because|could|would|"
+    r"tokeni[sz]er|vs\.?|versus|over|than|instead of|compared|(?:for|in) comparison|slower|against|"
+    r"rather|whereas|because|could|would|"
     r"might|can (?:run|be)|as few as|at least|minimum|different (?:to|from|than|outcome)|"
     r"earlier|previously|formerly|initially|originally|later|tried|should|if"
     r"|e\.g|for (?:example|instance))\b|比如|例如|代表",

@@ -20,8 +20,8 @@ from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span, Sta
 from assay.ingest.schema.terminals import terminal
 from assay.ingest.tables.composite import layout
 from assay.ingest.tables.headers import Column, generic, plain, rate, unlinked
-from assay.ingest.tables.titles import device_named
-from assay.ingest.vocabulary.devices import SIGN, several, signed
+from assay.ingest.tables.titles import counted_nodes, device_named
+from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import split
 
@@ -255,6 +255,12 @@ def numeric_cell(record: Record, spec: FieldSpec, cell: Cell, text: str) -> None
     elif found:
         cell = cell._replace(text=found[1].replace(",", ""), state="value")
         record.cells.setdefault("gpu", cell._replace(text=shown[found.start(2) :]))
+    elif words and devices(shown):  # `2 nodes, 16x H100`: of these, however many
+        device, nodes = only(shown), counted_nodes(shown)
+        named = cell._replace(text=device.text, state="value") if device else cell
+        record.cells.setdefault("gpu", named)
+        if nodes:
+            record.cells.setdefault("nodes", cell._replace(text=nodes, state="value"))
     if spec.name == "global_batch" and cell.state == "value":
         if cell.scale >= MANY:
             record.cells.setdefault("global_batch_tokens", cell)

@@ -328,7 +328,7 @@ def named(text: str) -> dict[str, str]:
     if kept := _CHECKPOINTED.fullmatch(bare):
         return {"activation_checkpointing": str(not kept[1])}
     device = only(bare)
-    plain = device is not None and device.end - device.start == len(bare)
+    plain = device is not None and _PLATFORM.sub("", bare) == bare[device.start : device.end]
     return {"gpu": device.text} if device and plain else {}
 
 
@@ -359,6 +359,10 @@ _CHECKPOINTED = deferred(
     r"(?:(?:gradient|activation|full)[ -])?(?:checkpointing|recompute|recomputation|AC)",
     re.IGNORECASE,
 )
+
+_PLATFORM = deferred(r"^(?:NVIDIA\s)?[DH]GX[ -](?=[A-Z])")
+"""Words in front of the device of a machine: `HGX H200`."""
+
 
 _REMARK = deferred(r"[~≈]?\s*[0-9][0-9.,]*\s*[A-Za-z/%]*\s*\(([^()]+)\)")
 

@@ -92,6 +92,7 @@ from assay.ingest.tables.views import (
     turned_grid,
     views,
 )
+from assay.ingest.vocabulary.devices import devices, only
 
 _DIGIT = re.compile("[0-9]")
 
@@ -392,6 +393,11 @@ class _Table:
             record.other.append(("column", group.label))
             for name, text in (group.said or {}).items():
                 record.cells.setdefault(name, worth(name, text, head.line, head.column, "stated"))
+            if "gpu" not in record.cells and (shown := devices(group.label)):
+                one = only(group.label)  # it is of this one, whatever stands above says
+                text, state = (one.text, "value") if one else (group.label, "unknown")
+                at = head.column + shown[0].at
+                record.cells["gpu"] = Cell(text, head.line, at, state=state, value_origin="stated")
         if "model" not in record.cells and (model := model_named(self.group)):
             record.cells["model"] = Cell(model, line.number, line.column, value_origin="stated")
         elif "model" not in record.cells and (named := self._of_family(record)):

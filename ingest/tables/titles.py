@@ -17,6 +17,13 @@ from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _TITLE_COUNT = deferred(rf"(?<![A-Za-z0-9.,])([0-9][0-9,]*) ?[x×] ?(?={SIGN})")
 
+BOUNDED = deferred(
+    r"\b(?:up to|at most|at least|as many as|more than|less than|fewer than|over)"
+    r"(?: (?:about|around|roughly))? [0-9][0-9,]*",
+    re.IGNORECASE,
+)
+"""A number that is the bound of several: `up to 4,096 GPUs`."""
+
 _NODES = deferred(r"\bnodes?\b", re.IGNORECASE)
 
 _COUNTED_NODES = deferred(r"(?<![\w.,])([0-9][0-9,]*|one|single)[ -]nodes?\b", re.IGNORECASE)
@@ -148,6 +155,7 @@ def counted_devices(text: str) -> str | None:
     ('8', None)
     """
     text = _IN_WORDS.sub(lambda found: _DIGITS[found[1].casefold()], signed(text))
+    text = BOUNDED.sub(" ", text)
     count = _only_one(_TITLE_COUNT, text)
     if count is None or not _NODES.search(text):
         return count
@@ -159,6 +167,18 @@ def counted_devices(text: str) -> str | None:
         return count
     many = int(nodes.replace(",", ""))
     return count if whole > LARGEST_NODE and whole % many == 0 else None
+
+
+def counted_nodes(text: str) -> str | None:
+    """How many nodes a text counts, in digits.
+
+    >>> counted_nodes("2 nodes, 16x H100"), counted_nodes("H100 nodes"), counted_nodes("one node")
+    ('2', None, '1')
+    """
+    nodes = _only_one(_COUNTED_NODES, text)
+    if nodes is None:
+        return None
+    return nodes.replace(",", "") if nodes[0].isdigit() else "1"
 
 
 def settings_named(text: str) -> dict[str, str]:
@@ -231,6 +251,8 @@ def titled(line: Line) -> dict[str, Cell]:
     """Everything that a heading says of the runs below it, by field."""
     text = line.text
     said: dict[str, Cell] = {}
+    if text.rstrip(" *#").endswith("?"):  # asks of a device, and says nothing of runs
+        return said
 
     def put(name: str, word: str | None) -> None:
         if word is not None:
@@ -241,7 +263,7 @@ def titled(line: Line) -> dict[str, Cell]:
     if several(text):
         said["gpu"] = Cell(text, line.number, line.column, state="unknown")
     plain = signed(text)
-    put("gpus", counted_devices(text) or _only_one(_COUNTED, plain))
+    put("gpus", counted_devices(text) or _only_one(_COUNTED, BOUNDED.sub(" ", plain)))
     put("dtype", format_named(text))
     put("zero_stage", _only_one(_ZERO, text))
     for name, word in settings_named(text).items():
