@@ -6,7 +6,7 @@ In: the records of a table and its columns. Out: their cells, changed in place, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import log
 from statistics import median
@@ -18,7 +18,7 @@ from assay.ingest.tables.cells import OF_NOTHING, amount
 from assay.ingest.tables.headers import EACH, OF_EACH, OF_ONE, Column, generic
 from assay.ingest.vocabulary.devices import peaks
 from assay.ingest.vocabulary.terms import normalise
-from assay.ingest.vocabulary.words import DEVICE, of_one_device, split
+from assay.ingest.vocabulary.words import BATCH, DEVICE, PLAIN, of_one_device, split
 
 MOST_RATE = 6e15
 """More flop/s than any device has as its dense peak in a format that models train in."""
@@ -267,6 +267,22 @@ def times_of_steps(records: Sequence[Record], columns: Sequence[Column]) -> Iter
             )
 
 
+def unsaid_units(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """Times of a step without a unit are in the one in which, in every row that can tell, the rate
+    times the time is the batch of a step."""
+    if all(c.unit_known or c.spec is None or c.spec.name != "step_time" for c in columns):
+        return
+    cells = [(r, r.cells["step_time"]) for r in records if "step_time" in r.cells and not r.alike]
+    bare = [(r, c) for r, c in cells if c.state == "unknown" and _NUMERAL.fullmatch(c.text)]
+    for scale in (1.0, 1e-3):
+        told = [_of_a_step(record, float(cell.text) * scale) for record, cell in bare]
+        proofs = [proof for proof in told if proof is not None]
+        if len(proofs) >= PROOFS and all(proofs):
+            law = "its unit is the one in which the rate times the time is the batch of a step"
+            for record, cell in bare:
+                record.cells["step_time"] = cell._replace(state="value", scale=scale, law=law)
+
+
 PROOFS = 2
 """Rows whose arithmetic says what a time is of, before it is taken so."""
 
@@ -276,7 +292,8 @@ _NUMERAL = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 def _of_a_step(record: Record, seconds: float) -> bool | None:
     """Whether a time is that of a step; None where the row prints no rate, or no batch."""
     known = {n: amount(c) for n, c in record.cells.items() if c.state == "value"}
-    batch, length, devices = (known.get(n, 0.0) for n in ("global_batch", "seq_len", "gpus"))
+    length, devices = known.get("seq_len", 0.0), known.get("gpus", 0.0)
+    batch = known.get("global_batch", 0.0) or _composed(known) or _of_training(record)
     of_device = known.get("tokens_per_gpu_per_s", 0.0) * devices
     tokens = known.get("tokens_per_s", 0.0) or of_device
     if tokens and (whole := known.get("global_batch_tokens", 0.0) or batch * length):
@@ -285,6 +302,22 @@ def _of_a_step(record: Record, seconds: float) -> bool | None:
     if samples and batch:
         return abs(samples * seconds - batch) <= SHARE * batch
     return None
+
+
+def _composed(known: Mapping[str, float]) -> float:
+    """Sequences of a step by what its devices take: 0 where a row does not say all of it."""
+    spread = known.get("tp", 1.0) * known.get("pp", 1.0) * known.get("cp", 1.0)
+    replicas = known.get("dp", 0.0) or known.get("gpus", 0.0) / (spread or 1.0)
+    return known.get("micro_batch", 0.0) * known.get("accumulation", 1.0) * replicas
+
+
+def _of_training(record: Record) -> float:
+    """The one batch that a row prints without saying of whom, by no word but training's."""
+    said = {
+        text for label, text in record.other
+        if BATCH & (words := set(split(label))) and not words - BATCH - PLAIN - {"size"}
+    }  # fmt: skip
+    return float(text) if len(said) == 1 and _NUMERAL.fullmatch(text := said.pop()) else 0.0
 
 
 SAID_WHOSE = {"total", "aggregate", "aggregated", "job", "global", "overall", "cluster", "all"}

@@ -31,6 +31,11 @@ from assay.ingest.vocabulary.words import (
 
 _DECORATION = re.compile(r"\[\^[^\]]*\]|<br ?/?>|&nbsp;|`|\\|[†‡]")
 
+_REFERENCE = re.compile(
+    r"\s*\[(?:#[\w-]*|\*|[0-9]{1,2})\]_(?!\w)|(?<=[A-Za-z)%0-9])(?<!10)[¹²³⁴-⁹]+$"
+)
+"""References to footnotes: of reStructuredText, and raised digits behind no power of ten."""
+
 _EMPHASIS = re.compile(r"(\*{2,3}|__)(.+?)\1")
 
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s\"[^\"]*\")?\)")
@@ -107,7 +112,7 @@ class Column:
 
 def plain(text: str) -> str:
     """A text cell without emphasis, code marks, links and footnotes."""
-    if len(text) > LONGEST or ("__" not in text and _UNMARKED.fullmatch(text)):
+    if len(text) > LONGEST or ("__" not in text and text.isascii() and _UNMARKED.fullmatch(text)):
         return text.strip()
     return _DECORATION.sub("", _EMPHASIS.sub(r"\2", unlinked(text))).strip()
 
@@ -118,6 +123,8 @@ def unlinked(text: str) -> str:
         return text
     if "](" in text:
         text = _LINK.sub(r"\1", text)
+    if "]_" in text or not text.isascii():
+        text = _REFERENCE.sub("", text)
     marked = ("<" in text or "~~" in text) and not text.startswith("<br")
     return _TAG.sub("", text) if marked else text
 

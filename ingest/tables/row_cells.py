@@ -38,7 +38,7 @@ from assay.ingest.tables.composite import (
     settings,
     times,
 )
-from assay.ingest.tables.headers import Column, plain
+from assay.ingest.tables.headers import Column, plain, unlinked
 from assay.ingest.vocabulary.terms import normalise
 
 RATES_OF_CELLS = (
@@ -96,7 +96,7 @@ def _in_brackets(text: str) -> dict[str, str]:
 def _fill_number(record: Record, column: Column, cell: GridCell, at: Span) -> Diagnostic | None:
     """Put a number that is more than its digits where its column says."""
     assert column.spec is not None
-    text = "" if NOTHING.fullmatch(cell.text) else cell.text
+    text = "" if NOTHING.fullmatch(unlinked(cell.text)) else cell.text
     if product := times(text) if column.spec.unit == "B" else None:
         text = product[0]
     found = quantity(text, column, at)

@@ -45,6 +45,7 @@ from assay.ingest.tables.column_cells import (
     rates,
     times_of_steps,
     unnamed,
+    unsaid_units,
     whole_numbers,
 )
 from assay.ingest.tables.composite import (
@@ -286,6 +287,7 @@ class _Table:
         of_each(held.records, columns)
         unnamed(held.records, named_rate([*place.titles[-1:], *place.near]))
         self.filled.update(times_of_steps(held.records, columns))
+        unsaid_units(held.records, columns)
         whole_numbers(held.records, columns)
         if self.long and others != [len(record.other) for record in held.records]:
             raise IrregularError

@@ -40,7 +40,8 @@ STEP = {"step", "steps", "it", "iter", "iters", "iteration", "iterations"}
 GPU = {"gcd", "gcds", "gpu", "gpus", "ngpu", "ngpus"}
 
 DEVICE = GPU | {"device", "devices", "chip", "chips", "accelerator", "accelerators", "card",
-                "cards", "npu", "npus", "xpu", "xpus", "hpu", "hpus", "dev"}  # fmt: skip
+                "cards", "npu", "npus", "xpu", "xpus", "hpu", "hpus", "dev",
+                "tile", "tiles"}  # fmt: skip
 
 MEMORY = {"mem", "memory", "vram", "hbm"}
 
@@ -433,6 +434,10 @@ def _flops(words: Words) -> Said | None:
     units = over & set(FLOPS)
     fillers = {"model", "achieved", "throughput", "compute", "performance", "rate", "in", "/"}
     fillers |= {"floating", "point", "operation", "operations"}
+    if len(units) > 1 and SECOND & set(
+        words.beside
+    ):  # `model FLOPS [TFLOP/s/GPU]`: the unit behind the name
+        units -= {"flop", "flops"} - set(words.beside)
     if len(units) != 1 or _left((*over, *under), set(FLOPS), SECOND, DEVICE, fillers):
         return None
     word = units.pop()
