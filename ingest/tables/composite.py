@@ -35,7 +35,7 @@ _DTYPE = deferred(NUMBER_FORMAT, re.IGNORECASE)
 
 _PRODUCT = deferred(r"[0-9]+(?:[x×][0-9]+)+")
 
-_APART = deferred(r"[\s+_,;()\[\]{}（），]+")
+_APART = deferred(r"[\s+_,;·()\[\]{}（），]+")
 
 _HYPHEN = deferred(r"(?<=[A-Za-z][0-9])-(?=[A-Za-z])|(?<=[A-Za-z][0-9]{2})-(?=[A-Za-z])")  # TP8-PP4
 

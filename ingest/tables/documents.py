@@ -167,6 +167,9 @@ _LEGEND = re.compile(
 """A word and what it stands for, which is no number: a log says `step: 2/5100` in every line."""
 
 
+_WITHOUT = re.compile(r"[ ,]+(?:without|not counting|excluding|computed|as reported)\b.*")
+"""What a legend adds to a quantity that it is named by."""
+
 _FACTORS = re.compile(r"\W*([a-z](?: ?[x×] ?[a-z]){1,3})\W*")
 
 _FACTOR = re.compile(r"\W*([a-z])\W*:\s*([A-Za-z][\w -]+)")
@@ -207,8 +210,32 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
         if len(line.text) > LONGEST:
             continue
         found |= _letters(line.text)
-        if (match := _LEGEND.fullmatch(line.text.rstrip(" .;"))) and said(match[2]):
-            found.setdefault(match[1], match[2])
+        for sentence in re.split(r"(?<=[\w)])[.;] +(?=[A-Z*`])", line.text):
+            match = _LEGEND.fullmatch(sentence.rstrip(" .;"))
+            meant = _WITHOUT.sub("", match[2]) if match else ""
+            if match and said(meant):
+                found.setdefault(match[1], meant)
+    return found
+
+
+_FOOTNOTE = re.compile(
+    r"[\s>*+-]*(?:<(?:p|li|small|div)[^<>]*>\s*)?"
+    r"(?:<sup>\s*([0-9a-z*†‡]{1,2})\s*</sup>|\[\^?([0-9a-z*†‡]{1,2})\]:?|([¹²³⁴-⁹†‡§]{1,2}))"
+    r"[\s:.)]*(\S.{4,200})"
+)
+
+
+def footnotes(lines: Sequence[Line]) -> dict[str, str]:
+    """Sign of a footnote → what it says, of those that a document has below its tables.
+
+    >>> footnotes([Line(1, "² per device, averaged over one epoch<br>", 1, {})])
+    {'²': 'per device, averaged over one epoch<br>'}
+    """
+    found: dict[str, str] = {}
+    for line in lines:
+        text = line.text.rstrip()
+        if len(text) <= LONGEST and (note := _FOOTNOTE.fullmatch(text)):
+            found.setdefault(next(filter(None, note.groups())), note[4])
     return found
 
 

@@ -10,7 +10,7 @@ what stands in brackets is a remark. Units in a column or in the text above go t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -19,6 +19,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.documents import explained, meant
 from assay.ingest.tables.headers import Column, header, plain
+from assay.ingest.vocabulary.words import of_one_device
 
 _BESIDE = re.compile(r"(.+?)\s*[(（\[]([^()（）\[\]]+)[)）\]]")
 
@@ -140,6 +141,63 @@ def _row(row: GridRow, found: dict[int, tuple[str, str]], parts: _Parts) -> Grid
         shift = max(0, cell.text.find(other)) if other else 0
         cells += [cell._replace(text=one), cell._replace(text=other, column=cell.column + shift)]
     return replace(row, cells=tuple(cells))
+
+
+_SIGN = re.compile(
+    r"(?:<sup>\s*([0-9a-z*†‡]{1,2})\s*</sup>|\[\^([0-9a-z*†‡]{1,2})\]|([¹²³⁴-⁹†‡§]))\W*$"
+)
+
+_DEVICES = r"(?:GPU|device|card|accelerator|chip|NPU|rank|tile|worker)"
+
+_OF_ONE = re.compile(rf"\b(?:per|each|for one|of one|a single)\s+{_DEVICES}\b", re.IGNORECASE)
+
+_OF_ALL = re.compile(
+    rf"\b(?:over|across|of|for|on|from)\s+all\s+(?:the\s+)?(?:[0-9]+\s+)?{_DEVICES}s\b"
+    r"|\b(?:in total|total|aggregated?|global|summed|whole job)\b",
+    re.IGNORECASE,
+)
+
+_OF_OTHERS = re.compile(r"\bper\s+(?:node|host|replica|user|core|server|machine)\b", re.IGNORECASE)
+
+
+def annotated(
+    grid: Grid, schema: Schema, legend: Mapping[str, str], notes: Mapping[str, str]
+) -> Grid:
+    """The grid with its labels as footnotes complete them (`Tokens/sec²`: per device), and with
+    what a legend's short word stands for where that makes a label clear: `BF16 TF`."""
+    if not grid.heads or grid.labels or not (legend or notes):
+        return grid
+    last = grid.heads[-1]
+    cells = [
+        cell._replace(text=_complete(cell.text, schema, legend, notes))
+        if len(cell.text) <= LONGEST
+        else cell
+        for cell in last.cells
+    ]
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+
+def _complete(
+    text: str, schema: Schema, legend: Mapping[str, str], notes: Mapping[str, str]
+) -> str:
+    sign = _SIGN.search(text)
+    note = notes.get(next(filter(None, sign.groups()))) if sign else None
+    if sign and note:
+        text = _noted(plain(text[: sign.start()]), note)
+    words = plain(text).split() if legend else []
+    short = len(words) > 1 and not legend.keys().isdisjoint(words)
+    if not short or header([text], schema)[0].spec is not None:
+        return text
+    return " ".join(legend.get(word, word) for word in words)
+
+
+def _noted(label: str, note: str) -> str:
+    """A label with whose it is, as its footnote says first, where it does not itself."""
+    told = {"per GPU": _OF_ONE, "(total)": _OF_ALL, "per node": _OF_OTHERS}
+    found = {said: match.start() for said, form in told.items() if (match := form.search(note))}
+    if not found or of_one_device(label):
+        return label
+    return f"{label} {min(found, key=lambda said: found[said])}"
 
 
 def with_unit_column(grid: Grid) -> Grid:

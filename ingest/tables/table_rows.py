@@ -56,6 +56,7 @@ from assay.ingest.tables.documents import (
     documents,
     explained,
     factors,
+    footnotes,
     grids,
     legend,
     one_of,
@@ -63,6 +64,7 @@ from assay.ingest.tables.documents import (
 from assay.ingest.tables.headers import Column, plain
 from assay.ingest.tables.keyed import MOST_PLAIN, SetUps, configured, keyed, stated
 from assay.ingest.tables.long_tables import IrregularError, ways
+from assay.ingest.tables.pairs import annotated
 from assay.ingest.tables.row_cells import (
     NOTHING,
     RATES_OF_CELLS,
@@ -130,7 +132,10 @@ def _document(
     found = [long.grid] if long else list(grids(lines, region.source.name))
     tables = list[_Table]()
     known = Known(
-        legend(lines) if found else {}, about_training(lines), factors(lines) if found else ()
+        legend(lines) if found else {},
+        about_training(lines),
+        factors(lines) if found else (),
+        footnotes(lines) if found else {},
     )
     for grid in found:
         place.pass_over(lines[at : grid.begin])
@@ -187,6 +192,7 @@ class Known(NamedTuple):
     legend: Mapping[str, str]
     trained: bool
     factors: tuple[str, ...] = ()  # of products in cells: `d x m x p`
+    notes: Mapping[str, str] = {}
 
 
 class _Table:
@@ -209,7 +215,8 @@ class _Table:
         head = lines[grid.begin]
         self.caption = [head._replace(text=grid.caption)] if grid.caption else []
         above = (*place.titles[-1:], *place.near, *self.caption)
-        every = map(_doubtless, views(grid, schema, above, known.legend, place.declared()))
+        labelled = annotated(grid, schema, known.legend, known.notes)
+        every = map(_doubtless, views(labelled, schema, above, known.legend, place.declared()))
         first = next(every)
         ours = next((view for view in chain([first], every) if self._holds(view, known)), None)
         self.view, self.ours = ours or first, ours is not None
@@ -397,9 +404,12 @@ class _Table:
                 record.cells.setdefault(name, worth(name, text, head.line, head.column, "stated"))
             if "gpu" not in record.cells and (shown := devices(group.label)):
                 one = only(group.label)  # it is of this one, whatever stands above says
-                text, state = (one.text, "value") if one else (group.label, "unknown")
-                at = head.column + shown[0].at
-                record.cells["gpu"] = Cell(text, head.line, at, state=state, value_origin="stated")
+                cell = Cell(group.label, head.line, head.column, value_origin="stated")
+                record.cells["gpu"] = (
+                    cell._replace(text=one.text, column=head.column + shown[0].at)
+                    if one
+                    else cell._replace(state="unknown")
+                )
         if "model" not in record.cells and (model := model_named(self.group)):
             record.cells["model"] = Cell(model, line.number, line.column, value_origin="stated")
         elif "model" not in record.cells and (named := self._of_family(record)):
