@@ -58,21 +58,38 @@ _SHARED = re.compile(
 _Parts = Callable[[GridCell, int], tuple[str, str]]
 
 
-def parted(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
-    """A grid with two columns for each whose cells are pairs of two measured quantities."""
+def parted(
+    grid: Grid,
+    schema: Schema,
+    above: Sequence[Line],
+    side: Callable[[str], str | None] = lambda _: None,
+) -> Grid:
+    """A grid with two columns for each whose cells are pairs of two measured quantities.
+
+    `side` tells a label that only says how its column was run, in words that are read as one.
+    """
     if not grid.heads or grid.labels or not grid.rows:
         return grid
     heads = grid.heads[-1].cells
     found: dict[int, tuple[str, str]] = {}
+    whole = grid.header()
+    settings = set[int]()  # columns whose new labels say all that stood above them
     for at, cell in enumerate(heads):
-        form = _form([row.cells[at].text for row in grid.rows if at < len(row.cells)])
+        texts = [row.cells[at].text for row in grid.rows if at < len(row.cells)]
+        form = _form(texts)
         labels = _labels(plain(cell.text), form, schema, above) if form else None
+        if not labels and (setting := side(plain(whole[at]))):
+            labels = _by_units(texts, setting, schema)
+            settings.add(at)
         if labels:
             found[at] = labels
     if not found:
         return grid
     last = _row(grid.heads[-1], found, lambda cell, at: found[at])
-    upper = [_row(row, found, lambda cell, at: (cell.text, cell.text)) for row in grid.heads[:-1]]
+    upper = [
+        _row(row, found, lambda cell, at: ("", "") if at in settings else (cell.text, cell.text))
+        for row in grid.heads[:-1]
+    ]
     rows = tuple(_row(row, found, lambda cell, at: _two(cell.text)) for row in grid.rows)
     return replace(grid, heads=(*upper, last), rows=rows)
 
@@ -116,6 +133,37 @@ def _labels(
     return (f"{label} {named.pop()}", beside) if len(named) == 1 else None
 
 
+_UNIT = r"[A-Za-z%µ]+(?:/[A-Za-z]+){0,2}"
+
+_BY_UNITS = re.compile(
+    rf"([~≈]?\s*[0-9][0-9.,]*\s*({_UNIT}))\s*[/|,;&+]\s*([~≈]?\s*[0-9][0-9.,]*\s*({_UNIT}))"
+)
+"""Cells with two numbers, each with its unit: `29.8GB / 1.1s/it`."""
+
+
+def _by_units(texts: Sequence[str], setting: str, schema: Schema) -> tuple[str, str] | None:
+    """Labels of two quantities that most cells name by their units, run in one setting."""
+    held = [text for text in texts if len(text) <= LONGEST and _DIGIT.search(text)]
+    found = [match for text in held if (match := _BY_UNITS.fullmatch(plain(text)))]
+    units = {(match[2], match[4]) for match in found}
+    if len(units) != 1 or 2 * len(found) <= len(held):
+        return None
+    one, other = (_of_unit(each, schema) for each in units.pop())
+    return (
+        (f"{one} - {setting}", f"{other} - {setting}") if one and other and one != other else None
+    )
+
+
+def _of_unit(printed: str, schema: Schema) -> str | None:
+    """A label of the one quantity that is printed in a unit: `s/it`, `GB`; None for a mere time."""
+    measure = unit(printed)
+    if printed in ("G", "GiB", "GB", "MB", "MiB") or (measure and measure.si == "B"):
+        return "Memory"
+    if _quantity(printed, schema) == "step_time":
+        return "Step time"
+    return printed if "/" in printed and _quantity(printed, schema) else None
+
+
 def _quantity(label: str, schema: Schema) -> str | None:
     if not label:
         return None
@@ -126,6 +174,8 @@ def _quantity(label: str, schema: Schema) -> str | None:
 def _two(text: str) -> tuple[str, str]:
     """Both parts of a cell; a cell that is no pair stands in the first column."""
     bare = plain(text) if len(text) <= LONGEST else text
+    if units := _BY_UNITS.fullmatch(bare):
+        return units[1], units[3]
     forms = (*_NAMED, _IN_BRACKETS, _BY_STROKE)
     found = next((match for form in forms if (match := form.fullmatch(bare))), None)
     return (found[1], found[2]) if found else (text, "")

@@ -87,7 +87,14 @@ def views(
 ) -> Iterator[View]:
     """Every way to look at a grid, the plain one first; `labels` are what its legend explains,
     `declared` what the sections around its own say of what they measure."""
-    grid = parted(headed(with_unit_column(grid), schema), schema, above)
+
+    def side(label: str) -> str | None:
+        if _named_side(label, schema):
+            return label
+        lengths = any(_LENGTHS.search(line.text) for line in above)
+        return next((f"seq_len {n}" for n in _length(label).values()), None) if lengths else None
+
+    grid = parted(headed(with_unit_column(grid), schema), schema, above, side)
     labels = {**labels, **_implied(above)}
     grid = with_units(grid, schema, above)
     labels |= _declared_of(grid, schema, above, declared)
@@ -104,7 +111,7 @@ def views(
         each[0] for at, label in enumerate(grid.header())
         if (each := _apart(plain(label), schema, _printed_unit(grid, at)))
     )  # fmt: skip
-    shared = shared_out(grid, tuple(told), _side)
+    shared = shared_out(grid, tuple(told), lambda name: _side(name, schema))
     if groups := _grouped(shared, schema):
         yield View(shared, groups)
     if other := turned_grid(grid):
@@ -283,7 +290,7 @@ def _grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
             for own, each, other in zip(mine, told, shared, strict=True)
         )
         first = next(n for n, own in enumerate(mine) if own is not None)
-        groups.append(Group(columns, name, named(name), first))
+        groups.append(Group(columns, name, _named_side(name, schema), first))
     return tuple(groups)
 
 
@@ -372,9 +379,11 @@ def _rate_of(name: str, printed: str, schema: Schema) -> Column | None:
 _REMARKED = re.compile(r"(.+?)\s*\(([^()]+)\)")
 
 
-def _side(name: str) -> bool:
+def _side(name: str, schema: Schema) -> bool:
     bare = name.strip()
-    return bool(named(name) or _MIXED.fullmatch(bare) or _A_WAY.fullmatch(bare))
+    return bool(
+        _named_side(name, schema) or named(name) or _MIXED.fullmatch(bare) or _A_WAY.fullmatch(bare)
+    )
 
 
 _MIXED = re.compile(r"(?:mixed[ -]precision|AMP|mixed)", re.IGNORECASE)
@@ -389,7 +398,8 @@ def _apart(label: str, schema: Schema, printed: str = "") -> tuple[str, Column] 
     words = label.split()
     if len(words) > MOST_WORDS:
         return None
-    if (dashed := _DASHED.fullmatch(label)) and _side(dashed[2]):  # `Step time, BF16 (s)`
+    if (dashed := _DASHED.fullmatch(label)) and _side(dashed[2], schema):
+        # `Step time, BF16 (s)`
         column = _in_unit(f"{dashed[1]}{dashed[3] or ''}", schema, printed)
         if column.spec is not None and (column.spec.quantity or column.spec.configuration):
             return dashed[2], replace(column, label=label)
