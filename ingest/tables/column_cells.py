@@ -178,6 +178,24 @@ def whole_numbers(records: Sequence[Record], columns: Sequence[Column]) -> None:
             record.cells[spec.name] = cell._replace(kind="nominal", law=law)
 
 
+def fractions(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """A column of counts whose numbers mostly have fractions is in a unit that it does not say:
+    `param_count` of 25.56."""
+    for column in columns:
+        spec = column.spec
+        if spec is None or not spec.configuration or spec.kind != "exact" or column.scale != 1.0:
+            continue
+        cells = [(r, r.cells[spec.name]) for r in records if spec.name in r.cells]
+        held = [(r, cell) for r, cell in cells if cell.state == "value" and cell.scale == 1.0]
+        parts = [_FRACTION.fullmatch(text) for r, _ in held for text in r.texts(spec.name)]
+        if 2 * sum(map(bool, parts)) > len(parts):
+            for record, cell in held:
+                record.cells[spec.name] = cell._replace(state="unknown")
+
+
+_FRACTION = re.compile(r"[0-9,]*\.[0-9]*[1-9][0-9]*")
+
+
 def local_batches(records: Sequence[Record]) -> None:
     """Where a row has local batches beside micro-batches of another size, its accumulation counts
     local ones; in micro-batches it is as many times more.

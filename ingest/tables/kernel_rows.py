@@ -9,6 +9,7 @@ device may stand in the heading above a table, or in the lines between.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -103,10 +104,13 @@ def kernel_rows(lines: Sequence[Line], table: CsvTable, folded: Folded) -> None:
         if not (columns := _columns(grid, table, above, order)) or _of_bench(lines, grid):
             continue
         columns = _binary(grid, _in_units(grid, columns))
-        records = [each for row in grid.rows for each in _records(row, columns, above)]
+        ours = [row for row in grid.rows if grid.syntax != "json" or _calls(row, columns, table)]
+        records = [each for row in ours for each in _records(row, columns, above)]
+        if "direction" in fields(table.schema):
+            _directed(grid, columns, records)
         if records:
             folded.records += records
-            folded.claimed |= _lines(lines, grid, records)
+            folded.claimed |= _lines(lines, grid, records, ours)
 
 
 def _grids(lines: Sequence[Line], table: CsvTable) -> list[Grid]:
@@ -307,6 +311,35 @@ def _records(row: GridRow, columns: Sequence[_Column], above: Mapping[str, Cell]
     return list(own.values())
 
 
+def _calls(row: GridRow, columns: Sequence[_Column], table: CsvTable) -> bool:
+    """Whether an object has what is needed of a call of this kind: another may stand beside it."""
+    own = {
+        column.spec.name
+        for cell, column in zip(row.cells, columns, strict=True)
+        if column.spec is not None and cell.text
+    }
+    named = {column.spec.name for column in columns if column.spec is not None}
+    return all(own & need for need in table.needs if named & need)
+
+
+_DIRECTION = re.compile(r"(?:^|[\s_.-])(fwd|bwd|forward|backward)(?=$|[\s_.-])", re.IGNORECASE)
+
+
+def _directed(grid: Grid, columns: Sequence[_Column], records: Sequence[Record]) -> None:
+    """Give calls the direction that the name of their operation ends with: `attention_bwd`."""
+    named = {
+        row.line.number: {m[1]: cell for m in _DIRECTION.finditer(plain(cell.text))}
+        for row in grid.rows
+        for cell, column in zip(row.cells, columns, strict=False)
+        if column.spec is None and _DIRECTION.search(plain(cell.text))
+    }
+    for record in records:
+        told = named.get(record.line, {})
+        if len(told) == 1 and "direction" not in record.cells:
+            word, cell = next(iter(told.items()))
+            record.cells["direction"] = Cell(word, cell.line, cell.column)
+
+
 def _sizes(text: str, letters: str, at: GridCell) -> dict[str, Cell]:
     numbers = re.findall(r"[0-9][0-9,]*", text)
     if letters == "mnk" and len(numbers) == 1:
@@ -456,8 +489,17 @@ def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:
     return ranks if of_each in (4 * many, 8 * many) else None
 
 
-def _lines(lines: Sequence[Line], grid: Grid, records: Sequence[Record]) -> set[int]:
+def _lines(
+    lines: Sequence[Line], grid: Grid, records: Sequence[Record], ours: Sequence[GridRow]
+) -> set[int]:
     here = lines[grid.begin : grid.end]
+    if len(ours) < len(grid.rows):  # objects of other calls stand between these
+        begins = sorted(row.line.number for row in grid.rows)
+        every = {row.line.number for row in ours}
+        return {
+            line.number for line in here
+            if (at := bisect_right(begins, line.number)) and begins[at - 1] in every
+        }  # fmt: skip
     if grid.syntax in ("html", "rst", "json"):
         return {line.number for line in here if line.text.strip()}
     head = {row.line.number for row in grid.heads} | {lines[grid.begin].number}

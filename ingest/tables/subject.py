@@ -118,7 +118,11 @@ def of_runs(
     if {"m", "n", "k"} <= {normalise(column.label) for column in columns}:
         return False  # products of matrices
     if held & (ALONE - {"tokens_per_gpu_per_s"}):
-        return bool(held & (ALONE | RATES) - {"step_time"}) or not words & ELSEWHERE
+        named = {
+            w for c in columns if c.spec and c.spec.name == "step_time" for w in split(c.label)
+        }
+        own = bool(named & {"train", "training"})  # beside how fast what was trained is used
+        return own or bool(held & (ALONE | RATES) - {"step_time"}) or not words & ELSEWHERE
     if "tokens_per_gpu_per_s" in held:
         return not words & SERVING or bool(words & {"train", "training"})
     trained = _TRAINED.search(heading) or words & {"training", "train", "trainable"}

@@ -37,6 +37,7 @@ from assay.ingest.tables.cells import (
 from assay.ingest.tables.column_cells import (
     Above,
     bare_times,
+    fractions,
     local_batches,
     memory_of_whom,
     of_each,
@@ -286,6 +287,7 @@ class _Table:
             said |= captions.told(line)
         self._bind(said, held)
         local_batches(held.records)
+        fractions(held.records, columns)
         percentages(held.records, columns)
         above = Above(place.devices(), place.names())
         rates(held.records, columns, above)
