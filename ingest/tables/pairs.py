@@ -445,7 +445,7 @@ def across(
 _WHOLE = re.compile(r"[0-9][0-9,]*")
 
 
-_UNIT = re.compile(
+_UNIT_OF_ALL = re.compile(
     r"(?:单位(?:均?为|是|[:：])?|\b(?:units?|performance|throughput|numbers|values|figures|results)\b"
     r"[^.;|]{0,40}?(?:\b(?:in|is|are)\b|:))\s*[*`]*([A-Za-z]+(?:/[A-Za-z]+)+)"
 )
@@ -461,7 +461,7 @@ def by_unit_above(
 ) -> list[tuple[str, int, str, Column]]:
     """Name, place, device and column of each side whose unit the text above a table says."""
     near = [line.text for line in above if len(line.text) <= LONGEST]
-    units = {found for text in near for found in _UNIT.findall(text)}
+    units = {found for text in near for found in _UNIT_OF_ALL.findall(text)}
     if len(units) != 1:
         return []
     (column,) = header([f"throughput ({units.pop()})"], schema)
