@@ -205,14 +205,20 @@ def _told_by_size(record: Record, ranks: int) -> Cell | None:
         return None  # a header without one of these columns
     width = WIDTH.get(cells["dtype"].text)
     size, count = cells["bytes"].text, cells["elements"].text
-    if cells["redop"].text == "none" or not (width and size.isdigit() and count.isdigit()):
+    if cells["redop"].text == "none" or not width or ranks < 2:
         return None
-    share = int(size) / (int(count) * width) if int(count) else 0
-    names = {1.0: "all_reduce", float(ranks): "reduce_scatter"} if ranks > 1 else {}
-    if share not in names:
+    if not (_SIZE.fullmatch(size) and _SIZE.fullmatch(count)):
+        return None
+    moved = int(count) * width
+    names = {moved: "all_reduce", moved * ranks: "reduce_scatter"} if moved else {}
+    if int(size) not in names:
         return None
     law = "size = count × width of a reduction: all-reduce; × ranks: reduce-scatter"
-    return Cell(names[share], record.line, record.column, value_origin="solved", law=law)
+    return Cell(names[int(size)], record.line, record.column, value_origin="solved", law=law)
+
+
+_SIZE = re.compile("[0-9]{1,18}")
+"""A number of bytes or elements; a longer one is no size of anything."""
 
 
 FORMAT = Format(

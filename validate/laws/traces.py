@@ -5,6 +5,7 @@ A tensor line says one thing in four ways; what two of them agree on convicts th
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from math import prod
@@ -45,10 +46,14 @@ def tensors(evidence: Evidence) -> list[Finding]:
     }
     found = []
     for (source, trace), rows in frame.group_by("source", "trace", maintain_order=True):
-        lines = rows.to_dicts()
+        lines = [row for row in rows.to_dicts() if not _ENDLESS.search(row["shape"])]
         header = headers.get((source, trace), {})
         found += _elements(lines) + _bytes(lines) + _labels(lines, known_symbols(header))
     return found
+
+
+_ENDLESS = re.compile("[0-9]{16}|(?:,[^,]*){9}")
+"""A shape that no tensor has, and whose elements may be more than a float holds."""
 
 
 def shape(row: Row) -> tuple[int, ...]:

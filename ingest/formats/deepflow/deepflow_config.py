@@ -7,6 +7,7 @@ column declares are kept in `other` under their full path.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import pandera.polars as pa
@@ -108,7 +109,8 @@ def fold(region: Region) -> Folded:
         full = ".".join(part for _, part in path)
         if cell is None:
             continue
-        if full.startswith(f"{SCHEDULING}.") and cell.text.isdigit() and "type" not in name:
+        degree = _DEGREE.fullmatch(cell.text) and "type" not in name
+        if degree and full.startswith(f"{SCHEDULING}."):
             degrees.append(cell)
         _put(record, full, cell)
     if record is None or not all(top & some for some in PROOF):
@@ -117,6 +119,9 @@ def fold(region: Region) -> Folded:
         record.cells["parallel_degree"] = max(degrees, key=lambda cell: int(cell.text))
     folded.records.append(record)
     return folded
+
+
+_DEGREE = re.compile("[0-9]{1,18}")
 
 
 def _entry(line: Line, region: Region) -> Said | Diagnostic | None:

@@ -293,7 +293,7 @@ def _curves(document: Mapping[str, object]) -> Iterator[list[tuple[str, Printed]
             curve.get(name) for name in ("values", "start_step", "step_interval")
         )
         if isinstance(values, dict):
-            pairs = [(name, value) for name, value in values.items() if name.isdecimal()]
+            pairs = [(name, value) for name, value in values.items() if _COUNT.fullmatch(name)]
         elif isinstance(values, list) and _whole(first) and _whole(every):
             begin, stride = int(first.text), int(every.text)  # type: ignore[union-attr]
             pairs = [(str(begin + at * stride), value) for at, value in enumerate(values)]
@@ -308,7 +308,11 @@ def _curves(document: Mapping[str, object]) -> Iterator[list[tuple[str, Printed]
 
 
 def _whole(said: object) -> bool:
-    return isinstance(said, Printed) and said.text.isdecimal()
+    return isinstance(said, Printed) and _COUNT.fullmatch(said.text) is not None
+
+
+_COUNT = re.compile("[0-9]{1,15}")
+"""A count of steps; a longer number is none."""
 
 
 FORMAT = whole_format("step_history", SCHEMAS, read)
