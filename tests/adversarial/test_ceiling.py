@@ -17,7 +17,7 @@ from tests.adversarial.test_full_disk import assay
 
 pytestmark = pytest.mark.skipif(not held(), reason="this system does not tell what a process holds")
 
-TOO_FEW = "120M"
+TOO_FEW = "60M"
 """Less than reading anything takes."""
 
 
@@ -38,7 +38,7 @@ def test_more_than_there_may_be_is_refused(
     into += ["--frame", "megatron_iteration"] if output == "out.csv" else []
     done = assay(command, log, *into, "--max-memory", TOO_FEW, stdout=subprocess.PIPE)
     assert done.returncode == 2, done.stderr
-    assert "it needs more memory than the 120 MB that there are (--max-memory)" in done.stderr
+    assert "it needs more memory than the 60 MB that there are (--max-memory)" in done.stderr
     assert "Traceback" not in done.stderr
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["run.log"]
     again = assay(command, log, *into, stdout=subprocess.PIPE)
