@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
@@ -325,10 +325,12 @@ def _windows(rows: Rows, formula: Formula) -> Array:
         return implied(length, 2)
 
     def implied(length: Array, end: int) -> Array:
-        count = counter(replace(rows, inputs=rows.inputs | {FIELD: length}), formula)
         share = np.where(tokens, stated / length, 1.0) / rows.gpus
-        made: Array = count(layers, rows.vocab[end]) * share * rows.samples[end]
+        flops = count(layers, rows.vocab[end], {FIELD: length})
+        made: Array = flops * share * rows.samples[end]
         return made
+
+    count = counter(rows, formula)
 
     shortest, longest = _length(most, rows.printed[0]), _length(least, rows.printed[2])
     known = np.isfinite(shortest) & np.isfinite(longest)

@@ -6,7 +6,9 @@ nominal vocabulary is the padded size under which most rows agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Protocol
 
 import numpy as np
 from assay.model.formulas.registry import FORMULAS, Formula
@@ -15,25 +17,32 @@ from assay.validate.arithmetic.rated_rows import Array, Rows, other_mlp
 PADDING = 128
 """Megatron pads the vocabulary to a multiple of this times TP."""
 
-Counter = Callable[[Array, Array], Array]
+AS_THEY_ARE: Mapping[str, Array] = MappingProxyType({})
+
+
+class Counter(Protocol):
+    """Flop per sequence by a formula."""
+
+    def __call__(
+        self, layers: Array, vocab: Array, others: Mapping[str, Array] = AS_THEY_ARE, /
+    ) -> Array:
+        """With these layers and vocabularies, and `others` of its inputs, row by row."""
+        ...
 
 
 def counter(rows: Rows, formula: Formula) -> Counter:
-    """Flop per sequence over layers and vocabulary, the other inputs as the rows have them."""
+    """Flop per sequence, the inputs that it is not told as the rows have them."""
 
-    def counted(by: Formula, layers: Array, vocab: Array) -> Array:
-        case = {name: rows.inputs[name] for name in by.inputs}
-        if "layers" in case:
-            case["layers"] = layers
-        if "vocab" in case:
-            case["vocab"] = vocab
+    def counted(by: Formula, told: Mapping[str, Array]) -> Array:
+        case = {name: told[name] if name in told else rows.inputs[name] for name in by.inputs}
         return np.asarray(by.count(case), dtype=float)
 
-    def count(layers: Array, vocab: Array) -> Array:
-        found = counted(formula, layers, vocab)
+    def count(layers: Array, vocab: Array, others: Mapping[str, Array] = AS_THEY_ARE, /) -> Array:
+        told = {"layers": layers, "vocab": vocab, **others}
+        found = counted(formula, told)
         if instead is None:
             return found
-        return np.where(instead[1], counted(FORMULAS[instead[0]], layers, vocab), found)
+        return np.where(instead[1], counted(FORMULAS[instead[0]], told), found)
 
     instead = other_mlp(formula.formula_id, rows.table)
     return count
