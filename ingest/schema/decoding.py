@@ -45,7 +45,13 @@ def decode(raw: pl.DataFrame, schema: Schema, proven: Set[str] = frozenset()) ->
     The cells of the columns in `proven` are known to match their terminals.
     """
     columns, proofs = _plan(schema, tuple(raw.columns), frozenset(proven))
-    typed = raw.select(*columns.values(), *proofs.values())
+    # a proof decides on the value, on its place and on what is bad: it is worked out once
+    proved = raw.with_columns(proof.alias(f"{name}@proof") for name, proof in proofs.items())
+    bad_cells = (
+        (pl.col(name).is_not_null() & ~pl.col(f"{name}@proof")).alias(f"{name}@bad")
+        for name in proofs
+    )
+    typed = proved.select(*columns.values(), *bad_cells)
     empty = pl.DataFrame(schema={"row": pl.UInt32, "field": pl.String, "text": pl.String})
     bad = [empty]
     for name in proofs:
@@ -59,7 +65,7 @@ def decode(raw: pl.DataFrame, schema: Schema, proven: Set[str] = frozenset()) ->
 def _plan(
     schema: Schema, present: tuple[str, ...], proven: frozenset[str]
 ) -> tuple[dict[str, pl.Expr], dict[str, pl.Expr]]:
-    """The typed columns of a raw frame with these columns, and where cells of them are bad."""
+    """The typed columns of a raw frame with these columns, and the proofs that they ask for."""
     columns: dict[str, pl.Expr] = {name: pl.col(name) for name in BASE if name in present}
     proofs: dict[str, pl.Expr] = {}
     for name, spec in fields(schema).items():
@@ -71,10 +77,11 @@ def _plan(
                 columns[f"{name}_ulp"] = pl.lit(None, dtype=pl.Float64).alias(f"{name}_ulp")
             continue
         value, ulp, proof = _typed(spec, present, proven=name in proven)
-        columns[name] = pl.when(proof).then(value).alias(name)
+        proved = pl.when(f"{name}@proof")
+        columns[name] = proved.then(value).alias(name)
         if ulp is not None:
-            columns[f"{name}_ulp"] = pl.when(proof).then(ulp).alias(f"{name}_ulp")
-        proofs[name] = (pl.col(name).is_not_null() & ~proof).alias(f"{name}@bad")
+            columns[f"{name}_ulp"] = proved.then(ulp).alias(f"{name}_ulp")
+        proofs[name] = proof
     return columns, proofs
 
 
@@ -109,7 +116,7 @@ def _held(text: pl.Expr, value: pl.Expr) -> pl.Expr:
     """Whether a double holds the number: of others it would say that they are infinite, or zero."""
     infinite = text.str.ends_with("f") | text.str.ends_with("F")  # inf
     small = (value == 0) & text.str.contains(r"^[-+]?[0,.]*[1-9]")
-    return (value.is_finite() | value.is_nan() | infinite) & ~small
+    return (~value.is_infinite() | infinite) & ~small
 
 
 def _integer(
