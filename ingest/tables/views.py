@@ -95,7 +95,7 @@ def views(
         return next((f"seq_len {n}" for n in _length(label).values()), None) if lengths else None
 
     grid = parted(headed(with_unit_column(grid), schema), schema, above, side)
-    labels = {**labels, **_implied(above)}
+    labels = {**labels, **_implied(above), **_shares(grid, above)}
     grid = with_units(grid, schema, above)
     labels |= _declared_of(grid, schema, above, declared)
     if groups := _repeated(grid, schema):
@@ -163,6 +163,32 @@ def _declared_of(
 _NUMERAL = re.compile(r"[~≈]?\s*[0-9][0-9.,]*(?:\s*±\s*[0-9.,]+)?")
 
 _OF_GENERIC = {"tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "item_rate"}
+
+_OF_PEAK = re.compile(
+    r"(?:%|percent(?:age)?|fraction|share) of (?:the )?(?:theoretical |hardware )?peak"
+    r"(?: (?:[TP]?FLOPS?|[TP]?FLOP/s|teraFLOPS?|performance|compute))?(?: ?[(\[]%[)\]])?",
+    re.IGNORECASE,
+)
+
+_NONE_AGAIN = re.compile(
+    r"\bno (?:activations? (?:are|is|were) recomput|(?:activation |gradient )?re-?comput"
+    r"|(?:activation|gradient) checkpoint)|\bnothing (?:is|was) recomputed"
+    r"|\bwithout (?:any |full |selective )?(?:activation |gradient )?re-?comput"
+    r"|\bwithout (?:activation|gradient) checkpoint"
+    r"|\brecomput(?:e|ation) (?:is |was )?(?:off|disabled|not used)"
+    r"|\bmodel FLOPs? utili[sz]ation",
+    re.IGNORECASE,
+)
+"""What makes hardware's operations those of the model: none is done again."""
+
+
+def _shares(grid: Grid, above: Sequence[Line]) -> dict[str, str]:
+    """Labels of a share of the peak, which is of the model's operations where none is repeated."""
+    found = [label for text in grid.header() if _OF_PEAK.fullmatch(label := plain(text))]
+    said = " ".join(line.text for line in above) if found else ""
+    if not _NONE_AGAIN.search(said):
+        return {}
+    return {label: "MFU (%)" if re.search("%|[Pp]ercent", label) else "MFU" for label in found}
 
 
 def _plain(grid: Grid, schema: Schema, labels: Mapping[str, str]) -> View:
