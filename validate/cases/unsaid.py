@@ -77,22 +77,27 @@ def _whose() -> pl.Expr:
         .when(batch.is_null() | replicas.is_null() | beside).then(None)
         .when(pl.col("gpus") == 1).then(pl.lit("one"))
         .when((replicas == 1) & ~_ALONE).then(pl.lit("all"))
-        .when(_least_memory() > _memory()).then(pl.lit("all"))
-        .when((_least_memory() <= _memory()) & ((replicas == 1) | (batch % counted > 0)))
+        .when((_states() <= _memory()) & (_states() + _passing() > _memory())).then(pl.lit("all"))
+        .when((_states() + _passing() <= _memory()) & ((replicas == 1) | (batch % counted > 0)))
         .then(pl.lit("one"))
     )  # fmt: skip
 
 
-def _least_memory() -> pl.Expr:
-    """Bytes that a replica's rank needs for `batch_size` sequences at once, whatever it shards.
-
-    Of a layer its 16-bit input alone, 16-bit logits, and 16 bytes a parameter shared by all.
-    """
+def _passing() -> pl.Expr:
+    """Bytes that `batch_size` sequences leave with a replica's rank between forward and backward,
+    whatever is computed again: of a layer its 16-bit input, and 16-bit logits."""
     tokens = pl.col("batch_size").cast(pl.Float64) * pl.col("seq_len")
     inputs = 2.0 * tokens * pl.col("layers") * pl.col("hidden") / _SPLIT
-    logits = 2.0 * tokens * pl.col("vocab").fill_null(0) / pl.col("tp").fill_null(1)
-    states = 16.0 * 12.0 * pl.col("layers") * pl.col("hidden").pow(2) / pl.col("gpus")
-    return inputs + logits + states
+    return inputs + 2.0 * tokens * pl.col("vocab").fill_null(0) / pl.col("tp").fill_null(1)
+
+
+def _states() -> pl.Expr:
+    """Bytes of 16 a parameter, shared by all.
+
+    Beyond a device's memory they are elsewhere or not all trained (offloading, LoRA), and memory
+    says nothing of the batch.
+    """
+    return 16.0 * 12.0 * pl.col("layers") * pl.col("hidden").pow(2) / pl.col("gpus")
 
 
 def _memory() -> pl.Expr:
