@@ -43,6 +43,9 @@ class AttentionTable(pa.DataFrameModel):
     time: float = logged(
         TIME_LABELS, unit="s", quantity="time", gt=0, nullable=True, meaning="time of the call"
     )
+    flops_rate: float = logged(
+        unit="flop/s", gt=0, nullable=True, meaning="by the document's own count, as printed"
+    )
 
     class Config:
         """Scope and subject of the rows."""
@@ -57,8 +60,8 @@ class AttentionTable(pa.DataFrameModel):
 TABLE = CsvTable(
     "attention_table",
     AttentionTable,
-    (frozenset({"seq"}), frozenset({"heads"}), frozenset({"time"})),
-)
+    (frozenset({"seq"}), frozenset({"heads"}), frozenset({"time", "flops_rate"})),
+)  # fmt: skip
 
 
 def fold(region: Region) -> Folded:
@@ -72,12 +75,14 @@ def fold(region: Region) -> Folded:
 
 FORMAT = Format(
     name="attention_table",
-    heads=("heads",),
+    heads=("heads", "seqlen", "fwd", "forward"),
     schemas={"attention_table": AttentionTable},
     origin="measured",
     fold=fold,
     lines="document",
     opens=r"(?i)^[^,|:=]*,.*heads[^=:|]*,|^[^:=]*\|[^:=|]*heads[^:=|]*\||<th>[^<]*heads[^<]*</th>"
-    r"|^\s*#{1,6} .*[0-9] heads\b|^[^|:=]*  +[^ ]*heads  +[^|:=]*$|\"[a-z_]*heads\"\s*:",
+    r"|^\s*#{1,6} .*[0-9] heads\b|^[^|:=]*  +[^ ]*heads  +[^|:=]*$|\"[a-z_]*heads\"\s*:"
+    r"|^\s*\|\s*(?:seq[a-z_ ]*|gpu|device|hardware|n_ctx|context[a-z_ ]*)\s*\|[^:=]*"
+    r"\b(?:fwd|bwd|forward|backward)\b",
     binds=False,
 )

@@ -87,6 +87,7 @@ FORMAT = Format(
         "busBW",
         "Busbw",
         "bus bw",
+        "us bandwidth",
         "总线带宽",
         "算法带宽",
     ),
@@ -94,7 +95,9 @@ FORMAT = Format(
     origin="measured",
     fold=fold,
     lines="document",
-    opens=r"(?i)^[^|:=]*,[^|:=]*(gpus|ranks|world_size)[^|:=]*,|^[^:=]*\|[^:=|]*(?:(?:bus|alg)bw|总线带宽|算法带宽)"
-    r"|<th>[^<]*(?:bus|alg)bw|\"(?:bus|alg)_?bw[a-z_]*\"\s*:",
+    opens=r"(?i)^[^|:=]*,[^|:=]*(gpus|ranks|world_size)[^|:=]*,"
+    r"|^[^:=]*\|[^:=|]*(?:(?:bus|alg)bw|总线带宽|算法带宽)"
+    r"|^\s*#{1,6} .*\b(?:bus|alg)[a-z]* ?(?:bw|bandwidth)|<th>[^<]*(?:bus|alg)bw"
+    r"|\"(?:bus|alg)_?bw[a-z_]*\"\s*:",
     binds=False,
 )

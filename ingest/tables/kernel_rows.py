@@ -15,8 +15,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from assay.ingest.grids.delimited import delimited, long_and_even
-from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
+from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow, apart
 from assay.ingest.grids.json_records import begins_json, json_records
+from assay.ingest.numbers.printed import printed
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded
@@ -27,7 +28,7 @@ from assay.ingest.tables.csv_sections import CsvTable, timed
 from assay.ingest.tables.documents import marked
 from assay.ingest.tables.headers import plain
 from assay.ingest.tables.titles import counted_devices, device_named, format_named
-from assay.ingest.vocabulary.devices import SIGN, signed
+from assay.ingest.vocabulary.devices import SIGN, several, signed
 from assay.ingest.vocabulary.terms import meaning, normalise
 from assay.ingest.vocabulary.words import split
 
@@ -50,7 +51,7 @@ _BREAKS = " _-:,()[]/"
 _SIZED = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
 
 _NUMBER = re.compile(
-    r"((?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*([KMGT]i?B|B)?"
+    r"((?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*([KMGT](?:i?B)?|B)?"
 )
 
 _SQUARE = re.compile(r"(?:[a-z ]+\()?=?m ?= ?n ?= ?k\)?", re.IGNORECASE)
@@ -63,7 +64,7 @@ _BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s":
 
 _BYTES = {"B": 1.0, "bytes": 1.0, "byte": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
 
-_BY_PLACE = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4}
+_BY_PLACE = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4, "K": 1, "M": 2, "G": 3, "T": 4}
 
 _LOOSE = {
     "size": "bytes", "payload": "bytes", "messagesize": "bytes", "msgsize": "bytes",
@@ -101,9 +102,14 @@ def kernel_rows(lines: Sequence[Line], table: CsvTable, folded: Folded) -> None:
     order = cache(lambda: _order(lines))
     for grid in apart(_grids(lines, table)):
         above = _above(lines, grid, table.schema)
-        if not (columns := _columns(grid, table, above, order)) or _of_bench(lines, grid):
+        above |= _ranks_of_ratio(grid, table.schema, above)
+        bare = _measured_above(lines, grid, table.schema)
+        if _of_bench(lines, grid):
             continue
-        columns = _binary(grid, _in_units(grid, columns))
+        if columns := _columns(grid, table, above, order, bare):
+            columns = _binary(grid, _in_units(grid, columns))
+        elif not (columns := _matrix(grid, table.schema, above, bare)):
+            continue
         ours = [row for row in grid.rows if grid.syntax != "json" or _calls(row, columns, table)]
         records = [each for row in ours for each in _records(row, columns, above)]
         if "direction" in fields(table.schema):
@@ -126,10 +132,15 @@ def _grids(lines: Sequence[Line], table: CsvTable) -> list[Grid]:
 
 
 def _columns(
-    grid: Grid, table: CsvTable, above: Mapping[str, Cell], order: Callable[[], str]
+    grid: Grid,
+    table: CsvTable,
+    above: Mapping[str, Cell],
+    order: Callable[[], str],
+    bare: _Column | None = None,
 ) -> list[_Column]:
-    """The columns of a table; none where they do not name what is needed of a call."""
-    columns = [_column(plain(label), table.schema) for label in grid.header()]
+    """The columns of a table; none where they do not name what is needed of a call. A column that
+    is told apart and says no more is of what the text above says, `bare`."""
+    columns = [_column(plain(label), table.schema, bare) for label in grid.header()]
     for at, label in enumerate(grid.header()):
         if normalise(plain(label)) in _UNORDERED and "m" in fields(table.schema):
             columns[at] = _Column(sizes=order() if len(set(order())) == 3 else "")
@@ -155,7 +166,7 @@ def _of_runs(grid: Grid, schema: Schema) -> bool:
     return any(each is not None and each.field in OF_RUNS for each in said)
 
 
-def _column(label: str, schema: Schema) -> _Column:
+def _column(label: str, schema: Schema, bare: _Column | None = None) -> _Column:
     if {"m", "n", "k"} <= set(fields(schema)):
         if _SQUARE.fullmatch(label):
             return _Column(sizes="mnk")
@@ -166,7 +177,7 @@ def _column(label: str, schema: Schema) -> _Column:
     rest = label
     while True:
         if (told := _measured(rest, schema)) is not None:
-            fits = not aside or (told.spec is not None and told.spec.quantity is not None)
+            fits = not aside or (told.spec is not None and _says_how_fast(told.spec))
             return replace(told, aside=aside) if fits else _Column()
         found = _at_an_end(rest)
         if found is None or found.lastgroup in aside or found.lastgroup not in fields(schema):
@@ -174,6 +185,8 @@ def _column(label: str, schema: Schema) -> _Column:
         aside[str(found.lastgroup)] = found[0]
         rest = (rest[: found.start()] + " " + rest[found.end() :]).strip(_BREAKS)
         rest = rest.replace("()", "").strip(_BREAKS)
+        if not rest and bare is not None:
+            return replace(bare, aside=aside)
 
 
 def _at_an_end(text: str) -> re.Match[str] | None:
@@ -208,6 +221,117 @@ def _measured(label: str, schema: Schema) -> _Column | None:
     if sized and normalise(name) in known and (spec := known[normalise(name)][0]).unit is None:
         return _Column(spec)
     return None
+
+
+_RATIOS = {
+    "all_reduce": lambda n: 2.0 * (n - 1) / n, "all_gather": lambda n: (n - 1) / n,
+    "reduce_scatter": lambda n: (n - 1) / n, "all_to_all": lambda n: (n - 1) / n,
+}  # fmt: skip
+"""Bus bandwidth over algorithm bandwidth of a collective of so many ranks, as nccl-tests count."""
+
+MOST_RANKS = 512
+"""Ranks beyond which their ratio says no more how many they are."""
+
+
+def _ranks_of_ratio(grid: Grid, schema: Schema, above: Mapping[str, Cell]) -> dict[str, Cell]:
+    """How many ranks there were, where nothing says it and the two bandwidths of every row do."""
+    ratio = _RATIOS.get(above["op"].text) if "op" in above else None
+    if ratio is None or "ranks" in above or not {"algbw", "busbw"} <= set(fields(schema)):
+        return {}
+    columns = [_column(plain(label), schema) for label in grid.header()]
+    held = {column.spec.name: at for at, column in enumerate(columns) if column.spec}
+    if "ranks" in held or not {"algbw", "busbw"} <= held.keys():
+        return {}
+    texts = [[plain(row.cells[held[n]].text) for n in ("algbw", "busbw")]
+             for row in grid.rows if len(row.cells) == len(columns)]  # fmt: skip
+    if not texts or not all(map(_BARE_NUMBER.fullmatch, (text for pair in texts for text in pair))):
+        return {}
+    pairs = [(printed(one), printed(other)) for one, other in texts]
+    fits = [
+        n for n in range(2, MOST_RANKS + 1)
+        if all(a.low * ratio(n) <= b.high and b.low <= a.high * ratio(n) for a, b in pairs)
+    ]  # fmt: skip
+    if len(fits) != 1:
+        return {}
+    law = "bus bandwidth over algorithm bandwidth tells the ranks of a collective"
+    head = grid.heads[-1].line
+    return {"ranks": Cell(str(fits[0]), head.number, head.column, value_origin="solved", law=law)}
+
+
+_BARE_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
+
+_UNITS_ABOVE = {
+    "flops_rate": re.compile(r"\b([TG])FLOP(?:S|s|/s)?\b"),
+    "time": re.compile(r"\b(?:in )(millisecond|microsecond|ms|us|µs)s?\b|\((ms|us|µs)\)"),
+    "busbw": re.compile(r"\bbus ?(?:bw|bandwidths?)\b", re.IGNORECASE),
+    "algbw": re.compile(r"\balg(?:o(?:rithm(?:ic)?)?)?\.? ?(?:bw|bandwidths?)\b", re.IGNORECASE),
+}
+"""Words above a table for what all its numbers are."""
+
+_SCALES = {"T": 1e12, "G": 1e9, "millisecond": 1e-3, "ms": 1e-3, "microsecond": 1e-6, "us": 1e-6,
+           "µs": 1e-6}  # fmt: skip
+
+_BY_SECOND = re.compile(r"(?<![A-Za-z])([GMT]i?B)(?:/s(?:ec)?|ps)(?![A-Za-z])")
+
+
+def _measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> _Column | None:
+    """What all bare numbers of a table are, where the lines right above it or its heading say one
+    quantity with its unit."""
+    columns = fields(schema)
+    for near in _nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]):
+        told: dict[str, float] = {}
+        for line in near:
+            text = plain(line.text)
+            for name, pattern in _UNITS_ABOVE.items():
+                if name not in columns or not (found := pattern.search(text)):
+                    continue
+                if name in ("busbw", "algbw"):
+                    by_second = {match[1] for match in _BY_SECOND.finditer(text)}
+                    scale = (
+                        _BANDWIDTH.get(f"{by_second.pop()}/s", 0.0) if len(by_second) == 1 else 0.0
+                    )
+                else:
+                    scale = _SCALES[next(group for group in found.groups() if group)]
+                if scale:
+                    told[name] = scale
+        if told:
+            name, scale = next(iter(told.items()))
+            return _Column(columns[name], scale) if len(told) == 1 else None
+    return None
+
+
+_OF_RANKS = re.compile(
+    r"(?:(?P<nodes>[0-9]{1,5})[ -]?nodes?)?[ ,]*\(?(?:(?P<ranks>[0-9][0-9,]*) ?"
+    r"(?:x ?)?(?:[GNTX]PUs?|ranks?|devices?|cards?|chips?|GCDs?))?\)?",
+    re.IGNORECASE,
+)
+
+
+def _matrix(
+    grid: Grid, schema: Schema, above: Mapping[str, Cell], bare: _Column | None
+) -> list[_Column]:
+    """The columns of a table of sizes by numbers of ranks, of the one quantity named above."""
+    labels = [plain(label) for label in grid.header()]
+    sized = _measured(labels[0], schema) if len(labels) > 1 else None
+    if bare is None or bare.spec is None or sized is None or sized.spec is None:
+        return []
+    if sized.spec.name != "bytes" or "op" not in above:
+        return []
+    found = [_OF_RANKS.match(label) for label in labels[1:]]
+    by_nodes = {each["nodes"]: each["ranks"] for each in found
+                if each and each["nodes"] and each["ranks"]}  # fmt: skip
+    columns, seen = [sized], set[str]()
+    for label, each in zip(labels[1:], found, strict=True):
+        ranks = (each["ranks"] or by_nodes.get(each["nodes"] or "")) if each else None
+        if not ranks:
+            columns.append(_Column())
+            continue
+        aside = {"ranks": ranks.replace(",", "")}
+        if ranks in seen:  # `32 nodes, SHARP` beside `32 nodes (256 GPUs)`
+            aside["column"] = label
+        seen.add(ranks)
+        columns.append(replace(bare, aside=aside))
+    return _binary(grid, columns) if seen else []
 
 
 _UNORDERED = {"shape", "gemmshape", "shapes", "problem", "problemsize"}
@@ -268,7 +392,7 @@ def _binary(grid: Grid, columns: Sequence[_Column]) -> list[_Column]:
         if column.spec is not None and column.spec.unit == "B":
             found = [_NUMBER.fullmatch(plain(row.cells[at].text)) for row in grid.rows
                      if at < len(row.cells) and row.cells[at].text]  # fmt: skip
-            sized = [each for each in found if each and (each[2] or "")[1:] == "B"]  # KB, MB, GB
+            sized = [each for each in found if each and each[2] in _BY_PLACE and each[2] != "B"]
             numbers = [float(each[1].replace(",", "")) for each in sized]
             powers = all(n.is_integer() and int(n) & (int(n) - 1) == 0 for n in numbers)
             doubtful = numbers and (len(numbers) < 3 or not powers or not all(found))
@@ -295,9 +419,9 @@ def _records(row: GridRow, columns: Sequence[_Column], above: Mapping[str, Cell]
         elif not column.spec.numeric:
             shared[column.spec.name] = Cell(text, cell.line, cell.column)
         elif (value := _value(text, column, cell)) is None:
-            if not column.spec.quantity:
+            if not _says_how_fast(column.spec):
                 return []
-        elif column.spec.quantity:
+        elif _says_how_fast(column.spec):
             key = tuple(sorted(column.aside.items()))
             place = (cell.line, cell.column) if key else (row.line.number, row.line.column)
             record = own.setdefault(key, Record(place[0], {}, place[1]))
@@ -305,8 +429,7 @@ def _records(row: GridRow, columns: Sequence[_Column], above: Mapping[str, Cell]
         else:
             shared[column.spec.name] = value
     for key, record in own.items():
-        for name, word in key:
-            record.cells[name] = Cell(word, record.line, record.column)
+        _set_apart(record, key)
         record.cells = {**above, **shared, **record.cells}
     return list(own.values())
 
@@ -338,6 +461,20 @@ def _directed(grid: Grid, columns: Sequence[_Column], records: Sequence[Record])
         if len(told) == 1 and "direction" not in record.cells:
             word, cell = next(iter(told.items()))
             record.cells["direction"] = Cell(word, cell.line, cell.column)
+
+
+def _says_how_fast(spec: FieldSpec) -> bool:
+    """Whether a field is of a measurement, one that nothing predicts among them."""
+    return spec.quantity is not None or spec.unit == "flop/s"
+
+
+def _set_apart(record: Record, key: Sequence[tuple[str, str]]) -> None:
+    """Put into a record what the label of its column says beside the quantity."""
+    for name, word in key:
+        if name == "column":
+            record.other.append((name, word))
+        else:
+            record.cells[name] = Cell(word, record.line, record.column)
 
 
 def _sizes(text: str, letters: str, at: GridCell) -> dict[str, Cell]:
@@ -390,7 +527,10 @@ _OF_ATTENTION = {
     "heads": deferred(r"(?<![\w.])([0-9]+) (?:query |attention )?heads\b(?! ?(?:dim|size))", re.I),
     "head_dim": deferred(r"\bhead[ _-]?dim(?:ension)?\s*[=:]?\s*([0-9]+)", re.I),
     "batch": deferred(r"\bbatch(?:[ _-]?size)?\s*[=:]?\s*([0-9]+)", re.I),
-    "causal": deferred(r"(?<!non-)(?<!not )(?<!no )\b(causal)\b(?! *[=:/|])", re.I),
+    "seq": deferred(
+        r"(?<![x×*] )\bseq(?:uence)?[ _-]?len(?:gth)?\s*[=:]?\s*([0-9]+)(?![\w.,])", re.I
+    ),
+    "causal": deferred(r"\b(non-|not |no |without (?:a )?)?causal\b(?! *[=:/|])", re.I),
 }
 """Settings of attention in the words above a table: `head dim 128, 16 heads, batch 4, causal`."""
 
@@ -426,7 +566,30 @@ def _above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, Cell]
         for name, ways in said.items():
             doubtful |= {name} if len(ways) > 1 and name not in found else set()
             found.setdefault(name, next(iter(ways.values())))
+    if "gpu" not in found and "gpu" in fields(schema):
+        found |= _machine_around(lines[max(0, grid.begin - FAR) : grid.begin])
     return {name: cell for name, cell in found.items() if name not in doubtful}
+
+
+def _machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
+    """The one device that the text below the headings around a table names; of several none."""
+    depth, said = 7, dict[str, Cell]()
+    below: list[Line] = []
+    for line in reversed(lines):
+        if not _HEADING.fullmatch(line.text):
+            below.append(line)
+            continue
+        if _depth(line) < depth:
+            depth = _depth(line)
+            for each in below[-NEAR:]:
+                named = device_named(each.text) if len(each.text) <= LONGEST else None
+                if several(each.text):
+                    return {}
+                if named:
+                    cell = Cell(named, each.number, each.column, value_origin="stated")
+                    said.setdefault(named, cell)
+        below = []
+    return {"gpu": next(iter(said.values()))} if len(said) == 1 else {}
 
 
 def _nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
@@ -436,7 +599,10 @@ def _nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
     while at >= 0 and len(near) < NEAR and not (near and _HEADING.fullmatch(near[-1].text)):
         near.append(lines[at])
         at -= 1
-    yield near
+    table = next((n for n, line in enumerate(near) if line.text.lstrip().startswith("|")), None)
+    if table:  # between a table above and this one
+        yield near[:table]
+    yield near if not table else near[table:]
     depth = next((_depth(line) for line in near if _HEADING.fullmatch(line.text)), 7)
     for line in reversed(lines[: at + 1]):
         if _HEADING.fullmatch(line.text) and _depth(line) < depth:
@@ -454,7 +620,7 @@ def _said(text: str) -> Iterator[tuple[str, str]]:
     """Fields that a line above a table says, and how."""
     for name, pattern in _OF_ATTENTION.items():
         for found in pattern.findall(text):
-            yield name, found if found.isdecimal() else "True"
+            yield name, str(not found) if name == "causal" else found
     if device := device_named(text):
         yield "gpu", device
     if dtype := format_named(text):

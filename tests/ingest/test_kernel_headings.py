@@ -50,7 +50,7 @@ def test_settings_of_attention_stand_in_its_heading() -> None:
     said = rows.select("seq", "heads", "head_dim", "batch", "causal", "direction").rows()
     assert said == [(2048, 24, 64, 2, None, "fwd"), (2048, 24, 64, 2, None, "bwd")]
     other = text.replace("fp16", "not causal, fp16")
-    assert frames(other)["attention_table"]["causal"].to_list() == [None, None]
+    assert frames(other)["attention_table"]["causal"].to_list() == [False, False]
 
 
 def test_settings_among_words_of_a_cell() -> None:
