@@ -275,8 +275,8 @@ _BY_SECOND = re.compile(r"(?<![A-Za-z])([GMT]i?B)(?:/s(?:ec)?|ps)(?![A-Za-z])")
 
 
 def _measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> _Column | None:
-    """What all bare numbers of a table are, where the lines right above it or its heading say one
-    quantity with its unit."""
+    """The column of all bare numbers of a table, where the lines right above it or its heading say
+    one quantity with its unit."""
     columns = fields(schema)
     for near in _nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]):
         told: dict[str, float] = {}
