@@ -552,6 +552,7 @@ def _by_caption(
         return ()
     settings = [0, *(n for n, c in enumerate(columns) if n and c.spec and c.spec.configuration)]
     ratios = [n for n, column in enumerate(columns) if n and _compares(column.label)]
+    columns = [Column(c.label, None) if n in ratios else c for n, c in enumerate(columns)]
     sides = [n for n in range(len(columns)) if n not in settings and n not in ratios]
     named_by = {n: _named_side(columns[n].label, schema) for n in sides}
     if not any(named_by.values()):
