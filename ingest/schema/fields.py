@@ -23,13 +23,14 @@ from assay.ingest.vocabulary.terms import Per, Role, normalise, terms
 
 Rows = Literal[
     "step", "table", "timer", "rank", "parameters", "run", "argument", "device", "event",
-    "validation", "kernel", "call", "launch", "interval", "estimate", "note",
+    "validation", "kernel", "call", "launch", "interval", "estimate", "total", "note",
 ]  # fmt: skip
 """Meaning of the rows of a frame, which `Config.metadata["rows"]` of its schema says: a step of a
 run, a row of a table, seconds of a part of a step, memory of a rank, parameters, what a run states,
 one argument of it, a device of a node, an event of a job's life, a loss on held-out data, a
 measured kernel; of a trace the calls of one shape, one activity of a device, a step of a device;
-a number of an estimator; or something else beside these. Downstream asks for it, never for a name.
+a number of an estimator; totals of a whole training; or something else beside these. Downstream
+asks for it, never for a name.
 """
 
 

@@ -287,7 +287,7 @@ def test_totals_below_their_heading_are_a_summary(printed: str, seconds: float) 
     head = "***** train metrics *****\n  epoch                    =        1.0\n"
     body = f"  train_runtime            = {printed}\n  train_steps_per_second   =      0.538\n"
     (row,) = read(head + body + "Saved.\n").frames["trainer_summary"].to_dicts()
-    assert (row["part"], row["elapsed"], row["step_rate"]) == ("training", seconds, 0.538)
+    assert (row["phase"], row["elapsed"], row["step_rate"]) == ("training", seconds, 0.538)
 
 
 def test_a_frame_of_labels_and_values_is_one_record() -> None:

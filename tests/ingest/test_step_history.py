@@ -40,7 +40,7 @@ def test_the_state_of_a_trainer_and_its_summary() -> None:
     frames = read(FIXTURES / "step_history/trainer_state.json").frames
     assert frames["trainer_step"]["step"].to_list() == [10, 20, 30]
     (summary,) = frames["trainer_summary"].to_dicts()
-    assert (summary["part"], summary["elapsed"], summary["samples_per_s"]) == (
+    assert (summary["phase"], summary["elapsed"], summary["samples_per_s"]) == (
         "training", 63.3, 30.38,
     )  # fmt: skip
 

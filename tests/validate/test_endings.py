@@ -131,6 +131,36 @@ def test_a_real_crash_is_read_and_said(tmp_path: Path) -> None:
     assert run.ended.endswith("; checkpoint of iteration 20")
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("Training completed. Do not forget to share your =)", "finished at iteration 30 of 40"),
+        ("`Trainer.fit` stopped: `max_steps=30` reached.", "finished at iteration 30 of 40"),
+        ("[titan] 2025-08-14 10:04:50,898 - root - INFO - Training completed",
+         "finished at iteration 30 of 40"),
+        ("{'train_runtime': 2462.7, 'train_samples_per_second': 20.79, 'epoch': 1.0}",
+         "finished at iteration 30 of 40"),
+        # of an epoch, and what is no line of a job
+        ("Saved checkpoint ckpt/checkpoint1.pt (epoch 1 @ 511 updates)", "iteration 30 of 40"),
+        ("Training completed models are kept beside their logs", "iteration 30 of 40"),
+        ("Sending process 123 closing signal SIGTERM", "iteration 30 of 40"),
+    ],
+)  # fmt: skip
+def test_what_trainers_and_shells_say_of_an_end(line: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "job.log"
+    path.write_text("\n".join([*STEPS, line]) + "\n")
+    (run,) = records(assess([path]))
+    assert run.ended == said
+
+
+def test_totals_of_a_training_are_said_beside_its_steps(tmp_path: Path) -> None:
+    path = tmp_path / "job.log"
+    totals = "{'train_runtime': 2462.7, 'train_samples_per_second': 20.79, 'train_loss': 1.731}"
+    path.write_text("\n".join([*STEPS, totals]) + "\n")
+    (run,) = records(assess([path]))
+    assert run.totals == {"elapsed": 2462.7, "samples_per_s": 20.79, "loss": 1.731}
+
+
 def test_a_document_that_quotes_a_log_tells_of_no_end(tmp_path: Path) -> None:
     path = tmp_path / "notes.md"
     path.write_text("```\n" + "\n".join(STEPS) + "\n```\n\n# Trouble\n\n" + REAL)

@@ -129,7 +129,7 @@ class Jobs:
 
 def in_parts(frame: pl.DataFrame, starts: pl.DataFrame) -> pl.DataFrame:
     """`frame` with the part of each row: the last that begins above it in its source."""
-    plain = frame.drop("run") if "run" in frame.columns else frame
+    plain = frame.drop("run", "part", strict=False)
     plain = plain.with_columns(pl.col("source").cast(pl.String))
     joined = plain.sort("line", maintain_order=True).join_asof(
         starts.sort("line"), on="line", by="source", strategy="backward", check_sortedness=False

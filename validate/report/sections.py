@@ -30,7 +30,7 @@ from assay.validate.report.layout import (
 from assay.validate.report.reading_section import solved
 from assay.validate.report.summary import sentences, summary
 from assay.validate.runs.run import runs
-from assay.validate.runs.run_record import PRINTED, Record, records
+from assay.validate.runs.run_record import PRINTED, TOTALS, Record, records
 from assay.validate.runs.timers import Group, grouped
 from assay.validate.score.assess import Report
 
@@ -245,7 +245,16 @@ def _state(run: Record) -> list[str]:
         said.append(f"{run.nan:,} NaN")
     if run.ended:
         said.append(run.ended)
-    return [" · ".join(said)] if said else []
+    return [*([" · ".join(said)] if said else []), *_whole(run)]
+
+
+def _whole(run: Record) -> list[str]:
+    """What the log prints of the whole training."""
+    said = [
+        ("loss {} on average" if name == "loss" else "{}").format(figure(value, TOTALS[name]))
+        for name, value in run.totals.items()
+    ]
+    return [f"the whole training, as printed: {', '.join(said)}"] if said else []
 
 
 def _many(found: Sequence[Record], names: Mapping[str, str], order: str) -> Section:

@@ -1,13 +1,13 @@
 """How a run ended: what its launcher, its scheduler or it itself says, and what can go on from it.
 
-In: the steps of a run and the events of the life of jobs. Out: an `Ending`. What nobody says stays
-unsaid: a log that stops is no crash.
+In: the steps of a run, its totals, and the events of the life of jobs. Out: an `Ending`. What
+nobody says stays unsaid: a log that stops is no crash.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 from assay.ingest.schema.format import uncompressed
@@ -99,8 +99,10 @@ def ending(reading: Reading, held: Steps) -> Ending:
                 for name, kind in EVENT.items()
             )
         )
+    summed = totals(reading, held.run)
+    over = bool(summed) and summed["line"] > last["line"]
     if not found:
-        return Ending(cut=cut)
+        return Ending("finished" if over else None, cut=cut and not over)
     events = pl.concat(found)
     behind = events.filter(
         pl.col("source") == last["source"], pl.col("line") >= last["line"],
@@ -109,8 +111,18 @@ def ending(reading: Reading, held: Steps) -> Ending:
     rank = {name: at for at, name in enumerate(WORDS)}
     said = sorted(behind.select("event", "line", "text").iter_rows(),
                   key=lambda row: (rank[row[0]], -row[1]))  # fmt: skip
-    event, _, text = said[0] if said else (None, 0, None)
+    event, _, text = said[0] if said else ("finished" if over else None, 0, None)
     return Ending(event, text, _saved(events, held), cut and event is None)
+
+
+def totals(reading: Reading, run: str) -> Mapping[str, Any]:
+    """The last row of totals of the training of a run; empty where none is printed."""
+    rows = [
+        row
+        for mine in of_run(reading, "total", run)
+        for row in mine.filter(pl.col("phase") == "training").iter_rows(named=True)
+    ]
+    return max(rows, key=lambda row: row["line"], default={})
 
 
 def _saved(events: pl.DataFrame, held: Steps) -> int | None:

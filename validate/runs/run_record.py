@@ -26,7 +26,7 @@ from assay.validate.cases.step_cases import completed
 from assay.validate.cases.step_frames import cases_of, present, unsaid
 from assay.validate.cases.steps import Steps, steps
 from assay.validate.predict.step_forecast import SCOPE, runs_of
-from assay.validate.runs.endings import ending
+from assay.validate.runs.endings import ending, totals
 from assay.validate.runs.run import Run, by_run, runs
 from assay.validate.runs.timers import Measured, measured, parts_of
 from assay.validate.score.assess import Report
@@ -67,6 +67,7 @@ class Record:
     flops_rate: float | None
     mfu: float | None
     rates_printed: Mapping[str, float]
+    totals: Mapping[str, float]
     formula_id: str | None
     peak: float | None
     memory_allocated: float | None
@@ -156,6 +157,7 @@ def _record(
         flops_rate=rate.value if rate else None,
         mfu=mfu.value if mfu else None,
         rates_printed=_printed(held),
+        totals=_totals(reading, run.case),
         formula_id=rate.basis if rate else None,
         peak=_peak(run),
         memory_allocated=_value(run, "memory_max_allocated"),
@@ -242,6 +244,18 @@ def _printed(held: Steps) -> dict[str, float]:
     there = [name for name in PRINTED if name in rows.columns and not unsaid(rows, name)]
     middle = {name: rows[name].median() for name in there}
     return {name: value for name, value in middle.items() if isinstance(value, float)}
+
+
+TOTALS: Mapping[str, str] = {
+    "elapsed": "s", "samples_per_s": "sample/s", "step_rate": "1/s", "token_rate": "token/s",
+    "loss": "",
+}  # fmt: skip
+"""Figures of a whole training that a log may print at its end, and their units."""
+
+
+def _totals(reading: Reading, run: str) -> dict[str, float]:
+    said = totals(reading, run)
+    return {name: float(said[name]) for name in TOTALS if said.get(name) is not None}
 
 
 def _value(run: Run, name: str) -> float | None:

@@ -96,7 +96,7 @@ class TrainerStep(StepLine):
 class TrainerSummary(Configuration):
     """Totals of a whole training or evaluation, as a Hugging Face Trainer prints them: no steps."""
 
-    part: str = named(meaning="training, evaluation or prediction")
+    phase: str = named(meaning="training, evaluation or prediction")
     epoch: float = logged(["epoch"], ge=0, nullable=True)
     loss: float = logged(
         ["train loss", "eval loss"], nullable=True, meaning="mean of the whole part"
@@ -120,7 +120,7 @@ class TrainerSummary(Configuration):
     class Config:
         """Meaning of the rows."""
 
-        metadata = {"rows": "note"}
+        metadata = {"rows": "total"}
 
 
 SCHEMAS: Mapping[str, Schema] = {

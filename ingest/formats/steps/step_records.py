@@ -109,7 +109,7 @@ def _summed_up(found: Found) -> str | None:
 def _summary(found: Found, part: str) -> Record:
     first = found.first
     record = Record(first.number, {}, first.column, "trainer_summary", prefix=dict(first.prefix))
-    record.cells["part"] = Cell(part, first.number, first.column)
+    record.cells["phase"] = Cell(part, first.number, first.column)
     known = by_label(TrainerSummary)
     for pair, line in found.places:
         spec, scale = known.get(normalise(" ".join(words(pair.label))), (None, 1.0))
