@@ -186,7 +186,7 @@ def _totals(lines: Sequence[Line], at: int) -> Found | None:
 
 
 def _logged(lines: Sequence[Line], at: int) -> Found | None:
-    """What Julia's logger frames, a label and a value a line."""
+    """The record that Julia's logger frames, a label and a value a line."""
     held = [lines[at]]
     places: list[tuple[Pair, Line]] = []
     for line in lines[at + 1 : at + LONGEST]:

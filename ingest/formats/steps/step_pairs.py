@@ -245,8 +245,8 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
 
 
 def _behind_value(found: list[Pair], text: str, stop: int, end: int) -> int:
-    """What stands behind the last value and its unit: what it counts up to, the same of one device,
-    or of how many it is. Returns where that ends."""
+    """End of what stands behind the last value and its unit, which is taken in: what it counts up
+    to, the same of one device, or of how many it is."""
     label, said_unit = found[-1].label, found[-1].behind
     total = _TOTAL.match(text, stop, end) if not said_unit else None
     if total is not None:
