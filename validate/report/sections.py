@@ -249,7 +249,7 @@ def _state(run: Record) -> list[str]:
 
 
 def _whole(run: Record) -> list[str]:
-    """What the log prints of the whole training."""
+    """Totals that the log prints of the whole training."""
     said = [
         ("loss {} on average" if name == "loss" else "{}").format(figure(value, TOTALS[name]))
         for name, value in run.totals.items()

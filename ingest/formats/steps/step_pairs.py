@@ -122,7 +122,7 @@ _CODE = deferred(
 """Marks of source code, diffs and format strings, which no line of a trainer has."""
 
 _TOLD = deferred(r"^\s*TrainOutput\(.*\bmetrics=(?P<held>\{[^{}]*\})\)\s*$")
-"""What a Hugging Face Trainer gives back, as a notebook shows it."""
+"""The totals that a Hugging Face Trainer gives back, as a notebook shows them."""
 
 _WORDS = 80
 """Characters in front of a bar that belong to it."""
