@@ -168,7 +168,7 @@ _LEGEND = re.compile(
 
 
 _WITHOUT = re.compile(r"[ ,]+(?:without|not counting|excluding|computed|as reported)\b.*")
-"""What a legend adds to a quantity that it is named by."""
+"""Words that a legend adds to a quantity that it is named by."""
 
 _FACTORS = re.compile(r"\W*([a-z](?: ?[x×] ?[a-z]){1,3})\W*")
 

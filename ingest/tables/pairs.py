@@ -424,7 +424,7 @@ _ACROSS = re.compile(
     r"(GPUs?|devices|nodes?|chips|cards|NPUs?|accelerators)\b",
     re.IGNORECASE,
 )
-"""What the numbers over the columns of a table count: `Throughput vs. number of GPUs`."""
+"""Titles that say what the numbers over the columns count: `Throughput vs. number of GPUs`."""
 
 
 def across(

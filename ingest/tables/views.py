@@ -179,7 +179,7 @@ _NONE_AGAIN = re.compile(
     r"|\bmodel FLOPs? utili[sz]ation",
     re.IGNORECASE,
 )
-"""What makes hardware's operations those of the model: none is done again."""
+"""Words by which hardware's operations are those of the model: none is done again."""
 
 
 def _shares(grid: Grid, above: Sequence[Line]) -> dict[str, str]:

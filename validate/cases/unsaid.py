@@ -1,4 +1,4 @@
-"""What a table leaves out and a model of the step cannot do without: batches and vocabularies.
+"""Values that tables leave out and a model of the step cannot do without: batches, vocabularies.
 
 In: cases after every law has looked at them, and what is printed of them. Out: the same with fewer
 nulls, each value `assumed` and with its reason; so also whose a batch is of which nobody says it.

@@ -182,7 +182,7 @@ _DIGIT = deferred("[0-9]")
 
 
 def _with_text(alike: Said | None, text: str) -> Said | None:
-    """What a line says of which another of its shape was taken apart."""
+    """The values of a line of which another of its shape was taken apart."""
     if alike is None:
         return None
     return Said(tuple([
