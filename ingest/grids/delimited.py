@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 import polars as pl
@@ -34,7 +35,7 @@ def named_table(name: str) -> bool:
 
 def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     """The table that a document is; `named` says that its name says so."""
-    first = next((at for at, line in enumerate(lines) if _says(line, lines[at + 1 : at + 2])), None)
+    first = next((at for at, line in enumerate(lines) if _says(line, _data(lines, at))), None)
     if first is None:
         return
     separator = separator_of(lines[first].text)
@@ -109,8 +110,20 @@ def _pointed(text: str) -> str:
     return f"{found[1].replace('.', '')}.{found[2]}{found[3]}" if found else text
 
 
+def _data(lines: Sequence[Line], at: int) -> list[Line]:
+    """The first line below a comment that is none; nothing where it is no comment itself."""
+    if not lines[at].text.lstrip().startswith("#"):
+        return []
+    below = (line for line in islice(lines, at + 1, at + MOST_COMMENTS) if line.text.strip())
+    return [*islice((line for line in below if not line.text.lstrip().startswith("#")), 1)]
+
+
+MOST_COMMENTS = 64
+"""Lines of comments in a row that may stand over a header."""
+
+
 def _says(line: Line, below: Sequence[Line]) -> bool:
-    """Whether a line is neither empty nor a comment in words, of fewer cells than the next line."""
+    """Whether a line is neither empty nor a comment of words, with fewer cells than the data."""
     bare = line.text.strip()
     if not bare.startswith("#"):
         return bool(bare)

@@ -285,10 +285,18 @@ def times_of_steps(records: Sequence[Record], columns: Sequence[Column]) -> Iter
             )
 
 
+def unitless_times(columns: Sequence[Column]) -> list[Column]:
+    """Columns of times of a step whose labels say no unit, where a rate may prove one."""
+    names = {c.spec.name for c in columns if c.spec}
+    if not names & {"tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "item_rate"}:
+        return []
+    return [c for c in columns if c.spec and c.spec.name == "step_time" and not c.unit_known]
+
+
 def unsaid_units(records: Sequence[Record], columns: Sequence[Column]) -> None:
     """Times of a step without a unit are in the one in which, in every row that can tell, the rate
     times the time is the batch of a step."""
-    if all(c.unit_known or c.spec is None or c.spec.name != "step_time" for c in columns):
+    if not unitless_times(columns):
         return
     cells = [(r, r.cells["step_time"]) for r in records if "step_time" in r.cells and not r.alike]
     bare = [(r, c) for r, c in cells if c.state == "unknown" and _NUMERAL.fullmatch(c.text)]

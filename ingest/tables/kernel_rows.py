@@ -75,7 +75,8 @@ _LOOSE = {
 
 _IN_ENGLISH = {"算子": "op", "集合通信": "op", "通信算子": "op"}
 
-_RATE_WORDS = {"throughput", "performance", "perf", "rate", "speed", "achieved", "compute"}
+_RATE_WORDS = {"throughput", "performance", "perf", "rate", "speed", "achieved", "compute",
+               "computation"}  # fmt: skip
 
 BEGIN = 50
 """Lines of separated values that tell whether their header names a call."""
@@ -100,7 +101,7 @@ def kernel_rows(lines: Sequence[Line], table: CsvTable, folded: Folded) -> None:
     if not any(line.text and not line.text.isspace() for line in lines):
         return
     order = cache(lambda: _order(lines))
-    for grid in apart(_grids(lines, table)):
+    for grid in map(_with_units, apart(_grids(lines, table))):
         above = _above(lines, grid, table.schema)
         above |= _ranks_of_ratio(grid, table.schema, above)
         bare = _measured_above(lines, grid, table.schema)
@@ -129,6 +130,43 @@ def _grids(lines: Sequence[Line], table: CsvTable) -> list[Grid]:
     above = _above(lines, begin, table.schema) if begin else {}
     called = begin is not None and _columns(begin, table, above, lambda: "")
     return list(delimited(lines, named=False)) if called else []
+
+
+_IN_A_UNIT = re.compile(r"([0-9][0-9.,]*) ?([A-Za-zµ]+(?:/[A-Za-z]+)*)")
+
+
+def _with_units(grid: Grid) -> Grid:
+    """The grid with a unit that every cell of a column prints in its label: `10.3 us` below `Time`
+    is 10.3 below `Time (us)`. Sizes keep theirs: those differ from row to row."""
+    if grid.labels or not grid.heads:
+        return grid
+    told: dict[int, str] = {}
+    for at, label in enumerate(grid.header()):
+        cells = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+        found = [_IN_A_UNIT.fullmatch(cell) for cell in cells if cell]
+        units = {each[2] if each else "" for each in found}
+        if len(units) == 1 and (name := units.pop()) and _SIZED.fullmatch(plain(label)) is None:
+            measure = unit(name)
+            if measure and measure.si in ("s", "flop/s"):
+                told[at] = name
+    if not told:
+        return grid
+
+    def bare(row: GridRow) -> GridRow:
+        parts = [_IN_A_UNIT.fullmatch(plain(cell.text)) for cell in row.cells]
+        cells = tuple(
+            cell._replace(text=part[1]) if part is not None and at in told else cell
+            for at, (cell, part) in enumerate(zip(row.cells, parts, strict=True))
+        )
+        return replace(row, cells=cells)
+
+    head = grid.heads[-1]
+    labels = tuple(
+        cell._replace(text=f"{plain(cell.text)} ({told[at]})") if at in told else cell
+        for at, cell in enumerate(head.cells)
+    )
+    return replace(grid, heads=(*grid.heads[:-1], replace(head, cells=labels)),
+                   rows=tuple(map(bare, grid.rows)))  # fmt: skip
 
 
 def _columns(

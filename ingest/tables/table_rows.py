@@ -45,6 +45,7 @@ from assay.ingest.tables.column_cells import (
     percentages,
     rates,
     times_of_steps,
+    unitless_times,
     unnamed,
     unsaid_units,
     whole_numbers,
@@ -271,7 +272,8 @@ class _Table:
             return
         held, columns, place = Folded(), self.view.columns(), self.place
         if self.long:
-            if bare_times(columns):  # rows that are read one by one tell whose they are
+            # rows that are read one by one tell whose a time is, and in which unit
+            if bare_times(columns) or unitless_times(columns):
                 raise IrregularError
             self._ways(self.long, held)
         else:

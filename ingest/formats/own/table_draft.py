@@ -100,9 +100,14 @@ def _fits(column: Column, spec: FieldSpec, cells: Sequence[str]) -> bool:
     if spec.name == "model_size" and all(map(_is_number, cells)):
         return False
     known = replace(column, scale=1.0 if math.isnan(column.scale) else column.scale)
+    if spec.kind == "exact" and spec.configuration and any(map(_HAS_A_PART.fullmatch, cells)):
+        return False  # a count in a unit that its label does not say
     return not spec.numeric or not any(
         isinstance(quantity(text, known, Span("", 0, 1)), Diagnostic) for text in cells[:ROWS]
     )
+
+
+_HAS_A_PART = re.compile(r"[0-9,]*\.[0-9]*[1-9][0-9]*")
 
 
 def _is_number(text: str) -> bool:
