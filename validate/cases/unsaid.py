@@ -13,7 +13,7 @@ from assay.model.machines.datasheets import machines
 from assay.validate.cases.cases import Cases
 from assay.validate.cases.rules import Rule, fill
 
-RATES = ("samples_per_s", "tokens_per_s", "tokens_per_gpu_per_s")
+RATES = ("samples_per_s", "tokens_per_s", "tokens_per_gpu_per_s", "model_flops_rate", "mfu", "hfu")
 """Quantities that hardly depend on how many micro-batches a step has, where nothing is a pipeline:
 gradients and the update are a few hundredths of a step."""
 

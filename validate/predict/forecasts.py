@@ -22,6 +22,7 @@ from assay.model.stacks.stack import Stack
 from assay.model.step import baselines
 from assay.validate.arithmetic import printed_speed
 from assay.validate.cases.cases import Cases
+from assay.validate.predict import flop_rates
 
 Mask = npt.NDArray[np.bool_]
 
@@ -54,6 +55,11 @@ class Asked:
     def speed(self) -> pl.DataFrame:
         """The most precise of those that count, per case; see `printed_speed.best`."""
         return printed_speed.best(printed_speed.sayings(self.counted, self.cases.configuration))
+
+    @cached_property
+    def rated(self) -> pl.DataFrame:
+        """How cases count that print a FLOP rate and no speed; see `flop_rates.counted`."""
+        return flop_rates.counted(self.observations, self.cases.configuration)
 
 
 Forecast = Callable[[Asked], pl.DataFrame]
@@ -232,7 +238,8 @@ def once_per_configuration(wide: pl.DataFrame, model: Bound) -> pl.DataFrame:
 def with_throughput(times: pl.DataFrame, asked: Asked) -> pl.DataFrame:
     """Step times; where a case prints no step time, the throughput that it prints most precisely.
 
-    A case says its speed once, however many columns repeat it.
+    A case says its speed once, however many columns repeat it; where only a FLOP rate or a
+    utilisation does, it is that, under its formula (see `flop_rates`).
     """
     configuration = asked.cases.configuration
     timed = asked.sayings.filter(pl.col("quantity") == "step_time").select("case")
@@ -263,5 +270,7 @@ def with_throughput(times: pl.DataFrame, asked: Asked) -> pl.DataFrame:
         for quantity, (value, unit) in rates.items()
         if not table.is_empty()
     ]
-    rest = times.join(table, on="case", how="anti", maintain_order="left").select(*PREDICTION)
+    parts.append(flop_rates.as_rates(times, asked.rated, configuration).select(*PREDICTION))
+    said = pl.concat([table.select("case"), asked.rated.select("case")])
+    rest = times.join(said, on="case", how="anti", maintain_order="left").select(*PREDICTION)
     return pl.concat([rest, *parts]).drop_nulls("value")

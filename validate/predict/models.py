@@ -25,6 +25,7 @@ from assay.validate.predict import (
     step_forecast,
 )
 from assay.validate.predict.estimates import on_dumps, on_layers
+from assay.validate.predict.flop_rates import RATED
 from assay.validate.predict.forecasts import Asked
 from assay.validate.predict.predictions import Unjoinable
 
@@ -55,6 +56,9 @@ STEP_NEEDS = ("machine", "dtype", "gpus", "global_batch", "micro_batch", "hidden
               "seq_len", "vocab")  # fmt: skip
 
 SPEED = ("step_time", "samples_per_s", "tokens_per_s", "tokens_per_gpu_per_s")
+
+SAID = (*SPEED, *RATED)
+"""What a predicted step time predicts: one of them for each case, FLOP rates where no other is."""
 
 KERNELS = (
     ("gemm", ("time", "flops_rate"), GEMM_NEEDS),
@@ -91,11 +95,11 @@ MODELS: tuple[Registered, ...] = (
         baseline=True,
     ),
     Registered(
-        "step", "configuration", SPEED, STEP_NEEDS, step_forecast.as_shipped,
+        "step", "configuration", SAID, STEP_NEEDS, step_forecast.as_shipped,
         "bottom-up step time with the shipped stacks; nothing of these inputs is fitted",
     ),
     Registered(
-        "step_fitted", "configuration", SPEED, STEP_NEEDS, step_forecast.held_out,
+        "step_fitted", "configuration", SAID, STEP_NEEDS, step_forecast.held_out,
         "the same with at most three residuals fitted on the machine's other tables and logs",
         fitted=True,
     ),
@@ -136,24 +140,24 @@ MODELS: tuple[Registered, ...] = (
         "sizes, flop and peak memory of a Ulysses trace, from its header and shapes",
     ),
     Registered(
-        "constant_mfu", "configuration", SPEED, MFU_NEEDS,
+        "constant_mfu", "configuration", SAID, MFU_NEEDS,
         forecasts.bound(forecasts.constant_mfu),
         "every operation at the dense peak; a bound, fitted on nothing",
         baseline=True,
     ),
     Registered(
-        "roofline", "configuration", SPEED, NEEDED, forecasts.bound(baselines.roofline),
+        "roofline", "configuration", SAID, NEEDED, forecasts.bound(baselines.roofline),
         "every operation at datasheet peak or bandwidth; a bound, fitted on nothing",
         baseline=True,
     ),
     Registered(
-        "constant_mfu_fitted", "configuration", SPEED, MFU_NEEDS,
+        "constant_mfu_fitted", "configuration", SAID, MFU_NEEDS,
         forecasts.held_out(forecasts.constant_mfu, "constant_mfu_fitted"),
         "constant MFU; the share of the peak is fitted on the other tables and logs of the machine",
         fitted=True, baseline=True,
     ),
     Registered(
-        "roofline_fitted", "configuration", SPEED, NEEDED,
+        "roofline_fitted", "configuration", SAID, NEEDED,
         forecasts.held_out(baselines.roofline, "roofline_fitted"),
         "roofline; the share of it is fitted on the other tables and logs of the machine",
         fitted=True, baseline=True,

@@ -13,7 +13,7 @@ from assay.validate.cases.standing import weighed
 from assay.validate.cases.step_cases import completed
 from assay.validate.predict import memory_forecast
 from assay.validate.predict.estimates import want_machine
-from assay.validate.predict.models import SPEED, STEP_NEEDS, Registered
+from assay.validate.predict.models import SAID, SPEED, STEP_NEEDS, Registered
 from assay.validate.predict.required import hints
 from assay.validate.report.layout import Column, Section, Table, count, place
 from assay.validate.runs.run_record import Record
@@ -176,27 +176,34 @@ def _reasons(report: Report, rest: pl.DataFrame) -> pl.Series:
     parts = report.cases.configuration.select("case", "trained_part")
     numbers = rest.select("case", "scope", "subject", "quantity")
     machineless = want_machine(report.cases).with_columns(machineless=True)
-    more_of = (known.with_columns(known=True), _said_otherwise(report), of_ranks, parts)
+    spoken = report.observations.filter(pl.col("quantity").is_in(SPEED)).select("case").unique()
+    timed = spoken.with_columns(timed=True)
+    more_of = (known.with_columns(known=True), _said_otherwise(report), of_ranks, parts, timed)
     for more in (*more_of, machineless, _impossible(report, rest)):
         on = [name for name in ("case", "scope", "subject", "quantity") if name in more.columns]
         numbers = numbers.join(more, on=on, how="left", maintain_order="left")
-    quantity = pl.col("quantity")
+    quantity, timed_row = pl.col("quantity"), pl.col("timed").fill_null(value=False)
+    rated = quantity.is_in(list(COUNTS)) & (pl.col("scope") == "configuration")
+    lacking = _lacking(report, numbers)
+    speaks = quantity.is_in(SPEED) | (quantity.is_in(SAID) & ~timed_row)
     why = (
-        pl.when(quantity.is_in(SPEED) & pl.col("said"))
+        pl.when(speaks & pl.col("said"))
         .then(pl.lit("says what another number of the row says, which is scored"))
-        .when(quantity.is_in(SPEED) & pl.col("impossible").is_not_null())
+        .when(speaks & pl.col("impossible").is_not_null())
         .then(pl.format("no such run: {}", "impossible"))
         .when(pl.col("machineless"))
         .then(pl.lit("needs machine"))
-        .when(quantity.is_in(list(COUNTS)) & (pl.col("scope") == "configuration"))
+        .when(rated & (timed_row | ~quantity.is_in(SAID)))
         .then(_uncounted(report, numbers))
+        .when(rated & lacking.is_null() & pl.col("trained_part").is_null())
+        .then(pl.lit("no known formula gives it"))
         .when(pl.col("known").is_null())
         .then(pl.lit("no model predicts it"))
         .when(pl.col("trained_part").is_not_null())
         .then(pl.format("the models train all weights, the run {}", "trained_part"))
         .when(quantity.is_in(memory_forecast.QUANTITIES) & pl.col("of_rank").is_not_null())
         .then("of_rank")
-        .otherwise(_lacking(report, numbers))
+        .otherwise(lacking)
     )
     return numbers.select(reason=why.fill_null("the models have no answer for this case"))["reason"]
 
@@ -208,7 +215,7 @@ def _impossible(report: Report, rest: pl.DataFrame) -> pl.DataFrame:
     """Cases whose configuration is complete and cannot be run, with the first reason why."""
     table = report.cases.configuration
     needed = [name for name in STEP_NEEDS if name in table.columns]
-    asked = rest.filter(pl.col("quantity").is_in(SPEED)).select("case").unique()
+    asked = rest.filter(pl.col("quantity").is_in(SAID)).select("case").unique()
     whole = table.drop_nulls(needed).join(asked, on="case", how="semi", maintain_order="left")
     found = []
     for row in completed(whole).iter_rows(named=True):
@@ -222,7 +229,7 @@ def _said_otherwise(report: Report) -> pl.DataFrame:
     """Cases whose speed is paired with a prediction under one of its names."""
     models = [model.name for model in report.models]
     paired = report.comparison.pairs.filter(
-        pl.col("quantity").is_in(SPEED) & pl.col("model").is_in(models)
+        pl.col("quantity").is_in(SAID) & pl.col("model").is_in(models)
     )
     return paired.select("case").unique().with_columns(said=True)
 

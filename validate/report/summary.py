@@ -46,6 +46,7 @@ def sentences(report: Report) -> list[str]:
     return [
         _read(report),
         _joined(report),
+        *_assumed_formulas(report),
         *estimates(report),
         *_identities(report),
         _findings(report),
@@ -118,6 +119,32 @@ def _joined(report: Report) -> str:
     else:
         said = f"{count(cases, 'measured or published number')} scored against a prediction"
     return said + (f"; {count(left, 'printed number')} without one." if left else ".")
+
+
+def _assumed_formulas(report: Report) -> list[str]:
+    """By which formula rates without a time were predicted, and how far others lie from it."""
+    rated = report.asked(report.stack).with_adapters().rated
+    key = ["case", "quantity"]
+    table = rated.filter("assumed").join(report.scored.select(key).unique(), on=key, how="semi")
+    found = []
+    for (formula_id,), part in table.group_by("formula_id", maintain_order=True):
+        ends = part.select(
+            low=(pl.col("least") / pl.col("flop")).min() - 1.0,
+            high=(pl.col("most") / pl.col("flop")).max() - 1.0,
+        ).row(0)
+        peaks = part["peak"].drop_nulls().unique(maintain_order=True).to_list()
+        over = f" over {' or '.join(peaks[:PEAKS])}" if peaks else ""
+        number = weighed(part, report.outcome.reading).select(standing_rows()).item()
+        found.append(
+            f"{count(number, 'rate')} without a time predicted under {formula_id}{over}, which is "
+            f"assumed: other counts lie {percent(ends[0], signed='+')} to "
+            f"{percent(ends[1], signed='+')} from it."
+        )
+    return found
+
+
+PEAKS = 3
+"""Peaks that a sentence names."""
 
 
 def estimates(report: Report) -> list[str]:
