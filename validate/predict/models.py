@@ -58,7 +58,7 @@ STEP_NEEDS = ("machine", "dtype", "gpus", "global_batch", "micro_batch", "hidden
 SPEED = ("step_time", "samples_per_s", "tokens_per_s", "tokens_per_gpu_per_s")
 
 SAID = (*SPEED, *RATED)
-"""What a predicted step time predicts: one of them for each case, FLOP rates where no other is."""
+"""Quantities that a predicted step time gives: one a case, FLOP rates where no other is."""
 
 KERNELS = (
     ("gemm", ("time", "flops_rate"), GEMM_NEEDS),
