@@ -344,8 +344,9 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         yield from _one_device(text)
     elif many := _MANY.search(plain):
         held = "gpus_per_node" if nodes and _of_each(many, nodes, text) else "gpus"
-        yield Part(held, many[1].replace(",", ""), many.start(1))
-        yield _gpu(text, many.start(2))
+        if nodes or len({each[1] for each in _MANY.finditer(plain)}) == 1:
+            yield Part(held, many[1].replace(",", ""), many.start(1))
+        yield _gpu(text, many.start(2))  # of two numbers neither is that of every run
     elif (counted := _IN_WORDS.search(plain)) and not nodes:
         yield Part("gpus", _NUMBERS[counted[1].casefold()], counted.start(1))
         yield _gpu(text, counted.start(2))
