@@ -20,7 +20,8 @@ from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Reading
 from assay.ingest.schema.record import Code, Diagnostic
 from assay.ingest.source.opening import source
-from hypothesis import given, settings
+from assay.ingest.vocabulary.terms import normalise
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
@@ -205,6 +206,8 @@ def test_every_cell_comes_back(
     cells: dict[str, str], separator: str, assign: str, prefix: str
 ) -> None:
     """Cells printed under the labels of a line stand in its row, whatever the line."""
+    # `xa_` and `xa` are one label, which a description is refused for
+    assume(len({normalise(f"x{name}") for name in cells}) == len(cells))
     said = {"tick": "7", **{f"x{name}": value for name, value in cells.items()}}
     line = separator.join(f"{name}{assign}{value}" for name, value in said.items())
     text = [f"name = 'made'\nheads = ['tick']\nseparator = '{separator}'\nassign = '{assign}'"]
