@@ -59,7 +59,8 @@ def watch(
             if now is not None and now != seen:
                 began = time.monotonic()
                 _show(path, name, known)
-                took = time.monotonic() - began
+                # the first look imports and builds what the others find: it says nothing of theirs
+                took = time.monotonic() - began if shown else 0.0
                 shown += 1
                 seen = now
             if updates is None or shown < updates:
