@@ -213,7 +213,9 @@ WHY = re.compile(r"--machine|--set|can be compared|a model predicts|without a pr
 
 
 def test_the_first_screen_of_any_log_is_short_and_says_why(assay: Run, corpus: Path) -> None:
-    paths = [each for each in (corpus / "corpus" / "wild" / "log").rglob("*") if each.is_file()]
+    found = (each for each in (corpus / "corpus" / "wild" / "log").rglob("*") if each.is_file())
+    # of the four jobs of one benchmark the two shorter ones say what there is to say
+    paths = [each for each in found if each.stat().st_size < 400_000]
     assert paths
     for path in paths:
         done = assay("report", path)

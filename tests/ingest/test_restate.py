@@ -37,22 +37,34 @@ def _same(one: Reading, other: Reading) -> None:
     assert one.overridden == other.overridden
 
 
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """All fixtures and a table behind a side file."""
+    folder = tmp_path_factory.mktemp("stated")
+    (folder / "table.md").write_text(TABLE)
+    (folder / "table.toml").write_text('[configuration]\ngpu = "H100"\ngpus_per_node = 8\n')
+    return [FIXTURES, folder / "table.md"]
+
+
+@pytest.fixture(scope="module")
+def frames(inputs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of what they give when nothing is stated."""
+    folder = tmp_path_factory.mktemp("ingested") / "frames"
+    save(read(inputs), folder)
+    return folder
+
+
 @pytest.mark.parametrize("stated", STATED, ids="-".join)
 def test_a_folder_takes_what_is_stated_as_its_inputs_would(
-    stated: dict[str, str], tmp_path: Path
+    stated: dict[str, str], inputs: list[Path], frames: Path
 ) -> None:
-    (tmp_path / "table.md").write_text(TABLE)
-    (tmp_path / "table.toml").write_text('[configuration]\ngpu = "H100"\ngpus_per_node = 8\n')
-    inputs = [FIXTURES, tmp_path / "table.md"]
-    save(read(inputs), tmp_path / "frames")
-
     direct = read(inputs, stated=stated).reading
-    later = read([tmp_path / "frames"], stated=stated).reading
+    later = read([frames], stated=stated).reading
 
     _same(later, direct)
     rows = direct.frames["markdown_table"]
     assert (
-        rows.filter(source=(tmp_path / "table.md").as_posix())["gpu"].to_list()
+        rows.filter(source=inputs[-1].as_posix())["gpu"].to_list()
         == [stated.get("gpu", "H100")] * 3
     )
 
