@@ -20,7 +20,7 @@ _HERE = Span("", 0, 1)
 
 def pipe_tables(lines: Sequence[Line]) -> Iterator[Grid]:
     """Every table whose header has as many cells as the row of rules below it."""
-    at, commented = 1, False
+    at, begin, commented = 1, 0, False
     while at < len(lines):
         commented = _comment(lines[at - 1].text, open_above=commented)
         if not _begins_table(lines[at - 1], lines[at]):
@@ -30,18 +30,19 @@ def pipe_tables(lines: Sequence[Line]) -> Iterator[Grid]:
         while end < len(lines) and _is_row(lines[end]):
             end += 1
         closed = lines[at - 1].text.rstrip().endswith("|")
+        above = _above(lines, at - 1, begin)
         yield Grid(
             "markdown",
-            at - 1,
+            at - 1 - len(above),
             end,
-            (GridRow(lines[at - 1], _row(lines[at - 1])),),
+            (GridRow(lines[at - 1], _wrapped([*above, lines[at - 1]])),),
             tuple(GridRow(line, _row(line, closed=closed)) for line in lines[at + 1 : end]),
             remark="commented" if commented else "",
             closed=closed,
         )
         for line in lines[at:end]:
             commented = _comment(line.text, open_above=commented)
-        at = end + 1
+        at, begin = end + 1, end
 
 
 def _comment(text: str, *, open_above: bool) -> bool:
@@ -56,6 +57,35 @@ def _begins_table(head: Line, rule: Line) -> bool:
     if "|" not in head.text or "-" not in rule.text or not _ALIGNMENT.fullmatch(rule.text):
         return False
     return "|" in rule.text and len(_cells(head.text)) == len(_cells(rule.text))
+
+
+MOST_WRAPPED = 6
+"""Lines over which the labels of a header may be broken."""
+
+
+def _above(lines: Sequence[Line], head: int, begin: int) -> Sequence[Line]:
+    """The lines above the last one of a header that are parts of it: labels broken into several
+    lines of as many cells, of which each but the first leaves some empty."""
+    width, first = len(_cells(lines[head].text)), head
+    while first > max(begin, head - MOST_WRAPPED) and _is_row(lines[first - 1]):
+        first -= 1
+    above = lines[first:head]
+    if not above or not all(len(_cells(line.text)) == width for line in above):
+        return ()
+    blank = [
+        not all(cell.strip() for cell, _ in _cells(line.text)) for line in lines[first : head + 1]
+    ]
+    full = all(cell.strip() for cell, _ in _cells(lines[first].text))
+    return above if full and all(blank[1:]) else ()
+
+
+def _wrapped(lines: Sequence[Line]) -> tuple[GridCell, ...]:
+    """The cells of a header, the parts of each put together where its last one stands."""
+    rows = [_row(line) for line in lines]
+    return tuple(
+        cells[-1]._replace(text=" ".join(cell.text for cell in cells if cell.text))
+        for cells in zip(*rows, strict=True)
+    )
 
 
 def _is_row(line: Line) -> bool:

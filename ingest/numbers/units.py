@@ -119,12 +119,17 @@ SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 
 
 def suffix(letter: str, field: str) -> float:
-    """The factor of a count's suffix: a length of sequences in k counts 1,024, all else 1,000.
+    """The factor of a count's suffix: a length of sequences counts in powers of 1,024, all else in
+    those of 1,000.
 
     >>> suffix("k", "seq_len"), suffix("k", "vocab"), suffix("M", "parameters")
     (1024.0, 1000.0, 1000000.0)
     """
-    return 1024.0 if field == "seq_len" and letter in "kK" else SUFFIXES[letter]
+    factor = SUFFIXES[letter]
+    return _LENGTHS.get(factor, factor) if field == "seq_len" else factor
+
+
+_LENGTHS = {1e3: 1024.0, 1e6: 1024.0**2}
 
 
 def unit(text: str) -> Unit | None:

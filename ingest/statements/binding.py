@@ -22,6 +22,7 @@ asked for from the top down, so that a document costs what its rows and statemen
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
@@ -32,6 +33,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
 from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
 from assay.ingest.statements.values import saying
+from assay.ingest.vocabulary.devices import devices
 from assay.ingest.vocabulary.terms import normalise
 
 OF_THE_MODEL = ("hidden", "heads", "kv_heads", "ffn_hidden", "seq_len", "vocab")
@@ -69,6 +71,17 @@ OF_MACHINES = ("gpu", "gpus_per_node")
 NAMING = ("model", "model_size", "parameters", "hidden", "layers")
 """Fields of a row that say which model it is."""
 
+OF_DEVICES = ("gpu", "gpus", "gpus_per_node", "nodes")
+"""Fields that say on what a run ran: of other devices than its heading names they are not of it."""
+
+SIZES = ("model_size", "parameters")
+
+_SIZED = re.compile(r"(?<![A-Za-z0-9.])[0-9]+(?:\.[0-9]+)? ?[bBmM](?![A-Za-z0-9])")
+"""A name of a model that says its size: no statement about another one is of its row."""
+
+MOST_OF_A_NODE = 72
+"""Devices of the largest node, one rack that is one."""
+
 BEHIND = 3
 """Lines between a table and the caption below it."""
 
@@ -100,6 +113,7 @@ class Binder:
         self._architecture = spelled[0] if len(spelled) == 1 else {}
         self._above: dict[Section, dict[str, Cell | None]] = {}
         self._met: set[Section] = set()  # sections with steps of a run
+        self._titled: dict[int, frozenset[str]] = {}
         self._alike: tuple[int, Section, dict[str, Cell]] | None = None
         self._headed = {
             each.line: True
@@ -160,12 +174,20 @@ class Binder:
         self._go_to(line)
         row = dict(own)
         found: dict[str, Cell] = {}
+        sized = tabled and "model" in own and _SIZED.search(own["model"].text) is not None
+
+        titled = frozenset[str]()  # devices that the headings so far name
 
         def take(values: Said, origin: ValueOrigin, law: str | None) -> None:
+            other = bool(titled) and _of_others(values.get("gpu"), titled)
             for name, cell in values.items():
+                if other and name in OF_DEVICES:
+                    continue
                 if _says(row.get(name)) or (tabled and cell.line in self._of_one):
                     continue
                 if any(_says(own.get(other)) for other in SAME_FACT.get(name, ())):
+                    continue
+                if sized and name in SIZES:
                     continue
                 row[name] = cell
                 stated = cell.value_origin if origin == "stated" != cell.value_origin else None
@@ -182,6 +204,7 @@ class Binder:
         for depth in range(len(section), -1, -1):
             said = self._speaking(section[:depth], row)
             take(_without(said, MODEL) if apart else said, "stated", None)
+            titled = titled or self._devices_of(section[depth - 1] if depth else 0)
             apart |= bool(depth) and bool(self._headed.get(section[depth - 1]))
         if self._last is not None and not _contradicts(self._last, row):
             take(_only(self._last.values, OF_THE_MODEL), "assumed", ASSUMED_LAWS["model"])
@@ -196,9 +219,17 @@ class Binder:
             take(self._uniform, "assumed", ASSUMED_LAWS["uniform"])
         if not any(_says(own.get(name)) for name in NAMING):
             take(self._architecture, "assumed", ASSUMED_LAWS["architecture"])
+        _apart_from_nodes(found, own)
         take(self.context.assumed_in(section), "assumed", None)
         take(self.context.assumed, "assumed", None)
         return found
+
+    def _devices_of(self, heading: int) -> frozenset[str]:
+        """Devices that a heading names."""
+        if heading not in self._titled:
+            title = self.context.titles.get(heading, "")
+            self._titled[heading] = frozenset(each.key for each in devices(title))
+        return self._titled[heading]
 
     def use(self, cells: Iterable[Cell]) -> None:
         """Note the lines whose values were used; 0 is a side file or the caller."""
@@ -396,6 +427,23 @@ def _contradicts(statement: Statement, row: Said) -> bool:
     if held is None or said is None or held.state != "value":
         return False
     return _differ(held, said)
+
+
+def _of_others(cell: Cell | None, titled: Set[str]) -> bool:
+    """Whether a cell names none of the devices that the heading of a row does."""
+    named = devices(cell.text) if cell is not None else ()
+    return bool(named) and not any(each.key in titled for each in named)
+
+
+def _apart_from_nodes(found: dict[str, Cell], own: Said) -> None:
+    """Take out what was said of nodes or of devices in another place than the other of them, where
+    no nodes can hold so many: `on one node (8 GPUs)`, and then `on 128 GPUs`."""
+    nodes, gpus = found.get("nodes"), found.get("gpus")
+    if nodes is None or gpus is None or nodes.line == gpus.line or "gpus" in own:
+        return
+    many, few = _number(gpus), _number(nodes)
+    if many and few and (many % few or many / few > MOST_OF_A_NODE):
+        found.pop("nodes" if nodes.line < gpus.line else "gpus")
 
 
 def _without(values: Said, names: Sequence[str]) -> dict[str, Cell]:

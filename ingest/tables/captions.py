@@ -25,8 +25,8 @@ from assay.ingest.tables.titles import (
     format_named,
     model_named,
     settings_named,
+    titled,
 )
-from assay.ingest.vocabulary.devices import several
 
 _LABELLED = re.compile(
     r"[\s>*+_`-]*(?:(?:test|training|benchmark)\s+)?"
@@ -49,8 +49,8 @@ _OF_THE_TABLE = re.compile(
 
 _INTRODUCES = re.compile(
     r"\b(?:results?|throughputs?|performance|speeds?|benchmarks?|benchmarked|measure[sd]?|measurements"
-    r"|train(?:ed|ing)?|pre-?train(?:ed|ing)?|scaling|efficiency|numbers|runs?)\b"
-    r"|性能|吞吐|训练|测试|对比|结果|スループット",
+    r"|train(?:ed|ing)?|pre-?train(?:ed|ing)?|scaling|efficiency|numbers|runs?|ran)\b"
+    r"|性能|吞吐|训练|微调|显存|下表|测试|对比|结果|スループット",
     re.IGNORECASE,
 )
 """Words of a sentence that introduces the table right below it."""
@@ -109,9 +109,9 @@ class Above:
 
 def told(line: Line) -> dict[str, Cell]:
     """Field → cell of what the caption that belongs to a table says of it."""
-    cells = _cells(line, _title(line.text))
-    if several(line.text):  # which of them, for which rows
-        cells["gpu"] = Cell(line.text, line.number, line.column, state="unknown")
+    cells = {name: cell._replace(value_origin="stated") for name, cell in titled(line).items()}
+    if "gpus" not in cells and (count := devices_in_all(line.text)):
+        cells |= _cells(line, {"gpus": count})
     return cells
 
 
@@ -125,7 +125,7 @@ def _introduces(line: Line) -> bool:
     text = line.text.strip()
     if len(text) > LONGEST or _ELSEWHERE.search(text) or text.startswith("|"):
         return False
-    return _INTRODUCES.search(text) is not None
+    return text.endswith((":", "：")) or _INTRODUCES.search(text) is not None
 
 
 LONGEST = 300

@@ -44,6 +44,12 @@ _BARE = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 
 _UNIT_APART = re.compile(r"\s*([0-9][0-9.,]*)\s*\(([A-Za-z][A-Za-z/%]*)\)\s*")
 
+_OF_DEVICE_AND_HOST = re.compile(
+    r"\s*([^/|,;+]*?)\s*\(?(?:GPU|VRAM|HBM|device)\)?"
+    r"(?:\s*[/|,;+&]\s*([^/|,;+]*?)\s*\(?(?:CPU|host|RAM)(?: RAM)?\)?)?\s*",
+    re.IGNORECASE,
+)
+
 _OUT_OF_MEMORY = re.compile(r"(?:cuda )?(?:oom|out of memory)", re.IGNORECASE)
 
 _NOTHING = re.compile(r"-+|–|—|n/?a", re.IGNORECASE)
@@ -108,6 +114,16 @@ def _thousands(tree: Tree[Token]) -> float:
     return SUFFIXES.get(_tokens(tree).get("THOUSANDS", ""), 1.0)
 
 
+def of_the_device(text: str) -> tuple[str, str]:
+    """What a cell of memory says of the device, and what of the host beside it.
+
+    >>> of_the_device("47.14GB GPU / 2.96GB CPU"), of_the_device("OOM GPU"), of_the_device("18 GB")
+    (('47.14GB', '2.96GB'), ('OOM', ''), ('18 GB', ''))
+    """
+    found = _OF_DEVICE_AND_HOST.fullmatch(text) if len(text) <= LONGEST else None
+    return (found[1], found[2] or "") if found and found[1] else (text, "")
+
+
 def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     """One numeric cell: a number with its scale, an outcome, an unknown or a missing value."""
     spec = column.spec
@@ -119,8 +135,7 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     text = unlinked(text)
     if (noted := _UNIT_APART.fullmatch(text)) and unit(noted[2]):  # 406.16 (ms)
         text = f"{noted[1]} {noted[2]}"
-    if spec.name == "gpus":
-        text = _counted_first(text)
+    text = _of_field(text, spec)
     tree = _parse_quantity(text)
     if isinstance(tree, Diagnostic):
         named = _NAMED_NUMBER.fullmatch(plain(text))
@@ -148,6 +163,13 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
         return _unread(spec, text, at)
     cell = _measured(_number(child).replace(",", ""), *scaled, spec, at)
     return cell._replace(text=text) if cell.state == "unknown" else cell
+
+
+def _of_field(text: str, spec: FieldSpec) -> str:
+    """A cell without what stands beside the number of its field."""
+    if spec.name == "gpus":
+        return _counted_first(text)
+    return of_the_device(text)[0] if spec.unit == "B" else text
 
 
 _RANGE = re.compile(

@@ -311,6 +311,8 @@ def named(text: str) -> dict[str, str]:
 
     >>> named("16B"), named("8卡"), named("64 GPUs"), named("tp=1"), named("peak")
     ({'model_size': '16B'}, {'gpus': '8'}, {'gpus': '64'}, {'tp': '1'}, {})
+    >>> named("H100-80GB FP8")
+    {'gpu': 'H100-80GB', 'dtype': 'FP8'}
     """
     if len(text) > LONGEST:
         return {}
@@ -319,7 +321,13 @@ def named(text: str) -> dict[str, str]:
         return {"model_size": f"{size[1]}{size[2].upper()}"}
     if many := _OF_MANY.fullmatch(bare):
         return {"gpus": many[1].replace(",", "")}
-    if said := layout(bare) or machine(bare):
+    if said := layout(bare):
+        return said
+    if (format_at_end := _FORMAT_BESIDE.fullmatch(bare)) and (rest := format_at_end[1]):
+        told = named(rest)
+        if told and "dtype" not in told:
+            return told | {"dtype": format_at_end[2]}
+    if said := machine(bare):
         return said
     if _DTYPE.fullmatch(bare):
         return {"dtype": format_named(bare) or bare}
@@ -331,6 +339,9 @@ def named(text: str) -> dict[str, str]:
     plain = device is not None and _PLATFORM.sub("", bare) == bare[device.start : device.end]
     return {"gpu": device.text} if device and plain else {}
 
+
+_FORMAT_BESIDE = deferred(rf"(.+?)(?:\s+|\s*[,/(:+-]\s*)({NUMBER_FORMAT})")
+"""A number format behind what else a label says: `H100-80GB FP8`."""
 
 _APART_OF = deferred(r"\s*[,;|，；]\s*|\s+(?:on|@)\s+")
 

@@ -162,10 +162,19 @@ def _heading(text: str) -> str | None:
 
 
 _LEGEND = re.compile(
-    r"[\s>*+-]*`?\*{0,2}([A-Za-z][A-Za-z0-9_]{1,11})\*{0,2}`?\s*(?::|=|--|–|—|\bis\b|\bmeans\b)\s*(?!\d)(.{4,80})"
+    r"[\s>*+-]*`?\*{0,2}([A-Za-z][A-Za-z0-9_]{1,11})\*{0,2}`?\s*(?::|：|=|--|–|—|\bis\b|\bmeans\b)\s*(?!\d)(.{4,80})"
 )
 """A word and what it stands for, which is no number: a log says `step: 2/5100` in every line."""
 
+
+SHARE_OF_PEAK = "% of peak"
+
+_SHARE = re.compile(
+    r"(?:%|percent(?:age)?|fraction|share) of (?:the )?(?:\w+ )?peak\b[^.;]{0,40}?"
+    r"(?:\b(?:is|are|means|equals)\b|=|i\.e\.,?)[^.;]{0,20}?\b(MFU|HFU)\b",
+    re.IGNORECASE,
+)
+"""A sentence that says what a share of the peak is: `so the percentage of peak is an MFU`."""
 
 _WITHOUT = re.compile(r"[ ,]+(?:without|not counting|excluding|computed|as reported)\b.*")
 """Words that a legend adds to a quantity that it is named by."""
@@ -202,6 +211,8 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
 
     >>> legend([Line(1, "  - `tpgps`: tokens per GPU per second", 1, {})])
     {'tpgps': 'tokens per GPU per second'}
+    >>> legend([Line(1, "All is per GPU, so the percentage of peak is an MFU.", 1, {})])
+    {'% of peak': 'MFU'}
     >>> legend([Line(1, "`d x m x p` is data x tensor(model) x pipeline parallelism", 1, {})])
     {'d x m x p': 'DP x TP x PP'}
     """
@@ -210,6 +221,8 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
         if len(line.text) > LONGEST:
             continue
         found |= _letters(line.text)
+        if share := _SHARE.search(line.text):
+            found.setdefault(SHARE_OF_PEAK, share[1].upper())
         for sentence in re.split(r"(?<=[\w)])[.;] +(?=[A-Z*`])", line.text):
             match = _LEGEND.fullmatch(sentence.rstrip(" .;"))
             meant = _WITHOUT.sub("", match[2]) if match else ""

@@ -207,7 +207,7 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
     if len(label) > LONGEST:
         return Column(shown, None)
     label = label if configured_by(label) else english(NAMES.get(label, label))
-    if panel := _PANELS.match(label):
+    if (panel := _PANELS.match(label)) and split(label[panel.end() :])[0] not in DEVICE:
         label = label[panel.end() :] + (" per device" if "device" in panel[1] else "")
     if _COUNT_OF.fullmatch(label):  # `#GPU`, `# of HPU`: how many, not which
         label = "number of GPUs"

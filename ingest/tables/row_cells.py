@@ -20,6 +20,7 @@ from assay.ingest.tables.cells import (
     bare_cell,
     bare_number,
     numeric_cell,
+    of_the_device,
     other,
     quantity,
     text_cell,
@@ -82,6 +83,10 @@ def fill(
         told = _in_brackets(cell.text) if column.spec.name == "model" else {}
         for name, text in told.items():
             record.cells.setdefault(name, worth(name, text, at.line, at.column))
+        if column.spec.name == "model" and set(size := named(plain(cell.text))) == {"model_size"}:
+            record.cells.setdefault(
+                "model_size", worth("model_size", size["model_size"], at.line, at.column)
+            )
         bare = cell.text.rpartition("(")[0].strip() if told else cell.text
         text_cell(record, column.spec, bare, at)
     return None
@@ -104,6 +109,8 @@ def _fill_number(record: Record, column: Column, cell: GridCell, at: Span) -> Di
         if not SUM.search(text):
             return found
         found = Cell(text, at.line, at.column, state="unknown")
+    if column.spec.unit == "B" and (host := of_the_device(text)[1]):
+        record.other.append((f"{column.label} (host)", host))
     if product and not _of_devices(record, product[1]):
         found = found._replace(state="unknown")
     numeric_cell(record, column.spec, found, text)
@@ -152,6 +159,11 @@ CORNERS = {
     "指標",
     "config",
     "configuration",
+    "parameter",
+    "hyperparameter",
+    "hyperparameters",
+    "setting",
+    "settings",
 }
 """Labels of a column that holds what the columns of a turned table were headed with."""
 

@@ -89,7 +89,7 @@ from assay.ingest.tables.subject import (
     titled_otherwise,
     trained_here,
 )
-from assay.ingest.tables.titles import family_named, model_named
+from assay.ingest.tables.titles import family_named, format_named, model_named, names_format
 from assay.ingest.tables.views import (
     Group,
     View,
@@ -414,6 +414,10 @@ class _Table:
                     if one
                     else cell._replace(state="unknown")
                 )
+            if "dtype" not in record.cells and names_format(group.label):
+                kind = format_named(group.label)
+                cell = Cell(kind or group.label, head.line, head.column, value_origin="stated")
+                record.cells["dtype"] = cell if kind else cell._replace(state="unknown")
         if "model" not in record.cells and (model := model_named(self.group)):
             record.cells["model"] = Cell(model, line.number, line.column, value_origin="stated")
         elif "model" not in record.cells and (named := self._of_family(record)):

@@ -17,6 +17,11 @@ from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _TITLE_COUNT = deferred(rf"(?<![A-Za-z0-9.,])([0-9][0-9,]*) ?[x×] ?(?={SIGN})")
 
+_COUNT_BEHIND = deferred(
+    rf"{SIGN}s? ?[x×*] ?([0-9][0-9,]*)(?![\w.]|,[0-9]| ?(?:nodes?|GB|GiB|台|机|节点))"
+)
+"""`A100 * 8`, `H100 x 16`."""
+
 BOUNDED = deferred(
     r"\b(?:up to|at most|at least|as many as|more than|less than|fewer than|over)"
     r"(?: (?:about|around|roughly))? [0-9][0-9,]*",
@@ -50,6 +55,10 @@ _WORKERS = deferred(
     r"(?! (?:each|per|in each|on each|a node)\b| (?:to|and|or|vs) [0-9])"
 )
 """`on 8 GPUs`, of whatever kind."""
+
+_OF_A_NODE = deferred(
+    r"(?<![\w.,/–-])([0-9][0-9,]*) (?:GPUs|NPUs|TPUs|HPUs|accelerators|devices|chips|cards)\b"
+)
 
 _IN_WORDS = deferred(
     rf"\b(one|single|two|four|eight|sixteen) (?={SIGN})"
@@ -103,7 +112,8 @@ _NAMED_MODEL = deferred(
 """`Llama 3.1 8B`, `LLAMA2-7B`, `Qwen3-30B-A3B`: a name, and a size behind it."""
 
 _SIZED = deferred(
-    r"(?<![\w.-])([0-9]+(?:\.[0-9]+)?)([BMT])"
+    r"(?<![\w.-])(?<!\bto )(?<!\band )(?<!\bor )(?<!\bvs )(?<![BMT][–,/~])(?<![BMT], )"
+    r"([0-9]+(?:\.[0-9]+)?)([BMT])"
     r"(?=[ -](?:[Mm]odel|[Pp]aram|[Dd]ense|MoE|LLM|GPT|[Tt]ransformer|[Nn]etwork))"
 )
 
@@ -132,12 +142,20 @@ names a kind of machines."""
 def _counts(text: str) -> bool:
     """Whether a text says how many devices there are: `8x A100`, `8 A100 GPUs`."""
     plain = signed(text)
-    return any(pattern.search(plain) for pattern in (_TITLE_COUNT, _COUNTED, _IN_WORDS, _DUAL))
+    return any(
+        pattern.search(plain)
+        for pattern in (_TITLE_COUNT, _COUNT_BEHIND, _COUNTED, _IN_WORDS, _DUAL)
+    )
 
 
 def format_named(text: str) -> str | None:
     """The number format that a line names, if it is one."""
     return _only_one(_TITLE_DTYPE, text)
+
+
+def names_format(text: str) -> bool:
+    """Whether a line names a number format, or several."""
+    return _TITLE_DTYPE.search(text) is not None
 
 
 @lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
@@ -153,10 +171,12 @@ def counted_devices(text: str) -> str | None:
     ('64', '8')
     >>> counted_devices("one node of eight MI300X"), counted_devices("eight H100s and 16x H100")
     ('8', None)
+    >>> counted_devices("### NVIDIA A100 * 8 (80GB)"), counted_devices("A100 x 2 nodes")
+    ('8', None)
     """
     text = _IN_WORDS.sub(lambda found: _DIGITS[found[1].casefold()], signed(text))
     text = BOUNDED.sub(" ", text)
-    count = _only_one(_TITLE_COUNT, text)
+    count = _only_one(_TITLE_COUNT, text) or _only_one(_COUNT_BEHIND, text)
     if count is None or not _NODES.search(text):
         return count
     nodes = _only_one(_COUNTED_NODES, text)
@@ -203,8 +223,13 @@ def devices_in_all(text: str) -> str | None:
 
     >>> devices_in_all("All runs use 8 GPUs and bf16."), devices_in_all("8 GPUs per node")
     ('8', None)
+    >>> devices_in_all("on one node of 8 GPUs"), devices_in_all("on a single node (8 GPUs)")
+    ('8', '8')
     """
-    return None if _NODES.search(text) else _only_one(_WORKERS, text)
+    if not _NODES.search(text):
+        return _only_one(_WORKERS, text)
+    nodes = {match[1].casefold() for match in _COUNTED_NODES.finditer(text)}
+    return _only_one(_OF_A_NODE, text) if nodes and nodes <= {"1", "one", "single"} else None
 
 
 def _only_one(pattern: re.Pattern[str], text: str) -> str | None:

@@ -15,9 +15,11 @@ from dataclasses import dataclass, replace
 
 from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, Grid
 from assay.ingest.numbers.units import unit
-from assay.ingest.schema.fields import fields
+from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Line, Schema
+from assay.ingest.tables.cells import of_the_device
 from assay.ingest.tables.composite import named, remark
+from assay.ingest.tables.documents import SHARE_OF_PEAK
 from assay.ingest.tables.headers import GENERIC, STEPS, Column, generic, header, plain
 from assay.ingest.tables.pairs import (
     across,
@@ -31,7 +33,7 @@ from assay.ingest.tables.pairs import (
     with_unit_column,
     with_units,
 )
-from assay.ingest.tables.subject import SERVING
+from assay.ingest.tables.subject import SERVING, TALLIED
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import ALTERS, Said, english, of_one_device, said, split
 
@@ -95,7 +97,7 @@ def views(
         return next((f"seq_len {n}" for n in _length(label).values()), None) if lengths else None
 
     grid = parted(headed(with_unit_column(grid), schema), schema, above, side)
-    labels = {**labels, **_implied(above), **_shares(grid, above)}
+    labels = {**labels, **_implied(above), **_shares(grid, above, labels)}
     grid = with_units(grid, schema, above)
     labels |= _declared_of(grid, schema, above, declared)
     if groups := _repeated(grid, schema):
@@ -165,8 +167,9 @@ _NUMERAL = re.compile(r"[~≈]?\s*[0-9][0-9.,]*(?:\s*±\s*[0-9.,]+)?")
 _OF_GENERIC = {"tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "item_rate"}
 
 _OF_PEAK = re.compile(
+    r"(?:(?:(?:GPU|achieved) )?(?:throughput|performance|efficiency) ?[(\[,]? ?)?"
     r"(?:%|percent(?:age)?|fraction|share) of (?:the )?(?:theoretical |hardware )?peak"
-    r"(?: (?:[TP]?FLOPS?|[TP]?FLOP/s|teraFLOPS?|performance|compute))?(?: ?[(\[]%[)\]])?",
+    r"(?: (?:[TP]?FLOPS?|[TP]?FLOP/s|teraFLOPS?|performance|compute))?(?: ?[(\[]%[)\]])?[)\]]?",
     re.IGNORECASE,
 )
 
@@ -182,13 +185,17 @@ _NONE_AGAIN = re.compile(
 """Words by which hardware's operations are those of the model: none is done again."""
 
 
-def _shares(grid: Grid, above: Sequence[Line]) -> dict[str, str]:
-    """Labels of a share of the peak, which is of the model's operations where none is repeated."""
-    found = [label for text in grid.header() if _OF_PEAK.fullmatch(label := plain(text))]
+def _shares(grid: Grid, above: Sequence[Line], labels: Mapping[str, str]) -> dict[str, str]:
+    """Labels of a share of the peak, which is of the model's operations where none is repeated, or
+    what the document says it is."""
+    firsts = (row.cells[0].text for row in grid.rows if row.cells)
+    found = [
+        label for text in (*grid.header(), *firsts) if _OF_PEAK.fullmatch(label := plain(text))
+    ]
     said = " ".join(line.text for line in above) if found else ""
-    if not _NONE_AGAIN.search(said):
-        return {}
-    return {label: "MFU (%)" if re.search("%|[Pp]ercent", label) else "MFU" for label in found}
+    meant = labels.get(SHARE_OF_PEAK) or ("MFU" if _NONE_AGAIN.search(said) else "")
+    percent = re.compile("%|percent", re.IGNORECASE)
+    return {label: f"{meant} (%)" if percent.search(label) else meant for label in found if meant}
 
 
 def _plain(grid: Grid, schema: Schema, labels: Mapping[str, str]) -> View:
@@ -336,9 +343,13 @@ def _by_brackets(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     a name in front of one unit: `ours (tokens/s)`."""
     labels = [plain(text) for text in grid.header()]
     shared, own = header(labels, schema), dict[int, tuple[str, Column]]()
+    set_up = {column.spec.name for column in shared if column.spec and column.spec.configuration}
+    told = bool(set_up - TALLIED)
     for at, label in enumerate(labels):
         found = _REMARKED.fullmatch(label)
-        if found and shared[at].spec is None and (column := _rate_of(found[1], found[2], schema)):
+        if found and shared[at].spec is None and (
+            column := _rate_of(found[1], found[2], schema, told=told)
+        ):  # fmt: skip
             own[at] = found[1], replace(column, label=label)
             continue
         (column,) = header([found[1]], schema) if found else (Column("", None),)
@@ -389,12 +400,14 @@ _BESIDE_TRAINING = {
 """Words of rates that are none of a step."""
 
 
-def _rate_of(name: str, printed: str, schema: Schema) -> Column | None:
-    """The column of a rate by its unit alone, where what stands in front is only a name."""
+def _rate_of(name: str, printed: str, schema: Schema, *, told: bool = False) -> Column | None:
+    """The column of a rate by its unit alone, where what stands in front is only a name; operations
+    are a rate where their table is `told` to be one of runs."""
     measure = unit(printed)
     known, words = header([name, printed], schema), set(split(english(name)))
     timed = measure is not None and measure.si == "s"
-    rate = known[1].spec if measure and "/" in printed and (
+    signed = "/" in printed or (told and measure is not None and measure.si == "flop/s")
+    rate = known[1].spec if measure and signed and (
         measure.si.endswith("/s") or timed
     ) else None  # fmt: skip
     if rate is None or not rate.quantity or known[0].spec or generic(known[0]):
@@ -525,7 +538,10 @@ _PHRASE = re.compile(
 
 _OF_MEMORY = re.compile(
     r"\b(?:peak|max(?:imum)?)\s+(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|per\s+GPU))?\b"
-    r"(?:\s*[(\[][MG]i?B[)\]]|\s+in\s+[MG]i?B\b)?",
+    r"(?:\s*[(\[][MG]i?B[)\]]|\s+in\s+[MG]i?B\b)?"
+    r"|\b(?:GPU\s+memory|VRAM)(?=\s+(?:is |was )?(?:required|needed|usage|use[ds]?|consumption"
+    r"|footprint|consumed|taken))"
+    r"|(?:(?:单卡|每卡)?(?:峰值|最大)|单卡|每卡)显存",
     re.IGNORECASE,
 )
 
@@ -564,24 +580,22 @@ def _by_caption(
             named_by = {n: _length(columns[n].label) for n in sides}
         if not any(named_by.values()):
             named_by = dict(zip(sides, across(columns, above, schema), strict=True))
-    others = [columns[n].label for n in sides if not named_by.get(n)]
-    kinds = {frozenset(named_by[n]) for n in sides if named_by.get(n)}
-    machines = {frozenset({"gpu"}), frozenset({"gpu", "gpus"})}
-    if (
-        not kinds
-        or (len(kinds) > 1 and kinds != machines)
-        or not all(map(_A_WAY.fullmatch, others))
-    ):
-        return ()
-    if len(settings) > 1 and len(sides) < 2:
-        return ()
     found = _named_above(above)
     if found is None and not any(_PHRASE.search(_bare(line)) for line in above):
         found = _named_above(declared)
     if found is None or found.field not in fields(schema):
         return ()
     spec = fields(schema)[found.field]
-    if not found.unit_known and not _mostly_with_units(grid):
+    others = [columns[n].label for n in sides if not named_by.get(n)]
+    kinds = {frozenset(named_by[n]) for n in sides if named_by.get(n)}
+    machines = {frozenset({"gpu"}), frozenset({"gpu", "gpus"})}
+    ways = kinds and all(map(_A_WAY.fullmatch, others))
+    proved = not ways and _each_in_its_unit(grid, sides, spec)
+    if not (ways or proved) or (ways and len(kinds) > 1 and kinds != machines):
+        return ()
+    if (len(settings) > 1 and len(sides) < 2) or any(_GUESSED.search(x.text) for x in above):
+        return ()
+    if not proved and not found.unit_known and not _mostly_with_units(grid):
         return ()
     return tuple(
         Group(
@@ -593,6 +607,33 @@ def _by_caption(
         for at in sides
     )  # fmt: skip
 
+
+_GUESSED = re.compile(r"\bestimat|\btheoretical|估算|估计|理论", re.IGNORECASE)
+"""Words of a text whose table was not measured."""
+
+
+def _each_in_its_unit(grid: Grid, sides: Sequence[int], spec: FieldSpec) -> bool:
+    """Whether each of some columns holds numbers with a unit of one quantity and outcomes, and
+    nothing else: their headers are names of set-ups."""
+    found = 0
+    for at in sides:
+        texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+        for text in texts:
+            if not text or _NONE.fullmatch(text):
+                continue
+            number = _IN_UNIT.fullmatch(of_the_device(text)[0]) if len(text) <= LONGEST else None
+            measure = unit(number[1]) if number else None
+            if not (measure and measure.si == spec.unit) and not _FAILED.match(text):
+                return False
+            found += measure is not None
+    return found > 1
+
+
+_IN_UNIT = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*([A-Za-z%µ]+(?:/[A-Za-z]+)*)")
+
+_FAILED = re.compile(r"(?:cuda )?(?:oom|out of memory)\b", re.IGNORECASE)
+
+_NONE = re.compile(r"[-–—/]+|n/?a|none", re.IGNORECASE)
 
 _COMPARED = re.compile(
     r"\b(?:speed-?ups?|ratio|gain|relative|rel\.?|vs\.?|improvement|factor|delta|scaling"

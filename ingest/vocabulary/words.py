@@ -22,7 +22,7 @@ SAMPLES = {"sample", "samples", "seq", "seqs", "sequence", "sequences", "sentenc
            "utterances"}  # fmt: skip
 
 ITEMS = {"image", "images", "img", "imgs", "clip", "clips", "video", "videos", "pairs", "graphs",
-         "volumes"}  # fmt: skip
+         "volumes", "item", "items"}  # fmt: skip
 """Things that are counted a second and are neither tokens nor sequences of them."""
 
 FLOPS = {"flop": 1.0, "flops": 1.0, "gflop": 1e9, "gflops": 1e9, "tflop": 1e12, "tflops": 1e12,
@@ -491,6 +491,8 @@ def _memory(words: Words) -> Said | None:
         "alloc",
         "in",
         "cuda",
+        "each",
+        "footprint",
         "/",
     }
     if len(sizes) > 1 or _left(every, MEMORY, DEVICE, fillers, set(sizes)):
