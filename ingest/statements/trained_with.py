@@ -81,6 +81,11 @@ _OTHERWISE = deferred(
 )
 """Words beside which a program is another one than that of the runs, or one that might be."""
 
+_TECHNIQUE = deferred(
+    r"\bFSDP[12]?\W{0,4}(?:\+|[0-9]|$)|(?:\+|[0-9]D\b.*)[ (*]*FSDP|\bparallelism\b", re.IGNORECASE
+)
+"""FSDP as one of the ways in which a program spreads a run: `2D parallelism (FSDP + TP)`."""
+
 _ALONE = deferred(r"\s*(?:[-*+]|[0-9]+\.)?\s*")
 
 SHORT = 60
@@ -103,7 +108,9 @@ def trained_with(line: Line, *, heading: bool) -> dict[str, Cell]:
     if not names_program(line.text):
         return {}
     if heading:
-        return _cell(line, line.text, 0) if not _OTHERWISE.search(line.text) else {}
+        told = {} if _OTHERWISE.search(line.text) else _cell(line, line.text, 0)
+        technique = told and told[FIELD].text == "fsdp" and _TECHNIQUE.search(line.text)
+        return {} if technique else told
     if not _SAYS.search(line.text) or "](#" in line.text:  # a table of contents
         return {}
     line = line._replace(text=_LINK.sub(lambda link: f" {link[1]}".ljust(len(link[0])), line.text))
