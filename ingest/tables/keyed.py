@@ -20,8 +20,10 @@ from assay.ingest.source.headings import of_set_up
 from assay.ingest.tables.cells import quantity
 from assay.ingest.tables.composite import layout
 from assay.ingest.tables.headers import Column, header, plain
+from assay.ingest.tables.subject import FOREIGN
 from assay.ingest.vocabulary.devices import may_be_device
 from assay.ingest.vocabulary.terms import configured_by, how_much
+from assay.ingest.vocabulary.words import split
 
 FEWEST = 2
 """Columns of configuration that make a table one of configurations, and rows that name runs."""
@@ -65,6 +67,8 @@ def _keyed(source: str, grid: Grid, schema: Schema) -> Keyed | None:
     told = [n for n, column in enumerate(columns) if _configures(column)]
     if len(told) < FEWEST or any(c.spec is not None and c.spec.quantity for c in columns):
         return None
+    if any(set(split(column.label)) & FOREIGN for column in columns):
+        return None  # it measures something itself, of servers perhaps
     rows = [row for row in grid.rows if len(row.cells) == len(columns)]
     rows = [row for row in rows if any(row.cells[n].text for n in told)]
     for at, column in enumerate(columns):

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, Grid
+from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, Grid, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Line, Schema
@@ -117,6 +117,8 @@ def views(
     if groups := _grouped(shared, schema):
         yield View(shared, groups)
     if other := turned_grid(grid):
+        yield replace(_plain(other, schema, labels), turned=True)
+    if other := grouped_below(grid):
         yield replace(_plain(other, schema, labels), turned=True)
     if groups := _by_cells(grid, schema):
         yield View(grid, groups)
@@ -297,6 +299,59 @@ def turned_grid(grid: Grid) -> Grid | None:
     if not 0 < len(rows) <= MOST_COLUMNS:
         return None
     return replace(grid, rows=rows, closed=False).turned()
+
+
+def grouped_below(grid: Grid) -> Grid | None:
+    """The grid with a row for each column and each name in its first one, where the second names
+    metrics: `5B | Tokens per second | …`, `5B | Time per step (s) | …`, `20B | Tokens per …`.
+
+    A name stands at the first of its rows or at each. What all columns share in their header is the
+    label of what tells them apart: `Nodes` over `1`, `2`, `4`.
+    """
+    rows = [row for row in grid.rows if not row.blank and not row.one]
+    if not 1 <= len(grid.heads) <= 2 or not 4 <= grid.width <= MOST_TURNED or len(rows) < 2:
+        return None
+    if any(len(row.cells) != grid.width for row in (*grid.heads, *rows)):
+        return None
+    groups: list[list[GridRow]] = []
+    for row in rows:
+        name = row.cells[0].text
+        if not groups or (name and name != groups[-1][0].cells[0].text):
+            groups.append([])
+        groups[-1].append(row)
+    metrics = [[plain(row.cells[1].text) for row in group] for group in groups]
+    every = list(dict.fromkeys(label for group in metrics for label in group))
+    if any(len(set(group)) < max(2, len(group)) for group in metrics) or not all(every):
+        return None
+    if len(groups) * len(every) > 2 * len(rows) or not all(g[0].cells[0].text for g in groups):
+        return None
+    return _one_for_each(grid, groups, metrics, every)
+
+
+def _one_for_each(
+    grid: Grid,
+    groups: Sequence[Sequence[GridRow]],
+    metrics: Sequence[Sequence[str]],
+    every: Sequence[str],
+) -> Grid:
+    """A row for each group of rows and each column right of the second, a column a metric."""
+    low, line = grid.heads[-1].cells, grid.heads[-1].line
+    shared = {plain(cell.text) for cell in grid.heads[0].cells[2:]} if len(grid.heads) > 1 else {""}
+    axis = shared.pop() if len(shared) == 1 else ""
+    labels = grid.header() if not axis else [cell.text for cell in low]
+    head = (low[0], low[1]._replace(text=axis), *(low[1]._replace(text=name) for name in every))
+    found = []
+    for group, held in zip(groups, metrics, strict=True):
+        for at in range(2, grid.width):
+            own = dict(zip(held, (row.cells[at] for row in group), strict=True))
+            first = group[0].cells[at]
+            place = line._replace(number=first.line, column=first.column)
+            values = (own.get(name, first._replace(text="")) for name in every)
+            cells = (group[0].cells[0], low[at]._replace(text=labels[at]), *values)
+            found.append(GridRow(place, cells))
+    return replace(
+        grid, heads=(GridRow(line, head),), rows=tuple(found), labels=(), closed=False
+    )
 
 
 def _grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
