@@ -129,7 +129,8 @@ def _integer(
     # 250k, 1.3B: a count with a suffix, whole once it is multiplied out
     product = text.cast(pl.Float64, strict=False) * scale
     number = text.str.contains(f"^(?:{terminal('NUMBER')})$")
-    fits = number & ((product - product.round()).abs() <= 1e-9) & (product.abs() < 2.0**63)
+    near = 1e-9 + product.abs() * 1e-15  # 1.011 billion is a double beside a whole number
+    fits = number & ((product - product.round()).abs() <= near) & (product.abs() < 2.0**63)
     value = (
         pl.when(shape & (scale == 1.0))
         .then(whole)

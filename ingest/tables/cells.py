@@ -75,6 +75,9 @@ MANY = 1e6
 
 _DEVICES = re.compile(rf"([0-9][0-9,]*) ?[x×*]? ?({SIGN}.*)")
 
+_HOSTS_OF = re.compile(r"([0-9]{1,5}) ?[x×] ?([0-9]{1,5})")
+"""Devices as a mesh of hosts and those of each: `2x8`."""
+
 _DEVICE_FIRST = re.compile(r"([A-Za-z]+[0-9][A-Za-z0-9 _-]*?) ?[x×*] ?([0-9][0-9,]*)")
 
 
@@ -308,6 +311,9 @@ def amount(cell: Cell) -> float:
 
 def _unread(spec: FieldSpec, text: str, at: Span) -> Cell | Diagnostic:
     """A cell that is no number: a configuration in words (`4+GA2`) is unknown, the row stands."""
+    if spec.name == "gpus" and (mesh := _HOSTS_OF.fullmatch(text)):
+        law, many = "hosts times the devices of each", int(mesh[1]) * int(mesh[2])
+        return Cell(str(many), at.line, at.column, value_origin="solved", law=law)
     words = text[:1].isdigit() or spec.name == "model_size"  # `Large`, `G/14`
     if spec.configuration and words and not _numeral(text):
         return Cell(text, at.line, at.column, state="unknown")

@@ -277,7 +277,7 @@ def times_of_steps(records: Sequence[Record], columns: Sequence[Column]) -> Iter
         if len(proofs) < PROOFS or not all(proofs):
             continue
         yield column.label
-        law = "the rate of its row times this time is the batch of a step"
+        law = "the rate of its row times this time is the batch, or the operations, of a step"
         for record, text in told:
             record.other.remove((column.label, dict(record.other)[column.label]))
             record.cells["step_time"] = Cell(
@@ -327,7 +327,15 @@ def _of_a_step(record: Record, seconds: float) -> bool | None:
     samples = known.get("samples_per_s", 0.0) or known.get("item_rate", 0.0)
     if samples and batch:
         return abs(samples * seconds - batch) <= SHARE * batch
+    rate, weights = known.get("model_flops_rate", 0.0) * devices, known.get("parameters", 0.0)
+    if rate and (whole := weights * batch * length) and "experts" not in known:
+        return OPERATIONS[0] <= rate * seconds / whole <= OPERATIONS[1]
     return None
+
+
+OPERATIONS = 5.0, 13.0
+"""Operations of a step for each weight and token: six, eight where they are done again, and those
+of attention. A part of a step, or two of them, is beyond."""
 
 
 def _composed(known: Mapping[str, float]) -> float:

@@ -69,7 +69,13 @@ _SETTING = deferred(r"([A-Za-z_]\w*)\s*=\s*(?:[\"“]([^\"“”]*)[\"”]|([\w.
 
 _STAGE = deferred(r"stage-?([0-3])")
 
-_SWITCHED = {"flashattention": ("attention", "flash"), "useflashattn": ("attention", "flash")}
+_SWITCHED = {
+    "flashattention": ("attention", "flash"), "useflashattn": ("attention", "flash"),
+    "useremat": ("recompute", "full"),
+}  # fmt: skip
+
+_RECORD = deferred(r"[A-Za-z_]\w*\(([^()]+)\)")
+"""Settings as the record of a program prints them: `GPTConfig(seq_len=1024, num_layers=24)`."""
 
 _SHARDED = deferred(r"sharding[ _-]?stage[ _-]?[0-3]", re.IGNORECASE)
 
@@ -99,14 +105,18 @@ def settings(text: str) -> dict[str, str]:
     {'attention': 'flash', 'recompute': 'False', 'zero_stage': '2'}
     >>> settings("per_device_bs=4, accumulate=32, (global bs = 2M tokens)"), settings("a = b + c")
     ({'micro_batch': '4', 'accumulation': '32'}, {})
+    >>> settings("ParallelArgs(use_remat=True, dp=1, op=4, pp=2)")
+    {'recompute': 'full', 'dp': '1', 'tp': '4', 'pp': '2'}
     """
+    record = _RECORD.fullmatch(text.strip())
+    text = record[1] if record else text
     bare = re.sub(r"\([^()]*\)", " ", text)
     if re.search(r"\w", _SETTING.sub(" ", bare)):
         return {}
     said: dict[str, str] = {}
     for key, quoted, word in _SETTING.findall(bare):
         value, label = quoted or word, normalise(key)
-        name = configured_by(key)
+        name = "tp" if record and key == "op" else configured_by(key)
         if stage := _STAGE.fullmatch(value) if name == "sharding" else None:
             said["zero_stage"] = stage[1]
         elif label in _SWITCHED and value.casefold() == "true":

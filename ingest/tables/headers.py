@@ -89,7 +89,7 @@ OF_ONE = "samples_per_gpu_per_s"
 
 RESERVED = "max_reserved"
 
-_RESERVED = re.compile(r"[ _-]?(?:\breserved|_reserved|\bresv|_resv)(?![A-Za-z])", re.IGNORECASE)
+_RESERVED = re.compile(r"[ _-]?(?:\breserved|_reserved|\bresv?|_resv?)(?![A-Za-z])", re.IGNORECASE)
 
 OF_EACH = 9
 """Rank of a column of them."""
@@ -145,11 +145,14 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
     every = [plain(cell.replace("<br>", " ")) for cell in labels]
     names = [normalise(each) for each in every]
     known = frozenset(names)
+    divided = any(_MICRO_BATCHES.fullmatch(label) for label in every)
     of_parts = {"forward", "backward"} <= {word for label in every for word in split(label)}
     for at, label in enumerate(every):
         taken[label] = taken.get(label, 0) + 1
         shown = label if taken[label] == 1 else f"{label} ({taken[label]})"
         column = _column(label, shown, schema)
+        if divided and column.spec and column.spec.name == "batch_size":
+            column = _column("global batch size", shown, schema)
         if of_parts and column.spec is None:  # `Total iteration (ms)`: of all the parts beside it
             whole = _column(_TOTAL.sub("", label), shown, schema)
             column = whole if whole.spec and whole.spec.name == "step_time" else column
@@ -189,6 +192,11 @@ _COUNT_OF = re.compile(
     re.IGNORECASE,
 )
 
+_MICRO_BATCHES = re.compile(
+    r"(?:\\?[#№]|no\.|num(?:ber)?\.?(?: of)?|n)[\s_]*(?:of )?micro[ _-]?batch(?:es)?", re.IGNORECASE
+)
+"""Into how many micro-batches the batch of a row is divided: `#Microbatch`."""
+
 _A_COUNT = {"#", "\\#", "n", "no.", "no", "num", "count", "qty", "x", "×"}
 
 _DEVICES = {
@@ -209,6 +217,8 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
     label = label if configured_by(label) else english(NAMES.get(label, label))
     if (panel := _PANELS.match(label)) and split(label[panel.end() :])[0] not in DEVICE:
         label = label[panel.end() :] + (" per device" if "device" in panel[1] else "")
+    if _MICRO_BATCHES.fullmatch(label):
+        label = "gradient accumulation"
     if _COUNT_OF.fullmatch(label):  # `#GPU`, `# of HPU`: how many, not which
         label = "number of GPUs"
     known = by_label(schema)

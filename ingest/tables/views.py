@@ -349,9 +349,7 @@ def _one_for_each(
             values = (own.get(name, first._replace(text="")) for name in every)
             cells = (group[0].cells[0], low[at]._replace(text=labels[at]), *values)
             found.append(GridRow(place, cells))
-    return replace(
-        grid, heads=(GridRow(line, head),), rows=tuple(found), labels=(), closed=False
-    )
+    return replace(grid, heads=(GridRow(line, head),), rows=tuple(found), labels=(), closed=False)
 
 
 def _grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:

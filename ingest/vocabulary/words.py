@@ -26,7 +26,9 @@ ITEMS = {"image", "images", "img", "imgs", "clip", "clips", "video", "videos", "
 """Things that are counted a second and are neither tokens nor sequences of them."""
 
 FLOPS = {"flop": 1.0, "flops": 1.0, "gflop": 1e9, "gflops": 1e9, "tflop": 1e12, "tflops": 1e12,
-         "pflop": 1e15, "pflops": 1e15, "teraflop": 1e12, "teraflops": 1e12}  # fmt: skip
+         "pflop": 1e15, "pflops": 1e15, "teraflop": 1e12, "teraflops": 1e12,
+         "mtflops": 1e12, "mtflop": 1e12}  # fmt: skip
+"""Words of operations a second; `mTFLOPs` are the model's, beside those of the hardware."""
 
 TIMES = {"s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0, "ms": 1e-3, "msec": 1e-3,
          "millisecond": 1e-3, "milliseconds": 1e-3}  # fmt: skip
@@ -56,7 +58,8 @@ MEAN = {"mean", "avg", "average"}
 PLAIN = {"steady", "state", "measured", "observed", "training", "train", "the", "e2e", "single"}
 """Words that leave a measured quantity what it is."""
 
-COUNTS = {"k": 1e3, "m": 1e6, "b": 1e9, "thousands": 1e3, "millions": 1e6, "billions": 1e9}
+COUNTS = {"k": 1e3, "m": 1e6, "b": 1e9, "thousands": 1e3, "millions": 1e6, "billions": 1e9,
+          "million": 1e6, "billion": 1e9}  # fmt: skip
 
 ALTERS = (
     set(COUNTS) | set(TIMES) | TOKENS | DEVICE | SECOND | {"%"}
@@ -66,7 +69,7 @@ ALTERS = (
        "expected", "projected", "estimated", "predicted", "simulated", "change", "delta", "δ",
        "diff", "vs", "gain", "speedup", "saved", "reduction", "increase", "improvement", "fwd",
        "bwd", "forward", "backward", "reserved", "active", "t", "relative", "rel", "normalized",
-       "normalised", "norm", "log", "thousand", "million", "billion"}
+       "normalised", "norm", "log", "thousand"}
 )  # fmt: skip
 """Words that, in brackets behind a known label, make it another quantity or another unit."""
 
@@ -389,8 +392,8 @@ def _utilisation(words: Words) -> Said | None:
 def _rate(words: Words) -> Said | None:
     """Tokens or samples a second, of the job or of a device."""
     over, under = _joined(words)
-    if short := over & {"tps", "tgs", "tgps", "tpgps"}:
-        under |= {"s"} if short == {"tps"} else {"s", "gpu"}
+    if short := over & {"tps", "wps", "tgs", "tgps", "tpgps"}:  # `wps`: words of a vocabulary
+        under |= {"s"} if short <= {"tps", "wps"} else {"s", "gpu"}
         over = over - short | {"tokens"}
     kind = "token" if over & TOKENS else "sample" if over & SAMPLES else None
     scale = 1.0
