@@ -89,6 +89,11 @@ UNITS: dict[str, Unit] = {
     "ms/iter": Unit("s", 1e-3),
     "ms/step": Unit("s", 1e-3),
     **_of_a_device("token/s", 1, "T/s", "tok/s", "tokens/s", "tokens/sec", "token/s", "token/sec"),
+    **{
+        f"{name}/{device}": Unit("token/s", 1, "device")
+        for name in ("tokens/s", "token/s", "tokens/sec")
+        for device in ("p", "npu", "card", "chip", "device")
+    },  # tokens/s/p: per processor, as tables of NPUs say
     "TFLOP": Unit("flop/s", 1e12),
     "TFLOP/s": Unit("flop/s", 1e12),
     **_of_a_device(

@@ -39,7 +39,10 @@ _APART = deferred(r"[\s+_,;·()\[\]{}（），]+")
 
 _HYPHEN = deferred(r"(?<=[A-Za-z][0-9])-(?=[A-Za-z])|(?<=[A-Za-z][0-9]{2})-(?=[A-Za-z])")  # TP8-PP4
 
-_RUN_ON = deferred(r"(?:(?:tp|pp|dp|cp|ep|vpp|vp)[0-9]+){2,}", re.IGNORECASE)  # PP2DP4TP1
+_RUN_ON = deferred(r"(?:(?:tp|pp|dp|cp|ep|vpp|vp|sd)[0-9]+){2,}", re.IGNORECASE)  # PP2DP4TP1
+
+_SHARDS = deferred(r"sd[0-9]+", re.IGNORECASE)
+"""A degree of sharding of states, of what stage another part says: `sd8_stage2`."""
 
 _CARDS = deferred(
     r"(?:((?<![0-9.])[0-9]+|[单双一二两三四八])\s*"
@@ -194,6 +197,8 @@ def layout(text: str) -> dict[str, str]:
     ('1', '4')
     >>> layout("zero2"), layout("tp2 or so"), layout("16")
     ({'zero_stage': '2'}, {}, {})
+    >>> layout("tp2sd4_stage2"), layout("sd8_stage1")
+    ({'tp': '2', 'zero_stage': '2'}, {'zero_stage': '1'})
     """
     said: dict[str, str] = {}
     if len(text) > LONGEST:
@@ -208,6 +213,7 @@ def layout(text: str) -> dict[str, str]:
         said |= found
     alone = len(parts) == 1 and text.strip().casefold().startswith("zero")
     alone = alone or bool(_SHARDED.fullmatch(text.strip()))
+    alone = alone or any(map(_SHARDS.fullmatch, parts))
     return said if set(said) - {"zero_stage", "dtype"} or alone else {}
 
 
@@ -226,7 +232,10 @@ def _part(text: str) -> dict[str, str] | None:
     if _PRODUCT.fullmatch(text) or re.fullmatch(r"sharding[0-9]*", text, re.IGNORECASE):
         return {}
     if _RUN_ON.fullmatch(text):
-        return {NAMES[n.casefold()]: v for n, v in _PART.findall(text)}
+        told = [(n.casefold(), v) for n, v in _PART.findall(text)]
+        return {NAMES[name]: value for name, value in told if name != "sd"}
+    if _SHARDS.fullmatch(text):
+        return {}
     part = _PART.fullmatch(text)
     name = NAMES.get(part[1].casefold()) if part and not devices(text) else None  # GB200
     return {name: part[2]} if part and name else None
@@ -240,6 +249,13 @@ _BEHIND = deferred(r"[A-Za-z][A-Za-z -]*\(([^()]+)\)")
 """A label that explains its cells behind its name: `Layout (DPxTPxPP)`."""
 
 _GLUED = deferred(r"(?<=[A-Z])x(?=[A-Z])")
+
+_SPELLED = {
+    "dataparallel": "dp", "dp": "dp", "modelparallel": "tp", "tensorparallel": "tp", "mp": "tp",
+    "tp": "tp", "pipelinestage": "pp", "pipelinestages": "pp", "pipelineparallel": "pp",
+    "pp": "pp", "contextparallel": "cp", "cp": "cp", "expertparallel": "ep", "ep": "ep",
+}  # fmt: skip
+"""Names of degrees in full: `data_parallel / model_parallel / pipeline_stage`."""
 
 _DEGREES = {"tp", "pp", "dp", "cp", "ep", "vp", "vpp", "mp", "op"}
 
@@ -256,6 +272,10 @@ def degrees(label: str) -> tuple[str, ...]:
     label = _GLUED.sub(" x ", named[1] if named else label)
     words = re.findall("[A-Za-z]+", label.replace(" x ", " ")) if _SEVERAL.fullmatch(label) else []
     words = [word.casefold() for word in words if word.casefold() != "x"]
+    if not words:
+        parts = re.split(r"\s*[/×*,]\s*|\s+x\s+", label)
+        told = [_SPELLED.get(normalise(part), "") for part in parts]
+        return tuple(told) if len(told) > 1 and all(told) and len(set(told)) == len(told) else ()
     if len(words) < 2 or not set(words) <= _DEGREES:
         return ()
     fields = tuple({"mp": "tp", "op": "tp", "vpp": "vp"}.get(word, word) for word in words)
@@ -327,7 +347,7 @@ def named(text: str) -> dict[str, str]:
     if len(text) > LONGEST:
         return {}
     bare = text.strip(" :,-–()[]@")
-    if size := _SIZE.fullmatch(bare):
+    if (size := _SIZE.fullmatch(bare)) and not only(bare):  # 910B is a device
         return {"model_size": f"{size[1]}{size[2].upper()}"}
     if many := _OF_MANY.fullmatch(bare):
         return {"gpus": many[1].replace(",", "")}

@@ -29,7 +29,7 @@ from assay.ingest.vocabulary.words import (
     split,
 )
 
-_DECORATION = re.compile(r"\[\^[^\]]*\]|<br ?/?>|&nbsp;|`|\\|[†‡]")
+_DECORATION = re.compile(r"\[\^[^\]]*\]|(?<=[KMGT]B)\^[0-9](?![0-9])|<br ?/?>|&nbsp;|`|\\|[†‡]")
 
 _REFERENCE = re.compile(
     r"\s*\[(?:#[\w-]*|\*|[0-9]{1,2})\]_(?!\w)|(?<=[A-Za-z)%0-9])(?<!10)[¹²³⁴-⁹]+$"
@@ -38,7 +38,7 @@ _REFERENCE = re.compile(
 
 _EMPHASIS = re.compile(r"(\*{2,3}|__)(.+?)\1")
 
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\s\"[^\"]*\")?\)")
+_LINK = re.compile(r"!?\[(?!\^)([^\[\]]*)\]\([^()\s]*(?:\s\"[^\"]*\")?\)")
 
 _TAG = re.compile(r"<(sup|del|s)>.*?</\1>|~~.*?~~|</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?/?>")
 
@@ -324,7 +324,7 @@ def rate(label: str, printed_unit: str) -> str | None:
         return "step_time" if measure.si == "s" else None
     if not _says_little(label):
         return None
-    per_gpu = of_one_device(label) or "gpu" in printed_unit.casefold()
+    per_gpu = of_one_device(label) or measure.per is not None or "gpu" in printed_unit.casefold()
     return RATES.get((measure.si, per_gpu))
 
 

@@ -582,7 +582,7 @@ def _by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
 _PHRASE = re.compile(
     r"\b(?:tokens?|samples?|sequences?|images?|imgs?)(?:\s*/\s*|\s+per\s+)"
     r"(?:gpu|device|npu|sec(?:ond)?|s)\b"
-    r"(?:(?:\s*/\s*|\s+per\s+|\s+and\s+)(?:gpu|gcd|card|chip|device|npu|sec(?:ond)?|s)\b)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b"
+    r"(?:(?:\s*/\s*|\s+per\s+|\s+and\s+)(?:gpu|gcd|card|chip|device|npu|p|sec(?:ond)?|s)\b)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b"
     r"|\b(?:(?:step|iter(?:ation)?)[ -]time|time per (?:step|iter(?:ation)?))\b"
     r"(?:\s*[(\[](?:ms|s|sec|seconds|milliseconds)[)\]]| in (?:ms|s|seconds|milliseconds)\b)?",
     re.IGNORECASE,
@@ -623,6 +623,7 @@ def _by_caption(
     ratios = [n for n, column in enumerate(columns) if n and _compares(column.label)]
     columns = [Column(c.label, None) if n in ratios else c for n, c in enumerate(columns)]
     sides = [n for n in range(len(columns)) if n not in settings and n not in ratios]
+    sides = [n for n in sides if not _in_words_alone(grid, n)]
     named_by = {n: _named_side(columns[n].label, schema) for n in sides}
     if not any(named_by.values()):
         sides = list(range(1, len(columns)))
@@ -687,6 +688,13 @@ _IN_UNIT = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*([A-Za-z%µ]+(?:/[A-Za-z]+)*)"
 _FAILED = re.compile(r"(?:cuda )?(?:oom|out of memory)\b", re.IGNORECASE)
 
 _NONE = re.compile(r"[-–—/]+|n/?a|none", re.IGNORECASE)
+
+
+def _in_words_alone(grid: Grid, at: int) -> bool:
+    """Whether a column holds nothing but words: how each row was run, and no measurement."""
+    texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+    return bool(texts) and all(text.isascii() and text.isalpha() for text in texts)
+
 
 _COMPARED = re.compile(
     r"\b(?:speed-?ups?|ratio|gain|relative|rel\.?|vs\.?|improvement|factor|delta|scaling"

@@ -158,6 +158,7 @@ _ELSEWHERE = {
     "全局批次大小": "global batch size",
     "全局批大小": "global batch size",
     "训练速度": "speed",
+    "速度": "speed",
     "单卡算力": "compute per gpu",
     "每步时间": "step time",
     "每步耗时": "step time",

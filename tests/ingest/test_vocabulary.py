@@ -218,7 +218,8 @@ def test_every_configuration_column_is_a_term_and_every_quantity_has_a_basis() -
 
 def test_a_rate_of_one_device_is_never_that_of_the_job() -> None:
     for name, known in UNITS.items():
-        assert (known.per == "device") == name.casefold().endswith("/gpu"), name
+        of_one = name.casefold().endswith(("/gpu", "/npu", "/p", "/card", "/chip", "/device"))
+        assert (known.per == "device") == of_one, name
     assert unit("tokens/s/GPU") != unit("tokens/s")
     whole, own = terms()["tokens_per_s"], terms()["tokens_per_gpu_per_s"]
     assert (whole.unit, whole.per) == ("token/s", "job")
