@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import pytest
 import typer.testing
+from _pytest.mark.structures import ParameterSet
 from hypothesis import settings
 from typer.main import get_command
 
@@ -20,6 +22,14 @@ typer.testing._get_command = cache(get_command)
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
+
+
+def mostly_slow(paths: Iterable[Path], every: int = 4) -> list[ParameterSet]:
+    """Parameters of a test: one path in so many, and the others in the slow runs only."""
+    return [
+        pytest.param(path, id=path.name, marks=[pytest.mark.slow] if at % every else [])
+        for at, path in enumerate(sorted(paths))
+    ]
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from assay.ingest.formats import FORMATS
 from assay.ingest.formats.own.description import describe
@@ -11,6 +13,7 @@ from assay.ingest.formats.own.recognised import recognised
 from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.source.opening import Source, open_source
 
+from tests.conftest import mostly_slow
 from tests.ingest.launched_trainers import GENERIC, KNOWN, LAUNCHED
 from tests.ingest.test_trainers import SAMPLES
 
@@ -39,9 +42,8 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_written_reads_the_steps(name: str) -> None:
-    path = SAMPLES / f"{name}.log"
+@pytest.mark.parametrize("path", mostly_slow((SAMPLES / f"{name}.log" for name in NAMES), 3))
+def test_what_is_written_reads_the_steps(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
     found = guessed(recognised(lines))
     assert found is not None
@@ -49,5 +51,5 @@ def test_what_is_written_reads_the_steps(name: str) -> None:
     opened = open_source(path)
     assert isinstance(opened, Source)
     steps = read_source(opened, (made, *FORMATS)).frames["mine"]
-    _, columns = LAUNCHED[name]
+    _, columns = LAUNCHED[path.stem]
     assert steps.height == max(len(values) for values in columns.values())

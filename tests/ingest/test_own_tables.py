@@ -17,6 +17,8 @@ from assay.ingest.schema.reading import Reading
 from assay.ingest.schema.record import Diagnostic
 from assay.ingest.source.opening import source
 
+from tests.conftest import mostly_slow
+
 PUBLISHED = Path(__file__).parent / "published"
 
 SWEEP = """
@@ -180,11 +182,11 @@ values = { op = "all_reduce", ranks = 8, bytes = 4096, time = "10 us" }
     assert rows(reading, "calls", "time") == [(pytest.approx(1e-05),), (pytest.approx(1.2e-05),)]
 
 
-@pytest.mark.parametrize(
-    "path",
-    sorted(p for p in PUBLISHED.iterdir() if p.suffix in (".csv", ".tsv", ".md", ".html", ".rst")),
-    ids=lambda path: path.name,
-)
+DRAFTED = (path for path in PUBLISHED.iterdir()
+           if path.suffix in (".csv", ".tsv", ".md", ".html", ".rst"))  # fmt: skip
+
+
+@pytest.mark.parametrize("path", mostly_slow(DRAFTED))
 def test_a_draft_of_any_table_passes_its_own_test(path: Path) -> None:
     text = table_draft(path.read_text(encoding="utf-8").splitlines(), "mine")
     if text is not None:

@@ -48,7 +48,7 @@ def told(report: Report) -> list[tuple[object, ...]]:
     return [(f.law, f.severity, f.spans, f.explanation) for f in report.findings]
 
 
-LARGE = 250_000
+LARGE = 100_000
 """Bytes of a log that is read twice only in the slow runs; there are small ones of each kind."""
 
 LOGS = [
