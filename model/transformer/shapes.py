@@ -259,11 +259,30 @@ SAME_SHAPE = (
     ("qwen1.572b", "qwen72b"), ("smollm2", "smollm"), ("bloomz", "bloom"),
     ("bloom7.1b", "bloom7b1"), ("starcoder15.5b", "starcoder15b"),
     ("olmo21124", "olmo2"), ("tnlg", "turingnlg"), ("deepseekllm", "deepseek"),
-    ("deepseekr1", "deepseekv3"), ("nemotronv3", "nemotron3"), ("nvidianemotron3", "nemotron3"),
+    ("deepseekr1distillllama", "llama3"), ("deepseekr1distillqwen", "qwen2.5"),
+    ("deepseekr1distillqwen", "qwen2"),
+    ("deepseekr1", "deepseekv3"), ("deepseekv3.1", "deepseekv3"),
+    ("nemotronv3", "nemotron3"), ("nvidianemotron3", "nemotron3"), ("nemotron15b", "nemotron415b"),
+    ("llama", "llama3"), ("llama", "llama3.2"), ("llama3", "llama3.2"),
+    ("llama234b", "codellama34b"), ("codellama7b", "llama27b"), ("codellama13b", "llama213b"),
+    ("openllama", "llama2"), ("vicuna", "llama2"), ("alpaca", "llama2"),
+    ("mistral7bv0.1", "mistral7b"), ("mistral7bv0.2", "mistral7b"), ("mistralsmall22b",
+    "codestral22b"), ("mixtral8x7bv0.1", "mixtral8x7b"), ("mixtral8x22bv0.1", "mixtral8x22b"),
+    ("qwen2.5coder", "qwen2.5"), ("qwen2.5math", "qwen2.5"), ("qwen3coder30b", "qwen330b"),
+    ("qwen1.8b", "qwen1.51.8b"), ("phi3.5mini", "phi3mini"), ("yi1.56b", "yi6b"),
+    ("yi1.534b", "yi34b"), ("internlm2.5", "internlm2"), ("chatglm26b", "chatglm36b"),
+    ("granite3.1", "granite3.0"), ("granite3", "granite3.0"), ("glm4.6", "glm4.5"),
+    ("commandr", "commandr35b"), ("arctic", "snowflakearctic"), ("apertusv1", "apertus"),
+    ("nemotron4", "nemotron"), ("kimik21t", "kimik2"), ("gpt175b", "gpt3175b"),
+    ("llama4maverick17b128e", "llama4maverick"), ("llama4scout17b16e", "llama4scout"),
 )  # fmt: skip
 """A release or another spelling, and the name whose shape it has; only where that is known."""
 
-WORDS = re.compile(r"(instruct|chat|base|hf|deduped|pretrain(ing|ed)?|model|fp8|bf16|fp16)$")
+WORDS = re.compile(
+    r"(instruct|chat|base|hf|deduped|pretrain(ing|ed)?|model|it|pt|(mx|nv)?fp[48]|bf16|fp16|fsdp[12]?"
+    r"|ddp|(q?lo|do)ra|sft)$"
+)
+"""Words behind a name that change no shape: its tuning, its number format, how it was spread."""
 
 
 RELEASE = re.compile(r"\s*\([0-9.]+\)\s*$")
@@ -289,7 +308,9 @@ def plain(text: str) -> str:
 def _dotted(text: str) -> str:
     """The name as it is compared first, its version's point kept: Qwen2.5-7B is not Qwen2-57B."""
     bare = RELEASE.sub("", text)
-    return plain(re.sub(r"(?<=[0-9])[._](?=[0-9])", "point", bare)).replace("point", ".")
+    return plain(re.sub(r"(?<=[0-9])(?:\.|_(?![0-9.]+[bB]))(?=[0-9])", "point", bare)).replace(
+        "point", "."
+    )
 
 
 @functools.cache
@@ -377,11 +398,24 @@ def resolve(text: str) -> str:
 def _resolved(text: str) -> str | None:
     name = _dotted(text)
     bare = name.replace(".", "")
+    size = _APART.search(text)
     others = [new + name.removeprefix(old) for old, new in SAME_SHAPE if name.startswith(old)]
-    for spelling in (name, name.replace("moe", ""), *others):
-        if found := _meant(spelling):
-            return found
-    for spelling in (bare, *(bare.replace(old, new, 1) for old, new in SAME_SHAPE)):
-        if spelling in _undotted():
-            return _undotted()[spelling]
-    return None
+    found = [_meant(spelling) for spelling in (name, name.replace("moe", ""), *others)]
+    spelled = (bare, *(bare.replace(old, new, 1) for old, new in SAME_SHAPE))
+    found += [_undotted().get(spelling) for spelling in spelled]
+    return next((each for each in found if each and _of_size(each, size)), None)
+
+
+_APART = re.compile(r"(?<![.0-9])[0-9](?:\.[0-9])?[-_ ]([0-9]+(?:\.[0-9]+)?)[bB](?![A-Za-z])")
+"""A size set apart from a version: `Llama3-3B` is no Llama of 33B."""
+
+OTHER_SIZE = 1.5
+"""Times by which the size in a name rounds at most."""
+
+
+def _of_size(name: str, printed: re.Match[str] | None) -> bool:
+    """Whether a shape may have the size that a name has apart from its version, if it has one."""
+    if printed is None:
+        return True
+    ratio = _sizes()[name] / float(printed[1])
+    return 1.0 / OTHER_SIZE < ratio < OTHER_SIZE
