@@ -116,6 +116,8 @@ def trained(table: Columns, values: Values) -> Floats:
 
     rate = compute·narrow^log2(128/d)·(`masked` under a causal mask) of the peak, d up to 128; of a
     whole block `fill` keys' worth of time goes into starting and ending it, whatever the sequence.
+    A column `window` is how many of the last keys a query sees (infinite: all of them): its block
+    meets those that it covers and half of the one on its edge in vain.
     Blocks have `BLOCK` queries and meet keys by the `BLOCK`, the last of either as long as the
     others; they spread evenly over the multiprocessors, and fewer than these leave some idle. A
     column `products` counts operations over the forward's (`BACKWARD`), `pieces` the kernels into
@@ -131,14 +133,18 @@ def trained(table: Columns, values: Values) -> Floats:
     masked = np.where(table.get("causal", np.ones(1)) > 0, values["masked"], 1.0)
     rate = values["compute"] * narrow * masked * table["peak"]
     pairs = table["batch"] * table["heads"]
-    work = table.get("products", np.ones(1)) * flop(whole)
     queries = 4.0 * pairs * table["head_dim"] * whole["seq"]
-    visited = flop(whole) / queries  # keys of a query, on average
+    every: Floats = flop(whole) / queries  # keys of a query, on average
+    share = np.minimum(table.get("window", np.full(1, np.inf)) / keys, 1.0)
+    near = keys * (share - share * share / 2.0) + BLOCK / 2.0
+    visited = np.where(share < 1.0, np.minimum(every, near), every)
+    work: Floats = table.get("products", np.ones(1)) * visited * queries
     idle = np.maximum(1.0, table["sms"] / (pairs * blocks))
     pieces = table.get("pieces", np.ones(1))
-    compute = work * (1.0 + values["fill"] * pieces / visited) * idle / rate
+    compute: Floats = work * (1.0 + values["fill"] * pieces / visited) * idle / rate
     moved = table.get("products", np.ones(1)) * traffic(table) / table["memory_bandwidth"]
-    return values["launch"] * pieces + np.maximum(compute, moved)
+    spent: Floats = values["launch"] * pieces + np.maximum(compute, moved)
+    return spent
 
 
 def generation(text: str) -> str:
@@ -282,7 +288,7 @@ TRAINED = Kernel(
         Parameter("launch", "s", 1e-5, 1e-7, 1e-4, "time of an empty kernel"),
     ),
     trained,
-    (*OPTIONAL, "products", "pieces"),
+    (*OPTIONAL, "products", "pieces", "window"),
 )
 KERNELS = {kernel.name: kernel for kernel in (ROOFLINE, TILED, TRAINED)}
 """Every attention model by name."""

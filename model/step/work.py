@@ -502,6 +502,7 @@ def _attention_seconds(
         "causal": np.array([op.keys / op.queries if op.causal else 0.0 for _, op in chosen]),
         "head_dim": np.array([(op.qk_dim + op.v_dim) / 2.0 for _, op in chosen]),
         "pieces": np.array([float(runs[one.run].layout.cp) for one, _ in chosen]),
+        "window": np.array([float(op.window or np.inf) for _, op in chosen]),
     } | _facts(chosen, runs)
     at = np.array([one.run for one, _ in chosen])
     weights = np.array([one.times for one, _ in chosen])

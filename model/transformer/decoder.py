@@ -82,11 +82,16 @@ def tokens(layout: Layout, micro_batch: int, seq_len: int) -> int:
 class Block(NamedTuple):
     """The parts of one layer: what mixes its tokens, and which MLP they pass; "" where it has none.
 
-    `mixer` is attention or mamba, `mlp` dense or sparse (routed experts).
+    `mixer` is attention, window (attention to the last tokens alone) or mamba, `mlp` dense or
+    sparse (routed experts).
     """
 
     mixer: str
     mlp: str
+
+
+ATTENDS = ("attention", "window")
+"""Mixers that attend to tokens."""
 
 
 def blocks(model: Model) -> tuple[tuple[Block, float], ...]:
@@ -95,6 +100,8 @@ def blocks(model: Model) -> tuple[tuple[Block, float], ...]:
     >>> from assay.model.transformer.shapes import shapes
     >>> [(*one, round(share, 2)) for one, share in blocks(shapes()["Nemotron-3-Nano-30B-A3B"])]
     [('attention', '', 0.12), ('mamba', '', 0.44), ('', 'sparse', 0.44)]
+    >>> [(*one, share) for one, share in blocks(shapes()["GPT-OSS-20B"])]
+    [('window', 'sparse', 0.5), ('attention', 'sparse', 0.5)]
     """
     mixer = "" if model.hybrid else "attention"
     every = [
@@ -103,7 +110,12 @@ def blocks(model: Model) -> tuple[tuple[Block, float], ...]:
         (Block(mixer, "dense"), model.dense_layers),
         (Block(mixer, "sparse"), model.sparse_layers),
     ]
-    return tuple((one, count / model.layers) for one, count in every if count)
+    kinds = [(one, count / model.layers) for one, count in every if count]
+    part = model.windowed_layers / model.layers
+    if not part:
+        return tuple(kinds)
+    near = [(one._replace(mixer="window"), share * part) for one, share in kinds]
+    return tuple(near + [(one, share * (1.0 - part)) for one, share in kinds if part < 1.0])
 
 
 def block_operations(
@@ -123,8 +135,9 @@ def block_operations(
     at = {"micro_batch": micro_batch, "seq_len": seq_len}
     rows = tokens(layout, micro_batch, seq_len)
     found: tuple[Operation, ...] = ()
-    if block.mixer == "attention":
-        found += attention_block(model, layout, kernels, **at)
+    if block.mixer in ATTENDS:
+        window = model.window if block.mixer == "window" else None
+        found += attention_block(model, layout, kernels, window=window, **at)
     elif block.mixer == "mamba" and model.hybrid is not None:
         found += mamba_block(model, model.hybrid, layout, kernels, rows=rows)
     if block.mlp == "dense":
@@ -188,9 +201,17 @@ def layer(
 
 
 def attention_block(
-    model: Model, layout: Layout, kernels: Kernels, *, micro_batch: int, seq_len: int
+    model: Model,
+    layout: Layout,
+    kernels: Kernels,
+    *,
+    micro_batch: int,
+    seq_len: int,
+    window: int | None = None,
 ) -> tuple[Operation, ...]:
     """Projections and attention of one layer; with fewer kv heads than ranks each rank has one.
+
+    Under a `window` a fused kernel passes over what lies before it; separate products do not.
 
     Shapes: qkv [tokens, hidden] × [hidden, (heads + 2 kv_heads)/TP · head_dim], proj [tokens,
     heads/TP · head_dim] × [heads/TP · head_dim, hidden]; separate scores [queries, head_dim] ×
@@ -214,7 +235,7 @@ def attention_block(
         kernels,
         Attention(
             "attention", micro_batch, heads, kv_heads, seq_len // layout.cp, seq_len, qk_dim, v_dim,
-            kernels.causal, kernels.dtype,
+            kernels.causal, kernels.dtype, window=window,
         ),
     )  # fmt: skip
     return (*before, *core, Gemm("proj", rows, model.hidden, heads * v_dim, dtype=dtype))

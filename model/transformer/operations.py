@@ -59,6 +59,7 @@ class Attention:
     causal: bool = True
     dtype: str = "bf16"
     products: tuple[int, int] = (1, 1)  # of the kinds [·, qk_dim] and [·, v_dim]
+    window: int | None = None  # last keys that a query sees, its own among them
 
     @property
     def flop_unmasked(self) -> int:
@@ -68,7 +69,13 @@ class Attention:
 
     @property
     def flop(self) -> float:
-        """Flop of the products; a causal mask leaves half, the diagonal counted as half too."""
+        """Flop of the products; a causal mask leaves half, the diagonal counted as half too.
+
+        A window leaves its width for every query, but for the corner of the first ones.
+        """
+        if self.causal and self.window is not None and self.window < self.keys:
+            share = self.window / self.keys
+            return self.flop_unmasked * (share - share * share / 2.0)
         return self.flop_unmasked * (0.5 if self.causal else 1.0)
 
     @property

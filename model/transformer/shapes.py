@@ -128,6 +128,8 @@ class Model:
     experts: Experts | None = None
     latent: Latent | None = None
     hybrid: Hybrid | None = None
+    window: int | None = None  # last tokens that `windowed_layers` attend to
+    windowed_layers: int = 0
 
     def __post_init__(self) -> None:
         for value, known in (

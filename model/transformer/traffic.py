@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from assay.model.machines.dtypes import ITEMSIZE
-from assay.model.transformer.decoder import Block, Kernels, Layout, share, tokens
+from assay.model.transformer.decoder import ATTENDS, Block, Kernels, Layout, share, tokens
 from assay.model.transformer.shapes import Model
 
 
@@ -67,7 +67,7 @@ def layer_traffic(
     if block is None:
         return tuple(found)
     at = found.index(next(one for one in found if one.name == "mlp_norm"))
-    kept = found[:at] if block.mixer == "attention" else []
+    kept = found[:at] if block.mixer in ATTENDS else []
     if block.mixer == "mamba" and model.hybrid is not None:
         conv = rows * model.hybrid.convolved / layout.tp * size
         inside = rows * model.hybrid.inner / layout.tp * size

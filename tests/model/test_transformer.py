@@ -277,3 +277,17 @@ def test_traffic_divides(tp, cp, name):
 def test_cross_entropy_moves_every_logit():
     found = logits_traffic(Layout(), Kernels(), micro_batch=1, seq_len=10, columns=100)
     assert found.forward == 1000 * (2 + 16)
+
+
+def test_a_window_leaves_its_width_of_the_pairs():
+    """By counting, for every query, the keys that it sees."""
+    model, layout = MODELS["GPT-OSS-20B"], Layout()
+    at = {"micro_batch": 1, "seq_len": 2048}
+    for block, _ in blocks(model):
+        core = next(
+            one for one in block_operations(model, layout, Kernels(), block, **at)
+            if isinstance(one, Attention)
+        )  # fmt: skip
+        seen = sum(min(query + 1, core.window or 2048) for query in range(2048))
+        counted = 4 * core.heads * core.qk_dim * seen
+        assert core.flop == pytest.approx(counted, rel=0.01)
