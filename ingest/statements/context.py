@@ -148,7 +148,7 @@ _BUILT = deferred(
 
 _QUOTED = deferred(r"^[\"']([\w.-]+)[\"'](?=\s*:)")
 
-_CAPTION = deferred(r"\s*(?:\*[^*\s][^*]*\*|_[^_\s].*_|\**Table [0-9]+\**[.:].*)\s*")
+_CAPTION = deferred(r"\s*(?:\*[^*\s][^*]*\*|_[^_\s].*_|\**Table [0-9]+(?:\**[.:]|\*\*).*)\s*")
 """A line in italics, or a numbered one: the caption of the table above it, if there is one."""
 
 _SAME = deferred(

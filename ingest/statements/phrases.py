@@ -50,6 +50,11 @@ _MANY = deferred(
     rf"{_COUNT} ?[x×*卡块张]? ?`?{_DEVICE}s?(?![A-Za-z0-9])(?:`? ?(?:GPUs?|cards?|chips?))?"
 )
 
+_A_NODE = deferred(
+    r"[^.,;:()0-9]{0,24}?(?:\bper|/|\b(?:in|on) each|\bin every) ?(?:node|server|host)\b"
+)
+"""Behind a number of devices: they are those of each node."""
+
 _BOXES = deferred(rf"{_COUNT} ?[x×*]? ?(?:NVIDIA )?[DH]GX[ -]({SIGN})")
 """Machines of several devices each, counted: `4x DGX H100`."""
 
@@ -183,8 +188,14 @@ _OF_NOTHING_ELSE = deferred(
 )
 """A sentence whose subject is a label, and that gives it a value."""
 
+_LABEL_AND_VALUE = deferred(
+    r"\W*[A-Za-z][\w-]*(?: [A-Za-z][\w-]*){1,4} [0-9][0-9,]*[kK]?(?: (?:tokens|sequences))?\W*"
+)
+"""A sentence that is nothing but a label and its value: `Sequence length 4096.`"""
+
 _OF_WHAT_IS_BELOW = deferred(
     r":\s*$|^\W*(?:[a-z]+ )?(?:settings|setup|configuration|hyper-?parameters)\b|"
+    r"\bunless (?:otherwise )?(?:noted|stated|specified|mentioned|said)\b|"
     r"\b(?:numbers|results|tables?|measurements|benchmarks|experiments|runs|rows|entries|baseline)\b",
     re.IGNORECASE,
 )
@@ -244,6 +255,8 @@ OF_RECORDS = {"dim": "hidden"}
 def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     """Configuration that a line says in words, by field, if it says `least` things.
 
+    Of a line that is known to speak of a run one is enough, whatever it may mean elsewhere.
+
     >>> said = phrases(Line(1, "- on 8xH100 GPUs, batch size 1, sequence length 8192", 1, {}))
     >>> {name: cell.text for name, cell in said.items()}
     {'gpus': '8', 'gpu': 'H100', 'batch_size': '1', 'seq_len': '8192'}
@@ -257,9 +270,9 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
             continue
         spoken.append(text)
         named = list(_devices(text))
-        others = len({part.name for part in named})
+        others = len({part.name for part in named}) if least == LEAST else OTHERS + 1
         told = [*named, *parts(text, logged=bool(line.prefix), others=others)]
-        if len({part.name for part in told}) <= OTHERS:
+        if len({part.name for part in told}) <= OTHERS and least == LEAST:
             told = [part for part in told if not part.weak]
         if told and not any(name == "dtype" for name, *_ in told):
             told += [
@@ -268,7 +281,11 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
         if len({each[0].casefold() for each in _EVERY_FORMAT.finditer(text)} - WIDE) > 1:
             told = [part for part in told if part.name != "dtype"]  # which of them, for which rows
         alone = computed_again(text) or (
-            len(told) == 1 and _OF_NOTHING_ELSE.fullmatch(text) is not None
+            len(told) == 1
+            and (
+                _OF_NOTHING_ELSE.fullmatch(text) is not None
+                or (not told[0].weak and _LABEL_AND_VALUE.fullmatch(text) is not None)
+            )
         )
         told += switched(text) if told or alone else ()
         told += _titled(text, told) if len(told) >= LEAST else ()
@@ -343,7 +360,8 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         yield Part("gpus", cards[1], cards.start(1))
         yield from _one_device(text)
     elif many := _MANY.search(plain):
-        held = "gpus_per_node" if nodes and _of_each(many, nodes, text) else "gpus"
+        each_node = (nodes and _of_each(many, nodes, text)) or _A_NODE.match(plain, many.end())
+        held = "gpus_per_node" if each_node else "gpus"
         if nodes or len({each[1] for each in _MANY.finditer(plain)}) == 1:
             yield Part(held, many[1].replace(",", ""), many.start(1))
         yield _gpu(text, many.start(2))  # of two numbers neither is that of every run

@@ -136,7 +136,8 @@ _TUPLE = deferred(
 
 _RECOMPUTED = deferred(
     r"\b(no|without|full|selective)(?: any)? (?:activation )?"
-    r"(?:recomput\w+|(?:activation |gradient )?checkpointing)"
+    r"(?:recomput\w+|(?:activation |gradient )?checkpointing|(?-i:AC)\b)"
+    r"(?! (?:is |was )?(?:off|disabled))"
     r"|\b(?:recomput(?:e|ation)|activation checkpointing): (full|selective|none)\b",
     re.IGNORECASE,
 )

@@ -39,6 +39,18 @@ _APART = deferred(r"[\s+_,;·()\[\]{}（），]+")
 
 _HYPHEN = deferred(r"(?<=[A-Za-z][0-9])-(?=[A-Za-z])|(?<=[A-Za-z][0-9]{2})-(?=[A-Za-z])")  # TP8-PP4
 
+_SPACED = deferred(
+    r"\b((?:FSDP2?|HSDP|TP|PP|DP|CP|EP|VPP|VP))\s+(?=[0-9]+(?![0-9A-Za-z.]))", re.IGNORECASE
+)
+"""A short name set apart from its number: `FSDP 8, TP 8, PP 8`."""
+
+_FSDP = deferred(r"(fsdp[12]?|hsdp)(?:[=:]?([0-9]+))?", re.IGNORECASE)
+
+_COMPILED = deferred(r"(?:torch\.)?compile", re.IGNORECASE)
+
+_ASYNC = deferred(r"\basync(?:hronous)?[ -]?TP\b", re.IGNORECASE)
+"""How traffic of tensor parallelism runs, which no column holds: `Async TP`."""
+
 _RUN_ON = deferred(r"(?:(?:tp|pp|dp|cp|ep|vpp|vp|sd)[0-9]+){2,}", re.IGNORECASE)  # PP2DP4TP1
 
 _SHARDS = deferred(r"sd[0-9]+", re.IGNORECASE)
@@ -86,6 +98,11 @@ _STAGED = deferred(r"\bZeRO[ -]?(?:stage[ -]?)?([0-3])\b", re.IGNORECASE)
 
 _SET_UPS = {"deepspeed", "deepspeedconfig", "dsconfig", "zero", "sharding", "strategy"}
 """Labels of columns that name the file of a set-up of sharding."""
+
+_FULLY = {"fsdp", "fsdp2", "megatronfsdp", "fullyshard", "fsdpsize", "fsdpdegree"}
+"""Labels of columns whose cells switch full sharding on, or say among how many ranks."""
+
+_ON = {"yes", "true", "on", "y", "✓", "✔", "✅"}
 
 _STAGE_OF_FILE = deferred(
     r"(?<![A-Za-z0-9])(?:z|zero|stage|zero[_-]?stage)[_-]?([0-3])(?![0-9])", re.IGNORECASE
@@ -161,11 +178,15 @@ def recipe(label: str, text: str) -> dict[str, str]:
     ({'dtype': 'fp8'}, {'dtype': 'bfloat16'})
     >>> recipe("Setting", "Fully-sharded ZeRO 3")
     {'zero_stage': '3'}
+    >>> recipe("FSDP", "64"), recipe("FSDP", "0")
+    ({'sharding': 'FULL_SHARD'}, {})
     >>> recipe("deepspeed", "configs/ds_z2_config.json"), recipe("deepspeed", "zero3_offload.json")
     ({'zero_stage': '2'}, {'zero_stage': '3'})
     """
     if stages := set(_STAGED.findall(text)):
         return {"zero_stage": stages.pop()} if len(stages) == 1 else {}
+    if normalise(label) in _FULLY and (switch := text.strip().casefold()):
+        return {"sharding": "FULL_SHARD"} if switch in _ON or switch.strip("0").isdecimal() else {}
     if normalise(label) in _SET_UPS and (stages := set(_STAGE_OF_FILE.findall(text))):
         return {"zero_stage": stages.pop()} if len(stages) == 1 else {}
     if normalise(label) not in _RECIPES:
@@ -199,12 +220,14 @@ def layout(text: str) -> dict[str, str]:
     ({'zero_stage': '2'}, {}, {})
     >>> layout("tp2sd4_stage2"), layout("sd8_stage1")
     ({'tp': '2', 'zero_stage': '2'}, {'zero_stage': '1'})
+    >>> layout("FSDP 32, TP 8"), layout("torch.compile + Float8")
+    ({'sharding': 'FULL_SHARD', 'dp': '32', 'tp': '8'}, {'dtype': 'Float8'})
     """
     said: dict[str, str] = {}
     if len(text) > LONGEST:
         return said
     text = re.sub(r"\s*=\s*", "=", text.strip())  # gas = 1
-    text = _HYPHEN.sub(" ", text)
+    text = _SPACED.sub(r"\1=", _HYPHEN.sub(" ", _ASYNC.sub(" ", text)))
     parts = [part for part in _APART.split(text) if part]
     for part in parts:
         found = _part(part)
@@ -214,6 +237,7 @@ def layout(text: str) -> dict[str, str]:
     alone = len(parts) == 1 and text.strip().casefold().startswith("zero")
     alone = alone or bool(_SHARDED.fullmatch(text.strip()))
     alone = alone or any(map(_SHARDS.fullmatch, parts))
+    alone = alone or any(map(_COMPILED.fullmatch, parts))
     return said if set(said) - {"zero_stage", "dtype"} or alone else {}
 
 
@@ -225,6 +249,11 @@ def _part(text: str) -> dict[str, str] | None:
         return {"dtype": text}
     if nodes := _NODES.fullmatch(text):
         return {"nodes": nodes[1], "gpus_per_node": nodes[2]}
+    if shards := _FSDP.fullmatch(text):
+        kind = "HYBRID_SHARD" if shards[1].casefold() == "hsdp" else "FULL_SHARD"
+        return {"sharding": kind} | ({"dp": shards[2]} if shards[2] else {})
+    if _COMPILED.fullmatch(text):
+        return {}
     if text.casefold() == "ac":
         return {"activation_checkpointing": "True"}
     if stage := re.fullmatch(r"stage([0-3])", text, re.IGNORECASE):

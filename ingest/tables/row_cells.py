@@ -56,7 +56,7 @@ _FACTOR = re.compile(r"[~≈]?\s*[0-9][0-9.]*\s*(?:[xX×])?")
 NOTHING = re.compile(r"[\s\\/*`–—-]*")
 """A cell that holds nothing, whatever it is drawn with."""
 
-_BEHIND_NAME = re.compile(r"[^()]*[A-Za-z0-9]\s*\(([^()]{2,40})\)")
+_BEHIND_NAME = re.compile(r"[^()]*[A-Za-z0-9]\s*(?:\(([^()]{2,40})\)|[-_ ](FSDP[12]?|HSDP))")
 
 
 def fill(
@@ -72,7 +72,8 @@ def fill(
             return None
         _take_apart(record, cell.text, at, column.label, factors)
         for name, text in recipe(column.label, plain(cell.text)).items():
-            record.cells.setdefault(name, worth(name, text, at.line, at.column))
+            if name != "sharding" or not _of_devices(record, 1):  # of one, nothing is shared
+                record.cells.setdefault(name, worth(name, text, at.line, at.column))
     elif column.spec.name == "speedup" and not _FACTOR.fullmatch(plain(cell.text)):
         record.other.append((column.label, cell.text))  # `+16%`, `baseline`: no factor
     elif column.spec.numeric and bare_number(cell.text):
@@ -87,15 +88,17 @@ def fill(
             record.cells.setdefault(
                 "model_size", worth("model_size", size["model_size"], at.line, at.column)
             )
-        bare = cell.text.rpartition("(")[0].strip() if told else cell.text
+        bare = cell.text.rpartition("(")[0].strip() or cell.text if told else cell.text
         text_cell(record, column.spec, bare, at)
     return None
 
 
 def _in_brackets(text: str) -> dict[str, str]:
-    """Fields that brackets behind the name of a model give its run: `Llama-3 70B (64 GPUs)`."""
+    """Fields that brackets behind the name of a model give its run: `Llama-3 70B (64 GPUs)`; how it
+    is sharded without them too: `Llama3-70B-FSDP`."""
     held = _BEHIND_NAME.fullmatch(text.strip())
-    return {n: v for n, v in named(held[1]).items() if n != "model_size"} if held else {}
+    said = named(held[1] or held[2]) if held else {}
+    return {n: v for n, v in said.items() if n != "model_size"}
 
 
 def _fill_number(record: Record, column: Column, cell: GridCell, at: Span) -> Diagnostic | None:

@@ -287,8 +287,10 @@ WORDS = re.compile(
 """Words behind a name that change no shape: its tuning, its number format, how it was spread."""
 
 
-RELEASE = re.compile(r"\s*\([0-9.]+\)\s*$")
-"""The release of a program in brackets behind a model's name."""
+RELEASE = re.compile(
+    r"\s*\([0-9.]+\)\s*$|[\s,(_-]+[0-9]+[ -]?(?:nodes?|gpus?)\)?\s*$", re.IGNORECASE
+)
+"""The release of a program in brackets behind a model's name, or on how many machines it ran."""
 
 
 def plain(text: str) -> str:
