@@ -118,7 +118,7 @@ def _thousands(tree: Tree[Token]) -> float:
 
 
 def of_the_device(text: str) -> tuple[str, str]:
-    """What a cell of memory says of the device, and what of the host beside it.
+    """Parts of a cell of memory: what it says of the device, and what of the host beside it.
 
     >>> of_the_device("47.14GB GPU / 2.96GB CPU"), of_the_device("OOM GPU"), of_the_device("18 GB")
     (('47.14GB', '2.96GB'), ('OOM', ''), ('18 GB', ''))
