@@ -12,6 +12,7 @@ import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import groupby
 
 from assay.ingest.grids.aligned import aligned_tables
@@ -110,8 +111,7 @@ class Place:
         """How many devices the lines above name, or else the headings around them; 0 where that is
         no one number."""
         for lines in (self.near, self.titles):
-            texts = (_ONE_NODE.sub(" ", line.text) for line in lines)
-            found = {count for text in texts if (count := counted_devices(text))}
+            found = {count for line in lines if (count := _devices_on(line.text))}
             if found:
                 return int(found.pop().replace(",", "")) if len(found) == 1 else 0
         return 0
@@ -151,6 +151,13 @@ _DECLARES = re.compile(
     re.IGNORECASE,
 )
 """A sentence that says in what the numbers below it are."""
+
+
+@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+def _devices_on(text: str) -> str | None:
+    """How many devices a line names; one node is none of them."""
+    return counted_devices(_ONE_NODE.sub(" ", text))
+
 
 _ONE_NODE = re.compile(r"\b(?:single|one|1)[- ]node\b", re.IGNORECASE)
 

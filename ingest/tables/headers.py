@@ -328,6 +328,7 @@ def rate(label: str, printed_unit: str) -> str | None:
     return RATES.get((measure.si, per_gpu))
 
 
+@lru_cache(maxsize=4096)  # asked again by each view of a table
 def _says_little(label: str) -> bool:
     """Whether a label says nothing but that something was fast: `Throughput per GPU`.
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TypeGuard
 
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
@@ -451,6 +452,13 @@ _UNIT_OF_ALL = re.compile(
 )
 """The unit that a text gives everything in the table below it."""
 
+
+@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+def _of_everything(text: str) -> tuple[str, ...]:
+    """Units that a line gives everything in the table below it."""
+    return tuple(_UNIT_OF_ALL.findall(text)) if len(text) <= LONGEST else ()
+
+
 _OF_WHOM = re.compile(
     r"性能|吞吐量?|(?<![A-Za-z])(?:performance|throughput|perf|speed)(?![A-Za-z])", re.I
 )
@@ -460,8 +468,7 @@ def by_unit_above(
     grid: Grid, schema: Schema, above: Sequence[Line]
 ) -> list[tuple[str, int, str, Column]]:
     """Name, place, device and column of each side whose unit the text above a table says."""
-    near = [line.text for line in above if len(line.text) <= LONGEST]
-    units = {found for text in near for found in _UNIT_OF_ALL.findall(text)}
+    units = {found for line in above for found in _of_everything(line.text)}
     if len(units) != 1:
         return []
     (column,) = header([f"throughput ({units.pop()})"], schema)

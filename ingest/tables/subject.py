@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from assay.ingest.grids.grid import LONGEST, Grid
@@ -101,13 +101,13 @@ def of_runs(
     heading: str,
     *,
     document: bool = False,
-    told: bool = False,
-    several: bool = False,
+    told: Callable[[], bool],
+    several: Callable[[], bool],
 ) -> bool:
     """Whether the rows under these columns, below this heading, are runs.
 
-    `document` says that the text around them is about training, `told` that the cells of some
-    column say how each row was run, `several` that the lines above name several devices.
+    `document` says that the text around them is about training, `told` whether the cells of some
+    column say how each row was run, `several` whether the lines above name several devices.
     """
     if not measures(columns):
         return False
@@ -131,19 +131,21 @@ def of_runs(
     if words & (FOREIGN - aside) or (_ELSEWHERE.search(heading) and not trained):
         return False
     timed = any(generic(column) for column in columns)  # if its cells say a rate
-    if (trained or document or told) and (held & RATES or _most(columns) or timed):
+    rated = held & RATES or _most(columns) or timed
+    if rated and (trained or document or told()):
         return True
     spread = any(
         column.spec is not None and column.spec.name == "model_flops_rate"
         and of_one_device(column.label) for column in columns
     )  # fmt: skip
-    if spread and several:  # kernels and devices are measured one at a time
+    if spread and several():  # kernels and devices are measured one at a time
         return True
     if document and "memory" in held and said and words & {"usage", "used", "consumption"}:
         return True
     beside = words & BATCH or any(generic(column) for column in columns)
     batches = bool(trained and "memory" in held and beside)
-    return bool(said - TALLIED) or told or len(held & RATES) > 1 or batches or _peaked(columns)
+    plain = bool(said - TALLIED) or len(held & RATES) > 1 or batches or _peaked(columns)
+    return plain or told()
 
 
 def _most(columns: Sequence[Column]) -> bool:
@@ -224,6 +226,7 @@ _MANY_DEVICES = re.compile(
 )
 
 
+@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
 def many_devices(text: str) -> bool:
     """Whether a line names more devices than one: `8x H100`, `64 GPUs`."""
     return _MANY_DEVICES.search(signed(text)) is not None

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -233,14 +233,14 @@ class _Table:
         if _ASIDE.search(corner) or (view.turned and self._cut()):
             return False
         groups = [group for group in view.groups if measures(group.present())]
-        told = bool(groups) and says_how(view.grid)
+        told = cache(partial(says_how, view.grid))
         return any(
             of_runs(
                 group.present(),
                 self.place.heading,
                 document=known.trained or self._trained,
-                told=told or bool(set(group.said or {}) - TALLIED),
-                several=self._several,
+                told=partial(_told, group, told),
+                several=lambda: self._several,
             )
             for group in groups
         )
@@ -514,6 +514,11 @@ class _Table:
             if len(more) * 2 >= len(said) > 0:
                 found.append(f"{column.label} (numbers in brackets)")
         return found
+
+
+def _told(group: Group, says: Callable[[], bool]) -> bool:
+    """Whether a group of columns, or the cells beside it, say how its runs were run."""
+    return bool(set(group.said or {}) - TALLIED) or says()
 
 
 _BRACKETED = re.compile(r"[~≈]?\s*[0-9][^()]*\([^()]*[0-9][^()]*\)\W*")

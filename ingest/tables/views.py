@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
 
 from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, Grid, GridRow
 from assay.ingest.numbers.units import unit
@@ -93,11 +95,12 @@ def views(
     def side(label: str) -> str | None:
         if _named_side(label, schema):
             return label
-        lengths = any(_LENGTHS.search(line.text) for line in above)
-        return next((f"seq_len {n}" for n in _length(label).values()), None) if lengths else None
+        length = _length(label).get("seq_len")
+        lengths = length is not None and any(_LENGTHS.search(line.text) for line in above)
+        return f"seq_len {length}" if lengths else None
 
     grid = parted(headed(with_unit_column(grid), schema), schema, above, side)
-    labels = {**labels, **_implied(above), **_shares(grid, above, labels)}
+    labels = {**labels, **_implied(grid, above), **_shares(grid, above, labels)}
     grid = with_units(grid, schema, above)
     labels |= _declared_of(grid, schema, above, declared)
     if groups := _repeated(grid, schema):
@@ -131,10 +134,14 @@ def views(
 _ZERO = re.compile(r"\bZeRO\b|\bDeepSpeed stage", re.IGNORECASE)
 
 
-def _implied(above: Sequence[Line]) -> dict[str, str]:
+_STAGES = {"Stage": "ZeRO stage", "stage": "ZeRO stage"}
+
+
+def _implied(grid: Grid, above: Sequence[Line]) -> dict[str, str]:
     """Labels that are clear below a text that names what they are of: stages of ZeRO."""
-    named = any(_ZERO.search(line.text) for line in above)
-    return {"Stage": "ZeRO stage", "stage": "ZeRO stage"} if named else {}
+    labels = (*grid.header(), *(row.cells[0].text for row in grid.rows if row.cells))
+    asked = any("tage" in label and plain(label) in _STAGES for label in labels)
+    return _STAGES if asked and any(_ZERO.search(line.text) for line in above) else {}
 
 
 def _declared_of(
@@ -151,9 +158,9 @@ def _declared_of(
     bare = [cell for cell in cells if _NUMERAL.fullmatch(cell)]
     if not bare or len(bare) != sum(_DIGIT.search(cell) is not None for cell in cells):
         return {}
-    near = [line for line in above if _PHRASE.search(_bare(line))]
-    texts = [_bare(line) for line in near or declared if not _OF_KERNELS.search(line.text)]
-    phrases = {m for text in texts for m in _PHRASE.findall(text)}
+    heard = [_heard(line.text) for line in above]
+    near = [each for each in heard if each.phrases] or [_heard(line.text) for line in declared]
+    phrases = {phrase for each in near if not each.of_kernels for phrase in each.phrases}
     told = {phrase: found for phrase in phrases if (found := said(phrase))}
     rated = {found.field for found in told.values()}
     held = {c.spec.name for c in columns if c.spec}
@@ -635,7 +642,7 @@ def _by_caption(
         if not any(named_by.values()):
             named_by = dict(zip(sides, across(columns, above, schema), strict=True))
     found = _named_above(above)
-    if found is None and not any(_PHRASE.search(_bare(line)) for line in above):
+    if found is None and not any(_heard(line.text).phrases for line in above):
         found = _named_above(declared)
     if found is None or found.field not in fields(schema):
         return ()
@@ -725,13 +732,19 @@ _A_WAY = re.compile(
 def named_rate(above: Sequence[Line]) -> str | None:
     """The field of a rate in `/s` whose things the text above names: sequences; None if it names
     no such thing, or others as well."""
-    things = {told.field for line in above for m in _PHRASE.findall(line.text) if (told := said(m))}
-    if any(_OF_SAMPLES.search(line.text) for line in above):
-        things.add("samples_per_s")
+    things = {thing for line in above for thing in _rated(line.text)}
     return "samples_per_s" if things == {"samples_per_s"} else None
 
 
-def _named_side(label: str, schema: Schema) -> dict[str, str]:
+@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+def _rated(text: str) -> frozenset[str]:
+    """Fields of the things that a line names with a rate."""
+    things = {told.field for phrase in _PHRASE.findall(text) if (told := said(phrase))}
+    return frozenset(things | {"samples_per_s"} if _OF_SAMPLES.search(text) else things)
+
+
+@lru_cache(maxsize=4096)  # tables share their labels
+def _named_side(label: str, schema: Schema) -> Mapping[str, str]:
     """Values that a label gives: `MBS=4`, `GPUs 8`, or in brackets behind it `Cluster B (A100)`."""
     behind = _BEHIND.fullmatch(label)
     if found := named(label) or (named(behind[1]) if behind else {}):
@@ -757,15 +770,26 @@ _COUNTED = re.compile(r"([^=:]*?[^=:\s])\s*[=: ]\s*([0-9][0-9,]*)")
 
 def _named_above(above: Sequence[Line]) -> Said | None:
     """The one quantity that the lines above a table name, and that is no kernel's."""
-    texts = [_bare(line) for line in above if not _OF_KERNELS.search(line.text)]
-    found = [told for text in texts for m in _PHRASE.findall(text) if (told := said(m))]
-    found = found or [told for text in texts for m in _OF_MEMORY.findall(text) if (told := said(m))]
+    heard = [each for line in above if not (each := _heard(line.text)).of_kernels]
+    found = [told for each in heard for phrase in each.phrases if (told := said(phrase))]
+    found = found or [told for each in heard for m in each.of_memory if (told := said(m))]
     return found[0] if len({told.field for told in found}) == 1 else None
 
 
-def _bare(line: Line) -> str:
-    """A line without signs of emphasis: `tokens per second **per GPU**`."""
-    return line.text.replace("*", "").replace("_", " ") if len(line.text) <= LONGEST else ""
+class _Heard(NamedTuple):
+    """What a line says of quantities: phrases of rates and of memory, whether it is of kernels."""
+
+    phrases: tuple[str, ...]
+    of_memory: tuple[str, ...]
+    of_kernels: bool
+
+
+@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+def _heard(text: str) -> _Heard:
+    """What a line says, without signs of emphasis: `tokens per second **per GPU**`."""
+    bare = text.replace("*", "").replace("_", " ") if len(text) <= LONGEST else ""
+    of_kernels = _OF_KERNELS.search(text) is not None
+    return _Heard(tuple(_PHRASE.findall(bare)), tuple(_OF_MEMORY.findall(bare)), of_kernels)
 
 
 _OF_KERNELS = re.compile(

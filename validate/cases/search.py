@@ -83,55 +83,59 @@ def decide(
     known = [each for each in clues if np.isfinite(each.windows).any()]
     if not candidates or not known:
         return NOTHING
-    kept = _different(known)
-    values = np.array([each.value for each in candidates])
-    tried = [_Tried.of(each, values, kept) for each in known]
-    every = np.ones(len(kept), dtype=bool)
-    left: Array = np.array([each.fits(every).any(axis=0) | (not each.said.any()) for each in tried])
-    alive: Array = np.logical_and.reduce(left)
-    survivors = tuple(candidates[at] for at in np.flatnonzero(alive).tolist())
-    eliminated = _eliminated(candidates, tried, left, kept)
+    tried = _Tried.of(known, candidates)
+    every = np.ones(len(tried.kept), dtype=bool)
+    fits = tried.fits(every)
+    left = tried.left(fits, every)
+    alive = np.flatnonzero(left.all(axis=0)).tolist()
+    survivors = tuple(candidates[at] for at in alive)
+    eliminated = _eliminated(candidates, tried, left)
     if not survivors:
-        return Decision(None, survivors, eliminated, 1.0, len(kept))
-    chance = max(
-        min(_chance(each, int(at), every, bounds) for each in tried) for at in np.flatnonzero(alive)
-    )
+        return Decision(None, survivors, eliminated, 1.0, len(tried.kept))
+    chance = max(_chance(tried, fits, at, bounds) for at in alive)
     if len({each.value for each in survivors}) != 1:
-        return Decision(None, survivors, eliminated, chance, len(kept))
-    at = int(np.flatnonzero(alive)[0])
-    firm = all(
-        set(values[_survive(tried, np.arange(len(kept)) != out)]) == {values[at]}
-        for out in range(len(kept))
+        return Decision(None, survivors, eliminated, chance, len(tried.kept))
+    only = {candidates[alive[0]].value}
+    firm = chance < ACCIDENT and all(
+        {candidates[at].value for at in tried.survive(np.arange(len(every)) != out)} == only
+        for out in range(len(every))
     )
-    value = candidates[at].value if firm and chance < ACCIDENT else None
-    return Decision(value, survivors, eliminated, chance, len(kept))
+    return Decision(only.pop() if firm else None, survivors, eliminated, chance, len(every))
 
 
-def _different(clues: Sequence[Clue]) -> Array:
+def _different(windows: Array) -> Array:
     """The first of the rows that leave the same bounds: a copy is no second row."""
-    windows = np.concatenate([clue.windows.reshape(-1, clue.windows.shape[2]) for clue in clues])
-    told = np.isfinite(windows).any(axis=0)
-    said = np.where(np.isnan(windows), -1.0, windows).T.copy()
+    told = np.isfinite(windows).any(axis=(0, 1))
+    said = np.where(np.isnan(windows), -1.0, windows).transpose(2, 0, 1).copy()
     first = {said[at].tobytes(): at for at in np.flatnonzero(told)[::-1].tolist()}
     return np.array(sorted(first.values()), dtype=int)
 
 
 @dataclass(frozen=True)
 class _Tried:
-    """A clue with every candidate under every reading: met and said are [reading, value, row]."""
+    """All readings of all clues, one clue's after the other's, each with every candidate.
 
-    clue: Clue
+    Shapes: kept [row], windows [reading, 2, row], met [reading, value, row], said [reading, row],
+    begins [clue], where the readings of each begin.
+    """
+
+    clues: Sequence[Clue]
+    kept: Array
+    windows: Array
     met: Array
-    said: Array  # [reading, row]
-    windows: Array  # [reading, 2, row]
+    said: Array
+    begins: Array
 
     @classmethod
-    def of(cls, clue: Clue, values: Array, kept: Array) -> _Tried:
-        windows = clue.windows[:, :, kept]
+    def of(cls, clues: Sequence[Clue], candidates: Sequence[Candidate]) -> _Tried:
+        every = np.concatenate([each.windows for each in clues])
+        kept = _different(every)
+        windows = every[:, :, kept]
         said = np.array(np.isfinite(windows).all(axis=1))
-        low, high = windows[:, 0, None, :], windows[:, 1, None, :]
-        here = values[None, :, None]
-        return cls(clue, (low <= here) & (here <= high), said, windows)
+        values = np.array([each.value for each in candidates])[None, :, None]
+        met = (windows[:, 0, None, :] <= values) & (values <= windows[:, 1, None, :])
+        ends = np.cumsum([len(each.windows) for each in clues])
+        return cls(clues, kept, windows, met, said, np.array([0, *ends[:-1]]))
 
     def fits(self, rows: Array) -> Array:
         """Whether a value fits under a reading, strays apart: [reading, value]."""
@@ -141,42 +145,51 @@ class _Tried:
         found: Array = (misses <= np.floor(STRAY * rows_of)) & (rows_of > 0)
         return found
 
+    def left(self, fits: Array, rows: Array) -> Array:
+        """Whether some reading of a clue leaves a value, or none says anything: [clue, value]."""
+        told = np.logical_or.reduceat((self.said & rows).any(axis=1), self.begins)
+        left: Array = np.logical_or.reduceat(fits, self.begins, axis=0) | ~told[:, None]
+        return left
 
-def _survive(tried: Sequence[_Tried], rows: Array) -> Array:
-    """Which values some reading of every clue leaves, of the rows that are looked at."""
-    alive: Array = np.ones(tried[0].met.shape[1], dtype=bool)
-    for each in tried:
-        if (each.said & rows).any():
-            alive = alive & each.fits(rows).any(axis=0)
-    return alive
+    def survive(self, rows: Array) -> list[int]:
+        """Values that some reading of every clue leaves, of the rows that are looked at."""
+        found: list[int] = np.flatnonzero(self.left(self.fits(rows), rows).all(axis=0)).tolist()
+        return found
 
 
-def _chance(tried: _Tried, at: int, rows: Array, bounds: tuple[float, float]) -> float:
-    """How likely one of the candidates lies in what the rows leave open, all readings counted."""
-    shares: list[float] = []
-    for reading in np.flatnonzero(tried.fits(rows)[:, at]):
-        met = tried.met[reading, at] & tried.said[reading]
-        low, high = tried.windows[reading][:, met]
-        width = log(min(float(high.min()), bounds[1]) / max(float(low.max()), bounds[0]))
-        shares.append(max(width, 0.0) / log(bounds[1] / bounds[0]))
-    number = int(tried.met.shape[0] * tried.met.shape[1])
-    return min(1.0, max(shares, default=1.0) * number)
+def _chance(tried: _Tried, fits: Array, at: int, bounds: tuple[float, float]) -> float:
+    """How likely one of the candidates lies in what the rows leave open, all readings counted, by
+    the clue by which that is least likely."""
+    ends = [*tried.begins[1:].tolist(), len(fits)]
+    chances = list[float]()
+    for begin, end in zip(tried.begins.tolist(), ends, strict=True):
+        shares: list[float] = []
+        for reading in (begin + np.flatnonzero(fits[begin:end, at])).tolist():
+            met = tried.met[reading, at] & tried.said[reading]
+            low, high = tried.windows[reading][:, met]
+            width = log(min(float(high.min()), bounds[1]) / max(float(low.max()), bounds[0]))
+            shares.append(max(width, 0.0) / log(bounds[1] / bounds[0]))
+        number = (end - begin) * fits.shape[1]
+        chances.append(min(1.0, max(shares, default=1.0) * number))
+    return min(chances)
 
 
 def _eliminated(
-    candidates: Sequence[Candidate], tried: Sequence[_Tried], left: Array, kept: Array
+    candidates: Sequence[Candidate], tried: _Tried, left: Array
 ) -> tuple[Eliminated, ...]:
     """Those that are not `left` [clue, value]: the first clue that says so, and its first row.
 
     That is the first row that contradicts the candidate under every reading, if there is one.
     """
-    first = np.array([
-        kept[(each.said[:, None, :] & ~each.met).all(axis=0).argmax(axis=1)] for each in tried
-    ])  # fmt: skip
     dead = np.flatnonzero(~left.all(axis=0))
+    if not len(dead):
+        return ()
+    against = np.logical_and.reduceat(
+        tried.said[:, None, :] & ~tried.met[:, dead], tried.begins, axis=0
+    )
     clue = left[:, dead].argmin(axis=0)
-    rows = first[clue, dead].tolist()
+    rows = tried.kept[against.argmax(axis=2)[clue, np.arange(len(dead))]].tolist()
     return tuple(
-        Eliminated(candidates[at], tried[by].clue.law, row)
+        Eliminated(candidates[at], tried.clues[by].law, row)
         for at, by, row in zip(dead.tolist(), clue.tolist(), rows, strict=True)
     )
