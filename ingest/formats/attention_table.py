@@ -19,7 +19,7 @@ class AttentionTable(pa.DataFrameModel):
     dtype: str = named(["dtype", "precision", "data_type", "attn_dtype"])
     batch: int = logged(["batch", "b", "batch_size", "bs"], kind="exact", ge=1, nullable=True)
     seq: int = logged(
-        ["seq", "s", "seq_len", "seqlen", "isl", "sequence_length", "seqlen_q"],
+        ["seq", "s", "seq_len", "seqlen", "isl", "sequence_length", "seqlen_q", "n_ctx"],
         kind="exact", ge=1, meaning="queries",
     )  # fmt: skip
     kv_seq: int = logged(
@@ -27,8 +27,9 @@ class AttentionTable(pa.DataFrameModel):
         meaning="keys, where they are not as many as queries",
     )  # fmt: skip
     heads: int = logged(
-        ["heads", "num_heads", "nheads", "n_heads", "q_heads", "num_attention_heads"],
-        kind="exact", ge=1, meaning="query heads",
+        ["heads", "num_heads", "nheads", "n_heads", "q_heads", "num_attention_heads",
+         "num_qo_heads"],
+        kind="exact", ge=1, nullable=True, meaning="query heads",
     )  # fmt: skip
     kv_heads: int = logged(
         ["kv_heads", "num_kv_heads", "nheads_k", "n_kv_heads", "num_key_value_heads"],
@@ -66,22 +67,28 @@ TABLE = CsvTable(
 
 def fold(region: Region) -> Folded:
     """Every table of a document."""
-    from assay.ingest.tables.kernel_rows import kernel_rows  # noqa: PLC0415 - few logs have one
+    # few logs have a table or a call of a kernel
+    from assay.ingest.tables.kernel_rows import kernel_rows  # noqa: PLC0415
+    from assay.ingest.tables.printed_calls import printed_calls  # noqa: PLC0415
 
     folded = Folded()
-    kernel_rows(TABLE.fold(region, folded), TABLE, folded)
+    outside = TABLE.fold(region, folded)
+    kernel_rows(outside, TABLE, folded)
+    printed_calls(outside, TABLE, folded)
     return folded
 
 
 FORMAT = Format(
     name="attention_table",
-    heads=("heads", "seqlen", "fwd", "forward"),
+    heads=("heads", "seqlen", "seq_len=", "fwd", "forward"),
     schemas={"attention_table": AttentionTable},
     origin="measured",
     fold=fold,
     lines="document",
     opens=r"(?i)^[^,|:=]*,.*heads[^=:|]*,|^[^:=]*\|[^:=|]*heads[^:=|]*\||<th>[^<]*heads[^<]*</th>"
     r"|^\s*#{1,6} .*[0-9] heads\b|^[^|:=]*  +[^ ]*heads  +[^|:=]*$|\"[a-z_]*heads\"\s*:"
+    r"|\bhead_?dim ?= ?[0-9].{0,40}\bseq_?len[a-z_]{0,4} ?= ?[0-9]"
+    r"|\bseq_?len[a-z_]{0,4} ?= ?[0-9].{0,40}\bhead_?dim ?= ?[0-9]"
     r"|^\s*\|\s*(?:seq[a-z_ ]*|gpu|device|hardware|n_ctx|context[a-z_ ]*)\s*\|[^:=]*"
     r"\b(?:fwd|bwd|forward|backward)\b",
     binds=False,

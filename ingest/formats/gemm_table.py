@@ -37,6 +37,7 @@ class GemmTable(pa.DataFrameModel):
         {
             "TFLOPS": 1e12, "TFLOP/s": 1e12, "tflops": 1e12, "TFLOPS/s": 1e12, "tflop_s": 1e12,
             "tflops_per_s": 1e12, "tflops_per_sec": 1e12, "GFLOPS": 1e9, "GFLOP/s": 1e9,
+            "rocblas-Gflops": 1e9, "hipblaslt-Gflops": 1e9, "hipblas-Gflops": 1e9,
         },
         unit="flop/s", quantity="flops_rate", gt=0, nullable=True, meaning="2bmnk per second",
     )  # fmt: skip
@@ -58,11 +59,14 @@ TABLE = CsvTable(
 
 def fold(region: Region) -> Folded:
     """CSV sections first; benchmark lines among what is left."""
-    from assay.ingest.tables.kernel_rows import kernel_rows  # noqa: PLC0415 - few logs have one
+    # few logs have a table or a call of a kernel
+    from assay.ingest.tables.kernel_rows import kernel_rows  # noqa: PLC0415
+    from assay.ingest.tables.printed_calls import printed_calls  # noqa: PLC0415
 
     folded = Folded()
     outside = TABLE.fold(region, folded)
     kernel_rows(outside, TABLE, folded)
+    printed_calls(outside, TABLE, folded)
     for line in outside:
         if line.number not in folded.claimed:
             _benchmark(region, line, folded)
@@ -110,7 +114,7 @@ FORMAT = Format(
         ", M,", ",k,", ",K,", ", k,", ", K,", '"m"', '"M"', "| m ", "| M ", "|m|", "|M|",
         "|  m", "|  M", " m |", " M |",
         "\tm\t", "\tM\t", "m\tn\tk", "M\tN\tK", "m=n=k", "M=N=K", "MxNxK", "mxnxk",
-        "<th>M</th>", "<th>m</th>", "Shape", "shape",
+        "m=", "M=", "m =", "M =", "<th>M</th>", "<th>m</th>", "Shape", "shape",
     ),
     schemas={"gemm_table": GemmTable},
     origin="measured",
@@ -120,6 +124,7 @@ FORMAT = Format(
     opens=r"(?i)(?:^|[^a-z0-9])m(?:[^a-z0-9,]|&nbsp;|<br */?>)*(?:,|$)"
     r"|[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+"
     r"|^[^\n]*\| *m *\||m ?= ?n ?= ?k|m ?x ?n ?x ?k|<th>m</th>|(?:^|\s)m +n +k\s|(?:^|\t)m\t"
+    r"|\bm ?= *[0-9]+,? +n ?= *[0-9]+,? +k ?= *[0-9]"
     r"|\"m\"\s*:|^[^|=:]*shape  +.*(?:[mu]s|flops)\b",
     binds=False,
 )  # fmt: skip

@@ -1,0 +1,198 @@
+"""Calls of kernels that a benchmark prints one by one, in lines of its own words.
+
+In: the lines of a document and the kind of table. Out: one record per measurement. What was called
+stands as `name=value` in the line itself (`(m=64, n=2112, k=7168): 4 us | 484 TFLOPS`) or in a line
+above those of several kernels (`### headdim=128, seqlen=8192 ###`); device and number format stand
+in the lines before. A line with two times that nothing tells apart is not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from assay.ingest.grids.grid import LONGEST
+from assay.ingest.schema.fields import FieldSpec, by_label, fields
+from assay.ingest.schema.format import Folded
+from assay.ingest.schema.record import Cell, Line, Record, Schema
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.tables.csv_sections import CsvTable, timed
+from assay.ingest.tables.titles import device_named, format_named
+from assay.ingest.vocabulary.devices import several
+from assay.ingest.vocabulary.terms import normalise
+
+_PAIR = deferred(r"(?<![\w.])([A-Za-z][A-Za-z_]*) ?= {0,8}([A-Za-z0-9_]+)(?![\w.]*\()")
+
+_SIZES = {
+    "m": deferred(r"(?<![\w.])[mM] ?= *[0-9]"),
+    "seq": deferred(r"(?<![\w.])(?:n_ctx|seq[a-z_]*) ?= *[0-9]", re.IGNORECASE),
+}
+"""Found where a call of a kind of table is named, by a size that no such call is without."""
+
+_MEASURED = deferred(
+    r"(?<![\w.,])([0-9][0-9,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?) ?"
+    r"(ms|us|µs|usec|msec|ns|sec|[TGP](?:FLOPS|FLOPs|FLOP/s|FLOPs/s|FLOPS/s|flops|flop/s))"
+    r"(?![\w/])"
+)
+
+_RATES = {"G": 1e9, "T": 1e12, "P": 1e15}
+
+_DIRECTION = deferred(
+    r"(?<![A-Za-z])(fwd ?\+ ?bwd|forward ?\+ ?backward|fwd|bwd|forward|backward)(?![A-Za-z])"
+)
+
+_ASIDE = deferred(r"\([^()=]*\)")
+
+_NAME = deferred(r"[\s>*#-]*([A-Za-z][\w.+-]*(?: [\w.+\[\]-]+){0,2}?)\s*(?:\(|:|$)")
+
+_NO_NAME = {"time", "throughput", "performance", "perf", "latency", "average", "avg", "mean",
+            "median", "result", "elapsed", "duration", "tflops", "speed"}  # fmt: skip
+
+_WIDTH = deferred(r"\bdim(?:ension)? ?[=:]? ?([0-9]+)\b")
+"""Heads times the size of each, which a benchmark of attention may hold constant."""
+
+_GROUPED = deferred(r"\b(?:num_)?groups? ?=|_per_group ?=|\bexperts? ?=")
+"""Settings of calls that are many products, of sizes that a line does not say."""
+
+SHORT = 160
+"""Characters of a line that names the machine of what follows, and is no sentence about others."""
+
+
+@dataclass
+class _Told:
+    """What the lines so far say of the calls below them."""
+
+    facts: dict[str, Cell] = field(default_factory=dict)
+    call: dict[str, Cell] = field(default_factory=dict)  # of the last line of settings
+    at: Line | None = None  # that line
+    width: int = 0
+
+
+def printed_calls(lines: Sequence[Line], table: CsvTable, folded: Folded) -> None:
+    """Put every call that a line prints with its time or rate into `folded`."""
+    named = next(sign for name, sign in _SIZES.items() if name in fields(table.schema))
+    if not any(named.search(line.text) for line in lines if len(line.text) <= LONGEST):
+        return
+    told = _Told()
+    wanted = frozenset[str]().union(*(need for need in table.needs))
+    sizes = wanted - {"time", "flops_rate"}
+    for line in lines:
+        if line.number in folded.claimed or len(line.text) > LONGEST:
+            continue
+        said = dict(_pairs(line, table.schema)) if "=" in line.text else {}
+        grouped = bool(said) and _GROUPED.search(line.text) is not None
+        measured = [*_segments(line, table.schema)]
+        if said.keys() & sizes and not measured:
+            told.call, told.at = ({} if grouped else said), line
+            continue
+        if not measured:
+            _take_in(told, line, table.schema)
+            continue
+        call = said if said.keys() & sizes else told.call | said
+        if grouped or not _whole(call, table):
+            continue
+        shared = {**told.facts, **_format(line, table.schema), **_heads(told, call), **call}
+        records = [
+            Record(line.number, {**shared, **own}, line.column, prefix=line.prefix)
+            for own in measured
+            if any(float(own[name].text) for name in _SPEEDS if name in own)
+        ]
+        folded.records += records
+        (folded.claimed if records else folded.blank).add(line.number)
+        if told.at is not None and call is not said:
+            folded.claimed.add(told.at.number)
+
+
+_SPEEDS = ("time", "flops_rate")
+
+
+def _whole(call: Mapping[str, Cell], table: CsvTable) -> bool:
+    """Whether a call says its sizes; of attention, sizes of heads stand for how many they are."""
+    held = {*call, *_SPEEDS} | ({"heads"} if "head_dim" in call else set())
+    return all(held & need for need in table.needs)
+
+
+def _pairs(line: Line, schema: Schema) -> Iterator[tuple[str, Cell]]:
+    """The fields that a line gives as `name=value`, each said once."""
+    known = _settings(schema)
+    found = [(m, known.get(normalise(m[1]))) for m in _PAIR.finditer(line.text)]
+    held = [(m, spec) for m, spec in found if spec is not None]
+    names = [spec.name for _, spec in held]
+    for match, spec in held:
+        if names.count(spec.name) == 1 and (not spec.numeric or match[2].isdecimal()):
+            yield spec.name, Cell(match[2], line.number, line.column + match.start(2))
+
+
+@cache
+def _settings(schema: Schema) -> dict[str, FieldSpec]:
+    """Label → column of what a call was made with; `name` and `op` are no kernel here."""
+    return {label: spec for label, (spec, _) in by_label(schema).items()
+            if spec.quantity is None and spec.name not in ("kernel", "direction", "gpu")}  # fmt: skip
+
+
+def _segments(line: Line, schema: Schema) -> Iterator[dict[str, Cell]]:
+    """The measurements of a line, those of one direction together; none of one with two times."""
+    if not (numbers := [*_MEASURED.finditer(line.text)]):
+        return
+    aside = [m.span() for m in _ASIDE.finditer(line.text)]
+    numbers = [m for m in numbers if not any(a <= m.start() < b for a, b in aside)]
+    columns = fields(schema)
+    marks = [*_DIRECTION.finditer(line.text)] if "direction" in columns else []
+    kernel = _kernel(line, [*numbers[:1], *marks[:1]])
+    begins = [m.start() for m in marks] or [0]
+    ends = [*begins[1:], len(line.text)]
+    for mark, begin, end in zip(marks or [None], begins, ends, strict=True):
+        own: dict[str, Cell] = {}
+        inside = [m for m in numbers if begin <= m.start() < end]
+        for number in inside:
+            name = "flops_rate" if number[2][1:].casefold().startswith("flop") else "time"
+            scale = _RATES[number[2][0]] if name == "flops_rate" else timed(number[2])
+            text = number[1].replace(",", "")
+            own[name] = Cell(text, line.number, line.column + number.start(), scale or 1.0)
+        if own and len(own) == len(inside):
+            if mark is not None:
+                own["direction"] = Cell(mark[1], line.number, line.column + mark.start())
+            yield kernel | own
+
+
+def _kernel(line: Line, before: Sequence[re.Match[str]]) -> dict[str, Cell]:
+    """The kernel whose name a line begins with."""
+    end = min(match.start() for match in before)
+    found = _NAME.match(line.text[:end].rstrip() if before else "")
+    if found is None or normalise(found[1]) in _NO_NAME:
+        return {}
+    return {"kernel": Cell(found[1], line.number, line.column + found.start(1))}
+
+
+def _take_in(told: _Told, line: Line, schema: Schema) -> None:
+    """What a line that measures nothing says of machine, format and width of the calls below."""
+    text = line.text
+    if width := _WIDTH.search(text):
+        told.width = int(width[1])
+    for name, word in (("gpu", device_named(text)), ("dtype", format_named(text))):
+        if name not in fields(schema):
+            continue
+        if (word and len(text) > SHORT) or (name == "gpu" and several(text)):
+            told.facts.pop(name, None)
+        elif word:
+            told.facts[name] = Cell(word, line.number, line.column, value_origin="stated")
+
+
+def _format(line: Line, schema: Schema) -> dict[str, Cell]:
+    """The number format that a line of a call names."""
+    word = format_named(line.text) if "dtype" in fields(schema) else None
+    return {"dtype": Cell(word, line.number, line.column)} if word else {}
+
+
+def _heads(told: _Told, call: Mapping[str, Cell]) -> dict[str, Cell]:
+    """How many heads there are, where the width of all of them is said above."""
+    if "heads" in call or "head_dim" not in call or not told.width:
+        return {}
+    size = call["head_dim"]
+    many, rest = divmod(told.width, int(size.text))
+    if rest:
+        return {}
+    law = "heads times the size of each are the dimension"
+    return {"heads": size._replace(text=str(many), value_origin="solved", law=law)}
