@@ -29,6 +29,7 @@ ROOMS = (
     "ingest/lines",
     "ingest/grids",
     "ingest/tables",
+    "ingest/kernels",
     "ingest/statements",
     "ingest/formats",
     "ingest/pipeline",
@@ -256,5 +257,5 @@ def test_whoever_is_imported_first_finds_the_others(first: str) -> None:
 def test_what_reads_tables_is_not_imported_before_one_is_met() -> None:
     code = "import sys, assay.ingest.inputs.parts, assay.ingest.formats; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    readers = ("documents", "kernel_rows", "table_rows", "views")
-    assert not {f"assay.ingest.tables.{name}" for name in readers} & set(done.stdout.split())
+    readers = ("tables.documents", "kernels.kernel_rows", "tables.table_rows", "tables.views")
+    assert not {f"assay.ingest.{name}" for name in readers} & set(done.stdout.split())

@@ -68,8 +68,8 @@ TABLE = CsvTable(
 def fold(region: Region) -> Folded:
     """Every table of a document."""
     # few logs have a table or a call of a kernel
-    from assay.ingest.tables.kernel_rows import kernel_rows  # noqa: PLC0415
-    from assay.ingest.tables.printed_calls import printed_calls  # noqa: PLC0415
+    from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
+    from assay.ingest.kernels.printed_calls import printed_calls  # noqa: PLC0415
 
     folded = Folded()
     outside = TABLE.fold(region, folded)
@@ -80,13 +80,14 @@ def fold(region: Region) -> Folded:
 
 FORMAT = Format(
     name="attention_table",
-    heads=("heads", "seqlen", "seq_len=", "fwd", "forward"),
+    heads=("heads", "seqlen", "seq_len=", "fwd", "forward", "- attention"),
     schemas={"attention_table": AttentionTable},
     origin="measured",
     fold=fold,
     lines="document",
     opens=r"(?i)^[^,|:=]*,.*heads[^=:|]*,|^[^:=]*\|[^:=|]*heads[^:=|]*\||<th>[^<]*heads[^<]*</th>"
     r"|^\s*#{1,6} .*[0-9] heads\b|^[^|:=]*  +[^ ]*heads  +[^|:=]*$|\"[a-z_]*heads\"\s*:"
+    r"|^\s*\[-+ attention|^\S*attention\S*-d[0-9]+\S* \("
     r"|\bhead_?dim ?= ?[0-9].{0,40}\bseq_?len[a-z_]{0,4} ?= ?[0-9]"
     r"|\bseq_?len[a-z_]{0,4} ?= ?[0-9].{0,40}\bhead_?dim ?= ?[0-9]"
     r"|^\s*\|\s*(?:seq[a-z_ ]*|gpu|device|hardware|n_ctx|context[a-z_ ]*)\s*\|[^:=]*"

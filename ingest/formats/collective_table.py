@@ -69,7 +69,7 @@ TABLE = CsvTable(
 
 def fold(region: Region) -> Folded:
     """Every table of a document."""
-    from assay.ingest.tables.kernel_rows import kernel_rows  # noqa: PLC0415 - few logs have one
+    from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415 - few logs have one
 
     folded = Folded()
     kernel_rows(TABLE.fold(region, folded), TABLE, folded)

@@ -60,8 +60,8 @@ TABLE = CsvTable(
 def fold(region: Region) -> Folded:
     """CSV sections first; benchmark lines among what is left."""
     # few logs have a table or a call of a kernel
-    from assay.ingest.tables.kernel_rows import kernel_rows  # noqa: PLC0415
-    from assay.ingest.tables.printed_calls import printed_calls  # noqa: PLC0415
+    from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
+    from assay.ingest.kernels.printed_calls import printed_calls  # noqa: PLC0415
 
     folded = Folded()
     outside = TABLE.fold(region, folded)
@@ -112,7 +112,7 @@ FORMAT = Format(
     heads=(
         "m,n,k", "M,N,K", "m, n, k", "M, N, K", "FLOPS", "FLOP/s", "FLOPs", ",m,", ",M,", ", m,",
         ", M,", ",k,", ",K,", ", k,", ", K,", '"m"', '"M"', "| m ", "| M ", "|m|", "|M|",
-        "|  m", "|  M", " m |", " M |",
+        "|  m", "|  M", "  M  ", " m |", " M |",
         "\tm\t", "\tM\t", "m\tn\tk", "M\tN\tK", "m=n=k", "M=N=K", "MxNxK", "mxnxk",
         "m=", "M=", "m =", "M =", "<th>M</th>", "<th>m</th>", "Shape", "shape",
     ),

@@ -71,7 +71,13 @@ def _measured(lines: Sequence[Line], at: int) -> bool:
         near = next((each.text for each in lines[max(0, at - 2) : at][::-1] if each.text), "")
         return MEASURES.search(near) is not None
     above = lines[at - 1].text.rstrip() if at else ""
+    if _CURVES.fullmatch(above):
+        return True
     return above.endswith("):") and MEASURES.search(above) is not None
+
+
+_CURVES = re.compile(r"[\w.=-]*-performance[\w.=-]*:")
+"""Name of a figure that does not say its unit."""
 
 
 def _words(line: Line) -> list[_Word]:

@@ -54,6 +54,55 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     yield Grid(syntax, first, len(lines), (head,), tuple(body))
 
 
+_TAGGED = re.compile(r"\s*(\[[0-9]+\]:)(?=[A-Za-z])")
+
+
+def tool_csv(lines: Sequence[Line]) -> Iterator[Grid]:
+    """Rows of separated values that hipBLASLt prints among other lines, each set of them under a
+    header behind the number of a solution: `[0]:transA,transB,…`. One grid for equal headers."""
+    heads: dict[tuple[str, ...], list[tuple[GridRow, list[GridRow]]]] = {}
+    at = 0
+    while at < len(lines):
+        line, tag = lines[at], _TAGGED.match(lines[at].text)
+        at += 1
+        if tag is None or line.text.count(",") < FEWEST_TAGGED:
+            continue
+        behind = line._replace(text=line.text[tag.end() :], column=line.column + tag.end())
+        head = replace(_row(behind, separated(behind.text, ","), ","), line=line)
+        rows: list[GridRow] = []
+        while at < len(lines) and not _TAGGED.match(lines[at].text):
+            if len(cells := separated(lines[at].text, ",")) != len(head.cells):
+                break
+            rows.append(_row(lines[at], cells, ","))
+            at += 1
+        labels = tuple(cell.text for cell in head.cells)
+        heads.setdefault(labels, []).append((head, rows))
+    for labels, sections in heads.items():
+        rows = [row for _, below in sections for row in below]
+        if rows:
+            first = next(n for n, line in enumerate(lines) if line is sections[0][0].line)
+            tops = tuple(head for head, _ in sections)
+            yield _of_one_format(Grid("csv", first, first + 1, tops, tuple(rows)), labels)
+
+
+def _of_one_format(grid: Grid, labels: Sequence[str]) -> Grid:
+    """The grid with the format of both operands, `bf16_r` say, as one more column."""
+    if not {"a_type", "b_type"} <= set(labels):
+        return grid
+    a, b = labels.index("a_type"), labels.index("b_type")
+
+    def typed(row: GridRow) -> GridRow:
+        one, other = (row.cells[at].text.removesuffix("_r") for at in (a, b))
+        cell = row.cells[a]._replace(text=one if one == other else f"{one}x{other}")
+        return replace(row, cells=(*row.cells, cell))
+
+    named = ("result_type" if label == "d_type" else label for label in labels)
+    return replace(grid, rows=tuple(map(typed, grid.rows)), labels=(*named, "dtype"))
+
+
+FEWEST_TAGGED = 8
+"""Separators of a header behind such a number: these have dozens."""
+
 LONG = 2000
 """Lines from which on a table of separated values is long: the first of its rows say what it is."""
 

@@ -1,8 +1,8 @@
 """A table as a grid, whatever it is written in: header rows, rows, cells with place and spans.
 
 Adapters make grids of lines: `pipe_tables` (Markdown), `html_tables`, `delimited` (CSV and TSV),
-`restructured` (reStructuredText), `aligned` (plain text), `json_records`; `table_rows` makes
-records of grids.
+`restructured` (reStructuredText), `aligned` (plain text), `compared` (timers of PyTorch),
+`json_records`; `table_rows` makes records of grids.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ class Grid:
     closed: bool = False  # whether its rows end with a bar, so that one that does not is cut
     exact: bool = True  # whether a row with a cell too few is a fault of the row
     labels: tuple[str, ...] = field(default=())  # of its columns, where other than `heads` say
+    series: str = ""  # unit of the columns whose labels only name what was run
 
     @property
     def width(self) -> int:

@@ -48,6 +48,9 @@ def _may_begin(text: str) -> bool:
     return _NUMBERED.search(text) is None and _BEGIN.match(text) is not None
 
 
+_ASIDE = {"B": "A", "d_type": "a_type"}
+"""Labels that are of a matrix, or of the format of a result, beside another."""
+
 _PREFIX = {"s": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 
 
@@ -86,10 +89,10 @@ class CsvTable:
             return None
         known = by_label(self.schema)
         columns = []
-        for label in text.split(","):
-            shown = label.strip().strip('"')
+        labels = [label.strip().strip('"') for label in text.split(",")]
+        for shown in labels:
             spec, scale = known.get(normalise(shown), (None, 1.0))
-            if shown == "B" and "A" in text.split(","):  # the matrices of a product
+            if _ASIDE.get(shown) in labels:
                 spec = None
             if spec is None and (name := configured_by(shown)) in fields(self.schema):
                 spec = fields(self.schema)[name]

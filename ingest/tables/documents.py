@@ -16,6 +16,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from assay.ingest.grids.aligned import aligned_tables
+from assay.ingest.grids.compared import compared
 from assay.ingest.grids.delimited import decimal_commas, delimited, named_table, with_points
 from assay.ingest.grids.drawn import drawn_tables
 from assay.ingest.grids.grid import LONGEST, Grid, apart
@@ -68,6 +69,7 @@ def marked(lines: Sequence[Line]) -> list[Grid]:
     return [
         *html_tables(lines),
         *pipe_tables(lines),
+        *compared(lines),
         *drawn_tables(lines),
         *rst_tables(lines),
         *aligned_tables(lines),

@@ -36,6 +36,7 @@ def dtype(text: str) -> str:
     """
     operands, _, _ = text.strip().lower().partition("->")
     operands = re.sub(r"\s*\([^()]*\)$", "", operands)  # `FP8-CS (FP8-MX)`: the second is aside
+    operands = operands.removesuffix("_r")  # real numbers, as rocBLAS calls them
     plain = re.sub(r"^(torch\.|jnp\.|np\.|amp_|pure_|mixed_)+", "", operands)
     for name, spelling in _DTYPE_SPELLINGS:
         if spelling.fullmatch(plain):

@@ -10,25 +10,27 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from assay.ingest.grids.delimited import delimited, long_and_even
-from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow, apart
+from assay.ingest.grids.delimited import delimited, long_and_even, tool_csv
+from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
 from assay.ingest.grids.json_records import begins_json, json_records
+from assay.ingest.kernels.kernel_headings import (
+    BANDWIDTH,
+    measured_above,
+    of_curves,
+    said_above,
+)
 from assay.ingest.numbers.printed import printed
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, Schema
-from assay.ingest.schema.terminals import deferred
-from assay.ingest.tables.composite import machine
 from assay.ingest.tables.csv_sections import CsvTable, timed
 from assay.ingest.tables.documents import marked
 from assay.ingest.tables.headers import plain
-from assay.ingest.tables.titles import counted_devices, device_named, format_named
-from assay.ingest.vocabulary.devices import SIGN, several, signed
 from assay.ingest.vocabulary.terms import meaning, normalise
 from assay.ingest.vocabulary.words import split
 
@@ -59,8 +61,6 @@ _SQUARE = re.compile(r"(?:[a-z ]+\()?=?m ?= ?n ?= ?k\)?", re.IGNORECASE)
 _PRODUCT = re.compile(
     r"(?:[a-z ]+\()?([mnk]) ?[x×*, ] ?([mnk]) ?[x×*, ] ?([mnk])\)?", re.IGNORECASE
 )
-
-_BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12}
 
 _BYTES = {"B": 1.0, "bytes": 1.0, "byte": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
 
@@ -102,12 +102,13 @@ def kernel_rows(lines: Sequence[Line], table: CsvTable, folded: Folded) -> None:
         return
     order = cache(lambda: _order(lines))
     for grid in map(_with_units, apart(_grids(lines, table))):
-        above = _above(lines, grid, table.schema)
+        above = said_above(lines, grid, table.schema)
         above |= _ranks_of_ratio(grid, table.schema, above)
-        bare = _measured_above(lines, grid, table.schema)
+        bare = _bare(lines, grid, table.schema)
         if _of_bench(lines, grid):
             continue
-        if columns := _columns(grid, table, above, order, bare):
+        curves = bool(grid.series) or of_curves(lines, grid)
+        if columns := _columns(grid, table, above, order, bare, curves=curves):
             columns = _binary(grid, _in_units(grid, columns))
         elif not (columns := _matrix(grid, table.schema, above, bare)):
             continue
@@ -125,9 +126,10 @@ def _grids(lines: Sequence[Line], table: CsvTable) -> list[Grid]:
     if begins_json(lines) and (held := list(json_records(lines))):
         return held
     begin = next(delimited(lines[:BEGIN], named=False), None)
-    if (begin is None or not long_and_even(lines, begin)) and (found := marked(lines)):
+    long = begin is not None and long_and_even(lines, begin)
+    if not long and (found := [*tool_csv(lines), *marked(lines)]):
         return found
-    above = _above(lines, begin, table.schema) if begin else {}
+    above = said_above(lines, begin, table.schema) if begin else {}
     called = begin is not None and _columns(begin, table, above, lambda: "")
     return list(delimited(lines, named=False)) if called else []
 
@@ -169,25 +171,66 @@ def _with_units(grid: Grid) -> Grid:
                    rows=tuple(map(bare, grid.rows)))  # fmt: skip
 
 
+def _bare(lines: Sequence[Line], grid: Grid, schema: Schema) -> _Column | None:
+    """The column of all bare numbers of a table: in the unit that it gives, or the text above."""
+    columns = fields(schema)
+    if grid.series:
+        scale = timed(grid.series)
+        return _Column(columns["time"], scale) if scale and "time" in columns else None
+    told = measured_above(lines, grid, schema)
+    return _Column(columns[told[0]], told[1]) if told else None
+
+
 def _columns(
     grid: Grid,
     table: CsvTable,
     above: Mapping[str, Cell],
     order: Callable[[], str],
     bare: _Column | None = None,
+    *,
+    curves: bool = False,
 ) -> list[_Column]:
     """The columns of a table; none where they do not name what is needed of a call. A column that
-    is told apart and says no more is of what the text above says, `bare`."""
+    is told apart and says no more is of what the text above says, `bare`; and of `curves` every
+    column that is none of the call's, behind those."""
     columns = [_column(plain(label), table.schema, bare) for label in grid.header()]
+    if curves and bare is not None:
+        columns = _curves(grid, columns, bare)
     for at, label in enumerate(grid.header()):
         if normalise(plain(label)) in _UNORDERED and "m" in fields(table.schema):
             columns[at] = _Column(sizes=order() if len(set(order())) == 3 else "")
     held = [column.spec.name for column in columns if column.spec and not column.aside]
     held += [letter for column in columns for letter in column.sizes]
-    if len(held) != len(set(held)) or _of_runs(grid, table.schema):
+    product = {"m", "n", "k"} <= set(held)  # no run is told by these, beside its layout or not
+    if len(held) != len(set(held)) or (not product and _of_runs(grid, table.schema)):
         return []
     every = {*held, *above, *(column.spec.name for column in columns if column.spec)}
     return columns if all(every & need for need in table.needs) else []
+
+
+def _curves(grid: Grid, columns: Sequence[_Column], bare: _Column) -> list[_Column]:
+    """Columns whose labels are names of kernels, behind the last that says what was called."""
+    made = list(columns)
+    last = max((at for at, column in enumerate(columns) if column.spec and not column.aside
+                and not _says_how_fast(column.spec)), default=len(columns))  # fmt: skip
+    for at, label in enumerate(grid.header()):
+        texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+        whole = not grid.series and all(re.fullmatch(r"[0-9]*(?:\.0*)?", text) for text in texts)
+        if at > last and columns[at].spec is None and not whole and not _RATIO.search(label):
+            made[at] = replace(bare, aside=_of_curve(plain(label)))
+    return made
+
+
+def _of_curve(label: str) -> dict[str, str]:
+    """The kernel that a label names, apart from a number format beside it: `ours [FP16]`."""
+    found = _at_an_end(label)
+    if found is None or found.lastgroup != "dtype":
+        return {"kernel": label}
+    name = (label[: found.start()] + " " + label[found.end() :]).strip(_BREAKS)
+    return {"dtype": found[0]} | ({"kernel": name} if name else {})
+
+
+_RATIO = re.compile(r"(?i)speed-?up|ratio|relative|error|diff|%|\bvs\b")
 
 
 def _of_bench(lines: Sequence[Line], grid: Grid) -> bool:
@@ -254,7 +297,7 @@ def _measured(label: str, schema: Schema) -> _Column | None:
         return _Column(columns["flops_rate"], measure.scale)
     loose = columns.get(_LOOSE.get(normalise(name), ""))
     if loose is not None:
-        factors = _BANDWIDTH if loose.unit == "B/s" else _BYTES
+        factors = BANDWIDTH if loose.unit == "B/s" else _BYTES
         return _Column(loose, factors.get(printed, 0.0)) if sized else _Column(loose, 0.0)
     if sized and normalise(name) in known and (spec := known[normalise(name)][0]).unit is None:
         return _Column(spec)
@@ -297,46 +340,6 @@ def _ranks_of_ratio(grid: Grid, schema: Schema, above: Mapping[str, Cell]) -> di
 
 
 _BARE_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
-
-_UNITS_ABOVE = {
-    "flops_rate": re.compile(r"\b([TG])FLOP(?:S|s|/s)?\b"),
-    "time": re.compile(r"\b(?:in )(millisecond|microsecond|ms|us|µs)s?\b|\((ms|us|µs)\)"),
-    "busbw": re.compile(r"\bbus ?(?:bw|bandwidths?)\b", re.IGNORECASE),
-    "algbw": re.compile(r"\balg(?:o(?:rithm(?:ic)?)?)?\.? ?(?:bw|bandwidths?)\b", re.IGNORECASE),
-}
-"""Words above a table for what all its numbers are."""
-
-_SCALES = {"T": 1e12, "G": 1e9, "millisecond": 1e-3, "ms": 1e-3, "microsecond": 1e-6, "us": 1e-6,
-           "µs": 1e-6}  # fmt: skip
-
-_BY_SECOND = re.compile(r"(?<![A-Za-z])([GMT]i?B)(?:/s(?:ec)?|ps)(?![A-Za-z])")
-
-
-def _measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> _Column | None:
-    """The column of all bare numbers of a table, where the lines right above it or its heading say
-    one quantity with its unit."""
-    columns = fields(schema)
-    for near in _nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]):
-        told: dict[str, float] = {}
-        for line in near:
-            text = plain(line.text)
-            for name, pattern in _UNITS_ABOVE.items():
-                if name not in columns or not (found := pattern.search(text)):
-                    continue
-                if name in ("busbw", "algbw"):
-                    by_second = {match[1] for match in _BY_SECOND.finditer(text)}
-                    scale = (
-                        _BANDWIDTH.get(f"{by_second.pop()}/s", 0.0) if len(by_second) == 1 else 0.0
-                    )
-                else:
-                    scale = _SCALES[next(group for group in found.groups() if group)]
-                if scale:
-                    told[name] = scale
-        if told:
-            name, scale = next(iter(told.items()))
-            return _Column(columns[name], scale) if len(told) == 1 else None
-    return None
-
 
 _OF_RANKS = re.compile(
     r"(?:(?P<nodes>[0-9]{1,5})[ -]?nodes?)?[ ,]*\(?(?:(?P<ranks>[0-9][0-9,]*) ?"
@@ -531,7 +534,7 @@ def _value(text: str, column: _Column, at: GridCell) -> Cell | None:
     assert column.spec is not None
     scale = column.scale
     if column.spec.unit == "B/s" and (behind := text.lstrip("0123456789.,").strip()):
-        text, scale = text.removesuffix(behind).rstrip(), _BANDWIDTH.get(behind, 0.0)
+        text, scale = text.removesuffix(behind).rstrip(), BANDWIDTH.get(behind, 0.0)
     found = _NUMBER.fullmatch(text)
     if found is None or (found[2] and column.spec.unit != "B") or not (scale or found[2]):
         return None
@@ -545,152 +548,6 @@ def _value(text: str, column: _Column, at: GridCell) -> Cell | None:
             return size
         return size._replace(value_origin="solved", law="powers of two, counted in 1,024s")
     return Cell(digits, at.line, at.column, scale)
-
-
-_HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*]+\*\*:?\s*)")
-
-NEAR = 20
-"""Lines above a table, down from its heading, that may say what it is of."""
-
-FAR = 400
-"""Lines above a table among which the headings around its own are looked for."""
-
-_BY_NODES = deferred(
-    r"(?<![0-9.x×])([0-9]{1,4}) ?[x×] ?([0-9]{1,3}) ?[x×]? ?"
-    rf"(?:GPUs?|{SIGN}s?)(?![A-Za-z0-9])"
-)
-"""Nodes and the devices of each, in front of their name: `2 x 8 H100`."""
-
-_OF_ATTENTION = {
-    "heads": deferred(r"(?<![\w.])([0-9]+) (?:query |attention )?heads\b(?! ?(?:dim|size))", re.I),
-    "head_dim": deferred(r"\bhead[ _-]?dim(?:ension)?\s*[=:]?\s*([0-9]+)", re.I),
-    "batch": deferred(r"\bbatch(?:[ _-]?size)?\s*[=:]?\s*([0-9]+)", re.I),
-    "seq": deferred(
-        r"(?<![x×*] )\bseq(?:uence)?[ _-]?len(?:gth)?\s*[=:]?\s*([0-9]+)(?![\w.,])", re.I
-    ),
-    "causal": deferred(r"\b(non-|not |no |without (?:a )?)?causal\b(?! *[=:/|])", re.I),
-}
-"""Settings of attention in the words above a table: `head dim 128, 16 heads, batch 4, causal`."""
-
-_OPERATION = re.compile(
-    r"\b(all|reduce)[ _-]?(reduce|gather|scatter|to[ _-]?all)(?:_perf)?\b"
-    r"|\b(broadcast)(?:_perf)?\b",
-    re.IGNORECASE,
-)
-
-_RANKS = re.compile(r"(?<![0-9.x×])([0-9]+)\s*(?:gpus?|ranks?|devices)\b", re.IGNORECASE)
-
-_NAMED = re.compile(r"(?<![0-9.])([0-9]+)\s*ranks\b", re.IGNORECASE)
-
-_NODES = re.compile(
-    r"([0-9]+)\s*nodes?\s*(?:[x×,*]|with|of)\s*([0-9]+)\s*[x×]?\s*"
-    r"(?:gpus?|ranks?|[A-Z]{1,3}[0-9]{2,4}[A-Z]*)(?![A-Za-z0-9])",
-    re.IGNORECASE,
-)
-
-
-def _above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, Cell]:
-    """Fields that the heading of a table and the lines below it say, each only in one way, and of
-    the rest those that the headings around that one say."""
-    found: dict[str, Cell] = {}
-    doubtful: set[str] = set()
-    for near in _nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]):
-        said: dict[str, dict[str, Cell]] = {}
-        for line in near:
-            for name, text in _said(line.text):
-                if name in fields(schema):
-                    cell = Cell(text, line.number, line.column, value_origin="stated")
-                    said.setdefault(name, {}).setdefault(text.casefold(), cell)
-        for name, ways in said.items():
-            doubtful |= {name} if len(ways) > 1 and name not in found else set()
-            found.setdefault(name, next(iter(ways.values())))
-    if "gpu" not in found and "gpu" in fields(schema):
-        found |= _machine_around(lines[max(0, grid.begin - FAR) : grid.begin])
-    return {name: cell for name, cell in found.items() if name not in doubtful}
-
-
-def _machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
-    """The one device that the text below the headings around a table names; of several none."""
-    depth, said = 7, dict[str, Cell]()
-    below: list[Line] = []
-    for line in reversed(lines):
-        if not _HEADING.fullmatch(line.text):
-            below.append(line)
-            continue
-        if _depth(line) < depth:
-            depth = _depth(line)
-            for each in below[-NEAR:]:
-                named = device_named(each.text) if len(each.text) <= LONGEST else None
-                if several(each.text):
-                    return {}
-                if named:
-                    cell = Cell(named, each.number, each.column, value_origin="stated")
-                    said.setdefault(named, cell)
-        below = []
-    return {"gpu": next(iter(said.values()))} if len(said) == 1 else {}
-
-
-def _nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
-    """The lines right above a table down from its heading, then each heading around that."""
-    near: list[Line] = []
-    at = len(lines) - 1
-    while at >= 0 and len(near) < NEAR and not (near and _HEADING.fullmatch(near[-1].text)):
-        near.append(lines[at])
-        at -= 1
-    table = next((n for n, line in enumerate(near) if line.text.lstrip().startswith("|")), None)
-    if table:  # between a table above and this one
-        yield near[:table]
-    yield near if not table else near[table:]
-    depth = next((_depth(line) for line in near if _HEADING.fullmatch(line.text)), 7)
-    for line in reversed(lines[: at + 1]):
-        if _HEADING.fullmatch(line.text) and _depth(line) < depth:
-            depth = _depth(line)
-            yield [line]
-
-
-def _depth(line: Line) -> int:
-    """The signs in front of a heading; a line in bold stands deeper than all of them."""
-    text = line.text.lstrip()
-    return len(text) - len(text.lstrip("#")) or 7
-
-
-def _said(text: str) -> Iterator[tuple[str, str]]:
-    """Fields that a line above a table says, and how."""
-    for name, pattern in _OF_ATTENTION.items():
-        for found in pattern.findall(text):
-            yield name, str(not found) if name == "causal" else found
-    if device := device_named(text):
-        yield "gpu", device
-    if dtype := format_named(text):
-        yield "dtype", dtype
-    for found in _OPERATION.finditer(text):
-        parts = [part for part in found.groups() if part]
-        yield "op", "_".join(parts).casefold().replace(" ", "_").replace("-", "_")
-    if cards := machine(text).get("gpus") if "卡" in text else None:
-        yield "ranks", cards
-        return
-    if grid := _BY_NODES.search(signed(text)):
-        yield "ranks", str(int(grid[1]) * int(grid[2]))
-        return
-    nodes = _NODES.search(text)
-    if named := _NAMED.search(text):
-        yield "ranks", named[1]
-        return
-    for each in [nodes[2]] if nodes else _RANKS.findall(text):
-        if ranks := _ranks(nodes, each, text):
-            yield "ranks", ranks
-    if nodes is None and not _RANKS.search(text) and (devices := counted_devices(text)):
-        yield "ranks", devices
-
-
-def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:
-    """All ranks of a text; None where it may name those of a node: `4 nodes x 8 GPUs` are 32."""
-    if nodes is None:
-        return None if re.search(r"\bnodes\b|\beach\b|per node", text, re.IGNORECASE) else ranks
-    many, of_each = int(nodes[1]), int(nodes[2])
-    if re.search(r"[x×*]|each|per node|nodes? of\b", text[nodes.start() :], re.IGNORECASE):
-        return str(many * of_each)
-    return ranks if of_each in (4 * many, 8 * many) else None
 
 
 def _lines(

@@ -62,7 +62,7 @@ SHORT = 160
 
 @dataclass
 class _Told:
-    """What the lines so far say of the calls below them."""
+    """Facts of the calls below, that the lines so far say."""
 
     facts: dict[str, Cell] = field(default_factory=dict)
     call: dict[str, Cell] = field(default_factory=dict)  # of the last line of settings
@@ -128,8 +128,10 @@ def _pairs(line: Line, schema: Schema) -> Iterator[tuple[str, Cell]]:
 @cache
 def _settings(schema: Schema) -> dict[str, FieldSpec]:
     """Label → column of what a call was made with; `name` and `op` are no kernel here."""
-    return {label: spec for label, (spec, _) in by_label(schema).items()
-            if spec.quantity is None and spec.name not in ("kernel", "direction", "gpu")}  # fmt: skip
+    return {
+        label: spec for label, (spec, _) in by_label(schema).items()
+        if spec.quantity is None and spec.name not in ("kernel", "direction", "gpu")
+    }  # fmt: skip
 
 
 def _segments(line: Line, schema: Schema) -> Iterator[dict[str, Cell]]:
@@ -143,7 +145,7 @@ def _segments(line: Line, schema: Schema) -> Iterator[dict[str, Cell]]:
     kernel = _kernel(line, [*numbers[:1], *marks[:1]])
     begins = [m.start() for m in marks] or [0]
     ends = [*begins[1:], len(line.text)]
-    for mark, begin, end in zip(marks or [None], begins, ends, strict=True):
+    for at, (begin, end) in enumerate(zip(begins, ends, strict=True)):
         own: dict[str, Cell] = {}
         inside = [m for m in numbers if begin <= m.start() < end]
         for number in inside:
@@ -152,8 +154,8 @@ def _segments(line: Line, schema: Schema) -> Iterator[dict[str, Cell]]:
             text = number[1].replace(",", "")
             own[name] = Cell(text, line.number, line.column + number.start(), scale or 1.0)
         if own and len(own) == len(inside):
-            if mark is not None:
-                own["direction"] = Cell(mark[1], line.number, line.column + mark.start())
+            if marks:
+                own["direction"] = Cell(marks[at][1], line.number, line.column + begin)
             yield kernel | own
 
 
@@ -167,7 +169,7 @@ def _kernel(line: Line, before: Sequence[re.Match[str]]) -> dict[str, Cell]:
 
 
 def _take_in(told: _Told, line: Line, schema: Schema) -> None:
-    """What a line that measures nothing says of machine, format and width of the calls below."""
+    """Keep machine, format and width of the calls below that a line without a measurement says."""
     text = line.text
     if width := _WIDTH.search(text):
         told.width = int(width[1])

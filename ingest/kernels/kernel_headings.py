@@ -1,0 +1,231 @@
+"""Facts that stand above a table of kernels: operation, ranks, device, the unit of its numbers.
+
+In: the lines of a document and a table in it. Out: fields that the heading of the table and the
+lines below it say, each only in one way, and of the rest those that the headings around that say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from assay.ingest.grids.grid import LONGEST, Grid
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.record import Cell, Line, Schema
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.tables.composite import machine
+from assay.ingest.tables.headers import plain
+from assay.ingest.tables.titles import counted_devices, device_named, format_named
+from assay.ingest.vocabulary.devices import SIGN, several, signed
+
+BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12}
+
+_HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*]+\*\*:?\s*)")
+
+NEAR = 20
+"""Lines above a table, down from its heading, that may say what it is of."""
+
+FAR = 400
+"""Lines above a table among which the headings around its own are looked for."""
+
+_BY_NODES = deferred(
+    r"(?<![0-9.x×])([0-9]{1,4}) ?[x×] ?([0-9]{1,3}) ?[x×]? ?"
+    rf"(?:GPUs?|{SIGN}s?)(?![A-Za-z0-9])"
+)
+"""Nodes and the devices of each, in front of their name: `2 x 8 H100`."""
+
+_OF_ATTENTION = {
+    "heads": deferred(r"(?<![\w.])([0-9]+) (?:query |attention )?heads\b(?! ?(?:dim|size))", re.I),
+    "head_dim": deferred(r"\bhead[ _-]?dim(?:ension)?\s*[=:]?\s*([0-9]+)", re.I),
+    "batch": deferred(r"\bbatch(?:[ _-]?size)?\s*[=:]?\s*([0-9]+)", re.I),
+    "seq": deferred(
+        r"(?<![x×*] )\bseq(?:uence)?[ _-]?len(?:gth)?\s*[=:]?\s*([0-9]+)(?![\w.,])", re.I
+    ),
+    "causal": deferred(r"\b(non-|not |no |without (?:a )?)?causal\b(?! *[=:/|])", re.I),
+}
+"""Settings of attention in the words above a table: `head dim 128, 16 heads, batch 4, causal`."""
+
+_OPERATION = re.compile(
+    r"\b(all|reduce)[ _-]?(reduce|gather|scatter|to[ _-]?all)(?:_perf)?\b"
+    r"|\b(broadcast)(?:_perf)?\b",
+    re.IGNORECASE,
+)
+
+_RANKS = re.compile(r"(?<![0-9.x×])([0-9]+)\s*(?:gpus?|ranks?|devices)\b", re.IGNORECASE)
+
+_NAMED = re.compile(r"(?<![0-9.])([0-9]+)\s*ranks\b", re.IGNORECASE)
+
+_NODES = re.compile(
+    r"([0-9]+)\s*nodes?\s*(?:[x×,*]|with|of)\s*([0-9]+)\s*[x×]?\s*"
+    r"(?:gpus?|ranks?|[A-Z]{1,3}[0-9]{2,4}[A-Z]*)(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+
+
+def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, Cell]:
+    """Fields that the heading of a table and the lines below it say, each only in one way, and of
+    the rest those that the headings around that one say."""
+    found: dict[str, Cell] = {}
+    doubtful: set[str] = set()
+    for near in _nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]):
+        said: dict[str, dict[str, Cell]] = {}
+        for line in near:
+            for name, text in _said(line.text):
+                if name in fields(schema):
+                    cell = Cell(text, line.number, line.column, value_origin="stated")
+                    said.setdefault(name, {}).setdefault(text.casefold(), cell)
+        for name, ways in said.items():
+            doubtful |= {name} if len(ways) > 1 and name not in found else set()
+            found.setdefault(name, next(iter(ways.values())))
+    if "gpu" not in found and "gpu" in fields(schema):
+        found |= _machine_around(lines[max(0, grid.begin - FAR) : grid.begin])
+    return {name: cell for name, cell in found.items() if name not in doubtful}
+
+
+_CURVES = re.compile(r"\s*(\S+-\S+)(?: \([A-Za-z]+(?:/s)?\))?:\s*")
+
+_OF_CURVES = {
+    "batch": deferred(r"-batch([0-9]+)\b"),
+    "heads": deferred(r"-heads?([0-9]+)\b"),
+    "head_dim": deferred(r"-d([0-9]+)\b"),
+    "causal": deferred(r"-causal=(True|False)\b"),
+    "direction": deferred(r"-(fwd|bwd)\b"),
+    "dtype": deferred(r"-(b?fp?16|fp8|fp32|int8)\b"),
+}
+"""Parts of the name of a figure: `fused-attention-batch4-head32-d64-fwd-causal=True (TFLOPS):`."""
+
+
+def of_curves(lines: Sequence[Line], grid: Grid) -> bool:
+    """Whether a table is the numbers of a figure, below its name, as Triton prints them: columns
+    behind those of the calls are curves, and all of one quantity."""
+    above = lines[grid.begin - 1].text if grid.begin and grid.syntax == "text" else ""
+    return _CURVES.fullmatch(above) is not None and "(" in above
+
+
+def _machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
+    """The one device that the text below the headings around a table names; of several none."""
+    depth, said = 7, dict[str, Cell]()
+    below: list[Line] = []
+    for line in reversed(lines):
+        if not _HEADING.fullmatch(line.text):
+            below.append(line)
+            continue
+        if _depth(line) < depth:
+            depth = _depth(line)
+            for each in below[-NEAR:]:
+                named = device_named(each.text) if len(each.text) <= LONGEST else None
+                if several(each.text):
+                    return {}
+                if named:
+                    cell = Cell(named, each.number, each.column, value_origin="stated")
+                    said.setdefault(named, cell)
+        below = []
+    return {"gpu": next(iter(said.values()))} if len(said) == 1 else {}
+
+
+def _nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
+    """The lines right above a table down from its heading, then each heading around that."""
+    if lines and _CURVES.fullmatch(lines[-1].text):
+        yield [lines[-1]]
+    near: list[Line] = []
+    at = len(lines) - 1
+    while at >= 0 and len(near) < NEAR and not (near and _HEADING.fullmatch(near[-1].text)):
+        if not _CURVES.fullmatch(lines[at].text):
+            near.append(lines[at])
+        at -= 1
+    table = next((n for n, line in enumerate(near) if line.text.lstrip().startswith("|")), None)
+    if table:  # between a table above and this one
+        yield near[:table]
+    yield near if not table else near[table:]
+    depth = next((_depth(line) for line in near if _HEADING.fullmatch(line.text)), 7)
+    for line in reversed(lines[: at + 1]):
+        if _HEADING.fullmatch(line.text) and _depth(line) < depth:
+            depth = _depth(line)
+            yield [line]
+
+
+def _depth(line: Line) -> int:
+    """The signs in front of a heading; a line in bold stands deeper than all of them."""
+    text = line.text.lstrip()
+    return len(text) - len(text.lstrip("#")) or 7
+
+
+def _said(text: str) -> Iterator[tuple[str, str]]:
+    """Fields that a line above a table says, and how."""
+    curves = _CURVES.fullmatch(text) is not None
+    for name, pattern in (_OF_CURVES if curves else _OF_ATTENTION).items():
+        for found in pattern.findall(text):
+            yield name, str(not found) if name == "causal" and not curves else found
+    if curves:
+        return
+    if device := device_named(text):
+        yield "gpu", device
+    if dtype := format_named(text):
+        yield "dtype", dtype
+    for found in _OPERATION.finditer(text):
+        parts = [part for part in found.groups() if part]
+        yield "op", "_".join(parts).casefold().replace(" ", "_").replace("-", "_")
+    if cards := machine(text).get("gpus") if "卡" in text else None:
+        yield "ranks", cards
+        return
+    if grid := _BY_NODES.search(signed(text)):
+        yield "ranks", str(int(grid[1]) * int(grid[2]))
+        return
+    nodes = _NODES.search(text)
+    if named := _NAMED.search(text):
+        yield "ranks", named[1]
+        return
+    for each in [nodes[2]] if nodes else _RANKS.findall(text):
+        if ranks := _ranks(nodes, each, text):
+            yield "ranks", ranks
+    if nodes is None and not _RANKS.search(text) and (devices := counted_devices(text)):
+        yield "ranks", devices
+
+
+def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:
+    """All ranks of a text; None where it may name those of a node: `4 nodes x 8 GPUs` are 32."""
+    if nodes is None:
+        return None if re.search(r"\bnodes\b|\beach\b|per node", text, re.IGNORECASE) else ranks
+    many, of_each = int(nodes[1]), int(nodes[2])
+    if re.search(r"[x×*]|each|per node|nodes? of\b", text[nodes.start() :], re.IGNORECASE):
+        return str(many * of_each)
+    return ranks if of_each in (4 * many, 8 * many) else None
+
+
+_UNITS_ABOVE = {
+    "flops_rate": re.compile(r"\b([TG])FLOP(?:S|s|/s)?\b"),
+    "time": re.compile(r"\b(?:in )(millisecond|microsecond|ms|us|µs)s?\b|\((ms|us|µs)\)"),
+    "busbw": re.compile(r"\bbus ?(?:bw|bandwidths?)\b", re.IGNORECASE),
+    "algbw": re.compile(r"\balg(?:o(?:rithm(?:ic)?)?)?\.? ?(?:bw|bandwidths?)\b", re.IGNORECASE),
+}
+"""Words above a table for what all its numbers are."""
+
+_SCALES = {"T": 1e12, "G": 1e9, "millisecond": 1e-3, "ms": 1e-3, "microsecond": 1e-6, "us": 1e-6,
+           "µs": 1e-6}  # fmt: skip
+
+_BY_SECOND = re.compile(r"(?<![A-Za-z])([GMT]i?B)(?:/s(?:ec)?|ps)(?![A-Za-z])")
+
+
+def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> tuple[str, float] | None:
+    """Field and factor of all bare numbers of a table, where the lines right above it, or its
+    heading, say one quantity with its unit."""
+    columns = fields(schema)
+    for near in _nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]):
+        told: dict[str, float] = {}
+        for line in near:
+            text = plain(line.text)
+            for name, pattern in _UNITS_ABOVE.items():
+                if name not in columns or not (found := pattern.search(text)):
+                    continue
+                if name in ("busbw", "algbw"):
+                    by_second = {match[1] for match in _BY_SECOND.finditer(text)}
+                    scale = (
+                        BANDWIDTH.get(f"{by_second.pop()}/s", 0.0) if len(by_second) == 1 else 0.0
+                    )
+                else:
+                    scale = _SCALES[next(group for group in found.groups() if group)]
+                if scale:
+                    told[name] = scale
+        if told:
+            return next(iter(told.items())) if len(told) == 1 else None
+    return None
