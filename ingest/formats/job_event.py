@@ -6,7 +6,9 @@ trainer says of its end (`Training completed`), and tracebacks, whose last line 
 one record per line, of a traceback for its last.
 
 A word that a line is looked for by costs every line of every log: the engine that looks for all of
-them at once is many times slower from a few words more on.
+them at once is many times slower from a few words more on. What programs say of an end in words of
+their own is therefore looked for among the last lines of an input alone, behind its last step:
+there `Received SIGTERM`, `time limit reached` or `exits with return code = 1` are of that run.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import pandera.polars as pa
 from assay.ingest.lines.lark import terminal_of
 from assay.ingest.lines.records import Kind, take
 from assay.ingest.schema.fields import logged, named
-from assay.ingest.schema.format import Folded, Format, Reach, Region
+from assay.ingest.schema.format import Closing, Folded, Format, Reach, Region
 from assay.ingest.schema.record import Cell, Line, Record
 
 LONGEST = 200
@@ -81,7 +83,7 @@ def _of_task(text: str) -> str:
 def _exiting(text: str) -> str:
     if "after receiving" in text:
         return "cancelled"
-    return "stopped" if "at iteration" in text else "time_limit"
+    return "time_limit" if "minutes" in text else "stopped"
 
 
 _SHORT = re.compile(r"OutOfMemoryError|(?:CUDA|HIP)(?: error:)? out of memory")
@@ -112,6 +114,40 @@ KINDS = (
     Told(_kind("fault", "FAULT"), _always("crashed")),
     Told(_kind("term", "TERM"), _always("cancelled")),
     Told(_kind("over", "OVER"), _always("finished")),
+)
+
+
+def _interrupted(text: str) -> str:
+    if "preempt" in text.lower():
+        return "preempted"
+    return "stopped" if re.search(r"(?i)usr[12]|signal 1[02]\b", text) else "cancelled"
+
+
+def _returned(text: str) -> str:
+    """Of an exit code: one of a signal that asks a program to end is no crash."""
+    code = re.search(r"-?[0-9]+", _head("RETURNED").sub("", text, count=1))
+    said = int(code[0]) if code else 1
+    return "finished" if said == 0 else "cancelled" if said in _ASKED else "crashed"
+
+
+_ASKED = (-2, -15, 128 + 2, 128 + 15)
+"""Exit codes of programs that SIGINT or SIGTERM ended."""
+
+LAST_KINDS = (
+    Told(_kind("preempt", "PREEMPTED"), _always("preempted")),
+    Told(_kind("limited", "LIMITED"), _always("time_limit")),
+    Told(_kind("signal", "SIGNALLED"), _interrupted),
+    Told(_kind("ended", "ENDED"), _always("finished")),
+    Told(_kind("return", "RETURNED"), _returned),
+    Told(_kind("killed", "KILLED"), _always("crashed")),
+    Told(_kind("kept", "KEPT"), _always("checkpoint")),
+)
+"""Kinds of lines behind the last step."""
+
+_FINDS = (
+    r"(?i)sig(?:term|int|usr|hup)|signal|interrupt|cancel|abort|terminat|kill|limit|budget|time"
+    r"|preempt|spot |train|tuning|job|run|reached|code|status|fault|fatal|saved|wrote"
+    r"|written|stored"
 )
 
 ERROR = Told(_kind("error", "ERROR"), _error)
@@ -150,6 +186,16 @@ def fold(region: Region) -> Folded:
             _told(folded, region, line, told)
         elif _SHORT.search(line.text) and _head(ERROR.kind.head).match(line.text):
             _told(folded, region, line, ERROR)
+    return folded
+
+
+def last_lines(region: Region) -> Folded:
+    """Every event that the last lines behind a run's steps tell of."""
+    folded = Folded(parts=set())
+    for line in region.lines:
+        kinds = (one for one in LAST_KINDS if _head(one.kind.head).match(line.text))
+        if told := next(kinds, None):
+            _told(folded, region, line, told)
     return folded
 
 
@@ -196,4 +242,5 @@ FORMAT = Format(
     fold=fold,
     reach={r"Traceback \(most recent call last\):": Reach(REACH)},
     binds=False,
+    closing=Closing(_FINDS, last_lines),
 )  # fmt: skip

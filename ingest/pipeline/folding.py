@@ -18,7 +18,8 @@ from assay.ingest.lines.rows import BoundRows, Rows
 from assay.ingest.pipeline.ledger import Ledger
 from assay.ingest.pipeline.scan import Engine, Scan, scan
 from assay.ingest.pipeline.superseded import superseded
-from assay.ingest.schema.format import Folded, Format, Region
+from assay.ingest.schema.fields import rows_of
+from assay.ingest.schema.format import LAST, Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span, Statement
 from assay.ingest.source.headings import RULE, TAGGED, headed
 from assay.ingest.source.opening import Source
@@ -67,6 +68,7 @@ def folded(
         ledger.diagnostics.append(fault)
     ordered = sorted(formats, key=lambda fmt: (not fmt.before, fmt.behind))
     folds = [(fmt, folded) for fmt in ordered if (folded := _folded(source, found, fmt, ledger))]
+    _close(source, found, folds, formats, ledger)
     found.documents.clear()
     rows, statements = _bind(source, found, folds, assumed, ledger)
     for fmt, folded in folds:
@@ -131,6 +133,52 @@ def _seen_by(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Region
     if hits.is_empty():
         return nothing
     return region(source, peel(hits, glued=fmt.glued), found.read)
+
+
+def _close(
+    source: Source,
+    found: Scan,
+    folds: list[tuple[Format, Folded]],
+    formats: Sequence[Format],
+    ledger: Ledger,
+) -> None:
+    """Fold the last lines, behind the last step, for what they tell of the end of its run."""
+    last = _last_step(found, folds)
+    if last is None:
+        return
+    spoken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank | found.read
+    first = max(last + 1, source.height - LAST + 1)
+    free = found.lines.filter(pl.col("line") >= first, ~pl.col("line").is_in(sorted(spoken)))
+    for fmt in formats:
+        if fmt.closing is None or free.is_empty():
+            continue
+        told = free.filter(pl.col("text").str.contains(fmt.closing.finds))
+        more = fmt.closing.fold(region(source, peel(told)))
+        if not more.records:
+            continue
+        mine = next((folded for one, folded in folds if one is fmt), None)
+        if mine is None:
+            folds.append((fmt, more))
+        else:
+            mine.records += more.records
+            mine.claimed |= more.claimed
+        for line in more.claimed:
+            ledger.claimed[line] = fmt.name
+
+
+def _last_step(found: Scan, folds: Sequence[tuple[Format, Folded]]) -> int | None:
+    """The line of the last record that is one of a step; None where there is none."""
+    lines: list[int] = []
+    for fmt, folded in folds:
+        main = next(iter(fmt.schemas))
+        steps = {name for name, of in fmt.schemas.items() if rows_of(of, fmt.origin) == "step"}
+        lines += (
+            int(each.alike.lines[-1]) if each.alike else each.line
+            for each in folded.records
+            if (each.frame or main) in steps
+        )
+        lines += (each.last for each in found.rows.get(fmt.name, ()) if main in steps)
+    return max(lines, default=None)
 
 
 def _seen(found: Scan, rows: Sequence[Rows]) -> Iterable[tuple[int, int]]:

@@ -7,7 +7,7 @@ beside a performance unit, and which may be a statement of configuration or a he
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 
@@ -49,6 +49,16 @@ class Tally:
     blank: int = 0
     not_ours: int = 0
     suspicious: tuple[int, ...] = ()
+
+    def without(self, lines: Set[int]) -> Tally:
+        """The tally of other lines than these, all of which were counted and none is blank."""
+        odd = tuple(line for line in self.suspicious if line not in lines)
+        return Tally(self.blank, self.not_ours - len(lines), odd)
+
+
+def closings(formats: Sequence[Format]) -> str:
+    """Found in every line that may tell of the end of a run; empty where no format asks."""
+    return "|".join(f"(?:{fmt.closing.finds})" for fmt in formats if fmt.closing is not None)
 
 
 def total(tallies: Sequence[Tally]) -> Tally:

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from threading import Lock
 from typing import Literal, TypeVar
@@ -42,12 +42,13 @@ from assay.ingest.pipeline.looked import Looked
 from assay.ingest.pipeline.noise import (
     Tally,
     blank,
+    closings,
     interest,
     may_state,
     suspicious,
     total,
 )
-from assay.ingest.schema.format import Format, Region
+from assay.ingest.schema.format import LAST, Format, Region
 from assay.ingest.source.blocks import Block, Mask, Places, series
 from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import fitting, peel, region, with_zeros
@@ -153,6 +154,7 @@ class _Scanner:
         self.met = frozenset(fmt.name for fmt in self.documents if fmt.named(source.name))
         self.keep = "all" if engine == "folds" or self.met else keep
         self.told: set[Layout] = set()  # whose example was looked at
+        self.last: deque[tuple[Block, Mask]] = deque()  # blocks of the last lines, and those left
         self.too_late = False
 
     def take(self, sifted: Sifted) -> None:
@@ -174,6 +176,9 @@ class _Scanner:
             lines = (fault.span.line - block.first for fault in self.source.refused)
             others[[at for at in lines if 0 <= at < block.height]] = False
             self.rest.append(counted(sifted, others))
+            self.last.append((block, others & ~sifted.blank))
+            while sum(each.height for each, _ in islice(self.last, 1, None)) >= LAST:
+                self.last.popleft()
         kept = block.some(left)
         if kept.height and not block.plain:
             self.spelled.update((line, block.raw(line)) for line in kept["line"])
@@ -268,10 +273,29 @@ class _Scanner:
     def found(self) -> Scan:
         """Everything that was found in the input."""
         lines = pl.concat([pl.DataFrame(schema=_LINES), *self.left])
+        rest = total(self.rest)
+        closing = self._closing()
+        if closing.height:
+            lines = pl.concat([lines, closing]).sort("line")
+            rest = rest.without(set(closing["line"]))
         read = frozenset(line for each in self.read for line in each.tolist())
         rows = self.gathered.rows()
         taken = sum(each.height for many in rows.values() for each in many)
-        return Scan(self.source, lines, rows, taken, read, self.met, total(self.rest), self.spelled)
+        return Scan(self.source, lines, rows, taken, read, self.met, rest, self.spelled)
+
+    def _closing(self) -> pl.DataFrame:
+        """Those of the last lines, that nobody wanted, which may tell of the end of a run."""
+        found = [pl.DataFrame(schema=_LINES)]
+        for block, others in self.last if self.sieve.closings else ():
+            end = self.last[-1][0].first + self.last[-1][0].height
+            which = others.copy()
+            which[: max(0, end - LAST - block.first)] = False
+            some = block.some(which)
+            some = some.filter(_found(some["text"], self.sieve.closings, plain=block.plain))
+            if some.height and not block.plain:
+                self.spelled.update((line, block.raw(line)) for line in some["line"])
+            found.append(some)
+        return pl.concat(found)
 
 
 def counted(sifted: Sifted, which: Mask) -> Tally:
@@ -331,6 +355,7 @@ class Sieve:
         self.interest = interest(formats)
         self.openings = openings(self.single)
         self.papers = openings([fmt for fmt in formats if fmt.lines == "document"])
+        self.closings = closings(formats)
         self.noisy = False  # whether most lines of the last block were not of records
         self.silent = pl.Series(dtype=pl.String)  # kinds of lines in which there is nothing
         self.learning = Lock()

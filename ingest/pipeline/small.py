@@ -24,6 +24,7 @@ from assay.ingest.pipeline.looked import Looked
 from assay.ingest.pipeline.merge import merge
 from assay.ingest.pipeline.noise import (
     Tally,
+    closings,
     empty,
     interest,
     may_state,
@@ -32,7 +33,7 @@ from assay.ingest.pipeline.noise import (
 from assay.ingest.pipeline.scan import FEW, Scan
 from assay.ingest.pipeline.source_reading import accepted, finished, overridden
 from assay.ingest.schema.acceptance import PROVENANCE
-from assay.ingest.schema.format import Format
+from assay.ingest.schema.format import LAST, Format
 from assay.ingest.schema.reading import Reading
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Span
 from assay.ingest.source.blocks import BARE, SPELLED, Mask, Places
@@ -257,7 +258,20 @@ class _Look:
                         left[begin:end] |= marked(mine, reach, Open(), lines)
         for at in {at for those in self._met.values() for at in those}:
             left[slice(*self._span(at))] = True
-        return left
+        return left | self._closing
+
+    @property
+    def _closing(self) -> Mask:
+        """Those of the last lines of each source that may tell of the end of a run."""
+        which = np.zeros(self.frame.height, np.bool_)
+        wanted = closings(self.formats)
+        if not wanted:
+            return which
+        for begin, end in map(self._span, range(len(self.sources))):
+            which[max(begin, end - LAST) : end] = True
+        last = self.frame.filter(pl.Series(which))
+        found = last["text"].str.contains(fitting(wanted, plain=self.plain))
+        return self._mask(last["line"].filter(found))
 
     def _tally(self, at: int, which: Mask) -> Tally:
         """Tally of the lines of a source that nobody wants."""

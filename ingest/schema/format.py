@@ -152,6 +152,20 @@ class CellLayout:
 Follower = Literal["joins", "passed", "ends"]
 """How a line below a record stands to it."""
 
+LAST = 200
+"""Lines at the end of an input that may tell how its last run ended."""
+
+
+class Closing(NamedTuple):
+    """How a format reads what stands behind the last step of an input, among its `LAST` lines.
+
+    `finds` (polars' syntax) is found in every line that `fold` takes; nowhere else in an input is
+    it looked for, so words that any program prints may be among those it finds.
+    """
+
+    finds: str
+    fold: Callable[[Region], Folded]
+
 
 class Reach(NamedTuple):
     """How many lines below one that opens something may belong to it.
@@ -193,6 +207,7 @@ class Format:
     unwraps: bool = False  # whether it reads what lines carry by itself
     behind: bool = False  # whether it sees only the lines that no other format has claimed
     before: bool = False  # whether no other format sees the lines that it has claimed
+    closing: Closing | None = None  # how it reads the end of an input with steps
 
     def named(self, name: str) -> bool:
         """Whether this format looks at an input because of its name."""

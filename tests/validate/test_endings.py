@@ -6,9 +6,12 @@ from pathlib import Path
 import pandera.polars as pa
 import pytest
 from assay.ingest.formats import FORMATS
+from assay.ingest.formats.job_event import HEADER
+from assay.ingest.inputs.read import read
 from assay.ingest.schema.fields import logged, named
 from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.schema.record import Cell, Record
+from assay.ingest.source import opening
 from assay.validate.runs.endings import LONGEST, WORDS, Ending
 from assay.validate.runs.run_record import Record as RunRecord
 from assay.validate.runs.run_record import records
@@ -144,6 +147,40 @@ def test_a_real_crash_is_read_and_said(tmp_path: Path) -> None:
         ("Saved checkpoint ckpt/checkpoint1.pt (epoch 1 @ 511 updates)", "iteration 30 of 40"),
         ("Training completed models are kept beside their logs", "iteration 30 of 40"),
         ("Sending process 123 closing signal SIGTERM", "iteration 30 of 40"),
+        *((line, f"{said} at iteration 30 of 40") for said, lines in {
+            "stopped at its time limit": (
+                "Time limit reached. Elapsed time is 0:30:00. Signaling Trainer to stop.",
+                "[rank3]: Training exceeded the wall-clock time limit, stopping",
+                "Job has timed out. Ran 60 minutes out of requested 60 minutes.",
+            ),
+            "cancelled": (
+                "WARNING:torch.distributed.elastic.agent.server.api:Received Signals.SIGTERM death "
+                "signal, shutting down workers",
+                "nemo_logging:393] trainer.py:54: Detected KeyboardInterrupt, attempting to end",
+                "^C[ Info: interrupted at step 30, weights kept", "Terminated",
+                "exits with return code = -15",
+            ),
+            "preempted": (
+                "W0219 18:22:18.77 14 sync.cc:106] Preemption notice received: SIGTERM caught at 1",
+                "submitit WARNING - Caught signal SIGUSR2 on gpu-1: this job is preempted.",
+            ),
+            "stopped": (
+                "Caught signal SIGUSR1, will save",
+                "[exiting program after 30 iterations] datetime: 2023-10-21",
+            ),
+            "finished": (
+                "2021-03-08 | INFO | fairseq_cli.train | done training in 798.6 seconds",
+                "=== Finished Training ===", "Reached max_steps (30), stopping", "EXIT_CODE=0",
+            ),
+        }.items() for line in lines),
+        ("['python'] exits with return code = 1",
+         "crashed at iteration 30 of 40: ['python'] exits with return code = 1"),
+        ("Segmentation fault (core dumped)",
+         "crashed at iteration 30 of 40: Segmentation fault (core dumped)"),
+        ("Checkpoint saved to /scratch/run/step30",
+         "iteration 30 of 40; checkpoint of iteration 30"),
+        ("Finished training epoch 1", "iteration 30 of 40"),
+        ("time limit: 24 hours, 3 % of the budget used", "iteration 30 of 40"),
     ],
 )  # fmt: skip
 def test_what_trainers_and_shells_say_of_an_end(line: str, said: str, tmp_path: Path) -> None:
@@ -151,6 +188,51 @@ def test_what_trainers_and_shells_say_of_an_end(line: str, said: str, tmp_path: 
     path.write_text("\n".join([*STEPS, line]) + "\n")
     (run,) = records(assess([path]))
     assert run.ended == said
+
+
+LIMIT = "Time limit reached. Elapsed time is 0:30:00. Signaling Trainer to stop."
+
+
+def test_words_of_any_program_end_a_run_behind_its_last_step_alone(tmp_path: Path) -> None:
+    path = tmp_path / "job.log"
+    for lines in ([LIMIT, *STEPS], [*STEPS[:2], LIMIT, STEPS[2]], [*STEPS, LIMIT, *["x"] * 300]):
+        path.write_text("\n".join(lines) + "\n")
+        (run,) = records(assess([path]))
+        assert run.ended == "iteration 30 of 40"
+    path.write_text("\n".join([LIMIT, "worker 3 was killed", "Finished training"]) + "\n")
+    assert read([path]).reading.frames == {}
+
+
+def test_the_end_of_a_long_log_is_read_as_that_of_a_short_one(tmp_path: Path) -> None:
+    """Each line of a few blocks is counted once, whether it tells of the end or not."""
+    path, noise = tmp_path / "job.log", [f"worker {n}: 3.1 it/s, killed\r" for n in range(2000)]
+    for block in (50, 10**6):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(opening, "BLOCK", block * 30)
+            path.write_text("\n".join([*noise, *STEPS, *noise[:90], LIMIT, *noise[:90]]) + "\n")
+            (run,), (sums,) = records(assess([path])), read([path]).reading.accounting
+        assert run.ended == "stopped at its time limit at iteration 30 of 40"
+        assert (sums.lines, sums.claimed, sums.not_ours) == (2184, 4, 2180)
+        assert len(sums.suspicious) == 2180
+
+
+@pytest.mark.parametrize(
+    ("behind", "said"),
+    [
+        (("RuntimeError: odd", "EVENT"), "crashed"), (("EVENT", "RuntimeError: odd"), "cancelled"),
+    ],
+)  # fmt: skip
+def test_what_is_killed_complains_and_what_crashes_gets_others_killed(
+    behind: tuple[str, str], said: str, tmp_path: Path
+) -> None:
+    lines = [
+        ("Received SIGTERM, shutting down" if each == "EVENT" else f"{HEADER}\n  File x\n{each}")
+        for each in behind
+    ]
+    path = tmp_path / "job.log"
+    path.write_text("\n".join([*STEPS, *lines]) + "\n")
+    (run,) = records(assess([path]))
+    assert (run.ended or "").startswith(f"{said} at iteration 30 of 40")
 
 
 def test_totals_of_a_training_are_said_beside_its_steps(tmp_path: Path) -> None:

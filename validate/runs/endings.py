@@ -26,8 +26,12 @@ WORDS: Mapping[str, str] = {
 }
 """Event that ends a run → how a person says it; the gravest first, which counts of several.
 
-A program that is killed complains: what it prints behind its time limit follows from that.
+A program that is killed complains: what it prints behind its time limit follows from that. Of
+`FOLLOW` each follows from the other: the rest of a job is killed where a part of it crashes.
 """
+
+FOLLOW = ("cancelled", "crashed")
+"""Ends of which the first that is printed counts."""
 
 TOLD = ("out_of_memory", "crashed")
 """Ends whose last line says more."""
@@ -109,6 +113,9 @@ def ending(reading: Reading, held: Steps) -> Ending:
         pl.col("event").is_in(list(WORDS)),
     )  # fmt: skip
     rank = {name: at for at, name in enumerate(WORDS)}
+    either = behind.filter(pl.col("event").is_in(FOLLOW)).sort("line", maintain_order=True)
+    if either.height and either["event"][0] == "crashed":
+        behind = behind.filter(pl.col("event") != "cancelled")
     said = sorted(behind.select("event", "line", "text").iter_rows(),
                   key=lambda row: (rank[row[0]], -row[1]))  # fmt: skip
     event, _, text = said[0] if said else ("finished" if over else None, 0, None)
