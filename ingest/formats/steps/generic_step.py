@@ -16,7 +16,13 @@ from functools import lru_cache
 from assay.ingest.formats.steps.step_blocks import BLOCK_HEADS, block_at
 from assay.ingest.formats.steps.step_columns import COLUMN_HEADS, columns_at
 from assay.ingest.formats.steps.step_lines import SCHEMAS
-from assay.ingest.formats.steps.step_pairs import LONGEST, Said, is_bar_of_training, said
+from assay.ingest.formats.steps.step_pairs import (
+    LONGEST,
+    Said,
+    is_bar_of_training,
+    is_bar_of_validation,
+    said,
+)
 from assay.ingest.formats.steps.step_records import capped, meant, step_records
 from assay.ingest.formats.steps.step_shapes import Found
 from assay.ingest.formats.steps.step_words import meaning
@@ -101,6 +107,8 @@ def _counted_by_bars(found: Sequence[Found], bars: Sequence[tuple[int, str]]) ->
 
 def _of_training(what: Said, text: str) -> bool:
     """Whether a bar shows quantities of training, or says that it counts steps."""
+    if is_bar_of_validation(what, text):
+        return False
     held = [meaning(pair.label, pair.behind) for pair in what.pairs]
     return any(each is not None and each.training for each in held) or is_bar_of_training(text)
 

@@ -95,6 +95,8 @@ def block_at(lines: Sequence[Line], at: int) -> Found | None:
         return None
     if "{" in head.text and _DICT.match(head.text):
         return _dictionary(lines, at)
+    if head.text.rstrip().endswith(":") and (introduced := _introduced(lines, at)) is not None:
+        return introduced
     if head.text.lstrip()[:1] in ("|", "│", "┃"):
         row = next((each for each in (_BOXED, _FRAMED) if each.match(head.text)), None)
         if row is not None:
@@ -104,6 +106,12 @@ def block_at(lines: Sequence[Line], at: int) -> Found | None:
     if head.text.startswith("┌ ") and (logged := _LOGGED.match(head.text)):
         validates = not VALIDATION.isdisjoint(words(logged["what"]))
         return None if validates else _logged(lines, at)
+    return _counted(lines, at)
+
+
+def _counted(lines: Sequence[Line], at: int) -> Found | None:
+    """The labels and values below a line that holds nothing but counts."""
+    head = lines[at]
     counts = _HEAD.match(head.text) or _LOGGED_HEAD.match(head.text)
     if counts is None:
         return None
@@ -201,8 +209,10 @@ def _logged(lines: Sequence[Line], at: int) -> Found | None:
     return None
 
 
-def _dictionary(lines: Sequence[Line], at: int) -> Found | None:
-    """A dictionary over several lines, to its closing brace."""
+def _dictionary(
+    lines: Sequence[Line], at: int, above: Sequence[tuple[Pair, Line]] = ()
+) -> Found | None:
+    """A dictionary over several lines, to its closing brace; `above` are pairs of its head."""
     held = [lines[at]]
     places: list[tuple[Pair, Line]] = []
     for line in lines[at + 1 : at + LONGEST]:
@@ -217,7 +227,27 @@ def _dictionary(lines: Sequence[Line], at: int) -> Found | None:
     for line in held:
         more = said(line.text.replace("{", " ", 1) if line is held[0] else line.text)
         places += [(pair, line) for pair in more.pairs] if more else []
-    return _block(held, places)
+    return _block([*_lines_of(above), *held], [*above, *places])
+
+
+def _lines_of(places: Sequence[tuple[Pair, Line]]) -> list[Line]:
+    return list({line.number: line for _, line in places}.values())
+
+
+def _introduced(lines: Sequence[Line], at: int) -> Found | None:
+    """The dictionary over several lines right below one that counts a step and ends in a colon:
+    `train | step: 312 | steps/sec: 1.1 | output:`."""
+    head = lines[at]
+    opens = at + 1 < len(lines) and _DICT.match(lines[at + 1].text) is not None
+    what = said(head.text) if opens and _goes_on(head, lines[at + 1]) else None
+    if what is None or what.form != "plain":
+        return None
+    front = words(head.text[: what.pairs[0].start])
+    known = [meaning(pair.label) for pair in what.pairs if pair.label]
+    counts = any(each is not None and each.field == "step" for each in known)
+    if not counts or not VALIDATION.isdisjoint(front):
+        return None
+    return _dictionary(lines, at + 1, [(pair, head) for pair in what.pairs])
 
 
 def _block(held: list[Line], places: list[tuple[Pair, Line]]) -> Found | None:

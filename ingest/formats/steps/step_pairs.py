@@ -16,6 +16,7 @@ from typing import NamedTuple
 from assay.ingest.formats.steps.step_words import (
     COUNTERS,
     NOT_OF_DEVICES,
+    VALIDATION,
     is_part_of_loss,
     meaning,
     words,
@@ -87,8 +88,11 @@ _ENDLESS = deferred(
 )
 """A bar that does not know where it ends: `150it [02:10, 1.15it/s, loss=8.1]`, `150/? [02:10<…`."""
 
-_LOGGED_BAR = deferred(r"\b(?P<at>[0-9]+)it/(?P<of>[0-9.]+[kM]?)it\s(?P<inside>[^\r]*)$")
-"""A bar that is logged line by line: `on:train 100it/50.0kit rate:1.2it/s postfix:loss=8.9`."""
+_LOGGED_BAR = deferred(
+    r"(?<![\w.])(?P<at>[0-9]+(?:\.0+)?|[0-9.]+[kM])it/(?P<of>[0-9.]+[kM]?)it\s(?P<inside>[^\r]*)$"
+)
+"""A bar that is logged line by line, its counts in three digits:
+`on:train 5.00it/50.0kit rate:1.2it/s postfix:loss=8.9`."""
 
 _DRAWN = deferred(r"\[[=>.\-#\s]{5,}\]|[━█▏▎▍▌▋▊▉╸╺]+")
 """A bar without a bracket of its own, as Keras draws it."""
@@ -304,6 +308,11 @@ _IN_LABEL = deferred(r"[0-9]+\s?[x×]?\s?[A-Za-z][A-Za-z0-9-]{2,20}\)\s*[:=]")
 """A count that belongs to its label: `Time(1000 iters): 4.1s`, `tokens/s (8 GPUs): 31402`."""
 
 
+_IN_BRACKET = deferred(r"[A-Za-z]\s?\([A-Za-z]+\s$")
+
+_OF_BRACKET = deferred(r"[0-9]+\)\s?[:=]")
+"""The number of a part that a label names: `LR (group 0)=1.5e-07`."""
+
 _MANY = deferred(r"[0-9]+ (?:it(?:er(?:ation)?)?s|steps|batches)\s*[:=]")
 
 _OF_MANY = deferred(r"(?i)time (?:(?:for|of|per) )?(?:the )?(?:last )?$")
@@ -314,6 +323,8 @@ def _in_label(gap: str, text: str, start: int) -> bool:
     """Whether a number that starts there behind a gap is a part of a label."""
     if gap[-1:] == "(":
         return _IN_LABEL.match(text, start) is not None
+    if _IN_BRACKET.search(gap):
+        return _OF_BRACKET.match(text, start) is not None
     return gap[-1:] == " " and bool(_MANY.match(text, start) and _OF_MANY.search(gap))
 
 
@@ -436,8 +447,18 @@ def number(text: str) -> str:
 
 def is_bar_of_training(text: str) -> bool:
     """Whether the words before a bar say that it counts steps."""
-    what = (text.split("%|", maxsplit=1)[0]).rstrip("0123456789 ").rstrip(": ")
-    return not _COUNTED_BY_BARS.isdisjoint(words(what))
+    return not _COUNTED_BY_BARS.isdisjoint(words(_before_bar(text)))
+
+
+def is_bar_of_validation(what: Said, text: str) -> bool:
+    """Whether the word right before a bar says that it is none of training: `on:eval 20it/32it`."""
+    begin = next((pair.start for pair in what.pairs if pair.label == "bar"), len(text))
+    last = _before_bar(text[:begin]).split()[-1:]
+    return bool(last) and not VALIDATION.isdisjoint(words(last[0]))
+
+
+def _before_bar(text: str) -> str:
+    return (text.split("%|", maxsplit=1)[0]).rstrip("0123456789 ").rstrip(": ")
 
 
 _COUNTED_BY_BARS = {

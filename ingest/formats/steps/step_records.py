@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from assay.ingest.formats.steps.step_clocks import clocks_of, seconds
+from assay.ingest.formats.steps.step_draws import once_each, within, without_repeats
 from assay.ingest.formats.steps.step_lines import GenericStep, TrainerSummary
 from assay.ingest.formats.steps.step_pairs import Pair, number
 from assay.ingest.formats.steps.step_pieces import put_together
@@ -39,7 +40,7 @@ def step_records(found: Iterable[Found], alone: list[Found]) -> Iterator[StepRec
     `alone`: see `shapes`.
     """
     steps: list[Found] = []
-    for each in found:
+    for each in without_repeats(found):
         part = _summed_up(each)
         if part is None:
             steps.append(each)
@@ -50,6 +51,7 @@ def step_records(found: Iterable[Found], alone: list[Found]) -> Iterator[StepRec
     unknown: list[Shape] = []
     loose: list[Shape] = []
     for shape in shapes(steps, alone):
+        once_each(shape)
         trainer = trainer_of(shape.typical)
         if trainer is not None:
             known = True
@@ -61,6 +63,7 @@ def step_records(found: Iterable[Found], alone: list[Found]) -> Iterator[StepRec
             unknown.append(shape)
         elif not shape.counters and any(what and what.typed for what in shape.typical.meanings):
             loose.append(shape)
+    unknown = [each for each in unknown if not any(within(each, other) for other in unknown)]
     for shape in put_together(unknown, loose, beside=known):
         yield from _records(shape, None, reasons[id(shape)])
 

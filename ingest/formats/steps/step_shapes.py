@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from assay.ingest.formats.steps.step_pairs import Pair, Said, number
 from assay.ingest.formats.steps.step_words import Meaning, words
+from assay.ingest.lines.metrics import COUNTS
 from assay.ingest.schema.record import Line
 
 LEAST = 3
@@ -236,7 +237,7 @@ class Shape:
     def counts(self, key: str) -> list[int]:
         """The integers under a key, line by line; lines without one are left out."""
         texts = (each.value(key) for each in self.found)
-        return [int(float(text)) for text in texts if text and _COUNT.fullmatch(text)]
+        return [counted(text) for text in texts if text and _COUNT.fullmatch(text)]
 
     def rises(self, key: str) -> bool:
         """Whether a number under a key rises by one stride from line to line."""
@@ -256,8 +257,21 @@ class Shape:
 
 INTEGER = re.compile(r"[0-9]{1,15}(?:\.0*)?")
 
-_COUNT = re.compile(rf"{INTEGER.pattern}|[0-9](?:\.[0-9]{{1,3}})?[eE]\+?0?[0-9]")
-"""A count as printed, also one that is rounded: `step: 1.20e+03`."""
+_COUNT = re.compile(
+    rf"{INTEGER.pattern}|[0-9](?:\.[0-9]{{1,3}})?[eE]\+?0?[0-9]|[0-9]{{1,3}}(?:\.[0-9]{{1,3}})?[kM]"
+)
+"""A count as printed, also one that is rounded: `step: 1.20e+03`, `1.05kit`."""
+
+
+def counted(text: str) -> int:
+    """The count that a text gives, as far as its digits go.
+
+    >>> counted("12"), counted("1.20e+03"), counted("1.05k")
+    (12, 1200, 1050)
+    """
+    scale = COUNTS.get(text[-1:], 1.0)
+    return round(float(text.rstrip("kM")) * scale)
+
 
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?")
 

@@ -355,7 +355,8 @@ def _consumed(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None
 
 def _memory(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> Meaning | None:
     held = set(every)
-    if known is None or known.si != "B" or held & NOT_OF_DEVICES:
+    others = NOT_OF_DEVICES - ({"system"} if held & _DEVICE else set())  # `system/GPU active mem`
+    if known is None or known.si != "B" or held & others:
         return None
     most = bool(held & {"max", "peak", "maximum"})
     if held & {"reserved", "cached"}:

@@ -1,0 +1,110 @@
+"""Bars that are drawn again: which draw tells of which step, and which bars count no steps at all.
+
+In: lines, and a `Shape` of bars. Out: the same with one draw for each count, where that can be
+told, whose other draws are lines of it. A bar is drawn when its count goes on, and when what stands
+behind it changes; which of the two comes first, the draws at its zero tell.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
+
+from assay.ingest.formats.steps.step_shapes import BAR, LEAST, Found, Shape, counted
+
+_RATES = {"step_rate", "step_time_average", "step_time"}
+"""What a bar says of its own pace: it changes from draw to draw."""
+
+
+def without_repeats(found: Iterable[Found]) -> Iterator[Found]:
+    """Lines without draws of a bar that say nothing new: these are lines of the draw before."""
+    before: dict[str | None, Found] = {}  # the last bar of each rank
+    for each in found:
+        if each.said.form == "bar":
+            rank = each.first.prefix.get("rank")
+            last, before[rank] = before.get(rank), each
+            if last is not None and len(_says(each)) > COUNT and _says(each) <= _says(last):
+                last.lines += each.lines
+                before[rank] = last
+                continue
+        yield each
+
+
+COUNT = 2
+"""Pairs of a bar that says nothing but its count and its total."""
+
+
+def once_each(shape: Shape) -> None:
+    """Leave one draw for each count of a bar, as far as its draws tell which is of that step.
+
+    Where a count is drawn several times over, one of them is drawn as the count goes on, and shows
+    what stood there before. A loop that counts first and shows then (`bar.update(1)`,
+    `bar.set_postfix(…)`) has drawn two fewer at zero than later, one that shows first has drawn one
+    fewer: of the former the second draw of a count is that of its step, of the latter the first.
+    Draws of which nothing tells stay.
+    """
+    if shape.typical.said.form != "bar":
+        return
+    for mine in _by_rank(shape.found):
+        draws = [list(group) for _, group in groupby(mine, key=_count)]
+        at_zero = len(draws[0]) if _count(draws[0][0]) == 0 else 0
+        later = draws[1:] if at_zero else draws
+        many, _ = Counter(map(len, later)).most_common(1)[0] if later else (1, 0)
+        ahead = many - at_zero
+        if many == 1 or _count(later[0][0]) != 1 or ahead not in (1, 2):
+            continue
+        places = [min(ahead, len(group)) - 1 for group in later]
+        later[0] += draws[0] if at_zero else ()
+        _leave(shape, list(zip(later, places, strict=True)))
+
+
+def within(bar: Shape, steps: Shape) -> bool:
+    """Whether a bar counts parts of the steps that another shape counts one by one: it begins again
+    behind each of its lines, as that of the micro-batches of a step does."""
+    if bar is steps or bar.typical.said.form != "bar" or bar.counters[:1] != [BAR]:
+        return False
+    key = next(iter(steps.counters), BAR)
+    if key in (BAR, "") or key.startswith("#") or steps.stride != 1 or steps.falls:
+        return False
+    ends = [each.first.number for each in steps.found]
+    draws = [(sum(end < each.first.number for end in ends), _count(each)) for each in bar.found]
+    parts = [[count for _, count in part] for _, part in groupby(draws, key=lambda draw: draw[0])]
+    again = [after[0] <= before[-1] for before, after in pairwise(parts)]
+    rises = all(a <= b for part in parts for a, b in pairwise(part))
+    return len(parts) >= LEAST and all(again) and rises
+
+
+def _count(draw: Found) -> int:
+    text = draw.value(BAR)
+    return counted(text) if text else -1
+
+
+def _by_rank(found: Sequence[Found]) -> list[list[Found]]:
+    """The draws of each rank, in order."""
+    held: dict[str | None, list[Found]] = {}
+    for each in found:
+        held.setdefault(each.first.prefix.get("rank"), []).append(each)
+    return list(held.values())
+
+
+def _says(draw: Found) -> frozenset[tuple[str, str]]:
+    """What a draw says, its pace aside."""
+    pairs = zip(draw.places, draw.meanings, strict=True)
+    return frozenset(
+        (pair.label, pair.text)
+        for (pair, _), what in pairs
+        if not (what is not None and what.field in _RATES and pair.label == pair.behind)
+    )
+
+
+def _leave(shape: Shape, groups: Sequence[tuple[list[Found], int]]) -> None:
+    """Leave of each group of draws one, which the lines of the others are added to."""
+    gone: set[int] = set()
+    for group, at in groups:
+        others = [each for each in group if each is not group[at]]
+        group[at].lines += [line for each in others for line in each.lines]
+        gone |= {id(each) for each in others}
+    shape.found = [each for each in shape.found if id(each) not in gone]
+    if id(shape.typical) in gone:
+        shape.typical = shape.found[0]
