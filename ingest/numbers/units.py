@@ -6,6 +6,7 @@ and blanks: `T/s` is tokens per second in the tables that print it, beside `S/s`
 
 from __future__ import annotations
 
+from math import log2
 from typing import NamedTuple
 
 
@@ -123,16 +124,31 @@ SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 """Count suffixes, as in 250k or 200B: such a number is nominal."""
 
 
-def suffix(letter: str, field: str) -> float:
+def suffix(letter: str, field: str, digits: str = "") -> float:
     """The factor of a count's suffix: a length of sequences counts in powers of 1,024, all else in
-    those of 1,000.
+    those of 1,000; thousands that round a power of two are that power, hundreds of them are even.
 
     >>> suffix("k", "seq_len"), suffix("k", "vocab"), suffix("M", "parameters")
     (1024.0, 1000.0, 1000000.0)
+    >>> 262 * suffix("k", "seq_len", "262"), 16.4 * suffix("k", "seq_len", "16.4")
+    (262144.0, 16384.0)
+    >>> suffix("k", "seq_len", "128"), suffix("k", "seq_len", "200")
+    (1024.0, 1000.0)
     """
     factor = SUFFIXES[letter]
-    return _LENGTHS.get(factor, factor) if field == "seq_len" else factor
+    if field != "seq_len" or factor not in _LENGTHS:
+        return factor
+    if factor == SUFFIXES["k"] and (count := float(digits.replace(",", "") or 0)) >= 1:
+        power = 2.0 ** round(log2(count * factor))
+        if round(power / factor, len(digits.partition(".")[2])) == count:
+            return power / count
+        if count % _EVEN == 0:
+            return factor
+    return _LENGTHS[factor]
 
+
+_EVEN = 100
+"""Thousands of tokens whose multiples are meant as they stand: `200k`."""
 
 _LENGTHS = {1e3: 1024.0, 1e6: 1024.0**2}
 

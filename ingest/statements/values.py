@@ -91,13 +91,17 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
     return _number(spec, text, place)
 
 
+_DIGITS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?")
+
+
 def _number(spec: FieldSpec, text: str, place: tuple[int, int]) -> Cell | None:
     digits, scale = text.replace(",", "").replace("_", ""), 1.0
     if spec.dtype.is_integer():
         digits = re.sub(r"\.0+$", "", digits)
     if digits[-1:] in SUFFIXES:
-        digits, scale = digits[:-1], suffix(digits[-1], spec.name)
-    if not re.fullmatch(r"[0-9]{1,15}(?:\.[0-9]{1,15})?", digits):
+        digits, letter = digits[:-1], digits[-1]
+        scale = suffix(letter, spec.name, digits if _DIGITS.fullmatch(digits) else "")
+    if not _DIGITS.fullmatch(digits):
         return None
     if spec.name == "model_size" and scale == 1.0:
         return None  # `size=4` is of anything

@@ -172,7 +172,18 @@ def _of_field(text: str, spec: FieldSpec) -> str:
     """A cell without what stands beside the number of its field."""
     if spec.name == "gpus":
         return _counted_first(text)
-    return of_the_device(text)[0] if spec.unit == "B" else text
+    if spec.unit != "B":
+        return text
+    of_whole = _OF_WHOLE.fullmatch(text.strip())
+    if of_whole and float(of_whole[1]) <= float(of_whole[2]) and of_whole[2] in WHOLE_MEMORIES:
+        return f"{of_whole[1]} {of_whole[3] or ''}".strip()
+    return of_the_device(text)[0]
+
+
+_OF_WHOLE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*/\s*([0-9]+)\s*([GT]i?B)?")
+
+WHOLE_MEMORIES = {"16", "24", "32", "40", "48", "64", "80", "94", "96", "128", "141", "192", "288"}
+"""Gigabytes that devices have: `76/80` is used and had."""
 
 
 _RANGE = re.compile(
@@ -265,7 +276,9 @@ def _scale(tree: Tree[Token], column: Column) -> tuple[float, str | None] | None
         return SHORT_SIZES[word], kind
     if word in SUFFIXES and spec.unit != "B":
         said = 1.0 if column.scale in SUFFIXES.values() else column.scale  # `7B` under `Params (B)`
-        return suffix(word, spec.name) * said, None if spec.kind == "nominal" else "nominal"
+        return suffix(
+            word, spec.name, _number(tree)
+        ) * said, None if spec.kind == "nominal" else "nominal"
     return None
 
 

@@ -374,6 +374,10 @@ def of_whom(records: Sequence[Record], columns: Sequence[Column], above: Above) 
     if not labels or any(set(split(label)) & SAID_WHOSE for label in labels):
         return
     held = [(r, r.cells["tokens_per_s"]) for r in records if "tokens_per_s" in r.cells]
+    told = [(r, c) for r, c in held if not _timed(r)]
+    if told and all(_of_one_alone(r, c, above) for r, c in _each(told, "tokens_per_s")):
+        for record, cell in told:
+            record.cells["tokens_per_s"] = cell._replace(state="unknown")
     free = [(r, c) for r, c in held if c.state == "value" and not _settled(r)]
     if any(_doubtful(record, cell, above) for record, cell in _each(free, "tokens_per_s")):
         for record, cell in held:
@@ -413,10 +417,36 @@ def memory_of_whom(records: Sequence[Record], columns: Sequence[Column]) -> None
             record.cells["memory"] = cell._replace(state="unknown")
 
 
+ALONE = 1.15
+"""How much faster than its utilisation says a device may seem, as models count their operations."""
+
+
+def _timed(record: Record) -> bool:
+    """Whether a row says by a time, or by a rate of one device, whose its rate is."""
+    others = ("tokens_per_gpu_per_s", "step_time", "samples_per_s")
+    return any(n in record.cells and record.cells[n].state == "value" for n in others)
+
+
 def _settled(record: Record) -> bool:
     """Whether a row says elsewhere how fast one device is."""
     others = ("tokens_per_gpu_per_s", "mfu", "model_flops_rate", "step_time")
     return any(n in record.cells and record.cells[n].state == "value" for n in others)
+
+
+def _of_one_alone(record: Record, cell: Cell, above: Above) -> bool:
+    """Whether a rate of the job is no more than one device makes at the row's own utilisation."""
+    count, known = _devices(record, above), record.cells
+    share, most = known.get("mfu"), peak(record, above)
+    flops = amount(known["model_flops_rate"]) if "model_flops_rate" in known else 0.0
+    if not flops and share is not None and share.state == "value" and most:
+        flops = amount(share) * most
+    sizes = [known[n] for n in ("parameters", "model_size") if n in known]
+    named = set(_SIZED.findall(known["model"].text if "model" in known else above.text))
+    size = next((amount(c) for c in sizes if c.state == "value"), 0.0)
+    size = size or (float(named.pop()) * 1e9 if len(named) == 1 else 0.0)
+    if cell.state != "value" or count < 2 or not flops or not size:
+        return False
+    return amount(cell) <= ALONE * flops / (6.0 * size)
 
 
 def _doubtful(record: Record, cell: Cell, above: Above) -> bool:

@@ -104,6 +104,11 @@ _FULLY = {"fsdp", "fsdp2", "megatronfsdp", "fullyshard", "fsdpsize", "fsdpdegree
 
 _ON = {"yes", "true", "on", "y", "✓", "✔", "✅"}
 
+_CLUSTERS = {"集群", "集群规模", "cluster", "clustersize", "nodesxgpus", "nodesxcards"}
+"""Labels of columns that say nodes and the devices of each: `4x8`."""
+
+_NODES_BY_CARDS = deferred(r"([0-9]+)\s*[x×*]\s*([0-9]+)")
+
 _STAGE_OF_FILE = deferred(
     r"(?<![A-Za-z0-9])(?:z|zero|stage|zero[_-]?stage)[_-]?([0-3])(?![0-9])", re.IGNORECASE
 )
@@ -141,6 +146,8 @@ def settings(text: str) -> dict[str, str]:
             said["zero_stage"] = stage[1]
         elif label in _SWITCHED and value.casefold() == "true":
             said |= dict([_SWITCHED[label]])
+        elif label == "lbs":  # of a device, where nothing else of the cell is
+            said.setdefault("micro_batch", value)
         elif name == "recompute" or (name and value.isdecimal() and name != "sharding"):
             said[name] = value
     return said
@@ -183,6 +190,8 @@ def recipe(label: str, text: str) -> dict[str, str]:
     >>> recipe("deepspeed", "configs/ds_z2_config.json"), recipe("deepspeed", "zero3_offload.json")
     ({'zero_stage': '2'}, {'zero_stage': '3'})
     """
+    if (counted := _NODES_BY_CARDS.fullmatch(text)) and normalise(label) in _CLUSTERS:
+        return {"nodes": counted[1], "gpus_per_node": counted[2]}
     if stages := set(_STAGED.findall(text)):
         return {"zero_stage": stages.pop()} if len(stages) == 1 else {}
     if normalise(label) in _FULLY and (switch := text.strip().casefold()):

@@ -27,7 +27,7 @@ from assay.ingest.grids.restructured import rst_tables
 from assay.ingest.schema.record import Line
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs
 from assay.ingest.tables import captions
-from assay.ingest.tables.titles import counted_devices
+from assay.ingest.tables.titles import counted_devices, devices_in_all
 from assay.ingest.vocabulary.devices import SIGN, device_at, devices, only, signed
 from assay.ingest.vocabulary.terms import configured_by
 from assay.ingest.vocabulary.words import european, said
@@ -158,7 +158,8 @@ _DECLARES = re.compile(
 @lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
 def _devices_on(text: str) -> str | None:
     """How many devices a line names; one node is none of them."""
-    return counted_devices(_ONE_NODE.sub(" ", text))
+    text = _ONE_NODE.sub(" ", text)
+    return counted_devices(text) or devices_in_all(text)
 
 
 _ONE_NODE = re.compile(r"\b(?:single|one|1)[- ]node\b", re.IGNORECASE)
@@ -175,6 +176,11 @@ _LEGEND = re.compile(
 )
 """A word and what it stands for, which is no number: a log says `step: 2/5100` in every line."""
 
+
+_OF_MEMORY = re.compile(
+    r"(?<![A-Za-z])(mem|memory|显存)(?![A-Za-z])[^。.]{0,60}?单位[为是：:]?\s*([GM]i?B)(?![A-Za-z])"
+)
+"""A line that says in which unit a column of memory is: `mem … 显存，单位为GiB`."""
 
 SHARE_OF_PEAK = "% of peak"
 
@@ -230,6 +236,8 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
         if len(line.text) > LONGEST:
             continue
         found |= _letters(line.text)
+        if taken := _OF_MEMORY.search(line.text):
+            found.setdefault(taken[1], f"memory ({taken[2]})")
         if share := _SHARE.search(line.text):
             found.setdefault(SHARE_OF_PEAK, share[1].upper())
         for sentence in re.split(r"(?<=[\w)])[.;] +(?=[A-Z*`])", line.text):
@@ -281,7 +289,8 @@ def _letters(text: str) -> dict[str, str]:
 
 _MEANS = re.compile(
     r"(?<![\w\u4e00-\u9fff-])([A-Za-z][\w-]*|[\u4e00-\u9fff]{2,6}?)[*`\"”』」]*"
-    rf"\s*(?:为|是|指|[=:：]|\b(?:is|are|means|stands for)\b)\s*(?:an? |the )?({SIGN})"
+    r"\s*(?:为|是|指|[=:：]|\b(?:is|are|means|stands for)\b)"
+    rf"\s*(?:an? |the |[\u4e00-\u9fff]{{1,8}}\s*)?({SIGN})"
 )
 """A name and the device that it stands for: `NPU 为 Ascend 910B，参考为 A100 80GB`."""
 

@@ -59,6 +59,8 @@ NAMES = {
     "模型": "Model", "显卡": "GPU", "硬件": "GPU",
     "精度模式": "Precision", "设备": "GPU", "加速卡": "GPU", "数据精度": "Precision",
     "模型规模": "Size", "参数量": "Params", "机器数量": "Nodes",
+    "参数": "Params", "参数规模": "Params", "序列": "Sequence length", "实验模型": "Model",
+    "硬件信息": "GPU", "激活重算": "Recompute", "TPU": "GPU", "TPU type": "GPU", "TPU slice": "GPU",
     "モデル": "Model", "精度モード": "Precision", "レイヤー数": "NLAYERS", "层": "NLAYERS",
 }  # fmt: skip
 """Labels in Chinese and Japanese of names and of what is only counted."""
@@ -186,6 +188,11 @@ def _beside(label: str, behind: str, names: Set[str]) -> str | None:
     return None
 
 
+_DEGREE_OF = re.compile(
+    r"([TPDCE]P|V?PP)[ _-](?:degree|size|ways?|count|ranks|stages)", re.IGNORECASE
+)
+"""`CP degree`: a layout by its short name."""
+
 _COUNT_OF = re.compile(
     r"(?:\\?[#№]|no\.|num(?:ber)?\.?(?: of)?|n)[\s_]*(?:of )?"
     r"(?:[GHNX]PU|accelerator|device|card|chip|GCD)s?",
@@ -219,6 +226,8 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
         label = label[panel.end() :] + (" per device" if "device" in panel[1] else "")
     if _MICRO_BATCHES.fullmatch(label):
         label = "gradient accumulation"
+    if degree := _DEGREE_OF.fullmatch(label):
+        label = degree[1]
     if _COUNT_OF.fullmatch(label):  # `#GPU`, `# of HPU`: how many, not which
         label = "number of GPUs"
     known = by_label(schema)

@@ -459,6 +459,9 @@ def _of_everything(text: str) -> tuple[str, ...]:
     return tuple(_UNIT_OF_ALL.findall(text)) if len(text) <= LONGEST else ()
 
 
+_OWN = {"性能", "吞吐", "吞吐量"}
+"""Labels of the machines that a document is about, beside a column of others."""
+
 _OF_WHOM = re.compile(
     r"性能|吞吐量?|(?<![A-Za-z])(?:performance|throughput|perf|speed)(?![A-Za-z])", re.I
 )
@@ -467,7 +470,8 @@ _OF_WHOM = re.compile(
 def by_unit_above(
     grid: Grid, schema: Schema, above: Sequence[Line]
 ) -> list[tuple[str, int, str, Column]]:
-    """Name, place, device and column of each side whose unit the text above a table says."""
+    """Name, place, device and column of each side whose unit the text above a table says; the
+    device is empty where nothing says which."""
     units = {found for line in above for found in _of_everything(line.text)}
     if len(units) != 1:
         return []
@@ -478,6 +482,8 @@ def by_unit_above(
     labels = [plain(text) for text in grid.header()]
     for at, (label, own) in enumerate(zip(labels, header(labels, schema), strict=True)):
         name = _OF_WHOM.sub(" ", label).strip(" _-:：()（）")
-        if own.spec is None and name and _OF_WHOM.search(label) and (device := meant(name, told)):
-            sides.append((name, at, device, replace(column, label=label)))
-    return sides
+        device = meant(name, told) or meant(label, told)
+        of_whom = _OF_WHOM.search(label) is not None
+        if own.spec is None and (device or of_whom) and (device or name or label in _OWN):
+            sides.append((name or label, at, device or "", replace(column, label=label)))
+    return sides if len(sides) > 1 or all(device for _, _, device, _ in sides) else []

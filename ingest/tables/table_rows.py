@@ -405,7 +405,9 @@ class _Table:
             head = self.view.grid.heads[-1].cells[group.at or 0]
             record.other.append(("column", group.label))
             for name, text in (group.said or {}).items():
-                record.cells.setdefault(name, worth(name, text, head.line, head.column, "stated"))
+                unsaid = Cell(group.label, head.line, head.column, state="unknown")
+                told = worth(name, text, head.line, head.column, "stated") if text else unsaid
+                record.cells.setdefault(name, told)
             if "gpu" not in record.cells and (shown := devices(group.label)):
                 one = only(group.label)  # it is of this one, whatever stands above says
                 cell = Cell(group.label, head.line, head.column, value_origin="stated")

@@ -92,6 +92,8 @@ def views(
     """Every way to look at a grid, the plain one first; `labels` are what its legend explains,
     `declared` what the sections around its own say of what they measure."""
 
+    above = list(_sentences(above))
+
     def side(label: str) -> str | None:
         if _named_side(label, schema):
             return label
@@ -130,6 +132,17 @@ def views(
     if groups := _by_remarks(grid, schema, above):
         yield View(grid, groups)
 
+
+def _sentences(above: Sequence[Line]) -> Iterator[Line]:
+    """Lines above a table, of long ones each sentence."""
+    for line in above:
+        if len(line.text) <= LONGEST:
+            yield line
+        else:
+            yield from (line._replace(text=text) for text in _END.split(line.text))
+
+
+_END = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])")
 
 _ZERO = re.compile(r"\bZeRO\b|\bDeepSpeed stage", re.IGNORECASE)
 
@@ -272,8 +285,11 @@ def _explained(
     held = {column.spec.name for column in columns if column.spec}
     return [
         replace(other, label=own.label)
-        if own.spec is None
-        and (other.degrees or (other.spec is not None and other.spec.name not in held))
+        if (own.spec is not None and not own.unit_known and own.spec is other.spec)
+        or (
+            own.spec is None
+            and (other.degrees or (other.spec is not None and other.spec.name not in held))
+        )
         else own
         for own, other in zip(columns, told, strict=True)
     ]
@@ -641,6 +657,8 @@ def _by_caption(
             named_by = {n: _length(columns[n].label) for n in sides}
         if not any(named_by.values()):
             named_by = dict(zip(sides, across(columns, above, schema), strict=True))
+        if not any(named_by.values()):
+            sides = [n for n in range(len(columns)) if n not in settings and n not in ratios]
     found = _named_above(above)
     if found is None and not any(_heard(line.text).phrases for line in above):
         found = _named_above(declared)
@@ -651,7 +669,10 @@ def _by_caption(
     kinds = {frozenset(named_by[n]) for n in sides if named_by.get(n)}
     machines = {frozenset({"gpu"}), frozenset({"gpu", "gpus"})}
     ways = kinds and all(map(_A_WAY.fullmatch, others))
-    proved = not ways and _each_in_its_unit(grid, sides, spec)
+    proved = not ways and (
+        _each_in_its_unit(grid, sides, spec)
+        or (found.unit_known and _all_said(columns, sides, above) and _numbers(grid, sides))
+    )
     if not (ways or proved) or (ways and len(kinds) > 1 and kinds != machines):
         return ()
     if (len(settings) > 1 and len(sides) < 2) or any(_GUESSED.search(x.text) for x in above):
@@ -688,6 +709,41 @@ def _each_in_its_unit(grid: Grid, sides: Sequence[int], spec: FieldSpec) -> bool
                 return False
             found += measure is not None
     return found > 1
+
+
+_SAID_OF_ALL = re.compile(
+    r"\b(?:numbers|values|figures|cells|entries|all results)\b.{0,24}?\b(?:in|is|are|give)\b",
+    re.IGNORECASE,
+)
+"""A sentence that says in what everything in the table below it is."""
+
+_OTHER_THINGS = ALTERS | SERVING | GENERIC | {
+    "loss", "accuracy", "acc", "score", "bleu", "epoch", "epochs", "step", "steps", "layers",
+    "memory", "vram", "hours", "days", "cost", "price", "power", "version", "seed", "id", "bubble",
+    "batch", "lr", "efficiency", "utilization", "mfu", "hfu", "tokens", "samples", "run", "rank",
+    "micro", "experts", "heads", "hidden", "size", "length", "ppl", "perplexity", "bits",
+}  # fmt: skip
+"""Words of a column that is of something else than a set-up."""
+
+
+def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[Line]) -> bool:
+    """Whether the text above says in what all numbers are, and columns are names of set-ups."""
+    told = any(_SAID_OF_ALL.search(_bare(line)) and _PHRASE.search(_bare(line)) for line in above)
+    labels = [columns[n].label for n in sides]
+    return told and len(sides) > 1 and all(
+        columns[n].spec is None and not columns[n].degrees and re.search(r"[^\W\d_]", label)
+        and not set(split(english(label))) & _OTHER_THINGS
+        for n, label in zip(sides, labels, strict=True)
+    )  # fmt: skip
+
+
+def _numbers(grid: Grid, sides: Sequence[int]) -> bool:
+    """Whether some columns hold numbers without a unit, outcomes, and nothing else."""
+    texts = [plain(r.cells[n].text) for n in sides for r in grid.rows if n < len(r.cells)]
+    return all(
+        not text or _NONE.fullmatch(text) or _NUMERAL.fullmatch(text) or _FAILED.match(text)
+        for text in texts
+    )
 
 
 _IN_UNIT = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*([A-Za-z%µ]+(?:/[A-Za-z]+)*)")
