@@ -436,13 +436,14 @@ def _settled(record: Record) -> bool:
 def _of_one_alone(record: Record, cell: Cell, above: Above) -> bool:
     """Whether a rate of the job is no more than one device makes at the row's own utilisation."""
     count, known = _devices(record, above), record.cells
-    share, most = known.get("mfu"), peak(record, above)
-    flops = amount(known["model_flops_rate"]) if "model_flops_rate" in known else 0.0
-    if not flops and share is not None and share.state == "value" and most:
-        flops = amount(share) * most
-    sizes = [known[n] for n in ("parameters", "model_size") if n in known]
+    gpu = known.get("gpu")
+    said = {n: amount(c) for n, c in known.items() if c.state == "value"}
+    most = peaks(gpu.text if gpu else above.text)
+    flops = said.get("model_flops_rate", 0.0)
+    if not flops and most:
+        flops = said.get("mfu", 0.0) * most[0] * 1e12  # as shares of peaks are counted, in 16 bits
     named = set(_SIZED.findall(known["model"].text if "model" in known else above.text))
-    size = next((amount(c) for c in sizes if c.state == "value"), 0.0)
+    size = said.get("parameters", 0.0) or said.get("model_size", 0.0)
     size = size or (float(named.pop()) * 1e9 if len(named) == 1 else 0.0)
     if cell.state != "value" or count < 2 or not flops or not size:
         return False
