@@ -109,6 +109,10 @@ class Place:
             found += [heading._replace(text=s) for s in sentences if _DECLARES.search(s)]
         return found
 
+    def texts(self) -> list[str]:
+        """The texts below its heading and the headings around that, as far as they are kept."""
+        return [text for _, texts in self.around for text in texts if len(text) <= LONGEST]
+
     def devices(self) -> int:
         """How many devices the lines above name, or else the headings around them; 0 where that is
         no one number."""
@@ -267,6 +271,23 @@ def footnotes(lines: Sequence[Line]) -> dict[str, str]:
         if len(text) <= LONGEST and (note := _FOOTNOTE.fullmatch(text)):
             found.setdefault(next(filter(None, note.groups())), note[4])
     return found
+
+
+_NO_ROOM = re.compile(
+    r"(?:^|[\s(>])[*_`\"'“]*([-–—×✗xX/])[*_`\"'”]*\s*(?:in (?:the|this|these) tables?\s*)?"
+    r"(?:means?|denotes?|indicates?|stands for|marks|[=:：]|表示|代表)\s*(?:that )?(?:an? |the )?"
+    r"(?:[\w ]{0,24}\b)?(?:(?i:out[ -]of[ -]memory|OOM)|显存不足|内存不足)"
+)
+
+
+def no_room(lines: Sequence[Line]) -> frozenset[str]:
+    """Signs by which a document says that memory was not enough.
+
+    >>> sorted(no_room([Line(1, "**-** in the table means out of memory.", 1, {})]))
+    ['-']
+    """
+    texts = [line.text for line in lines if len(line.text) <= LONGEST]
+    return frozenset(found for text in texts for found in _NO_ROOM.findall(text))
 
 
 _COMPOSED = re.compile(r"(?<![A-Za-z0-9])[a-z](?:\s?[x×/]\s?[a-z]){1,3}(?![A-Za-z0-9])")

@@ -10,7 +10,7 @@ what stands in brackets is a remark. Units in a column or in the text above go t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
 from typing import TypeGuard
@@ -298,6 +298,48 @@ def with_units(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
     return replace(grid, heads=(*grid.heads[:-1], replace(grid.heads[-1], cells=tuple(cells))))
 
 
+_IN_BYTES = (
+    r"[*_`\"' ]*(?:is|are|was|means?|=|:|为|：)(?:[^.;|]|\.(?=\S)){0,80}?"
+    r"(?:\bin |单位为? ?)([GM]i?B)\b"
+)
+
+
+def with_memory_units(grid: Grid, schema: Schema, above: Sequence[str]) -> Grid:
+    """The grid with the unit of memories that a text above gives a label: `*Max memory* is what
+    the allocator took, in GB`."""
+    if not grid.heads or grid.labels:
+        return grid
+    last, cells = grid.heads[-1], []
+    for cell in last.cells:
+        label = plain(cell.text)
+        (column,) = header([label], schema) if label else (Column("", None),)
+        if column.spec is not None and column.spec.name == "memory" and not column.unit_known:
+            form = re.compile(rf"(?<!\w){re.escape(label)}{_IN_BYTES}", re.IGNORECASE)
+            units = {found for text in above for found in form.findall(text)}
+            text = f"{label} ({units.pop()})" if len(units) == 1 else cell.text
+            cells.append(cell._replace(text=text))
+        else:
+            cells.append(cell)
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+
+def with_outcomes(grid: Grid, schema: Schema, signs: Set[str]) -> Grid:
+    """The grid with `OOM` for the signs by which its document says so, where rows have numbers
+    beside them that are no configuration."""
+    if not signs or not grid.heads:
+        return grid
+    columns = header(grid.header(), schema)
+    free = {n for n, c in enumerate(columns) if n and not (c.spec and not c.spec.quantity)}
+    rows = tuple(
+        replace(row, cells=tuple(
+            cell._replace(text="OOM") if at in free and plain(cell.text) in signs else cell
+            for at, cell in enumerate(row.cells)
+        ))
+        for row in grid.rows
+    )  # fmt: skip
+    return replace(grid, rows=rows)
+
+
 _COUNTER = re.compile(r"steps?|iter(?:ation)?s?", re.IGNORECASE)
 
 
@@ -417,6 +459,23 @@ def axes(
     name = across.spec.name
     told = [{name: label[1].replace(",", "")} for label in labels if label]
     return replace(down, label=columns[0].label), told
+
+
+def over_counts(
+    grid: Grid, columns: Sequence[Column]
+) -> tuple[Column, list[dict[str, str]]] | None:
+    """The first column and what the labels of the others give, where its label names what they
+    count and its cells name rows: `batch size | 8 | 16`."""
+    corner = columns[0]
+    labels = [_WHOLE.fullmatch(column.label) for column in columns[1:]]
+    first = [plain(row.cells[0].text) for row in grid.rows if row.cells]
+    if not counts(corner) or corner.spec is None or not all(labels) or not first:
+        return None
+    if any(not any(map(str.isalpha, text)) for text in first):
+        return None
+    name = corner.spec.name
+    told = [{name: label[0].replace(",", "")} for label in labels if label]
+    return Column(corner.label, None), told
 
 
 _ACROSS = re.compile(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from itertools import chain
@@ -61,12 +61,13 @@ from assay.ingest.tables.documents import (
     footnotes,
     grids,
     legend,
+    no_room,
     one_of,
 )
 from assay.ingest.tables.headers import Column, plain
 from assay.ingest.tables.keyed import MOST_PLAIN, SetUps, configured, keyed, stated
 from assay.ingest.tables.long_tables import IrregularError, ways
-from assay.ingest.tables.pairs import annotated
+from assay.ingest.tables.pairs import annotated, with_memory_units, with_outcomes
 from assay.ingest.tables.row_cells import (
     NOTHING,
     RATES_OF_CELLS,
@@ -138,6 +139,7 @@ def _document(
         about_training(lines),
         factors(lines) if found else (),
         footnotes(lines) if found else {},
+        no_room(lines) if found else frozenset(),
     )
     for grid in found:
         place.pass_over(lines[at : grid.begin])
@@ -195,6 +197,7 @@ class Known(NamedTuple):
     trained: bool
     factors: tuple[str, ...] = ()  # of products in cells: `d x m x p`
     notes: Mapping[str, str] = {}
+    no_room: Set[str] = frozenset()  # signs of rows that were out of memory
 
 
 class _Table:
@@ -218,6 +221,8 @@ class _Table:
         self.caption = [head._replace(text=grid.caption)] if grid.caption else []
         above = (*place.titles[-1:], *place.near, *self.caption)
         labelled = annotated(grid, schema, known.legend, known.notes)
+        labelled = with_outcomes(labelled, schema, known.no_room)
+        labelled = with_memory_units(labelled, schema, place.texts())
         every = map(_doubtless, views(labelled, schema, above, known.legend, place.declared()))
         first = next(every)
         ours = next((view for view in chain([first], every) if self._holds(view, known)), None)

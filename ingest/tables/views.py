@@ -10,7 +10,7 @@ columns headed by configurations alone hold the one quantity that the lines abov
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.cells import of_the_device
-from assay.ingest.tables.composite import named, remark
+from assay.ingest.tables.composite import named, recipe, remark
 from assay.ingest.tables.documents import SHARE_OF_PEAK
 from assay.ingest.tables.headers import GENERIC, STEPS, Column, generic, header, plain
 from assay.ingest.tables.pairs import (
@@ -29,6 +29,7 @@ from assay.ingest.tables.pairs import (
     by_unit_above,
     counts,
     headed,
+    over_counts,
     parted,
     quantities,
     shared_out,
@@ -36,6 +37,7 @@ from assay.ingest.tables.pairs import (
     with_units,
 )
 from assay.ingest.tables.subject import SERVING, TALLIED
+from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import ALTERS, Said, english, of_one_device, said, split
 
@@ -109,7 +111,7 @@ def views(
         yield View(grid, groups)
     if groups := _spanned(grid, schema):
         yield View(grid, groups)
-    if groups := _by_brackets(grid, schema):
+    if groups := _by_brackets(grid, schema, above):
         yield View(grid, groups)
     if groups := _by_sides(grid, schema, above):
         yield View(grid, groups)
@@ -207,15 +209,28 @@ _NONE_AGAIN = re.compile(
 """Words by which hardware's operations are those of the model: none is done again."""
 
 
+_AGAIN = re.compile(
+    r"(?<!no )(?<!not )(?<!without )\b(?:operations of (?:the )?)?(?:activation )?recomput\w+"
+    r"(?: operations)? (?:is|are|was|were) (?:also )?(?:counted|included)"
+    r"|(?<!not )\b(?:includ(?:es|ing)|counts|counting) (?:the )?(?:operations of )?(?:the )?"
+    r"(?:activation )?recomput|\bhardware FLOPs utili[sz]ation",
+    re.IGNORECASE,
+)
+"""Words by which what is computed again is counted as well."""
+
+
 def _shares(grid: Grid, above: Sequence[Line], labels: Mapping[str, str]) -> dict[str, str]:
-    """Labels of a share of the peak, which is of the model's operations where none is repeated, or
-    what the document says it is."""
+    """Labels of a share of the peak, which is of the model's operations where none is repeated, of
+    the hardware's where what is computed again is counted, or what the document says it is."""
     firsts = (row.cells[0].text for row in grid.rows if row.cells)
     found = [
         label for text in (*grid.header(), *firsts) if _OF_PEAK.fullmatch(label := plain(text))
     ]
     said = " ".join(line.text for line in above) if found else ""
-    meant = labels.get(SHARE_OF_PEAK) or ("MFU" if _NONE_AGAIN.search(said) else "")
+    none, again = _NONE_AGAIN.search(said), _AGAIN.search(said)
+    meant = labels.get(SHARE_OF_PEAK, "")
+    if not meant and bool(none) != bool(again):
+        meant = "MFU" if none else "HFU"
     percent = re.compile("%|percent", re.IGNORECASE)
     return {label: f"{meant} (%)" if percent.search(label) else meant for label in found if meant}
 
@@ -414,40 +429,97 @@ def _alike_named(
     return [each and (first.get(tuple(named(each[0]).items()), each[0]), each[1]) for each in told]
 
 
-def _by_brackets(grid: Grid, schema: Schema) -> tuple[Group, ...]:
-    """Groups of columns of one quantity that a remark in brackets tells apart: `TFLOPS (ours)`, or
-    a name in front of one unit: `ours (tokens/s)`."""
+def _by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple[Group, ...]:
+    """Groups of columns of one quantity that a remark tells apart, in brackets or behind a comma:
+    `TFLOPS (ours)`, `Step time, full recompute (s)`; or a name in front of one unit: `ours
+    (tokens/s)`. Of several remarks on one device each is its name: `MFU (A100 80GB, 400 Gb/s)`.
+    """
     labels = [plain(text) for text in grid.header()]
-    shared, own = header(labels, schema), dict[int, tuple[str, Column]]()
-    set_up = {column.spec.name for column in shared if column.spec and column.spec.configuration}
-    told = bool(set_up - TALLIED)
-    for at, label in enumerate(labels):
-        found = _REMARKED.fullmatch(label)
-        if found and shared[at].spec is None and (
-            column := _rate_of(found[1], found[2], schema, told=told)
-        ):  # fmt: skip
-            own[at] = found[1], replace(column, label=label)
-            continue
-        (column,) = header([found[1]], schema) if found else (Column("", None),)
-        if found and column.spec and column.spec.quantity and not set(split(found[2])) & ALTERS:
-            own[at] = found[2], replace(column, label=label)
-    names = [(name, column.spec.name) for name, column in own.values() if column.spec]
-    if len(set(names)) != len(names) or len({name for name, _ in names}) < 2:
-        return ()
-    if len({field for _, field in names}) * len({name for name, _ in names}) != len(names):
-        return ()
-    every = list(dict.fromkeys(name for name, _ in names))
+    set_up = {c.spec.name for c in header(labels, schema) if c.spec and c.spec.configuration}
+    how = bool(set_up - TALLIED)
+    own = {
+        at: told for at, label in enumerate(labels) if (told := _remarked(label, schema, told=how))
+    }
+    if not _rectangular(own.values()):
+        named_by = {at: only(name) for at, (name, _) in own.items()}
+        own = {at: (device.text, own[at][1]) for at, device in named_by.items() if device}
+        if not _rectangular(own.values()) or len(own) < len(named_by):
+            return ()
+    every = list(dict.fromkeys(name for name, _ in own.values()))
     for at, label in enumerate(labels):
         if at not in own and (mine := _with_one_of(label, every, schema)):
             own[at] = mine
+    shared = header(labels, schema)
+    for at, column in enumerate(shared):
+        if at not in own and column.spec is not None and column.spec.quantity:
+            side = _of_side(column, every, above)  # it cannot be of all of them
+            shared[at] = Column(column.label, None)
+            if side:
+                own[at] = side, column
     return tuple(
         Group(
             tuple(own[n][1] if n in own and own[n][0] == name else None if n in own else column
                   for n, column in enumerate(shared)),
-            name, named(name), next(n for n in own if own[n][0] == name),
+            name, recipe("", name) | named(name), next(n for n in own if own[n][0] == name),
         )
         for name in every
     )  # fmt: skip
+
+
+def _remarked(label: str, schema: Schema, *, told: bool) -> tuple[str, Column] | None:
+    """The remark by which a column of a quantity is one of several, and the column without it."""
+    (whole,) = header([label], schema)
+    found = _REMARKED.fullmatch(label)
+    rate = _rate_of(found[1], found[2], schema, told=told) if found and not whole.spec else None
+    if found and rate:
+        return found[1], replace(rate, label=label)
+    apart = [(found[1], found[2])] if found else []
+    if whole.spec is None and (behind := _BEHIND_COMMA.fullmatch(label)):
+        last = behind[3] or ""
+        in_unit = unit(last.strip("()[]")) is not None
+        apart.append((f"{behind[1]} {last}", behind[2]) if in_unit
+                     else (behind[1], f"{behind[2]} {last}".strip()))  # fmt: skip
+    for base, name in apart:
+        (column,) = header([base.strip()], schema)
+        words = set(split(_OPTION.sub(" ", name)))
+        known = column.spec is not None and column.spec.quantity is not None
+        if known and not words & (ALTERS | (_OF_PARTS if "," in label else set())):
+            return name, replace(column, label=label)
+    return None
+
+
+_BEHIND_COMMA = re.compile(r"([^,]+),\s+([^,]+?)(?:\s*([(\[][^()\[\]]+[)\]]))?")
+
+_OPTION = re.compile(r"\b[a-z]+(?:_[a-z]+)+(?:=\w+)?")
+"""The name of an option, whose words say nothing of a column: `reshard_after_forward=True`."""
+
+_OF_PARTS = {
+    "compute", "communication", "comm", "data", "optimizer", "overhead", "exposed", "loading",
+    "attention", "mlp", "first", "last", "idle", "bubble", "overlap", "kernel", "kernels",
+}  # fmt: skip
+"""Words behind a comma of what is a part of a step."""
+
+
+def _rectangular(told: Iterable[tuple[str, Column]]) -> bool:
+    """Whether several names each have the same quantities, each once."""
+    pairs = [(name, column.spec.name) for name, column in told if column.spec]
+    names, held = {name for name, _ in pairs}, {field for _, field in pairs}
+    return len(set(pairs)) == len(pairs) == len(names) * len(held) and len(names) > 1
+
+
+_THOSE_OF = re.compile(r"\b(?:is|are|was|were) (?:those|that|the ones?) of (?:the )?([^.;]+)")
+
+
+def _of_side(column: Column, names: Sequence[str], above: Sequence[Line]) -> str | None:
+    """The one of several sides that the text above says a column is of: `MFU is that of ours.`"""
+    assert column.spec is not None
+    for line in above:
+        for text in re.split(r"(?<=[.;])\s", _bare(line.text)):
+            said_of = _THOSE_OF.search(text)
+            meant = column.spec.name in text.casefold() or column.label in text
+            if said_of and meant and said_of[1].strip() in names:
+                return said_of[1].strip()
+    return None
 
 
 _WITH = re.compile(r"(.+?)\s+(?:with|using|under|for|w/)\s+([^()\[\]]+?)(\s*[(\[][^()\[\]]+[)\]])?")
@@ -650,7 +722,7 @@ def _by_caption(
     named_by = {n: _named_side(columns[n].label, schema) for n in sides}
     if not any(named_by.values()):
         sides = list(range(1, len(columns)))
-        if told := axes(grid, columns, schema):
+        if told := axes(grid, columns, schema) or over_counts(grid, columns):
             columns = [told[0], *columns[1:]]
             named_by = dict(zip(sides, told[1], strict=True))
         elif any(_LENGTHS.search(line.text) for line in above):
@@ -728,7 +800,9 @@ _OTHER_THINGS = ALTERS | SERVING | GENERIC | {
 
 def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[Line]) -> bool:
     """Whether the text above says in what all numbers are, and columns are names of set-ups."""
-    told = any(_SAID_OF_ALL.search(_bare(line)) and _PHRASE.search(_bare(line)) for line in above)
+    told = any(
+        _SAID_OF_ALL.search(_bare(line.text)) and _heard(line.text).phrases for line in above
+    )
     labels = [columns[n].label for n in sides]
     return told and len(sides) > 1 and all(
         columns[n].spec is None and not columns[n].degrees and re.search(r"[^\W\d_]", label)
@@ -842,10 +916,15 @@ class _Heard(NamedTuple):
 
 @lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
 def _heard(text: str) -> _Heard:
-    """What a line says, without signs of emphasis: `tokens per second **per GPU**`."""
-    bare = text.replace("*", "").replace("_", " ") if len(text) <= LONGEST else ""
+    """What a line says of quantities."""
+    bare = _bare(text)
     of_kernels = _OF_KERNELS.search(text) is not None
     return _Heard(tuple(_PHRASE.findall(bare)), tuple(_OF_MEMORY.findall(bare)), of_kernels)
+
+
+def _bare(text: str) -> str:
+    """A line without signs of emphasis: `tokens per second **per GPU**`; "" of one too long."""
+    return text.replace("*", "").replace("_", " ") if len(text) <= LONGEST else ""
 
 
 _OF_KERNELS = re.compile(

@@ -507,6 +507,9 @@ def _memory(words: Words) -> Said | None:
 
 def _batch(words: Words) -> Said | None:
     every = words.every()
+    if words.over == ("b",) and DEVICE & set(words.beside + words.under):  # `B (per GPU)`
+        words = words._replace(over=("batch",))
+        every = words.every()
     if not BATCH & set(words.over):
         return None
     of_all = set(every) & {"global", "total", "effective"}
