@@ -907,7 +907,7 @@ def _named_above(above: Sequence[Line]) -> Said | None:
 
 
 class _Heard(NamedTuple):
-    """What a line says of quantities: phrases of rates and of memory, whether it is of kernels."""
+    """Phrases of rates and of memory in a line, and whether it is of kernels."""
 
     phrases: tuple[str, ...]
     of_memory: tuple[str, ...]
@@ -916,7 +916,7 @@ class _Heard(NamedTuple):
 
 @lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
 def _heard(text: str) -> _Heard:
-    """What a line says of quantities."""
+    """Phrases in a line, asked once."""
     bare = _bare(text)
     of_kernels = _OF_KERNELS.search(text) is not None
     return _Heard(tuple(_PHRASE.findall(bare)), tuple(_OF_MEMORY.findall(bare)), of_kernels)

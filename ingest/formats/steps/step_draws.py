@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from assay.ingest.formats.steps.step_shapes import BAR, LEAST, Found, Shape, counted
 
 _RATES = {"step_rate", "step_time_average", "step_time"}
-"""What a bar says of its own pace: it changes from draw to draw."""
+"""Quantities in which a bar tells its own pace: they change from draw to draw."""
 
 
 def without_repeats(found: Iterable[Found]) -> Iterator[Found]:
@@ -89,7 +89,7 @@ def _by_rank(found: Sequence[Found]) -> list[list[Found]]:
 
 
 def _says(draw: Found) -> frozenset[tuple[str, str]]:
-    """What a draw says, its pace aside."""
+    """Labels of a draw with their texts, its pace aside."""
     pairs = zip(draw.places, draw.meanings, strict=True)
     return frozenset(
         (pair.label, pair.text)
