@@ -50,6 +50,7 @@ _FORMS = "|".join(
         r"|number of (?:layers|heads))(?:[*_` :=]+| (?:of|is|was) )[0-9]",
         rf"[0-9] ?[x×]? ?`?{HINT}|(?i:\b(?:one|single|two|four|eight|sixteen) ){HINT}",
         r"[0-9] (?:devices|instances|servers|hosts)\b",
+        r"[Nn]odes? (?:of|with) [0-9]+ (?:GPU|devi|accel)",
         r"total parameters|device mesh with|activation (?:checkpointing|recomput)|capacity: ",
         r"(?i:ZeRO[ -](?:stage[ -]?)?[0-3])",
         r"(?i:bf16|fp16|fp8|float-?16)[ -](?:mixed[ -])?precision",

@@ -126,7 +126,7 @@ _SYSTEM = deferred(
 
 _PER_NODE = deferred(
     rf"{_COUNT} (?:GPUs|devices|accelerators) (?:each|per node|on each node)\b"
-    rf"|\bnodes? ?[x×] ?{_COUNT} (?:GPUs|devices|accelerators)\b"
+    rf"|\bnodes? ?(?:[x×]|of|with) ?{_COUNT} (?:GPUs|devices|accelerators)\b"
 )
 
 _IN_ALL = deferred(r"\bStarting with ([0-9]+) processes|\bMEMBER: [0-9]+/([0-9]+)")

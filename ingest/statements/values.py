@@ -43,12 +43,12 @@ _NAME = deferred(r"[A-Za-z][\w./-]*(?: [\w./-]+){0,3}")
 def known(label: str) -> str | None:
     """The field that a label of a statement names; None for what is private or names none.
 
-    `n_gpu` is what one process of a Hugging Face trainer sees.
+    `n_gpu` is what one process of a Hugging Face trainer sees; `Models:` names several.
 
     >>> known("--hidden-size"), known("_n_gpu"), known("lm loss")
     ('hidden', None, None)
     """
-    if label.startswith("_") or label.casefold() == "n_gpu":
+    if label.startswith("_") or label.strip(" *_-").casefold() in ("n_gpu", "models"):
         return None
     if label.casefold() == "devices":
         return "gpus_per_node"  # to Lightning and what is built on it

@@ -108,6 +108,7 @@ _NAMED_MODEL = deferred(
     rf"(?<![A-Za-z0-9./_-])(?!(?:{_NO_NAMES})\b)"
     r"([A-Z][A-Za-z]+(?:[-_ ]?[0-9][0-9.]*)?(?:[-_ ]?[A-Z][a-z]+[A-Z]?|-[A-Z])?[-_ ]"
     r"(?:[0-9]+x)?[0-9]+(?:\.[0-9]+)?[BbMm](?:-A[0-9.]+B)?)(?![A-Za-z0-9])"
+    r"(?!(?:,|/| and| or| &){1,2} ?[0-9]+(?:\.[0-9]+)?[BbMm]\b)"
 )
 """`Llama 3.1 8B`, `LLAMA2-7B`, `Qwen3-30B-A3B`: a name, and a size behind it."""
 
@@ -249,6 +250,8 @@ def model_named(text: str) -> str | None:
     'GPT-J 6B'
     >>> model_named("Llama 2 7B and Llama 2 13B"), model_named("bf16 on Ascend 910B")
     (None, None)
+    >>> model_named("Llama 3.1 8B, 70B and 405B"), model_named("Llama 3.1 8B and bf16")
+    (None, 'Llama 3.1 8B')
     """
     return _only_one(_NAMED_MODEL, signed(text))
 

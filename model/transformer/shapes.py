@@ -407,7 +407,13 @@ def _resolved(text: str) -> str | None:
     found = [_meant(spelling) for spelling in (name, name.replace("moe", ""), *others)]
     spelled = (bare, *(bare.replace(old, new, 1) for old, new in SAME_SHAPE))
     found += [_undotted().get(spelling) for spelling in spelled]
-    return next((each for each in found if each and _of_size(each, size)), None)
+    known = next((each for each in found if each and _of_size(each, size)), None)
+    remark = _REMARK.search(text) if known is None else None
+    return _resolved(text[: remark.start()]) if remark else known
+
+
+_REMARK = re.compile(r"\s*\((?![^()]*[0-9][bB]\b)[^()]*\)\s*$")
+"""Behind a name, in brackets: what was done with it, or where; a size there may be its own."""
 
 
 _APART = re.compile(r"(?<![.0-9])[0-9](?:\.[0-9])?[-_ ]([0-9]+(?:\.[0-9]+)?)[bB](?![A-Za-z])")

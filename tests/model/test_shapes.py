@@ -138,7 +138,8 @@ def test_a_file_of_ones_own(tmp_path):
 
 NAMED = {
     "Llama3-3B": "Llama-3.2-3B", "LLaMA 33B": "Llama-33B", "Llama 8B": "Llama-3-8B",
-    "Llama-1B": "Llama-3.2-1B", "llama-13b": "Llama-2-13B", "Llama3-70B-FSDP": "Llama-3-70B",
+    "Llama-1B": "Llama-3.2-1B", "Llama 3.1 8B (full weight)": "Llama-3-8B",
+    "llama-13b": "Llama-2-13B", "Llama3-70B-FSDP": "Llama-3-70B",
     "Qwen2_5_7B": "Qwen2-7B", "Qwen2.5-0.5B": "Qwen2-0.5B", "Qwen3_30B_a3B": "Qwen3-30B-A3B",
     "Nemotron-15B": "Nemotron-4-15B", "Nemotron4-340B": "Nemotron-340B",
     "DeepSeek-R1-Distill-Llama-8B": "Llama-3-8B", "DeepSeek-R1-Distill-Qwen-7B": "Qwen2-7B",
@@ -156,7 +157,9 @@ def test_names_as_people_write_them(text):
     assert shapes.resolve(text) == NAMED[text]
 
 
-@pytest.mark.parametrize("text", ["175B", "Llama3-21B", "GPT 20B", "Qwen3-57B", "Gemma 3 9B"])
+@pytest.mark.parametrize(
+    "text", ["175B", "Llama3-21B", "DeepSeek V3 (16B)", "GPT 20B", "Qwen3-57B", "Gemma 3 9B"]
+)
 def test_names_of_no_known_shape(text):
     with pytest.raises(LookupError):
         shapes.resolve(text)

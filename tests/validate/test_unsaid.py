@@ -1,5 +1,6 @@
 """What a table leaves out and a model needs: assumed with its reason, or left unknown."""
 
+import polars as pl
 import pytest
 from assay.validate.score.assess import assess
 
@@ -111,3 +112,26 @@ def test_a_batch_on_fewer_gpus_than_the_model_needs_is_not_taken_as_one_replica_
     text += rows(("GPUs", "Batch size", "Tokens/s"), (12288, 6144, 1.4e6))
     found, _, _ = told(tmp_path, text)
     assert (found[0]["micro_batch"], found[0]["global_batch"]) == (None, None)
+
+
+def test_a_model_called_by_its_size_is_like_the_usual_one_of_that_size(tmp_path):
+    title = "# FSDP on 8x H100 SXM, bf16, sequence length 2048\n\n"
+    heads = ("Model", "Micro batch size", "Tokens/s/GPU")
+    cells = (("GPT 7B", 4, 9000), ("30B", 2, 1900), ("Foo 7B", 4, 9000), ("16B", 4, 4000))
+    found, origins, report = told(tmp_path, title + rows(heads, *cells))
+    shaped = [(row["hidden"], row["layers"]) for row in found]
+    assert shaped == [(4096, 32), (7168, 48), (None, None), (None, None)]
+    assert not found[0]["gated"]
+    origin, law = origins[found[0]["case"], "hidden"]
+    assert (origin, law.startswith("as MPT-7B, the usual one among")) == ("assumed", True)
+    pairs = report.comparison.pairs.filter(pl.col("model") == "step").sort("line")
+    widths = (pairs["predicted_high"] / pairs["predicted"]).to_list()
+    assert pairs["line"].to_list() == [5, 6]
+    assert widths[0] > widths[1]  # sevens differ more than thirties do
+
+
+def test_a_mixture_called_by_its_size_is_like_no_other(tmp_path):
+    title = "# 8x H100 SXM, bf16, sequence length 2048\n\n"
+    heads = ("Model", "EP", "Micro batch size", "Tokens/s/GPU")
+    found, _, _ = told(tmp_path, title + rows(heads, ("30B", 8, 2, 9000)))
+    assert found[0]["hidden"] is None

@@ -1,4 +1,5 @@
-"""Values that tables leave out and a model of the step cannot do without: batches, vocabularies.
+"""Values that tables leave out and a model of the step cannot do without: batches, vocabularies,
+the shapes of models that have no name but their size.
 
 In: cases after every law has looked at them, and what is printed of them. Out: the same with fewer
 nulls, each value `assumed` and with its reason; so also whose a batch is of which nobody says it.
@@ -8,10 +9,18 @@ interval stays unknown: a step's time is proportional to its batch, a rate hardl
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
+from functools import cache
+from typing import NamedTuple
+
 import polars as pl
 from assay.model.machines.datasheets import machines
+from assay.model.transformer.parameters import parameters
+from assay.model.transformer.shapes import Model, shapes
 from assay.validate.cases.cases import Cases
-from assay.validate.cases.rules import Rule, fill
+from assay.validate.cases.rules import ORIGINS, Rule, fill
 
 RATES = ("samples_per_s", "tokens_per_s", "tokens_per_gpu_per_s", "model_flops_rate", "mfu", "hfu")
 """Quantities that hardly depend on how many micro-batches a step has, where nothing is a pipeline:
@@ -39,6 +48,7 @@ def with_unsaid(cases: Cases, observations: pl.DataFrame) -> Cases:
         return cases
     rated = observations.filter(pl.col("quantity").is_in(RATES))["case"].unique()
     timed = observations.filter(pl.col("quantity") == "step_time")["case"].unique()
+    rows, shaped = _with_customary(rows)
     rows = rows.with_columns(
         _rated=pl.col("case").is_in(rated.implode()) & ~pl.col("case").is_in(timed.implode()),
         _whose=_whose(),
@@ -48,10 +58,119 @@ def with_unsaid(cases: Cases, observations: pl.DataFrame) -> Cases:
         _whose=pl.coalesce("_whose", pl.when(alike.list.len() == 1).then(alike.list.first()))
     )
     filled, origins = fill(rows, RULES)
-    taken = filled.select("case", *(pl.col(name).alias(f"_{name}") for name in ASSUMED))
+    taken = filled.select("case", SPREAD, *(pl.col(name).alias(f"_{name}") for name in ASSUMED))
     wide = cases.configuration.join(taken, on="case", how="left", maintain_order="left")
     wide = wide.with_columns(pl.coalesce(name, f"_{name}").alias(name) for name in ASSUMED)
-    return cases.with_values(wide.drop(f"_{name}" for name in ASSUMED), origins)
+    wide = wide.drop(f"_{name}" for name in ASSUMED)
+    return cases.with_values(wide, pl.concat([origins, shaped.select(origins.columns)]))
+
+
+class _Customary(NamedTuple):
+    """The usual one among the public dense models of a size, and how far these lie apart."""
+
+    model: Model
+    spread: float  # half of the range of the logarithm of their parameters
+    among: int
+
+
+SPREAD = "shape_spread"
+"""Column beside the configuration: by how much a rate may be another because a shape is assumed,
+half of a range of logarithms."""
+
+WIDEST = 0.26
+"""The same beyond which no shape is assumed: a forecast's own interval."""
+
+_SIZED = re.compile(
+    r"(?:(gpt|mpt|opt)[- ]?[23]?|llm|transformer|dense|decoder|model)?[- ]*"
+    r"([0-9]+(?:\.[0-9]+)?)([bt])"
+    r"(?:[- ]*(?:model|params?|parameters|dense|gpt))?",
+    re.IGNORECASE,
+)
+"""A model that is called by nothing but its size: `7B`, `GPT 30B`."""
+
+_NAMED = re.compile(r"-([0-9]+(?:\.[0-9]+)?)([BT])(?![0-9])")
+
+
+@cache
+def _of_size() -> dict[float, list[Model]]:
+    """The public dense models by the size in their names, in billions, the smallest first."""
+    found: dict[float, list[Model]] = {}
+    for name, model in shapes().items():
+        sized = _NAMED.search(name)
+        if sized and model.experts is None and model.hybrid is None and model.latent is None:
+            found.setdefault(_billions(sized[1], sized[2]), []).append(model)
+    return {size: sorted(each, key=_total) for size, each in found.items()}
+
+
+def _total(model: Model) -> int:
+    return parameters(model).total
+
+
+def _billions(digits: str, sign: str) -> float:
+    return float(digits) * (1000.0 if sign in "Tt" else 1.0)
+
+
+@cache
+def customary(size: float, *, plain: bool) -> _Customary | None:
+    """What a dense model of `size` billions is like; None where public ones differ too much.
+
+    Of those with a gated MLP, or without a gate where it is `plain`, if there are such, the middle
+    one with the width and depth that most of them all have.
+    """
+    every = _of_size().get(size, [])
+    alike = [model for model in every if model.gated != plain] or every
+    if not alike:
+        return None
+    spread = math.log(_total(every[-1]) / _total(every[0])) / 2.0
+    if spread > WIDEST:
+        return None
+    pairs = Counter((model.hidden, model.layers) for model in every)
+    most = max(pairs[model.hidden, model.layers] for model in alike)
+    usual = [model for model in alike if pairs[model.hidden, model.layers] == most]
+    return _Customary(usual[(len(usual) - 1) // 2], spread, len(every))
+
+
+def _called(row: dict[str, object]) -> _Customary | None:
+    """What the size that a row has for a name means; None where it has another, or experts."""
+    text, size = str(row["model"] or "").strip(), row["model_size"]
+    named = _SIZED.fullmatch(text) if text else None
+    if (text and named is None) or (size is None and named is None):
+        return None
+    if named is not None:
+        return customary(_billions(named[2], named[3]), plain=named[1] is not None)
+    return customary(round(float(str(size)) / 1e9, 3), plain=False)
+
+
+_SHAPE = ("hidden", "layers", "heads", "kv_heads", "ffn_hidden", "vocab", "gated")
+
+
+def _with_customary(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows with shapes of models that are called by their size, `SPREAD`, and the origins."""
+    bare = pl.col("hidden").is_null() & pl.col("layers").is_null()
+    dense = pl.col("experts").fill_null(1) <= 1
+    dense &= pl.col("ep").fill_null(1) <= 1
+    values: dict[str, list[object]] = {name: rows[name].to_list() for name in _SHAPE}
+    spread: list[float | None] = [None] * rows.height
+    told: list[tuple[object, ...]] = []
+    for at in rows.select((bare & dense).arg_true()).to_series():
+        row = rows.row(at, named=True)
+        if (found := _called(row)) is None:
+            continue
+        law = (
+            f"as {found.model.name}, the usual one among {found.among} public dense models that "
+            "are called by this size"
+        )
+        spread[at] = found.spread
+        for name in _SHAPE:
+            if values[name][at] is None:
+                values[name][at] = getattr(found.model, name)
+                text = str(values[name][at]).lower()
+                told.append((row["case"], name, text, "assumed", None, law))
+    filled = rows.with_columns(
+        *(pl.Series(name, each, dtype=rows.schema[name]) for name, each in values.items()),
+        pl.Series(SPREAD, spread, dtype=pl.Float64),
+    )
+    return filled, pl.DataFrame(told, schema=ORIGINS, orient="row")
 
 
 _SPLIT = pl.col("tp").fill_null(1) * pl.col("pp").fill_null(1) * pl.col("cp").fill_null(1)
@@ -121,8 +240,8 @@ def _vocabulary() -> pl.Expr:
     return pl.when(share < SMALL_SHARE).then(size)
 
 
-ASSUMED = ("micro_batch", "global_batch", "vocab")
-"""Columns that `RULES` fill."""
+ASSUMED = ("micro_batch", "global_batch", *_SHAPE)
+"""Columns that `RULES` fill, and those of a customary shape."""
 
 RULES: tuple[Rule, ...] = (
     Rule("micro_batch", pl.when(pl.col("_whose") == "one").then("batch_size"),

@@ -23,6 +23,7 @@ from assay.model.transformer.parallel import faults
 from assay.model.transformer.training_run import Run, run
 from assay.validate.cases.cases import CONFIGURED
 from assay.validate.cases.step_cases import PLACE, completed
+from assay.validate.cases.unsaid import SPREAD
 from assay.validate.predict.forecasts import Asked, held_together, with_throughput
 
 SCOPE = "configuration"
@@ -204,6 +205,7 @@ def runs_of(configuration: pl.DataFrame, own: Stack | None = None) -> Known:
     same = [name for name in configuration.columns if name not in PLACE]
     alike = configuration.with_row_index("at").group_by(same, maintain_order=True).agg("at")
     distinct: list[Run] = []
+    shaped: list[float] = []  # what an assumed shape adds
     rows_at, kept = [], []
     for row in completed(alike).iter_rows(named=True):
         built = run(row | {"case": ""})
@@ -212,12 +214,14 @@ def runs_of(configuration: pl.DataFrame, own: Stack | None = None) -> Known:
         kept += row["at"]
         rows_at += [len(distinct)] * len(row["at"])
         distinct.append(built)
+        shaped.append(row.get(SPREAD) or 0.0)
     order = np.argsort(kept)
     frame = configuration[np.sort(kept).tolist()].select(KEPT)
     if not distinct:
         return Known(frame, {}, np.empty(0))
     at = np.array(rows_at)[order]
     spread = np.array([half_width(one, kernel_times(one.machine.name)) for one in distinct])
+    spread = np.hypot(spread, np.array(shaped))
     return Known(frame, rows(_components(distinct, own), at), spread[at])
 
 
