@@ -129,3 +129,4 @@ class Configuration(pa.DataFrameModel):
     )
     experts: int = configured(ge=1, meaning="routed experts of a layer")
     program: str = named(configuration=True, meaning="training program and its version")
+    network: str = named(configuration=True, meaning="network between nodes, as printed")

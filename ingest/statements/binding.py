@@ -65,7 +65,7 @@ ASSUMED_LAWS = {
     "architecture": "the one model that the document spells out",
 }
 
-OF_MACHINES = ("gpu", "gpus_per_node")
+OF_MACHINES = ("gpu", "gpus_per_node", "network")
 """Fields that a description of machines settles for rows of tables, which vary the others."""
 
 NAMING = ("model", "model_size", "parameters", "hidden", "layers")

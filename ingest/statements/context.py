@@ -32,13 +32,14 @@ from assay.ingest.statements.lists import MANY, everywhere, in_title, listed
 from assay.ingest.statements.nested import ENDS as OBJECT
 from assay.ingest.statements.nested import LONGEST, nested
 from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
-from assay.ingest.statements.trained_with import FIELD as PROGRAM
 from assay.ingest.statements.trained_with import FORMS as WITH
 from assay.ingest.statements.trained_with import names_program, trained_with, versioned
 from assay.ingest.statements.values import OPEN, cell_of, known, no_value, saying, unset
 from assay.ingest.statements.wrapped import carried_on
 from assay.ingest.tables.titles import titled
 from assay.ingest.vocabulary.devices import HINT, SIGN, Device, only, signed
+from assay.ingest.vocabulary.networks import FORMS as NETWORKS
+from assay.ingest.vocabulary.networks import names_network, network_named
 
 _HEADING = deferred(r"\s*(#{1,6})\s+\S")
 
@@ -78,7 +79,7 @@ _FORMS = "|".join(
     ]
 )
 
-FORMS = f"{_FORMS}|{WITH}"
+FORMS = f"{_FORMS}|{WITH}|{NETWORKS}"
 """Found in every line that says something of a run in words, in polars' syntax."""
 
 OPENS = r"(?:^|\s)[\"']?[A-Za-z_][\w.-]*[\"']?\s*(?::|[:=]\s*[\w.]*[\[({])\s*$|^\s*\[[\w.-]+\]\s*$"
@@ -109,7 +110,7 @@ _WORTHY = (
     rf"|:\s*$|\*\*\s*$|{_FORMS}|{OPENS}"
 )
 
-WORTH = f"{_WORTHY}|{WITH}"
+WORTH = f"{_WORTHY}|{WITH}|{NETWORKS}"
 """Found in every line that may state something, be a heading, fence a block or name one."""
 
 _WORTH = deferred(_WORTHY)
@@ -276,7 +277,7 @@ def read_context(
         key = line.text, bool(line.prefix), heading is not None
         if key in silent and not models and not more:
             continue
-        if _WORTH.search(line.text) or names_program(line.text):
+        if _WORTH.search(line.text) or names_program(line.text) or names_network(line.text):
             section = tuple(number for _, number, _ in path)
             statement = (
                 None if key in silent else _read(source, line, section, says=says, heading=key[2])
@@ -438,11 +439,21 @@ def _in_words(
     if line.text.lstrip().startswith("|"):
         return statement
     caption = statement is not None and statement.caption
-    told = trained_with(line, heading=heading or caption)
-    if not told or (statement is not None and PROGRAM in statement.values):
+    told = trained_with(line, heading=heading or caption) | _network(line)
+    if not told or (statement is not None and told.keys() <= statement.values.keys()):
         return statement
     bare = statement or Statement(line.number, section, {})
-    return replace(bare, values={**bare.values, **told})
+    return replace(bare, values={**told, **bare.values})
+
+
+def _network(line: Line) -> dict[str, Cell]:
+    """The network that a line gives a rate of, where it speaks of machines and not of a figure."""
+    if not names_network(line.text) or MEASURED.search(line.text):
+        return {}
+    found = network_named(line.text)
+    if found is None:
+        return {}
+    return {"network": Cell(found.text, line.number, line.column + found.at)}
 
 
 def _by_form(

@@ -22,7 +22,7 @@ from assay.model.machines.dtypes import dtype
 from assay.model.transformer.training_run import ADAPTERS
 from assay.validate.cases.memo import once
 from assay.validate.cases.observe import About, about, case_of, observe, subject_of
-from assay.validate.cases.programs import with_programs
+from assay.validate.cases.programs import with_networks, with_programs
 from assay.validate.cases.rules import ORIGINS, RULES, fill, machine_rules, node_rule
 from assay.validate.cases.stated import Overruled, overrule, values
 
@@ -106,6 +106,7 @@ def cases(
     wide = _named(wide, machine, unresolved)
     open_nodes = wide["case"].is_in(_left_open(reading, "gpus_per_node").implode())
     wide, found = fill(wide, (node_rule(wide), *machine_rules(said, open_nodes), *RULES))
+    wide = with_networks(wide)
     products = [
         _products(name, frame, frames[name], machine, unresolved)
         for name, frame in reading.frames.items()

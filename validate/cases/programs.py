@@ -1,4 +1,4 @@
-"""Programs of runs: what ran, when, and its switches, which no column of a document holds.
+"""Programs of runs and their networks: what no column of a document holds as a model takes it.
 
 In: a reading, or values that a user states. Out: columns that `training_run.run` takes beside those
 of `Configuration`. The program is the one whose dump an input has, which its document names for the
@@ -11,7 +11,9 @@ from collections.abc import Mapping
 
 import polars as pl
 from assay.ingest.schema.reading import Reading
+from assay.ingest.vocabulary.networks import network_named
 from assay.ingest.vocabulary.program_names import program_named
+from assay.model.machines.datasheets import machines
 from assay.model.machines.releases import released
 from assay.model.machines.software import frameworks, stacks, year
 from assay.model.step.work import SCALING
@@ -116,6 +118,38 @@ def with_programs(wide: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         )
         .drop("printed")
     )
+
+
+def with_networks(wide: pl.DataFrame) -> pl.DataFrame:
+    """The cases with `node_bandwidth` where a document gives a rate of their network.
+
+    What a user states goes before; a machine without a usual node has none by a bare rate.
+    """
+    keys = ["network", "machine", "gpus_per_node"]
+    known = wide.select(keys).unique().drop_nulls("network").drop_nulls("machine")
+    found = [(*row, _node_bandwidth(*row)) for row in known.iter_rows()]
+    types = {name: wide.schema[name] for name in keys} | {"_found": pl.Float64()}
+    table = pl.DataFrame(found, schema=types, orient="row")
+    return (
+        wide.join(table, on=keys, how="left", maintain_order="left", nulls_equal=True)
+        .with_columns(node_bandwidth=pl.coalesce("node_bandwidth", "_found"))
+        .drop("_found")
+    )
+
+
+def _node_bandwidth(text: str, name: str, stated: int | None) -> float | None:
+    """Bytes per second of the network cards of a node that a text means; None for no text of one.
+
+    It is of the stated node, as `Machine.cards` wants it.
+    """
+    network, one = network_named(text), machines()[name]
+    inside = stated or one.gpus_per_node
+    if network is None or not inside:
+        return None
+    usual = None
+    if one.node_bandwidth is not None and one.gpus_per_node:
+        usual = one.node_bandwidth / one.gpus_per_node
+    return network.of_node(float(inside), usual, one.host)
 
 
 def _first(frames: list[pl.DataFrame], names: tuple[str, ...]) -> pl.DataFrame:
