@@ -67,7 +67,7 @@ LARGEST = 25_600e9 / 8
 
 
 class Network(NamedTuple):
-    """What a text says of a network: how many cards of which rate, or the rate of which part."""
+    """A network as a text says it: how many cards of which rate, or the rate of which part."""
 
     text: str
     at: int
@@ -127,7 +127,7 @@ def network_named(text: str) -> Network | None:
 
 
 def _network(found: re.Match[str]) -> Network | None:
-    """What one match says; None where a bare `G` may be of memory."""
+    """The network that one match says; None where a bare `G` may be of memory."""
     parts = found.groupdict()
     count = parts["count"] or parts.get("cards") or parts.get("times")
     if parts["g"] and not count and found["gap"].strip():

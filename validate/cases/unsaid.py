@@ -112,7 +112,7 @@ def _billions(digits: str, sign: str) -> float:
 
 @cache
 def customary(size: float, *, plain: bool) -> _Customary | None:
-    """What a dense model of `size` billions is like; None where public ones differ too much.
+    """The usual dense model of `size` billions; None where public ones differ too much.
 
     Of those with a gated MLP, or without a gate where it is `plain`, if there are such, the middle
     one with the width and depth that most of them all have.
@@ -131,7 +131,7 @@ def customary(size: float, *, plain: bool) -> _Customary | None:
 
 
 def _called(row: dict[str, object]) -> _Customary | None:
-    """What the size that a row has for a name means; None where it has another, or experts."""
+    """The model that a size for a name means; None where a row has another name, or experts."""
     text, size = str(row["model"] or "").strip(), row["model_size"]
     named = _SIZED.fullmatch(text) if text else None
     if (text and named is None) or (size is None and named is None):
