@@ -181,6 +181,7 @@ class Statement:
     subject: str = ""  # a block of statements under this name speaks for rows of this name
     environment: bool = False  # under a heading about machines: it holds for the whole document
     caption: bool = False  # of the table right above it, if there is one
+    here: bool = False  # its subject is meant in its own section alone
 
 
 class Line(NamedTuple):

@@ -101,13 +101,16 @@ class Binder:
         every = sorted(context.statements, key=lambda statement: statement.line)
         self._captions = _captioned(every, [row.line for row in rows if row.tabled])
         named = {normalise(name) for row in rows if row.tabled for name in _names(row)} - {""}
-        self._subjects: dict[str, dict[str, Cell]] = {}
+        self._subjects: dict[tuple[str, Section | None], dict[str, Cell]] = {}
         for each in every:
             if (subject := normalise(each.subject)) in named:
-                self._subjects.setdefault(subject, {}).update(each.values)
-        reserved = {each.line for each in every if normalise(each.subject) in named}
-        reserved |= {at for _, at in self._captions.values()}
-        self.statements = [each for each in every if each.line not in reserved]
+                key = subject, each.section if each.here else None
+                self._subjects.setdefault(key, {}).update(each.values)
+        captions = {at for _, at in self._captions.values()}
+        self.statements = [
+            each for each in every
+            if each.line not in captions and normalise(each.subject) not in named
+        ]  # fmt: skip
         self._machines = _agreed([each for each in self.statements if each.environment], None)
         spelled = list(architectures(self.statements))
         self._architecture = spelled[0] if len(spelled) == 1 else {}
@@ -199,7 +202,9 @@ class Binder:
         take({} if tabled else self._of_run, "stated", None)
         take(self._captions.get(line, ({}, 0))[0], "stated", None)
         for name in names:
-            take(self._subjects.get(normalise(name), {}), "stated", None)
+            for depth in range(len(section), -1, -1):
+                take(self._subjects.get((normalise(name), section[:depth]), {}), "stated", None)
+            take(self._subjects.get((normalise(name), None), {}), "stated", None)
         apart = False  # whether a heading has named another model than those around it
         for depth in range(len(section), -1, -1):
             said = self._speaking(section[:depth], row)
@@ -343,11 +348,20 @@ def bind(records: Iterable[Record], context: Context) -> None:
 
 
 def _names(record: Record) -> list[str]:
-    """Names under which a document may speak of a row: its model, labels of its first columns."""
+    """Names under which a document may speak of a row: its model, labels of its first columns, the
+    size of the model."""
     if not record.tabled:
         return []
-    model = record.cells.get("model")
-    return [*([model.text] if model else []), *(label for label, _ in record.other[:2])]
+    model, size = record.cells.get("model"), record.cells.get("model_size")
+    names = [*([model.text] if model else []), *(label for label, _ in record.other[:2])]
+    if size is not None and size.scale in _SIGNS:
+        names.append(f"{size.text}{_SIGNS[size.scale]}")
+    elif model and len(sizes := _SIZED.findall(model.text)) == 1:
+        names.append(sizes[0])
+    return names
+
+
+_SIGNS = {1e9: "B", 1e6: "M"}
 
 
 def _captioned(

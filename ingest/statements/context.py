@@ -32,6 +32,7 @@ from assay.ingest.statements.lists import MANY, everywhere, in_title, listed
 from assay.ingest.statements.nested import ENDS as OBJECT
 from assay.ingest.statements.nested import LONGEST, nested
 from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
+from assay.ingest.statements.sentences import for_each
 from assay.ingest.statements.trained_with import FORMS as WITH
 from assay.ingest.statements.trained_with import names_program, trained_with, versioned
 from assay.ingest.statements.values import OPEN, cell_of, known, no_value, saying, unset
@@ -282,12 +283,11 @@ def read_context(
             statement = (
                 None if key in silent else _read(source, line, section, says=says, heading=key[2])
             )
-            if more:
-                statement = _beside(statement or Statement(line.number, section, {}), more)
+            rest = _divided(context, statement, line) if above else statement
+            statement = _beside(rest, line, section, more)
             variables |= (given := assigned(line))
-            if statement is None and not given:
-                silent.add(key)
             if statement is None:
+                silent |= set() if given else {key}
                 if not (models and _SAME.fullmatch(line.text)):
                     continue
                 statement = Statement(line.number, section, dict(models))
@@ -352,8 +352,36 @@ def _raise_set_ups(context: Context, taken: Set[int], blocks: Mapping[int, _Bloc
     ]
 
 
-def _beside(statement: Statement, more: Mapping[str, Cell]) -> Statement:
+def _of_each(line: Line, section: tuple[int, ...]) -> Iterator[Statement]:
+    """What a line says of each of several models, and that it says it of no other row."""
+    if found := for_each(line.text):
+        name, told = found
+        spec = fields(Configuration)[name]
+        unknown = Cell(line.text.strip(), line.number, line.column, state="unknown")
+        yield Statement(line.number, section, {name: unknown})
+        for model, value in told.items():
+            if cell := cell_of(spec, value, line):
+                yield Statement(line.number, section, {name: cell}, subject=model, here=True)
+
+
+def _divided(context: Context, statement: Statement | None, line: Line) -> Statement | None:
+    """A statement without what its line says of each of several models, which is noted."""
+    section = context.sections[-1][1] if context.sections else ()
+    apart = list(_of_each(line, section))
+    context.statements += apart
+    if statement is None or not apart:
+        return statement
+    values = {name: cell for name, cell in statement.values.items() if name not in apart[0].values}
+    return replace(statement, values=values) if values else None
+
+
+def _beside(
+    statement: Statement | None, line: Line, section: tuple[int, ...], more: Mapping[str, Cell]
+) -> Statement | None:
     """A statement with values that it does not say itself."""
+    if not more:
+        return statement
+    statement = statement or Statement(line.number, section, {})
     return replace(statement, values={**more, **statement.values})
 
 

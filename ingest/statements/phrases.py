@@ -211,6 +211,9 @@ _ASIDE = deferred(
 )
 """Words beside which a number is of something else than the run."""
 
+_OPENS = deferred(r":(?:\\n)?[\"',\s]*$")
+"""How a line ends that opens a table, in a notebook as well."""
+
 OF_ONE = deferred(r"(?<!zero[ _-])\b(?:stage|rank|stage_id)\s*[=:]\s*[0-9]", re.IGNORECASE)
 """A line about one rank or one stage of a pipeline: its layers are not the model's."""
 
@@ -266,7 +269,8 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     found: dict[str, dict[str, Cell]] = {}
     spoken: list[str] = []
     for begin, text in _sentences(line.text):
-        if _ASIDE.search(text):
+        opens = _OPENS.search(text)  # what was tried is in the table that it opens
+        if _ASIDE.search(text.replace(" tried ", " ") if opens else text):
             continue
         spoken.append(text)
         named = list(_devices(text))

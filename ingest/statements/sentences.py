@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from assay.ingest.schema.configuration import Configuration
@@ -120,6 +121,7 @@ _BEFORE_NOUN = deferred(
 _OF_TOKENS_EACH = deferred(
     r"\b(?:sequences|samples) (?:of|have|are|with) ([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
     r"|(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*[kK]?)[ -]token (?:sequences|context)\b"
+    r"|\bpacked (?:in)?to (?:a length of )?([0-9]+(?:,[0-9]{3})*[kK]?)\b(?![.%][0-9])"
 )
 
 _SPACED = deferred(r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS)) ([0-9]+)(?![\w.]|-[0-9])")
@@ -149,6 +151,40 @@ _SWITCHES = {
 """Words of a sentence that say of something that it is on."""
 
 _OFF = deferred(r"\b(?:no|without|not|disabled|off)\b", re.IGNORECASE)
+
+_FOR_EACH = deferred(
+    r"(?<![\w.,])([0-9]+(?:,[0-9]{3})*[kK]?)(?: tokens| sequences)?"
+    r"(?:\s+(?:for|with|on)\s+(?:the\s+)?|\s*\()"
+    r"((?:[A-Z][\w.-]*[ -])?[0-9]+(?:\.[0-9]+)?[BM]\b|[A-Z][A-Za-z]*-?[0-9][\w.-]*\b)(?:\))?"
+)
+"""A value and the model that it is of: `8192 for 8B`, `2048 (GPT-2)`."""
+
+_AND = deferred(r"(?: models?)?\s*(?:,\s*and|,|;|\band\b)\s*")
+
+
+def for_each(text: str) -> tuple[str, dict[str, str]] | None:
+    """The field that a sentence gives each of several models a value of, by the model's name.
+
+    >>> for_each("Sequence length 8192 for 8B, 4096 for 70B.")
+    ('seq_len', {'8B': '8192', '70B': '4096'})
+    >>> for_each("Sequence length 8192 for 8B."), for_each("We use 8 for 8B and 16 for 70B.")
+    (None, None)
+    """
+    every = list(_FOR_EACH.finditer(text))
+    told = {found[2]: found[1].replace(",", "") for found in every}
+    gaps = [text[a.end() : b.start()] for a, b in pairwise(every)]
+    if len(every) < _TWO or len(told) < len(every) or not all(map(_AND.fullmatch, gaps)):
+        return None
+    before = text[max(0, every[0].start() - 60) : every[0].start()]
+    sign = _SIGN.search(before)
+    words = re.findall(r"[A-Za-z][\w-]*", before[: sign.start()] if sign else before)
+    for count in range(min(4, len(words)), 0, -1):
+        label = " ".join(words[-count:])
+        name = known(label) or configured_by(label)
+        if name and fields(Configuration)[name].dtype.is_integer():
+            return name, told
+    return None
+
 
 _TWO = 2
 """Short names glued to their numbers in a sentence, before one of them counts."""

@@ -135,7 +135,7 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
         return _not_a_number(spec, f"{text[:SHOWN]}…", at)
     if bare_number(text):
         return bare_cell(text, column, at)
-    text = unlinked(text)
+    text = _closed_up(unlinked(text))
     if (noted := _UNIT_APART.fullmatch(text)) and unit(noted[2]):  # 406.16 (ms)
         text = f"{noted[1]} {noted[2]}"
     text = _of_field(text, spec)
@@ -184,6 +184,18 @@ _OF_WHOLE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*/\s*([0-9]+)\s*([GT]i?B)?")
 
 WHOLE_MEMORIES = {"16", "24", "32", "40", "48", "64", "80", "94", "96", "128", "141", "192", "288"}
 """Gigabytes that devices have: `76/80` is used and had."""
+
+
+_BLANKS = re.compile(
+    r"(\W*)([0-9]{1,3}(?:[ \u00a0\u2009\u202f][0-9]{3})+)(?![0-9])([^0-9]*|\.[0-9]+[^0-9]*)"
+)
+"""A number whose thousands blanks keep apart: `3 412`, `12 288.5 ms`."""
+
+
+def _closed_up(text: str) -> str:
+    """A cell without the blanks between the thousands of its one number."""
+    found = _BLANKS.fullmatch(text)
+    return f"{found[1]}{re.sub('[^0-9]', '', found[2])}{found[3]}" if found else text
 
 
 _RANGE = re.compile(

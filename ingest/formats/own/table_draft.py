@@ -58,11 +58,17 @@ def table_draft(texts: Sequence[str], name: str) -> str | None:
         return None
     columns = _columns(grid)
     sample = _sample(texts, grid)
-    made = build(describe(f"{name}.toml", _text(name, columns, sample, {})))
+    if any(column.label not in sample for column in columns):  # of several rows of the header
+        begins = tuple(
+            dict.fromkeys(plain(each.text) for each in grid.heads[-1].cells if each.text)
+        )
+    else:
+        begins = ()
+    made = build(describe(f"{name}.toml", _text(name, columns, sample, {}, begins)))
     row = read(made, sample)
     if isinstance(row, str):
         raise BadFormat(f"{name}: no row reads as one of it: {row}")
-    text = _text(name, columns, sample, row)
+    text = _text(name, columns, sample, row, begins)
     tested(f"{name}.toml", text)
     return text
 
@@ -162,7 +168,13 @@ def _unknown(label: str, cells: Sequence[str], names: set[str]) -> _Drawn:
 _RESERVED = {"source", "line", "column", "host", "rank", "timestamp", "mark", "other"}
 
 
-def _text(name: str, columns: Sequence[_Drawn], sample: str, row: dict[str, object]) -> str:
+def _text(
+    name: str,
+    columns: Sequence[_Drawn],
+    sample: str,
+    row: dict[str, object],
+    begins: Sequence[str] = (),
+) -> str:
     labels = ", ".join(_quoted(column.label) for column in columns)
     head = [
         f"# Try it:  assay formats test {name}.toml TABLE",
@@ -170,6 +182,7 @@ def _text(name: str, columns: Sequence[_Drawn], sample: str, row: dict[str, obje
         f"name = {_quoted(name)}",
         f"about = {_quoted(f'Rows of {name}.')}",
         'origin = "measured"        # or "published", or "estimated" for what another model says',
+        *([f"heads = [{', '.join(map(_quoted, begins))}]"] if begins else []),
         "",
         "[tables]",
         f"header = [{labels}]   # labels that a table must have; fewer of them match more tables",
