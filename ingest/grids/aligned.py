@@ -2,8 +2,8 @@
 
 In: the lines of a document. Out: a `Grid` for each run of lines whose cells stand below the labels
 of the line above them, as benchmarks and data frames print them; the index of a data frame has no
-label. Two blanks or more keep cells apart. A table has a label that says what was measured, and two
-rows: less may be a sentence.
+label. Two blanks or more keep cells apart, or a line of dashes gives the columns, as Pandoc's does.
+A table has a label that says what was measured, and two rows: less may be a sentence.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DOTS = re.compile(r"[\s.…]+")
 
 MEASURES = re.compile(
     r"FLOP|tok(?:en)?s?/s|samples?/s|/it\b|/step|\b[mu]s\b|MFU|_[mun]?s\b"
-    r"|\((?:[mµun]?s|sec|[MG]i?B(?:/s)?)\)",
+    r"|\((?:[mµun]?s|sec|[MG]i?B(?:/s)?)\)|\bin (?:m?s|[MG]i?B)\b",
     re.IGNORECASE,
 )
 """Found in a header of such a table."""
@@ -60,6 +60,98 @@ def aligned_tables(lines: Sequence[Line]) -> Iterator[Grid]:
         if grid:
             yield grid
         at = grid.end if grid else at + 1
+
+
+_RULED = re.compile(r"\s*-{2,}(?: +-{2,}){2,}\s*")
+"""A line of dashes that gives the columns of a table, as Pandoc writes it."""
+
+_SOLID = re.compile(r"\s*-{10,}\s*")
+
+_BELOW = re.compile(r"\s*(?:[Tt]able)?:\s+(\S.*)")
+"""A caption below such a table: `: Table 4: Throughput`."""
+
+MOST_LINES = 4
+"""Lines of one header or of one row of such a table."""
+
+
+def ruled_tables(lines: Sequence[Line]) -> Iterator[Grid]:
+    """Every table whose columns a line of dashes below its header gives, in order."""
+    at = 0
+    while at < len(lines):
+        grid = _ruled(lines, at) if "-- --" in lines[at].text.replace("-  ", "- ") else None
+        if grid:
+            yield grid
+        at = grid.end if grid else at + 1
+
+
+def _ruled(lines: Sequence[Line], rule: int) -> Grid | None:
+    """The table whose columns stand as the dashes of a line."""
+    if not _RULED.fullmatch(lines[rule].text):
+        return None
+    offset = lines[rule].column
+    begins = [offset + found.start() for found in re.finditer("-+", lines[rule].text)]
+    top = rule
+    while top and rule - top < MOST_LINES and _filled(lines[top - 1]):
+        top -= 1
+    several = top > 0 and _SOLID.fullmatch(lines[top - 1].text) is not None
+    head = _cut(lines[top:rule], begins)
+    if head is None or not all(cell.text for cell in head.cells[1:]):
+        return None
+    rows, end = _rows_below(lines, rule + 1, begins, several=several)
+    if not rows or not MEASURES.search(" ".join(cell.text for cell in head.cells)):
+        return None
+    behind = next((line.text for line in lines[end : end + 2] if line.text.strip()), "")
+    caption = _BELOW.fullmatch(behind)
+    begin = top - 1 if several else top
+    return Grid(
+        "text", begin, end, (head,), tuple(rows), caption[1] if caption else "", exact=False
+    )
+
+
+def _rows_below(
+    lines: Sequence[Line], at: int, begins: Sequence[int], *, several: bool
+) -> tuple[list[GridRow], int]:
+    """The rows from a line on and where they end: a line each, or `several` up to an empty one."""
+    rows: list[GridRow] = []
+    while at < len(lines) and _filled(lines[at]):
+        end = at + 1
+        while several and end < len(lines) and end - at < MOST_LINES and _filled(lines[end]):
+            end += 1
+        row = _cut(lines[at:end], begins)
+        if row is None:
+            return [], at
+        rows.append(row)
+        at = end
+        if several and at < len(lines) and not lines[at].text.strip():
+            at += 1
+    return rows, at
+
+
+def _filled(line: Line) -> bool:
+    """Whether a line is one of cells: neither empty nor a rule."""
+    return bool(line.text.strip()) and _RULE.fullmatch(line.text) is None
+
+
+def _cut(lines: Sequence[Line], begins: Sequence[int]) -> GridRow | None:
+    """The cells of the lines of one row, cut where columns begin; None where that is in a word."""
+    if not lines:
+        return None
+    found: list[list[_Word]] = [[] for _ in begins]
+    for line in lines:
+        starts = [max(0, begin - line.column) for begin in begins]
+        if any(0 < at < len(line.text) and not line.text[at - 1].isspace() for at in starts[1:]):
+            return None
+        ends = [*starts[1:], len(line.text)]
+        for words, start, end in zip(found, [0, *starts[1:]], ends, strict=True):
+            text = line.text[start:end]
+            begin = line.column + start + len(text) - len(text.lstrip())
+            if text.strip():
+                words.append(_Word(begin, begin + len(text.strip()), text.strip()))
+    cells = (
+        GridCell(" ".join(w.text for w in words), lines[0].number, words[0].begin if words else at)
+        for words, at in zip(found, begins, strict=True)
+    )
+    return GridRow(lines[0], tuple(cells))
 
 
 def _measured(lines: Sequence[Line], at: int) -> bool:

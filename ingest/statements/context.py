@@ -353,7 +353,7 @@ def _raise_set_ups(context: Context, taken: Set[int], blocks: Mapping[int, _Bloc
 
 
 def _of_each(line: Line, section: tuple[int, ...]) -> Iterator[Statement]:
-    """What a line says of each of several models, and that it says it of no other row."""
+    """Statements of a line that speaks of each of several models, and of no other row."""
     if found := for_each(line.text):
         name, told = found
         spec = fields(Configuration)[name]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
 
-from assay.ingest.grids.aligned import aligned_tables
+from assay.ingest.grids.aligned import aligned_tables, ruled_tables
 from assay.ingest.grids.compared import compared
 from assay.ingest.grids.delimited import decimal_commas, delimited, named_table, with_points
 from assay.ingest.grids.drawn import drawn_tables
@@ -32,7 +32,9 @@ from assay.ingest.vocabulary.devices import SIGN, device_at, devices, only, sign
 from assay.ingest.vocabulary.terms import configured_by
 from assay.ingest.vocabulary.words import european, said
 
-_HEADING = re.compile(r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$|\s*={2,8}\s[^=]*[^=\s]\s={2,8}\s*$")
+_HEADING = re.compile(
+    r"\s*#{1,6}\s+\S.*|\s*\*\*[^*]+\*\*:?\s*$|\s*={2,40}\s[^=]*[^=\s]\s+={2,40}\s*$"
+)
 
 LONGEST_ABOVE = 4000
 """Characters of a line above a table beyond which it says nothing of it."""
@@ -72,6 +74,7 @@ def marked(lines: Sequence[Line]) -> list[Grid]:
         *compared(lines),
         *drawn_tables(lines),
         *rst_tables(lines),
+        *ruled_tables(lines),
         *aligned_tables(lines),
     ]
 
@@ -136,6 +139,8 @@ class Place:
             said = None if self.fenced else _heading(line.text)
             if said:
                 self.heading = said
+            if said and said.lstrip().startswith("="):
+                self.near.clear()  # what a program printed before is of another part
             if said and said.lstrip().startswith("#"):
                 self.above, self.titles = captions.Above(), captions.nested(self.titles, line)
                 kept = {title.number for title in self.titles}
@@ -274,9 +279,11 @@ def footnotes(lines: Sequence[Line]) -> dict[str, str]:
 
 
 _NO_ROOM = re.compile(
-    r"(?:^|[\s(>])[*_`\"'“]*([-–—×✗xX/])[*_`\"'”]*\s*(?:in (?:the|this|these) tables?\s*)?"
+    r"(?:^|[\s(>])[*_`\"'“]*([-–—×✗xX/]|[nN]/?[aA])[*_`\"'”]*\s*"
+    r"(?:in (?:the|this|these) tables?\s*)?"
     r"(?:means?|denotes?|indicates?|stands for|marks|[=:：]|表示|代表)\s*(?:that )?(?:an? |the )?"
-    r"(?:[\w ]{0,24}\b)?(?:(?i:out[ -]of[ -]memory|OOM)|显存不足|内存不足)"
+    r"(?:[\w ]{0,24}\b)?(?:(?i:out[ -]of[ -]memory|OOM)|显存不足|内存不足"
+    r"|(?:did|does|do) not fit (?:on|in|into)\b)"
 )
 
 

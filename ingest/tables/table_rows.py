@@ -18,6 +18,7 @@ from typing import NamedTuple
 from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.numbers.units import SUFFIXES
+from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded, Region, TableNote
 from assay.ingest.schema.record import (
     Cell,
@@ -223,7 +224,10 @@ class _Table:
         labelled = annotated(grid, schema, known.legend, known.notes)
         labelled = with_outcomes(labelled, schema, known.no_room)
         labelled = with_memory_units(labelled, schema, place.texts())
-        every = map(_doubtless, views(labelled, schema, above, known.legend, place.declared()))
+        every = (
+            _doubtless(view, schema)
+            for view in views(labelled, schema, above, known.legend, place.declared())
+        )
         first = next(every)
         ours = next((view for view in chain([first], every) if self._holds(view, known)), None)
         self.view, self.ours = ours or first, ours is not None
@@ -543,8 +547,9 @@ def _spare(held: Folded) -> None:
             taken.add(fault.span.line)
 
 
-def _doubtless(view: View) -> View:
-    """The same without columns whose cells mostly are something else: `81.2%` under `Memory`."""
+def _doubtless(view: View, schema: Schema) -> View:
+    """The same without columns whose cells mostly are something else: `81.2%` under `Memory`; of
+    devices where a column of their numbers holds their names."""
     odd = {
         at for at in range(max((len(group.columns) for group in view.groups), default=0))
         if mostly_odd([group.columns[at] for group in view.groups], view.grid, at)
@@ -555,13 +560,21 @@ def _doubtless(view: View) -> View:
         replace(
             group,
             columns=tuple(
-                Column(column.label, None) if column and at in odd else column
+                _as_held(column, view.grid, at, schema) if column and at in odd else column
                 for at, column in enumerate(group.columns)
             ),
         )
         for group in view.groups
     ]
     return replace(view, groups=tuple(groups))
+
+
+def _as_held(column: Column, grid: Grid, at: int, schema: Schema) -> Column:
+    """A column by its cells, which are not what its label says."""
+    texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells) and not row.one]
+    counted = column.spec is not None and column.spec.name == "gpus"
+    named = counted and all(only(text) for text in texts if text)
+    return Column(column.label, fields(schema)["gpu"] if named else None)
 
 
 _ASIDE = re.compile(r"\b(?:eval(?:uation)?|inference|validation|serving)\b", re.IGNORECASE)

@@ -152,11 +152,20 @@ _ZERO = re.compile(r"\bZeRO\b|\bDeepSpeed stage", re.IGNORECASE)
 _STAGES = {"Stage": "ZeRO stage", "stage": "ZeRO stage"}
 
 
+_SPEED = re.compile(r"\btrain(?:ing)?\b[\s-]*\bspeed\b", re.IGNORECASE)
+
+_TIME_IN = {"Time in s": "step time (s)", "Time in ms": "step time (ms)"}
+
+
 def _implied(grid: Grid, above: Sequence[Line]) -> dict[str, str]:
-    """Labels that are clear below a text that names what they are of: stages of ZeRO."""
+    """Labels that are clear below a text that names what they are of: stages of ZeRO, a time below
+    `TRAIN - SPEED - RESULTS`."""
     labels = (*grid.header(), *(row.cells[0].text for row in grid.rows if row.cells))
     asked = any("tage" in label and plain(label) in _STAGES for label in labels)
-    return _STAGES if asked and any(_ZERO.search(line.text) for line in above) else {}
+    told = _STAGES if asked and any(_ZERO.search(line.text) for line in above) else {}
+    if _TIME_IN.keys().isdisjoint(labels) or not any(_SPEED.search(line.text) for line in above):
+        return told
+    return {**told, **_TIME_IN}
 
 
 def _declared_of(
@@ -664,6 +673,11 @@ def _by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
             found[at] = Column(column.label, fields(schema)[field], unit_known=False)
     if not found:
         return ()
+    first, *others = found.values()
+    for at, column in enumerate(columns):
+        alike = all(other.spec is first.spec for other in others)
+        if at and at not in found and alike and _ran_out(grid, at, column):
+            found[at] = replace(first, label=column.label)
     return tuple(
         Group(
             tuple(found[n] if n == at else None if n in found else column
@@ -673,6 +687,15 @@ def _by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         for at in found
     )  # fmt: skip
 
+
+def _ran_out(grid: Grid, at: int, column: Column) -> bool:
+    """Whether a column that says nothing by its label holds nothing but runs out of memory."""
+    cells = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells) and not row.one]
+    ends = [_OUT.fullmatch(cell) is not None for cell in cells if cell]
+    return column.spec is None and not generic(column) and bool(ends) and all(ends)
+
+
+_OUT = re.compile(r"(?:cuda )?(?:oom|out of memory)", re.IGNORECASE)
 
 _PHRASE = re.compile(
     r"\b(?:tokens?|samples?|sequences?|images?|imgs?)(?:\s*/\s*|\s+per\s+)"
