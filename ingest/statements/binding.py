@@ -33,7 +33,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
 from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
 from assay.ingest.statements.values import saying
-from assay.ingest.vocabulary.devices import devices
+from assay.ingest.vocabulary.devices import devices, of_systems
 from assay.ingest.vocabulary.terms import normalise
 
 OF_THE_MODEL = ("hidden", "heads", "kv_heads", "ffn_hidden", "seq_len", "vocab")
@@ -190,6 +190,8 @@ class Binder:
                     continue
                 if any(_says(own.get(other)) for other in SAME_FACT.get(name, ())):
                     continue
+                if name == "gpus_per_node" and _says(own.get("gpus")) and _says(own.get("nodes")):
+                    continue  # which a row that prints both says itself
                 if sized and name in SIZES:
                     continue
                 row[name] = cell
@@ -233,7 +235,9 @@ class Binder:
         """Devices that a heading names."""
         if heading not in self._titled:
             title = self.context.titles.get(heading, "")
-            self._titled[heading] = frozenset(each.key for each in devices(title))
+            self._titled[heading] = frozenset(
+                each.key for each in devices(title) or of_systems(title)
+            )
         return self._titled[heading]
 
     def use(self, cells: Iterable[Cell]) -> None:

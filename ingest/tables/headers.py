@@ -60,13 +60,16 @@ NAMES = {
     "精度模式": "Precision", "设备": "GPU", "加速卡": "GPU", "数据精度": "Precision",
     "模型规模": "Size", "参数量": "Params", "机器数量": "Nodes",
     "参数": "Params", "参数规模": "Params", "序列": "Sequence length", "实验模型": "Model",
-    "硬件信息": "GPU", "激活重算": "Recompute", "TPU": "GPU", "TPU type": "GPU", "TPU slice": "GPU",
+    "硬件信息": "GPU", "TPU": "GPU", "TPU type": "GPU", "TPU slice": "GPU",
     "モデル": "Model", "精度モード": "Precision", "レイヤー数": "NLAYERS", "层": "NLAYERS",
 }  # fmt: skip
 """Labels in Chinese and Japanese of names and of what is only counted."""
 
 STEPS = {"step", "meanstep", "medianstep", "avgstep", "stept", "iteration", "iter"}
 """Labels of a time where the cells have its unit, and of the number of a step where not."""
+
+_TIMED = {"dt", "t", "time", "elapsed", "duration", "wall", "walltime", "latency"}
+"""Labels of a time of a step where their unit says so: `dt (s/iter)`."""
 
 RATES = {
     ("s", False): "step_time",
@@ -329,7 +332,7 @@ def rate(label: str, printed_unit: str) -> str | None:
     if measure is None:
         return None
     name = normalise(label)
-    if name in STEPS:
+    if name in STEPS or (name in _TIMED and "/" in printed_unit):
         return "step_time" if measure.si == "s" else None
     if not _says_little(label):
         return None

@@ -256,3 +256,22 @@ def may_be_device(text: str) -> bool:
     (True, False, True)
     """
     return _SHAPED.search(text) is not None or bool(devices(text))
+
+
+_OF_SYSTEMS = {
+    "aurora": "Max 1550", "sunspot": "Max 1550", "polaris": "A100", "sophia": "A100",
+    "thetagpu": "A100", "perlmutter": "A100", "leonardo": "A100", "selene": "A100",
+    "frontier": "MI250X", "crusher": "MI250X", "lumi": "MI250X", "setonix": "MI250X",
+    "summit": "V100", "sierra": "V100", "alps": "GH200", "jupiter": "GH200", "eos": "H100",
+}  # fmt: skip
+"""Public systems with accelerators of one kind, by name; source: the pages of their sites."""
+
+
+def of_systems(text: str) -> tuple[Device, ...]:
+    """The device of each public system that a title names, to tell one system from another.
+
+    >>> [device.text for device in of_systems("## Polaris")], of_systems("## Results")
+    (['A100'], ())
+    """
+    names = [word for word in re.findall(r"[a-z]+", text.casefold()) if word in _OF_SYSTEMS]
+    return tuple(device for name in names for device in devices(_OF_SYSTEMS[name]))

@@ -506,6 +506,9 @@ def _memory(words: Words) -> Said | None:
 
 
 def _batch(words: Words) -> Said | None:
+    if short := {"gbs", "mbs"} & set(words.over):  # `GBS (tokens)`
+        named = ("global" if "gbs" in short else "micro", "batch")
+        words = words._replace(over=(*(w for w in words.over if w not in short), *named))
     every = words.every()
     if words.over == ("b",) and DEVICE & set(words.beside + words.under):  # `B (per GPU)`
         words = words._replace(over=("batch",))
@@ -570,10 +573,11 @@ def _degree(words: Words) -> Said | None:
 
 
 def _accumulation(words: Words) -> Said | None:
-    """`num_accumulation_steps`, `gradient accumulation`."""
+    """`num_accumulation_steps`, `gradient accumulation`, `batch_accum`."""
     every = set(words.every())
-    rest = every - {"accumulation", "gradient", "grad", "step", "steps"} - COUNTING
-    return Said("accumulation", rank=1) if "accumulation" in every and not rest else None
+    named = every & {"accumulation", "accum"}
+    rest = every - named - {"gradient", "grad", "batch", "step", "steps"} - COUNTING
+    return Said("accumulation", rank=1) if named and not rest else None
 
 
 def _gpus(words: Words) -> Said | None:
