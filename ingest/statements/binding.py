@@ -130,6 +130,8 @@ class Binder:
         self._said_below = _said_below(backward)
         of_all = [statement for statement in self.statements if not statement.of_run]
         self._uniform = _agreed([self._plain(each) for each in of_all], UNIFORM)
+        tables = {self.section(row.line) for row in rows if row.tabled}
+        self._own_lengths = _of_own_tables(of_all, tables)
         self._taken = 0  # statements that stand above the row last asked for
         self._of_run: dict[str, Cell] = {}
         self._dumped: set[str] = set()  # fields of the last dump that spells its model out
@@ -223,7 +225,8 @@ class Binder:
         machines = _only(self._machines, OF_MACHINES) if tabled else self._machines
         take(machines, "assumed", ASSUMED_LAWS["machines"])
         if tabled or not self._met_others(section):
-            take(self._uniform, "assumed", ASSUMED_LAWS["uniform"])
+            dropped = ("seq_len",) if tabled and self._own_lengths else ()
+            take(_without(self._uniform, dropped), "assumed", ASSUMED_LAWS["uniform"])
         if not any(_says(own.get(name)) for name in NAMING):
             take(self._architecture, "assumed", ASSUMED_LAWS["architecture"])
         _apart_from_nodes(found, own)
@@ -462,6 +465,13 @@ def _apart_from_nodes(found: dict[str, Cell], own: Said) -> None:
     many, few = _number(gpus), _number(nodes)
     if many and few and (many % few or many / few > MOST_OF_A_NODE):
         found.pop("nodes" if nodes.line < gpus.line else "gpus")
+
+
+def _of_own_tables(statements: Sequence[Statement], tables: Set[Section]) -> bool:
+    """Whether a length of sequences is said in one section alone, which has tables of its own, and
+    other sections have tables as well: it is of those, and not of the whole document."""
+    said = {each.section for each in statements if "seq_len" in each.values}
+    return len(said) == 1 and said <= tables and () not in said and len(tables) > 1
 
 
 def _without(values: Said, names: Sequence[str]) -> dict[str, Cell]:

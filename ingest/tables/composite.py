@@ -391,6 +391,8 @@ def named(text: str) -> dict[str, str]:
         return {"gpus": many[1].replace(",", "")}
     if said := layout(bare):
         return said
+    if counted := _NODES_AND_CARDS.fullmatch(bare):
+        return {"nodes": counted[1], "gpus": counted[2]}
     if (format_at_end := _FORMAT_BESIDE.fullmatch(bare)) and (rest := format_at_end[1]):
         told = named(rest)
         if told and "dtype" not in told:
@@ -407,6 +409,9 @@ def named(text: str) -> dict[str, str]:
     plain = device is not None and _PLATFORM.sub("", bare) == bare[device.start : device.end]
     return {"gpu": device.text} if device and plain else {}
 
+
+_NODES_AND_CARDS = deferred(r"N([0-9]+)C([0-9]+)")
+"""Nodes and all of their cards, as Paddle's tables count them: `N4C32`."""
 
 _FORMAT_BESIDE = deferred(rf"(.+?)(?:\s+|\s*[,/(:+-]\s*)({NUMBER_FORMAT})")
 """A number format behind what else a label says: `H100-80GB FP8`."""

@@ -201,6 +201,7 @@ _ELSEWHERE = {
     "토큰": "tokens",
     "グローバルバッチサイズ": "global batch size",
     "マイクロバッチサイズ": "micro batch size",
+    "マイクロバッチ": "micro batch size",
     "メモリ使用量": "memory usage",
     "メモリ": "memory",
     "シーケンス長": "sequence length",
@@ -425,6 +426,8 @@ def _other_rate(words: Words, over: set[str], under: set[str]) -> Said | None:
     for field, things in (("step_rate", STEP), ("item_rate", ITEMS)):
         if over & things and under & SECOND and not _left((*over, *under), things, known):
             return Said(field, rank=_rank(words))
+    if over - known == {"ips"} and not under - SECOND:  # instances a second
+        return Said("item_rate", rank=_rank(words))
     known |= DEVICE
     if over & ITEMS and under & SECOND and not _left((*over, *under), ITEMS, known):
         return Said("items_per_gpu_per_s", rank=_rank(words))
