@@ -191,10 +191,9 @@ def is_silent(record: Record, name: str) -> bool:
     return held is None or held.state == "missing"
 
 
-def mostly_odd(columns: Sequence[Column | None], grid: Grid, at: int) -> bool:
+def mostly_odd(column: Column, grid: Grid, at: int) -> bool:
     """Whether most cells in one place are no number where their column wants one."""
-    column = next((each for each in columns if each is not None), None)
-    if column is None or column.spec is None or not column.spec.numeric:
+    if column.spec is None or not column.spec.numeric:
         return False
     rows = [row for row in grid.rows if at < len(row.cells) and not row.one]
     texts = [row.cells[at].text for row in rows if row.cells[at].text]

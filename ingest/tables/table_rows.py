@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from itertools import chain
@@ -345,13 +345,13 @@ class _Table:
             raise IrregularError
 
         def read(row: GridRow) -> Record | Diagnostic | None:
-            apart = row.blank or _title(row, len(group.columns)) or _sums_up(row, view)
+            apart = row.blank or _title(row, group.width) or _sums_up(row, view)
             found = None if apart else self._record(row, group)
             if self.emptied:  # of this row alone
                 self.emptied, found = [], None
             return None if isinstance(found, Record) and of_no_training(found) else found
 
-        found = ways(long, group.columns, read, self.factors)
+        found = ways(long, group.present(), read, self.factors)
         held.records += found.records
         for row in sorted(found.others, key=lambda row: row.line.number):
             self._row(row, held)
@@ -360,7 +360,7 @@ class _Table:
 
     def _row(self, row: GridRow, held: Folded) -> None:
         grid, line, source = self.view.grid, row.line, self.region.source
-        width = len(self.view.groups[0].columns)
+        width = self.view.groups[0].width
         if row.blank or row.one or _title(row, width) or _sums_up(row, self.view):
             held.blank.add(line.number)
             self.group = " ".join(
@@ -391,10 +391,16 @@ class _Table:
         changes has none, and a dash in a table of two axes is of nothing that ran."""
         if not self.view.turned and not self.view.melted:
             return True
-        measures = {c.spec.name for c in self.view.columns() if c.spec and c.spec.quantity}
-        measures |= {"outcome", *RATES_OF_CELLS}
+        measures = self._measures
         states = ("value",) if self.view.turned else ("value", "unknown", "outcome")
         return any(n in measures and c.state in states for n, c in record.cells.items())
+
+    @cached_property
+    def _measures(self) -> set[str]:
+        """Fields that a row may hold a measured number in."""
+        columns = self.view.columns()
+        own = {c.spec.name for c in columns if c.spec and c.spec.quantity}
+        return own | {"outcome", *RATES_OF_CELLS}
 
     def _record(self, row: GridRow, group: Group) -> Record | Diagnostic | None:
         """One observation of a row; None where its group has nothing in this row."""
@@ -444,9 +450,10 @@ class _Table:
     def _fill(self, record: Record, row: GridRow, group: Group) -> list[tuple[Diagnostic, bool]]:
         """Fill a record with the cells of a row: their faults, and whether each costs the row."""
         faults = []
-        for cell, column in zip(row.cells, group.columns, strict=False):
-            if column is None:
-                continue
+        for place, column in group.placed:
+            if place >= len(row.cells):
+                break
+            cell = row.cells[place]
             before, at = len(record.cells), Span(self.region.source.name, cell.line, cell.column)
             if fault := fill(record, column, cell, at, self.factors):
                 costly = column.spec is None or not column.spec.optional
@@ -509,13 +516,10 @@ class _Table:
         """Labels of columns that were read, and whose cells mostly have more numbers in brackets
         behind the one that was."""
         found = []
-        for column in self.view.columns():
+        for at, column in self.view.first.values():
             if column.spec is None or not column.spec.numeric or column.label not in self.filled:
                 continue
-            held = [group.columns.index(column) for group in self.view.groups
-                    if column in group.columns]  # fmt: skip
-            texts = [row.cells[held[0]].text for row in self.view.grid.rows
-                     if held[0] < len(row.cells)]  # fmt: skip
+            texts = [row.cells[at].text for row in self.view.grid.rows if at < len(row.cells)]
             said = [text for text in texts if len(text) <= LONGEST and _DIGIT.search(text)]
             more = [
                 text
@@ -550,22 +554,17 @@ def _spare(held: Folded) -> None:
 def _doubtless(view: View, schema: Schema) -> View:
     """The same without columns whose cells mostly are something else: `81.2%` under `Memory`; of
     devices where a column of their numbers holds their names."""
-    odd = {
-        at for at in range(max((len(group.columns) for group in view.groups), default=0))
-        if mostly_odd([group.columns[at] for group in view.groups], view.grid, at)
-    }  # fmt: skip
+    odd = {at for at, column in view.places.items() if mostly_odd(column, view.grid, at)}
     if not odd:
         return view
-    groups = [
-        replace(
-            group,
-            columns=tuple(
-                _as_held(column, view.grid, at, schema) if column and at in odd else column
-                for at, column in enumerate(group.columns)
-            ),
-        )
-        for group in view.groups
-    ]
+
+    def known(columns: Iterable[tuple[int, Column]]) -> Iterator[tuple[int, Column]]:
+        for at, column in columns:
+            yield at, _as_held(column, view.grid, at, schema) if at in odd else column
+
+    every = view.groups[0].common
+    rest = every._replace(columns=tuple(known(every.columns)))
+    groups = [replace(each, common=rest, own=dict(known(each.own.items()))) for each in view.groups]
     return replace(view, groups=tuple(groups))
 
 

@@ -10,9 +10,10 @@ columns headed by configurations alone hold the one quantity that the lines abov
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from operator import itemgetter
 from typing import NamedTuple
 
 from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, Grid, GridRow
@@ -49,22 +50,49 @@ MOST_WORDS = 16
 """Words of a label beyond which it is a sentence, and no part of it a group."""
 
 
+class Common(NamedTuple):
+    """The columns of every group, each behind its place, and how many there are of all."""
+
+    width: int
+    columns: tuple[tuple[int, Column], ...]
+
+
+def common(columns: Sequence[Column], own: Container[int] = ()) -> Common:
+    """Those of some columns that are no group's `own`."""
+    return Common(
+        len(columns), tuple((at, each) for at, each in enumerate(columns) if at not in own)
+    )
+
+
 @dataclass(frozen=True)
 class Group:
-    """The columns of one observation of a row; None where a column is another group's.
+    """The columns of one observation of a row: everybody's, and its own by their places.
 
     `said` is what the label of the group names, by field; `at` the column that tells where the
     observation stands, None where that is the row.
     """
 
-    columns: tuple[Column | None, ...]
+    common: Common
+    own: Mapping[int, Column] = field(default_factory=dict)
     label: str = ""
     said: Mapping[str, str] | None = None
     at: int | None = None
 
+    @property
+    def width(self) -> int:
+        """How many columns its table has."""
+        return self.common.width
+
+    @cached_property
+    def placed(self) -> tuple[tuple[int, Column], ...]:
+        """The columns that are its own or everybody's, each behind its place, in order."""
+        if not self.own:
+            return self.common.columns
+        return tuple(sorted((*self.common.columns, *self.own.items()), key=itemgetter(0)))
+
     def present(self) -> list[Column]:
-        """The columns that are its own or everybody's."""
-        return [column for column in self.columns if column is not None]
+        """The same without their places."""
+        return [column for _, column in self.placed]
 
 
 @dataclass(frozen=True)
@@ -76,12 +104,23 @@ class View:
     turned: bool = False
     melted: bool = False
 
+    @cached_property
+    def places(self) -> dict[int, Column]:
+        """Place → the first group's column that stands there, group by group."""
+        return {at: each for group in self.groups[::-1] for at, each in group.placed}
+
+    @cached_property
+    def first(self) -> dict[str, tuple[int, Column]]:
+        """Label → place and column, of the first group that has it, group by group."""
+        found: dict[str, tuple[int, Column]] = {}
+        for group in self.groups:
+            for at, column in group.placed:
+                found.setdefault(column.label, (at, column))
+        return found
+
     def columns(self) -> list[Column]:
         """Every column once, those of the first group that has it."""
-        found: list[Column] = []
-        for group in self.groups:
-            found += [column for column in group.present() if column not in found]
-        return found
+        return [column for _, column in self.first.values()]
 
 
 def views(
@@ -246,7 +285,7 @@ def _shares(grid: Grid, above: Sequence[Line], labels: Mapping[str, str]) -> dic
 
 def _plain(grid: Grid, schema: Schema, labels: Mapping[str, str]) -> View:
     under = [cell.text for cell in grid.heads[-1].cells] if len(grid.heads) > 1 else []
-    return View(grid, (Group(tuple(_explained(grid.header(), schema, labels, under))),))
+    return View(grid, (Group(common(_explained(grid.header(), schema, labels, under))),))
 
 
 def _repeated(grid: Grid, schema: Schema) -> tuple[Group, ...]:
@@ -259,11 +298,10 @@ def _repeated(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         own = header(labels[:width], schema)
         if not quantities(own):
             return ()
+        nobodys = Common(len(labels), ())
         return tuple(
-            Group(tuple(own[n % width] if n // width == at else None for n in range(len(labels))),
-                  at=at * width)
-            for at in range(times)
-        )  # fmt: skip
+            Group(nobodys, dict(enumerate(own, at * width)), at=at * width) for at in range(times)
+        )
     return ()
 
 
@@ -279,20 +317,21 @@ def _spanned(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         (column,) = header([under], schema) if under else (Column("", None),)
         if over and over != plain(under) and column.spec is not None and column.spec.quantity:
             own[at] = replace(column, label=shared[at].label)
-    names = list(dict.fromkeys(upper[at] for at in own))
-    told = [[c.spec.name for at, c in own.items() if c.spec and upper[at] == n] for n in names]
+    sides = _by_name((upper[at], at, column) for at, column in own.items())
+    told = [[c.spec.name for c in side.values() if c.spec] for side in sides.values()]
     once = all(len(fields_of) == len(set(fields_of)) for fields_of in told)
-    if len(names) < 2 or not once or not set.intersection(*map(set, told)):
+    if len(sides) < 2 or not once or not set.intersection(*map(set, told)):
         return ()
-    rest = [None if at in own else column for at, column in enumerate(shared)]
-    return tuple(
-        Group(
-            tuple(own[at] if at in own and upper[at] == name else column
-                  for at, column in enumerate(rest)),
-            name, named(name), next(at for at in own if upper[at] == name),
-        )
-        for name in names
-    )  # fmt: skip
+    rest = common(shared, own)
+    return tuple(Group(rest, side, name, named(name), min(side)) for name, side in sides.items())
+
+
+def _by_name(own: Iterable[tuple[str, int, Column]]) -> dict[str, dict[int, Column]]:
+    """Name of a group → its own columns by their places."""
+    found: dict[str, dict[int, Column]] = {}
+    for name, at, column in own:
+        found.setdefault(name, {})[at] = column
+    return found
 
 
 def _explained(
@@ -405,25 +444,20 @@ def _grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     told = _alike_named(
         [_apart(label, schema, _printed_unit(grid, at)) for at, label in enumerate(labels)]
     )
-    names = list(dict.fromkeys(each[0] for each in told if each))
+    sides = _by_name((each[0], at, each[1]) for at, each in enumerate(told) if each)
     shared = header(labels, schema)
-    if len(names) < 2 or any(
+    if len(sides) < 2 or any(
         column.spec is not None and column.spec.quantity and not each
         for column, each in zip(shared, told, strict=True)
     ):
         return ()
+    rest = common(shared, {at for at, each in enumerate(told) if each})
     groups = []
-    for name in names:
-        mine = [each[1] if each and each[0] == name else None for each in told]
-        held = [column.spec.name for column in mine if column and column.spec]
+    for name, own in sides.items():
+        held = [column.spec.name for column in own.values() if column.spec]
         if len(held) != len(set(held)):
             return ()
-        columns = tuple(
-            own if own is not None else None if each else other
-            for own, each, other in zip(mine, told, shared, strict=True)
-        )
-        first = next(n for n, own in enumerate(mine) if own is not None)
-        groups.append(Group(columns, name, _named_side(name, schema), first))
+        groups.append(Group(rest, own, name, _named_side(name, schema), min(own)))
     return tuple(groups)
 
 
@@ -454,7 +488,7 @@ def _by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tupl
         own = {at: (device.text, own[at][1]) for at, device in named_by.items() if device}
         if not _rectangular(own.values()) or len(own) < len(named_by):
             return ()
-    every = list(dict.fromkeys(name for name, _ in own.values()))
+    every = {name: set(split(name)) for name, _ in own.values()}
     for at, label in enumerate(labels):
         if at not in own and (mine := _with_one_of(label, every, schema)):
             own[at] = mine
@@ -465,14 +499,12 @@ def _by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tupl
             shared[at] = Column(column.label, None)
             if side:
                 own[at] = side, column
+    sides = _by_name((name, at, column) for at, (name, column) in own.items())
+    rest = common(shared, own)
     return tuple(
-        Group(
-            tuple(own[n][1] if n in own and own[n][0] == name else None if n in own else column
-                  for n, column in enumerate(shared)),
-            name, recipe("", name) | named(name), next(n for n in own if own[n][0] == name),
-        )
+        Group(rest, sides[name], name, recipe("", name) | named(name), next(iter(sides[name])))
         for name in every
-    )  # fmt: skip
+    )
 
 
 def _remarked(label: str, schema: Schema, *, told: bool) -> tuple[str, Column] | None:
@@ -519,7 +551,7 @@ def _rectangular(told: Iterable[tuple[str, Column]]) -> bool:
 _THOSE_OF = re.compile(r"\b(?:is|are|was|were) (?:those|that|the ones?) of (?:the )?([^.;]+)")
 
 
-def _of_side(column: Column, names: Sequence[str], above: Sequence[Line]) -> str | None:
+def _of_side(column: Column, names: Container[str], above: Sequence[Line]) -> str | None:
     """The one of several sides that the text above says a column is of: `MFU is that of ours.`"""
     assert column.spec is not None
     for line in above:
@@ -536,13 +568,17 @@ _WITH = re.compile(r"(.+?)\s+(?:with|using|under|for|w/)\s+([^()\[\]]+?)(\s*[(\[
 _NOT = {"no", "not", "without", "w", "o", "off", "non"}
 
 
-def _with_one_of(label: str, names: Sequence[str], schema: Schema) -> tuple[str, Column] | None:
+def _with_one_of(
+    label: str, names: Mapping[str, set[str]], schema: Schema
+) -> tuple[str, Column] | None:
     """The one of several sides that a label is of, and its column: `peak VRAM with checkpointing`
-    beside `no checkpointing` and `gradient checkpointing`."""
+    beside `no checkpointing` and `gradient checkpointing`; `names` with the words of each."""
     found = _WITH.fullmatch(label)
     words = set(split(found[2])) if found else set()
-    held = {name: set(split(name)) for name in names}
-    mine = [n for n, own in held.items() if words and words <= own and not (own - words) & _NOT]
+    mine = [
+        name for name, own in names.items()
+        if words and words <= own and not (own - words) & _NOT
+    ]  # fmt: skip
     if found is None or len(mine) != 1:
         return None
     (column,) = header([f"{found[1]}{found[3] or ''}"], schema)
@@ -615,15 +651,10 @@ def _by_sides(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group,
     """A group for each device whose performance stands in a column of its own."""
     sides = by_unit_above(grid, schema, above)
     columns = header(grid.header(), schema)
-    own = {at: column for _, at, _, column in sides}
+    rest = common(columns, {at for _, at, _, _ in sides})
     return tuple(
-        Group(
-            tuple(own[n] if n == at else None if n in own else column
-                  for n, column in enumerate(columns)),
-            name, {"gpu": device}, at,
-        )
-        for name, at, device, _ in sides
-    )  # fmt: skip
+        Group(rest, {at: column}, name, {"gpu": device}, at) for name, at, device, column in sides
+    )
 
 
 def _in_unit(label: str, schema: Schema, printed: str) -> Column:
@@ -678,14 +709,11 @@ def _by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         alike = all(other.spec is first.spec for other in others)
         if at and at not in found and alike and _ran_out(grid, at, column):
             found[at] = replace(first, label=column.label)
+    rest = common(columns, found)
     return tuple(
-        Group(
-            tuple(found[n] if n == at else None if n in found else column
-                  for n, column in enumerate(columns)),
-            found[at].label, named(_GENERIC.sub(" ", found[at].label)), at,
-        )
-        for at in found
-    )  # fmt: skip
+        Group(rest, {at: column}, column.label, named(_GENERIC.sub(" ", column.label)), at)
+        for at, column in found.items()
+    )
 
 
 def _ran_out(grid: Grid, at: int, column: Column) -> bool:
@@ -774,15 +802,14 @@ def _by_caption(
         return ()
     if not proved and not found.unit_known and not _mostly_with_units(grid):
         return ()
-    return tuple(
-        Group(
-            tuple(Column(c.label, spec, found.scale, found.unit_known,
-                         most=found.field == "memory") if n == at else None if n in sides else c
-                  for n, c in enumerate(columns)),
-            columns[at].label, named_by.get(at), at,
-        )
+    rest, most = common(columns, set(sides)), found.field == "memory"
+    own = {
+        at: Column(columns[at].label, spec, found.scale, found.unit_known, most=most)
         for at in sides
-    )  # fmt: skip
+    }  # fmt: skip
+    return tuple(
+        Group(rest, {at: column}, column.label, named_by.get(at), at) for at, column in own.items()
+    )
 
 
 _GUESSED = re.compile(r"\bestimat|\btheoretical|估算|估计|理论", re.IGNORECASE)
@@ -973,17 +1000,11 @@ def _by_remarks(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Grou
     if quantities(columns) or (found := _named_above(above)) is None:
         return ()
     spec = fields(schema)[found.field]
-    own = []
+    own: dict[int, Column] = {}
     for at, column in enumerate(columns):
         cells = [plain(r.cells[at].text) for r in grid.rows if at < len(r.cells) and not r.one]
         told = sum(bool(remark(text)) for text in cells)
         if column.spec is None and told * 3 >= len(cells) * 2 > 0:
-            own.append(at)
-    return tuple(
-        Group(
-            tuple(Column(column.label, spec, found.scale) if n == at else None if n in own
-                  else column for n, column in enumerate(columns)),
-            columns[at].label, {}, at,
-        )
-        for at in own
-    )  # fmt: skip
+            own[at] = Column(column.label, spec, found.scale)
+    rest = common(columns, own)
+    return tuple(Group(rest, {at: column}, column.label, {}, at) for at, column in own.items())
