@@ -6,13 +6,14 @@ In: the records of a table and its columns. Out: their cells, changed in place, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import log
 from statistics import median
 from typing import NamedTuple
 
 from assay.ingest.numbers.units import UNITS
+from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Record
 from assay.ingest.tables.cells import OF_NOTHING, amount
 from assay.ingest.tables.headers import EACH, OF_EACH, OF_ONE, Column, generic
@@ -38,10 +39,9 @@ class Above(NamedTuple):
 
 def rates(records: Sequence[Record], columns: Sequence[Column], above: Above) -> None:
     """A column headed TFLOPs whose numbers no GPU reaches is in FLOP/s, or the whole job's."""
-    for column in columns:
-        spec = column.spec
-        if spec is None or spec.unit != "flop/s" or column.scale != 1e12:
-            continue
+    ours = [c for c in columns if c.spec and c.spec.unit == "flop/s" and c.scale == 1e12]
+    whole = {c.spec.name for c in ours if c.spec and not of_one_device(c.label)}
+    for spec in _fields_of(ours):
         held = [(r, r.cells[spec.name]) for r in records if spec.name in r.cells]
         bare = [(r, c) for r, c in held if c.state == "value" and c.scale == 1e12]
         amounts = (amount(c._replace(text=text)) for r, c in bare for text in r.texts(spec.name))
@@ -49,9 +49,14 @@ def rates(records: Sequence[Record], columns: Sequence[Column], above: Above) ->
             law = "no GPU reaches so many TFLOP/s: printed in FLOP/s"
             for record, cell in bare:
                 record.cells[spec.name] = cell._replace(scale=1.0, law=law)
-        elif not of_one_device(column.label) and _of_the_job(_each(bare, spec.name), above):
+        elif spec.name in whole and _of_the_job(_each(bare, spec.name), above):
             for record, cell in bare:
                 record.cells[spec.name] = cell._replace(state="unknown")
+
+
+def _fields_of(columns: Iterable[Column]) -> Iterable[FieldSpec]:
+    """The field of each column, once where several groups of columns have it."""
+    return {column.spec.name: column.spec for column in columns if column.spec}.values()
 
 
 def _each(held: Sequence[tuple[Record, Cell]], name: str) -> list[tuple[Record, Cell]]:
@@ -139,9 +144,8 @@ def percentages(records: Sequence[Record], columns: Sequence[Column]) -> None:
 
     One number above 1 in a column of fractions is that cell's own fault.
     """
-    for column in columns:
-        spec = column.spec
-        if spec is None or spec.unit != "1" or column.scale != 1.0 or spec.quantity is None:
+    for spec in _fields_of(column for column in columns if column.scale == 1.0):
+        if spec.unit != "1" or spec.quantity is None:
             continue
         cells = [(r, r.cells[spec.name]) for r in records if spec.name in r.cells]
         bare = [r for r, c in cells if c.state == "value" and c.scale == 1.0]
@@ -165,9 +169,8 @@ def _in_percent(values: list[float]) -> bool:
 
 def whole_numbers(records: Sequence[Record], columns: Sequence[Column]) -> None:
     """A measured column of whole numbers may be rounded or cut: its cells say which by no digit."""
-    for column in columns:
-        spec = column.spec
-        if spec is None or spec.quantity is None or spec.kind != "decimal":
+    for spec in _fields_of(columns):
+        if spec.quantity is None or spec.kind != "decimal":
             continue
         cells = [(r, r.cells[spec.name]) for r in records if spec.name in r.cells]
         held = [(r, cell) for r, cell in cells if cell.state == "value" and cell.kind is None]
@@ -181,9 +184,8 @@ def whole_numbers(records: Sequence[Record], columns: Sequence[Column]) -> None:
 def fractions(records: Sequence[Record], columns: Sequence[Column]) -> None:
     """A column of counts whose numbers mostly have fractions is in a unit that it does not say:
     `param_count` of 25.56."""
-    for column in columns:
-        spec = column.spec
-        if spec is None or not spec.configuration or spec.kind != "exact" or column.scale != 1.0:
+    for spec in _fields_of(column for column in columns if column.scale == 1.0):
+        if not spec.configuration or spec.kind != "exact":
             continue
         cells = [(r, r.cells[spec.name]) for r in records if spec.name in r.cells]
         held = [(r, cell) for r, cell in cells if cell.state == "value" and cell.scale == 1.0]

@@ -200,10 +200,12 @@ def numbering(values: Sequence[str]) -> bool:
 
 def name_rows(records: Sequence[Record], columns: Sequence[Column]) -> None:
     """Take columns that only count their rows for what they are: names, kept as printed."""
+    asked = set[str]()  # several groups may have a column of one field
     for column in columns:
         spec = column.spec
-        if spec is None or spec.quantity is None:
+        if spec is None or spec.quantity is None or spec.name in asked:
             continue
+        asked.add(spec.name)
         cells = [record.cells[spec.name] for record in records if spec.name in record.cells]
         if len(cells) == len(records) and numbering([cell.text for cell in cells]):
             for record in records:

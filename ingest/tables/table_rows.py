@@ -12,11 +12,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache, cached_property, partial
-from itertools import chain
 from typing import NamedTuple
 
 from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet
-from assay.ingest.grids.grid import LONGEST, Grid, GridRow
+from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid, GridRow
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded, Region, TableNote
@@ -224,13 +223,16 @@ class _Table:
         labelled = annotated(grid, schema, known.legend, known.notes)
         labelled = with_outcomes(labelled, schema, known.no_room)
         labelled = with_memory_units(labelled, schema, place.texts())
-        every = (
-            _doubtless(view, schema)
-            for view in views(labelled, schema, above, known.legend, place.declared())
-        )
-        first = next(every)
-        ours = next((view for view in chain([first], every) if self._holds(view, known)), None)
-        self.view, self.ours = ours or first, ours is not None
+        self.view, self.ours, self.capped = View(labelled, ()), False, False
+        for each in views(labelled, schema, above, known.legend, place.declared()):
+            if each.beyond:
+                self.capped = True
+                break
+            view = _doubtless(each, schema)
+            self.view = self.view if self.view.groups else view
+            if self._holds(view, known):
+                self.view, self.ours = view, True
+                break
         self.filled: set[str] = set()  # labels of columns that filled a field of some row
         self.read_rows = 0
         self.records: list[Record] = []
@@ -276,6 +278,8 @@ class _Table:
     def read(self, folded: Folded) -> None:
         """Put the rows into `folded`, unless none of them holds a measured number after all."""
         if not self.ours:
+            if self.capped:
+                folded.remarks.append(self._capped())
             if self.long and self.grid.width <= MOST_PLAIN:  # its rows may say something else
                 raise IrregularError
             return
@@ -319,6 +323,15 @@ class _Table:
         folded.blank |= held.blank
         folded.claimed |= self._claimed(held)
         folded.shared |= held.shared
+
+    def _capped(self) -> Diagnostic:
+        """Says that a table is not read."""
+        head, message = (
+            self.lines[self.grid.begin],
+            (f"not read: more than {MOST_PLACES:,} observations stand side by side in its rows"),
+        )
+        span = Span(self.region.source.name, head.number, head.column)
+        return Diagnostic(span, Code.CAPPED, message, head.text[:LONGEST])
 
     def _claimed(self, held: Folded) -> set[int]:
         """Lines of the header and of the rows that were read, tags and rules among them."""

@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import NamedTuple
 
-from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, Grid, GridRow
+from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, MOST_PLACES, Grid, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Line, Schema
@@ -103,6 +103,14 @@ class View:
     groups: tuple[Group, ...]
     turned: bool = False
     melted: bool = False
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the table has more observations side by side than any that is read."""
+        if len(self.groups) < 2:
+            return False
+        most = max(len(self.grid.rows), len(self.groups[0].common.columns))
+        return len(self.groups) * most > MOST_PLACES
 
     @cached_property
     def places(self) -> dict[int, Column]:
