@@ -326,10 +326,8 @@ class _Table:
 
     def _capped(self) -> Diagnostic:
         """Says that a table is not read."""
-        head, message = (
-            self.lines[self.grid.begin],
-            (f"not read: more than {MOST_PLACES:,} observations stand side by side in its rows"),
-        )
+        head = self.lines[self.grid.begin]
+        message = f"not read: more than {MOST_PLACES:,} observations stand side by side in its rows"
         span = Span(self.region.source.name, head.number, head.column)
         return Diagnostic(span, Code.CAPPED, message, head.text[:LONGEST])
 

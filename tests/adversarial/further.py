@@ -46,9 +46,29 @@ def spanning_first(n: int) -> str:
     return "| Model | GPUs | Sec/it | TFLOPs |\n| - | - | - | - |\n" + rows
 
 
+def counts_in_labels(n: int) -> str:
+    """A table with a rate for each of as many numbers of devices."""
+    labels = "".join(f" tokens/s ({at} GPUs) |" for at in range(n))
+    return f"|{labels}\n|{' - |' * n}\n" + f"|{' 1.5 |' * n}\n" * 3
+
+
+def sides_of_two(n: int) -> str:
+    """A table with two quantities for each of as many devices, side by side."""
+    labels = "".join(f" TFLOPs (A{at}) | Sec/it (A{at}) |" for at in range(n))
+    return f"| GPUs |{labels}\n|{' - |' * (2 * n + 1)}\n" + f"| 8 |{' 50.1 | 10.5 |' * n}\n" * 28
+
+
+def rows_by_columns(n: int) -> str:
+    """A table of one quantity whose rows and columns are both settings."""
+    rows = "".join(f"| {at} |{''.join(f' {at + by} |' for by in range(n))}\n" for at in range(90))
+    labels = "".join(f" MBS={at} |" for at in range(n))
+    return f"# Throughput (tokens/s) on H100\n\n| TP |{labels}\n|{' - |' * (n + 1)}\n{rows}"
+
+
 FURTHER: dict[Dimension, int] = {
     states_on_a_line: 23_000, rst_csv_tables: 13_000, footnoted_cells: 16_000,
-    fences_alone: 10_000, spanning_first: 40_000,
+    fences_alone: 10_000, spanning_first: 40_000, counts_in_labels: 22_000, sides_of_two: 2200,
+    rows_by_columns: 1700,
 }  # fmt: skip
 """How many of each make about a megabyte."""
 

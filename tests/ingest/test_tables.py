@@ -289,3 +289,18 @@ def test_configurations_come_from_a_table_that_names_the_runs() -> None:
     )
     rows = reading.frames["markdown_table"].select("step_time", "nodes", "tp").rows()
     assert rows == [(1.5, 4, 8), (2.5, 2, 4)]
+
+
+@pytest.mark.parametrize(("columns", "rows", "told"), [(300, 170, 0), (20, 3, 60)])
+def test_a_table_of_more_sides_than_any_is_said_not_to_be_read(
+    columns: int, rows: int, told: int
+) -> None:
+    labels = "".join(f" MBS={at + 1} |" for at in range(columns))
+    body = "".join(f"| {at + 1} |{' 10.5 |' * columns}\n" for at in range(rows))
+    title = "# Throughput (tokens/s) on H100"
+    reading = read(f"{title}\n\n| TP |{labels}\n|{' - |' * (columns + 1)}\n{body}")
+    read_rows = reading.frames.get("markdown_table")
+    assert (0 if read_rows is None else read_rows.height) == told
+    capped = [each for each in reading.remarks if each.code == Code.CAPPED]
+    assert len(capped) == (not told)
+    assert all("not read: more than 50,000 observations" in each.message for each in capped)
