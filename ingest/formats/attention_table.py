@@ -32,7 +32,7 @@ class AttentionTable(pa.DataFrameModel):
         kind="exact", ge=1, nullable=True, meaning="query heads",
     )  # fmt: skip
     kv_heads: int = logged(
-        ["kv_heads", "num_kv_heads", "nheads_k", "n_kv_heads", "num_key_value_heads"],
+        ["kv_heads", "num_kv_heads", "nheads_k", "n_kv_heads", "num_key_value_heads", "nheads_kv"],
         kind="exact", ge=1, nullable=True, meaning="heads of keys and values",
     )  # fmt: skip
     head_dim: int = logged(

@@ -98,6 +98,7 @@ FORMAT = Format(
     opens=r"(?i)^[^|:=]*,[^|:=]*(gpus|ranks|world_size)[^|:=]*,"
     r"|^[^:=]*\|[^:=|]*(?:(?:bus|alg)bw|总线带宽|算法带宽)"
     r"|^\s*#{1,6} .*\b(?:bus|alg)[a-z]* ?(?:bw|bandwidth)|<th>[^<]*(?:bus|alg)bw"
+    r"|^(?:[a-z][a-z0-9.-]*: )?\s*size\b[^|:=]*  +[^|:=]*bus ?bw \([^|:=]*$"
     r"|\"(?:bus|alg)_?bw[a-z_]*\"\s*:",
     binds=False,
 )

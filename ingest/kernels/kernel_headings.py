@@ -18,7 +18,8 @@ from assay.ingest.tables.headers import plain
 from assay.ingest.tables.titles import counted_devices, device_named, format_named
 from assay.ingest.vocabulary.devices import SIGN, several, signed
 
-BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12}
+BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12,
+             "Gbps": 1e9 / 8, "Gb/s": 1e9 / 8, "Gbit/s": 1e9 / 8}  # fmt: skip
 
 _HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*]+\*\*:?\s*)")
 
@@ -84,6 +85,9 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
 
 _CURVES = re.compile(r"\s*(\S+-\S+)(?: \([A-Za-z]+(?:/s)?\))?:\s*")
 
+_RULED = re.compile(r"\s*[-=]{2,} .*[A-Za-z].* [-=]{2,}\s*")
+"""A title between rules: `---- Performance of all_gather on 16 devices ----`."""
+
 _OF_CURVES = {
     "batch": deferred(r"-batch([0-9]+)\b"),
     "heads": deferred(r"-heads?([0-9]+)\b"),
@@ -125,7 +129,7 @@ def _machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
 
 def _nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
     """The lines right above a table down from its heading, then each heading around that."""
-    if lines and _CURVES.fullmatch(lines[-1].text):
+    if lines and (_CURVES.fullmatch(lines[-1].text) or _RULED.fullmatch(lines[-1].text)):
         yield [lines[-1]]
     near: list[Line] = []
     at = len(lines) - 1

@@ -69,9 +69,17 @@ _BY_PLACE = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4, "K": 1, "M": 2, "G": 3,
 _LOOSE = {
     "size": "bytes", "payload": "bytes", "messagesize": "bytes", "msgsize": "bytes",
     "datasize": "bytes", "数据量": "bytes", "数据大小": "bytes", "消息大小": "bytes",
+    "throughput": "algbw",
     "算法带宽": "algbw", "总线带宽": "busbw", "algbw": "algbw", "algobw": "algbw", "busbw": "busbw",
 }  # fmt: skip
 """Labels of columns whose numbers mean nothing without a unit, in brackets or in each cell."""
+
+_TIMES = {"time", "duration", "latency", "elapsed", "runtime", "gputime", "kerneltime",
+          "devicetime", "meantime", "avgtime", "averagetime", "mediantime"}  # fmt: skip
+"""Labels of times whose unit stands in each cell, in one us and in the next ms."""
+
+_PLACES = re.compile(r"[\s_(]*\b(out[- _]of[- _]place|in[- _]place)\b\)?[\s_]*", re.IGNORECASE)
+"""Where nccl-tests puts the result: it measures both, and a call is the one out of place."""
 
 _IN_ENGLISH = {"算子": "op", "集合通信": "op", "通信算子": "op"}
 
@@ -100,6 +108,7 @@ def kernel_rows(lines: Sequence[Line], table: CsvTable, folded: Folded) -> None:
     """Put every table whose header names what is needed of a call into `folded`."""
     if not any(line.text and not line.text.isspace() for line in lines):
         return
+    lines = _of_one_host(lines)
     order = cache(lambda: _order(lines))
     for grid in map(_with_units, apart(_grids(lines, table))):
         above = said_above(lines, grid, table.schema)
@@ -119,6 +128,29 @@ def kernel_rows(lines: Sequence[Line], table: CsvTable, folded: Folded) -> None:
         if records:
             folded.records += records
             folded.claimed |= _lines(lines, grid, records, ours)
+
+
+_HOST = re.compile(r"([A-Za-z][\w.-]*[0-9]):(?: |$)")
+
+MOST_LINES = 0.8
+"""Share of lines in front of which a launcher has put the name of one host."""
+
+
+def _of_one_host(lines: Sequence[Line]) -> Sequence[Line]:
+    """The lines without the name of a host that nearly all of them begin with."""
+    first = [found[1] for line in lines[:BEGIN] if (found := _HOST.match(line.text))]
+    if not first or first.count(first[0]) < len(first):
+        return lines
+    begin = f"{first[0]}:"
+    if sum(line.text.startswith(begin) for line in lines) < MOST_LINES * len(lines):
+        return lines
+    return [_behind(line, begin) for line in lines]
+
+
+def _behind(line: Line, begin: str) -> Line:
+    text = line.text.removeprefix(begin)
+    behind = text.removeprefix(" ") if text != line.text else text
+    return line._replace(text=behind, column=line.column + len(line.text) - len(behind))
 
 
 def _grids(lines: Sequence[Line], table: CsvTable) -> list[Grid]:
@@ -193,7 +225,10 @@ def _columns(
     """The columns of a table; none where they do not name what is needed of a call. A column that
     is told apart and says no more is of what the text above says, `bare`; and of `curves` every
     column that is none of the call's, behind those."""
-    columns = [_column(plain(label), table.schema, bare) for label in grid.header()]
+    columns = [_placed(plain(label), table.schema, bare) for label in grid.header()]
+    if any(column.spec and column.spec.name == "time" and column.scale for column in columns):
+        columns = [_Column() if each.spec and each.spec.name == "time" and not each.scale else each
+                   for each in columns]  # fmt: skip
     if curves and bare is not None:
         columns = _curves(grid, columns, bare)
     for at, label in enumerate(grid.header()):
@@ -247,6 +282,16 @@ def _of_runs(grid: Grid, schema: Schema) -> bool:
     return any(each is not None and each.field in OF_RUNS for each in said)
 
 
+def _placed(label: str, schema: Schema, bare: _Column | None) -> _Column:
+    """The column of a label that may say where a collective puts its result."""
+    found = _PLACES.search(label)
+    if found is None:
+        return _column(label, schema, bare)
+    if found[1][0] in "iI":
+        return _Column()
+    return _column((label[: found.start()] + " " + label[found.end() :]).strip(), schema, bare)
+
+
 def _column(label: str, schema: Schema, bare: _Column | None = None) -> _Column:
     if {"m", "n", "k"} <= set(fields(schema)):
         if _SQUARE.fullmatch(label):
@@ -289,6 +334,8 @@ def _measured(label: str, schema: Schema) -> _Column | None:
         return _Column(spec, scale)
     if (scale_of_time := timed(label)) is not None and "time" in columns:
         return _Column(columns["time"], scale_of_time)
+    if normalise(label) in _TIMES and "time" in columns:
+        return _Column(columns["time"], 0.0)
     sized = _SIZED.fullmatch(label)
     name, printed = (sized[1], sized[2]) if sized else (label, label)
     measure = unit(printed)
@@ -535,6 +582,8 @@ def _value(text: str, column: _Column, at: GridCell) -> Cell | None:
     scale = column.scale
     if column.spec.unit == "B/s" and (behind := text.lstrip("0123456789.,").strip()):
         text, scale = text.removesuffix(behind).rstrip(), BANDWIDTH.get(behind, 0.0)
+    if column.spec.unit == "s" and not scale and (one := _IN_A_UNIT.fullmatch(text)):
+        text, scale = one[1], timed(one[2]) or 0.0
     found = _NUMBER.fullmatch(text)
     if found is None or (found[2] and column.spec.unit != "B") or not (scale or found[2]):
         return None
@@ -543,7 +592,7 @@ def _value(text: str, column: _Column, at: GridCell) -> Cell | None:
         digits = str(int(float(digits)))  # data frames print counts as 1024.0
     if found[2]:
         place = _BY_PLACE[found[2].replace("i", "")]
-        size = Cell(str(int(float(digits)) * 1024**place), at.line, at.column)
+        size = Cell(str(round(float(digits) * 1024**place)), at.line, at.column)
         if "i" in found[2] or not place:
             return size
         return size._replace(value_origin="solved", law="powers of two, counted in 1,024s")

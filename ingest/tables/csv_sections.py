@@ -94,6 +94,8 @@ class CsvTable:
             spec, scale = known.get(normalise(shown), (None, 1.0))
             if _ASIDE.get(shown) in labels:
                 spec = None
+            if shown == "Runtime" and "OperationKind" in labels:  # the profiler of CUTLASS
+                spec, scale = fields(self.schema).get("time"), TIMES["ms"]
             if spec is None and (name := configured_by(shown)) in fields(self.schema):
                 spec = fields(self.schema)[name]
             if spec is None and (unit := timed(shown)) is not None:
@@ -179,5 +181,22 @@ def _raw(source: str, cells: pl.DataFrame, names: Sequence[str], columns: Column
         taken[spec.name] = pl.col(name)
         if scale != 1.0:
             taken[f"{spec.name}@scale"] = pl.lit(scale)
+    both = _operands(names, [label for label, *_ in columns])
+    if both is not None:
+        taken.setdefault("dtype", both)
     extra = {"other": pl.concat_list(other)} if other else {}
     return cells.select("line", "column", source=pl.lit(source), **taken, **extra)
+
+
+def _operands(names: Sequence[str], labels: Sequence[str]) -> pl.Expr | None:
+    """The format of both operands of a product, as `bf16:row` or `bf16_r`; `AxB` of two formats."""
+    for one, other in (("A", "B"), ("a_type", "b_type")):
+        if one in labels and other in labels:
+            left, right = (
+                pl.col(names[labels.index(each)]).str.extract(
+                    r"^([a-z]+[0-9][a-z0-9]*)(?:_r)?(?::|$)"
+                )
+                for each in (one, other)
+            )
+            return pl.when(left == right).then(left).otherwise(pl.format("{}x{}", left, right))
+    return None
