@@ -119,11 +119,10 @@ def test_a_model_called_by_its_size_is_like_the_usual_one_of_that_size(tmp_path)
     heads = ("Model", "Micro batch size", "Tokens/s/GPU")
     cells = (("GPT 7B", 4, 9000), ("30B", 2, 1900), ("Foo 7B", 4, 9000), ("16B", 4, 4000))
     found, origins, report = told(tmp_path, title + rows(heads, *cells))
-    shaped = [(row["hidden"], row["layers"]) for row in found]
-    assert shaped == [(4096, 32), (7168, 48), (None, None), (None, None)]
-    assert not found[0]["gated"]
-    origin, law = origins[found[0]["case"], "hidden"]
-    assert (origin, law.startswith("as MPT-7B, the usual one among")) == ("assumed", True)
+    assert [row["customary_shape"] for row in found] == ["MPT-7B", "MPT-30B", None, None]
+    assert all(row["hidden"] is None for row in found)  # for predictions alone
+    origin, law = origins[found[0]["case"], "customary_shape"]
+    assert (origin, law.startswith("the usual one among")) == ("assumed", True)
     pairs = report.comparison.pairs.filter(pl.col("model") == "step").sort("line")
     widths = (pairs["predicted_high"] / pairs["predicted"]).to_list()
     assert pairs["line"].to_list() == [5, 6]
@@ -134,4 +133,4 @@ def test_a_mixture_called_by_its_size_is_like_no_other(tmp_path):
     title = "# 8x H100 SXM, bf16, sequence length 2048\n\n"
     heads = ("Model", "EP", "Micro batch size", "Tokens/s/GPU")
     found, _, _ = told(tmp_path, title + rows(heads, ("30B", 8, 2, 9000)))
-    assert found[0]["hidden"] is None
+    assert found[0]["customary_shape"] is None

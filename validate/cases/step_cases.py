@@ -20,7 +20,8 @@ from assay.model.transformer.shapes import Model, resolve, shapes
 from assay.model.transformer.training_run import Run, run
 
 ASSUMED = (
-    "a run that names a public model has its shape",
+    "a run that names a public model has its shape; one of a table that names a size alone that of "
+    "the usual dense model of that size",
     "heads of 128, of 64 up to a width of 1024",
     "one GPU per tensor- and pipeline-parallel rank where nothing says otherwise; "
     "data-parallel what is left",
@@ -34,6 +35,10 @@ ASSUMED = (
     "experts of a mixture spread over as many data-parallel ranks as divide them",
 )
 """Assumptions where a row says nothing, in the order in which they are applied."""
+
+CUSTOMARY, SPREAD = "customary_shape", "shape_spread"
+"""Columns that a frame may have: the public model whose shape is assumed of one that is called by
+its size alone, and by how much a rate may be another for that, half of a range of logarithms."""
 
 MODERN = ("hopper", "blackwell", "cdna3", "cdna4")
 
@@ -215,6 +220,8 @@ def _with_columns(wide: pl.DataFrame) -> pl.DataFrame:
 def _named(table: pl.DataFrame) -> pl.DataFrame:
     """Shapes of named models filled in; `model` keeps only names whose whole shape holds."""
     known: dict[str, Model] = {}
+    if CUSTOMARY in table.columns:
+        table = table.with_columns(model=pl.coalesce(CUSTOMARY, "model"))
     for text in table["model"].drop_nulls().unique():
         try:
             known[text] = shapes()[resolve(text)]

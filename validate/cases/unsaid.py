@@ -20,7 +20,8 @@ from assay.model.machines.datasheets import machines
 from assay.model.transformer.parameters import parameters
 from assay.model.transformer.shapes import Model, shapes
 from assay.validate.cases.cases import Cases
-from assay.validate.cases.rules import ORIGINS, Rule, fill
+from assay.validate.cases.rules import Rule, fill
+from assay.validate.cases.step_cases import CUSTOMARY, SPREAD
 
 RATES = ("samples_per_s", "tokens_per_s", "tokens_per_gpu_per_s", "model_flops_rate", "mfu", "hfu")
 """Quantities that hardly depend on how many micro-batches a step has, where nothing is a pipeline:
@@ -58,7 +59,9 @@ def with_unsaid(cases: Cases, observations: pl.DataFrame) -> Cases:
         _whose=pl.coalesce("_whose", pl.when(alike.list.len() == 1).then(alike.list.first()))
     )
     filled, origins = fill(rows, RULES)
-    taken = filled.select("case", SPREAD, *(pl.col(name).alias(f"_{name}") for name in ASSUMED))
+    taken = filled.select(
+        "case", CUSTOMARY, SPREAD, *(pl.col(name).alias(f"_{name}") for name in ASSUMED)
+    )
     wide = cases.configuration.join(taken, on="case", how="left", maintain_order="left")
     wide = wide.with_columns(pl.coalesce(name, f"_{name}").alias(name) for name in ASSUMED)
     wide = wide.drop(f"_{name}" for name in ASSUMED)
@@ -72,10 +75,6 @@ class _Customary(NamedTuple):
     spread: float  # half of the range of the logarithm of their parameters
     among: int
 
-
-SPREAD = "shape_spread"
-"""Column beside the configuration: by how much a rate may be another because a shape is assumed,
-half of a range of logarithms."""
 
 WIDEST = 0.26
 """The same beyond which no shape is assumed: a forecast's own interval."""
@@ -141,36 +140,26 @@ def _called(row: dict[str, object]) -> _Customary | None:
     return customary(round(float(str(size)) / 1e9, 3), plain=False)
 
 
-_SHAPE = ("hidden", "layers", "heads", "kv_heads", "ffn_hidden", "vocab", "gated")
-
-
 def _with_customary(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows with shapes of models that are called by their size, `SPREAD`, and the origins."""
+    """The rows with `CUSTOMARY` and `SPREAD` of models that are called by their size, and the
+    origins of the former; their own columns stay as they are."""
     bare = pl.col("hidden").is_null() & pl.col("layers").is_null()
-    dense = pl.col("experts").fill_null(1) <= 1
-    dense &= pl.col("ep").fill_null(1) <= 1
-    values: dict[str, list[object]] = {name: rows[name].to_list() for name in _SHAPE}
-    spread: list[float | None] = [None] * rows.height
-    told: list[tuple[object, ...]] = []
-    for at in rows.select((bare & dense).arg_true()).to_series():
-        row = rows.row(at, named=True)
-        if (found := _called(row)) is None:
-            continue
-        law = (
-            f"as {found.model.name}, the usual one among {found.among} public dense models that "
-            "are called by this size"
-        )
-        spread[at] = found.spread
-        for name in _SHAPE:
-            if values[name][at] is None:
-                values[name][at] = getattr(found.model, name)
-                text = str(values[name][at]).lower()
-                told.append((row["case"], name, text, "assumed", None, law))
-    filled = rows.with_columns(
-        *(pl.Series(name, each, dtype=rows.schema[name]) for name, each in values.items()),
-        pl.Series(SPREAD, spread, dtype=pl.Float64),
-    )
-    return filled, pl.DataFrame(told, schema=ORIGINS, orient="row")
+    dense = (pl.col("experts").fill_null(1) <= 1) & (pl.col("ep").fill_null(1) <= 1)
+    told = []
+    for row in rows.filter(bare & dense).iter_rows(named=True):
+        if found := _called(row):
+            law = (
+                f"the usual one among {found.among} public dense models that are called by this "
+                "size, for predictions alone"
+            )
+            told.append((row["case"], found.model.name, found.spread, law))
+    types = {"case": pl.String, CUSTOMARY: pl.String, SPREAD: pl.Float64, "law": pl.String}
+    table = pl.DataFrame(told, schema=types, orient="row")
+    origins = table.select(
+        "case", name=pl.lit(CUSTOMARY), value=CUSTOMARY, value_origin=pl.lit("assumed"),
+        line=pl.lit(None, dtype=pl.UInt32), law="law",
+    )  # fmt: skip
+    return rows.join(table.drop("law"), on="case", how="left", maintain_order="left"), origins
 
 
 _SPLIT = pl.col("tp").fill_null(1) * pl.col("pp").fill_null(1) * pl.col("cp").fill_null(1)
@@ -240,8 +229,8 @@ def _vocabulary() -> pl.Expr:
     return pl.when(share < SMALL_SHARE).then(size)
 
 
-ASSUMED = ("micro_batch", "global_batch", *_SHAPE)
-"""Columns that `RULES` fill, and those of a customary shape."""
+ASSUMED = ("micro_batch", "global_batch", "vocab")
+"""Columns that `RULES` fill."""
 
 RULES: tuple[Rule, ...] = (
     Rule("micro_batch", pl.when(pl.col("_whose") == "one").then("batch_size"),

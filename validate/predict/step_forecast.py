@@ -22,8 +22,7 @@ from assay.model.step.step import components
 from assay.model.transformer.parallel import faults
 from assay.model.transformer.training_run import Run, run
 from assay.validate.cases.cases import CONFIGURED
-from assay.validate.cases.step_cases import PLACE, completed
-from assay.validate.cases.unsaid import SPREAD
+from assay.validate.cases.step_cases import PLACE, SPREAD, completed
 from assay.validate.predict.forecasts import Asked, held_together, with_throughput
 
 SCOPE = "configuration"
