@@ -282,7 +282,7 @@ SAME_SHAPE = (
 
 WORDS = re.compile(
     r"(instruct|chat|base|hf|deduped|pretrain(ing|ed)?|model|it|pt|(mx|nv)?fp[48]|bf16|fp16|fsdp[12]?"
-    r"|ddp|(q?lo|do)ra|sft)$"
+    r"|ddp)$"
 )
 """Words behind a name that change no shape: its tuning, its number format, how it was spread."""
 
@@ -412,8 +412,9 @@ def _resolved(text: str) -> str | None:
     return _resolved(text[: remark.start()]) if remark else known
 
 
-_REMARK = re.compile(r"\s*\((?![^()]*[0-9][bB]\b)[^()]*\)\s*$")
-"""Behind a name, in brackets: what was done with it, or where; a size there may be its own."""
+_REMARK = re.compile(r"\s*\((?![^()]*(?:[0-9][bB]\b|(?i:lora|dora|peft|adapter)))[^()]*\)\s*$")
+"""Behind a name, in brackets: what was done with it, or where; a size there may be its own, and
+adapters are no model."""
 
 
 _APART = re.compile(r"(?<![.0-9])[0-9](?:\.[0-9])?[-_ ]([0-9]+(?:\.[0-9]+)?)[bB](?![A-Za-z])")
