@@ -92,8 +92,10 @@ _EACH = deferred(
 )
 
 _NODES = deferred(
-    rf"{_COUNT} ?(?:[x×] ?)?(?:`?[a-z][\w-]*\.[0-9]*[a-z]+`? )?(?:nodes|instances|servers|hosts)\b"
+    rf"{_COUNT} ?(?:[x×] ?)?(?:`?[a-z][\w-]*\.[0-9]*[a-z]+`? )?"
+    r"(?:nodes|servers|hosts|instances(?! (?:of [0-9][0-9,]*(?:\s*[),.;]|\s*$| tok)|per batch)))\b"
 )
+"""Machines; `1024 instances of 4096` are sequences of so many tokens."""
 
 _GPUS = deferred(
     rf"(?<!with )(?<!of )(?<!has )(?<!have )(?<![x×] ){_COUNT} "

@@ -214,9 +214,16 @@ def _taken_apart(text: str) -> Said | None:
     return Said(pairs, form) if pairs else None
 
 
+_GLUED = deferred(r"\W*((?i:global_?step|step|iter(?:ation)?))_?([0-9]{1,12})(?=\s|[:,|;/)\]]|$)")
+"""A count that its label goes over into, where a line begins: `global_step10 loss 5.1`."""
+
+
 def _pairs(text: str, begin: int, end: int) -> list[Pair]:
     found: list[Pair] = []
     at, last = begin, begin
+    if begin == 0 and (glued := _GLUED.match(text, 0, end)):
+        found.append(Pair(glued[1], glued[2], "", glued.start(2), span=glued.span(2)))
+        at = last = _behind_value(found, text, glued.end(), end)
     while True:
         value = _value().search(text, at, end)
         if value is None:
@@ -396,15 +403,24 @@ def _label(gap: str) -> str:
     label = _ASSIGNED.split(match["label"])[-1].strip(" \"'`*:=.")
     if not match["sep"] and '"' not in cell and "'" not in cell:
         # nothing but a blank parts the label from its number: one word, or two
-        last = label.split()[-2:] or [""]  # `len = **10.0`: signs alone
-        two = " ".join(last)
-        known = _named(two) or is_part_of_loss(two) or last[0].lower() in NOT_OF_DEVICES
-        label = two if known else last[-1]
+        *others, one, last = ["", "", *label.split()]  # `len = **10.0`: signs alone
+        two = f"{one} {last}".strip()
+        known = _named(two) or is_part_of_loss(two) or one.lower() in NOT_OF_DEVICES
+        known |= one.lower() in _HELD
+        label = two if known or one.lower() in _QUALIFIES else last
+        while known and others and others[-1].lower() in _QUALIFIES:
+            label = f"{others.pop()} {label}"
     called = _CALLED.match(label)
     if called is not None and _counts(called[1]):
         label = called[1]
     return label if _LETTER.search(label) else ""
 
+
+_QUALIFIES = {"avg", "avg.", "average", "mean", "running", "rolling", "smoothed", "max", "maximum",
+              "peak", "min", *VALIDATION}  # fmt: skip
+"""Words in front of a label that make it that of another number: `avg step time 0.51 s`."""
+
+_HELD = {"mem", "memory", "vram"}
 
 _LETTER = deferred(r"[^\W\d_]")
 

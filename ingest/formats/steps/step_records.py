@@ -326,6 +326,9 @@ def _second(each: Found, pair: Pair) -> bool:
     return re.search(r"\[[0-9]+\]\s?\[\s*$", each.first.text[: pair.start]) is not None
 
 
+_DURATIONS = ("elapsed", "step_time", "step_time_average")
+"""Columns of times that may be printed as `0:00:02.514`."""
+
 _INTEGER = re.compile(r"[0-9]+(?:\.0*)?")
 
 _ROUNDED = re.compile(r"[0-9]+(?:\.[0-9]*)?(?:[eE]\+?[0-9]+|[kKMB])")
@@ -340,7 +343,7 @@ def _cell(name: str, pair: Pair, line: Line, scale: float) -> Cell | None:
     if text in ("n/a", "N/A", "None", "null"):
         return None
     if pair.moment:
-        passed = seconds(text) if name == "elapsed" else ""
+        passed = seconds(text) if name in _DURATIONS else ""
         return Cell(passed, line.number, place) if passed else None
     if short := _SHORT.fullmatch(text):
         if spec.unit == "B" and scale == 2.0**20 and short[2] == "M":
