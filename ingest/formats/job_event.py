@@ -145,10 +145,21 @@ LAST_KINDS = (
 """Kinds of lines behind the last step."""
 
 _FINDS = (
-    r"(?i)sig(?:term|int|usr|hup)|signal|interrupt|cancel|abort|terminat|kill|limit|budget|time"
-    r"|preempt|spot |train|tuning|job|run|reached|code|status|fault|fatal|saved|wrote"
-    r"|written|stored"
+    r"(?i)sig(?:term|int|usr[12]|hup)|signal (?:1|2|6|7|8|10|11|12|15)\b|keyboard ?interrupt"
+    r"|interrupted (?:by|at) |(?:training|run|job) (?:was |has been |is |will be )?"
+    r"(?:interrupted|cancell?ed|aborted|terminated)|terminated\s*$"
+    r"|(?:time|duration)[ _](?:limit|budget|reached|exceeded|is |was )|timed out"
+    r"|cumulative_training_time|preempted|preemption |spot (?:instance )?(?:interrupt|terminat)"
+    r"|(?:complete|finished|done|ended|end of).*(?:train|tuning)|num_updates: "
+    r"|(?:train|training|tuning|job|run) (?:[a-z]+ ){0,3}(?:complete|finished|done|ended)"
+    r"|(?:steps|iterations|iters|epochs|updates)\b.*reached|reached .*(?:steps|iter|epochs|updates)"
+    r"|(?:exit|return)(?:s|ed)?[ _-]?(?:with )?(?:exit |return )?(?:code|status)"
+    r"|^\s*(?:\[[0-9]+\].*)?(?:killed|aborted)|line [0-9]+:\s+[0-9]+ |segmentation fault|bus error"
+    r"|illegal instruction|fatal python|terminate called"
+    r"|(?:checkpoint|ckpt|weights|state).*(?:saved|wrote|written|stored)"
+    r"|(?:saved|wrote|written|stored) .*(?:checkpoint|ckpt|weights|state)"
 )
+"""Found in every line of these kinds, and in few others: a kind is looked for where it is."""
 
 ERROR = Told(_kind("error", "ERROR"), _error)
 """The last line of a traceback."""

@@ -22,10 +22,12 @@ from assay.ingest.source.prefixes import all_ascii, fitting, headings, in_ascii,
 from assay.ingest.statements.context import ENDS, FORMS, OPENS, REST
 
 SUSPICIOUS = re.compile(
-    r"[0-9]\s*(?:[TGP]FLOP|[TGP]iB|[MGT]B\b|s(?:ecs?)?/it|ms/it|it/s|tok(?:en)?s?/s|samples?/s|%\s*MFU)"
+    r"[0-9]\s*(?:[TGP]FLOP|[TGP]iB|[MGT]B\b|s(?:ecs?)?/it|ms/it|[a-z]{2,12}/s(?:ec(?:ond)?s?)?\b"
+    r"|ns/day|%\s*MFU|(?:avg |average )?loss\b)"
     r"|\b(?:MFU|HFU|TFLOPs?|TFLOPS|s/it|tokens/s)\b\W{0,3}[0-9]"
     r"|(?:samples?|tokens?|sequences|steps|iterations)[ _]?(?:/|per)[ _]?s(?:ec(?:ond)?)?"
     r"\W{1,4}[0-9]"
+    r"|(?:wall|train(?:ing)?|testing|loop|run|epoch)[ _-]?time(?: of|\s?[=:])?\s{0,3}[0-9]"
     r"|(?:step|iter(?:ation)?|batch)[ _]?(?:time|avg|timing|ms)[a-z_]*\W{1,4}[0-9]"
     r"|\b(?:seconds|latency|throughput|tok_s|tps)\b[\"']?\s?[:=]\s?[\"']?[0-9]",
     re.IGNORECASE,

@@ -102,6 +102,18 @@ SHAPES = {
         "tokens_per_gpu_per_s": 4321.5, "flops_rate_per_gpu": 401.2e12,
     },
     "step_avg:{m}ms step:{n}/20344 train_loss:{l}": {"step_time_average": 1.7125},
+    # words in front of a label, counts that stand right behind theirs, durations
+    "step {n} loss {l} avg step time {t}s avg tokens/s 120321": {
+        "step_time_average": 2.41, "step_time": None, "token_rate": None, "tokens_per_s": None,
+    },
+    "step {n} loss {l} max mem allocated 61.25 GiB reserved 70.5 GiB step_time {t} s": {
+        "max_allocated": 61.25 * 2**30, "allocated": None, "reserved": 70.5 * 2**30,
+    },
+    "step {n} loss {l} val step loss 5.1 grad_norm {g}": {"validation_loss": 5.1, "loss": 9.5},
+    "global_step{n} loss {l} grad_norm {g} samples/sec 31.4": {"samples_per_s": 31.4},
+    "[iter{n}/900] loss: {l}, {t} s/iter": {"total_steps": 900, "step_time": 2.41},
+    "step {n} loss {l} step_time 0:00:02.514000": {"step_time": 2.514},
+    "[step={n}/900]: LR (group 0)={g}, loss={l}": {"learning_rate": 1.2, "loss": 9.5},
 }  # fmt: skip
 
 

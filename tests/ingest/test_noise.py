@@ -120,6 +120,24 @@ def test_the_tally_is_exact() -> None:
     assert sums.not_ours == rest.height
 
 
+@pytest.mark.parametrize(
+    ("text", "odd"),
+    [
+        ("DEEPMD INFO    batch 100 training time 12.31 s, testing time 0.05 s", True),
+        ("DEEPMD INFO    batch 100: total wall time = 12.31 s", True),
+        (" 100: 8.012345, 8.123456 avg loss, 0.001000 rate, 3.456789 seconds, 6400 images", True),
+        ("Performance: 12.3 ns/day, 1.9 hours/ns, 143.2 timesteps/s", True),
+        ("Loop time of 12.3 on 4 procs for 1000 steps with 4000 atoms", True),
+        ("40/3000 batches, 12.3 utt/sec", True),
+        ("    loaded indexed file in 0.007 seconds", False),
+        ("reading yolov5s/weights/5 seq/shard", False),
+        ("run time limit of 3 hours, 2 losses", False),
+    ],
+)  # fmt: skip
+def test_a_number_beside_a_time_a_rate_or_a_loss_is_suspicious(text: str, *, odd: bool) -> None:
+    assert bool(tally(lines_of([text])).suspicious) is odd
+
+
 def test_no_statement_is_passed_over() -> None:
     lines = lines_of(texts())
     may = may_state(lines["text"]) & lines["text"].str.contains(interest(FORMATS))

@@ -89,7 +89,7 @@ _ENDLESS = deferred(
 """A bar that does not know where it ends: `150it [02:10, 1.15it/s, loss=8.1]`, `150/? [02:10<…`."""
 
 _LOGGED_BAR = deferred(
-    r"(?<![\w.])(?P<at>[0-9]+(?:\.0+)?|[0-9.]+[kM])it/(?P<of>[0-9.]+[kM]?)it\s(?P<inside>[^\r]*)$"
+    r"(?<![\w.])(?P<at>[0-9]+(?:\.[0-9]+)?[kM]?)it/(?P<of>[0-9.]+[kM]?)it\s(?P<inside>[^\r]*)$"
 )
 """A bar that is logged line by line, its counts in three digits:
 `on:train 5.00it/50.0kit rate:1.2it/s postfix:loss=8.9`."""
@@ -283,9 +283,20 @@ def _unit(label: str, text: str, value: re.Match[str], end: int) -> tuple[str, i
     behind = _OF_SEVERAL.match(text, at, end) or _behind().match(text, at, end)
     if behind is None or _counts(label):  # `step 10 tokens/s 4321`
         return "", at
+    if _NEXT.match(text, behind.end(), end) and _of_no_unit(label):  # `loss 5.1 tokens/s 4321`
+        return "", at
     timed = text.endswith(" in ", 0, value.start())
     many = _STEPS_IN.search(text, 0, value.start()) if timed else None
     return f"{behind[1]}/{many[1]} steps" if many else behind[1], behind.end()
+
+
+_NEXT = deferred(r"\s+[0-9]")
+
+
+def _of_no_unit(label: str) -> bool:
+    """Whether a label names what has no unit: what stands behind its number is of the next."""
+    what = meaning(label) if label else None
+    return what is not None and what.field in ("loss", "grad_norm", "learning_rate", "epoch")
 
 
 def _counted(label: str, gap: str, found: Sequence[Pair], text: str) -> str:
