@@ -398,6 +398,21 @@ def _named(label: str) -> bool:
     return _counts(label) or meaning(label) is not None
 
 
+def _own_words(label: str) -> str:
+    """The words of a label that nothing but a blank parts from its number: one, two, and those in
+    front that make it another's."""
+    words_ = ["", "", *label.split()]  # `len = **10.0`: signs alone
+    one, last = words_[-2:]
+    two = f"{one} {last}".strip()
+    known = _named(two) or is_part_of_loss(two) or one.lower() in NOT_OF_DEVICES | _HELD
+    if not (known or one.lower() in _QUALIFIES):
+        return last
+    begin = len(words_) - 2
+    while known and words_[begin - 1].lower() in _QUALIFIES:
+        begin -= 1
+    return " ".join(words_[begin:]).strip()
+
+
 def _label(gap: str) -> str:
     """The label at the end of what stands between two numbers; empty where there is none."""
     gap = _WHOSE.sub(" ", gap)
@@ -414,13 +429,7 @@ def _label(gap: str) -> str:
     label = _ASSIGNED.split(match["label"])[-1].strip(" \"'`*:=.")
     if not match["sep"] and '"' not in cell and "'" not in cell:
         # nothing but a blank parts the label from its number: one word, or two
-        *others, one, last = ["", "", *label.split()]  # `len = **10.0`: signs alone
-        two = f"{one} {last}".strip()
-        known = _named(two) or is_part_of_loss(two) or one.lower() in NOT_OF_DEVICES
-        known |= one.lower() in _HELD
-        label = two if known or one.lower() in _QUALIFIES else last
-        while known and others and others[-1].lower() in _QUALIFIES:
-            label = f"{others.pop()} {label}"
+        label = _own_words(label)
     called = _CALLED.match(label)
     if called is not None and _counts(called[1]):
         label = called[1]
