@@ -112,7 +112,7 @@ FORMAT = Format(
     heads=(
         "m,n,k", "M,N,K", "m, n, k", "M, N, K", "FLOPS", "FLOP/s", "FLOPs", ",m,", ",M,", ", m,",
         ", M,", ",k,", ",K,", ", k,", ", K,", '"m"', '"M"', "| m ", "| M ", "|m|", "|M|",
-        "|  m", "|  M", "  M  ", " m |", " M |",
+        ";m;", ";M;", "m |", "M |", "|  m", "|  M", "  M  ", " m |", " M |",
         "\tm\t", "\tM\t", "m\tn\tk", "M\tN\tK", "m=n=k", "M=N=K", "MxNxK", "mxnxk",
         "m=", "M=", "m =", "M =", "<th>M</th>", "<th>m</th>", "Shape", "shape",
     ),
@@ -123,7 +123,8 @@ FORMAT = Format(
     # a header has a cell `m`; the other lines have a product
     opens=r"(?i)(?:^|[^a-z0-9])m(?:[^a-z0-9,]|&nbsp;|<br */?>)*(?:,|$)"
     r"|[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+"
-    r"|^[^\n]*\| *m *\||m ?= ?n ?= ?k|m ?x ?n ?x ?k|<th>m</th>|(?:^|\s)m +n +k\s|(?:^|\t)m\t"
+    r"|^[^\n]*\| *m *\||^ *m *\| *n *\||;m;"
+    r"|m ?= ?n ?= ?k|m ?x ?n ?x ?k|<th>m</th>|(?:^|\s)m +n +k\s|(?:^|\t)m\t"
     r"|\bm ?= *[0-9]+,? +n ?= *[0-9]+,? +k ?= *[0-9]"
     r"|\"m\"\s*:|^[^|=:]*shape  +.*(?:[mu]s|flops)\b",
     binds=False,

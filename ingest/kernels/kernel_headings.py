@@ -42,6 +42,9 @@ _OF_ATTENTION = {
     "seq": deferred(
         r"(?<![x×*] )\bseq(?:uence)?[ _-]?len(?:gth)?\s*[=:]?\s*([0-9]+)(?![\w.,])", re.I
     ),
+    "direction": deferred(
+        r"\b(fwd ?\+ ?bwd|forward ?(?:\+|and) ?backward|forward|backward|fwd|bwd)\b", re.I
+    ),
     "causal": deferred(r"\b(non-|not |no |without (?:a )?)?causal\b(?! *[=:/|])", re.I),
 }
 """Settings of attention in the words above a table: `head dim 128, 16 heads, batch 4, causal`."""

@@ -39,7 +39,7 @@ _FORMATS = r"(?:mx|nv)?(?:b?f|fp|bf|tf|int)(?:loat)?[0-9]{1,2}(?:_?e[0-9]m[0-9])
 _LIBRARIES = (
     r"cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:\.compile)?|eager|cudnn"
     r"|sdpa|flex(?:attention)?|flash(?:-?attn|-?attention)?(?:-?[1-4])?|fa-?[1-4]|xformers|deepgemm"
-    r"|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl"
+    r"|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|ours|baseline|naive|vanilla"
 )
 """Names under which times of the same call stand side by side."""
 
@@ -47,6 +47,9 @@ _ASIDE = re.compile(
     rf"(?P<dtype>{_FORMATS})|(?P<kernel>{_LIBRARIES})|(?P<direction>forward|backward|fwd|bwd)",
     re.IGNORECASE,
 )
+
+_PROVIDED = re.compile(r"([a-z][a-z0-9_]*)-tflops")
+"""Rate of a kernel, as TritonBench labels it: `aten_matmul-tflops`."""
 
 _BREAKS = " _-:,()[]/"
 
@@ -59,7 +62,7 @@ _NUMBER = re.compile(
 _SQUARE = re.compile(r"(?:[a-z ]+\()?=?m ?= ?n ?= ?k\)?", re.IGNORECASE)
 
 _PRODUCT = re.compile(
-    r"(?:[a-z ]+\()?([mnk]) ?[x×*, ] ?([mnk]) ?[x×*, ] ?([mnk])\)?", re.IGNORECASE
+    r"(?:[a-z ]*\()?([mnk]) ?[x×*, ] ?([mnk]) ?[x×*, ] ?([mnk])\)?", re.IGNORECASE
 )
 
 _BYTES = {"B": 1.0, "bytes": 1.0, "byte": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
@@ -240,6 +243,7 @@ def _columns(
     if len(held) != len(set(held)) or (not product and _of_runs(grid, table.schema)):
         return []
     every = {*held, *above, *(column.spec.name for column in columns if column.spec)}
+    every |= {"heads"} if "head_dim" in above else set()  # of a width that is not said
     return columns if all(every & need for need in table.needs) else []
 
 
@@ -299,6 +303,9 @@ def _column(label: str, schema: Schema, bare: _Column | None = None) -> _Column:
         if product := _PRODUCT.fullmatch(label):
             letters = "".join(product.groups()).casefold()
             return _Column(sizes=letters if len(set(letters)) == 3 else "")
+    if named := _PROVIDED.fullmatch(label):
+        rate = fields(schema).get("flops_rate")
+        return _Column(rate, 1e12, {"kernel": named[1]}) if rate else _Column()
     aside: dict[str, str] = {}
     rest = label
     while True:
@@ -566,6 +573,7 @@ def _set_apart(record: Record, key: Sequence[tuple[str, str]]) -> None:
 
 
 def _sizes(text: str, letters: str, at: GridCell) -> dict[str, Cell]:
+    text = text.replace(", None", "")  # TritonBench: no bias
     numbers = re.findall(r"[0-9][0-9,]*", text)
     if letters == "mnk" and len(numbers) == 1:
         numbers *= 3  # a square one
@@ -577,6 +585,10 @@ def _sizes(text: str, letters: str, at: GridCell) -> dict[str, Cell]:
     }
 
 
+_LENGTHS = {"seq", "kv_seq"}
+"""Lengths of sequences, whose k counts 1,024."""
+
+
 def _value(text: str, column: _Column, at: GridCell) -> Cell | None:
     assert column.spec is not None
     scale = column.scale
@@ -584,6 +596,8 @@ def _value(text: str, column: _Column, at: GridCell) -> Cell | None:
         text, scale = text.removesuffix(behind).rstrip(), BANDWIDTH.get(behind, 0.0)
     if column.spec.unit == "s" and not scale and (one := _IN_A_UNIT.fullmatch(text)):
         text, scale = one[1], timed(one[2]) or 0.0
+    if column.spec.name in _LENGTHS and re.fullmatch("[0-9]{1,4}[kK]", text):
+        return Cell(str(int(text[:-1]) * 1024), at.line, at.column)
     found = _NUMBER.fullmatch(text)
     if found is None or (found[2] and column.spec.unit != "B") or not (scale or found[2]):
         return None
