@@ -92,7 +92,7 @@ _EACH = deferred(
 )
 
 _NODES = deferred(
-    rf"{_COUNT} ?(?:[x×] ?)?(?:`?[a-z][\w-]*\.[0-9]*[a-z]+`? )?"
+    rf"(?<!batch of ){_COUNT} ?(?:[x×] ?)?(?:`?[a-z][\w-]*\.[0-9]*[a-z]+`? )?"
     r"(?:nodes|servers|hosts|instances(?! (?:of [0-9][0-9,]*(?:\s*[),.;]|\s*$| tok)|per batch)))\b"
 )
 """Machines; `1024 instances of 4096` are sequences of so many tokens."""

@@ -172,6 +172,8 @@ def _of_field(text: str, spec: FieldSpec) -> str:
     """A cell without what stands beside the number of its field."""
     if spec.name == "gpus":
         return _counted_first(text)
+    if spec.name == "step_time" and (clock := _CLOCK.fullmatch(text.strip())):
+        return f"{3600 * int(clock[1]) + 60 * int(clock[2]) + Decimal(clock[3])} s"
     if spec.unit != "B":
         return text
     of_whole = _OF_WHOLE.fullmatch(text.strip())
@@ -179,6 +181,9 @@ def _of_field(text: str, spec: FieldSpec) -> str:
         return f"{of_whole[1]} {of_whole[3] or ''}".strip()
     return of_the_device(text)[0]
 
+
+_CLOCK = re.compile(r"([0-9]{1,3}):([0-5][0-9]):([0-5][0-9](?:\.[0-9]+)?)")
+"""A time in hours, minutes and seconds: `1:42:07`."""
 
 _OF_WHOLE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*/\s*([0-9]+)\s*([GT]i?B)?")
 

@@ -419,16 +419,19 @@ _FORMAT_BESIDE = deferred(rf"(.+?)(?:\s+|\s*[,/(:+-]\s*)({NUMBER_FORMAT})")
 _APART_OF = deferred(r"\s*[,;|，；]\s*|\s+(?:on|@)\s+")
 
 
+_REMARKED = deferred(r"\s*[(（]([^()（）]+)[)）]$")
+
+
 def called(text: str, *, alone: bool = False) -> dict[str, str]:
     """Values of a name made of parts that each say something of a run, two of them or, where it
     stands `alone` in its column, one: `1.3B, 32xA100-40GB`, `Llama2-7B`.
 
     >>> called("1.3B, 32xA100-40GB"), called("Llama2-7B"), called("Llama2-7B", alone=True)
     ({'model_size': '1.3B', 'gpus': '32', 'gpu': 'A100-40GB'}, {}, {'model': 'Llama2-7B'})
-    >>> called("1.3B, tuned")
-    {}
+    >>> called("1.3B, tuned"), called("Llama 3.1 8B (FP8)")
+    ({}, {'model': 'Llama 3.1 8B', 'dtype': 'FP8'})
     """
-    parts = _APART_OF.split(text.strip()) if len(text) <= LONGEST else []
+    parts = _APART_OF.split(_REMARKED.sub(r", \1", text.strip())) if len(text) <= LONGEST else []
     said: dict[str, str] = {}
     for part in parts:
         told = {"model": part} if model_named(part) == part else named(part)

@@ -231,6 +231,8 @@ def annotated(
 def _complete(
     text: str, schema: Schema, legend: Mapping[str, str], notes: Mapping[str, str]
 ) -> str:
+    if plain(text) in _SHORT_RATES and any(map(_OF_ONE_DEVICE.search, notes.values())):
+        return f"{text} per GPU"  # as a footnote of the document says of its rates
     sign = _SIGN.search(text)
     note = notes.get(next(filter(None, sign.groups()))) if sign else None
     if sign and note:
@@ -240,6 +242,14 @@ def _complete(
     if not short or header([text], schema)[0].spec is not None:
         return text
     return " ".join(legend.get(word, word) for word in words)
+
+
+_SHORT_RATES = {"TPS", "tps", "WPS", "wps"}
+
+_OF_ONE_DEVICE = re.compile(
+    rf"\btokens(?:\s+per\s+|\s*/\s*)s(?:ec(?:ond)?)?(?:\s+per\s+|\s*/\s*){_DEVICES}\b",
+    re.IGNORECASE,
+)
 
 
 def _noted(label: str, note: str) -> str:

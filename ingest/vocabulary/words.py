@@ -190,6 +190,10 @@ _ELSEWHERE = {
     "数": "count",
     "平均": "average",
     "スループット": "throughput",
+    "1イテレーションあたりの時間": "time per iteration",
+    "1イテレーションの時間": "time per iteration",
+    "イテレーション時間": "iteration time",
+    "イテレーション": "iteration",
     "1ステップあたりの時間": "time per step",
     "ステップあたりの時間": "time per step",
     "1ステップの時間": "time per step",
@@ -291,6 +295,9 @@ _SPREAD = re.compile(
 )
 """How a cell says its spread, not what it is of: `(mean ± std)`."""
 
+_CLOCK = re.compile(r"\s*[(\[]?(?<![a-z])h{1,2}:mm?:ss?(?![a-z])[)\]]?", re.IGNORECASE)
+"""How the times of a column are written: `Iteration Time h:mm:ss`."""
+
 _MISSPELT = ("throughput", "latency", "memory", "iteration", "utilization")
 
 _SCALED = re.compile(r"10\s*(?:\^|\*\*)|10[⁰¹²³⁴-⁹]|[x×*]\s*1?0{2,}|[0-9]e[0-9]")
@@ -307,7 +314,7 @@ def said(label: str) -> Said | None:
     >>> said("Step time (mean ± std)").field, said("Tokens/s (all devices)").field
     ('step_time', 'tokens_per_s')
     """
-    label = _SPREAD.sub(" ", _AT_STEP.sub("", english(label)))
+    label = _SPREAD.sub(" ", _AT_STEP.sub("", _CLOCK.sub("", english(label))))
     if power := _POWER.search(label):
         whole = said(_POWER.sub(" ", label, count=1))
         scale = 10.0 ** int((power[1] or power[2]).translate(_RAISED))
