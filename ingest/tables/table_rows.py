@@ -454,6 +454,7 @@ class _Table:
             record.cells["gpu"] = gpu._replace(text=device, value_origin="stated")
         if self.grid.remark == "commented":
             record.mark = "commented"
+        _of_its_own(record, group)
         outcome_and_date(record)
         captions.mark(record)
         return record
@@ -545,6 +546,16 @@ class _Table:
 def _told(group: Group, says: Callable[[], bool]) -> bool:
     """Whether a group of columns, or the cells beside it, say how its runs were run."""
     return bool(set(group.said or {}) - TALLIED) or says()
+
+
+def _of_its_own(record: Record, group: Group) -> None:
+    """Leave out an outcome that another column of the row says, where its own has a number."""
+    ended = record.cells.get("outcome")
+    if ended is None or group.at is None or ended.column == record.column:
+        return
+    names = [c.spec.name for c in group.present() if c.spec and c.spec.quantity]
+    if any(name in record.cells and record.cells[name].state == "value" for name in names):
+        del record.cells["outcome"]
 
 
 _BRACKETED = re.compile(r"[~≈]?\s*[0-9][^()]*\([^()]*[0-9][^()]*\)\W*")

@@ -190,6 +190,22 @@ def counted_devices(text: str) -> str | None:
     return count if whole > LARGEST_NODE and whole % many == 0 else None
 
 
+def _named_count(text: str) -> str | None:
+    """How many devices a text counts before their name, but for those of each of its machines.
+
+    >>> _named_count("on 16 nodes, 128 A100 GPUs"), _named_count("each node has 8 NVIDIA H100 GPUs")
+    ('128', None)
+    """
+    count = _only_one(_COUNTED, BOUNDED.sub(" ", signed(text)))
+    if count is None or not _MACHINES.search(text):
+        return count
+    alone = _only_one(_COUNTED_NODES, text) in ("1", "one", "single")
+    return count if alone or int(count.replace(",", "")) > LARGEST_NODE else None
+
+
+_MACHINES = deferred(r"\b(?:nodes?|hosts?|servers?|machines?|instances?)\b", re.IGNORECASE)
+
+
 def counted_nodes(text: str) -> str | None:
     """How many nodes a text counts, in digits.
 
@@ -291,7 +307,7 @@ def titled(line: Line) -> dict[str, Cell]:
     if several(text):
         said["gpu"] = Cell(text, line.number, line.column, state="unknown")
     plain = signed(text)
-    put("gpus", counted_devices(text) or _only_one(_COUNTED, BOUNDED.sub(" ", plain)))
+    put("gpus", counted_devices(text) or _named_count(text))
     put("dtype", format_named(text))
     put("zero_stage", _only_one(_ZERO, text))
     for name, word in settings_named(text).items():

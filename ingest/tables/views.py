@@ -399,7 +399,7 @@ def grouped_below(grid: Grid) -> Grid | None:
     """The grid with a row for each column and each name in its first one, where the second names
     metrics: `5B | Tokens per second | …`, `5B | Time per step (s) | …`, `20B | Tokens per …`.
 
-    A name stands at the first of its rows or at each. What all columns share in their header is the
+    A name stands at one of its rows or at each. What all columns share in their header is the
     label of what tells them apart: `Nodes` over `1`, `2`, `4`.
     """
     rows = [row for row in grid.rows if not row.blank and not row.one]
@@ -407,19 +407,40 @@ def grouped_below(grid: Grid) -> Grid | None:
         return None
     if any(len(row.cells) != grid.width for row in (*grid.heads, *rows)):
         return None
+    grid, rows = _with_counts_over(grid, rows)
     groups: list[list[GridRow]] = []
     for row in rows:
-        name = row.cells[0].text
-        if not groups or (name and name != groups[-1][0].cells[0].text):
+        name, held = row.cells[0].text, groups[-1] if groups else []
+        again = any(plain(each.cells[1].text) == plain(row.cells[1].text) for each in held)
+        if not groups or again or (name and name not in ("", _named_in(held)) and _named_in(held)):
             groups.append([])
         groups[-1].append(row)
     metrics = [[plain(row.cells[1].text) for row in group] for group in groups]
     every = list(dict.fromkeys(label for group in metrics for label in group))
     if any(len(set(group)) < max(2, len(group)) for group in metrics) or not all(every):
         return None
-    if len(groups) * len(every) > 2 * len(rows) or not all(g[0].cells[0].text for g in groups):
+    if len(groups) * len(every) > 2 * len(rows) or not all(map(_named_in, groups)):
         return None
     return _one_for_each(grid, groups, metrics, every)
+
+
+def _named_in(group: Sequence[GridRow]) -> str:
+    """The one name that stands in the first cells of some rows; empty where there is none."""
+    return next((row.cells[0].text for row in group if row.cells[0].text), "")
+
+
+def _with_counts_over(grid: Grid, rows: list[GridRow]) -> tuple[Grid, list[GridRow]]:
+    """A grid and its rows, the first of whole numbers alone taken into its header, where that has
+    one label over all of them: `#Nodes` over `1`, `2`, `4`."""
+    first, upper = rows[0].cells, grid.heads[0].cells
+    names = [plain(cell.text) for cell in upper[2:] if cell.text]
+    counted = all(plain(cell.text).isdecimal() for cell in first[2:])
+    if len(grid.heads) > 1 or len(names) != 1 or not counted or first[0].text or first[1].text:
+        return grid, rows
+    over = replace(
+        grid.heads[0], cells=(*upper[:2], *(c._replace(text=names[0]) for c in upper[2:]))
+    )
+    return replace(grid, heads=(over, rows[0]), rows=grid.rows[1:]), rows[1:]
 
 
 def _one_for_each(
@@ -441,7 +462,8 @@ def _one_for_each(
             first = group[0].cells[at]
             place = line._replace(number=first.line, column=first.column)
             values = (own.get(name, first._replace(text="")) for name in every)
-            cells = (group[0].cells[0], low[at]._replace(text=labels[at]), *values)
+            name = next((row.cells[0] for row in group if row.cells[0].text), group[0].cells[0])
+            cells = (name, low[at]._replace(text=labels[at]), *values)
             found.append(GridRow(place, cells))
     return replace(grid, heads=(GridRow(line, head),), rows=tuple(found), labels=(), closed=False)
 
@@ -502,7 +524,8 @@ def _by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tupl
             own[at] = mine
     shared = header(labels, schema)
     for at, column in enumerate(shared):
-        if at not in own and column.spec is not None and column.spec.quantity:
+        compares = column.spec is not None and column.spec.name == "speedup"
+        if at not in own and column.spec is not None and (column.spec.quantity or compares):
             side = _of_side(column, every, above)  # it cannot be of all of them
             shared[at] = Column(column.label, None)
             if side:
@@ -532,12 +555,12 @@ def _remarked(label: str, schema: Schema, *, told: bool) -> tuple[str, Column] |
         (column,) = header([base.strip()], schema)
         words = set(split(_OPTION.sub(" ", name)))
         known = column.spec is not None and column.spec.quantity is not None
-        if known and not words & (ALTERS | (_OF_PARTS if "," in label else set())):
+        if known and not words & (ALTERS | (_OF_PARTS if set(label) & set(",:") else set())):
             return name, replace(column, label=label)
     return None
 
 
-_BEHIND_COMMA = re.compile(r"([^,]+),\s+([^,]+?)(?:\s*([(\[][^()\[\]]+[)\]]))?")
+_BEHIND_COMMA = re.compile(r"([^,:]+)[,:]\s+([^,:]+?)(?:\s*([(\[][^()\[\]]+[)\]]))?")
 
 _OPTION = re.compile(r"\b[a-z]+(?:_[a-z]+)+(?:=\w+)?")
 """The name of an option, whose words say nothing of a column: `reshard_after_forward=True`."""
@@ -719,15 +742,18 @@ def _by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
             found[at] = replace(first, label=column.label)
     rest = common(columns, found)
     return tuple(
-        Group(rest, {at: column}, column.label, named(_GENERIC.sub(" ", column.label)), at)
+        Group(
+            rest, {at: column}, column.label,
+            named(_GENERIC.sub(" ", column.label)) or _named_side(column.label, schema), at,
+        )
         for at, column in found.items()
-    )
+    )  # fmt: skip
 
 
 def _ran_out(grid: Grid, at: int, column: Column) -> bool:
     """Whether a column that says nothing by its label holds nothing but runs out of memory."""
     cells = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells) and not row.one]
-    ends = [_OUT.fullmatch(cell) is not None for cell in cells if cell]
+    ends = [_FAILED.match(cell) is not None for cell in cells if cell]
     return column.spec is None and not generic(column) and bool(ends) and all(ends)
 
 
