@@ -757,8 +757,6 @@ def _ran_out(grid: Grid, at: int, column: Column) -> bool:
     return column.spec is None and not generic(column) and bool(ends) and all(ends)
 
 
-_OUT = re.compile(r"(?:cuda )?(?:oom|out of memory)", re.IGNORECASE)
-
 _PHRASE = re.compile(
     r"\b(?:tokens?|samples?|sequences?|images?|imgs?)(?:\s*/\s*|\s+per\s+)"
     r"(?:gpu|device|npu|sec(?:ond)?|s)\b"
