@@ -33,6 +33,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
 from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
 from assay.ingest.statements.values import saying
+from assay.ingest.tables.titles import OF_DEVICES, of_its_devices
 from assay.ingest.vocabulary.devices import devices, of_systems
 from assay.ingest.vocabulary.terms import normalise
 
@@ -70,9 +71,6 @@ OF_MACHINES = ("gpu", "gpus_per_node", "network")
 
 NAMING = ("model", "model_size", "parameters", "hidden", "layers")
 """Fields of a row that say which model it is."""
-
-OF_DEVICES = ("gpu", "gpus", "gpus_per_node", "nodes")
-"""Fields that say on what a run ran: of other devices than its heading names they are not of it."""
 
 SIZES = ("model_size", "parameters")
 
@@ -185,7 +183,7 @@ class Binder:
 
         def take(values: Said, origin: ValueOrigin, law: str | None) -> None:
             other = bool(titled) and _of_others(values.get("gpu"), titled)
-            for name, cell in values.items():
+            for name, cell in of_its_devices(values, own.get("gpu")).items():
                 if other and name in OF_DEVICES:
                     continue
                 if _says(row.get(name)) or (tabled and cell.line in self._of_one):

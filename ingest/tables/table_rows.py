@@ -90,7 +90,13 @@ from assay.ingest.tables.subject import (
     titled_otherwise,
     trained_here,
 )
-from assay.ingest.tables.titles import family_named, format_named, model_named, names_format
+from assay.ingest.tables.titles import (
+    family_named,
+    format_named,
+    model_named,
+    names_format,
+    of_its_devices,
+)
 from assay.ingest.tables.views import (
     Group,
     View,
@@ -488,7 +494,7 @@ class _Table:
     def _bind(self, said: Mapping[str, Cell], held: Folded) -> None:
         titles = {line.number for line in self.place.titles}
         for record in held.records:
-            for name, cell in said.items():
+            for name, cell in of_its_devices(said, record.cells.get("gpu")).items():
                 if is_silent(record, name):
                     record.cells[name] = cell
                     if cell.line not in titles:  # which say more than that, and of more than this

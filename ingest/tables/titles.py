@@ -7,6 +7,7 @@ more than one.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 
 from assay.ingest.numbers.units import SUFFIXES
@@ -321,3 +322,24 @@ def titled(line: Line) -> dict[str, Cell]:
         place = line.column + size.start()
         said["model_size"] = Cell(size[1], line.number, place, SUFFIXES[size[2]], "nominal")
     return said
+
+
+OF_DEVICES = ("gpu", "gpus", "gpus_per_node", "nodes")
+"""Fields that say on what a run ran: of other devices than its heading names they are not of it."""
+
+
+def of_its_devices(values: Mapping[str, Cell], own: Cell | None) -> Mapping[str, Cell]:
+    """Values without those of devices that a line counts where it names another than the row's
+    `own`: `4x A100` says nothing of how many H100 there were."""
+    said = values.get("gpu")
+    if said is None or own is None or not several(f"{said.text}; {own.text}"):
+        return values
+    if {each.key for each in devices(said.text)} & {each.key for each in devices(own.text)}:
+        return values
+    if not devices(said.text) or not devices(own.text):
+        return values
+    return {
+        name: cell
+        for name, cell in values.items()
+        if name not in OF_DEVICES or cell.line != said.line
+    }
