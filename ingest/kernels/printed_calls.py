@@ -23,7 +23,13 @@ from assay.ingest.tables.titles import device_named, format_named
 from assay.ingest.vocabulary.devices import several
 from assay.ingest.vocabulary.terms import normalise
 
-_PAIR = deferred(r"(?<![\w.])([A-Za-z][A-Za-z_]*) ?= {0,8}([A-Za-z0-9_]+)(?![\w.]*\()")
+_PAIR = deferred(
+    r"(?<![\w.])([A-Za-z][A-Za-z_]*) ?= {0,8}([0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[A-Za-z0-9_]+)"
+    r"(?![\w.]*\()(?!,[0-9])(?! ?[x×*/] ?[0-9])"
+)
+
+_GOES_ON = deferred(r"\b(?:fwd|bwd|forward|backward|OOM|out of memory|nan)\b", re.IGNORECASE)
+"""Found in a line below settings that measures nothing, and after which others still do."""
 
 _SIZES = {
     "m": deferred(r"(?<![\w.])[mM] ?= *[0-9]"),
@@ -85,9 +91,11 @@ def printed_calls(lines: Sequence[Line], table: CsvTable, folded: Folded) -> Non
         grouped = bool(said) and _GROUPED.search(line.text) is not None
         measured = [*_segments(line, table.schema)]
         if said.keys() & sizes and not measured:
-            told.call, told.at = ({} if grouped else said), line
+            told.call, told.at = ({} if grouped or not _plain(line) else said), line
             continue
         if not measured:
+            if line.text.strip() and not _GOES_ON.search(line.text):
+                told.call = {}
             _take_in(told, line, table.schema)
             continue
         call = said if said.keys() & sizes else told.call | said
@@ -108,6 +116,12 @@ def printed_calls(lines: Sequence[Line], table: CsvTable, folded: Folded) -> Non
 _SPEEDS = ("time", "flops_rate")
 
 
+def _plain(line: Line) -> bool:
+    """Whether a line is made of its settings, and is no sentence that mentions some."""
+    rest = _PAIR.sub("", line.text)
+    return sum(c.isalpha() for c in rest) <= sum(len(m[0]) for m in _PAIR.finditer(line.text))
+
+
 def _whole(call: Mapping[str, Cell], table: CsvTable) -> bool:
     """Whether a call says its sizes; of attention, sizes of heads stand for how many they are."""
     held = {*call, *_SPEEDS} | ({"heads"} if "head_dim" in call else set())
@@ -121,8 +135,14 @@ def _pairs(line: Line, schema: Schema) -> Iterator[tuple[str, Cell]]:
     held = [(m, spec) for m, spec in found if spec is not None]
     names = [spec.name for _, spec in held]
     for match, spec in held:
-        if names.count(spec.name) == 1 and (not spec.numeric or match[2].isdecimal()):
-            yield spec.name, Cell(match[2], line.number, line.column + match.start(2))
+        text = match[2].replace(",", "")
+        if names.count(spec.name) == 1 and (not spec.numeric or _counts(text)):
+            yield spec.name, Cell(text, line.number, line.column + match.start(2))
+
+
+def _counts(text: str) -> bool:
+    """Whether a text is a whole number above none."""
+    return text.isdecimal() and text.strip("0") != ""
 
 
 @cache
@@ -140,6 +160,8 @@ def _segments(line: Line, schema: Schema) -> Iterator[dict[str, Cell]]:
         return
     aside = [m.span() for m in _ASIDE.finditer(line.text)]
     numbers = [m for m in numbers if not any(a <= m.start() < b for a, b in aside)]
+    if not numbers:
+        return
     columns = fields(schema)
     marks = [*_DIRECTION.finditer(line.text)] if "direction" in columns else []
     kernel = _kernel(line, [*numbers[:1], *marks[:1]])
@@ -194,7 +216,7 @@ def _heads(told: _Told, call: Mapping[str, Cell]) -> dict[str, Cell]:
         return {}
     size = call["head_dim"]
     many, rest = divmod(told.width, int(size.text))
-    if rest:
+    if rest or not many:
         return {}
     law = "heads times the size of each are the dimension"
     return {"heads": size._replace(text=str(many), value_origin="solved", law=law)}

@@ -58,3 +58,18 @@ def test_settings_among_words_of_a_cell() -> None:
         "Recipe | GPUs | step time (s)", "DDP, seq 2048 | 8 | 1.5", "LoRA, seq 4k | 8 | 1.2"
     )
     assert frames(text)["markdown_table"]["seq_len"].to_list() == [2048, 4096]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sizes: M = 31 x 512, N = 4\nm=4, n=4, k=4 took a while (1.2 ms)\n",
+        "dim 2048\n### headdim=0, seqlen=512, batch_size=4, nheads=x ###\nA: 1.0ms\n",
+        "We take M = 15,872, N = 4,096 and K = 4,096 from the model.\n\nIn all ~19 TFLOPS\n",
+        "M = 15,872, N = 4,096, K = 4,096\nSo much for sizes.\nLayer: ~19 TFLOPS\n",
+        "[0]:a,b,c,d,e,m,n,k,us,\n1,2\n[1]:a\n",
+        "[--- t ---]\n | a\n1 threads: ---\n x | 1\n",
+    ],
+)
+def test_lines_that_are_nearly_calls_are_no_rows_and_no_fault(text: str) -> None:
+    assert all(frame.is_empty() for frame in frames(text).values())
