@@ -220,7 +220,7 @@ _TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)
 _LAST = Column("", None, rank=99)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=65_536)  # every view of a table asks all of its labels again
 def _column(label: str, shown: str, schema: Schema) -> Column:
     if len(label) > LONGEST:
         return Column(shown, None)

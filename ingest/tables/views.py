@@ -955,7 +955,7 @@ def _rated(text: str) -> frozenset[str]:
     return frozenset(things | {"samples_per_s"} if _OF_SAMPLES.search(text) else things)
 
 
-@lru_cache(maxsize=4096)  # tables share their labels
+@lru_cache(maxsize=65_536)  # every view of a table asks all of its labels again
 def _named_side(label: str, schema: Schema) -> Mapping[str, str]:
     """Values that a label gives: `MBS=4`, `GPUs 8`, or in brackets behind it `Cluster B (A100)`."""
     behind = _BEHIND.fullmatch(label)
