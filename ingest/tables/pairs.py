@@ -314,10 +314,15 @@ _IN_BYTES = (
 )
 
 
+_BYTES = re.compile(r"(?:in|单位为?) ?[GM]i?B", re.IGNORECASE)
+"""In every text that does; most documents have none."""
+
+
 def with_memory_units(grid: Grid, schema: Schema, above: Sequence[str]) -> Grid:
     """The grid with the unit of memories that a text above gives a label: `*Max memory* is what
     the allocator took, in GB`."""
-    if not grid.heads or grid.labels:
+    near = [text for text in above if _BYTES.search(text)]
+    if not grid.heads or grid.labels or not near:
         return grid
     last, cells = grid.heads[-1], []
     for cell in last.cells:
@@ -325,7 +330,7 @@ def with_memory_units(grid: Grid, schema: Schema, above: Sequence[str]) -> Grid:
         (column,) = header([label], schema) if label else (Column("", None),)
         if column.spec is not None and column.spec.name == "memory" and not column.unit_known:
             form = re.compile(rf"(?<!\w){re.escape(label)}{_IN_BYTES}", re.IGNORECASE)
-            units = {found for text in above for found in form.findall(text)}
+            units = {found for text in near for found in form.findall(text)}
             text = f"{label} ({units.pop()})" if len(units) == 1 else cell.text
             cells.append(cell._replace(text=text))
         else:
