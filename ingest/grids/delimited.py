@@ -51,7 +51,15 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     if separator == ";" and decimal_commas(body):
         body = [with_points(row) for row in body]
     syntax: Syntax = "tsv" if separator == "\t" else "csv"
-    yield Grid(syntax, first, len(lines), (head,), tuple(body))
+    texts = tuple(cell.text for cell in head.cells)
+    labels = tuple(_TRIAL.sub("", text) for text in texts) if "datetime_start" in texts else ()
+    if len(set(labels)) < len(labels):
+        labels = ()
+    yield Grid(syntax, first, len(lines), (head,), tuple(body), labels=labels)
+
+
+_TRIAL = re.compile(r"(?:params|user_attrs|system_attrs)_")
+"""In front of a label: what Optuna tried, and what was noted of the trial."""
 
 
 _TAGGED = re.compile(r"\s*(\[[0-9]+\]:)(?=[A-Za-z])")
