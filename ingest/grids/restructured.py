@@ -29,7 +29,7 @@ its columns."""
 
 def rst_tables(lines: Sequence[Line]) -> Iterator[Grid]:
     """Every table whose rules docutils can follow; what it cannot is no table."""
-    at = 0
+    at = block = 0  # behind the last drawn block, which is followed once
     while at < len(lines):
         text = lines[at].text
         end = None
@@ -38,7 +38,9 @@ def rst_tables(lines: Sequence[Line]) -> Iterator[Grid]:
         elif "=" in text and _SIMPLE.fullmatch(text):
             end = _simple_end(lines, at)
         elif "+-" in text and _DRAWN.fullmatch(text):
-            end = _drawn_end(lines, at)
+            block = block if at < block else _block_end(lines, at)
+            ruled = block > at + 2 and _DRAWN.fullmatch(lines[block - 1].text)
+            end = block if ruled else None
         grid = _grid(lines, at, end) if end else _directed(lines, at)
         if grid:
             yield grid
@@ -68,11 +70,12 @@ def _simple_end(lines: Sequence[Line], begin: int) -> int | None:
     return None
 
 
-def _drawn_end(lines: Sequence[Line], begin: int) -> int | None:
+def _block_end(lines: Sequence[Line], begin: int) -> int:
+    """Behind the last of the lines that begin with a bar or a corner."""
     at = begin
-    while at < len(lines) and lines[at].text.strip()[:1] in ("+", "|") and lines[at].text.strip():
+    while at < len(lines) and lines[at].text.lstrip()[:1] in ("+", "|") and lines[at].text.strip():
         at += 1
-    return at if at > begin + 2 and _DRAWN.fullmatch(lines[at - 1].text) else None
+    return at
 
 
 def _grid(lines: Sequence[Line], begin: int, end: int) -> Grid | None:

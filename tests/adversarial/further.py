@@ -65,10 +65,16 @@ def rows_by_columns(n: int) -> str:
     return f"# Throughput (tokens/s) on H100\n\n| TP |{labels}\n|{' - |' * (n + 1)}\n{rows}"
 
 
+def rst_grids_open(n: int) -> str:
+    """Drawn tables of which none has a rule below its last row."""
+    head = "+------+--------+\n| GPUs | Sec/it |\n+======+========+\n"
+    return f"{head}| 8    | 10.5   |\n" * n
+
+
 FURTHER: dict[Dimension, int] = {
     states_on_a_line: 23_000, rst_csv_tables: 13_000, footnoted_cells: 16_000,
     fences_alone: 10_000, spanning_first: 40_000, counts_in_labels: 22_000, sides_of_two: 2200,
-    rows_by_columns: 1700,
+    rows_by_columns: 1700, rst_grids_open: 14_000,
 }  # fmt: skip
 """How many of each make about a megabyte."""
 
