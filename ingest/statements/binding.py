@@ -22,7 +22,6 @@ asked for from the top down, so that a document costs what its rows and statemen
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
@@ -33,7 +32,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
 from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
 from assay.ingest.statements.values import saying
-from assay.ingest.tables.titles import OF_DEVICES, of_its_devices
+from assay.ingest.tables.titles import OF_DEVICES, SIZED, SIZES, of_its_devices
 from assay.ingest.vocabulary.devices import devices, of_systems
 from assay.ingest.vocabulary.terms import normalise
 
@@ -72,10 +71,6 @@ OF_MACHINES = ("gpu", "gpus_per_node", "network")
 NAMING = ("model", "model_size", "parameters", "hidden", "layers")
 """Fields of a row that say which model it is."""
 
-SIZES = ("model_size", "parameters")
-
-_SIZED = re.compile(r"(?<![A-Za-z0-9.])[0-9]+(?:\.[0-9]+)? ?[bBmM](?![A-Za-z0-9])")
-"""A name of a model that says its size: no statement about another one is of its row."""
 
 MOST_OF_A_NODE = 72
 """Devices of the largest node, one rack that is one."""
@@ -177,7 +172,7 @@ class Binder:
         self._go_to(line)
         row = dict(own)
         found: dict[str, Cell] = {}
-        sized = tabled and "model" in own and _SIZED.search(own["model"].text) is not None
+        sized = tabled and "model" in own and SIZED.search(own["model"].text) is not None
 
         titled = frozenset[str]()  # devices that the headings so far name
 
@@ -361,7 +356,7 @@ def _names(record: Record) -> list[str]:
     names = [*([model.text] if model else []), *(label for label, _ in record.other[:2])]
     if size is not None and size.scale in _SIGNS:
         names.append(f"{size.text}{_SIGNS[size.scale]}")
-    elif model and len(sizes := _SIZED.findall(model.text)) == 1:
+    elif model and len(sizes := SIZED.findall(model.text)) == 1:
         names.append(sizes[0])
     return names
 

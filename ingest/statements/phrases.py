@@ -305,7 +305,12 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     said = {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
     if "gpu" in found and several("; ".join(spoken)):  # numbers of which of them
         said = {n: cell for n, cell in said.items() if n not in (*OF_MACHINES, "gpu")}
+    if "gpus" in said and len({m[1] for m in _EVERY_COUNT.finditer(" ".join(spoken))}) > 1:
+        del said["gpus"]  # of one of several runs
     return said | _by_form(line)
+
+
+_EVERY_COUNT = deferred(r"(?<![\w.,-])([0-9][0-9,]*) (?:GPUs|devices|accelerators|chips)\b")
 
 
 def _titled(text: str, told: Sequence[Part]) -> Iterator[Part]:

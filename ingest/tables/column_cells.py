@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from math import log
+from math import log, log2
 from statistics import median
 from typing import NamedTuple
 
@@ -179,6 +179,21 @@ def whole_numbers(records: Sequence[Record], columns: Sequence[Column]) -> None:
         for record, cell in held:
             law = cell.law or "whole numbers: rounded or cut"
             record.cells[spec.name] = cell._replace(kind="nominal", law=law)
+
+
+def lengths(records: Sequence[Record]) -> None:
+    """Millions of tokens are powers of two where every length of their column is one; elsewhere,
+    beside `3.7M` and `600K`, they are even."""
+    cells = [(r, r.cells["seq_len"]) for r in records if "seq_len" in r.cells]
+    held = [(r, c) for r, c in cells if c.state == "value" and c.scale > 1.0 and amount(c) > 0]
+    if all(log2(float(c.text)).is_integer() for _, c in held if _NUMERAL.fullmatch(c.text)):
+        return
+    for record, cell in held:
+        if cell.scale == MILLION_TOKENS:
+            record.cells["seq_len"] = cell._replace(scale=1e6)
+
+
+MILLION_TOKENS = 1024.0**2
 
 
 def fractions(records: Sequence[Record], columns: Sequence[Column]) -> None:

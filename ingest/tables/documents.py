@@ -191,6 +191,11 @@ _OF_MEMORY = re.compile(
 )
 """A line that says in which unit a column of memory is: `mem … 显存，单位为GiB`."""
 
+_PER_DEVICE = re.compile(
+    r"(?<![A-Za-z])(wps|WPS|tps|TPS)[)*`]*\s+per[ -](?:GPU|device|chip|accelerator|card|NPU)\b"
+)
+"""A text that says of whom a rate is: `words per second (wps) per GPU`."""
+
 SHARE_OF_PEAK = "% of peak"
 
 _SHARE = re.compile(
@@ -247,6 +252,8 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
         found |= _letters(line.text)
         if taken := _OF_MEMORY.search(line.text):
             found.setdefault(taken[1], f"memory ({taken[2]})")
+        if of_one := _PER_DEVICE.search(line.text):
+            found.setdefault(of_one[1], f"{of_one[1]} per GPU")
         if share := _SHARE.search(line.text):
             found.setdefault(SHARE_OF_PEAK, share[1].upper())
         for sentence in re.split(r"(?<=[\w)])[.;] +(?=[A-Z*`])", line.text):

@@ -238,6 +238,8 @@ def _complete(
     if sign and note:
         text = _noted(plain(text[: sign.start()]), note)
     words = plain(text).split() if legend else []
+    if any(legend.get(word) == f"{word} per GPU" for word in words) and not of_one_device(text):
+        return f"{text} per GPU"
     short = len(words) > 1 and not legend.keys().isdisjoint(words)
     if not short or header([text], schema)[0].spec is not None:
         return text

@@ -38,6 +38,7 @@ from assay.ingest.tables.column_cells import (
     Above,
     bare_times,
     fractions,
+    lengths,
     local_batches,
     memory_of_whom,
     of_each,
@@ -91,6 +92,8 @@ from assay.ingest.tables.subject import (
     trained_here,
 )
 from assay.ingest.tables.titles import (
+    SIZED,
+    SIZES,
     family_named,
     format_named,
     model_named,
@@ -308,6 +311,7 @@ class _Table:
             said |= captions.told(line)
         self._bind(said, held)
         local_batches(held.records)
+        lengths(held.records)
         fractions(held.records, columns)
         percentages(held.records, columns)
         above = Above(place.devices(), place.names())
@@ -495,7 +499,7 @@ class _Table:
         titles = {line.number for line in self.place.titles}
         for record in held.records:
             for name, cell in of_its_devices(said, record.cells.get("gpu")).items():
-                if is_silent(record, name):
+                if is_silent(record, name) and not _sized(record, name):
                     record.cells[name] = cell
                     if cell.line not in titles:  # which say more than that, and of more than this
                         held.claimed.add(cell.line)
@@ -562,6 +566,12 @@ def _of_its_own(record: Record, group: Group) -> None:
     names = [c.spec.name for c in group.present() if c.spec and c.spec.quantity]
     if any(name in record.cells and record.cells[name].state == "value" for name in names):
         del record.cells["outcome"]
+
+
+def _sized(record: Record, name: str) -> bool:
+    """Whether a row says by the name of its model what a caption would say of its size."""
+    model = record.cells.get("model")
+    return name in SIZES and model is not None and SIZED.search(model.text) is not None
 
 
 _BRACKETED = re.compile(r"[~≈]?\s*[0-9][^()]*\([^()]*[0-9][^()]*\)\W*")

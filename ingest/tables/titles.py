@@ -75,6 +75,7 @@ _OF = r"(?:\s?[:=：]\s?|\s(?:of|is|was)\s|为|\s)"
 
 _ONE = (
     r"([0-9][0-9,]*)(?![\w.%]|,[0-9])(?!\s*(?:/|and|or|to|-|–|→|->|vs\.?|、)\s*[0-9]|,\s*[0-9]{2,})"
+    r"(?!\s*\(\s*[0-9][0-9,]*[kK]? (?:for|with|on|in|when|if)\b)"
     rf"(?!\s*(?:[x×]\b|GPU|NPU|TPU|node|chip|device|{SIGN}))"
 )
 
@@ -118,6 +119,14 @@ _SIZED = deferred(
     r"([0-9]+(?:\.[0-9]+)?)([BMT])"
     r"(?=[ -](?:[Mm]odel|[Pp]aram|[Dd]ense|MoE|LLM|GPT|[Tt]ransformer|[Nn]etwork))"
 )
+
+_EXCEPTION = deferred(r"\([^()]*[0-9][^()]*\bfor (?:the )?[^()]*\)")
+"""What brackets say of one of several: `2048 (4096 for the 34B model)`."""
+
+SIZES = ("model_size", "parameters")
+
+SIZED = re.compile(r"(?<![A-Za-z0-9.])[0-9]+(?:\.[0-9]+)? ?[bBmM](?![A-Za-z0-9])")
+"""A name of a model that says its size: no statement about another one is of its row."""
 
 _ZERO = deferred(r"\bZeRO(?:[ -]?stage)?[ -]?([0-3])\b", re.IGNORECASE)
 
@@ -316,7 +325,8 @@ def titled(line: Line) -> dict[str, Cell]:
     put("model", model_named(text))
     if dual := _DUAL.search(plain):
         said["gpus"] = Cell("2", line.number, line.column + dual.start())
-    sizes = {match.groups(): match for match in _SIZED.finditer(text)}
+    plain = _EXCEPTION.sub(lambda found: " " * len(found[0]), text)
+    sizes = {match.groups(): match for match in _SIZED.finditer(plain)}
     if len(sizes) == 1 and "model" not in said:
         size = next(iter(sizes.values()))
         place = line.column + size.start()

@@ -412,7 +412,7 @@ def _rate(words: Words) -> Said | None:
         return _other_rate(words, over, under)
     for word in over & set(COUNTS):
         scale *= COUNTS[word]
-    whole = {"total", "aggregate", "aggregated", "job", "global", "cluster", "overall"}
+    whole = {"total", "aggregate", "aggregated", "job", "global", "cluster", "overall", "whole"}
     known = (TOKENS if kind == "token" else SAMPLES) | set(COUNTS) | whole
     fillers = {"throughput", "speed", "rate", "performance", "ips", "in", "/"}
     if "p" in under:  # tokens/s/p: per processor, as tables of NPUs say
