@@ -294,11 +294,21 @@ def family_named(text: str) -> str | None:
 
     >>> family_named("### GPT-3"), family_named("## Llama 2 models"), family_named("## Table 2")
     ('GPT-3', 'Llama 2', None)
-    >>> family_named("### H100"), family_named("### GPT-3 175B")
-    (None, None)
+    >>> family_named("### H100"), family_named("### GPT-3 175B"), family_named("# Float8")
+    (None, None, None)
     """
     found = _FAMILY.fullmatch(text)
-    return found[1] if found and not devices(text) else None
+    if found is None or devices(text) or names_format(text) or _NO_FAMILY.match(found[1]):
+        return None
+    return found[1]
+
+
+_NO_FAMILY = deferred(
+    r"(?:FSDP|HSDP|DDP|ZeRO|DeepSpeed ?[0-9]|CUDA|Cuda|PyTorch|Torch|ROCm|JAX|Appendix|Set-?up"
+    r"|Week|Day|Level|Float|INT|Int|Benchmark|Results?|Scenario|Chapter|Job|Machine|Cluster|GPU|Issue"
+    r"|Version|Release|Variant|Option|Test|Trial|Seed|Epoch|Method|Recipe|Example|Note|Update)(?![a-z])"
+)
+"""Words with a number behind them that are no model: `FSDP2`, `Setup 1`."""
 
 
 def titled(line: Line) -> dict[str, Cell]:
