@@ -51,7 +51,7 @@ _MANY = deferred(
 )
 
 _A_NODE = deferred(
-    r"[^.,;:()0-9]{0,24}?(?:\bper|/|\b(?:in|on) each|\bin every) ?(?:node|server|host)\b"
+    r"[^.,;:()0-9]{0,24}?(?:\bper|\ba|/|\b(?:in|on) each|\bin every) ?(?:node|server|host)\b"
 )
 """Behind a number of devices: they are those of each node."""
 
@@ -90,6 +90,9 @@ _EACH = deferred(
     rf"\b(?:with|contains?|has|having|of)\b[^.;:0-9]{{0,20}}{_COUNT} ?[x×]? ?`?{_DEVICE}",
     re.IGNORECASE,
 )
+
+_OF_NODES = deferred(r"\b(?:each|every|nodes|servers|machines|hosts)\b", re.IGNORECASE)
+"""In front of a count in words: it is of one of them."""
 
 _NODES = deferred(
     rf"(?<!batch of ){_COUNT} ?(?:[x×] ?)?(?:`?[a-z][\w-]*\.[0-9]*[a-z]+`? )?"
@@ -265,6 +268,9 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     >>> said = phrases(Line(1, "- on 8xH100 GPUs, batch size 1, sequence length 8192", 1, {}))
     >>> {name: cell.text for name, cell in said.items()}
     {'gpus': '8', 'gpu': 'H100', 'batch_size': '1', 'seq_len': '8192'}
+    >>> said = phrases(Line(1, "bf16 on four nodes, each has eight NVIDIA A100 GPUs", 1, {}))
+    >>> said["gpus_per_node"].text, "gpus" in said
+    ('8', False)
     >>> phrases(Line(1, "We also tried a sequence length of 4096.", 1, {}))
     {}
     """
@@ -377,7 +383,9 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
             yield Part(held, many[1].replace(",", ""), many.start(1))
         yield _gpu(text, many.start(2))  # of two numbers neither is that of every run
     elif (counted := _IN_WORDS.search(plain)) and not nodes:
-        yield Part("gpus", _NUMBERS[counted[1].casefold()], counted.start(1))
+        of_node = _A_NODE.match(plain, counted.end()) or _OF_NODES.search(plain, 0, counted.start())
+        held = "gpus_per_node" if of_node else "gpus"
+        yield Part(held, _NUMBERS[counted[1].casefold()], counted.start(1))
         yield _gpu(text, counted.start(2))
     elif of_node := _PER_NODE.search(text):
         group = of_node.lastindex or 1

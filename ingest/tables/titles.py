@@ -121,7 +121,7 @@ _SIZED = deferred(
 )
 
 _EXCEPTION = deferred(r"\([^()]*[0-9][^()]*\bfor (?:the )?[^()]*\)")
-"""An exception in brackets, said of one of several: `2048 (4096 for the 34B model)`."""
+"""Brackets that speak of one of several: `2048 (4096 for the 34B model)`."""
 
 SIZES = ("model_size", "parameters")
 
