@@ -41,7 +41,7 @@ def differing(evidence: Evidence) -> list[Finding]:
     """Pairs of one configuration, table and date that differ by more than the noise."""
     held, found = pairs(evidence), []
     worth = [held.difference(name) > FLOOR.get(name, DEFAULT_FLOOR) for name in MEASURED]
-    for pair in held.which(held.comparable() & np.any(worth, axis=0)):
+    for pair in held.which(held.comparable() & np.any(worth, axis=0) & held.told()):
         said, loud = [], False
         for name in MEASURED:
             difference = pair.difference(name)
@@ -54,7 +54,7 @@ def differing(evidence: Evidence) -> list[Finding]:
             said.append((name, f"{label(name)} differs by {100 * difference:.2g} %{beside}"))
         if said:
             if (count := held.crowd.get(pair.one["case"])) is not None:
-                said.append(("", f"one of {count:,} rows, compared with {ALL_PAIRS - 1} behind it"))
+                said.append(("", f"one of {count:,} rows, compared with {TOLD} behind it"))
             found.append(_differing(evidence, pair, said, "warning" if loud else "note"))
     return found
 
@@ -260,6 +260,12 @@ class Pairs:
         same: Which = held[self.one] == held[self.other]
         return same
 
+    def told(self) -> Which:
+        """For each whether a difference is told: in a crowd of the `TOLD` rows behind each."""
+        crowded = np.array([row["case"] in self.crowd for row in self.rows], dtype=bool)
+        near: Which = ~crowded[self.one] | (self.other - self.one <= TOLD)
+        return near
+
     def neighbours(self) -> Which:
         """For each whether both rows are of neighbouring dates, or both of none."""
         held = _figures(
@@ -335,6 +341,9 @@ def pairs(evidence: Evidence) -> Pairs:
 
 ALL_PAIRS = 50
 """Rows of one configuration of which every two are compared; of more, each with the next ones."""
+
+TOLD = 3
+"""Rows behind each of more than those of which a difference is told: all would fill pages."""
 
 
 SHAPE = ("parameters", "hidden", "layers")
