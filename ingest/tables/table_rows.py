@@ -77,6 +77,7 @@ from assay.ingest.tables.row_cells import (
     mostly_odd,
     worth,
 )
+from assay.ingest.tables.sides import Group
 from assay.ingest.tables.subject import (
     TALLIED,
     about_training,
@@ -101,7 +102,6 @@ from assay.ingest.tables.titles import (
     of_its_devices,
 )
 from assay.ingest.tables.views import (
-    Group,
     View,
     named_rate,
     turned_grid,

@@ -1,19 +1,16 @@
 """How a grid is to be looked at, so that each of its rows is an observation, or several.
 
-In: a grid and a schema. Out: a `View`: the columns of each group of measurements that stand side by
-side in a row. A table whose metrics stand in its first column is turned; a label that begins or
-ends with a size, a device or a number of devices (`16B MFU`, `TFLOPs (A100)`) belongs to a group of
-its own; columns headed by names alone, with a rate and its unit in each cell, are a group each; and
+In: a grid, a schema and the lines above. Out: `View`s, the plain one first. A table whose metrics
+stand in its first column is turned; columns that stand side by side are a group each (`sides`); and
 columns headed by configurations alone hold the one quantity that the lines above the table name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from operator import itemgetter
 from typing import NamedTuple
 
 from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, MOST_PLACES, Grid, GridRow
@@ -21,14 +18,12 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.cells import of_the_device
-from assay.ingest.tables.composite import named, recipe, remark
+from assay.ingest.tables.composite import remark
 from assay.ingest.tables.documents import SHARE_OF_PEAK
 from assay.ingest.tables.headers import GENERIC, STEPS, Column, generic, header, plain
 from assay.ingest.tables.pairs import (
     across,
     axes,
-    by_unit_above,
-    counts,
     headed,
     over_counts,
     parted,
@@ -37,62 +32,30 @@ from assay.ingest.tables.pairs import (
     with_unit_column,
     with_units,
 )
-from assay.ingest.tables.subject import SERVING, TALLIED
-from assay.ingest.vocabulary.devices import only
+from assay.ingest.tables.sides import (
+    A_WAY,
+    DIGIT,
+    FAILED,
+    Group,
+    apart,
+    by_brackets,
+    by_cells,
+    by_sides,
+    common,
+    grouped,
+    named_side,
+    names_a_side,
+    printed_unit,
+    repeated,
+    spanned,
+    unmarked,
+)
+from assay.ingest.tables.subject import SERVING
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import ALTERS, Said, english, of_one_device, said, split
 
 MOST_TURNED = 64
 """Columns of a table that may be rows of a turned one."""
-
-
-MOST_WORDS = 16
-"""Words of a label beyond which it is a sentence, and no part of it a group."""
-
-
-class Common(NamedTuple):
-    """The columns of every group, each behind its place, and how many there are of all."""
-
-    width: int
-    columns: tuple[tuple[int, Column], ...]
-
-
-def common(columns: Sequence[Column], own: Container[int] = ()) -> Common:
-    """Those of some columns that are no group's `own`."""
-    return Common(
-        len(columns), tuple((at, each) for at, each in enumerate(columns) if at not in own)
-    )
-
-
-@dataclass(frozen=True)
-class Group:
-    """The columns of one observation of a row: everybody's, and its own by their places.
-
-    `said` is what the label of the group names, by field; `at` the column that tells where the
-    observation stands, None where that is the row.
-    """
-
-    common: Common
-    own: Mapping[int, Column] = field(default_factory=dict)
-    label: str = ""
-    said: Mapping[str, str] | None = None
-    at: int | None = None
-
-    @property
-    def width(self) -> int:
-        """How many columns its table has."""
-        return self.common.width
-
-    @cached_property
-    def placed(self) -> tuple[tuple[int, Column], ...]:
-        """The columns that are its own or everybody's, each behind its place, in order."""
-        if not self.own:
-            return self.common.columns
-        return tuple(sorted((*self.common.columns, *self.own.items()), key=itemgetter(0)))
-
-    def present(self) -> list[Column]:
-        """The same without their places."""
-        return [column for _, column in self.placed]
 
 
 @dataclass(frozen=True)
@@ -144,7 +107,7 @@ def views(
     above = list(_sentences(above))
 
     def side(label: str) -> str | None:
-        if _named_side(label, schema):
+        if named_side(label, schema):
             return label
         length = _length(label).get("seq_len")
         lengths = length is not None and any(_LENGTHS.search(line.text) for line in above)
@@ -154,27 +117,27 @@ def views(
     labels = {**labels, **_implied(grid, above), **_shares(grid, above, labels)}
     grid = with_units(grid, schema, above)
     labels |= _declared_of(grid, schema, above, declared)
-    if groups := _repeated(grid, schema):
+    if groups := repeated(grid, schema):
         yield View(grid, groups)
-    if groups := _spanned(grid, schema):
+    if groups := spanned(grid, schema):
         yield View(grid, groups)
-    if groups := _by_brackets(grid, schema, above):
+    if groups := by_brackets(grid, schema, above):
         yield View(grid, groups)
-    if groups := _by_sides(grid, schema, above):
+    if groups := by_sides(grid, schema, above):
         yield View(grid, groups)
     yield _plain(grid, schema, labels)
     told = dict.fromkeys(
         each[0] for at, label in enumerate(grid.header())
-        if (each := _apart(plain(label), schema, _printed_unit(grid, at)))
+        if (each := apart(plain(label), schema, printed_unit(grid, at)))
     )  # fmt: skip
-    shared = shared_out(grid, tuple(told), lambda name: _side(name, schema))
-    if groups := _grouped(shared, schema):
+    shared = shared_out(grid, tuple(told), lambda name: names_a_side(name, schema))
+    if groups := grouped(shared, schema):
         yield View(shared, groups)
     if other := turned_grid(grid):
         yield replace(_plain(other, schema, labels), turned=True)
     if other := grouped_below(grid):
         yield replace(_plain(other, schema, labels), turned=True)
-    if groups := _by_cells(grid, schema):
+    if groups := by_cells(grid, schema):
         yield View(grid, groups)
     if groups := _by_caption(grid, schema, above, declared):
         yield View(grid, groups, melted=True)
@@ -193,6 +156,7 @@ def _sentences(above: Sequence[Line]) -> Iterator[Line]:
 
 _END = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])")
 
+
 _ZERO = re.compile(r"\bZeRO\b|\bDeepSpeed stage", re.IGNORECASE)
 
 
@@ -200,6 +164,7 @@ _STAGES = {"Stage": "ZeRO stage", "stage": "ZeRO stage"}
 
 
 _SPEED = re.compile(r"\btrain(?:ing)?\b[\s-]*\bspeed\b", re.IGNORECASE)
+
 
 _TIME_IN = {"Time in s": "step time (s)", "Time in ms": "step time (ms)"}
 
@@ -227,7 +192,7 @@ def _declared_of(
         return {}
     cells = [plain(r.cells[fast[0]].text) for r in grid.rows if fast[0] < len(r.cells)]
     bare = [cell for cell in cells if _NUMERAL.fullmatch(cell)]
-    if not bare or len(bare) != sum(_DIGIT.search(cell) is not None for cell in cells):
+    if not bare or len(bare) != sum(DIGIT.search(cell) is not None for cell in cells):
         return {}
     heard = [_heard(line.text) for line in above]
     near = [each for each in heard if each.phrases] or [_heard(line.text) for line in declared]
@@ -244,7 +209,9 @@ def _declared_of(
 
 _NUMERAL = re.compile(r"[~≈]?\s*[0-9][0-9.,]*(?:\s*±\s*[0-9.,]+)?")
 
+
 _OF_GENERIC = {"tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "item_rate"}
+
 
 _OF_PEAK = re.compile(
     r"(?:(?:(?:GPU|achieved) )?(?:throughput|performance|efficiency) ?[(\[,]? ?)?"
@@ -252,6 +219,7 @@ _OF_PEAK = re.compile(
     r"(?: (?:[TP]?FLOPS?|[TP]?FLOP/s|teraFLOPS?|performance|compute))?(?: ?[(\[]%[)\]])?[)\]]?",
     re.IGNORECASE,
 )
+
 
 _NONE_AGAIN = re.compile(
     r"\bno (?:activations? (?:are|is|were) recomput|(?:activation |gradient )?re-?comput"
@@ -294,52 +262,6 @@ def _shares(grid: Grid, above: Sequence[Line], labels: Mapping[str, str]) -> dic
 def _plain(grid: Grid, schema: Schema, labels: Mapping[str, str]) -> View:
     under = [cell.text for cell in grid.heads[-1].cells] if len(grid.heads) > 1 else []
     return View(grid, (Group(common(_explained(grid.header(), schema, labels, under))),))
-
-
-def _repeated(grid: Grid, schema: Schema) -> tuple[Group, ...]:
-    """Groups of a table that is set in several columns of the page: all labels again and again."""
-    labels = [plain(text) for text in grid.header()]
-    for times in range(2, len(labels) // 2 + 1):
-        width = len(labels) // times
-        if len(labels) % times or labels != labels[:width] * times or not all(labels[:width]):
-            continue
-        own = header(labels[:width], schema)
-        if not quantities(own):
-            return ()
-        nobodys = Common(len(labels), ())
-        return tuple(
-            Group(nobodys, dict(enumerate(own, at * width)), at=at * width) for at in range(times)
-        )
-    return ()
-
-
-def _spanned(grid: Grid, schema: Schema) -> tuple[Group, ...]:
-    """Groups of columns under labels of their own in a row above: the same quantities in each."""
-    if len(grid.heads) < 2:
-        return ()
-    upper = [plain(cell.text) for cell in grid.heads[0].cells]
-    below = replace(grid, heads=grid.heads[1:], labels=()).header()
-    shared = header(grid.header(), schema)
-    own: dict[int, Column] = {}
-    for at, (over, under) in enumerate(zip(upper, below, strict=False)):
-        (column,) = header([under], schema) if under else (Column("", None),)
-        if over and over != plain(under) and column.spec is not None and column.spec.quantity:
-            own[at] = replace(column, label=shared[at].label)
-    sides = _by_name((upper[at], at, column) for at, column in own.items())
-    told = [[c.spec.name for c in side.values() if c.spec] for side in sides.values()]
-    once = all(len(fields_of) == len(set(fields_of)) for fields_of in told)
-    if len(sides) < 2 or not once or not set.intersection(*map(set, told)):
-        return ()
-    rest = common(shared, own)
-    return tuple(Group(rest, side, name, named(name), min(side)) for name, side in sides.items())
-
-
-def _by_name(own: Iterable[tuple[str, int, Column]]) -> dict[str, dict[int, Column]]:
-    """Name of a group → its own columns by their places."""
-    found: dict[str, dict[int, Column]] = {}
-    for name, at, column in own:
-        found.setdefault(name, {})[at] = column
-    return found
 
 
 def _explained(
@@ -468,295 +390,6 @@ def _one_for_each(
     return replace(grid, heads=(GridRow(line, head),), rows=tuple(found), labels=(), closed=False)
 
 
-def _grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
-    """Groups of columns whose labels begin or end with what tells them apart."""
-    labels = [plain(text) for text in grid.header()]
-    told = _alike_named(
-        [_apart(label, schema, _printed_unit(grid, at)) for at, label in enumerate(labels)]
-    )
-    sides = _by_name((each[0], at, each[1]) for at, each in enumerate(told) if each)
-    shared = header(labels, schema)
-    if len(sides) < 2 or any(
-        column.spec is not None and column.spec.quantity and not each
-        for column, each in zip(shared, told, strict=True)
-    ):
-        return ()
-    rest = common(shared, {at for at, each in enumerate(told) if each})
-    groups = []
-    for name, own in sides.items():
-        held = [column.spec.name for column in own.values() if column.spec]
-        if len(held) != len(set(held)):
-            return ()
-        groups.append(Group(rest, own, name, _named_side(name, schema), min(own)))
-    return tuple(groups)
-
-
-def _alike_named(
-    told: Sequence[tuple[str, Column] | None],
-) -> list[tuple[str, Column] | None]:
-    """The same under one name where names give runs the same values: `FP8` and `fp8`."""
-    first: dict[tuple[tuple[str, str], ...], str] = {}
-    for each in told:
-        if each and (values := named(each[0])):
-            first.setdefault(tuple(values.items()), each[0])
-    return [each and (first.get(tuple(named(each[0]).items()), each[0]), each[1]) for each in told]
-
-
-def _by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple[Group, ...]:
-    """Groups of columns of one quantity that a remark tells apart, in brackets or behind a comma:
-    `TFLOPS (ours)`, `Step time, full recompute (s)`; or a name in front of one unit: `ours
-    (tokens/s)`. Of several remarks on one device each is its name: `MFU (A100 80GB, 400 Gb/s)`.
-    """
-    labels = [plain(text) for text in grid.header()]
-    set_up = {c.spec.name for c in header(labels, schema) if c.spec and c.spec.configuration}
-    how = bool(set_up - TALLIED)
-    own = {
-        at: told for at, label in enumerate(labels) if (told := _remarked(label, schema, told=how))
-    }
-    if not _rectangular(own.values()):
-        named_by = {at: only(name) for at, (name, _) in own.items()}
-        own = {at: (device.text, own[at][1]) for at, device in named_by.items() if device}
-        if not _rectangular(own.values()) or len(own) < len(named_by):
-            return ()
-    every = {name: set(split(name)) for name, _ in own.values()}
-    for at, label in enumerate(labels):
-        if at not in own and (mine := _with_one_of(label, every, schema)):
-            own[at] = mine
-    shared = header(labels, schema)
-    for at, column in enumerate(shared):
-        compares = column.spec is not None and column.spec.name == "speedup"
-        if at not in own and column.spec is not None and (column.spec.quantity or compares):
-            side = _of_side(column, every, above)  # it cannot be of all of them
-            shared[at] = Column(column.label, None)
-            if side:
-                own[at] = side, column
-    sides = _by_name((name, at, column) for at, (name, column) in own.items())
-    rest = common(shared, own)
-    return tuple(
-        Group(rest, sides[name], name, recipe("", name) | named(name), next(iter(sides[name])))
-        for name in every
-    )
-
-
-def _remarked(label: str, schema: Schema, *, told: bool) -> tuple[str, Column] | None:
-    """The remark by which a column of a quantity is one of several, and the column without it."""
-    (whole,) = header([label], schema)
-    found = _REMARKED.fullmatch(label)
-    rate = _rate_of(found[1], found[2], schema, told=told) if found and not whole.spec else None
-    if found and rate:
-        return found[1], replace(rate, label=label)
-    apart = [(found[1], found[2])] if found else []
-    if whole.spec is None and (behind := _BEHIND_COMMA.fullmatch(label)):
-        last = behind[3] or ""
-        in_unit = unit(last.strip("()[]")) is not None
-        apart.append((f"{behind[1]} {last}", behind[2]) if in_unit
-                     else (behind[1], f"{behind[2]} {last}".strip()))  # fmt: skip
-    for base, name in apart:
-        (column,) = header([base.strip()], schema)
-        words = set(split(_OPTION.sub(" ", name)))
-        known = column.spec is not None and column.spec.quantity is not None
-        if known and not words & (ALTERS | (_OF_PARTS if set(label) & set(",:") else set())):
-            return name, replace(column, label=label)
-    return None
-
-
-_BEHIND_COMMA = re.compile(r"([^,:]+)[,:]\s+([^,:]+?)(?:\s*([(\[][^()\[\]]+[)\]]))?")
-
-_OPTION = re.compile(r"\b[a-z]+(?:_[a-z]+)+(?:=\w+)?")
-"""The name of an option, whose words say nothing of a column: `reshard_after_forward=True`."""
-
-_OF_PARTS = {
-    "compute", "communication", "comm", "data", "optimizer", "overhead", "exposed", "loading",
-    "attention", "mlp", "first", "last", "idle", "bubble", "overlap", "kernel", "kernels",
-}  # fmt: skip
-"""Words behind a comma of what is a part of a step."""
-
-
-def _rectangular(told: Iterable[tuple[str, Column]]) -> bool:
-    """Whether several names each have the same quantities, each once."""
-    pairs = [(name, column.spec.name) for name, column in told if column.spec]
-    names, held = {name for name, _ in pairs}, {field for _, field in pairs}
-    return len(set(pairs)) == len(pairs) == len(names) * len(held) and len(names) > 1
-
-
-_THOSE_OF = re.compile(r"\b(?:is|are|was|were) (?:those|that|the ones?) of (?:the )?([^.;]+)")
-
-
-def _of_side(column: Column, names: Container[str], above: Sequence[Line]) -> str | None:
-    """The one of several sides that the text above says a column is of: `MFU is that of ours.`"""
-    assert column.spec is not None
-    for line in above:
-        for text in re.split(r"(?<=[.;])\s", _bare(line.text)):
-            said_of = _THOSE_OF.search(text)
-            meant = column.spec.name in text.casefold() or column.label in text
-            if said_of and meant and said_of[1].strip() in names:
-                return said_of[1].strip()
-    return None
-
-
-_WITH = re.compile(r"(.+?)\s+(?:with|using|under|for|w/)\s+([^()\[\]]+?)(\s*[(\[][^()\[\]]+[)\]])?")
-
-_NOT = {"no", "not", "without", "w", "o", "off", "non"}
-
-
-def _with_one_of(
-    label: str, names: Mapping[str, set[str]], schema: Schema
-) -> tuple[str, Column] | None:
-    """The one of several sides that a label is of, and its column: `peak VRAM with checkpointing`
-    beside `no checkpointing` and `gradient checkpointing`; `names` with the words of each."""
-    found = _WITH.fullmatch(label)
-    words = set(split(found[2])) if found else set()
-    mine = [
-        name for name, own in names.items()
-        if words and words <= own and not (own - words) & _NOT
-    ]  # fmt: skip
-    if found is None or len(mine) != 1:
-        return None
-    (column,) = header([f"{found[1]}{found[3] or ''}"], schema)
-    known = column.spec is not None and column.spec.quantity is not None
-    return (mine[0], replace(column, label=label)) if known else None
-
-
-_BESIDE_TRAINING = {
-    "eval", "evaluation", "val", "validation", "test", "infer", "data", "dataloader", "loader",
-    "io", "read", "write", "disk", "network", "input", "output",
-}  # fmt: skip
-"""Words of rates that are none of a step."""
-
-
-def _rate_of(name: str, printed: str, schema: Schema, *, told: bool = False) -> Column | None:
-    """The column of a rate by its unit alone, where what stands in front is only a name; operations
-    are a rate where their table is `told` to be one of runs."""
-    measure = unit(printed)
-    known, words = header([name, printed], schema), set(split(english(name)))
-    timed = measure is not None and measure.si == "s"
-    signed = "/" in printed or (told and measure is not None and measure.si == "flop/s")
-    rate = known[1].spec if measure and signed and (
-        measure.si.endswith("/s") or timed
-    ) else None  # fmt: skip
-    if rate is None or not rate.quantity or known[0].spec or generic(known[0]):
-        return None
-    return None if words & (ALTERS | SERVING | GENERIC | _BESIDE_TRAINING) else known[1]
-
-
-_REMARKED = re.compile(r"(.+?)\s*\(([^()]+)\)")
-
-
-def _side(name: str, schema: Schema) -> bool:
-    bare = name.strip()
-    return bool(
-        _named_side(name, schema) or named(name) or _MIXED.fullmatch(bare) or _A_WAY.fullmatch(bare)
-    )
-
-
-_MIXED = re.compile(r"(?:mixed[ -]precision|AMP|mixed)", re.IGNORECASE)
-"""A side of a table whose number format is not said."""
-
-_DASHED = re.compile(r"([^()\[\]]+?)(?:\s+[-–—:]\s+|,\s+)([^()\[\]]+?)(\s*[(\[][^()\[\]]+[)\]])?")
-
-
-def _apart(label: str, schema: Schema, printed: str = "") -> tuple[str, Column] | None:
-    """The words at an end of a label that tell its group, and the column of the rest; `printed` is
-    the unit that its cells print, for a rest that says none: `Throughput - TF32`."""
-    words = label.split()
-    if len(words) > MOST_WORDS:
-        return None
-    if (dashed := _DASHED.fullmatch(label)) and _side(dashed[2], schema):
-        # `Step time, BF16 (s)`
-        column = _in_unit(f"{dashed[1]}{dashed[3] or ''}", schema, printed)
-        if column.spec is not None and (column.spec.quantity or column.spec.configuration):
-            return dashed[2], replace(column, label=label)
-    for cut in range(1, len(words)):
-        for name, rest in (
-            (" ".join(words[:cut]), " ".join(words[cut:])),
-            (" ".join(words[cut:]), " ".join(words[:cut])),
-        ):
-            if named(name):
-                column = _in_unit(rest, schema, printed)
-                if column.spec is not None and column.spec.quantity:
-                    return name, replace(column, label=label)
-    return None
-
-
-def _by_sides(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, ...]:
-    """A group for each device whose performance stands in a column of its own."""
-    sides = by_unit_above(grid, schema, above)
-    columns = header(grid.header(), schema)
-    rest = common(columns, {at for _, at, _, _ in sides})
-    return tuple(
-        Group(rest, {at: column}, name, {"gpu": device}, at) for name, at, device, column in sides
-    )
-
-
-def _in_unit(label: str, schema: Schema, printed: str) -> Column:
-    """The column of a label; of one that only says that something was fast in the unit that its
-    cells print."""
-    (column,) = header([label], schema)
-    if printed and generic(column):
-        (told,) = header([f"{label} ({printed})"], schema)
-        return told
-    return column
-
-
-def _printed_unit(grid: Grid, at: int) -> str:
-    """The unit of a rate that most cells of a column print; empty where they are in no one."""
-    cells = [row.cells[at].text for row in grid.rows if at < len(row.cells) and not row.one]
-    held = [plain(cell) for cell in cells if len(cell) <= LONGEST and _DIGIT.search(cell)]
-    units = [found[1] for cell in held if (found := _RATE.fullmatch(cell))]
-    return units[0] if len(set(units)) == 1 and 3 * len(units) >= 2 * len(held) else ""
-
-
-_DIGIT = re.compile("[0-9]")
-
-_GENERIC = re.compile(r"\b(?:training|throughput|speed|performance)\b", re.IGNORECASE)
-
-_RATE = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*([A-Za-z]+(?:/|\s+per\s+)[A-Za-z]+)\.?")
-
-_OF_RUNS = {"sample/s": "samples_per_s", "token/s": "tokens_per_s", "s": "step_time"}
-
-
-def _by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
-    """A group for each column headed by a name whose cells are rates with their unit."""
-    columns = header(grid.header(), schema)
-    found: dict[int, Column] = {}
-    for at, column in enumerate(columns):
-        if generic(column) or (column.spec is not None and column.spec.quantity):
-            continue
-        words = set(split(column.label))
-        cells = [row.cells[at].text for row in grid.rows if at < len(row.cells) and not row.one]
-        short = [plain(cell) for cell in cells if len(cell) <= LONGEST]
-        units = [match[1] for cell in short if (match := _RATE.fullmatch(cell))]
-        known = {measure.si for each in units if (measure := unit(each))}
-        filled = [cell for cell in cells if cell and not _FAILED.match(plain(cell))]
-        if len(known) != 1 or len(units) * 3 < len(filled) * 2 or words & (ALTERS | SERVING):
-            continue
-        field = _OF_RUNS.get(known.pop())
-        if field is not None:
-            found[at] = Column(column.label, fields(schema)[field], unit_known=False)
-    if not found:
-        return ()
-    first, *others = found.values()
-    for at, column in enumerate(columns):
-        alike = all(other.spec is first.spec for other in others)
-        if at and at not in found and alike and _ran_out(grid, at, column):
-            found[at] = replace(first, label=column.label)
-    rest = common(columns, found)
-    return tuple(
-        Group(
-            rest, {at: column}, column.label,
-            named(_GENERIC.sub(" ", column.label)) or _named_side(column.label, schema), at,
-        )
-        for at, column in found.items()
-    )  # fmt: skip
-
-
-def _ran_out(grid: Grid, at: int, column: Column) -> bool:
-    """Whether a column that says nothing by its label holds nothing but runs out of memory."""
-    cells = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells) and not row.one]
-    ends = [_FAILED.match(cell) is not None for cell in cells if cell]
-    return column.spec is None and not generic(column) and bool(ends) and all(ends)
-
-
 _PHRASE = re.compile(
     r"\b(?:tokens?|samples?|sequences?|images?|imgs?)(?:\s*/\s*|\s+per\s+)"
     r"(?:gpu|device|npu|sec(?:ond)?|s)\b"
@@ -775,6 +408,7 @@ _OF_MEMORY = re.compile(
     r"|(?:(?:单卡|每卡)?(?:峰值|最大)|单卡|每卡)显存",
     re.IGNORECASE,
 )
+
 
 _LENGTHS = re.compile(r"\b(?:sequences?|seq(?:len)?|contexts?)\b|序列", re.IGNORECASE)
 
@@ -802,7 +436,7 @@ def _by_caption(
     columns = [Column(c.label, None) if n in ratios else c for n, c in enumerate(columns)]
     sides = [n for n in range(len(columns)) if n not in settings and n not in ratios]
     sides = [n for n in sides if not _in_words_alone(grid, n)]
-    named_by = {n: _named_side(columns[n].label, schema) for n in sides}
+    named_by = {n: named_side(columns[n].label, schema) for n in sides}
     if not any(named_by.values()):
         sides = list(range(1, len(columns)))
         if told := axes(grid, columns, schema) or over_counts(grid, columns):
@@ -823,7 +457,7 @@ def _by_caption(
     others = [columns[n].label for n in sides if not named_by.get(n)]
     kinds = {frozenset(named_by[n]) for n in sides if named_by.get(n)}
     machines = {frozenset({"gpu"}), frozenset({"gpu", "gpus"})}
-    ways = kinds and all(map(_A_WAY.fullmatch, others))
+    ways = kinds and all(map(A_WAY.fullmatch, others))
     proved = not ways and (
         _each_in_its_unit(grid, sides, spec)
         or (found.unit_known and _all_said(columns, sides, above) and _numbers(grid, sides))
@@ -859,7 +493,7 @@ def _each_in_its_unit(grid: Grid, sides: Sequence[int], spec: FieldSpec) -> bool
                 continue
             number = _IN_UNIT.fullmatch(of_the_device(text)[0]) if len(text) <= LONGEST else None
             measure = unit(number[1]) if number else None
-            if not (measure and measure.si == spec.unit) and not _FAILED.match(text):
+            if not (measure and measure.si == spec.unit) and not FAILED.match(text):
                 return False
             found += measure is not None
     return found > 1
@@ -870,6 +504,7 @@ _SAID_OF_ALL = re.compile(
     re.IGNORECASE,
 )
 """A sentence that says in what everything in the table below it is."""
+
 
 _OTHER_THINGS = ALTERS | SERVING | GENERIC | {
     "loss", "accuracy", "acc", "score", "bleu", "epoch", "epochs", "step", "steps", "layers",
@@ -883,7 +518,7 @@ _OTHER_THINGS = ALTERS | SERVING | GENERIC | {
 def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[Line]) -> bool:
     """Whether the text above says in what all numbers are, and columns are names of set-ups."""
     told = any(
-        _SAID_OF_ALL.search(_bare(line.text)) and _heard(line.text).phrases for line in above
+        _SAID_OF_ALL.search(unmarked(line.text)) and _heard(line.text).phrases for line in above
     )
     labels = [columns[n].label for n in sides]
     return told and len(sides) > 1 and all(
@@ -897,14 +532,13 @@ def _numbers(grid: Grid, sides: Sequence[int]) -> bool:
     """Whether some columns hold numbers without a unit, outcomes, and nothing else."""
     texts = [plain(r.cells[n].text) for n in sides for r in grid.rows if n < len(r.cells)]
     return all(
-        not text or _NONE.fullmatch(text) or _NUMERAL.fullmatch(text) or _FAILED.match(text)
+        not text or _NONE.fullmatch(text) or _NUMERAL.fullmatch(text) or FAILED.match(text)
         for text in texts
     )
 
 
 _IN_UNIT = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*([A-Za-z%µ]+(?:/[A-Za-z]+)*)")
 
-_FAILED = re.compile(r"(?:cuda )?(?:oom|out of memory)\b", re.IGNORECASE)
 
 _NONE = re.compile(r"[-–—/]+|n/?a|none", re.IGNORECASE)
 
@@ -933,14 +567,6 @@ _OF_SAMPLES = re.compile(
 )
 
 
-_A_WAY = re.compile(
-    r"(?:DDP|FSDP2?|HSDP|SDP|DP|TP|PP|SP|CP|EP|MP|OSS|ZeRO|PyTorch|baseline|ours|eager|default|none)"
-    r"(?: ?\+ ?(?:DDP|FSDP2?|TP|PP|SP|CP|EP|AC|offload))*",
-    re.IGNORECASE,
-)
-"""A way to run, beside others that say what they set: `DDP` beside `ZeRO-2`."""
-
-
 def named_rate(above: Sequence[Line]) -> str | None:
     """The field of a rate in `/s` whose things the text above names: sequences; None if it names
     no such thing, or others as well."""
@@ -953,31 +579,6 @@ def _rated(text: str) -> frozenset[str]:
     """Fields of the things that a line names with a rate."""
     things = {told.field for phrase in _PHRASE.findall(text) if (told := said(phrase))}
     return frozenset(things | {"samples_per_s"} if _OF_SAMPLES.search(text) else things)
-
-
-@lru_cache(maxsize=65_536)  # every view of a table asks all of its labels again
-def _named_side(label: str, schema: Schema) -> Mapping[str, str]:
-    """Values that a label gives: `MBS=4`, `GPUs 8`, or in brackets behind it `Cluster B (A100)`."""
-    behind = _BEHIND.fullmatch(label)
-    if found := named(label) or (named(behind[1]) if behind else {}):
-        return found
-    if (form := _OF_A_FORM.fullmatch(label)) and set(found := named(form[1])) == {"gpu"}:
-        return {"gpu": label}
-    counted = _COUNTED.fullmatch(label)
-    column = header([counted[1]], schema)[0] if counted else None
-    if counted is None or not counts(column) or column.spec is None:
-        return {}
-    return {column.spec.name: counted[2].replace(",", "")}
-
-
-_OF_A_FORM = re.compile(
-    r"(\S.*?)\s*\((?:GCD|die|card|module|chip|PCI-?e|SXM[0-9]?|NVL|OAM|[0-9]+ ?GB)\)", re.IGNORECASE
-)
-"""A device and its form in brackets: `MI250 (GCD)`."""
-
-_BEHIND = re.compile(r"[^()]+\(([^()]+)\)\s*")
-
-_COUNTED = re.compile(r"([^=:]*?[^=:\s])\s*[=: ]\s*([0-9][0-9,]*)")
 
 
 def _named_above(above: Sequence[Line]) -> Said | None:
@@ -999,14 +600,9 @@ class _Heard(NamedTuple):
 @lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
 def _heard(text: str) -> _Heard:
     """Phrases in a line, asked once."""
-    bare = _bare(text)
+    bare = unmarked(text)
     of_kernels = _OF_KERNELS.search(text) is not None
     return _Heard(tuple(_PHRASE.findall(bare)), tuple(_OF_MEMORY.findall(bare)), of_kernels)
-
-
-def _bare(text: str) -> str:
-    """A line without signs of emphasis: `tokens per second **per GPU**`; "" of one too long."""
-    return text.replace("*", "").replace("_", " ") if len(text) <= LONGEST else ""
 
 
 _OF_KERNELS = re.compile(
