@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -129,6 +130,7 @@ def report(
     if redact:
         hidden = redactor(found, paths)
         shown, asked = hidden.redacted(found), hidden.redacted(asked)
+        shown = replace(shown, hide=hidden.text)
         command = [hidden.text(word) for word in command]
     _write(shown, outputs, command, as_json=as_json, order=None if full else sort)
     return first(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -82,7 +83,7 @@ def doubtful(report: Report) -> Section | None:
                 f"with a number beside a performance unit: {spans(some)}"
                 + (f" and {more:,} more" if more else "")
             )
-            said.extend(_sample(account.source, account.suspicious))
+            said.extend(_sample(account.source, account.suspicious, report.hide))
     said.extend(_tables(report))
     said.extend(_not_understood(report))
     said.extend(_remarks(report))
@@ -138,7 +139,7 @@ def _states(report: Report) -> list[str]:
     return ["Cells without a number: " + ", ".join(each) + "."]
 
 
-def _sample(name: str, lines: tuple[int, ...]) -> list[str]:
+def _sample(name: str, lines: tuple[int, ...], hide: Callable[[str], str]) -> list[str]:
     """The shapes of such lines, the commonest first, each with the first line that has it.
 
     So a format that we fail to recognise cannot hide. Lines that differ in numbers only are alike.
@@ -153,7 +154,7 @@ def _sample(name: str, lines: tuple[int, ...]) -> list[str]:
     shapes = sorted(alike.values(), key=lambda those: (-len(those), those[0][0]))[:SAMPLED]
     said = []
     for those in shapes:
-        line, text = those[0]
+        line, text = those[0][0], hide(those[0][1])  # whole: of a cut secret nobody knows it
         more = f" ({len(those):,} lines like it)" if len(those) > 1 else ""
         said.append(f"  {name}:{line}: {text[:WIDE]}{more}")
     if len(shapes[0]) >= FORMAT_WORTH:

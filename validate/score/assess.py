@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -77,6 +77,7 @@ class Report(Understood):
     scores: Scores
     models: Sequence[Registered]
     stack: Stack | None = None  # the caller's own, instead of the packaged ones
+    hide: Callable[[str], str] = str  # what a line of an input goes through before it is shown
 
 
 def assess(
