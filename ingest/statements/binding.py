@@ -444,8 +444,9 @@ def _contradicts(statement: Statement, row: Said) -> bool:
 
 
 def _of_others(cell: Cell | None, titled: Set[str]) -> bool:
-    """Whether a cell names none of the devices that the heading of a row does."""
-    named = devices(cell.text) if cell is not None else ()
+    """Whether a line names none of the devices that the heading of a row does; what its reader
+    states has no line, and no other devices in mind than the row's."""
+    named = devices(cell.text) if cell is not None and cell.line else ()
     return bool(named) and not any(each.key in titled for each in named)
 
 

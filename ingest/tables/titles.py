@@ -352,7 +352,9 @@ def of_its_devices(values: Mapping[str, Cell], own: Cell | None) -> Mapping[str,
     """Values without those of devices that a line counts where it names another than the row's
     `own`: `4x A100` says nothing of how many H100 there were."""
     said = values.get("gpu")
-    if said is None or own is None or not several(f"{said.text}; {own.text}"):
+    if said is None or own is None or not said.line:  # 0: of no line, but of who reads it
+        return values
+    if not several(f"{said.text}; {own.text}"):
         return values
     if {each.key for each in devices(said.text)} & {each.key for each in devices(own.text)}:
         return values
