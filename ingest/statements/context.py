@@ -34,7 +34,7 @@ from assay.ingest.statements.nested import LONGEST, nested
 from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
 from assay.ingest.statements.sentences import for_each
 from assay.ingest.statements.trained_with import FORMS as WITH
-from assay.ingest.statements.trained_with import names_program, trained_with, versioned
+from assay.ingest.statements.trained_with import LINK, names_program, trained_with, versioned
 from assay.ingest.statements.values import OPEN, cell_of, known, no_value, saying, unset
 from assay.ingest.statements.wrapped import carried_on
 from assay.ingest.tables.titles import titled
@@ -122,8 +122,6 @@ SAYS = rf"{ENDS}|{_FORMS}|[=:][\"']?\$|(?:^|[\s'\"(])--[A-Za-z]"
 _SAYS = deferred(SAYS)
 
 _FENCE = deferred(r"\s*(?:```|~~~)")
-
-_LINK = deferred(r"\[([^\[\]]*)\]\([^()\s]*\)")
 
 _AT = r"(?:[A-Z]+ )?[0-9-]+ [0-9:.]+ [\w./]+:[0-9]+\]"
 
@@ -638,7 +636,7 @@ def _built(line: Line) -> dict[str, Cell]:
 def _bare(text: str) -> str:
     """A line without links, what loggers put before it, quotes of a key, a comment or a comma
     behind it, and a shell's sign that it goes on."""
-    plain = _LOGGED.sub("", _LINK.sub(r"\1", text)).strip().removesuffix("\\").rstrip()
+    plain = _LOGGED.sub("", LINK.sub(r"\1", text)).strip().removesuffix("\\").rstrip()
     plain = _QUOTED.sub(r"\1", _NESTED.sub("", _COMMENT.sub("", plain)).strip())
     plain = _CALLS.sub("", plain)
     for opens, closes in ("()", "{}"):

@@ -91,7 +91,8 @@ _ALONE = deferred(r"\s*(?:[-*+]|[0-9]+\.)?\s*")
 SHORT = 60
 """Letters of a line, a bullet perhaps, that is little more than a name and its version."""
 
-_LINK = deferred(r"\[([^\[\]]*)\]\([^()\s]*\)")
+LINK = deferred(r"\[([^\[\]]*)\]\([^()\s]*\)")
+"""A link in Markdown: its text."""
 
 _SENTENCE = deferred(r"(?<=[a-z0-9)`*])\. (?=[A-Z`*\[])|。")
 
@@ -113,7 +114,7 @@ def trained_with(line: Line, *, heading: bool) -> dict[str, Cell]:
         return {} if technique else told
     if not _SAYS.search(line.text) or "](#" in line.text:  # a table of contents
         return {}
-    line = line._replace(text=_LINK.sub(lambda link: f" {link[1]}".ljust(len(link[0])), line.text))
+    line = line._replace(text=LINK.sub(lambda link: f" {link[1]}".ljust(len(link[0])), line.text))
     if _LABEL.match(line.text) or starts(line.text):
         return {} if _OTHERWISE.search(line.text) else _cell(line, line.text, 0)
     begin, found = 0, dict[str, Cell]()

@@ -108,10 +108,6 @@ _PREFIX = {"": 1.0, "g": 1e9, "t": 1e12, "p": 1e15}
 
 _WORD = deferred(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|/")
 
-_WHOLE_WORDS = deferred(
-    r"(?i)(?<![a-z])(?:[gtp]flop/?s?|e2e|(?<!gpu/)tokens?/s|samples?/s|it/s|s/it)(?![a-z])"
-)
-
 _SEVERAL = deferred(r"(ms|s|secs?|seconds)\s?/\s?([0-9]+)\s?[a-z]+")
 """`s/100 iters`: a unit that says of how many."""
 
