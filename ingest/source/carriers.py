@@ -27,11 +27,11 @@ BESIDE = re.compile(
     r"(?i)(?:@?time(?:stamp)?|ts|asctime|created|date|level(?:no)?|severity|lineno|pid|process|"
     r"thread|seq|offset|partial|rank|stream|tag|name|logger|module|file(?:name)?|func(?:name)?|"
     r"function|host(?:name)?|pod|container|namespace|source|node|insertId|labels|resource|"
-    r"logName|receiveTimestamp|kubernetes|docker|_.*|PRIORITY|SYSLOG_.*|[A-Z_]+|id|status|service|"
+    r"logName|receiveTimestamp|kubernetes|docker|(?-i:_[A-Z_]*|[A-Z_]+)|id|status|service|"
     r"dd(?:source|tags)|trace(?:_?id)?|span_?id|ingestionTime|event_?id|level_?name|taskName|"
     r"(?:process|thread)Name)"
 )
-"""Texts beside it that are no numbers of the program."""
+"""Keys beside it whose numbers are none of the program's."""
 
 SEEN = 40
 """Lines that are looked at before a file is taken for such a collection."""
@@ -41,6 +41,8 @@ _STRING = rb'"((?:[^"\\]|\\.)*)"'
 _KEY = re.compile(rb"\s*" + _STRING + rb"\s*:\s*(.*)$", re.DOTALL)
 
 _STRINGS = re.compile(_STRING)
+
+_NUMBER = re.compile(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?")
 
 _ENVELOPE = re.compile(rb"\s*\{.*\}\s*,?\s*$", re.DOTALL)
 
@@ -57,7 +59,8 @@ def carrier(begin: bytes) -> Callable[[bytes], bytes] | None:
     if any(b'"cells"' in line for line in lines) and b'"cell_type"' in begin:
         return _Notebook().carried
     some = [line for line in lines[:-1] or lines if line.strip()][:SEEN]
-    if some and all(_message(line) is not None for line in some):
+    held = [_held(line) for line in some]
+    if held and all(held) and any(_is_envelope(*each) for each in held if each):
         return lambda data: _each(data, _unwrapped)
     return None
 
@@ -66,8 +69,8 @@ def _each(data: bytes, work: Callable[[bytes], bytes]) -> bytes:
     return b"\n".join([work(line) for line in data.split(b"\n")])
 
 
-def _message(line: bytes) -> str | None:
-    """The key under which a JSON object holds a line of a log, if that is all it holds."""
+def _held(line: bytes) -> tuple[str, dict[str, Any]] | None:
+    """A JSON object that has a line of a log under one of its keys: that key, and all it holds."""
     if not _ENVELOPE.match(line):
         return None
     try:
@@ -78,14 +81,35 @@ def _message(line: bytes) -> str | None:
     if inner is not None:
         held = {name: each for name, each in held.items() if name not in PAYLOADS} | inner
     key = next((key for key in MESSAGES if isinstance(held.get(key), str)), None)
-    others = [name for name in held if name != key]
-    return key if key and all(BESIDE.fullmatch(name) for name in others) else None
+    return (key, held) if key else None
+
+
+def _is_envelope(key: str, held: dict[str, Any]) -> bool:
+    """Whether the line under a key is all that an object holds, and no number stands beside it.
+
+    `{"msg": "train", "iter": 10, "loss": 9.5}` is a record itself.
+    """
+    others = (name for name in held if name != key and _numbers(held[name]))
+    return all(BESIDE.fullmatch(name) for name in others)
+
+
+def _numbers(value: object) -> bool:
+    """Whether there is a number in a value of JSON."""
+    if isinstance(value, dict):
+        return any(map(_numbers, value.values()))
+    if isinstance(value, list):
+        return any(map(_numbers, value))
+    number = isinstance(value, str) and _NUMBER.fullmatch(value) is not None
+    return number or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def _unwrapped(line: bytes) -> bytes:
     """The line that an object of JSON holds."""
-    key = _message(line)
-    found = key and re.search(re.escape(json.dumps(key).encode()) + rb"\s*:\s*" + _STRING, line)
+    held = _held(line)
+    if held is None or not _is_envelope(*held):
+        return line
+    key = re.escape(json.dumps(held[0]).encode())
+    found = re.search(key + rb"\s*:\s*" + _STRING, line)
     return _placed(line, [(found.start(1), found[1])]) if found else line
 
 
