@@ -48,10 +48,13 @@ class Printed(NamedTuple):
     values: list[tuple[int, float]]
 
 
+_Of = Literal["step", "interval", "start"]
+
+
 class Proof(NamedTuple):
     """Of what times of day prove a time to be, and the factor to seconds."""
 
-    of: Literal["step", "interval"]
+    of: _Of
     scale: float
     steps: int  # of the interval
 
@@ -84,6 +87,8 @@ def clocks_of(shape: Shape) -> dict[str, Clock]:
         scale = what.scale * (proof.scale if proof else 1.0)
         if proof is not None and proof.of == "interval":
             known[key] = Clock("step_time_average", scale / proof.steps)
+        elif proof is not None and proof.of == "start":
+            known[key] = Clock("elapsed", scale)
         elif not told and (proof is not None or (what.typed and _each_step(shape, held))):
             known[key] = Clock("step_time", scale)
             of_step.append(key)
@@ -148,9 +153,9 @@ def _proof(shape: Shape, held: list[tuple[int, float]], scales: tuple[float, ...
     """The proof of a time by the times of day of the lines that print it."""
     if not shape.counters:
         return None
-    fits: Counter[tuple[Literal["step", "interval"], float]] = Counter()
+    fits: Counter[tuple[_Of, float]] = Counter()
     strides: Counter[int] = Counter()
-    before: tuple[float, int] | None = None
+    before: tuple[float, int, float] | None = None
     for line, value in held:
         moment, count = moment_of(shape.found[line]), _count(shape, line)
         if moment is None or count is None:
@@ -164,12 +169,14 @@ def _proof(shape: Shape, held: list[tuple[int, float]], scales: tuple[float, ...
                     near = 1.5 + 0.1 * passed
                     fits["step", scale] += abs(value * scale * steps - passed) <= near
                     fits["interval", scale] += abs(value * scale - passed) <= near
-        before = moment, count
+                    more = (value - before[2]) * scale
+                    fits["start", scale] += abs(more - passed) <= near
+        before = moment, count, value
     told = strides.total()
-    ways: tuple[Literal["step", "interval"], ...] = ("step", "interval")
+    ways: tuple[_Of, ...] = ("step", "interval", "start")
     for of in ways if told >= 2 else ():
         for scale in scales:
-            if fits[of, scale] >= 0.75 * told and (of == "step" or len(strides) == 1):
+            if fits[of, scale] >= 0.75 * told and (of != "interval" or len(strides) == 1):
                 return Proof(of, scale, strides.most_common(1)[0][0])
     return None
 
