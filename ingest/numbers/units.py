@@ -83,6 +83,7 @@ UNITS: dict[str, Unit] = {
     "sec/iter": Unit("s", 1),
     "s/step": Unit("s", 1),
     **_units("s", **{"s/batch": 1, "sec/step": 1, "sec/batch": 1, "s/iteration": 1}),
+    **_units("s", **{"s/update": 1, "s/ba": 1}),
     **_units("s", **{"seconds/it": 1, "seconds/iter": 1, "seconds/iteration": 1}),
     **_units("s", **{"seconds/step": 1, "seconds/batch": 1}),
     "ms/batch": Unit("s", 1e-3),

@@ -114,6 +114,19 @@ SHAPES = {
     "[iter{n}/900] loss: {l}, {t} s/iter": {"total_steps": 900, "step_time": 2.41},
     "step {n} loss {l} step_time 0:00:02.514000": {"step_time": 2.514},
     "[step={n}/900]: LR (group 0)={g}, loss={l}": {"learning_rate": 1.2, "loss": 9.5},
+    # of one device or in percent, times under the label of a count, rules around a line
+    "step:{n} loss:{l} tok/s:31402 tok/s/dev:3925 mfu:41.2": {
+        "token_rate": 31402, "tokens_per_gpu_per_s": 3925, "mfu": 0.412,
+    },
+    "step {n} loss {l} mfu 0.412": {"loss": 9.5, "mfu": None},
+    "===> step {n} | elapsed {r} s | step {t} s | loss {l} | 31402 tok/s (8 GPUs)": {
+        "step_time": 2.41, "elapsed": 30.0, "tokens_per_s": 31402,
+    },
+    "Update {n}: loss={l} | optim0_lr0=2.0e-05 | l2_grads {g} | {t}s/update": {
+        "step_time": 2.41, "learning_rate": 2e-5, "grad_norm": 1.2,
+    },
+    '{"level": "info", "msg": "train", "iter": {n}, "metrics": {"loss": {l}, "iter_time_ms": {m}}}':
+        {"loss": 9.5, "step_time": 1.7125},
 }  # fmt: skip
 
 
@@ -376,3 +389,25 @@ def test_kinds_of_lines_that_are_not_all_compared_are_told() -> None:
         assert len(told) == capped
         if told:
             assert told[0].message.startswith("this and 7 more kinds of lines are compared with")
+
+
+def test_a_number_that_goes_on_as_the_time_of_day_does_is_elapsed() -> None:
+    clock = "[10:{at:02}:00] step {n} loss {l:.2f} uptime {up:.1f}\n"
+    text = "".join(clock.format(at=n, n=n, l=9 - n / 4, up=86.9 + 60.2 * n) for n in range(1, 7))
+    assert rows(text)["elapsed"].to_list() == pytest.approx([86.9 + 60.2 * n for n in range(1, 7)])
+    unknown = rows(re.sub(r"\[.*?\] ", "", text))
+    assert unknown["elapsed"].null_count() == unknown.height == 6
+
+
+def test_a_line_of_validation_alone_is_no_step_beside_steps() -> None:
+    text = job("step:{n}/1770 train_loss:{l} train_time:{r}ms step_avg:{m}ms")
+    frame = rows(text + "step:60/1770 val_loss:4.37 train_time:999ms step_avg:94.01ms\n")
+    assert frame["step"].to_list() == [10, 20, 30, 40, 50, 60]
+    assert frame["validation_loss"].null_count() == 6
+
+
+def test_a_line_with_a_part_of_validation_is_no_step_where_others_have_none() -> None:
+    text = job("epoch 1 step {n} loss={l}, lr=1e-4, grad_norm={g}")
+    both = "epoch 1 step 60 [train] loss=9.1, lr=1e-4, grad_norm=1.1 [valid] loss=8.8\n"
+    assert rows(text + both)["step"].to_list() == [10, 20, 30, 40, 50, 60]
+    assert rows(job(both.strip().replace("60", "{n}"))).height == 6

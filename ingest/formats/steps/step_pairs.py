@@ -22,6 +22,7 @@ from assay.ingest.formats.steps.step_words import (
     words,
 )
 from assay.ingest.lines.lark import Shape, shape, terminal_of
+from assay.ingest.numbers.units import unit
 from assay.ingest.schema.terminals import deferred
 
 _WHOSE = deferred(r"\((?:train(?:ing)?)\)\s*")
@@ -96,6 +97,9 @@ _LOGGED_BAR = deferred(
 
 _DRAWN = deferred(r"\[[=>.\-#\s]{5,}\]|[━█▏▎▍▌▋▊▉╸╺]+")
 """A bar without a bracket of its own, as Keras draws it."""
+
+_RULED = deferred(r"^\s*(?:={2,}>?|-{2,}>|>>|>{4,})(?=\s)|(?<=\s)(?:={2,}|<{2,}|<={2,})\s*$")
+"""Rules and arrows around a line: `===> step 10`, `== step 10 loss 3.1 ==`."""
 
 _RATE = deferred(r"([0-9.]+)\s*((?:it|iter|step|batch|ba)/s|s/(?:it|iter|step|batch|ba))\b")
 
@@ -202,6 +206,7 @@ def _taken_apart(text: str) -> Said | None:
     text = _DRAWN.sub(lambda drawn: "|" + " " * (len(drawn[0]) - 1), text)
     if told := _TOLD.match(text):
         text = " " * told.start("held") + told["held"]
+    text = _RULED.sub(lambda rule: " " * len(rule[0]), text)
     stripped = text.strip()
     form = "braces" if stripped.startswith("{") and stripped.endswith("}") else "plain"
     if form == "plain" and is_code(text):
@@ -281,13 +286,19 @@ def _unit(label: str, text: str, value: re.Match[str], end: int) -> tuple[str, i
     """The unit behind a number, and where it ends; a count has none."""
     at = value.end()
     behind = _OF_SEVERAL.match(text, at, end) or _behind().match(text, at, end)
-    if behind is None or _counts(label):  # `step 10 tokens/s 4321`
-        return "", at
+    if behind is None or (_counts(label) and not _is_time(value[0], behind[1])):
+        return "", at  # `step 10 tokens/s 4321`
     if _NEXT.match(text, behind.end(), end) and _of_no_unit(label):  # `loss 5.1 tokens/s 4321`
         return "", at
     timed = text.endswith(" in ", 0, value.start())
     many = _STEPS_IN.search(text, 0, value.start()) if timed else None
     return f"{behind[1]}/{many[1]} steps" if many else behind[1], behind.end()
+
+
+def _is_time(text: str, behind: str) -> bool:
+    """Whether what stands under the label of a count is a time: `step 2.410 s`."""
+    known = unit(behind)
+    return "." in text and known is not None and known.si == "s"
 
 
 _NEXT = deferred(r"\s+[0-9]")

@@ -64,8 +64,11 @@ def step_records(found: Iterable[Found], alone: list[Found]) -> Iterator[StepRec
         elif not shape.counters and any(what and what.typed for what in shape.typical.meanings):
             loose.append(shape)
     unknown = [each for each in unknown if not any(within(each, other) for other in unknown)]
-    for shape in put_together(unknown, loose, beside=known):
-        yield from _records(shape, None, reasons[id(shape)])
+    whole = put_together(unknown, loose, beside=known)
+    trains = known or any(not shape.typical.validates for shape in whole)
+    for shape in whole:
+        if not (trains and shape.typical.validates):
+            yield from _records(shape, None, reasons[id(shape)])
 
 
 def capped(source: str, alone: Sequence[Found]) -> list[Diagnostic]:
@@ -89,9 +92,19 @@ def _records(shape: Shape, trainer: Trainer | None, why: str) -> Iterator[StepRe
             continue  # what has no count where all others have one sums them up
         if trainer is not None and trainer.sums_up(each):
             continue
+        if _of_both(each) and not _of_both(shape.typical):
+            continue  # what tells of training and of validation where no other line does
         record = _record(each, shape)
         record.cells |= _named(record, trainer, why, len(shape.found))
         yield StepRecord(record, each)
+
+
+_BOTH = re.compile(r"(?i)\[train(?:ing)?\].*\[(?:val(?:id(?:ation)?)?|eval|dev|test)\]")
+
+
+def _of_both(found: Found) -> bool:
+    """Whether a line has a part of training and one of validation, as the results of an epoch."""
+    return _BOTH.search(found.first.text) is not None
 
 
 _SUMS = {
@@ -313,6 +326,8 @@ def _column(
     if name == "clock":
         known = shape.clocks.get(key)
         return known if known else ("", 1.0)
+    if name == "share":
+        return ("mfu", 0.01) if key in shape.percents else ("", 1.0)
     if name == "elapsed" and not pair.moment and not shape.since_a_start(key):
         return "", 1.0
     if pair.total:

@@ -82,11 +82,22 @@ class Found:
         self.lines += other.lines
         self.places += other.places
         self.meanings += other.meanings
-        self.__dict__.pop("keys", None)
+        for name in ("keys", "validates"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def validates(self) -> bool:
+        """Whether a line tells of an evaluation: of its loss, and of nothing of training but
+        times, as `step:125/1770 val_loss:4.3702 step_avg:94.01ms`."""
+        held = {each.field for each in self.meanings if each is not None and each.training}
+        return "validation_loss" in held and held <= _OF_AN_EVALUATION
 
     def has(self, *names: str) -> bool:
         """Whether one of its pairs means one of these."""
         return any(each is not None and each.field in names for each in self.meanings)
+
+
+_OF_AN_EVALUATION = {"validation_loss", "step_time", "step_time_average"}
 
 
 class Clock(NamedTuple):
@@ -250,9 +261,20 @@ class Shape:
         return self._rising[key]
 
     def _only_rises(self, key: str) -> bool:
+        return sum(b < a for a, b in pairwise(self._numbers(key))) <= self.falls
+
+    @cached_property
+    def percents(self) -> frozenset[str]:
+        """Keys of shares of a peak whose every number is above 1: no share is, so they are in
+        percent."""
+        one = self.typical
+        shares = [k for k, what in zip(one.keys, one.meanings, strict=True) if _is_share(what)]
+        return frozenset(key for key in shares if min(self._numbers(key), default=0.0) > 1.0)
+
+    def _numbers(self, key: str) -> list[float]:
+        """The numbers under a key, line by line; what is none is left out."""
         texts = (each.value(key) for each in self.found)
-        times = [float(text) for text in texts if text and _NUMBER.fullmatch(text)]
-        return sum(b < a for a, b in pairwise(times)) <= self.falls
+        return [float(text) for text in texts if text and _NUMBER.fullmatch(text)]
 
 
 INTEGER = re.compile(r"[0-9]{1,15}(?:\.0*)?")
@@ -274,6 +296,11 @@ def counted(text: str) -> int:
 
 
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?")
+
+
+def _is_share(what: Meaning | None) -> bool:
+    return what is not None and what.field == "share"
+
 
 _FRACTION = re.compile(r"[0-9]+\.[0-9]+")
 
@@ -329,7 +356,7 @@ def _counted(one: Found) -> tuple[object, ...]:
     )
     bare = tuple(key for key in one.keys if key.startswith("#") and key.endswith("/"))
     trains = one.has("loss")
-    return (counts, bare, trains, one.block)
+    return (counts, bare, trains, one.validates, one.block)
 
 
 def _strictly(values: Sequence[int]) -> int:

@@ -55,7 +55,8 @@ _SECOND = {"s", "sec", "secs", "second", "seconds"}
 _ONE = {"s", "sec", "second", "step", "iter", "iteration", "it", "batch"} | _DEVICE
 """Divisors of a number: `timing/seconds_per_step` is a group and its label."""
 
-_TIMES = {"time", "timing", "latency", "dt", "duration", "elapsed", "took", "runtime", "e2e"}
+_TIMES = {"time", "timing", "latency", "dt", "duration", "elapsed", "took", "runtime", "e2e",
+          "uptime", "walltime", "wallclock"}  # fmt: skip
 
 _WHOSE = {"train", "training", "cur", "curr", "current", "last", "the", "inst", "instant", "per",
           "in", "for", "wall", "clock", "ms", "us", "total", "global", "avg", "average", "mean",
@@ -166,6 +167,7 @@ def words(label: str) -> tuple[str, ...]:
     text = re.sub(r"(?i)\b([gtpm])(flops?)\b", lambda m: (m[1] + m[2]).lower(), text)
     text = re.sub(r"(?i)\b([km])(?=tok|samples?)", r"\1 ", text)
     text = re.sub(r"(?i)e2e", "etwoe", text)
+    text = re.sub(r"(?i)(/|per[ _])dev\b", r"\1device", text)
     text = re.sub(r"\bGPUs\b", "gpus", text).replace("TGS", "tgs").replace("MFU", "mfu")
     found = [each.lower() for each in _WORD.findall(text)]
     out: list[str] = []
@@ -185,8 +187,8 @@ def meaning(label: str, behind: str = "") -> Meaning | None:
 
     >>> meaning("tgs (tokens/gpu/second)").field, meaning("step_avg", "ms").field
     ('tokens_per_gpu_per_s', 'step_time_average')
-    >>> meaning("Speed", "samples/sec").field, meaning("mfu") is None
-    ('samples_per_s', True)
+    >>> meaning("Speed", "samples/sec").field, meaning("mfu").field, meaning("hfu") is None
+    ('samples_per_s', 'share', True)
     """
     counts = _UP_TO.fullmatch(label)
     if counts:
@@ -294,8 +296,12 @@ def _work(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> 
     if held & _NOT_REACHED:
         return None
     if held & {"mfu", "hfu"}:
-        share = known is not None and known.si == "1" and known.scale == 0.01
-        return Meaning("mfu", 0.01, training=True, typed=True) if share and "mfu" in held else None
+        if "mfu" not in held or held & _AVERAGE:
+            return None
+        percent = known is not None and known.si == "1" and known.scale == 0.01
+        if percent:
+            return Meaning("mfu", 0.01, training=True, typed=True)
+        return Meaning("share") if known is None else None
     found = next((match for word in said if (match := _FLOPS.fullmatch(word))), None)
     if known is not None and known.si == "flop/s":
         scale = known.scale
@@ -327,15 +333,33 @@ def _schedule(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None
     plain = tuple(word for word in said if word not in _WHOSE | _HOLDERS)
     if known is not None:
         return None
-    if plain[-2:] == ("group", "0"):  # `optim/learning_rate_group0`: of the first parameters
-        plain = plain[:1] if plain[0] == "lr" else plain[:-2]  # `lr-DecoupledAdamW/group0`
-    if plain in (("lr",), ("learning", "rate"), ("learningrate",), ("lrate",)):
+    if _rate_of_learning(plain):
         return Meaning("learning_rate", training=True)
-    norms = {("grad", "norm"), ("gnorm",), ("gradnorm",), ("gradient", "norm"), ("grad", "gnorm"),
-             ("g", "norm"), ("gn",)}  # fmt: skip
-    if plain in norms:
+    squared = tuple(word for word in plain if word not in ("l", "2"))
+    if plain in _NORMS or squared in (_NORMS if squared == plain else _SQUARED):
         return Meaning("grad_norm", training=True)
     return None
+
+
+_NORMS = {("grad", "norm"), ("gnorm",), ("gradnorm",), ("gradient", "norm"), ("grad", "gnorm"),
+          ("g", "norm"), ("gn",)}  # fmt: skip
+
+_SQUARED = {*_NORMS, ("grad",), ("grads",), ("gradient",), ("gradients",), ("norm", "grad"),
+            ("grads", "norm"), ("gradients", "norm"), ("norm", "grads")}  # fmt: skip
+"""Words beside `l2` that make a norm that of the gradient: `l2_grads`."""
+
+
+def _rate_of_learning(plain: tuple[str, ...]) -> bool:
+    """Whether words name a rate of learning, or that of the first of several groups of parameters:
+    `optim0_lr0`, `optim/learning_rate_group0`, `lr-DecoupledAdamW/group0`, `lr/pg0`."""
+    if "0" in plain:
+        plain = tuple(word for word in plain if word not in _FIRST)
+        plain = plain[:1] if plain[:1] == ("lr",) else plain
+    return plain in (("lr",), ("learning", "rate"), ("learningrate",), ("lrate",))
+
+
+_FIRST = {"0", "group", "groups", "pg", "param", "params"}
+"""Words of the first of several groups of parameters."""
 
 
 def _consumed(said: tuple[str, ...], _every: tuple[str, ...], known: Unit | None) -> Meaning | None:
