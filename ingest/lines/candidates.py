@@ -45,8 +45,11 @@ class Open(NamedTuple):
 NOTHING = Edges(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
-def edges(lines: pl.DataFrame, head: str, reach: Reach) -> Edges:
-    """Where lines (line, text) open and close what `head` opens."""
+def edges(lines: pl.DataFrame, head: str, reach: Reach, *, above: bool = False) -> Edges:
+    """Where lines (line, text) open and close what `head` opens.
+
+    Where nothing is opened, here or `above`, nothing is closed.
+    """
 
     if lines.is_empty():
         return NOTHING
@@ -54,7 +57,9 @@ def edges(lines: pl.DataFrame, head: str, reach: Reach) -> Edges:
     def found(pattern: str) -> Places:
         return lines["line"].filter(lines["text"].str.contains(pattern)).to_numpy().astype(np.int64)
 
-    return Edges(found(head), found(reach.closed) if reach.closed else NOTHING.closes)
+    opens = found(head)
+    closed = reach.closed if above or len(opens) else None
+    return Edges(opens, found(closed) if closed else NOTHING.closes)
 
 
 def spans(edges: Edges, reach: Reach, above: Open, end: int) -> Iterator[tuple[int, int]]:

@@ -66,7 +66,8 @@ def folded(
     for fault in source.refused:
         ledger.refused[fault.span.line] = "source"
         ledger.diagnostics.append(fault)
-    ordered = sorted(formats, key=lambda fmt: (not fmt.before, fmt.behind))
+    concerned = filter(found.concerns, formats)
+    ordered = sorted(concerned, key=lambda fmt: (not fmt.before, fmt.behind))
     folds = [(fmt, folded) for fmt in ordered if (folded := _folded(source, found, fmt, ledger))]
     _close(source, found, folds, formats, ledger)
     found.documents.clear()
@@ -171,7 +172,7 @@ def _last_step(found: Scan, folds: Sequence[tuple[Format, Folded]]) -> int | Non
     lines: list[int] = []
     for fmt, folded in folds:
         main = next(iter(fmt.schemas))
-        steps = {name for name, of in fmt.schemas.items() if rows_of(of, fmt.origin) == "step"}
+        steps = _of_steps(fmt)
         lines += (
             int(each.alike.lines[-1]) if each.alike else each.line
             for each in folded.records
@@ -179,6 +180,16 @@ def _last_step(found: Scan, folds: Sequence[tuple[Format, Folded]]) -> int | Non
         )
         lines += (each.last for each in found.rows.get(fmt.name, ()) if main in steps)
     return max(lines, default=None)
+
+
+def _of_steps(fmt: Format) -> set[str]:
+    """The frames of a format whose rows are steps."""
+    return {name for name, of in fmt.schemas.items() if rows_of(of, fmt.origin) == "step"}
+
+
+def has_steps(fmt: Format) -> bool:
+    """Whether records of a format may be steps, behind which a run may end."""
+    return bool(_of_steps(fmt))
 
 
 def _seen(found: Scan, rows: Sequence[Rows]) -> Iterable[tuple[int, int]]:

@@ -85,6 +85,10 @@ class Scan:
             self.documents[glued] = region(self.source, peeled, self.read)
         return self.documents[glued]
 
+    def concerns(self, fmt: Format) -> bool:
+        """Whether a format may find something: not where others have looked, and found nothing."""
+        return self.looked is None or fmt.name in self.looked.begun or fmt.name in self.met
+
     @property
     def spooled(self) -> bool:
         """Whether rows are kept in files."""
@@ -477,7 +481,7 @@ def begins(fmt: Format, hits: pl.DataFrame) -> Begins:
     if not fmt.reach or hits.is_empty():
         return dict.fromkeys(fmt.reach, NOTHING)
     held = hits.filter(hits["text"].str.contains_any(list(fmt.heads)))
-    return {head: edges(held, head, reach) for head, reach in fmt.reach.items()}
+    return {head: edges(held, head, reach, above=True) for head, reach in fmt.reach.items()}
 
 
 def _found(texts: pl.Series, pattern: str, *, plain: bool) -> pl.Series:

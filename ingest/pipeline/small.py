@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise, starmap
+from itertools import chain, pairwise, repeat
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 from assay.ingest.lines.candidates import NOTHING, Edges, Open, edges, marked, openings, opens
-from assay.ingest.pipeline.folding import Carved, folded
+from assay.ingest.pipeline.folding import Carved, folded, has_steps
 from assay.ingest.pipeline.ledger import account
-from assay.ingest.pipeline.looked import Looked
+from assay.ingest.pipeline.looked import Looked, Peeled
 from assay.ingest.pipeline.merge import merge
 from assay.ingest.pipeline.noise import (
     Tally,
@@ -39,7 +39,7 @@ from assay.ingest.schema.record import Cell, Diagnostic, Line, Span
 from assay.ingest.source.blocks import BARE, SPELLED, Mask, Places
 from assay.ingest.source.carriers import carrier
 from assay.ingest.source.opening import Source
-from assay.ingest.source.prefixes import fitting, peel
+from assay.ingest.source.prefixes import NOBODY, fitting, peel
 from assay.ingest.statements.context import WORTH
 from assay.ingest.statements.statement_frame import STATEMENTS, statement_frame
 
@@ -135,6 +135,11 @@ class _Look:
         """Where the lines of a source begin and end."""
         return (int(self.ends[at - 1]) if at else 0), int(self.ends[at])
 
+    def _of(self, lines: Places) -> list[int]:
+        """The sources of these lines."""
+        found: list[int] = np.searchsorted(self.ends, lines, side="right").tolist()
+        return found
+
     def _own(self, lines: Places) -> Sequence[Places]:
         """Of all such lines, in order, those of each source, by their numbers in it."""
         if not len(lines):  # nearly all formats have none
@@ -183,9 +188,10 @@ class _Look:
         return found
 
     @cached_property
-    def _suspicious(self) -> Places:
+    def _suspicious(self) -> Sequence[Places]:
+        """The suspicious lines of each source."""
         _, odd = suspicious(self._some["text"], plain=self.plain)
-        return self._some["line"].filter(odd).to_numpy().astype(np.int64)
+        return self._own(self._some["line"].filter(odd).to_numpy().astype(np.int64))
 
     @cached_property
     def _headed(self) -> dict[str, pl.DataFrame]:
@@ -235,7 +241,7 @@ class _Look:
         """Document format → the sources that it looks at."""
         return {
             fmt.name: {
-                *np.searchsorted(self.ends, self._begun[fmt.name], side="right").tolist(),
+                *self._of(self._begun[fmt.name]),
                 *(at for at, source in enumerate(self.sources) if fmt.named(source.name)),
             }
             for fmt in self.formats
@@ -244,31 +250,37 @@ class _Look:
 
     @cached_property
     def _left(self) -> Mask:
-        """Lines for the folds, and for the binder."""
-        left = self._mask(
-            self._some["line"].filter(may_state(self._some["text"], plain=self.plain))
-        )
+        """Lines for the folds, and for the binder: all of a source at which a document looks."""
+        left = np.zeros(self.frame.height, np.bool_)
+        for at in {at for those in self._met.values() for at in those}:
+            left[slice(*self._span(at))] = True
+        some = self._some.filter(pl.Series(~left[self._some["line"].to_numpy()]))
+        if some.height:
+            left[some["line"].filter(may_state(some["text"], plain=self.plain)).to_numpy()] = True
         for fmt in self._single:
             left[self._begun[fmt.name]] = True
             for head, reach in fmt.reach.items():
+                if not len(self._edges[fmt.name, head].opens):
+                    continue
                 for at, mine in enumerate(self._edges_own(self._edges[fmt.name, head])):
                     if len(mine.opens):
                         begin, end = self._span(at)
                         lines = np.arange(1, end - begin + 1)
                         left[begin:end] |= marked(mine, reach, Open(), lines)
-        for at in {at for those in self._met.values() for at in those}:
-            left[slice(*self._span(at))] = True
         return left | self._closing
 
     @property
     def _closing(self) -> Mask:
-        """Those of the last lines of each source that may tell of the end of a run."""
+        """Those of the last lines of sources with steps that may tell of the end of a run."""
         which = np.zeros(self.frame.height, np.bool_)
         wanted = closings(self.formats)
-        if not wanted:
-            return which
-        for begin, end in map(self._span, range(len(self.sources))):
+        steps = [fmt for fmt in self.formats if has_steps(fmt)] if wanted else []
+        begun = [self._of(self._begun[fmt.name]) for fmt in steps if fmt.name in self._begun]
+        met = (self._met.get(fmt.name, ()) for fmt in steps)
+        for begin, end in map(self._span, {*chain.from_iterable([*begun, *met])}):
             which[max(begin, end - LAST) : end] = True
+        if not which.any():
+            return which
         last = self.frame.filter(pl.Series(which))
         found = last["text"].str.contains(fitting(wanted, plain=self.plain))
         return self._mask(last["line"].filter(found))
@@ -278,84 +290,79 @@ class _Look:
         begin, end = self._span(at)
         mine = which[begin:end]
         blank = int((self._blank[begin:end] & mine).sum())
-        odd = [line for line in self._each.suspicious[at].tolist() if mine[line - 1]]
+        odd = [line for line in self._suspicious[at].tolist() if mine[line - 1]]
         return Tally(blank, int(mine.sum()) - blank, tuple(odd))
 
     @cached_property
-    def _worth(self) -> Places:
+    def _worth(self) -> Sequence[Places]:
+        """The lines of each source that may state something."""
         kept = self.frame.filter(pl.Series(self._left))
         worth = kept["text"].str.contains(fitting(WORTH, plain=self.plain))
-        return kept["line"].filter(worth).to_numpy().astype(np.int64)
+        return self._own(kept["line"].filter(worth).to_numpy().astype(np.int64))
 
     @cached_property
-    def _lines(self) -> dict[bool, list[dict[int, list[Line]]]]:
-        """The peeled lines of each source by number, without and with glued ones taken apart.
+    def _lines(self) -> dict[bool, list[Peeled]]:
+        """The peeled lines of each source, without and with glued ones taken apart.
 
         The latter where a format begins that asks for it.
         """
         glued = np.zeros(len(self.sources), np.bool_)
         for fmt in self._single:
             if fmt.glued:
-                glued[np.searchsorted(self.ends, self._begun[fmt.name], side="right")] = True
+                glued[self._of(self._begun[fmt.name])] = True
         wanted = self._left & np.repeat(glued, np.diff([0, *self.ends]))
         return {
             False: self._peeled(self._left, glued=False),
             True: self._peeled(wanted, glued=True),
         }
 
-    def _peeled(self, which: Mask, *, glued: bool) -> list[dict[int, list[Line]]]:
-        """The lines of each source that a mask marks, by number."""
+    def _peeled(self, which: Mask, *, glued: bool) -> list[Peeled]:
+        """The lines of each source that a mask marks."""
         if not which.any():
-            return [{} for _ in self.sources]
+            return [Peeled()] * len(self.sources)
         peeled = peel(self.frame.filter(pl.Series(which)), glued=glued)
-        found: list[dict[int, list[Line]]] = [{} for _ in self.sources]
         at = peeled["line"].to_numpy()
-        of = np.searchsorted(self.ends, at, side="right")
-        numbers = at - np.concatenate([[0], self.ends[:-1]])[of] + 1
+        begins = np.concatenate([[0], self.ends[:-1]])
+        numbers = at - begins[np.searchsorted(self.ends, at, side="right")] + 1
         names = [name for name in peeled.columns[3:] if peeled[name].count()]
-        prefixes: Iterable[dict[str, str]] = ({} for _ in range(peeled.height))
+        prefixes: Iterable[Mapping[str, str]] = repeat(NOBODY, peeled.height)
         if names:
             where = peeled.select(names).iter_rows()
             prefixes = ({n: s for n, s in zip(names, said, strict=True) if s} for said in where)
         rows = zip(numbers.tolist(), peeled["text"].to_list(), peeled["column"].to_list(),
                    prefixes, strict=True)  # fmt: skip
-        for source, line in zip(of.tolist(), starmap(Line, rows), strict=True):
-            found[source].setdefault(line.number, []).append(line)
-        return found
+        every = [*map(Line._make, rows)]
+        cuts = np.searchsorted(at, [0, *self.ends]).tolist()
+        return [Peeled(every[begin:end]) for begin, end in pairwise(cuts)]
 
     def _looked(self, at: int, numbers: Places) -> Looked:
         """All that was found on the lines of one source."""
-        begin, end = self._span(at)
         each = self._each
         return Looked(
             source=self.sources[at],
             numbers=numbers,
             lines={how: every[at] for how, every in self._lines.items()},
-            begun={name: lines[at] for name, lines in each.begun.items()},
-            edges={key: found[at] for key, found in each.edges.items()},
-            worth=each.worth[at].tolist(),
-            blank=frozenset((np.flatnonzero(self._blank[begin:end]) + 1).tolist()),
-            suspicious=frozenset(each.suspicious[at].tolist()),
+            begun={name: own[at] for name, own in each.begun.items() if len(own[at])},
+            edges={key: own[at] for key, own in each.edges.items() if len(own[at].opens)},
+            worth=lambda: self._worth[at],
+            blank=self._blank[slice(*self._span(at))],
+            suspicious=lambda: self._suspicious[at],
         )
 
     @cached_property
     def _each(self) -> _Each:
         return _Each(
-            {name: [own.tolist() for own in self._own(lines)]
-             for name, lines in self._begun.items()},
-            {key: self._edges_own(found) for key, found in self._edges_begun.items()},
-            self._own(self._worth),
-            self._own(self._suspicious),
+            {name: self._own(lines) for name, lines in self._begun.items() if len(lines)},
+            {key: self._edges_own(found) for key, found in self._edges_begun.items()
+             if len(found.opens)},
         )  # fmt: skip
 
 
 class _Each(NamedTuple):
-    """Findings on the lines of each source, by its place; see `Looked`."""
+    """What begins on the lines of each source, by its place; see `Looked`."""
 
-    begun: Mapping[str, Sequence[Sequence[int]]]
+    begun: Mapping[str, Sequence[Places]]
     edges: Mapping[tuple[str, str], Sequence[Edges]]
-    worth: Sequence[Places]
-    suspicious: Sequence[Places]
 
 
 def finished_together(sources: Sequence[Carved], formats: Sequence[Format]) -> Reading:

@@ -253,7 +253,7 @@ anew each time; those of prefixes would take the places of the long ones."""
 
 def _places(prefixes: pl.Series) -> dict[str, pl.Series | pl.Expr]:
     """Columns `_OF_A_LINE` of these prefixes."""
-    if not prefixes.str.contains(r"\S").any():
+    if not prefixes.str.strip_chars().str.len_bytes().sum():
         return {name: pl.lit(None, pl.String) for name in _OF_A_LINE}
     if len(prefixes) <= FEW:
         told = [place_of(prefix or "") for prefix in prefixes.to_list()]
@@ -398,12 +398,12 @@ def region(source: Source, peeled: pl.DataFrame, read: frozenset[int] = frozense
 def _lines(peeled: pl.DataFrame) -> list[Line]:
     own = [peeled[name] for name in ("line", "text", "column")]
     if all(peeled[name].null_count() == peeled.height for name in _OF_A_LINE):
-        return [*map(Line._make, zip(*(s.to_list() for s in own), itertools.repeat(_NOBODY)))]
+        return [*map(Line._make, zip(*(s.to_list() for s in own), itertools.repeat(NOBODY)))]
     return [
         Line(line, text, column, {k: v for k, v in zip(_OF_A_LINE, where, strict=True) if v})
         for line, text, column, *where in peeled.iter_rows()
     ]
 
 
-_NOBODY: Mapping[str, str] = {}
+NOBODY: Mapping[str, str] = {}
 """Who printed a line without a prefix: nobody that it tells."""

@@ -24,6 +24,7 @@ from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.reading import Reading
 from assay.ingest.schema.record import Diagnostic, Line, Span
 from assay.ingest.source.opening import Source, source
+from polars.expr.string import ExprStringNameSpace
 from polars.testing import assert_frame_equal
 
 from tests.conftest import FIXTURES
@@ -188,6 +189,7 @@ def hurt(draw: random.Random, text: str) -> str:
             "[default3]:" + line, line.rstrip("\n") + "\r\n", line.replace(":", ":\r", 1),
             re.sub("[0-9]", "x", line, count=1), "gpu: A100\n", "12.5 GB and no more\n",
             "caf\xe9\n", " iteration 1/ 2 | lm loss: 1.0 |\n", "   " + line,
+            "step 7 | loss 2.5 | 10 ms\n", "srun: error: n1: task 0: Exited with exit code 1\n",
         ])  # fmt: skip
     return "".join(lines) if draw.random() < 0.8 else "".join(lines)[:-1]
 
@@ -209,6 +211,31 @@ def test_documents_read_together_are_read_as_each_alone(tmp_path: Path) -> None:
     same(together, alone)
     assert together.refused
     assert together.frames["deepflow_gemm"].height > 30
+
+
+KEPT = 32
+"""Patterns that polars keeps; it compiles all of more than these anew in each portion."""
+
+
+@pytest.mark.parametrize("names", [("deepflow_dump", "deepflow_config"), ("generic_step",)])
+def test_no_pattern_of_a_portion_takes_the_place_of_another(
+    names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = [path for name in names for path in of_format(name) if path.stat().st_size < 20_000]
+    chunk = Chunk(tuple((path.as_posix(),) for path in samples))
+    read_chunk(recipe({}, FORMATS), chunk)  # what is learnt once
+    asked: list[str] = []
+    for name in ("contains", "extract", "replace", "replace_all", "count_matches"):
+        work = getattr(ExprStringNameSpace, name)
+
+        def told(self: Any, pattern: Any, *others: Any, _work: Any = work, **how: Any) -> Any:
+            if not how.get("literal"):
+                asked.append(str(pattern))
+            return _work(self, pattern, *others, **how)
+
+        monkeypatch.setattr(ExprStringNameSpace, name, told)
+    read_chunk(recipe({}, FORMATS), chunk)
+    assert 8 < len(set(asked)) <= KEPT
 
 
 TEXTS = (".txt", ".log", ".md", ".csv", ".yaml", ".json", ".rst", ".html", ".jsonl")
