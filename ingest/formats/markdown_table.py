@@ -86,6 +86,8 @@ FORMAT = Format(
     r"(?:gpu|device|node|chip|card)s\b)"
     r"|^[^|=:0-9,]*[A-Za-z_)\]]  +[^|=:,]*"  # labels kept apart by blanks
     r"(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:,]*$"
+    r"|^\s*[A-Za-z][^|=:0-9]*(?:(?i:flop|mfu)|tok(?:en)?s?(?:/|_per_)s|\([mu]?s\)|_m?s\b)"
+    r"[^|=:]*(?:  +[0-9][0-9,.]*){2,}\s*$"  # a metric of a turned one
     r"|^[^|=:0-9.]*[,;\t][^|=:0-9.]*(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:0-9.]*$"
     r"|^\s*\{\s*\"(?i:model|name|run|config|experiment|benchmark|framework|system|hardware|device"
     r"|gpu|n_?gpu|num_?gpu|world|arch|dtype|precision|batch|micro|global_batch|seq|tp|size)"

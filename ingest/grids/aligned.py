@@ -27,7 +27,7 @@ _RULE = re.compile(r"[\s=_+─━-]*")
 _DOTS = re.compile(r"[\s.…]+")
 
 MEASURES = re.compile(
-    r"FLOP|tok(?:en)?s?/s|samples?/s|/it\b|/step|\b[mu]s\b|MFU|_[mun]?s\b"
+    r"FLOP|(?:tok(?:en)?|sample)s?(?:/|_per_)s|/it\b|/step|\b[mu]s\b|MFU|_[mun]?s\b"
     r"|\((?:[mµun]?s|sec|[MG]i?B(?:/s)?|Gbps)\)|\bin (?:m?s|[MG]i?B)\b",
     re.IGNORECASE,
 )
@@ -165,7 +165,24 @@ def _measured(lines: Sequence[Line], at: int) -> bool:
     above = lines[at - 1].text.rstrip() if at else ""
     if _CURVES.fullmatch(above):
         return True
-    return above.endswith("):") and MEASURES.search(above) is not None
+    if above.endswith("):") and MEASURES.search(above) is not None:
+        return True
+    return _turned(lines, at)
+
+
+MOST_METRICS = 12
+"""Rows of a table with a metric in each, among which two say what was measured."""
+
+
+def _turned(lines: Sequence[Line], at: int) -> bool:
+    """Whether the rows below a header are metrics, as a turned data frame prints them."""
+    said = 0
+    for line in lines[at + 1 : at + 1 + MOST_METRICS]:
+        label, *numbers = _words(line) or [_Word(0, 0, "")]
+        if len(numbers) < ROWS or _numeric(label) or not any(map(_numeric, numbers)):
+            break
+        said += MEASURES.search(label.text) is not None
+    return said >= ROWS
 
 
 _CURVES = re.compile(r"[\w.=-]*-performance[\w.=-]*:")
@@ -194,7 +211,9 @@ def _table(lines: Sequence[Line], at: int) -> Grid | None:
     if head := _united(lines, at):
         at -= 1
     head = head or _words(lines[at])
-    if len(head) < FEWEST or (any(_numeric(word) for word in head) and not _counts(head)):
+    if len(head) < FEWEST - _turned(lines, at) or (
+        any(_numeric(word) for word in head) and not _counts(head)
+    ):
         return None
     if any(sign in lines[at].text for sign in "|=:│"):
         return None

@@ -129,3 +129,22 @@ def markdown_cells(lines: Sequence[Line]) -> list[Line]:
             inside = False
             found.append(Line(line.number, "", line.column, line.prefix))
     return found
+
+
+def printed(lines: Sequence[Line]) -> list[Line]:
+    """The lines that outputs printed as text, which carriers have put there (`carriers`), each
+    output between two empty lines; what an output shows as HTML above that is left to it."""
+    found: list[Line] = []
+    inside, html = False, False
+    for line in lines:
+        if key := _KEY.match(line.text):
+            html = key[1] == "text/html" or (html and key[1] != "data")
+            inside = key[1] in KEYS and not html and key[2].strip() == "["
+        elif inside and line.text.strip() in ("]", "],"):
+            inside = False
+        elif inside:
+            found.append(line)
+            continue
+        if found and found[-1].text:
+            found.append(Line(line.number, "", line.column, line.prefix))
+    return found

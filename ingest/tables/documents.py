@@ -25,7 +25,7 @@ from assay.ingest.grids.json_records import begins_json, json_records, named_jso
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
 from assay.ingest.schema.record import Line
-from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs
+from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
 from assay.ingest.tables import captions
 from assay.ingest.tables.titles import counted_devices, devices_in_all
 from assay.ingest.vocabulary.devices import SIGN, device_at, devices, only, signed
@@ -44,11 +44,11 @@ NEAR = 50
 
 
 def documents(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
-    """The texts that an input holds: itself, or the Markdown cells of a notebook and its frames."""
+    """The texts that an input holds: itself, or what a notebook says and prints, and its frames."""
     if not is_notebook(lines):
         yield lines
         return
-    yield markdown_cells(lines)
+    yield sorted([*markdown_cells(lines), *printed(lines)], key=lambda line: line.number)
     pages = (each for each in outputs(lines) if each.kind == "html")
     for _, page in groupby(pages, key=lambda each: each.output):
         yield [Line(each.number, each.text, each.column, {}) for each in page]

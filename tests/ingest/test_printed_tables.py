@@ -1,0 +1,76 @@
+"""Tables as programs print them: data frames, turned or not, in notebooks and in plain text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from assay.ingest.inputs.read import read
+
+TURNED = """Pre-training on 32 H100 GPUs.
+
+run                     dense-1.3b  moe-8e-top1
+device_micro_batch              16            8
+step_time_s                  1.748        2.199
+tokens_per_sec_per_gpu     37493.0      29803.0
+mfu                          0.326        0.259
+"""
+
+FRAME = """
+ seq_len  micro_batch  step_time_s  tokens_per_sec
+     512            4        3.105          2638.3
+    1024            2        3.353          2443.2
+"""
+
+
+def rows(path: Path, text: str) -> list[dict[str, Any]]:
+    path.write_text(text)
+    frame = read([path]).reading.frames.get("markdown_table")
+    return [] if frame is None else frame.sort("line", "column").rows(named=True)
+
+
+def notebook(outputs: list[dict[str, Any]]) -> str:
+    said = "## One node\n\nTraining on 8 A100 GPUs, bf16, sequence length 2048:"
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": said.splitlines(keepends=True)},
+        {"cell_type": "code", "metadata": {}, "outputs": outputs, "source": ["df.T"]},
+    ]
+    return json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+
+
+def test_a_turned_data_frame_is_an_observation_a_column(tmp_path: Path) -> None:
+    for corner in ("run  ", "     ", "model"):
+        found = rows(tmp_path / "runs.txt", TURNED.replace("run  ", corner, 1))
+        assert [row["step_time"] for row in found] == [1.748, 2.199]
+        assert [row["tokens_per_gpu_per_s"] for row in found] == [37493.0, 29803.0]
+        assert [row["micro_batch"] for row in found] == [16, 8]
+
+
+def test_one_metric_of_a_turned_frame_is_too_little(tmp_path: Path) -> None:
+    text = "\n".join(line for line in TURNED.splitlines() if "tokens" not in line)
+    assert rows(tmp_path / "runs.txt", text.replace("mfu ", "foo ")) == []
+
+
+def test_what_a_notebook_prints_is_a_table_under_its_heading(tmp_path: Path) -> None:
+    stream = {"output_type": "stream", "name": "stdout", "text": FRAME.splitlines(keepends=True)}
+    plain = {"output_type": "execute_result", "metadata": {}, "execution_count": 1,
+             "data": {"text/plain": FRAME.splitlines(keepends=True)}}  # fmt: skip
+    for output in (stream, plain):
+        text = notebook([output])
+        found = rows(tmp_path / "bench.ipynb", text)
+        assert [row["seq_len"] for row in found] == [512, 1024]
+        assert [row["step_time"] for row in found] == [3.105, 3.353]
+        lines = text.splitlines()
+        assert all(str(row["seq_len"]) in lines[row["line"] - 1] for row in found)
+
+
+def test_what_an_output_shows_twice_is_read_once(tmp_path: Path) -> None:
+    head, *body = (line.split() for line in FRAME.strip().splitlines())
+    cells = ["".join(f"<th>{name}</th>" for name in head)]
+    cells += ["".join(f"<td>{text}</td>" for text in row) for row in body]
+    html = ["<table>\n", *(f"<tr>{each}</tr>\n" for each in cells), "</table>"]
+    both = {"text/html": html, "text/plain": FRAME.splitlines(keepends=True)}
+    output = {"output_type": "display_data", "metadata": {}, "data": both}
+    found = rows(tmp_path / "bench.ipynb", notebook([output]))
+    assert [row["step_time"] for row in found] == [3.105, 3.353]
