@@ -11,6 +11,7 @@ from assay.ingest.formats import (
     markdown_table,
     mlperf_log,
     nccl_tests,
+    operator_table,
     step_rate,
 )
 from assay.ingest.formats.arguments import arguments
@@ -44,6 +45,7 @@ FORMATS: tuple[Format, ...] = (
     gemm_table.FORMAT,
     attention_table.FORMAT,
     collective_table.FORMAT,
+    operator_table.FORMAT,
     nccl_tests.FORMAT,
     all_reduce_bench.FORMAT,
     deepflow_dump.FORMAT,

@@ -80,6 +80,7 @@ FORMAT = Format(
     name="collective_table",
     heads=(
         "gpus",
+        "time_stats.",
         "ranks",
         "world_size",
         "busbw",
@@ -95,7 +96,7 @@ FORMAT = Format(
     origin="measured",
     fold=fold,
     lines="document",
-    opens=r"(?i)^[^|:=]*[,;\t][^|:=]*(gpus|ranks|world_size)[^|:=]*[,;\t]"
+    opens=r"(?i)^[^|:=]*[,;\t][^|:=]*(gpus|ranks|world_size|time_stats\.)[^|:=]*[,;\t]"
     r"|^[^:=]*\|[^:=|]*(?:(?:bus|alg)bw|总线带宽|算法带宽)"
     r"|^\s*#{1,6} .*\b(?:bus|alg)[a-z]* ?(?:bw|bandwidth)|<th>[^<]*(?:bus|alg)bw"
     r"|^(?:[a-z][a-z0-9.-]*: )?\s*size\b[^|:=]*  +[^|:=]*bus ?bw \([^|:=]*$"

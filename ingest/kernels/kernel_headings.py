@@ -98,6 +98,7 @@ _OF_CURVES = {
     "causal": deferred(r"-causal=(True|False)\b"),
     "direction": deferred(r"-(fwd|bwd)\b"),
     "dtype": deferred(r"-(b?fp?16|fp8|fp32|int8)\b"),
+    "operator": deferred(r"^\s*([A-Za-z][\w.=-]*?)(?:-performance)?(?: \(|:)"),
 }
 """Parts of the name of a figure: `fused-attention-batch4-head32-d64-fwd-causal=True (TFLOPS):`."""
 
@@ -207,6 +208,8 @@ _UNITS_ABOVE = {
 }
 """Words above a table for what all its numbers are."""
 
+_BANDWIDTH = re.compile(r"\(([GMT]i?B/s)\):?\s*$")
+
 _SCALES = {"T": 1e12, "G": 1e9, "millisecond": 1e-3, "ms": 1e-3, "microsecond": 1e-6, "us": 1e-6,
            "µs": 1e-6}  # fmt: skip
 
@@ -233,6 +236,8 @@ def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> tuple[s
                     scale = _SCALES[next(group for group in found.groups() if group)]
                 if scale:
                     told[name] = scale
+            if "bandwidth" in columns and (found := _BANDWIDTH.search(text)):
+                told["bandwidth"] = BANDWIDTH.get(found[1], 1e6)
         if told:
             return next(iter(told.items())) if len(told) == 1 else None
     return None

@@ -98,9 +98,10 @@ def page(fmt: Format) -> str:
         lines += ["|---|---|---|---|---|---|---|"]
         lines += [_row(column) for column in columns(fmt) if column.frame == frame] + [""]
     lines += [*_EVERY_FRAME]
-    if fmt.lines != "whole":
-        grammar = files("assay.grammars").joinpath(f"{fmt.name}.lark").read_text(encoding="utf-8")
-        lines += ["", "## Grammar", "", "```", grammar.rstrip(), "```"]
+    grammar = files("assay.grammars").joinpath(f"{fmt.name}.lark")
+    if grammar.is_file():  # grids of tables need none
+        text = grammar.read_text(encoding="utf-8")
+        lines += ["", "## Grammar", "", "```", text.rstrip(), "```"]
     return "\n".join(lines) + "\n"
 
 

@@ -1,0 +1,134 @@
+"""Measured operators that are no product, attention or collective: tables of kernel libraries.
+
+In: a document with a header that names an operator or the sizes of one, and a time, a rate or the
+memory that it takes; or with a metric in each row, beside its unit. Out: one record per measured
+call. What a row says beyond the columns here is kept as it is printed.
+"""
+
+from __future__ import annotations
+
+import pandera.polars as pa
+from assay.ingest.formats import attention_table, collective_table, gemm_table
+from assay.ingest.schema.fields import logged, named
+from assay.ingest.schema.format import Folded, Format, Region
+from assay.ingest.tables.csv_sections import TIME_LABELS, CsvTable
+
+
+class OperatorTable(pa.DataFrameModel):
+    """One measured call of an operator: a loss, a norm, an MLP, a layer of experts."""
+
+    gpu: str = named(["gpu", "device", "machine", "gpu_name"], meaning="device, as printed")
+    dtype: str = named(["dtype", "precision", "data_type", "moe_dtype"])
+    operator: str = named(
+        ["operator", "op", "op_name", "operation", "kernel_name", "layer_name", "module"],
+        meaning="what is computed, as printed",
+    )
+    kernel: str = named(
+        ["kernel", "provider", "kernel_provider", "kernel_source", "backend", "implementation"],
+        meaning="who computes it",
+    )
+    direction: str = named(
+        ["direction", "pass", "kernel_operation_mode", "operation_mode"],
+        meaning="forward, backward or both, as printed",
+    )
+    model: str = named(["model_config", "model configuration"], meaning="whose sizes they are")
+    batch: int = logged(
+        ["batch", "b", "batch_size", "bs", "bsz"], kind="exact", ge=1, nullable=True
+    )
+    seq: int = logged(
+        ["seq", "seq_len", "seqlen", "sequence_length", "t"], kind="exact", ge=1, nullable=True
+    )
+    tokens: int = logged(
+        ["tokens", "num_tokens", "num_token", "bt", "b * t"], kind="exact", ge=1, nullable=True
+    )
+    hidden: int = logged(
+        ["hidden", "hidden_size", "h", "hidden_dim", "d_model", "n_embd"],
+        kind="exact", ge=1, nullable=True,
+    )  # fmt: skip
+    ffn_hidden: int = logged(
+        ["ffn_hidden", "inter_size", "intermediate_size", "moe_intermediate_size", "ffn_dim"],
+        kind="exact", ge=1, nullable=True,
+    )  # fmt: skip
+    vocab: int = logged(["vocab", "vocab_size", "v"], kind="exact", ge=1, nullable=True)
+    experts: int = logged(["experts", "num_experts"], kind="exact", ge=1, nullable=True)
+    topk: int = logged(
+        ["topk", "top_k", "num_topk"], kind="exact", ge=1, nullable=True,
+        meaning="experts of a token",
+    )  # fmt: skip
+    time: float = logged(
+        TIME_LABELS, unit="s", quantity="time", gt=0, nullable=True, meaning="time of the call"
+    )
+    memory: float = logged(
+        {"memory (MB)": 1e6, "memory (GB)": 1e9, "memory (MiB)": 2**20, "memory (GiB)": 2**30},
+        unit="B", quantity="memory", ge=0, nullable=True, meaning="memory that the call takes",
+    )  # fmt: skip
+    flops_rate: float = logged(
+        unit="flop/s", gt=0, nullable=True, meaning="by the document's own count, as printed"
+    )
+    bandwidth: float = logged(
+        {"bandwidth (GB/s)": 1e9, "bandwidth (TB/s)": 1e12},
+        unit="B/s", quantity="memory_bandwidth", gt=0, nullable=True,
+        meaning="bytes per second, by the document's own count",
+    )  # fmt: skip
+
+    class Config:
+        """Scope and subject of the rows."""
+
+        metadata = {"rows": "kernel", "scope": "operator", "subject": ("operator",)}
+
+
+TABLE = CsvTable(
+    "operator_table",
+    OperatorTable,
+    (frozenset({"operator", "kernel", "experts"}),
+     frozenset({"time", "memory", "flops_rate", "bandwidth"})),
+)  # fmt: skip
+
+OTHERS = (gemm_table.TABLE, attention_table.TABLE, collective_table.TABLE)
+"""Tables of kernels that have a format of their own."""
+
+
+def fold(region: Region) -> Folded:
+    """Every table of a document that is of no other kind of kernel."""
+    from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415 - few logs have one
+
+    folded = Folded()
+    kernel_rows(region.lines, TABLE, folded, others=OTHERS)
+    return folded
+
+
+_NAMES = (
+    r"metric_unit|kernel(?:[ _](?:name|source))?|op(?:_name)?|operator|num_experts|num_tokens"
+    r"|provider"
+)
+"""Labels that a header of such a table may have."""
+
+FORMAT = Format(
+    name="operator_table",
+    heads=(
+        "metric_unit",
+        "kernel",
+        "Kernel",
+        "op_name",
+        "perator",
+        "num_experts",
+        "num_tokens",
+        "time_stats.",
+        "provider",
+        "| Op",
+        "|Op",
+        "Avg (ns)",
+        "(ms):",
+        "(us):",
+        "/s):",
+    ),
+    schemas={"operator_table": OperatorTable},
+    origin="measured",
+    fold=fold,
+    lines="document",
+    opens=rf"(?i)^(?:[^|:=]*[,;\t])?\"?(?:{_NAMES})\"?(?:[,;\t][^|:=]*)?$"
+    rf"|^\s*\|(?:[^|]*\|)*?[ *`]*(?:{_NAMES})[ *`]*\||<th>[ *`]*(?:{_NAMES})[ *`]*</th>"
+    rf"|^\s*(?:[^|:=]*  )?(?:{_NAMES})  +[^|:=]*(?:\([mun]?s\)|_[mun]s\b|flops)"
+    r"|,time_stats\.|avg \(ns\)|^\S+-\S+ \((?:[mu]s|[GT]i?B/s)\):\s*$",
+    binds=False,
+)

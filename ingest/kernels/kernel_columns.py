@@ -1,0 +1,472 @@
+"""Columns of tables of kernels: what the label of each says of a call, and in which unit.
+
+In: a grid and the kind of table. Out: a `Column` for each of its labels; none where they do not
+name what is needed of a call. A label may name a number format, a library or a direction beside
+what was measured (`BF16 TFLOPS`, `cuBLAS (TFLOPS)`, `bwd (ms)`): such a column is a measurement of
+its own in each row. Units that no label says are what the numbers of a row prove, or unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from assay.ingest.grids.grid import Grid, GridRow
+from assay.ingest.kernels.kernel_headings import BANDWIDTH, measured_above
+from assay.ingest.numbers.printed import printed
+from assay.ingest.numbers.units import unit
+from assay.ingest.schema.fields import FieldSpec, by_label, fields
+from assay.ingest.schema.record import Cell, Line, Schema, ValueOrigin
+from assay.ingest.tables.csv_sections import CsvTable, timed
+from assay.ingest.tables.headers import plain
+from assay.ingest.vocabulary.terms import meaning, normalise
+from assay.ingest.vocabulary.words import split
+
+_FORMATS = r"(?:mx|nv)?(?:b?f|fp|bf|tf|int)(?:loat)?[0-9]{1,2}(?:_?e[0-9]m[0-9])?"
+
+_LIBRARIES = (
+    r"cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:\.compile)?|eager|cudnn"
+    r"|sdpa|flex(?:attention)?|flash(?:-?attn|-?attention)?(?:-?[1-4])?|fa-?[1-4]|xformers|deepgemm"
+    r"|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|ours|baseline|naive|vanilla"
+)
+"""Names under which times of the same call stand side by side."""
+
+_ASIDE = re.compile(
+    rf"(?P<dtype>{_FORMATS})|(?P<kernel>{_LIBRARIES})|(?P<direction>forward|backward|fwd|bwd)",
+    re.IGNORECASE,
+)
+
+_PROVIDED = re.compile(r"([a-z][a-z0-9_]*)-tflops")
+"""Rate of a kernel, as TritonBench labels it: `aten_matmul-tflops`."""
+
+_BREAKS = " _-:,()[]/"
+
+SIZED = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
+
+NUMBER = re.compile(
+    r"((?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*([KMGT](?:i?B)?|B)?"
+)
+
+_SQUARE = re.compile(r"(?:[a-z ]+\()?=?m ?= ?n ?= ?k\)?", re.IGNORECASE)
+
+_PRODUCT = re.compile(
+    r"(?:[a-z ]*\()?([mnk]) ?[x×*, ] ?([mnk]) ?[x×*, ] ?([mnk])\)?", re.IGNORECASE
+)
+
+_BYTES = {"B": 1.0, "bytes": 1.0, "byte": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
+
+BY_PLACE = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4, "K": 1, "M": 2, "G": 3, "T": 4}
+
+_LOOSE = {
+    "size": "bytes", "payload": "bytes", "messagesize": "bytes", "msgsize": "bytes",
+    "datasize": "bytes", "数据量": "bytes", "数据大小": "bytes", "消息大小": "bytes",
+    "throughput": "algbw",
+    "算法带宽": "algbw", "总线带宽": "busbw", "algbw": "algbw", "algobw": "algbw", "busbw": "busbw",
+}  # fmt: skip
+"""Labels of columns whose numbers mean nothing without a unit, in brackets or in each cell."""
+
+_TIMES = {"time", "duration", "latency", "elapsed", "runtime", "gputime", "kerneltime",
+          "devicetime", "meantime", "avgtime", "averagetime", "mediantime"}  # fmt: skip
+"""Labels of times whose unit stands in each cell, in one us and in the next ms."""
+
+_PLACES = re.compile(r"[\s_(]*\b(out[- _]of[- _]place|in[- _]place)\b\)?[\s_]*", re.IGNORECASE)
+"""Where nccl-tests puts the result: it measures both, and a call is the one out of place."""
+
+_IN_ENGLISH = {"算子": "op", "集合通信": "op", "通信算子": "op"}
+
+_RATE_WORDS = {"throughput", "performance", "perf", "rate", "speed", "achieved", "compute",
+               "computation"}  # fmt: skip
+
+OF_RUNS = {"layers", "hidden", "gpus", "nodes", "tp", "pp", "micro_batch", "global_batch", "model",
+           "parameters", "model_size"}  # fmt: skip
+"""Columns of training runs: a time beside them is no kernel's."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """The field that a column fills, the factor to its unit, and what sets it apart."""
+
+    spec: FieldSpec | None = None
+    scale: float = 1.0
+    aside: Mapping[str, str] = field(default_factory=dict)
+    sizes: str = ""  # letters of a product that its cells say, in order
+    label: str = ""  # of a column that fills no field, where its cells are kept
+    law: str = ""  # what its unit rests on, where its label does not say it
+    origin: ValueOrigin = "solved"  # by that law
+
+
+def bare_column(lines: Sequence[Line], grid: Grid, schema: Schema) -> Column | None:
+    """The column of all bare numbers of a table: in the unit that it gives, or the text above."""
+    columns = fields(schema)
+    if grid.series:
+        scale = timed(grid.series)
+        return Column(columns["time"], scale) if scale and "time" in columns else None
+    told = measured_above(lines, grid, schema)
+    return Column(columns[told[0]], told[1]) if told else None
+
+
+def columns_of(
+    grid: Grid,
+    table: CsvTable,
+    above: Mapping[str, Cell],
+    order: Callable[[], str],
+    bare: Column | None = None,
+    *,
+    curves: bool = False,
+) -> list[Column]:
+    """The columns of a table; none where they do not name what is needed of a call. A column that
+    is told apart and says no more is of what the text above says, `bare`; and of `curves` every
+    column that is none of the call's, behind those."""
+    columns = [_placed(plain(label), table.schema, bare) for label in grid.header()]
+    if any(column.spec and column.spec.name == "time" and column.scale for column in columns):
+        columns = [Column() if each.spec and each.spec.name == "time" and not each.scale else each
+                   for each in columns]  # fmt: skip
+    if curves and bare is not None:
+        columns = _curves(grid, columns, bare, along="operator" in fields(table.schema))
+    columns = _of_vidur(grid, columns, table.schema)
+    if len(SIZES_OF_A_CALL & {column.spec.name for column in columns if column.spec}) > 1:
+        columns = _named_times(grid, columns, table.schema)
+    for at, label in enumerate(grid.header()):
+        if normalise(plain(label)) in _UNORDERED and "m" in fields(table.schema):
+            columns[at] = Column(sizes=order() if len(set(order())) == 3 else "")
+    held = [column.spec.name for column in columns if column.spec and not column.aside]
+    held += [letter for column in columns for letter in column.sizes]
+    called = {"m", "n", "k"} <= set(held) or {"tokens", "experts"} <= set(held)
+    # no run is told by these, beside its layout or not
+    if len(held) != len(set(held)) or (not called and _of_runs(grid, table.schema)):
+        return []
+    every = {*held, *above, *(column.spec.name for column in columns if column.spec)}
+    every |= {name for column in columns for name in column.aside if name == "operator"}
+    every |= {"heads"} if "head_dim" in above else set()  # of a width that is not said
+    return columns if all(every & need for need in table.needs) else []
+
+
+def _curves(grid: Grid, columns: Sequence[Column], bare: Column, *, along: bool) -> list[Column]:
+    """Columns whose labels are names of kernels, behind the last that says what was called; where
+    that may be anything, the first column is what the curves go `along`."""
+    made = list(columns)
+    first = next((at for at, label in enumerate(grid.header()) if label.strip()), len(columns))
+    last = max((at for at, column in enumerate(columns) if column.spec and not column.aside
+                and not says_how_fast(column.spec)),
+               default=first if along else len(columns))  # fmt: skip
+    for at, label in enumerate(grid.header()):
+        texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+        whole = not grid.series and all(re.fullmatch(r"[0-9]*(?:\.0*)?", text) for text in texts)
+        if at > last and columns[at].spec is None and not whole and not _RATIO.search(label):
+            made[at] = replace(bare, aside=_of_curve(plain(label)))
+    return made
+
+
+def _of_curve(label: str) -> dict[str, str]:
+    """The kernel that a label names, apart from a number format beside it: `ours [FP16]`."""
+    found = _at_an_end(label)
+    if found is None or found.lastgroup != "dtype":
+        return {"kernel": label}
+    name = (label[: found.start()] + " " + label[found.end() :]).strip(_BREAKS)
+    return {"dtype": found[0]} | ({"kernel": name} if name else {})
+
+
+_OF_VIDUR = re.compile(r"time_stats\.(\w+)\.median")
+
+
+def _of_vidur(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of a table of vidur's profiler, which names its operators and never its units.
+
+    Source: github.com/microsoft/vidur, whose predictor takes `time_stats` for milliseconds and the
+    `size` of a collective for bytes.
+    """
+    made, own = list(columns), fields(schema)
+    labels = [plain(label) for label in grid.header()]
+    timed_by = {at: found[1] for at, label in enumerate(labels)
+                if (found := _OF_VIDUR.fullmatch(label))}  # fmt: skip
+    several = len(timed_by) > 1
+    if not timed_by or "time" not in own or (several and "operator" not in own):
+        return made
+    for at, name in timed_by.items():
+        aside = {"operator": name} if "operator" in own else {}
+        law = "vidur's profiler counts milliseconds"
+        made[at] = Column(own["time"], 1e-3, aside, law=law, origin="assumed")
+    for label, name in {"num_workers": "ranks", "devices_per_node": "ranks_per_node"}.items():
+        if name in own and label in labels:
+            made[labels.index(label)] = Column(own[name])
+    if "bytes" in own and "size" in labels:
+        law = "vidur's profiler counts a message in bytes"
+        made[labels.index("size")] = Column(own["bytes"], 1.0, law=law, origin="assumed")
+    return made
+
+
+SIZES_OF_A_CALL = {"tokens", "hidden", "ffn_hidden", "experts", "topk", "vocab"}
+"""Columns of which two say what was called, so that each time beside them is an operator's."""
+
+_NAMED_TIME = re.compile(r"([A-Za-z]\w*?)[\s_]*[(\[]?(?<![A-Za-z])(ms|us|µs|ns)[)\]]?")
+
+_STATISTICS = re.compile(r"(?i)(?<![a-z])(?:min|max|std|stdev|var|p[0-9]{2}|total)(?![a-z])")
+
+
+def _named_times(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns with the operators that times are named by: `dispatch_transmit_us`."""
+    made = list(columns)
+    if "operator" not in fields(schema) or any(
+        column.spec is not None and column.spec.name in ("operator", "time") for column in columns
+    ):
+        return made
+    for at, label in enumerate(map(plain, grid.header())):
+        found = _NAMED_TIME.fullmatch(label.replace("_us", " us").replace("_ms", " ms"))
+        if columns[at].spec is None and found and not _STATISTICS.search(found[1]):
+            scale = timed(found[2]) or 0.0
+            made[at] = Column(fields(schema)["time"], scale, {"operator": found[1]})
+    return made
+
+
+_RATIO = re.compile(r"(?i)speed-?up|ratio|relative|error|diff|%|\bvs\b")
+
+
+def _of_runs(grid: Grid, schema: Schema) -> bool:
+    own = by_label(schema)
+    labels = [plain(label) for label in grid.header()]
+    own_labels = own.keys() | (_LOOSE.keys() if "bytes" in fields(schema) else set())
+    said = [meaning(label) for label in labels if normalise(label) not in own_labels]
+    return any(each is not None and each.field in OF_RUNS for each in said)
+
+
+def _placed(label: str, schema: Schema, bare: Column | None) -> Column:
+    """The column of a label that may say where a collective puts its result."""
+    found = _PLACES.search(label)
+    if found is None:
+        return _column(label, schema, bare)
+    if found[1][0] in "iI":
+        return Column()
+    return _column((label[: found.start()] + " " + label[found.end() :]).strip(), schema, bare)
+
+
+def _column(label: str, schema: Schema, bare: Column | None = None) -> Column:
+    if {"m", "n", "k"} <= set(fields(schema)):
+        if _SQUARE.fullmatch(label):
+            return Column(sizes="mnk")
+        if product := _PRODUCT.fullmatch(label):
+            letters = "".join(product.groups()).casefold()
+            return Column(sizes=letters if len(set(letters)) == 3 else "")
+    if named := _PROVIDED.fullmatch(label):
+        rate = fields(schema).get("flops_rate")
+        return Column(rate, 1e12, {"kernel": named[1]}) if rate else Column()
+    aside: dict[str, str] = {}
+    rest = label
+    while True:
+        if (told := _measured(rest, schema)) is not None:
+            fits = not aside or (told.spec is not None and says_how_fast(told.spec))
+            return replace(told, aside=aside) if fits else Column()
+        found = _at_an_end(rest)
+        if found is None or found.lastgroup in aside or found.lastgroup not in fields(schema):
+            return Column()
+        aside[str(found.lastgroup)] = found[0]
+        rest = (rest[: found.start()] + " " + rest[found.end() :]).strip(_BREAKS)
+        rest = rest.replace("()", "").strip(_BREAKS)
+        if not rest and bare is not None:
+            return replace(bare, aside=aside)
+
+
+def _at_an_end(text: str) -> re.Match[str] | None:
+    """The name of a format, a library or a direction that a label begins or ends with."""
+    for found in _ASIDE.finditer(text):
+        before, behind = text[: found.start()], text[found.end() :]
+        first = not before.strip(_BREAKS) and (not behind or behind[0] in _BREAKS)
+        last = not behind.strip(_BREAKS) and (not before or before[-1] in _BREAKS)
+        if first or last:
+            return found
+    return None
+
+
+def _measured(label: str, schema: Schema) -> Column | None:
+    known, columns = by_label(schema), fields(schema)
+    label = _IN_ENGLISH.get(label, label)
+    if normalise(label) in known and normalise(label) not in _LOOSE:
+        spec, scale = known[normalise(label)]
+        return Column(spec, scale)
+    if (scale_of_time := timed(label)) is not None and "time" in columns:
+        return Column(columns["time"], scale_of_time)
+    if normalise(label) in _TIMES and "time" in columns:
+        return Column(columns["time"], 0.0)
+    sized = SIZED.fullmatch(label)
+    name, printed = (sized[1], sized[2]) if sized else (label, label)
+    measure = unit(printed)
+    plainly = not sized or set(split(name)) <= _RATE_WORDS
+    if measure and measure.si == "flop/s" and "flops_rate" in columns and plainly:
+        return Column(columns["flops_rate"], measure.scale)
+    loose = columns.get(_LOOSE.get(normalise(name), ""))
+    if loose is not None:
+        factors = BANDWIDTH if loose.unit == "B/s" else _BYTES
+        return Column(loose, factors.get(printed, 0.0)) if sized else Column(loose, 0.0)
+    if sized and normalise(name) in known and (spec := known[normalise(name)][0]).unit is None:
+        return Column(spec)
+    return None
+
+
+_RATIOS = {
+    "all_reduce": lambda n: 2.0 * (n - 1) / n, "all_gather": lambda n: (n - 1) / n,
+    "reduce_scatter": lambda n: (n - 1) / n, "all_to_all": lambda n: (n - 1) / n,
+}  # fmt: skip
+"""Bus bandwidth over algorithm bandwidth of a collective of so many ranks, as nccl-tests count."""
+
+MOST_RANKS = 512
+"""Ranks beyond which their ratio says no more how many they are."""
+
+
+def ranks_of_ratio(grid: Grid, schema: Schema, above: Mapping[str, Cell]) -> dict[str, Cell]:
+    """How many ranks there were, where nothing says it and the two bandwidths of every row do."""
+    ratio = _RATIOS.get(above["op"].text) if "op" in above else None
+    if ratio is None or "ranks" in above or not {"algbw", "busbw"} <= set(fields(schema)):
+        return {}
+    columns = [_column(plain(label), schema) for label in grid.header()]
+    held = {column.spec.name: at for at, column in enumerate(columns) if column.spec}
+    if "ranks" in held or not {"algbw", "busbw"} <= held.keys():
+        return {}
+    texts = [[plain(row.cells[held[n]].text) for n in ("algbw", "busbw")]
+             for row in grid.rows if len(row.cells) == len(columns)]  # fmt: skip
+    if not texts or not all(map(_BARE_NUMBER.fullmatch, (text for pair in texts for text in pair))):
+        return {}
+    pairs = [(printed(one), printed(other)) for one, other in texts]
+    fits = [
+        n for n in range(2, MOST_RANKS + 1)
+        if all(a.low * ratio(n) <= b.high and b.low <= a.high * ratio(n) for a, b in pairs)
+    ]  # fmt: skip
+    if len(fits) != 1:
+        return {}
+    law = "bus bandwidth over algorithm bandwidth tells the ranks of a collective"
+    head = grid.heads[-1].line
+    return {"ranks": Cell(str(fits[0]), head.number, head.column, value_origin="solved", law=law)}
+
+
+_BARE_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
+
+_OF_RANKS = re.compile(
+    r"(?:(?P<nodes>[0-9]{1,5})[ -]?nodes?)?[ ,]*\(?(?:(?P<ranks>[0-9][0-9,]*) ?"
+    r"(?:x ?)?(?:[GNTX]PUs?|ranks?|devices?|cards?|chips?|GCDs?))?\)?",
+    re.IGNORECASE,
+)
+
+
+def matrix(
+    grid: Grid, schema: Schema, above: Mapping[str, Cell], bare: Column | None
+) -> list[Column]:
+    """The columns of a table of sizes by numbers of ranks, of the one quantity named above."""
+    labels = [plain(label) for label in grid.header()]
+    sized = _measured(labels[0], schema) if len(labels) > 1 else None
+    if bare is None or bare.spec is None or sized is None or sized.spec is None:
+        return []
+    if sized.spec.name != "bytes" or "op" not in above:
+        return []
+    found = [_OF_RANKS.match(label) for label in labels[1:]]
+    by_nodes = {each["nodes"]: each["ranks"] for each in found
+                if each and each["nodes"] and each["ranks"]}  # fmt: skip
+    columns, seen = [sized], set[str]()
+    for label, each in zip(labels[1:], found, strict=True):
+        ranks = (each["ranks"] or by_nodes.get(each["nodes"] or "")) if each else None
+        if not ranks:
+            columns.append(Column())
+            continue
+        aside = {"ranks": ranks.replace(",", "")}
+        if ranks in seen:  # `32 nodes, SHARP` beside `32 nodes (256 GPUs)`
+            aside["column"] = label
+        seen.add(ranks)
+        columns.append(replace(bare, aside=aside))
+    return _binary(grid, columns) if seen else []
+
+
+_UNORDERED = {"shape", "gemmshape", "shapes", "problem", "problemsize"}
+
+_ORDER = re.compile(r"(?<![A-Za-z])([MNK])\s?[x×]\s?([MNK])\s?[x×]\s?([MNK])(?![A-Za-z])")
+
+
+def order_of_sizes(lines: Sequence[Line]) -> str:
+    """How a document writes products, `mkn` say; empty where it does not tell, or not one way."""
+    found = {"".join(m).casefold() for line in lines for m in _ORDER.findall(line.text)}
+    return found.pop() if len(found) == 1 else ""
+
+
+_DECIMAL = {"KB": 1, "MB": 2, "GB": 3}
+
+CLOSE = 0.01
+"""How far a bandwidth may be from its size over its time: 1,000s and 1,024s differ by more."""
+
+
+def in_their_units(grid: Grid, columns: Sequence[Column]) -> list[Column]:
+    """Columns with the factors that their numbers prove, where labels leave them open."""
+    return _whole_bytes(grid, _binary(grid, _in_units(grid, columns)))
+
+
+def _in_units(grid: Grid, columns: Sequence[Column]) -> list[Column]:
+    """Sizes under `(MB)` in 1,000s or 1,024s, whichever gives the bandwidths that are printed."""
+    made = list(columns)
+    held = {column.spec.name: at for at, column in enumerate(columns) if column.spec}
+    for at, (column, label) in enumerate(zip(columns, grid.header(), strict=True)):
+        sized = SIZED.fullmatch(plain(label))
+        place = _DECIMAL.get(sized[2], 0) if sized else 0
+        if not place or column.spec is None or column.spec.name != "bytes" or column.scale:
+            continue
+        if not {"time", "algbw"} <= held.keys():
+            continue
+        time, rate = (columns[held[name]].scale for name in ("time", "algbw"))
+        rows = [
+            [_amount(row, n) for n in (at, held["time"], held["algbw"])]
+            for row in grid.rows
+            if len(row.cells) == len(columns)
+        ]
+        found = [
+            base
+            for base in (1000.0, 1024.0)
+            if rows
+            and all(abs(size * base**place - t * time * bw * rate) <= CLOSE * t * time * bw * rate
+                    for size, t, bw in rows)
+        ]  # fmt: skip
+        if len(found) == 1:
+            made[at] = replace(column, scale=found[0] ** place)
+    return made
+
+
+_BYTES_OF = {1e6: 2.0**20, 1e9: 2.0**30}
+
+_MANY_DIGITS = re.compile(r"[0-9]+\.[0-9]{7,}")
+
+
+def _whole_bytes(grid: Grid, columns: Sequence[Column]) -> list[Column]:
+    """Memories in MB or GB with so many digits that these are whole bytes in 1,024s alone."""
+    made = list(columns)
+    for at, column in enumerate(columns):
+        base = _BYTES_OF.get(column.scale)
+        if column.spec is None or column.spec.quantity != "memory" or base is None:
+            continue
+        texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+        exact = [Fraction(text) for text in texts if _MANY_DIGITS.fullmatch(text)]
+        if exact and all((each * int(base)).denominator == 1 for each in exact):
+            law = "a whole number of bytes in 1,024s, and in 1,000s none"
+            made[at] = replace(column, scale=base, law=law)
+    return made
+
+
+def _amount(row: GridRow, at: int) -> float:
+    found = NUMBER.fullmatch(plain(row.cells[at].text))
+    return float(found[1].replace(",", "")) if found and not found[2] else -1.0
+
+
+def _binary(grid: Grid, columns: Sequence[Column]) -> list[Column]:
+    """Sizes in KB, MB and GB that are all powers of two are counted in 1,024s; else unknown."""
+    made = []
+    for at, column in enumerate(columns):
+        if column.spec is not None and column.spec.unit == "B":
+            found = [NUMBER.fullmatch(plain(row.cells[at].text)) for row in grid.rows
+                     if at < len(row.cells) and row.cells[at].text]  # fmt: skip
+            sized = [each for each in found if each and each[2] in BY_PLACE and each[2] != "B"]
+            numbers = [float(each[1].replace(",", "")) for each in sized]
+            powers = all(n.is_integer() and int(n) & (int(n) - 1) == 0 for n in numbers)
+            doubtful = numbers and (len(numbers) < 3 or not powers or not all(found))
+            made.append(Column() if doubtful else column)
+        else:
+            made.append(column)
+    return made
+
+
+def says_how_fast(spec: FieldSpec) -> bool:
+    """Whether a field is of a measurement, one that nothing predicts among them."""
+    return spec.quantity is not None or spec.unit == "flop/s"

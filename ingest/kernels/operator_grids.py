@@ -1,0 +1,175 @@
+"""Tables of operators as grids with a column for each quantity, whatever their benchmark writes.
+
+In: a grid. Out: the same with what stands in rows put into columns: a metric and its unit beside
+one column of values, the name of what was varied beside one of its values, settings as an object in
+a cell. And whether the labels of a grid are those of training, which is no operator's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
+from assay.ingest.numbers.units import unit
+from assay.ingest.schema.fields import by_label
+from assay.ingest.schema.record import Schema
+from assay.ingest.tables.headers import plain
+from assay.ingest.vocabulary.terms import meaning, normalise
+
+_UNITS = ("metricunit", "unit", "units")
+
+_VALUES = ("yvalue50", "median", "p50", "value", "yvalue", "mean", "avg", "average", "result")
+"""Labels of the column of values beside one of units, the one that is taken first: benchmarks that
+print quantiles mean the median."""
+
+_QUANTITIES = {"s": "time", "B": "memory"}
+
+_BANDWIDTH = re.compile(r"[GMT]i?B(?:/s(?:ec)?|ps)")
+
+OF_TRAINING = {"step_time", "step_rate", "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s",
+               "samples_per_gpu_per_s", "item_rate", "mfu", "hfu", "mfu_weights",
+               "hfu_weights"}  # fmt: skip
+
+MOST_NAMES = 16
+"""Names of metrics, or of what was varied, of one table."""
+
+
+def of_training(grid: Grid) -> bool:
+    """Whether a label names what is measured of a training step."""
+    said = [meaning(plain(label)) for label in grid.header()]
+    return any(each is not None and each.field in OF_TRAINING for each in said)
+
+
+def in_columns(grid: Grid, schema: Schema) -> Grid:
+    """The grid with a column for each quantity, setting and object's member that its rows name."""
+    if grid.labels or len(grid.heads) != 1:
+        return grid
+    grid = _varied_apart(_metrics_apart(_summary(grid)), schema)
+    return _settings_apart(grid, schema)
+
+
+_COUNTS = ("instances", "calls", "numcalls", "ofcalls", "count")
+
+_NAMES = ("name", "kernelname", "function")
+
+
+def _summary(grid: Grid) -> Grid:
+    """The summary of a profiler, whose names are of operators where it counts their calls."""
+    at = _place(grid, _NAMES)
+    if at is None or _place(grid, _COUNTS) is None:
+        return grid
+    head = grid.heads[0]
+    cells = [each._replace(text="operator") if n == at else each
+             for n, each in enumerate(head.cells)]  # fmt: skip
+    return replace(grid, heads=(replace(head, cells=tuple(cells)),))
+
+
+def _place(grid: Grid, names: Sequence[str]) -> int | None:
+    """The column with the first of some labels that the grid has."""
+    labels = [normalise(plain(label)) for label in grid.header()]
+    return next((labels.index(name) for name in names if name in labels), None)
+
+
+def _metrics_apart(grid: Grid) -> Grid:
+    """Values beside their unit, in a column for each unit: `speed, ms, 0.24` under `time (ms)`."""
+    of_unit, of_value = _place(grid, _UNITS), _place(grid, _VALUES)
+    if of_unit is None or of_value is None:
+        return grid
+    return _apart(grid, of_unit, of_value, lambda row: _quantity(plain(row.cells[of_unit].text)))
+
+
+def _quantity(printed: str) -> str | None:
+    """The label of a column in a unit."""
+    if _BANDWIDTH.fullmatch(printed):
+        return f"bandwidth ({printed})"
+    measure = unit(printed)
+    if measure is None or measure.per:
+        return None
+    if measure.si == "flop/s":
+        return printed
+    return f"{_QUANTITIES[measure.si]} ({printed})" if measure.si in _QUANTITIES else None
+
+
+def _varied_apart(grid: Grid, schema: Schema) -> Grid:
+    """Values beside the name of what was varied, in a column for each field that one names."""
+    of_name, of_value = _place(grid, ("xname",)), _place(grid, ("xvalue",))
+    if of_name is None or of_value is None:
+        return grid
+    of_label, known = _place(grid, ("xlabel",)), by_label(schema)
+    places = [at for at in (of_label, of_name) if at is not None]
+
+    def named(row: GridRow) -> str | None:
+        texts = (plain(row.cells[at].text) for at in places)
+        found = (known.get(normalise(text)) for text in texts)
+        return next((each[0].labels[0] for each in found if each), None)
+
+    return _apart(grid, None, of_value, named)
+
+
+def _apart(
+    grid: Grid, names: int | None, values: int, label: Callable[[GridRow], str | None]
+) -> Grid:
+    """The grid with the cells of one column in one for each label that `label` gives its rows; a
+    column of names goes where every row has one."""
+    whole = [len(row.cells) == grid.width for row in grid.rows]
+    labels = [label(row) if fits else None for row, fits in zip(grid.rows, whole, strict=True)]
+    told = list(dict.fromkeys(each for each in labels if each))
+    own = {normalise(plain(each)) for each in grid.header()}
+    if not told or len(told) > MOST_NAMES or any(normalise(each) in own for each in told):
+        return grid
+    gone = {values, names} if all(labels) else set()
+
+    def row_of(row: GridRow, new: Sequence[str]) -> GridRow:
+        cell = row.cells[values]
+        kept = tuple(each for at, each in enumerate(row.cells) if at not in gone)
+        return replace(row, cells=(*kept, *(cell._replace(text=text) for text in new)))
+
+    rows = [
+        row_of(row, [row.cells[values].text if each == one else "" for each in told]) if fits
+        else row
+        for row, one, fits in zip(grid.rows, labels, whole, strict=True)
+    ]  # fmt: skip
+    return replace(grid, heads=(row_of(grid.heads[0], told),), rows=tuple(rows))
+
+
+def _settings_apart(grid: Grid, schema: Schema) -> Grid:
+    """Members of objects in cells, `{"bsz": 1, "seq_len": 2048}`, in columns of their own."""
+    known = by_label(schema)
+    own = {known[name][0].name for label in grid.header()
+           if (name := normalise(plain(label))) in known}  # fmt: skip
+    held: list[dict[str, GridCell]] = [
+        {} if len(row.cells) != grid.width else dict(_settings(row)) for row in grid.rows
+    ]
+    names = {name: known[normalise(name)][0] for each in held for name in each
+             if normalise(name) in known}  # fmt: skip
+    told = {spec.labels[0]: name for name, spec in names.items() if spec.name not in own}
+    if not told or len({spec.name for spec in names.values()}) != len(names):
+        return grid
+    head = grid.heads[0]
+    end = head.cells[-1]
+    added = tuple(end._replace(text=label) for label in told)
+
+    def row_of(row: GridRow, members: Mapping[str, GridCell]) -> GridRow:
+        nothing = end._replace(text="", line=row.line.number)
+        cells = (members.get(name, nothing) for name in told.values())
+        return replace(row, cells=(*row.cells, *cells)) if len(row.cells) == grid.width else row
+
+    rows = [row_of(row, each) for row, each in zip(grid.rows, held, strict=True)]
+    return replace(grid, heads=(replace(head, cells=(*head.cells, *added)),), rows=tuple(rows))
+
+
+def _settings(row: GridRow) -> Iterator[tuple[str, GridCell]]:
+    """The plain members of every object in the cells of a row, each where its cell stands."""
+    for cell in row.cells:
+        if not cell.text.startswith("{") or len(cell.text) > LONGEST:
+            continue
+        try:
+            members = json.loads(cell.text)
+        except (ValueError, RecursionError):
+            continue
+        for name, value in members.items() if isinstance(members, Mapping) else ():
+            if isinstance(value, str | int | float) and not isinstance(value, bool):
+                yield name, cell._replace(text=str(value).removeprefix("torch."))
