@@ -96,13 +96,15 @@ class Binder:
         named = {normalise(name) for row in rows if row.tabled for name in _names(row)} - {""}
         self._subjects: dict[tuple[str, Section | None], dict[str, Cell]] = {}
         for each in every:
-            if (subject := normalise(each.subject)) in named:
+            if (subject := normalise(each.subject)) in named or each.here:
                 key = subject, each.section if each.here else None
                 self._subjects.setdefault(key, {}).update(each.values)
         captions = {at for _, at in self._captions.values()}
         self.statements = [
             each for each in every
-            if each.line not in captions and normalise(each.subject) not in named
+            if each.line not in captions
+            and not each.here
+            and normalise(each.subject) not in named
         ]  # fmt: skip
         self._machines = _agreed([each for each in self.statements if each.environment], None)
         spelled = list(architectures(self.statements))
@@ -198,7 +200,7 @@ class Binder:
         section = self.section(line)
         take({} if tabled else self._of_run, "stated", None)
         take(self._captions.get(line, ({}, 0))[0], "stated", None)
-        for name in names:
+        for name in names or self._titled_model(section):
             for depth in range(len(section), -1, -1):
                 take(self._subjects.get((normalise(name), section[:depth]), {}), "stated", None)
             take(self._subjects.get((normalise(name), None), {}), "stated", None)
@@ -226,6 +228,14 @@ class Binder:
         take(self.context.assumed_in(section), "assumed", None)
         take(self.context.assumed, "assumed", None)
         return found
+
+    def _titled_model(self, section: Section) -> list[str]:
+        """Names of the model that the innermost heading that names one does."""
+        for depth in range(len(section), 0, -1):
+            said = self._any.get(section[:depth], {})
+            if found := _named_by(said.get("model"), said.get("model_size")):
+                return found
+        return []
 
     def _devices_of(self, heading: int) -> frozenset[str]:
         """Devices that a heading names."""
@@ -352,8 +362,15 @@ def _names(record: Record) -> list[str]:
     size of the model."""
     if not record.tabled:
         return []
-    model, size = record.cells.get("model"), record.cells.get("model_size")
-    names = [*([model.text] if model else []), *(label for label, _ in record.other[:2])]
+    named = _named_by(record.cells.get("model"), record.cells.get("model_size"))
+    gpu = record.cells.get("gpu")
+    of_device = [gpu.text, *(each.key for each in devices(gpu.text))] if gpu else []
+    return [*named, *(label for label, _ in record.other[:2]), *of_device]
+
+
+def _named_by(model: Cell | None, size: Cell | None) -> list[str]:
+    """Names of a model by its cells: all of it, and its size."""
+    names = [model.text] if model else []
     if size is not None and size.scale in _SIGNS:
         names.append(f"{size.text}{_SIGNS[size.scale]}")
     elif model and len(sizes := SIZED.findall(model.text)) == 1:

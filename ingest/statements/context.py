@@ -351,15 +351,19 @@ def _raise_set_ups(context: Context, taken: Set[int], blocks: Mapping[int, _Bloc
 
 
 def _of_each(line: Line, section: tuple[int, ...]) -> Iterator[Statement]:
-    """Statements of a line that speaks of each of several models, and of no other row."""
-    if found := for_each(line.text):
+    """Statements of a line that speaks of a model, or of each of several, and of no other row."""
+    for found in filter(None, map(for_each, _SENTENCES.split(line.text))):
         name, told = found
         spec = fields(Configuration)[name]
         unknown = Cell(line.text.strip(), line.number, line.column, state="unknown")
-        yield Statement(line.number, section, {name: unknown})
+        if len(told) > 1:
+            yield Statement(line.number, section, {name: unknown})
         for model, value in told.items():
             if cell := cell_of(spec, value, line):
                 yield Statement(line.number, section, {name: cell}, subject=model, here=True)
+
+
+_SENTENCES = deferred(r"(?<=[\w)])[.;] +(?=[A-Z])|。")
 
 
 def _divided(context: Context, statement: Statement | None, line: Line) -> Statement | None:
@@ -369,7 +373,8 @@ def _divided(context: Context, statement: Statement | None, line: Line) -> State
     context.statements += apart
     if statement is None or not apart:
         return statement
-    values = {name: cell for name, cell in statement.values.items() if name not in apart[0].values}
+    told = {name for each in apart for name in each.values}
+    values = {name: cell for name, cell in statement.values.items() if name not in told}
     return replace(statement, values=values) if values else None
 
 

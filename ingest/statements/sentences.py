@@ -160,21 +160,25 @@ _FOR_EACH = deferred(
 )
 """A value and the model that it is of: `8192 for 8B`, `2048 (GPT-2)`."""
 
+_OF_ONE_MODEL = deferred(r"[0-9][0-9,]*[kK]?(?: tokens| sequences)? for (?:the )?(?=\S*[0-9])")
+"""A value that a sentence gives one model alone: `512 for the 70B`."""
+
 _AND = deferred(r"(?: models?)?\s*(?:,\s*and|,|;|\band\b)\s*")
 
 
 def for_each(text: str) -> tuple[str, dict[str, str]] | None:
-    """The field that a sentence gives each of several models a value of, by the model's name.
+    """The field that a sentence gives a model, or each of several, a value of, by its name.
 
     >>> for_each("Sequence length 8192 for 8B, 4096 for 70B.")
     ('seq_len', {'8B': '8192', '70B': '4096'})
-    >>> for_each("Sequence length 8192 for 8B."), for_each("We use 8 for 8B and 16 for 70B.")
-    (None, None)
+    >>> for_each("Global batch 512 for 70B."), for_each("We use 8 for 8B and 16 for 70B.")
+    (('global_batch', {'70B': '512'}), None)
     """
     every = list(_FOR_EACH.finditer(text))
     told = {found[2]: found[1].replace(",", "") for found in every}
     gaps = [text[a.end() : b.start()] for a, b in pairwise(every)]
-    if len(every) < _TWO or len(told) < len(every) or not all(map(_AND.fullmatch, gaps)):
+    alone = len(every) == 1 and not _OF_ONE_MODEL.search(text, every[0].start())
+    if not every or alone or len(told) < len(every) or not all(map(_AND.fullmatch, gaps)):
         return None
     before = text[max(0, every[0].start() - 60) : every[0].start()]
     sign = _SIGN.search(before)

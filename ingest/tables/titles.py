@@ -45,8 +45,9 @@ _COUNTED = deferred(
     rf"(?<![\w.,])([0-9][0-9,]*) {SIGN} GPUs?(?![A-Za-z])"
     rf"|(?:(?<= on )|(?<= using )|(?<= across ))([0-9][0-9,]*) {SIGN}s?(?![\w-])"
     r"(?! (?:nodes?|servers?|machines?|instances?|hosts?|systems?|boxes|pods?)\b)"
+    rf"|(?<![\w.,×x–-])(?<![0-9] )([0-9][0-9,]*) {SIGN}s(?![\w-])(?! (?:per|a|in|each|on each)\b)"
 )
-"""`8 V100 GPUs`, `on 1,024 A800`."""
+"""`8 V100 GPUs`, `on 1,024 A800`, `256 H100s with FSDP`."""
 
 _WORKERS = deferred(
     r"(?<!up to )(?<!and )(?<!or )(?<! to )(?<!from )(?<!over )(?<!than )(?<!least )(?<!every )"
@@ -100,6 +101,15 @@ _SETTINGS = {
 """Settings that a title or a caption says in words, with one number: `sequence length 2048`."""
 
 _DUAL = deferred(rf"\b(?:dual|two) {SIGN}", re.IGNORECASE)
+
+_SINGLE = deferred(
+    r"(?:^|[\s#(（:：,，、/])单[卡机]?卡?(?<!单机)(?=(?:训练|微调)?\s*(?:[，,、）)；;]|$))"
+    r"|\b(?:on|using|with) (?:a single|a|one|1|single) (?:GPU|NPU|accelerator)(?![\w/-])"
+    r"|(?:[#(,:–—-]\s*|^)(?:single|one|1)[ -](?:GPU|NPU)"
+    r"(?=\s*(?:[,;:)]|$|(?:fine-?)?(?:tun|train)))",
+    re.IGNORECASE,
+)
+"""One device of no name: `单卡微调`, `on a single GPU`, `### Single GPU`."""
 
 _NO_NAMES = (
     "Train|Training|Table|Step|Section|Part|Experiment|Model|Size|The|For|With|On|Of|Run|Case|Figure|"
@@ -333,6 +343,8 @@ def titled(line: Line) -> dict[str, Cell]:
     for name, word in settings_named(text).items():
         put(name, word)
     put("model", model_named(text))
+    if "gpus" not in said and (single := _SINGLE.search(plain)):
+        said["gpus"] = Cell("1", line.number, line.column + single.start())
     if dual := _DUAL.search(plain):
         said["gpus"] = Cell("2", line.number, line.column + dual.start())
     plain = _EXCEPTION.sub(lambda found: " " * len(found[0]), text)
