@@ -437,25 +437,10 @@ class _Table:
         if faults and not measured([record], 0, ()):
             return faults[0][0]
         self.emptied += [fault.of_a_cell() for fault, _ in faults]
+        if self.view.turned and (first := self._first_measured(record, group)):
+            record.line, record.column = first.line, first.column
         if group.label:
-            head = self.view.grid.heads[-1].cells[group.at or 0]
-            record.other.append(("column", group.label))
-            for name, text in (group.said or {}).items():
-                unsaid = Cell(group.label, head.line, head.column, state="unknown")
-                told = worth(name, text, head.line, head.column, "stated") if text else unsaid
-                record.cells.setdefault(name, told)
-            if "gpu" not in record.cells and (shown := devices(group.label)):
-                one = only(group.label)  # it is of this one, whatever stands above says
-                cell = Cell(group.label, head.line, head.column, value_origin="stated")
-                record.cells["gpu"] = (
-                    cell._replace(text=one.text, column=head.column + shown[0].at)
-                    if one
-                    else cell._replace(state="unknown")
-                )
-            if "dtype" not in record.cells and names_format(group.label):
-                kind = format_named(group.label)
-                cell = Cell(kind or group.label, head.line, head.column, value_origin="stated")
-                record.cells["dtype"] = cell if kind else cell._replace(state="unknown")
+            self._of_its_side(record, group)
         if "model" not in record.cells and (model := model_named(self.group)):
             record.cells["model"] = Cell(model, line.number, line.column, value_origin="stated")
         elif "model" not in record.cells and (named := self._of_family(record)):
@@ -468,6 +453,27 @@ class _Table:
         outcome_and_date(record)
         captions.mark(record)
         return record
+
+    def _of_its_side(self, record: Record, group: Group) -> None:
+        """Fill a record with what the label of its group says."""
+        head = self.view.grid.heads[-1].cells[group.at or 0]
+        record.other.append(("column", group.label))
+        for name, text in (group.said or {}).items():
+            unsaid = Cell(group.label, head.line, head.column, state="unknown")
+            told = worth(name, text, head.line, head.column, "stated") if text else unsaid
+            record.cells.setdefault(name, told)
+        if "gpu" not in record.cells and (shown := devices(group.label)):
+            one = only(group.label)  # it is of this one, whatever stands above says
+            cell = Cell(group.label, head.line, head.column, value_origin="stated")
+            record.cells["gpu"] = (
+                cell._replace(text=one.text, column=head.column + shown[0].at)
+                if one
+                else cell._replace(state="unknown")
+            )
+        if "dtype" not in record.cells and names_format(group.label):
+            kind = format_named(group.label)
+            cell = Cell(kind or group.label, head.line, head.column, value_origin="stated")
+            record.cells["dtype"] = cell if kind else cell._replace(state="unknown")
 
     def _fill(self, record: Record, row: GridRow, group: Group) -> list[tuple[Diagnostic, bool]]:
         """Fill a record with the cells of a row: their faults, and whether each costs the row."""
@@ -483,6 +489,11 @@ class _Table:
             if len(record.cells) > before:
                 self.filled.add(column.label)
         return faults
+
+    def _first_measured(self, record: Record, group: Group) -> Cell | None:
+        """The first cell of a row that was a column with a measured number: there it stands."""
+        names = (c.spec.name for _, c in group.placed if c.spec and c.spec.quantity)
+        return next((record.cells[name] for name in names if name in record.cells), None)
 
     def _of_family(self, record: Record) -> Cell | None:
         """The model of a row that prints its size, under a heading that names the family."""

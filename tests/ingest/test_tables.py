@@ -233,8 +233,8 @@ def test_a_table_with_metrics_in_its_first_column_is_turned() -> None:
     rows = reading.frames["markdown_table"].sort("column")
     assert rows["step_time"].to_list() == pytest.approx([1.4346, 1.4316])
     assert rows["model_flops_rate"].to_list() == [None, 642e12]
-    assert rows["line"].to_list() == [3, 3]
-    assert rows["column"].to_list() == [10, 17]
+    assert rows["line"].to_list() == [5, 5]
+    assert rows["column"].to_list() == [46, 62]
     (note,) = reading.accounting[0].tables
     assert (note.read, note.syntax) == (2, "markdown")
 

@@ -104,9 +104,9 @@ WANTED = {
     ),
     "ezpz-compare/comparison.md": Wanted(
         "markdown", 2,
-        at(16, micro_batch=1, gpus=8, global_batch=8, seq_len=8192, samples_per_s=1.958,
+        at(18, micro_batch=1, gpus=8, global_batch=8, seq_len=8192, samples_per_s=1.958,
            tokens_per_s=2004.87, tokens_per_gpu_per_s=250.61),
-        at(16, micro_batch=1, gpus=24, global_batch=24, seq_len=8192, samples_per_s=8.021,
+        at(18, micro_batch=1, gpus=24, global_batch=24, seq_len=8192, samples_per_s=8.021,
            tokens_per_s=2737.98, tokens_per_gpu_per_s=114.08),
     ),
     "flagperf-gpt3/README.md": Wanted(
@@ -129,7 +129,7 @@ WANTED = {
     ),
     "internevo-perf/train_performance.md": Wanted(
         "markdown", 78,
-        at(5, gpus=8, tokens_per_gpu_per_s=4078.0, model_flops_rate=193 * T),
+        at(7, gpus=8, tokens_per_gpu_per_s=4078.0, model_flops_rate=193 * T),
         at(145, model="20B", gpus=16, tp=1, pp=16, memory=52 * G),
     ),
     "libai-bench/Benchmark.md": Wanted(
