@@ -181,7 +181,7 @@ def _heading(text: str) -> str | None:
 
 
 _LEGEND = re.compile(
-    r"[\s>*+-]*`?\*{0,2}([A-Za-z][A-Za-z0-9_]{1,11})\*{0,2}`?\s*(?::|：|=|--|–|—|\bis\b|\bmeans\b)\s*(?!\d)(.{4,80})"
+    r"[\s>*+-]*`?\*{0,2}([A-Za-z][A-Za-z0-9_]{1,11})\*{0,2}`?\s*(?::|：|=|--|–|—|\bis\b|\bmeans\b)\s*(?!\d)(.{4,160})"
 )
 """A word and what it stands for, which is no number: a log says `step: 2/5100` in every line."""
 
@@ -207,6 +207,12 @@ _SHARE = re.compile(
 
 _WITHOUT = re.compile(r"[ ,]+(?:without|not counting|excluding|computed|as reported)\b.*")
 """Words that a legend adds to a quantity that it is named by."""
+
+MOST_MEANT = 80
+"""Letters of what a short word stands for."""
+
+_MARKS = re.compile(r"[*`]")
+"""Signs of emphasis in what a legend says."""
 
 _FACTORS = re.compile(r"\W*([a-z](?: ?[x×] ?[a-z]){1,3})\W*")
 
@@ -258,8 +264,16 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
             found.setdefault(SHARE_OF_PEAK, share[1].upper())
         for sentence in re.split(r"(?<=[\w)])[.;] +(?=[A-Z*`])", line.text):
             match = _LEGEND.fullmatch(sentence.rstrip(" .;"))
-            meant = _WITHOUT.sub("", match[2]) if match else ""
-            if match and said(meant):
+            whole = _WITHOUT.sub("", _MARKS.sub("", match[2])) if match else ""
+            meant = next(
+                (
+                    each
+                    for each in (whole, whole.partition(",")[0])
+                    if len(each) <= MOST_MEANT and said(each)
+                ),
+                "",
+            )
+            if match and meant:
                 found.setdefault(match[1], meant)
     return found
 

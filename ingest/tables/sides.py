@@ -207,6 +207,7 @@ def _remarked(label: str, schema: Schema, *, told: bool) -> tuple[str, Column] |
         in_unit = unit(last.strip("()[]")) is not None
         apart.append((f"{behind[1]} {last}", behind[2]) if in_unit
                      else (behind[1], f"{behind[2]} {last}".strip()))  # fmt: skip
+        apart.append((f"{behind[2]} {last}", behind[1]))  # `SMP v2: samples/second`
     for base, name in apart:
         (column,) = header([base.strip()], schema)
         words = set(split(_OPTION.sub(" ", name)))
@@ -215,6 +216,55 @@ def _remarked(label: str, schema: Schema, *, told: bool) -> tuple[str, Column] |
             return name, replace(column, label=label)
     return None
 
+
+def by_names(grid: Grid, schema: Schema) -> tuple[Group, ...]:
+    """Groups of columns of one quantity that words in front of it or behind tell apart, where no
+    column has it alone: `Vanilla TP TPS | Async TP TPS`."""
+    labels = [plain(text) for text in grid.header()]
+    shared = header(labels, schema)
+    if any(column.spec is not None and column.spec.quantity for column in shared):
+        return ()
+    own = {
+        at: told
+        for at, label in enumerate(labels)
+        if shared[at].spec is None and (told := _worded(label, schema))
+    }
+    if not _rectangular(own.values()):
+        return ()
+    sides = _by_name((name, at, column) for at, (name, column) in own.items())
+    rest = common(shared, own)
+    return tuple(
+        Group(rest, side, name, recipe("", name) | named(name), min(side))
+        for name, side in sides.items()
+    )
+
+
+def _worded(label: str, schema: Schema) -> tuple[str, Column] | None:
+    """The words of a label that are a name, and the column of the rest, which is all a rate, a
+    time of a step or a utilisation: `Vanilla TP tokens/s`, `Step time baseline (ms)`."""
+    found = _WITH_UNIT_BEHIND.fullmatch(label)
+    words = found[1].split() if found else []
+    behind = (found[2] or "") if found else ""
+    for cut in range(1, len(words) if len(words) <= MOST_WORDS else 0):
+        ends = (words[:cut], words[cut:]), (words[-cut:], words[:-cut])
+        for name, rest in ends:
+            (column,) = header([" ".join(rest) + behind], schema)
+            if column.spec is None or column.spec.name not in _OF_SIDES:
+                continue
+            small = set(split(english(" ".join(name))))
+            if not small & _NO_SIDE and any(map(str.isalpha, "".join(name))):
+                return " ".join(name).strip(" -–—:,/"), replace(column, label=label)
+            return None
+    return None
+
+
+_WITH_UNIT_BEHIND = re.compile(r"([^()\[\]]+?)(\s*[(\[][^()\[\]]+[)\]])?")
+
+_OF_SIDES = {
+    "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "item_rate", "step_time",
+    "step_rate", "model_flops_rate", "mfu", "hfu",
+}  # fmt: skip
+"""Quantities that names tell apart; parts of a memory have names as well."""
 
 _BEHIND_COMMA = re.compile(r"([^,:]+)[,:]\s+([^,:]+?)(?:\s*([(\[][^()\[\]]+[)\]]))?")
 
@@ -281,6 +331,15 @@ _BESIDE_TRAINING = {
     "io", "read", "write", "disk", "network", "input", "output",
 }  # fmt: skip
 """Words of rates that are none of a step."""
+
+
+_NO_SIDE = ALTERS | SERVING | GENERIC | _BESIDE_TRAINING | _OF_PARTS | {
+    "warmup", "compile", "initial", "cold", "best", "worst", "fastest", "slowest", "raw", "net",
+    "useful", "effective", "hardware", "paper", "reported", "claimed", "rollout", "actor",
+    "critic", "reward", "sampling", "sample", "reference", "ref", "per", "single", "model",
+    "prior", "cumulative", "instantaneous", "moving", "smoothed", "local", "server", "goodput",
+}  # fmt: skip
+"""Words in front of a quantity that make it another one, or one that is none of a run."""
 
 
 def _rate_of(name: str, printed: str, schema: Schema, *, told: bool = False) -> Column | None:

@@ -32,6 +32,7 @@ from assay.ingest.tables.pairs import (
     with_unit_column,
     with_units,
 )
+from assay.ingest.tables.ratios import COMPARED, in_ratio
 from assay.ingest.tables.sides import (
     A_WAY,
     DIGIT,
@@ -40,6 +41,7 @@ from assay.ingest.tables.sides import (
     apart,
     by_brackets,
     by_cells,
+    by_names,
     by_sides,
     common,
     grouped,
@@ -133,13 +135,18 @@ def views(
     shared = shared_out(grid, tuple(told), lambda name: names_a_side(name, schema))
     if groups := grouped(shared, schema):
         yield View(shared, groups)
+    if groups := by_names(grid, schema):
+        yield View(grid, groups)
     if other := turned_grid(grid):
+        if groups := by_brackets(other, schema, above) or by_names(other, schema):
+            yield View(other, groups, turned=True)
         yield replace(_plain(other, schema, labels), turned=True)
     if other := grouped_below(grid):
         yield replace(_plain(other, schema, labels), turned=True)
     if groups := by_cells(grid, schema):
         yield View(grid, groups)
-    if groups := _by_caption(grid, schema, above, declared):
+    by_text = _by_caption(grid, schema, above, declared)
+    if groups := by_text or _by_ratio(grid, schema, above, declared):
         yield View(grid, groups, melted=True)
     if groups := _by_remarks(grid, schema, above):
         yield View(grid, groups)
@@ -432,7 +439,7 @@ def _by_caption(
     if len(columns) < 3 or quantities(columns):
         return ()
     settings = [0, *(n for n, c in enumerate(columns) if n and c.spec and c.spec.configuration)]
-    ratios = [n for n, column in enumerate(columns) if n and _compares(column.label)]
+    ratios = [n for n, column in enumerate(columns) if n and COMPARED.search(column.label)]
     columns = [Column(c.label, None) if n in ratios else c for n, c in enumerate(columns)]
     sides = [n for n in range(len(columns)) if n not in settings and n not in ratios]
     sides = [n for n in sides if not _in_words_alone(grid, n)]
@@ -448,10 +455,8 @@ def _by_caption(
             named_by = dict(zip(sides, across(columns, above, schema), strict=True))
         if not any(named_by.values()):
             sides = [n for n in range(len(columns)) if n not in settings and n not in ratios]
-    found = _named_above(above)
-    if found is None and not any(_heard(line.text).phrases for line in above):
-        found = _named_above(declared)
-    if found is None or found.field not in fields(schema):
+    found = _meant_above(above, declared, schema)
+    if found is None:
         return ()
     spec = fields(schema)[found.field]
     others = [columns[n].label for n in sides if not named_by.get(n)]
@@ -476,6 +481,44 @@ def _by_caption(
     return tuple(
         Group(rest, {at: column}, column.label, named_by.get(at), at) for at, column in own.items()
     )
+
+
+def _meant_above(above: Sequence[Line], declared: Sequence[Line], schema: Schema) -> Said | None:
+    """The one quantity in which the text above a table, or else around it, says it measures."""
+    found = _named_above(above)
+    if found is None and not any(_heard(line.text).phrases for line in above):
+        found = _named_above(declared)
+    return found if found is not None and found.field in fields(schema) else None
+
+
+def _by_ratio(
+    grid: Grid, schema: Schema, above: Sequence[Line], declared: Sequence[Line]
+) -> tuple[Group, ...]:
+    """A group for each of two columns of the quantity named above that are one, as their printed
+    ratios prove: `Offload | Twin-Flow | Speedup`."""
+    columns = header(grid.header(), schema)
+    compares = [at for at, column in enumerate(columns) if at and COMPARED.search(column.label)]
+    found = _meant_above(above, declared, schema) if compares else None
+    if found is None or any(_GUESSED.search(line.text) for line in above):
+        return ()
+    pair = in_ratio(grid, compares) or _in_ratio_though_named(grid, columns, compares)
+    if pair is None or not found.unit_known or any(columns[at].spec for at in pair):
+        return ()
+    columns = [Column(c.label, None) if at in compares else c for at, c in enumerate(columns)]
+    rest, spec = common(columns, set(pair)), fields(schema)[found.field]
+    own = {at: Column(columns[at].label, spec, found.scale) for at in pair}
+    return tuple(
+        Group(rest, {at: column}, column.label, named_side(column.label, schema), at)
+        for at, column in own.items()
+    )
+
+
+def _in_ratio_though_named(
+    grid: Grid, columns: Sequence[Column], compares: Sequence[int]
+) -> tuple[int, int] | None:
+    """The same of columns some of which only look as if they compared: `ratio=1.0`."""
+    asked = [at for at in compares if not DIGIT.search(columns[at].label)]
+    return in_ratio(grid, asked) if asked != list(compares) else None
 
 
 _GUESSED = re.compile(r"\bestimat|\btheoretical|估算|估计|理论", re.IGNORECASE)
@@ -547,18 +590,6 @@ def _in_words_alone(grid: Grid, at: int) -> bool:
     """Whether a column holds nothing but words: how each row was run, and no measurement."""
     texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
     return bool(texts) and all(text.isascii() and text.isalpha() for text in texts)
-
-
-_COMPARED = re.compile(
-    r"\b(?:speed-?ups?|ratio|gain|relative|rel\.?|vs\.?|improvement|factor|delta|scaling"
-    r"|efficiency)(?![A-Za-z])|[Δ÷]|\S\s+/\s+\S",
-    re.IGNORECASE,
-)
-
-
-def _compares(label: str) -> bool:
-    """Whether a column compares others: `MI300X / H100`, `speedup`."""
-    return _COMPARED.search(label) is not None
 
 
 _OF_SAMPLES = re.compile(
