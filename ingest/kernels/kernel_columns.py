@@ -15,10 +15,11 @@ from fractions import Fraction
 
 from assay.ingest.grids.grid import Grid, GridRow
 from assay.ingest.kernels.kernel_headings import BANDWIDTH, measured_above
+from assay.ingest.lines.lark import Token, parse_line
 from assay.ingest.numbers.printed import printed
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
-from assay.ingest.schema.record import Cell, Line, Schema, ValueOrigin
+from assay.ingest.schema.record import Cell, Diagnostic, Line, Schema, Span, ValueOrigin
 from assay.ingest.tables.csv_sections import CsvTable, timed
 from assay.ingest.tables.headers import plain
 from assay.ingest.vocabulary.terms import meaning, normalise
@@ -200,8 +201,6 @@ def _of_vidur(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Col
 SIZES_OF_A_CALL = {"tokens", "hidden", "ffn_hidden", "experts", "topk", "vocab"}
 """Columns of which two say what was called, so that each time beside them is an operator's."""
 
-_NAMED_TIME = re.compile(r"([A-Za-z]\w*?)[\s_]*[(\[]?(?<![A-Za-z])(ms|us|µs|ns)[)\]]?")
-
 _STATISTICS = re.compile(r"(?i)(?<![a-z])(?:min|max|std|stdev|var|p[0-9]{2}|total)(?![a-z])")
 
 
@@ -213,10 +212,14 @@ def _named_times(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[
     ):
         return made
     for at, label in enumerate(map(plain, grid.header())):
-        found = _NAMED_TIME.fullmatch(label.replace("_us", " us").replace("_ms", " ms"))
-        if columns[at].spec is None and found and not _STATISTICS.search(found[1]):
-            scale = timed(found[2]) or 0.0
-            made[at] = Column(fields(schema)["time"], scale, {"operator": found[1]})
+        if columns[at].spec is not None or not label.rstrip(")]").endswith("s"):
+            continue
+        tree = parse_line("operator_table", "time_cell", label, Span("", 1))
+        parts = () if isinstance(tree, Diagnostic) else tree.children
+        said = {part.type: str(part) for part in parts if isinstance(part, Token)}
+        if said and not _STATISTICS.search(said["OPERATOR"]):
+            aside = {"operator": said["OPERATOR"]}
+            made[at] = Column(fields(schema)["time"], timed(said["UNIT"]) or 0.0, aside)
     return made
 
 

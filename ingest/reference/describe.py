@@ -98,10 +98,9 @@ def page(fmt: Format) -> str:
         lines += ["|---|---|---|---|---|---|---|"]
         lines += [_row(column) for column in columns(fmt) if column.frame == frame] + [""]
     lines += [*_EVERY_FRAME]
-    grammar = files("assay.grammars").joinpath(f"{fmt.name}.lark")
-    if grammar.is_file():  # grids of tables need none
-        text = grammar.read_text(encoding="utf-8")
-        lines += ["", "## Grammar", "", "```", text.rstrip(), "```"]
+    if fmt.lines != "whole":
+        grammar = files("assay.grammars").joinpath(f"{fmt.name}.lark").read_text(encoding="utf-8")
+        lines += ["", "## Grammar", "", "```", grammar.rstrip(), "```"]
     return "\n".join(lines) + "\n"
 
 
