@@ -359,7 +359,7 @@ class _Look:
 
 
 class _Each(NamedTuple):
-    """What begins on the lines of each source, by its place; see `Looked`."""
+    """Places where something begins on the lines of each source, by its place; see `Looked`."""
 
     begun: Mapping[str, Sequence[Places]]
     edges: Mapping[tuple[str, str], Sequence[Edges]]

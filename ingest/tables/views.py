@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, MOST_PLACES, Grid, GridRow
+from assay.ingest.grids.ratios import COMPARED, in_ratio
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Line, Schema
@@ -32,7 +33,6 @@ from assay.ingest.tables.pairs import (
     with_unit_column,
     with_units,
 )
-from assay.ingest.tables.ratios import COMPARED, in_ratio
 from assay.ingest.tables.sides import (
     A_WAY,
     DIGIT,
@@ -501,7 +501,8 @@ def _by_ratio(
     found = _meant_above(above, declared, schema) if compares else None
     if found is None or any(_GUESSED.search(line.text) for line in above):
         return ()
-    pair = in_ratio(grid, compares) or _in_ratio_though_named(grid, columns, compares)
+    rows = [[plain(cell.text) for cell in row.cells] for row in grid.rows if not row.one]
+    pair = in_ratio(rows, compares) or _in_ratio_though_named(rows, columns, compares)
     if pair is None or not found.unit_known or any(columns[at].spec for at in pair):
         return ()
     columns = [Column(c.label, None) if at in compares else c for at, c in enumerate(columns)]
@@ -514,11 +515,11 @@ def _by_ratio(
 
 
 def _in_ratio_though_named(
-    grid: Grid, columns: Sequence[Column], compares: Sequence[int]
+    rows: Sequence[Sequence[str]], columns: Sequence[Column], compares: Sequence[int]
 ) -> tuple[int, int] | None:
     """The same of columns some of which only look as if they compared: `ratio=1.0`."""
     asked = [at for at in compares if not DIGIT.search(columns[at].label)]
-    return in_ratio(grid, asked) if asked != list(compares) else None
+    return in_ratio(rows, asked) if asked != list(compares) else None
 
 
 _GUESSED = re.compile(r"\bestimat|\btheoretical|估算|估计|理论", re.IGNORECASE)

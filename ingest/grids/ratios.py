@@ -1,7 +1,8 @@
 """Two columns that a third proves to be of one quantity: it holds their ratio, row by row.
 
-In: a grid. Out: the places of the two columns whose numbers give the printed speedup of every row,
-as far as their digits go: `8.42 | 3.71 | 2.27x`. Labels only say which column compares.
+In: the texts of a grid's cells. Out: the places of the two columns whose numbers give the printed
+speedup of every row, as far as their digits go: `8.42 | 3.71 | 2.27x`. Labels only say which column
+compares.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from assay.ingest.grids.grid import LONGEST, Grid
+from assay.ingest.grids.grid import LONGEST
 from assay.ingest.numbers.printed import Printed, printed
-from assay.ingest.tables.headers import plain
 
 COMPARED = re.compile(
     r"\b(?:speed-?ups?|ratio|gains?|relative|rel\.?|vs\.?|improvements?|factor|delta|scaling"
@@ -51,18 +51,16 @@ class _Ratio(NamedTuple):
         return self.value.low <= high and low <= self.value.high
 
 
-def in_ratio(grid: Grid, compares: Sequence[int]) -> tuple[int, int] | None:
+def in_ratio(rows: Sequence[Sequence[str]], compares: Sequence[int]) -> tuple[int, int] | None:
     """Places of the two columns whose numbers have the ratio that one of `compares` prints in every
     row; None where there are none, or several such pairs.
 
     Rows without a number in one of the three prove nothing; some ratio must be none of 1.
     """
-    rows = [[plain(cell.text) for cell in row.cells] for row in grid.rows if not row.one]
-    numbers = [
-        [_number(row[at]) if at < len(row) else None for row in rows] for at in range(grid.width)
-    ]
+    width = max(map(len, rows), default=0)
+    numbers = [[_number(row[at]) if at < len(row) else None for row in rows] for at in range(width)]
     held = [
-        at for at in range(1, grid.width)
+        at for at in range(1, width)
         if at not in compares and sum(each is not None for each in numbers[at]) >= LEAST
     ]  # fmt: skip
     found = set[tuple[int, int]]()
