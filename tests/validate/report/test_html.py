@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 from dataclasses import replace
@@ -216,7 +217,16 @@ def test_short_names_stay_different(names: list[str]) -> None:
     assert len(set(found.values())) == len(names)
 
 
-@given(st.floats(1e-9, 1e9), st.floats(1.01, 1e6))
+@given(st.floats(1e-9, 1e9), st.floats(1.01, 1.79))
+def test_ticks_between_close_ends_are_even_and_enough(low: float, ratio: float) -> None:
+    found = charts.ticks(low, low * ratio)
+    assert 1 <= len(found) <= 11
+    assert all(low <= value <= low * ratio for value in found)
+    between = [after - before for before, after in itertools.pairwise(found)]
+    assert between == pytest.approx([between[0]] * len(between) if between else [], rel=1e-6)
+
+
+@given(st.floats(1e-9, 1e9), st.floats(1.81, 1e6))
 def test_ticks_are_round_and_inside(low: float, ratio: float) -> None:
     for value in charts.ticks(low, low * ratio):
         assert low <= value <= low * ratio

@@ -81,7 +81,7 @@ def by_label(frame: pl.DataFrame, order: Sequence[str]) -> Any:
     points = _points(alt, frame, order).encode(
         y=y, yOffset=shift,
         x=alt.X("error:Q", title="predicted/printed − 1: mean and range",
-                axis=alt.Axis(format="+.0%")),
+                axis=alt.Axis(format="+.0%", labelOverlap="greedy", labelSeparation=14)),
     )  # fmt: skip
     chart = alt.layer(*_around_zero(alt, "x"), ranges, points)
     step = ROW + 10 * (len(_series(frame, order)) - 1)
@@ -190,7 +190,8 @@ def _colour(alt: Any, frame: pl.DataFrame, order: Sequence[str]) -> Any:
     colours = [COLOURS[SERIES[places[name] % len(SERIES)]] for name in names]
     return alt.Color(
         "series:N", title=None, scale=alt.Scale(domain=names, range=colours), sort=names,
-        legend=alt.Legend(orient="top", columns=3, labelLimit=260, symbolSize=80),
+        legend=alt.Legend(orient="top", columns=2, labelLimit=260, symbolSize=80,
+                          columnPadding=36),
     )  # fmt: skip
 
 
@@ -222,12 +223,24 @@ def _log_axis(alt: Any, low: object, high: object) -> Any:
     )  # fmt: skip
 
 
+CLOSE = 1.8
+"""Ratio of two ends below which powers of ten and their parts leave an axis nearly bare."""
+
+
 def ticks(low: float, high: float) -> list[float]:
     """Round numbers of a log axis: powers of ten, and 2 and 5 of them where there are few.
 
-    >>> ticks(0.3, 40.0)
-    [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]
+    Ends that lie close together have steps of one length between them.
+
+    >>> ticks(0.3, 40.0), ticks(160.0, 205.0)
+    ([0.5, 1.0, 2.0, 5.0, 10.0, 20.0], [160.0, 170.0, 180.0, 190.0, 200.0])
     """
+    if 1.0 < high / low < CLOSE:
+        step = 10.0 ** math.floor(math.log10(high - low))
+        step *= 2.0 if (high - low) / step > 5.0 else 1.0
+        first, last = math.ceil(low / step), math.floor(high / step)
+        close = [float(f"{at * step:.12g}") for at in range(first, last + 1)]
+        return [value for value in close if low <= value <= high]
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     decades = math.log10(high / low)
     steps = (
