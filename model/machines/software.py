@@ -67,6 +67,8 @@ class SoftwareStack:
     reserve: float  # share of what tensors hold
     evidence: str
     piped: int = 3  # ZeRO stage
+    loaded: float = 0.0  # B
+    channels: bool = True
     early_stop: bool = False
     copies: bool = False
     reason: str = ""
@@ -147,6 +149,8 @@ def software(row: Mapping[str, Any], machine: Machine) -> SoftwareStack:
     found = _with_parts(found, row)
     if when is not None and when < SHARDED_APART:
         found = replace(found, copies=False)
+    if machine.vendor != "NVIDIA" or (when is not None and when >= CONNECTED_LATE):
+        found = replace(found, channels=False)
     if found.scaling == "by date":
         found = replace(found, scaling=scaling_of(when, machine))
     if found.attention != "by date":
@@ -156,6 +160,10 @@ def software(row: Mapping[str, Any], machine: Machine) -> SoftwareStack:
 
 SHARDED_APART = 2024.5
 """Year from which fully sharded programs shard every parameter by itself: PyTorch 2.4 has FSDP2."""
+
+CONNECTED_LATE = 2024.4
+"""Year from which NCCL (2.22) sets a connection up when a collective first needs it: what its
+communicators hold from then on depends on what they are used for, and nothing is counted."""
 
 LLAMA = 2023.5
 """Year from which models with gated MLPs were trained outside the project that published them."""

@@ -2,9 +2,10 @@
 
 What a formula can count is counted per stage, and the fullest stage is the answer. What the
 allocator reserves beyond that is a share that the software stack says, or, fitted to measured
-maxima of a site, an affine term, `Reserve`. Sources: Korthikanti et al. 2022 (activations of a
-layer, table 2), the ZeRO paper (bytes per parameter and stage), and the pipeline buffers of
-DeepSpeed's 1F1B schedule.
+maxima of a site, an affine term, `Reserve`. What a process takes before its first tensor, its
+kernels and the channels of its collectives, lessens the room (`room`). Sources: Korthikanti et al.
+2022 (activations of a layer, table 2), the ZeRO paper (bytes per parameter and stage), and the
+1F1B schedule and pipeline buffers of DeepSpeed.
 
 Source: docs/model.md, on memory; activations, Korthikanti et al., arXiv 2205.05198.
 """
@@ -16,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from assay.model.machines.datasheets import Machine
 from assay.model.machines.dtypes import ITEMSIZE, NARROW
 from assay.model.step.work import activation_bytes, again, head
 from assay.model.transformer.parallel import (
@@ -42,6 +42,10 @@ USABLE = 2**30 / 1e9 * 0.988
 """Bytes that tensors can have of every byte that a datasheet prints: its gigabytes are 2^30 bytes,
 and frameworks report 79.10 of 80, 39.56 of 40, 31.75 of 32, 139.8 of 141 and 178.4 of 180 as total
 capacity of H100, A100, V100, H200 and B200."""
+
+COMMUNICATOR = {"pair": 544 * 2.0**20, "more": 688 * 2.0**20}
+"""Bytes of the channels of one NCCL communicator: measured with two, three and four A100 on NVLink
+(github.com/NVIDIA/nccl, issue 964), where every rank more than three needs no more."""
 
 LOSS_SCALE = 0.02
 """Relative misses beyond this count linearly: printed sizes are whole gigabytes."""
@@ -98,9 +102,29 @@ def reserved(run: Run, held: float) -> float:
     return held * (1.0 + run.software.reserve)
 
 
-def capacity(machine: Machine) -> float:
-    """Bytes of the device memory that tensors can have."""
-    return machine.memory_bytes * USABLE
+def room(run: Run) -> float:
+    """Bytes of the device memory that the tensors of a run can have.
+
+    Not those of the kernels that its software loads, nor those of its communicators, which the
+    device holds beside them.
+    """
+    joined = sum(COMMUNICATOR["pair" if ranks == 2 else "more"] for ranks in groups(run))
+    apart = run.software.loaded + (joined if run.software.channels else 0.0)
+    return run.machine.memory_bytes * USABLE - apart
+
+
+def groups(run: Run) -> list[int]:
+    """Ranks of every group that a rank of the first stage joins for collectives.
+
+    One for each degree beyond 1; one of all parts of a model, for the norm of its gradients, where
+    both tensors and stages are split; one of the first and the last stage, which sum the gradient
+    of an embedding that is the output layer too. Source: Megatron-LM's parallel state.
+    """
+    tp, pp = run.layout.tp, run.pp
+    degrees = [tp, pp, gradient_group(run).ranks, run.layout.ep]
+    degrees += [tp * pp] * (tp > 1 and pp > 1)
+    degrees += [2] * (pp > 1 and not counted(run).head)
+    return [ranks for ranks in degrees if ranks > 1]
 
 
 def holds(run: Run) -> bool:
@@ -108,21 +132,20 @@ def holds(run: Run) -> bool:
 
     What the allocator takes beyond them it gives back where they need the room, at a price.
     """
-    return memory(run).total <= capacity(run.machine)
+    return memory(run).total <= room(run)
 
 
 def memory(run: Run) -> Memory:
     """Counted bytes of the fullest stage; of a pipeline that is the first or the last one.
 
-    The first stage holds an activation set for every micro-batch in flight (PP of them, and one
-    being received in DeepSpeed's buffers), the last one the logits of one micro-batch.
+    The first stage holds an activation set for every micro-batch in flight, the last one the
+    logits of one micro-batch.
     """
     layers = stage_layers(run.model.layers, run.pp)
     first = _stage(run, layers[0], in_flight(run), first=True, last=run.pp == 1)
     if run.pp == 1:
         return first
-    least = min(1 + run.software.received, run.micro_batches)
-    last = _stage(run, layers[-1], least, first=False, last=True)
+    last = _stage(run, layers[-1], 1.0, first=False, last=True)
     return max(first, last, key=lambda one: one.total)
 
 
@@ -133,9 +156,8 @@ def stages(run: Run) -> tuple[Memory, ...]:
     """
     if run.pp == 1:
         return (memory(run),)
-    least = float(min(1 + run.software.received, run.micro_batches))
     return tuple(
-        _stage(run, layers, max(in_flight(run) - at, least), first=at == 0, last=at == run.pp - 1)
+        _stage(run, layers, max(in_flight(run) - at, 1.0), first=at == 0, last=at == run.pp - 1)
         for at, layers in enumerate(stage_layers(run.model.layers, run.pp))
     )
 
@@ -143,14 +165,15 @@ def stages(run: Run) -> tuple[Memory, ...]:
 def in_flight(run: Run) -> float:
     """Micro-batches whose activations the first stage holds at once.
 
-    1F1B: one per stage, and in DeepSpeed's buffers one that is being received. Interleaving:
+    1F1B: one per stage, since stage 0 runs its first backward pass after PP forward ones (in
+    DeepSpeed's TrainSchedule too, which has one more buffer for what is handed on). Interleaving:
     PP + (PP − 1)/v.
     """
     if run.pp == 1:
         return 1.0
     if run.interleave > 1:
         return min(run.pp + (run.pp - 1) / run.interleave, float(run.micro_batches))
-    return float(min(run.pp + run.software.received, run.micro_batches))
+    return float(min(run.pp, run.micro_batches))
 
 
 def _stage(run: Run, layers: int, flight: float, *, first: bool, last: bool) -> Memory:
@@ -169,7 +192,8 @@ def _stage(run: Run, layers: int, flight: float, *, first: bool, last: bool) -> 
     boundary = activation_bytes(run)
     if run.layout.sequence_parallel:
         boundary /= run.layout.tp
-    buffers = 2.0 * boundary * flight if run.pp > 1 else 0.0
+    handed = min(flight + stack.received, run.micro_batches) if run.pp > 1 else 0.0
+    buffers = 2.0 * boundary * handed
     kept = {"device": 1.0, "split": 1.0 / run.layout.tp, "host": 0.0}[run.checkpoints]
     own_layer = layer_activations(run)
     share = again(run)

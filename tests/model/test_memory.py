@@ -5,12 +5,16 @@ import dataclasses
 import numpy as np
 import pytest
 from assay.model.step.memory import (
+    COMMUNICATOR,
     Memory,
     Reserve,
+    groups,
+    holds,
     in_flight,
     layer_activations,
     memory,
     reserve,
+    room,
     stages,
 )
 from assay.model.transformer.parallel import stage_parameters
@@ -51,9 +55,32 @@ def test_activations_of_a_mixture_are_those_of_the_experts_that_a_token_visits()
 
 def test_micro_batches_in_flight():
     assert in_flight(built(pp=1, dp=48)) == 1
-    assert in_flight(built()) == 13
+    assert in_flight(built()) == 12
     assert in_flight(built(vp=3)) == pytest.approx(12 + 11 / 3)
     assert in_flight(built(global_batch=64)) == 4  # four micro-batches a replica are all there are
+
+
+def test_groups_that_a_rank_of_the_first_stage_joins():
+    assert groups(built()) == [8, 12, 4, 96, 2]  # TP, PP, DP; a whole model; ends of the embedding
+    assert groups(built(tp=1, pp=1, dp=384)) == [384]
+    assert groups(built(tp=1, pp=1, dp=1, gpus=1)) == []
+
+
+def test_the_room_is_what_kernels_and_communicators_leave():
+    one = built(tp=1, pp=1, dp=1, gpus=1)
+    whole = one.machine.memory_bytes * 2**30 / 1e9 * 0.988
+    assert whole - room(one) == pytest.approx(1343 * 2**20)
+    assert room(one) - room(built()) == pytest.approx(
+        4 * COMMUNICATOR["more"] + COMMUNICATOR["pair"]
+    )
+    late = built(framework="megatron-core", date="2025-01")
+    assert room(late) == pytest.approx(whole)
+
+
+def test_what_ran_fits_and_what_ran_out_does_not():
+    """Rows of one document: TP 2 and PP 6 ran out of memory, TP 4 and PP 6 ran at 75 GB."""
+    assert not holds(built(tp=2, pp=6, dp=32, micro_batch=1))
+    assert holds(built(tp=4, pp=6, dp=16, micro_batch=4))
 
 
 @given(st.integers(0, 2))

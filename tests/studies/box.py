@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from assay.model.schedule import STEP, breakdown
-from assay.model.step.memory import capacity, memory, stages
+from assay.model.step.memory import holds, stages
 from assay.model.step.step import components
 from assay.model.transformer.parallel import faults
 from assay.model.transformer.training_run import Run, run
@@ -93,7 +93,7 @@ def entries() -> list[Entry]:
 def fits() -> Entry:
     """Rows of llm-foundry that ran and are said not to fit in memory."""
     found = [
-        memory(one).total > capacity(one.machine)
+        not holds(one)
         for name, box in boxes().items()
         if name.startswith("foundry")
         for one in box.runs

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
-from assay.model.step.memory import capacity, memory, reserved
+from assay.model.step.memory import memory, reserved, room
 from assay.model.transformer.training_run import Run, run
 from assay.validate.cases.step_cases import completed
 
@@ -64,8 +64,8 @@ def shares() -> dict[str, tuple[float, float]]:
     """Of the capacity, what every row's tensors hold, and what the allocator takes for them."""
     found = {}
     for name, one in runs().items():
-        held, room = memory(one).total, capacity(one.machine) * HALF.get(name, 1.0)
-        found[name] = (held / room, reserved(one, held) / room)
+        held, most = memory(one).total, room(one) * HALF.get(name, 1.0)
+        found[name] = (held / most, reserved(one, held) / most)
     return found
 
 

@@ -27,7 +27,7 @@ from assay.model.schedule import STEP, breakdown
 from assay.model.stacks.kernel_times import with_own
 from assay.model.stacks.stack import Stack, load
 from assay.model.step.baselines import constant_mfu
-from assay.model.step.memory import capacity, memory, reserved
+from assay.model.step.memory import memory, reserved, room
 from assay.model.step.spread import half_width, reasons
 from assay.model.step.step import components
 from assay.model.step.work import Call, head_calls, layer_calls
@@ -274,7 +274,7 @@ def forecast(built: Run, stack: Stack | None = None) -> dict[str, Any]:
         "memory": counted.total,
         "memory_reserved": reserved(built, counted.total),
         "memory_counted": counted.parts,
-        "memory_capacity": capacity(built.machine),
+        "memory_capacity": room(built),
         "kernels_measured_on": times.whose,
         "residuals": {name: value for name, value in values.items() if name != "pace"},
         "software": built.software.name,
