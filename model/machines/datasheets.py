@@ -8,6 +8,7 @@ Source: the makers' datasheets, named for each figure in `machines.toml`.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import re
 import tomllib
@@ -295,10 +296,14 @@ def learn(path: Path | None) -> None:
 def machine(name: str, among: Mapping[str, Machine] | None = None) -> Machine:
     """The machine of that name or of a spelling that `resolve` knows.
 
-    LookupError lists the known names and says how to add one.
+    LookupError names those alike and says how to add one.
     """
     known = machines() if among is None else among
     return known[name] if name in known else known[resolve(name, known)]
+
+
+ALIKE = 0.5
+"""Likeness from which a known name is worth a mention beside one that is not known."""
 
 
 def resolve(text: str, among: Mapping[str, Machine] | None = None) -> str:
@@ -315,9 +320,10 @@ def resolve(text: str, among: Mapping[str, Machine] | None = None) -> str:
         return found[0]
     if found:
         raise LookupError(f"{text!r} may be {' or '.join(found)}: name one of them")
+    alike = ", ".join(difflib.get_close_matches(text, known, cutoff=ALIKE))
     raise LookupError(
-        f"no machine is called {text!r}; known are {', '.join(known)}. "
-        "Another one needs a TOML file like the packaged machines.toml (docs: `assay machines`)."
+        f"no machine is called {text!r}{'; near it: ' if alike else ''}{alike}. "
+        "`assay machines` lists those that are known; --machines FILE adds others"
     )
 
 

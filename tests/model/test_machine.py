@@ -104,8 +104,13 @@ def test_a_size_is_not_guessed() -> None:
     "text", ["A100X", "RTX 1080", "H100-94GB", "RTX 3090 Ti", "Ascend 910B2", "", "A100 or H100"]
 )
 def test_unknown_machines_are_refused_with_what_would_work(text: str) -> None:
-    with pytest.raises(LookupError, match=r"known are V100-16g, .*assay machines"):
+    with pytest.raises(LookupError, match="--machines FILE adds others"):
         facts.resolve(text)
+
+
+def test_a_name_that_is_nearly_one_is_told_it() -> None:
+    with pytest.raises(LookupError, match=r"called 'TPU v5q'; near it: TPU-v5"):
+        facts.resolve("TPU v5q")
 
 
 @pytest.mark.parametrize(
