@@ -119,6 +119,12 @@ SHAPES = {
         "token_rate": 31402, "tokens_per_gpu_per_s": 3925, "mfu": 0.412,
     },
     "step {n} loss {l} mfu 0.412": {"loss": 9.5, "mfu": None},
+    "iter {n} loss={l} Model FLOPs utilization: 41.2% TFLOPS total 3298.4": {
+        "loss": 9.5, "mfu": 0.412, "flops_rate": None, "flops_rate_per_gpu": None,
+    },
+    "iter {n} loss {l} samples/s 53.1 tokens/s 31402 tflops/gpu 412.3 TFLOPS": {
+        "samples_per_s": 53.1, "token_rate": 31402, "flops_rate_per_gpu": 412.3e12,
+    },
     "===> step {n} | elapsed {r} s | step {t} s | loss {l} | 31402 tok/s (8 GPUs)": {
         "step_time": 2.41, "elapsed": 30.0, "tokens_per_s": 31402,
     },
@@ -258,6 +264,18 @@ def test_a_cell_that_says_validation_makes_no_step() -> None:
     assert frame["elapsed"].to_list() == [81.0] * 6
 
 
+@pytest.mark.parametrize("line", [
+    "Validation: step {n}: loss=9.9, time=1.1s", "[eval] step {n} | loss 9.9 | 1.1 s/step",
+    "step {n} (val): loss 9.9, 1.1 s/step", "step {n} - validation: loss 9.9, 1.1 s/step",
+    "Eval at step {n}: loss 9.9, 1.1 s/step", "evaluation - epoch 1 - step {n} - loss 9.9",
+])  # fmt: skip
+def test_a_line_that_says_validation_first_makes_no_step(line: str) -> None:
+    frame = rows(job("step {n}: loss {l}, val loss 9.7, {t} s/step\n" + line))
+    assert frame["step"].to_list() == [10, 20, 30, 40, 50, 60]
+    assert frame["step_time"][0] == 2.41
+    assert frame["validation_loss"].to_list() == [9.7] * 6
+
+
 def test_a_tab_behind_a_colon_parts_nothing() -> None:
     text = "".join(f"Train Epoch: \t{n}, Loss: \t{3 - n / 10:.4f}\n" for n in range(1, 5))
     assert rows(text)["loss"].to_list() == [2.9, 2.8, 2.7, 2.6]
@@ -269,6 +287,7 @@ def test_a_label_of_signs_alone_is_none() -> None:
 
 
 def test_brackets_behind_an_epoch_count_without_a_word() -> None:
+    assert rows(job("#{n} loss={l} tok/s=314"))["batch"].to_list() == [10, 20, 30, 40, 50, 60]
     frame = rows(job("Train Epoch: 1 [{n}/60000 (1%)]\tLoss: {l}"))
     assert frame["step"].null_count() == 6
     assert frame["batch"].to_list() == [10, 20, 30, 40, 50, 60]

@@ -133,8 +133,14 @@ _OPENS = (
 _VALIDATES = deferred(
     r"(?i)(?:\W*|[^|]*\|\s*)(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev)\s*"
     r"(?:[:|>-]*\s*[\[({]|\|)"
+    r"|\W*(?:val(?:id(?:ation)?)?|eval(?:uation)?)[^\w=]+(?:at )?(?:global[_ ]?)?"
+    r"(?:step|iter(?:ation)?|epoch|batch)s?\b"
+    r"|(?:(?!loss|lr\b|train(?:ing)?\b)[^\[(<|,;-]|[\[(<|,;-](?!\s*(?:val|eval)))*"
+    r"(?:[\[(<]\s*(?:val(?:id(?:ation)?)?|eval(?:uation)?)\s*[\])>]"
+    r"|[|,;-]\s*(?:val(?:id(?:ation)?)?|eval(?:uation)?)\s*(?:\||-\s|:\s*(?![\s0-9.+n-])))"
 )
-"""`VALIDATION [0][10/78]`, `val: {…}`, `Epoch 0 | Validation | …`: of no step of training."""
+"""`VALIDATION [0][10/78]`, `val: {…}`, `Epoch 0 | Validation | …`, `Validation: step 10`, `[eval]`
+in front of all that is measured: of no step of training."""
 
 
 _OPENS_HERE = deferred(_OPENS)

@@ -124,7 +124,7 @@ _CODE = deferred(
     r"|[=!<>]=|\+=|(?<!-)->\s*\w+:|&&|\|\|(?!\s{2})|^[^;]*;\s*$"
     r"|\b(?:def|return|import|class|lambda|assert|elif|const|var|let|fn|void)\b"
     r"|\b[A-Za-z_]\w*(?:\.\w+)*\((?![0-9.,%+a-z ]*\)|[A-Za-z%/. ]+\)[\"']?\s*[:=]?\s*[\"']?[0-9.-])"
-    r"|^\s*(?:#|//|/\*|\*\s|>{3}\s|\.\.\.\s|[-+][A-Za-z_]|\+\s|--\w|<|@)"
+    r"|^\s*(?:#(?![0-9])|//|/\*|\*\s|>{3}\s|\.\.\.\s|[-+][A-Za-z_]|\+\s|--\w|<|@)"
     r"|\\n|\$\{|\bself\."
 )
 """Marks of source code, diffs and format strings, which no line of a trainer has."""
@@ -288,8 +288,8 @@ def _unit(label: str, text: str, value: re.Match[str], end: int) -> tuple[str, i
     behind = _OF_SEVERAL.match(text, at, end) or _behind().match(text, at, end)
     if behind is None or (_counts(label) and not _is_time(value[0], behind[1])):
         return "", at  # `step 10 tokens/s 4321`
-    if _NEXT.match(text, behind.end(), end) and _of_no_unit(label):  # `loss 5.1 tokens/s 4321`
-        return "", at
+    if _NEXT.match(text, behind.end(), end) and _has_its_unit(label, behind[1]):
+        return "", at  # `loss 5.1 tokens/s 4321`, `samples/s 53.1 tokens/s 4321`
     timed = text.endswith(" in ", 0, value.start())
     many = _STEPS_IN.search(text, 0, value.start()) if timed else None
     return f"{behind[1]}/{many[1]} steps" if many else behind[1], behind.end()
@@ -304,10 +304,16 @@ def _is_time(text: str, behind: str) -> bool:
 _NEXT = deferred(r"\s+[0-9]")
 
 
-def _of_no_unit(label: str) -> bool:
-    """Whether a label names what has no unit: what stands behind its number is of the next."""
+def _has_its_unit(label: str, behind: str) -> bool:
+    """Whether a label names what has no unit, or one that it says itself: what stands behind its
+    number is the label of the next."""
     what = meaning(label) if label else None
-    return what is not None and what.field in ("loss", "grad_norm", "learning_rate", "epoch")
+    if what is None:
+        return False
+    if what.typed:
+        other = meaning(label, behind)
+        return other is None or other.field != what.field
+    return what.field in ("loss", "grad_norm", "learning_rate", "epoch")
 
 
 def _counted(label: str, gap: str, found: Sequence[Pair], text: str) -> str:

@@ -307,7 +307,9 @@ _FRACTION = re.compile(r"[0-9]+\.[0-9]+")
 
 def _opens_or_counts(before: str) -> bool:
     """Whether what stands before a number without a label lets it be a count."""
-    return before[-1:] in ("(", "[", "]", ",", "") or before[-1:].isalpha() or before[-2:] == " -"
+    return (
+        before[-1:] in ("(", "[", "]", ",", "#", "") or before[-1:].isalpha() or before[-2:] == " -"
+    )
 
 
 ALIKE = 0.6

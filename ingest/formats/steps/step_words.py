@@ -164,7 +164,7 @@ def words(label: str) -> tuple[str, ...]:
     if not label.isascii():
         label = _IN_CHINESE.sub(lambda found: f" {_CHINESE[found[0]]} ", label)
     text = re.sub(r"(?i)\b([gtp]?flop)s?(?:/s(?:ec)?)\b", r"\1s ", label)
-    text = re.sub(r"(?i)\b([gtpm])(flops?)\b", lambda m: (m[1] + m[2]).lower(), text)
+    text = re.sub(r"(?i)\b([gtpm]?)(flops?)\b", lambda m: (m[1] + m[2]).lower(), text)
     text = re.sub(r"(?i)\b([km])(?=tok|samples?)", r"\1 ", text)
     text = re.sub(r"(?i)e2e", "etwoe", text)
     text = re.sub(r"(?i)(/|per[ _])dev\b", r"\1device", text)
@@ -295,8 +295,9 @@ def _work(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> 
     held = set(every)
     if held & _NOT_REACHED:
         return None
-    if held & {"mfu", "hfu"}:
-        if "mfu" not in held or held & _AVERAGE:
+    utilised = {"mfu", "hfu"} & held or {"flops", "utilization"} <= held
+    if utilised:
+        if held & {"hfu", "hardware", "hw", *_AVERAGE}:
             return None
         percent = known is not None and known.si == "1" and known.scale == 0.01
         if percent:
@@ -311,6 +312,8 @@ def _work(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> 
         return None
     if held & _AVERAGE:
         return None
+    if held & _OVERALL and not held & _DEVICE:
+        return Meaning("", training=True, typed=True)  # there is no column for it
     name = "flops_rate_per_gpu" if held & _DEVICE else "flops_rate"
     return Meaning(name, scale, training=True, typed=True)
 
