@@ -128,6 +128,11 @@ SHAPES = {
     "===> step {n} | elapsed {r} s | step {t} s | loss {l} | 31402 tok/s (8 GPUs)": {
         "step_time": 2.41, "elapsed": 30.0, "tokens_per_s": 31402,
     },
+    "step {n}] loss={l} aux={'learner/gradient_norm': {g}, 'learner/lr_schedule': 1e-7}":
+        {"loss": 9.5, "grad_norm": 1.2, "learning_rate": 1e-7},
+    "[{n}/900] loss={l} timing/seqs_per_second=12.5 timing/seqs_per_second_per_core=0.5": {
+        "samples_per_s": 12.5,
+    },
     "Update {n}: loss={l} | optim0_lr0=2.0e-05 | l2_grads {g} | {t}s/update": {
         "step_time": 2.41, "learning_rate": 2e-5, "grad_norm": 1.2,
     },
@@ -267,7 +272,10 @@ def test_a_cell_that_says_validation_makes_no_step() -> None:
 @pytest.mark.parametrize("line", [
     "Validation: step {n}: loss=9.9, time=1.1s", "[eval] step {n} | loss 9.9 | 1.1 s/step",
     "step {n} (val): loss 9.9, 1.1 s/step", "step {n} - validation: loss 9.9, 1.1 s/step",
-    "Eval at step {n}: loss 9.9, 1.1 s/step", "evaluation - epoch 1 - step {n} - loss 9.9",
+    "[RANK 0]  validation loss at iteration {n} | loss: 9.9 | 1.1 s/step", "CV | step {n} loss 9.9",
+    "[{n}] collection=training_eval/c4 loss=9.9, steps_per_second=2.1",
+    "Epoch 0 Step {n} CV info lr 0.001 loss 9.9", "Eval at step {n}: loss 9.9, 1.1 s/step",
+    "evaluation - epoch 1 - step {n} - loss 9.9",
 ])  # fmt: skip
 def test_a_line_that_says_validation_first_makes_no_step(line: str) -> None:
     frame = rows(job("step {n}: loss {l}, val loss 9.7, {t} s/step\n" + line))
@@ -416,6 +424,28 @@ def test_a_number_that_goes_on_as_the_time_of_day_does_is_elapsed() -> None:
     assert rows(text)["elapsed"].to_list() == pytest.approx([86.9 + 60.2 * n for n in range(1, 7)])
     unknown = rows(re.sub(r"\[.*?\] ", "", text))
     assert unknown["elapsed"].null_count() == unknown.height == 6
+
+
+def test_a_total_that_rises_is_the_batch_of_an_epoch() -> None:
+    lines = job("TRAIN | steps/sec 1.2 | Batch 0/{n} loss {l} lr 1e-4") * 2
+    text = lines[: len(lines) // 2] + lines[len(lines) // 2 :].replace("Batch 0", "Batch 1")
+    frame = rows(text)
+    assert frame["batch"].to_list() == [10, 20, 30, 40, 50, 60] * 2
+    assert frame["step"].null_count() == frame["total_steps"].null_count() == 12
+
+
+def test_losses_of_both_sets_are_an_evaluation_beside_lines_of_steps() -> None:
+    both = "step {n}: train loss 9.{n}, val loss 9.8\n"
+    assert rows(job(both)).height == 6
+    frame = rows(job("iter {n}: loss {l}, lr 1e-4") + job(both))
+    assert frame["loss"].to_list()[0] == 9.5
+    assert frame.height == 6
+
+
+def test_bars_of_what_a_model_generates_are_no_steps() -> None:
+    bar = "Processed prompts: 100%|██| {n}/900 [00:17<00:00, 1.83it/s, est. speed input: {r} toks/s"
+    frame = rows(job(bar + ", output: 112{n}.4 toks/s]"))
+    assert frame.height == 0
 
 
 def test_a_line_of_validation_alone_is_no_step_beside_steps() -> None:

@@ -130,17 +130,20 @@ _OPENS = (
 )
 """Found in every line that may be a record by itself, and in the head of a block."""
 
+_SET = r"(?:val(?:id(?:ation)?)?|eval(?:uation)?|cv)"
+
 _VALIDATES = deferred(
-    r"(?i)(?:\W*|[^|]*\|\s*)(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev)\s*"
-    r"(?:[:|>-]*\s*[\[({]|\|)"
-    r"|\W*(?:val(?:id(?:ation)?)?|eval(?:uation)?)[^\w=]+(?:at )?(?:global[_ ]?)?"
-    r"(?:step|iter(?:ation)?|epoch|batch)s?\b"
-    r"|(?:(?!loss|lr\b|train(?:ing)?\b)[^\[(<|,;-]|[\[(<|,;-](?!\s*(?:val|eval)))*"
-    r"(?:[\[(<]\s*(?:val(?:id(?:ation)?)?|eval(?:uation)?)\s*[\])>]"
-    r"|[|,;-]\s*(?:val(?:id(?:ation)?)?|eval(?:uation)?)\s*(?:\||-\s|:\s*(?![\s0-9.+n-])))"
+    rf"(?i)(?:\W*|[^|]*\|\s*)(?:{_SET}|test(?:ing)?|dev)\s*(?:[:|>-]*\s*[\[({{]|\|)"
+    rf"|(?:\s*\[[^\[\]]{{0,40}}\])*\W*{_SET}\W+(?:(?:loss|results?|metrics)\W+)?"
+    r"(?:(?:at|after|for|of)\W+)?(?:global[_ ]?)?(?:step|iter(?:ation)?|epoch|batch)s?\b"
+    rf"|(?:(?!loss|lr\b|train(?:ing)?\b)[^\[(<|,;-]|[\[(<|,;-](?!\s*{_SET}))*"
+    rf"(?:[\[(<]\s*{_SET}\s*[\])>]|[|,;-]\s*{_SET}\s*(?:\||-\s|:\s*(?![\s0-9.+n-]))"
+    rf"|\b{_SET}\s(?:info|results?|metrics|summary)\b)"
+    r"|.*?\b(?:collection|split|subset|mode|phase|stage|loop)[\"']?\s*[:=]\s*[\"']?"
+    rf"(?:[a-z]+[_./-])*(?:{_SET}|test|dev)(?![a-z])"
 )
 """`VALIDATION [0][10/78]`, `val: {…}`, `Epoch 0 | Validation | …`, `Validation: step 10`, `[eval]`
-in front of all that is measured: of no step of training."""
+in front of all that is measured, `split=val`: of no step of training."""
 
 
 _OPENS_HERE = deferred(_OPENS)

@@ -65,9 +65,11 @@ def step_records(found: Iterable[Found], alone: list[Found]) -> Iterator[StepRec
             loose.append(shape)
     unknown = [each for each in unknown if not any(within(each, other) for other in unknown)]
     whole = put_together(unknown, loose, beside=known)
-    trains = known or any(not shape.typical.validates for shape in whole)
+    steps_of = [shape for shape in whole if not shape.typical.validates("loss")]
+    trains = known or any(shape.typical.has("loss") for shape in steps_of)
     for shape in whole:
-        if not (trains and shape.typical.validates):
+        evaluates = shape.typical.validates() and (known or steps_of)
+        if not (evaluates or (trains and shape.typical.validates("loss"))):
             yield from _records(shape, None, reasons[id(shape)])
 
 
@@ -321,8 +323,8 @@ def _column(
     elif key == "" and pair.total and shape.counters[:1] and shape.counters[0].endswith("/"):
         within = each.has("epoch") and not shape.through_epochs
         name = "" if within or shape.begins_again else "step"
-    if name == "step" and shape.total_counts:
-        return "", 1.0
+    if key in shape.moving or (pair.total and not key and shape.moving):
+        return ("batch" if pair.total else ""), 1.0
     if name == "clock":
         known = shape.clocks.get(key)
         return known if known else ("", 1.0)

@@ -82,15 +82,13 @@ class Found:
         self.lines += other.lines
         self.places += other.places
         self.meanings += other.meanings
-        for name in ("keys", "validates"):
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("keys", None)
 
-    @cached_property
-    def validates(self) -> bool:
-        """Whether a line tells of an evaluation: of its loss, and of nothing of training but
-        times, as `step:125/1770 val_loss:4.3702 step_avg:94.01ms`."""
+    def validates(self, *beside: str) -> bool:
+        """Whether a line tells of an evaluation: of its loss, and of nothing of training but times
+        and what is `beside`, as `step:125/1770 val_loss:4.3702 step_avg:94.01ms`."""
         held = {each.field for each in self.meanings if each is not None and each.training}
-        return "validation_loss" in held and held <= _OF_AN_EVALUATION
+        return "validation_loss" in held and held <= {*_OF_AN_EVALUATION, *beside}
 
     def has(self, *names: str) -> bool:
         """Whether one of its pairs means one of these."""
@@ -139,6 +137,7 @@ class Shape:
             keys.append((9, BAR))
         else:
             keys += [(10, key) for key in one.keys if key.endswith("/") and key.startswith("#")]
+        keys = [(order, key) for order, key in keys if key not in self.moving]
         counts = {key: self.counts(key) for _, key in keys}
         rising = [(order, key) for order, key in keys if _rises(counts[key])]
         often = {key: _strictly(counts[key]) for _, key in rising}
@@ -182,21 +181,32 @@ class Shape:
         return any(_steadily(self.counts(key)) for key in keys)
 
     @cached_property
-    def total_counts(self) -> bool:
-        """Whether what a count counts up to rises, and the count does not: `Batch 0/300`."""
+    def moving(self) -> frozenset[str]:
+        """Keys of counts whose total rises from line to line, and is none: of an epoch and a batch
+        of it, `Batch 0/300`, it is the second that counts."""
         one = self.typical
-        keys = {
-            key
-            for key, (pair, _), what in zip(one.keys, one.places, one.meanings, strict=True)
-            if what is not None and what.field == "step" and pair.total
-        }
+        ends = zip(one.keys, one.places[1:], strict=False)
+        keys = [key for key, (after, _) in ends if after.total]
+        return frozenset(key for key in keys if key != BAR and self._total_rises(key))
+
+    def _total_rises(self, key: str) -> bool:
         totals = [
-            int(number(pair.text))
+            (int(number(after.text)), text)
             for each in self.found
-            for key, (pair, _) in zip(each.keys, each.places, strict=True)
-            if pair.total and key in keys
+            for name, (pair, _), (after, _) in zip(
+                each.keys, each.places, each.places[1:], strict=False
+            )
+            if name == key and after.total and not pair.total and (text := pair.text)
         ]
-        return not self.counters and len(keys) == 1 and _steadily(totals)
+        moves = _strictly([total for total, _ in totals])
+        stays = len(totals) - 1 - _strictly([number(text) for _, text in totals])
+        few = len(totals) < LEAST or moves < 0.6 * (len(totals) - 1)
+        return not few and _rises([total for total, _ in totals]) and 2 * stays >= moves
+
+    @cached_property
+    def total_counts(self) -> bool:
+        """Whether what a count counts up to rises, and there is no other count: `Batch 0/300`."""
+        return not self.counters and bool(self.moving)
 
     @cached_property
     def by_epoch(self) -> bool:
@@ -358,10 +368,10 @@ def _counted(one: Found) -> tuple[object, ...]:
     )
     bare = tuple(key for key in one.keys if key.startswith("#") and key.endswith("/"))
     trains = one.has("loss")
-    return (counts, bare, trains, one.validates, one.block)
+    return (counts, bare, trains, one.validates(), one.block)
 
 
-def _strictly(values: Sequence[int]) -> int:
+def _strictly(values: Sequence[object]) -> int:
     """In how many lines a count differs from that of the line before."""
     return sum(a != b for a, b in pairwise(values))
 

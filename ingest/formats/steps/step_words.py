@@ -31,7 +31,7 @@ COUNTERS = {
 _BESIDE_COUNTERS = {"completed", "finished", "at", "current", "cur", "train", "training", "trainer",
                     "of", "progress", "the"}  # fmt: skip
 
-VALIDATION = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
+VALIDATION = {"val", "valid", "validation", "eval", "evaluation", "test", "dev", "cv"}
 """Words of what is no training."""
 
 _DEVICE = {"gpu", "gpus", "device", "chip", "npu", "rank", "card", "tpu", "accelerator", "xpu",
@@ -70,9 +70,13 @@ _SCALES = {"k": 1e3, "m": 1e6, "b": 1e9}
 _OF_RATES = (
     _TOKENS | _SAMPLES | _STEP | _SECOND | _DEVICE | _OVERALL | _AVERAGE | _WHOSE
     | {"tps", "tgs", "rate", "interval", "processed", "consumed", "trained", "system", "local",
-       "real", "actual", "ips", "num", "number", *_SCALES}
+       "real", "actual", "ips", "timing", "num", "number", *_SCALES}
 )  # fmt: skip
 """Words that leave a rate of training what it is."""
+
+_GENERATED = {"input", "output", "prompt", "prompts", "prefill", "decode", "generation",
+              "generated", "inference", "requests"}  # fmt: skip
+"""Words of tokens that a model reads or writes, and does not learn from."""
 
 _LOSS = _WHOSE | {"loss", "lm", "reduced", "ce", "language", "model", "cross", "entropy", "step",
                   "is", "batch", "nll", "ppo", "sft", "pretrain", "pretraining", "crossentropyloss",
@@ -90,7 +94,7 @@ _OF_A_PART = {"value", "policy", "actor", "critic", "reward", "kl", "aux", "auxi
 
 _LOSSES = {"loss", "crossentropyloss"}
 
-_HOLDERS = {"model", "optim", "optimizer"}
+_HOLDERS = {"model", "optim", "optimizer", "learner"}
 """Words in front of a rate of learning or a norm that say where it is kept."""
 
 _NOT_REACHED = {"peak", "max", "maximum", "min", "minimum", "std", "theoretical", "ideal", "target",
@@ -250,7 +254,9 @@ def _rate(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> 
         scale *= _SCALES[letter]
     found = _any_rate(said, every, si, scale)
     others = [word for word in held - _OF_RATES if not word.isdigit()]
-    return found._replace(field="") if found and others else found
+    if found is None or not others:
+        return found
+    return found._replace(field="", training=found.training and not held & _GENERATED)
 
 
 def _any_rate(
@@ -295,7 +301,9 @@ def _work(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> 
     held = set(every)
     if held & _NOT_REACHED:
         return None
-    utilised = {"mfu", "hfu"} & held or {"flops", "utilization"} <= held
+    utilised = {"mfu", "hfu"} & held or (
+        "utilization" in held and ("flops" in held or {"floating", "point"} <= held)
+    )
     if utilised:
         if held & {"hfu", "hardware", "hw", *_AVERAGE}:
             return None
@@ -358,6 +366,7 @@ def _rate_of_learning(plain: tuple[str, ...]) -> bool:
     if "0" in plain:
         plain = tuple(word for word in plain if word not in _FIRST)
         plain = plain[:1] if plain[:1] == ("lr",) else plain
+    plain = plain[:-1] if plain[-1:] == ("schedule",) else plain
     return plain in (("lr",), ("learning", "rate"), ("learningrate",), ("lrate",))
 
 
