@@ -12,23 +12,67 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 
 from assay.ingest.formats.steps.step_shapes import BAR, LEAST, Found, Shape, counted
+from assay.ingest.formats.steps.step_words import VALIDATION, meaning, words
 
 _RATES = {"step_rate", "step_time_average", "step_time"}
 """Quantities in which a bar tells its own pace: they change from draw to draw."""
 
 
 def without_repeats(found: Iterable[Found]) -> Iterator[Found]:
-    """Lines without draws of a bar that say nothing new: these are lines of the draw before."""
+    """Lines without draws of a bar that say nothing new: these are lines of the draw before.
+
+    One at zero shows what stood there before; one of the same count may add what came of a
+    validation behind it.
+    """
     before: dict[str | None, Found] = {}  # the last bar of each rank
     for each in found:
         if each.said.form == "bar":
             rank = each.first.prefix.get("rank")
             last, before[rank] = before.get(rank), each
-            if last is not None and len(_says(each)) > COUNT and _says(each) <= _says(last):
-                last.lines += each.lines
+            if last is not None and _repeats(each, last):
+                last.join(_added(each, last))
                 before[rank] = last
                 continue
         yield each
+
+
+def _repeats(draw: Found, last: Found) -> bool:
+    """Whether a draw is of the step that the one before it is of."""
+    says, before = _says(draw), _says(last)
+    if len(says) > COUNT and says <= before:
+        return True
+    validated = any(not VALIDATION.isdisjoint(words(label)) for label, _ in says - before)
+    if validated and _of_step(draw) and _of_step(draw) == _of_step(last):
+        return True
+    measured = {(label, text) for label, text in says if label != BAR and not _is_epoch(label)}
+    return _count(draw) == 0 and bool(measured) and measured <= before
+
+
+def _of_step(draw: Found) -> set[tuple[str, str]]:
+    """Columns of a draw with their texts, its pace and what is of validation aside; empty where
+    nothing of training stands beside its count."""
+    pairs = zip(draw.places, draw.meanings, strict=True)
+    held = {(what.field, pair.text) for (pair, _), what in pairs if what and what.field}
+    held = {each for each in held if each[0] not in _RATES | {"validation_loss"}}
+    trains = any(field in ("loss", "learning_rate", "grad_norm") for field, _ in held)
+    return (
+        held | {(BAR, pair.text) for pair, _ in draw.places if pair.label == BAR}
+        if trains
+        else set()
+    )
+
+
+def _is_epoch(label: str) -> bool:
+    what = meaning(label)
+    return what is not None and what.field == "epoch"
+
+
+def _added(draw: Found, last: Found) -> Found:
+    """What a draw says beyond the one before it, its pace aside; nothing at zero."""
+    new = [] if _count(draw) == 0 else sorted(_says(draw) - _says(last))
+    places = zip(draw.places, draw.meanings, strict=True)
+    kept = [(place, what) for place, what in places if (place[0].label, place[0].text) in new]
+    return Found(draw.lines, draw.said, [place for place, _ in kept], meanings=[w for _, w in kept])
 
 
 COUNT = 2
