@@ -442,6 +442,35 @@ def test_losses_of_both_sets_are_an_evaluation_beside_lines_of_steps() -> None:
     assert frame.height == 6
 
 
+def test_a_block_has_lines_of_others_above_it_and_a_part_of_validation_within() -> None:
+    head = "========== Step {n}/900 ==========\nPreparing batch...\n"
+    other = (
+        "(Worker pid=4) WARNING 08-20 13:07:12 [sampler.py:69] freed 61.44 GiB, 3.17 GiB in use.\n"
+    )
+    aside = "Validation Results:\n  Scores:\n    - Loss: 3.5\n  - Total validation time: 9.1s\n"
+    body = "Training Results:\n  - Loss: {l}\nTiming:\n  - Total step time: {t}s\n"
+    frame = rows(job(head + other + aside + body))
+    assert frame["step"].to_list() == [10, 20, 30, 40, 50, 60]
+    assert frame["loss"][0] == 9.5
+    assert frame["step_time"][0] == 2.41
+
+
+def test_a_bar_that_is_drawn_again_behind_a_validation_is_of_one_step() -> None:
+    bar = "Epoch {e}: {p}%|##| {n}/20 [00:12<01:28, {r}it/s, v_num=4, loss/train_step={l}{v}]"
+    text, v = "", ""
+    for e in range(3):
+        if e:  # what the epoch before left
+            text += bar.format(e=e, p=0, n=0, r="?", l=9.5 - e, v=v) + "\n"
+        for n in (10, 20):
+            text += bar.format(e=e, p=5 * n, n=n, r=1.9, l=9 - e - n / 40, v=v) + "\n"
+        v = f", loss/val_step={9.1 - e}, loss/train_epoch={9.2 - e}"
+        text += bar.format(e=e, p=100, n=20, r=1.8, l=9 - e - 0.5, v=v) + "\n"
+    frame = rows(text)
+    assert frame["step"].to_list() == [10, 20] * 3
+    assert frame["loss"].to_list() == [8.75, 8.5, 7.75, 7.5, 6.75, 6.5]
+    assert frame["step_rate"].to_list() == [1.9] * 6
+
+
 def test_bars_of_what_a_model_generates_are_no_steps() -> None:
     bar = "Processed prompts: 100%|██| {n}/900 [00:17<00:00, 1.83it/s, est. speed input: {r} toks/s"
     frame = rows(job(bar + ", output: 112{n}.4 toks/s]"))

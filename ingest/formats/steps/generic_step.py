@@ -67,7 +67,7 @@ def _found(region: Region) -> list[Found]:
         block = block_at(lines, at)
         if block is not None:
             found.append(meant(block))
-            at += len(block.lines)
+            at = lines.index(block.lines[-1], at) + 1
             continue
         at += 1
         if line.text.startswith("|") and _OF_A_TABLE.fullmatch(line.text):

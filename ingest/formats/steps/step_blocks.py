@@ -43,6 +43,11 @@ _TOTALS = deferred(r"^\W*\*{3,} (?:train|eval|predict|test)[\w ]* metrics \*{3,}
 _TOTAL = deferred(r"^\s*(?P<label>[a-z]\w*)\s+=\s+(?P<value>\S.*?)\s*$")
 """Totals of a part of a Hugging Face Trainer's work, as `log_metrics` prints them."""
 
+STRANGE = 5
+"""Lines of others between a head that is drawn across the page and the first of its labels."""
+
+_DRAWN = deferred(r"[=*#~-]{4}")
+
 _BULLET = deferred(r"^\s*(?:[-|*•>│┃▪·]\s*){1,3}")
 
 _BODY = deferred(r"^\s*[A-Za-z][^:=|]{0,70}(?:\([^()]*\))?\s*[:=]\s*\S(?:[^:=]|:[0-9]{2}){0,40}$")
@@ -120,18 +125,26 @@ def _counted(lines: Sequence[Line], at: int) -> Found | None:
         return None
     shift = counts.start("counts")
     places = [(pair._replace(start=pair.start + shift), head) for pair in what.pairs]
-    held, last = [head], 0
+    held, last, before, strange = [head], 0, head, 0
+    aside = 0  # column of the heading of a validation whose part the lines are
     for line in lines[at + 1 : at + LONGEST]:
-        if not _goes_on(held[-1], line, blank=1 if len(held) == 1 else 0):
+        if not _goes_on(before, line, blank=1 if len(held) == 1 else 0):
             break
+        before = line
         if _HEAD.match(line.text) and _first_label(line.text) == _first_label(head.text):
             break
         more = _pairs_of(line)
         if more is None:
-            break
+            strange += 1
+            if len(places) > len(what.pairs) or strange > STRANGE or not _DRAWN.search(head.text):
+                break
+            continue
         held.append(line)  # or a word under a label
-        places += [(pair, line) for pair in more]
-        last = len(held) - 1 if not _PASSED.match(line.text) else last
+        passed = _PASSED.match(line.text) is not None
+        if passed and line.text.rstrip().endswith(":") and (not aside or line.column <= aside):
+            aside = 0 if VALIDATION.isdisjoint(words(line.text)) else line.column
+        places += [(pair, line) for pair in more if not aside]
+        last = last if passed else len(held) - 1
     return _block(held[: last + 1], places)
 
 
