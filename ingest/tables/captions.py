@@ -67,7 +67,10 @@ _DIRECTIVE = re.compile(
 )
 """A line that only opens what the table below it stands in."""
 
-_CAPTION = re.compile(r"\s*(?:\*\*[^*]+\*\*|__[^_]+__|[_*]*Table [0-9]+(?:[_*]*[.:]|\*\*).*)[\s:]*")
+_CAPTION = re.compile(
+    r"\s*(?:\*\*[^*]+\*\*(?:\s*[(（].*[)）])?|__[^_]+__"
+    r"|[_*]*Table [0-9]+(?:[_*]*[.:]|\*\*).*)[\s:]*"
+)
 
 
 class Above:

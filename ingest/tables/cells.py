@@ -38,6 +38,11 @@ CORES_OF_CHIP = 2
 
 SLICE_LAW = "a slice of this TPU is named by its TensorCores, two a chip"
 
+_MACHINES = re.compile(rf"([0-9]+) ?[x×*] ?(?!TPU|v[2-9]){SIGN}-(2|4|8|16)")
+"""Machines that are named by how many devices each has: `32 x H100-8`."""
+
+MACHINES_LAW = "machines named by how many devices each has"
+
 _NAMED_NUMBER = re.compile(r"([A-Za-z]+(?: [A-Za-z]+)?)[ _-]?([0-9]+)")
 
 _BARE = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -144,6 +149,8 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
         named = _NAMED_NUMBER.fullmatch(plain(text))
         if named and normalise(named[1]) in spec.spellings:  # `ZeRO-3` under ZeRO, `TP8` under TP
             return Cell(named[2], at.line, at.column)
+        if spec.name == "gpus" and (device := only(text)) and device.text == plain(text):
+            return Cell(text, at.line, at.column, state="unknown")  # `V100` among `2240 A100`
         return _unread(spec, text, at)
     child = tree.children[0] if tree.children else None
     what = child.data if isinstance(child, Tree) else "missing"
@@ -390,8 +397,14 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
     counts = spec.name == "gpu" and not several(text)
     counted = _COUNTED_DEVICE.match(text) if counts else None
     chips = chips_of(cell) if spec.name == "gpu" else None
+    machines = _MACHINES.fullmatch(signed(text)) if counts else None
     if chips and "gpus" not in record.cells:
         record.cells["gpus"] = chips
+    elif machines and "gpus" not in record.cells:  # `32 x H100-8`
+        every = str(int(machines[1]) * int(machines[2]))
+        solved = cell._replace(text=every, value_origin="solved", law=MACHINES_LAW)
+        told = {"nodes": cell._replace(text=machines[1]), "gpus": solved}
+        record.cells = {**told, **record.cells}
     elif counted and "gpus" not in record.cells:
         record.cells["gpus"] = cell._replace(text=counted[1])
 
@@ -419,8 +432,12 @@ def other(record: Record, column: Column, text: str, at: Span) -> None:
     if len(text) > LONGEST:
         record.other.append((column.label, text))
         return
-    parsed = _quantity_tree(unlinked(text)) if generic(column) else None
-    if parsed and (word := _word(parsed)) and (name := rate(column.label, word)):
+    bare = unlinked(text)
+    if (noted := _UNIT_APART.fullmatch(bare)) and unit(noted[2]):  # `3.18 (SPS)`
+        bare = f"{noted[1]} {noted[2]}"
+    parsed = _quantity_tree(bare) if generic(column) else None
+    label = "throughput" if column.by_cells else column.label
+    if parsed and (word := _word(parsed)) and (name := rate(label, word)):
         measure = unit(word)
         if measure and name not in record.cells:
             digits = _number(parsed).replace(",", "")

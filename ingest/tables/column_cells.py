@@ -19,7 +19,7 @@ from assay.ingest.tables.cells import OF_NOTHING, amount
 from assay.ingest.tables.headers import EACH, OF_EACH, OF_ONE, Column, generic
 from assay.ingest.vocabulary.devices import peaks
 from assay.ingest.vocabulary.terms import normalise
-from assay.ingest.vocabulary.words import BATCH, DEVICE, PLAIN, of_one_device, split
+from assay.ingest.vocabulary.words import BATCH, DEVICE, PLAIN, SAID_WHOSE, of_one_device, split
 
 MOST_RATE = 6e15
 """More flop/s than any device has as its dense peak in a format that models train in."""
@@ -370,9 +370,6 @@ def _of_training(record: Record) -> float:
     }  # fmt: skip
     return float(text) if len(said) == 1 and _NUMERAL.fullmatch(text := said.pop()) else 0.0
 
-
-SAID_WHOSE = {"total", "aggregate", "aggregated", "job", "global", "overall", "cluster", "all"}
-"""Words of a label that say a rate is of all devices."""
 
 COMMON_PEAK = 1e15
 """flop/s of a device that nothing names, roughly."""

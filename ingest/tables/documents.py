@@ -262,21 +262,24 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
             found.setdefault(of_one[1], f"{of_one[1]} per GPU")
         if share := _SHARE.search(line.text):
             found.setdefault(SHARE_OF_PEAK, share[1].upper())
-        for sentence in re.split(r"(?<=[\w)])[.;] +(?=[A-Z*`])", line.text):
+        for sentence in re.split(r"(?<=[\w)])[.;] +(?=[A-Z*`])|[；。]", line.text):
             match = _LEGEND.fullmatch(sentence.rstrip(" .;"))
-            whole = _WITHOUT.sub("", _MARKS.sub("", match[2])) if match else ""
-            meant = next(
-                (
-                    each
-                    for each in (whole, whole.partition(",")[0])
-                    if len(each) <= MOST_MEANT and said(each)
-                ),
-                "",
-            )
+            meant = _meaning(match[2]) if match else ""
             if match and meant:
                 found.setdefault(match[1], meant)
     return found
 
+
+def _meaning(text: str) -> str:
+    """The quantity that a short word stands for, and whose it is; empty where it is none."""
+    whole = _WITHOUT.sub("", _MARKS.sub("", text))
+    first, _, rest = whole.replace("，", ",").partition(",")
+    whose = " per GPU" if _OF_ONE_CARD.match(rest) else ""
+    short = [each for each in (whole, first + whose) if len(each) <= MOST_MEANT]
+    return next(filter(said, short), "")
+
+
+_OF_ONE_CARD = re.compile(r"\s*(?:单卡|每卡|per (?:GPU|device|card|NPU))")
 
 _FOOTNOTE = re.compile(
     r"[\s>*+-]*(?:<(?:p|li|small|div)[^<>]*>\s*)?"
@@ -340,6 +343,7 @@ _MEANS = re.compile(
     r"(?<![\w\u4e00-\u9fff-])([A-Za-z][\w-]*|[\u4e00-\u9fff]{2,6}?)[*`\"”』」]*"
     r"\s*(?:为|是|指|[=:：]|\b(?:is|are|means|stands for)\b)"
     rf"\s*(?:an? |the |[\u4e00-\u9fff]{{1,8}}\s*)?({SIGN})"
+    rf"|([A-Za-z]+|[\u4e00-\u9fff]{{2}})\s*(?:性能|吞吐量?|速度)\s*(?:均)?(?:在|基于)\s*({SIGN})"
 )
 """A name and the device that it stands for: `NPU 为 Ascend 910B，参考为 A100 80GB`."""
 
@@ -356,8 +360,9 @@ def explained(above: Sequence[Line]) -> dict[str, str]:
         if len(line.text) > LONGEST or not devices(line.text):
             continue
         for told in _MEANS.finditer(signed(line.text)):
-            device = device_at(line.text, told.start(2))
-            found.setdefault(one_of(told[1]), set()).add(device.text)
+            name = told[1] or told[3]
+            device = device_at(line.text, told.start(2 if told[2] else 4))
+            found.setdefault(one_of(name), set()).add(device.text)
     return {name: each.pop() for name, each in found.items() if len(each) == 1}
 
 

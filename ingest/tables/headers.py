@@ -57,7 +57,8 @@ GENERIC = {"throughput", "speed", "performance", "perf", "rate", "pace"}
 
 NAMES = {
     "模型": "Model", "显卡": "GPU", "硬件": "GPU",
-    "精度模式": "Precision", "设备": "GPU", "加速卡": "GPU", "数据精度": "Precision",
+    "精度模式": "Precision", "精度格式": "Precision",
+    "平均序列长度": "Sequence length", "设备": "GPU", "加速卡": "GPU", "数据精度": "Precision",
     "模型规模": "Size", "参数量": "Params", "机器数量": "Nodes",
     "最大长度": "Sequence length", "训练最大长度": "Sequence length",
     "参数": "Params", "参数规模": "Params", "序列": "Sequence length", "实验模型": "Model",
@@ -113,6 +114,7 @@ class Column:
     rank: int = 0  # which of several columns of one field is taken: the least
     degrees: tuple[str, ...] = ()  # fields of a label of several: `TP x PP x DP`
     share: float = 1.0  # what part of a number with its own unit is the field's
+    by_cells: bool = False  # whether its cells tell what it holds, whatever its label leaves open
     most: bool = False  # whether the text above it says that it holds the most of something
 
 
@@ -356,4 +358,4 @@ def generic(column: Column) -> bool:
     """Whether only the cells of a column tell what it holds, if anything that is measured."""
     if column.spec is not None:
         return False
-    return normalise(column.label) in STEPS or _says_little(column.label)
+    return column.by_cells or normalise(column.label) in STEPS or _says_little(column.label)

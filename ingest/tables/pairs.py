@@ -20,7 +20,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.documents import explained, meant
 from assay.ingest.tables.headers import Column, header, plain
-from assay.ingest.vocabulary.words import of_one_device
+from assay.ingest.vocabulary.words import SAID_WHOSE, of_one_device, said, split
 
 _BESIDE = re.compile(r"(.+?)\s*[(（\[]([^()（）\[\]]+)[)）\]]")
 
@@ -225,7 +225,28 @@ def annotated(
         else cell
         for cell in last.cells
     ]
-    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+    grid = replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+    if not any(map(of_one_device, legend.values())):
+        return grid
+    return replace(grid, rows=tuple(_with_meant_units(row, legend) for row in grid.rows))
+
+
+def _with_meant_units(row: GridRow, legend: Mapping[str, str]) -> GridRow:
+    """A row whose cells print rates of one device as such, where a legend says of their short unit
+    that it is: `261.25 (TPS)`."""
+    cells = tuple(
+        cell._replace(text=f"{found[1]} tokens/s/GPU")
+        if len(cell.text) <= LONGEST
+        and (found := _IN_SHORT.fullmatch(plain(cell.text)))
+        and (told := legend.get(found[2]))
+        and (meaning := said(told)) and meaning.field == "tokens_per_gpu_per_s"
+        else cell
+        for cell in row.cells
+    )  # fmt: skip
+    return replace(row, cells=cells)
+
+
+_IN_SHORT = re.compile(r"([~≈]?\s*[0-9][0-9.,]*)\s*\(?([A-Za-z]{2,5})\)?")
 
 
 def _complete(
@@ -252,6 +273,59 @@ _OF_ONE_DEVICE = re.compile(
     rf"\btokens(?:\s+per\s+|\s*/\s*)s(?:ec(?:ond)?)?(?:\s+per\s+|\s*/\s*){_DEVICES}\b",
     re.IGNORECASE,
 )
+
+
+_RATES_ARE = (
+    r"\b(?:tokens?(?:\s*/\s*|\s+per\s+)s(?:ec(?:ond)?)?|tok/s|throughputs?|rates|speeds?|numbers"
+    r"|values|figures|results)\b[^.;:|]{0,40}?\b(?:is|are|was|were)\s+"
+    r"(?:(?:all|always|given|reported|measured|quoted|shown|those|that)\s+)*"
+)
+
+_EACH_OF_ONE = re.compile(
+    rf"{_RATES_ARE}(?:per|for (?:one|each|a single)|of (?:one|each|a single))\s+{_DEVICES}\b"
+    r"|(?:吞吐量?|速度|性能|tokens/s)[^。；;|]{0,8}?(?:均|都)?(?:为|是|指)(?:单卡|每卡)",
+    re.IGNORECASE,
+)
+"""A sentence that says of all rates of a table that they are of one device."""
+
+_OF_THE_WHOLE = re.compile(
+    rf"{_RATES_ARE}(?:(?:the )?(?:sum|total) (?:over|of|across)|of the whole"
+    r"|(?:summed |aggregated )?(?:over|across) all|for all|(?:the )?(?:total|aggregate)d?)\b"
+    r"|(?:吞吐量?|速度|性能|tokens/s)[^。；;|]{0,8}?(?:均|都)?(?:为|是|指)[^。；;|]{0,8}"
+    r"(?:合计|总和|所有卡|全部卡|整机|集群整体)",
+    re.IGNORECASE,
+)
+"""A sentence that says of all rates of a table that they are of the whole job."""
+
+_RATES_OF_ALL = {"tokens_per_s", "samples_per_s"}
+
+
+def with_scopes(grid: Grid, schema: Schema, texts: Sequence[str]) -> Grid:
+    """The grid with the rates of its columns of one device, or of all, as the nearest sentence
+    above says that speaks of it: `All tokens/second below are per GPU.`; `texts` from afar to near.
+    """
+    if not grid.heads or grid.labels:
+        return grid
+    told = next(filter(None, map(_scope, reversed(texts))), "")
+    if not told:
+        return grid
+    last, cells = grid.heads[-1], []
+    for cell in last.cells:
+        label = plain(cell.text)
+        (column,) = header([label], schema) if label else (Column("", None),)
+        rated = column.spec is not None and column.spec.name in _RATES_OF_ALL
+        whose = set(split(label)) & SAID_WHOSE
+        cells.append(cell._replace(text=f"{label} {told}") if rated and not whose else cell)
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+
+@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+def _scope(text: str) -> str:
+    """Whose the rates below a text are, as words behind a label; empty where it does not say."""
+    bare = text.replace("*", "").replace("_", " ")
+    one = len(text) <= LONGEST and _EACH_OF_ONE.search(bare) is not None
+    whole = len(text) <= LONGEST and _OF_THE_WHOLE.search(bare) is not None
+    return "" if one == whole else "per GPU" if one else "(total)"
 
 
 def _noted(label: str, note: str) -> str:
@@ -383,7 +457,17 @@ def headed(grid: Grid, schema: Schema) -> Grid:
         _measures(both, schema) or _measures(own, schema)
         for both, own in zip(joined.header(), lower, strict=True)
     ]
-    return joined if sum(told) > sum(_measures(each, schema) for each in grid.header()) else grid
+    more = sum(told) > sum(_measures(each, schema) for each in grid.header())
+    return joined if more or _names_below(grid) else grid
+
+
+def _names_below(grid: Grid) -> bool:
+    """Whether the first row has nothing but names below labels that return, and each another."""
+    upper = [plain(cell.text) for cell in grid.heads[0].cells]
+    lower = [plain(cell.text) for cell in grid.rows[0].cells]
+    named = [(over, under) for over, under in zip(upper, lower, strict=True) if under]
+    alone = all(over and upper.count(over) > 1 for over, _ in named)
+    return alone and len(set(named)) == len(named) > 1
 
 
 def _measures(label: str, schema: Schema) -> bool:

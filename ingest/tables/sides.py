@@ -8,7 +8,7 @@ that spans others, or one that returns.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from operator import itemgetter
@@ -19,6 +19,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.composite import named, recipe
+from assay.ingest.tables.documents import explained, meant
 from assay.ingest.tables.headers import GENERIC, Column, generic, header, plain
 from assay.ingest.tables.pairs import (
     by_unit_above,
@@ -27,7 +28,7 @@ from assay.ingest.tables.pairs import (
 )
 from assay.ingest.tables.subject import SERVING, TALLIED
 from assay.ingest.vocabulary.devices import only
-from assay.ingest.vocabulary.words import ALTERS, english, split
+from assay.ingest.vocabulary.words import ALTERS, DEVICE, english, split
 
 MOST_WORDS = 16
 """Words of a label beyond which it is a sentence, and no part of it a group."""
@@ -116,6 +117,40 @@ def spanned(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     return tuple(Group(rest, side, name, named(name), min(side)) for name, side in sides.items())
 
 
+def under_one(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple[Group, ...]:
+    """Groups of columns that names in a second header row tell apart below one label: `Iteration
+    time (s)` over `Full recompute` and `Ours`. What stands in no group is of the one that the text
+    above says, or of nobody known."""
+    if len(grid.heads) != 2:
+        return ()
+    upper, lower = ([plain(cell.text) for cell in row.cells] for row in grid.heads)
+    if len(upper) != len(lower):
+        return ()
+    columns = [header([text], schema)[0] if text else Column("", None) for text in upper]
+    own = {
+        at: (under, replace(column, label=f"{over} {under}"))
+        for at, (over, under, column) in enumerate(zip(upper, lower, columns, strict=True))
+        if under and under != over and upper.count(over) > 1
+        and column.spec is not None and column.spec.quantity
+    }  # fmt: skip
+    names = {name for name, _ in own.values()}
+    if not _rectangular(own.values()) or any(header([n], schema)[0].spec for n in names):
+        return ()
+    shared = header([over if not under else f"{over} {under}" for over, under in
+                     zip(upper, lower, strict=True)], schema)  # fmt: skip
+    for at, column in enumerate(shared):
+        if at not in own and column.spec is not None and column.spec.quantity:
+            shared[at] = Column(column.label, None)
+            if side := _of_side(column, names, above):
+                own[at] = side, column
+    sides = _by_name((name, at, column) for at, (name, column) in own.items())
+    rest = common(shared, own)
+    return tuple(
+        Group(rest, side, name, recipe("", name) | named(name), min(side))
+        for name, side in sides.items()
+    )
+
+
 def _by_name(own: Iterable[tuple[str, int, Column]]) -> dict[str, dict[int, Column]]:
     """Name of a group → its own columns by their places."""
     found: dict[str, dict[int, Column]] = {}
@@ -189,7 +224,13 @@ def by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple
     sides = _by_name((name, at, column) for at, (name, column) in own.items())
     rest = common(shared, own)
     return tuple(
-        Group(rest, sides[name], name, recipe("", name) | named(name), next(iter(sides[name])))
+        Group(
+            rest,
+            sides[name],
+            name,
+            recipe("", name) | named_side(name, schema),
+            next(iter(sides[name])),
+        )
         for name in every
     )
 
@@ -290,15 +331,17 @@ def _rectangular(told: Iterable[tuple[str, Column]]) -> bool:
 _THOSE_OF = re.compile(r"\b(?:is|are|was|were) (?:those|that|the ones?) of (?:the )?([^.;]+)")
 
 
-def _of_side(column: Column, names: Container[str], above: Sequence[Line]) -> str | None:
+def _of_side(column: Column, names: Collection[str], above: Sequence[Line]) -> str | None:
     """The one of several sides that the text above says a column is of: `MFU is that of ours.`"""
     assert column.spec is not None
     for line in above:
         for text in re.split(r"(?<=[.;])\s", unmarked(line.text)):
             said_of = _THOSE_OF.search(text)
             meant = column.spec.name in text.casefold() or column.label in text
-            if said_of and meant and said_of[1].strip() in names:
-                return said_of[1].strip()
+            meant |= column.spec.name in ("mfu", "hfu") and "utilizations" in text.casefold()
+            side = said_of[1].strip().casefold() if said_of and meant else ""
+            if found := next((name for name in names if name.casefold() == side), None):
+                return found
     return None
 
 
@@ -473,6 +516,47 @@ def by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     )  # fmt: skip
 
 
+def by_generic(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, ...]:
+    """A group for each of several columns that only say that something was fast, of a device or of
+    a reference, and whose cells print their unit: `NPU performance | reference performance`."""
+    columns = header(grid.header(), schema)
+    sides = [
+        at for at, column in enumerate(columns)
+        if column.spec is None and _only_fast(column.label) and _with_their_unit(grid, at)
+    ]  # fmt: skip
+    if len(sides) < 2 or any(c.spec is not None and c.spec.quantity for c in columns):
+        return ()
+    told, rest = explained(above), common(columns, sides)
+    groups = []
+    for at in sides:
+        label, own = columns[at].label, replace(columns[at], by_cells=True)
+        device = meant(_OF_SPEED.sub("", label).strip(), told) or ""
+        groups.append(Group(rest, {at: own}, label, {"gpu": device}, at))
+    return tuple(groups)
+
+
+def _only_fast(label: str) -> bool:
+    """Whether a label only says that something was fast, of whom perhaps."""
+    words = set(split(english(label)))
+    return bool(words & GENERIC) and not words - GENERIC - DEVICE - {"reference", "baseline"}
+
+
+_OF_SPEED = re.compile(
+    r"(?:性能|吞吐量?|速度|スループット|performance|throughput|speed)\s*$", re.IGNORECASE
+)
+
+
+def _with_their_unit(grid: Grid, at: int) -> bool:
+    """Whether the numbers of a column mostly print the unit of a rate or of a time."""
+    texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells) and not row.one]
+    held = [text for text in texts if len(text) <= LONGEST and DIGIT.search(text)]
+    known = [found for text in held if (found := _WITH_UNIT.fullmatch(text)) and unit(found[1])]
+    return len(known) * 3 >= len(held) * 2 > 0
+
+
+_WITH_UNIT = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*\(?([A-Za-z/.]+)\)?")
+
+
 def _ran_out(grid: Grid, at: int, column: Column) -> bool:
     """Whether a column that says nothing by its label holds nothing but runs out of memory."""
     cells = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells) and not row.one]
@@ -501,7 +585,9 @@ def named_side(label: str, schema: Schema) -> Mapping[str, str]:
         return {"gpu": label}
     counted = _COUNTED.fullmatch(label)
     column = header([counted[1]], schema)[0] if counted else None
-    if counted is None or not counts(column) or column.spec is None:
+    if counted is None or column is None or column.spec is None:
+        return {}
+    if not counts(column) and column.spec.name != "seq_len":
         return {}
     return {column.spec.name: counted[2].replace(",", "")}
 

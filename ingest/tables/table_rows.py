@@ -68,7 +68,7 @@ from assay.ingest.tables.documents import (
 from assay.ingest.tables.headers import Column, plain
 from assay.ingest.tables.keyed import MOST_PLAIN, SetUps, configured, keyed, stated
 from assay.ingest.tables.long_tables import IrregularError, ways
-from assay.ingest.tables.pairs import annotated, with_memory_units, with_outcomes
+from assay.ingest.tables.pairs import annotated, with_memory_units, with_outcomes, with_scopes
 from assay.ingest.tables.row_cells import (
     NOTHING,
     RATES_OF_CELLS,
@@ -230,6 +230,7 @@ class _Table:
         self.caption = [head._replace(text=grid.caption)] if grid.caption else []
         above = (*place.titles[-1:], *place.near, *self.caption)
         labelled = annotated(grid, schema, known.legend, known.notes)
+        labelled = with_scopes(labelled, schema, [*place.texts(), grid.caption])
         labelled = with_outcomes(labelled, schema, known.no_room)
         labelled = with_memory_units(labelled, schema, place.texts())
         self.view, self.ours, self.capped = View(labelled, ()), False, False

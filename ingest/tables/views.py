@@ -41,6 +41,7 @@ from assay.ingest.tables.sides import (
     apart,
     by_brackets,
     by_cells,
+    by_generic,
     by_names,
     by_sides,
     common,
@@ -50,6 +51,7 @@ from assay.ingest.tables.sides import (
     printed_unit,
     repeated,
     spanned,
+    under_one,
     unmarked,
 )
 from assay.ingest.tables.subject import SERVING
@@ -121,11 +123,11 @@ def views(
     labels |= _declared_of(grid, schema, above, declared)
     if groups := repeated(grid, schema):
         yield View(grid, groups)
-    if groups := spanned(grid, schema):
+    if groups := spanned(grid, schema) or under_one(grid, schema, above):
         yield View(grid, groups)
     if groups := by_brackets(grid, schema, above):
         yield View(grid, groups)
-    if groups := by_sides(grid, schema, above):
+    if groups := by_sides(grid, schema, above) or by_generic(grid, schema, above):
         yield View(grid, groups)
     yield _plain(grid, schema, labels)
     told = dict.fromkeys(
@@ -664,6 +666,7 @@ def _by_remarks(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Grou
     for at, column in enumerate(columns):
         cells = [plain(r.cells[at].text) for r in grid.rows if at < len(r.cells) and not r.one]
         told = sum(bool(remark(text)) for text in cells)
+        cells = [text for text in cells if DIGIT.search(text)]  # `Not runnable`
         if column.spec is None and told * 3 >= len(cells) * 2 > 0:
             own[at] = Column(column.label, spec, found.scale)
     rest = common(columns, own)

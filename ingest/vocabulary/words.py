@@ -79,6 +79,8 @@ _PER = re.compile(r"(?<![a-z])per(?![a-z])", re.IGNORECASE)
 
 _COUNTED = re.compile(r"(?<![a-z])([km])(?=tok)", re.IGNORECASE)  # Ktok/s
 
+_KILO_TOKENS = re.compile(r"(?<![A-Za-z])[Kk]t(?= ?/ ?s(?:ec)?\b)")  # Kt/s
+
 _SNAKE = re.compile(
     r"(?<![a-z])(toks?|tokens|samples|seqs|sequences|imgs?|images)_(?:(gpu|device|chip)_)?"
     r"(s|sec|second)(?:_(gpu|device|chip))?(?![a-z])",
@@ -128,7 +130,7 @@ def split(text: str) -> list[str]:
     if "_" in text:
         text = _SNAKE.sub(lambda found: "/".join(filter(None, found.groups())), text)
         text = text.replace("_", " ")
-    apart = _COUNTED.sub(r"\1 ", _PER.sub(" / ", text))
+    apart = _COUNTED.sub(r"\1 ", _PER.sub(" / ", _KILO_TOKENS.sub("k tok", text)))
     return [_spelled(word.casefold()) for word in _WORD.findall(apart)]
 
 
@@ -156,6 +158,8 @@ _ELSEWHERE = {
     "微批次大小": "micro batch size",
     "微批大小": "micro batch size",
     "全局批次大小": "global batch size",
+    "全局 batch": "global batch",
+    "全局batch": "global batch",
     "全局批大小": "global batch size",
     "训练速度": "speed",
     "速度": "speed",
@@ -610,6 +614,10 @@ def _nodes(words: Words) -> Said | None:
     every = set(words.every())
     counted = "nodes" in every or ("node" in every and every & COUNTING)
     return Said("nodes", rank=1) if counted and not every - {"node", "nodes"} - COUNTING else None
+
+
+SAID_WHOSE = {"total", "aggregate", "aggregated", "job", "global", "overall", "cluster", "all"}
+"""Words of a label that say a rate is of all devices."""
 
 
 def of_one_device(label: str) -> bool:
