@@ -22,6 +22,7 @@ from assay.ingest.schema.fields import rows_of
 from assay.ingest.schema.format import LAST, Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span, Statement
 from assay.ingest.source.headings import RULE, TAGGED, headed
+from assay.ingest.source.notebook import is_notebook, written
 from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import all_ascii, fitting, peel, region
 from assay.ingest.statements.binding import bind
@@ -248,6 +249,8 @@ def _stating(source: Source, found: Scan, *, document: bool) -> Sequence[Line]:
     """The lines that may state something, peeled."""
     if found.looked is not None and not document:
         return found.looked.stating()
+    if document and is_notebook(lines := found.document().lines):
+        return written(lines)
     plain = all_ascii(found.lines["text"])
     worth = pl.col("text").str.contains(fitting(WORTH, plain=plain))
     kept = found.lines.filter(worth | _headings() if document else worth)

@@ -131,6 +131,12 @@ def markdown_cells(lines: Sequence[Line]) -> list[Line]:
     return found
 
 
+def written(lines: Sequence[Line]) -> list[Line]:
+    """The lines of a notebook with what its Markdown cells say in the place of their strings."""
+    said = {line.number: line for line in markdown_cells(lines) if line.text}
+    return [said.get(line.number, line) for line in lines]
+
+
 def printed(lines: Sequence[Line]) -> list[Line]:
     """The lines that outputs printed as text, which carriers have put there (`carriers`), each
     output between two empty lines; what an output shows as HTML above that is left to it."""

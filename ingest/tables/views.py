@@ -404,9 +404,17 @@ _PHRASE = re.compile(
     r"(?:gpu|device|npu|sec(?:ond)?|s)\b"
     r"(?:(?:\s*/\s*|\s+per\s+|\s+and\s+)(?:gpu|gcd|card|chip|device|npu|p|sec(?:ond)?|s)\b)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b"
     r"|\b(?:(?:step|iter(?:ation)?)[ -]time|time per (?:step|iter(?:ation)?))\b"
-    r"(?:\s*[(\[](?:ms|s|sec|seconds|milliseconds)[)\]]| in (?:ms|s|seconds|milliseconds)\b)?",
+    r"(?:\s*[(\[](?:ms|s|sec|seconds|milliseconds)[)\]]| in (?:ms|s|seconds|milliseconds)\b)?"
+    r"|\b(?:ms|(?:milli)?seconds)\s*(?:/|\bper)\s*(?:training )?(?:step|iter(?:ation)?)\b",
     re.IGNORECASE,
 )
+
+_OF_WHOM = re.compile(
+    r"\b(?:throughputs?|rates?|speeds?|performance) (?:per|for each|of (?:one|each|a single))[ -]"
+    r"(?:(GPU|GCD|device|card|chip|NPU|accelerator|rank)|node|host|server|machine)\b",
+    re.IGNORECASE,
+)
+"""Whose a rate is, in words apart from it: `throughput per device in tokens/s`."""
 
 
 _OF_MEMORY = re.compile(
@@ -636,7 +644,19 @@ def _heard(text: str) -> _Heard:
     """Phrases in a line, asked once."""
     bare = unmarked(text)
     of_kernels = _OF_KERNELS.search(text) is not None
-    return _Heard(tuple(_PHRASE.findall(bare)), tuple(_OF_MEMORY.findall(bare)), of_kernels)
+    phrases = (each for sentence in _END.split(bare) for each in _phrases(sentence))
+    return _Heard(tuple(phrases), tuple(_OF_MEMORY.findall(bare)), of_kernels)
+
+
+def _phrases(sentence: str) -> Iterator[str]:
+    """The phrases of a sentence, each with whose it is; of a node it is nobody's here."""
+    whose = [match[1] for match in _OF_WHOM.finditer(sentence)]
+    for phrase in _PHRASE.findall(sentence):
+        told = said(phrase) if whose else None
+        if told is None or told.field not in ("tokens_per_s", "samples_per_s", "item_rate"):
+            yield phrase
+        elif all(whose):
+            yield f"{phrase} per {whose[0]}"
 
 
 _OF_KERNELS = re.compile(

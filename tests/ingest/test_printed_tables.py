@@ -74,3 +74,30 @@ def test_what_an_output_shows_twice_is_read_once(tmp_path: Path) -> None:
     output = {"output_type": "display_data", "metadata": {}, "data": both}
     found = rows(tmp_path / "bench.ipynb", notebook([output]))
     assert [row["step_time"] for row in found] == [3.105, 3.353]
+
+
+def test_what_a_section_of_a_notebook_says_is_of_its_own_tables(tmp_path: Path) -> None:
+    def cell(text: str) -> dict[str, Any]:
+        source = text.splitlines(keepends=True)
+        return {"cell_type": "markdown", "metadata": {}, "source": source}
+
+    table = "| bs | s/step |\n|---|---|\n| 1 | 11.4 |\n| 2 | 10.1 |\n"
+    first = cell(f"## On an A100\n\nFine-tuning on one A100-SXM4-40GB.\n\n{table}")
+    other = cell(f"## On a T4\n\nTraining on a T4, fp16, sequence length 1024.\n\n{table}")
+    text = json.dumps({"cells": [first, other], "nbformat": 4}, indent=1)
+    found = rows(tmp_path / "two.ipynb", text)
+    assert [row["gpu"] for row in found] == ["A100-SXM4-40GB"] * 2 + ["T4"] * 2
+    assert [row["seq_len"] for row in found] == [None, None, 1024, 1024]
+
+
+def test_a_rate_of_whom_a_sentence_names_apart(tmp_path: Path) -> None:
+    table = "\n\n| GBS | A100 (4 devices) | H100 (4 devices) |\n|---|---|---|\n"
+    table += "| 256 | 22,347 | 46,178 |\n"
+    said = "Training throughput per device in tokens/s, micro batch size 4."
+    found = rows(tmp_path / "device.md", said + table)
+    assert [row["tokens_per_gpu_per_s"] for row in found] == [22347.0, 46178.0]
+    assert rows(tmp_path / "node.md", said.replace("device", "node") + table) == []
+    found = rows(
+        tmp_path / "job.md", "Training throughput in tokens/s, 2 sequences per GPU." + table
+    )
+    assert [row["tokens_per_s"] for row in found] == [22347.0, 46178.0]
