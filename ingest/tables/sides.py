@@ -228,7 +228,7 @@ def by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple
             rest,
             sides[name],
             name,
-            recipe("", name) | named_side(name, schema),
+            {**recipe("", name), **named_side(name, schema)},
             next(iter(sides[name])),
         )
         for name in every

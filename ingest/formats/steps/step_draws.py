@@ -68,7 +68,7 @@ def _is_epoch(label: str) -> bool:
 
 
 def _added(draw: Found, last: Found) -> Found:
-    """What a draw says beyond the one before it, its pace aside; nothing at zero."""
+    """Pairs that a draw says beyond the one before it, its pace aside; nothing at zero."""
     new = [] if _count(draw) == 0 else sorted(_says(draw) - _says(last))
     places = zip(draw.places, draw.meanings, strict=True)
     kept = [(place, what) for place, what in places if (place[0].label, place[0].text) in new]
