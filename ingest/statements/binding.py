@@ -52,7 +52,10 @@ MODEL = (
 NOTED = (*UNIFORM, "gpu")
 """Fields that notes under a table, in its section, may say of it."""
 
-SAME_FACT = {"nodes": ("gpus",), "gpus": ("nodes",)}
+SAME_FACT = {
+    "nodes": ("gpus",), "gpus": ("nodes",),
+    "model_size": ("parameters",), "parameters": ("model_size",),
+}  # fmt: skip
 """A row that prints one of these needs no statement about the other."""
 
 ASSUMED_LAWS = {

@@ -28,7 +28,7 @@ from assay.ingest.statements.sentences import (
 )
 from assay.ingest.statements.values import cell_of, said
 from assay.ingest.tables.composite import cards_of, hosts_of_cards
-from assay.ingest.tables.titles import LARGEST_NODE, titled
+from assay.ingest.tables.titles import LARGEST_NODE, titled, without_some
 from assay.ingest.vocabulary.devices import SIGN, Device, device_at, only, several, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
@@ -276,7 +276,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     """
     found: dict[str, dict[str, Cell]] = {}
     spoken: list[str] = []
-    for begin, text in _sentences(line.text):
+    for begin, text in _sentences(without_some(line.text)):
         opens = _OPENS.search(text)  # what was tried is in the table that it opens
         if _ASIDE.search(text.replace(" tried ", " ") if opens else text):
             continue

@@ -200,6 +200,8 @@ def recipe(label: str, text: str) -> dict[str, str]:
         return {"zero_stage": stages.pop()} if len(stages) == 1 else {}
     if normalise(label) not in _RECIPES:
         return {}
+    if _DTYPE.fullmatch(text.strip()):
+        return {"dtype": text.strip()}
     if plain := _PLAIN_FORMAT.search(text):
         return {"dtype": plain[1].casefold()}
     return {"dtype": "fp8"} if _NARROW.search(text) and "fp4" not in text.casefold() else {}

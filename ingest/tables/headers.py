@@ -167,6 +167,12 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
         if column.spec is None and (told := _beside(label, names[at - 1] if at else "", known)):
             column = _column(told, shown, schema)
         columns.append(column)
+    if any(column.spec and column.spec.name in _OF_TOKENS for column in columns):
+        columns = [
+            _column(_DT.sub("step time", column.label), column.label, schema)
+            if column.spec is None and _DT.match(column.label) else column
+            for column in columns
+        ]  # fmt: skip
     best: dict[str, Column] = {}
     for column in columns:
         if column.spec and column.rank < best.get(column.spec.name, _LAST).rank:
@@ -217,6 +223,11 @@ _DEVICES = {
     "gpumodel", "devicetype", "acceleratortype", "显卡", "加速卡",
 }  # fmt: skip
 """Labels of columns of machines, right of which a bare sign of counting counts them."""
+
+_DT = re.compile(r"dt(?=\s*[(\[]|$)")
+"""A time between two steps, beside tokens a second: `dt (ms)`."""
+
+_OF_TOKENS = {"tokens_per_s", "tokens_per_gpu_per_s"}
 
 _TOTAL = re.compile(r"\btotal\b", re.IGNORECASE)
 

@@ -337,6 +337,37 @@ def _noted(label: str, note: str) -> str:
     return f"{label} {min(found, key=lambda said: found[said])}"
 
 
+def carried(grid: Grid, schema: Schema) -> Grid:
+    """The grid with names and settings of its first columns in the rows below that leave them
+    blank: `7B | AdamW`, then ` | SGD`. A row with one cell is a title, and a file of separated
+    values means what it leaves out."""
+    if grid.syntax not in ("markdown", "rst", "text") or not grid.heads or grid.labels:
+        return grid
+    columns = header(grid.header(), schema)
+    free = [at for at, c in enumerate(columns) if c.spec is None or not c.spec.quantity]
+    first = next((n for n in range(grid.width + 1) if n not in free), 0)
+    above: tuple[GridCell, ...] = ()
+    rows = []
+    for row in grid.rows:
+        filled = sum(bool(cell.text) for cell in row.cells)
+        if row.blank or row.one or filled < _LEAST_FILLED:
+            above = ()
+        elif above and not row.cells[0].text and len(row.cells) == len(above):
+            blank = next((at for at, cell in enumerate(row.cells) if cell.text), 0)
+            held = min(blank, first)
+            rows.append(replace(row, cells=(*above[:held], *row.cells[held:])))
+            above = rows[-1].cells
+            continue
+        if filled >= _LEAST_FILLED:
+            above = row.cells
+        rows.append(row)
+    return replace(grid, rows=tuple(rows))
+
+
+_LEAST_FILLED = 2
+"""Cells of a row that is no title."""
+
+
 def with_unit_column(grid: Grid) -> Grid:
     """The grid with the units of its second column behind the labels of its first."""
     second = plain(grid.heads[-1].cells[1].text) if grid.heads and grid.width > 2 else ""

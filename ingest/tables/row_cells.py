@@ -40,6 +40,7 @@ from assay.ingest.tables.composite import (
     times,
 )
 from assay.ingest.tables.headers import Column, plain, unlinked
+from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import normalise
 
 RATES_OF_CELLS = (
@@ -74,6 +75,8 @@ def fill(
         for name, text in recipe(column.label, plain(cell.text)).items():
             if name != "sharding" or not _of_devices(record, 1):  # of one, nothing is shared
                 record.cells.setdefault(name, worth(name, text, at.line, at.column))
+    elif column.by_cells and not only(plain(cell.text)):
+        record.other.append((column.label, cell.text))  # `JEDI` among devices
     elif column.spec.name == "speedup" and not _FACTOR.fullmatch(plain(cell.text)):
         record.other.append((column.label, cell.text))  # `+16%`, `baseline`: no factor
     elif column.spec.numeric and bare_number(cell.text):

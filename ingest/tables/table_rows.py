@@ -68,7 +68,13 @@ from assay.ingest.tables.documents import (
 from assay.ingest.tables.headers import Column, plain
 from assay.ingest.tables.keyed import MOST_PLAIN, SetUps, configured, keyed, stated
 from assay.ingest.tables.long_tables import IrregularError, ways
-from assay.ingest.tables.pairs import annotated, with_memory_units, with_outcomes, with_scopes
+from assay.ingest.tables.pairs import (
+    annotated,
+    carried,
+    with_memory_units,
+    with_outcomes,
+    with_scopes,
+)
 from assay.ingest.tables.row_cells import (
     NOTHING,
     RATES_OF_CELLS,
@@ -229,7 +235,7 @@ class _Table:
         head = lines[grid.begin]
         self.caption = [head._replace(text=grid.caption)] if grid.caption else []
         above = (*place.titles[-1:], *place.near, *self.caption)
-        labelled = annotated(grid, schema, known.legend, known.notes)
+        labelled = annotated(carried(grid, schema), schema, known.legend, known.notes)
         labelled = with_scopes(labelled, schema, [*place.texts(), grid.caption])
         labelled = with_outcomes(labelled, schema, known.no_room)
         labelled = with_memory_units(labelled, schema, place.texts())
@@ -605,6 +611,7 @@ def _doubtless(view: View, schema: Schema) -> View:
     """The same without columns whose cells mostly are something else: `81.2%` under `Memory`; of
     devices where a column of their numbers holds their names."""
     odd = {at for at, column in view.places.items() if mostly_odd(column, view.grid, at)}
+    odd |= _of_devices(view)
     if not odd:
         return view
 
@@ -618,12 +625,29 @@ def _doubtless(view: View, schema: Schema) -> View:
     return replace(view, groups=tuple(groups))
 
 
+def _of_devices(view: View) -> set[int]:
+    """The one column whose label says nothing and whose cells mostly are names of devices, where no
+    other names them: `Tag` over `H100`, `A100`."""
+    if any(column.spec is not None and column.spec.name == "gpu" for column in view.columns()):
+        return set()
+    found = set()
+    for at, column in view.places.items():
+        if column.spec is not None or column.by_cells or column.degrees:
+            continue
+        texts = [plain(row.cells[at].text) for row in view.grid.rows if at < len(row.cells)]
+        named = [text for text in texts if (one := only(text)) and one.text == text]
+        if len(set(named)) > 1 and 3 * len(named) >= 2 * len(texts):
+            found.add(at)
+    return found if len(found) == 1 else set()
+
+
 def _as_held(column: Column, grid: Grid, at: int, schema: Schema) -> Column:
     """A column by its cells, which are not what its label says."""
     texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells) and not row.one]
     counted = column.spec is not None and column.spec.name == "gpus"
-    named = counted and all(only(text) for text in texts if text)
-    return Column(column.label, fields(schema)["gpu"] if named else None)
+    named = (counted and all(only(text) for text in texts if text)) or column.spec is None
+    spec = fields(schema)["gpu"] if named else None
+    return Column(column.label, spec, by_cells=named and not counted)
 
 
 _ASIDE = re.compile(r"\b(?:eval(?:uation)?|inference|validation|serving)\b", re.IGNORECASE)

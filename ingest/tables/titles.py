@@ -105,8 +105,8 @@ _DUAL = deferred(rf"\b(?:dual|two) {SIGN}", re.IGNORECASE)
 _SINGLE = deferred(
     r"(?:^|[\s#(（:：,，、/])单[卡机]?卡?(?<!单机)(?=(?:训练|微调)?\s*(?:[，,、）)；;]|$))"
     r"|\b(?:on|using|with) (?:a single|a|one|1|single) (?:GPU|NPU|accelerator)(?![\w/-])"
-    r"|(?:[#(,:–—-]\s*|^)(?:single|one|1)[ -](?:GPU|NPU)"
-    r"(?=\s*(?:[,;:)]|$|(?:fine-?)?(?:tun|train)))",
+    r"|(?:[#(,:–—-]\s*|^)(?:single|one|1)[ -](?:GPU|NPU|card)"
+    r"(?=\s*(?:[,;:)]|$|first\b|(?:fine-?)?(?:tun|train)))",
     re.IGNORECASE,
 )
 """One device of no name: `单卡微调`, `on a single GPU`, `### Single GPU`."""
@@ -132,6 +132,18 @@ _SIZED = deferred(
 
 _EXCEPTION = deferred(r"\([^()]*[0-9][^()]*\bfor (?:the )?[^()]*\)")
 """Brackets that speak of one of several: `2048 (4096 for the 34B model)`."""
+
+_OF_SOME = deferred(r"[(（](?:for|on|except(?: for| on)?|but not) [^()（）]*[A-Z][^()（）]*[)）]")
+
+
+def without_some(text: str) -> str:
+    """A text with blanks for brackets that speak of some of several.
+
+    >>> without_some("of a node (for MI250 a GCD), bf16")
+    'of a node                   , bf16'
+    """
+    return _OF_SOME.sub(lambda found: " " * len(found[0]), text)
+
 
 SIZES = ("model_size", "parameters")
 
@@ -323,7 +335,7 @@ _NO_FAMILY = deferred(
 
 def titled(line: Line) -> dict[str, Cell]:
     """Everything that a heading says of the runs below it, by field."""
-    text = line.text
+    text = without_some(line.text)
     said: dict[str, Cell] = {}
     if text.rstrip(" *#").endswith("?"):  # asks of a device, and says nothing of runs
         return said
