@@ -143,7 +143,7 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
     text = _closed_up(unlinked(text))
     if (noted := _UNIT_APART.fullmatch(text)) and unit(noted[2]):  # 406.16 (ms)
         text = f"{noted[1]} {noted[2]}"
-    text = _of_field(text, spec)
+    text = _SECONDS.sub(lambda m: f" {'ms' if m[1] else 's'}", _of_field(text, spec))
     tree = _parse_quantity(text)
     if isinstance(tree, Diagnostic):
         named = _NAMED_NUMBER.fullmatch(plain(text))
@@ -188,6 +188,9 @@ def _of_field(text: str, spec: FieldSpec) -> str:
         return f"{of_whole[1]} {of_whole[3] or ''}".strip()
     return of_the_device(text)[0]
 
+
+_SECONDS = re.compile(r"(?<=[0-9])\s*(毫|ミリ)?秒\s*$")
+"""A time in Chinese or Japanese: `17.15秒`."""
 
 _CLOCK = re.compile(r"([0-9]{1,3}):([0-5][0-9]):([0-5][0-9](?:\.[0-9]+)?)")
 """A time in hours, minutes and seconds: `1:42:07`."""

@@ -124,6 +124,8 @@ def _labels(
     names = [_quantity(each, schema) for each in both]
     if all(names) and names[0] != names[1]:
         return both
+    if form is _IN_BRACKETS and not names[0] and (told := _as_written(above, schema)):
+        return f"{label} {told[0]}", f"{label} {told[1]}"
     share = {(m[1] or m[2]).upper() for line in above for m in _SAID.finditer(line.text)}
     if form is not _IN_BRACKETS or len(share) != 1 or "(" in label:
         return None
@@ -132,6 +134,25 @@ def _labels(
         return label, beside.rsplit(maxsplit=1)[-1]
     named = {m[0] for line in above for m in _SHARED.finditer(line.text) if _quantity(m[0], schema)}
     return (f"{label} {named.pop()}", beside) if len(named) == 1 else None
+
+
+_WRITTEN = re.compile(
+    r"[`\"“「『]([^`\"“”「」『』()（）]{1,40}?)\s*[(（]([^`()（）]{1,40})[)）][`\"”」』]"
+)
+
+
+def _as_written(above: Sequence[Line], schema: Schema) -> tuple[str, str] | None:
+    """The two quantities of cells that the text above a table shows as a pattern: cells are
+    "TFLOP/s/GPU (seconds per iteration)"."""
+    found = {
+        (m[1].strip(), m[2].strip())
+        for line in above
+        if len(line.text) <= LONGEST
+        for m in _WRITTEN.finditer(line.text)
+        if _quantity(m[1].strip(), schema) and _quantity(m[2].strip(), schema)
+    }
+    one, other = found.pop() if len(found) == 1 else ("", "")
+    return (one, other) if _quantity(one, schema) != _quantity(other, schema) else None
 
 
 _UNIT = r"[A-Za-z%µ]+(?:/[A-Za-z]+){0,2}"

@@ -18,6 +18,7 @@ from assay.ingest.grids.ratios import COMPARED, in_ratio
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Line, Schema
+from assay.ingest.tables import captions
 from assay.ingest.tables.cells import of_the_device
 from assay.ingest.tables.composite import remark
 from assay.ingest.tables.documents import SHARE_OF_PEAK
@@ -54,7 +55,8 @@ from assay.ingest.tables.sides import (
     under_one,
     unmarked,
 )
-from assay.ingest.tables.subject import SERVING
+from assay.ingest.tables.subject import SERVING, many_devices
+from assay.ingest.tables.titles import model_named
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import ALTERS, Said, english, of_one_device, said, split
 
@@ -554,7 +556,8 @@ def _each_in_its_unit(grid: Grid, sides: Sequence[int], spec: FieldSpec) -> bool
 
 
 _SAID_OF_ALL = re.compile(
-    r"\b(?:numbers|values|figures|cells|entries|all results)\b.{0,24}?\b(?:in|is|are|give)\b",
+    r"\b(?:numbers|values|figures|cells|entries|all results|speeds|rates|throughputs|times)\b"
+    r".{0,24}?\b(?:in|is|are|give)\b",
     re.IGNORECASE,
 )
 """A sentence that says in what everything in the table below it is."""
@@ -574,6 +577,9 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
     told = any(
         _SAID_OF_ALL.search(unmarked(line.text)) and _heard(line.text).phrases for line in above
     )
+    nearest = next((line for line in reversed(above) if line.text.strip()), None)
+    if nearest is not None and captions.is_caption(nearest):  # what a caption names is in the table
+        told |= len(_heard(nearest.text).phrases) == 1
     labels = [columns[n].label for n in sides]
     return told and len(sides) > 1 and all(
         columns[n].spec is None and not columns[n].degrees and re.search(r"[^\W\d_]", label)
@@ -600,7 +606,13 @@ _NONE = re.compile(r"[-–—/]+|n/?a|none", re.IGNORECASE)
 def _in_words_alone(grid: Grid, at: int) -> bool:
     """Whether a column holds nothing but words: how each row was run, and no measurement."""
     texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
-    return bool(texts) and all(text.isascii() and text.isalpha() for text in texts)
+    held = [text for text in texts if text and not _NONE.fullmatch(text)]
+    return bool(held) and all(
+        not _BEGINS_AS_NUMBER.match(text) and not FAILED.match(text) for text in held
+    )
+
+
+_BEGINS_AS_NUMBER = re.compile(r"[~≈<>±+-]?\s*[0-9.]")
 
 
 _OF_SAMPLES = re.compile(
@@ -643,7 +655,9 @@ class _Heard(NamedTuple):
 def _heard(text: str) -> _Heard:
     """Phrases in a line, asked once."""
     bare = unmarked(text)
-    of_kernels = _OF_KERNELS.search(text) is not None
+    of_kernels = _OF_KERNELS.search(text) is not None and not (
+        model_named(text) and many_devices(text)
+    )
     phrases = (each for sentence in _END.split(bare) for each in _phrases(sentence))
     return _Heard(tuple(phrases), tuple(_OF_MEMORY.findall(bare)), of_kernels)
 

@@ -177,6 +177,8 @@ _ELSEWHERE = {
     "单步时间": "step time",
     "单步迭代时间": "step time",
     "浮点计算数": "floating point",
+    "1イテレーションの秒数": "seconds per iteration",
+    "1ステップの秒数": "seconds per step",
     "样本": "samples ",
     "迭代时间": "step time",
     "序列长度": "sequence length",
