@@ -233,6 +233,34 @@ def local_batches(records: Sequence[Record]) -> None:
         )
 
 
+_OF_REPLICA = re.compile(
+    r"(?:batch[ _-]?size|batch|bsz?)\s*(?:per|/)\s*"
+    r"(?:DP(?: rank| group)?|(?:model )?replica|data[ -]parallel(?: rank| group| replica)?)",
+    re.IGNORECASE,
+)
+"""A batch of one replica of the model: that of the job is as many times more as it has replicas."""
+
+
+def replica_batches(records: Sequence[Record], columns: Sequence[Column]) -> set[str]:
+    """Solve the global batch of rows that print that of a replica and how many there are; returns
+    the labels of the columns that were used."""
+    labels = {column.label for column in columns if _OF_REPLICA.fullmatch(column.label)}
+    used = set()
+    for record in records if labels else ():
+        dp = record.cells.get("dp")
+        for label, text in record.other:
+            count = text.replace(",", "").strip()
+            if label not in labels or dp is None or dp.state != "value" or not count.isdigit():
+                continue
+            if "global_batch" not in record.cells and dp.text.isdigit():
+                law = "the batch of a replica times the data-parallel degree"
+                record.cells["global_batch"] = dp._replace(
+                    text=str(int(count) * int(dp.text)), value_origin="solved", law=law
+                )
+                used.add(label)
+    return used
+
+
 def unnamed(records: Sequence[Record], field: str | None) -> None:
     """Give rates in `/s` the field of what the text above their table says that they count."""
     for record in records if field else ():

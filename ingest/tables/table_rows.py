@@ -45,6 +45,7 @@ from assay.ingest.tables.column_cells import (
     of_whom,
     percentages,
     rates,
+    replica_batches,
     times_of_steps,
     unitless_times,
     unnamed,
@@ -318,6 +319,7 @@ class _Table:
             said |= captions.told(line)
         self._bind(said, held)
         local_batches(held.records)
+        self.filled.update(replica_batches(held.records, columns))
         lengths(held.records)
         fractions(held.records, columns)
         percentages(held.records, columns)
@@ -454,6 +456,8 @@ class _Table:
             record.cells["model"] = named
         if (gpu := record.cells.get("gpu")) and (device := self._sides.get(one_of(gpu.text))):
             record.cells["gpu"] = gpu._replace(text=device, value_origin="stated")
+        elif gpu and one_of(gpu.text) in _KINDS:
+            record.cells["gpu"] = gpu._replace(state="unknown")
         if self.grid.remark == "commented":
             record.mark = "commented"
         _of_its_own(record, group)
@@ -649,6 +653,9 @@ def _as_held(column: Column, grid: Grid, at: int, schema: Schema) -> Column:
     spec = fields(schema)["gpu"] if named else None
     return Column(column.label, spec, by_cells=named and not counted)
 
+
+_KINDS = {"gpu", "npu", "tpu", "hpu", "xpu", "accelerator", "device", "card", "参考", "reference"}
+"""Words in a column of machines that are the kind of one, or its part, and name none."""
 
 _ASIDE = re.compile(r"\b(?:eval(?:uation)?|inference|validation|serving)\b", re.IGNORECASE)
 """A corner of a table that says its metrics are not of training."""

@@ -488,7 +488,6 @@ def _time(words: Words) -> Said | None:
     if len(units) > 1 or not (units or named) or (under and not under & STEP):
         return None
     fillers = {"time", "latency", "duration", "global", "optimizer", "elapsed"}
-    fillers |= {"total"} if over & {"step", "iteration"} else set()  # of all its parts
     fillers |= {"in", "for", "of", "/"}
     if _left((*over, *under), STEP, set(TIMES), fillers):
         return None
