@@ -38,11 +38,12 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     first = next((at for at, line in enumerate(lines) if _says(line, _data(lines, at))), None)
     if first is None:
         return
+    first = _below_titles(lines, first) if named else first
     separator = separator_of(lines[first].text)
     if separator is None:
         return
     rows = list(_rows(lines, first, separator))
-    head, body = rows[0], [row for row in rows[1:] if not row.empty]
+    head, body = rows[0], [_title(row, len(rows[0].cells)) for row in rows[1:] if not row.empty]
     if not body or not _labels(head):
         return
     even = sum(len(row.cells) == len(head.cells) for row in body) / len(body)
@@ -56,6 +57,31 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     if len(set(labels)) < len(labels):
         labels = ()
     yield Grid(syntax, first, len(lines), (head,), tuple(body), labels=labels)
+
+
+MOST_TITLES = 20
+"""Lines above the header of a sheet that say what it is of."""
+
+
+def _below_titles(lines: Sequence[Line], first: int) -> int:
+    """The header of a sheet whose first lines have one cell with text each, a title or a remark."""
+    begin = lines[first : first + MOST_TITLES]
+    signs = [(len(_filled(line, sign)), sign) for line in begin for sign in SEPARATORS]
+    most, sign = max(signs, key=lambda each: each[0])
+    wide = [at for at, line in enumerate(begin, first) if 2 * len(_filled(line, sign)) > most]
+    titles = all(len(_filled(line, sign)) < 2 for line in lines[first : wide[0]]) if wide else False
+    return wide[0] if titles and most > 2 else first
+
+
+def _filled(line: Line, sign: str) -> list[str]:
+    return [cell for cell in separated(line.text, sign) if cell.strip()]
+
+
+def _title(row: GridRow, width: int) -> GridRow:
+    """A row in which one cell alone says something, in words, as that cell: a title."""
+    said = [cell for cell in row.cells if cell.text]
+    words = len(said) == 1 and len(row.cells) == width > 2 and " " in said[0].text
+    return replace(row, cells=tuple(said)) if words else row
 
 
 _TRIAL = re.compile(r"(?:params|user_attrs|system_attrs)_")
@@ -252,8 +278,14 @@ def _row(line: Line, cells: Sequence[str], separator: str) -> GridRow:
     made = []
     for number, text in enumerate(cells):
         column = places[number] if number < len(places) else len(line.text)
+        if one := _LIST_OF_ONE.fullmatch(text):
+            text, column = one[1], column + one.start(1)  # noqa: PLW2901 - what it holds
         made.append(GridCell(text.strip(), line.number, line.column + column))
     return GridRow(line, tuple(made))
+
+
+_LIST_OF_ONE = re.compile(r"\s*\['([^'\[\]]+)'\]\s*")
+"""A list of one text, as Python writes it."""
 
 
 def cell_places(text: str, separator: str) -> list[int]:

@@ -47,9 +47,15 @@ _BRACKET = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
 _PANELS = re.compile(
     r"((?:(?:train|training|perf|performance|throughput|speed|timing|timings|metrics|stats|results?"
     r"|summary|cfg|config|hparams|args|setup|run|runtime|model|parallel|parallelism|hw|hardware"
-    r"|system|memory|mem|device)[/.])+)(?=[A-Za-z_]+$)"
+    r"|system|memory|mem|device|metrics?|parameters|params|monitoring|report)[/.])+)"
+    r"(?=[A-Za-z_]+(?: \((?:last|latest)\))?$)"
 )
 """Panels that loggers and configurations sort their labels into: `train/tokens_per_sec`."""
+
+_LAST_OF = re.compile(r" \((?:last|latest)\)$")
+
+_PATH = re.compile(r"(?:config|parameters|params|hparams|args)[/.](?:\w+[/.])+(?=\w+$)")
+"""Where a setting stands among others: `config.backend.torch_dtype`."""
 
 _UNMARKED = re.compile(r"[\w .,:;/%()+-]*")
 
@@ -239,8 +245,7 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
     if len(label) > LONGEST:
         return Column(shown, None)
     label = label if configured_by(label) else english(NAMES.get(label, label))
-    if (panel := _PANELS.match(label)) and split(label[panel.end() :])[0] not in DEVICE:
-        label = label[panel.end() :] + (" per device" if "device" in panel[1] else "")
+    label = _alone(label)
     if _MICRO_BATCHES.fullmatch(label):
         label = "gradient accumulation"
     if degree := _DEGREE_OF.fullmatch(label):
@@ -289,6 +294,26 @@ def _in_words(label: str, shown: str, composed: Said | None, schema: Schema) -> 
         return Column(shown, spec, composed.scale, composed.unit_known, kind, composed.rank,
                       share=composed.share)  # fmt: skip
     return None
+
+
+_ALSO = {"batchtime": "step time"}
+"""Labels of trackers that are another's words."""
+
+
+def _alone(label: str) -> str:
+    """A label without the path and the panels that loggers and configurations sort it into.
+
+    >>> _alone("config.backend.torch_dtype"), _alone("metrics/train/batch_time (last)")
+    ('torch_dtype', 'step time')
+    """
+    if (path := _PATH.match(label)) and configured_by(label[path.end() :]):
+        return label[path.end() :]
+    panel = _PANELS.match(label)
+    rest = _LAST_OF.sub("", label[panel.end() :]) if panel else label
+    if panel is None or (split(rest)[0] in DEVICE and not configured_by(rest)):
+        return label
+    rest = _ALSO.get(normalise(rest), rest)
+    return rest + (" per device" if "device" in panel[1] else "")
 
 
 _OF_ONE_NOUN = re.compile(

@@ -391,6 +391,7 @@ _LEAST_FILLED = 2
 
 def with_unit_column(grid: Grid) -> Grid:
     """The grid with the units of its second column behind the labels of its first."""
+    grid = _with_units_beside(grid)
     second = plain(grid.heads[-1].cells[1].text) if grid.heads and grid.width > 2 else ""
     if second.casefold() not in ("unit", "units", "单位", "単位") or grid.labels:
         return grid
@@ -404,6 +405,35 @@ def with_unit_column(grid: Grid) -> Grid:
     return (
         replace(grid, heads=tuple(heads), rows=tuple(made)) if len(rows) == len(grid.rows) else grid
     )
+
+
+_UNIT_OF = re.compile(r"((?:\w+\.)*train(?:\.\w+)*)\.unit")
+
+_BESIDE_UNITS = {
+    ("latency", "mean"): "step time ({})", ("throughput", "value"): "throughput ({})",
+    ("memory", "max_allocated"): "max memory allocated ({})",
+}  # fmt: skip
+"""Of what, and what of it, a report of training says beside its unit: `train.latency.unit`."""
+
+
+def _with_units_beside(grid: Grid) -> Grid:
+    """The grid with labels for the values whose unit stands in another column of each row, as the
+    reports of optimum-benchmark have it."""
+    labels = list(grid.header())
+    units = {
+        found[1]: at for at, label in enumerate(labels) if (found := _UNIT_OF.fullmatch(label))
+    }
+    if not units or grid.labels:
+        return grid
+    for at, label in enumerate(labels):
+        path, _, what = label.rpartition(".")
+        form = _BESIDE_UNITS.get((path.rpartition(".")[2], what))
+        if path in units and form:
+            printed = {row.cells[units[path]].text for row in grid.rows if len(row.cells) > at}
+            printed.discard("")
+            if len(printed) == 1 and unit(one := printed.pop()):
+                labels[at] = form.format(one)
+    return replace(grid, labels=tuple(labels)) if labels != list(grid.header()) else grid
 
 
 _ALL_IN = re.compile(

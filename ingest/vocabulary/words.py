@@ -302,6 +302,11 @@ _POWER = re.compile(
 
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
+_AT_LAST = re.compile(
+    r"\s*\((?:last|latest)\)\s*$|(?<![a-z])interval[ _](?=(?:samples|tokens)[ _]per)", re.IGNORECASE
+)
+"""Which of a run's values a tracker shows, or over what its trainer takes a mean."""
+
 _SPREAD = re.compile(
     r"(?:(?<=\()|\b)(?:mean|avg|average)?\s*(?:±|\+/-|\+-)\s*(?:std|sd|stdev|stddev|σ)\b",
     re.IGNORECASE,
@@ -327,7 +332,8 @@ def said(label: str) -> Said | None:
     >>> said("Step time (mean ± std)").field, said("Tokens/s (all devices)").field
     ('step_time', 'tokens_per_s')
     """
-    label = _SPREAD.sub(" ", _AT_STEP.sub("", _CLOCK.sub("", english(label))))
+    label = _AT_LAST.sub("", _AT_STEP.sub("", _CLOCK.sub("", english(label))))
+    label = _SPREAD.sub(" ", label)
     if power := _POWER.search(label):
         whole = said(_POWER.sub(" ", label, count=1))
         scale = 10.0 ** int((power[1] or power[2]).translate(_RAISED))

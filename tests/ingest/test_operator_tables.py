@@ -100,3 +100,14 @@ def test_a_profiler_whose_units_are_its_own_says_that_they_are_assumed(tmp_path:
 )
 def test_what_is_no_operator_or_has_no_unit(tmp_path: Path, text: str) -> None:
     assert rows(tmp_path / "table.csv", text) == []
+
+
+def test_a_table_of_kernels_is_one_of_operators_and_no_run(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.md"
+    path.write_text(
+        "| Kernel | Time (us) | TFLOPS | Memory BW (GB/s) |\n|-|-|-|-|\n| eager | 56 | 4 | 336 |\n"
+    )
+    frames = read([path]).reading.frames
+    assert {name for name, frame in frames.items() if frame.height} == {"operator_table"}
+    (row,) = frames["operator_table"].rows(named=True)
+    assert (row["kernel"], row["time"]) == ("eager", pytest.approx(56e-6))

@@ -172,7 +172,6 @@ def test_of_two_statistics_the_median_is_taken_and_the_mean_kept() -> None:
         "| Hardware | TFLOPS | Memory | Best For |\n|-|-|-|-|\n| H100 | 1000 | 80GB | LLMs |\n",
         "| Instance | vCPU | Memory | Price |\n|-|-|-|-|\n| big.24 | 96 | 1152 GiB | $32 |\n",
         "| GPU | Memory | TFLOPs/GPU |\n|-|-|-|\n| H100 | 80GB | 1979 |\n",
-        "| Kernel | Time (us) | TFLOPS | Memory BW (GB/s) |\n|-|-|-|-|\n| eager | 56 | 4 | 336 |\n",
         "| Model | TTFT (ms) | Seq len | Tokens/s |\n|-|-|-|-|\n| a-7B | 142 | 64 | 42.6 |\n",
         "| Hardware | Tokens/s | Memory |\n|-|-|-|\n| RTX 4090 | 65 | 8GB |\n",
         "## Inference\n\n| GPUs | Tokens/s | Memory |\n|-|-|-|\n| 1 | 65 | 8GB |\n",

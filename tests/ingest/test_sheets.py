@@ -1,0 +1,84 @@
+"""Sheets and exports of trackers: titles above the header, settings in paths, units beside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from assay.ingest.inputs.read import read
+
+SHEET = """Throughput log{rest}
+cluster: H100 SXM 80GB, 8 per node / bf16 / seq_len 8192 everywhere{rest}
+{rest}
+model{t}nodes{t}TP{t}step time (s){t}tok/s/GPU
+Qwen2.5-7B{t}4{t}1{t}15.65{t}8375
+Qwen2.5-7B{t}8{t}1{t}7.87{t}8327
+the large one from here on{rest}
+Qwen2.5-32B{t}8{t}4{t}35.69{t}1836
+"""
+
+TRACKED = """"Id","parameters/model","parameters/world_size","monitoring/gpu_name",\
+"metrics/train/samples_per_second (last)","State"
+"A-1","ViT-B-32","8","NVIDIA A100-SXM4-80GB","17504.27","Inactive"
+"A-2","ViT-B-16","8","NVIDIA A100-SXM4-80GB","8025.08","Inactive"
+"""
+
+REPORTED = """config.backend.model,config.environment.gpu,config.environment.gpu_count,\
+config.scenario.training_arguments.per_device_train_batch_size,report.train.memory.unit,\
+report.train.memory.max_allocated,report.train.latency.unit,report.train.latency.mean,\
+report.train.latency.total,report.train.throughput.unit,report.train.throughput.value
+bert,['NVIDIA A100-SXM4-80GB'],1,16,MB,9214.3,s,0.1934119,8.703536,samples/s,82.725
+bert,['NVIDIA A100-SXM4-80GB'],1,32,MB,9999.3,s,0.3934119,17.7035,samples/s,81.339
+"""
+
+TUNED = """job_id,dp_degree,sharding_stage,mp_degree,pp_degree,micro_batch_size,num_gpus,\
+global_batch_size,acc_steps,interval_samples_per_second,max_mem_usage
+10,1,1,2,2,1,16,128,32,6.4127,71310MB
+6,1,2,4,1,1,16,128,32,6.3861,73986MB
+"""
+
+
+def rows(path: Path, text: str) -> list[dict[str, Any]]:
+    path.write_text(text)
+    frame = read([path]).reading.frames.get("markdown_table")
+    return [] if frame is None else frame.sort("line", "column").rows(named=True)
+
+
+@pytest.mark.parametrize(("name", "sign"), [("log.tsv", "\t"), ("log.csv", ";")])
+def test_a_sheet_with_titles_above_its_header_and_among_its_rows(
+    tmp_path: Path, name: str, sign: str
+) -> None:
+    found = rows(tmp_path / name, SHEET.format(t=sign, rest=4 * sign))
+    assert [row["line"] for row in found] == [5, 6, 8]
+    assert [row["step_time"] for row in found] == [15.65, 7.87, 35.69]
+    assert {(row["gpu"], row["seq_len"], row["dtype"]) for row in found} == {
+        ("H100 SXM 80GB", 8192, "bf16")
+    }
+
+
+def test_labels_in_panels_of_a_tracker(tmp_path: Path) -> None:
+    found = rows(tmp_path / "runs.csv", TRACKED)
+    assert [row["samples_per_s"] for row in found] == [17504.27, 8025.08]
+    assert [(row["model"], row["gpus"]) for row in found] == [("ViT-B-32", 8), ("ViT-B-16", 8)]
+    assert {row["gpu"] for row in found} == {"NVIDIA A100-SXM4-80GB"}
+
+
+def test_a_report_with_its_units_in_columns(tmp_path: Path) -> None:
+    found = rows(tmp_path / "report.csv", REPORTED)
+    assert [row["step_time"] for row in found] == [0.1934119, 0.3934119]
+    assert [row["memory"] for row in found] == [pytest.approx(9214.3e6), pytest.approx(9999.3e6)]
+    assert [row["micro_batch"] for row in found] == [16, 32]
+    assert {row["gpu"] for row in found} == {"NVIDIA A100-SXM4-80GB"}
+
+
+def test_units_that_differ_from_row_to_row_are_nobodys_label(tmp_path: Path) -> None:
+    found = rows(tmp_path / "report.csv", REPORTED.replace("MB,9999.3", "GB,9.9993"))
+    assert [row["memory"] for row in found] == [None, None]
+
+
+def test_the_history_of_an_auto_tuner(tmp_path: Path) -> None:
+    found = rows(tmp_path / "history.csv", TUNED)
+    assert [(row["tp"], row["zero_stage"], row["samples_per_s"]) for row in found] == [
+        (2, 1, 6.4127), (4, 2, 6.3861),
+    ]  # fmt: skip
