@@ -24,7 +24,8 @@ from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import RESERVED
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Span
 from assay.ingest.source.opening import STDIN
-from assay.ingest.statements.context import UNDER
+from assay.ingest.source.toml import toml
+from assay.ingest.statements.under_headings import UNDER
 
 if TYPE_CHECKING:
     from assay.ingest.formats.own.description import Description
@@ -36,7 +37,7 @@ def side_file(path: Path) -> dict[str, Cell] | Diagnostic:
     if path.name == STDIN or side == path or not side.is_file():
         return {}
     try:
-        said = tomllib.loads(side.read_text(encoding="utf-8"))
+        said = toml(side.read_text(encoding="utf-8"))
         found = _stated(said.get("configuration", {}), side.name)
         for section in said.get("where", ()):
             found |= _in_section(section, side.name)
@@ -71,7 +72,7 @@ def with_side_files(formats: Sequence[Format], names: Iterable[str]) -> tuple[Fo
         if text is None or text in held:
             continue
         try:
-            said = found.get(text) or _described(side, text, tomllib.loads(text))
+            said = found.get(text) or _described(side, text, toml(text))
         except (BadFormat, tomllib.TOMLDecodeError, RecursionError):
             continue
         found[text] = replace(said, inputs=(*said.inputs, shown(name)))

@@ -27,7 +27,7 @@ from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import all_ascii, fitting, peel, region
 from assay.ingest.statements.binding import bind
 from assay.ingest.statements.bound_rows import UnlikeError, bind_rows, unbound
-from assay.ingest.statements.context import WORTH, Context, read_context
+from assay.ingest.statements.context import WORTH, read_context
 from assay.ingest.statements.nested import LONGEST
 
 
@@ -232,7 +232,7 @@ def _bind(
     taken -= set[int]().union(*(folded.shared for _, folded in folds))
     context = read_context(source.name, headed(lines) if document else lines, set(taken), assumed)
     context.statements += chain.from_iterable(f.statements for _, f in folds)
-    ledger.remarks += [_unmet(source, heading, context) for heading in context.unmet]
+    ledger.remarks += _unmet(source, context.unmet, context.titles.values())
     ledger.remarks += _unread(source, context.too_long)
     context.statements.sort(key=lambda statement: statement.line)
     bind(chain.from_iterable(folded.records for _, folded in binding), context)
@@ -266,12 +266,20 @@ def _headings() -> pl.Expr:
     return pl.any_horizontal(*around, pl.col("text").str.contains(TAGGED))
 
 
-def _unmet(source: Source, heading: str, context: Context) -> Diagnostic:
-    """Remark that nothing stands under a heading that a side file names."""
-    near = get_close_matches(heading, context.titles.values(), n=1, cutoff=0.4)
-    meant = f"; the nearest is {near[0]!r}" if near else ""
-    message = f"the side file states values under {heading!r}, which is no heading here{meant}"
-    return Diagnostic(Span(source.name, 1), Code.UNSET, message)
+MOST_UNMET, MOST_TITLES, SHORT = 20, 2000, 200
+"""Headings that a document does not have, its titles, and characters of either, of which it is
+asked which are the nearest: that takes long."""
+
+
+def _unmet(source: Source, headings: Sequence[str], titles: Iterable[str]) -> Iterator[Diagnostic]:
+    """Remark that nothing stands under headings that a side file names."""
+    short = [title for title in dict.fromkeys(titles) if len(title) <= SHORT][:MOST_TITLES]
+    for at, heading in enumerate(headings):
+        asked = at < MOST_UNMET and len(heading) <= SHORT
+        near = get_close_matches(heading, short, n=1, cutoff=0.4) if asked else []
+        meant = f"; the nearest is {near[0]!r}" if near else ""
+        message = f"the side file states values under {heading!r}, which is no heading here{meant}"
+        yield Diagnostic(Span(source.name, 1), Code.UNSET, message)
 
 
 def _unread(source: Source, lines: Sequence[Line]) -> Iterator[Diagnostic]:

@@ -229,7 +229,7 @@ class Binder:
             take(self._architecture, "assumed", ASSUMED_LAWS["architecture"])
         _apart_from_nodes(found, own)
         take(self.context.assumed_in(section), "assumed", None)
-        take(self.context.assumed, "assumed", None)
+        take(self.context.assumed.everywhere, "assumed", None)
         return found
 
     def _titled_model(self, section: Section) -> list[str]:

@@ -35,6 +35,7 @@ from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
 from assay.ingest.statements.sentences import for_each
 from assay.ingest.statements.trained_with import FORMS as WITH
 from assay.ingest.statements.trained_with import LINK, names_program, trained_with, versioned
+from assay.ingest.statements.under_headings import UnderHeadings
 from assay.ingest.statements.values import OPEN, cell_of, known, no_value, saying, unset
 from assay.ingest.statements.wrapped import carried_on
 from assay.ingest.tables.titles import titled
@@ -199,20 +200,13 @@ SPELLED_OUT = 5
 """Fields of `ARCHITECTURE` that make a block one that spells a model out."""
 
 
-UNDER = "\n"
-"""Between a heading and the field that is assumed for the rows under it alone."""
-
-
 @dataclass
 class Context:
-    """The statements of one document, and what the side file and the caller assume.
-
-    A field of `assumed` that holds for the rows under one heading has this in front: see `UNDER`.
-    """
+    """The statements of one document, and what the side file and the caller assume."""
 
     statements: list[Statement] = field(default_factory=list)
     sections: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)  # by heading line
-    assumed: Mapping[str, Cell] = field(default_factory=dict)
+    assumed: UnderHeadings = field(default_factory=lambda: UnderHeadings({}))
     used: set[int] = field(default_factory=set)
     titles: dict[int, str] = field(default_factory=dict)  # text of a heading by its line
     not_understood: list[int] = field(default_factory=list)  # lines like statements that were not
@@ -222,32 +216,20 @@ class Context:
         """Fields that are assumed for rows in a section: of the innermost heading first."""
         found: dict[str, Cell] = {}
         for line in reversed(section):
-            title = self.titles.get(line, "")
-            for key, cell in self.assumed.items():
-                heading, under, name = key.partition(UNDER)
-                if under and _words(heading, title):
-                    found.setdefault(name, cell)
+            found = {**self.assumed.under(self.titles.get(line, "")), **found}
         return found
 
     @property
     def unmet(self) -> list[str]:
         """Headings that something is assumed under and that the document does not have."""
-        named = dict.fromkeys(key.partition(UNDER)[0] for key in self.assumed if UNDER in key)
-        titles = self.titles.values()
-        return [each for each in named if not any(_words(each, title) for title in titles)]
-
-
-def _words(heading: str, title: str) -> bool:
-    """Whether a title is a heading, or holds its words."""
-    whole = rf"(?<!\w){re.escape(heading.strip(' #*:'))}(?!\w)"
-    return re.search(whole, title, re.IGNORECASE) is not None
+        return self.assumed.unmet(self.titles.values())
 
 
 def read_context(
     source: str, lines: Sequence[Line], taken: set[int], assumed: Mapping[str, Cell]
 ) -> Context:
     """The statements among `lines` that no format has claimed."""
-    context = Context(assumed=assumed, too_long=list(_too_long(lines, taken)))
+    context = Context(assumed=UnderHeadings(assumed), too_long=list(_too_long(lines, taken)))
     path: list[tuple[int, int, bool]] = []  # (level, line, about machines) of the open headings
     blocks = _blocks(lines)
     nest = _Nest()

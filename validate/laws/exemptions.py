@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.ingest.source.toml import toml
 from assay.validate.laws.finding import Finding
 
 HEAD = """\
@@ -59,7 +60,7 @@ def numbers(finding: Finding) -> tuple[str, ...]:
 def load(path: Path) -> tuple[Exemption, ...]:
     """The entries of a file; Unreadable says what is wrong with it."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = toml(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as fault:
         raise Unreadable(f"{path}: {fault}") from None
     entries = table.get("ignore", [])

@@ -8,7 +8,6 @@ for each of many.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -20,6 +19,7 @@ import polars as pl
 from assay.ingest.inputs.paths import named
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
+from assay.ingest.source.toml import toml
 from assay.model.machines.datasheets import machine as machine_of
 from assay.model.machines.datasheets import resolve as machine_named
 from assay.model.machines.dtypes import dtype
@@ -91,7 +91,7 @@ def cases_of(path: Path, machine: str, given: Mapping[str, str]) -> pl.DataFrame
     Raises ValueError for a key or a value that is none, with the nearest.
     """
     if path.suffix == ".toml":
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = toml(path.read_text(encoding="utf-8"))
         try:
             said = _stated(document.get("configuration", document), given)
         except ValueError as fault:

@@ -21,6 +21,7 @@ from assay.ingest.numbers.units import UNITS, unit
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Origin
+from assay.ingest.source.toml import toml
 from assay.ingest.vocabulary.terms import Role
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -161,7 +162,7 @@ def describe(path: str, text: str) -> Description:
     Raises BadFormat for anything that is not as it should be.
     """
     try:
-        document = tomllib.loads(text)
+        document = toml(text)
     except tomllib.TOMLDecodeError as fault:
         place = re.search(r"line ([0-9]+), column ([0-9]+)", str(fault))
         where = f"{path}:{place[1]}:{place[2]}" if place else path
