@@ -23,7 +23,15 @@ from assay.validate.arithmetic.counting import formulas_for
 from assay.validate.arithmetic.following import of_one_gpu, with_speed
 from assay.validate.arithmetic.rated_rows import RATE, Array, Rows, arrays, rows_of
 from assay.validate.arithmetic.unknowns import counter
-from assay.validate.cases.search import NOTHING, Candidate, Clue, Decision, decide
+from assay.validate.cases.search import (
+    NOTHING,
+    Candidate,
+    Clue,
+    Decision,
+    decide,
+    decide_by,
+    readings,
+)
 
 FIELD = "seq_len"
 
@@ -71,7 +79,7 @@ class Decided:
         said = [
             f"{each.candidate.value:g} ({each.candidate.origin}) is excluded by "
             f"{each.law} in line {self.line_of(each.row)}"
-            for each in self.decision.eliminated[:3]
+            for each in self.decision.eliminated
         ]
         if self.stated > MOST_STATED:
             said.append(f"of {self.stated:,} lengths stated the {MOST_STATED} nearest were tried")
@@ -262,11 +270,12 @@ def _decided(
 
 def _first_decided(stated: Sequence[Candidate], clues: Sequence[Clue]) -> Decision:
     """The decision between what is stated; where nothing of that survives, with usual lengths."""
-    found = decide(stated, clues, BOUNDS)
+    said = readings(clues)
+    found = decide_by(said, stated, BOUNDS)
     if found.survivors or (found is NOTHING and stated):
         return found
     told = {each.value for each in stated}
-    more = decide([*stated, *(each for each in USUAL if each.value not in told)], clues, BOUNDS)
+    more = decide_by(said, [*stated, *(each for each in USUAL if each.value not in told)], BOUNDS)
     return more if more.survivors else found
 
 

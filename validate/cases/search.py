@@ -57,16 +57,20 @@ class Decision:
 
     value: float | None
     survivors: tuple[Candidate, ...]
-    eliminated: tuple[Eliminated, ...]
+    eliminated: tuple[Eliminated, ...]  # the first `SHOWN` of them, which a reason names
+    gone: frozenset[float]  # values of all of them
     chance: float  # of an accidental fit, at most 1
     rows: int  # different ones
 
     def contradicts(self, value: float) -> bool:
         """Whether the rows eliminate a candidate."""
-        return any(each.candidate.value == value for each in self.eliminated)
+        return value in self.gone
 
 
-NOTHING = Decision(None, (), (), 1.0, 0)
+SHOWN = 3
+"""Candidates of which is said by which row they are eliminated."""
+
+NOTHING = Decision(None, (), (), frozenset(), 1.0, 0)
 
 
 def decide(
@@ -80,27 +84,37 @@ def decide(
     >>> found.value, [each.candidate.value for each in found.eliminated], found.rows
     (1024, [512], 2)
     """
-    known = [each for each in clues if np.isfinite(each.windows).any()]
-    if not candidates or not known:
+    return decide_by(readings(clues), candidates, bounds)
+
+
+def decide_by(
+    told: Readings | None, candidates: Sequence[Candidate], bounds: tuple[float, float]
+) -> Decision:
+    """The decision by what clues say, for who asks it of several sets of candidates."""
+    if not candidates or told is None:
         return NOTHING
-    tried = _Tried.of(known, candidates)
-    every = np.ones(len(tried.kept), dtype=bool)
+    tried = _Tried.of(told, candidates)
+    rows = len(told.kept)
+    every = np.ones(rows, dtype=bool)
     fits = tried.fits(every)
     left = tried.left(fits, every)
-    alive = np.flatnonzero(left.all(axis=0)).tolist()
+    among = left.all(axis=0)
+    alive = np.flatnonzero(among).tolist()
     survivors = tuple(candidates[at] for at in alive)
-    eliminated = _eliminated(candidates, tried, left)
+    dead = np.flatnonzero(~among)
+    gone = frozenset(candidates[at].value for at in dead.tolist())
+    shown = _eliminated(candidates, tried, left, dead[:SHOWN])
     if not survivors:
-        return Decision(None, survivors, eliminated, 1.0, len(tried.kept))
+        return Decision(None, survivors, shown, gone, 1.0, rows)
     chance = max(_chance(tried, fits, at, bounds) for at in alive)
     if len({each.value for each in survivors}) != 1:
-        return Decision(None, survivors, eliminated, chance, len(tried.kept))
+        return Decision(None, survivors, shown, gone, chance, rows)
     only = {candidates[alive[0]].value}
     firm = chance < ACCIDENT and all(
-        {candidates[at].value for at in tried.survive(np.arange(len(every)) != out)} == only
-        for out in range(len(every))
+        {candidates[at].value for at in tried.survive(np.arange(rows) != out)} == only
+        for out in range(rows)
     )
-    return Decision(only.pop() if firm else None, survivors, eliminated, chance, len(every))
+    return Decision(only.pop() if firm else None, survivors, shown, gone, chance, rows)
 
 
 def _different(windows: Array) -> Array:
@@ -112,34 +126,48 @@ def _different(windows: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class _Tried:
-    """All readings of all clues, one clue's after the other's, each with every candidate.
+class Readings:
+    """All readings of all clues that say something, one clue's after the other's.
 
-    Shapes: kept [row], windows [reading, 2, row], met [reading, value, row], said [reading, row],
-    begins [clue], where the readings of each begin.
+    Shapes: kept [row], windows [reading, 2, row], said [reading, row], begins [clue], where the
+    readings of each begin.
     """
 
     clues: Sequence[Clue]
     kept: Array
     windows: Array
-    met: Array
     said: Array
     begins: Array
 
+
+def readings(clues: Sequence[Clue]) -> Readings | None:
+    """Everything that clues say, over their different rows; None where they say nothing."""
+    known = [each for each in clues if np.isfinite(each.windows).any()]
+    if not known:
+        return None
+    every = np.concatenate([each.windows for each in known])
+    kept = _different(every)
+    windows = every[:, :, kept]
+    ends = np.cumsum([len(each.windows) for each in known])
+    said = np.isfinite(windows).all(axis=1)
+    return Readings(known, kept, windows, said, np.array([0, *ends[:-1]]))
+
+
+class _Tried(NamedTuple):
+    """Readings, each with every candidate: met [reading, value, row]."""
+
+    told: Readings
+    met: Array
+
     @classmethod
-    def of(cls, clues: Sequence[Clue], candidates: Sequence[Candidate]) -> _Tried:
-        every = np.concatenate([each.windows for each in clues])
-        kept = _different(every)
-        windows = every[:, :, kept]
-        said = np.array(np.isfinite(windows).all(axis=1))
+    def of(cls, told: Readings, candidates: Sequence[Candidate]) -> _Tried:
         values = np.array([each.value for each in candidates])[None, :, None]
-        met = (windows[:, 0, None, :] <= values) & (values <= windows[:, 1, None, :])
-        ends = np.cumsum([len(each.windows) for each in clues])
-        return cls(clues, kept, windows, met, said, np.array([0, *ends[:-1]]))
+        low, high = told.windows[:, 0, None, :], told.windows[:, 1, None, :]
+        return cls(told, (low <= values) & (values <= high))
 
     def fits(self, rows: Array) -> Array:
         """Whether a value fits under a reading, strays apart: [reading, value]."""
-        said = self.said & rows
+        said = self.told.said & rows
         misses = (said[:, None, :] & ~self.met).sum(axis=2)
         rows_of = said.sum(axis=1, keepdims=True)
         found: Array = (misses <= np.floor(STRAY * rows_of)) & (rows_of > 0)
@@ -147,8 +175,9 @@ class _Tried:
 
     def left(self, fits: Array, rows: Array) -> Array:
         """Whether some reading of a clue leaves a value, or none says anything: [clue, value]."""
-        told = np.logical_or.reduceat((self.said & rows).any(axis=1), self.begins)
-        left: Array = np.logical_or.reduceat(fits, self.begins, axis=0) | ~told[:, None]
+        begins = self.told.begins
+        said = np.logical_or.reduceat((self.told.said & rows).any(axis=1), begins)
+        left: Array = np.logical_or.reduceat(fits, begins, axis=0) | ~said[:, None]
         return left
 
     def survive(self, rows: Array) -> list[int]:
@@ -160,13 +189,14 @@ class _Tried:
 def _chance(tried: _Tried, fits: Array, at: int, bounds: tuple[float, float]) -> float:
     """How likely one of the candidates lies in what the rows leave open, all readings counted, by
     the clue by which that is least likely."""
-    ends = [*tried.begins[1:].tolist(), len(fits)]
+    told = tried.told
+    ends = [*told.begins[1:].tolist(), len(fits)]
     chances = list[float]()
-    for begin, end in zip(tried.begins.tolist(), ends, strict=True):
+    for begin, end in zip(told.begins.tolist(), ends, strict=True):
         shares: list[float] = []
         for reading in (begin + np.flatnonzero(fits[begin:end, at])).tolist():
-            met = tried.met[reading, at] & tried.said[reading]
-            low, high = tried.windows[reading][:, met]
+            met = tried.met[reading, at] & told.said[reading]
+            low, high = told.windows[reading][:, met]
             width = log(min(float(high.min()), bounds[1]) / max(float(low.max()), bounds[0]))
             shares.append(max(width, 0.0) / log(bounds[1] / bounds[0]))
         number = (end - begin) * fits.shape[1]
@@ -175,21 +205,21 @@ def _chance(tried: _Tried, fits: Array, at: int, bounds: tuple[float, float]) ->
 
 
 def _eliminated(
-    candidates: Sequence[Candidate], tried: _Tried, left: Array
+    candidates: Sequence[Candidate], tried: _Tried, left: Array, dead: Array
 ) -> tuple[Eliminated, ...]:
-    """Those that are not `left` [clue, value]: the first clue that says so, and its first row.
+    """Some that are not `left` [clue, value]: the first clue that says so, and its first row.
 
     That is the first row that contradicts the candidate under every reading, if there is one.
     """
-    dead = np.flatnonzero(~left.all(axis=0))
     if not len(dead):
         return ()
+    told = tried.told
     against = np.logical_and.reduceat(
-        tried.said[:, None, :] & ~tried.met[:, dead], tried.begins, axis=0
+        told.said[:, None, :] & ~tried.met[:, dead], told.begins, axis=0
     )
     clue = left[:, dead].argmin(axis=0)
-    rows = tried.kept[against.argmax(axis=2)[clue, np.arange(len(dead))]].tolist()
+    rows = told.kept[against.argmax(axis=2)[clue, np.arange(len(dead))]].tolist()
     return tuple(
-        Eliminated(candidates[at], tried.clues[by].law, row)
+        Eliminated(candidates[at], told.clues[by].law, row)
         for at, by, row in zip(dead.tolist(), clue.tolist(), rows, strict=True)
     )
