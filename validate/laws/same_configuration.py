@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 from assay.validate.arithmetic import repeats as again
 from assay.validate.arithmetic.printed_runs import UNITS, label
 from assay.validate.arithmetic.rated_rows import RATE
@@ -172,14 +173,14 @@ def _both_print(one: Row, other: Row) -> list[str]:
 
 def _spreads(rows: list[Row]) -> dict[str, float]:
     """How far apart the values of each quantity are that rows print."""
-    held = {n: [row[n] for row in rows if row[n] is not None] for n in (*SPEED, "memory")}
+    held = {n: [row[n] for row in rows if row[n] is not None] for n in QUANTITIES}
     return {name: max(values) - min(values) for name, values in held.items() if values}
 
 
 def _decades(spreads: Mapping[str, float], row: Row) -> float:
     """How unlikely it is that another row prints the same: one speed, and the memory."""
     found = {}
-    for name in (*SPEED, "memory"):
+    for name in QUANTITIES:
         if row[name] is None:
             continue
         spread, place = spreads[name], row[f"{name}_place"]
@@ -286,10 +287,34 @@ def _numbered(values: Iterable[object]) -> Places:
     return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.int64)
 
 
+QUANTITIES = (*SPEED, "memory")
+"""Quantities that rows print, each with its interval and the place of its last digit."""
+
+COLUMNS = (
+    "case", "source", "line", "group", "date", "remark", "others", "printed", *COMPARED,
+    *QUANTITIES, *(f"{name}_{part}" for name in QUANTITIES for part in ("low", "high", "place")),
+)  # fmt: skip
+"""Columns of a run frame that laws of several rows ask for."""
+
+
+@once
+def _frame(evidence: Evidence) -> pl.DataFrame:
+    """Rows of tables, with `COLUMNS`."""
+    rows = again.published(evidence.runs, evidence.reading)
+    return rows.select(COLUMNS) if rows.height else rows
+
+
 @once
 def published(evidence: Evidence) -> list[Row]:
-    """Rows of tables, each with all that is known of it."""
-    return again.published(evidence.runs, evidence.reading).to_dicts()
+    """Rows of tables, each with what is known of it."""
+    return _frame(evidence).to_dicts()
+
+
+@once
+def _known(evidence: Evidence) -> list[str]:
+    """Fields of `COMPARED` that some row of a table knows."""
+    rows = _frame(evidence)
+    return [name for name in COMPARED if rows.height and rows[name].null_count() < rows.height]
 
 
 def measured(row: Row) -> tuple[Any, ...]:
@@ -333,7 +358,7 @@ def pairs(evidence: Evidence) -> Pairs:
             buckets[tuple(row[name] for name in CORE)].append(row)
     rows = [row for bucket in buckets.values() for row in bucket]
     behind = [len(bucket) - place for bucket in buckets.values() for place in range(len(bucket))]
-    one, other = _different(rows, np.array(behind, dtype=np.int64))
+    one, other = _different(rows, _known(evidence), np.array(behind, dtype=np.int64))
     crowds = (bucket for bucket in buckets.values() if len(bucket) > ALL_PAIRS)
     crowd = {row["case"]: len(bucket) for bucket in crowds for row in bucket}
     return Pairs(rows, one, other, _dates(evidence), crowd)
@@ -349,14 +374,18 @@ TOLD = 3
 SHAPE = ("parameters", "hidden", "layers")
 """Fields that `shape_in` asks for."""
 
+NEITHER = np.False_
+"""Where no row knows a field, no two rows do."""
 
-def _different(rows: list[Row], behind: Places) -> tuple[Places, Places]:
-    """Places of rows that are `alike`, of `same_columns`, and measured otherwise.
+
+def _different(rows: list[Row], known: list[str], behind: Places) -> tuple[Places, Places]:
+    """Places of rows that are `alike`, of `same_columns`, and measured otherwise; `known` are the
+    fields that some row knows.
 
     Each with those of its bucket that follow it most closely; `behind` says how many rows the
     bucket still has from a place on. Rows that are apart by as much are compared all at once.
     """
-    held = {name: _numbered(row[name] for row in rows) for name in COMPARED}
+    held = {name: _numbered(row[name] for row in rows) for name in known}
     told = {name: numbers for name, numbers in held.items() if len(np.unique(numbers)) > 1}
     columns = _numbered((frozenset(row["others"] or ()), row["remark"]) for row in rows)
     speeds = _numbered(measured(row) for row in rows)
@@ -368,8 +397,9 @@ def _different(rows: list[Row], behind: Places) -> tuple[Places, Places]:
         for name, each in told.items():
             free = (each[one] == each[other]) | (each[one] == 0) | (each[other] == 0)
             if name in NOMINAL:
-                known = {n: (held[n][one] != 0) & (held[n][other] != 0) for n in SHAPE}
-                free |= known["parameters"] | (known["hidden"] & known["layers"])
+                both = {n: (held[n][one] != 0) & (held[n][other] != 0) for n in SHAPE if n in held}
+                free |= both.get("parameters", NEITHER)
+                free |= both.get("hidden", NEITHER) & both.get("layers", NEITHER)
             pairs &= free
         found[one, apart] = pairs
     places, distances = np.nonzero(found)
@@ -416,7 +446,7 @@ def _differences(evidence: Evidence) -> dict[str, Figures]:
     """Quantity → the differences of all repeats of neighbouring dates, in order."""
     held = pairs(evidence)
     near = held.neighbours()
-    found = {name: held.difference(name)[near] for name in (*SPEED, "memory")}
+    found = {name: held.difference(name)[near] for name in QUANTITIES}
     return {name: np.sort(each[~np.isnan(each)]) for name, each in found.items()}
 
 
