@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from assay.ingest.grids.grid import LONGEST, Grid
-from assay.ingest.schema.record import Line, Record
+from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, Grid
+from assay.ingest.schema.record import Line, Record, Schema
 from assay.ingest.tables.cells import OF_A_RANGE, slices
 from assay.ingest.tables.composite import called, layout, machine, remark
-from assay.ingest.tables.headers import Column, generic, plain
+from assay.ingest.tables.headers import Column, generic, header, plain
 from assay.ingest.vocabulary.devices import SIGN, signed
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import BATCH, DEVICE, english, of_one_device, split
@@ -94,6 +94,19 @@ def _speaks(text: str) -> tuple[bool, bool]:
 def measures(columns: Sequence[Column]) -> bool:
     """Whether some column may hold something that was measured; nothing else is of runs."""
     return any((c.spec is not None and c.spec.quantity) or generic(c) for c in columns)
+
+
+def numberless(grid: Grid, schema: Schema) -> bool:
+    """Whether a table measures nothing however it is looked at: no row of it has a digit or says
+    that memory was not enough, and neither its header nor its first column names a quantity."""
+    texts = [cell.text for row in grid.rows for cell in row.cells]
+    if any(map(_MEASURED.search, texts)):
+        return False
+    firsts = [row.cells[0].text for row in grid.rows[:MOST_COLUMNS] if row.cells]
+    return not measures(header(grid.header(), schema)) and not measures(header(firsts, schema))
+
+
+_MEASURED = re.compile(r"\d|\b(?:oom|out of memory)\b", re.IGNORECASE)
 
 
 def of_runs(

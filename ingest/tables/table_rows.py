@@ -15,7 +15,7 @@ from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet
-from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid, GridRow
+from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded, Region, TableNote
@@ -240,10 +240,10 @@ class _Table:
         labelled = with_scopes(labelled, schema, [*place.texts(), grid.caption])
         labelled = with_outcomes(labelled, schema, known.no_room)
         labelled = with_memory_units(labelled, schema, place.texts())
-        self.view, self.ours, self.capped = View(labelled, ()), False, False
+        self.view, self.ours, self.capped = View(labelled, ()), False, ""
         for each in views(labelled, schema, above, known.legend, place.declared()):
             if each.beyond:
-                self.capped = True
+                self.capped = each.beyond
                 break
             view = _doubtless(each, schema)
             self.view = self.view if self.view.groups else view
@@ -346,9 +346,8 @@ class _Table:
     def _capped(self) -> Diagnostic:
         """Says that a table is not read."""
         head = self.lines[self.grid.begin]
-        message = f"not read: more than {MOST_PLACES:,} observations stand side by side in its rows"
         span = Span(self.region.source.name, head.number, head.column)
-        return Diagnostic(span, Code.CAPPED, message, head.text[:LONGEST])
+        return Diagnostic(span, Code.CAPPED, f"not read: {self.capped}", head.text[:LONGEST])
 
     def _claimed(self, held: Folded) -> set[int]:
         """Lines of the header and of the rows that were read, tags and rules among them."""

@@ -55,10 +55,13 @@ from assay.ingest.tables.sides import (
     under_one,
     unmarked,
 )
-from assay.ingest.tables.subject import SERVING, many_devices
+from assay.ingest.tables.subject import SERVING, many_devices, numberless
 from assay.ingest.tables.titles import model_named
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import ALTERS, Said, english, of_one_device, said, split
+
+MOST_WIDE = 10_000
+"""Columns beyond which no table is of runs: a sweep's export has some thousands."""
 
 MOST_TURNED = 64
 """Columns of a table that may be rows of a turned one."""
@@ -74,12 +77,15 @@ class View:
     melted: bool = False
 
     @property
-    def beyond(self) -> bool:
-        """Whether the table has more observations side by side than any that is read."""
-        if len(self.groups) < 2:
-            return False
-        most = max(len(self.grid.rows), len(self.groups[0].common.columns))
-        return len(self.groups) * most > MOST_PLACES
+    def beyond(self) -> str:
+        """The bound of a table that is read which this one does not keep; empty where it does."""
+        if self.grid.width > MOST_WIDE:
+            return f"more than {MOST_WIDE:,} columns"
+        groups = len(self.groups)
+        most = max(len(self.grid.rows), len(self.groups[0].common.columns)) if groups > 1 else 0
+        if groups * most > MOST_PLACES:
+            return f"more than {MOST_PLACES:,} observations stand side by side in its rows"
+        return ""
 
     @cached_property
     def places(self) -> dict[int, Column]:
@@ -109,8 +115,21 @@ def views(
 ) -> Iterator[View]:
     """Every way to look at a grid, the plain one first; `labels` are what its legend explains,
     `declared` what the sections around its own say of what they measure."""
+    if grid.width > MOST_WIDE:
+        return iter([View(grid, ())])
+    if numberless(grid, schema):
+        return iter([_plain(grid, schema, labels)])
+    return _ways(grid, schema, list(_sentences(above)), labels, declared)
 
-    above = list(_sentences(above))
+
+def _ways(
+    grid: Grid,
+    schema: Schema,
+    above: Sequence[Line],
+    labels: Mapping[str, str],
+    declared: Sequence[Line],
+) -> Iterator[View]:
+    """The views of a grid that may hold something measured."""
 
     def side(label: str) -> str | None:
         if named_side(label, schema):
