@@ -56,7 +56,9 @@ def aligned_tables(lines: Sequence[Line]) -> Iterator[Grid]:
     at = 0
     while at < len(lines):
         text = lines[at].text
-        grid = _table(lines, at) if "  " in text and _measured(lines, at) else None
+        grid = None
+        if ("  " in text or (" " in text and lines[at].column > ROWS)) and _measured(lines, at):
+            grid = _table(lines, at) or _justified(lines, at)
         if grid:
             yield grid
         at = grid.end if grid else at + 1
@@ -205,6 +207,44 @@ def _counts(head: Sequence[_Word]) -> bool:
         return False
     numbers = [int(word.text) for word in head]
     return len(numbers) >= FEWEST and all(a < b for a, b in pairwise(numbers))
+
+
+def _justified(lines: Sequence[Line], at: int) -> Grid | None:
+    """The table below labels of one word that end where the cells below them do, a blank apart:
+    as data frames print more columns than leave room for two."""
+    head = [_Word(m.start(), m.end(), m[0]) for m in re.finditer(r"\S+", _on_page(lines[at]))]
+    if len(head) < FEWEST or any(map(_numeric, head)) or any(c in lines[at].text for c in "|=:│"):
+        return None
+    rows, end = [], at + 1
+    while end < len(lines) and (cells := _ending(lines[end], head)):
+        rows.append(GridRow(lines[end], tuple(cells)))
+        end += 1
+    counted = sum(_numeric(_Word(0, 0, cell.text)) for row in rows for cell in row.cells)
+    if len(rows) < ROWS or 2 * counted < len(rows) * len(head):
+        return None
+    line = lines[at]
+    labels = (GridCell(word.text, line.number, word.begin + 1) for word in head)
+    return Grid("text", at, end, (GridRow(line, tuple(labels)),), tuple(rows), exact=False)
+
+
+def _on_page(line: Line) -> str:
+    """A line with blanks for what was peeled off before it."""
+    return " " * (line.column - 1) + line.text
+
+
+def _ending(line: Line, head: Sequence[_Word]) -> list[GridCell]:
+    """The cells of a row that end where the labels do; nothing where one does not."""
+    text, begin, cells = _on_page(line), 0, list[GridCell]()
+    if len(text.rstrip()) != head[-1].end:
+        return []
+    for word in head:
+        part = text[begin : word.end]
+        bare = part.strip()
+        if not bare or part != part.rstrip() or (begin and not part.startswith(" ")):
+            return []
+        cells.append(GridCell(bare, line.number, word.end - len(bare) + 1))
+        begin = word.end
+    return cells
 
 
 def _table(lines: Sequence[Line], at: int) -> Grid | None:

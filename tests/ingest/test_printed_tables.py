@@ -24,6 +24,15 @@ FRAME = """
 """
 
 
+JUSTIFIED = (
+    ("setup", "bs", "ms_per_step", "tok_per_s", "peak_mem_GB"),
+    ("eager, fp32", "8", "3364.3", "4870", "33.1"),
+    ("bf16 + sdpa", "8", "483.0", "33921", "17.9"),
+    ("bf16 + sdpa + compile", "32", "NaN", "OOM", "NaN"),
+    ("bf16 + liger + fused", "16", "555.8", "58956", "26.3"),
+)
+
+
 def rows(path: Path, text: str) -> list[dict[str, Any]]:
     path.write_text(text)
     frame = read([path]).reading.frames.get("markdown_table")
@@ -101,3 +110,16 @@ def test_a_rate_of_whom_a_sentence_names_apart(tmp_path: Path) -> None:
         tmp_path / "job.md", "Training throughput in tokens/s, 2 sequences per GPU." + table
     )
     assert [row["tokens_per_s"] for row in found] == [22347.0, 46178.0]
+
+
+def test_labels_a_blank_apart_end_where_their_cells_do(tmp_path: Path) -> None:
+    widths = [max(map(len, column)) for column in zip(*JUSTIFIED, strict=True)]
+    lines = [" ".join(map(str.rjust, row, widths)) for row in JUSTIFIED]
+    text = "\n".join(["Pre-training on one A100, sequence length 2048.", "", *lines, ""])
+    found = rows(tmp_path / "runs.txt", text)
+    assert [row["line"] for row in found] == [4, 5, 6, 7]
+    assert [row["step_time"] for row in found] == [3.3643, 0.483, None, 0.5558]
+    assert [row["tokens_per_s"] for row in found] == [4870.0, 33921.0, None, 58956.0]
+    assert found[2]["outcome"] == "OOM"
+    moved = text.replace(" 8       483.0", "8        483.0")  # under no label
+    assert [row["line"] for row in rows(tmp_path / "moved.txt", moved)] == []
