@@ -305,12 +305,16 @@ def _alone(label: str) -> str:
 
     >>> _alone("config.backend.torch_dtype"), _alone("metrics/train/batch_time (last)")
     ('torch_dtype', 'step time')
+    >>> _alone("mem/GPU"), _alone("monitoring/gpu_name")
+    ('mem/GPU', 'gpu_name')
     """
     if (path := _PATH.match(label)) and configured_by(label[path.end() :]):
         return label[path.end() :]
     panel = _PANELS.match(label)
     rest = _LAST_OF.sub("", label[panel.end() :]) if panel else label
-    if panel is None or (split(rest)[0] in DEVICE and not configured_by(rest)):
+    words = split(rest)
+    of_one = words[0] in DEVICE and (len(words) == 1 or not configured_by(rest))
+    if panel is None or of_one:  # `mem/GPU` is no panel
         return label
     rest = _ALSO.get(normalise(rest), rest)
     return rest + (" per device" if "device" in panel[1] else "")
