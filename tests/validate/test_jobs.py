@@ -167,6 +167,15 @@ def ramp(batches: Iterable[int]) -> str:
     )
 
 
+def test_steps_that_begin_again_with_an_epoch_are_of_one_job(tmp_path: Path) -> None:
+    line = "epoch {e} step {n} | loss {l:.3f} | 1.{n}1 s/step\n"
+    epochs = [
+        "".join(line.format(e=e, n=n, l=9 - e - n / 9) for n in range(1, 7)) for e in range(3)
+    ]
+    assert len(found(tmp_path, job="".join(epochs))) == 1
+    assert len(found(tmp_path, job=epochs[1] + epochs[1])) == 2
+
+
 def test_a_batch_that_rises_as_the_job_states_is_its_own(tmp_path: Path) -> None:
     stated = DUMP.replace(
         "rampup_batch_size ............................... None",

@@ -279,8 +279,8 @@ def _ramps(reading: Reading) -> pl.DataFrame:
 
 
 def _apart(rows: StepRows, counter: str | None, ramps: pl.DataFrame) -> pl.DataFrame:
-    """Where another job begins in one file: its count of steps falls, its layout is another, or
-    its batch, unless that ramps up.
+    """Where another job begins in one file: its count of steps falls, but for one that begins again
+    with an epoch; its layout is another, or its batch, unless that ramps up.
 
     A restart of Megatron repeats iterations of its own job, so that only layouts tell there.
     """
@@ -290,8 +290,8 @@ def _apart(rows: StepRows, counter: str | None, ramps: pl.DataFrame) -> pl.DataF
         return pl.DataFrame(schema=types)
     layout = [pl.col(name) for name in LAYOUT if name in there]
     who = ["source", *(name for name in ("host", "rank") if name in there)]
-    told = ("source", "line", *LAYOUT, "global_batch", "iteration", SAMPLES, "host", "rank")
-    held = rows.select([name for name in told if name in {"source", "line", *there}])
+    told = (*LAYOUT, "global_batch", "iteration", SAMPLES, "epoch", "host", "rank")
+    held = rows.select(["source", "line", *(name for name in told if name in there)])
     if held["source"].n_unique() > 1 or not held["line"].is_sorted():
         held = held.sort("source", "line")
     if ramps.height and {"global_batch", "iteration"} <= set(held.columns):
@@ -313,7 +313,11 @@ def _apart(rows: StepRows, counter: str | None, ramps: pl.DataFrame) -> pl.DataF
         counted = held.drop_nulls(counter).with_columns(
             last=pl.col(counter).shift().over(who), since=pl.col("at").shift().over(who)
         )
-        counted = counted.with_columns(falls=pl.col(counter) < pl.col("last"))
+        falling = pl.col(counter) < pl.col("last")
+        if "epoch" in held.columns:
+            rises = pl.col("epoch") > pl.col("epoch").shift().over(who)
+            falling &= ~rises.fill_null(value=False)
+        counted = counted.with_columns(falls=falling)
         fallen = pl.col("falls").sum().over("source")
         jobs = (fallen < MANY_FALLS) | (fallen * FEWEST_STEPS <= pl.len().over("source"))
         falls = counted.filter(pl.col("falls") & jobs)
@@ -334,7 +338,8 @@ def _telling(rows: StepRows, counter: str | None) -> list[str]:
     Of a long input only those that vary are looked at, and a counter only where it falls.
     """
     own = [name for name in (*LAYOUT, "global_batch") if name in rows.columns]
-    also = [name for name in ("iteration", SAMPLES, "host", "rank") if name in rows.columns]
+    more = ("iteration", SAMPLES, "epoch", "host", "rank")
+    also = [name for name in more if name in rows.columns]
     if isinstance(rows, OnDisk):
         own = [name for name in own if not rows.one_value(name)]
         if not own and (counter is None or _rises(rows[counter], also_stays=True)):
