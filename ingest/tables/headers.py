@@ -311,11 +311,12 @@ def _alone(label: str) -> str:
     if (path := _PATH.match(label)) and configured_by(label[path.end() :]):
         return label[path.end() :]
     panel = _PANELS.match(label)
-    rest = _LAST_OF.sub("", label[panel.end() :]) if panel else label
-    words = split(rest)
-    of_one = words[0] in DEVICE and (len(words) == 1 or not configured_by(rest))
-    if panel is None or of_one:  # `mem/GPU` is no panel
+    if panel is None:
         return label
+    rest = _LAST_OF.sub("", label[panel.end() :])
+    words = split(rest)
+    if words[0] in DEVICE and (len(words) == 1 or not configured_by(rest)):
+        return label  # `mem/GPU` is no panel
     rest = _ALSO.get(normalise(rest), rest)
     return rest + (" per device" if "device" in panel[1] else "")
 
