@@ -1,5 +1,7 @@
 """Inputs in portions of work: large ones alone, small ones together, identical ones side by side.
 
+Inputs are identical where their side files are as well.
+
 The portions decide how work is shared and nothing of what comes out.
 """
 
@@ -11,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.ingest.inputs.paths import beside
 from assay.ingest.source.opening import STDIN
 
 FULL = 4 * 2**20
@@ -72,7 +75,7 @@ def plan(paths: Sequence[str]) -> list[Chunk]:
 
 
 def _alike(paths: Sequence[str]) -> list[tuple[str, ...]]:
-    """Groups of identical files, in the order of their first; others alone."""
+    """Groups of identical files with like side files, in the order of their first; others alone."""
     by_size: dict[int, list[str]] = defaultdict(list)
     for path in paths:
         by_size[_size(path)].append(path)
@@ -80,8 +83,9 @@ def _alike(paths: Sequence[str]) -> list[tuple[str, ...]]:
     for path in paths:
         size = _size(path)
         # only a file of the same length can be the same
-        key = digest(path) if size and len(by_size[size]) > 1 else None
-        groups.setdefault(key or path, []).append(path)
+        held = digest(path) if size and len(by_size[size]) > 1 else None
+        key = (held, digest(beside(Path(path)).as_posix())) if held else path
+        groups.setdefault(key, []).append(path)
     return [tuple(group) for group in groups.values()]
 
 

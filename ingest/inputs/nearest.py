@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
-from assay.ingest.lines.candidates import opening
+from assay.ingest.lines.candidates import opens
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Outcome
 from assay.ingest.schema.record import Diagnostic
@@ -20,38 +20,51 @@ def unrecognised(outcome: Outcome) -> str:
     lines = sum(account.lines for account in outcome.reading.accounting)
     tried = ", ".join(fmt.name for fmt in outcome.reading.formats)
     said = f"recognised 0 of {lines:,} line{'' if lines == 1 else 's'}; tried {tried}"
-    misses = [
-        miss
-        for name in outcome.unrecognised
-        if (miss := nearest(name, outcome.reading.formats)) is not None
-    ]
+    misses = list(_misses(outcome.unrecognised, outcome.reading.formats))
     return said + (f"; nearest miss: {max(misses)[1]}" if misses else "")
 
 
-def nearest(name: str, formats: Iterable[Format]) -> tuple[int, str] | None:
-    """Lines of an input that hold a head of some format, most first; None where none does."""
-    source = open_source(name)
-    if isinstance(source, Diagnostic):
-        return None
-    count: dict[str, int] = {}
-    first: dict[str, int] = {}
-    opened = {fmt.name for fmt in formats if fmt.lines == "single" or fmt.opens is None}
-    for block in source.blocks():
-        for fmt in (each for each in formats if each.heads and not each.behind):
-            held = block.lines.filter(pl.col("text").str.contains_any(list(fmt.heads)))
+def _misses(names: Iterable[str], formats: Sequence[Format]) -> Iterator[tuple[int, str]]:
+    """How many lines of an input hold a head of a format that opens there, and a sentence on it."""
+    asked = [fmt for fmt in formats if fmt.heads and not fmt.behind]
+    found: dict[tuple[str, str], tuple[int, int]] = {}  # format and input: lines, the first of them
+    opened: set[tuple[str, str]] = set()
+    for texts in _texts(names):
+        for fmt in asked:
+            held = texts.filter(pl.col("text").str.contains_any(list(fmt.heads)))
             if not held.height:
                 continue
-            count[fmt.name] = count.get(fmt.name, 0) + held.height
-            first.setdefault(fmt.name, held["line"][0])
-            if fmt.name not in opened and opening(held["text"], fmt):
-                opened.add(fmt.name)
-    found = [
-        (
-            many,
-            f"{fmt} ({many:,} {'line holds' if many == 1 else 'lines hold'} one of its heads, the "
-            f"first at {name}:{first[fmt]}, but none is a record)",
-        )
-        for fmt, many in count.items()
-        if fmt in opened
-    ]
-    return max(found, default=None)
+            lines = held.group_by("source").agg(pl.len(), first=pl.col("line").min())
+            for name, many, first in lines.iter_rows():
+                before = found.get((fmt.name, name), (0, first))
+                found[fmt.name, name] = before[0] + many, before[1]
+            sure = fmt.lines == "single" or fmt.opens is None
+            open_ = held if sure else held.filter(opens(held["text"], fmt))
+            opened |= {(fmt.name, name) for name in open_["source"].unique()}
+    for (fmt_name, name), (many, first) in found.items():
+        if (fmt_name, name) in opened:
+            hold = "line holds" if many == 1 else "lines hold"
+            where = f"the first at {name}:{first}, but none is a record"
+            yield many, f"{fmt_name} ({many:,} {hold} one of its heads, {where})"
+
+
+ENOUGH = 4 * 2**20
+"""Bytes that are searched together: a search costs as much as many lines of small inputs do."""
+
+
+def _texts(names: Iterable[str]) -> Iterator[pl.DataFrame]:
+    """The lines of inputs (source, line, text): of many small ones, or of a block of a large."""
+    held: list[pl.DataFrame] = []
+    size = 0
+    for name in names:
+        source = open_source(name)
+        if isinstance(source, Diagnostic):
+            continue
+        for block in source.blocks():
+            held.append(block.lines.select(pl.lit(name).alias("source"), "line", "text"))
+            size += len(block.data)
+            if size > ENOUGH:
+                yield pl.concat(held)
+                held, size = [], 0
+    if held:
+        yield pl.concat(held)

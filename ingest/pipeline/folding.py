@@ -21,7 +21,8 @@ from assay.ingest.pipeline.superseded import superseded
 from assay.ingest.schema.fields import rows_of
 from assay.ingest.schema.format import LAST, Folded, Format, Region
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span, Statement
-from assay.ingest.source.headings import RULE, TAGGED, headed
+from assay.ingest.source.blocks import series
+from assay.ingest.source.headings import around_headings, headed
 from assay.ingest.source.notebook import is_notebook, written
 from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import all_ascii, fitting, peel, region
@@ -145,6 +146,8 @@ def _close(
     ledger: Ledger,
 ) -> None:
     """Fold the last lines, behind the last step, for what they tell of the end of its run."""
+    if found.looked is not None and not len(found.looked.closing):
+        return
     last = _last_step(found, folds)
     if last is None:
         return
@@ -247,23 +250,17 @@ def _bind(
 
 def _stating(source: Source, found: Scan, *, document: bool) -> Sequence[Line]:
     """The lines that may state something, peeled."""
-    if found.looked is not None and not document:
-        return found.looked.stating()
-    if document and is_notebook(lines := found.document().lines):
-        return written(lines)
-    plain = all_ascii(found.lines["text"])
-    worth = pl.col("text").str.contains(fitting(WORTH, plain=plain))
-    kept = found.lines.filter(worth | _headings() if document else worth)
+    if document:
+        looked = found.looked
+        lines = looked.lines[False].every if looked is not None else found.document().lines
+        if is_notebook(lines):
+            return written(lines)
     if found.looked is not None:
-        return found.looked.peeled(kept["line"].to_list())
+        return found.looked.stating(headings=document)
+    texts = found.lines["text"]
+    worth = texts.str.contains(fitting(WORTH, plain=all_ascii(texts)))
+    kept = found.lines.filter(worth | series(around_headings(texts)) if document else worth)
     return region(source, peel(kept)).lines
-
-
-def _headings() -> pl.Expr:
-    """Lines of headings that are not in Markdown's own spelling, and the lines around them."""
-    rule = pl.col("text").str.contains(RULE)
-    around = [rule.shift(-n, fill_value=False) for n in range(3)]
-    return pl.any_horizontal(*around, pl.col("text").str.contains(TAGGED))
 
 
 MOST_UNMET, MOST_TITLES, SHORT = 20, 2000, 200

@@ -45,6 +45,8 @@ class Looked:
     begun: Mapping[str, Places]  # by format that begins: where a record, or a document, may
     edges: Mapping[tuple[str, str], Edges]  # by format and head that opens something, among those
     worth: Callable[[], Places]  # may state something
+    worth_headed: Callable[[], Places]  # the same with headings, and the lines around them
+    closing: Places  # among the last, may tell of the end of a run
     blank: Mask  # of all lines of the source
     suspicious: Callable[[], Places]
 
@@ -61,9 +63,9 @@ class Looked:
             seen = self._without(without) if met else []
         return Region(self.source, self.peeled(seen, glued=fmt.glued and not fmt.behind))
 
-    def stating(self) -> Sequence[Line]:
-        """The lines that may state something, peeled."""
-        return self.peeled(self.worth().tolist())
+    def stating(self, *, headings: bool) -> Sequence[Line]:
+        """The lines that may state something, peeled, and those of headings if asked for."""
+        return self.peeled((self.worth_headed if headings else self.worth)().tolist())
 
     def unspoken(self, spoken: Set[int]) -> Tally:
         """Tally of the lines that nothing has been said of."""

@@ -129,8 +129,10 @@ def renamed(reading: Reading, name: str) -> Reading:
 
 
 def _readdressed(frame: pl.DataFrame, old: str, new: str) -> pl.DataFrame:
+    if frame.is_empty():
+        return frame
     texts = [n for n, kind in frame.schema.items() if kind == pl.String and n != "source"]
+    held = any(frame[name].str.contains(f"{old}#", literal=True).any() for name in texts)
     address, moved = f"^{re.escape(old)}#([0-9]+)$", new.replace("$", "$$") + "#${1}"
-    return frame.with_columns(
-        pl.col(texts).str.replace(address, moved), source=pl.lit(new, pl.String)
-    )
+    told = [pl.col(texts).str.replace(address, moved)] if held else []
+    return frame.with_columns(*told, source=pl.lit(new, pl.String))

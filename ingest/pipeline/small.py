@@ -38,10 +38,11 @@ from assay.ingest.schema.reading import Reading
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Span
 from assay.ingest.source.blocks import BARE, SPELLED, Mask, Places
 from assay.ingest.source.carriers import carrier
+from assay.ingest.source.headings import around_headings
 from assay.ingest.source.opening import Source
 from assay.ingest.source.prefixes import NOBODY, fitting, peel
 from assay.ingest.statements.context import WORTH
-from assay.ingest.statements.statement_frame import STATEMENTS, statement_frame
+from assay.ingest.statements.statement_frame import statement_frame
 
 SMALL = 2**20
 """Bytes beyond which a source is worth queries of its own."""
@@ -111,8 +112,8 @@ class _Look:
 
     def scans(self) -> Iterator[Scan | None]:
         """The scan of each source; None for those with many records, or nothing to read."""
-        left, met = self._left, self._met
-        kept = self.frame.filter(pl.Series(left))
+        met, rest = self._met, ~self._left
+        kept = self._kept
         places = np.searchsorted(kept["line"].to_numpy(), [0, *self.ends])
         begins = np.concatenate([[0], self.ends[:-1]])
         own = kept["line"].to_numpy() - np.repeat(begins, np.diff(places)) + 1
@@ -127,7 +128,7 @@ class _Look:
                 source,
                 kept.slice(span[0], span[1] - span[0]),
                 met=names,
-                rest=Tally() if names else self._tally(at, ~left),
+                rest=Tally() if names else self._tally(at, rest),
                 looked=self._looked(at, own[slice(*span)]),
             )
 
@@ -269,7 +270,11 @@ class _Look:
                         left[begin:end] |= marked(mine, reach, Open(), lines)
         return left | self._closing
 
-    @property
+    @cached_property
+    def _closing_own(self) -> Sequence[Places]:
+        return self._own(np.flatnonzero(self._closing))
+
+    @cached_property
     def _closing(self) -> Mask:
         """Those of the last lines of sources with steps that may tell of the end of a run."""
         which = np.zeros(self.frame.height, np.bool_)
@@ -294,11 +299,28 @@ class _Look:
         return Tally(blank, int(mine.sum()) - blank, tuple(odd))
 
     @cached_property
+    def _kept(self) -> pl.DataFrame:
+        """The lines for the folds, and for the binder."""
+        return self.frame.filter(pl.Series(self._left))
+
+    @cached_property
+    def _states(self) -> Mask:
+        """Those of them that may state something."""
+        found = self._kept["text"].str.contains(fitting(WORTH, plain=self.plain))
+        mask: Mask = found.to_numpy()
+        return mask
+
+    @cached_property
     def _worth(self) -> Sequence[Places]:
         """The lines of each source that may state something."""
-        kept = self.frame.filter(pl.Series(self._left))
-        worth = kept["text"].str.contains(fitting(WORTH, plain=self.plain))
-        return self._own(kept["line"].filter(worth).to_numpy().astype(np.int64))
+        return self._own(self._kept["line"].to_numpy()[self._states].astype(np.int64))
+
+    @cached_property
+    def _worth_headed(self) -> Sequence[Places]:
+        """The same with headings in any spelling, and the lines around those."""
+        at = self._kept["line"].to_numpy().astype(np.int64)
+        of = np.searchsorted(self.ends, at, side="right")
+        return self._own(at[self._states | around_headings(self._kept["text"], of)])
 
     @cached_property
     def _lines(self) -> dict[bool, list[Peeled]]:
@@ -345,6 +367,8 @@ class _Look:
             begun={name: own[at] for name, own in each.begun.items() if len(own[at])},
             edges={key: own[at] for key, own in each.edges.items() if len(own[at].opens)},
             worth=lambda: self._worth[at],
+            worth_headed=lambda: self._worth_headed[at],
+            closing=self._closing_own[at],
             blank=self._blank[slice(*self._span(at))],
             suspicious=lambda: self._suspicious[at],
         )
@@ -399,14 +423,7 @@ def _records(sources: Sequence[Carved], formats: Sequence[Format]) -> Reading:
             for said in overridden(each.source, fmt, folded, [])
         ),
         formats=tuple(formats),
-        statements=pl.concat(
-            [
-                statement_frame(each.source.name, each.statements)
-                for each in sources
-                if each.statements
-            ]
-            or [pl.DataFrame(schema=STATEMENTS)]
-        ),
+        statements=statement_frame((each.source.name, each.statements) for each in sources),
     )
 
 

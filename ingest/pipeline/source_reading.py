@@ -124,7 +124,7 @@ def finished(carved: Carved, formats: Sequence[Format]) -> Reading:
         ),
         formats=tuple(formats),
         streams=streams,
-        statements=statement_frame(source.name, carved.statements),
+        statements=statement_frame([(source.name, carved.statements)]),
     )
 
 

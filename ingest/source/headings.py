@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import polars as pl
 from assay.ingest.schema.record import Line
 from assay.ingest.schema.terminals import deferred
+from assay.ingest.source.blocks import Mask, Places
 
 TAGGED = r"(?i:<h[1-6][\s>])"
 """Found in every heading of HTML, in polars' syntax."""
@@ -23,6 +25,19 @@ RULE = (
 """A line that is a rule below, or above, the text of a heading, in polars' syntax."""
 
 _RULE = deferred(RULE)
+
+
+def around_headings(texts: pl.Series, of: Places | None = None) -> Mask:
+    """Lines of headings that are not in Markdown's spelling, and the lines around them.
+
+    `of` says of which document each line is, where they are several.
+    """
+    rule = texts.str.contains(RULE).to_numpy()
+    found: Mask = rule | texts.str.contains(TAGGED).to_numpy()
+    for n in (1, 2):
+        found[:-n] |= rule[n:] if of is None else rule[n:] & (of[n:] == of[:-n])
+    return found
+
 
 _BESIDE = r"(?:\s|<(?!h[1-6]|/?t[abrdfh])[^<>]*>)*"
 """Tags that may stand beside a heading on its line: of no other heading, and of no table."""

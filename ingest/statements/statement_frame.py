@@ -1,6 +1,6 @@
 """Statements of a document as a frame: what each says of which field, where, and for which rows.
 
-In: the statements of one source. Out: a row for each field of each of them, in the order of lines.
+In: the statements of sources. Out: a row for each field of each of them, in the order of lines.
 What a statement means for a row is decided later (`assay.ingest.statements.binding`); what looks
 like one and was not understood is a row too, of strength `open`.
 """
@@ -8,6 +8,7 @@ like one and was not understood is a row too, of strength `open`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -41,17 +42,19 @@ OPEN = "open"
 OF_THE_MODEL = (*MODEL, "ffn_hidden", "seq_len", "attention")
 
 
-def statement_frame(source: str, statements: Iterable[Statement]) -> pl.DataFrame:
-    """Every field of every statement; see `STATEMENTS`."""
+def statement_frame(said: Iterable[tuple[str, Iterable[Statement]]]) -> pl.DataFrame:
+    """Every field of every statement of some sources, source by source; see `STATEMENTS`."""
     specs = fields(Configuration)
-    rows = [
-        _row(source, each, name, cell)
-        for each in statements
-        for name, cell in each.values.items()
-        if name in specs and specs[name].configuration
-    ]
-    frame = pl.DataFrame(rows, schema=STATEMENTS, orient="row")
-    return frame.sort("line", "column", "field", maintain_order=True)
+    rows: list[tuple[Any, ...]] = []
+    for source, statements in said:
+        own = [
+            _row(source, each, name, cell)
+            for each in statements
+            for name, cell in each.values.items()
+            if name in specs and specs[name].configuration
+        ]
+        rows += sorted(own, key=itemgetter(1, 2, 3))  # line, column, field
+    return pl.DataFrame(rows, schema=STATEMENTS, orient="row")
 
 
 def open_statements(reading: Reading) -> pl.DataFrame:

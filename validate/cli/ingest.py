@@ -136,9 +136,11 @@ def _say(done: Ingested, output: Path) -> None:
         complain(text)
     if len(left) > SHOWN:
         complain(f"… and {len(left) - SHOWN:,} more tables not understood, or not wholly")
-    for name in done.outcome.unrecognised:
-        empty = name in done.outcome.empty
-        complain(f"{name}: {'empty' if empty else 'no format knows a line of it'}")
+    empty, nothing = done.outcome.empty, done.outcome.unrecognised
+    for name in nothing[:SHOWN]:
+        complain(f"{name}: {'empty' if name in empty else 'no format knows a line of it'}")
+    if len(nothing) > SHOWN:
+        complain(f"… and {len(nothing) - SHOWN:,} more inputs of which no format knows a line")
     if done.resumed:
         complain(f"{done.resumed:,} input(s) had been read before and are unchanged")
     for name, rows in done.rows.items():
