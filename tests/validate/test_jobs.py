@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from assay.ingest.formats import FORMATS
 from assay.ingest.inputs.read import read
+from assay.validate.cases import jobs
 from assay.validate.cases.cases import cases
 from assay.validate.cases.observe import about
 from assay.validate.cases.steps import steps as steps_of
@@ -188,3 +190,42 @@ def test_a_batch_that_rises_as_the_job_states_is_its_own(tmp_path: Path) -> None
     assert len(found(tmp_path, job=DUMP + ramp(batches))) == 4
     odd = [16] * 6 + [40] * 6  # not what it adds
     assert len(found(tmp_path, job=stated + ramp(odd))) == 2
+
+
+# --- many files
+
+
+def a_part(draw: random.Random, at: int) -> jobs.Part:
+    """A few iterations of one of few jobs, with some of what a line may print of them."""
+    told = draw.choice([None, "a", "b"])
+    part = jobs.Part(f"{at:03}", f"{at:03}.log", told, draw.choice([None, 9]))
+    first, step = draw.randrange(1, 8), draw.choice([1, 1, 2])
+    loss, shift = draw.choice([None, 2.5, 2.5]), draw.choice([0, 0, 8])
+    for n in range(first, first + step * draw.choice([1, 2, 3, 3, 80]), step):
+        consumed = draw.choice([None, n * 4 + shift]) if draw.random() < 0.2 else n * 4 + shift
+        time = draw.choice([None, 1.0, 1.5]) if draw.random() < 0.2 else 1.0
+        part.steps[n] = jobs.Step(consumed, loss, time, draw.choice([None, f"12:0{n % 10}"]))
+    return part
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_who_is_not_asked_would_not_go_on(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(seed)
+    known = [a_part(draw, at) for at in range(60)]
+    found = jobs._joined(known)
+    assert any("goes on" in said for why in found[1].values() for said in why)
+    monkeypatch.setattr(jobs._Ends, "before", lambda self, _part: self._every)
+    assert jobs._joined(known) == found
+
+
+def test_many_files_of_one_step_are_not_asked_for_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+    same = jobs._same
+    monkeypatch.setattr(jobs, "_same", lambda *two: asked.append(1) or same(*two))
+    for loss in (None, 2.5):
+        steps = [{1: jobs.Step(64, loss, 1.0 + at, None)} for at in range(400)]
+        known = [jobs.Part(f"{at}", f"{at}", None, 9, each) for at, each in enumerate(steps)]
+        assert jobs._joined(known) == ({}, {})
+    assert len(asked) < 400

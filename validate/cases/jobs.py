@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import polars as pl
@@ -232,28 +232,78 @@ def _joined(known: Sequence[Part]) -> tuple[dict[str, tuple[str, ...]], dict[str
     return several, {case: tuple(said) for case, said in why.items()}
 
 
+SHORT = 64
+"""Iterations up to which a part is looked up by what it prints; of longer ones there are few."""
+
+
 class _Alike:
-    """Groups of parts by the schedule and the arguments of their last one.
+    """Groups of parts by the schedule and the arguments of their last one, and by its lines.
 
     Of a thousand jobs few are asked whether they go on in another: those that print its schedule,
-    and its arguments or none.
+    its arguments or none, and the next iteration or a line of it again.
     """
 
     def __init__(self) -> None:
-        self._groups: dict[int | None, dict[str | None, list[int]]] = {}
+        self._groups: dict[int | None, dict[str | None, _Ends]] = {}
 
     def before(self, part: Part) -> list[int]:
         """The groups, in order, that may go on in `part`."""
         held = self._groups.get(part.schedule, {})
         some = held if part.digest is None else {part.digest, None} & held.keys()
-        return sorted(chain.from_iterable(held[digest] for digest in some))
+        return sorted(set().union(*(held[digest].before(part) for digest in some)))
 
     def ends_with(self, group: int, part: Part, before: Part | None = None) -> None:
         """Note that a group ends with `part`, where it ended with `before`."""
         held = self._groups.setdefault(part.schedule, {})
         if before is not None:
-            held[before.digest].remove(group)
-        held.setdefault(part.digest, []).append(group)
+            held[before.digest].drop(group, before)
+        held.setdefault(part.digest, _Ends()).add(group, part)
+
+
+class _Ends:
+    """Groups by the lines of the part that they end with."""
+
+    def __init__(self) -> None:
+        self._every: set[int] = set()
+        self._by_line: dict[Hashable, set[int]] = {}
+
+    def before(self, part: Part) -> set[int]:
+        """The groups that may go on in `part`; see `_same`."""
+        if len(part.steps) > SHORT:
+            return self._every
+        begins = [("next", part.first), (SHORT,)]
+        begins += [("last", part.first - part.interval)] if part.interval else []
+        return set().union(*(self._by_line.get(key, ()) for key in [*begins, *_lines(part)]))
+
+    def add(self, group: int, part: Part) -> None:
+        """Note that a group ends with `part`."""
+        self._every.add(group)
+        for key in self._keys(part):
+            self._by_line.setdefault(key, set()).add(group)
+
+    def drop(self, group: int, part: Part) -> None:
+        """Note that a group ends with `part` no longer."""
+        self._every.discard(group)
+        for key in self._keys(part):
+            self._by_line[key].discard(group)
+
+    def _keys(self, part: Part) -> Iterator[Hashable]:
+        if len(part.steps) > SHORT:
+            yield (SHORT,)  # asked by all
+            return
+        yield ("next", part.last + part.interval) if part.interval else ("last", part.last)
+        yield from _lines(part)
+
+
+def _lines(part: Part) -> Iterator[Hashable]:
+    """One key at least is shared by two parts with iterations in common that may be one run."""
+    for n, step in part.steps.items():
+        if step.loss is not None and step.time is not None:
+            yield n, step.consumed, step.loss, step.time
+        if step.loss is not None and step.timestamp is not None:
+            yield n, step.consumed, step.loss, step.timestamp
+        if part.digest is not None and step.consumed is not None:
+            yield n, step.consumed
 
 
 MANY_FALLS, FEWEST_STEPS = 8, 3
