@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.schema.fields import fields
@@ -158,8 +159,13 @@ def _depth(line: Line) -> int:
     return len(text) - len(text.lstrip("#")) or 7
 
 
-def _said(text: str) -> Iterator[tuple[str, str]]:
+@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+def _said(text: str) -> tuple[tuple[str, str], ...]:
     """Fields that a line above a table says, and how."""
+    return tuple(_fields(text))
+
+
+def _fields(text: str) -> Iterator[tuple[str, str]]:
     curves = _CURVES.fullmatch(text) is not None
     for name, pattern in (_OF_CURVES if curves else _OF_ATTENTION).items():
         for found in pattern.findall(text):

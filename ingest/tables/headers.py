@@ -126,7 +126,12 @@ class Column:
 
 def plain(text: str) -> str:
     """A text cell without emphasis, code marks, links and footnotes."""
-    if len(text) > LONGEST or ("__" not in text and text.isascii() and _UNMARKED.fullmatch(text)):
+    return text.strip() if len(text) > LONGEST else _plain(text)
+
+
+@lru_cache(maxsize=4096)  # every view of a table asks all of its labels and cells again
+def _plain(text: str) -> str:
+    if "__" not in text and text.isascii() and _UNMARKED.fullmatch(text):
         return text.strip()
     return _DECORATION.sub("", _EMPHASIS.sub(r"\2", unlinked(text))).strip()
 
