@@ -77,6 +77,13 @@ _IN_WORDS = deferred(
     re.IGNORECASE,
 )
 
+_RATED = deferred(
+    r"\b(?:numbers|values|figures|rates?|speeds?|throughputs?|performance|MFU|T?FLOPS?|tokens)\b"
+    r"[^.;]{0,40}\b(?:for|of|on|per) (?:one|a single|single|each)\s*$",
+    re.IGNORECASE,
+)
+"""In front of a device: rates are those of one, however many there were."""
+
 _NUMBERS = {"one": "1", "single": "1", "dual": "2", "two": "2", "four": "4", "eight": "8",
             "sixteen": "16"}  # fmt: skip
 
@@ -382,7 +389,11 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         if nodes or len({each[1] for each in _MANY.finditer(plain)}) == 1:
             yield Part(held, many[1].replace(",", ""), many.start(1))
         yield _gpu(text, many.start(2))  # of two numbers neither is that of every run
-    elif (counted := _IN_WORDS.search(plain)) and not nodes:
+    elif (
+        (counted := _IN_WORDS.search(plain))
+        and not nodes
+        and not _RATED.search(plain, 0, counted.start(2))
+    ):
         of_node = _A_NODE.match(plain, counted.end()) or _OF_NODES.search(plain, 0, counted.start())
         held = "gpus_per_node" if of_node else "gpus"
         yield Part(held, _NUMBERS[counted[1].casefold()], counted.start(1))

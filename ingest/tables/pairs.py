@@ -279,6 +279,9 @@ def _complete(
     note = notes.get(next(filter(None, sign.groups()))) if sign else None
     if sign and note:
         text = _noted(plain(text[: sign.start()]), note)
+    whole = legend.get(plain(text), "")
+    if whole and header([text], schema)[0].spec is None and header([whole], schema)[0].degrees:
+        return whole  # `d x m x p`
     words = plain(text).split() if legend else []
     if any(legend.get(word) == f"{word} per GPU" for word in words) and not of_one_device(text):
         return f"{text} per GPU"

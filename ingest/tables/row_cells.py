@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from assay.ingest.grids.grid import Grid, GridCell
+from assay.ingest.grids.grid import LONGEST, Grid, GridCell
 from assay.ingest.numbers.units import SUFFIXES, unit
 from assay.ingest.schema.record import Cell, Diagnostic, Record, Span, ValueOrigin
 from assay.ingest.tables import captions
@@ -40,6 +40,7 @@ from assay.ingest.tables.composite import (
     times,
 )
 from assay.ingest.tables.headers import Column, plain, unlinked
+from assay.ingest.tables.titles import counted_before_name
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import normalise
 
@@ -151,6 +152,8 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
     free = not label or normalise(label) in CORNERS
     said = said or machine(bare) or settings(bare) or called(bare, alone=free)
     said = said or mentioned(bare)
+    if free and not said and len(bare) <= LONGEST and (count := counted_before_name(bare)):
+        said = {"gpus": count, **({"gpu": one.text} if (one := only(bare)) else {})}
     for name, value in said.items():
         record.cells.setdefault(name, worth(name, value, at.line, at.column))
 

@@ -33,6 +33,7 @@ from assay.ingest.source.headings import headed
 from assay.ingest.tables import captions
 from assay.ingest.tables.cells import (
     outcome_and_date,
+    slices,
 )
 from assay.ingest.tables.column_cells import (
     Above,
@@ -102,6 +103,7 @@ from assay.ingest.tables.subject import (
 from assay.ingest.tables.titles import (
     SIZED,
     SIZES,
+    counted_before_name,
     family_named,
     format_named,
     model_named,
@@ -115,6 +117,8 @@ from assay.ingest.tables.views import (
     views,
 )
 from assay.ingest.vocabulary.devices import devices, only
+from assay.ingest.vocabulary.program_names import program_named
+from assay.ingest.vocabulary.terms import normalise
 
 _DIGIT = re.compile("[0-9]")
 
@@ -460,6 +464,7 @@ class _Table:
         if self.grid.remark == "commented":
             record.mark = "commented"
         _of_its_own(record, group)
+        _of_its_program(record)
         outcome_and_date(record)
         captions.mark(record)
         return record
@@ -480,10 +485,18 @@ class _Table:
                 if one
                 else cell._replace(state="unknown")
             )
+        if "gpus" not in record.cells and (count := counted_before_name(group.label)):
+            record.cells["gpus"] = Cell(count, head.line, head.column, value_origin="stated")
         if "dtype" not in record.cells and names_format(group.label):
             kind = format_named(group.label)
             cell = Cell(kind or group.label, head.line, head.column, value_origin="stated")
             record.cells["dtype"] = cell if kind else cell._replace(state="unknown")
+        if any(program_named(each.label) for each in self.view.groups):
+            named = program_named(group.label)
+            cell = Cell(group.label, head.line, head.column, state="unknown", value_origin="stated")
+            record.cells["program"] = (
+                cell._replace(text=named.text, state="value") if named else cell
+            )
 
     def _fill(self, record: Record, row: GridRow, group: Group) -> list[tuple[Diagnostic, bool]]:
         """Fill a record with the cells of a row: their faults, and whether each costs the row."""
@@ -589,6 +602,29 @@ def _of_its_own(record: Record, group: Group) -> None:
         del record.cells["outcome"]
 
 
+_OF_PROGRAMS = {
+    "framework",
+    "system",
+    "library",
+    "trainer",
+    "software",
+    "codebase",
+    "框架",
+    "训练框架",
+}
+"""Labels of columns that name with what each row was trained."""
+
+
+def _of_its_program(record: Record) -> None:
+    """Note the program that a row names itself: what is said of another is none of it."""
+    for label, text in record.other:
+        if normalise(label) in _OF_PROGRAMS and re.search(r"[^\W\d_]", text):
+            told = program_named(plain(text), any_case=True)
+            cell = Cell(text, record.line, record.column, state="unknown")
+            record.cells["program"] = cell._replace(text=told.text, state="value") if told else cell
+            return
+
+
 def _sized(record: Record, name: str) -> bool:
     """Whether a row says by the name of its model what a caption would say of its size."""
     model = record.cells.get("model")
@@ -638,7 +674,10 @@ def _of_devices(view: View) -> set[int]:
         if column.spec is not None or column.by_cells or column.degrees:
             continue
         texts = [plain(row.cells[at].text) for row in view.grid.rows if at < len(row.cells)]
-        named = [text for text in texts if (one := only(text)) and one.text == text]
+        named = [
+            text for text in texts
+            if (one := only(text)) and one.text == text and not slices(text)
+        ]  # fmt: skip
         if len(set(named)) > 1 and 3 * len(named) >= 2 * len(texts):
             found.add(at)
     return found if len(found) == 1 else set()

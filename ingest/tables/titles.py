@@ -139,8 +139,8 @@ _OF_SOME = deferred(r"[(（](?:for|on|except(?: for| on)?|but not) [^()（）]*[
 def without_some(text: str) -> str:
     """A text with blanks for brackets that speak of some of several.
 
-    >>> without_some("of a node (for MI250 a GCD), bf16")
-    'of a node                   , bf16'
+    >>> without_some("of a node (for MI250 a GCD), bf16").split()
+    ['of', 'a', 'node', ',', 'bf16']
     """
     return _OF_SOME.sub(lambda found: " " * len(found[0]), text)
 
@@ -220,6 +220,18 @@ def counted_devices(text: str) -> str | None:
         return count
     many = int(nodes.replace(",", ""))
     return count if whole > LARGEST_NODE and whole % many == 0 else None
+
+
+def counted_before_name(text: str) -> str | None:
+    """How many devices a label of a side counts before their name, with or without a sign.
+
+    >>> counted_before_name("ours, 2 T4"), counted_before_name("T4"), counted_before_name("8xH100")
+    ('2', None, '8')
+    """
+    return _only_one(_BEFORE_NAME, signed(text))
+
+
+_BEFORE_NAME = deferred(rf"(?<![\w.,/-])([0-9]{{1,5}}) ?[x×]? ?(?={SIGN})")
 
 
 def _named_count(text: str) -> str | None:

@@ -439,7 +439,8 @@ _OF_WHOM = re.compile(
 
 
 _OF_MEMORY = re.compile(
-    r"\b(?:peak|max(?:imum)?)\s+(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|per\s+GPU))?\b"
+    r"\b(?:(?:peak|max(?:imum)?)\s+(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|per\s+GPU))?"
+    r"|memory\s+per\s+(?:GPU|card|device))\b"
     r"(?:\s*[(\[][MG]i?B[)\]]|\s+in\s+[MG]i?B\b)?"
     r"|\b(?:GPU\s+memory|VRAM)(?=\s+(?:is |was )?(?:required|needed|usage|use[ds]?|consumption"
     r"|footprint|consumed|taken))"
@@ -496,7 +497,12 @@ def _by_caption(
     ways = kinds and all(map(A_WAY.fullmatch, others))
     proved = not ways and (
         _each_in_its_unit(grid, sides, spec)
-        or (found.unit_known and _all_said(columns, sides, above) and _numbers(grid, sides))
+        or (
+            found.unit_known
+            and _all_said(columns, sides, above)
+            and _numbers(grid, sides)
+            and _alike_in_size(grid, sides)
+        )
     )
     if not (ways or proved) or (ways and len(kinds) > 1 and kinds != machines):
         return ()
@@ -515,11 +521,38 @@ def _by_caption(
 
 
 def _meant_above(above: Sequence[Line], declared: Sequence[Line], schema: Schema) -> Said | None:
-    """The one quantity in which the text above a table, or else around it, says it measures."""
-    found = _named_above(above)
+    """The one quantity in which the text above a table, or else around it, says it measures; what
+    the line right above it names goes before all else."""
+    last = _opens_table(above)
+    heard = _heard(last.text) if last else None
+    if last and heard and not heard.phrases:
+        told = {known for each in heard.of_memory if (known := said(each))}
+        if told:
+            found = told.pop() if len(told) == 1 else None
+            return found if found is not None and found.field in fields(schema) else None
+        if _OF_ANOTHER.search(last.text):
+            return None
+    found = _named_above([last] if last and heard and len(heard.phrases) == 1 else above)
     if found is None and not any(_heard(line.text).phrases for line in above):
         found = _named_above(declared)
     return found if found is not None and found.field in fields(schema) else None
+
+
+def _opens_table(above: Sequence[Line]) -> Line | None:
+    """The line right above a table where it is its caption or opens it with a colon."""
+    last = next((line for line in reversed(above) if line.text.strip()), None)
+    if last is None or captions.is_caption(last):
+        return last
+    return last if last.text.rstrip(" *_").endswith((":", "：")) else None
+
+
+_OF_ANOTHER = re.compile(
+    r"\b(?:loss(?:es)?|perplexity|ppl|accurac(?:y|ies)|scores?|memory|energy|power|costs?|prices?"
+    r"|latency|hours|days|bubbles?|bandwidth|efficiency|convergence|evaluation|quality|bpb)\b"
+    r"|显存|内存|损失|精度对比|能耗|メモリ|損失",
+    re.IGNORECASE,
+)
+"""Words of a line that opens a table of another quantity than a rate."""
 
 
 def _by_ratio(
@@ -596,15 +629,32 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
     told = any(
         _SAID_OF_ALL.search(unmarked(line.text)) and _heard(line.text).phrases for line in above
     )
-    nearest = next((line for line in reversed(above) if line.text.strip()), None)
-    if nearest is not None and captions.is_caption(nearest):  # what a caption names is in the table
-        told |= len(_heard(nearest.text).phrases) == 1
+    compared = any(COMPARED.search(column.label) for column in columns[1:])
+    if (last := _opens_table(above)) and not compared:  # what it names is in the table
+        told |= len(_heard(last.text).phrases or _heard(last.text).of_memory) == 1
     labels = [columns[n].label for n in sides]
     return told and len(sides) > 1 and all(
         columns[n].spec is None and not columns[n].degrees and re.search(r"[^\W\d_]", label)
         and not set(split(english(label))) & _OTHER_THINGS
         for n, label in zip(sides, labels, strict=True)
     )  # fmt: skip
+
+
+_FARTHEST = 30.0
+"""How many times more one set-up may reach than another in one row."""
+
+
+def _alike_in_size(grid: Grid, sides: Sequence[int]) -> bool:
+    """Whether the numbers of some columns may be of one quantity, row by row."""
+    for row in grid.rows:
+        texts = [plain(row.cells[n].text) for n in sides if n < len(row.cells)]
+        found = [float(m[0].replace(",", "")) for t in texts if (m := _FIRST.search(t))]
+        if found and max(found) > _FARTHEST * min(found):
+            return False
+    return True
+
+
+_FIRST = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
 
 
 def _numbers(grid: Grid, sides: Sequence[int]) -> bool:

@@ -548,7 +548,9 @@ def _batch(words: Words) -> Said | None:
     of_one = set(every) & ({"micro", "mini", "local"} | DEVICE)
     fillers = {"size", "sz", "/", "in", "of"}
     counted = set(words.beside) & {"tokens", "tok", "m", "k"}
-    if _left(every, BATCH, fillers, of_all, of_one, counted, SAMPLES) or "mini" in of_one:
+    sequences = {"s", "seq", "sequences"} & set(words.beside)  # `Global batch (S)`
+    known = (BATCH, fillers, of_all, of_one, counted, SAMPLES, sequences)
+    if _left(every, *known) or "mini" in of_one:
         return None
     if of_all and not of_one and not set(words.under):
         if not counted:
