@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
@@ -300,7 +300,7 @@ _OF_ONE_DEVICE = re.compile(
 
 
 _RATES_ARE = (
-    r"\b(?:tokens?(?:\s*/\s*|\s+per\s+)s(?:ec(?:ond)?)?|tok/s|throughputs?|rates|speeds?|numbers"
+    r"\b(?:tokens?(?:\s*/\s*|\s+per\s+)s(?:ec(?:ond)?)?|tok/s|samples?/s(?:ec)?|throughputs?|rates|speeds?|numbers"
     r"|values|figures|results)\b[^.;:|]{0,40}?\b(?:is|are|was|were)\s+"
     r"(?:(?:all|always|given|reported|measured|quoted|shown|those|that)\s+)*"
 )
@@ -330,26 +330,37 @@ def with_scopes(grid: Grid, schema: Schema, texts: Sequence[str]) -> Grid:
     """
     if not grid.heads or grid.labels:
         return grid
-    told = next(filter(None, map(_scope, reversed(texts))), "")
-    if not told:
+    told = next(filter(None, map(_scope, reversed(texts))), None)
+    if told is None:
         return grid
     last, cells = grid.heads[-1], []
     for cell in last.cells:
         label = plain(cell.text)
         (column,) = header([label], schema) if label else (Column("", None),)
-        rated = column.spec is not None and column.spec.name in _RATES_OF_ALL
+        meant = column.spec is not None and column.spec.name in told.fields
         whose = set(split(label)) & SAID_WHOSE
-        cells.append(cell._replace(text=f"{label} {told}") if rated and not whose else cell)
+        cells.append(cell._replace(text=f"{label} {told.whose}") if meant and not whose else cell)
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
 
 
+class _Scope(NamedTuple):
+    """Whose rates are, as words behind a label, and the fields that it is said of."""
+
+    whose: str
+    fields: frozenset[str]
+
+
 @lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
-def _scope(text: str) -> str:
-    """Whose the rates below a text are, as words behind a label; empty where it does not say."""
-    bare = text.replace("*", "").replace("_", " ")
-    one = len(text) <= LONGEST and _EACH_OF_ONE.search(bare) is not None
-    whole = len(text) <= LONGEST and _OF_THE_WHOLE.search(bare) is not None
-    return "" if one == whole else "per GPU" if one else "(total)"
+def _scope(text: str) -> _Scope | None:
+    """Whose the rates below a text are, and which; None where it does not say."""
+    bare = text.replace("*", "").replace("_", " ") if len(text) <= LONGEST else ""
+    one, whole = _EACH_OF_ONE.search(bare), _OF_THE_WHOLE.search(bare)
+    found = one or whole
+    if found is None or (one and whole):
+        return None
+    tokens, samples = "tok" in found[0].casefold(), "sampl" in found[0].casefold()
+    rated = {"tokens_per_s"} if tokens else {"samples_per_s"} if samples else _RATES_OF_ALL
+    return _Scope("per GPU" if one else "(total)", frozenset(rated))
 
 
 def _noted(label: str, note: str) -> str:
@@ -376,7 +387,12 @@ def carried(grid: Grid, schema: Schema) -> Grid:
         filled = sum(bool(cell.text) for cell in row.cells)
         if row.blank or row.one or filled < _LEAST_FILLED:
             above = ()
-        elif above and not row.cells[0].text and len(row.cells) == len(above):
+        elif (
+            above
+            and not row.cells[0].text
+            and len(row.cells) == len(above)
+            and not _TICKED.fullmatch(above[0].text)
+        ):
             blank = next((at for at, cell in enumerate(row.cells) if cell.text), 0)
             held = min(blank, first)
             rows.append(replace(row, cells=(*above[:held], *row.cells[held:])))
@@ -387,6 +403,9 @@ def carried(grid: Grid, schema: Schema) -> Grid:
         rows.append(row)
     return replace(grid, rows=tuple(rows))
 
+
+_TICKED = re.compile(r"[\W_]*(?:x|y|yes|true|on|best|new|ours)?[\W_]*", re.IGNORECASE)
+"""A sign that something is so, and is not where it is missing."""
 
 _LEAST_FILLED = 2
 """Cells of a row that is no title."""

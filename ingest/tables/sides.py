@@ -381,6 +381,9 @@ _NO_SIDE = ALTERS | SERVING | GENERIC | _BESIDE_TRAINING | _OF_PARTS | {
     "useful", "effective", "hardware", "paper", "reported", "claimed", "rollout", "actor",
     "critic", "reward", "sampling", "sample", "reference", "ref", "per", "single", "model",
     "prior", "cumulative", "instantaneous", "moving", "smoothed", "local", "server", "goodput",
+    "encoder", "decoder", "generator", "discriminator", "embedding", "rank", "stage", "layer",
+    "lower", "upper", "bound", "limit", "estimate", "calculated", "modelled", "modeled",
+    "analytical", "roofline", "goal", "nominal", "advertised", "datasheet", "vendor", "required",
 }  # fmt: skip
 """Words in front of a quantity that make it another one, or one that is none of a run."""
 
