@@ -34,6 +34,7 @@ from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, 
 from assay.ingest.statements.values import saying
 from assay.ingest.tables.titles import OF_DEVICES, SIZED, SIZES, of_its_devices
 from assay.ingest.vocabulary.devices import devices, of_systems
+from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.terms import normalise
 
 OF_THE_MODEL = ("hidden", "heads", "kv_heads", "ffn_hidden", "seq_len", "vocab")
@@ -349,15 +350,35 @@ def bind(records: Iterable[Record], context: Context) -> None:
     """Fill the configuration cells of `records` from `context`, in place, nearest first."""
     rows = sorted(records, key=lambda record: record.line)
     binder = Binder(context, rows)
+    sides = any(program_named(side) for side in {dict(row.other).get("column", "") for row in rows})
     for record in rows:
         said = binder.nearest(record.line)
         bound = binder.bound(record.line, record.cells, tabled=record.tabled, names=_names(record))
         for name, cell in bound.items():
+            if name == "program" and _with_another(record, cell, sides=sides):
+                continue
             if not _says(record.cells.get(name)):
                 record.cells[name] = cell
                 binder.use([cell])
         many = record.alike is not None and any(name in record.cells for name in said)
         record.overridden = dict(said) if many else overridden(record, said)
+
+
+OF_PROGRAMS = {
+    "framework", "system", "library", "trainer", "software", "codebase", "框架", "训练框架",
+}  # fmt: skip
+"""Labels of columns that name with what each row was trained."""
+
+
+def _with_another(record: Record, cell: Cell, *, sides: bool) -> bool:
+    """Whether a row names another program than the one that its document does; of columns side by
+    side (`sides`: one of them is named by a program) each is of its own."""
+    for label, text in record.other if record.tabled else ():
+        if normalise(label) in OF_PROGRAMS or (sides and label == "column"):
+            own = program_named(text, any_case=True)
+            if own is None or own.text.partition(" ")[0] != cell.text.partition(" ")[0]:
+                return True
+    return False
 
 
 def _names(record: Record) -> list[str]:

@@ -305,6 +305,9 @@ _ALSO = {"batchtime": "step time"}
 """Labels of trackers that are another's words."""
 
 
+_MEASURES = re.compile(r"mem|perf|throughput|speed|timing|stat|metric", re.IGNORECASE)
+
+
 def _alone(label: str) -> str:
     """A label without the path and the panels that loggers and configurations sort it into.
 
@@ -319,9 +322,9 @@ def _alone(label: str) -> str:
     if panel is None:
         return label
     rest = _LAST_OF.sub("", label[panel.end() :])
-    words = split(rest)
-    if words[0] in DEVICE and (len(words) == 1 or not configured_by(rest)):
-        return label  # `mem/GPU` is no panel
+    of_one = set(split(rest)[:1]) <= DEVICE
+    if of_one and (not configured_by(rest) or _MEASURES.search(panel[1])):
+        return label  # `mem/GPU` is of one
     rest = _ALSO.get(normalise(rest), rest)
     return rest + (" per device" if "device" in panel[1] else "")
 

@@ -117,8 +117,6 @@ from assay.ingest.tables.views import (
     views,
 )
 from assay.ingest.vocabulary.devices import devices, only
-from assay.ingest.vocabulary.program_names import program_named
-from assay.ingest.vocabulary.terms import normalise
 
 _DIGIT = re.compile("[0-9]")
 
@@ -464,7 +462,6 @@ class _Table:
         if self.grid.remark == "commented":
             record.mark = "commented"
         _of_its_own(record, group)
-        _of_its_program(record)
         outcome_and_date(record)
         captions.mark(record)
         return record
@@ -491,12 +488,6 @@ class _Table:
             kind = format_named(group.label)
             cell = Cell(kind or group.label, head.line, head.column, value_origin="stated")
             record.cells["dtype"] = cell if kind else cell._replace(state="unknown")
-        if any(program_named(each.label) for each in self.view.groups):
-            named = program_named(group.label)
-            cell = Cell(group.label, head.line, head.column, state="unknown", value_origin="stated")
-            record.cells["program"] = (
-                cell._replace(text=named.text, state="value") if named else cell
-            )
 
     def _fill(self, record: Record, row: GridRow, group: Group) -> list[tuple[Diagnostic, bool]]:
         """Fill a record with the cells of a row: their faults, and whether each costs the row."""
@@ -600,29 +591,6 @@ def _of_its_own(record: Record, group: Group) -> None:
     names = [c.spec.name for c in group.present() if c.spec and c.spec.quantity]
     if any(name in record.cells and record.cells[name].state == "value" for name in names):
         del record.cells["outcome"]
-
-
-_OF_PROGRAMS = {
-    "framework",
-    "system",
-    "library",
-    "trainer",
-    "software",
-    "codebase",
-    "框架",
-    "训练框架",
-}
-"""Labels of columns that name with what each row was trained."""
-
-
-def _of_its_program(record: Record) -> None:
-    """Note the program that a row names itself: what is said of another is none of it."""
-    for label, text in record.other:
-        if normalise(label) in _OF_PROGRAMS and re.search(r"[^\W\d_]", text):
-            told = program_named(plain(text), any_case=True)
-            cell = Cell(text, record.line, record.column, state="unknown")
-            record.cells["program"] = cell._replace(text=told.text, state="value") if told else cell
-            return
 
 
 def _sized(record: Record, name: str) -> bool:
