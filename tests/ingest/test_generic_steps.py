@@ -122,6 +122,10 @@ SHAPES = {
     "iter {n} loss={l} Model FLOPs utilization: 41.2% TFLOPS total 3298.4": {
         "loss": 9.5, "mfu": 0.412, "flops_rate": None, "flops_rate_per_gpu": None,
     },
+    "step {n} loss {l} ppl 13359.7 tok/s 251.2k tok/s/gpu 31.4k": {
+        "token_rate": 251.2e3, "tokens_per_gpu_per_s": 31.4e3,
+    },
+    "step {n} loss {l} speed 4321 tok/s 8 GPUs": {"token_rate": 4321},
     "iter {n} loss {l} samples/s 53.1 tokens/s 31402 tflops/gpu 412.3 TFLOPS": {
         "samples_per_s": 53.1, "token_rate": 31402, "flops_rate_per_gpu": 412.3e12,
     },
@@ -469,6 +473,21 @@ def test_a_bar_that_is_drawn_again_behind_a_validation_is_of_one_step() -> None:
     assert frame["step"].to_list() == [10, 20] * 3
     assert frame["loss"].to_list() == [8.75, 8.5, 7.75, 7.5, 6.75, 6.5]
     assert frame["step_rate"].to_list() == [1.9] * 6
+
+
+def test_what_stands_under_a_word_of_validation_is_of_that() -> None:
+    line = '{"step": {n}, "val": {"loss": 9.9, "ppl": 3.1}, "train": {"loss": {l}, "lr": 1e-4}}'
+    frame = rows(job(line))
+    assert frame["loss"][0] == 9.5
+    assert frame["validation_loss"].to_list() == [9.9] * 6
+
+
+def test_a_block_of_a_step_with_both_losses_is_no_summary() -> None:
+    block = "Step {n}:\n    train_loss = {l}\n    eval_loss = 9.9\n    step_time = {t} sec\n"
+    frame = rows(job(block))
+    assert frame["step"].to_list() == [10, 20, 30, 40, 50, 60]
+    assert frame["step_time"][0] == 2.41
+    assert frame["validation_loss"].to_list() == [9.9] * 6
 
 
 def test_bars_of_what_a_model_generates_are_no_steps() -> None:

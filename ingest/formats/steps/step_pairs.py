@@ -216,7 +216,22 @@ def _taken_apart(text: str) -> Said | None:
     if "{" in text and stripped.endswith("}"):
         form = "braces"
     pairs = tuple(_pairs(text, 0, len(text)))
+    if form == "braces":
+        inside = [(held[1], *held.span()) for held in _VALIDATED.finditer(text)]
+        pairs = tuple(_within(pair, inside) for pair in pairs) if inside else pairs
     return Said(pairs, form) if pairs else None
+
+
+_VALIDATED = deferred(
+    r"[\"']?\b(val(?:id(?:ation)?)?|eval(?:uation)?|test)[\"']?\s*[:=]\s*\{[^{}]*\}"
+)
+"""What stands in braces under a word of validation: `"val": {"loss": 9.9}`."""
+
+
+def _within(pair: Pair, inside: Sequence[tuple[str, int, int]]) -> Pair:
+    """A pair under the word of the braces that it stands in, if it stands in any."""
+    word = next((word for word, begin, end in inside if begin <= pair.start < end), None)
+    return pair._replace(label=f"{word} {pair.label}") if word else pair
 
 
 _GLUED = deferred(r"\W*((?i:global_?step|step|iter(?:ation)?))_?([0-9]{1,12})(?=\s|[:,|;/)\]]|$)")
@@ -307,11 +322,12 @@ _NEXT = deferred(r"\s+[0-9]")
 def _has_its_unit(label: str, behind: str) -> bool:
     """Whether a label names what has no unit, or one that it says itself: what stands behind its
     number is the label of the next."""
-    what = meaning(label) if label else None
-    if what is None:
+    if not label:
         return False
+    what, other = meaning(label), meaning(label, behind)
+    if what is None:  # `ppl 21.3 tok/s 4321`, but `speed 4321 tok/s 8`
+        return "/" in behind and (other is None or not other.field)
     if what.typed:
-        other = meaning(label, behind)
         return other is None or other.field != what.field
     return what.field in ("loss", "grad_norm", "learning_rate", "epoch")
 

@@ -121,6 +121,8 @@ def _summed_up(found: Found) -> str | None:
     if found.said.form not in ("braces", "block") or found.has("learning_rate"):
         return None
     held = {" ".join(words(pair.label)) for pair, _ in found.places}
+    if found.has("step") and found.has("loss") and "train runtime" not in held:
+        return None  # a step that shows the loss of the last validation too
     return next((part for label, part in _SUMS.items() if label in held), None)
 
 
