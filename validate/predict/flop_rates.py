@@ -79,8 +79,11 @@ def counted(observations: pl.DataFrame, configuration: pl.DataFrame) -> pl.DataF
     table = known.join(asked, on="case", how="inner", maintain_order="left")
     same = [name for name in table.columns if name not in PLACE]
     found = []
-    for row in table.group_by(same, maintain_order=True).agg("case").iter_rows(named=True):
-        told = _of_run(row, known.schema)
+    runs = table.group_by(same, maintain_order=True).agg("case")
+    filled = completed(runs.select([name for name in known.columns if name in same]))
+    full = filled.with_columns(case=pl.lit("")).iter_rows(named=True)
+    for row, whole_run in zip(runs.iter_rows(named=True), full, strict=True):
+        told = _of_run(row, whole_run)
         found += [(case, *told) for case in row["case"] if told is not None]
     return pl.DataFrame(found, schema=COUNTED, orient="row")
 
@@ -102,11 +105,9 @@ def _proven_around(alone: pl.DataFrame, rated: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _of_run(row: dict[str, Any], schema: pl.Schema) -> tuple[object, ...] | None:
-    """`COUNTED` without its case for one configuration, of the first of its rates that counts."""
-    bare = {name: value for name, value in row.items() if name in schema and name != "case"}
-    frame = pl.DataFrame([bare], schema={name: schema[name] for name in bare})
-    full = completed(frame).row(0, named=True) | {"case": ""}
+def _of_run(row: dict[str, Any], full: dict[str, Any]) -> tuple[object, ...] | None:
+    """`COUNTED` without its case for one configuration, `full` where nobody says something, of the
+    first of its rates that counts."""
     built = run(full)
     if built is None or full["gpus"] is None:
         return None
