@@ -107,8 +107,12 @@ FORMAT = Format(
     name="operator_table",
     heads=(
         "metric_unit",
-        "kernel",
-        "Kernel",
+        *(
+            f"{word}{mark}"
+            for word in ("kernel", "Kernel")
+            for mark in ("_", ",", "\t", "  ", " N")
+        ),
+        *(f"{mark}{word}" for word in ("kernel", "Kernel") for mark in ("| ", "|", ">", "*", "`")),
         "op_name",
         "perator",
         "num_experts",

@@ -219,7 +219,9 @@ def _named_times(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[
         said = {part.type: str(part) for part in parts if isinstance(part, Token)}
         if said and not _STATISTICS.search(said["OPERATOR"]):
             aside = {"operator": said["OPERATOR"]}
-            made[at] = Column(fields(schema)["time"], timed(said["UNIT"]) or 0.0, aside)
+            made[at] = Column(
+                fields(schema)["time"], timed(said["UNIT"].strip(" _([")) or 0.0, aside
+            )
     return made
 
 
