@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid, GridRow
 from assay.ingest.kernels.kernel_headings import BANDWIDTH, measured_above
 from assay.ingest.lines.lark import Token, parse_line
@@ -21,7 +22,6 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Schema, Span, ValueOrigin
 from assay.ingest.tables.csv_sections import CsvTable, timed
-from assay.ingest.tables.headers import plain
 from assay.ingest.vocabulary.terms import meaning, normalise
 from assay.ingest.vocabulary.words import split
 

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from assay.ingest.columns.composite import machine
+from assay.ingest.columns.headers import plain
+from assay.ingest.columns.titles import counted_devices, device_named, format_named
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Schema
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.tables.composite import machine
-from assay.ingest.tables.headers import plain
-from assay.ingest.tables.titles import counted_devices, device_named, format_named
 from assay.ingest.vocabulary.devices import SIGN, several, signed
 
 BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12,

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
+from assay.ingest.columns.headers import plain
 from assay.ingest.grids.delimited import delimited, long_and_even, tool_csv
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
 from assay.ingest.grids.json_records import begins_json, json_records
@@ -37,7 +38,6 @@ from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.tables.csv_sections import CsvTable, timed
 from assay.ingest.tables.documents import marked
-from assay.ingest.tables.headers import plain
 
 BEGIN = 50
 """Lines of separated values that tell whether their header names a call."""

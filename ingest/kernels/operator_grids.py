@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label
 from assay.ingest.schema.record import Schema
-from assay.ingest.tables.headers import plain
 from assay.ingest.vocabulary.terms import meaning, normalise
 
 _UNITS = ("metricunit", "unit", "units")

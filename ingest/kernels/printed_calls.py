@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+from assay.ingest.columns.titles import device_named, format_named
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, Schema
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.tables.csv_sections import CsvTable, timed
-from assay.ingest.tables.titles import device_named, format_named
 from assay.ingest.vocabulary.devices import several
 from assay.ingest.vocabulary.terms import normalise
 

@@ -27,12 +27,12 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
+from assay.ingest.columns.titles import OF_DEVICES, SIZED, SIZES, of_its_devices
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
 from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
 from assay.ingest.statements.values import saying
-from assay.ingest.tables.titles import OF_DEVICES, SIZED, SIZES, of_its_devices
 from assay.ingest.vocabulary.devices import devices, of_systems
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.terms import normalise

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import polars as pl
+from assay.ingest.columns.titles import titled
 from assay.ingest.lines.lark import Token, Tree, parsed
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
@@ -38,7 +39,6 @@ from assay.ingest.statements.trained_with import LINK, names_program, trained_wi
 from assay.ingest.statements.under_headings import UnderHeadings
 from assay.ingest.statements.values import OPEN, cell_of, known, no_value, saying, unset
 from assay.ingest.statements.wrapped import carried_on
-from assay.ingest.tables.titles import titled
 from assay.ingest.vocabulary.devices import HINT, SIGN, Device, only, signed
 from assay.ingest.vocabulary.networks import FORMS as NETWORKS
 from assay.ingest.vocabulary.networks import names_network, network_named

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from assay.ingest.columns.composite import cards_of, hosts_of_cards
+from assay.ingest.columns.titles import LARGEST_NODE, titled, without_some
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
@@ -27,8 +29,6 @@ from assay.ingest.statements.sentences import (
     switched,
 )
 from assay.ingest.statements.values import cell_of, said
-from assay.ingest.tables.composite import cards_of, hosts_of_cards
-from assay.ingest.tables.titles import LARGEST_NODE, titled, without_some
 from assay.ingest.vocabulary.devices import SIGN, Device, device_at, only, several, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 

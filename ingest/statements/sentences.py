@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from assay.ingest.columns.composite import NAMES, degrees, layout, numbers
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.lists import LETTERS, PAIR, by_letters
 from assay.ingest.statements.values import known
-from assay.ingest.tables.composite import NAMES, degrees, layout, numbers
 from assay.ingest.vocabulary.terms import configured_by
 
 

@@ -16,9 +16,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from assay.ingest.schema.record import Cell, Line, Record
-from assay.ingest.tables.cells import chips_of
-from assay.ingest.tables.titles import (
+from assay.ingest.columns.cells import chips_of
+from assay.ingest.columns.titles import (
     counted_devices,
     device_named,
     devices_in_all,
@@ -27,6 +26,7 @@ from assay.ingest.tables.titles import (
     settings_named,
     titled,
 )
+from assay.ingest.schema.record import Cell, Line, Record
 
 _LABELLED = re.compile(
     r"[\s>*+_`-]*(?:(?:test|training|benchmark)\s+)?"

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
 
+from assay.ingest.columns.titles import counted_devices, devices_in_all
 from assay.ingest.grids.aligned import aligned_tables, ruled_tables
 from assay.ingest.grids.compared import compared
 from assay.ingest.grids.delimited import decimal_commas, delimited, named_table, with_points
@@ -27,7 +28,6 @@ from assay.ingest.grids.restructured import rst_tables
 from assay.ingest.schema.record import Line
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
 from assay.ingest.tables import captions
-from assay.ingest.tables.titles import counted_devices, devices_in_all
 from assay.ingest.vocabulary.devices import SIGN, device_at, devices, only, signed
 from assay.ingest.vocabulary.terms import configured_by
 from assay.ingest.vocabulary.words import european, said

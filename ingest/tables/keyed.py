@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from assay.ingest.columns.cells import quantity
+from assay.ingest.columns.composite import layout
+from assay.ingest.columns.headers import Column, header, plain
+from assay.ingest.columns.subject import FOREIGN
 from assay.ingest.grids.grid import Grid, GridRow
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Schema, Span
 from assay.ingest.source.headings import of_set_up
-from assay.ingest.tables.cells import quantity
-from assay.ingest.tables.composite import layout
-from assay.ingest.tables.headers import Column, header, plain
-from assay.ingest.tables.subject import FOREIGN
 from assay.ingest.vocabulary.devices import may_be_device
 from assay.ingest.vocabulary.terms import configured_by, how_much
 from assay.ingest.vocabulary.words import split

@@ -12,15 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
+from assay.ingest.columns.cells import SYSTEMS, asks_for_memory, bare_number
+from assay.ingest.columns.composite import calculation
+from assay.ingest.columns.headers import OF_EACH, Column, plain
+from assay.ingest.columns.subject import numbering, summary
 from assay.ingest.grids.delimited import Sheet, cell_places
 from assay.ingest.grids.grid import GridCell, GridRow
 from assay.ingest.schema.record import Alike, Diagnostic, Record, Span
 from assay.ingest.tables import captions
-from assay.ingest.tables.cells import SYSTEMS, asks_for_memory, bare_number
-from assay.ingest.tables.composite import calculation
-from assay.ingest.tables.headers import OF_EACH, Column, plain
 from assay.ingest.tables.row_cells import CORNERS, NOTHING, fill
-from assay.ingest.tables.subject import numbering, summary
 from assay.ingest.vocabulary.terms import normalise
 
 FEW_WAYS, ROWS_OF_A_WAY = 20, 50

@@ -15,11 +15,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple, TypeGuard
 
+from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.documents import explained, meant
-from assay.ingest.tables.headers import Column, header, plain
 from assay.ingest.vocabulary.words import SAID_WHOSE, of_one_device, said, split
 
 _BESIDE = re.compile(r"(.+?)\s*[(（\[]([^()（）\[\]]+)[)）\]]")

@@ -11,11 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from assay.ingest.grids.grid import LONGEST, Grid, GridCell
-from assay.ingest.numbers.units import SUFFIXES, unit
-from assay.ingest.schema.record import Cell, Diagnostic, Record, Span, ValueOrigin
-from assay.ingest.tables import captions
-from assay.ingest.tables.cells import (
+from assay.ingest.columns.cells import (
     amount,
     bare_cell,
     bare_number,
@@ -25,7 +21,7 @@ from assay.ingest.tables.cells import (
     quantity,
     text_cell,
 )
-from assay.ingest.tables.composite import (
+from assay.ingest.columns.composite import (
     calculation,
     called,
     layout,
@@ -39,8 +35,12 @@ from assay.ingest.tables.composite import (
     settings,
     times,
 )
-from assay.ingest.tables.headers import Column, plain, unlinked
-from assay.ingest.tables.titles import counted_before_name
+from assay.ingest.columns.headers import Column, plain, unlinked
+from assay.ingest.columns.titles import counted_before_name
+from assay.ingest.grids.grid import LONGEST, Grid, GridCell
+from assay.ingest.numbers.units import SUFFIXES, unit
+from assay.ingest.schema.record import Cell, Diagnostic, Record, Span, ValueOrigin
+from assay.ingest.tables import captions
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import normalise
 

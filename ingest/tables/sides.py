@@ -14,19 +14,19 @@ from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import NamedTuple
 
+from assay.ingest.columns.composite import named, recipe
+from assay.ingest.columns.headers import GENERIC, Column, generic, header, plain
+from assay.ingest.columns.subject import SERVING, TALLIED
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
-from assay.ingest.tables.composite import named, recipe
 from assay.ingest.tables.documents import explained, meant
-from assay.ingest.tables.headers import GENERIC, Column, generic, header, plain
 from assay.ingest.tables.pairs import (
     by_unit_above,
     counts,
     quantities,
 )
-from assay.ingest.tables.subject import SERVING, TALLIED
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.words import ALTERS, DEVICE, english, split
 

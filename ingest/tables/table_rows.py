@@ -14,28 +14,11 @@ from dataclasses import replace
 from functools import cache, cached_property, partial
 from typing import NamedTuple
 
-from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet
-from assay.ingest.grids.grid import LONGEST, Grid, GridRow
-from assay.ingest.numbers.units import SUFFIXES
-from assay.ingest.schema.fields import fields
-from assay.ingest.schema.format import Folded, Region, TableNote
-from assay.ingest.schema.record import (
-    Cell,
-    Code,
-    Diagnostic,
-    Line,
-    Record,
-    Schema,
-    Span,
-    Statement,
-)
-from assay.ingest.source.headings import headed
-from assay.ingest.tables import captions
-from assay.ingest.tables.cells import (
+from assay.ingest.columns.cells import (
     outcome_and_date,
     slices,
 )
-from assay.ingest.tables.column_cells import (
+from assay.ingest.columns.column_cells import (
     Above,
     bare_times,
     fractions,
@@ -53,9 +36,51 @@ from assay.ingest.tables.column_cells import (
     unsaid_units,
     whole_numbers,
 )
-from assay.ingest.tables.composite import (
+from assay.ingest.columns.composite import (
     remark,
 )
+from assay.ingest.columns.headers import Column, plain
+from assay.ingest.columns.subject import (
+    TALLIED,
+    about_training,
+    many_devices,
+    measured,
+    measures,
+    name_rows,
+    of_no_training,
+    of_runs,
+    says_how,
+    summary,
+    titled_otherwise,
+    trained_here,
+)
+from assay.ingest.columns.titles import (
+    SIZED,
+    SIZES,
+    counted_before_name,
+    family_named,
+    format_named,
+    model_named,
+    names_format,
+    of_its_devices,
+)
+from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet
+from assay.ingest.grids.grid import LONGEST, Grid, GridRow
+from assay.ingest.numbers.units import SUFFIXES
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.format import Folded, Region, TableNote
+from assay.ingest.schema.record import (
+    Cell,
+    Code,
+    Diagnostic,
+    Line,
+    Record,
+    Schema,
+    Span,
+    Statement,
+)
+from assay.ingest.source.headings import headed
+from assay.ingest.tables import captions
 from assay.ingest.tables.documents import (
     Place,
     documents,
@@ -67,7 +92,6 @@ from assay.ingest.tables.documents import (
     no_room,
     one_of,
 )
-from assay.ingest.tables.headers import Column, plain
 from assay.ingest.tables.keyed import MOST_PLAIN, SetUps, configured, keyed, stated
 from assay.ingest.tables.long_tables import IrregularError, ways
 from assay.ingest.tables.pairs import (
@@ -86,30 +110,6 @@ from assay.ingest.tables.row_cells import (
     worth,
 )
 from assay.ingest.tables.sides import Group
-from assay.ingest.tables.subject import (
-    TALLIED,
-    about_training,
-    many_devices,
-    measured,
-    measures,
-    name_rows,
-    of_no_training,
-    of_runs,
-    says_how,
-    summary,
-    titled_otherwise,
-    trained_here,
-)
-from assay.ingest.tables.titles import (
-    SIZED,
-    SIZES,
-    counted_before_name,
-    family_named,
-    format_named,
-    model_named,
-    names_format,
-    of_its_devices,
-)
 from assay.ingest.tables.views import (
     View,
     named_rate,

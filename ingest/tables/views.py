@@ -13,16 +13,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from assay.ingest.columns.cells import of_the_device
+from assay.ingest.columns.composite import remark
+from assay.ingest.columns.headers import GENERIC, STEPS, Column, generic, header, plain
+from assay.ingest.columns.subject import SERVING, many_devices, numberless
+from assay.ingest.columns.titles import model_named
 from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, MOST_PLACES, Grid, GridRow
 from assay.ingest.grids.ratios import COMPARED, in_ratio
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables import captions
-from assay.ingest.tables.cells import of_the_device
-from assay.ingest.tables.composite import remark
 from assay.ingest.tables.documents import SHARE_OF_PEAK
-from assay.ingest.tables.headers import GENERIC, STEPS, Column, generic, header, plain
 from assay.ingest.tables.pairs import (
     across,
     axes,
@@ -55,8 +57,6 @@ from assay.ingest.tables.sides import (
     under_one,
     unmarked,
 )
-from assay.ingest.tables.subject import SERVING, many_devices, numberless
-from assay.ingest.tables.titles import model_named
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import ALTERS, Said, english, of_one_device, said, split
 

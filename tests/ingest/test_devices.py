@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from assay.ingest.columns.titles import titled
 from assay.ingest.inputs.read import read
 from assay.ingest.schema.record import Line
 from assay.ingest.statements.phrases import phrases
-from assay.ingest.tables.titles import titled
 from assay.ingest.vocabulary.devices import PEAKS, devices, only, peaks, several, signed
 from assay.model.machines.datasheets import candidates, machines
 

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from assay.ingest.columns.headers import header
 from assay.ingest.formats.markdown_table import MarkdownTable
 from assay.ingest.formats.megatron.megatron_iteration import MegatronIteration
 from assay.ingest.inputs.paths import named
@@ -26,7 +27,6 @@ from assay.ingest.statements.argument_names import Argument
 from assay.ingest.statements.command_lines import LEFT_OPEN, command
 from assay.ingest.statements.context import read_context
 from assay.ingest.tables.csv_sections import CsvTable
-from assay.ingest.tables.headers import header
 from assay.ingest.vocabulary.frameworks import DEEPSPEED, FRAMEWORKS
 from assay.ingest.vocabulary.terms import (
     Term,

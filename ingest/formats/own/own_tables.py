@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.ingest.columns.cells import quantity
+from assay.ingest.columns.headers import Column, plain
 from assay.ingest.grids.grid import Grid, GridCell, GridRow
 from assay.ingest.schema.fields import by_label, fields
 from assay.ingest.schema.format import Folded, Region, TableNote
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Schema, Span
-from assay.ingest.tables.cells import quantity
 from assay.ingest.tables.documents import documents, grids
-from assay.ingest.tables.headers import Column, plain
 from assay.ingest.tables.views import turned_grid
 from assay.ingest.vocabulary.terms import normalise
 

@@ -13,6 +13,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from assay.ingest.columns.cells import quantity
+from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.formats.markdown_table import MarkdownTable
 from assay.ingest.formats.own.description import describe
 from assay.ingest.formats.own.fault import BadFormat
@@ -22,10 +24,8 @@ from assay.ingest.grids.grid import Grid
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Diagnostic, Line, Span
-from assay.ingest.tables.cells import quantity
 from assay.ingest.tables.csv_sections import timed
 from assay.ingest.tables.documents import grids
-from assay.ingest.tables.headers import Column, header, plain
 from assay.ingest.vocabulary.terms import normalise
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")

@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from assay.ingest.columns.cells import OF_A_RANGE, slices
+from assay.ingest.columns.composite import called, layout, machine, remark
+from assay.ingest.columns.headers import Column, generic, header, plain
 from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, Grid
 from assay.ingest.schema.record import Line, Record, Schema
-from assay.ingest.tables.cells import OF_A_RANGE, slices
-from assay.ingest.tables.composite import called, layout, machine, remark
-from assay.ingest.tables.headers import Column, generic, header, plain
 from assay.ingest.vocabulary.devices import SIGN, signed
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import BATCH, DEVICE, english, of_one_device, split

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from assay.ingest.columns.titles import format_named, model_named
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.tables.titles import format_named, model_named
 from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by, normalise
 

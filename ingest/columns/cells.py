@@ -11,6 +11,9 @@ from decimal import Decimal
 from functools import lru_cache
 
 import polars as pl
+from assay.ingest.columns.composite import layout
+from assay.ingest.columns.headers import Column, generic, plain, rate, unlinked
+from assay.ingest.columns.titles import counted_nodes, device_named
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.lines.lark import Token, Tree, parse_line
 from assay.ingest.numbers.units import SUFFIXES, suffix, unit
@@ -18,9 +21,6 @@ from assay.ingest.schema.configuration import MOST_SEQUENCES
 from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Span, State
 from assay.ingest.schema.terminals import terminal
-from assay.ingest.tables.composite import layout
-from assay.ingest.tables.headers import Column, generic, plain, rate, unlinked
-from assay.ingest.tables.titles import counted_nodes, device_named
 from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import split

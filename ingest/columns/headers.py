@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
+from assay.ingest.columns.composite import degrees
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Schema
-from assay.ingest.tables.composite import degrees
 from assay.ingest.vocabulary.terms import configured_by, normalise
 from assay.ingest.vocabulary.words import (
     DEVICE,

@@ -12,11 +12,11 @@ from math import log, log2
 from statistics import median
 from typing import NamedTuple
 
+from assay.ingest.columns.cells import OF_NOTHING, amount
+from assay.ingest.columns.headers import EACH, OF_EACH, OF_ONE, Column, generic
 from assay.ingest.numbers.units import UNITS
 from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Record
-from assay.ingest.tables.cells import OF_NOTHING, amount
-from assay.ingest.tables.headers import EACH, OF_EACH, OF_ONE, Column, generic
 from assay.ingest.vocabulary.devices import peaks
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import BATCH, DEVICE, PLAIN, SAID_WHOSE, of_one_device, split
