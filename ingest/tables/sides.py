@@ -22,11 +22,8 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.documents import explained, meant
-from assay.ingest.tables.pairs import (
-    by_unit_above,
-    counts,
-    quantities,
-)
+from assay.ingest.tables.header_rows import counts, quantities
+from assay.ingest.tables.units_beside import by_unit_above
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.words import ALTERS, DEVICE, english, split
 

@@ -92,15 +92,11 @@ from assay.ingest.tables.documents import (
     no_room,
     one_of,
 )
+from assay.ingest.tables.header_rows import carried
 from assay.ingest.tables.keyed import MOST_PLAIN, SetUps, configured, keyed, stated
 from assay.ingest.tables.long_tables import IrregularError, ways
-from assay.ingest.tables.pairs import (
-    annotated,
-    carried,
-    with_memory_units,
-    with_outcomes,
-    with_scopes,
-)
+from assay.ingest.tables.named_above import named_rate
+from assay.ingest.tables.pairs import annotated
 from assay.ingest.tables.row_cells import (
     NOTHING,
     RATES_OF_CELLS,
@@ -110,12 +106,9 @@ from assay.ingest.tables.row_cells import (
     worth,
 )
 from assay.ingest.tables.sides import Group
-from assay.ingest.tables.views import (
-    View,
-    named_rate,
-    turned_grid,
-    views,
-)
+from assay.ingest.tables.turned import turned_grid
+from assay.ingest.tables.units_beside import with_memory_units, with_outcomes, with_scopes
+from assay.ingest.tables.views import View, views
 from assay.ingest.vocabulary.devices import devices, only
 
 _DIGIT = re.compile("[0-9]")

@@ -10,32 +10,34 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import NamedTuple
+from functools import cached_property
 
 from assay.ingest.columns.cells import of_the_device
 from assay.ingest.columns.composite import remark
 from assay.ingest.columns.headers import GENERIC, STEPS, Column, generic, header, plain
-from assay.ingest.columns.subject import SERVING, many_devices, numberless
-from assay.ingest.columns.titles import model_named
-from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, MOST_PLACES, Grid, GridRow
+from assay.ingest.columns.subject import SERVING, numberless
+from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid
 from assay.ingest.grids.ratios import COMPARED, in_ratio
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Line, Schema
-from assay.ingest.tables import captions
 from assay.ingest.tables.documents import SHARE_OF_PEAK
-from assay.ingest.tables.pairs import (
+from assay.ingest.tables.header_rows import (
     across,
     axes,
     headed,
     over_counts,
-    parted,
     quantities,
     shared_out,
-    with_unit_column,
-    with_units,
 )
+from assay.ingest.tables.named_above import (
+    SENTENCE_END,
+    heard_in,
+    meant_above,
+    opens_table,
+    said_above,
+)
+from assay.ingest.tables.pairs import parted
 from assay.ingest.tables.sides import (
     A_WAY,
     DIGIT,
@@ -57,14 +59,13 @@ from assay.ingest.tables.sides import (
     under_one,
     unmarked,
 )
+from assay.ingest.tables.turned import grouped_below, turned_grid
+from assay.ingest.tables.units_beside import with_unit_column, with_units
 from assay.ingest.vocabulary.terms import normalise
-from assay.ingest.vocabulary.words import ALTERS, Said, english, of_one_device, said, split
+from assay.ingest.vocabulary.words import ALTERS, english, of_one_device, said, split
 
 MOST_WIDE = 10_000
 """Columns beyond which no table is of runs: a sweep's export has some thousands."""
-
-MOST_TURNED = 64
-"""Columns of a table that may be rows of a turned one."""
 
 
 @dataclass(frozen=True)
@@ -181,10 +182,7 @@ def _sentences(above: Sequence[Line]) -> Iterator[Line]:
         if len(line.text) <= LONGEST:
             yield line
         else:
-            yield from (line._replace(text=text) for text in _END.split(line.text))
-
-
-_END = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])")
+            yield from (line._replace(text=text) for text in SENTENCE_END.split(line.text))
 
 
 _ZERO = re.compile(r"\bZeRO\b|\bDeepSpeed stage", re.IGNORECASE)
@@ -224,8 +222,8 @@ def _declared_of(
     bare = [cell for cell in cells if _NUMERAL.fullmatch(cell)]
     if not bare or len(bare) != sum(DIGIT.search(cell) is not None for cell in cells):
         return {}
-    heard = [_heard(line.text) for line in above]
-    near = [each for each in heard if each.phrases] or [_heard(line.text) for line in declared]
+    heard = [heard_in(line.text) for line in above]
+    near = [each for each in heard if each.phrases] or [heard_in(line.text) for line in declared]
     phrases = {phrase for each in near if not each.of_kernels for phrase in each.phrases}
     told = {phrase: found for phrase in phrases if (found := said(phrase))}
     rated = {found.field for found in told.values()}
@@ -336,119 +334,6 @@ def _lowest(columns: Sequence[Column], under: Sequence[str], schema: Schema) -> 
     return found
 
 
-def turned_grid(grid: Grid) -> Grid | None:
-    """The grid with rows for columns, where it is a full rectangle of rows that say something."""
-    rows = tuple(row for row in grid.rows if not row.blank and not row.one)
-    widths = {len(row.cells) for row in (*grid.heads, *rows)}
-    if len(widths) != 1 or len(grid.heads) != 1 or not 2 <= grid.width <= MOST_TURNED:
-        return None
-    if not 0 < len(rows) <= MOST_COLUMNS:
-        return None
-    return replace(grid, rows=rows, closed=False).turned()
-
-
-def grouped_below(grid: Grid) -> Grid | None:
-    """The grid with a row for each column and each name in its first one, where the second names
-    metrics: `5B | Tokens per second | …`, `5B | Time per step (s) | …`, `20B | Tokens per …`.
-
-    A name stands at one of its rows or at each. What all columns share in their header is the
-    label of what tells them apart: `Nodes` over `1`, `2`, `4`.
-    """
-    rows = [row for row in grid.rows if not row.blank and not row.one]
-    if not 1 <= len(grid.heads) <= 2 or not 4 <= grid.width <= MOST_TURNED or len(rows) < 2:
-        return None
-    if any(len(row.cells) != grid.width for row in (*grid.heads, *rows)):
-        return None
-    grid, rows = _with_counts_over(grid, rows)
-    groups: list[list[GridRow]] = []
-    for row in rows:
-        name, held = row.cells[0].text, groups[-1] if groups else []
-        again = any(plain(each.cells[1].text) == plain(row.cells[1].text) for each in held)
-        if not groups or again or (name and name not in ("", _named_in(held)) and _named_in(held)):
-            groups.append([])
-        groups[-1].append(row)
-    metrics = [[plain(row.cells[1].text) for row in group] for group in groups]
-    every = list(dict.fromkeys(label for group in metrics for label in group))
-    if any(len(set(group)) < max(2, len(group)) for group in metrics) or not all(every):
-        return None
-    if len(groups) * len(every) > 2 * len(rows) or not all(map(_named_in, groups)):
-        return None
-    return _one_for_each(grid, groups, metrics, every)
-
-
-def _named_in(group: Sequence[GridRow]) -> str:
-    """The one name that stands in the first cells of some rows; empty where there is none."""
-    return next((row.cells[0].text for row in group if row.cells[0].text), "")
-
-
-def _with_counts_over(grid: Grid, rows: list[GridRow]) -> tuple[Grid, list[GridRow]]:
-    """A grid and its rows, the first of whole numbers alone taken into its header, where that has
-    one label over all of them: `#Nodes` over `1`, `2`, `4`."""
-    first, upper = rows[0].cells, grid.heads[0].cells
-    names = [plain(cell.text) for cell in upper[2:] if cell.text]
-    counted = all(plain(cell.text).isdecimal() for cell in first[2:])
-    if len(grid.heads) > 1 or len(names) != 1 or not counted or first[0].text or first[1].text:
-        return grid, rows
-    over = replace(
-        grid.heads[0], cells=(*upper[:2], *(c._replace(text=names[0]) for c in upper[2:]))
-    )
-    return replace(grid, heads=(over, rows[0]), rows=grid.rows[1:]), rows[1:]
-
-
-def _one_for_each(
-    grid: Grid,
-    groups: Sequence[Sequence[GridRow]],
-    metrics: Sequence[Sequence[str]],
-    every: Sequence[str],
-) -> Grid:
-    """A row for each group of rows and each column right of the second, a column a metric."""
-    low, line = grid.heads[-1].cells, grid.heads[-1].line
-    shared = {plain(cell.text) for cell in grid.heads[0].cells[2:]} if len(grid.heads) > 1 else {""}
-    axis = shared.pop() if len(shared) == 1 else ""
-    labels = grid.header() if not axis else [cell.text for cell in low]
-    head = (low[0], low[1]._replace(text=axis), *(low[1]._replace(text=name) for name in every))
-    found = []
-    for group, held in zip(groups, metrics, strict=True):
-        for at in range(2, grid.width):
-            own = dict(zip(held, (row.cells[at] for row in group), strict=True))
-            first = group[0].cells[at]
-            place = line._replace(number=first.line, column=first.column)
-            values = (own.get(name, first._replace(text="")) for name in every)
-            name = next((row.cells[0] for row in group if row.cells[0].text), group[0].cells[0])
-            cells = (name, low[at]._replace(text=labels[at]), *values)
-            found.append(GridRow(place, cells))
-    return replace(grid, heads=(GridRow(line, head),), rows=tuple(found), labels=(), closed=False)
-
-
-_PHRASE = re.compile(
-    r"\b(?:tokens?|samples?|sequences?|images?|imgs?)(?:\s*/\s*|\s+per\s+)"
-    r"(?:gpu|device|npu|sec(?:ond)?|s)\b"
-    r"(?:(?:\s*/\s*|\s+per\s+|\s+and\s+)(?:gpu|gcd|card|chip|device|npu|p|sec(?:ond)?|s)\b)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b"
-    r"|\b(?:(?:step|iter(?:ation)?)[ -]time|time per (?:step|iter(?:ation)?))\b"
-    r"(?:\s*[(\[](?:ms|s|sec|seconds|milliseconds)[)\]]| in (?:ms|s|seconds|milliseconds)\b)?"
-    r"|\b(?:ms|(?:milli)?seconds)\s*(?:/|\bper)\s*(?:training )?(?:step|iter(?:ation)?)\b",
-    re.IGNORECASE,
-)
-
-_OF_WHOM = re.compile(
-    r"\b(?:throughputs?|rates?|speeds?|performance) (?:per|for each|of (?:one|each|a single))[ -]"
-    r"(?:(GPU|GCD|device|card|chip|NPU|accelerator|rank)|node|host|server|machine)\b",
-    re.IGNORECASE,
-)
-"""Whose a rate is, in words apart from it: `throughput per device in tokens/s`."""
-
-
-_OF_MEMORY = re.compile(
-    r"\b(?:(?:peak|max(?:imum)?)\s+(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|per\s+GPU))?"
-    r"|memory\s+per\s+(?:GPU|card|device))\b"
-    r"(?:\s*[(\[][MG]i?B[)\]]|\s+in\s+[MG]i?B\b)?"
-    r"|\b(?:GPU\s+memory|VRAM)(?=\s+(?:is |was )?(?:required|needed|usage|use[ds]?|consumption"
-    r"|footprint|consumed|taken))"
-    r"|(?:(?:单卡|每卡)?(?:峰值|最大)|单卡|每卡)显存",
-    re.IGNORECASE,
-)
-
-
 _LENGTHS = re.compile(r"\b(?:sequences?|seq(?:len)?|contexts?)\b|序列", re.IGNORECASE)
 
 
@@ -487,7 +372,7 @@ def _by_caption(
             named_by = dict(zip(sides, across(columns, above, schema), strict=True))
         if not any(named_by.values()):
             sides = [n for n in range(len(columns)) if n not in settings and n not in ratios]
-    found = _meant_above(above, declared, schema)
+    found = meant_above(above, declared, schema)
     if found is None:
         return ()
     spec = fields(schema)[found.field]
@@ -520,41 +405,6 @@ def _by_caption(
     )
 
 
-def _meant_above(above: Sequence[Line], declared: Sequence[Line], schema: Schema) -> Said | None:
-    """The one quantity in which the text above a table, or else around it, says it measures; what
-    the line right above it names goes before all else."""
-    last = _opens_table(above)
-    heard = _heard(last.text) if last else None
-    if last and heard and not heard.phrases:
-        told = {known for each in heard.of_memory if (known := said(each))}
-        if told:
-            found = told.pop() if len(told) == 1 else None
-            return found if found is not None and found.field in fields(schema) else None
-        if _OF_ANOTHER.search(last.text):
-            return None
-    found = _named_above([last] if last and heard and len(heard.phrases) == 1 else above)
-    if found is None and not any(_heard(line.text).phrases for line in above):
-        found = _named_above(declared)
-    return found if found is not None and found.field in fields(schema) else None
-
-
-def _opens_table(above: Sequence[Line]) -> Line | None:
-    """The line right above a table where it is its caption or opens it with a colon."""
-    last = next((line for line in reversed(above) if line.text.strip()), None)
-    if last is None or captions.is_caption(last):
-        return last
-    return last if last.text.rstrip(" *_").endswith((":", "：")) else None
-
-
-_OF_ANOTHER = re.compile(
-    r"\b(?:loss(?:es)?|perplexity|ppl|accurac(?:y|ies)|scores?|memory|energy|power|costs?|prices?"
-    r"|latency|hours|days|bubbles?|bandwidth|efficiency|convergence|evaluation|quality|bpb)\b"
-    r"|显存|内存|损失|精度对比|能耗|メモリ|損失",
-    re.IGNORECASE,
-)
-"""Words of a line that opens a table of another quantity than a rate."""
-
-
 def _by_ratio(
     grid: Grid, schema: Schema, above: Sequence[Line], declared: Sequence[Line]
 ) -> tuple[Group, ...]:
@@ -562,7 +412,7 @@ def _by_ratio(
     ratios prove: `Offload | Twin-Flow | Speedup`."""
     columns = header(grid.header(), schema)
     compares = [at for at, column in enumerate(columns) if at and COMPARED.search(column.label)]
-    found = _meant_above(above, declared, schema) if compares else None
+    found = meant_above(above, declared, schema) if compares else None
     if found is None or any(_GUESSED.search(line.text) for line in above):
         return ()
     rows = [[plain(cell.text) for cell in row.cells] for row in grid.rows if not row.one]
@@ -627,11 +477,11 @@ _OTHER_THINGS = ALTERS | SERVING | GENERIC | {
 def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[Line]) -> bool:
     """Whether the text above says in what all numbers are, and columns are names of set-ups."""
     told = any(
-        _SAID_OF_ALL.search(unmarked(line.text)) and _heard(line.text).phrases for line in above
+        _SAID_OF_ALL.search(unmarked(line.text)) and heard_in(line.text).phrases for line in above
     )
     compared = any(COMPARED.search(column.label) for column in columns[1:])
-    if (last := _opens_table(above)) and not compared:  # what it names is in the table
-        told |= len(_heard(last.text).phrases or _heard(last.text).of_memory) == 1
+    if (last := opens_table(above)) and not compared:  # what it names is in the table
+        told |= len(heard_in(last.text).phrases or heard_in(last.text).of_memory) == 1
     labels = [columns[n].label for n in sides]
     return told and len(sides) > 1 and all(
         columns[n].spec is None and not columns[n].degrees and re.search(r"[^\W\d_]", label)
@@ -684,71 +534,6 @@ def _in_words_alone(grid: Grid, at: int) -> bool:
 _BEGINS_AS_NUMBER = re.compile(r"[~≈<>±+-]?\s*[0-9.]")
 
 
-_OF_SAMPLES = re.compile(
-    r"\b(?:samples?|sequences?|sentences?)(?:\s*/\s*|\s+per\s+|\s+a\s+)(?:s|sec|second)\b",
-    re.IGNORECASE,
-)
-
-
-def named_rate(above: Sequence[Line]) -> str | None:
-    """The field of a rate in `/s` whose things the text above names: sequences; None if it names
-    no such thing, or others as well."""
-    things = {thing for line in above for thing in _rated(line.text)}
-    return "samples_per_s" if things == {"samples_per_s"} else None
-
-
-@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
-def _rated(text: str) -> frozenset[str]:
-    """Fields of the things that a line names with a rate."""
-    things = {told.field for phrase in _PHRASE.findall(text) if (told := said(phrase))}
-    return frozenset(things | {"samples_per_s"} if _OF_SAMPLES.search(text) else things)
-
-
-def _named_above(above: Sequence[Line]) -> Said | None:
-    """The one quantity that the lines above a table name, and that is no kernel's."""
-    heard = [each for line in above if not (each := _heard(line.text)).of_kernels]
-    found = [told for each in heard for phrase in each.phrases if (told := said(phrase))]
-    found = found or [told for each in heard for m in each.of_memory if (told := said(m))]
-    return found[0] if len({told.field for told in found}) == 1 else None
-
-
-class _Heard(NamedTuple):
-    """Phrases of rates and of memory in a line, and whether it is of kernels."""
-
-    phrases: tuple[str, ...]
-    of_memory: tuple[str, ...]
-    of_kernels: bool
-
-
-@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
-def _heard(text: str) -> _Heard:
-    """Phrases in a line, asked once."""
-    bare = unmarked(text)
-    of_kernels = _OF_KERNELS.search(text) is not None and not (
-        model_named(text) and many_devices(text)
-    )
-    phrases = (each for sentence in _END.split(bare) for each in _phrases(sentence))
-    return _Heard(tuple(phrases), tuple(_OF_MEMORY.findall(bare)), of_kernels)
-
-
-def _phrases(sentence: str) -> Iterator[str]:
-    """The phrases of a sentence, each with whose it is; of a node it is nobody's here."""
-    whose = [match[1] for match in _OF_WHOM.finditer(sentence)]
-    for phrase in _PHRASE.findall(sentence):
-        told = said(phrase) if whose else None
-        if told is None or told.field not in ("tokens_per_s", "samples_per_s", "item_rate"):
-            yield phrase
-        elif all(whose):
-            yield f"{phrase} per {whose[0]}"
-
-
-_OF_KERNELS = re.compile(
-    r"\b(?:mat-?mul|gemm|attention|kernels?|softmax|(?:rms|layer)-?norm|swiglu|all-?(?:reduce|gather)"
-    r"|bandwidth|inference|decod(?:e|ing)|prefill|serving)\b",
-    re.IGNORECASE,
-)
-
-
 def _mostly_with_units(grid: Grid) -> bool:
     """Whether most numbers right of the first column have a unit behind them: `8.1 GB`."""
     texts = [plain(c.text) for row in grid.rows for c in row.cells[1:] if len(c.text) <= LONGEST]
@@ -762,7 +547,7 @@ _WITH_UNIT = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*[A-Za-zµ]+")
 def _by_remarks(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, ...]:
     """A group for each column whose numbers have a layout in brackets, of the quantity above."""
     columns = header(grid.header(), schema)
-    if quantities(columns) or (found := _named_above(above)) is None:
+    if quantities(columns) or (found := said_above(above)) is None:
         return ()
     spec = fields(schema)[found.field]
     own: dict[int, Column] = {}

@@ -18,7 +18,7 @@ from assay.ingest.schema.fields import by_label, fields
 from assay.ingest.schema.format import Folded, Region, TableNote
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Record, Schema, Span
 from assay.ingest.tables.documents import documents, grids
-from assay.ingest.tables.views import turned_grid
+from assay.ingest.tables.turned import turned_grid
 from assay.ingest.vocabulary.terms import normalise
 
 

@@ -225,7 +225,7 @@ def _taken_apart(text: str) -> Said | None:
 _VALIDATED = deferred(
     r"[\"']?\b(val(?:id(?:ation)?)?|eval(?:uation)?|test)[\"']?\s*[:=]\s*\{[^{}]*\}"
 )
-"""What stands in braces under a word of validation: `"val": {"loss": 9.9}`."""
+"""Braces under a word of validation, and what stands in them: `"val": {"loss": 9.9}`."""
 
 
 def _within(pair: Pair, inside: Sequence[tuple[str, int, int]]) -> Pair:

@@ -1,0 +1,215 @@
+"""Headers in several rows or columns: groups over labels, names carried down, axes of counts.
+
+In: a grid. Out: the same with one label over each column, or with the count that a cell is of in a
+column of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeGuard
+
+from assay.ingest.columns.headers import Column, header, plain
+from assay.ingest.grids.grid import Grid, GridCell, GridRow
+from assay.ingest.schema.record import Line, Schema
+
+
+def carried(grid: Grid, schema: Schema) -> Grid:
+    """The grid with names and settings of its first columns in the rows below that leave them
+    blank: `7B | AdamW`, then ` | SGD`. A row with one cell is a title, and a file of separated
+    values means what it leaves out."""
+    if grid.syntax not in ("markdown", "rst", "text") or not grid.heads or grid.labels:
+        return grid
+    columns = header(grid.header(), schema)
+    free = [at for at, c in enumerate(columns) if c.spec is None or not c.spec.quantity]
+    first = next((n for n in range(grid.width + 1) if n not in free), 0)
+    above: tuple[GridCell, ...] = ()
+    rows = []
+    for row in grid.rows:
+        filled = sum(bool(cell.text) for cell in row.cells)
+        if row.blank or row.one or filled < _LEAST_FILLED:
+            above = ()
+        elif (
+            above
+            and not row.cells[0].text
+            and len(row.cells) == len(above)
+            and not _TICKED.fullmatch(above[0].text)
+        ):
+            blank = next((at for at, cell in enumerate(row.cells) if cell.text), 0)
+            held = min(blank, first)
+            rows.append(replace(row, cells=(*above[:held], *row.cells[held:])))
+            above = rows[-1].cells
+            continue
+        if filled >= _LEAST_FILLED:
+            above = row.cells
+        rows.append(row)
+    return replace(grid, rows=tuple(rows))
+
+
+_TICKED = re.compile(r"[\W_]*(?:x|y|yes|true|on|best|new|ours)?[\W_]*", re.IGNORECASE)
+"""A sign that something is so, and is not where it is missing."""
+
+_LEAST_FILLED = 2
+"""Cells of a row that is no title."""
+
+
+def headed(grid: Grid, schema: Schema) -> Grid:
+    """The grid with its first row for a second header, where that names more quantities."""
+    upper = _over(grid)
+    if not upper:
+        return grid
+    joined = replace(grid, heads=(upper, grid.rows[0]), rows=grid.rows[1:])
+    lower = [cell.text for cell in grid.rows[0].cells]
+    told = [
+        _measures(both, schema) or _measures(own, schema)
+        for both, own in zip(joined.header(), lower, strict=True)
+    ]
+    more = sum(told) > sum(_measures(each, schema) for each in grid.header())
+    return joined if more or _names_below(grid) else grid
+
+
+def _names_below(grid: Grid) -> bool:
+    """Whether the first row has nothing but names below labels that return, and each another."""
+    upper = [plain(cell.text) for cell in grid.heads[0].cells]
+    lower = [plain(cell.text) for cell in grid.rows[0].cells]
+    named = [(over, under) for over, under in zip(upper, lower, strict=True) if under]
+    alone = all(over and upper.count(over) > 1 for over, _ in named)
+    return alone and len(set(named)) == len(named) > 1
+
+
+def _measures(label: str, schema: Schema) -> bool:
+    return bool(label) and quantities(header([label], schema)) > 0
+
+
+def _over(grid: Grid) -> GridRow | None:
+    """The header of a grid whose first row may be a second one: each label over the columns to its
+    right that have none; None where that row may be one of numbers."""
+    if len(grid.heads) != 1 or grid.syntax == "html" or not grid.rows:
+        return None
+    upper, lower = grid.heads[0].cells, [cell.text for cell in grid.rows[0].cells]
+    if len(upper) != len(lower) or sum(map(bool, lower)) < 2 or re.search("[0-9]", "".join(lower)):
+        return None
+    cells: list[GridCell] = []
+    for cell, below in zip(upper, lower, strict=True):
+        cells.append(cells[-1] if cells and below and not cell.text else cell)
+    return replace(grid.heads[0], cells=tuple(cells))
+
+
+def quantities(columns: Sequence[Column]) -> int:
+    """How many columns are of a measured quantity."""
+    return sum(column.spec is not None and column.spec.quantity is not None for column in columns)
+
+
+_OF_BOTH = re.compile(r"(.+?)\s*\(([^()]+?)\s*(?:\band\b|/|,|&)\s*([^()]+?)\)")
+
+_BOTH = re.compile(r"([0-9][0-9.,]*[kKMB]?)\s*(?:and|/|,|&)\s+([0-9][0-9.,]*[kKMB]?)")
+
+
+def shared_out(grid: Grid, sides: Sequence[str], known: Callable[[str], bool]) -> Grid:
+    """The grid with two columns for each whose label says that it is of both `sides`, by names that
+    are `known`, and whose cells have a number for each, or one for both: `Batch size (TF32 and
+    FP16)`, `64 and 128`.
+    """
+    if not grid.heads or grid.labels or len(sides) != 2:
+        return grid
+    told = [_OF_BOTH.fullmatch(plain(cell.text)) for cell in grid.heads[-1].cells]
+    both = {at: found for at, found in enumerate(told)
+            if found and known(found[2]) and known(found[3]) and found[2] != found[3]}  # fmt: skip
+    if not both:
+        return grid
+
+    def doubled(row: GridRow, *, head: bool) -> GridRow:
+        cells: list[GridCell] = []
+        for at, cell in enumerate(row.cells):
+            one = other = cell.text
+            if at in both and head:
+                one, other = (f"{both[at][1]} - {side}" for side in sides)
+            elif at in both and (found := _BOTH.fullmatch(plain(cell.text))):
+                one, other = found[1], found[2]
+            cells += [cell._replace(text=text) for text in ((one, other) if at in both else (one,))]
+        return replace(row, cells=tuple(cells))
+
+    upper = [doubled(row, head=False) for row in grid.heads[:-1]]
+    rows = tuple(doubled(row, head=False) for row in grid.rows)
+    return replace(grid, heads=(*upper, doubled(grid.heads[-1], head=True)), rows=rows)
+
+
+_AXES = re.compile(r"([^\\/|]+?)(?:\s*(?:\\+|╲)\s*|\s+[/|]\s+)([^\\/|]+)")
+"""The corner of a table with a quantity of two axes: `Model \\ GPUs`, `seq len ↓ / MBS →`."""
+
+_COUNT = re.compile(r"([0-9][0-9,]*)(?:\s*[A-Za-z]+)?")
+
+
+def counts(column: Column | None) -> TypeGuard[Column]:
+    """Whether the numbers of a column are whole ones of a configuration."""
+    spec = column.spec if column is not None else None
+    return spec is not None and spec.configuration and spec.kind == "exact"
+
+
+def axes(
+    grid: Grid, columns: Sequence[Column], schema: Schema
+) -> tuple[Column, list[dict[str, str]]] | None:
+    """The first column and what the labels of the others give, where the corner names both axes.
+
+    It names rows before columns, but where only the first of the two can be the numbers above.
+    """
+    corner = _AXES.fullmatch(grid.header()[0].strip("*` "))
+    labels = [_COUNT.fullmatch(column.label) for column in columns[1:]]
+    if corner is None or not all(labels):
+        return None
+    down, across = (header([text.strip(" ↓→")], schema)[0] for text in corner.groups())
+    first = [row.cells[0].text for row in grid.rows if row.cells]
+    named = not any(map(_COUNT.fullmatch, first))
+    if "→" in corner[1] or "↓" in corner[2] or (named and not counts(across) and counts(down)):
+        down, across = across, down
+    if not counts(across) or across.spec is None:
+        return None
+    name = across.spec.name
+    told = [{name: label[1].replace(",", "")} for label in labels if label]
+    return replace(down, label=columns[0].label), told
+
+
+def over_counts(
+    grid: Grid, columns: Sequence[Column]
+) -> tuple[Column, list[dict[str, str]]] | None:
+    """The first column and what the labels of the others give, where its label names what they
+    count and its cells name rows: `batch size | 8 | 16`."""
+    corner = columns[0]
+    labels = [_WHOLE.fullmatch(column.label) for column in columns[1:]]
+    first = [plain(row.cells[0].text) for row in grid.rows if row.cells]
+    if not counts(corner) or corner.spec is None or not all(labels) or not first:
+        return None
+    if any(not any(map(str.isalpha, text)) for text in first):
+        return None
+    name = corner.spec.name
+    told = [{name: label[0].replace(",", "")} for label in labels if label]
+    return Column(corner.label, None), told
+
+
+_ACROSS = re.compile(
+    r"\b(?:vs\.?|versus|against|by|over|across|for (?:each|different|several|all)|per)\s+"
+    r"(?:the\s+)?(?:numbers? of |# ?|no\. of )?"
+    r"(GPUs?|devices|nodes?|chips|cards|NPUs?|accelerators)\b",
+    re.IGNORECASE,
+)
+"""Titles that say what the numbers over the columns count: `Throughput vs. number of GPUs`."""
+
+
+def across(
+    columns: Sequence[Column], above: Sequence[Line], schema: Schema
+) -> list[dict[str, str]]:
+    """Configuration that whole numbers over all columns but the first give, where the text above
+    names what they count; nothing for each where it does not."""
+    labels = [_WHOLE.fullmatch(column.label) for column in columns[1:]]
+    words = {found.casefold() for line in above for found in _ACROSS.findall(line.text)}
+    told = header([f"number of {word.rstrip('s')}s" for word in sorted(words)], schema)
+    names = {column.spec.name for column in told if counts(column) and column.spec}
+    if not all(labels) or len(names) != 1:
+        return [{} for _ in labels]
+    (name,) = names
+    return [{name: label[0].replace(",", "")} for label in labels if label]
+
+
+_WHOLE = re.compile(r"[0-9][0-9,]*")

@@ -1,0 +1,153 @@
+"""Quantities that the text above a table names: what its numbers are where no label says it.
+
+In: the lines above a table, those that declare something first. Out: the field that they name, with
+its unit where they give one (`tokens per second per GPU`); None where they name none or several.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from assay.ingest.columns.subject import many_devices
+from assay.ingest.columns.titles import model_named
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.record import Line, Schema
+from assay.ingest.tables import captions
+from assay.ingest.tables.sides import (
+    unmarked,
+)
+from assay.ingest.vocabulary.words import Said, said
+
+SENTENCE_END = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])")
+
+
+_PHRASE = re.compile(
+    r"\b(?:tokens?|samples?|sequences?|images?|imgs?)(?:\s*/\s*|\s+per\s+)"
+    r"(?:gpu|device|npu|sec(?:ond)?|s)\b"
+    r"(?:(?:\s*/\s*|\s+per\s+|\s+and\s+)(?:gpu|gcd|card|chip|device|npu|p|sec(?:ond)?|s)\b)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b"
+    r"|\b(?:(?:step|iter(?:ation)?)[ -]time|time per (?:step|iter(?:ation)?))\b"
+    r"(?:\s*[(\[](?:ms|s|sec|seconds|milliseconds)[)\]]| in (?:ms|s|seconds|milliseconds)\b)?"
+    r"|\b(?:ms|(?:milli)?seconds)\s*(?:/|\bper)\s*(?:training )?(?:step|iter(?:ation)?)\b",
+    re.IGNORECASE,
+)
+
+_OF_WHOM = re.compile(
+    r"\b(?:throughputs?|rates?|speeds?|performance) (?:per|for each|of (?:one|each|a single))[ -]"
+    r"(?:(GPU|GCD|device|card|chip|NPU|accelerator|rank)|node|host|server|machine)\b",
+    re.IGNORECASE,
+)
+"""Whose a rate is, in words apart from it: `throughput per device in tokens/s`."""
+
+
+_OF_MEMORY = re.compile(
+    r"\b(?:(?:peak|max(?:imum)?)\s+(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|per\s+GPU))?"
+    r"|memory\s+per\s+(?:GPU|card|device))\b"
+    r"(?:\s*[(\[][MG]i?B[)\]]|\s+in\s+[MG]i?B\b)?"
+    r"|\b(?:GPU\s+memory|VRAM)(?=\s+(?:is |was )?(?:required|needed|usage|use[ds]?|consumption"
+    r"|footprint|consumed|taken))"
+    r"|(?:(?:单卡|每卡)?(?:峰值|最大)|单卡|每卡)显存",
+    re.IGNORECASE,
+)
+
+
+def meant_above(above: Sequence[Line], declared: Sequence[Line], schema: Schema) -> Said | None:
+    """The one quantity in which the text above a table, or else around it, says it measures; what
+    the line right above it names goes before all else."""
+    last = opens_table(above)
+    heard = heard_in(last.text) if last else None
+    if last and heard and not heard.phrases:
+        told = {known for each in heard.of_memory if (known := said(each))}
+        if told:
+            found = told.pop() if len(told) == 1 else None
+            return found if found is not None and found.field in fields(schema) else None
+        if _OF_ANOTHER.search(last.text):
+            return None
+    found = said_above([last] if last and heard and len(heard.phrases) == 1 else above)
+    if found is None and not any(heard_in(line.text).phrases for line in above):
+        found = said_above(declared)
+    return found if found is not None and found.field in fields(schema) else None
+
+
+def opens_table(above: Sequence[Line]) -> Line | None:
+    """The line right above a table where it is its caption or opens it with a colon."""
+    last = next((line for line in reversed(above) if line.text.strip()), None)
+    if last is None or captions.is_caption(last):
+        return last
+    return last if last.text.rstrip(" *_").endswith((":", "：")) else None
+
+
+_OF_ANOTHER = re.compile(
+    r"\b(?:loss(?:es)?|perplexity|ppl|accurac(?:y|ies)|scores?|memory|energy|power|costs?|prices?"
+    r"|latency|hours|days|bubbles?|bandwidth|efficiency|convergence|evaluation|quality|bpb)\b"
+    r"|显存|内存|损失|精度对比|能耗|メモリ|損失",
+    re.IGNORECASE,
+)
+"""Words of a line that opens a table of another quantity than a rate."""
+
+
+_OF_SAMPLES = re.compile(
+    r"\b(?:samples?|sequences?|sentences?)(?:\s*/\s*|\s+per\s+|\s+a\s+)(?:s|sec|second)\b",
+    re.IGNORECASE,
+)
+
+
+def named_rate(above: Sequence[Line]) -> str | None:
+    """The field of a rate in `/s` whose things the text above names: sequences; None if it names
+    no such thing, or others as well."""
+    things = {thing for line in above for thing in _rated(line.text)}
+    return "samples_per_s" if things == {"samples_per_s"} else None
+
+
+@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+def _rated(text: str) -> frozenset[str]:
+    """Fields of the things that a line names with a rate."""
+    things = {told.field for phrase in _PHRASE.findall(text) if (told := said(phrase))}
+    return frozenset(things | {"samples_per_s"} if _OF_SAMPLES.search(text) else things)
+
+
+def said_above(above: Sequence[Line]) -> Said | None:
+    """The one quantity that the lines above a table name, and that is no kernel's."""
+    heard = [each for line in above if not (each := heard_in(line.text)).of_kernels]
+    found = [told for each in heard for phrase in each.phrases if (told := said(phrase))]
+    found = found or [told for each in heard for m in each.of_memory if (told := said(m))]
+    return found[0] if len({told.field for told in found}) == 1 else None
+
+
+class Heard(NamedTuple):
+    """Phrases of rates and of memory in a line, and whether it is of kernels."""
+
+    phrases: tuple[str, ...]
+    of_memory: tuple[str, ...]
+    of_kernels: bool
+
+
+@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+def heard_in(text: str) -> Heard:
+    """Phrases in a line, asked once."""
+    bare = unmarked(text)
+    of_kernels = _OF_KERNELS.search(text) is not None and not (
+        model_named(text) and many_devices(text)
+    )
+    phrases = (each for sentence in SENTENCE_END.split(bare) for each in _phrases(sentence))
+    return Heard(tuple(phrases), tuple(_OF_MEMORY.findall(bare)), of_kernels)
+
+
+def _phrases(sentence: str) -> Iterator[str]:
+    """The phrases of a sentence, each with whose it is; of a node it is nobody's here."""
+    whose = [match[1] for match in _OF_WHOM.finditer(sentence)]
+    for phrase in _PHRASE.findall(sentence):
+        told = said(phrase) if whose else None
+        if told is None or told.field not in ("tokens_per_s", "samples_per_s", "item_rate"):
+            yield phrase
+        elif all(whose):
+            yield f"{phrase} per {whose[0]}"
+
+
+_OF_KERNELS = re.compile(
+    r"\b(?:mat-?mul|gemm|attention|kernels?|softmax|(?:rms|layer)-?norm|swiglu|all-?(?:reduce|gather)"
+    r"|bandwidth|inference|decod(?:e|ing)|prefill|serving)\b",
+    re.IGNORECASE,
+)

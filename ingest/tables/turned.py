@@ -1,0 +1,99 @@
+"""Grids turned: metrics in rows and runs in columns, and metrics grouped below counts.
+
+In: a grid. Out: the same with a row for each run; None where nothing is to be turned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from assay.ingest.columns.headers import plain
+from assay.ingest.grids.grid import MOST_COLUMNS, Grid, GridRow
+
+MOST_TURNED = 64
+"""Columns of a table that may be rows of a turned one."""
+
+
+def turned_grid(grid: Grid) -> Grid | None:
+    """The grid with rows for columns, where it is a full rectangle of rows that say something."""
+    rows = tuple(row for row in grid.rows if not row.blank and not row.one)
+    widths = {len(row.cells) for row in (*grid.heads, *rows)}
+    if len(widths) != 1 or len(grid.heads) != 1 or not 2 <= grid.width <= MOST_TURNED:
+        return None
+    if not 0 < len(rows) <= MOST_COLUMNS:
+        return None
+    return replace(grid, rows=rows, closed=False).turned()
+
+
+def grouped_below(grid: Grid) -> Grid | None:
+    """The grid with a row for each column and each name in its first one, where the second names
+    metrics: `5B | Tokens per second | …`, `5B | Time per step (s) | …`, `20B | Tokens per …`.
+
+    A name stands at one of its rows or at each. What all columns share in their header is the
+    label of what tells them apart: `Nodes` over `1`, `2`, `4`.
+    """
+    rows = [row for row in grid.rows if not row.blank and not row.one]
+    if not 1 <= len(grid.heads) <= 2 or not 4 <= grid.width <= MOST_TURNED or len(rows) < 2:
+        return None
+    if any(len(row.cells) != grid.width for row in (*grid.heads, *rows)):
+        return None
+    grid, rows = _with_counts_over(grid, rows)
+    groups: list[list[GridRow]] = []
+    for row in rows:
+        name, held = row.cells[0].text, groups[-1] if groups else []
+        again = any(plain(each.cells[1].text) == plain(row.cells[1].text) for each in held)
+        if not groups or again or (name and name not in ("", _named_in(held)) and _named_in(held)):
+            groups.append([])
+        groups[-1].append(row)
+    metrics = [[plain(row.cells[1].text) for row in group] for group in groups]
+    every = list(dict.fromkeys(label for group in metrics for label in group))
+    if any(len(set(group)) < max(2, len(group)) for group in metrics) or not all(every):
+        return None
+    if len(groups) * len(every) > 2 * len(rows) or not all(map(_named_in, groups)):
+        return None
+    return _one_for_each(grid, groups, metrics, every)
+
+
+def _named_in(group: Sequence[GridRow]) -> str:
+    """The one name that stands in the first cells of some rows; empty where there is none."""
+    return next((row.cells[0].text for row in group if row.cells[0].text), "")
+
+
+def _with_counts_over(grid: Grid, rows: list[GridRow]) -> tuple[Grid, list[GridRow]]:
+    """A grid and its rows, the first of whole numbers alone taken into its header, where that has
+    one label over all of them: `#Nodes` over `1`, `2`, `4`."""
+    first, upper = rows[0].cells, grid.heads[0].cells
+    names = [plain(cell.text) for cell in upper[2:] if cell.text]
+    counted = all(plain(cell.text).isdecimal() for cell in first[2:])
+    if len(grid.heads) > 1 or len(names) != 1 or not counted or first[0].text or first[1].text:
+        return grid, rows
+    over = replace(
+        grid.heads[0], cells=(*upper[:2], *(c._replace(text=names[0]) for c in upper[2:]))
+    )
+    return replace(grid, heads=(over, rows[0]), rows=grid.rows[1:]), rows[1:]
+
+
+def _one_for_each(
+    grid: Grid,
+    groups: Sequence[Sequence[GridRow]],
+    metrics: Sequence[Sequence[str]],
+    every: Sequence[str],
+) -> Grid:
+    """A row for each group of rows and each column right of the second, a column a metric."""
+    low, line = grid.heads[-1].cells, grid.heads[-1].line
+    shared = {plain(cell.text) for cell in grid.heads[0].cells[2:]} if len(grid.heads) > 1 else {""}
+    axis = shared.pop() if len(shared) == 1 else ""
+    labels = grid.header() if not axis else [cell.text for cell in low]
+    head = (low[0], low[1]._replace(text=axis), *(low[1]._replace(text=name) for name in every))
+    found = []
+    for group, held in zip(groups, metrics, strict=True):
+        for at in range(2, grid.width):
+            own = dict(zip(held, (row.cells[at] for row in group), strict=True))
+            first = group[0].cells[at]
+            place = line._replace(number=first.line, column=first.column)
+            values = (own.get(name, first._replace(text="")) for name in every)
+            name = next((row.cells[0] for row in group if row.cells[0].text), group[0].cells[0])
+            cells = (name, low[at]._replace(text=labels[at]), *values)
+            found.append(GridRow(place, cells))
+    return replace(grid, heads=(GridRow(line, head),), rows=tuple(found), labels=(), closed=False)

@@ -1,0 +1,268 @@
+"""Units that stand beside their columns: in a column of their own, in the text above, in cells.
+
+In: a grid and the lines above it. Out: the same with the unit, or the scope, in the label that it
+is of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from assay.ingest.columns.headers import Column, header, plain
+from assay.ingest.grids.grid import LONGEST, Grid
+from assay.ingest.numbers.units import unit
+from assay.ingest.schema.record import Line, Schema
+from assay.ingest.tables.documents import explained, meant
+from assay.ingest.vocabulary.words import SAID_WHOSE, split
+
+A_DEVICE = r"(?:GPU|device|card|accelerator|chip|NPU|rank|tile|worker)"
+
+
+_RATES_ARE = (
+    r"\b(?:tokens?(?:\s*/\s*|\s+per\s+)s(?:ec(?:ond)?)?|tok/s|samples?/s(?:ec)?|throughputs?|rates|speeds?|numbers"
+    r"|values|figures|results)\b[^.;:|]{0,40}?\b(?:is|are|was|were)\s+"
+    r"(?:(?:all|always|given|reported|measured|quoted|shown|those|that)\s+)*"
+)
+
+_EACH_OF_ONE = re.compile(
+    rf"{_RATES_ARE}(?:per|for (?:one|each|a single)|of (?:one|each|a single))\s+{A_DEVICE}\b"
+    r"|(?:吞吐量?|速度|性能|tokens/s)[^。；;|]{0,8}?(?:均|都)?(?:为|是|指)(?:单卡|每卡)",
+    re.IGNORECASE,
+)
+"""A sentence that says of all rates of a table that they are of one device."""
+
+_OF_THE_WHOLE = re.compile(
+    rf"{_RATES_ARE}(?:(?:the )?(?:sum|total) (?:over|of|across)|of the whole"
+    r"|(?:summed |aggregated )?(?:over|across) all|for all|(?:the )?(?:total|aggregate)d?)\b"
+    r"|(?:吞吐量?|速度|性能|tokens/s)[^。；;|]{0,8}?(?:均|都)?(?:为|是|指)[^。；;|]{0,8}"
+    r"(?:合计|总和|所有卡|全部卡|整机|集群整体)",
+    re.IGNORECASE,
+)
+"""A sentence that says of all rates of a table that they are of the whole job."""
+
+_RATES_OF_ALL = {"tokens_per_s", "samples_per_s"}
+
+
+def with_scopes(grid: Grid, schema: Schema, texts: Sequence[str]) -> Grid:
+    """The grid with the rates of its columns of one device, or of all, as the nearest sentence
+    above says that speaks of it: `All tokens/second below are per GPU.`; `texts` from afar to near.
+    """
+    if not grid.heads or grid.labels:
+        return grid
+    told = next(filter(None, map(_scope, reversed(texts))), None)
+    if told is None:
+        return grid
+    last, cells = grid.heads[-1], []
+    for cell in last.cells:
+        label = plain(cell.text)
+        (column,) = header([label], schema) if label else (Column("", None),)
+        meant = column.spec is not None and column.spec.name in told.fields
+        whose = set(split(label)) & SAID_WHOSE
+        cells.append(cell._replace(text=f"{label} {told.whose}") if meant and not whose else cell)
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+
+class _Scope(NamedTuple):
+    """Whose rates are, as words behind a label, and the fields that it is said of."""
+
+    whose: str
+    fields: frozenset[str]
+
+
+@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+def _scope(text: str) -> _Scope | None:
+    """Whose the rates below a text are, and which; None where it does not say."""
+    bare = text.replace("*", "").replace("_", " ") if len(text) <= LONGEST else ""
+    one, whole = _EACH_OF_ONE.search(bare), _OF_THE_WHOLE.search(bare)
+    found = one or whole
+    if found is None or (one and whole):
+        return None
+    tokens, samples = "tok" in found[0].casefold(), "sampl" in found[0].casefold()
+    rated = {"tokens_per_s"} if tokens else {"samples_per_s"} if samples else _RATES_OF_ALL
+    return _Scope("per GPU" if one else "(total)", frozenset(rated))
+
+
+def with_unit_column(grid: Grid) -> Grid:
+    """The grid with the units of its second column behind the labels of its first."""
+    grid = _with_units_beside(grid)
+    second = plain(grid.heads[-1].cells[1].text) if grid.heads and grid.width > 2 else ""
+    if second.casefold() not in ("unit", "units", "单位", "単位") or grid.labels:
+        return grid
+    rows = [row for row in grid.rows if len(row.cells) > 1]
+    made = []
+    for row in rows:
+        first, behind = row.cells[0], plain(row.cells[1].text)
+        text = f"{first.text} [{behind}]" if unit(behind) else first.text
+        made.append(replace(row, cells=(first._replace(text=text), *row.cells[2:])))
+    heads = [replace(row, cells=(row.cells[0], *row.cells[2:])) for row in grid.heads]
+    return (
+        replace(grid, heads=tuple(heads), rows=tuple(made)) if len(rows) == len(grid.rows) else grid
+    )
+
+
+_UNIT_OF = re.compile(r"((?:\w+\.)*train(?:\.\w+)*)\.unit")
+
+_BESIDE_UNITS = {
+    ("latency", "mean"): "step time ({})", ("throughput", "value"): "throughput ({})",
+    ("memory", "max_allocated"): "max memory allocated ({})",
+}  # fmt: skip
+"""Of what, and what of it, a report of training says beside its unit: `train.latency.unit`."""
+
+
+def _with_units_beside(grid: Grid) -> Grid:
+    """The grid with labels for the values whose unit stands in another column of each row, as the
+    reports of optimum-benchmark have it."""
+    labels = list(grid.header())
+    units = {
+        found[1]: at for at, label in enumerate(labels) if (found := _UNIT_OF.fullmatch(label))
+    }
+    if not units or grid.labels:
+        return grid
+    for at, label in enumerate(labels):
+        path, _, what = label.rpartition(".")
+        form = _BESIDE_UNITS.get((path.rpartition(".")[2], what))
+        if path in units and form:
+            printed = {row.cells[units[path]].text for row in grid.rows if len(row.cells) > at}
+            printed.discard("")
+            if len(printed) == 1 and unit(one := printed.pop()):
+                labels[at] = form.format(one)
+    return replace(grid, labels=tuple(labels)) if labels != list(grid.header()) else grid
+
+
+_ALL_IN = re.compile(
+    r"\((ms|s|sec|secs|seconds|milliseconds)\)"
+    r"|\b(?:times?|all values|durations?)\b.{0,30}\b(?:in|are) (ms|s|sec|seconds|milliseconds)\b",
+    re.IGNORECASE,
+)
+
+
+def with_units(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
+    """The grid with the unit of times that its heading or caption says, where its labels do not."""
+    near = [line.text for line in (*above[:1], *above[-3:]) if len(line.text) <= LONGEST]
+    units = {(m[1] or m[2]).casefold() for text in near for m in _ALL_IN.finditer(text)}
+    if len(units) != 1 or grid.labels or not grid.heads:
+        return grid
+    said_once = f"({units.pop()})".replace("milliseconds", "ms")
+    labels = [plain(cell.text) for cell in grid.heads[-1].cells]
+    own = header(labels, schema)
+    told = header([f"{label} {said_once}" for label in labels], schema)
+    if any(c.spec is not None and c.spec.name == "step_time" and c.unit_known for c in own):
+        return grid  # what is said is of that column
+    cells = [
+        cell._replace(text=f"{label} {said_once}")
+        if _timed(before, after) and not _numbers_steps(grid, at, label)
+        else cell
+        for at, (cell, label, before, after) in enumerate(
+            zip(grid.heads[-1].cells, labels, own, told, strict=True)
+        )
+    ]
+    return replace(grid, heads=(*grid.heads[:-1], replace(grid.heads[-1], cells=tuple(cells))))
+
+
+_IN_BYTES = (
+    r"[*_`\"' ]*(?:is|are|was|means?|=|:|为|：)(?:[^.;|]|\.(?=\S)){0,80}?"
+    r"(?:\bin |单位为? ?)([GM]i?B)\b"
+)
+
+
+_BYTES = re.compile(r"(?:in|单位为?) ?[GM]i?B", re.IGNORECASE)
+"""In every text that does; most documents have none."""
+
+
+def with_memory_units(grid: Grid, schema: Schema, above: Sequence[str]) -> Grid:
+    """The grid with the unit of memories that a text above gives a label: `*Max memory* is what
+    the allocator took, in GB`."""
+    near = [text for text in above if _BYTES.search(text)]
+    if not grid.heads or grid.labels or not near:
+        return grid
+    last, cells = grid.heads[-1], []
+    for cell in last.cells:
+        label = plain(cell.text)
+        (column,) = header([label], schema) if label else (Column("", None),)
+        if column.spec is not None and column.spec.name == "memory" and not column.unit_known:
+            form = re.compile(rf"(?<!\w){re.escape(label)}{_IN_BYTES}", re.IGNORECASE)
+            units = {found for text in near for found in form.findall(text)}
+            text = f"{label} ({units.pop()})" if len(units) == 1 else cell.text
+            cells.append(cell._replace(text=text))
+        else:
+            cells.append(cell)
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+
+def with_outcomes(grid: Grid, schema: Schema, signs: Set[str]) -> Grid:
+    """The grid with `OOM` for the signs by which its document says so, where rows have numbers
+    beside them that are no configuration."""
+    if not signs or not grid.heads:
+        return grid
+    columns = header(grid.header(), schema)
+    free = {n for n, c in enumerate(columns) if n and not (c.spec and not c.spec.quantity)}
+    rows = tuple(
+        replace(row, cells=tuple(
+            cell._replace(text="OOM") if at in free and plain(cell.text) in signs else cell
+            for at, cell in enumerate(row.cells)
+        ))
+        for row in grid.rows
+    )  # fmt: skip
+    return replace(grid, rows=rows)
+
+
+_COUNTER = re.compile(r"steps?|iter(?:ation)?s?", re.IGNORECASE)
+
+
+def _numbers_steps(grid: Grid, at: int, label: str) -> bool:
+    """Whether a column numbers steps: called a step and nothing more, and whole numbers alone."""
+    cells = [row.cells[at].text.strip() for row in grid.rows if at < len(row.cells)]
+    return _COUNTER.fullmatch(label) is not None and all(cell.isdecimal() for cell in cells if cell)
+
+
+def _timed(own: Column, told: Column) -> bool:
+    """Whether a column is one of times of a step once its label has a unit."""
+    known = own.spec is not None and (own.unit_known or own.spec.name != "step_time")
+    return not known and told.spec is not None and told.spec.name == "step_time"
+
+
+_UNIT_OF_ALL = re.compile(
+    r"(?:单位(?:均?为|是|[:：])?|\b(?:units?|performance|throughput|numbers|values|figures|results)\b"
+    r"[^.;|]{0,40}?(?:\b(?:in|is|are)\b|:))\s*[*`]*([A-Za-z]+(?:/[A-Za-z]+)+)"
+)
+"""The unit that a text gives everything in the table below it."""
+
+
+@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+def _of_everything(text: str) -> tuple[str, ...]:
+    """Units that a line gives everything in the table below it."""
+    return tuple(_UNIT_OF_ALL.findall(text)) if len(text) <= LONGEST else ()
+
+
+_OWN = {"性能", "吞吐", "吞吐量"}
+"""Labels of the machines that a document is about, beside a column of others."""
+
+_OF_WHOM = re.compile(
+    r"性能|吞吐量?|(?<![A-Za-z])(?:performance|throughput|perf|speed)(?![A-Za-z])", re.I
+)
+
+
+def by_unit_above(
+    grid: Grid, schema: Schema, above: Sequence[Line]
+) -> list[tuple[str, int, str, Column]]:
+    """Name, place, device and column of each side whose unit the text above a table says; the
+    device is empty where nothing says which."""
+    units = {found for line in above for found in _of_everything(line.text)}
+    if len(units) != 1:
+        return []
+    (column,) = header([f"throughput ({units.pop()})"], schema)
+    if column.spec is None or not column.spec.quantity:
+        return []
+    told, sides = explained(above), []
+    labels = [plain(text) for text in grid.header()]
+    for at, (label, own) in enumerate(zip(labels, header(labels, schema), strict=True)):
+        name = _OF_WHOM.sub(" ", label).strip(" _-:：()（）")
+        device = meant(name, told) or meant(label, told)
+        of_whom = _OF_WHOM.search(label) is not None
+        if own.spec is None and (device or of_whom) and (device or name or label in _OWN):
+            sides.append((name or label, at, device or "", replace(column, label=label)))
+    return sides if len(sides) > 1 or all(device for _, _, device, _ in sides) else []
