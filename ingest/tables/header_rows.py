@@ -35,6 +35,7 @@ def carried(grid: Grid, schema: Schema) -> Grid:
             above
             and not row.cells[0].text
             and len(row.cells) == len(above)
+            and any(map(str.isalpha, above[0].text))  # a number left out is not printed
             and not _TICKED.fullmatch(above[0].text)
         ):
             blank = next((at for at, cell in enumerate(row.cells) if cell.text), 0)

@@ -302,7 +302,7 @@ def machine(name: str, among: Mapping[str, Machine] | None = None) -> Machine:
     return known[name] if name in known else known[resolve(name, known)]
 
 
-ALIKE = 0.5
+ALIKE = 0.6
 """Likeness from which a known name is worth a mention beside one that is not known."""
 
 

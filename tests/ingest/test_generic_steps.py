@@ -498,9 +498,16 @@ def test_bars_of_what_a_model_generates_are_no_steps() -> None:
 
 def test_a_line_of_validation_alone_is_no_step_beside_steps() -> None:
     text = job("step:{n}/1770 train_loss:{l} train_time:{r}ms step_avg:{m}ms")
-    frame = rows(text + "step:60/1770 val_loss:4.37 train_time:999ms step_avg:94.01ms\n")
+    frame = rows(text + "step:60/1770 val_loss:4.37 val_ppl:79.0\n")
     assert frame["step"].to_list() == [10, 20, 30, 40, 50, 60]
     assert frame["validation_loss"].null_count() == 6
+
+
+def test_a_validation_with_an_average_over_training_says_something_of_training() -> None:
+    text = job("step:{n}/1770 train_loss:{l} train_time:{r}ms step_avg:{m}ms")
+    frame = rows(text + "step:60/1770 val_loss:4.37 train_time:999ms step_avg:94.01ms\n")
+    assert frame["step_time_average"].null_count() == 0
+    assert frame["validation_loss"].to_list()[-1] == 4.37
 
 
 def test_a_line_with_a_part_of_validation_is_no_step_where_others_have_none() -> None:

@@ -171,8 +171,8 @@ TRAINERS: dict[str, tuple[str, Columns]] = LAUNCHED | FURTHER | COLLECTED | SCRI
         "batch": [100, 200, 300], "epoch": [1] * 3, "step_time": [0.342, 0.3101, 0.3094],
         "step": []}),
     "modded_nanogpt": (GENERIC, {
-        "step": [1, 2, 3, 4], "elapsed": [0.111, 0.24, 0.372, 0.509], "step_time": [],
-        "step_time_average": [0.11131, 0.12007, 0.12411, 0.12733]}),
+        "step": [0, 1, 2, 3, 4, 125], "elapsed": [0, 0.111, 0.24, 0.372, 0.509, 16.112],
+        "step_time": []}),
     "ms_swift": (KNOWN, {
         "step": [5, 10, 15], "total_steps": [935] * 3, "step_rate": [0.1541, 0.1604, 0.1622],
         "memory": [17.64 * GIB, 18.02 * GIB, 18.02 * GIB], "elapsed": [32, 62, 92]}),

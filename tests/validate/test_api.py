@@ -73,7 +73,7 @@ def test_nothing_read_is_said(tmp_path: Path) -> None:
         api.read(tmp_path / "a.txt")
     with pytest.raises(api.NothingRead, match="cannot be read"):
         api.read(tmp_path / "none.log")
-    with pytest.raises(LookupError, match="A100"):
+    with pytest.raises(LookupError, match="`assay machines` lists"):
         api.read(LOG, machine="abacus")
     with pytest.raises(LookupError, match="roofline"):
         api.report(LOG, models=["crystal-ball"])

@@ -48,7 +48,7 @@ def test_each_rank_has_its_stage() -> None:
     assert sorted(ranks) == list(range(16))
     assert pairs["predicted"].to_list() == [held[rank // 4] for rank in ranks]
     assert max(held) == memory(built).total
-    assert figures(report)["memory"] == (16, pytest.approx(0.004, abs=0.001))
+    assert figures(report)["memory"] == (16, pytest.approx(0.0026, abs=0.0005))
 
 
 @pytest.mark.parametrize("job", WITHIN)
@@ -99,4 +99,4 @@ def test_megatrons_own_estimate_is_agreement_and_no_accuracy(tmp_path: Path) -> 
 
 def test_the_report_says_it_of_the_run() -> None:
     text = render(sections(assessed(JOB)), width=200)
-    assert "memory of 16 ranks predicted to 0.4 % on average" in text
+    assert "memory of 16 ranks predicted to 0.3 % on average" in text

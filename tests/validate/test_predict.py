@@ -133,11 +133,11 @@ def test_what_cannot_exist(config):
         predictions(config, "H100")
 
 
-def test_an_unknown_machine_gets_the_list(config):
+def test_an_unknown_machine_is_told_where_the_list_is(config):
     run = CliRunner().invoke(app, ["predict", str(config), "--machine", "abacus"])
     assert run.exit_code == 2
-    assert "A100-80g" in run.stderr
-    assert "machines.toml" in run.stderr
+    assert "`assay machines` lists" in " ".join(run.stderr.split())
+    assert "--machines FILE adds others" in " ".join(run.stderr.split())
 
 
 def test_rows_that_a_stack_has_seen_are_no_accuracy_of_it():

@@ -85,8 +85,9 @@ class Found:
         self.__dict__.pop("keys", None)
 
     def validates(self, *beside: str) -> bool:
-        """Whether a line tells of an evaluation: of its loss, and of nothing of training but times
-        and what is `beside`, as `step:125/1770 val_loss:4.3702 step_avg:94.01ms`."""
+        """Whether a line tells of an evaluation: of its loss, and of nothing of training but its
+        time and what is `beside`. An average over steps is of training: `step:125/1770
+        val_loss:4.3702 step_avg:94.01ms`."""
         held = {each.field for each in self.meanings if each is not None and each.training}
         return "validation_loss" in held and held <= {*_OF_AN_EVALUATION, *beside}
 
@@ -95,7 +96,7 @@ class Found:
         return any(each is not None and each.field in names for each in self.meanings)
 
 
-_OF_AN_EVALUATION = {"validation_loss", "step_time", "step_time_average"}
+_OF_AN_EVALUATION = {"validation_loss", "step_time"}
 
 
 class Clock(NamedTuple):
