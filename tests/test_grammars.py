@@ -22,7 +22,13 @@ NAMES = sorted(
 )
 
 
-@pytest.mark.parametrize("name", NAMES)
+LONG = "context"
+"""The grammar whose terminals take as long as those of all others to be told from one another."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] if n == LONG else []) for n in NAMES]
+)
 def test_terminals_do_not_collide(name: str) -> None:
     built = build(files("assay.grammars").joinpath(f"{name}.lark").read_text(), strict=True)
     assert isinstance(built, Lark)

@@ -16,11 +16,16 @@ from assay.validate.score.assess import understand
 
 from tests.adversarial.crowds import CROWDS
 from tests.adversarial.further import EVERY, FURTHER, NAMED, states_on_a_line
-from tests.adversarial.inputs import Dimension
+from tests.adversarial.inputs import DIMENSIONS, Dimension
 from tests.adversarial.work import loops, work
 
-OFTEN = [each for each in EVERY if each not in FURTHER | CROWDS or each is states_on_a_line]
-"""Inputs whose work is counted with every change; their loops, which takes long, now and then."""
+DRAWN = [each for each in EVERY if each not in DIMENSIONS | FURTHER | CROWDS][::3]
+
+OFTEN = [*DIMENSIONS, *DRAWN, states_on_a_line]
+"""Inputs whose work is counted with every change: what grows in any run, and a third of the
+odder documents. The work of the others and the loops of all, which takes long, now and then."""
+
+SELDOM = [each for each in EVERY if each not in OFTEN]
 
 SHARE = 100
 """Of a megabyte: enough for what grows with the square to outgrow what is done once."""
@@ -71,6 +76,12 @@ def test_cells_that_queries_give_are_work(lazy: bool) -> None:
 
 @pytest.mark.parametrize("dimension", OFTEN, ids=lambda each: each.__name__)
 def test_the_work_is_linear_in(dimension: Dimension) -> None:
+    held(dimension, work)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dimension", SELDOM, ids=lambda each: each.__name__)
+def test_so_is_the_work_in(dimension: Dimension) -> None:
     held(dimension, work)
 
 

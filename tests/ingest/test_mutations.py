@@ -106,7 +106,10 @@ def lose_nothing(path: Path, mutations: int) -> None:
         conserved(read_source(whole, FORMATS), whole)
 
 
-def test_every_real_input_is_conserved(corpus: Path) -> None:
+@pytest.mark.parametrize(
+    "share", [0, *(pytest.param(at, marks=pytest.mark.slow) for at in (1, 2, 3))]
+)
+def test_every_real_input_is_conserved(corpus: Path, share: int) -> None:
     files = [
         p
         for p in (corpus / "corpus").rglob("*")
@@ -115,7 +118,7 @@ def test_every_real_input_is_conserved(corpus: Path) -> None:
 
     files += sorted((corpus / "measured").glob("*.csv"))
     assert len(files) > 50
-    for path in files:
+    for path in sorted(files)[share::4]:
         whole = source(path.name, path.read_bytes())
         assert isinstance(whole, Source)
         conserved(read_source(whole, FORMATS), whole)
