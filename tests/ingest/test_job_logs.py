@@ -80,8 +80,9 @@ def test_every_record_of_a_job_is_read(corpus: Path, name: str) -> None:
     assert reading.refused == ()
 
 
-def test_whatever_a_naive_reader_finds_is_found(corpus: Path) -> None:
-    paths = [*sorted((corpus / LOGS).iterdir())[::2], *FIXTURES.rglob("*.log")]
+@pytest.mark.parametrize("share", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_whatever_a_naive_reader_finds_is_found(corpus: Path, share: int) -> None:
+    paths = [*sorted((corpus / LOGS).iterdir())[share::2], *FIXTURES.rglob("*.log")]
     compared = 0
     for path in paths:
         rows = read([path]).reading.frames.get("megatron_iteration")
