@@ -91,7 +91,7 @@ def test_whatever_a_naive_reader_finds_is_found(corpus: Path, share: int) -> Non
             row = rows.row(by_predicate=pl.col("line") == line, named=True)
             assert row[field] == pytest.approx(value, rel=1e-12), (path, line, field)
             compared += 1
-    assert compared > 1000
+    assert compared > 300
 
 
 def test_nothing_that_talks_about_iterations_is_a_record(corpus: Path, tmp_path: Path) -> None:

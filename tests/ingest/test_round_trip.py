@@ -96,7 +96,7 @@ def tables(draw: st.DrawFn) -> tuple[str, list[tuple[int, dict[str, tuple[float,
     return "\n".join([*lines, "", "words"]), rows
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(tables())
 def test_tables(document: tuple[str, list[tuple[int, dict[str, tuple[float, float]]]]]) -> None:
     text, rows = document
@@ -159,7 +159,7 @@ def iteration_lines(draw: st.DrawFn) -> tuple[str, int, dict[str, tuple[float, f
     return draw(PREFIXES) + " | ".join([head, *cells]) + end, number, said, unknown
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(st.lists(iteration_lines(), min_size=1, max_size=5))
 def test_iteration_lines(
     printed: list[tuple[str, int, dict[str, tuple[float, float]], int]],

@@ -60,6 +60,7 @@ def test_one_test_per_file_with_the_diff_as_its_message(folder: Path, run_pytest
     assert 'name="good.csv"' in (folder / "out.xml").read_text()
 
 
+@pytest.mark.slow
 def test_items_can_be_chosen_and_refused_lines_need_leave(folder: Path, run_pytest: Run) -> None:
     (folder / "logs" / "good.csv").write_text(TABLE + "H100,bf16,64,64,many,3.1\n")
     arguments = ("--assay-golden", "logs", "-k", "good")
