@@ -36,7 +36,7 @@ def survives(path: Path, times: int) -> None:
 
 @pytest.mark.parametrize("path", NEW, ids=lambda path: path.stem)
 def test_mutations_are_accounted_for(path: Path) -> None:
-    survives(path, 20)
+    survives(path, 8)
 
 
 @pytest.mark.slow

@@ -388,7 +388,7 @@ def test_inputs_read_together_are_read_as_each_alone(tmp_path: Path) -> None:
     (tmp_path / "bad.md").write_text(
         "| TP | Sec/it |\n|--|--|\n| 8 | x |\n| 0 | 1.0 |\n| 8 | 1.0 |\n"
     )
-    paths = [*small, str(tmp_path / "bad.md")]
+    paths = [*small[::2], str(tmp_path / "bad.md")]
     together = read_chunk(HOW, Chunk(tuple((path,) for path in paths)))
     alone = merge([read_chunk(HOW, Chunk(((path,),))).reading for path in paths])
     assert len(together.reading.refused) > 0

@@ -242,7 +242,7 @@ TEXTS = (".txt", ".log", ".md", ".csv", ".yaml", ".json", ".rst", ".html", ".jso
 
 
 @pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3, 4, 5))]
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3, 4, 5))]
 )
 def test_logs_read_together_are_read_as_each_alone(seed: int, tmp_path: Path) -> None:
     draw = random.Random(seed)

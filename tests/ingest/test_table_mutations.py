@@ -37,7 +37,7 @@ def survives(path: Path, times: int) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_mutations_are_accounted_for(name: str) -> None:
-    survives(FOLDER / name, 20)
+    survives(FOLDER / name, 8)
 
 
 @pytest.mark.slow
