@@ -432,6 +432,11 @@ def ends_of_lines(n: int) -> str:
     return _each(n, lambda at: _step(at)[:-1] + ("\n", "\r\n", "\r")[at % 3])
 
 
+def settings_before_steps(n: int) -> str:
+    """Steps behind a setting of their own each: as many runs."""
+    return _each(n, lambda at: f"world size: {at + 1}\n{_step(at)}")
+
+
 def products_in_prose(n: int) -> str:
     """Times of products, one a line."""
     return _each(n, lambda at: f"m={64 + at} n=4096 k=4096: 1.{at} ms, {at % 300}.5 TFLOPS\n")
@@ -462,6 +467,6 @@ CROWDS: dict[Dimension, int] = {
     glossary: 23_000, sentences: 14_000, sentences_of_tables: 6500, setups: 7000, yaml_keys: 23_000,
     ini_sections: 38_000, notebook_pages: 4500, trace_stacks: 6500, trace_counters: 7000,
     gzip_members: 2500, gzip_in_gzip: 12, diffs_of_logs: 2500, logs_quoted: 2500,
-    ends_of_lines: 27_000, products_in_prose: 22_000,
+    ends_of_lines: 27_000, products_in_prose: 22_000, settings_before_steps: 19_000,
 }  # fmt: skip
 """How many of each make about a megabyte."""

@@ -63,6 +63,18 @@ def test_tokens_per_second_are_all_tokens_over_all_time() -> None:
     assert run.metrics["tokens_per_s"].value == pytest.approx(48_000 / 3.0)
 
 
+def test_a_run_for_every_setting_holds_what_its_steps_say_and_no_more() -> None:
+    n = 40
+    log = "".join(f"world size: {at + 1}\nstep {at} loss: 2.5 tokens/s: 10\n" for at in range(n))
+    reading = parse(log)
+    found = of_runs(reading)
+    assert len(found) == len(summarised(reading)) == n
+    said = {"source", "line", "case", "step", "loss", "token_rate", "gpus"}
+    assert said <= set(found[0].every.columns)
+    assert len(found[0].every.columns) < 30  # the frame has more than a hundred
+    assert all(one.every is one.rows is one.steady for one in found)  # no copies of a slice
+
+
 def test_superseded_rows_do_not_count() -> None:
     def line(n: int, ms: float) -> str:
         return f" iteration {n}/ 90 | elapsed time per iteration (ms): {ms} |\n"

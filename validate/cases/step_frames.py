@@ -165,8 +165,11 @@ def cases_of(rows: StepRows) -> pl.Series:
 
 def present(values: pl.Series) -> pl.Series:
     """The values that are not null. There may be thousands of runs, so it takes a query only where
-    some are."""
-    return values.drop_nulls() if values.null_count() else values
+    some are and others are not."""
+    nulls = values.null_count()
+    if nulls == len(values):
+        return values.slice(0, 0)
+    return values.drop_nulls() if nulls else values
 
 
 def unsaid(rows: StepRows, name: str) -> bool:

@@ -98,14 +98,16 @@ def _steps(reading: Reading, known: Jobs) -> Iterator[Steps]:
             told = last[pace].to_numpy()
             out = warm_up(told if pace == TIME else 1.0 / told)
             left_out = timed.height - last.height + out
-            yield Steps(run, every, rows, last.slice(out, last.height - out), left_out, pace)
+            steady = last.slice(out, last.height - out) if out else last
+            yield Steps(run, every, rows, steady, left_out, pace)
 
 
 def _timed(rows: StepRows) -> tuple[str, StepRows]:
     """The column that tells how fast the steps were, and the steps of which it does."""
     none = rows.slice(0, 0)
+    columns = rows.columns
     for pace in PACES:
-        if pace in rows.columns and not unsaid(rows, pace):
+        if pace in columns and not unsaid(rows, pace):
             found = _paced(rows, pace)
             if not found.is_empty():
                 return pace, found
@@ -150,9 +152,26 @@ def _cased(reading: Reading, known: Jobs) -> Iterator[StepRows]:
             yield rows
             continue
         cased = rows.whole() if isinstance(rows, OnDisk) else rows.with_columns(case=case_of())
-        frames.setdefault(name, []).append(cased)
+        frames.setdefault(name, []).append(cased.select(_telling(cased)))
     for parts in frames.values():
         yield from [pl.concat(parts, how="diagonal_relaxed")] if known.parts else parts
+
+
+ASKED = ("source", "line", "case", "host", "rank", "mark", "iteration", "lm_loss", TIME)
+"""Columns that are looked up in the steps of any run, where its frame has them."""
+
+
+def _telling(rows: pl.DataFrame) -> list[str]:
+    """The columns in which any step says something, and those that are looked up in all.
+
+    A log may hold a run for every few lines of it, and each holds all columns of its frame.
+    """
+    silent = rows.null_count().row(0)
+    return [
+        name
+        for name, nulls in zip(rows.columns, silent, strict=True)
+        if name in ASKED or nulls < rows.height
+    ]
 
 
 def _only(rows: StepRows, wanted: pl.Expr) -> StepRows:
@@ -211,13 +230,17 @@ def _counting(every: StepRows) -> StepRows:
     Of an iteration that two parts print it is the later one, of one that several ranks print that
     of the slowest: the others wait for it.
     """
-    kept = pl.col("mark").ne_missing("superseded")
-    rows = every if unsaid(every, "mark") else _only(every, kept)
-    if "iteration" not in rows.columns:
+    if isinstance(every, OnDisk):
+        rows: StepRows = _only(every, pl.col("mark").ne_missing("superseded"))
+    else:
+        again = every["mark"] == "superseded"
+        rows = every.filter(~again.fill_null(value=False)) if again.any() else every
+    columns = rows.columns
+    if "iteration" not in columns:
         return rows
     if isinstance(rows, pl.DataFrame) and rows["order"].n_unique() > 1:
         rows = rows.filter(pl.col("order") == pl.col("order").max().over("iteration"))
-    who = [name for name in ("host", "rank") if name in rows.columns and varies(rows, name)]
+    who = [name for name in ("host", "rank") if name in columns and varies(rows, name)]
     if not who or rows["iteration"].null_count():
         return rows
     slowest = pl.struct(who).sort_by(

@@ -13,6 +13,7 @@ import polars as pl
 from assay.ingest.schema.format import uncompressed
 from assay.ingest.schema.reading import Reading
 from assay.validate.cases.jobs import of_run
+from assay.validate.cases.step_frames import OnDisk
 from assay.validate.cases.steps import Steps
 
 WORDS: Mapping[str, str] = {
@@ -90,8 +91,10 @@ def ending(reading: Reading, held: Steps) -> Ending:
     """How a run ended: the gravest event behind its last step, before another part begins."""
     if held.every.is_empty():
         return Ending()
-    end = held.every.slice(held.every.height - 1, 1)
-    last = {name: end[name][0] for name in ("source", "line", "mark")}
+    end = held.every
+    if isinstance(end, OnDisk):
+        end = end.slice(end.height - 1, 1)
+    last = {name: end[name][-1] for name in ("source", "line", "mark")}
     cut = last["mark"] == CUT
     found: list[pl.DataFrame] = []
     if uncompressed(last["source"]).endswith(DOCUMENTS):

@@ -25,7 +25,7 @@ from assay.model.machines.datasheets import machine
 from assay.validate.cases.cases import CONFIGURED, Cases
 from assay.validate.cases.jobs import Jobs, jobs, of_run
 from assay.validate.cases.standing import medians, weighed
-from assay.validate.cases.step_frames import StepRows, cases_of, present, together, unsaid
+from assay.validate.cases.step_frames import OnDisk, StepRows, cases_of, present, together, unsaid
 from assay.validate.cases.steps import RULE, Steps, steps
 from assay.validate.predict import memory_forecast
 
@@ -113,11 +113,11 @@ def _run(reading: Reading, found: Steps, known: Jobs, told: _Told, memory: StepR
 
 
 def _first(rows: StepRows, name: str) -> Any:
-    return rows.slice(0, 1)[name][0]
+    return (rows.slice(0, 1) if isinstance(rows, OnDisk) else rows)[name][0]
 
 
 def _last(rows: StepRows, name: str) -> Any:
-    return rows.slice(rows.height - 1, 1)[name][0]
+    return (rows.slice(rows.height - 1, 1) if isinstance(rows, OnDisk) else rows)[name][-1]
 
 
 def _progress(rows: StepRows) -> tuple[int, int] | None:
@@ -144,6 +144,7 @@ def _configurations(
     """
     names = [name for name in (*CONFIGURED, "machine") if name in cases.configuration.columns]
     wide = by_run(cases.configuration.select("case", *names), stating)
+    names = [name for name in names if wide[name].null_count() < wide.height]
     each_run = wide.group_by("run").agg(
         pl.struct(
             held=pl.col(name).drop_nulls().first(),
@@ -205,10 +206,11 @@ def _batches(steady: StepRows) -> pl.Series | None:
 def _counts(rows: StepRows, *, superseded: int) -> list[Metric]:
     """Iterations that did not count: skipped, NaN, superseded by a restart."""
     found = []
+    there = rows.columns
     columns = [name for name in ("skipped_iterations", "nan_iterations")
-               if name in rows.columns and not unsaid(rows, name)]  # fmt: skip
+               if name in there and not unsaid(rows, name)]  # fmt: skip
     # what several ranks print of one iteration happened once
-    counter = ["iteration"] if columns and "iteration" in rows.columns else []
+    counter = ["iteration"] if columns and "iteration" in there else []
     once = rows.select([*counter, *columns]) if columns else pl.DataFrame()
     if counter and not (once["iteration"].diff().drop_nulls() > 0).all():
         once = once.unique("iteration", maintain_order=True)
@@ -218,7 +220,7 @@ def _counts(rows: StepRows, *, superseded: int) -> list[Metric]:
     if superseded:
         why = "rows that a restart printed again, or another file of the job"
         found.append(Metric("superseded", float(superseded), "", why))
-    losses = present(rows["lm_loss"]) if "lm_loss" in rows.columns else pl.Series()
+    losses = present(rows["lm_loss"]) if "lm_loss" in there else pl.Series()
     if len(losses):
         found.append(Metric("lm_loss", losses[-1], "", "the last printed"))
     return found
@@ -337,8 +339,9 @@ class Remembered(NamedTuple):
 def memory_metrics(every: StepRows) -> list[Metric]:
     """The peak of the fullest rank, and how many ranks tell of theirs."""
     found = []
+    there = every.columns
     peaks = [name for name in ("max_allocated", "max_reserved")
-             if name in every.columns and not unsaid(every, name)]  # fmt: skip
+             if name in there and not unsaid(every, name)]  # fmt: skip
     rows = every.select(["rank", *peaks]) if peaks else pl.DataFrame()
     for column in peaks:
         worst = rows.drop_nulls(column).sort(column, descending=True)

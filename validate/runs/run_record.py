@@ -241,7 +241,8 @@ PRINTED: Mapping[str, str] = {
 def _printed(held: Steps) -> dict[str, float]:
     """The median of each figure as it is printed, over the settled rows or over all."""
     rows = held.steady if held.steady.height else held.rows
-    there = [name for name in PRINTED if name in rows.columns and not unsaid(rows, name)]
+    columns = rows.columns
+    there = [name for name in PRINTED if name in columns and not unsaid(rows, name)]
     middle = {name: rows[name].median() for name in there}
     return {name: value for name, value in middle.items() if isinstance(value, float)}
 
