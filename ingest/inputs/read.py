@@ -24,7 +24,7 @@ from assay.ingest.inputs.workers import run
 from assay.ingest.pipeline.folding import carved
 from assay.ingest.pipeline.merge import merge, renamed, together
 from assay.ingest.pipeline.small import finished_together, small_inputs
-from assay.ingest.pipeline.source_reading import read_source, whole
+from assay.ingest.pipeline.source_reading import made_together, met, read_source
 from assay.ingest.schema.acceptance import by_row
 from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import Outcome, Reading
@@ -162,8 +162,8 @@ def _read_together(
     """
     opened = {path: _opened(how, path, root) for unit in units for path in unit}
     there = {path: (source, said) for path, (source, said, _) in opened.items() if source}
-    wholes = {path: reading for path, (source, said) in there.items()
-              if (reading := whole(source, how.formats, said)) is not None}  # fmt: skip
+    wholes = {path: known for path, (source, said) in there.items()
+              if (known := met(source, how.formats, said)) is not None}  # fmt: skip
     there = {path: each for path, each in there.items() if path not in wholes}
     alone = {unit[0] for unit in units if len(unit) == 1}
     copies = {at for at, path in enumerate(there) if path not in alone}
@@ -175,7 +175,10 @@ def _read_together(
     }
     taken = done.keys() | wholes.keys()
     faults = tuple(fault for path in opened if path in taken for fault in opened[path][2])
-    reading = merge([finished_together([*done.values()], how.formats), *wholes.values()])
+    reading = merge([
+        finished_together([*done.values()], how.formats),
+        made_together([*wholes.values()], how.formats),
+    ])  # fmt: skip
     left = [tuple(path for path in unit if path not in taken) for unit in units]
     return [Outcome(reading, faults)], [unit for unit in left if unit]
 

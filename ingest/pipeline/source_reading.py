@@ -7,14 +7,17 @@ its lines.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 from assay.ingest.lines.rows import BoundRows, Stream, types_of
 from assay.ingest.pipeline.folding import Carved, carved
 from assay.ingest.pipeline.ledger import account
+from assay.ingest.pipeline.merge import merge
 from assay.ingest.pipeline.scan import Engine
 from assay.ingest.schema.acceptance import (
     PROVENANCE,
@@ -26,7 +29,7 @@ from assay.ingest.schema.acceptance import (
     provenance,
     raw_frame,
 )
-from assay.ingest.schema.format import Folded, Format
+from assay.ingest.schema.format import Folded, Format, Made
 from assay.ingest.schema.reading import Accounting, Overridden, Reading
 from assay.ingest.schema.record import Cell, Record, Schema, Span
 from assay.ingest.source.opening import Source
@@ -49,36 +52,96 @@ def read_source(
     With a folder `spool`, rows of a long input are kept there and come as `streams`, which can be
     read for as long as the folder is there. What is no text of lines is read by its own format.
     """
-    if (reading := whole(source, formats, assumed or {})) is not None:
-        return reading
+    if (known := met(source, formats, assumed or {})) is not None:
+        return made_together([known], formats)
     return finished(carved(source, formats, assumed, engine=engine, spool=spool), formats)
 
 
-def whole(source: Source, formats: Sequence[Format], assumed: Mapping[str, Cell]) -> Reading | None:
-    """The reading of an input that is no text of lines, by the first format that knows it."""
+class Met(NamedTuple):
+    """An input that is no text of lines, and what the first format that knows it made of it."""
+
+    source: Source
+    fmt: Format
+    made: Made
+    assumed: Mapping[str, Cell]
+
+
+def met(source: Source, formats: Sequence[Format], assumed: Mapping[str, Cell]) -> Met | None:
+    """What is made of an input that is no text of lines; None of one that is."""
     for fmt in formats:
         if fmt.read is not None and (made := fmt.read(source)) is not None:
-            account = Accounting(
-                source=source.name,
-                sha256=source.sha256,
-                lines=made.claimed + made.not_ours + len(made.refused),
-                claimed=made.claimed,
-                refused=len(made.refused),
-                blank=0,
-                not_ours=made.not_ours,
-                of="event",
-            )
-            reading = Reading(
-                frames=made.frames,
-                provenance=pl.DataFrame(schema=PROVENANCE),
-                refused=made.refused,
-                remarks=made.remarks,
-                accounting=(account,),
-                raw=made.raw,
-                formats=tuple(formats),
-            )
-            return restated(reading, assumed)
+            return Met(source, fmt, made, assumed)
     return None
+
+
+def made_together(found: Sequence[Met], formats: Sequence[Format]) -> Reading:
+    """The reading of such inputs: the records of those of which the same is assumed at once."""
+    alike: dict[object, list[Met]] = {}
+    for each in found:
+        alone = None if each.made.records else each.source.name
+        alike.setdefault((alone, tuple(sorted(each.assumed.items()))), []).append(each)
+    parts = (restated(_made(those, formats), those[0].assumed) for those in alike.values())
+    return merge([*parts])
+
+
+def _made(found: Sequence[Met], formats: Sequence[Format]) -> Reading:
+    """Typed and checked frames of what formats made, and the account of each input.
+
+    Only an input that stands alone may have frames already.
+    """
+    frames = {name: frame for each in found for name, frame in each.made.frames.items()}
+    refused = [fault for each in found for fault in each.made.refused]
+    remarks = [remark for each in found for remark in each.made.remarks]
+    lost: Counter[str] = Counter()  # by the name of the input
+    for fmt in formats:
+        mine = [(met.source.name, one) for met in found if met.fmt is fmt
+                for one in met.made.records]  # fmt: skip
+        for at, (name, schema) in enumerate(fmt.schemas.items() if mine else ()):
+            rows = [each for each in mine if (each[1].frame or ("" if at else name)) == name]
+            if not rows:
+                continue
+            sources, records = [source for source, _ in rows], [record for _, record in rows]
+            raw = complete(raw_frame(sources, records, schema))
+            taken = accept(raw, schema, _cells(records))
+            frames[name] = taken.frame.sort("source", "line", maintain_order=True)
+            refused += taken.refused
+            remarks += taken.emptied.values()
+            lost.update(sources[row] for row in taken.bad)
+    return Reading(
+        frames=frames,
+        provenance=pl.DataFrame(schema=PROVENANCE),
+        refused=tuple(refused),
+        remarks=tuple(remarks),
+        accounting=tuple(_account(each, lost[each.source.name]) for each in found),
+        raw={span: text for each in found for span, text in each.made.raw.items()},
+        formats=tuple(formats),
+    )
+
+
+def _account(met: Met, lost: int) -> Accounting:
+    """The account of an input of which so many records were refused by types and checks."""
+    made = met.made
+    refused = len(made.refused) + lost
+    return Accounting(
+        source=met.source.name,
+        sha256=met.source.sha256,
+        lines=made.claimed + made.not_ours + len(made.refused),
+        claimed=made.claimed - lost,
+        refused=refused,
+        blank=0,
+        not_ours=made.not_ours,
+        of="event",
+    )
+
+
+def _cells(records: Sequence[Record]) -> Place:
+    """Where each cell stands, on whichever line of its record."""
+
+    def place(row: int, name: str) -> tuple[int, int] | None:
+        cell = records[row].cells.get(name)
+        return (cell.line, cell.column) if cell else None
+
+    return place
 
 
 def finished(carved: Carved, formats: Sequence[Format]) -> Reading:

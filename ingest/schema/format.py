@@ -111,8 +111,9 @@ class Folded:
 
 @dataclass(frozen=True)
 class Made:
-    """Frames that a format made of an input that is no text of lines, and what became of it.
+    """What a format made of an input that is no text of lines, and what became of it.
 
+    `frames` are typed and checked; `records` are not, those of many inputs are typed together.
     `claimed` and `not_ours` count what the input is made of, `refused` says the rest.
     """
 
@@ -122,6 +123,7 @@ class Made:
     refused: tuple[Diagnostic, ...] = ()
     remarks: tuple[Diagnostic, ...] = ()
     raw: Mapping[Span, bytes] = field(default_factory=dict)
+    records: Sequence[Record] = ()  # of the first frame where they name none
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
+from assay.ingest.inputs.read import read as together_read
+from assay.ingest.pipeline.merge import together
 from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.reading import Reading
 from assay.ingest.source.opening import Source, open_source
@@ -75,6 +77,25 @@ def test_a_bad_row_costs_that_row(tmp_path: Path) -> None:
     (fault,) = reading.refused
     assert (fault.span.line, fault.message) == (3, "2 cells, the header has 7")
     assert reading.frames["trainer_step"]["step"].to_list() == [0, 2, 3]
+
+
+def test_many_histories_are_typed_together_as_each_alone(tmp_path: Path) -> None:
+    for at in range(4):
+        rows = "".join(f"{step},{'x' * (step == at)}2.5,{at + 1}\n" for step in range(5))
+        (tmp_path / f"{at}.csv").write_text(f"step,loss,step_time\n{rows}")
+    (tmp_path / "2.toml").write_text('[configuration]\ngpu = "H100"\n')
+    (tmp_path / "4.csv").write_text("step,loss\n0,2.5\n1,2.5,7\n2,2.25\n3,2.0\n")
+    paths = sorted(tmp_path.glob("*.csv"))
+    many = together_read(paths).reading
+    alone = together(together_read([path]) for path in paths).reading
+    assert many.frames.keys() == alone.frames.keys()
+    for name, frame in many.frames.items():
+        assert frame.equals(alone.frames[name]), name
+    assert many.provenance.equals(alone.provenance)
+    assert many.accounting == alone.accounting
+    assert (many.refused, many.remarks) == (alone.refused, alone.remarks)
+    assert many.refused
+    assert many.provenance.height
 
 
 def test_a_table_whose_count_does_not_rise_is_a_table(tmp_path: Path) -> None:

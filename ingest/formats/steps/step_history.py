@@ -20,16 +20,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-import polars as pl
 from assay.ingest.formats.steps.event_files import MAGIC, NoReader, scalars
 from assay.ingest.formats.steps.step_lines import SCHEMAS
 from assay.ingest.formats.steps.step_pairs import Pair, Said
-from assay.ingest.formats.steps.step_records import StepRecord, capped, meant, step_records
+from assay.ingest.formats.steps.step_records import capped, meant, step_records
 from assay.ingest.formats.steps.step_shapes import Found
 from assay.ingest.formats.steps.step_words import COUNTERS, words
-from assay.ingest.schema.acceptance import accept, complete, raw_frame
 from assay.ingest.schema.format import Made, Whole, whole_format
-from assay.ingest.schema.record import Code, Diagnostic, Line, Record, Span
+from assay.ingest.schema.record import Code, Diagnostic, Line, Span
 from assay.ingest.source.opening import packed
 
 PEEK = 64 * 1024
@@ -82,8 +80,15 @@ def read(source: Whole) -> Made | None:
     made = list(step_records((meant(each) for each in _found(steps) if each.places), alone))
     if not made and (not faults or reader is not _events):
         return None
-    refused = [Diagnostic(Span(source.name, one.line), one.code, one.message) for one in faults]
-    return _made(source.name, made, len(steps), refused, capped(source.name, alone))
+    refused = (Diagnostic(Span(source.name, one.line), one.code, one.message) for one in faults)
+    return Made(
+        {},
+        claimed=len(made),
+        not_ours=len(steps) - len(made),
+        refused=tuple(refused),
+        remarks=tuple(capped(source.name, alone)),
+        records=[each.record for each in made],
+    )
 
 
 def _reader(head: bytes) -> Callable[[Whole], Iterator[Step | Fault]] | None:
@@ -115,38 +120,6 @@ def _found(steps: Iterable[Step]) -> Iterator[Found]:
         said = Said(tuple(pair for pair, _ in places), "braces")
         yield Found(list(lines.values()), said, places)
         before = begin
-
-
-def _made(
-    source: str,
-    made: Sequence[StepRecord],
-    steps: int,
-    refused: list[Diagnostic],
-    remarks: list[Diagnostic],
-) -> Made:
-    """Typed and checked frames of the records."""
-    frames: dict[str, pl.DataFrame] = {}
-    lost: set[int] = set()
-    for name, schema in SCHEMAS.items():
-        records = [each.record for each in made if each.record.frame == name]
-        if not records:
-            continue
-        raw = complete(raw_frame([source] * len(records), records, schema))
-        taken = accept(raw, schema, _places(records))
-        frames[name] = taken.frame.sort("line", maintain_order=True)
-        refused += taken.refused
-        remarks += taken.emptied.values()
-        lost |= set(taken.bad)
-    claimed = len(made) - len(lost)
-    return Made(frames, claimed, steps - len(made), tuple(refused), tuple(remarks))
-
-
-def _places(records: Sequence[Record]) -> Callable[[int, str], tuple[int, int] | None]:
-    def place(row: int, name: str) -> tuple[int, int] | None:
-        cell = records[row].cells.get(name)
-        return (cell.line, cell.column) if cell else None
-
-    return place
 
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|nan|NaN|-?inf")
