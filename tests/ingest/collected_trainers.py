@@ -231,7 +231,7 @@ COLLECTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
         "token_rate": [12312.31, 16312.31, 16298.11, 16301.21], "loss": [8.12, 7.62, 7.22, 6.92]}),
     "veomni": (GENERIC, {
         "step": [1, 2, 3, 4], "loss": [1.81, 1.71, 1.69, 1.65], "grad_norm": [3.1, 2.9, 2.8, 2.7],
-        "step_time_average": [3.07] * 4, "mfu": []}),
+        "step_time_average": [3.07] * 4, "mfu": [0.41] * 4}),
     "wall_time_words": (GENERIC, {
         "step": [100, 200, 300], "loss": [6.81, 6.61, 6.51], "step_time": [2.012, 1.998, 1.999],
         "elapsed": [200, 400, 600], "total_steps": [100000] * 3}),

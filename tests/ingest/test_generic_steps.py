@@ -118,7 +118,8 @@ SHAPES = {
     "step:{n} loss:{l} tok/s:31402 tok/s/dev:3925 mfu:41.2": {
         "token_rate": 31402, "tokens_per_gpu_per_s": 3925, "mfu": 0.412,
     },
-    "step {n} loss {l} mfu 0.412": {"loss": 9.5, "mfu": None},
+    "step {n} loss {l} mfu 0.412": {"loss": 9.5, "mfu": 0.412},
+    "step {n} loss {l} mfu 0.041": {"loss": 9.5, "mfu": None},  # or in percent
     "iter {n} loss={l} Model FLOPs utilization: 41.2% TFLOPS total 3298.4": {
         "loss": 9.5, "mfu": 0.412, "flops_rate": None, "flops_rate_per_gpu": None,
     },
@@ -139,6 +140,21 @@ SHAPES = {
     },
     "Update {n}: loss={l} | optim0_lr0=2.0e-05 | l2_grads {g} | {t}s/update": {
         "step_time": 2.41, "learning_rate": 2e-5, "grad_norm": 1.2,
+    },
+    # counts in sentences, norms between bars, what there is of a memory, times of several steps
+    "i={n} loss={l} |g|={g} tok/s=31221 mfu 0.41": {"loss": 9.5, "grad_norm": 1.2, "mfu": 0.41},
+    "Minibatch loss at step {n}: {l} (lr 0.1)": {"loss": 9.5, "learning_rate": 0.1},
+    "training loss at iteration {n} = {l}; wall {r}": {"loss": 9.5, "elapsed": None},
+    "After {n} steps: loss = {l}, speed = 31402 tokens/s": {"loss": 9.5, "token_rate": 31402},
+    "Processed {n} batches, avg loss {l}, {t} s per batch": {"loss": 9.5, "step_time": 2.41},
+    "step {n} loss {l} ({m} ms/step, mem=61.5/80.0GB)": {"memory": 61.5e9, "step_time": 1.7125},
+    "10 steps took {t}s; step {n} loss {l}": {"step_time": None, "step_time_average": 0.241},
+    "step {n} loss {l}, took {t}s for 10 steps": {"step_time": None, "step_time_average": 0.241},
+    "step {n} loss {l} time 0:00:02.41": {"loss": 9.5, "elapsed": None},
+    "iter {n} total {t}s fwd 0.8s bwd 1.2s step 0.3s loss {l}": {"step_time": None, "loss": 9.5},
+    "iter {n} fwd 0.8s bwd 1.2s iter time {t}s loss {l}": {"step_time": 2.41, "loss": 9.5},
+    "step {n} loss {l} tokens_seen 30720 tokens/s 31402": {
+        "consumed_tokens": 30720, "token_rate": 31402,
     },
     '{"level": "info", "msg": "train", "iter": {n}, "metrics": {"loss": {l}, "iter_time_ms": {m}}}':
         {"loss": 9.5, "step_time": 1.7125},
@@ -170,6 +186,8 @@ NO_STEPS = [
     "total {n} tasks, {n} done, elapsed: {r}s",
     "#{n} 12.3 Get:1 http://host/ubuntu jammy/main amd64 pkg {n} [12.3 kB]",
     "epoch {n}",
+    "Evaluating at step {n}: loss={l} acc=0.12",
+    "Test set: step {n}, Average loss: {l}, Accuracy: 9912/10000 (99%)",
 ]
 
 
@@ -181,6 +199,24 @@ def test_other_programs_print_no_steps(line: str) -> None:
 def test_two_lines_are_no_shape_but_one_with_units_is() -> None:
     assert rows(job("iter {n} loss {l}", many=2)).height == 0
     assert rows(job("iter {n} loss {l} tps: 6,785 memory: 68.57GiB(86.69%)", many=1)).height == 1
+
+
+def test_rows_of_one_count_in_brackets_are_one_record() -> None:
+    frame = rows(job("[{n}] l2_params = 121.7\n[{n}] l2_grads = {g}\n[{n}] training_loss = {l}"))
+    assert frame["batch"].to_list() == [10, 20, 30, 40, 50, 60]
+    assert (frame["loss"][0], frame["grad_norm"][0]) == (9.5, 1.2)
+
+
+def test_a_quantity_on_a_line_of_its_own_is_of_the_step_that_it_counts() -> None:
+    frame = rows(job("step {n}: loss {l}, tokens/s 31402\nstep {n}: time: {r} s"))
+    assert frame["step"].to_list() == [10, 20, 30, 40, 50, 60]
+    assert frame["elapsed"][0] == 30.0
+
+
+def test_columns_under_labels_with_single_blanks() -> None:
+    frame = rows("epoch iter loss time\n" + job("0 {n} {l} {t}"))
+    assert frame["step"].to_list() == [10, 20, 30, 40, 50, 60]
+    assert (frame["loss"][0], frame["step_time"].null_count()) == (9.5, 6)
 
 
 def test_a_block_under_a_head_of_counts_is_one_record() -> None:

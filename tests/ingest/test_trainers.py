@@ -104,7 +104,8 @@ TRAINERS: dict[str, tuple[str, Columns]] = LAUNCHED | FURTHER | COLLECTED | SCRI
         "flops_rate_per_gpu": [45.2131 * T, 181.022 * T, 181.5104 * T],
         "consumed_tokens": [131072, 262144, 393216]}),
     "jsonl_metrics": (GENERIC, {
-        "step": [1, 2, 3], "loss": [10.912, 10.812, 10.601], "step_time": [], "mfu": [],
+        "step": [1, 2, 3], "loss": [10.912, 10.812, 10.601], "step_time": [],
+        "mfu": [0.181, 0.501, 0.502],
         "tokens_per_gpu_per_s": [8378.9, 23213.9, 23263.4], "tokens_per_s": [],
         "max_allocated": [41.2 * GB, 41.9 * GB, 41.9 * GB]}),
     "keras2": (GENERIC, {

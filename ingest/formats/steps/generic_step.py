@@ -134,6 +134,7 @@ _SET = r"(?:val(?:id(?:ation)?)?|eval(?:uation)?|cv)"
 
 _VALIDATES = deferred(
     rf"(?i)(?:\W*|[^|]*\|\s*)(?:{_SET}|test(?:ing)?|dev)\s*(?:[:|>-]*\s*[\[({{]|\|)"
+    rf"|\W*(?:(?:evaluat|validat|test)(?:ing|ed)|(?:{_SET}|test|dev)\s(?:set|split))\b"
     rf"|(?:\s*\[[^\[\]]{{0,40}}\])*\W*{_SET}\W+(?:(?:loss|results?|metrics)\W+)?"
     r"(?:(?:at|after|for|of)\W+)?(?:global[_ ]?)?(?:step|iter(?:ation)?|epoch|batch)s?\b"
     rf"|(?:(?!loss|lr\b|train(?:ing)?\b)[^\[(<|,;-]|[\[(<|,;-](?!\s*{_SET}))*"

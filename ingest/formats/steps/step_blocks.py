@@ -72,6 +72,11 @@ _DICT = deferred(r"^\s*\{\s*(['\"])[^'\"]+\1:\s*[^{}\[\]]+,\s*$")
 
 _DICT_BODY = deferred(r"^\s*(['\"])[^'\"]+\1:\s*[^{}]+?(?P<end>\}?),?\s*$")
 
+_NUMBERED = deferred(
+    r"^\s*\[(?P<count>[0-9]+)\]\s+(?P<label>[A-Za-z][\w/.-]*)\s*[=:]\s*(?P<value>[-+0-9.naife]+)\s*$"
+)
+"""A row of those that tell of one count, which stands in front of each: `[50] l2_grads = 0.77`."""
+
 _LOGGED = deferred(r"^┌ [A-Z][a-z]+: (?P<what>.*)$")
 
 _LOGGED_BODY = deferred(r"^[│└]\s{3}(?P<label>\S.*?) = (?P<value>\S.*?)\s*$")
@@ -80,6 +85,7 @@ _SINGLE = deferred(r"(?<=[0-9])f(?=-?[0-9]+$)")
 """The exponent of a number of single precision, as Julia writes it: `6.9812f0`."""
 
 BLOCK_HEADS = {
+    r"\[[0-9]+\]\s+[A-Za-z][A-Za-z0-9_/.-]*\s?[=:]\s?[-0-9.][-+0-9.e]*\s*$": Reach(2),
     r"┌ [A-Z][a-z]+: ": Reach(LONGEST, "└ "),
     r"(?:[Bb]atch|[Ss]tep|STEP|[Ii]ter(?:ation)?|[Ee]poch)\s{0,2}[=: ]\s{0,3}[0-9,]+(?:/[0-9,]+)?"
     r"(?:[,;\s]+epoch\s?[=:]\s?[0-9./]+)?(?:,eta=[^\[\]]*)?(?: done)?[\s\]:.=*#-]*$": Reach(
@@ -106,6 +112,8 @@ def block_at(lines: Sequence[Line], at: int) -> Found | None:
         row = next((each for each in (_BOXED, _FRAMED) if each.match(head.text)), None)
         if row is not None:
             return _box(lines, at, row)
+    if "[" in head.text and (numbered := _NUMBERED.match(head.text)):
+        return _numbered(lines, at, numbered)
     if "metrics *" in head.text and _TOTALS.match(head.text):
         return _totals(lines, at)
     if head.text.startswith("┌ ") and (logged := _LOGGED.match(head.text)):
@@ -188,6 +196,22 @@ def _box(lines: Sequence[Line], at: int, form: re.Pattern[str]) -> Found | None:
         held.append(line)
         places += [(pair, line) for pair in _in_box(row)]
     return _block(held, places)
+
+
+def _numbered(lines: Sequence[Line], at: int, first: re.Match[str]) -> Found | None:
+    """The rows below one another that a count in brackets begins, a label and a value each."""
+    held: list[Line] = []
+    count = Pair("", first["count"], "", first.start("count"), span=first.span("count"))
+    places = [(count, lines[at])]
+    for line in lines[at : at + LONGEST]:
+        row = _NUMBERED.match(line.text)
+        if row is None or row["count"] != first["count"] or (held and not _goes_on(held[-1], line)):
+            break
+        held.append(line)
+        places += [(pair, line) for pair in values(row["label"], row["value"], row.start("value"))]
+    if len(held) < LEAST:
+        return None
+    return Found(held, Said(tuple(pair for pair, _ in places), "block"), places, block=True)
 
 
 def _totals(lines: Sequence[Line], at: int) -> Found | None:

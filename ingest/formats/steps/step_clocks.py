@@ -117,6 +117,8 @@ def _since_a_start(shape: Shape) -> Iterator[str]:
         if len(times) < LEAST or len(times) < len(shape.found) or math.isnan(sum(times)):
             continue
         falls = sum(gap < 0 for gap in gaps)
+        if max(times) < FAR * min(times):
+            continue
         if falls <= shape.falls and 0 < times[0] <= BEGIN + NEAR * gaps[len(gaps) // 2]:
             yield key
 

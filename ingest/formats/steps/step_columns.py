@@ -23,12 +23,23 @@ _HEADER = (
     r"(?:[^:={]*\b)?(?:[a-z_/ ]*loss|tok[a-z]*/s|time|lr)\b[^:={]*$)"
 )
 
+_PLAIN = (
+    r"(?:^|[\]:] )(?:epoch|step|iter(?:ation)?|it)(?: (?:epoch|step|iter|batch|[a-z_]*loss"
+    r"|iteration|lr|g(?:rad_?)?norm|acc(?:uracy)?|ppl|[a-z_]*time|dt|ms|[a-z_]*tok[a-z_]*/s|[a-z_]*mem|mfu|tflops"
+    r"|[a-z_]*(?:time|dt|mem)[_(](?:m?s|sec|[gm]i?b)\)?)){2,}\s*$"
+)
+"""Labels with single blanks between them: `epoch iter loss time`."""
+
 _SHOWN = r"<th[^<>]*>\s*(?:[Ss]tep|[Ee]poch|[Ii]ter(?:ation)?)s?\s*</th>"
 
-COLUMN_HEADS = {_HEADER: Reach(1_000_000), _SHOWN: Reach(1_000_000, "</table>")}
+COLUMN_HEADS = {
+    _HEADER: Reach(1_000_000), _PLAIN: Reach(1_000_000), _SHOWN: Reach(1_000_000, "</table>"),
+}  # fmt: skip
 """Headers of columns; what stands below one belongs to it as far as its columns go."""
 
 _HEADS = re.compile(_HEADER)
+
+_PLAIN_HEADS = re.compile(_PLAIN)
 
 _TABLE = re.compile(_SHOWN)
 
@@ -51,9 +62,11 @@ def columns_at(lines: Sequence[Line], at: int) -> tuple[list[Found], int]:
     head = lines[at]
     if "<th" in head.text and _TABLE.search(head.text):
         return _shown(lines, at)
-    if not _HEADS.search(head.text):
+    plain = _PLAIN_HEADS.match(head.text)
+    if not plain and not _HEADS.search(head.text):
         return [], at
-    labels = [(cell[0], _span(head, *cell.span())) for cell in _LABELS.finditer(head.text)]
+    parted = (_CELLS if plain else _LABELS).finditer(head.text)
+    labels = [(cell[0], _span(head, *cell.span())) for cell in parted]
     known = [what for label, _ in labels if (what := meaning(label))]
     counts = any(what.field in ("step", "epoch") for what in known)
     if len(labels) < LEAST_LABELS or not counts or not any(what.training for what in known):

@@ -64,9 +64,24 @@ _AFTER = deferred(
 """Words that end a cell which begins with its number: `42.6% bf16 MFU |`."""
 
 _OF_SEVERAL = deferred(
-    r"\s?((?:ms|s|secs?|seconds)\s?/\s?[0-9]+\s?(?:it(?:er(?:ation)?)?|step|batche?)s?)\b"
+    r"\s?((?:ms|s|secs?|seconds))(?:\s?/\s?|\s(?:for|per|over)\s(?:the\s)?(?:last\s)?)([0-9]+)"
+    r"\s?(?:it(?:er(?:ation)?)?|step|batche?)s?\b"
 )
-"""A unit that says of how many: `19.2s/100 iters`."""
+"""A unit that says of how many: `19.2s/100 iters`, `took 2.4 s for 10 steps`."""
+
+_CAPACITY = deferred(r"\s?/\s?([0-9][0-9.]*)\s?([kKMGT]i?B)\b")
+"""`61.2/80.0GB`: what there is of it, and the unit of both."""
+
+_TOLD_AT = deferred(
+    r"(?i)(?P<what>[a-z][a-z_ /]*)\s(?:at|after|for|in)\s"
+    r"(?:global\s)?(?:step|iter(?:ation)?|batch)\s$"
+)
+"""`Loss at step 100: 3.1`: a label, and the count that stands in front of its number."""
+
+_DONE = {"after", "processed", "completed", "finished"}
+
+_DONE_STEPS = deferred(r"\s(?:train(?:ing)?\s)?(steps|iterations|iters|batches|updates)\b")
+"""What `After 100 steps: loss = 3.1` has counted."""
 
 _LISTED = deferred(r"[\"']\s?[:=]\s?[\[(]$")
 """The beginning of a list under a label: `"step": [0, 50]` are an epoch and a batch of it."""
@@ -75,7 +90,8 @@ _BETWEEN = deferred(r"(?i)between ((?:it(?:er(?:ation)?)?|step|batche)s) $")
 """`between steps 100 and 200`: the second counts."""
 
 _STEPS_IN = deferred(
-    r"(?i)(?<![0-9.,])([0-9]+)\s(?:[a-z]+\s)?(?:it(?:er(?:ation)?)?s|steps|batches)\sin\s*$"
+    r"(?i)(?<![0-9.,])([0-9]+)\s(?:[a-z]+\s)?(?:it(?:er(?:ation)?)?s|steps|batches)"
+    r"\s(?:in|took)\s*$"
 )
 """Words in front of a time that say of how many it is: `Ran 100 train steps in 41.2 secs`."""
 
@@ -241,6 +257,7 @@ _GLUED = deferred(r"\W*((?i:global_?step|step|iter(?:ation)?))_?([0-9]{1,12})(?=
 def _pairs(text: str, begin: int, end: int) -> list[Pair]:
     found: list[Pair] = []
     at, last = begin, begin
+    told = ""  # a label of which the count stands in front of the number
     if begin == 0 and (glued := _GLUED.match(text, 0, end)):
         found.append(Pair(glued[1], glued[2], "", glued.start(2), span=glued.span(2)))
         at = last = _behind_value(found, text, glued.end(), end)
@@ -253,10 +270,15 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
             at = value.end()
             continue
         label = _counted(_ordinal(_label(gap), text, value.end()), gap, found, text)
-        if value["moment"]:
+        label = label or told
+        of_count = _TOLD_AT.search(gap) if label else None
+        told = of_count["what"] if of_count else ""
+        done = _DONE_STEPS.match(text, value.end(), end) if label.lower() in _DONE else None
+        if value["moment"] or done:
             if label:
-                found.append(Pair(label, value[0], "", value.start(), moment=True))
-            at = last = value.end()
+                of = done[1] if done else label
+                found.append(Pair(of, value[0], "", value.start(), moment=done is None))
+            at = last = (done or value).end()
             continue
         said_unit, stop = _unit(label, text, value, end)
         after = None if label and not _BARRED.search(gap) else _AFTER.match(text, stop, end)
@@ -279,6 +301,11 @@ def _behind_value(found: list[Pair], text: str, stop: int, end: int) -> int:
     """End of what stands behind the last value and its unit, which is taken in: what it counts up
     to, the same of one device, or of how many it is."""
     label, said_unit = found[-1].label, found[-1].behind
+    held = _CAPACITY.match(text, stop, end) if said_unit else None
+    if held is not None:
+        place = (held.start(), held.end())
+        found.append(Pair(f"{label} total", held[1], said_unit, held.start(1), span=place))
+        return held.end()
     total = _TOTAL.match(text, stop, end) if not said_unit else None
     if total is not None:
         place = (total.start(), total.end())
@@ -300,12 +327,18 @@ def _behind_value(found: list[Pair], text: str, stop: int, end: int) -> int:
 def _unit(label: str, text: str, value: re.Match[str], end: int) -> tuple[str, int]:
     """The unit behind a number, and where it ends; a count has none."""
     at = value.end()
-    behind = _OF_SEVERAL.match(text, at, end) or _behind().match(text, at, end)
+    several = _OF_SEVERAL.match(text, at, end)
+    if several is not None:
+        return f"{several[1]}/{several[2]} steps", several.end()
+    behind = _CAPACITY.match(text, at, end)
+    if behind is not None:
+        return behind[2], at
+    behind = _behind().match(text, at, end)
     if behind is None or (_counts(label) and not _is_time(value[0], behind[1])):
         return "", at  # `step 10 tokens/s 4321`
     if _NEXT.match(text, behind.end(), end) and _has_its_unit(label, behind[1]):
         return "", at  # `loss 5.1 tokens/s 4321`, `samples/s 53.1 tokens/s 4321`
-    timed = text.endswith(" in ", 0, value.start())
+    timed = text.endswith((" in ", " took "), 0, value.start())
     many = _STEPS_IN.search(text, 0, value.start()) if timed else None
     return f"{behind[1]}/{many[1]} steps" if many else behind[1], behind.end()
 
@@ -329,7 +362,14 @@ def _has_its_unit(label: str, behind: str) -> bool:
         return "/" in behind and (other is None or not other.field)
     if what.typed:
         return other is None or other.field != what.field
-    return what.field in ("loss", "grad_norm", "learning_rate", "epoch")
+    return what.field in _WITHOUT_UNIT
+
+
+_WITHOUT_UNIT = {
+    "loss", "grad_norm", "learning_rate", "epoch", "loss_scale", "consumed_tokens",
+    "consumed_samples",
+}  # fmt: skip
+"""Columns of numbers behind which no unit stands."""
 
 
 def _counted(label: str, gap: str, found: Sequence[Pair], text: str) -> str:
@@ -446,8 +486,14 @@ def _own_words(label: str) -> str:
     return " ".join(words_[begin:]).strip()
 
 
+_NORM = deferred(r"(\|(?:g|grads?|∇\w*)\|)\s*[=:]?\s*$")
+"""`|g| = 1.2`: bars that part no cells."""
+
+
 def _label(gap: str) -> str:
     """The label at the end of what stands between two numbers; empty where there is none."""
+    if norm := _NORM.search(gap):
+        return norm[1]
     gap = _WHOSE.sub(" ", gap)
     if (bare := gap.rstrip())[-1:] in (":", "="):
         gap = bare  # `Loss:\t2.31`

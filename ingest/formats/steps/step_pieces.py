@@ -39,8 +39,8 @@ def put_together(shapes: Sequence[Shape], loose: Sequence[Shape], *, beside: boo
     for shape in whole:
         if not any(_joined(shape, other) for other in kept):
             kept.append(shape)
-    for shape in loose:
-        any(_joined(shape, other) for other in kept)
+    for shape in sorted(loose, key=lambda shape: shape.found[0].first.number):
+        any(_joined(shape, other, alone=False) for other in kept)
     bare = [shape for shape in kept if not _fields(shape.typical)]
     if beside or len(bare) < len(kept):
         kept = [shape for shape in kept if shape not in bare]
@@ -51,8 +51,9 @@ def _fields(one: Found) -> set[str]:
     return {what.field for what in one.meanings if what and what.field} - _COUNTED
 
 
-def _joined(piece: Shape, whole: Shape) -> bool:
-    """Whether the lines of `piece` have become ones of `whole`."""
+def _joined(piece: Shape, whole: Shape, *, alone: bool = True) -> bool:
+    """Whether the lines of `piece` have become ones of `whole`; those that stand beside none of it
+    are records if they may stand `alone`."""
     if not whole.counters:
         return False
     if piece.counters:
@@ -64,7 +65,7 @@ def _joined(piece: Shape, whole: Shape) -> bool:
     for one, more in pairs:
         one.join(more)
     joined = {id(more) for _, more in pairs}
-    whole.found += [each for each in piece.found if id(each) not in joined]
+    whole.found += [each for each in piece.found if alone and id(each) not in joined]
     whole.found.sort(key=_line)
     return True
 
@@ -138,7 +139,7 @@ def _line(one: Found) -> int:
 def _apart(one: Found, other: Found) -> int:
     if one.first.prefix.get("rank") != other.first.prefix.get("rank"):
         return NEAR + 1
-    return abs(one.first.number - other.first.number)
+    return min(abs(line.number - other.first.number) for line in one.lines)
 
 
 def _agree(one: Found, other: Found) -> bool:

@@ -6,6 +6,7 @@ the trainer that made it one.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from assay.ingest.formats.steps.step_shapes import BAR, COMPARED, LEAST, Found, 
 from assay.ingest.formats.steps.step_words import Meaning, meaning, words
 from assay.ingest.formats.steps.trainers import Trainer, trainer_of
 from assay.ingest.lines.metrics import COUNTS
+from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label, fields
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Span
 from assay.ingest.vocabulary.terms import configured_by, normalise
@@ -61,7 +63,7 @@ def step_records(found: Iterable[Found], alone: list[Found]) -> Iterator[StepRec
         elif why := _accepted(shape):
             reasons[id(shape)] = why
             unknown.append(shape)
-        elif not shape.counters and any(what and what.typed for what in shape.typical.meanings):
+        elif any(_tells(what, shape) for what in shape.typical.meanings):
             loose.append(shape)
     unknown = [each for each in unknown if not any(within(each, other) for other in unknown)]
     whole = put_together(unknown, loose, beside=known)
@@ -71,6 +73,13 @@ def step_records(found: Iterable[Found], alone: list[Found]) -> Iterator[StepRec
         evaluates = shape.typical.validates() and (known or steps_of)
         if not (evaluates or (trains and shape.typical.validates("loss"))):
             yield from _records(shape, None, reasons[id(shape)])
+
+
+def _tells(what: Meaning | None, shape: Shape) -> bool:
+    """Whether a quantity may be one of a step that other lines tell of: one with a unit, or one
+    beside the count of that step, as `[100] l2_grads = 0.77` is."""
+    counted = bool(shape.counters) and what is not None and what.field not in ("", "step", "epoch")
+    return counted or (not shape.counters and what is not None and what.typed)
 
 
 def capped(source: str, alone: Sequence[Found]) -> list[Diagnostic]:
@@ -155,11 +164,32 @@ def meant(found: Found) -> Found:
     """The same with the meaning of each pair; of a bar its count is the step or a batch."""
     bar = found.said.form == "bar"
     found.meanings = [_meant(pair, bar) for pair, _ in found.places]
+    if found.has("step_time"):
+        _leave_parts(found)
     if found.has("learning_rate", "grad_norm") and not found.has("loss"):
         for at, (pair, _) in enumerate(found.places):
             if pair.label == "L" and _DECIMAL.fullmatch(pair.text):
                 found.meanings[at] = Meaning("loss", training=True)
     return found
+
+
+_PASSES = ({"fwd", "forward"}, {"bwd", "backward", "bckwd"})
+"""Words of the two passes whose times stand beside that of a step."""
+
+
+def _leave_parts(found: Found) -> None:
+    """Take no time for that of a step which is less than both its passes took: `fwd 0.8s bwd 1.2s
+    step 0.3s` tells of the optimizer's."""
+    times = [
+        (set(words(pair.label)), float(number(pair.text)) * known.scale)
+        if not pair.moment and (known := unit(pair.behind)) and known.si == "s"
+        else (set[str](), math.nan)
+        for pair, _ in found.places
+    ]
+    passes = [next((time for held, time in times if held & each), math.nan) for each in _PASSES]
+    for at, what in enumerate(found.meanings):
+        if what is not None and what.field == "step_time" and times[at][1] < sum(passes):
+            found.meanings[at] = None
 
 
 _DECIMAL = re.compile(r"-?[0-9]+\.[0-9]+")
@@ -331,7 +361,8 @@ def _column(
         known = shape.clocks.get(key)
         return known if known else ("", 1.0)
     if name == "share":
-        return ("mfu", 0.01) if key in shape.percents else ("", 1.0)
+        share = 0.01 if key in shape.percents else 1.0
+        return ("mfu", share) if share < 1.0 or key in shape.fractions else ("", 1.0)
     if name == "elapsed" and not pair.moment and not shape.since_a_start(key):
         return "", 1.0
     if pair.total:

@@ -282,6 +282,15 @@ class Shape:
         shares = [k for k, what in zip(one.keys, one.meanings, strict=True) if _is_share(what)]
         return frozenset(key for key in shares if min(self._numbers(key), default=0.0) > 1.0)
 
+    @cached_property
+    def fractions(self) -> frozenset[str]:
+        """Keys of shares of a peak that reach a tenth and never one: a tenth of a percent is no
+        job's."""
+        one = self.typical
+        shares = [k for k, what in zip(one.keys, one.meanings, strict=True) if _is_share(what)]
+        most = {key: max(self._numbers(key), default=0.0) for key in shares}
+        return frozenset(key for key in shares if 0.1 <= most[key] <= 1.0)
+
     def _numbers(self, key: str) -> list[float]:
         """The numbers under a key, line by line; what is none is left out."""
         texts = (each.value(key) for each in self.found)

@@ -25,6 +25,7 @@ COUNTERS = {
     "batch": 4, "batch idx": 4, "batch id": 4, "batches": 4, "local step": 5, "micro step": 5,
     "nupdates": 3, "n updates": 3, "total step": 0, "learning iteration": 2, "step in epoch": 5,
     "overall step": 0, "completed steps": 1, "epoch step": 5, "metrics step": 1,
+    "iter num": 2, "step num": 1, "iteration number": 2, "i": 6,
 }  # fmt: skip
 """Labels that count steps; of several in a record the first in this order is the step."""
 
@@ -81,7 +82,7 @@ _GENERATED = {"input", "output", "prompt", "prompts", "prefill", "decode", "gene
 _LOSS = _WHOSE | {"loss", "lm", "reduced", "ce", "language", "model", "cross", "entropy", "step",
                   "is", "batch", "nll", "ppo", "sft", "pretrain", "pretraining", "crossentropyloss",
                   "languagecrossentropy", "log", "logging", "causal", "postfix", "function",
-                  "tok", "token", "word", "main"}  # fmt: skip
+                  "tok", "token", "word", "main", "minibatch"}  # fmt: skip
 
 _OF_A_PART = {"value", "policy", "actor", "critic", "reward", "kl", "aux", "auxiliary", "z", "mtp",
               "router", "balance", "balancing", "load", "moe", "expert", "mlm", "nsp", "ctc", "att",
@@ -91,6 +92,9 @@ _OF_A_PART = {"value", "policy", "actor", "critic", "reward", "kl", "aux", "auxi
               "dfl", "mask", "seg", "rpn", "kd", "distill", "distillation", "contrastive", "itc",
               "surrogate", "entropy", "reg", "regularization", "l", "mse", "mae", "vb"}  # fmt: skip
 """Words in front of `loss` that make it one of several which a trainer adds up."""
+
+_ROLES = {"ref", "reference", "rollout", "forward", "backward", "generation"}
+"""Further words of a part of a step, whose share of the peak is not that of the step."""
 
 _LOSSES = {"loss", "crossentropyloss"}
 
@@ -112,6 +116,9 @@ _FLOPS = deferred(r"([gtp]?)flops?s?")
 _PREFIX = {"": 1.0, "g": 1e9, "t": 1e12, "p": 1e15}
 
 _WORD = deferred(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|/")
+
+_BETWEEN_BARS = deferred(r"^\|(\w+)\|$")
+"""`|g|`: the norm of what stands between."""
 
 _SEVERAL = deferred(r"(ms|s|secs?|seconds)\s?/\s?([0-9]+)\s?[a-z]+")
 """`s/100 iters`: a unit that says of how many."""
@@ -167,6 +174,7 @@ def words(label: str) -> tuple[str, ...]:
     """
     if not label.isascii():
         label = _IN_CHINESE.sub(lambda found: f" {_CHINESE[found[0]]} ", label)
+    label = _BETWEEN_BARS.sub(r"\1 norm", label)
     text = re.sub(r"(?i)\b([gtp]?flop)s?(?:/s(?:ec)?)\b", r"\1s ", label)
     text = re.sub(r"(?i)\b([gtpm]?)(flops?)\b", lambda m: (m[1] + m[2]).lower(), text)
     text = re.sub(r"(?i)\b([km])(?=tok|samples?)", r"\1 ", text)
@@ -310,7 +318,8 @@ def _work(said: tuple[str, ...], every: tuple[str, ...], known: Unit | None) -> 
         percent = known is not None and known.si == "1" and known.scale == 0.01
         if percent:
             return Meaning("mfu", 0.01, training=True, typed=True)
-        return Meaning("share") if known is None else None
+        alone = not any(word in _OF_A_PART | _ROLES for word in said)
+        return Meaning("share") if known is None and alone else None
     found = next((match for word in said if (match := _FLOPS.fullmatch(word))), None)
     if known is not None and known.si == "flop/s":
         scale = known.scale
