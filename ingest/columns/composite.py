@@ -17,7 +17,7 @@ from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by, normalise
 
 NAMES = {
-    "tp": "tp", "pp": "pp", "dp": "dp", "cp": "cp", "ep": "ep", "vp": "vp", "vpp": "vp",
+    "tp": "tp", "mp": "tp", "pp": "pp", "dp": "dp", "cp": "cp", "ep": "ep", "vp": "vp", "vpp": "vp",
     "mbs": "micro_batch", "mb": "micro_batch", "tmbspg": "micro_batch",
     "gbs": "global_batch", "gb": "global_batch",
     "gas": "accumulation", "ga": "accumulation", "nl": "layers", "hs": "hidden",
@@ -35,7 +35,7 @@ _DTYPE = deferred(NUMBER_FORMAT, re.IGNORECASE)
 
 _PRODUCT = deferred(r"[0-9]+(?:[x×][0-9]+)+")
 
-_APART = deferred(r"[\s+_,;·()\[\]{}（），]+")
+_APART = deferred(r"[\s+_,;·/()\[\]{}（），]+")
 
 _HYPHEN = deferred(r"(?<=[A-Za-z][0-9])-(?=[A-Za-z])|(?<=[A-Za-z][0-9]{2})-(?=[A-Za-z])")  # TP8-PP4
 

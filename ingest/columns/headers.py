@@ -27,6 +27,7 @@ from assay.ingest.vocabulary.words import (
     of_one_device,
     said,
     split,
+    timeless,
 )
 
 _DECORATION = re.compile(r"\[\^[^\]]*\]|(?<=[KMGT]B)\^[0-9](?![0-9])|<br ?/?>|&nbsp;|`|\\|[†‡]")
@@ -208,6 +209,8 @@ def _beside(label: str, behind: str, names: Set[str]) -> str | None:
         return "TP"
     if label.strip().casefold() in _A_COUNT and behind in _DEVICES:
         return "number of GPUs"
+    if label.strip() == "N" and names & _COUNTS_OF_DEVICES:
+        return "nodes"
     return None
 
 
@@ -227,7 +230,17 @@ _MICRO_BATCHES = re.compile(
 )
 """Into how many micro-batches the batch of a row is divided: `#Microbatch`."""
 
+_COUNT_OF_NODE = re.compile(
+    r"(?:(?:num|number|count|n)[ _])?(?:of[ _])?(?:GPU|NPU|device|card|accelerator)s?[ _]?"
+    r"(?:(?:num|number|count|n)[ _]?)?(?:/|per|each|in each)[ _]?(?:node|host|machine|server)s?",
+    re.IGNORECASE,
+)
+"""How many devices each node has: `gpu_num_per_node`, `GPUs / machine`."""
+
 _A_COUNT = {"#", "\\#", "n", "no.", "no", "num", "count", "qty", "x", "×"}
+
+_COUNTS_OF_DEVICES = {"ngpu", "ngpus", "gpus", "#gpus", "worldsize"}
+"""Labels beside which a bare `N` is of nodes."""
 
 _DEVICES = {
     "gpu", "device", "gputype", "accelerator", "accel", "card", "npu", "chip", "hpu", "hardware",
@@ -255,6 +268,8 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
         label = "gradient accumulation"
     if degree := _DEGREE_OF.fullmatch(label):
         label = degree[1]
+    if _COUNT_OF_NODE.fullmatch(label):
+        label = "GPUs per node"
     if _COUNT_OF.fullmatch(label):  # `#GPU`, `# of HPU`: how many, not which
         label = "number of GPUs"
     known = by_label(schema)
@@ -399,7 +414,7 @@ def _says_little(label: str) -> bool:
     >>> _says_little("Training speed"), _says_little("Peak throughput")
     (True, False)
     """
-    words = {"throughput" if word == "gputhroughput" else word for word in split(english(label))}
+    words = {"throughput" if word == "gputhroughput" else word for word in split(timeless(english(label)))}
     return bool(words & GENERIC) and not words - GENERIC - PLAIN - MEAN - DEVICE - {"/"}
 
 

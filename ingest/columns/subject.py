@@ -63,8 +63,9 @@ _TRAINED = re.compile(
 _SERVED = re.compile(r"\b(?:inference|serv(?:e|ing)|decod(?:e|ing)|prefill)\b|推理", re.IGNORECASE)
 
 _TRAINING = re.compile(
-    r"\btrain(?:ing|ed|s)?\b|\bfine-?tun|训练|微调|学習|\bmicro[ -]?batch|\bdata-?parallel"
-    r"|\bq?lora\b|\bpipeline parallel|\bactivation checkpoint",
+    r"\btrain(?:ing|ed|s)?\b|\bfine-?tun|训练|微调|学習|\bmicro[ -]?batch|\bdata[ -]?parallel"
+    r"|\bq?lora\b|\bpipeline parallel|\bactivation checkpoint|\b1F1B\b|\bzero[ -]?bubble"
+    r"|\bFSDP|\bZeRO-?[123]\b|\bDDP\b",
     re.IGNORECASE,
 )
 

@@ -127,7 +127,7 @@ _NAMED_MODEL = deferred(
 _SIZED = deferred(
     r"(?<![\w.-])(?<!\bto )(?<!\band )(?<!\bor )(?<!\bvs )(?<![BMT][–,/~])(?<![BMT], )"
     r"([0-9]+(?:\.[0-9]+)?)([BMT])"
-    r"(?=[ -](?:[Mm]odel|[Pp]aram|[Dd]ense|MoE|LLM|GPT|[Tt]ransformer|[Nn]etwork))"
+    r"(?=[ -](?:[Mm]odel|[Pp]aram|[Dd]ense|MoE|LLM|GPT|[Tt]ransformer|[Nn]etwork)|[ 的]?模型)"
 )
 
 _EXCEPTION = deferred(r"\([^()]*[0-9][^()]*\bfor (?:the )?[^()]*\)")

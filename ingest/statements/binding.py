@@ -28,6 +28,7 @@ from dataclasses import replace
 from typing import Any
 
 from assay.ingest.columns.titles import OF_DEVICES, SIZED, SIZES, of_its_devices
+from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
@@ -184,6 +185,8 @@ class Binder:
 
         def take(values: Said, origin: ValueOrigin, law: str | None) -> None:
             other = bool(titled) and _of_others(values.get("gpu"), titled)
+            model = values.get("model") if tabled else None  # a line about another is of other rows
+            apart_from = model.line if model and _of_another_size(model, own) else 0
             for name, cell in of_its_devices(values, own.get("gpu")).items():
                 if other and name in OF_DEVICES:
                     continue
@@ -194,6 +197,8 @@ class Binder:
                 if name == "gpus_per_node" and _says(own.get("gpus")) and _says(own.get("nodes")):
                     continue  # which a row that prints both says itself
                 if sized and name in SIZES:
+                    continue
+                if apart_from and (name in MODEL or cell.line == apart_from):
                     continue
                 row[name] = cell
                 stated = cell.value_origin if origin == "stated" != cell.value_origin else None
@@ -475,6 +480,20 @@ def _differ(own: Cell, said: Cell) -> bool:
 def _says(cell: Cell | None) -> bool:
     """Whether a field is spoken for: a cell that is left blank says nothing."""
     return cell is not None and cell.state != "missing"
+
+
+_NEAR_SIZE = 1.3
+"""How far the size in a model's name may be from that which its rows print: `7B` of 6.7."""
+
+
+def _of_another_size(model: Cell, own: Said) -> bool:
+    """Whether a name of a model says another size than a row prints: it is of other rows."""
+    sizes = SIZED.findall(model.text) if model.line else []
+    held = own.get("model_size") or own.get("parameters")
+    if len(sizes) != 1 or held is None or held.state != "value":
+        return False
+    named, printed = float(sizes[0][:-1]) * SUFFIXES[sizes[0][-1].upper()], _number(held)
+    return bool(printed) and not 1 / _NEAR_SIZE < named / (printed or 1.0) < _NEAR_SIZE
 
 
 def _contradicts(statement: Statement, row: Said) -> bool:

@@ -50,7 +50,8 @@ _OF_THE_TABLE = re.compile(
 _INTRODUCES = re.compile(
     r"\b(?:results?|throughputs?|performance|speeds?|benchmarks?|benchmarked|measure[sd]?|measurements"
     r"|train(?:ed|ing)?|pre-?train(?:ed|ing)?|scaling|efficiency|numbers|runs?|ran)\b"
-    r"|性能|吞吐|训练|微调|显存|下表|测试|对比|结果|スループット",
+    r"|(?<![0-9] )\b(?:(?:tokens?|samples?|images?)(?:/| per )|TFLOP|(?:TGS|MFU|HFU)\b)"
+    r"|性能|吞吐|训练|微调|显存|下表|测试|对比|结果|显卡|スループット|学習|測定",
     re.IGNORECASE,
 )
 """Words of a sentence that introduces the table right below it."""

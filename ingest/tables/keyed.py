@@ -38,9 +38,9 @@ class Keyed:
 
     def configure(self, records: Sequence[Record]) -> set[int]:
         """Give rows what they are said to have run with; returns the lines that say so."""
-        labels = [label for label, text in records[0].other if text in self.rows]
+        labels = [label for label, text in _names(records[0]) if text in self.rows]
         for label in labels:
-            names = [dict(record.other).get(label, "") for record in records]
+            names = [dict(_names(record)).get(label, "") for record in records]
             if all(name in self.rows for name in names):
                 break
         else:
@@ -52,6 +52,13 @@ class Keyed:
                     record.cells[field] = cell
                     used.add(cell.line)
         return used
+
+
+def _names(record: Record) -> list[tuple[str, str]]:
+    """Texts by which a table of configurations may name a row, each behind its label."""
+    model = record.cells.get("model")
+    own = [("", plain(model.text))] if model is not None and model.line == record.line else []
+    return [*own, *record.other]
 
 
 def keyed(source: str, grid: Grid, turned: Grid | None, schema: Schema) -> Keyed | None:
@@ -98,7 +105,7 @@ def configured(
     """Give the rows of tables what is said of them; lines that say so, of each of `found`."""
     naming: defaultdict[str, list[Sequence[Record]]] = defaultdict(list)  # by a first row's names
     for records in measured:
-        for text in {text for _, text in records[0].other}:
+        for text in {text for _, text in _names(records[0])}:
             naming[text].append(records)
     told = {name for held in found if held for cells in held.rows.values() for name in cells}
     for held in found:
@@ -140,11 +147,19 @@ def stated(grid: Grid, schema: Schema) -> Stated:
                 cells.update(_labelled(row, n, schema))
         found.given.extend(pair for pair in zip(layouts, held, strict=True) if pair[1])
         return found
-    if width <= MOST_PLAIN:
-        rows = [row for row in grid.rows if not row.blank]
+    rows = [row for row in grid.rows if not row.blank]
+    if width <= MOST_PLAIN and not (width > FEWEST and _side_by_side(rows, schema)):
         said = [cells for row in rows if (cells := _labelled(row, 1, schema))]
         found.plain.extend(said)
     return found
+
+
+def _side_by_side(rows: Sequence[GridRow], schema: Schema) -> bool:
+    """Whether two columns of values are of one run each, and none of them is a remark: most rows
+    that say a field in the first say it in the second as well."""
+    both = [(_labelled(row, 1, schema), _labelled(row, 2, schema)) for row in rows]
+    said = [other for one, other in both if one]
+    return 2 * sum(map(bool, said)) > len(said)
 
 
 MOST, MOST_PLAIN = 9, 3

@@ -28,7 +28,8 @@ _PHRASE = re.compile(
     r"\b(?:tokens?|samples?|sequences?|images?|imgs?)(?:\s*/\s*|\s+per\s+)"
     r"(?:gpu|device|npu|sec(?:ond)?|s)\b"
     r"(?:(?:\s*/\s*|\s+per\s+|\s+and\s+)(?:gpu|gcd|card|chip|device|npu|p|sec(?:ond)?|s)\b)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b"
-    r"|\b(?:(?:step|iter(?:ation)?)[ -]time|time per (?:step|iter(?:ation)?))\b"
+    r"|\b(?:(?:step|iter(?:ation)?)[ -](?:time|latency)"
+    r"|(?:time|latency) per (?:step|iter(?:ation)?))\b"
     r"(?:\s*[(\[](?:ms|s|sec|seconds|milliseconds)[)\]]| in (?:ms|s|seconds|milliseconds)\b)?"
     r"|\b(?:ms|(?:milli)?seconds)\s*(?:/|\bper)\s*(?:training )?(?:step|iter(?:ation)?)\b",
     re.IGNORECASE,
@@ -44,8 +45,9 @@ _OF_WHOM = re.compile(
 
 _OF_MEMORY = re.compile(
     r"\b(?:(?:peak|max(?:imum)?)\s+(?:GPU\s+)?(?:memory|VRAM)(?:\s+(?:usage|per\s+GPU))?"
+    r"(?:\s+(?:of|on)\s+(?:a|one|each)\s+(?:GPU|device))?"
     r"|memory\s+per\s+(?:GPU|card|device))\b"
-    r"(?:\s*[(\[][MG]i?B[)\]]|\s+in\s+[MG]i?B\b)?"
+    r"(?:\s*[(\[][MG]i?B[)\]]|,?\s+in\s+[MG]i?B\b)?"
     r"|\b(?:GPU\s+memory|VRAM)(?=\s+(?:is |was )?(?:required|needed|usage|use[ds]?|consumption"
     r"|footprint|consumed|taken))"
     r"|(?:(?:单卡|每卡)?(?:峰值|最大)|单卡|每卡)显存",

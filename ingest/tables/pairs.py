@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from assay.ingest.columns.headers import header, plain
+from assay.ingest.columns.headers import generic, header, plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line, Schema
@@ -78,7 +78,10 @@ def parted(
         form = _form(texts)
         labels = _labels(plain(cell.text), form, schema, above) if form else None
         if not labels and (setting := side(plain(whole[at]))):
-            labels = _by_units(texts, setting, schema)
+            labels = _by_units(texts, f" - {setting}", schema)
+            settings.add(at)
+        elif not labels and at and (name := _free(plain(whole[at]), schema)):
+            labels = _by_units(texts, f", {name}", schema)
             settings.add(at)
         if labels:
             found[at] = labels
@@ -162,16 +165,21 @@ _BY_UNITS = re.compile(
 
 
 def _by_units(texts: Sequence[str], setting: str, schema: Schema) -> tuple[str, str] | None:
-    """Labels of two quantities that most cells name by their units, run in one setting."""
+    """Labels of two quantities that most cells name by their units, `setting` behind each."""
     held = [text for text in texts if len(text) <= LONGEST and _DIGIT.search(text)]
     found = [match for text in held if (match := _BY_UNITS.fullmatch(plain(text)))]
     units = {(match[2], match[4]) for match in found}
     if len(units) != 1 or 2 * len(found) <= len(held):
         return None
     one, other = (_of_unit(each, schema) for each in units.pop())
-    return (
-        (f"{one} - {setting}", f"{other} - {setting}") if one and other and one != other else None
-    )
+    return (f"{one}{setting}", f"{other}{setting}") if one and other and one != other else None
+
+
+def _free(label: str, schema: Schema) -> str:
+    """A label that is nothing but a name; empty where it means something, or has a comma."""
+    (column,) = header([label], schema) if label else (None,)
+    known = column is None or column.spec is not None or column.degrees or generic(column)
+    return "" if known or set(label) & set(",:()[]") else label
 
 
 def _of_unit(printed: str, schema: Schema) -> str | None:

@@ -15,10 +15,12 @@ from assay.ingest.columns.cells import (
     amount,
     bare_cell,
     bare_number,
+    chips_of,
     numeric_cell,
     of_the_device,
     other,
     quantity,
+    slices,
     text_cell,
 )
 from assay.ingest.columns.composite import (
@@ -146,6 +148,11 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
                     "tokens_per_gpu_per_s", Cell(shown.text, at.line, at.column, measure.scale)
                 )
             return
+    if slices(bare) and "gpu" not in record.cells:
+        named_by = record.cells["gpu"] = Cell(bare, at.line, at.column)
+        if chips := chips_of(named_by):
+            record.cells.setdefault("gpus", chips)
+        return
     said = layout(bare)
     if said:
         said |= product(bare, factors)

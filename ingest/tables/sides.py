@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from assay.ingest.columns.composite import named, recipe
 from assay.ingest.columns.headers import GENERIC, Column, generic, header, plain
-from assay.ingest.columns.subject import SERVING, TALLIED
+from assay.ingest.columns.subject import SERVING, TALLIED, says_how
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
@@ -197,10 +197,12 @@ def by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple
     """
     labels = [plain(text) for text in grid.header()]
     set_up = {c.spec.name for c in header(labels, schema) if c.spec and c.spec.configuration}
-    how = bool(set_up - TALLIED)
+    timed = any(_OF_STEPS.search(line.text) for line in above)
+    how = bool(set_up - TALLIED) or says_how(grid)
     own = {
-        at: told for at, label in enumerate(labels) if (told := _remarked(label, schema, told=how))
-    }
+        at: told for at, label in enumerate(labels)
+        if (told := _remarked(label, schema, told=how, timed=timed))
+    }  # fmt: skip
     if not _rectangular(own.values()):
         named_by = {at: only(name) for at, (name, _) in own.items()}
         own = {at: (device.text, own[at][1]) for at, device in named_by.items() if device}
@@ -232,11 +234,26 @@ def by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple
     )
 
 
-def _remarked(label: str, schema: Schema, *, told: bool) -> tuple[str, Column] | None:
-    """The remark by which a column of a quantity is one of several, and the column without it."""
+_OF_STEPS = re.compile(
+    r"\b(?:time|latency|duration|seconds)\s+(?:per|of (?:a|one|each))\s+(?:training )?"
+    r"(?:step|iter(?:ation)?)\b|\b(?:step|iter(?:ation)?)[ -](?:time|latency|duration)s?\b"
+    r"|单步(?:耗时|时间)|迭代时间|イテレーション時間|ステップ時間",
+    re.IGNORECASE,
+)
+"""A text whose table holds times of a step."""
+
+
+def _remarked(
+    label: str, schema: Schema, *, told: bool, timed: bool = False
+) -> tuple[str, Column] | None:
+    """The remark by which a column of a quantity is one of several, and the column without it; a
+    time is that of a step where the text above says so (`timed`)."""
     (whole,) = header([label], schema)
     found = _REMARKED.fullmatch(label)
     rate = _rate_of(found[1], found[2], schema, told=told) if found and not whole.spec else None
+    if found and timed and rate is None and whole.spec is None and found[2] in ("ms", "s", "sec"):
+        if not set(split(english(found[1]))) & (_NO_SIDE | {"total", "time"}):
+            (rate,) = header([f"step time ({found[2]})"], schema)
     if found and rate:
         return found[1], replace(rate, label=label)
     apart = [(found[1], found[2])] if found else []
@@ -269,12 +286,26 @@ def by_names(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     }
     if not _rectangular(own.values()):
         return ()
+    names = {name for name, _ in own.values()}
+    for at, label in enumerate(labels):  # `LOMO memory (GB)` beside `AdamW TGS | LOMO TGS`
+        if at not in own and shared[at].spec is None:
+            mine = (each for n in names if (each := _of_name(label, n, schema)))
+            own |= {at: each for each in mine}
     sides = _by_name((name, at, column) for at, (name, column) in own.items())
     rest = common(shared, own)
     return tuple(
         Group(rest, side, name, recipe("", name) | named(name), min(side))
         for name, side in sides.items()
     )
+
+
+def _of_name(label: str, name: str, schema: Schema) -> tuple[str, Column] | None:
+    """The column of a label that begins with a name, of the quantity behind it."""
+    if not label.startswith(f"{name} "):
+        return None
+    (column,) = header([label[len(name) :].strip(" -–—:,/")], schema)
+    known = column.spec is not None and column.spec.quantity is not None
+    return (name, replace(column, label=label)) if known else None
 
 
 def _worded(label: str, schema: Schema) -> tuple[str, Column] | None:

@@ -137,12 +137,18 @@ def split(text: str) -> list[str]:
 @lru_cache(maxsize=4096)
 def _spelled(word: str) -> str:
     """A long word with a letter wrong or too many, as it is meant: `throuthput`."""
-    if word in ("percent", "pct"):
-        return "%"
+    if word in _SHORTENED:
+        return _SHORTENED[word]
     if not 7 <= len(word) <= 16 or word in _MISSPELT or word in STEP:
         return word
     return next(iter(get_close_matches(word, _MISSPELT, 1, 0.88)), word)
 
+
+_SHORTENED = {
+    "percent": "%", "pct": "%", "util": "utilization", "utils": "utilization",
+    "utilisation": "utilization",
+}  # fmt: skip
+"""Words of labels that stand for another."""
 
 _ELSEWHERE = {
     "每卡显存": "vram per gpu",
@@ -170,6 +176,7 @@ _ELSEWHERE = {
     "吞吐率": "throughput",
     "吞吐": "throughput",
     "显存占用": "memory usage",
+    "片上内存": "memory",
     "峰值显存": "peak vram",
     "最大显存": "max vram",
     "显存": "vram",
@@ -276,18 +283,31 @@ def english(label: str) -> str:
         for word, meant in _ELSEWHERE.items():
             label = label.replace(word, f" {meant} ")
         label = " ".join(label.split())
+    label = _PER_DEVICE.sub("per ", label)
     if european(label):
         label = _LETTERS.sub(lambda word: _IN_EUROPE.get(word[0].casefold(), word[0]), label)
     return label
 
 
+_PER_DEVICE = re.compile(r"(?<= )(?:pro|par) (?=[GN]PUs?\b)")
+"""A short word that is clear before its device: `TFLOP/s pro GPU`."""
+
 _WIDE = str.maketrans("（）［］：％／", "()[]:%/")
 
 _AT_STEP = re.compile(
-    r"@ ?(?:step|iter(?:ation)?) ?[0-9]+\s*$| over [0-9,]+ (?:step|iter(?:ation)?)s(?=\))",
+    r"(?:@ ?|\bat )(?:step|iter(?:ation)?) ?[0-9]+\s*$| over [0-9,]+ (?:step|iter(?:ation)?)s(?=\))",
     re.IGNORECASE,
 )
 """When something was measured says nothing of what it is: `ms/iter @ step 10`."""
+
+def timeless(label: str) -> str:
+    """A label without the step at which something was measured.
+
+    >>> timeless("Perf at iter 500"), timeless("ms/iter")
+    ('Perf ', 'ms/iter')
+    """
+    return _AT_STEP.sub("", label)
+
 
 _SEVERAL_STEPS = re.compile(
     r"((?<![a-z])(?:per|for|of|time)|/) ?([0-9][0-9,]*)(k?) ?(?:steps|iter(?:ation)?s|its)\b",
@@ -332,7 +352,7 @@ def said(label: str) -> Said | None:
     >>> said("Step time (mean ± std)").field, said("Tokens/s (all devices)").field
     ('step_time', 'tokens_per_s')
     """
-    label = _AT_LAST.sub("", _AT_STEP.sub("", _CLOCK.sub("", english(label))))
+    label = _AT_LAST.sub("", timeless(_CLOCK.sub("", english(label))))
     label = _SPREAD.sub(" ", label)
     if power := _POWER.search(label):
         whole = said(_POWER.sub(" ", label, count=1))
@@ -409,7 +429,10 @@ def _joined(words: Words) -> tuple[set[str], set[str]]:
 
 def _utilisation(words: Words) -> Said | None:
     kinds = {"mfu", "hfu"} & set(words.every())
-    rest = _left(words.every(), {"mfu", "hfu", "%", "/", "bf16", "utilization"}, DEVICE)
+    if {"model", "utilization"} <= set(words.every()) and {"flop", "flops"} & set(words.every()):
+        kinds |= {"mfu"}  # `Model FLOPS util.`
+    known = {"mfu", "hfu", "%", "/", "bf16", "utilization", "achieved"}
+    rest = _left(words.every(), known, DEVICE)
     rest -= {"model", "flop", "flops", "compute"} if kinds == {"mfu"} else {"flop", "flops"}
     if len(kinds) != 1 or rest - ({"hardware"} if "utilization" in words.every() else set()):
         return None
@@ -423,6 +446,8 @@ def _rate(words: Words) -> Said | None:
     if short := over & {"tps", "wps", "tgs", "tgps", "tpgps"}:  # `wps`: words of a vocabulary
         under |= {"s"} if short <= {"tps", "wps"} else {"s", "gpu"}
         over = over - short | {"tokens"}
+    if words.over == ("t",) and set(words.under) & SECOND:  # `T/s/GPU`
+        over = {"tokens"}
     kind = "token" if over & TOKENS else "sample" if over & SAMPLES else None
     scale = 1.0
     if kind == "token" and under & DAY:
@@ -510,7 +535,8 @@ def _memory(words: Words) -> Said | None:
         every = words.every()
     most = {"peak", "max", "maximum"} & set(words.over)
     taken = {"peak", "max", "maximum", "allocated", "alloc", "usage", "/"}
-    bare = most and sizes and not set(every) - taken - set(sizes)
+    named = most or {"allocated", "alloc"} & set(words.over)
+    bare = named and sizes and not set(every) - taken - set(sizes)
     if not (MEMORY & set(words.over) or bare or (most and sizes and set(words.over) & DEVICE)):
         return None
     fillers = {
@@ -525,6 +551,9 @@ def _memory(words: Words) -> Said | None:
         "in",
         "cuda",
         "each",
+        "a",
+        "of",
+        "one",
         "footprint",
         "/",
     }
@@ -548,6 +577,9 @@ def _batch(words: Words) -> Said | None:
     of_one = set(every) & ({"micro", "mini", "local"} | DEVICE)
     fillers = {"size", "sz", "/", "in", "of"}
     counted = set(words.beside) & {"tokens", "tok", "m", "k"}
+    if "t" in words.beside and not of_one:  # `GBS (T)`
+        words = words._replace(beside=tuple("tokens" if w == "t" else w for w in words.beside))
+        counted, every = counted | {"tokens"}, words.every()
     sequences = {"s", "seq", "sequences"} & set(words.beside)  # `Global batch (S)`
     known = (BATCH, fillers, of_all, of_one, counted, SAMPLES, sequences)
     if _left(every, *known) or "mini" in of_one:
