@@ -16,6 +16,7 @@ from assay.ingest.grids.grid import LONGEST
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Schema
+from assay.ingest.vocabulary.devices import SIGN, signed
 from assay.ingest.vocabulary.terms import configured_by, normalise
 from assay.ingest.vocabulary.words import (
     DEVICE,
@@ -221,7 +222,7 @@ _DEGREE_OF = re.compile(
 
 _COUNT_OF = re.compile(
     r"(?:\\?[#№]|no\.|num(?:ber)?\.?(?: of)?|n)[\s_]*(?:of )?"
-    r"(?:[GHNX]PU|accelerator|device|card|chip|GCD)s?",
+    rf"(?:[GHNX]PU|accelerator|device|card|chip|GCD|{SIGN})s?",
     re.IGNORECASE,
 )
 
@@ -229,6 +230,8 @@ _MICRO_BATCHES = re.compile(
     r"(?:\\?[#№]|no\.|num(?:ber)?\.?(?: of)?|n)[\s_]*(?:of )?micro[ _-]?batch(?:es)?", re.IGNORECASE
 )
 """Into how many micro-batches the batch of a row is divided: `#Microbatch`."""
+
+_COUNTS = tuple("\\#№nN")
 
 _COUNT_OF_NODE = re.compile(
     r"(?:(?:num|number|count|n)[ _])?(?:of[ _])?(?:GPU|NPU|device|card|accelerator)s?[ _]?"
@@ -270,7 +273,9 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
         label = degree[1]
     if _COUNT_OF_NODE.fullmatch(label):
         label = "GPUs per node"
-    if _COUNT_OF.fullmatch(label):  # `#GPU`, `# of HPU`: how many, not which
+    if label.startswith(_COUNTS) and _COUNT_OF.fullmatch(
+        signed(label)
+    ):  # `#GPU`, `# MI250`: how many
         label = "number of GPUs"
     known = by_label(schema)
     composed = said(label)
@@ -414,7 +419,10 @@ def _says_little(label: str) -> bool:
     >>> _says_little("Training speed"), _says_little("Peak throughput")
     (True, False)
     """
-    words = {"throughput" if word == "gputhroughput" else word for word in split(timeless(english(label)))}
+    words = {
+        "throughput" if word == "gputhroughput" else word
+        for word in split(timeless(english(label)))
+    }
     return bool(words & GENERIC) and not words - GENERIC - PLAIN - MEAN - DEVICE - {"/"}
 
 

@@ -185,9 +185,8 @@ class Binder:
 
         def take(values: Said, origin: ValueOrigin, law: str | None) -> None:
             other = bool(titled) and _of_others(values.get("gpu"), titled)
-            model = values.get("model") if tabled else None  # a line about another is of other rows
-            apart_from = model.line if model and _of_another_size(model, own) else 0
-            for name, cell in of_its_devices(values, own.get("gpu")).items():
+            mine = _of_its_model(values, own) if tabled else values
+            for name, cell in of_its_devices(mine, own.get("gpu")).items():
                 if other and name in OF_DEVICES:
                     continue
                 if _says(row.get(name)) or (tabled and cell.line in self._of_one):
@@ -197,8 +196,6 @@ class Binder:
                 if name == "gpus_per_node" and _says(own.get("gpus")) and _says(own.get("nodes")):
                     continue  # which a row that prints both says itself
                 if sized and name in SIZES:
-                    continue
-                if apart_from and (name in MODEL or cell.line == apart_from):
                     continue
                 row[name] = cell
                 stated = cell.value_origin if origin == "stated" != cell.value_origin else None
@@ -484,6 +481,17 @@ def _says(cell: Cell | None) -> bool:
 
 _NEAR_SIZE = 1.3
 """How far the size in a model's name may be from that which its rows print: `7B` of 6.7."""
+
+
+def _of_its_model(values: Said, own: Said) -> Said:
+    """Values without those of a model of another size than a row's, and what its line says."""
+    model = values.get("model")
+    if model is None or not _of_another_size(model, own):
+        return values
+    return {
+        name: cell for name, cell in values.items()
+        if name not in MODEL and cell.line != model.line
+    }  # fmt: skip
 
 
 def _of_another_size(model: Cell, own: Said) -> bool:

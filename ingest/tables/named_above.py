@@ -83,7 +83,8 @@ def opens_table(above: Sequence[Line]) -> Line | None:
 
 _OF_ANOTHER = re.compile(
     r"\b(?:loss(?:es)?|perplexity|ppl|accurac(?:y|ies)|scores?|memory|energy|power|costs?|prices?"
-    r"|latency|hours|days|bubbles?|bandwidth|efficiency|convergence|evaluation|quality|bpb)\b"
+    r"|latency|hours|minutes|seconds|days|times?|bubbles?|bandwidth|efficiency|convergence"
+    r"|evaluation|quality|bpb|statistics|overheads?)\b"
     r"|显存|内存|损失|精度对比|能耗|メモリ|損失",
     re.IGNORECASE,
 )

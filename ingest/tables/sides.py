@@ -251,9 +251,9 @@ def _remarked(
     (whole,) = header([label], schema)
     found = _REMARKED.fullmatch(label)
     rate = _rate_of(found[1], found[2], schema, told=told) if found and not whole.spec else None
-    if found and timed and rate is None and whole.spec is None and found[2] in ("ms", "s", "sec"):
-        if not set(split(english(found[1]))) & (_NO_SIDE | {"total", "time"}):
-            (rate,) = header([f"step time ({found[2]})"], schema)
+    asked = found and timed and rate is None and whole.spec is None
+    if found and asked and found[2] in ("ms", "s", "sec") and _names_a_way(found[1]):
+        (rate,) = header([f"step time ({found[2]})"], schema)
     if found and rate:
         return found[1], replace(rate, label=label)
     apart = [(found[1], found[2])] if found else []
@@ -289,8 +289,8 @@ def by_names(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     names = {name for name, _ in own.values()}
     for at, label in enumerate(labels):  # `LOMO memory (GB)` beside `AdamW TGS | LOMO TGS`
         if at not in own and shared[at].spec is None:
-            mine = (each for n in names if (each := _of_name(label, n, schema)))
-            own |= {at: each for each in mine}
+            of_one = next(filter(None, (_of_name(label, name, schema) for name in names)), None)
+            own |= {at: of_one} if of_one else {}
     sides = _by_name((name, at, column) for at, (name, column) in own.items())
     rest = common(shared, own)
     return tuple(
@@ -432,6 +432,11 @@ def _rate_of(name: str, printed: str, schema: Schema, *, told: bool = False) -> 
 
 
 _REMARKED = re.compile(r"(.+?)\s*\(([^()]+)\)")
+
+
+def _names_a_way(name: str) -> bool:
+    """Whether no word of a name is of a part of a step, or of another quantity."""
+    return not set(split(english(name))) & (_NO_SIDE | {"total", "time"})
 
 
 def names_a_side(name: str, schema: Schema) -> bool:

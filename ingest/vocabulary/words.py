@@ -295,10 +295,12 @@ _PER_DEVICE = re.compile(r"(?<= )(?:pro|par) (?=[GN]PUs?\b)")
 _WIDE = str.maketrans("（）［］：％／", "()[]:%/")
 
 _AT_STEP = re.compile(
-    r"(?:@ ?|\bat )(?:step|iter(?:ation)?) ?[0-9]+\s*$| over [0-9,]+ (?:step|iter(?:ation)?)s(?=\))",
+    r"(?:@ ?|\bat )(?:step|iter(?:ation)?) ?[0-9]+\s*$"
+    r"| over [0-9,]+ (?:step|iter(?:ation)?)s(?=\))",
     re.IGNORECASE,
 )
 """When something was measured says nothing of what it is: `ms/iter @ step 10`."""
+
 
 def timeless(label: str) -> str:
     """A label without the step at which something was measured.
