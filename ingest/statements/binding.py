@@ -191,12 +191,11 @@ class Binder:
                     continue
                 if _says(row.get(name)) or (tabled and cell.line in self._of_one):
                     continue
-                if any(_says(own.get(other)) for other in SAME_FACT.get(name, ())):
+                facts = SAME_FACT.get(name, ())
+                if any(_says(own.get(fact)) for fact in facts) or (sized and name in SIZES):
                     continue
                 if name == "gpus_per_node" and _says(own.get("gpus")) and _says(own.get("nodes")):
                     continue  # which a row that prints both says itself
-                if sized and name in SIZES:
-                    continue
                 row[name] = cell
                 stated = cell.value_origin if origin == "stated" != cell.value_origin else None
                 said = origin if stated in (None, "printed") else stated
