@@ -212,7 +212,9 @@ def test_a_narrow_screen_loses_columns_and_says_which() -> None:
 WHY = re.compile(r"--machine|--set|can be compared|a model predicts|without a prediction")
 
 
-@pytest.mark.parametrize("share", [0, *(pytest.param(at, marks=pytest.mark.slow) for at in range(1, 6))])
+@pytest.mark.parametrize(
+    "share", [0, *(pytest.param(at, marks=pytest.mark.slow) for at in range(1, 6))]
+)
 def test_the_first_screen_of_any_log_is_short_and_says_why(
     assay: Run, corpus: Path, share: int
 ) -> None:
