@@ -93,6 +93,16 @@ _PIECE = rf"(?P<form>{_FORM})|(?P<memory>{_MEMORY})|{_STACKED}"
 _HINT = re.compile(r"[0-9]|[A-Z]PU|[A-Z][a-z]{3}|DCU|MTIA|昇腾|寒武纪|昆仑芯|tpu|gaudi|trainium")
 """Found in every text that names a device."""
 
+_NUMBERED = re.compile(
+    r"[0-9](?:(?<=[A-Za-z].)|(?<=[A-Za-z][ -].)|(?<=[2345])0[5-9]0|(?<=6)000|(?<=9)10)"
+)
+_WORDED = re.compile(
+    "[tinmdh][plc]u|昇腾|寒武纪|昆仑芯|gaudi|trainium|inferentia|ascend|cerebras|graphcore|sambanova"
+    "|jetson|dgx spark|ponte vecchio|trillium|ironwood|mtia|maia|groq|wormhole|blackhole|rngd|titan"
+)
+"""One of both is found in every text that names a device: a number behind a letter or one that is a
+name, a word in small letters. Most rows of tables have neither, and to look for names costs most."""
+
 HINT = (
     r"(?:(?:NVIDIA|AMD|Tesla|Intel|Google|AWS|Huawei) |[ABHLPTVablhv][0-9]{1,3}|GB[0-9]|GH2|MI[0-9]"
     r"|RTX|TPU|[Gg]audi|[Tt]rainium|[Tt]rn[0-9]|Ascend|910[ABCabc]|MTIA|Maia|WSE|CS-|SN[0-9]|Groq"
@@ -134,7 +144,10 @@ def devices(text: str) -> tuple[Device, ...]:
     >>> [device.text for device in devices("Ascend 910B, L4 and H100 80GB SXM5; W8A16, step 4090")]
     ['Ascend 910B', 'L4', 'H100 80GB']
     """
-    return tuple(map(_device, _expression(_DEVICE).finditer(text))) if _HINT.search(text) else ()
+    may = _NUMBERED.search(text) or _WORDED.search(text.casefold())
+    if not (may and _HINT.search(text)):
+        return ()
+    return tuple(map(_device, _expression(_DEVICE).finditer(text)))
 
 
 def _device(found: re.Match[str]) -> Device:

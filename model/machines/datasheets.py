@@ -246,6 +246,31 @@ class Machines(dict[str, Machine]):
         """Labels of memory that any of them is sold under, GB."""
         return frozenset(size for one in self.values() for size in one.memory_labels)
 
+    @functools.cached_property
+    def letters(self) -> dict[str, frozenset[str]]:
+        """Name → its letters, each with how often it came before."""
+        return {name: _letters(name) for name in self}
+
+    def alike(self, text: str) -> list[str]:
+        """Names that are spelled much as `text` is, the likest first, three at most."""
+        own = _letters(text)
+        # two texts are no more alike than their letters are: most names need no closer look
+        near = [
+            name for name, letters in self.letters.items()
+            if 2 * len(own & letters) / (len(own) + len(letters)) >= ALIKE
+        ]  # fmt: skip
+        return difflib.get_close_matches(text, near, cutoff=ALIKE)
+
+
+def _letters(text: str) -> frozenset[str]:
+    """Letters of a text, the second `a` as `a1`: the more two share, the more they are alike."""
+    seen: dict[str, int] = {}
+    found = set[str]()
+    for letter in text:
+        seen[letter] = seen.get(letter, -1) + 1
+        found.add(f"{letter}{seen[letter]}")
+    return frozenset(found)
+
 
 def _together(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
@@ -314,13 +339,13 @@ def resolve(text: str, among: Mapping[str, Machine] | None = None) -> str:
     >>> resolve("8xA100_80GB"), resolve("Tesla V100-SXM2-32GB"), resolve("NVIDIA H100 80GB HBM3")
     ('A100-80g', 'V100-32g', 'H100')
     """
-    known = machines() if among is None else among
+    known = _spelled(machines() if among is None else among)
     found = candidates(text, known)
     if len(found) == 1:
         return found[0]
     if found:
         raise LookupError(f"{text!r} may be {' or '.join(found)}: name one of them")
-    alike = ", ".join(difflib.get_close_matches(text, known, cutoff=ALIKE))
+    alike = ", ".join(known.alike(text))
     raise LookupError(
         f"no machine is called {text!r}{'; near it: ' if alike else ''}{alike}. "
         "`assay machines` lists those that are known; --machines FILE adds others"
@@ -333,8 +358,7 @@ def candidates(text: str, among: Mapping[str, Machine] | None = None) -> tuple[s
     >>> candidates("a100"), candidates("GeForce 1080")
     (('A100-40g', 'A100-80g'), ())
     """
-    known = machines() if among is None else among
-    spelled = known if isinstance(known, Machines) else Machines(known)
+    spelled = _spelled(machines() if among is None else among)
     plain = _in_full(text.strip().lower())
     exact = spelled.by_name.get(plain, ())
     if exact:
@@ -351,6 +375,10 @@ def candidates(text: str, among: Mapping[str, Machine] | None = None) -> tuple[s
         for name in spelled.by_model[model]
         if (not sizes or sizes & set(spelled[name].memory_labels)) and wanted in spelled[name].form
     )
+
+
+def _spelled(known: Mapping[str, Machine]) -> Machines:
+    return known if isinstance(known, Machines) else Machines(known)
 
 
 def _in_full(text: str) -> str:
