@@ -100,8 +100,8 @@ _WORDED = re.compile(
     "[tinmdh][plc]u|昇腾|寒武纪|昆仑芯|gaudi|trainium|inferentia|ascend|cerebras|graphcore|sambanova"
     "|jetson|dgx spark|ponte vecchio|trillium|ironwood|mtia|maia|groq|wormhole|blackhole|rngd|titan"
 )
-"""One of both is found in every text that names a device: a number behind a letter or one that is a
-name, a word in small letters. Most rows of tables have neither, and to look for names costs most."""
+"""One of both is found in every text that names a device: a number behind a letter or one that is
+a name, a word in small letters. Most rows of tables have neither, and to look for names costs."""
 
 HINT = (
     r"(?:(?:NVIDIA|AMD|Tesla|Intel|Google|AWS|Huawei) |[ABHLPTVablhv][0-9]{1,3}|GB[0-9]|GH2|MI[0-9]"

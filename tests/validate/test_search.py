@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from assay.validate.cases.search import Candidate, Clue, decide
+import pytest
+from assay.validate.cases.search import (
+    Candidate,
+    Clue,
+    contradicted,
+    decide,
+    decide_by,
+    readings,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,3 +80,28 @@ def test_nothing_is_decided_wrongly(truth: int, rows: list[float], width: float)
     """None, or what no row tells from the truth, which need not be one of the candidates."""
     found = decide(POWERS, [clue(truth, rows, width)], BOUNDS)
     assert found.value is None or abs(found.value / truth - 1) <= width
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_others_are_asked_where_no_candidate_is_left(seed: int) -> None:
+    """A decision with others is the one without, or one between all where only others are left."""
+    drawn = np.random.default_rng(seed)
+    true = drawn.choice([512, 640, 1024])
+    middle = (
+        true * drawn.choice([1.0, 1.0, 8.0], (3, 1, 4)) * drawn.uniform(0.999, 1.001, (3, 1, 4))
+    )
+    windows = np.concatenate([middle * 0.999, middle * 1.001], axis=1)
+    windows[drawn.random((3, 2, 4)) < 0.2] = np.nan
+    clues = [Clue("a", windows[:2]), Clue("b", windows[2:])]
+    stated = [Candidate(640, "line 1"), Candidate(700, "line 2")][: drawn.integers(3)]
+    others = [Candidate(512, "usual"), Candidate(1024, "usual")]
+    alone = decide(stated, clues, (64, 2**20))
+    both = decide([*stated, *others], clues, (64, 2**20))
+    left = alone.survivors or not both.survivors
+    told = readings(clues)
+    assert decide_by(told, stated, (64, 2**20), otherwise=others) == (alone if left else both)
+    for each in [*stated, *others]:
+        assert contradicted(each, told) == decide([each], clues, (64, 2**20)).contradicts(
+            each.value
+        )
+        assert contradicted(each, told) == both.contradicts(each.value)

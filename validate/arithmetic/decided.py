@@ -28,7 +28,8 @@ from assay.validate.cases.search import (
     Candidate,
     Clue,
     Decision,
-    decide,
+    Readings,
+    contradicted,
     decide_by,
     readings,
 )
@@ -250,33 +251,40 @@ def _decided(
     _, held, line, origin = head
     stated = said.near(line, head.row)
     if held is None:
-        best = _first_decided(stated, asked.based(span))
+        best = _first_decided(stated, readings(asked.based(span)))
     else:
-        best = _first_decided(stated, asked.plain(span))
-        if not best.contradicts(held) or not (
-            origin == WEAK or decide(stated, asked.based(span), BOUNDS).contradicts(held)
-        ):
-            best = NOTHING
+        best = _against(held, stated, asked, span, weak=origin == WEAK)
     if best.value is not None:
         return line, held, int(best.value), best
     if held is None:
         return None
     if best is NOTHING and (rated := asked.rated(span)) is not None:
-        best = _first_decided(stated, [rated])
+        best = _first_decided(stated, readings([rated]))
     if best.rows > 1 and best.contradicts(held) and best.survivors:
         return line, held, None, best
     return None
 
 
-def _first_decided(stated: Sequence[Candidate], clues: Sequence[Clue]) -> Decision:
+def _against(
+    held: int, stated: Sequence[Candidate], asked: _Asked, span: slice, *, weak: bool
+) -> Decision:
+    """The decision by columns as they are named, where that contradicts the length that is held
+    and, unless it is held weakly, no basis of the columns agrees with it."""
+    plain = readings(asked.plain(span))
+    one = [each for each in stated if each.value == held]
+    if one and not contradicted(one[0], plain):
+        return NOTHING
+    if not weak and not (one and contradicted(one[0], readings(asked.based(span)))):
+        return NOTHING
+    best = _first_decided(stated, plain)
+    return best if best.contradicts(held) else NOTHING
+
+
+def _first_decided(stated: Sequence[Candidate], said: Readings | None) -> Decision:
     """The decision between what is stated; where nothing of that survives, with usual lengths."""
-    said = readings(clues)
-    found = decide_by(said, stated, BOUNDS)
-    if found.survivors or (found is NOTHING and stated):
-        return found
     told = {each.value for each in stated}
-    more = decide_by(said, [*stated, *(each for each in USUAL if each.value not in told)], BOUNDS)
-    return more if more.survivors else found
+    usual = [each for each in USUAL if each.value not in told]
+    return decide_by(said, stated, BOUNDS, otherwise=usual)
 
 
 def _clues(rows: pl.DataFrame) -> tuple[list[Clue], list[Clue]]:

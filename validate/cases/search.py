@@ -88,17 +88,37 @@ def decide(
 
 
 def decide_by(
-    told: Readings | None, candidates: Sequence[Candidate], bounds: tuple[float, float]
+    told: Readings | None,
+    candidates: Sequence[Candidate],
+    bounds: tuple[float, float],
+    otherwise: Sequence[Candidate] = (),
 ) -> Decision:
-    """The decision by what clues say, for who asks it of several sets of candidates."""
-    if not candidates or told is None:
+    """The decision by what clues say; of `otherwise` too, where these leave none of the candidates
+    and one of those."""
+    if told is None or not (candidates or otherwise):
         return NOTHING
-    tried = _Tried.of(told, candidates)
-    rows = len(told.kept)
-    every = np.ones(rows, dtype=bool)
+    both = [*candidates, *otherwise]
+    tried, every = _Tried.of(told, both), np.ones(len(told.kept), dtype=bool)
     fits = tried.fits(every)
     left = tried.left(fits, every)
-    among = left.all(axis=0)
+    among, first = left.all(axis=0), len(candidates)
+    if not otherwise or (among[:first].any() or not among[first:].any()):
+        tried = _Tried(told, tried.met[:, :first])
+        return _decision(tried, candidates, fits[:, :first], left[:, :first], bounds)
+    return _decision(tried, both, fits, left, bounds)
+
+
+def _decision(
+    tried: _Tried,
+    candidates: Sequence[Candidate],
+    fits: Array,
+    left: Array,
+    bounds: tuple[float, float],
+) -> Decision:
+    """The decision between candidates of which it is known whether they fit and are left."""
+    if not candidates:
+        return NOTHING
+    rows, among = len(tried.told.kept), left.all(axis=0)
     alive = np.flatnonzero(among).tolist()
     survivors = tuple(candidates[at] for at in alive)
     dead = np.flatnonzero(~among)
@@ -115,6 +135,14 @@ def decide_by(
         for out in range(rows)
     )
     return Decision(only.pop() if firm else None, survivors, shown, gone, chance, rows)
+
+
+def contradicted(candidate: Candidate, told: Readings | None) -> bool:
+    """Whether what clues say eliminates one candidate, whatever they say of others."""
+    if told is None:
+        return False
+    tried, every = _Tried.of(told, [candidate]), np.ones(len(told.kept), dtype=bool)
+    return not tried.left(tried.fits(every), every).all()
 
 
 def _different(windows: Array) -> Array:
