@@ -347,7 +347,16 @@ _NO_FAMILY = deferred(
 
 def titled(line: Line) -> dict[str, Cell]:
     """Everything that a heading says of the runs below it, by field."""
-    text = without_some(line.text)
+    return {
+        name: cell._replace(line=line.number, column=line.column + cell.column)
+        for name, cell in _said(line.text).items()
+    }
+
+
+@lru_cache(maxsize=1024)  # a line above a table is asked by the table and as a statement
+def _said(line: str) -> Mapping[str, Cell]:
+    """The same of a line that stands nowhere: columns count from its first letter."""
+    text = without_some(line)
     said: dict[str, Cell] = {}
     if text.rstrip(" *#").endswith("?"):  # asks of a device, and says nothing of runs
         return said
@@ -355,11 +364,11 @@ def titled(line: Line) -> dict[str, Cell]:
     def put(name: str, word: str | None) -> None:
         if word is not None:
             plain = word.replace(",", "") if name == "gpus" else word
-            said[name] = Cell(plain, line.number, line.column + max(0, text.find(word)))
+            said[name] = Cell(plain, 0, max(0, text.find(word)))
 
     put("gpu", device_named(text))
     if several(text):
-        said["gpu"] = Cell(text, line.number, line.column, state="unknown")
+        said["gpu"] = Cell(text, 0, 0, state="unknown")
     plain = signed(text)
     put("gpus", counted_devices(text) or _named_count(text))
     put("dtype", format_named(text))
@@ -368,15 +377,14 @@ def titled(line: Line) -> dict[str, Cell]:
         put(name, word)
     put("model", model_named(text))
     if "gpus" not in said and (single := _SINGLE.search(plain)):
-        said["gpus"] = Cell("1", line.number, line.column + single.start())
+        said["gpus"] = Cell("1", 0, single.start())
     if dual := _DUAL.search(plain):
-        said["gpus"] = Cell("2", line.number, line.column + dual.start())
+        said["gpus"] = Cell("2", 0, dual.start())
     plain = _EXCEPTION.sub(lambda found: " " * len(found[0]), text)
     sizes = {match.groups(): match for match in _SIZED.finditer(plain)}
     if len(sizes) == 1 and "model" not in said:
         size = next(iter(sizes.values()))
-        place = line.column + size.start()
-        said["model_size"] = Cell(size[1], line.number, place, SUFFIXES[size[2]], "nominal")
+        said["model_size"] = Cell(size[1], 0, size.start(), SUFFIXES[size[2]], "nominal")
     return said
 
 

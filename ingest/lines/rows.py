@@ -75,10 +75,10 @@ class Rows:
             frame = held.select("line", *(n for n in names if n in held.columns and n != "line"))
         return frame.with_columns(_literal(self.alike[name]) for name in alike)
 
-    @property
-    def frame(self) -> pl.DataFrame:
-        """The columns that such lines print."""
-        return self.own.with_columns(_literal(series) for series in self.alike)
+    def frame(self, begin: int = 0, height: int | None = None) -> pl.DataFrame:
+        """The columns that such lines print, of some of them."""
+        some = self.own.slice(begin, height)
+        return some.with_columns(_literal(series) for series in self.alike)
 
     @property
     def size(self) -> int:
@@ -133,7 +133,7 @@ class BoundRows:
     @property
     def frame(self) -> pl.DataFrame:
         """The rows with what is bound to them and the marks they bear."""
-        frame = self.rows.frame.slice(self.begin, self.height)
+        frame = self.rows.frame(self.begin, self.height)
         if self.again:
             repeated = pl.col("line").is_in(sorted(self.again))
             frame = frame.with_columns(mark=pl.when(repeated).then(pl.lit(SUPERSEDED)))

@@ -45,19 +45,16 @@ def bind_rows(rows: Sequence[Rows], context: Context, schema: Schema) -> list[Bo
     short = len(runs) > FEW_RUNS + len(rows) and height < FEW_ROWS * len(runs)
     if short or len(runs) > MOST_RUNS + len(rows):
         raise UnlikeError
-    found = []
-    known: dict[frozenset[tuple[str, Cell]], dict[str, pl.Series]] = {}
+    said, bound = [], []
     for run in sorted(runs, key=lambda run: run.first):
-        said = dict(binder.nearest(run.first))
+        said.append((run, dict(binder.nearest(run.first))))
         own = {name: Cell("", run.first) for name in run.rows.layout.fields}
-        bound = binder.bound(run.first, own)
-        binder.use(bound.values())
-        alike = frozenset(bound.items())  # runs end with blocks, what is bound does not
-        if alike not in known:
-            known[alike] = _values(bound, schema)
-        values = known[alike]
-        found.append(BoundRows(run.rows, run.begin, run.height, run.first, bound, values, said))
-    return found
+        bound.append(binder.bound(run.first, own))
+        binder.use(bound[-1].values())
+    return [
+        BoundRows(run.rows, run.begin, run.height, run.first, cells, values, told)
+        for (run, told), cells, values in zip(said, bound, _values(bound, schema), strict=True)
+    ]
 
 
 def _runs(rows: Rows, edges: npt.NDArray[np.uint32]) -> Iterator[BoundRows]:
@@ -75,18 +72,39 @@ def unbound(rows: Rows) -> BoundRows:
     return BoundRows(rows, 0, rows.height, rows.first)
 
 
-def _values(bound: Mapping[str, Cell], schema: Schema) -> dict[str, pl.Series]:
-    """The bound values by column, each decoded once."""
-    if not bound:
-        return {}
-    decoded = decode(raw_frame([""], [Record(0, dict(bound))], schema), schema)
+def _values(
+    bound: Sequence[Mapping[str, Cell]], schema: Schema
+) -> Iterator[Mapping[str, pl.Series]]:
+    """The bound values of each run by column: decoded once, those of the same columns together.
+
+    Raises UnlikeError where a value does not fit its column.
+    """
+    alike: dict[frozenset[tuple[str, bool]], dict[frozenset[tuple[str, Cell]], int]] = {}
+    places = []
+    for cells in bound:  # runs end with blocks, what is bound does not
+        names = frozenset((name, cell.scale != 1) for name, cell in cells.items())
+        group = alike.setdefault(names, {})
+        places.append((names, group.setdefault(frozenset(cells.items()), len(group))))
+    decoded = {names: _decoded([*map(dict, group)], schema) for names, group in alike.items()}
+    return (decoded[names][at] for names, at in places)
+
+
+def _decoded(
+    bound: Sequence[Mapping[str, Cell]], schema: Schema
+) -> Sequence[Mapping[str, pl.Series]]:
+    """The values of cells that are bound to the same columns, typed."""
+    if not bound[0]:
+        return [{}]
+    records = [Record(0, dict(cells)) for cells in bound]
+    decoded = decode(raw_frame([""] * len(records), records, schema), schema)
     specs = fields(schema)
-    names = [name for name in bound if name in specs]
+    names = [name for name in bound[0] if name in specs]
     of_rows = schema.to_schema().checks  # a check of whole rows might fail for each of them
     if of_rows or decoded.faults.height or not check(decoded.frame, schema, names):
         raise UnlikeError
     names += [f"{name}_ulp" for name in names if specs[name].has_ulp]
-    return {name: decoded.frame[name] for name in names}
+    columns = [(name, decoded.frame[name]) for name in names]
+    return [{name: values[at : at + 1] for name, values in columns} for at in range(len(bound))]
 
 
 def bound_provenance(
@@ -96,13 +114,16 @@ def bound_provenance(
 
     `others` are the lines of the frame's other rows, of which nothing is said here.
     """
-    found = [pl.DataFrame(schema=PROVENANCE)]
-    for bound, places in _alike(runs, others.sort().to_numpy()):
-        of_one = provenance(name, [(source, Record(0, dict(bound)))], schema)
-        of_one = of_one.drop(list(_PLACE)).sort("field", maintain_order=True)
-        rows = pl.DataFrame(places, schema=_PLACE, orient="row")
-        found.append(rows.join(of_one, how="cross").select(list(PROVENANCE)))
-    return pl.concat(found)
+    alike = list(_alike(runs, others.sort().to_numpy()))
+    if not alike:
+        return pl.DataFrame(schema=PROVENANCE)
+    # in line 0, where nothing stands, and numbered by column
+    each = [(source, Record(0, dict(bound), at)) for at, (bound, _) in enumerate(alike)]
+    said = provenance(name, each, schema).with_columns(_at="column").drop(list(_PLACE))
+    places = [(at, *place) for at, (_, places) in enumerate(alike) for place in places]
+    rows = pl.DataFrame(places, schema={"_at": pl.UInt32} | _PLACE, orient="row")
+    said = said.sort("_at", "field", maintain_order=True)
+    return rows.join(said, on="_at", maintain_order="left_right").select(list(PROVENANCE))
 
 
 _PLACE = {"line": pl.UInt32, "column": pl.UInt32, "last_line": pl.UInt32}
@@ -165,7 +186,7 @@ def contradicted(
     specs = fields(schema)
     for run in runs:
         printed = set(run.said) & set(run.rows.layout.fields)
-        frame = run.rows.frame.slice(run.begin, run.height) if printed else pl.DataFrame()
+        frame = run.rows.frame(run.begin, run.height) if printed else pl.DataFrame()
         for field, cell in run.said.items():
             if field not in printed or cell.state != "value" or not specs[field].numeric:
                 continue  # words are no matter here

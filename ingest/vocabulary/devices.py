@@ -94,11 +94,12 @@ _HINT = re.compile(r"[0-9]|[A-Z]PU|[A-Z][a-z]{3}|DCU|MTIA|昇腾|寒武纪|昆�
 """Found in every text that names a device."""
 
 _NUMBERED = re.compile(
-    r"[0-9](?:(?<=[A-Za-z].)|(?<=[A-Za-z][ -].)|(?<=[2345])0[5-9]0|(?<=6)000|(?<=9)10)"
+    r"[0-9](?:(?<=[A-Za-z].)|(?<=[A-Za-z]-.)|(?<=[2345])0[5-9]0|(?<=6)000|(?<=9)10)"
 )
 _WORDED = re.compile(
     "[tinmdh][plc]u|昇腾|寒武纪|昆仑芯|gaudi|trainium|inferentia|ascend|cerebras|graphcore|sambanova"
     "|jetson|dgx spark|ponte vecchio|trillium|ironwood|mtia|maia|groq|wormhole|blackhole|rngd|titan"
+    "|[rg]tx|atlas|max 1|(?:rx|w) [67]"
 )
 """One of both is found in every text that names a device: a number behind a letter or one that is
 a name, a word in small letters. Most rows of tables have neither, and to look for names costs."""
@@ -144,6 +145,8 @@ def devices(text: str) -> tuple[Device, ...]:
     >>> [device.text for device in devices("Ascend 910B, L4 and H100 80GB SXM5; W8A16, step 4090")]
     ['Ascend 910B', 'L4', 'H100 80GB']
     """
+    if "\n" in text and not any(map(devices, text.split("\n"))):
+        return ()  # tables share the lines above them
     may = _NUMBERED.search(text) or _WORDED.search(text.casefold())
     if not (may and _HINT.search(text)):
         return ()

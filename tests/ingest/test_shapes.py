@@ -122,5 +122,5 @@ def test_what_is_taken_is_taken_once() -> None:
     assert isinstance(whole, Source)
     found = scan(whole, FORMATS, "cells")
     left = found.lines.filter(~pl.col("line").is_in(sorted(found.read)))["line"]
-    lines = pl.concat([*(rows.frame["line"] for rows in found.rows["megatron_iteration"]), left])
+    lines = pl.concat([*(rows.frame()["line"] for rows in found.rows["megatron_iteration"]), left])
     assert lines.sort().to_list() == list(range(1, 101))

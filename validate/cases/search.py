@@ -101,7 +101,8 @@ def decide_by(
     tried, every = _Tried.of(told, both), np.ones(len(told.kept), dtype=bool)
     fits = tried.fits(every)
     left = tried.left(fits, every)
-    among, first = left.all(axis=0), len(candidates)
+    among: Array = left.all(axis=0)
+    first = len(candidates)
     if not otherwise or (among[:first].any() or not among[first:].any()):
         tried = _Tried(told, tried.met[:, :first])
         return _decision(tried, candidates, fits[:, :first], left[:, :first], bounds)
