@@ -201,7 +201,7 @@ def _seen(found: Scan, rows: Sequence[Rows]) -> Iterable[tuple[int, int]]:
     if not found.met:
         return
     for each in rows:
-        yield from each.frame.select("line", "column").iter_rows()
+        yield from each.frame().select("line", "column").iter_rows()
 
 
 def _double(fmt: Format, folded: Folded, ledger: Ledger) -> list[int]:

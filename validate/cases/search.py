@@ -101,7 +101,7 @@ def decide_by(
     tried, every = _Tried.of(told, both), np.ones(len(told.kept), dtype=bool)
     fits = tried.fits(every)
     left = tried.left(fits, every)
-    among: Array = left.all(axis=0)
+    among = np.asarray(left.all(axis=0))
     first = len(candidates)
     if not otherwise or (among[:first].any() or not among[first:].any()):
         tried = _Tried(told, tried.met[:, :first])
