@@ -37,7 +37,15 @@ from assay.ingest.statements.sentences import for_each
 from assay.ingest.statements.trained_with import FORMS as WITH
 from assay.ingest.statements.trained_with import LINK, names_program, trained_with, versioned
 from assay.ingest.statements.under_headings import UnderHeadings
-from assay.ingest.statements.values import OPEN, cell_of, known, no_value, saying, unset
+from assay.ingest.statements.values import (
+    OPEN,
+    cell_of,
+    known,
+    no_value,
+    of_listed,
+    saying,
+    unset,
+)
 from assay.ingest.statements.wrapped import carried_on
 from assay.ingest.vocabulary.devices import HINT, SIGN, Device, only, signed
 from assay.ingest.vocabulary.networks import FORMS as NETWORKS
@@ -656,9 +664,10 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
             name = known(str(label))
             if unset(str(label), str(tokens["VALUE"])):
                 continue
-            spec = fields(Configuration)[name] if name else None
-            cell = cell_of(spec, str(tokens["VALUE"]), line) if spec else None
-            if name and cell:
+            if name is None:
+                continue
+            name, text = of_listed(name, str(tokens["VALUE"]))
+            if cell := cell_of(fields(Configuration)[name], text, line):
                 found.append((name, cell))
         elif part.data == "count":
             name = tokens["COUNTED"].strip().lower().rstrip("s")

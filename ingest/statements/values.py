@@ -95,10 +95,18 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
     return _number(spec, text, place)
 
 
+_THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?[A-Za-z]?")
+"""What commas part in one number: `0,1,2,3` are four."""
+
+_LISTED = re.compile(r"\[?[0-9]{1,2}(?:, ?[0-9]{1,2})+\]?")
+"""Numbers of devices: `--gpus 0,1,2,3`."""
+
 _DIGITS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?")
 
 
 def _number(spec: FieldSpec, text: str, place: tuple[int, int]) -> Cell | None:
+    if "," in text.strip(", ") and not _THOUSANDS.fullmatch(text.strip(", ")):
+        return None
     digits, scale = text.replace(",", "").replace("_", ""), 1.0
     if spec.dtype.is_integer():
         digits = re.sub(r"\.0+$", "", digits)
@@ -127,6 +135,17 @@ def unset(label: str, text: str) -> bool:
     return UNSET.get(normalise(label)) == text.strip(" \"'`,")
 
 
+def of_listed(name: str, text: str) -> tuple[str, str]:
+    """A field and its value; a list of devices is how many of a node are used.
+
+    >>> of_listed("gpus", "0,1,2,3"), of_listed("gpus", "1,024")
+    (('gpus_per_node', '4'), ('gpus', '1,024'))
+    """
+    if name == "gpus" and _LISTED.fullmatch(text.strip(" \"'")):
+        return "gpus_per_node", str(text.count(",") + 1)
+    return name, text
+
+
 def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     """Cells of a label and its value, by field: nothing where either is not known.
 
@@ -139,6 +158,7 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     name = how_much(known(label), text)
     if name is None or no_value(text) or unset(label, text):
         return {}
+    name, text = of_listed(name, text)
     spec = fields(Configuration)[name]
     cell = cell_of(spec, text, line, at)
     if cell is None and spec.numeric and OPEN.match(text.strip().strip("\"'")):

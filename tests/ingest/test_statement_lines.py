@@ -17,6 +17,8 @@ LINES: dict[str, dict[str, str]] = {
     "All distributed processes registered. Starting with 32 processes": {"gpus": "32"},
     "Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/16": {"gpus": "16"},
     "World size: 64": {"gpus": "64"},
+    "gpus: 0,1,2,3": {"gpus_per_node": "4"},
+    "gpus: 1,024": {"gpus": "1024"},
     "WORLD_SIZE=64": {"gpus": "64"},
     "Distributed world size: 64": {"gpus": "64"},
     "Number of processes: 64": {"gpus": "64"},
