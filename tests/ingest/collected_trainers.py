@@ -155,7 +155,7 @@ COLLECTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
         "learning_rate": [1.2e-05, 2.5e-05, 3.7e-05, 4.9e-05, 6.2e-05]}),
     "paddleseg": (GENERIC, {
         "step": [10, 20, 30, 40], "loss": [2.8123, 2.6123, 2.5123, 2.4123],
-        "samples_per_s": [6.599, 13.0655, 13.0911, 13.074]}),
+        "samples_per_gpu_per_s": [6.599, 13.0655, 13.0911, 13.074]}),
     "paddlespeech": (GENERIC, {
         "step": [50, 100, 150], "loss": [77.10012, 67.10012, 57.10012]}),
     "pals_megatron": (MEGATRON, {
@@ -170,7 +170,7 @@ COLLECTED: dict[str, tuple[str, dict[str, list[Any]]]] = {
         "step": [1, 1, 2, 2, 3, 3], "loss": [9.1, 9.1, 9, 9, 8.9, 8.9]}),
     "ppocr": (GENERIC, {
         "step": [10, 20, 30, 40], "loss": [94.3, 74.3, 54.3, 44.3],
-        "samples_per_s": [70.62809, 209.04444, 209.3864, 209.15033]}),
+        "samples_per_gpu_per_s": [70.62809, 209.04444, 209.3864, 209.15033]}),
     "ray_train": (GENERIC, {
         "step": [1, 2, 3], "loss": [2.41231, 2.21231, 2.11231]}),
     "rich_info": (GENERIC, {

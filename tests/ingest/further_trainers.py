@@ -99,7 +99,7 @@ FURTHER: dict[str, tuple[str, dict[str, list[Any]]]] = {
         GENERIC,
         {
             "loss": [3.0012, 2.7922, 2.601, 2.4225],
-            "samples_per_s": [68.8172, 204.0816, 204.8, 202.4676],
+            "samples_per_gpu_per_s": [68.8172, 204.0816, 204.8, 202.4676],
         },
     ),
     "parallel_wavegan": (GENERIC, {"step": [100, 200, 300, 400]}),

@@ -224,11 +224,11 @@ LAUNCHED: dict[str, tuple[str, dict[str, list[Any]]]] = {
         "step": [10, 20, 30], "loss": [1.2103, 1.1103, 1.0703],
         "token_rate": [12031.2, 12101.9, 12100.4]}),
     "optimum_habana": (KNOWN, {
-        "loss": [2.312, 2.112, 2.012], "max_allocated": [0.06121 * T] * 3}),
+        "loss": [2.312, 2.112, 2.012], "max_allocated": [61.21 * GIB] * 3}),
     "orbit": (GENERIC, {
         "step": [100, 200, 300], "step_rate": [1.2, 2.4, 2.4], "loss": [8.912, 7.812, 7.212]}),
     "paddleclas": (GENERIC, {
-        "samples_per_s": [62.25166, 621.02718, 621.22306], "loss": [7.0112, 6.9812, 6.9612],
+        "samples_per_gpu_per_s": [62.25166, 621.02718, 621.22306], "loss": [7.0112, 6.9812, 6.9612],
         "step_time": [4.11234, 0.41222, 0.41209]}),
     "paddlenlp_2021": (GENERIC, {
         "step": [10, 20, 30], "loss": [9.121231231, 8.121231231, 7.821231231],

@@ -213,6 +213,28 @@ def test_a_quantity_on_a_line_of_its_own_is_of_the_step_that_it_counts() -> None
     assert frame["elapsed"][0] == 30.0
 
 
+def test_another_process_that_counts_the_same_steps_has_no_record_of_its_own() -> None:
+    frame = rows(job(
+        "Step {n} | Time: 46.12s | Reward: 0.43 | Throughput: 22318.5 tokens/s\n"
+        "Step {n} | Time: {t}s | Loss: {l} | LR: 1.00e-06 | Throughput: 21647 tokens/s", stride=1
+    ))  # fmt: skip
+    assert frame["step"].to_list() == [10, 11, 12, 13, 14, 15]
+    assert (frame["loss"][0], frame["token_rate"][0]) == (9.5, 21647)
+
+
+def test_what_stands_right_below_each_count_and_above_none_is_of_it() -> None:
+    below = "Epoch: 0 | Step: {n} | Actor Loss: {l}\nEnd-to-End => Latency: {t}s, Samples/sec: 5.00"
+    frame = rows(job(below + "\n------"))
+    assert frame["step"].to_list() == [10, 20, 30, 40, 50, 60]
+    assert frame["samples_per_s"].to_list() == [5.0] * 6
+    assert rows(job(below)).filter(pl.col("step").is_not_null())["samples_per_s"].is_null().all()
+
+
+def test_a_rate_of_nothing_is_none() -> None:
+    frame = rows(job("Step {n} | Loss: {l} | Throughput: 0 tokens/s | MFU: 0.0%"))
+    assert (frame["token_rate"].null_count(), frame["mfu"].null_count()) == (6, 6)
+
+
 def test_columns_under_labels_with_single_blanks() -> None:
     frame = rows("epoch iter loss time\n" + job("0 {n} {l} {t}"))
     assert frame["step"].to_list() == [10, 20, 30, 40, 50, 60]

@@ -46,6 +46,9 @@ class StepLine(Configuration):
     )
     samples_per_s: float = logged(unit="sample/s", quantity="samples_per_s", ge=0, nullable=True)
     samples_per_s_average: float = logged(unit="sample/s", ge=0, nullable=True)
+    samples_per_gpu_per_s: float = logged(
+        unit="sample/s", quantity="samples_per_gpu_per_s", ge=0, nullable=True
+    )
     tokens_per_s: float = logged(
         unit="token/s", quantity="tokens_per_s", ge=0, nullable=True, meaning="of all devices"
     )

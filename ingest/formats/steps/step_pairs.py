@@ -121,7 +121,7 @@ _RATE = deferred(r"([0-9.]+)\s*((?:it|iter|step|batch|ba)/s|s/(?:it|iter|step|ba
 
 _CELL = deferred(
     r"[,|;{}\t\]]|\s-\s|\s:\s(?=[A-Z])|\s{2,}(?=\S)|--+(?!>)|>>+|[•│┃]"
-    r"|(?<!\.)(?<!\b[A-Z][a-z])(?<!\b[A-Z][a-z]{2})(?<!\bGrad)\.\s|[，；。]"
+    r"|(?<!\.)(?<!\b[A-Z][a-z])(?<!\b[A-Z][a-z]{2})(?<!\bGrad)(?<!\bL\.r)\.\s|[，；。]"
 )
 """Marks that part cells; a point ends a sentence, but for `Up. 1000` and `Grad. Norm`."""
 

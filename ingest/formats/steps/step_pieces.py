@@ -75,20 +75,27 @@ def _right_below(piece: Shape, whole: Shape) -> list[tuple[Found, Found]]:
     below it `    perf: 912.1 ms/step`.
 
     They stand farther in, with nothing in front of them that a logger writes, below every line of
-    the other: what stands between two records in another way may be of either.
+    the other, or right below each and never right above the next: what stands between two records
+    in another way may be of either.
     """
     if len(piece.found) < LEAST or len(piece.found) < MOST * len(whole.found):
         return []
     above = {each.lines[-1].number: each for each in whole.found}
     pairs = [(above.get(each.first.number - 1), each) for each in piece.found]
-    sure = [(one, each) for one, each in pairs if one is not None and _goes_on(one, each)]
+    begins = {each.first.number for each in whole.found}
+    apart = not any(each.lines[-1].number + 1 in begins for each in piece.found)
+    closed = apart and {id(one) for one, _ in pairs if one} == {id(one) for one in whole.found}
+    sure = [
+        (one, each) for one, each in pairs if one is not None and _goes_on(one, each, closed=closed)
+    ]
     return sure if len(sure) == len(pairs) else []
 
 
-def _goes_on(one: Found, below: Found) -> bool:
-    """Whether a line goes on with what the one above it says."""
-    deeper = below.first.column > one.first.column
-    return deeper and not below.first.prefix and _agree(one, below)
+def _goes_on(one: Found, below: Found, *, closed: bool) -> bool:
+    """Whether a line goes on with what the one above it says: farther in, or `closed` above the
+    next."""
+    deeper = below.first.column > one.first.column and not below.first.prefix
+    return (deeper or closed) and _agree(one, below)
 
 
 def _by_number(piece: Shape, whole: Shape) -> list[tuple[Found, Found]]:

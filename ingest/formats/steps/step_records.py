@@ -67,12 +67,34 @@ def step_records(found: Iterable[Found], alone: list[Found]) -> Iterator[StepRec
             loose.append(shape)
     unknown = [each for each in unknown if not any(within(each, other) for other in unknown)]
     whole = put_together(unknown, loose, beside=known)
+    whole = [shape for shape in whole if not any(_told_better(shape, other) for other in whole)]
     steps_of = [shape for shape in whole if not shape.typical.validates("loss")]
     trains = known or any(shape.typical.has("loss") for shape in steps_of)
     for shape in whole:
         evaluates = shape.typical.validates() and (known or steps_of)
         if not (evaluates or (trains and shape.typical.validates("loss"))):
             yield from _records(shape, None, reasons[id(shape)])
+
+
+def _told_better(shape: Shape, other: Shape) -> bool:
+    """Whether another shape tells of the same steps, and the same of them, with what is learnt,
+    which this one has none of: lines of a process that only makes the samples."""
+    if shape is other or shape.training & _TIED or not other.counters:
+        return False
+    if not _typed(shape) & _typed(other):
+        return False
+    if not shape.counters:
+        return len(other.found) >= len(shape.found)
+    if not other.training & _TIED:
+        return False
+    held = set(other.counts(other.counters[0]))
+    mine = shape.counts(shape.counters[0])
+    return 2 * sum(count in held for count in mine) >= len(mine)
+
+
+def _typed(shape: Shape) -> set[str]:
+    """Columns of quantities with a unit."""
+    return {what.field for each in shape.found for what in each.meanings if what and what.typed}
 
 
 def _tells(what: Meaning | None, shape: Shape) -> bool:
@@ -166,6 +188,8 @@ def meant(found: Found) -> Found:
     found.meanings = [_meant(pair, bar) for pair, _ in found.places]
     if found.has("step_time"):
         _leave_parts(found)
+    if found.has("samples_per_s") and any("cost" in words(pair.label) for pair, _ in found.places):
+        _of_a_card(found)
     if found.has("learning_rate", "grad_norm") and not found.has("loss"):
         for at, (pair, _) in enumerate(found.places):
             if pair.label == "L" and _DECIMAL.fullmatch(pair.text):
@@ -192,6 +216,15 @@ def _leave_parts(found: Found) -> None:
             found.meanings[at] = None
 
 
+def _of_a_card(found: Found) -> None:
+    """Take Paddle's `ips` for what it is: samples of this process over the `batch_cost` beside it
+    (PaddleClas, trainer.py; PaddleOCR, program.py)."""
+    for at, (pair, _) in enumerate(found.places):
+        what = found.meanings[at]
+        if pair.label == "ips" and what is not None and what.field == "samples_per_s":
+            found.meanings[at] = what._replace(field="samples_per_gpu_per_s")
+
+
 _DECIMAL = re.compile(r"-?[0-9]+\.[0-9]+")
 """No layers and no length, as other numbers called `L` are."""
 
@@ -205,7 +238,9 @@ def _meant(pair: Pair, bar: bool) -> Meaning | None:
     return found
 
 
-_RATES = {"samples_per_s", "token_rate", "tokens_per_s", "tokens_per_gpu_per_s"}
+_RATES = {
+    "samples_per_s", "samples_per_gpu_per_s", "token_rate", "tokens_per_s", "tokens_per_gpu_per_s",
+}  # fmt: skip
 
 _TIED = {"loss", "validation_loss", "grad_norm", "learning_rate"}
 
@@ -386,12 +421,20 @@ _ROUNDED = re.compile(r"[0-9]+(?:\.[0-9]*)?(?:[eE]\+?[0-9]+|[kKMB])")
 _SHORT = re.compile(r"([0-9.]+)([kKMBGT])")
 
 
+_NEVER_ZERO = _RATES | {"samples_per_s_average", "step_rate", "flops_rate", "flops_rate_per_gpu",
+                        "mfu"}  # fmt: skip
+
+_ZERO = re.compile(r"0+\.?0*|\.0+")
+
+
 def _cell(name: str, pair: Pair, line: Line, scale: float) -> Cell | None:
     """The cell of a number that can stand in a column; a count that is abbreviated is rounded."""
     spec = fields(GenericStep)[name]
     place, text = line.column + pair.start, number(pair.text)
     if text in ("n/a", "N/A", "None", "null"):
         return None
+    if name in _NEVER_ZERO and _ZERO.fullmatch(text):
+        return None  # not measured yet: `Throughput: 0 tokens/s | MFU: 0.0%`
     if pair.moment:
         passed = seconds(text) if name in _DURATIONS else ""
         return Cell(passed, line.number, place) if passed else None

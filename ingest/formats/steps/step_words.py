@@ -82,7 +82,7 @@ _GENERATED = {"input", "output", "prompt", "prompts", "prefill", "decode", "gene
 _LOSS = _WHOSE | {"loss", "lm", "reduced", "ce", "language", "model", "cross", "entropy", "step",
                   "is", "batch", "nll", "ppo", "sft", "pretrain", "pretraining", "crossentropyloss",
                   "languagecrossentropy", "log", "logging", "causal", "postfix", "function",
-                  "tok", "token", "word", "main", "minibatch"}  # fmt: skip
+                  "tok", "token", "word", "main", "minibatch", "xent"}  # fmt: skip
 
 _OF_A_PART = {"value", "policy", "actor", "critic", "reward", "kl", "aux", "auxiliary", "z", "mtp",
               "router", "balance", "balancing", "load", "moe", "expert", "mlm", "nsp", "ctc", "att",
@@ -96,7 +96,7 @@ _OF_A_PART = {"value", "policy", "actor", "critic", "reward", "kl", "aux", "auxi
 _ROLES = {"ref", "reference", "rollout", "forward", "backward", "generation"}
 """Further words of a part of a step, whose share of the peak is not that of the step."""
 
-_LOSSES = {"loss", "crossentropyloss"}
+_LOSSES = {"loss", "crossentropyloss", "xent"}
 
 _HOLDERS = {"model", "optim", "optimizer", "learner"}
 """Words in front of a rate of learning or a norm that say where it is kept."""
@@ -284,7 +284,8 @@ def _any_rate(
         return Meaning(name, scale, training=True, typed=True)
     if si == "sample/s" or (per_second and held & _SAMPLES and not held & _TOKENS):
         if _of_one(every):
-            return Meaning("", training=True, typed=True)  # there is no column for it
+            name = "" if held & _AVERAGE else "samples_per_gpu_per_s"
+            return Meaning(name, scale, training=True, typed=True)
         name = "samples_per_s_average" if held & _AVERAGE else "samples_per_s"
         return Meaning(name, scale, training=True, typed=True)
     if per_second and held & _STEP and not held & (_SAMPLES | _TOKENS | _DEVICE):
@@ -376,7 +377,7 @@ def _rate_of_learning(plain: tuple[str, ...]) -> bool:
         plain = tuple(word for word in plain if word not in _FIRST)
         plain = plain[:1] if plain[:1] == ("lr",) else plain
     plain = plain[:-1] if plain[-1:] == ("schedule",) else plain
-    return plain in (("lr",), ("learning", "rate"), ("learningrate",), ("lrate",))
+    return plain in (("lr",), ("l", "r"), ("learning", "rate"), ("learningrate",), ("lrate",))
 
 
 _FIRST = {"0", "group", "groups", "pg", "param", "params"}
