@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.grammars.toml import toml
 from assay.ingest.formats import FORMATS
 from assay.ingest.formats.own.fault import BadFormat
 from assay.ingest.formats.own.own_format import OwnFormat, build
@@ -24,7 +25,6 @@ from assay.ingest.schema.format import Format
 from assay.ingest.schema.reading import RESERVED
 from assay.ingest.schema.record import Cell, Code, Diagnostic, Span
 from assay.ingest.source.opening import STDIN
-from assay.ingest.source.toml import toml
 from assay.ingest.statements.under_headings import UNDER
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def side_file(path: Path) -> dict[str, Cell] | Diagnostic:
         if "tables" in said:
             _described(side, side.read_text(encoding="utf-8"), said)
         return found
-    except (OSError, ValueError, AttributeError, RecursionError) as fault:
+    except (OSError, ValueError, AttributeError) as fault:
         return Diagnostic(Span(side.as_posix(), 1), Code.UNREADABLE, f"cannot be used: {fault}")
 
 
@@ -73,7 +73,7 @@ def with_side_files(formats: Sequence[Format], names: Iterable[str]) -> tuple[Fo
             continue
         try:
             said = found.get(text) or _described(side, text, toml(text))
-        except (BadFormat, tomllib.TOMLDecodeError, RecursionError):
+        except (BadFormat, tomllib.TOMLDecodeError):
             continue
         found[text] = replace(said, inputs=(*said.inputs, shown(name)))
     made: list[Format] = list(formats)

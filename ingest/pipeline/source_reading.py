@@ -67,7 +67,7 @@ class Met(NamedTuple):
 
 
 def met(source: Source, formats: Sequence[Format], assumed: Mapping[str, Cell]) -> Met | None:
-    """What is made of an input that is no text of lines; None of one that is."""
+    """An input that is no text of lines, as the first format knows it; None of one that is."""
     for fmt in formats:
         if fmt.read is not None and (made := fmt.read(source)) is not None:
             return Met(source, fmt, made, assumed)

@@ -111,7 +111,7 @@ class Folded:
 
 @dataclass(frozen=True)
 class Made:
-    """What a format made of an input that is no text of lines, and what became of it.
+    """Rows that a format made of an input that is no text of lines, and what became of it.
 
     `frames` are typed and checked; `records` are not, those of many inputs are typed together.
     `claimed` and `not_ours` count what the input is made of, `refused` says the rest.

@@ -18,6 +18,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from assay.grammars.toml import toml
 from assay.model.machines.dtypes import dtype
 
 SCALARS = (
@@ -292,7 +293,7 @@ def _spaced(word: str) -> str:
 
 def load(path: Path) -> Machines:
     """Machines of a TOML file in the form of `machines.toml`; ValueError names what is wrong."""
-    return _read(tomllib.loads(path.read_text(encoding="utf-8")))
+    return _read(toml(path.read_text(encoding="utf-8")))
 
 
 def machines() -> Machines:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from assay.grammars.toml import toml
 from assay.model.fit.learnt import Calibrated, Interval
 from assay.model.fit.neighbours import Neighbours
 from assay.model.kernels import attention, collective, experts, gemm, pointwise
@@ -46,7 +46,7 @@ def write(machine: str, parts: Mapping[str, Calibrated]) -> str:
 
 def read(text: str) -> tuple[str, dict[str, Calibrated]]:
     """Machine and parts by scope. Raises ValueError, which says what is missing or strange."""
-    document = tomllib.loads(text)
+    document = toml(text)
     name = document.pop("machine", None)
     if not isinstance(name, str):
         raise ValueError('a stack names its machine: machine = "…"')

@@ -22,6 +22,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from assay.grammars.toml import toml
+
 NORMS = {"layer": 2, "rms": 1}
 """Vectors of one norm: a layer norm has a weight and a bias."""
 
@@ -233,7 +235,7 @@ def load(path: Path) -> Mapping[str, Model]:
     Raises OSError or TOMLDecodeError for a file that cannot be read, ValueError for a contradictory
     shape, TypeError or KeyError for a field that is unknown or missing.
     """
-    return _read(tomllib.loads(path.read_text(encoding="utf-8")))
+    return _read(toml(path.read_text(encoding="utf-8")))
 
 
 def _read(document: Mapping[str, Any]) -> dict[str, Model]:

@@ -7,10 +7,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from assay.grammars.toml import MOST_PARTS, toml
 from assay.ingest.inputs.side_files import side_file
 from assay.ingest.schema.record import Cell, Diagnostic
-from assay.ingest.source.toml import MOST_PARTS, toml
 from assay.ingest.statements.under_headings import UNDER, UnderHeadings
+from assay.model.transformer import shapes
 from assay.validate.cli import app
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,3 +90,24 @@ def test_a_side_file_with_such_a_key_is_named(tmp_path: Path) -> None:
     said = done.output
     assert "run.toml" in said
     assert "a key of more than 64 parts" in said
+
+
+@pytest.mark.parametrize("text", [".".join("a" * 200_000) + " = 1", "a = " + "[" * 200_000])
+@pytest.mark.parametrize("option", ["--stack", "--machines", "--ignore"])
+def test_so_are_other_files_that_users_write(option: str, text: str, tmp_path: Path) -> None:
+    page, own = tmp_path / "run.md", tmp_path / "own.toml"
+    page.write_text("| GPUs | Sec/it |\n| - | - |\n| 8 | 10.5 |\n", encoding="utf-8")
+    own.write_text(text, encoding="utf-8")
+    command = "check" if option == "--ignore" else "report"
+    done = CliRunner().invoke(app, [command, str(page), option, str(own)])
+    assert done.exit_code == 2
+    said = " ".join(done.output.replace("│", " ").split())
+    assert "parts" in said or "too deeply" in said
+
+
+@pytest.mark.parametrize("text", [".".join("a" * 200_000) + " = 1", "a = " + "[" * 200_000])
+def test_and_files_of_shapes(text: str, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(text, encoding="utf-8")
+    with pytest.raises(tomllib.TOMLDecodeError, match=r"parts|too deeply"):
+        shapes.load(own)

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.ingest.source.toml import toml
+from assay.grammars.toml import toml
 from assay.validate.laws.finding import Finding
 
 HEAD = """\
@@ -61,7 +61,7 @@ def load(path: Path) -> tuple[Exemption, ...]:
     """The entries of a file; Unreadable says what is wrong with it."""
     try:
         table = toml(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as fault:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
         raise Unreadable(f"{path}: {fault}") from None
     entries = table.get("ignore", [])
     if not isinstance(entries, list) or set(table) - {"ignore"}:

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from assay.grammars.toml import toml
 from assay.ingest.inputs.paths import named
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
-from assay.ingest.source.toml import toml
 from assay.model.machines.datasheets import machine as machine_of
 from assay.model.machines.datasheets import resolve as machine_named
 from assay.model.machines.dtypes import dtype

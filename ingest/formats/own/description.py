@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn, cast, get_args
 
 import polars as pl
+from assay.grammars.toml import toml
 from assay.ingest.formats.own.fault import BadFormat, line_of, nearest
 from assay.ingest.formats.own.own_tables import Tables
 from assay.ingest.formats.own.safety import runaway
@@ -21,7 +22,6 @@ from assay.ingest.numbers.units import UNITS, unit
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Origin
-from assay.ingest.source.toml import toml
 from assay.ingest.vocabulary.terms import Role
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -167,8 +167,6 @@ def describe(path: str, text: str) -> Description:
         place = re.search(r"line ([0-9]+), column ([0-9]+)", str(fault))
         where = f"{path}:{place[1]}:{place[2]}" if place else path
         raise BadFormat(f"{where}: not TOML: {fault}") from None
-    except RecursionError:
-        raise BadFormat(f"{path}: values stand inside each other too deeply") from None
     return describe_document(path, text, document)
 
 

@@ -1,4 +1,5 @@
-"""TOML files that users write: side files, formats, exemptions, plans, within bounds.
+"""TOML files that users write, within bounds: side files, formats, exemptions, plans, machines,
+shapes, stacks.
 
 In: the text of a file. Out: its document. What `tomllib` does for a key grows with the square of
 its parts, and with every key of a table for each part of the table's name, so that a megabyte of
@@ -22,8 +23,8 @@ _LONG_KEY = re.compile(rf"(?<![\w.'\"-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOS
 def toml(text: str) -> dict[str, Any]:
     """The document of a TOML file.
 
-    Raises tomllib.TOMLDecodeError for what is no TOML, and for a key of more parts than
-    `MOST_PARTS`; RecursionError for arrays in arrays without end.
+    Raises tomllib.TOMLDecodeError for what is no TOML, for a key of more parts than `MOST_PARTS`,
+    and for arrays in arrays without end.
 
     >>> toml("a.b = 1")
     {'a': {'b': 1}}
@@ -36,4 +37,8 @@ def toml(text: str) -> dict[str, Any]:
         line = text.count("\n", 0, long.start()) + 1
         message = f"a key of more than {MOST_PARTS} parts (at line {line})"
         raise tomllib.TOMLDecodeError(message)
-    return tomllib.loads(text)
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        message = "values stand inside each other too deeply"
+        raise tomllib.TOMLDecodeError(message) from None
