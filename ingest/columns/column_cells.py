@@ -35,6 +35,7 @@ class Above(NamedTuple):
 
     devices: int = 0
     text: str = ""
+    whole: bool = False  # whether it says of its rates that they are of all devices
 
 
 def rates(records: Sequence[Record], columns: Sequence[Column], above: Above) -> None:
@@ -413,7 +414,7 @@ def of_whom(records: Sequence[Record], columns: Sequence[Column], above: Above) 
     all of them together would do badly, is of nobody known.
     """
     labels = [c.label for c in columns if c.spec is not None and c.spec.name == "tokens_per_s"]
-    if not labels or any(set(split(label)) & SAID_WHOSE for label in labels):
+    if not labels or above.whole or any(set(split(label)) & SAID_WHOSE for label in labels):
         return
     held = [(r, r.cells["tokens_per_s"]) for r in records if "tokens_per_s" in r.cells]
     told = [(r, c) for r, c in held if not _timed(r)]

@@ -82,7 +82,8 @@ def opens_table(above: Sequence[Line]) -> Line | None:
 
 
 _OF_ANOTHER = re.compile(
-    r"\b(?:loss(?:es)?|perplexity|ppl|accurac(?:y|ies)|scores?|memory|energy|power|costs?|prices?"
+    r"\b(?:loss(?:es)?|perplexity|ppl|accurac(?:y|ies)|scores?"
+    r"|memory(?! (?:constraint|budget|limit))|energy|power|costs?|prices?"
     r"|latency|hours|minutes|seconds|days|times?|bubbles?|bandwidth|efficiency|convergence"
     r"|evaluation|quality|bpb|statistics|overheads?)\b"
     r"|显存|内存|损失|精度对比|能耗|メモリ|損失",
@@ -130,12 +131,15 @@ class Heard(NamedTuple):
 @lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
 def heard_in(text: str) -> Heard:
     """Phrases in a line, asked once."""
-    bare = unmarked(text)
+    bare = _PER_CARD.sub("/GPU", unmarked(text))
     of_kernels = _OF_KERNELS.search(text) is not None and not (
         model_named(text) and many_devices(text)
     )
     phrases = (each for sentence in SENTENCE_END.split(bare) for each in _phrases(sentence))
     return Heard(tuple(phrases), tuple(_OF_MEMORY.findall(bare)), of_kernels)
+
+
+_PER_CARD = re.compile(r"\s*/\s*卡")
 
 
 def _phrases(sentence: str) -> Iterator[str]:

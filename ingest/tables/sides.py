@@ -162,7 +162,7 @@ def grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     told = _alike_named(
         [apart(label, schema, printed_unit(grid, at)) for at, label in enumerate(labels)]
     )
-    sides = _by_name((each[0], at, each[1]) for at, each in enumerate(told) if each)
+    sides = _of_one_device(_by_name((each[0], at, each[1]) for at, each in enumerate(told) if each))
     shared = header(labels, schema)
     if len(sides) < 2 or any(
         column.spec is not None and column.spec.quantity and not each
@@ -177,6 +177,31 @@ def grouped(grid: Grid, schema: Schema) -> tuple[Group, ...]:
             return ()
         groups.append(Group(rest, own, name, named_side(name, schema), min(own)))
     return tuple(groups)
+
+
+def _of_one_device(sides: dict[str, dict[int, Column]]) -> dict[str, dict[int, Column]]:
+    """The same with two sides as one that name one device, at length and in short, and have no
+    quantity in common: `H20-96G ms/iter | H20 TFLOP/s/GPU`."""
+    found: dict[str, dict[int, Column]] = {}
+    for name, own in sides.items():
+        device = only(name)
+        other = next(
+            (
+                each for each, held in found.items()
+                if device and (one := only(each)) and one.key == device.key
+                and not _fields(held) & _fields(own)
+            ), None,
+        )  # fmt: skip
+        if other is None:
+            found[name] = own
+        else:
+            found[max(name, other, key=len)] = found.pop(other) | own
+    return found
+
+
+def _fields(own: Mapping[int, Column]) -> set[str]:
+    """Names of the fields of some columns."""
+    return {column.spec.name for column in own.values() if column.spec}
 
 
 def _alike_named(

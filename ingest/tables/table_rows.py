@@ -107,7 +107,13 @@ from assay.ingest.tables.row_cells import (
 )
 from assay.ingest.tables.sides import Group
 from assay.ingest.tables.turned import turned_grid
-from assay.ingest.tables.units_beside import with_memory_units, with_outcomes, with_scopes
+from assay.ingest.tables.units_beside import (
+    of_the_job,
+    with_memory_units,
+    with_outcomes,
+    with_rate_units,
+    with_scopes,
+)
 from assay.ingest.tables.views import View, views
 from assay.ingest.vocabulary.devices import devices, only
 
@@ -235,6 +241,7 @@ class _Table:
         labelled = with_scopes(labelled, schema, [*place.texts(), grid.caption])
         labelled = with_outcomes(labelled, schema, known.no_room)
         labelled = with_memory_units(labelled, schema, place.texts())
+        labelled = with_rate_units(labelled, [line.text for line in place.near])
         self.view, self.ours, self.capped = View(labelled, ()), False, ""
         for each in views(labelled, schema, above, known.legend, place.declared()):
             if each.beyond:
@@ -318,7 +325,8 @@ class _Table:
         lengths(held.records)
         fractions(held.records, columns)
         percentages(held.records, columns)
-        above = Above(place.devices(), place.names())
+        whole = of_the_job([line.text for line in place.near])
+        above = Above(place.devices(), place.names(), whole)
         rates(held.records, columns, above)
         of_whom(held.records, columns, above)
         memory_of_whom(held.records, columns)

@@ -44,6 +44,26 @@ _OF_THE_WHOLE = re.compile(
 )
 """A sentence that says of all rates of a table that they are of the whole job."""
 
+_OF_THE_JOB = re.compile(
+    r"\b(?:throughputs?|tokens?(?:\s*/\s*|\s+per\s+)s(?:ec(?:ond)?)?|tok/s|rates?|speeds?)\b[^.;|]{0,24}?"
+    r"\b(?:of|over|across|for) (?:the (?:whole|entire) (?:job|run|cluster)"
+    rf"|all (?:the )?(?:[0-9]+ )?{A_DEVICE}s)\b",
+    re.IGNORECASE,
+)
+"""A text whose table holds rates of all devices: `Each cell is the throughput of the whole job`."""
+
+
+def of_the_job(texts: Sequence[str]) -> bool:
+    """Whether a text above a table says that its rates are of all devices, and none that they are
+    of one.
+
+    >>> of_the_job(["Each cell is the throughput of the whole job in tokens per second."])
+    True
+    """
+    short = [text for text in texts if len(text) <= LONGEST]
+    return any(map(_OF_THE_JOB.search, short)) and not any(map(_EACH_OF_ONE.search, short))
+
+
 _RATES_OF_ALL = {"tokens_per_s", "samples_per_s"}
 
 
@@ -164,8 +184,8 @@ def with_units(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
 
 
 _IN_BYTES = (
-    r"[*_`\"' ]*(?:is|are|was|means?|=|:|为|：)(?:[^.;|]|\.(?=\S)){0,80}?"
-    r"(?:\bin |单位为? ?)([GM]i?B)\b"
+    r"(?:单位(?=[为是:： ])|[*_`\"' ]*)(?:is|are|was|means?|=|:|为|是|：)(?:[^.;|]|\.(?=\S)){0,80}?"
+    r"(?:\bin |单位为? ?|(?<=[为是：]) ?)([GM]i?B)\b"
 )
 
 
@@ -182,9 +202,13 @@ def with_memory_units(grid: Grid, schema: Schema, above: Sequence[str]) -> Grid:
     last, cells = grid.heads[-1], []
     for cell in last.cells:
         label = plain(cell.text)
-        (column,) = header([label], schema) if label else (Column("", None),)
-        if column.spec is not None and column.spec.name == "memory" and not column.unit_known:
-            form = re.compile(rf"(?<!\w){re.escape(label)}{_IN_BYTES}", re.IGNORECASE)
+        last_word = label.split()[-1:]  # `4090 显存`
+        (column, short) = header([label, *last_word], schema) if label else (None, None)
+        if column and column.spec is None:
+            column = short
+        if column and column.spec and column.spec.name == "memory" and not column.unit_known:
+            names = "|".join(map(re.escape, {label, label.split()[-1]}))  # `4090 显存`
+            form = re.compile(rf"(?<!\w)(?:{names}){_IN_BYTES}", re.IGNORECASE)
             units = {found for text in near for found in form.findall(text)}
             text = f"{label} ({units.pop()})" if len(units) == 1 else cell.text
             cells.append(cell._replace(text=text))
@@ -210,6 +234,35 @@ def with_outcomes(grid: Grid, schema: Schema, signs: Set[str]) -> Grid:
     return replace(grid, rows=rows)
 
 
+_RATED_IN = re.compile(
+    r"(速度|吞吐量?|性能|\b(?:speed|throughput))s?(?:的)?(?:单位)?"
+    r"\s*(?:均?为|是|[:：]|\b(?:is|are)(?: in)?\b)"
+    r"\s*[*_`]*([A-Za-z]+(?:\s*/\s*[A-Za-z卡]+)+)",
+    re.IGNORECASE,
+)
+"""The unit that a text gives rates by the word that their labels have: `速度单位是 tokens/s/卡`."""
+
+
+def with_rate_units(grid: Grid, texts: Sequence[str]) -> Grid:
+    """The grid with the unit of rates behind labels that end in the word to which a text above
+    gives one: `4090 速度`."""
+    told = {
+        (found[1].casefold(), found[2].replace("卡", "GPU"))
+        for text in texts if len(text) <= LONGEST for found in _RATED_IN.finditer(text)
+    }  # fmt: skip
+    if len(told) != 1 or not grid.heads or grid.labels:
+        return grid
+    ((word, printed),) = told
+    last = grid.heads[-1]
+    cells = [
+        cell._replace(text=f"{label} ({printed})")
+        if (label := plain(cell.text)).casefold().endswith(word) and label.casefold() != word
+        else cell
+        for cell in last.cells
+    ]
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+
 _COUNTER = re.compile(r"steps?|iter(?:ation)?s?", re.IGNORECASE)
 
 
@@ -227,7 +280,7 @@ def _timed(own: Column, told: Column) -> bool:
 
 _UNIT_OF_ALL = re.compile(
     r"(?:单位(?:均?为|是|[:：])?|\b(?:units?|performance|throughput|numbers|values|figures|results)\b"
-    r"[^.;|]{0,40}?(?:\b(?:in|is|are)\b|:))\s*[*`]*([A-Za-z]+(?:/[A-Za-z]+)+)"
+    r"[^.;|]{0,40}?(?:\b(?:in|is|are)\b|:))\s*[*`]*([A-Za-z]+(?:/(?:[A-Za-z]+|卡))+)"
 )
 """The unit that a text gives everything in the table below it."""
 
@@ -235,7 +288,8 @@ _UNIT_OF_ALL = re.compile(
 @lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
 def _of_everything(text: str) -> tuple[str, ...]:
     """Units that a line gives everything in the table below it."""
-    return tuple(_UNIT_OF_ALL.findall(text)) if len(text) <= LONGEST else ()
+    found = _UNIT_OF_ALL.findall(text) if len(text) <= LONGEST else ()
+    return tuple(each.replace("卡", "GPU") for each in found)
 
 
 _OWN = {"性能", "吞吐", "吞吐量"}
@@ -244,6 +298,9 @@ _OWN = {"性能", "吞吐", "吞吐量"}
 _OF_WHOM = re.compile(
     r"性能|吞吐量?|(?<![A-Za-z])(?:performance|throughput|perf|speed)(?![A-Za-z])", re.I
 )
+
+
+_IN_ITS_UNIT = re.compile(r"\([^()]*/[^()]*\)$")
 
 
 def by_unit_above(
@@ -263,6 +320,8 @@ def by_unit_above(
         name = _OF_WHOM.sub(" ", label).strip(" _-:：()（）")
         device = meant(name, told) or meant(label, told)
         of_whom = _OF_WHOM.search(label) is not None
+        if _IN_ITS_UNIT.search(label):
+            continue
         if own.spec is None and (device or of_whom) and (device or name or label in _OWN):
             sides.append((name or label, at, device or "", replace(column, label=label)))
     return sides if len(sides) > 1 or all(device for _, _, device, _ in sides) else []

@@ -352,14 +352,17 @@ def _by_caption(
 ) -> tuple[Group, ...]:
     """A group for each column headed by a configuration, of the one quantity named above, or else
     of the one in which the text around the section says that it measures."""
-    columns = header(grid.header(), schema)
+    columns = _without_budgets(header(grid.header(), schema), above)
     if len(columns) < 3 or quantities(columns):
         return ()
     settings = [0, *(n for n, c in enumerate(columns) if n and c.spec and c.spec.configuration)]
     ratios = [n for n, column in enumerate(columns) if n and COMPARED.search(column.label)]
     columns = [Column(c.label, None) if n in ratios else c for n, c in enumerate(columns)]
-    sides = [n for n in range(len(columns)) if n not in settings and n not in ratios]
-    sides = [n for n in sides if not _in_words_alone(grid, n)]
+    free = [
+        n for n in range(len(columns))
+        if n not in settings and n not in ratios and not _in_words_alone(grid, n)
+    ]  # fmt: skip
+    sides = free
     named_by = {n: named_side(columns[n].label, schema) for n in sides}
     if not any(named_by.values()):
         sides = list(range(1, len(columns)))
@@ -371,7 +374,7 @@ def _by_caption(
         if not any(named_by.values()):
             named_by = dict(zip(sides, across(columns, above, schema), strict=True))
         if not any(named_by.values()):
-            sides = [n for n in range(len(columns)) if n not in settings and n not in ratios]
+            sides = free
     found = meant_above(above, declared, schema)
     if found is None:
         return ()
@@ -385,7 +388,7 @@ def _by_caption(
         or (
             found.unit_known
             and _all_said(columns, sides, above)
-            and _numbers(grid, sides)
+            and _numbers(grid, sides, above)
             and _alike_in_size(grid, sides)
         )
     )
@@ -403,6 +406,18 @@ def _by_caption(
     return tuple(
         Group(rest, {at: column}, column.label, named_by.get(at), at) for at, column in own.items()
     )
+
+
+_BUDGETS = re.compile(r"\bmemory (?:constraint|budget|limit)s?\b", re.IGNORECASE)
+
+
+def _without_budgets(columns: Sequence[Column], above: Sequence[Line]) -> list[Column]:
+    """Columns without those of a memory that the text above says was only allowed."""
+    budgets = any(_BUDGETS.search(line.text) for line in above)
+    return [
+        Column(each.label, None) if budgets and each.spec and each.spec.name == "memory" else each
+        for each in columns
+    ]
 
 
 def _by_ratio(
@@ -459,7 +474,10 @@ def _each_in_its_unit(grid: Grid, sides: Sequence[int], spec: FieldSpec) -> bool
 
 _SAID_OF_ALL = re.compile(
     r"\b(?:numbers|values|figures|cells|entries|all results|speeds|rates|throughputs|times)\b"
-    r".{0,24}?\b(?:in|is|are|give)\b",
+    r".{0,24}?\b(?:in|is|are|give)\b"
+    r"|\b(?:each|every) (?:cell|entry|number)\b.{0,24}?\b(?:is|gives|shows|reports|holds)\b"
+    r"|\btable(?: [0-9]+)?(?: below)? (?:gives|shows|reports|lists) the\b.{0,24}\bthroughputs?\b"
+    r"|(?:吞吐量?|速度|性能)?(?:的)?单位(?:均?为|是|[:：])",
     re.IGNORECASE,
 )
 """A sentence that says in what everything in the table below it is."""
@@ -507,13 +525,21 @@ def _alike_in_size(grid: Grid, sides: Sequence[int]) -> bool:
 _FIRST = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
 
 
-def _numbers(grid: Grid, sides: Sequence[int]) -> bool:
-    """Whether some columns hold numbers without a unit, outcomes, and nothing else."""
+def _numbers(grid: Grid, sides: Sequence[int], above: Sequence[Line]) -> bool:
+    """Whether some columns hold numbers without a unit, outcomes, and nothing else; in brackets
+    behind them what the text above says of it."""
     texts = [plain(r.cells[n].text) for n in sides for r in grid.rows if n < len(r.cells)]
+    if any(_BRACKETS_ARE.search(line.text) for line in above):
+        texts = [_BRACKETED.sub("", text) for text in texts]
     return all(
         not text or _NONE.fullmatch(text) or _NUMERAL.fullmatch(text) or FAILED.match(text)
         for text in texts
     )
+
+
+_BRACKETS_ARE = re.compile(r"\b(?:in|number in) (?:brackets|parenthes[ei]s)\b|括号", re.IGNORECASE)
+
+_BRACKETED = re.compile(r"\s*[(（][0-9][0-9,.]*[)）]$")
 
 
 _IN_UNIT = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*([A-Za-z%µ]+(?:/[A-Za-z]+)*)")
