@@ -104,7 +104,10 @@ def numberless(grid: Grid, schema: Schema) -> bool:
     if any(map(_MEASURED.search, texts)):
         return False
     firsts = [row.cells[0].text for row in grid.rows[:MOST_COLUMNS] if row.cells]
-    return not measures(header(grid.header(), schema)) and not measures(header(firsts, schema))
+    under = [cell.text for cell in grid.rows[0].cells] if grid.rows else []  # a second header
+    both = [f"{over} {text}" for over, text in zip(grid.header(), under, strict=False)]
+    asked = (grid.header(), firsts, under, both)
+    return not any(measures(header(labels, schema)) for labels in asked)
 
 
 _MEASURED = re.compile(r"\d|\b(?:oom|out of memory)\b", re.IGNORECASE)

@@ -17,6 +17,7 @@ from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.documents import explained, meant
+from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.words import SAID_WHOSE, split
 
 A_DEVICE = r"(?:GPU|device|card|accelerator|chip|NPU|rank|tile|worker)"
@@ -256,7 +257,7 @@ def with_rate_units(grid: Grid, texts: Sequence[str]) -> Grid:
     last = grid.heads[-1]
     cells = [
         cell._replace(text=f"{label} ({printed})")
-        if (label := plain(cell.text)).casefold().endswith(word) and label.casefold() != word
+        if (label := plain(cell.text)).casefold().endswith(word) and only(label[: -len(word)])
         else cell
         for cell in last.cells
     ]
