@@ -106,6 +106,9 @@ RESERVED = "max_reserved"
 
 _RESERVED = re.compile(r"[ _-]?(?:\breserved|_reserved|\bresv?|_resv?)(?![A-Za-z])", re.IGNORECASE)
 
+_OF_COMPOSER = {"memory/peak_reserved_mem"}
+"""Labels of Composer's MemoryMonitor, which counts in gigabytes and never says so."""
+
 OF_EACH = 9
 """Rank of a column of them."""
 
@@ -310,6 +313,8 @@ def _in_words(label: str, shown: str, composed: Said | None, schema: Schema) -> 
         spec = fields(schema)[EACH[composed.field]]
         return Column(shown, spec, composed.scale, rank=OF_EACH)  # where no column has those of all
     if RESERVED in fields(schema) and _RESERVED.search(label):
+        if shown in _OF_COMPOSER:
+            return Column(shown, fields(schema)[RESERVED], 1e9)
         taken = said(_RESERVED.sub(" ", label, count=1))
         if taken and taken.field == "memory":
             return Column(shown, fields(schema)[RESERVED], taken.scale, taken.unit_known)

@@ -19,24 +19,31 @@ class AttentionTable(pa.DataFrameModel):
     dtype: str = named(["dtype", "precision", "data_type", "attn_dtype"])
     batch: int = logged(["batch", "b", "batch_size", "bs"], kind="exact", ge=1, nullable=True)
     seq: int = logged(
-        ["seq", "s", "seq_len", "seqlen", "isl", "sequence_length", "seqlen_q", "n_ctx"],
+        ["seq", "s", "seq_len", "seqlen", "isl", "sequence_length", "seqlen_q", "seq_len_q",
+         "q_seq_len", "q_len", "s_q", "sq", "n_ctx", "context_length"],
         kind="exact", ge=1, meaning="queries",
     )  # fmt: skip
     kv_seq: int = logged(
-        ["kv_seq", "kv_len", "seqlen_k", "kv_seq_len"], kind="exact", ge=1, nullable=True,
+        ["kv_seq", "kv_len", "seqlen_k", "seqlen_kv", "kv_seq_len", "seq_len_k", "seq_len_kv",
+         "s_k", "s_kv", "sk", "skv"], kind="exact", ge=1, nullable=True,
         meaning="keys, where they are not as many as queries",
     )  # fmt: skip
     heads: int = logged(
         ["heads", "num_heads", "nheads", "n_heads", "q_heads", "num_attention_heads",
-         "num_qo_heads"],
+         "num_qo_heads", "num_q_heads", "n_q_heads", "n_q_head", "heads_q", "n_head", "nhead",
+         "head_num", "num_head", "hq"],
         kind="exact", ge=1, nullable=True, meaning="query heads",
     )  # fmt: skip
     kv_heads: int = logged(
-        ["kv_heads", "num_kv_heads", "nheads_k", "n_kv_heads", "num_key_value_heads", "nheads_kv"],
+        ["kv_heads", "num_kv_heads", "nheads_k", "n_kv_heads", "num_key_value_heads", "nheads_kv",
+         "n_kv_head", "heads_kv", "heads_k", "hkv"],
         kind="exact", ge=1, nullable=True, meaning="heads of keys and values",
     )  # fmt: skip
     head_dim: int = logged(
-        ["head_dim", "headdim", "head_size", "d"], kind="exact", ge=1, nullable=True
+        ["head_dim", "headdim", "head_size", "d", "d_head", "dim_head", "hdim"],
+        kind="exact",
+        ge=1,
+        nullable=True,
     )
     causal: bool = logged(["causal", "is_causal"], kind="exact", nullable=True)
     direction: str = named(["direction", "pass", "mode"], meaning="forward or backward")
@@ -80,12 +87,22 @@ def fold(region: Region) -> Folded:
 
 FORMAT = Format(
     name="attention_table",
-    heads=("heads", "seqlen", "seq_len=", "fwd", "forward", "- attention"),
+    heads=(
+        "heads",
+        "Heads",
+        "seqlen",
+        "Seqlen",
+        "headdim",
+        "seq_len=",
+        "fwd",
+        "forward",
+        "- attention",
+    ),
     schemas={"attention_table": AttentionTable},
     origin="measured",
     fold=fold,
     lines="document",
-    opens=r"(?i)^[^,|:=]*,.*heads[^=:|]*,|^[^:=]*\|[^:=|]*heads[^:=|]*\||<th>[^<]*heads[^<]*</th>"
+    opens=r"(?i)^[^,|:=]*,.*heads[^=:|]*,|^[^:=]*\|[^:=|]*(?:heads|head_?dim)[^:=|]*\||<th>[^<]*heads[^<]*</th>"
     r"|^\s*#{1,6} .*[0-9] heads\b|^[^|:=]*  +[^ ]*heads  +[^|:=]*$|\"[a-z_]*heads\"\s*:"
     r"|^\s*\[-+ attention|^\S*attention\S*-d[0-9]+\S* \("
     r"|\bhead_?dim ?= ?[0-9].{0,40}\bseq_?len[a-z_]{0,4} ?= ?[0-9]"

@@ -80,6 +80,9 @@ FORMAT = Format(
     name="collective_table",
     heads=(
         "gpus",
+        "GPUs,",
+        "GPUs\t",
+        "Bus BW",
         "time_stats.",
         "ranks",
         "world_size",
@@ -89,6 +92,8 @@ FORMAT = Format(
         "Busbw",
         "bus bw",
         "us bandwidth",
+        "alg_bandwidth",
+        "COMMS-RES",
         "总线带宽",
         "算法带宽",
     ),
@@ -100,6 +105,6 @@ FORMAT = Format(
     r"|^[^:=]*\|[^:=|]*(?:(?:bus|alg)bw|总线带宽|算法带宽)"
     r"|^\s*#{1,6} .*\b(?:bus|alg)[a-z]* ?(?:bw|bandwidth)|<th>[^<]*(?:bus|alg)bw"
     r"|^(?:[a-z][a-z0-9.-]*: )?\s*size\b[^|:=]*  +[^|:=]*bus ?bw \([^|:=]*$"
-    r"|\"(?:bus|alg)_?bw[a-z_]*\"\s*:",
+    r"|\"(?:bus|alg)_?bw[a-z_]*\"\s*:|alg_bandwidth\([a-z/]+\)",
     binds=False,
 )

@@ -112,7 +112,7 @@ FORMAT = Format(
     heads=(
         "m,n,k", "M,N,K", "m, n, k", "M, N, K", "FLOPS", "FLOP/s", "FLOPs", ",m,", ",M,", ", m,",
         ", M,", ",k,", ",K,", ", k,", ", K,", '"m"', '"M"', "| m ", "| M ", "|m|", "|M|",
-        ";m;", ";M;", "m |", "M |", "|  m", "|  M", "  M  ", " m |", " M |",
+        ";m;", ";M;", "m |", "M |", "|  m", "|  M", "  M  ", "  m   ", " m |", " M |",
         "\tm\t", "\tM\t", "m\tn\tk", "M\tN\tK", "m=n=k", "M=N=K", "MxNxK", "mxnxk",
         "m=", "M=", "m =", "M =", "<th>M</th>", "<th>m</th>", "Shape", "shape",
     ),

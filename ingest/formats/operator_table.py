@@ -122,8 +122,11 @@ FORMAT = Format(
         "| Op",
         "|Op",
         "Avg (ns)",
+        "(us)",
+        "(µs)",
+        "fwd",
+        "# of Calls",
         "(ms):",
-        "(us):",
         "/s):",
     ),
     schemas={"operator_table": OperatorTable},
@@ -133,6 +136,7 @@ FORMAT = Format(
     opens=rf"(?i)^(?:[^|:=]*[,;\t])?\"?(?:{_NAMES})\"?(?:[,;\t][^|:=]*)?$"
     rf"|^\s*\|(?:[^|]*\|)*?[ *`]*(?:{_NAMES})[ *`]*\||<th>[ *`]*(?:{_NAMES})[ *`]*</th>"
     rf"|^\s*(?:[^|:=]*  )?(?:{_NAMES})  +[^|:=]*(?:\([mun]?s\)|_[mun]s\b|flops)"
+    r"|^\s*\|(?:[^|]*\|)*[^|]*(?:\((?:us|µs)\)|\b(?:fwd|bwd)\b|# of calls)"
     r"|,time_stats\.|avg \(ns\)|^\S+-\S+ \((?:[mu]s|[GT]i?B/s)\):\s*$",
     binds=False,
 )

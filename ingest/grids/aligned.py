@@ -28,10 +28,13 @@ _DOTS = re.compile(r"[\s.…]+")
 
 MEASURES = re.compile(
     r"FLOP|(?:tok(?:en)?|sample)s?(?:/|_per_)s|/it\b|/step|\b[mu]s\b|MFU|_[mun]?s\b"
-    r"|\((?:[mµun]?s|sec|[MG]i?B(?:/s)?|Gbps)\)|\bin (?:m?s|[MG]i?B)\b",
+    r"|\((?:[mµun]?s|[mµun]?sec|[MG]i?B(?:/s)?|Gbps)\)|\bin (?:m?s|[MG]i?B)\b",
     re.IGNORECASE,
 )
 """Found in a header of such a table."""
+
+NEAR = 0
+"""Blanks between a label and its cell: `m` stands right behind the end of `1760`."""
 
 FEWEST = 3
 """Labels of a header: two words with blanks between them are found anywhere."""
@@ -97,7 +100,10 @@ def _ruled(lines: Sequence[Line], rule: int) -> Grid | None:
         top -= 1
     several = top > 0 and _SOLID.fullmatch(lines[top - 1].text) is not None
     head = _cut(lines[top:rule], begins)
-    if head is None or not all(cell.text for cell in head.cells[1:]):
+    if not several and top < rule - 1 and (head is None or not _labelled(head)):
+        top = rule - 1  # what stands above that is no part of it
+        head = _cut(lines[top:rule], begins)
+    if head is None or not _labelled(head):
         return None
     rows, end = _rows_below(lines, rule + 1, begins, several=several)
     if not rows or not MEASURES.search(" ".join(cell.text for cell in head.cells)):
@@ -108,6 +114,11 @@ def _ruled(lines: Sequence[Line], rule: int) -> Grid | None:
     return Grid(
         "text", begin, end, (head,), tuple(rows), caption[1] if caption else "", exact=False
     )
+
+
+def _labelled(head: GridRow) -> bool:
+    """Whether every column has a label; an index may have none."""
+    return all(cell.text for cell in head.cells[1:])
 
 
 def _rows_below(
@@ -348,9 +359,10 @@ def _upper(line: Line, labels: Sequence[_Word]) -> GridRow | None:
 
 
 def _below(head: Sequence[_Word], row: Sequence[_Word]) -> bool:
-    """Whether each cell stands below its own label and below no other."""
+    """Whether each cell stands below its own label, or touches its column, and below no other."""
     return all(
-        label.over(cell) and sum(label.over(other) for other in row) == 1
+        sum(label.over(other) for other in row) == label.over(cell)
+        and max(label.begin - cell.end, cell.begin - label.end) <= NEAR
         for label, cell in zip(head, row, strict=True)
     )
 

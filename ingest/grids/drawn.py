@@ -19,10 +19,10 @@ _BARS = re.compile("[|│┃┆┊║]")
 
 _RULE = re.compile(
     r"\s*(?:[|+]?-{2,}(?:\+-{2,})*[|+]?|[|+]?={2,}(?:\+={2,})*[|+]?"
-    r"|[├┌└╞╘╒╪┏┡┗┠┣╭╰╟╔╚╠─━═╌┄┈┬┼┴┤┐┘╤╧╡╕╛┳╇┻┓┩┛╂╋┫┨╮╯╦╬╩╗╝╣╢╥╫╨]{3,})\s*"
+    r"|(?![│┃┆┊║])[\u2500-\u257f](?:(?![│┃┆┊║])[\u2500-\u257f]){2,})\s*"
 )
 
-_CROSSED = re.compile(r"[-=]\+[-=]|[┬┼┴╤╪╧┳╇┻╂╋╦╬╩╥╫╨]")
+_CROSSED = re.compile(r"[-=]\+[-=]|[┬-╋╤-╬]")
 """Found in a rule of more than one column."""
 
 _DTYPE = re.compile(
@@ -60,6 +60,30 @@ def drawn_tables(lines: Sequence[Line]) -> Iterator[Grid]:
         if grid:
             yield grid
         at = end
+
+
+_LABELLED = re.compile(r"[^|0-9]*\([^|()]+\)[^|0-9]*(?:\|[^|0-9]*)+")
+
+ROWS = 2
+
+
+def barred_tables(lines: Sequence[Line]) -> Iterator[Grid]:
+    """Every table without a rule: bars between labels, one with a unit in brackets, and between
+    the cells of the lines right below, whose first are numbers."""
+    at = 0
+    while at < len(lines):
+        head = _cells(lines[at]) if _LABELLED.fullmatch(lines[at].text) else None
+        end, rows = _rows(lines, at + 1, len(head.cells)) if head else (at + 1, [])
+        if head and len(rows) >= ROWS and all(_number(row.cells[0].text) for row in rows):
+            cells = (cell._replace(text=cell.text.rstrip(" :")) for cell in head.cells)
+            labels = GridRow(head.line, tuple(cells))
+            body = tuple(GridRow(row.line, row.cells) for row in rows)
+            yield Grid("text", at, end, (labels,), body, exact=False)
+        at = max(end, at + 1) if head else at + 1
+
+
+def _number(text: str) -> bool:
+    return text.replace(".", "", 1).replace(",", "").isdecimal()
 
 
 def _is_rule(text: str) -> bool:

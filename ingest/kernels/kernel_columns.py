@@ -9,7 +9,7 @@ its own in each row. Units that no label says are what the numbers of a row prov
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -28,19 +28,28 @@ from assay.ingest.vocabulary.words import split
 _FORMATS = r"(?:mx|nv)?(?:b?f|fp|bf|tf|int)(?:loat)?[0-9]{1,2}(?:_?e[0-9]m[0-9])?"
 
 _LIBRARIES = (
-    r"cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:\.compile)?|eager|cudnn"
+    r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:\.compile)?|eager|cudnn"
     r"|sdpa|flex(?:attention)?|flash(?:-?attn|-?attention)?(?:-?[1-4])?|fa-?[1-4]|xformers|deepgemm"
-    r"|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|ours|baseline|naive|vanilla"
+    r"|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex|quack|inductor"
+    r"|huggingface|hf|ours|baseline|naive|vanilla)(?:[ -]?v?[0-9]+(?:\.[0-9]+)+)?"
 )
 """Names under which times of the same call stand side by side."""
 
 _ASIDE = re.compile(
-    rf"(?P<dtype>{_FORMATS})|(?P<kernel>{_LIBRARIES})|(?P<direction>forward|backward|fwd|bwd)",
+    rf"(?P<dtype>{_FORMATS})|(?P<kernel>{_LIBRARIES})|(?P<direction>"
+    r"(?:fwd|forward) ?(?:\+|and|_and_|_) ?(?:bwd|backward)|forward|backward|fwd|bwd)",
     re.IGNORECASE,
 )
 
-_PROVIDED = re.compile(r"([a-z][a-z0-9_]*)-tflops")
-"""Rate of a kernel, as TritonBench labels it: `aten_matmul-tflops`."""
+_PROVIDED = re.compile(r"([a-z][a-z0-9_]*)-(tflops|latency|gbps)")
+"""Measurement of a kernel, as TritonBench labels it: `aten_matmul-tflops`."""
+
+_IN_TRITONBENCH = {"tflops": ("flops_rate", 1e12), "latency": ("time", 1e-3),
+                   "gbps": ("bandwidth", 1e9)}  # fmt: skip
+"""What such a label says, in TFLOPs, milliseconds and gigabytes per second.
+
+Source: tritonbench.utils.triton_op, whose metrics are declared so.
+"""
 
 _BREAKS = " _-:,()[]/"
 
@@ -56,7 +65,16 @@ _PRODUCT = re.compile(
     r"(?:[a-z ]*\()?([mnk]) ?[x×*, ] ?([mnk]) ?[x×*, ] ?([mnk])\)?", re.IGNORECASE
 )
 
-_BYTES = {"B": 1.0, "bytes": 1.0, "byte": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
+_BYTES = {
+    "B": 1.0,
+    "bytes": 1.0,
+    "byte": 1.0,
+    "Bytes": 1.0,
+    "Byte": 1.0,
+    "KiB": 2.0**10,
+    "MiB": 2.0**20,
+    "GiB": 2.0**30,
+}
 
 BY_PLACE = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4, "K": 1, "M": 2, "G": 3, "T": 4}
 
@@ -65,11 +83,14 @@ _LOOSE = {
     "datasize": "bytes", "数据量": "bytes", "数据大小": "bytes", "消息大小": "bytes",
     "throughput": "algbw",
     "算法带宽": "algbw", "总线带宽": "busbw", "algbw": "algbw", "algobw": "algbw", "busbw": "busbw",
+    "algbandwidth": "algbw", "algorithmbandwidth": "algbw", "busbandwidth": "busbw",
+    "totalsize": "bytes",
 }  # fmt: skip
 """Labels of columns whose numbers mean nothing without a unit, in brackets or in each cell."""
 
 _TIMES = {"time", "duration", "latency", "elapsed", "runtime", "gputime", "kerneltime",
-          "devicetime", "meantime", "avgtime", "averagetime", "mediantime"}  # fmt: skip
+          "devicetime", "meantime", "avgtime", "averagetime", "mediantime", "cudatimeavg",
+          "devicetimeavg", "avgduration", "meanlatency", "medianlatency"}  # fmt: skip
 """Labels of times whose unit stands in each cell, in one us and in the next ms."""
 
 _PLACES = re.compile(r"[\s_(]*\b(out[- _]of[- _]place|in[- _]place)\b\)?[\s_]*", re.IGNORECASE)
@@ -79,6 +100,15 @@ _IN_ENGLISH = {"算子": "op", "集合通信": "op", "通信算子": "op"}
 
 _RATE_WORDS = {"throughput", "performance", "perf", "rate", "speed", "achieved", "compute",
                "computation"}  # fmt: skip
+
+_OF_NETWORK = re.compile(
+    r"([\w.-]+(?: [\w.-]+)?) ((?:bus|alg)[ _]?(?:bw|bandwidth)) ?[(\[]([^()\[\]]+)[)\]]",
+    re.IGNORECASE,
+)
+"""A bandwidth of one of several networks that stand side by side: `MPFT busbw (GB/s)`."""
+
+_BANDWIDTH_WORDS = {"memory", "mem", "bandwidth", "bw", "hbm", "dram", "achieved", "effective",
+                    "throughput"}  # fmt: skip
 
 OF_RUNS = {"layers", "hidden", "gpus", "nodes", "tp", "pp", "micro_batch", "global_batch", "model",
            "parameters", "model_size"}  # fmt: skip
@@ -134,14 +164,30 @@ def columns_of(
             columns[at] = Column(sizes=order() if len(set(order())) == 3 else "")
     held = [column.spec.name for column in columns if column.spec and not column.aside]
     held += [letter for column in columns for letter in column.sizes]
-    called = {"m", "n", "k"} <= set(held) or {"tokens", "experts"} <= set(held)
+    called = any(each <= set(held) for each in _CALLS)
     # no run is told by these, beside its layout or not
     if len(held) != len(set(held)) or (not called and _of_runs(grid, table.schema)):
         return []
     every = {*held, *above, *(column.spec.name for column in columns if column.spec)}
     every |= {name for column in columns for name in column.aside if name == "operator"}
-    every |= {"heads"} if "head_dim" in above else set()  # of a width that is not said
+    sized = {column.spec.name for column, label in zip(columns, grid.header(), strict=True)
+             if column.spec and len(normalise(plain(label))) > 1}  # fmt: skip
+    every |= {"heads"} if "head_dim" in {*above, *sized} else set()  # of a width that is not said
+    every |= {"bytes"} if every & {"busbw", "algbw"} else set()  # of a message that is not said
+    if "operator" in above and not _of_a_heading(columns, {*held, *every} - above.keys()):
+        every -= {"operator"}
     return columns if all(every & need for need in table.needs) else []
+
+
+def _of_a_heading(columns: Sequence[Column], held: Set[str]) -> bool:
+    """Whether a table under the name of an operator is of its calls: it says who computed them or
+    names itself what was; or sizes beside times of a kernel, or times side by side."""
+    if held & {"operator", "kernel", "experts"}:
+        return True
+    times = [each for each in columns if each.spec is not None and says_how_fast(each.spec)]
+    of_calls = all(each.scale < 1.0 for each in times if each.spec and each.spec.unit == "s")
+    beside = sum(bool(each.aside) for each in times) > 1
+    return of_calls and (beside or bool(held & (SIZES_OF_A_CALL | {"seq", "batch"})))
 
 
 def _curves(grid: Grid, columns: Sequence[Column], bare: Column, *, along: bool) -> list[Column]:
@@ -197,6 +243,10 @@ def _of_vidur(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Col
         made[labels.index("size")] = Column(own["bytes"], 1.0, law=law, origin="assumed")
     return made
 
+
+_CALLS = ({"m", "n", "k"}, {"tokens", "experts"}, {"seq", "heads", "kv_seq"},
+          {"seq", "heads", "head_dim"}, {"seq", "heads", "causal"})  # fmt: skip
+"""Columns that tell a call, whatever stands beside them."""
 
 SIZES_OF_A_CALL = {"tokens", "hidden", "ffn_hidden", "experts", "topk", "vocab"}
 """Columns of which two say what was called, so that each time beside them is an operator's."""
@@ -254,14 +304,15 @@ def _column(label: str, schema: Schema, bare: Column | None = None) -> Column:
             letters = "".join(product.groups()).casefold()
             return Column(sizes=letters if len(set(letters)) == 3 else "")
     if named := _PROVIDED.fullmatch(label):
-        rate = fields(schema).get("flops_rate")
-        return Column(rate, 1e12, {"kernel": named[1]}) if rate else Column()
+        name, scale = _IN_TRITONBENCH[named[2]]
+        spec = fields(schema).get(name)
+        return Column(spec, scale, {"kernel": named[1]}) if spec else Column()
     aside: dict[str, str] = {}
     rest = label
     while True:
         if (told := _measured(rest, schema)) is not None:
             fits = not aside or (told.spec is not None and says_how_fast(told.spec))
-            return replace(told, aside=aside) if fits else Column()
+            return replace(told, aside={**told.aside, **aside}) if fits else Column()
         found = _at_an_end(rest)
         if found is None or found.lastgroup in aside or found.lastgroup not in fields(schema):
             return Column()
@@ -299,6 +350,15 @@ def _measured(label: str, schema: Schema) -> Column | None:
     plainly = not sized or set(split(name)) <= _RATE_WORDS
     if measure and measure.si == "flop/s" and "flops_rate" in columns and plainly:
         return Column(columns["flops_rate"], measure.scale)
+    of_memory = not sized or set(split(name)) <= _BANDWIDTH_WORDS
+    if "busbw" in columns and (told := _OF_NETWORK.fullmatch(label)):
+        named = columns[_LOOSE[normalise(told[2])]]
+        return Column(named, BANDWIDTH.get(told[3], 0.0), {"column": told[1]})
+    if printed in BANDWIDTH and "bandwidth" in columns and of_memory:
+        return Column(columns["bandwidth"], BANDWIDTH[printed])
+    held = meaning(label) if "memory" in columns else None
+    if held is not None and held.field == "memory" and held.unit_known:
+        return Column(columns["memory"], held.scale)
     loose = columns.get(_LOOSE.get(normalise(name), ""))
     if loose is not None:
         factors = BANDWIDTH if loose.unit == "B/s" else _BYTES

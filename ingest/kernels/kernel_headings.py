@@ -50,8 +50,17 @@ _OF_ATTENTION = {
 }
 """Settings of attention in the words above a table: `head dim 128, 16 heads, batch 4, causal`."""
 
+_OPERATOR = re.compile(
+    r"(?<![A-Za-z])(grouped gemm|rms ?norm|layer ?norm|group ?norm|softmax"
+    r"|(?:fused linear )?cross[ -]?entropy|swi?glu|geglu|gelu|silu|rope|rotary(?: embedding)?"
+    r"|mlp(?: block| layer)?|ffn"
+    r"|moe(?: layer| block)?|embedding|adamw?|top-?k|router|dropout|conv[123]d)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+"""Operators that a heading names, and that no other kind of table of kernels has."""
+
 _OPERATION = re.compile(
-    r"\b(all|reduce)[ _-]?(reduce|gather|scatter|to[ _-]?all)(?:_perf)?\b"
+    r"\b(all|reduce)[ _-]?(reduce|gather|scatter|to[ _-]?all)(?:_perf|_test)?\b"
     r"|\b(broadcast)(?:_perf)?\b",
     re.IGNORECASE,
 )
@@ -59,6 +68,9 @@ _OPERATION = re.compile(
 _RANKS = re.compile(r"(?<![0-9.x×])([0-9]+)\s*(?:gpus?|ranks?|devices)\b", re.IGNORECASE)
 
 _NAMED = re.compile(r"(?<![0-9.])([0-9]+)\s*ranks\b", re.IGNORECASE)
+
+_LAUNCHED = re.compile(r"\bmpi(?:run|exec)\b(?: [^|;&]*?)? -(?:np?|-np) ([0-9]+)\b")
+"""How many processes a command starts."""
 
 _NODES = re.compile(
     r"([0-9]+)\s*nodes?\s*(?:[x×,*]|with|of)\s*([0-9]+)\s*[x×]?\s*"
@@ -162,7 +174,8 @@ def _depth(line: Line) -> int:
 @lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
 def _said(text: str) -> tuple[tuple[str, str], ...]:
     """Fields that a line above a table says, and how."""
-    return tuple(_fields(text))
+    operator = _OPERATOR.search(text) if _HEADING.fullmatch(text) else None
+    return (*_fields(text), *([("operator", operator[1])] if operator else []))
 
 
 def _fields(text: str) -> Iterator[tuple[str, str]]:
@@ -186,7 +199,7 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
         yield "ranks", str(int(grid[1]) * int(grid[2]))
         return
     nodes = _NODES.search(text)
-    if named := _NAMED.search(text):
+    if named := _LAUNCHED.search(text) or _NAMED.search(text):
         yield "ranks", named[1]
         return
     for each in [nodes[2]] if nodes else _RANKS.findall(text):

@@ -269,6 +269,10 @@ _LENGTHS = {"seq", "kv_seq"}
 """Lengths of sequences, whose k counts 1,024."""
 
 
+_SPREAD = re.compile(r" ?\(?(?:±|\+/-) ?[0-9.]+ ?%?\)?$")
+"""How far measurements lay apart, behind their mean."""
+
+
 def _value(text: str, column: Column, at: GridCell) -> Cell | None:
     assert column.spec is not None
     scale = column.scale
@@ -278,7 +282,7 @@ def _value(text: str, column: Column, at: GridCell) -> Cell | None:
         text, scale = one[1], timed(one[2]) or 0.0
     if column.spec.name in _LENGTHS and re.fullmatch("[0-9]{1,4}[kK]", text):
         return Cell(str(int(text[:-1]) * 1024), at.line, at.column)
-    found = NUMBER.fullmatch(text)
+    found = NUMBER.fullmatch(_SPREAD.sub("", text))
     if found is None or (found[2] and column.spec.unit != "B") or not (scale or found[2]):
         return None
     digits = found[1].replace(",", "")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from assay.ingest.columns.headers import plain
@@ -55,11 +55,20 @@ _COUNTS = ("instances", "calls", "numcalls", "ofcalls", "count")
 
 _NAMES = ("name", "kernelname", "function")
 
+_OPERATORS = ("operator", "op", "opname", "operation")
+
+
+_PROVIDERS = ("provider", "backend", "implementation", "library", "impl")
+
 
 def _summary(grid: Grid) -> Grid:
-    """The summary of a profiler, whose names are of operators where it counts their calls."""
+    """A table whose names are of operators: the summary of a profiler, which counts their calls,
+    or kernels beside who provides them."""
     at = _place(grid, _NAMES)
-    if at is None or _place(grid, _COUNTS) is None:
+    if _place(grid, _COUNTS) is None:
+        provided = _place(grid, _PROVIDERS) is not None and _place(grid, _OPERATORS) is None
+        at = _place(grid, ("kernel", "kernelname")) if provided else None
+    if at is None:
         return grid
     head = grid.heads[0]
     cells = [each._replace(text="operator") if n == at else each
@@ -78,7 +87,31 @@ def _metrics_apart(grid: Grid) -> Grid:
     of_unit, of_value = _place(grid, _UNITS), _place(grid, _VALUES)
     if of_unit is None or of_value is None:
         return grid
-    return _apart(grid, of_unit, of_value, lambda row: _quantity(plain(row.cells[of_unit].text)))
+    times = {text for row in grid.rows if len(row.cells) == grid.width
+             if (measure := unit(text := plain(row.cells[of_unit].text))) and measure.si == "s"
+             and not measure.per}  # fmt: skip
+    if len(times) > 1:  # in one column: each beside its unit
+        grid = _with_their_units(grid, of_unit, of_value, times)
+
+    def label(row: GridRow) -> str | None:
+        text = plain(row.cells[of_unit].text)
+        return "time" if len(times) > 1 and text in times else _quantity(text)
+
+    return _apart(grid, of_unit, of_value, label)
+
+
+def _with_their_units(grid: Grid, of_unit: int, of_value: int, times: Set[str]) -> Grid:
+    """The grid with the unit of a time behind each value that has one: `1325.5` and `us`."""
+
+    def row_of(row: GridRow) -> GridRow:
+        if len(row.cells) != grid.width or plain(row.cells[of_unit].text) not in times:
+            return row
+        cells = list(row.cells)
+        value = cells[of_value]
+        cells[of_value] = value._replace(text=f"{value.text} {plain(cells[of_unit].text)}")
+        return replace(row, cells=tuple(cells))
+
+    return replace(grid, rows=tuple(map(row_of, grid.rows)))
 
 
 def _quantity(printed: str) -> str | None:
@@ -136,29 +169,43 @@ def _apart(
 
 
 def _settings_apart(grid: Grid, schema: Schema) -> Grid:
-    """Members of objects in cells, `{"bsz": 1, "seq_len": 2048}`, in columns of their own."""
+    """Members of objects in cells, `{"bsz": 1, "seq_len": 2048}`, in columns of their own, or in
+    the column of the same field where a row leaves it empty."""
     known = by_label(schema)
-    own = {known[name][0].name for label in grid.header()
+    own = {known[name][0].name: at for at, label in enumerate(grid.header())
            if (name := normalise(plain(label))) in known}  # fmt: skip
-    held: list[dict[str, GridCell]] = [
-        {} if len(row.cells) != grid.width else dict(_settings(row)) for row in grid.rows
-    ]
-    names = {name: known[normalise(name)][0] for each in held for name in each
-             if normalise(name) in known}  # fmt: skip
-    told = {spec.labels[0]: name for name, spec in names.items() if spec.name not in own}
-    if not told or len({spec.name for spec in names.values()}) != len(names):
+    held = [_fields_told(row, schema) if len(row.cells) == grid.width else {} for row in grid.rows]
+    told = list(dict.fromkeys(name for each in held for name in each))
+    added = [name for name in told if name not in own]
+    if not told:
         return grid
     head = grid.heads[0]
     end = head.cells[-1]
-    added = tuple(end._replace(text=label) for label in told)
+    labels = {spec.name: spec.labels[0] for spec, _ in known.values()}
 
     def row_of(row: GridRow, members: Mapping[str, GridCell]) -> GridRow:
+        if len(row.cells) != grid.width:
+            return row
         nothing = end._replace(text="", line=row.line.number)
-        cells = (members.get(name, nothing) for name in told.values())
-        return replace(row, cells=(*row.cells, *cells)) if len(row.cells) == grid.width else row
+        cells = list(row.cells)
+        for name, at in own.items():
+            cells[at] = cells[at] if cells[at].text else members.get(name, cells[at])
+        return replace(row, cells=(*cells, *(members.get(name, nothing) for name in added)))
 
     rows = [row_of(row, each) for row, each in zip(grid.rows, held, strict=True)]
-    return replace(grid, heads=(replace(head, cells=(*head.cells, *added)),), rows=tuple(rows))
+    cells = (*head.cells, *(end._replace(text=labels[name]) for name in added))
+    return replace(grid, heads=(replace(head, cells=cells),), rows=tuple(rows))
+
+
+def _fields_told(row: GridRow, schema: Schema) -> dict[str, GridCell]:
+    """The fields that members of objects in a row say, each said by one of them."""
+    known = by_label(schema)
+    found: dict[str, list[GridCell]] = {}
+    for member, cell in _settings(row):
+        spec = known[normalise(member)][0] if normalise(member) in known else None
+        if spec is not None and spec.quantity is None:
+            found.setdefault(spec.name, []).append(cell)
+    return {name: cells[0] for name, cells in found.items() if len(cells) == 1}
 
 
 def _settings(row: GridRow) -> Iterator[tuple[str, GridCell]]:

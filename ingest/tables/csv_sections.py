@@ -32,9 +32,10 @@ TIME_LABELS = {
 """Headers of a time column, each with its unit; `timed` knows more of them."""
 
 _TIMED = re.compile(
-    r"(?:(?:avg|average|mean|median|p50|measured|kernel|gpu|cuda|device|exec|execution|run|gemm)"
+    r"(?:(?:a?ve?g|aveg|average|mean|median|p50|measured|kernel|gpu|cuda|device|exec|execution|run|gemm)"
     r"(?:[\s_]+|(?=time))|(?:time|latency|duration|elapsed|runtime|时延|延迟|耗时|时间)[\s_]*)*"
-    r"[(\[]?(s|secs?|seconds|ms|msecs?|milliseconds|us|µs|usecs?|microseconds|ns|nsecs?)[)\]]?",
+    r"[(\[]?(s|secs?|seconds|ms|msecs?|milliseconds|us|µs|usecs?|microseconds|ns|nsecs?)[)\]]?"
+    r"(?:[\s_:]+(?:avg|average|mean|median|p50))?",
     re.IGNORECASE,
 )
 
@@ -59,8 +60,8 @@ def timed(label: str) -> float | None:
 
     >>> timed("mean_time_us"), timed("ms"), timed("avg latency (usec)"), timed("min_us")
     (1e-06, 0.001, 1e-06, None)
-    >>> timed("time (µs)"), timed("seconds")
-    (1e-06, 1.0)
+    >>> timed("time (µs)"), timed("seconds"), timed("latency_us_p50"), timed("latency_us_p20")
+    (1e-06, 1.0, 1e-06, None)
     """
     found = _TIMED.fullmatch(label.strip())
     if found is None or len(label.strip()) < 2:  # `s` is a sequence

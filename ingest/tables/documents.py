@@ -19,7 +19,7 @@ from assay.ingest.columns.titles import counted_devices, devices_in_all
 from assay.ingest.grids.aligned import aligned_tables, ruled_tables
 from assay.ingest.grids.compared import compared
 from assay.ingest.grids.delimited import decimal_commas, delimited, named_table, with_points
-from assay.ingest.grids.drawn import drawn_tables
+from assay.ingest.grids.drawn import barred_tables, drawn_tables
 from assay.ingest.grids.grid import LONGEST, Grid, apart
 from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.json_records import begins_json, json_records, named_json
@@ -73,6 +73,7 @@ def marked(lines: Sequence[Line]) -> list[Grid]:
         *pipe_tables(lines),
         *compared(lines),
         *drawn_tables(lines),
+        *barred_tables(lines),
         *rst_tables(lines),
         *ruled_tables(lines),
         *aligned_tables(lines),

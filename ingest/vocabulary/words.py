@@ -82,8 +82,9 @@ _COUNTED = re.compile(r"(?<![a-z])([km])(?=tok)", re.IGNORECASE)  # Ktok/s
 _KILO_TOKENS = re.compile(r"(?<![A-Za-z])[Kk]t(?= ?/ ?s(?:ec)?\b)")  # Kt/s
 
 _SNAKE = re.compile(
-    r"(?<![a-z])(toks?|tokens|samples|seqs|sequences|imgs?|images)_(?:(gpu|device|chip)_)?"
-    r"(s|sec|second)(?:_(gpu|device|chip))?(?![a-z])",
+    r"(?<![a-z])(toks?|tokens|samples|seqs|sequences|imgs?|images)_"
+    r"(?:(?:per_)?(gpu|device|chip)_)?(?:per_)?(s|sec|second)(?:_(?:per_)?(gpu|device|chip))?"
+    r"(?![a-z])",
     re.IGNORECASE,
 )
 """Names of columns with underscores for strokes: `tok_s_gpu`; `sample_s` may be either way."""

@@ -1,0 +1,120 @@
+"""Prints of kernel benchmarks, by the habits of their programs: labels, units, layouts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from assay.ingest.inputs.read import read
+
+UNITS = """kernel_name,kernel_provider,metric_name,metric_unit,x_name,x_label,x_value,value,settings
+rms_norm,liger,speed,ms,H,hidden size,4096,0.125,"{""M"": 2048, ""dtype"": ""torch.bfloat16""}"
+swiglu,liger,speed,us,T,sequence length,8192,1325.5,"{""bsz"": 4, ""hidden_size"": 2048}"
+"""
+
+PROVIDED = """kernel,provider,pass,M,N,latency_us_p50,latency_us_p20,GB/s,peak_mem_mb
+layer_norm,quack,fwd,32768,4096,141.2,140.8,3801.3,1024
+"""
+
+UNDER_ITS_NAME = """## RMSNorm
+
+| hidden | torch (us) | ours (us) | GB/s (ours) |
+|---|---|---|---|
+| 4096 | 92.1 | 33.0 | 2033 |
+"""
+
+SDPA = """100%|####| 12/12 [00:41<00:00,  3.46s/it]
+  batch_size    num_heads    q_seq_len    embed_dim  is_causal    forward_time (us)
+------------  -----------  -----------  -----------  -----------  -------------------
+          16           16         1024         2048  False                    433.882
+           4           16         4096         2048  True                     822.891
+"""
+
+DEEPBENCH = """
+    m       n      k      precision        time (usec)
+ 1760     16    1760         half             21
+ 1760   7000    1760         half            566
+"""
+
+HCCL = """mpirun -f hostfile -n 16 ./bin/all_reduce_test -b 8K -e 2G -f 4 -d fp32 -o sum -p 8
+data_size(Bytes):             | aveg_time(us):      | alg_bandwidth(GB/s):      | check_result:
+8192                          | 84.79               | 0.09662                   | success
+32768                         | 86.31               | 0.37965                   | success
+"""
+
+TRITONBENCH = """   (M, N, K)    aten_matmul-latency    aten_matmul-tflops
+------------  ---------------------  --------------------
+(64, 64, 64)      0.020404 (±1.70%)               841.985
+(96, 96, 96)      0.099019 (±3.21%)               1388.01
+"""
+
+NETWORKS = """**Table 4.** NCCL all-to-all bus bandwidth on the two networks.
+
+| # GPUs | MPFT busbw (GB/s) | MRFT busbw (GB/s) |
+|---|---|---|
+| 32 | 58.47 | 58.52 |
+"""
+
+
+def rows(path: Path, text: str, frame: str) -> list[dict[str, Any]]:
+    path.write_text(text)
+    found = read([path]).reading.frames.get(frame)
+    return [] if found is None else found.sort("line", "column").rows(named=True)
+
+
+def test_times_in_two_units_and_settings_by_row(tmp_path: Path) -> None:
+    norm, swiglu = rows(tmp_path / "bench.csv", UNITS, "operator_table")
+    assert (norm["time"], swiglu["time"]) == (pytest.approx(1.25e-4), pytest.approx(1.3255e-3))
+    assert (norm["hidden"], norm["dtype"], norm["seq"]) == (4096, "bfloat16", None)
+    assert (swiglu["hidden"], swiglu["batch"], swiglu["seq"]) == (2048, 4, 8192)
+
+
+def test_the_median_among_quantiles_beside_a_bandwidth(tmp_path: Path) -> None:
+    (found,) = rows(tmp_path / "bench.csv", PROVIDED, "operator_table")
+    assert (found["operator"], found["kernel"]) == ("layer_norm", "quack")
+    assert found["time"] == pytest.approx(141.2e-6)
+    assert (found["bandwidth"], found["memory"]) == (3801.3e9, 1024e6)
+
+
+def test_a_table_under_the_name_of_its_operator(tmp_path: Path) -> None:
+    torch, ours = rows(tmp_path / "bench.md", UNDER_ITS_NAME, "operator_table")
+    assert (torch["operator"], torch["kernel"], torch["hidden"]) == ("RMSNorm", "torch", 4096)
+    assert (ours["time"], ours["bandwidth"]) == (pytest.approx(33e-6), 2033e9)
+
+
+@pytest.mark.parametrize("table", ["| model | time (s) |", "| epochs | time (ms) |"])
+def test_times_of_something_else_under_such_a_name(tmp_path: Path, table: str) -> None:
+    text = f"## MoE\n\n{table}\n|---|---|\n| 4 | 92.1 |\n"
+    assert rows(tmp_path / "bench.md", text, "operator_table") == []
+
+
+def test_a_header_right_below_a_bar_of_progress(tmp_path: Path) -> None:
+    first, last = rows(tmp_path / "sdpa.txt", SDPA, "attention_table")
+    assert (first["seq"], first["direction"], first["causal"]) == (1024, "forward", False)
+    assert last["time"] == pytest.approx(822.891e-6)
+
+
+def test_labels_that_end_right_behind_their_numbers(tmp_path: Path) -> None:
+    first, last = rows(tmp_path / "gemm.txt", DEEPBENCH, "gemm_table")
+    assert (first["m"], first["n"], first["k"]) == (1760, 16, 1760)
+    assert last["time"] == pytest.approx(566e-6)
+
+
+def test_bars_without_a_rule(tmp_path: Path) -> None:
+    first, last = rows(tmp_path / "hccl.log", HCCL, "collective_table")
+    assert (first["op"], first["ranks"], first["bytes"]) == ("all_reduce", 16, 8192)
+    assert (last["time"], last["algbw"]) == (pytest.approx(86.31e-6), 0.37965e9)
+
+
+def test_spreads_behind_times_of_named_kernels(tmp_path: Path) -> None:
+    first, _ = rows(tmp_path / "tb.out", TRITONBENCH, "gemm_table")
+    assert (first["kernel"], first["m"]) == ("aten_matmul", 64)
+    assert (first["time"], first["flops_rate"]) == (pytest.approx(20.404e-6), 841.985e12)
+
+
+def test_bandwidths_of_networks_side_by_side(tmp_path: Path) -> None:
+    first, last = rows(tmp_path / "a2a.md", NETWORKS, "collective_table")
+    assert (first["busbw"], last["busbw"], last["ranks"]) == (58.47e9, 58.52e9, 32)
+    assert first["bytes"] is None
+    assert last["other"] == [{"name": "column", "text": "MRFT"}]
