@@ -96,7 +96,7 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
 
 
 _THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?[A-Za-z]?")
-"""What commas part in one number: `0,1,2,3` are four."""
+"""The parts that commas make of one number: `0,1,2,3` are four."""
 
 _LISTED = re.compile(r"\[?[0-9]{1,2}(?:, ?[0-9]{1,2})+\]?")
 """Numbers of devices: `--gpus 0,1,2,3`."""

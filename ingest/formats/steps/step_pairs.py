@@ -81,7 +81,7 @@ _TOLD_AT = deferred(
 _DONE = {"after", "processed", "completed", "finished"}
 
 _DONE_STEPS = deferred(r"\s(?:train(?:ing)?\s)?(steps|iterations|iters|batches|updates)\b")
-"""What `After 100 steps: loss = 3.1` has counted."""
+"""The count that `After 100 steps: loss = 3.1` tells."""
 
 _LISTED = deferred(r"[\"']\s?[:=]\s?[\[(]$")
 """The beginning of a list under a label: `"step": [0, 50]` are an epoch and a batch of it."""
