@@ -46,7 +46,7 @@ _PROVIDED = re.compile(r"([a-z][a-z0-9_]*)-(tflops|latency|gbps)")
 
 _IN_TRITONBENCH = {"tflops": ("flops_rate", 1e12), "latency": ("time", 1e-3),
                    "gbps": ("bandwidth", 1e9)}  # fmt: skip
-"""What such a label says, in TFLOPs, milliseconds and gigabytes per second.
+"""Quantities that such labels name, in TFLOPs, milliseconds and gigabytes per second.
 
 Source: tritonbench.utils.triton_op, whose metrics are declared so.
 """
