@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from assay.ingest.columns.titles import titled
 from assay.ingest.inputs.read import read
 from assay.ingest.schema.record import Line
 from assay.ingest.statements.phrases import phrases
+from assay.ingest.vocabulary import devices as vocabulary
 from assay.ingest.vocabulary.devices import PEAKS, devices, only, peaks, several, signed
 from assay.model.machines.datasheets import candidates, machines
 
@@ -119,3 +121,12 @@ def test_the_peaks_are_those_of_devices_that_are_known() -> None:
     assert all(
         peaks(f"on 8x {name} in bf16") == PEAKS[name] for name in PEAKS if not name.isdigit()
     )
+
+
+@pytest.mark.parametrize("around", ["{}", "8x {}\nseq_len=2048", "| 8 | 1 |\non {}, bf16\n| 9 |"])
+def test_what_says_that_no_name_is_there_is_right(around: str) -> None:
+    """Names are looked for only where a number or a word may be one: in all that name a device."""
+    spelled = {form(name) for name in EVERY for form in (str, str.lower, str.upper, str.title)}
+    for text in (around.format(name) for name in sorted(spelled)):
+        found = [*re.finditer(vocabulary._DEVICE, text)] if vocabulary._HINT.search(text) else []
+        assert [device.start for device in devices(text)] == [each.start() for each in found], text

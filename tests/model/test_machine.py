@@ -1,3 +1,5 @@
+import random
+from difflib import get_close_matches
 from pathlib import Path
 
 import pytest
@@ -106,6 +108,16 @@ def test_a_size_is_not_guessed() -> None:
 def test_unknown_machines_are_refused_with_what_would_work(text: str) -> None:
     with pytest.raises(LookupError, match="--machines FILE adds others"):
         facts.resolve(text)
+
+
+def test_names_alike_are_those_that_difflib_finds() -> None:
+    drawn, names = random.Random(3), list(facts.machines())
+    for _ in range(300):
+        text = list(drawn.choice(names))
+        for _ in range(drawn.randint(0, 5)):
+            text[drawn.randrange(len(text))] = drawn.choice("ABHX013-")
+        word = "".join(text)
+        assert facts.machines().alike(word) == get_close_matches(word, names, cutoff=0.6)
 
 
 def test_a_name_that_is_nearly_one_is_told_it() -> None:
