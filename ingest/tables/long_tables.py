@@ -59,18 +59,15 @@ def ways(
     """
     _alone(whole, columns)
     cells = whole.cells
+    most = FEW_WAYS + cells.height // ROWS_OF_A_WAY
     keys = [
         key.alias(f"{name}@key")
         for name, column in zip(cells.columns[1:], columns, strict=True)
-        if column is not None and (key := _key(column, cells[name], factors)) is not None
+        if column is not None and (key := _key(column, cells[name], factors, most)) is not None
     ]
     keyed = cells.with_columns(keys)
     names = [name for name in keyed.columns[cells.width :] if _varies(keyed[name])]
-    if (
-        names
-        and keyed.select(pl.struct(names).n_unique()).item()
-        > FEW_WAYS + cells.height // ROWS_OF_A_WAY
-    ):
+    if names and keyed.select(pl.struct(names).n_unique()).item() > most:
         raise IrregularError
     groups = keyed.partition_by(names, maintain_order=True) if names else [keyed]
     found = Ways([], list(whole.odd))
@@ -98,8 +95,11 @@ def _alone(whole: Sheet, columns: Sequence[Column | None]) -> None:
             raise IrregularError
 
 
-def _key(column: Column, texts: pl.Series, factors: Sequence[str]) -> pl.Expr | None:
-    """Key of rows that are read alike, of one column; None where all of them have it in common."""
+def _key(column: Column, texts: pl.Series, factors: Sequence[str], most: int) -> pl.Expr | None:
+    """Key of rows that are read alike, of one column; None where all of them have it in common.
+
+    Raises IrregularError where it alone shows that there are more than `most` ways.
+    """
     text, spec = pl.col(texts.name), column.spec
     if spec is None and _says_by_number(column):
         return text
@@ -109,8 +109,7 @@ def _key(column: Column, texts: pl.Series, factors: Sequence[str]) -> pl.Expr | 
     if bare.all() and texts.str.contains("[1-9]").all():
         return None
     if spec is None:
-        words = texts.filter(~bare).unique().to_list()
-        silent = [each for each in words if _silent(each, column, factors)]
+        silent = _silent_of(texts.filter(~bare).unique(maintain_order=True), most, column, factors)
         key = pl.when(text.is_in(silent)).then(pl.lit("\0")).otherwise(text) if silent else text
         return pl.when(bare).then(_digit(text)).otherwise(key)
     number, unit = text.str.extract(_NUMBER, 1), text.str.extract(_NUMBER, 2)
@@ -137,6 +136,20 @@ def _says_by_number(column: Column) -> bool:
     label = normalise(column.label)
     free = not column.label or label in CORNERS or label in SYSTEMS
     return free or bool(column.degrees) or asks_for_memory(column.label)
+
+
+def _silent_of(texts: pl.Series, most: int, column: Column, factors: Sequence[str]) -> list[str]:
+    """Those of different texts that say nothing of their rows; each other one is a way of its own.
+
+    Raises IrregularError where those are more than `most`.
+    """
+    silent: list[str] = []
+    for at, text in enumerate(texts):
+        if _silent(text, column, factors):
+            silent.append(text)
+        elif at - len(silent) >= most:
+            raise IrregularError
+    return silent
 
 
 def _silent(text: str, column: Column, factors: Sequence[str]) -> bool:
