@@ -28,11 +28,11 @@ def formulas_for(quantity: str) -> Iterator[Formula]:
 
 def candidates(rows: Rows) -> list[Candidate]:
     """Every formula, with every peak the rows leave open, that some row has the inputs of."""
-    found = []
+    found, named = [], peaks(rows)
     for formula in formulas_for(rows.quantity):
         if not set(formula.inputs) <= set(rows.inputs):
             continue
-        for name, peak in peaks(rows):
+        for name, peak in named:
             candidate = _candidate(rows, formula, name, peak)
             if np.isfinite(candidate.implied[1]).any():
                 found.append(candidate)

@@ -162,13 +162,15 @@ def _choices(rows: Rows, used: Set[str]) -> list[Choice]:
 def _chosen(rows: Rows, tried: list[Candidate]) -> list[Choice]:
     if not tried:
         return []
-    met = np.array([hits(rows, each) for each in tried])
-    decades = np.array([-np.log10(each.chance) for each in tried])
+    shape = len(tried), len(rows.gpus)
+    met, decades = np.empty(shape, dtype=np.float32), np.empty(shape)
+    for place, each in enumerate(tried):
+        met[place], decades[place] = hits(rows, each), -np.log10(each.chance)
     found = []
     for source, tables in _tables(rows).items():
         here = np.sort(np.concatenate([*tables.values()]))
         score = np.array([np.nansum(met[:, at] == 1, axis=1) for at in tables.values()])
-        proof = np.nansum(np.where(met[:, here] == 1, decades[:, here], 0.0), axis=1)
+        proof = _proof(met, decades, here)
         for place, (group, at) in enumerate(tables.items()):
             fed = np.isfinite(met[:, at]).any(axis=1)
             if not fed.any():
@@ -183,6 +185,14 @@ def _chosen(rows: Rows, tried: list[Candidate]) -> list[Choice]:
                 _choice(rows, tried, best, at, met, decades, proof, int(fed.sum()), (source, group))
             )
     return found
+
+
+def _proof(met: Array, decades: Array, at: Array) -> Array:
+    """Decades against accident of every candidate in the rows `at` that it meets."""
+    # candidates one by one: all of them over all rows are hundreds of megabytes
+    return np.array(
+        [np.nansum(each[at][own[at] == 1]) for each, own in zip(decades, met, strict=True)]
+    )
 
 
 def _tables(rows: Rows) -> dict[str, dict[str, Array]]:
@@ -208,7 +218,7 @@ def _choice(
     place: tuple[str, str],
 ) -> Choice:
     price = np.log10(max(count, 1))
-    mine = met[best, at]
+    mine = met[best, at].astype(float)
     evidence = _evidence(rows, tried[best], decades[best], at[mine == 1])
     misses = int((mine == 0).sum())
     few = misses <= max(1, STRAY * len(at))
@@ -216,7 +226,7 @@ def _choice(
     far = _beyond(rows, tried, at) & bool(
         (mine == 1).sum() >= max(4, MOST * np.isfinite(mine).sum())
     )
-    elsewhere = proof - np.nansum(np.where(met[:, at] == 1, decades[:, at], 0.0), axis=1)
+    elsewhere = proof - _proof(met, decades, at)
     others = tuple(
         each
         for i, each in enumerate(tried)
@@ -248,11 +258,13 @@ def _evidence(rows: Rows, candidate: Candidate, decades: Array, met: Array) -> f
 
 def _beyond(rows: Rows, tried: list[Candidate], at: Array) -> Array:
     """Rows whose printed number is a factor away from what every candidate makes of them."""
-    low = np.array([each.implied[0, at] for each in tried])
-    high = np.array([each.implied[2, at] for each in tried])
-    fed = np.isfinite(low).any(axis=0)
-    least = np.nanmin(np.where(np.isfinite(low), low, np.inf), axis=0)
-    most = np.nanmax(np.where(np.isfinite(high), high, -np.inf), axis=0)
+    fed = np.zeros(len(at), dtype=bool)
+    least, most = np.full(len(at), np.inf), np.full(len(at), -np.inf)
+    for each in tried:
+        low, _, high = each.implied[:, at]
+        fed |= np.isfinite(low)
+        least = np.where(np.isfinite(low), np.fmin(least, low), least)
+        most = np.where(np.isfinite(high), np.fmax(most, high), most)
     above = rows.printed[0, at] > FAR * most
     below = rows.printed[2, at] < least / FAR
     found: Array = fed & (above | below)
@@ -262,12 +274,13 @@ def _beyond(rows: Rows, tried: list[Candidate], at: Array) -> Array:
 def _apart(rows: Rows, tried: list[Candidate], at: Array) -> Array:
     """How far each candidate is from the printed numbers of some rows, as a median of logarithms;
     proportions, which were fitted to the rows, further than all formulas."""
-    implied = np.array([each.implied[1, at] for each in tried])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gaps = np.abs(np.log(rows.printed[1, at] / implied))
     fitted = np.array([each.factors is not None for each in tried])
-    known = np.where(np.isfinite(gaps), gaps, np.nan)
-    middle = np.array([np.nanmedian(row) if np.isfinite(row).any() else np.inf for row in known])
+    middle = np.full(len(tried), np.inf)
+    for place, each in enumerate(tried):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gaps = np.abs(np.log(rows.printed[1, at] / each.implied[1, at]))
+        if np.isfinite(gaps).any():
+            middle[place] = np.median(gaps[np.isfinite(gaps)])
     return np.where(fitted, np.inf, middle)
 
 
