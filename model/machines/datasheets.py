@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from importlib import resources
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -248,29 +249,34 @@ class Machines(dict[str, Machine]):
         return frozenset(size for one in self.values() for size in one.memory_labels)
 
     @functools.cached_property
-    def letters(self) -> dict[str, frozenset[str]]:
-        """Name → its letters, each with how often it came before."""
-        return {name: _letters(name) for name in self}
+    def bits(self) -> dict[str, int]:
+        """Letter of names, and how often it came before → a bit of its own."""
+        return {each: 1 << at for at, each in enumerate(sorted({*chain(*map(_letters, self))}))}
+
+    @functools.cached_property
+    def letters(self) -> dict[str, int]:
+        """Name → the bits of its letters."""
+        return {name: sum(self.bits[each] for each in _letters(name)) for name in self}
 
     def alike(self, text: str) -> list[str]:
         """Names that are spelled much as `text` is, the likest first, three at most."""
-        own = _letters(text)
+        own = sum(self.bits.get(each, 0) for each in _letters(text))
         # two texts are no more alike than their letters are: most names need no closer look
         near = [
             name for name, letters in self.letters.items()
-            if 2 * len(own & letters) / (len(own) + len(letters)) >= ALIKE
+            if 2 * (own & letters).bit_count() / (len(text) + len(name)) >= ALIKE
         ]  # fmt: skip
-        return difflib.get_close_matches(text, near, cutoff=ALIKE)
+        return difflib.get_close_matches(text, near, cutoff=ALIKE) if near else []
 
 
-def _letters(text: str) -> frozenset[str]:
+def _letters(text: str) -> list[str]:
     """Letters of a text, the second `a` as `a1`: the more two share, the more they are alike."""
     seen: dict[str, int] = {}
-    found = set[str]()
+    found = []
     for letter in text:
-        seen[letter] = seen.get(letter, -1) + 1
-        found.add(f"{letter}{seen[letter]}")
-    return frozenset(found)
+        seen[letter] = before = seen.get(letter, -1) + 1
+        found.append(f"{letter}{before}")
+    return found
 
 
 def _together(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:

@@ -197,7 +197,7 @@ def _device(stated: str | None) -> Callable[[str], str]:
     """Name of a printed device; one that may be several is the one that the caller states."""
 
     def name(text: str) -> str:
-        return stated if stated in candidates(text) else resolve(text)
+        return stated if stated and stated in candidates(text) else resolve(text)
 
     return name
 
