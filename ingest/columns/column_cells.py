@@ -6,11 +6,11 @@ In: the records of a table and its columns. Out: their cells, changed in place, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from math import log, log2
 from statistics import median
-from typing import NamedTuple
 
 from assay.ingest.columns.cells import OF_NOTHING, amount
 from assay.ingest.columns.headers import EACH, OF_EACH, OF_ONE, Column, generic
@@ -30,12 +30,31 @@ IMPOSSIBLE = 1e6
 """A rate of a GPU in TFLOP/s that none has: such a column is printed in FLOP/s."""
 
 
-class Above(NamedTuple):
-    """Devices that the text above a table names, for rows that name none: how many, and which."""
+class Above:
+    """Devices that the text above a table names, for rows that name none: how many, and which.
 
-    devices: int = 0
-    text: str = ""
-    whole: bool = False  # whether it says of its rates that they are of all devices
+    It is asked of few tables, and looked through when it is.
+    """
+
+    def __init__(
+        self, devices: Callable[[], int], text: Callable[[], str], whole: Callable[[], bool]
+    ) -> None:
+        self._devices, self._text, self._whole = devices, text, whole
+
+    @cached_property
+    def devices(self) -> int:
+        """How many; 0 where that is not said."""
+        return self._devices()
+
+    @cached_property
+    def text(self) -> str:
+        """All that is said above."""
+        return self._text()
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether it says of its rates that they are of all devices."""
+        return self._whole()
 
 
 def rates(records: Sequence[Record], columns: Sequence[Column], above: Above) -> None:

@@ -221,12 +221,15 @@ def by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple
     (tokens/s)`. Of several remarks on one device each is its name: `MFU (A100 80GB, 400 Gb/s)`.
     """
     labels = [plain(text) for text in grid.header()]
+    may = [at for at, label in enumerate(labels) if _may_be_remarked(label)]
+    if len(may) < TWO:
+        return ()
     set_up = {c.spec.name for c in header(labels, schema) if c.spec and c.spec.configuration}
     timed = any(_OF_STEPS.search(line.text) for line in above)
     how = bool(set_up - TALLIED) or says_how(grid)
     own = {
-        at: told for at, label in enumerate(labels)
-        if (told := _remarked(label, schema, told=how, timed=timed))
+        at: told for at in may
+        if (told := _remarked(labels[at], schema, told=how, timed=timed))
     }  # fmt: skip
     if not _rectangular(own.values()):
         named_by = {at: only(name) for at, (name, _) in own.items()}
@@ -266,6 +269,16 @@ _OF_STEPS = re.compile(
     re.IGNORECASE,
 )
 """A text whose table holds times of a step."""
+
+
+@lru_cache(maxsize=1024)  # a document has the same header again and again
+def _may_be_remarked(label: str) -> bool:
+    """Whether a label has a form in which a remark stands in it: most have none."""
+    return bool(_REMARKED.fullmatch(label) or _BEHIND_COMMA.fullmatch(label))
+
+
+TWO = 2
+"""Columns that are told apart, at least."""
 
 
 def _remarked(

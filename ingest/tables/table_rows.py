@@ -325,8 +325,9 @@ class _Table:
         lengths(held.records)
         fractions(held.records, columns)
         percentages(held.records, columns)
-        whole = of_the_job([line.text for line in place.near])
-        above = Above(place.devices(), place.names(), whole)
+        above = Above(
+            place.devices, place.names, lambda: of_the_job([line.text for line in place.near])
+        )
         rates(held.records, columns, above)
         of_whom(held.records, columns, above)
         memory_of_whom(held.records, columns)
