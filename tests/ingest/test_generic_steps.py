@@ -230,6 +230,24 @@ def test_what_stands_right_below_each_count_and_above_none_is_of_it() -> None:
     assert rows(job(below)).filter(pl.col("step").is_not_null())["samples_per_s"].is_null().all()
 
 
+def test_a_number_in_front_that_rises_is_a_count_and_no_rank() -> None:
+    frame = rows(job(" {n}: {l}, {g} avg loss, 0.001 rate, {t} seconds, 64 images", stride=1))
+    assert frame["batch"].to_list() == [10, 11, 12, 13, 14, 15]
+    assert frame["rank"].null_count() == 6
+    assert (frame["loss"][0], frame["step_time"][0]) == (9.5, 2.41)
+    ranks = rows(job("{n}: loss {l}, lr 3.0e-04, tokens/s 31402", first=0, many=8, stride=1))
+    assert ranks["rank"].to_list() == [str(rank) for rank in range(8)]
+    assert ranks["batch"].null_count() == 8
+    launched = rows(job("0: step {n} loss {l} tokens/s 31402"))
+    assert launched["step"].to_list() == [10, 20, 30, 40, 50, 60]
+
+
+def test_a_duration_since_the_start_may_begin_in_seconds_alone() -> None:
+    times = ["40s", "1m 16s", "1m 52s", "2m 45s"]
+    lines = [f"step {10 * n} loss {9 - n}.5 Wall Time: {time}" for n, time in enumerate(times, 1)]
+    assert rows("\n".join(lines) + "\n")["elapsed"].to_list() == [40.0, 76.0, 112.0, 165.0]
+
+
 def test_a_rate_of_nothing_is_none() -> None:
     frame = rows(job("Step {n} | Loss: {l} | Throughput: 0 tokens/s | MFU: 0.0%"))
     assert (frame["token_rate"].null_count(), frame["mfu"].null_count()) == (6, 6)

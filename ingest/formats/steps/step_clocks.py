@@ -106,13 +106,21 @@ def clocks_of(shape: Shape) -> dict[str, Clock]:
 
 def _since_a_start(shape: Shape) -> Iterator[str]:
     """Keys of durations that go on from line to line and began about when the lines did: a time of
-    day goes on as well."""
+    day goes on as well. Short ones may be in seconds alone: `40s`, and later `1m 16s`."""
     held: dict[str, list[float]] = {}
+    moments: set[str] = set()
     for each in shape.found:
         for key, (pair, _), what in zip(each.keys, each.places, each.meanings, strict=True):
-            if pair.moment and what is not None and what.field == "clock":
+            if what is None or what.field != "clock":
+                continue
+            if pair.moment:
+                moments.add(key)
                 held.setdefault(key, []).append(float(seconds(pair.text) or "nan"))
+            elif what.typed and _NUMBER.fullmatch(number(pair.text)):
+                held.setdefault(key, []).append(float(number(pair.text)) * what.scale)
     for key, times in held.items():
+        if key not in moments:
+            continue
         gaps = sorted(b - a for a, b in pairwise(times))
         if len(times) < LEAST or len(times) < len(shape.found) or math.isnan(sum(times)):
             continue
@@ -194,6 +202,8 @@ def moment_of(each: Found) -> float | None:
             return int(hours) * 3600 + int(minutes) * 60 + float(rest.replace(",", "."))
     return None
 
+
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?")
 
 _PARTS = re.compile(r"([0-9]+)\s?([dhms])")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from assay.ingest.formats.steps.step_clocks import clocks_of, seconds
@@ -54,6 +55,7 @@ def step_records(found: Iterable[Found], alone: list[Found]) -> Iterator[StepRec
     loose: list[Shape] = []
     for shape in shapes(steps, alone):
         once_each(shape)
+        shape.take_counts_in_front()
         trainer = trainer_of(shape.typical)
         if trainer is not None:
             known = True
@@ -190,6 +192,7 @@ def meant(found: Found) -> Found:
         _leave_parts(found)
     if found.has("samples_per_s") and any("cost" in words(pair.label) for pair, _ in found.places):
         _of_a_card(found)
+    _beside_averages(found)
     if found.has("learning_rate", "grad_norm") and not found.has("loss"):
         for at, (pair, _) in enumerate(found.places):
             if pair.label == "L" and _DECIMAL.fullmatch(pair.text):
@@ -223,6 +226,17 @@ def _of_a_card(found: Found) -> None:
         what = found.meanings[at]
         if pair.label == "ips" and what is not None and what.field == "samples_per_s":
             found.meanings[at] = what._replace(field="samples_per_gpu_per_s")
+
+
+def _beside_averages(found: Found) -> None:
+    """Take a number without a label right in front of an average of losses for the loss itself:
+    `518.02, 517.98 avg loss`."""
+    for at, ((pair, line), (after, _)) in enumerate(pairwise(found.places)):
+        between = line.text[pair.span[1] : after.start] if pair.span[1] else ""
+        what = found.meanings[at + 1]
+        averaged = what is not None and what.field == "loss" and what.order > 1
+        if averaged and not pair.label and not pair.behind and between.strip() == ",":
+            found.meanings[at] = Meaning("loss", training=True)
 
 
 _DECIMAL = re.compile(r"-?[0-9]+\.[0-9]+")
@@ -314,7 +328,7 @@ def _steady(shape: Shape, training: set[str]) -> bool:
 def _labels(one: Found) -> str:
     """The labels that mean something, as printed."""
     pairs = zip(one.places, one.meanings, strict=True)
-    named_ = [pair.label for (pair, _), what in pairs if what is not None and not pair.total]
+    named_ = [pair.label for (pair, _), what in pairs if what and pair.label and not pair.total]
     return ", ".join(dict.fromkeys([*([BAR] if one.said.form == "bar" else []), *named_]))
 
 

@@ -23,6 +23,9 @@ from assay.ingest.schema.record import Line
 LEAST = 3
 """Lines of one shape that make it one by themselves."""
 
+FEW_RANKS = 8
+"""Processes of one node."""
+
 STRIDES = 4
 """Different strides of a count of steps, of which most rises are one."""
 
@@ -82,6 +85,16 @@ class Found:
         self.lines += other.lines
         self.places += other.places
         self.meanings += other.meanings
+        self.__dict__.pop("keys", None)
+
+    def put_count(self, count: str) -> None:
+        """Put a count in front, which stood there with a colon and looked like a rank."""
+        line = self.first._replace(prefix={})
+        begin = -len(f"{count}: ")
+        pair = Pair("", count, "", begin, span=(begin, begin + len(count)))
+        self.lines = [line, *self.lines[1:]]
+        self.places = [(pair, line), *self.places]
+        self.meanings = [None, *self.meanings]
         self.__dict__.pop("keys", None)
 
     def validates(self, *beside: str) -> bool:
@@ -166,7 +179,7 @@ class Shape:
         keys = [
             key
             for key, (pair, line) in zip(one.keys, one.places, strict=True)
-            if key.startswith("#") and _opens_or_counts(line.text[: pair.start].rstrip())
+            if key.startswith("#") and _opens_or_counts(line.text[: max(0, pair.start)].rstrip())
         ]
         return [key for key in reversed(keys) if _steadily(self.counts(key))][:1]
 
@@ -260,6 +273,24 @@ class Shape:
         """The integers under a key, line by line; lines without one are left out."""
         texts = (each.value(key) for each in self.found)
         return [counted(text) for text in texts if text and _COUNT.fullmatch(text)]
+
+    def take_counts_in_front(self) -> None:
+        """Take numbers in front of the lines, `12: loss 3.1`, for counts and not for ranks of a
+        launcher, if they rise by one stride and nothing else stands there.
+
+        Ranks that each print one line may come in order; they are few, and begin at 0.
+        """
+        ranks = [each.first.prefix.get("rank", "") for each in self.found]
+        if self.counters or not all(rank.isdigit() for rank in ranks):
+            return
+        if any(len(each.first.prefix) > 1 for each in self.found):
+            return
+        counts = [int(rank) for rank in ranks]
+        if not _steadily(counts) or (counts[0] == 0 and len(counts) <= FEW_RANKS):
+            return
+        for each, rank in zip(self.found, ranks, strict=True):
+            each.put_count(rank)
+        del self.counters, self._bare
 
     def rises(self, key: str) -> bool:
         """Whether a number under a key rises by one stride from line to line."""
