@@ -38,6 +38,8 @@ CORES_OF_CHIP = 2
 
 SLICE_LAW = "a slice of this TPU is named by its TensorCores, two a chip"
 
+GENERATION_LAW = "a slice of TPUs is named by their generation"
+
 _MACHINES = re.compile(rf"([0-9]+) ?[x×*] ?(?!TPU|v[2-9]){SIGN}-(2|4|8|16)")
 """Machines that are named by how many devices each has: `32 x H100-8`."""
 
@@ -415,6 +417,16 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
 def slices(text: str) -> bool:
     """Whether a text names slices of TPUs: `4x v5p-512`."""
     return _SLICES.fullmatch(text) is not None
+
+
+def generation(text: str) -> str:
+    """The generation of the TPUs of slices that a text names.
+
+    >>> generation("4x v5p-512")
+    'v5p'
+    """
+    found = _SLICES.fullmatch(text)
+    return found[2].casefold() if found else ""
 
 
 def chips_of(cell: Cell) -> Cell | None:

@@ -12,10 +12,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from assay.ingest.columns.cells import (
+    GENERATION_LAW,
     amount,
     bare_cell,
     bare_number,
     chips_of,
+    generation,
     numeric_cell,
     of_the_device,
     other,
@@ -149,7 +151,10 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
                 )
             return
     if slices(bare) and "gpu" not in record.cells:
-        named_by = record.cells["gpu"] = Cell(bare, at.line, at.column)
+        named_by = Cell(bare, at.line, at.column)
+        record.cells["gpu"] = named_by._replace(
+            text=f"TPU {generation(bare)}", value_origin="solved", law=GENERATION_LAW
+        )
         if chips := chips_of(named_by):
             record.cells.setdefault("gpus", chips)
         return
