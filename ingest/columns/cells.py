@@ -356,10 +356,17 @@ def _unread(spec: FieldSpec, text: str, at: Span) -> Cell | Diagnostic:
     if spec.name == "gpus" and (mesh := _HOSTS_OF.fullmatch(text)):
         law, many = "hosts times the devices of each", int(mesh[1]) * int(mesh[2])
         return Cell(str(many), at.line, at.column, value_origin="solved", law=law)
+    if spec.name == "zero_stage":  # `ZeRO-3 + offload`; `DDP` is none that is known
+        stage = _STAGED.match(text)
+        state: State = "value" if stage else "unknown"
+        return Cell(stage[1] if stage else text, at.line, at.column, state=state)
     words = text[:1].isdigit() or spec.name == "model_size"  # `Large`, `G/14`
     if spec.configuration and words and not _numeral(text):
         return Cell(text, at.line, at.column, state="unknown")
     return _not_a_number(spec, text, at)
+
+
+_STAGED = re.compile(r"(?:zero|stage|z)?[ _-]?(?:stage[ _-]?)?([0-3])(?![0-9.])", re.IGNORECASE)
 
 
 def _numeral(text: str) -> bool:

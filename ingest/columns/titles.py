@@ -312,8 +312,20 @@ def model_named(text: str) -> str | None:
     (None, None)
     >>> model_named("Llama 3.1 8B, 70B and 405B"), model_named("Llama 3.1 8B and bf16")
     (None, 'Llama 3.1 8B')
+    >>> model_named("GPT-3 2.7B needs checkpointing. Numbers for 1.3B below")
     """
-    return _only_one(_NAMED_MODEL, signed(text))
+    plain = signed(text)
+    found = _only_one(_NAMED_MODEL, plain)
+    sizes = {size.replace(" ", "").casefold() for size in _OTHER_SIZE.findall(plain)}
+    own = found.replace(" ", "").casefold() if found else ""
+    return found if all(own.find(size) >= 0 for size in sizes) else None
+
+
+_OTHER_SIZE = deferred(
+    r"(?<![\w.-])[0-9]+(?:\.[0-9]+)?[ ]?[BT](?![\w-])"
+    r"(?!\s*(?:tokens?|params?\s+(?:active|activated)))"
+)
+"""Sizes in a text that names a model: another one than its own is of another model."""
 
 
 _FAMILY = deferred(

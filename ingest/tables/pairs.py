@@ -48,7 +48,7 @@ _SAID = re.compile(
 )
 
 _SHARED = re.compile(
-    r"\b(?:tokens?|samples?|sequences?)(?:\s*/\s*|\s+per\s+)[A-Za-z]+(?:(?:\s*/\s*|\s+per\s+)[A-Za-z]+)?"
+    r"\b(?:tokens?|samples?|sequences?|images?)(?:\s*/\s*|\s+per\s+)[A-Za-z]+(?:(?:\s*/\s*|\s+per\s+)[A-Za-z]+)?"
     r"|\bT?FLOPS?(?:/[A-Za-z]+)*|\bTGS\b",
     re.IGNORECASE,
 )
@@ -283,7 +283,8 @@ def _complete(
     sign = _SIGN.search(text)
     note = notes.get(next(filter(None, sign.groups()))) if sign else None
     if sign and note:
-        text = _noted(plain(text[: sign.start()]), note)
+        bare = plain(text[: sign.start()])
+        text = _noted(_in_its_unit(bare, note, schema), note)
     whole = legend.get(plain(text), "")
     if whole and header([text], schema)[0].spec is None and header([whole], schema)[0].degrees:
         return whole  # `d x m x p`
@@ -294,6 +295,13 @@ def _complete(
     if not short or header([text], schema)[0].spec is not None:
         return text
     return " ".join(legend.get(word, word) for word in words)
+
+
+def _in_its_unit(label: str, note: str, schema: Schema) -> str:
+    """A label that only says that something was fast, in the unit that its footnote begins with."""
+    (column,) = header([label], schema) if label else (None,)
+    lead = _SHARED.match(note.strip(" *_.:：")) if column and generic(column) else None
+    return f"{label} ({lead[0]})" if lead and said(lead[0]) else label
 
 
 _SHORT_RATES = {"TPS", "tps", "WPS", "wps"}

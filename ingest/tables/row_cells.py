@@ -117,6 +117,9 @@ def _fill_number(record: Record, column: Column, cell: GridCell, at: Span) -> Di
         text = product[0]
     found = quantity(text, column, at)
     if isinstance(found, Diagnostic):
+        if _prints_its_rate(column, text):  # `52,862 tokens/sec` under `sentence/sec`
+            other(record, Column("throughput", None, by_cells=True), text, at)
+            return None
         if not SUM.search(text):
             return found
         found = Cell(text, at.line, at.column, state="unknown")
@@ -128,6 +131,19 @@ def _fill_number(record: Record, column: Column, cell: GridCell, at: Span) -> Di
     for name, value in remark(plain(text)).items():
         record.cells.setdefault(name, Cell(value, at.line, at.column))
     return None
+
+
+_RATE = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*([A-Za-z]+(?:/|\s+per\s+)[A-Za-z]+)")
+
+_OF_A_JOB = {"tokens_per_s", "samples_per_s", "item_rate"}
+
+
+def _prints_its_rate(column: Column, text: str) -> bool:
+    """Whether a cell prints a rate of other things than its column's, with its unit."""
+    found = _RATE.fullmatch(plain(text)) if len(text) <= LONGEST else None
+    measure = unit(found[1]) if found else None
+    of_job = column.spec is not None and column.spec.name in _OF_A_JOB
+    return of_job and measure is not None and measure.si in ("token/s", "sample/s", "item/s")
 
 
 def _of_devices(record: Record, count: float) -> bool:
@@ -222,7 +238,7 @@ def mostly_odd(column: Column, grid: Grid, at: int) -> bool:
 def _odd(text: str, column: Column) -> bool:
     if not isinstance(quantity(text, column, _NOWHERE), Diagnostic):
         return False
-    if NOTHING.fullmatch(text) or SUM.search(text):
+    if NOTHING.fullmatch(text) or SUM.search(text) or _prints_its_rate(column, text):
         return False
     memory = column.spec is not None and column.spec.unit == "B"
     return not memory or not times(text)

@@ -95,7 +95,7 @@ from assay.ingest.tables.documents import (
 from assay.ingest.tables.header_rows import carried
 from assay.ingest.tables.keyed import MOST_PLAIN, SetUps, configured, keyed, stated
 from assay.ingest.tables.long_tables import IrregularError, ways
-from assay.ingest.tables.named_above import named_rate
+from assay.ingest.tables.named_above import named_rate, opens_table
 from assay.ingest.tables.pairs import annotated
 from assay.ingest.tables.row_cells import (
     NOTHING,
@@ -260,7 +260,7 @@ class _Table:
     def _holds(self, view: View, known: Known) -> bool:
         """Whether the rows of a grid, looked at so, are runs."""
         corner = view.columns()[0].label if view.turned and view.columns() else ""
-        if _ASIDE.search(corner) or (view.turned and self._cut()):
+        if _ASIDE.search(corner) or (view.turned and self._cut()) or self._guessed:
             return False
         groups = [group for group in view.groups if measures(group.present())]
         told = cache(partial(says_how, view.grid))
@@ -274,6 +274,12 @@ class _Table:
             )
             for group in groups
         )
+
+    @cached_property
+    def _guessed(self) -> bool:
+        """Whether the line that opens the table begins with words of an estimate."""
+        opening = opens_table([line for line in self.place.near if line.text.strip()][-1:])
+        return opening is not None and _ESTIMATED.match(opening.text) is not None
 
     @cached_property
     def _trained(self) -> bool:
@@ -661,6 +667,13 @@ def _as_held(column: Column, grid: Grid, at: int, schema: Schema) -> Column:
     spec = fields(schema)["gpu"] if named else None
     return Column(column.label, spec, by_cells=named and not counted)
 
+
+_ESTIMATED = re.compile(
+    r"[\s*_#>]*(?:Table [0-9]+[.:]\W*)?"
+    r"(?:estimated|projected|theoretical|predicted|extrapolated)\b",
+    re.IGNORECASE,
+)
+"""Of what was not measured: `Estimated training time of a 7B model:`."""
 
 _KINDS = {"gpu", "npu", "tpu", "hpu", "xpu", "accelerator", "device", "card", "参考", "reference"}
 """Words in a column of machines that are the kind of one, or its part, and name none."""

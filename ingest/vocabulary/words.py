@@ -66,7 +66,8 @@ ALTERS = (
     | {"total", "aggregate", "aggregated", "all", "job", "cluster", "global", "sum", "node",
        "nodes", "host", "cpu", "ram", "system", "replica", "user", "std", "stdev", "stddev", "sd",
        "σ", "var", "min", "max", "p90", "p95", "p99", "peak", "theoretical", "ideal", "target",
-       "expected", "projected", "estimated", "predicted", "simulated", "change", "delta", "δ",
+       "expected", "projected", "estimated", "est", "estimate", "extrapolated", "predicted",
+       "simulated", "change", "delta", "δ",
        "diff", "vs", "gain", "speedup", "saved", "reduction", "increase", "improvement", "fwd",
        "bwd", "forward", "backward", "reserved", "active", "t", "relative", "rel", "normalized",
        "normalised", "norm", "log", "thousand"}
