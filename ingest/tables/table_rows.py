@@ -110,6 +110,7 @@ from assay.ingest.tables.turned import turned_grid
 from assay.ingest.tables.units_beside import (
     of_the_job,
     with_memory_units,
+    with_metrics_apart,
     with_outcomes,
     with_rate_units,
     with_scopes,
@@ -237,6 +238,7 @@ class _Table:
         head = lines[grid.begin]
         self.caption = [head._replace(text=grid.caption)] if grid.caption else []
         above = (*place.titles[-1:], *place.near, *self.caption)
+        grid = grid if long else with_metrics_apart(grid, schema)
         labelled = annotated(carried(grid, schema), schema, known.legend, known.notes)
         labelled = with_scopes(labelled, schema, [*place.texts(), grid.caption])
         labelled = with_outcomes(labelled, schema, known.no_room)

@@ -13,11 +13,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from assay.ingest.columns.headers import Column, header, plain
-from assay.ingest.grids.grid import LONGEST, Grid
+from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.documents import explained, meant
 from assay.ingest.vocabulary.devices import only
+from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import SAID_WHOSE, split
 
 A_DEVICE = r"(?:GPU|device|card|accelerator|chip|NPU|rank|tile|worker)"
@@ -152,6 +153,60 @@ def _with_units_beside(grid: Grid) -> Grid:
             if len(printed) == 1 and unit(one := printed.pop()):
                 labels[at] = form.format(one)
     return replace(grid, labels=tuple(labels)) if labels != list(grid.header()) else grid
+
+
+_VALUES = ("pval", "metricvalue", "value", "measurement", "result", "performance")
+
+_METRICS = ("pvar", "metricname", "metric", "measure", "quantity")
+
+_UNITS = ("punit", "metricunit", "unit", "units")
+
+MOST_METRICS = 16
+"""Names of what one table measured."""
+
+
+def with_metrics_apart(grid: Grid, schema: Schema) -> Grid:
+    """The grid with a column for each metric that its rows name beside one value and its unit:
+    `step_time, 6.2, s` below `pvar, pval, punit`, `8891.4, tokens/s/gpu` below `performance,
+    metric`."""
+    labels = [normalise(plain(label)) for label in grid.header()]
+    places = [next((labels.index(name) for name in names if name in labels), None)
+              for names in (_VALUES, _METRICS, _UNITS)]  # fmt: skip
+    value, metric, in_unit = places
+    if value is None or (metric is None and in_unit is None) or grid.labels or len(grid.heads) > 1:
+        return grid
+    named = [(_text(row, metric), _text(row, in_unit)) for row in grid.rows]
+    meant = {each: _metric(*each, schema) for each in set(named)} if len(set(named)) <= 64 else {}
+    told = list(dict.fromkeys(label for each in named if (label := meant.get(each))))
+    if not told or len(told) > MOST_METRICS or any(normalise(each) in labels for each in told):
+        return grid
+    gone = {at for at in places if at is not None} if all(meant.values()) else {value}
+
+    def row_of(row: GridRow, texts: Sequence[str]) -> GridRow:
+        kept = tuple(cell for at, cell in enumerate(row.cells) if at not in gone)
+        return replace(row, cells=(*kept, *(row.cells[value]._replace(text=t) for t in texts)))
+
+    def apart(row: GridRow, own: str | None) -> GridRow:
+        texts = [row.cells[value].text if own == label else "" for label in told]
+        return row_of(row, texts) if len(row.cells) == grid.width else row
+
+    rows = tuple(apart(row, meant[each]) for row, each in zip(grid.rows, named, strict=True))
+    return replace(grid, heads=(row_of(grid.heads[0], told),), rows=rows)
+
+
+def _text(row: GridRow, at: int | None) -> str | None:
+    return plain(row.cells[at].text) if at is not None and at < len(row.cells) else None
+
+
+def _metric(name: str | None, in_unit: str | None, schema: Schema) -> str | None:
+    """The label of a metric with its unit, where it names what is measured; None where not."""
+    both = f"{name} ({in_unit})" if name and in_unit else None
+    for label in (both, name) if name else (in_unit,):
+        (column,) = header([label], schema) if label else (Column("", None),)
+        spec = column.spec
+        if spec is not None and spec.quantity is not None and column.unit_known:
+            return label
+    return None
 
 
 _ALL_IN = re.compile(
