@@ -7,14 +7,17 @@ In: a document with a CSV header that names m, n, k and a time, or lines that gi
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 
 import pandera.polars as pa
+from assay.ingest.columns.titles import device_named, format_named
 from assay.ingest.lines.lark import Token, Tree, parse_line
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import logged, named
 from assay.ingest.schema.format import Folded, Format, Region
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Span
 from assay.ingest.tables.csv_sections import TIME_LABELS, CsvTable
+from assay.ingest.vocabulary.devices import several
 
 
 class GemmTable(pa.DataFrameModel):
@@ -60,6 +63,7 @@ TABLE = CsvTable(
 def fold(region: Region) -> Folded:
     """CSV sections first; benchmark lines among what is left."""
     # few logs have a table or a call of a kernel
+    from assay.ingest.kernels.kernel_columns import order_of_sizes  # noqa: PLC0415
     from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
     from assay.ingest.kernels.printed_calls import printed_calls  # noqa: PLC0415
 
@@ -67,10 +71,75 @@ def fold(region: Region) -> Folded:
     outside = TABLE.fold(region, folded)
     kernel_rows(outside, TABLE, folded)
     printed_calls(outside, TABLE, folded)
+    told = _Told()
     for line in outside:
-        if line.number not in folded.claimed:
+        if line.number in folded.claimed:
+            continue
+        if not line.text.lstrip().startswith(_ELAPSED):
+            told.take_in(line)
             _benchmark(region, line, folded)
+            continue
+        told.order = told.order or order_of_sizes(region.lines)
+        if not told.order:
+            told.order, told.law = "mkn", "mm_flops.py multiplies [m, n] by [n, k]"
+        _timed(region, line, told, folded)
     return folded
+
+
+_ELAPSED = ("Elapsed time for ", "Throughput (in TFLOP/s) for ")
+
+
+@dataclass
+class _Told:
+    """What lines so far say of the products below: their machine, and the order of their sizes.
+
+    Source: mm_flops.py of EleutherAI/cookbook multiplies [m, n] by [n, k] and prints `mxnxk`,
+    seconds; a document that writes the letters says it itself.
+    """
+
+    facts: dict[str, Cell] = field(default_factory=dict)
+    order: str = ""
+    law: str = ""  # where no line says the order
+
+    def take_in(self, line: Line) -> None:
+        """Keep the machine, and the format beside it, that a short line names."""
+        if len(line.text) > _SHORT or several(line.text) or not (gpu := device_named(line.text)):
+            return
+        for name, word in (("gpu", gpu), ("dtype", format_named(line.text))):
+            if word:
+                self.facts[name] = Cell(word, line.number, line.column, value_origin="stated")
+
+
+_SHORT = 160
+
+
+def _timed(region: Region, line: Line, told: _Told, folded: Folded) -> None:
+    """The time of a product, or the rate that follows from the time in the line above."""
+    rated = line.text.lstrip().startswith(_ELAPSED[1])
+    span = Span(region.source.name, line.number, line.column)
+    rule = "rate_line" if rated else "elapsed_line"
+    tree = parse_line("gemm_table", rule, line.text.rstrip(), span)
+    if isinstance(tree, Diagnostic):
+        return  # of another layout
+    tokens = {part.type: part for part in tree.children if isinstance(part, Token)}
+    sizes = dict(zip(told.order, tokens["PRODUCT"].split("x"), strict=True))
+    sizes |= {"b": str(tokens["BATCH"])} if "BATCH" in tokens else {}
+    last = folded.records[-1] if rated and folded.records else None
+    if last is None or last.line != line.number - 1 or _sizes(last) != sizes:
+        cells = {name: Cell(size, line.number, line.column) for name, size in sizes.items()}
+        for name in "nk" if told.law else "":
+            cells[name] = cells[name]._replace(value_origin="assumed", law=told.law)
+        last = Record(line.number, {**told.facts, **cells}, line.column, prefix=line.prefix)
+        folded.records.append(last)
+    number = tokens["NUMBER"]
+    name, scale = ("flops_rate", 1e12) if rated else ("time", 1.0)
+    column = line.column + (number.start_pos or 0)
+    last.cells[name] = Cell(str(number), line.number, column, scale)
+    folded.claimed.add(line.number)
+
+
+def _sizes(record: Record) -> dict[str, str]:
+    return {name: record.cells[name].text for name in "bmnk" if name in record.cells}
 
 
 def _benchmark(region: Region, line: Line, folded: Folded) -> None:
@@ -114,7 +183,8 @@ FORMAT = Format(
         ", M,", ",k,", ",K,", ", k,", ", K,", '"m"', '"M"', "| m ", "| M ", "|m|", "|M|",
         ";m;", ";M;", "m |", "M |", "|  m", "|  M", "  M  ", "  m   ", " m |", " M |",
         "\tm\t", "\tM\t", "m\tn\tk", "M\tN\tK", "m=n=k", "M=N=K", "MxNxK", "mxnxk",
-        "m=", "M=", "m =", "M =", "<th>M</th>", "<th>m</th>", "Shape", "shape",
+        "Elapsed time for ", "Size Detail", "m=", "M=", "m =", "M =", "<th>M</th>",
+        "<th>m</th>", "Shape", "shape",
     ),
     schemas={"gemm_table": GemmTable},
     origin="measured",
@@ -126,6 +196,6 @@ FORMAT = Format(
     r"|^[^\n]*\| *m *\||^ *m *\| *n *\||;m;"
     r"|m ?= ?n ?= ?k|m ?x ?n ?x ?k|<th>m</th>|(?:^|\s)m +n +k\s|(?:^|\t)m\t"
     r"|\bm ?= *[0-9]+,? +n ?= *[0-9]+,? +k ?= *[0-9]"
-    r"|\"m\"\s*:|^[^|=:]*shape  +.*(?:[mu]s|flops)\b",
+    r"|\"m\"\s*:|^[^|=:]*shape  +.*(?:[mu]s|flops)\b|  size detail\s*$",
     binds=False,
 )  # fmt: skip

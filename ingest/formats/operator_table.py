@@ -126,6 +126,7 @@ FORMAT = Format(
         "(µs)",
         "fwd",
         "# of Calls",
+        "Size Detail",
         "(ms):",
         "/s):",
     ),
@@ -137,6 +138,6 @@ FORMAT = Format(
     rf"|^\s*\|(?:[^|]*\|)*?[ *`]*(?:{_NAMES})[ *`]*\||<th>[ *`]*(?:{_NAMES})[ *`]*</th>"
     rf"|^\s*(?:[^|:=]*  )?(?:{_NAMES})  +[^|:=]*(?:\([mun]?s\)|_[mun]s\b|flops)"
     r"|^\s*\|(?:[^|]*\|)*[^|]*(?:\((?:us|µs)\)|\b(?:fwd|bwd)\b|# of calls)"
-    r"|,time_stats\.|avg \(ns\)|^\S+-\S+ \((?:[mu]s|[GT]i?B/s)\):\s*$",
+    r"|,time_stats\.|  size detail\s*$|avg \(ns\)|^\S+-\S+ \((?:[mu]s|[GT]i?B/s)\):\s*$",
     binds=False,
 )

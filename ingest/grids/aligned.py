@@ -266,7 +266,7 @@ def _table(lines: Sequence[Line], at: int) -> Grid | None:
         any(_numeric(word) for word in head) and not _counts(head)
     ):
         return None
-    if any(sign in lines[at].text for sign in "|=:│"):
+    if any(sign in _MEDIAN.sub(")", lines[at].text) for sign in "|=:│"):
         return None
     first = at + (2 if _united(lines, at + 1) else 1)
     while first < min(at + 3, len(lines)) and _RULE.fullmatch(lines[first].text):
@@ -287,6 +287,9 @@ def _table(lines: Sequence[Line], at: int) -> Grid | None:
 
 
 _UNITS = re.compile(r"[(\[][^()\[\]]+[)\]]")
+
+_MEDIAN = re.compile(r"\):(?:p50|p[0-9]{2}|avg|mean|median)\b")
+"""What a label says behind its unit: `Latency(us):p50`."""
 
 
 def _united(lines: Sequence[Line], at: int) -> list[_Word]:

@@ -31,7 +31,7 @@ _LIBRARIES = (
     r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:\.compile)?|eager|cudnn"
     r"|sdpa|flex(?:attention)?|flash(?:-?attn|-?attention)?(?:-?[1-4])?|fa-?[1-4]|xformers|deepgemm"
     r"|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex|quack|inductor"
-    r"|huggingface|hf|ours|baseline|naive|vanilla)(?:[ -]?v?[0-9]+(?:\.[0-9]+)+)?"
+    r"|huggingface|hf|gems|ours|baseline|naive|vanilla)(?:[ -]?v?[0-9]+(?:\.[0-9]+)+)?"
 )
 """Names under which times of the same call stand side by side."""
 
@@ -160,10 +160,14 @@ def columns_of(
     if len(SIZES_OF_A_CALL & {column.spec.name for column in columns if column.spec}) > 1:
         columns = _named_times(grid, columns, table.schema)
     for at, label in enumerate(grid.header()):
-        if normalise(plain(label)) in _UNORDERED and "m" in fields(table.schema):
+        if "m" not in fields(table.schema):
+            continue
+        if normalise(plain(label)) in _UNORDERED:
             columns[at] = Column(sizes=order() if len(set(order())) == 3 else "")
+        elif normalise(plain(label)) == "sizedetail":  # FlagGems: `torch.Size` of both operands
+            columns[at] = Column(sizes="mkkn")
     held = [column.spec.name for column in columns if column.spec and not column.aside]
-    held += [letter for column in columns for letter in column.sizes]
+    held += [letter for column in columns for letter in dict.fromkeys(column.sizes)]
     called = any(each <= set(held) for each in _CALLS)
     # no run is told by these, beside its layout or not
     if len(held) != len(set(held)) or (not called and _of_runs(grid, table.schema)):
@@ -245,7 +249,8 @@ def _of_vidur(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Col
 
 
 _CALLS = ({"m", "n", "k"}, {"tokens", "experts"}, {"seq", "heads", "kv_seq"},
-          {"seq", "heads", "head_dim"}, {"seq", "heads", "causal"})  # fmt: skip
+          {"seq", "heads", "head_dim"}, {"seq", "heads", "causal"}, {"bytes", "busbw"},
+          {"bytes", "algbw"})  # fmt: skip
 """Columns that tell a call, whatever stands beside them."""
 
 SIZES_OF_A_CALL = {"tokens", "hidden", "ffn_hidden", "experts", "topk", "vocab"}

@@ -59,6 +59,9 @@ _OPERATOR = re.compile(
 )
 """Operators that a heading names, and that no other kind of table of kernels has."""
 
+_TESTED = re.compile(r"\s*Operator: ([\w.-]+)\s")
+"""What FlagGems writes above the calls of an operator."""
+
 _OPERATION = re.compile(
     r"\b(all|reduce)[ _-]?(reduce|gather|scatter|to[ _-]?all)(?:_perf|_test)?\b"
     r"|\b(broadcast)(?:_perf)?\b",
@@ -94,10 +97,18 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
         for name, ways in said.items():
             doubtful |= {name} if len(ways) > 1 and name not in found else set()
             found.setdefault(name, next(iter(ways.values())))
+    head = grid.heads[-1] if grid.heads else None
+    if head and "op" in fields(schema) and (named := _OF_PARAM.fullmatch(head.cells[0].text)):
+        for name, word in zip(("op", "dtype"), named.groups(), strict=True):
+            found[name] = Cell(word, head.line.number, head.cells[0].column)
+            doubtful.discard(name)
     if "gpu" not in found and "gpu" in fields(schema):
         found |= _machine_around(lines[max(0, grid.begin - FAR) : grid.begin])
     return {name: cell for name, cell in found.items() if name not in doubtful}
 
+
+_OF_PARAM = re.compile(r"COMMS-RES-([a-z_]+)-([a-z0-9]+)")
+"""The first label of PARAM's tables of collectives: operation and format."""
 
 _CURVES = re.compile(r"\s*(\S+-\S+)(?: \([A-Za-z]+(?:/s)?\))?:\s*")
 
@@ -174,7 +185,7 @@ def _depth(line: Line) -> int:
 @lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
 def _said(text: str) -> tuple[tuple[str, str], ...]:
     """Fields that a line above a table says, and how."""
-    operator = _OPERATOR.search(text) if _HEADING.fullmatch(text) else None
+    operator = _TESTED.match(text) or (_HEADING.fullmatch(text) and _OPERATOR.search(text))
     return (*_fields(text), *([("operator", operator[1])] if operator else []))
 
 

@@ -7,6 +7,7 @@ in the lines between.
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -211,7 +212,34 @@ def _records(row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell])
         _set_apart(record, key)
         record.cells = {**above, **shared, **record.cells}
         record.other += kept
-    return list(own.values())
+    return _with_its_rate(list(own.values()))
+
+
+def _with_its_rate(records: list[Record]) -> list[Record]:
+    """The calls of a row; a rate of nobody named is of the one product whose time makes it."""
+    alone = [r for r in records if "flops_rate" in r.cells and "kernel" not in r.cells]
+    others = [r for r in records if "time" in r.cells and "flops_rate" not in r.cells]
+    if len(alone) != 1 or "time" in alone[0].cells or not others or len(others) + 1 < len(records):
+        return records
+    rate, sizes = alone[0].cells["flops_rate"], alone[0].cells
+    if not all(name in sizes for name in "mnk"):
+        return records
+    work = 2.0 * math.prod(float(sizes[name].text) for name in "bmnk" if name in sizes)
+    made = [
+        r for r in others if abs(_amount(r.cells["time"]) * _amount(rate) - work) <= NEAR * work
+    ]
+    if len(made) != 1:
+        return records
+    made[0].cells["flops_rate"] = rate
+    return others
+
+
+NEAR = 0.005
+"""How far a rate may be from its product over its time."""
+
+
+def _amount(cell: Cell) -> float:
+    return float(cell.text) * cell.scale
 
 
 def _calls(row: GridRow, columns: Sequence[Column], table: CsvTable) -> bool:
@@ -257,6 +285,10 @@ def _sizes(text: str, letters: str, at: GridCell) -> dict[str, Cell]:
     numbers = re.findall(r"[0-9][0-9,]*", text)
     if letters == "mnk" and len(numbers) == 1:
         numbers *= 3  # a square one
+    if letters == "mkkn":
+        text, letters = text.replace("torch.Size", ""), "mkn"
+        numbers = re.findall("[0-9]+", text)
+        numbers = numbers[:2] + numbers[3:] if numbers[1:2] == numbers[2:3] else []
     if len(numbers) != len(letters) or re.search("[A-WYZa-wyz.]", text):
         return {}
     return {

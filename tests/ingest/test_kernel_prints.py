@@ -118,3 +118,56 @@ def test_bandwidths_of_networks_side_by_side(tmp_path: Path) -> None:
     assert (first["busbw"], last["busbw"], last["ranks"]) == (58.47e9, 58.52e9, 32)
     assert first["bytes"] is None
     assert last["other"] == [{"name": "column", "text": "MRFT"}]
+
+
+MM_FLOPS = """NVIDIA A100-SXM4-80GB, torch.float16
+{order}
+Elapsed time for 8192x4096x12288: 0.0033
+Throughput (in TFLOP/s) for 8192x4096x12288: 249.891
+Elapsed time for attention_prob (2048x128x2048, b=128): 0.0010
+"""
+
+FLAG_GEMS = """GPU 0: NVIDIA A100-SXM4-40GB
+Operator: mm  Performance Test (dtype=torch.float16, mode=cuda,level=core)
+Status      Torch Latency (ms)   Gems Latency (ms)        Gems Speedup        TFLOPS  Size Detail
+--------------------------------------------------------------------------------------------------
+SUCCESS               0.431518            0.469976               0.918       219.329  {first}
+SUCCESS               0.014832            0.016974               0.874       126.516  {last}
+"""
+
+PARAM = """
+      COMMS-RES-all_gather-float32    total-size (B)     Latency(us):p50         p75    BusBW(GB/s)
+      COMMS-RES-all_gather-float32          16777216               641.2       648.9         25.348
+      COMMS-RES-all_gather-float32          67108864              1980.7      2004.5         32.823
+"""
+
+
+@pytest.mark.parametrize(
+    ("order", "sizes"),
+    [("", (8192, 12288, 4096)), ("Sizes are MxNxK", (8192, 4096, 12288))],
+)
+def test_a_product_in_two_lines(tmp_path: Path, order: str, sizes: tuple[int, ...]) -> None:
+    text = MM_FLOPS.replace("{order}", order)
+    one, batched = rows(tmp_path / "mm.out", text, "gemm_table")
+    assert (one["m"], one["n"], one["k"]) == sizes
+    assert (one["time"], one["flops_rate"]) == (0.0033, pytest.approx(249.891e12))
+    assert (one["gpu"], one["dtype"]) == ("A100-SXM4-80GB", "float16")
+    assert (batched["b"], batched["time"], batched["flops_rate"]) == (128, 0.001, None)
+
+
+def test_a_rate_is_of_the_kernel_whose_time_makes_it(tmp_path: Path) -> None:
+    sizes = "[torch.Size([8192, 4096]), torch.Size([4096, 1536])]"
+    square = "[torch.Size([1024, 1024]), torch.Size([1024, 1024])]"
+    text = FLAG_GEMS.replace("{first}", sizes).replace("{last}", square)
+    found = rows(tmp_path / "gems.log", text, "gemm_table")
+    assert [(row["kernel"], row["flops_rate"]) for row in found] == [
+        ("Torch", None), ("Gems", 219.329e12), ("Torch", None), ("Gems", 126.516e12),
+    ]  # fmt: skip
+    assert (found[0]["m"], found[0]["n"], found[0]["k"]) == (8192, 1536, 4096)
+
+
+def test_a_label_names_the_collective(tmp_path: Path) -> None:
+    text = "mpirun -np 32 ./comms.py --backend nccl --collective all_reduce\n" + PARAM
+    first, _ = rows(tmp_path / "comms.log", text, "collective_table")
+    assert (first["op"], first["ranks"], first["bytes"]) == ("all_gather", 32, 16777216)
+    assert (first["time"], first["busbw"]) == (pytest.approx(641.2e-6), 25.348e9)
