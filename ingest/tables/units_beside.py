@@ -161,6 +161,9 @@ _METRICS = ("pvar", "metricname", "metric", "measure", "quantity")
 
 _UNITS = ("punit", "metricunit", "unit", "units")
 
+_OF_KERNELS = {"kernel", "kernelname", "operator", "op", "opname"}
+"""Labels of tables whose rows are calls, which are read elsewhere (`ingest/kernels`)."""
+
 MOST_METRICS = 16
 """Names of what one table measured."""
 
@@ -173,6 +176,8 @@ def with_metrics_apart(grid: Grid, schema: Schema) -> Grid:
     places = [next((labels.index(name) for name in names if name in labels), None)
               for names in (_VALUES, _METRICS, _UNITS)]  # fmt: skip
     value, metric, in_unit = places
+    if _OF_KERNELS & set(labels):
+        return grid
     if value is None or (metric is None and in_unit is None) or grid.labels or len(grid.heads) > 1:
         return grid
     named = [(_text(row, metric), _text(row, in_unit)) for row in grid.rows]

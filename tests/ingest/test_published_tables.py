@@ -33,6 +33,7 @@ MEASURED = {
     "gemm_table": ("time", "flops_rate"),
     "attention_table": ("time",),
     "collective_table": ("time", "algbw", "busbw"),
+    "operator_table": ("time", "memory", "flops_rate"),
 }
 
 
