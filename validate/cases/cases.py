@@ -157,15 +157,16 @@ def _said(name: str, frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     said = reading.provenance.filter(pl.col("frame") == name).select(
         "source", "line", "column", "value_origin", "from_line", "law", name="field"
     )  # fmt: skip
+    empty = frame.null_count().row(0, named=True)
+    held = [column for column in CONFIGURED if empty[column] < frame.height]
+    if not held:  # of a column without a value nothing is said, and most have none
+        return pl.DataFrame(schema=ORIGINS)
+    index = ["source", "line", "column", "case"]
     long = (
         frame.select(
-            "source",
-            "line",
-            "column",
-            *(pl.col(column).cast(pl.String) for column in CONFIGURED),
-            case=case_of(),
+            *index[:-1], *(pl.col(column).cast(pl.String) for column in held), case=case_of()
         )
-        .unpivot(index=["source", "line", "column", "case"], variable_name="name")
+        .unpivot(held, index=index, variable_name="name")
         .drop_nulls("value")
     )
     on = ["source", "line", "column", "name"]
