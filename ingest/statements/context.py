@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import polars as pl
 from assay.ingest.columns.titles import titled
@@ -439,6 +440,32 @@ def _read(
     source: str, line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
 ) -> Statement | None:
     """The statement that a line is; `says`: whether `SAYS` is found in it, if that is known."""
+    if len(line.text) > _MAX_WORDS:
+        return _understood(line, section, says=says, heading=heading)
+    known = _repeated(
+        line.text, line.column, prefixed=bool(line.prefix), says=says, heading=heading
+    )
+    if known is None:
+        return None
+    values = {name: cell._replace(line=line.number) for name, cell in known.values.items()}
+    return replace(known, line=line.number, section=section, values=values)
+
+
+@lru_cache(maxsize=512)
+def _repeated(
+    text: str, column: int, *, prefixed: bool, says: bool | None, heading: bool
+) -> Statement | None:
+    """The statement that these words are on any line: programs and documents repeat themselves.
+
+    Of what is peeled off a line it counts whether there is something.
+    """
+    line = Line(0, text, column, {"host": ""} if prefixed else {})
+    return _understood(line, (), says=says, heading=heading)
+
+
+def _understood(
+    line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
+) -> Statement | None:
     if "<" in line.text or "&nbsp;" in line.text:
         says = None
         line = line._replace(text=_MARKUP.sub(lambda found: " " * len(found[0]), line.text))

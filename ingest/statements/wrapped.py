@@ -16,6 +16,10 @@ _OPEN = deferred(r"^(?!\s*[|>#]).{40,}[^\s.:;!?|。：；]\s*$")
 _GOES_ON = deferred(r"^ {0,3}[a-z(][\w()-]*(?: [\w(]|, |\.$)")
 """A line that begins in the middle of a sentence: no key of a dump, no bullet."""
 
+_COUNTS = deferred(r"( *[a-z]\w* ?[=:]? ?)[0-9]")
+"""A word and its number: where two lines begin with the same word they are records, as `step 7`
+below `step 6` is, and no sentence."""
+
 _END = deferred(r"[a-z0-9)`*]\. (?=[A-Z`*])|。")
 
 
@@ -26,10 +30,15 @@ def carried_on(before: Line, line: Line) -> dict[str, Cell]:
     >>> said = carried_on(Line(3, above, 1, {}), Line(4, "on A100 GPUs with Megatron-LM.", 1, {}))
     >>> said["gpu"].text, said["gpu"].line, said["gpu"].column
     ('A100', 4, 4)
+    >>> carried_on(Line(3, f"step 6 {above}", 1, {}), Line(4, "step 7 on A100 GPUs here", 1, {}))
+    {}
     """
     if line.number != before.number + 1 or line.prefix or before.prefix:
         return {}
     if not (_OPEN.match(before.text) and _GOES_ON.match(line.text)):
+        return {}
+    counted = _COUNTS.match(line.text)
+    if counted and before.text.startswith(counted[1]) and _COUNTS.match(before.text):
         return {}
     begin = max((found.end() for found in _END.finditer(before.text)), default=0)
     stop = _END.search(line.text)
