@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from importlib.util import cache_from_source, find_spec
 from pathlib import Path
@@ -174,12 +174,8 @@ def parse_line(name: str, start: str, text: str, span: Span) -> ParsedLine | Dia
         return _diagnostic(parser, fault, text, span)
 
 
-@lru_cache(maxsize=256)
 def parsed(name: str, start: str, text: str) -> ParsedLine | None:
-    """As `parse_line`, of lines that are mostly something else: why one is none costs most.
-
-    Programs say the same setting over and over: what was read of the last texts is kept.
-    """
+    """As `parse_line`, of lines that are mostly something else: why one is none costs most."""
     try:
         return grammar(name).parse(text, start=start)
     except UnexpectedInput:

@@ -432,6 +432,12 @@ def ends_of_lines(n: int) -> str:
     return _each(n, lambda at: _step(at)[:-1] + ("\n", "\r\n", "\r")[at % 3])
 
 
+def labels_in_turns(n: int) -> str:
+    """Steps that each tell of eight out of thousands of figures."""
+    told = [" ".join(f"k{(at * 7 + by) % 5000}={by}.5" for by in range(8)) for at in range(n)]
+    return _each(n, lambda at: f"step {at} {told[at]} loss=2.5\n")
+
+
 def settings_before_steps(n: int) -> str:
     """Steps behind a setting of their own each: as many runs."""
     return _each(n, lambda at: f"world size: {at + 1}\n{_step(at)}")
@@ -468,5 +474,6 @@ CROWDS: dict[Dimension, int] = {
     ini_sections: 38_000, notebook_pages: 4500, trace_stacks: 6500, trace_counters: 7000,
     gzip_members: 2500, gzip_in_gzip: 12, diffs_of_logs: 2500, logs_quoted: 2500,
     ends_of_lines: 27_000, products_in_prose: 22_000, settings_before_steps: 19_000,
+    labels_in_turns: 10_000,
 }  # fmt: skip
 """How many of each make about a megabyte."""

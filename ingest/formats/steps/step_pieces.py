@@ -35,16 +35,53 @@ def put_together(shapes: Sequence[Shape], loose: Sequence[Shape], *, beside: boo
         shapes,
         key=lambda shape: (not shape.counters, -len(_fields(shape.typical)), -len(shape.found)),
     )
-    kept: list[Shape] = []
+    kept = _Kept()
     for shape in whole:
-        if not any(_joined(shape, other) for other in kept):
-            kept.append(shape)
+        if not kept.joined(shape):
+            kept.add(shape)
     for shape in sorted(loose, key=lambda shape: shape.found[0].first.number):
-        any(_joined(shape, other, alone=False) for other in kept)
-    bare = [shape for shape in kept if not _fields(shape.typical)]
-    if beside or len(bare) < len(kept):
-        kept = [shape for shape in kept if shape not in bare]
-    return [shape for shape in shapes if shape in kept]
+        kept.joined(shape, alone=False)
+    bare = {id(shape) for shape in kept.shapes if not _fields(shape.typical)}
+    held = {id(shape) for shape in kept.shapes}
+    if beside or len(bare) < len(held):
+        held -= bare
+    return [shape for shape in shapes if id(shape) in held]
+
+
+class _Kept:
+    """Shapes that are no pieces of others, by the lines that they have.
+
+    Of a thousand shapes few are asked whether another is a piece of them: those near its lines.
+    """
+
+    def __init__(self) -> None:
+        self.shapes: list[Shape] = []
+        self._at: defaultdict[int, list[int]] = defaultdict(list)  # line → places in `shapes`
+
+    def add(self, shape: Shape) -> None:
+        """Keep a shape."""
+        self._note(shape, len(self.shapes))
+        self.shapes.append(shape)
+
+    def joined(self, piece: Shape, *, alone: bool = True) -> bool:
+        """Whether the lines of `piece` have become ones of the first shape that takes them."""
+        for at in self._beside(piece):
+            if _joined(piece, self.shapes[at], alone=alone):
+                self._note(piece, at)
+                return True
+        return False
+
+    def _beside(self, piece: Shape) -> list[int]:
+        """The shapes near enough to so many of its lines that not `MOST` are left without one."""
+        some = len(piece.found) - math.ceil(MOST * len(piece.found)) + 1
+        lines = (each.first.number for each in piece.found[:some])
+        near = (at for line in lines for at in range(line - NEAR, line + NEAR + 1))
+        return sorted({place for at in near for place in self._at.get(at, ())})
+
+    def _note(self, shape: Shape, at: int) -> None:
+        for each in shape.found:
+            for line in each.lines:
+                self._at[line.number].append(at)
 
 
 def _fields(one: Found) -> set[str]:
