@@ -148,6 +148,9 @@ SHAPES = {
     "After {n} steps: loss = {l}, speed = 31402 tokens/s": {"loss": 9.5, "token_rate": 31402},
     "Processed {n} batches, avg loss {l}, {t} s per batch": {"loss": 9.5, "step_time": 2.41},
     "step {n} loss {l} ({m} ms/step, mem=61.5/80.0GB)": {"memory": 61.5e9, "step_time": 1.7125},
+    "Iter {n} : Loss {l} : Iter time {t}s : 33473.61 tokens/s": {
+        "step_time": 2.41, "token_rate": 33473.61,
+    },
     "10 steps took {t}s; step {n} loss {l}": {"step_time": None, "step_time_average": 0.241},
     "step {n} loss {l}, took {t}s for 10 steps": {"step_time": None, "step_time_average": 0.241},
     "step {n} loss {l} time 0:00:02.41": {"loss": 9.5, "elapsed": None},

@@ -43,8 +43,12 @@ def _value() -> re.Pattern[str]:
 
 @cache
 def _behind() -> re.Pattern[str]:
-    """A unit, unless it is the label of the next number: `loss=3.4 samples/s=812.3`."""
-    return re.compile(rf"\s?({terminal_of('generic_step', 'UNIT')})(?![\w/]*\s?[=:]\s?[\"']?[0-9])")
+    """A unit, unless a blank parts it from the number and it is the label of the next:
+    `loss=3.4 samples/s=812.3`, but `Time 477.61s : 33473.61 words/s`."""
+    return re.compile(
+        rf"(?P<apart>\s)?(?P<unit>{terminal_of('generic_step', 'UNIT')})"
+        r"(?(apart)(?![\w/]*\s?[=:]\s?[\"']?[0-9]))"
+    )
 
 
 _TOTAL = deferred(r"(?:\s*/\s*|\s+(?:out )?of\s+)([0-9][0-9,]*)(?![0-9.]*(?:[A-Za-z]|:\S))")
@@ -334,13 +338,13 @@ def _unit(label: str, text: str, value: re.Match[str], end: int) -> tuple[str, i
     if behind is not None:
         return behind[2], at
     behind = _behind().match(text, at, end)
-    if behind is None or (_counts(label) and not _is_time(value[0], behind[1])):
+    if behind is None or (_counts(label) and not _is_time(value[0], behind["unit"])):
         return "", at  # `step 10 tokens/s 4321`
-    if _NEXT.match(text, behind.end(), end) and _has_its_unit(label, behind[1]):
+    if _NEXT.match(text, behind.end(), end) and _has_its_unit(label, behind["unit"]):
         return "", at  # `loss 5.1 tokens/s 4321`, `samples/s 53.1 tokens/s 4321`
     timed = text.endswith((" in ", " took "), 0, value.start())
     many = _STEPS_IN.search(text, 0, value.start()) if timed else None
-    return f"{behind[1]}/{many[1]} steps" if many else behind[1], behind.end()
+    return f"{behind['unit']}/{many[1]} steps" if many else behind["unit"], behind.end()
 
 
 def _is_time(text: str, behind: str) -> bool:
@@ -436,7 +440,7 @@ def values(label: str, text: str, start: int) -> list[Pair]:
     if end != len(text):
         return []
     pairs = [
-        Pair(label, found[0], behind[1] if behind else "", start, moment=bool(found["moment"]))
+        Pair(label, found[0], behind["unit"] if behind else "", start, moment=bool(found["moment"]))
     ]
     if total is not None:
         pairs.append(Pair(label, total[1], "", start + total.start(1), total=True))

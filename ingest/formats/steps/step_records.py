@@ -55,8 +55,9 @@ def step_records(found: Iterable[Found], alone: list[Found]) -> Iterator[StepRec
     loose: list[Shape] = []
     for shape in shapes(steps, alone):
         once_each(shape)
-        shape.take_counts_in_front()
         trainer = trainer_of(shape.typical)
+        if trainer is None:
+            shape.take_counts_in_front()
         if trainer is not None:
             known = True
             for each in shape.found:

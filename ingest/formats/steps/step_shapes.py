@@ -281,7 +281,7 @@ class Shape:
         Ranks that each print one line may come in order; they are few, and begin at 0.
         """
         ranks = [each.first.prefix.get("rank", "") for each in self.found]
-        if self.counters or not all(rank.isdigit() for rank in ranks):
+        if not all(rank.isdigit() for rank in ranks) or self.counters:
             return
         if any(len(each.first.prefix) > 1 for each in self.found):
             return
