@@ -116,7 +116,9 @@ def unpredictable(report: Report, found: Sequence[Record]) -> str:
     return f"{whom}{stating(lacking, report)}"
 
 
-AVERAGES = "only averages over all steps so far are printed, which count the first, slow ones"
+AVERAGES = (
+    "only averages are printed, and over which steps is not said: the first, slow ones may count"
+)
 
 WHOSE = "it is not said whether they are of the whole job or of one GPU"
 

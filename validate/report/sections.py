@@ -183,7 +183,8 @@ def _speed(run: Record) -> list[str]:
 
 SAID: Mapping[str, str] = {
     "step_time_average": "step {} on average", "samples_per_s_average": "{} on average",
-    "tokens_per_gpu_per_s": "{} per GPU", "model_flops_rate": "{} per GPU",
+    "samples_per_gpu_per_s": "{} per GPU", "tokens_per_gpu_per_s": "{} per GPU",
+    "model_flops_rate": "{} per GPU",
     "flops_rate_per_gpu": "{} per GPU", "token_rate": "{} (of whom is not said)",
     "flops_rate": "{} (of whom is not said)", "mfu": "MFU {}", "hfu": "HFU {}",
     "memory": "memory {}",

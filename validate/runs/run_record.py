@@ -231,7 +231,8 @@ def _timed(held: Steps) -> int:
 
 PRINTED: Mapping[str, str] = {
     "step_time_average": "s", "step_rate": "1/s", "samples_per_s": "sample/s",
-    "samples_per_s_average": "sample/s", "tokens_per_s": "token/s",
+    "samples_per_gpu_per_s": "sample/s", "samples_per_s_average": "sample/s",
+    "tokens_per_s": "token/s",
     "tokens_per_gpu_per_s": "token/s", "token_rate": "token/s", "model_flops_rate": "flop/s",
     "flops_rate_per_gpu": "flop/s", "flops_rate": "flop/s", "mfu": "1", "hfu": "1", "memory": "B",
 }  # fmt: skip
