@@ -288,8 +288,13 @@ def _counted(text: str) -> Iterator[Part]:
         taken.add(found.start(group))
         yield Part("seq_len", found[group].replace(",", ""), found.start(group))
     for found in _BEFORE_NOUN.finditer(text):
-        if found.start(1) not in taken and (name := _noun(found[2])):
+        of_host = found[2].startswith("local ") and _HOSTS.search(text)
+        if found.start(1) not in taken and not of_host and (name := _noun(found[2])):
             yield Part(name, found[1].replace(",", ""), found.start(1), weak=True)
+
+
+_HOSTS = deferred(r"\bhosts?\b")
+"""What `local` is of in JAX: `1024 on 1 hosts results in 1024 local batch size`, of 8 devices."""
 
 
 def _noun(words: str) -> str | None:

@@ -17,6 +17,11 @@ LINES: dict[str, dict[str, str]] = {
     "All distributed processes registered. Starting with 32 processes": {"gpus": "32"},
     "Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/16": {"gpus": "16"},
     "World size: 64": {"gpus": "64"},
+    "NOTE: Global batch size 1024 on 2 hosts results in 512 local batch size. With 4 dev per host "
+    "(8 dev total), that's a 128 per-device batch size.": {
+        "global_batch": "1024",
+        "nodes": "2",
+    },
     "gpus: 0,1,2,3": {"gpus_per_node": "4"},
     "gpus: 1,024": {"gpus": "1024"},
     "WORLD_SIZE=64": {"gpus": "64"},
