@@ -11,14 +11,17 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from assay.ingest.columns.composite import named
 from assay.ingest.columns.subject import many_devices
-from assay.ingest.columns.titles import model_named
+from assay.ingest.columns.titles import SIZED, model_named, names_format, titled
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables import captions
 from assay.ingest.tables.sides import (
     unmarked,
 )
+from assay.ingest.vocabulary.devices import devices
+from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.words import Said, said
 
 SENTENCE_END = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])")
@@ -69,8 +72,36 @@ def meant_above(above: Sequence[Line], declared: Sequence[Line], schema: Schema)
             return None
     found = said_above([last] if last and heard and len(heard.phrases) == 1 else above)
     if found is None and not any(heard_in(line.text).phrases for line in above):
-        found = said_above(declared)
+        apart = any(not of_set_up_alone(line) for line in above if line.text.strip())
+        found = None if apart else said_above(declared)
     return found if found is not None and found.field in fields(schema) else None
+
+
+def of_set_up_alone(line: Line) -> bool:
+    """Whether a heading or a line says with what the runs below it ran, or nothing, and of no other
+    quantity: `### Llama 3 8B on H100`, `Now with FP8:`, `## Results`."""
+    text = unmarked(line.text).strip(" #*_:：.")
+    if _OF_ANOTHER.search(text):
+        return False
+    told = titled(line) or devices(text) or names_format(text) or named(text) or SIZED.search(text)
+    return bool(told or program_named(text, any_case=True) or _BEGINS_AS_SET_UP.match(text)
+                or _GENERAL.fullmatch(text))  # fmt: skip
+
+
+_BEGINS_AS_SET_UP = re.compile(
+    r"(?:(?:and|now|then|the same|same|again)[ ,]+)*"
+    r"(?:with|without|using|w/o?|on|for|at|no|same|single|multi|相同|使用|关闭|开启)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+
+_GENERAL = re.compile(
+    r"(?:(?:[0-9.]+|[A-Z]|main|training|pre-?training|fine-?tuning|results?|performance|throughputs?"
+    r"|speed|benchmarks?|benchmarking|scaling|weak|strong|comparison|measurements|experiments?"
+    r"|table|tables|section|appendix|end-to-end|llms?|language|models?|the|of|and|on|more|gpus?"
+    r"|训练|性能|结果|实验|对比|测试|吞吐|速度|微调)(?![A-Za-z0-9])[\s,.:：&()-]*)*",
+    re.IGNORECASE,
+)
+"""Headings that say of no quantity but a rate that it is below them."""
 
 
 def opens_table(above: Sequence[Line]) -> Line | None:
@@ -85,7 +116,8 @@ _OF_ANOTHER = re.compile(
     r"\b(?:loss(?:es)?|perplexity|ppl|accurac(?:y|ies)|scores?"
     r"|memory(?! (?:constraint|budget|limit))|energy|power|costs?|prices?"
     r"|latency|hours|minutes|seconds|days|times?|bubbles?|bandwidth|efficiency|convergence"
-    r"|evaluation|quality|bpb|statistics|overheads?)\b"
+    r"|evaluation|quality|bpb|statistics|overheads?|speed-?ups?|ratios?|relative|improvements?"
+    r"|gains?|versions?)\b"
     r"|显存|内存|损失|精度对比|能耗|メモリ|損失",
     re.IGNORECASE,
 )

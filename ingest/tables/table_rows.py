@@ -95,7 +95,7 @@ from assay.ingest.tables.documents import (
 from assay.ingest.tables.header_rows import carried
 from assay.ingest.tables.keyed import MOST_PLAIN, SetUps, configured, keyed, stated
 from assay.ingest.tables.long_tables import IrregularError, ways
-from assay.ingest.tables.named_above import named_rate, opens_table
+from assay.ingest.tables.named_above import named_rate, of_set_up_alone, opens_table
 from assay.ingest.tables.pairs import annotated
 from assay.ingest.tables.row_cells import (
     NOTHING,
@@ -161,8 +161,8 @@ def _document(
     )
     for grid in found:
         place.pass_over(lines[at : grid.begin])
-        at = max(at, grid.end)
-        table = _Table(region, lines, grid, schema, place, known, long)
+        since, at = lines[at].number if at else 0, max(at, grid.end)
+        table = _Table(region, lines, grid, schema, place, known, long, since=since)
         table.read(folded)
         tables.append(table)
     _configure(tables, region.source.name, schema, folded)
@@ -230,6 +230,8 @@ class _Table:
         place: Place,
         known: Known,
         long: Sheet | None = None,
+        *,
+        since: int = 0,
     ) -> None:
         self.region, self.lines, self.grid, self.place = region, lines, grid, place
         self.long = long
@@ -237,7 +239,7 @@ class _Table:
         self._of_training = known.trained or self._trained
         head = lines[grid.begin]
         self.caption = [head._replace(text=grid.caption)] if grid.caption else []
-        above = (*place.titles[-1:], *place.near, *self.caption)
+        above = (*place.titles[-1:], *self._near(since), *self.caption)
         grid = grid if long else with_metrics_apart(grid, schema)
         labelled = annotated(carried(grid, schema), schema, known.legend, known.notes)
         labelled = with_scopes(labelled, schema, [*place.texts(), grid.caption])
@@ -276,6 +278,14 @@ class _Table:
             )
             for group in groups
         )
+
+    def _near(self, since: int) -> list[Line]:
+        """The lines above the table, below its heading; none of those above the table before it, at
+        line `since`, where what stands between them is of more than how its runs ran."""
+        near = [*self.place.near]
+        between = [line for line in near if line.number >= since]
+        own = any(not of_set_up_alone(line) for line in between if line.text.strip())
+        return between if own else near
 
     @cached_property
     def _guessed(self) -> bool:
