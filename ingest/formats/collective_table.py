@@ -93,6 +93,7 @@ FORMAT = Format(
         "bus bw",
         "us bandwidth",
         "alg_bandwidth",
+        "#bytes",
         "COMMS-RES",
         "总线带宽",
         "算法带宽",
@@ -105,6 +106,6 @@ FORMAT = Format(
     r"|^[^:=]*\|[^:=|]*(?:(?:bus|alg)bw|总线带宽|算法带宽)"
     r"|^\s*#{1,6} .*\b(?:bus|alg)[a-z]* ?(?:bw|bandwidth)|<th>[^<]*(?:bus|alg)bw"
     r"|^(?:[a-z][a-z0-9.-]*: )?\s*size\b[^|:=]*  +[^|:=]*bus ?bw \([^|:=]*$"
-    r"|\"(?:bus|alg)_?bw[a-z_]*\"\s*:|alg_bandwidth\([a-z/]+\)|comms-res-",
+    r"|\"(?:bus|alg)_?bw[a-z_]*\"\s*:|alg_bandwidth\([a-z/]+\)|comms-res-|^\s*#bytes\s",
     binds=False,
 )

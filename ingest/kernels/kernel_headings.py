@@ -72,6 +72,13 @@ _RANKS = re.compile(r"(?<![0-9.x×])([0-9]+)\s*(?:gpus?|ranks?|devices)\b", re.I
 
 _NAMED = re.compile(r"(?<![0-9.])([0-9]+)\s*ranks\b", re.IGNORECASE)
 
+_BENCHMARKED = re.compile(
+    r"\s*#\s*(?:Benchmarking:?\s+([A-Za-z_]+)|#processes\s*[:=]\s*([0-9]+))\s*"
+)
+"""What oneCCL's benchmark and IMB write above each table: the operation, how many take part."""
+
+_ABOVE = 8
+
 _LAUNCHED = re.compile(r"\bmpi(?:run|exec)\b(?: [^|;&]*?)? -(?:np?|-np) ([0-9]+)\b")
 """How many processes a command starts."""
 
@@ -102,9 +109,32 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
         for name, word in zip(("op", "dtype"), named.groups(), strict=True):
             found[name] = Cell(word, head.line.number, head.cells[0].column)
             doubtful.discard(name)
+    for line in lines[max(0, grid.begin - _ABOVE) : grid.begin] if "op" in fields(schema) else ():
+        for name, word in _benchmarked(line.text):
+            found[name] = Cell(word, line.number, line.column, value_origin="stated")
+            doubtful.discard(name)
     if "gpu" not in found and "gpu" in fields(schema):
         found |= _machine_around(lines[max(0, grid.begin - FAR) : grid.begin])
     return {name: cell for name, cell in found.items() if name not in doubtful}
+
+
+def _benchmarked(text: str) -> Iterator[tuple[str, str]]:
+    """The operation, or the ranks, that a line right above a table of its calls names."""
+    said = _BENCHMARKED.fullmatch(text)
+    if said is None:
+        return
+    if said[2]:
+        yield "ranks", said[2]
+        return
+    if known := _OPERATION.match(said[1].removesuffix("v")):
+        parts = [part for part in known.groups() if part]
+        yield "op", "_".join(parts).casefold()
+
+
+def sizes_of_one_rank(lines: Sequence[Line], grid: Grid) -> bool:
+    """Whether sizes of a table are what each rank sends, as oneCCL's benchmark and IMB count."""
+    near = lines[max(0, grid.begin - _ABOVE) : grid.begin]
+    return any(_BENCHMARKED.fullmatch(line.text) for line in near)
 
 
 _OF_PARAM = re.compile(r"COMMS-RES-([a-z_]+)-([a-z0-9]+)")

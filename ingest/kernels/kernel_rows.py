@@ -31,7 +31,12 @@ from assay.ingest.kernels.kernel_columns import (
     ranks_of_ratio,
     says_how_fast,
 )
-from assay.ingest.kernels.kernel_headings import BANDWIDTH, of_curves, said_above
+from assay.ingest.kernels.kernel_headings import (
+    BANDWIDTH,
+    of_curves,
+    said_above,
+    sizes_of_one_rank,
+)
 from assay.ingest.kernels.operator_grids import in_columns, of_training
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
@@ -75,6 +80,8 @@ def kernel_rows(
         records = [each for row in ours for each in _records(row, columns, above)]
         if "direction" in fields(table.schema):
             _directed(grid, columns, records)
+        if "op" in fields(table.schema) and sizes_of_one_rank(lines, grid):
+            _sizes_apart(records)
         if records:
             folded.records += records
             folded.claimed |= _lines(lines, grid, records, ours)
@@ -269,6 +276,17 @@ def _directed(grid: Grid, columns: Sequence[Column], records: Sequence[Record]) 
         if len(told) == 1 and "direction" not in record.cells:
             word, cell = next(iter(told.items()))
             record.cells["direction"] = Cell(word, cell.line, cell.column)
+
+
+_OF_ALL = {"all_reduce", "reduce", "broadcast"}
+"""Operations whose message is as large on every rank as altogether."""
+
+
+def _sizes_apart(records: Sequence[Record]) -> None:
+    """Keep sizes of one rank as they are printed, where those of the whole message are others."""
+    for record in records:
+        if record.cells["op"].text not in _OF_ALL and (size := record.cells.pop("bytes", None)):
+            record.other.append(("bytes of each rank", size.text))
 
 
 def _set_apart(record: Record, key: Sequence[tuple[str, str]]) -> None:

@@ -32,8 +32,8 @@ TIME_LABELS = {
 """Headers of a time column, each with its unit; `timed` knows more of them."""
 
 _TIMED = re.compile(
-    r"(?:(?:a?ve?g|aveg|average|mean|median|p50|measured|kernel|gpu|cuda|device|exec|execution|run|gemm)"
-    r"(?:[\s_]+|(?=time))|(?:time|latency|duration|elapsed|runtime|时延|延迟|耗时|时间)[\s_]*)*"
+    r"(?:(?:(?:t_)?a?ve?g|aveg|average|mean|median|p50|measured|kernel|gpu|cuda|device|exec|execution|run|gemm)"
+    r"(?:[\s_]+|(?=time)|(?=[(\[]))|(?:time|latency|duration|elapsed|runtime|时延|延迟|耗时|时间)[\s_]*)*"
     r"[(\[]?(s|secs?|seconds|ms|msecs?|milliseconds|us|µs|usecs?|microseconds|ns|nsecs?)[)\]]?"
     r"(?:[\s_:]+(?:avg|average|mean|median|p50))?",
     re.IGNORECASE,

@@ -171,3 +171,30 @@ def test_a_label_names_the_collective(tmp_path: Path) -> None:
     first, _ = rows(tmp_path / "comms.log", text, "collective_table")
     assert (first["op"], first["ranks"], first["bytes"]) == ("all_gather", 32, 16777216)
     assert (first["time"], first["busbw"]) == (pytest.approx(641.2e-6), 25.348e9)
+
+
+ONECCL = """# Benchmarking: allreduce
+# #processes: 12
+#------------------------------------------------------------
+
+        #bytes    #repetitions        t_min[usec]        t_max[usec]        t_avg[usec]
+          2048              20              41.70              43.12              42.31
+         32768              20              44.06              45.73              44.88
+
+#------------------------------------------------------------
+# Benchmarking: allgatherv
+# #processes: 12
+#------------------------------------------------------------
+
+        #bytes    #repetitions        t_min[usec]        t_max[usec]        t_avg[usec]
+       2097152              20             187.26             193.55             190.02
+       8388608              20             640.91             655.83             647.38
+"""
+
+
+def test_each_operation_stands_above_its_table(tmp_path: Path) -> None:
+    first, _, gather, _ = rows(tmp_path / "ccl.txt", ONECCL, "collective_table")
+    assert (first["op"], first["ranks"], first["bytes"]) == ("all_reduce", 12, 2048)
+    assert first["time"] == pytest.approx(42.31e-6)
+    assert (gather["op"], gather["bytes"]) == ("all_gather", None)  # printed for each rank
+    assert gather["other"] == [{"name": "bytes of each rank", "text": "2097152"}]
