@@ -130,7 +130,10 @@ _SIZED = deferred(
     r"(?=[ -](?:[Mm]odel|[Pp]aram|[Dd]ense|MoE|LLM|GPT|[Tt]ransformer|[Nn]etwork)|[ 的]?模型)"
 )
 
-_EXCEPTION = deferred(r"\([^()]*[0-9][^()]*\bfor (?:the )?[^()]*\)")
+_EXCEPTION = deferred(
+    r"\([^()]*[0-9][^()]*\bfor (?:the )?[^()]*\)"
+    r"|[(（][^()（）]*[0-9][BM] ?模型[为是用:：][^()（）]*[)）]"
+)
 """Brackets that speak of one of several: `2048 (4096 for the 34B model)`."""
 
 _OF_SOME = deferred(r"[(（](?:for|on|except(?: for| on)?|but not) [^()（）]*[A-Z][^()（）]*[)）]")

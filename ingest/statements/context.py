@@ -535,12 +535,24 @@ def _by_form(
             if name not in values or values[name].state == "unknown"
         }
     values = values or (_open_statement(line) if short and told else {}) or _built(line)
+    values = {name: cell for name, cell in values.items() if not _but_for_some(cell, line)}
     if values:
         of_all = not heading and OF_ALL.search(line.text) is not None
         return Statement(line.number, section, values, backward=of_all)
     if short and (said := composed_name(line)):
         return Statement(line.number, section, said, of_run=True)
     return None
+
+
+_BUT_FOR = deferred(
+    r"[^\s()（）]{0,8}\s*[(（][^()（）]*[0-9][BMT](?![A-Za-z])[^()（）]{0,8}(?:为|是|用|[:：=]|\bis\b|\buses\b)"
+    r"\s*[0-9]"
+)
+
+
+def _but_for_some(cell: Cell, line: Line) -> bool:
+    """Whether brackets behind a value give it another one for a model: `1(2B 模型为 4)`."""
+    return _BUT_FOR.match(line.text[max(0, cell.column - line.column) :]) is not None
 
 
 @dataclass(frozen=True)

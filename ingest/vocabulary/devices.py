@@ -83,7 +83,7 @@ _STACKED = r"[ _-]?HBM[0-9]e?(?![A-Za-z0-9])"
 _DEVICE = (
     r"(?:(?<![A-Za-z0-9.])|(?<=[0-9][x×X])|(?<=[DdHh][Gg][Xx]))"
     rf"(?P<maker>(?i:(?:(?:{_MAKERS}|{_BRANDS})[ -]?)+))?"
-    rf"(?:(?P<name>{_SHORT}|(?i:{_NAMES})|{_GEFORCE})|(?P<kind>{_KINDS})|(?(maker){_SHAPE}|(?!)))"
+    rf"(?:(?P<name>{_SHORT}|(?i:{_NAMES})|{_GEFORCE})|(?P<kind>{_KINDS})|(?(maker)(?<![A-Za-z]){_SHAPE}|(?!)))"
     r"(?=s?(?![A-Za-z0-9])|[x×][0-9]|[ _-]?[0-9]{2,3} ?[Gg]|[A-Z])"
     rf"(?P<rest>(?:{_FORM}|{_MEMORY}|{_STACKED})*)(?=s?(?![A-Za-z0-9])|[x×][0-9])"
 )
