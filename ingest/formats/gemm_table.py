@@ -91,7 +91,7 @@ _ELAPSED = ("Elapsed time for ", "Throughput (in TFLOP/s) for ")
 
 @dataclass
 class _Told:
-    """What lines so far say of the products below: their machine, and the order of their sizes.
+    """Facts told so far about the products below: their machine, and the order of their sizes.
 
     Source: mm_flops.py of EleutherAI/cookbook multiplies [m, n] by [n, k] and prints `mxnxk`,
     seconds; a document that writes the letters says it itself.

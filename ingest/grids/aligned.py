@@ -289,7 +289,7 @@ def _table(lines: Sequence[Line], at: int) -> Grid | None:
 _UNITS = re.compile(r"[(\[][^()\[\]]+[)\]]")
 
 _MEDIAN = re.compile(r"\):(?:p50|p[0-9]{2}|avg|mean|median)\b")
-"""What a label says behind its unit: `Latency(us):p50`."""
+"""Words of a label behind its unit: `Latency(us):p50`."""
 
 
 def _united(lines: Sequence[Line], at: int) -> list[_Word]:

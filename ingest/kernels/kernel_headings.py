@@ -60,7 +60,7 @@ _OPERATOR = re.compile(
 """Operators that a heading names, and that no other kind of table of kernels has."""
 
 _TESTED = re.compile(r"\s*Operator: ([\w.-]+)\s")
-"""What FlagGems writes above the calls of an operator."""
+"""A line that FlagGems writes above the calls of an operator."""
 
 _OPERATION = re.compile(
     r"\b(all|reduce)[ _-]?(reduce|gather|scatter|to[ _-]?all)(?:_perf|_test)?\b"
@@ -75,7 +75,7 @@ _NAMED = re.compile(r"(?<![0-9.])([0-9]+)\s*ranks\b", re.IGNORECASE)
 _BENCHMARKED = re.compile(
     r"\s*#\s*(?:Benchmarking:?\s+([A-Za-z_]+)|#processes\s*[:=]\s*([0-9]+))\s*"
 )
-"""What oneCCL's benchmark and IMB write above each table: the operation, how many take part."""
+"""A line of oneCCL's benchmark or of IMB above a table: the operation, and how many take part."""
 
 _ABOVE = 8
 

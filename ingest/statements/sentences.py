@@ -294,7 +294,8 @@ def _counted(text: str) -> Iterator[Part]:
 
 
 _HOSTS = deferred(r"\bhosts?\b")
-"""What `local` is of in JAX: `1024 on 1 hosts results in 1024 local batch size`, of 8 devices."""
+"""A batch that JAX calls local is of a host and not of a device: `1024 on 1 hosts results in 1024
+local batch size`, of 8 devices."""
 
 
 def _noun(words: str) -> str | None:

@@ -249,21 +249,21 @@ class Machines(dict[str, Machine]):
         return frozenset(size for one in self.values() for size in one.memory_labels)
 
     @functools.cached_property
-    def bits(self) -> dict[str, int]:
+    def _bits(self) -> dict[str, int]:
         """Letter of names, and how often it came before → a bit of its own."""
         return {each: 1 << at for at, each in enumerate(sorted({*chain(*map(_letters, self))}))}
 
     @functools.cached_property
-    def letters(self) -> dict[str, int]:
+    def _bits_of(self) -> dict[str, int]:
         """Name → the bits of its letters."""
-        return {name: sum(self.bits[each] for each in _letters(name)) for name in self}
+        return {name: sum(self._bits[each] for each in _letters(name)) for name in self}
 
     def alike(self, text: str) -> list[str]:
         """Names that are spelled much as `text` is, the likest first, three at most."""
-        own = sum(self.bits.get(each, 0) for each in _letters(text))
+        own = sum(self._bits.get(each, 0) for each in _letters(text))
         # two texts are no more alike than their letters are: most names need no closer look
         near = [
-            name for name, letters in self.letters.items()
+            name for name, letters in self._bits_of.items()
             if 2 * (own & letters).bit_count() / (len(text) + len(name)) >= ALIKE
         ]  # fmt: skip
         return difflib.get_close_matches(text, near, cutoff=ALIKE) if near else []

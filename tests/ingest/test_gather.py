@@ -48,7 +48,7 @@ def test_order_and_completeness(seed: int, tmp_path: Path, monkeypatch: pytest.M
     for kind, said in wanted.items():
         mine = [each for each in rows if each.layout is kind]
         assert [line for each in mine for line in each.lines] == sorted(said)
-        assert [value for each in mine for value in each.frame["value"]] == sorted(said)
+        assert [value for each in mine for value in each.frame()["value"]] == sorted(said)
     assert gathered.layouts == {kind for kind, said in wanted.items() if said}
     files = [each for each in rows if isinstance(each.held, Path)]
     assert len(files) == (len(rows) if gather_module.KEPT == 0 else 0)

@@ -61,6 +61,8 @@ def inside(kind: Any, value: Any) -> list[Any]:
         return [value[1]]
     if kind in (opcodes.MAX_REPEAT, opcodes.MIN_REPEAT):
         return [value[2]]
+    if kind is opcodes.GROUPREF_EXISTS:
+        return [each for each in value[1:] if each is not None]
     if kind is opcodes.IN and digits(value) in (set(), DIGITS):
         return []
     if kind is opcodes.NOT_LITERAL and value not in DIGITS:
