@@ -100,9 +100,10 @@ def candidates(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
     lines = lines.select("line", "text")
     if fmt.lines == "document":
         return lines if opening(lines["text"], fmt) else lines.clear()
-    held = lines["line"].is_in(begun(lines, fmt)["line"].implode())
-    if not held.any():
-        return lines.clear()
+    first = begun(lines, fmt)
+    if first.is_empty():
+        return first
+    held = lines["line"].is_in(first["line"].implode())
     begin, numbers = lines.filter(held), lines["line"].to_numpy().astype(np.int64)
     for head, reach in fmt.reach.items():
         held |= series(marked(edges(begin, head, reach), reach, Open(), numbers))
@@ -120,7 +121,10 @@ def begun(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
     """The lines (line, text) on which a record of a format of single lines may begin."""
     if lines.is_empty():
         return lines
-    found = lines.filter(lines["text"].str.contains_any(list(fmt.heads)))
+    held = lines["text"].str.contains_any(list(fmt.heads))
+    if not held.any():  # as with most formats
+        return lines.clear()
+    found = lines.filter(held)
     return found if fmt.opens is None else found.filter(pl.col("text").str.contains(fmt.opens))
 
 

@@ -128,7 +128,9 @@ def _seen_by(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Region
     if fmt.lines == "document" and not (ledger.owned or fmt.unwraps):
         return found.document(glued=fmt.glued) if fmt.name in found.met else nothing
     single = fmt.lines == "single"
-    hits = candidates(found.lines, fmt) if single else found.lines.filter(fmt.name in found.met)
+    if not single and fmt.name not in found.met:
+        return nothing
+    hits = candidates(found.lines, fmt) if single else found.lines
     if ledger.owned:
         hits = hits.filter(~pl.col("line").is_in(sorted(ledger.owned)))
     if fmt.unwraps and source.carries and hits.height:

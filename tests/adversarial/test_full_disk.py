@@ -57,8 +57,9 @@ def test_what_cannot_be_written_is_not_there(
     assert "Traceback" not in done.stderr
     kept = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert all(".parts" in path.parts and path.suffix == ".json" for path in kept), kept
-    again = assay(command, log, "-o", into, *more)
-    assert again.returncode in (0, 4), again.stderr
+    if command != "report":  # which keeps nothing that a later run would find
+        again = assay(command, log, "-o", into, *more)
+        assert again.returncode in (0, 4), again.stderr
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full device")

@@ -19,11 +19,11 @@ from tests.adversarial.further import EVERY, FURTHER, NAMED, states_on_a_line
 from tests.adversarial.inputs import DIMENSIONS, Dimension
 from tests.adversarial.work import loops, work
 
-DRAWN = [each for each in EVERY if each not in DIMENSIONS | FURTHER | CROWDS][::6]
+DRAWN = [each for each in EVERY if each not in DIMENSIONS | FURTHER | CROWDS][::12]
 
 OFTEN = [*DIMENSIONS, *DRAWN, states_on_a_line]
-"""Inputs whose work is counted with every change: what grows in any run, and a sixth of the
-odder documents. The work of the others and the loops of all, which takes long, now and then."""
+"""Inputs whose work is counted with every change: what grows in any run, and a twelfth of
+the odder documents. The work of the others and the loops of all, which takes long, now and then."""
 
 SELDOM = [each for each in EVERY if each not in OFTEN]
 
