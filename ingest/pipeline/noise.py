@@ -6,6 +6,8 @@ beside a performance unit, and which may be a statement of configuration or a he
 
 from __future__ import annotations
 
+import functools
+import operator
 import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
@@ -123,12 +125,13 @@ _HEADING = r"(?:^|[\s\x1c-\x1f:\]>-]|[^%]\|)#{1,6}[\s\x1c-\x1f]+\S"
 """Found in every heading; behind a prefix that ends with a bar, but not in a progress bar."""
 
 
-def interest(formats: Sequence[Format]) -> str:
+def interest(formats: Sequence[Format]) -> tuple[str, str]:
     """Found in lines that begin something, may be suspicious or state something; no others matter.
 
-    One pattern, since a search through many lines costs less than two. Several heads of a format
-    are found faster than what it opens with; one alone, or one of a single character, is found too
-    often.
+    Few patterns, since a search through many lines costs less than several; but two, since one of
+    all has more states than the search keeps, and takes a hundred times as long as both. Several
+    heads of a format are found faster than what it opens with; one alone, or one of a single
+    character, is found too often.
     """
     one = [
         fmt
@@ -137,7 +140,14 @@ def interest(formats: Sequence[Format]) -> str:
     ]
     heads = sorted({head for fmt in formats if fmt not in one for head in fmt.heads})
     literals = [re.escape(each).replace(r"\ ", " ") for each in heads]
-    return "|".join([*literals, openings(one), _SUSPICIOUS, ENDS, _OTHER_ENDS, _HEADING])
+    begins = [*literals, openings(one), _SUSPICIOUS]
+    return "|".join(begins), "|".join([ENDS, _OTHER_ENDS, _HEADING])
+
+
+def of_interest(texts: pl.Series, patterns: Sequence[str]) -> pl.Series:
+    """Lines in which one of the patterns of `interest` is found."""
+    first, *others = (texts.str.contains(each) for each in patterns)
+    return functools.reduce(operator.or_, others, first)
 
 
 _OTHER_ENDS = (

@@ -45,6 +45,7 @@ from assay.ingest.pipeline.noise import (
     closings,
     interest,
     may_state,
+    of_interest,
     suspicious,
     total,
 )
@@ -400,11 +401,12 @@ class Sieve:
             return pl.repeat(value=True, n=int(which.sum()), eager=True)
         if not (self.noisy and _same(block)):
             texts = block.some(which)["text"]
-            return texts.str.contains(fitting(self.interest, plain=block.plain))
+            patterns = [fitting(each, plain=block.plain) for each in self.interest]
+            return of_interest(texts, patterns)
         texts = block.alike.filter(series(which))
         kinds, silent = texts.unique(), self.silent
         new = kinds.filter(~kinds.is_in(silent.implode()))
-        found = new.str.contains(fitting(with_zeros(self.interest), plain=True))
+        found = of_interest(new, [fitting(with_zeros(each), plain=True) for each in self.interest])
         if len(silent) < MOST_KINDS:
             self.silent = pl.concat([silent, new.filter(~found)])
         return texts.is_in(new.filter(found).implode())

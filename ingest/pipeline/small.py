@@ -28,6 +28,7 @@ from assay.ingest.pipeline.noise import (
     empty,
     interest,
     may_state,
+    of_interest,
     suspicious,
 )
 from assay.ingest.pipeline.scan import FEW, Scan
@@ -170,8 +171,8 @@ class _Look:
     @cached_property
     def _some(self) -> pl.DataFrame:
         """The lines that may matter to anybody."""
-        wanted = fitting(interest(self.formats), plain=self.plain)
-        return self.frame.filter(self.frame["text"].str.contains(wanted))
+        wanted = [fitting(each, plain=self.plain) for each in interest(self.formats)]
+        return self.frame.filter(of_interest(self.frame["text"], wanted))
 
     def _with(self, formats: Sequence[Format]) -> pl.DataFrame:
         """The lines on which something of these formats may begin."""
