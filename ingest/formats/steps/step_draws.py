@@ -7,6 +7,7 @@ behind it changes; which of the two comes first, the draws at its zero tell.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
@@ -111,8 +112,8 @@ def within(bar: Shape, steps: Shape) -> bool:
     key = next(iter(steps.counters), BAR)
     if key in (BAR, "") or key.startswith("#") or steps.stride != 1 or steps.falls:
         return False
-    ends = [each.first.number for each in steps.found]
-    draws = [(sum(end < each.first.number for end in ends), _count(each)) for each in bar.found]
+    ends = sorted(each.first.number for each in steps.found)
+    draws = [(bisect_left(ends, each.first.number), _count(each)) for each in bar.found]
     parts = [[count for _, count in part] for _, part in groupby(draws, key=lambda draw: draw[0])]
     again = [after[0] <= before[-1] for before, after in pairwise(parts)]
     rises = all(a <= b for part in parts for a, b in pairwise(part))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -68,9 +69,10 @@ def step_records(found: Iterable[Found], alone: list[Found]) -> Iterator[StepRec
             unknown.append(shape)
         elif any(_tells(what, shape) for what in shape.typical.meanings):
             loose.append(shape)
-    unknown = [each for each in unknown if not any(within(each, other) for other in unknown)]
+    unknown = [each for each in unknown if each.typical.said.form != "bar"
+               or not any(within(each, other) for other in unknown)]  # fmt: skip
     whole = put_together(unknown, loose, beside=known)
-    whole = [shape for shape in whole if not any(_told_better(shape, other) for other in whole)]
+    whole = _told_best(whole)
     steps_of = [shape for shape in whole if not shape.typical.validates("loss")]
     trains = known or any(shape.typical.has("loss") for shape in steps_of)
     for shape in whole:
@@ -79,20 +81,34 @@ def step_records(found: Iterable[Found], alone: list[Found]) -> Iterator[StepRec
             yield from _records(shape, None, reasons[id(shape)])
 
 
-def _told_better(shape: Shape, other: Shape) -> bool:
-    """Whether another shape tells of the same steps, and the same of them, with what is learnt,
-    which this one has none of: lines of a process that only makes the samples."""
-    if shape is other or shape.training & _TIED or not other.counters:
-        return False
-    if not _typed(shape) & _typed(other):
-        return False
-    if not shape.counters:
-        return len(other.found) >= len(shape.found)
-    if not other.training & _TIED:
-        return False
-    held = set(other.counts(other.counters[0]))
-    mine = shape.counts(shape.counters[0])
-    return 2 * sum(count in held for count in mine) >= len(mine)
+def _told_best(shapes: Sequence[Shape]) -> list[Shape]:
+    """The shapes but those of which another tells of the same steps, and the same of them, with
+    what is learnt, which these have none of: lines of a process that only makes the samples."""
+    if all(shape.training & _TIED for shape in shapes):
+        return [*shapes]
+    typed = {id(shape): _typed(shape) for shape in shapes}
+    counting = [shape for shape in shapes if shape.counters]
+    longest: dict[str, int] = {}  # column → lines of the longest shape that counts and has it
+    learning: defaultdict[int, list[Shape]] = defaultdict(list)  # count → shapes that have it
+    for other in counting:
+        for name in typed[id(other)]:
+            longest[name] = max(longest.get(name, 0), len(other.found))
+        if other.training & _TIED:
+            for count in set(other.counts(other.counters[0])):
+                learning[count].append(other)
+
+    def told_better(shape: Shape) -> bool:
+        if shape.training & _TIED:
+            return False
+        if not shape.counters:
+            return any(longest.get(name, 0) >= len(shape.found) for name in typed[id(shape)])
+        mine = shape.counts(shape.counters[0])
+        held = Counter(id(other) for count in mine for other in learning.get(count, ()))
+        return any(
+            2 * many >= len(mine) and typed[id(shape)] & typed[at] for at, many in held.items()
+        )
+
+    return [shape for shape in shapes if not told_better(shape)]
 
 
 def _typed(shape: Shape) -> set[str]:
