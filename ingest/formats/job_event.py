@@ -19,8 +19,8 @@ from functools import cache
 from typing import NamedTuple
 
 import pandera.polars as pa
-from assay.ingest.lines.lark import terminal_of
-from assay.ingest.lines.records import Kind, take
+from assay.ingest.lines.lark import Shape, shape, terminal_of
+from assay.ingest.lines.records import MOST_KNOWN, Kind, take
 from assay.ingest.schema.fields import logged, named
 from assay.ingest.schema.format import Closing, Folded, Format, Reach, Region
 from assay.ingest.schema.record import Cell, Line, Record
@@ -193,11 +193,25 @@ def fold(region: Region) -> Folded:
                 for each in whole:
                     folded.claimed.add(each.number)
                     folded.parts.add((each.number, each.column))  # type: ignore[union-attr]
-        elif told := next((one for one in KINDS if _head(one.kind.head).match(line.text)), None):
+        elif told := _kind_of(line.text):
             _told(folded, region, line, told)
         elif _SHORT.search(line.text) and _head(ERROR.kind.head).match(line.text):
             _told(folded, region, line, ERROR)
     return folded
+
+
+def _kind_of(text: str) -> Told | None:
+    """The kind of a line, which its digits do not change: one line of each shape is asked."""
+    key = shape(text)
+    if key not in _KINDS_OF:
+        if len(_KINDS_OF) >= MOST_KNOWN:
+            _KINDS_OF.clear()
+        heads = (one for one in KINDS if _head(one.kind.head).match(text))
+        _KINDS_OF[key] = next(heads, None)
+    return _KINDS_OF[key]
+
+
+_KINDS_OF: dict[Shape, Told | None] = {}
 
 
 def last_lines(region: Region) -> Folded:

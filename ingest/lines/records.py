@@ -9,15 +9,23 @@ column that every frame has.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
-from assay.ingest.lines.lark import Token, Tree, parse_alike, parse_line, terminal_of
+from assay.ingest.lines.lark import (
+    Shape,
+    Token,
+    Tree,
+    parse_alike,
+    parse_line,
+    shape,
+    terminal_of,
+)
 from assay.ingest.lines.metrics import cell, column, put
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded, Region
-from assay.ingest.schema.record import Code, Diagnostic, Line, Record, Schema, Span
+from assay.ingest.schema.record import Cell, Code, Diagnostic, Line, Record, Schema, Span
 
 
 class Kind(NamedTuple):
@@ -54,9 +62,13 @@ def _head(grammar: str, name: str) -> re.Pattern[str]:
 
 def take(folded: Folded, region: Region, line: Line, grammar: str, kind: Kind) -> None:
     """Parse one line as `kind` and add its records, or the refusal, to `folded`."""
-    span = Span(region.source.name, line.number, line.column)
+    span, text = Span(region.source.name, line.number, line.column), line.text.rstrip()
+    key = (grammar, kind.rule, shape(text)) if kind.alike and not region.cut(line) else None
+    if key is not None and (known := _KNOWN.get(key)):
+        _claim(folded, line, [known.record(line)])
+        return
     parse = parse_alike if kind.alike else parse_line
-    tree = parse(grammar, kind.rule, line.text.rstrip(), span)
+    tree = parse(grammar, kind.rule, text, span)
     if isinstance(tree, Diagnostic):
         folded.refused.append(tree._replace(text=line.text))
         return
@@ -76,10 +88,57 @@ def take(folded: Folded, region: Region, line: Line, grammar: str, kind: Kind) -
         _fill(record, line, kind.schema, row)
         records.append(record)
     _shorten(folded, region, line, records, tree, cut=cut)
+    if key is not None and len(_KNOWN) < MOST_KNOWN and (like := _like(line, records, shared)):
+        _KNOWN[key] = like
+    _claim(folded, line, records)
+
+
+def _claim(folded: Folded, line: Line, records: Sequence[Record]) -> None:
     folded.records += records
     folded.claimed.add(line.number)
     assert folded.parts is not None
     folded.parts.add((line.number, line.column))
+
+
+class _Like(NamedTuple):
+    """The record of a line whose digits alone are others: its frame, and each cell with the place
+    of its text, all of which is the cell's."""
+
+    frame: str
+    cells: Mapping[str, tuple[Cell, int, int]]
+
+    def record(self, line: Line) -> Record:
+        """The record of another line of the shape."""
+        number, column, text = line.number, line.column, line.text
+        cells = {
+            name: Cell(text[start:end], number, column + start, known.scale, known.kind)
+            for name, (known, start, end) in self.cells.items()
+        }
+        return Record(number, cells, column, self.frame, prefix=dict(line.prefix))
+
+
+_KNOWN: dict[tuple[str, str, Shape], _Like] = {}
+
+MOST_KNOWN = 4096
+"""Shapes of lines of which it is remembered what their records are like."""
+
+
+def _like(line: Line, records: Sequence[Record], tree: Tree[Token]) -> _Like | None:
+    """The record that lines of a shape share but for digits; None where those may change more."""
+    parts = [part for part in tree.children if isinstance(part, Tree)]
+    tokens = [list(_tokens(part)) for part in parts]
+    ends = {each[0].start_pos: each[-1].end_pos for each in tokens if each}
+    if len(records) != 1 or len(records[0].cells) != len(parts):
+        return None
+    record, cells = records[0], {}
+    for name, known in record.cells.items():
+        start = known.column - line.column
+        end = ends.get(start) or start
+        if known.text != line.text[start:end] or known.state != "value":
+            return None
+        cells[name] = known, start, end
+    said = record.other or record.spelled or record.mark or record.prefix != line.prefix
+    return None if said else _Like(record.frame, cells)
 
 
 def _is(part: Token | Tree[Token], name: str) -> bool:

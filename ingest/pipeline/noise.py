@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import operator
 import re
+from bisect import bisect_left
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
@@ -56,8 +57,9 @@ class Tally:
 
     def without(self, lines: Set[int]) -> Tally:
         """The tally of other lines than these, all of which were counted and none is blank."""
-        odd = tuple(line for line in self.suspicious if line not in lines)
-        return Tally(self.blank, self.not_ours - len(lines), odd)
+        at = bisect_left(self.suspicious, min(lines)) if lines else len(self.suspicious)
+        odd = (line for line in self.suspicious[at:] if line not in lines)
+        return Tally(self.blank, self.not_ours - len(lines), (*self.suspicious[:at], *odd))
 
 
 def closings(formats: Sequence[Format]) -> str:

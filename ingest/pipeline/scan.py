@@ -197,11 +197,12 @@ class _Scanner:
         found = known
         alone = block.first == 1 and not block.after
         enough = self.few if alone else min(self.few, FEW_OF_MANY)
-        if hits.height and hits.height >= enough:
+        mine = begun(hits, fmt) if hits.height >= max(enough, 1) else hits.clear()
+        if mine.height and mine.height >= enough:
             last = block.first + block.height - 1
-            free = hits.filter(pl.col("line") != last) if self.source.cut(last) else hits
+            free = mine.filter(pl.col("line") != last) if self.source.cut(last) else mine
             with self.sieve.learning:
-                new = reader.read(begun(free, fmt))
+                new = reader.read(free)
                 for layout, frame in new:
                     reader.shapes.learn(block, layout, frame)
             found = [*known, *new] if new else known

@@ -76,7 +76,8 @@ _FORMS = "|".join(
         r"[\"']?[A-Za-z])",
         r"[0-9]{3} (?:total |trainable )?parameters|(?i:precision\W*$)|GPUs (?:each|per node)",
         # parts of a sentence: a number and its noun, a short name and its number
-        r"[0-9][ -](?:way [TPDCEtpdce]|(?:\w+ )?(?:layers?|heads|experts)\b|hidden\b)",
+        r"[0-9][ -](?:way [TPDCEtpdce]|hidden\b)",
+        r"(?:^|[^0-9])[0-9]{1,4}[ -](?:\w+ )?(?:layers?|heads|experts)\b",  # no model has more
         r"\b(?:[TPDCE]P|[MG]BS)[ -]?[0-9]|\b(?:[tpd]p|[mg]bs)[0-9]",
         r"[a-z]-?[Pp]arallel(?:ism)?(?:[ -](?:size|degree))?(?: of| is| to)? [0-9]",
         r"(?i:\b(?:micro|global)[- ]batch(?:[ -]size)?(?: of| is| to)? [0-9])",
