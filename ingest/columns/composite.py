@@ -482,10 +482,9 @@ _CALCULATED = deferred(
 
 _STEP = deferred(r"([*x×/÷])\s*([0-9.,]+)")
 
-_TIMES = deferred(r"([0-9][0-9.,]*)\s*\\?[*x×]\s*([0-9]+)\s*([KMGT]i?B)", re.IGNORECASE)
-
-
-_TIMES_BEFORE = deferred(r"([0-9]+)\s*\\?[*x×]\s*([0-9]+\.[0-9]+)\s*([KMGT]i?B)", re.IGNORECASE)
+_TIMES = deferred(
+    r"([0-9][0-9,]*(?:\.[0-9]+)?)\s*\\?[*x×]\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]i?B)", re.IGNORECASE
+)
 
 
 def calculation(text: str) -> Calculation | None:
@@ -514,15 +513,14 @@ def calculation(text: str) -> Calculation | None:
     return Calculation(result, found[3] or "", divisor)
 
 
-def times(text: str) -> tuple[str, int] | None:
-    """An amount of memory times a number of devices: the amount of one, and how many.
+def times(text: str) -> list[tuple[str, int]]:
+    r"""Ways to read an amount of memory times a number of devices: the amount of one, and how many.
 
     >>> times("66.27 * 8 GB"), times("4 x 72.1 GB"), times("80 GB")
-    (('66.27 GB', 8), ('72.1 GB', 4), None)
+    ([('66.27 GB', 8)], [('72.1 GB', 4)], [])
+    >>> times(r"8\*64GB")
+    [('64 GB', 8), ('8 GB', 64)]
     """
-    if len(text) > LONGEST:
-        return None
-    if found := _TIMES_BEFORE.fullmatch(text.strip()):
-        return f"{found[2]} {found[3]}", int(found[1])
-    found = _TIMES.fullmatch(text.strip())
-    return (f"{found[1]} {found[3]}", int(found[2])) if found else None
+    found = _TIMES.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    ways = [(found[2], found[1]), (found[1], found[2])] if found else []
+    return [(f"{one} {found[3]}", int(many)) for one, many in ways if found and many.isdigit()]

@@ -105,7 +105,7 @@ _DUAL = deferred(rf"\b(?:dual|two) {SIGN}", re.IGNORECASE)
 _SINGLE = deferred(
     r"(?:^|[\s#(（:：,，、/])单[卡机]?卡?(?<!单机)(?=(?:训练|微调)?\s*(?:[，,、）)；;]|$))"
     r"|\b(?:on|using|with) (?:a single|a|one|1|single) (?:GPU|NPU|accelerator)(?![\w/-])"
-    r"|(?:[#(,:–—-]\s*|^)(?:single|one|1)[ -](?:GPU|NPU|card)"
+    r"|(?:[#(,:–—-]\s*|^)[*_]{0,2}(?:single|one|1)[*_]{0,2}[ -](?:GPU|NPU|card)[*_]{0,2}"
     r"(?=\s*(?:[,;:)]|$|first\b|(?:fine-?)?(?:tun|train)))",
     re.IGNORECASE,
 )

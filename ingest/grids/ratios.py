@@ -8,7 +8,7 @@ compares.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import combinations
 from typing import NamedTuple
 
@@ -17,10 +17,31 @@ from assay.ingest.numbers.printed import Printed, printed
 
 COMPARED = re.compile(
     r"\b(?:speed-?ups?|ratio|gains?|relative|rel\.?|vs\.?|improvements?|factor|delta|scaling"
-    r"|efficiency|faster|acceleration)(?![A-Za-z])|[Δ÷]|\S\s+/\s+\S|加速比|提升|高速化率",
+    r"|efficiency|faster|acceleration)(?![A-Za-z])|[Δ÷]|\S\s+/\s+\S|加速比|提升|高速化率|向上率",
     re.IGNORECASE,
 )
 """Labels of columns that compare others: `MI300X / H100`, `speedup`."""
+
+
+def comparing(labels: Sequence[str]) -> list[int]:
+    """Places of the columns, right of the first, whose labels say that they compare others, or are
+    two of the others with a stroke between: `H200/H100` beside `H100` and `H200`.
+
+    >>> comparing(["MBS", "H100", "H200", "H200/H100"]), comparing(["GPUs", "ours", "speedup"])
+    ([3], [2])
+    """
+    first = {label.split()[0] for label in labels if label.strip()}
+    return [
+        at for at, label in enumerate(labels)
+        if at and (COMPARED.search(label) or _of_two(label, first))
+    ]  # fmt: skip
+
+
+def _of_two(label: str, words: Set[str]) -> bool:
+    """Whether a label is two first words of others with a stroke between."""
+    one, _, other = label.strip().partition("/")
+    return one.strip() != other.strip() and {one.strip(), other.strip()} <= words
+
 
 _TIMES = re.compile(r"\W*([0-9]+(?:\.[0-9]+)?)\s*[x×倍]?\W*")
 

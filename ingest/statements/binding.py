@@ -25,9 +25,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from math import log2
 from typing import Any
 
 from assay.ingest.columns.titles import OF_DEVICES, SIZED, SIZES, of_its_devices
+from assay.ingest.numbers.printed import Printed, printed
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
@@ -355,6 +357,8 @@ def bind(records: Iterable[Record], context: Context) -> None:
     for record in rows:
         said = binder.nearest(record.line)
         bound = binder.bound(record.line, record.cells, tabled=record.tabled, names=_names(record))
+        if (length := _by_its_rates(record, bound.get("seq_len"))) is not None:
+            bound["seq_len"] = length
         for name, cell in bound.items():
             if name == "program" and _with_another(record, cell, sides=sides):
                 continue
@@ -363,6 +367,48 @@ def bind(records: Iterable[Record], context: Context) -> None:
                 binder.use([cell])
         many = record.alike is not None and any(name in record.cells for name in said)
         record.overridden = dict(said) if many else overridden(record, said)
+
+
+_RATES = (("tokens_per_gpu_per_s", "samples_per_gpu_per_s"), ("tokens_per_s", "samples_per_s"))
+"""Rates of tokens and of sequences, both of one device or both of all."""
+
+
+def _by_its_rates(record: Record, said: Cell | None) -> Cell | None:
+    """The length of a row's sequences where nothing says it of the row, or it is only assumed, and
+    its own rates of tokens and of sequences give another: the power of two that they do, or
+    unknown. None where they say nothing against it.
+
+    Sequences may be shorter than they could be, and are never longer.
+    """
+    if said is None or "seq_len" in record.cells:
+        return None
+    length = _number(said) if said.value_origin == "assumed" and said.state == "value" else None
+    for pair in _RATES if length or said.state == "unknown" else ():
+        tokens, samples = (_as_printed(record.cells.get(name)) for name in pair)
+        if tokens is None or samples is None or samples.low <= 0:
+            continue
+        low, high = tokens.low / samples.high, tokens.high / samples.low
+        if length and low <= length <= high:
+            return None
+        own = 2 ** max(0, int(log2(high)))
+        if own >= low:
+            return Cell(str(own), record.line, record.column, value_origin="solved", law=OF_RATES)
+        if length and low > length:
+            return Cell(said.text, record.line, record.column, state="unknown")
+    return None
+
+
+OF_RATES = "its tokens over its sequences per second"
+
+
+def _as_printed(cell: Cell | None) -> Printed | None:
+    """The interval of a number that a row prints; None of one that it does not."""
+    if cell is None or cell.state != "value" or cell.value_origin != "printed":
+        return None
+    try:
+        return printed(cell.text, cell.kind or "decimal", cell.scale)
+    except ValueError:
+        return None
 
 
 OF_PROGRAMS = {

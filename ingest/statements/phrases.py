@@ -218,7 +218,7 @@ _ASIDE = deferred(
     r"rather|whereas|because|could|would|"
     r"might|can (?:run|be)|as few as|at least|minimum|different (?:to|from|than|outcome)|"
     r"earlier|previously|formerly|initially|originally|later|tried|should|if"
-    r"|e\.g|for (?:example|instance))\b|比如|例如|代表",
+    r"|e\.g|for (?:example|instance))\b|(?<!对)比如(?!下)|例如|代表",
     re.IGNORECASE,
 )
 """Words beside which a number is of something else than the run."""
@@ -283,7 +283,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     """
     found: dict[str, dict[str, Cell]] = {}
     spoken: list[str] = []
-    for begin, text in _sentences(without_some(line.text)):
+    for begin, text in _sentences(_in_digits(without_some(line.text))):
         opens = _OPENS.search(text)  # what was tried is in the table that it opens
         if _ASIDE.search(text.replace(" tried ", " ") if opens else text):
             continue
@@ -316,11 +316,24 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
                         return {}  # a degree of zero is the number of a rank
                     found.setdefault(name, {}).setdefault(word, cell)
     said = {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
+    if len(lengths := found.get("seq_len", {})) > 1:  # each of some rows, and nobody knows whose
+        said["seq_len"] = next(iter(lengths.values()))._replace(state="unknown")
     if "gpu" in found and several("; ".join(spoken)):  # numbers of which of them
         said = {n: cell for n, cell in said.items() if n not in (*OF_MACHINES, "gpu")}
     if "gpus" in said and len({m[1] for m in _EVERY_COUNT.finditer(" ".join(spoken))}) > 1:
         del said["gpus"]  # of one of several runs
     return said | _by_form(line)
+
+
+_OF_CARDS = deferred(r"[二两四八](?= ?[卡张块])")
+
+
+def _in_digits(text: str) -> str:
+    """A text with a digit for the one Chinese sign that counts cards: `单机八卡`."""
+    return _OF_CARDS.sub(lambda found: _DIGITS[found[0]], text)
+
+
+_DIGITS = {"二": "2", "两": "2", "四": "4", "八": "8"}
 
 
 _EVERY_COUNT = deferred(r"(?<![\w.,-])([0-9][0-9,]*) (?:GPUs|devices|accelerators|chips)\b")

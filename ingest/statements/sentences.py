@@ -139,8 +139,8 @@ _TUPLE = deferred(
 
 _RECOMPUTED = deferred(
     r"\b(no|without|full|selective)(?: any)? (?:activation )?"
-    r"(?:recomput\w+|(?:activation |gradient )?checkpointing|(?-i:AC)\b)"
-    r"(?! (?:is |was )?(?:off|disabled))"
+    r"(?:recomput\w+|(?:activation |gradient )?checkpointing|(?-i:AC))\b"
+    r"(?! (?:is |was )?(?:off|disabled)| (?:except|apart|other|beyond|but|besides)\b)"
     r"|\b(?:recomput(?:e|ation)|activation checkpointing): (full|selective|none)\b",
     re.IGNORECASE,
 )

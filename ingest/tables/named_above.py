@@ -35,7 +35,7 @@ _PHRASE = re.compile(
     r"|(?:time|latency) per (?:step|iter(?:ation)?))\b"
     r"(?:\s*[(\[](?:ms|s|sec|seconds|milliseconds)[)\]]| in (?:ms|s|seconds|milliseconds)\b)?"
     r"|\b(?:ms|(?:milli)?seconds)\s*(?:/|\bper)\s*(?:training )?(?:step|iter(?:ation)?)\b",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,  # `単位はTFLOPS/GPUです`
 )
 
 _OF_WHOM = re.compile(

@@ -7,6 +7,7 @@ where no column of its own says it.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -113,8 +114,9 @@ def _fill_number(record: Record, column: Column, cell: GridCell, at: Span) -> Di
     """Put a number that is more than its digits where its column says."""
     assert column.spec is not None
     text = "" if NOTHING.fullmatch(unlinked(cell.text)) else cell.text
-    if product := times(text) if column.spec.unit == "B" else None:
-        text = product[0]
+    ways = times(text) if column.spec.unit == "B" else []
+    mine = next((one for one, many in ways if _of_devices(record, many)), "")
+    text = mine or (ways[0][0] if ways else text)
     found = quantity(text, column, at)
     if isinstance(found, Diagnostic):
         if _prints_its_rate(column, text):  # `52,862 tokens/sec` under `sentence/sec`
@@ -125,7 +127,7 @@ def _fill_number(record: Record, column: Column, cell: GridCell, at: Span) -> Di
         found = Cell(text, at.line, at.column, state="unknown")
     if column.spec.unit == "B" and (host := of_the_device(text)[1]):
         record.other.append((f"{column.label} (host)", host))
-    if product and not _of_devices(record, product[1]):
+    if ways and not mine:
         found = found._replace(state="unknown")
     numeric_cell(record, column.spec, found, text)
     for name, value in remark(plain(text)).items():
@@ -147,9 +149,11 @@ def _prints_its_rate(column: Column, text: str) -> bool:
 
 
 def _of_devices(record: Record, count: float) -> bool:
-    """Whether a number is that of the devices that the row has."""
-    gpus = record.cells.get("gpus")
-    return gpus is not None and gpus.state == "value" and amount(gpus) == count
+    """Whether a number is that of the devices that the row has, or that its layout is made of."""
+    known = {name: amount(cell) for name, cell in record.cells.items() if cell.state == "value"}
+    if "gpus" not in record.cells and known.get("dp"):
+        return known["dp"] * math.prod(known.get(name, 1.0) for name in ("tp", "pp", "cp")) == count
+    return known.get("gpus") == count
 
 
 def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequence[str]) -> None:

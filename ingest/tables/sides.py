@@ -508,11 +508,17 @@ def apart(label: str, schema: Schema, printed: str = "") -> tuple[str, Column] |
             (" ".join(words[:cut]), " ".join(words[cut:])),
             (" ".join(words[cut:]), " ".join(words[:cut])),
         ):
-            if named(name):
+            if named(name) or _device_behind(name):
                 column = _in_unit(rest, schema, printed)
                 if column.spec is not None and column.spec.quantity:
                     return name, replace(column, label=label)
     return None
+
+
+def _device_behind(name: str) -> bool:
+    """Whether a name is of a machine whose device stands behind it: `JUWELS Booster (A100)`."""
+    found = _BEHIND.fullmatch(name)
+    return found is not None and "gpu" in named(found[1])
 
 
 def by_sides(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, ...]:
@@ -655,6 +661,8 @@ def named_side(label: str, schema: Schema) -> Mapping[str, str]:
     behind = _BEHIND.fullmatch(label)
     if found := named(label) or (named(behind[1]) if behind else {}):
         return found
+    if (form := _REMARKED.fullmatch(label)) and set(found := named(form[1])) == {"dtype"}:
+        return found  # `FP8 (hybrid, delayed)`
     if (form := _OF_A_FORM.fullmatch(label)) and set(found := named(form[1])) == {"gpu"}:
         return {"gpu": label}
     counted = _COUNTED.fullmatch(label)

@@ -17,7 +17,7 @@ from assay.ingest.columns.composite import remark
 from assay.ingest.columns.headers import GENERIC, STEPS, Column, generic, header, plain
 from assay.ingest.columns.subject import SERVING, numberless
 from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid
-from assay.ingest.grids.ratios import COMPARED, in_ratio
+from assay.ingest.grids.ratios import comparing, in_ratio
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Line, Schema
@@ -356,7 +356,7 @@ def _by_caption(
     if len(columns) < 3 or quantities(columns):
         return ()
     settings = [0, *(n for n, c in enumerate(columns) if n and c.spec and c.spec.configuration)]
-    ratios = [n for n, column in enumerate(columns) if n and COMPARED.search(column.label)]
+    ratios = comparing([column.label for column in columns])
     columns = [Column(c.label, None) if n in ratios else c for n, c in enumerate(columns)]
     free = [
         n for n in range(len(columns))
@@ -426,7 +426,7 @@ def _by_ratio(
     """A group for each of two columns of the quantity named above that are one, as their printed
     ratios prove: `Offload | Twin-Flow | Speedup`."""
     columns = header(grid.header(), schema)
-    compares = [at for at, column in enumerate(columns) if at and COMPARED.search(column.label)]
+    compares = comparing([column.label for column in columns])
     found = meant_above(above, declared, schema) if compares else None
     if found is None or any(_GUESSED.search(line.text) for line in above):
         return ()
@@ -497,7 +497,7 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
     told = any(
         _SAID_OF_ALL.search(unmarked(line.text)) and heard_in(line.text).phrases for line in above
     )
-    compared = any(COMPARED.search(column.label) for column in columns[1:])
+    compared = bool(comparing([column.label for column in columns]))
     if (last := opens_table(above)) and not compared:  # what it names is in the table
         told |= len(heard_in(last.text).phrases or heard_in(last.text).of_memory) == 1
     labels = [columns[n].label for n in sides]
