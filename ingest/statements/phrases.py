@@ -50,6 +50,11 @@ _MANY = deferred(
     rf"{_COUNT} ?[x×*卡块张]? ?`?{_DEVICE}s?(?![A-Za-z0-9])(?:`? ?(?:GPUs?|cards?|chips?))?"
 )
 
+_TIMES = deferred(r"(?<![\w.,/-])([0-9]{1,5}) ?[x×*] ?$")
+"""In front of a number of devices: so many times as many, `4 × 8 A100`."""
+
+_IN_ALL_OF = deferred(r" ?= ?([0-9]{1,6}) (?:GPU|GCD|device|card|chip|tile)s?\b")
+
 _A_NODE = deferred(
     r"[^.,;:()0-9]{0,24}?(?:\bper|\ba|/|\b(?:in|on) each|\bin every) ?(?:node|server|host)\b"
 )
@@ -399,7 +404,11 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
     elif many := _MANY.search(plain):
         each_node = (nodes and _of_each(many, nodes, text)) or _A_NODE.match(plain, many.end())
         held = "gpus_per_node" if each_node else "gpus"
-        if nodes or len({each[1] for each in _MANY.finditer(plain)}) == 1:
+        if (times := _TIMES.search(plain, 0, many.start(1))) and not each_node:
+            whole = _IN_ALL_OF.match(plain, many.end())
+            every = whole[1] if whole else str(int(times[1]) * int(many[1].replace(",", "")))
+            yield Part(held, every, many.start(1))
+        elif nodes or len({each[1] for each in _MANY.finditer(plain)}) == 1:
             yield Part(held, many[1].replace(",", ""), many.start(1))
         yield _gpu(text, many.start(2))  # of two numbers neither is that of every run
     elif (
