@@ -129,6 +129,10 @@ class Column:
     most: bool = False  # whether the text above it says that it holds the most of something
 
 
+_WIDE = str.maketrans("（）［］／％", "()[]/%")
+"""Signs of Chinese and Japanese in the place of which there are others in English."""
+
+
 def plain(text: str) -> str:
     """A text cell without emphasis, code marks, links and footnotes."""
     return text.strip() if len(text) > LONGEST else _plain(text)
@@ -138,6 +142,7 @@ def plain(text: str) -> str:
 def _plain(text: str) -> str:
     if "__" not in text and text.isascii() and _UNMARKED.fullmatch(text):
         return text.strip()
+    text = text.translate(_WIDE)
     return _DECORATION.sub("", _EMPHASIS.sub(r"\2", unlinked(text))).strip()
 
 

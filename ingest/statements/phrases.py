@@ -50,6 +50,15 @@ _MANY = deferred(
     rf"{_COUNT} ?[x×*卡块张]? ?`?{_DEVICE}s?(?![A-Za-z0-9])(?:`? ?(?:GPUs?|cards?|chips?))?"
 )
 
+_DIGIT = re.compile("[0-9]")
+
+_NODE_HAS = deferred(
+    r"\b(?:node|server|machine|host|box|instance)s?\b[^.;:0-9]{0,40}"
+    r"\b(?:has|have|with|contains?|holds?)\b([^.;:]{0,40})$",
+    re.IGNORECASE,
+)
+"""In front of a number of devices: they are those of each node."""
+
 _TIMES = deferred(r"(?<![\w.,/-])([0-9]{1,5}) ?[x×*] ?$")
 """In front of a number of devices: so many times as many, `4 × 8 A100`."""
 
@@ -403,6 +412,11 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         yield from _one_device(text)
     elif many := _MANY.search(plain):
         each_node = (nodes and _of_each(many, nodes, text)) or _A_NODE.match(plain, many.end())
+        has = _NODE_HAS.search(plain, 0, many.start(1))
+        if has and _DIGIT.search(has[1]):  # `A node has 8 GPUs (4 MI250X)`: which of them
+            yield _gpu(text, many.start(2))
+            return
+        each_node = each_node or has
         held = "gpus_per_node" if each_node else "gpus"
         if (times := _TIMES.search(plain, 0, many.start(1))) and not each_node:
             whole = _IN_ALL_OF.match(plain, many.end())

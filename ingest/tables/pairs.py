@@ -77,7 +77,12 @@ def parted(
         texts = [row.cells[at].text for row in grid.rows if at < len(row.cells)]
         form = _form(texts)
         labels = _labels(plain(cell.text), form, schema, above) if form else None
-        if not labels and (setting := side(plain(whole[at]))):
+        told = _cells_are(form, above, schema) if form and at and not labels else None
+        setting = side(plain(whole[at])) or (_free(plain(whole[at]), schema) if told else "")
+        if told and setting:
+            labels = _set_apart(told[0], setting), _set_apart(told[1], setting)
+            settings.add(at)
+        elif not labels and (setting := side(plain(whole[at]))):
             labels = _by_units(texts, f" - {setting}", schema)
             settings.add(at)
         elif not labels and at and (name := _free(plain(whole[at]), schema)):
@@ -154,6 +159,43 @@ def _as_written(above: Sequence[Line], schema: Schema) -> tuple[str, str] | None
     }
     one, other = found.pop() if len(found) == 1 else ("", "")
     return (one, other) if _quantity(one, schema) != _quantity(other, schema) else None
+
+
+_CELLS_ARE = re.compile(
+    r"\b(?:(?:each|every) (?:cell|entry) (?:is|gives|shows|holds|lists|reports|has)"
+    r"|(?:cells|entries|values|numbers) (?:are|give|show|list|hold)(?: given)?(?: as)?)\b\W*"
+    r"([^.;:]*?)(?=[.;:]?\s*$|[.;]\s|,\s)|(?:单元格|格式|表中)[^。；]{0,6}?(?:为|是|[:：])\s*([^。；，]+)",
+    re.IGNORECASE,
+)
+"""A sentence that says what the two numbers of a cell are."""
+
+_BOTH = re.compile(r"(.+?)\s+[/|]\s+(.+)|(.+?)\s*[(（]([^()（）]+)[)）]")
+
+
+def _cells_are(
+    form: re.Pattern[str], above: Sequence[Line], schema: Schema
+) -> tuple[str, str] | None:
+    """The two quantities of cells by a sentence above the table: `Cells are tokens/s/GPU / MFU`."""
+    if form not in (_BY_STROKE, _IN_BRACKETS):
+        return None
+    texts = [re.sub(r"[*`_\"]", "", line.text) for line in above if len(line.text) <= LONGEST]
+    said = {(m[1] or m[2]).strip() for text in texts for m in _CELLS_ARE.finditer(text)}
+    found = {
+        (one.strip(), other.strip())
+        for text in said
+        if (pair := _BOTH.fullmatch(text))
+        for one, other in [(pair[1], pair[2]) if form is _BY_STROKE else (pair[3], pair[4])]
+        if one and other
+    }
+    one, other = found.pop() if len(found) == 1 else ("", "")
+    names = _quantity(one, schema), _quantity(other, schema)
+    return (one, other) if all(names) and names[0] != names[1] else None
+
+
+def _set_apart(label: str, setting: str) -> str:
+    """A label with a setting behind it, its unit at the end."""
+    found = _BESIDE.fullmatch(label)
+    return f"{found[1]} - {setting} ({found[2]})" if found else f"{label} - {setting}"
 
 
 _UNIT = r"[A-Za-z%µ]+(?:/[A-Za-z]+){0,2}"

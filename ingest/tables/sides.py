@@ -240,6 +240,7 @@ def by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple
     for at, label in enumerate(labels):
         if at not in own and (mine := _with_one_of(label, every, schema)):
             own[at] = mine
+    own |= _behind_each(labels, own, schema)
     shared = header(labels, schema)
     for at, column in enumerate(shared):
         compares = column.spec is not None and column.spec.name == "speedup"
@@ -260,6 +261,25 @@ def by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple
         )
         for name in every
     )
+
+
+def _behind_each(
+    labels: Sequence[str], own: Mapping[int, tuple[str, Column]], schema: Schema
+) -> dict[int, tuple[str, Column]]:
+    """The side of columns whose label returns behind the first column of each side: `ours
+    (tokens/s) | Memory (GB) | theirs (tokens/s) | Memory (GB)`."""
+    firsts = sorted({name: at for at, (name, _) in reversed(own.items())}.values())
+    found: dict[int, tuple[str, Column]] = {}
+    for label in dict.fromkeys(labels):
+        places = [at for at, each in enumerate(labels) if each == label and at not in own]
+        if len(places) != len(firsts) or not firsts:
+            continue
+        ends = [*firsts[1:], len(labels)]
+        (column,) = header([label], schema)
+        known = column.spec is not None and column.spec.quantity is not None
+        if known and all(a < at < b for a, at, b in zip(firsts, places, ends, strict=True)):
+            found |= {at: (own[first][0], column) for first, at in zip(firsts, places, strict=True)}
+    return found
 
 
 _OF_STEPS = re.compile(
@@ -288,13 +308,14 @@ def _remarked(
     time is that of a step where the text above says so (`timed`)."""
     (whole,) = header([label], schema)
     found = _REMARKED.fullmatch(label)
-    rate = _rate_of(found[1], found[2], schema, told=told) if found and not whole.spec else None
+    printed = found[2].replace("卡", "GPU") if found else ""
+    rate = _rate_of(found[1], printed, schema, told=told) if found and not whole.spec else None
     asked = found and timed and rate is None and whole.spec is None
     if found and asked and found[2] in ("ms", "s", "sec") and _names_a_way(found[1]):
         (rate,) = header([f"step time ({found[2]})"], schema)
     if found and rate:
         return found[1], replace(rate, label=label)
-    apart = [(found[1], found[2])] if found else []
+    apart = [(found[1], found[2])] if found and unit(found[2]) is None else []
     if whole.spec is None and (behind := _BEHIND_COMMA.fullmatch(label)):
         last = behind[3] or ""
         in_unit = unit(last.strip("()[]")) is not None
@@ -511,7 +532,7 @@ def apart(label: str, schema: Schema, printed: str = "") -> tuple[str, Column] |
             if named(name) or _device_behind(name):
                 column = _in_unit(rest, schema, printed)
                 if column.spec is not None and column.spec.quantity:
-                    return name, replace(column, label=label)
+                    return name.strip(" -–—:,/"), replace(column, label=label)
     return None
 
 

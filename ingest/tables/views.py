@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from assay.ingest.columns.cells import of_the_device
+from assay.ingest.columns.cells import SHORT_SIZES, of_the_device
 from assay.ingest.columns.composite import remark
 from assay.ingest.columns.headers import GENERIC, STEPS, Column, generic, header, plain
 from assay.ingest.columns.subject import SERVING, numberless
@@ -466,9 +466,11 @@ def _each_in_its_unit(grid: Grid, sides: Sequence[int], spec: FieldSpec) -> bool
                 continue
             number = _IN_UNIT.fullmatch(of_the_device(text)[0]) if len(text) <= LONGEST else None
             measure = unit(number[1]) if number else None
-            if not (measure and measure.si == spec.unit) and not FAILED.match(text):
+            short = number is not None and spec.unit == "B" and number[1] in SHORT_SIZES
+            mine = short or (measure is not None and measure.si == spec.unit)
+            if not mine and not FAILED.match(text):
                 return False
-            found += measure is not None
+            found += mine
     return found > 1
 
 
