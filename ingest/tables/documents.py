@@ -26,6 +26,7 @@ from assay.ingest.grids.json_records import begins_json, json_records, named_jso
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
 from assay.ingest.schema.record import Line
+from assay.ingest.source.headings import of_set_up
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
 from assay.ingest.tables import captions
 from assay.ingest.vocabulary.devices import SIGN, device_at, devices, only, signed
@@ -104,6 +105,8 @@ class Place:
     near: deque[Line] = field(default_factory=lambda: deque(maxlen=NEAR))
     fenced: bool = False
     around: list[tuple[Line, list[str]]] = field(default_factory=list)  # headings, texts below them
+    set_ups: dict[tuple[int, ...], list[str]] = field(default_factory=dict)
+    """Texts below the last heading about the set-up, by the headings around it."""
 
     def declared(self) -> list[Line]:
         """Sentences below the headings around its own that say in what a document measures."""
@@ -114,8 +117,12 @@ class Place:
         return found
 
     def texts(self) -> list[str]:
-        """The texts below its heading and the headings around that, as far as they are kept."""
-        return [text for _, texts in self.around for text in texts if len(text) <= LONGEST]
+        """The texts below headings about the set-up beside its own, below its heading and those
+        around that, as far as they are kept."""
+        path = tuple(heading.number for heading, _ in self.around)
+        set_up = [each for at, each in self.set_ups.items() if path[: len(at)] == at]
+        every = [*set_up, *(texts for _, texts in self.around)]
+        return [text for texts in every for text in texts if len(text) <= LONGEST]
 
     def devices(self) -> int:
         """How many devices the lines above name, or else the headings around them; 0 where that is
@@ -145,6 +152,10 @@ class Place:
             if said and said.lstrip().startswith("#"):
                 self.above, self.titles = captions.Above(), captions.nested(self.titles, line)
                 kept = {title.number for title in self.titles}
+                for depth, (title, texts) in enumerate(self.around):
+                    if title.number not in kept and of_set_up(title.text.strip(" #*:")):
+                        path = tuple(heading.number for heading, _ in self.around[:depth])
+                        self.set_ups[path] = texts
                 self.around = [each for each in self.around if each[0].number in kept]
                 self.around.append((line, []))
                 self.near.clear()
@@ -206,6 +217,13 @@ _SHARE = re.compile(
 )
 """A sentence that says what a share of the peak is: `so the percentage of peak is an MFU`."""
 
+_OF_THE_MODEL = re.compile(
+    r"\b[TP]?flop(?:/|s\b|s/)\S*\s+(?:are|is|means?|refers? to|counts?)\s+"
+    r"[*_]*model\s?[*_]*\s*flop",
+    re.IGNORECASE,
+)
+"""A sentence that says of all operations of its document that they are the model's."""
+
 _WITHOUT = re.compile(r"[ ,]+(?:without|not counting|excluding|computed|as reported)\b.*")
 """Words that a legend adds to a quantity that it is named by."""
 
@@ -263,6 +281,8 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
             found.setdefault(of_one[1], f"{of_one[1]} per GPU")
         if share := _SHARE.search(line.text):
             found.setdefault(SHARE_OF_PEAK, share[1].upper())
+        elif _OF_THE_MODEL.search(line.text):
+            found.setdefault(SHARE_OF_PEAK, "MFU")
         for sentence in re.split(r"(?<=[\w)])[.;] +(?=[A-Z*`])|[；。]", line.text):
             match = _LEGEND.fullmatch(sentence.rstrip(" .;"))
             meant = _meaning(match[2]) if match else ""

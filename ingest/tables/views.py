@@ -194,6 +194,18 @@ _STAGES = {"Stage": "ZeRO stage", "stage": "ZeRO stage"}
 _SPEED = re.compile(r"\btrain(?:ing)?\b[\s-]*\bspeed\b", re.IGNORECASE)
 
 
+_OF_BATCHES = re.compile(
+    r"(?:(?:avg\.?|average|mean|median) )?(?:training )?"
+    r"(?:time (?:per|/) ?(?:global )?batch|(?:global )?batch time)\s*[(\[,]? ?(?:in )?"
+    r"(ms|s|secs?|seconds|milliseconds)[)\]]?",
+    re.IGNORECASE,
+)
+"""A time of a batch, which is that of a step where nothing is accumulated over several."""
+
+
+_ACCUMULATED = re.compile(r"accum|micro-?batch|梯度累积|累加", re.IGNORECASE)
+
+
 _TIME_IN = {"Time in s": "step time (s)", "Time in ms": "step time (ms)"}
 
 
@@ -203,6 +215,13 @@ def _implied(grid: Grid, above: Sequence[Line]) -> dict[str, str]:
     labels = (*grid.header(), *(row.cells[0].text for row in grid.rows if row.cells))
     asked = any("tage" in label and plain(label) in _STAGES for label in labels)
     told = _STAGES if asked and any(_ZERO.search(line.text) for line in above) else {}
+    batches = {
+        plain(label): f"step time ({found[1]})"
+        for label in labels
+        if "atch" in label and (found := _OF_BATCHES.fullmatch(plain(label)))
+    }
+    if batches and not any(map(_ACCUMULATED.search, (*labels, *(line.text for line in above)))):
+        told = {**told, **batches}
     if _TIME_IN.keys().isdisjoint(labels) or not any(_SPEED.search(line.text) for line in above):
         return told
     return {**told, **_TIME_IN}
@@ -361,6 +380,7 @@ def _by_caption(
     free = [
         n for n in range(len(columns))
         if n not in settings and n not in ratios and not _in_words_alone(grid, n)
+        and not _OF_A_SET_UP.fullmatch(columns[n].label)
     ]  # fmt: skip
     sides = free
     named_by = {n: named_side(columns[n].label, schema) for n in sides}
@@ -406,6 +426,14 @@ def _by_caption(
     return tuple(
         Group(rest, {at: column}, column.label, named_by.get(at), at) for at, column in own.items()
     )
+
+
+_OF_A_SET_UP = re.compile(
+    r"(?:(?:tokens|samples|sequences|images) ?(?:per|/) ?(?:GPU|device|card|chip|NPU|rank|replica)"
+    r"|(?:local |mini-?|total )?batch(?: ?size)?|micro-?batches|epochs?|steps|layers|rank|vocab)",
+    re.IGNORECASE,
+)
+"""Labels of what was set and is no quantity, though no field is its own: `Tokens per GPU`."""
 
 
 _BUDGETS = re.compile(r"\bmemory (?:constraint|budget|limit)s?\b", re.IGNORECASE)
