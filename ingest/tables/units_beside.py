@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from assay.ingest.columns.headers import Column, header, plain
-from assay.ingest.grids.grid import LONGEST, Grid, GridRow
+from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.documents import explained, meant
@@ -261,22 +261,32 @@ def with_memory_units(grid: Grid, schema: Schema, above: Sequence[str]) -> Grid:
     near = [text for text in above if _BYTES.search(text)]
     if not grid.heads or grid.labels or not near:
         return grid
-    last, cells = grid.heads[-1], []
-    for cell in last.cells:
-        label = plain(cell.text)
-        last_word = label.split()[-1:]  # `4090 显存`
-        (column, short) = header([label, *last_word], schema) if label else (None, None)
-        if column and column.spec is None:
-            column = short
-        if column and column.spec and column.spec.name == "memory" and not column.unit_known:
-            names = "|".join(map(re.escape, {label, label.split()[-1]}))  # `4090 显存`
-            form = re.compile(rf"(?<!\w)(?:{names}){_IN_BYTES}", re.IGNORECASE)
-            units = {found for text in near for found in form.findall(text)}
-            text = f"{label} ({units.pop()})" if len(units) == 1 else cell.text
-            cells.append(cell._replace(text=text))
-        else:
-            cells.append(cell)
-    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+    def told(cells: Sequence[GridCell]) -> tuple[GridCell, ...]:
+        return tuple(
+            cell._replace(text=_in_bytes(plain(cell.text), near, schema) or cell.text)
+            if len(cell.text) <= LONGEST and _LETTER.search(cell.text) else cell
+            for cell in cells
+        )  # fmt: skip
+
+    last = replace(grid.heads[-1], cells=told(grid.heads[-1].cells))
+    rows = tuple(replace(row, cells=(*told(row.cells[:1]), *row.cells[1:])) for row in grid.rows)
+    return replace(grid, heads=(*grid.heads[:-1], last), rows=rows)
+
+
+def _in_bytes(label: str, near: Sequence[str], schema: Schema) -> str | None:
+    """A label of a memory without a unit with the one that a text gives it; None elsewhere."""
+    last_word = label.split()[-1:]  # `4090 显存`
+    (column, short) = header([label, *last_word], schema) if label else (None, None)
+    if column and column.spec is None:
+        column = short
+    if column is None or column.spec is None or column.spec.name != "memory" or column.unit_known:
+        return None
+    names = "|".join(map(re.escape, {label, label.rsplit(maxsplit=1)[-1]}))  # `4090 显存`
+    own = r"(?<!\w)(?<!CPU )(?<!host )(?<!system )"
+    form = re.compile(rf"{own}(?:{names})(?:{_IN_BYTES}| in ([GM]i?B)\b)", re.IGNORECASE)
+    units = {one or other for text in near for one, other in form.findall(text)}
+    return f"{label} ({units.pop()})" if len(units) == 1 else None
 
 
 def with_outcomes(grid: Grid, schema: Schema, signs: Set[str]) -> Grid:
@@ -324,6 +334,8 @@ def with_rate_units(grid: Grid, texts: Sequence[str]) -> Grid:
     ]
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
 
+
+_LETTER = re.compile(r"[^\W\d_]")
 
 _COUNTER = re.compile(r"steps?|iter(?:ation)?s?", re.IGNORECASE)
 

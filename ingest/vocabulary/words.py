@@ -544,7 +544,8 @@ def _memory(words: Words) -> Said | None:
     taken = {"peak", "max", "maximum", "allocated", "alloc", "usage", "/"}
     named = most or {"allocated", "alloc"} & set(words.over)
     bare = named and sizes and not set(every) - taken - set(sizes)
-    bare = bare or (set(words.over) == set(sizes) and set(words.under) <= DEVICE and words.under)
+    if words.over and set(words.over) <= {"gb", "gib"} and words.under:  # `mb/gpu` is a batch
+        bare = set(words.under) <= DEVICE
     if not (MEMORY & set(words.over) or bare or (most and sizes and set(words.over) & DEVICE)):
         return None
     fillers = {
