@@ -77,16 +77,15 @@ def parted(
         texts = [row.cells[at].text for row in grid.rows if at < len(row.cells)]
         form = _form(texts)
         labels = _labels(plain(cell.text), form, schema, above) if form else None
-        told = _cells_are(form, above, schema) if form and at and not labels else None
-        setting = side(plain(whole[at])) or (_free(plain(whole[at]), schema) if told else "")
-        if told and setting:
-            labels = _set_apart(told[0], setting), _set_apart(told[1], setting)
-            settings.add(at)
-        elif not labels and (setting := side(plain(whole[at]))):
-            labels = _by_units(texts, f" - {setting}", schema)
+        if not labels and (setting := side(plain(whole[at]))):
+            told = _cells_are(form, above, schema) if form and at else None
+            labels = (
+                _set_apart(told, setting) if told else _by_units(texts, f" - {setting}", schema)
+            )
             settings.add(at)
         elif not labels and at and (name := _free(plain(whole[at]), schema)):
-            labels = _by_units(texts, f", {name}", schema)
+            told = _cells_are(form, above, schema) if form else None
+            labels = _set_apart(told, name) if told else _by_units(texts, f", {name}", schema)
             settings.add(at)
         if labels:
             found[at] = labels
@@ -192,10 +191,14 @@ def _cells_are(
     return (one, other) if all(names) and names[0] != names[1] else None
 
 
-def _set_apart(label: str, setting: str) -> str:
-    """A label with a setting behind it, its unit at the end."""
-    found = _BESIDE.fullmatch(label)
-    return f"{found[1]} - {setting} ({found[2]})" if found else f"{label} - {setting}"
+def _set_apart(told: tuple[str, str], setting: str) -> tuple[str, str]:
+    """Two labels with a setting behind them, their units at the end."""
+    parts = [_BESIDE.fullmatch(label) or label for label in told]
+    one, other = (
+        f"{part} - {setting}" if isinstance(part, str) else f"{part[1]} - {setting} ({part[2]})"
+        for part in parts
+    )
+    return one, other
 
 
 _UNIT = r"[A-Za-z%µ]+(?:/[A-Za-z]+){0,2}"

@@ -268,7 +268,7 @@ def _behind_each(
 ) -> dict[int, tuple[str, Column]]:
     """The side of columns whose label returns behind the first column of each side: `ours
     (tokens/s) | Memory (GB) | theirs (tokens/s) | Memory (GB)`."""
-    firsts = sorted({name: at for at, (name, _) in reversed(own.items())}.values())
+    firsts = sorted({name: at for at, (name, _) in reversed([*own.items()])}.values())
     found: dict[int, tuple[str, Column]] = {}
     for label in dict.fromkeys(labels):
         places = [at for at, each in enumerate(labels) if each == label and at not in own]
