@@ -1,13 +1,14 @@
 """Output of the collective benchmarks of NCCL (`all_reduce_perf` and its like).
 
 In: a document with a header `# size count type redop …` and rows below it. Out: one record per
-message size. Operation, devices and ranks come from the lines of the same run above; where none
+message size, or two where it is measured in place as well. Operation, devices and ranks come from the lines of the same run above; where none
 names the operation, a reduction is told by its size: count × width, or that times the ranks.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pandera.polars as pa
@@ -24,7 +25,7 @@ WIDTH = {"float": 4, "half": 2, "bfloat16": 2, "double": 8, "int8": 1, "uint8": 
 
 
 class NcclTests(pa.DataFrameModel):
-    """One message size: the time of a collective out of place, and in place where printed."""
+    """One message size: a collective whose result goes elsewhere, or in place of what was sent."""
 
     gpu: str = named(meaning="device of every rank, if all have the same")
     op: str = named(["op"], meaning="operation")
@@ -34,9 +35,14 @@ class NcclTests(pa.DataFrameModel):
     redop: str = named(["redop"], meaning="how elements are reduced")
     bytes: int = logged(["size"], kind="exact", unit="B", ge=0)
     elements: int = logged(["count"], kind="exact", ge=0)
+    in_place: bool = logged(
+        kind="exact", nullable=True,
+        meaning="whether the result takes the place of what was sent; null where one time is printed",
+    )  # fmt: skip
     time: float = logged(
-        {"time": MICRO}, unit="s", quantity="time", gt=0, nullable=True, meaning="out of place"
-    )
+        {"time": MICRO}, unit="s", quantity="time", gt=0, nullable=True,
+        meaning="time of the collective",
+    )  # fmt: skip
     algbw: float = logged(
         {"algbw": GIGA}, unit="B/s", ge=0, nullable=True, meaning="bytes over time"
     )
@@ -44,9 +50,6 @@ class NcclTests(pa.DataFrameModel):
         {"busbw": GIGA}, unit="B/s", ge=0, nullable=True, meaning="bytes on the wire over time"
     )
     wrong: int = logged(["#wrong"], kind="exact", ge=0, nullable=True, meaning="wrong elements")
-    time_in_place: float = logged(
-        {"time (in-place)": MICRO}, unit="s", gt=0, nullable=True, meaning="in place"
-    )
 
     class Config:
         """Scope and subject of the rows."""
@@ -63,7 +66,10 @@ FIELDS = {
     "redop": ("redop", 1.0), "time": ("time", MICRO), "algbw": ("algbw", GIGA),
     "busbw": ("busbw", GIGA), "#wrong": ("wrong", 1.0),
 }  # fmt: skip
-"""Column label → field and factor; the second `time` is the in-place one."""
+"""Column label → field and factor; from the second `time` on they are of the in-place one."""
+
+_OF_A_TIME = {"time", "algbw", "busbw", "wrong"}
+"""Fields that are printed again for the collective in place."""
 
 _ROW = re.compile(r"\s*[0-9]+\s+[0-9]+\s+[a-z][a-z0-9]+\s+\S")
 
@@ -159,21 +165,39 @@ def _row(region: Region, line: Line, run: _Run, folded: Folded) -> None:
         message = f"{len(values)} values, the header has {len(run.labels)} columns"
         folded.refused.append(Diagnostic(span, Code.CELL_COUNT, message, line.text))
         return
-    record = Record(line.number, {}, line.column, prefix=line.prefix)
-    for label, token in zip(run.labels, values, strict=True):
-        name, scale = FIELDS.get(label, ("", 1.0))
-        again = name in record.cells
-        if (again and name != "time") or (name == "wrong" and not token.isdigit()):
-            continue
-        if not name:
-            record.other.append((label, str(token)))
-            continue
-        column = line.column + (token.start_pos or 0)
-        cell = Cell(str(token), line.number, column, scale)
-        record.cells["time_in_place" if again else name] = cell
-    _context(record, run)
-    folded.records.append(record)
+    records = _halves(line, list(zip(run.labels, values, strict=True)))
+    for record in records:
+        _context(record, run)
+    folded.records += records
     folded.claimed.add(line.number)
+
+
+def _halves(line: Line, values: Sequence[tuple[str, Token]]) -> list[Record]:
+    """The call of a row whose result goes elsewhere, and the one in place where it is printed."""
+    shared = Record(line.number, {}, line.column, prefix=line.prefix)
+    halves: list[dict[str, Cell]] = [{}]
+    for label, token in values:
+        name, scale = FIELDS.get(label, ("", 1.0))
+        if not name:
+            shared.other.append((label, str(token)))
+            continue
+        cell = Cell(str(token), line.number, line.column + (token.start_pos or 0), scale)
+        if name not in _OF_A_TIME:
+            shared.cells.setdefault(name, cell)
+            continue
+        if name == "time" and name in halves[-1]:
+            halves.append({})
+        if name != "wrong" or token.isdigit():
+            halves[-1].setdefault(name, cell)
+    records = []
+    for at, own in enumerate(halves[:2]):
+        column = own["time"].column if at else line.column
+        record = Record(line.number, {**shared.cells, **own}, column, prefix=line.prefix)
+        record.other = list(shared.other)
+        if len(halves) > 1:
+            record.cells["in_place"] = Cell(str(bool(at)), line.number, column)
+        records.append(record)
+    return records
 
 
 def _context(record: Record, run: _Run) -> None:

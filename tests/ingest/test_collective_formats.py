@@ -27,13 +27,19 @@ def frame(path: object, name: str) -> pl.DataFrame:
 
 def test_rows_take_operation_devices_and_ranks_from_above() -> None:
     rows = frame(FIXTURES / "nccl_tests" / "all_reduce_8.log", "nccl_tests")
-    last = rows[-1].to_dicts()[0]
+    last, in_place = rows[-2:].to_dicts()
     assert (last["op"], last["ranks"], last["ranks_per_node"]) == ("all_reduce", 8, 8)
     assert (last["bytes"], last["elements"], last["dtype"]) == (268435456, 67108864, "float")
     assert last["time"] == pytest.approx(1092.1e-6)
-    assert last["time_in_place"] == pytest.approx(1090.4e-6)
     assert last["busbw"] == pytest.approx(430.15e9)
-    assert rows["wrong"].to_list() == [0, 0, 0]
+    assert (last["in_place"], in_place["in_place"]) == (False, True)
+    assert in_place["time"] == pytest.approx(1090.4e-6)
+    assert rows["wrong"].to_list() == [0, 0, 0, None, 0, 0]  # `N/A` of the second in place
+
+
+def test_a_header_with_one_time_does_not_say_where_the_result_goes() -> None:
+    (row,) = parse(HEADER + _row()).frames["nccl_tests"].to_dicts()
+    assert (row["in_place"], row["time"]) == (None, pytest.approx(14.54e-6))
 
 
 def test_a_reduction_is_told_by_its_size_and_hosts_by_their_names() -> None:

@@ -89,7 +89,7 @@ WILD: list[Wanted] = [
      {"step": (1, 1), "total_steps": (300000000, 300000000), "loss": (12.0, 12.0)}),
     ("fsdp-aws/README.md", "generic_step", 18,
      {"step": (0, 5), "samples_per_s": (4.88, 16.59), "loss": (11.61653, 10.02562)}),
-    ("nccl-aws/README.md", "nccl_tests", 68, {}),
+    ("nccl-aws/README.md", "nccl_tests", 136, {}),
     ("arb-bs-n16/n16.txt", "all_reduce_trial", 320,
      {"duration": (1.4238, 1.162), "busbw": (44.247e9 / 8, 54.216e9 / 8)}),
 ]  # fmt: skip
