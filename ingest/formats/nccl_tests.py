@@ -1,8 +1,9 @@
 """Output of the collective benchmarks of NCCL (`all_reduce_perf` and its like).
 
 In: a document with a header `# size count type redop …` and rows below it. Out: one record per
-message size, or two where it is measured in place as well. Operation, devices and ranks come from the lines of the same run above; where none
-names the operation, a reduction is told by its size: count × width, or that times the ranks.
+message size, or two where it is measured in place as well. Operation, devices and ranks come from
+the lines of the same run above; where none names the operation, a reduction is told by its size:
+count × width, or that times the ranks.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class NcclTests(pa.DataFrameModel):
     elements: int = logged(["count"], kind="exact", ge=0)
     in_place: bool = logged(
         kind="exact", nullable=True,
-        meaning="whether the result takes the place of what was sent; null where one time is printed",
+        meaning="whether the result takes the place of what was sent; null beside no other time",
     )  # fmt: skip
     time: float = logged(
         {"time": MICRO}, unit="s", quantity="time", gt=0, nullable=True,

@@ -410,7 +410,9 @@ def _records(sources: Sequence[Carved], formats: Sequence[Format]) -> Reading:
     left = _standing(sources)  # lines may be refused by a format whose turn came later
     return Reading(
         frames={name: left(frame) for name, frame in frames.items()},
-        provenance=left(pl.concat(origins)).sort("source", "line", "frame", "field"),
+        provenance=left(pl.concat(origins)).sort(
+            "source", "line", "frame", "field", maintain_order=True
+        ),
         refused=tuple(d for e in sources for d in sorted(e.ledger.diagnostics, key=_place)),
         remarks=tuple(d for e in sources for d in sorted(e.ledger.remarks, key=_place)),
         accounting=tuple(account(each.source, each.found, each.ledger) for each in sources),
