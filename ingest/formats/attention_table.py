@@ -97,6 +97,7 @@ FORMAT = Format(
         "fwd",
         "forward",
         "- attention",
+        "p_drop:",
     ),
     schemas={"attention_table": AttentionTable},
     origin="measured",
@@ -107,6 +108,7 @@ FORMAT = Format(
     r"|^\s*\[-+ attention|^\S*attention\S*-d[0-9]+\S* \("
     r"|\bhead_?dim ?= ?[0-9].{0,40}\bseq_?len[a-z_]{0,4} ?= ?[0-9]"
     r"|\bseq_?len[a-z_]{0,4} ?= ?[0-9].{0,40}\bhead_?dim ?= ?[0-9]"
+    r"|^\[(?:fp|bf)[0-9a-z]+\|batch\|[a-z]+\] b:"
     r"|^\s*\|\s*(?:seq[a-z_ ]*|gpu|device|hardware|n_ctx|context[a-z_ ]*)\s*\|[^:=]*"
     r"\b(?:fwd|bwd|forward|backward|flash[a-z-]*|sdpa|cudnn|xformers)\b",
     binds=False,

@@ -88,6 +88,7 @@ FORMAT = Format(
         "world_size",
         "busbw",
         "BusBW",
+        "AlgBW",
         "busBW",
         "Busbw",
         "bus bw",

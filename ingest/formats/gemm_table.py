@@ -176,6 +176,12 @@ def _measured(record: Record, line: Line, part: Tree[Token]) -> None:
             record.cells[name] = Cell(str(token), line.number, column, measure.scale)
 
 
+UNORDERED_OPENS = (
+    r"(?:^|[|,;\t]) *\"?(?:gemm[ _]?|matrix[ _]?)?(?:shapes?|problem(?:[ _]size)?|gemm|sizes)\"? *"
+    r"[|,;\t][^:=]*(?:[mu]s\b|flops)"
+)
+"""Found in a header of sizes of products that says nothing of their order."""
+
 FORMAT = Format(
     name="gemm_table",
     heads=(
@@ -184,7 +190,7 @@ FORMAT = Format(
         ";m;", ";M;", "m |", "M |", "|  m", "|  M", "  M  ", "  m   ", " m |", " M |",
         "\tm\t", "\tM\t", "m\tn\tk", "M\tN\tK", "m=n=k", "M=N=K", "MxNxK", "mxnxk",
         "Elapsed time for ", "Size Detail", "m=", "M=", "m =", "M =", "<th>M</th>",
-        "<th>m</th>", "Shape", "shape",
+        "<th>m</th>", "Shape", "shape", "Problem", "problem_size", "problem size", "GEMM",
     ),
     schemas={"gemm_table": GemmTable},
     origin="measured",
@@ -196,6 +202,7 @@ FORMAT = Format(
     r"|^[^\n]*\| *m *\||^ *m *\| *n *\||;m;"
     r"|m ?= ?n ?= ?k|m ?x ?n ?x ?k|<th>m</th>|(?:^|\s)m +n +k\s|(?:^|\t)m\t"
     r"|\bm ?= *[0-9]+,? +n ?= *[0-9]+,? +k ?= *[0-9]"
+    rf"|{UNORDERED_OPENS}"
     r"|\"m\"\s*:|^[^|=:]*shape  +.*(?:[mu]s|flops)\b|  size detail\s*$",
     binds=False,
 )  # fmt: skip

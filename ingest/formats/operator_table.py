@@ -114,11 +114,27 @@ FORMAT = Format(
         ),
         *(f"{mark}{word}" for word in ("kernel", "Kernel") for mark in ("| ", "|", ">", "*", "`")),
         "op_name",
+        "op,",
+        "op\t",
+        "op;",
+        "layer,",
+        "layer;",
+        "layer\t",
+        "Layer,",
+        "Layer\t",
+        "| layer",
+        "| Layer",
         "perator",
         "num_experts",
         "num_tokens",
         "time_stats.",
         "provider",
+        "Shape",
+        "shape",
+        "Problem",
+        "problem_size",
+        "problem size",
+        "GEMM",
         "| Op",
         "|Op",
         "Avg (ns)",
@@ -138,6 +154,9 @@ FORMAT = Format(
     rf"|^\s*\|(?:[^|]*\|)*?[ *`]*(?:{_NAMES})[ *`]*\||<th>[ *`]*(?:{_NAMES})[ *`]*</th>"
     rf"|^\s*(?:[^|:=]*  )?(?:{_NAMES})  +[^|:=]*(?:\([mun]?s\)|_[mun]s\b|flops)"
     r"|^\s*\|(?:[^|]*\|)*[^|]*(?:\((?:us|µs)\)|\b(?:fwd|bwd)\b|# of calls)"
+    r"|^(?:[^|:=]*[,;\t])?\"?layer\"?[,;\t](?:[^|:=]*[,;\t])?\"?m\"?[,;\t] ?\"?n\"?[,;\t]"
+    r"|^\s*\|(?:[^|]*\|)*[ *`]*layer[ *`]*\|(?:[^|]*\|)*[ *`]*m[ *`]*\|[ *`]*n[ *`]*\|"
+    rf"|{gemm_table.UNORDERED_OPENS}"
     r"|,time_stats\.|  size detail\s*$|avg \(ns\)|^\S+-\S+ \((?:[mu]s|[GT]i?B/s)\):\s*$",
     binds=False,
 )

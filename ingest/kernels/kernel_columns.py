@@ -107,6 +107,9 @@ _OF_NETWORK = re.compile(
 )
 """A bandwidth of one of several networks that stand side by side: `MPFT busbw (GB/s)`."""
 
+_OF_LIBRARY = re.compile(rf"({_LIBRARIES})[ _](?=time|latency)", re.IGNORECASE)
+"""The library whose time a column of collectives is: `NCCL Time (us)`."""
+
 _BANDWIDTH_WORDS = {"memory", "mem", "bandwidth", "bw", "hbm", "dram", "achieved", "effective",
                     "throughput"}  # fmt: skip
 
@@ -163,7 +166,8 @@ def columns_of(
         if "m" not in fields(table.schema):
             continue
         if normalise(plain(label)) in _UNORDERED:
-            columns[at] = Column(sizes=order() if len(set(order())) == 3 else "")
+            in_order = order() if len(set(order())) == 3 else ""
+            columns[at] = Column(sizes=in_order or ("mnk" if _all_square(grid, at) else ""))
         elif normalise(plain(label)) == "sizedetail":  # FlagGems: `torch.Size` of both operands
             columns[at] = Column(sizes="mkkn")
     held = [column.spec.name for column in columns if column.spec and not column.aside]
@@ -359,6 +363,9 @@ def _measured(label: str, schema: Schema) -> Column | None:
     if "busbw" in columns and (told := _OF_NETWORK.fullmatch(label)):
         named = columns[_LOOSE[normalise(told[2])]]
         return Column(named, BANDWIDTH.get(told[3], 0.0), {"column": told[1]})
+    if "busbw" in columns and (told := _OF_LIBRARY.match(label)):
+        in_unit = timed(label[told.end() :])
+        return Column(columns["time"], in_unit, {"column": told[1]}) if in_unit else None
     if printed in BANDWIDTH and "bandwidth" in columns and of_memory:
         return Column(columns["bandwidth"], BANDWIDTH[printed])
     held = meaning(label) if "memory" in columns else None
@@ -444,7 +451,32 @@ def matrix(
     return _binary(grid, columns) if seen else []
 
 
-_UNORDERED = {"shape", "gemmshape", "shapes", "problem", "problemsize"}
+_UNORDERED = {"shape", "gemmshape", "shapes", "problem", "problemsize", "gemm", "gemmsize",
+              "matrixsize", "matrixshape", "sizes"}  # fmt: skip
+"""Labels of sizes of products, whose order nobody knows that no text tells."""
+
+_THREE_SIZES = re.compile(r"[(\[]?([0-9]+) ?[x×*,] ?([0-9]+) ?[x×*,] ?([0-9]+)[)\]]?")
+
+
+def _all_square(grid: Grid, at: int) -> bool:
+    """Whether all sizes of every row of a column are one: no order makes them others."""
+    texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+    found = [_THREE_SIZES.fullmatch(text) for text in texts]
+    return bool(found) and all(each and len(set(each.groups())) == 1 for each in found)
+
+
+def unordered(grid: Grid) -> dict[int, tuple[int, ...]]:
+    """Line → the three sizes of each row of a table whose order nobody says; else nothing."""
+    for at, label in enumerate(grid.header()):
+        rows = [row for row in grid.rows if at < len(row.cells)]
+        found = [_THREE_SIZES.fullmatch(plain(row.cells[at].text)) for row in rows]
+        if normalise(plain(label)) in _UNORDERED and found and all(found):
+            return {
+                row.line.number: tuple(map(int, each.groups()))
+                for row, each in zip(rows, found, strict=True) if each
+            }  # fmt: skip
+    return {}
+
 
 _ORDER = re.compile(r"(?<![A-Za-z])([MNK])\s?[x×]\s?([MNK])\s?[x×]\s?([MNK])(?![A-Za-z])")
 

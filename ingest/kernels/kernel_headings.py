@@ -63,8 +63,8 @@ _TESTED = re.compile(r"\s*Operator: ([\w.-]+)\s")
 """A line that FlagGems writes above the calls of an operator."""
 
 _OPERATION = re.compile(
-    r"\b(all|reduce)[ _-]?(reduce|gather|scatter|to[ _-]?all)(?:_perf|_test)?\b"
-    r"|\b(broadcast)(?:_perf)?\b",
+    r"\b(all|reduce)[ _-]?(reduce|gather|scatter|to[ _-]?all)(?:_perf|_test|_bench(?:mark)?)?\b"
+    r"|\b(broadcast)(?:_perf|_test|_bench(?:mark)?)?\b",
     re.IGNORECASE,
 )
 

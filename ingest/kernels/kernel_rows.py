@@ -20,6 +20,7 @@ from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
 from assay.ingest.grids.json_records import begins_json, json_records
 from assay.ingest.kernels.kernel_columns import (
     BY_PLACE,
+    CLOSE,
     NUMBER,
     SIZED,
     Column,
@@ -30,6 +31,7 @@ from assay.ingest.kernels.kernel_columns import (
     order_of_sizes,
     ranks_of_ratio,
     says_how_fast,
+    unordered,
 )
 from assay.ingest.kernels.kernel_headings import (
     BANDWIDTH,
@@ -37,16 +39,26 @@ from assay.ingest.kernels.kernel_headings import (
     said_above,
     sizes_of_one_rank,
 )
-from assay.ingest.kernels.operator_grids import in_columns, of_training
+from assay.ingest.kernels.operator_grids import (
+    NAMED,
+    in_columns,
+    of_training,
+    with_column,
+    with_operators,
+)
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
-from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.schema.record import Cell, Line, Record, ValueOrigin
 from assay.ingest.tables.csv_sections import CsvTable, timed
 from assay.ingest.tables.documents import marked
 
 BEGIN = 50
 """Lines of separated values that tell whether their header names a call."""
+
+
+NOTHING = re.compile(r"[-–—/]+|n/?a|none", re.IGNORECASE)
+"""A cell that says that there is no such size."""
 
 
 def kernel_rows(
@@ -61,10 +73,15 @@ def kernel_rows(
     lines = _of_one_host(lines)
     order = cache(lambda: order_of_sizes(lines))
     shaped = partial(in_columns, schema=table.schema) if others else _as_it_is
-    for found in map(_with_units, apart(_grids(lines, table, shaped))):
-        if others and (of_training(found) or _of_others(lines, found, others, order)):
+    for found in map(_with_units, apart(_grids(lines, (table, *others), shaped))):
+        if others and of_training(found):
+            continue
+        if others and (kind := _of_others(lines, found, others, order)):
+            _left_over(lines, found, *kind, table, folded)
             continue
         grid = shaped(found)
+        products = unordered(grid) if others else {}
+        grid = with_column(grid, "operator", "gemm") if products else grid
         above = said_above(lines, grid, table.schema)
         above |= ranks_of_ratio(grid, table.schema, above)
         bare = bare_column(lines, grid, table.schema)
@@ -76,12 +93,16 @@ def kernel_rows(
         elif not (columns := matrix(grid, table.schema, above, bare)):
             continue
         ours = [row for row in grid.rows if grid.syntax != "json" or _calls(row, columns, table)]
-        columns = _kept(grid, columns) if others else columns
+        if not others:
+            ours = [row for row in ours if not _of_another_kind(row, columns, table)]
+        columns = _kept(grid, columns)
         records = [each for row in ours for each in _records(row, columns, above)]
         if "direction" in fields(table.schema):
             _directed(grid, columns, records)
         if "op" in fields(table.schema) and sizes_of_one_rank(lines, grid):
             _sizes_apart(records)
+        if products and not _of_products(lines, grid, records, products):
+            continue
         if records:
             folded.records += records
             folded.claimed |= _lines(lines, grid, records, ours)
@@ -89,11 +110,44 @@ def kernel_rows(
 
 def _of_others(
     lines: Sequence[Line], grid: Grid, others: Sequence[CsvTable], order: Callable[[], str]
-) -> bool:
-    """Whether a table is of a kind of calls that is read by itself."""
-    return any(
-        columns_of(grid, each, said_above(lines, grid, each.schema), order) for each in others
+) -> tuple[list[Column], CsvTable] | None:
+    """The columns of a table of a kind of calls that is read by itself, and that kind."""
+    for each in others:
+        if columns := columns_of(grid, each, said_above(lines, grid, each.schema), order):
+            return columns, each
+    return None
+
+
+def _left_over(
+    lines: Sequence[Line], grid: Grid, kind: Sequence[Column], other: CsvTable, table: CsvTable,
+    folded: Folded,
+) -> None:  # fmt: skip
+    """Put the rows of a table of another kind into `folded` that are of no call of that kind."""
+    rows = [row for row in grid.rows if _of_another_kind(row, kind, other)]
+    if not rows:
+        return
+    named, above = with_operators(grid, table.schema), said_above(lines, grid, table.schema)
+    if columns := columns_of(named, table, above, lambda: ""):
+        columns = _kept(named, in_their_units(named, columns))
+        records = [each for row in rows for each in _records(row, columns, above)]
+        folded.records += records
+        folded.claimed |= {record.line for record in records}
+
+
+def _of_another_kind(row: GridRow, columns: Sequence[Column], table: CsvTable) -> bool:
+    """Whether a row of a table lacks a size of every call of its kind, and is named: a norm among
+    products."""
+    sizes = {name for need in table.needs if len(need) == 1 for name in need}
+    cells = [(plain(cell.text), column) for cell, column in zip(row.cells, columns, strict=False)]
+    known = [(text, column.spec) for text, column in cells if column.spec is not None]
+    lacks = any(
+        spec.numeric and spec.name in sizes and (not text or NOTHING.fullmatch(text))
+        for text, spec in known
     )
+    return lacks and any(
+        NAMED.match(text)
+        for text, column in cells if column.spec is None or column.spec.name == "kernel"
+    )  # fmt: skip
 
 
 def _kept(grid: Grid, columns: Sequence[Column]) -> list[Column]:
@@ -103,6 +157,31 @@ def _kept(grid: Grid, columns: Sequence[Column]) -> list[Column]:
         replace(column, label=label) if column.spec is None and not column.sizes else column
         for column, label in zip(columns, labels, strict=True)
     ]
+
+
+def _of_products(
+    lines: Sequence[Line],
+    grid: Grid,
+    records: Sequence[Record],
+    products: Mapping[int, tuple[int, ...]],
+) -> bool:
+    """Whether calls with three sizes each, in an order that nobody says, are products, as their
+    table says or every rate beside a time proves; then they say so of their operator."""
+    near = [*grid.header(), *(line.text for line in lines[max(0, grid.begin - 3) : grid.begin])]
+    law = "" if any(map(_PRODUCTS.search, near)) else "2abc over the time is the printed rate"
+    for record in records:
+        work = 2.0 * math.prod(products.get(record.line, ()))
+        rated = [record.cells[name] for name in ("time", "flops_rate") if name in record.cells]
+        if law and (len(rated) < TWO or abs(math.prod(map(_amount, rated)) - work) > CLOSE * work):
+            return False
+        origin: ValueOrigin = "solved" if law else "stated"
+        record.cells["operator"] = record.cells["operator"]._replace(value_origin=origin, law=law)
+    return True
+
+
+TWO = 2
+
+_PRODUCTS = re.compile(r"\bgemm|(?<![A-Za-z])mat-?mul|matrix (?:mul|product)", re.IGNORECASE)
 
 
 _HOST = re.compile(r"([A-Za-z][\w.-]*[0-9]):(?: |$)")
@@ -132,16 +211,21 @@ def _as_it_is(grid: Grid) -> Grid:
     return grid
 
 
-def _grids(lines: Sequence[Line], table: CsvTable, shaped: Callable[[Grid], Grid]) -> list[Grid]:
-    """Every table of a document; separated values only where their header names a call."""
+def _grids(
+    lines: Sequence[Line], tables: Sequence[CsvTable], shaped: Callable[[Grid], Grid]
+) -> list[Grid]:
+    """Every table of a document; separated values only where their header names a call of one of
+    some kinds."""
     if begins_json(lines) and (held := list(json_records(lines))):
         return held
     begin = next(delimited(lines[:BEGIN], named=False), None)
     long = begin is not None and long_and_even(lines, begin)
     if not long and (found := [*tool_csv(lines), *marked(lines)]):
         return found
-    above = said_above(lines, begin, table.schema) if begin else {}
-    called = begin is not None and columns_of(shaped(begin), table, above, lambda: "")
+    called = begin is not None and any(
+        columns_of(shaped(begin), each, said_above(lines, begin, each.schema), lambda: "")
+        for each in tables
+    )
     return list(delimited(lines, named=False)) if called else []
 
 
@@ -352,7 +436,7 @@ def _lines(
     lines: Sequence[Line], grid: Grid, records: Sequence[Record], ours: Sequence[GridRow]
 ) -> set[int]:
     here = lines[grid.begin : grid.end]
-    if len(ours) < len(grid.rows):  # objects of other calls stand between these
+    if grid.syntax == "json" and len(ours) < len(grid.rows):  # objects of other calls between these
         begins = sorted(row.line.number for row in grid.rows)
         every = {row.line.number for row in ours}
         return {
@@ -360,7 +444,8 @@ def _lines(
             if (at := bisect_right(begins, line.number)) and begins[at - 1] in every
         }  # fmt: skip
     if grid.syntax in ("html", "rst", "json"):
-        return {line.number for line in here if line.text.strip()}
+        others = {row.line.number for row in grid.rows} - {row.line.number for row in ours}
+        return {line.number for line in here if line.text.strip()} - others
     head = {row.line.number for row in grid.heads} | {lines[grid.begin].number}
     rule = {lines[grid.begin + 1].number} if grid.syntax == "markdown" else set()
     return head | rule | {record.line for record in records}

@@ -76,6 +76,39 @@ def _summary(grid: Grid) -> Grid:
     return replace(grid, heads=(replace(head, cells=tuple(cells)),))
 
 
+def with_operators(grid: Grid, schema: Schema) -> Grid:
+    """The grid with the label of operators over its first column of names, where it has no such
+    label: `layer` over `qkv_proj`, `input_rmsnorm`."""
+    known = by_label(schema)
+    specs = [known.get(normalise(plain(label)), (None, 1.0))[0] for label in grid.header()]
+    if grid.labels or len(grid.heads) != 1 or any(s and s.name == "operator" for s in specs):
+        return grid
+    head = grid.heads[0]
+    for at, spec in enumerate(specs):
+        texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+        if (spec is None or spec.name == "kernel") and all(map(NAMED.match, texts)):
+            cells = [each._replace(text="operator") if n == at else each
+                     for n, each in enumerate(head.cells)]  # fmt: skip
+            return replace(grid, heads=(replace(head, cells=tuple(cells)),))
+    return grid
+
+
+def with_column(grid: Grid, label: str, text: str) -> Grid:
+    """The grid with one more column, of the same text in every row."""
+    if grid.labels or len(grid.heads) != 1:
+        return grid
+
+    def row_of(row: GridRow, text: str) -> GridRow:
+        return replace(row, cells=(*row.cells, row.cells[-1]._replace(text=text)))
+
+    rows = (row_of(row, text) if len(row.cells) == grid.width else row for row in grid.rows)
+    return replace(grid, heads=(row_of(grid.heads[0], label),), rows=tuple(rows))
+
+
+NAMED = re.compile(r"[A-Za-z]\w*[A-Za-z]")
+"""A cell that begins with the name of what was called."""
+
+
 def _place(grid: Grid, names: Sequence[str]) -> int | None:
     """The column with the first of some labels that the grid has."""
     labels = [normalise(plain(label)) for label in grid.header()]

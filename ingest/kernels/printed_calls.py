@@ -2,8 +2,9 @@
 
 In: the lines of a document and the kind of table. Out: one record per measurement. What was called
 stands as `name=value` in the line itself (`(m=64, n=2112, k=7168): 4 us | 484 TFLOPS`) or in a line
-above those of several kernels (`### headdim=128, seqlen=8192 ###`); device and number format stand
-in the lines before. A line with two times that nothing tells apart is not read.
+above those of several kernels (`### headdim=128, seqlen=8192 ###`), or as `name:value` as ck_tile's
+examples write it (`s:512/256` are queries and keys); device and number format stand in the lines
+before. A line with two times that nothing tells apart is not read.
 """
 
 from __future__ import annotations
@@ -33,13 +34,15 @@ _GOES_ON = deferred(r"\b(?:fwd|bwd|forward|backward|OOM|out of memory|nan)\b", r
 
 _SIZES = {
     "m": deferred(r"(?<![\w.])[mM] ?= *[0-9]"),
-    "seq": deferred(r"(?<![\w.])(?:n_ctx|seq[a-z_]*) ?= *[0-9]", re.IGNORECASE),
+    "seq": deferred(
+        r"(?<![\w.])(?:n_ctx|seq[a-z_]*) ?= *[0-9]|, s:[0-9]+/[0-9]+, d:[0-9]", re.IGNORECASE
+    ),
 }
 """Found where a call of a kind of table is named, by a size that no such call is without."""
 
 _MEASURED = deferred(
     r"(?<![\w.,])([0-9][0-9,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?) ?"
-    r"(ms|us|µs|usec|msec|ns|sec|[TGP](?:FLOPS|FLOPs|FLOP/s|FLOPs/s|FLOPS/s|flops|flop/s))"
+    r"(ms|us|µs|usec|msec|ns|sec|[TGP](?:FLOPS|FLOPs|Flops|FLOP/s|FLOPs/s|FLOPS/s|flops|flop/s))"
     r"(?![\w/])"
 )
 
@@ -88,6 +91,7 @@ def printed_calls(lines: Sequence[Line], table: CsvTable, folded: Folded) -> Non
         if line.number in folded.claimed or len(line.text) > LONGEST:
             continue
         said = dict(_pairs(line, table.schema)) if "=" in line.text else {}
+        said = said or _of_ck_tile(line, table.schema)
         grouped = bool(said) and _GROUPED.search(line.text) is not None
         measured = [*_segments(line, table.schema)]
         if said.keys() & sizes and not measured:
@@ -138,6 +142,35 @@ def _pairs(line: Line, schema: Schema) -> Iterator[tuple[str, Cell]]:
         text = match[2].replace(",", "")
         if names.count(spec.name) == 1 and (not spec.numeric or _counts(text)):
             yield spec.name, Cell(text, line.number, line.column + match.start(2))
+
+
+_CK_TILE = deferred(
+    r"\[(?:fp|bf)[0-9a-z]+\|batch\|[a-z]+\] b:(?P<batch>[0-9]+),"
+    r" h:(?P<heads>[0-9]+)/(?P<kv_heads>[0-9]+),"
+    r" s:(?P<seq>[0-9]+)/(?P<kv_seq>[0-9]+), d:(?P<head_dim>[0-9]+)/(?P=head_dim),"
+    r"(?: [a-z_]+:[^\s,]*,)* mask:(?P<mask>n|[tb](?:\(-1:0\))?)(?=[,\s])"
+)
+"""A call of ck_tile's example `fmha`: heads and lengths of queries and of keys, sizes of heads.
+
+Source: example/ck_tile/01_fmha of composable_kernel: `mask:n` is none, `t` and `b` are causal from
+one corner or the other, with a window behind them unless that is open; `dbias` is of the backward.
+"""
+
+
+def _of_ck_tile(line: Line, schema: Schema) -> dict[str, Cell]:
+    """The fields of a call of ck_tile's attention; of any other line none."""
+    found = _CK_TILE.match(line.text) if "kv_heads" in fields(schema) else None
+    if found is None:
+        return {}
+    said = {
+        name: Cell(text, line.number, line.column + found.start(name))
+        for name, text in found.groupdict().items()
+    }
+    mask = said.pop("mask")
+    said["causal"] = mask._replace(text=str(mask.text != "n"))
+    word = "bwd" if " dbias:" in found[0] else "fwd"
+    law = "ck_tile prints `dbias` of backward passes alone"
+    return said | {"direction": mask._replace(text=word, value_origin="solved", law=law)}
 
 
 def _counts(text: str) -> bool:

@@ -120,13 +120,16 @@ class CsvTable:
             outside += lines[done:at]
             done = ends[bisect_right(ends, at)]
             folded.claimed.add(lines[at].number)
-            self._section(region, lines[at + 1 : done], columns, folded)
+            rows = lines[at + 1 : done]
+            left = self._section(region, rows, columns, folded)
+            outside += [row for row in rows if (row.number, row.column) in left]
         return outside + list(lines[done:])
 
     def _section(
         self, region: Region, rows: Sequence[Line], columns: Columns, folded: Folded
-    ) -> None:
-        """The rows under one header: most through the splitter, the odd ones through Lark."""
+    ) -> set[tuple[int, int]]:
+        """The rows under one header: most through the splitter, the odd ones through Lark. Returns
+        the places of those of other calls, which have a name and lack a size that this kind has."""
         source = region.source.name
         names = [f"c{i}" for i in range(len(columns))]
         lines = pl.DataFrame(
@@ -138,6 +141,9 @@ class CsvTable:
         if cut := [(r.number, r.column) for r in rows if region.source.cut(r.number)]:
             fast = fast.filter(~pl.col("line").is_in([number for number, _ in cut]))
             rest += cut
+        other = self._of_other_calls(columns, names)
+        left = set() if other is None else set(fast.filter(other).select("line", "column").rows())
+        fast = fast if other is None else fast.filter(~other)
         folded.claimed |= set(fast["line"].to_list())
         by_place = {(row.number, row.column): row for row in rows} if rest else {}
         slow = []
@@ -148,6 +154,23 @@ class CsvTable:
                 slow.append((*place, *cells))
         odd = pl.DataFrame(slow, schema=fast.schema, orient="row")
         folded.raw.append(_raw(source, pl.concat([fast, odd]), names, columns))
+        return left
+
+    def _of_other_calls(self, columns: Columns, names: Sequence[str]) -> pl.Expr | None:
+        """Whether a row lacks a size of every call of this kind, and says by a name what it is of:
+        a norm among products. None where the header has no column of names."""
+        needed = {field for need in self.needs if len(need) == 1 for field in need}
+        sizes = [pl.col(name) for name, (_, spec, _) in zip(names, columns, strict=True)
+                 if spec is not None and spec.numeric and spec.name in needed]  # fmt: skip
+        named = [pl.col(name) for name, (_, spec, _) in zip(names, columns, strict=True)
+                 if spec is not None and spec.name == "kernel"]  # fmt: skip
+        if not named or not sizes:
+            return None
+        return pl.any_horizontal(
+            each.str.strip_chars().fill_null("").is_in(["", "-"]) for each in sizes
+        ) & pl.any_horizontal(
+            each.str.contains("[A-Za-z]").fill_null(value=False) for each in named
+        )
 
     def _odd_row(
         self, region: Region, line: Line, width: int, folded: Folded

@@ -197,4 +197,100 @@ def test_each_operation_stands_above_its_table(tmp_path: Path) -> None:
     assert (first["op"], first["ranks"], first["bytes"]) == ("all_reduce", 12, 2048)
     assert first["time"] == pytest.approx(42.31e-6)
     assert (gather["op"], gather["bytes"]) == ("all_gather", None)  # printed for each rank
-    assert gather["other"] == [{"name": "bytes of each rank", "text": "2097152"}]
+    assert {"name": "bytes of each rank", "text": "2097152"} in gather["other"]
+    assert {"name": "t_min[usec]", "text": "187.26"} in gather["other"]
+
+
+CK_TILE = """GPU[0]          : Card Series:           AMD Instinct MI300X
+[fp16|batch|bshd] b:4, h:16/2, s:4096/1024, d:128/128, scale_s:0.0883883, bias:n, p_drop:0, lse:0, \
+squant:0, mask:b, v:r, 0.741 ms, 371.05 TFlops, 362.41 GB/s
+[bf16|batch|bshd] b:1, h:16/16, s:512/512, d:128/128, scale:0.0883883, bias:n, dbias:0, p_drop:0, \
+s_randval:0, deterministic:0, mask:n, 2.390 ms, 287.53 TFlops, 224.61 GB/s
+[bf16|batch|bshd] b:1, h:16/16, s:512/512, d:128/128, scale_s:0.08, bias:n, mask:b(127:0), \
+v:r, 2.390 ms, 287.53 TFlops, 224.61 GB/s
+"""
+
+
+def test_calls_of_ck_tile(tmp_path: Path) -> None:
+    fwd, bwd = rows(tmp_path / "fmha.log", CK_TILE.replace("\\\n", ""), "attention_table")
+    assert (fwd["heads"], fwd["kv_heads"], fwd["seq"], fwd["kv_seq"]) == (16, 2, 4096, 1024)
+    assert (fwd["dtype"], fwd["causal"], fwd["direction"]) == ("fp16", True, "fwd")
+    assert (fwd["time"], fwd["flops_rate"]) == (pytest.approx(0.741e-3), 371.05e12)
+    assert (bwd["direction"], bwd["causal"], bwd["dtype"]) == ("bwd", False, "bf16")
+
+
+MSCCLPP = """$ mpirun -np 8 python3 ./python/mscclpp_benchmark/allreduce_bench.py
++-----------+-----------+--------------+----------------+-------------------+----------+
+|    Size   | Time (us) | AlgBW (GB/s) | NCCL Time (us) | NCCL AlgBW (GB/s) | Speed Up |
++-----------+-----------+--------------+----------------+-------------------+----------+
+|  2.0 KiB  |    6.04   |     0.34     |     13.87      |        0.15       |   2.30   |
+|  1.0 MiB  |   22.66   |    46.27     |     39.37      |       26.63       |   1.74   |
++-----------+-----------+--------------+----------------+-------------------+----------+
+"""
+
+
+def test_a_library_beside_another(tmp_path: Path) -> None:
+    own, nccl = rows(tmp_path / "bench.txt", MSCCLPP, "collective_table")[2:]
+    assert (own["op"], own["ranks"], own["bytes"]) == ("all_reduce", 8, 2**20)
+    assert (own["time"], own["algbw"]) == (pytest.approx(22.66e-6), 46.27e9)
+    assert (nccl["time"], nccl["algbw"]) == (pytest.approx(39.37e-6), 26.63e9)
+    assert {"name": "column", "text": "NCCL"} in nccl["other"]
+
+
+LAYER = """op,pass,m,n,k,dtype,time_us,tflops
+input_rmsnorm,fwd,,,,bf16,30.1,
+qkv_proj,fwd,8192,1280,8192,bf16,277.1,620.0
+flash_attn,bwd,,,,bf16,799.1,430.0
+"""
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";", "|"])
+def test_calls_of_other_kinds_among_products(tmp_path: Path, separator: str) -> None:
+    text = LAYER.replace(",", separator)
+    if separator == "|":
+        lines = [f"| {line} |" for line in text.replace("||||", "| - | - | - |").splitlines()]
+        text = "\n".join([lines[0], "|---" * 8 + "|", *lines[1:]]) + "\n"
+    path = tmp_path / ("a.md" if separator == "|" else "a.csv")
+    (product,) = rows(path, text, "gemm_table")
+    assert (product["m"], product["n"], product["k"]) == (8192, 1280, 8192)
+    norm, attention = rows(path, text, "operator_table")
+    assert (norm["operator"], norm["time"]) == ("input_rmsnorm", pytest.approx(30.1e-6))
+    assert (attention["operator"], attention["direction"]) == ("flash_attn", "bwd")
+    assert (attention["time"], attention["flops_rate"]) == (pytest.approx(799.1e-6), 430e12)
+    assert not read([path]).reading.refused
+
+
+UNORDERED = """# {title}
+
+| Shape | Time (us) | TFLOPS |
+|---|---|---|
+| 8192x1280x8192 | 277.1 | {rate} |
+| {last}x8192x1024 | 232.9 | 590.1 |
+"""
+
+
+@pytest.mark.parametrize(
+    ("title", "rate", "last", "count"),
+    [
+        ("H100", 620.0, 8192, 2),
+        ("H100", 310.0, 8192, 0),  # of something else
+        ("bf16 GEMM on H100", 310.0, 8192, 2),
+        ("H100", 620.0, 4096, 0),
+    ],
+)
+def test_products_in_an_order_that_nobody_says(
+    tmp_path: Path, title: str, rate: float, last: int, count: int
+) -> None:
+    text = UNORDERED.format(title=title, rate=rate, last=last)
+    found = rows(tmp_path / "a.md", text, "operator_table")
+    assert [(row["operator"], row["time"]) for row in found] == [
+        ("gemm", pytest.approx(277.1e-6)), ("gemm", pytest.approx(232.9e-6)),
+    ][:count]  # fmt: skip
+    assert not rows(tmp_path / "a.md", text, "gemm_table")
+    assert all({"name": "Shape", "text": "8192x1280x8192"} in row["other"] for row in found[:1])
+
+
+def test_square_products_have_no_order(tmp_path: Path) -> None:
+    text = "| Problem size | cuBLAS TFLOPS |\n|---|---|\n| 4096x4096x4096 | 700.1 |\n"
+    (square,) = rows(tmp_path / "a.md", text, "gemm_table")
+    assert (square["m"], square["n"], square["k"], square["kernel"]) == (4096, 4096, 4096, "cuBLAS")
