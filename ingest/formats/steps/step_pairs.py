@@ -570,10 +570,16 @@ def is_bar_of_training(text: str) -> bool:
 
 
 def is_bar_of_validation(what: Said, text: str) -> bool:
-    """Whether the word right before a bar says that it is none of training: `on:eval 20it/32it`."""
+    """Whether the words right before a bar say that it is none of training: `on:eval 20it/32it`,
+    `Stepping through eval batches: 100%|`."""
     begin = next((pair.start for pair in what.pairs if pair.label == "bar"), len(text))
-    last = _before_bar(text[:begin]).split()[-1:]
-    return bool(last) and not VALIDATION.isdisjoint(words(last[0]))
+    *above, last = [words(each) for each in _before_bar(text[:begin]).split()[-3:]] or [()]
+    told = {each for before in above for each in before} if last and last[0] in _PASSED else {*last}
+    return not VALIDATION.isdisjoint(told)
+
+
+_PASSED = {"batches", "batch", "steps", "step", "samples", "data", "set", "loop", "epoch"}
+"""Words for what a bar counts, in front of which stands of which phase they are."""
 
 
 def _before_bar(text: str) -> str:

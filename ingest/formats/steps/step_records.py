@@ -146,6 +146,8 @@ def _records(shape: Shape, trainer: Trainer | None, why: str) -> Iterator[StepRe
             continue
         if _of_both(each) and not _of_both(shape.typical):
             continue  # what tells of training and of validation where no other line does
+        if shape.typical.has("loss") and not each.has("loss") and _of_evaluation(each):
+            continue  # `step:1K success:0.0% eval_s:72.4` under the labels of a step
         record = _record(each, shape)
         record.cells |= _named(record, trainer, why, len(shape.found))
         yield StepRecord(record, each)
@@ -158,6 +160,13 @@ def _of_both(found: Found) -> bool:
     """Whether a line has a part of training and one of validation, as the results of an epoch."""
     return _BOTH.search(found.first.text) is not None
 
+
+def _of_evaluation(found: Found) -> bool:
+    """Whether a label says that something of a line is of an evaluation."""
+    return any(_EVALUATES & set(words(pair.label)) for pair, _ in found.places)
+
+
+_EVALUATES = {"eval", "evaluation", "val", "valid", "validation"}
 
 _SUMS = {
     "train runtime": "training", "eval runtime": "evaluation", "eval loss": "evaluation",
