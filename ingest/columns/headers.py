@@ -218,6 +218,8 @@ def _beside(label: str, behind: str, names: Set[str]) -> str | None:
         return "TP"
     if label.strip().casefold() in _A_COUNT and behind in _DEVICES:
         return "number of GPUs"
+    if normalise(label) == "acc" and names & {"mbs", "microbatch", "microbatchsize"}:
+        return "gradient accumulation"
     if label.strip() == "N" and names & _COUNTS_OF_DEVICES:
         return "nodes"
     return None

@@ -77,6 +77,7 @@ _OF = r"(?:\s?[:=：]\s?|\s(?:of|is|was)\s|为|\s)"
 _ONE = (
     r"([0-9][0-9,]*)(?![\w.%]|,[0-9])(?!\s*(?:/|and|or|to|-|–|→|->|vs\.?|、)\s*[0-9]|,\s*[0-9]{2,})"
     r"(?!\s*\(\s*[0-9][0-9,]*[kK]? (?:for|with|on|in|when|if)\b)"
+    r"(?!\s*\([^()]{1,60}\)\s*(?:or|and|to|vs\.?|/|,)\s*[0-9])"
     rf"(?!\s*(?:[x×]\b|GPU|NPU|TPU|node|chip|device|{SIGN}))"
 )
 
@@ -113,7 +114,7 @@ _SINGLE = deferred(
 
 _NO_NAMES = (
     "Train|Training|Table|Step|Section|Part|Experiment|Model|Size|The|For|With|On|Of|Run|Case|Figure|"
-    "Version|Phase|Stage|Node|Nodes|Config|Batch|Total|About"
+    "Version|Phase|Stage|Node|Nodes|Config|Batch|Total|About|LLM|VLM|MLLM"
 )
 
 _NAMED_MODEL = deferred(

@@ -65,7 +65,8 @@ _TIMES = deferred(r"(?<![\w.,/-])([0-9]{1,5}) ?[x×*] ?$")
 _IN_ALL_OF = deferred(r" ?= ?([0-9]{1,6}) (?:GPU|GCD|device|card|chip|tile)s?\b")
 
 _A_NODE = deferred(
-    r"[^.,;:()0-9]{0,24}?(?:\bper|\ba|/|\b(?:in|on) each|\bin every) ?(?:node|server|host)\b"
+    r" ?(?:nodes|servers|machines|instances|hosts|boxes)\b"
+    r"|[^.,;:()0-9]{0,24}?(?:\bper|\ba|/|\b(?:in|on) each|\bin every) ?(?:node|server|host)\b"
 )
 """Behind a number of devices: they are those of each node."""
 

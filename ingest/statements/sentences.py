@@ -50,7 +50,8 @@ _VALUE = deferred(
 )
 
 _BOTH = deferred(
-    r"\s*\(\s*[0-9][0-9,]*[kKMB]? (?:for|with|on|in|when|if)\b"
+    r"\s*\([^()]{1,60}\)\s*(?:or|and|to|vs\.?|/|,)\s*[0-9]"
+    r"|\s*\(\s*[0-9][0-9,]*[kKMB]? (?:for|with|on|in|when|if)\b"
     r"|\s*(?:or|to|vs|→|->|–|-|/)\s*[0-9]|,\s*[0-9.]+(?:e[0-9]+)?\s*(?:[,;.)]|or|and|$)"
 )
 """Behind a value that is one of several: `2,3`, `2048 or 4096`."""

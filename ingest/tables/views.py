@@ -506,6 +506,8 @@ _SAID_OF_ALL = re.compile(
     r"\b(?:numbers|values|figures|cells|entries|all results|speeds|rates|throughputs|times)\b"
     r".{0,24}?\b(?:in|is|are|give)\b"
     r"|\b(?:each|every) (?:cell|entry|number)\b.{0,24}?\b(?:is|gives|shows|reports|holds)\b"
+    r"|\b(?:measure|report|compare|show|list|give)s?\b.{0,40}?"
+    r"\b(?:speeds?|throughputs?|performance|rates?|times?)\b.{0,24}?\bin\b"
     r"|\btable(?: [0-9]+)?(?: below)? (?:gives|shows|reports|lists) the\b.{0,24}\bthroughputs?\b"
     r"|(?:吞吐量?|速度|性能)?(?:的)?单位(?:均?为|是|[:：])",
     re.IGNORECASE,

@@ -21,8 +21,8 @@ SAMPLES = {"sample", "samples", "seq", "seqs", "sequence", "sequences", "sentenc
            "example", "examples", "sent", "sents", "utt", "utts", "utterance",
            "utterances"}  # fmt: skip
 
-ITEMS = {"image", "images", "img", "imgs", "clip", "clips", "video", "videos", "pairs", "graphs",
-         "volumes", "item", "items"}  # fmt: skip
+ITEMS = {"image", "images", "img", "imgs", "im", "clip", "clips", "video", "videos", "pairs",
+         "graphs", "volumes", "item", "items"}  # fmt: skip
 """Things that are counted a second and are neither tokens nor sequences of them."""
 
 FLOPS = {"flop": 1.0, "flops": 1.0, "gflop": 1e9, "gflops": 1e9, "tflop": 1e12, "tflops": 1e12,
@@ -185,6 +185,7 @@ _ELSEWHERE = {
     "单步耗时": "step time",
     "单步时间": "step time",
     "单步迭代时间": "step time",
+    "耗时": "time",
     "浮点计算数": "floating point",
     "1ステップの秒数": "seconds per step",
     "1イテレーションの秒数": "seconds per iteration",
