@@ -191,7 +191,7 @@ class Binder:
             for name, cell in of_its_devices(mine, own.get("gpu")).items():
                 if other and name in OF_DEVICES:
                     continue
-                if _says(row.get(name)) or (tabled and cell.line in self._of_one):
+                if _says_more(name, row.get(name), cell) or (tabled and cell.line in self._of_one):
                     continue
                 facts = SAME_FACT.get(name, ())
                 if any(_says(own.get(fact)) for fact in facts) or (sized and name in SIZES):
@@ -362,7 +362,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
         for name, cell in bound.items():
             if name == "program" and _with_another(record, cell, sides=sides):
                 continue
-            if not _says(record.cells.get(name)):
+            if not _says_more(name, record.cells.get(name), cell):
                 record.cells[name] = cell
                 binder.use([cell])
         many = record.alike is not None and any(name in record.cells for name in said)
@@ -522,6 +522,19 @@ def _differ(own: Cell, said: Cell) -> bool:
 def _says(cell: Cell | None) -> bool:
     """Whether a field is spoken for: a cell that is left blank says nothing."""
     return cell is not None and cell.state != "missing"
+
+
+def _says_more(name: str, own: Cell | None, said: Cell) -> bool:
+    """Whether a field is spoken for, and not by the kind of what is said."""
+    return _says(own) and not (name == "gpu" and _of_kind_named(own, said))
+
+
+def _of_kind_named(own: Cell | None, said: Cell) -> bool:
+    """Whether a device is the one whose kind alone a row knows: `A100-80GB` for `A100 nodes`."""
+    if own is None or own.state != "unknown" or said.state != "value":
+        return False
+    mine, others = ({each.key for each in devices(cell.text)} for cell in (own, said))
+    return bool(mine) and mine == others
 
 
 _NEAR_SIZE = 1.3

@@ -27,6 +27,7 @@ from assay.ingest.columns.titles import (
     titled,
 )
 from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.vocabulary.devices import only
 
 _LABELLED = re.compile(
     r"[\s>*+_`-]*(?:(?:test|training|benchmark)\s+)?"
@@ -116,6 +117,9 @@ def told(line: Line) -> dict[str, Cell]:
     cells = {name: cell._replace(value_origin="stated") for name, cell in titled(line).items()}
     if "gpus" not in cells and (count := devices_in_all(line.text)):
         cells |= _cells(line, {"gpus": count})
+    opens = line.text.rstrip(" *_").endswith((":", "：")) and "gpu" not in cells
+    if opens and (device := only(line.text)):  # which of its sizes, others say
+        cells["gpu"] = Cell(device.text, line.number, line.column, state="unknown")
     return cells
 
 
