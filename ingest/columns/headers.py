@@ -54,6 +54,18 @@ _PANELS = re.compile(
 )
 """Panels that loggers and configurations sort their labels into: `train/tokens_per_sec`."""
 
+_TRACKED = re.compile(
+    r"(?:SCALARS/|HYPER PARAMETERS/(?:Args|General)/)(?=.*\w)|:monitor:machine/(?=\w+$)"
+)
+"""Where trackers keep what a run reported, and what they were told of it: ClearML's tables."""
+
+_OF_A_DEVICE = re.compile(
+    r"(?:sys(?:tem)?[./]|:monitor:)gpu[./](?:gpu_)?[0-9]+[._](\w*mem\w*_[gm]i?b)"
+    r"(?: \((?:max|last|latest)\))?",
+    re.IGNORECASE,
+)
+"""The memory of one of a run's devices, as trackers watch it: `sys.gpu.0.peak_mem_gb`."""
+
 _LAST_OF = re.compile(r" \((?:last|latest)\)$")
 
 _PATH = re.compile(r"(?:config|parameters|params|hparams|args)[/.](?:\w+[/.])+(?=\w+$)")
@@ -347,7 +359,13 @@ def _alone(label: str) -> str:
     ('torch_dtype', 'step time')
     >>> _alone("mem/GPU"), _alone("monitoring/gpu_name")
     ('mem/GPU', 'gpu_name')
+    >>> _alone("SCALARS/perf/step_time_sec (last)"), _alone(":monitor:gpu/gpu_0_mem_used_gb (max)")
+    ('step_time_sec', 'mem_used_gb')
     """
+    if tracked := _TRACKED.match(label):
+        label = label[tracked.end() :]
+    if found := _OF_A_DEVICE.fullmatch(label):
+        return found[1]
     if (path := _PATH.match(label)) and configured_by(label[path.end() :]):
         return label[path.end() :]
     panel = _PANELS.match(label)

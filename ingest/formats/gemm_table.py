@@ -77,7 +77,7 @@ def fold(region: Region) -> Folded:
             continue
         if not line.text.lstrip().startswith(_ELAPSED):
             told.take_in(line)
-            _benchmark(region, line, folded)
+            _benchmark(region, line, told, folded)
             continue
         told.order = told.order or order_of_sizes(region.lines)
         if not told.order:
@@ -102,7 +102,10 @@ class _Told:
     law: str = ""  # where no line says the order
 
     def take_in(self, line: Line) -> None:
-        """Keep the machine, and the format beside it, that a short line names."""
+        """Keep the machine, and the format beside it, that a short line names; or a format alone
+        that one says to be its `dtype`."""
+        if named := _TYPE.fullmatch(line.text):
+            self.facts["dtype"] = Cell(named[1], line.number, line.column, value_origin="stated")
         if len(line.text) > _SHORT or several(line.text) or not (gpu := device_named(line.text)):
             return
         for name, word in (("gpu", gpu), ("dtype", format_named(line.text))):
@@ -111,6 +114,10 @@ class _Told:
 
 
 _SHORT = 160
+
+_TYPE = re.compile(
+    r"[\s*#-]*d(?:ata)?[ _]?type\s*[:=]\s*(?:torch\.)?([a-z]+[0-9]\w*)\s*", re.IGNORECASE
+)
 
 
 def _timed(region: Region, line: Line, told: _Told, folded: Folded) -> None:
@@ -142,7 +149,7 @@ def _sizes(record: Record) -> dict[str, str]:
     return {name: record.cells[name].text for name in "bmnk" if name in record.cells}
 
 
-def _benchmark(region: Region, line: Line, folded: Folded) -> None:
+def _benchmark(region: Region, line: Line, told: _Told, folded: Folded) -> None:
     """A microbenchmark line: a product, and its time or rate with a unit."""
     if "FLOP" not in line.text or not _SHAPE.search(line.text):
         return
@@ -155,6 +162,7 @@ def _benchmark(region: Region, line: Line, folded: Folded) -> None:
         if isinstance(part, Tree):
             _measured(record, line, part)
     if "m" in record.cells and {"time", "flops_rate"} & set(record.cells):
+        record.cells = told.facts | record.cells
         folded.records.append(record)
         folded.claimed.add(line.number)
 

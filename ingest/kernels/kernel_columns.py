@@ -159,7 +159,7 @@ def columns_of(
                    for each in columns]  # fmt: skip
     if curves and bare is not None:
         columns = _curves(grid, columns, bare, along="operator" in fields(table.schema))
-    columns = _of_vidur(grid, columns, table.schema)
+    columns = _of_osu(grid, _of_vidur(grid, columns, table.schema), table.schema)
     if len(SIZES_OF_A_CALL & {column.spec.name for column in columns if column.spec}) > 1:
         columns = _named_times(grid, columns, table.schema)
     for at, label in enumerate(grid.header()):
@@ -250,6 +250,15 @@ def _of_vidur(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Col
         law = "vidur's profiler counts a message in bytes"
         made[labels.index("size")] = Column(own["bytes"], 1.0, law=law, origin="assumed")
     return made
+
+
+def _of_osu(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of a table of the OSU micro-benchmarks of MPI, which never say a message's unit."""
+    labels = [plain(label) for label in grid.header()]
+    if "bytes" not in fields(schema) or labels[:2] != ["# Size", "Avg Latency(us)"]:
+        return list(columns)
+    law = "the OSU micro-benchmarks count a message in bytes"
+    return [Column(fields(schema)["bytes"], law=law, origin="assumed"), *columns[1:]]
 
 
 _CALLS = ({"m", "n", "k"}, {"tokens", "experts"}, {"seq", "heads", "kv_seq"},

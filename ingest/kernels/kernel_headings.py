@@ -73,14 +73,24 @@ _RANKS = re.compile(r"(?<![0-9.x×])([0-9]+)\s*(?:gpus?|ranks?|devices)\b", re.I
 _NAMED = re.compile(r"(?<![0-9.])([0-9]+)\s*ranks\b", re.IGNORECASE)
 
 _BENCHMARKED = re.compile(
-    r"\s*#\s*(?:Benchmarking:?\s+([A-Za-z_]+)|#processes\s*[:=]\s*([0-9]+))\s*"
+    r"\s*#\s*(?:Benchmarking:?\s+([A-Za-z_]+)|#processes\s*[:=]\s*([0-9]+)"
+    r"|OSU MPI\S* (?:Non-blocking )?([A-Za-z_-]+)(?: Personalized Exchange)? Latency Test.*)\s*"
 )
-"""A line of oneCCL's benchmark or of IMB above a table: the operation, and how many take part."""
+"""A line of oneCCL's benchmark, of IMB or of the OSU micro-benchmarks above a table: the operation,
+or how many take part."""
 
 _ABOVE = 8
 
-_LAUNCHED = re.compile(r"\bmpi(?:run|exec)\b(?: [^|;&]*?)? -(?:np?|-np) ([0-9]+)\b")
+_LAUNCHED = re.compile(
+    r"\bmpi(?:run|exec)\b(?: [^|;&]*?)? -(?:np?|-np) ([0-9]+)\b"
+    r"|\bsrun\b(?: [^|;&]*?)? (?:-n ?|--ntasks[ =])([0-9]+)\b"
+)
 """How many processes a command starts."""
+
+_ON_NODES = re.compile(r"\bsrun\b(?: [^|;&]*?)? (?:-N ?|--nodes[ =])([0-9]+)\b")
+
+_ON_EACH = re.compile(r"\bsrun\b(?: [^|;&]*?)? --ntasks-per-node[ =]([0-9]+)\b")
+"""On how many nodes Slurm starts processes, and how many on each."""
 
 _NODES = re.compile(
     r"([0-9]+)\s*nodes?\s*(?:[x×,*]|with|of)\s*([0-9]+)\s*[x×]?\s*"
@@ -113,6 +123,8 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
         for name, word in _benchmarked(line.text):
             found[name] = Cell(word, line.number, line.column, value_origin="stated")
             doubtful.discard(name)
+    if "op" in fields(schema) and sizes_of_one_rank(lines, grid):  # its title is no heading
+        found = _launched_above(lines[max(0, grid.begin - NEAR) : grid.begin]) | found
     if "gpu" not in found and "gpu" in fields(schema):
         found |= _machine_around(lines[max(0, grid.begin - FAR) : grid.begin])
     return {name: cell for name, cell in found.items() if name not in doubtful}
@@ -126,13 +138,13 @@ def _benchmarked(text: str) -> Iterator[tuple[str, str]]:
     if said[2]:
         yield "ranks", said[2]
         return
-    if known := _OPERATION.match(said[1].removesuffix("v")):
+    if known := _OPERATION.match((said[1] or said[3]).removesuffix("v")):
         parts = [part for part in known.groups() if part]
-        yield "op", "_".join(parts).casefold()
+        yield "op", "_".join(parts).casefold().replace("-", "_")
 
 
 def sizes_of_one_rank(lines: Sequence[Line], grid: Grid) -> bool:
-    """Whether sizes of a table are what each rank sends, as oneCCL's benchmark and IMB count."""
+    """Whether sizes of a table are what each rank sends, as oneCCL, IMB and OSU count."""
     near = lines[max(0, grid.begin - _ABOVE) : grid.begin]
     return any(_BENCHMARKED.fullmatch(line.text) for line in near)
 
@@ -233,21 +245,46 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
     for found in _OPERATION.finditer(text):
         parts = [part for part in found.groups() if part]
         yield "op", "_".join(parts).casefold().replace(" ", "_").replace("-", "_")
+    yield from _processes(text)
+
+
+def _processes(text: str) -> Iterator[tuple[str, str]]:
+    """How many ranks a text says that there were."""
     if cards := machine(text).get("gpus") if "卡" in text else None:
         yield "ranks", cards
-        return
-    if grid := _BY_NODES.search(signed(text)):
+    elif grid := _BY_NODES.search(signed(text)):
         yield "ranks", str(int(grid[1]) * int(grid[2]))
-        return
-    nodes = _NODES.search(text)
-    if named := _LAUNCHED.search(text) or _NAMED.search(text):
+    elif launched := _launched(text):
+        yield from launched.items()
+    elif named := _NAMED.search(text):
         yield "ranks", named[1]
-        return
-    for each in [nodes[2]] if nodes else _RANKS.findall(text):
-        if ranks := _ranks(nodes, each, text):
-            yield "ranks", ranks
-    if nodes is None and not _RANKS.search(text) and (devices := counted_devices(text)):
-        yield "ranks", devices
+    else:
+        nodes = _NODES.search(text)
+        for each in [nodes[2]] if nodes else _RANKS.findall(text):
+            if ranks := _ranks(nodes, each, text):
+                yield "ranks", ranks
+        if nodes is None and not _RANKS.search(text) and (devices := counted_devices(text)):
+            yield "ranks", devices
+
+
+def _launched(text: str) -> dict[str, str]:
+    """How many processes a command starts, and how many on each node where it says so."""
+    each, many = _ON_EACH.search(text), _ON_NODES.search(text)
+    told = {"ranks_per_node": each[1]} if each else {}
+    if whole := _LAUNCHED.search(text):
+        return {"ranks": whole[1] or whole[2]} | told
+    return {"ranks": str(int(many[1]) * int(each[1]))} | told if each and many else {}
+
+
+def _launched_above(lines: Sequence[Line]) -> dict[str, Cell]:
+    """The same of the last command above a table."""
+    for line in reversed(lines):
+        if told := _launched(line.text):
+            return {
+                name: Cell(text, line.number, line.column, value_origin="stated")
+                for name, text in told.items()
+            }
+    return {}
 
 
 def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:

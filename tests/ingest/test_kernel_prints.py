@@ -294,3 +294,37 @@ def test_square_products_have_no_order(tmp_path: Path) -> None:
     text = "| Problem size | cuBLAS TFLOPS |\n|---|---|\n| 4096x4096x4096 | 700.1 |\n"
     (square,) = rows(tmp_path / "a.md", text, "gemm_table")
     assert (square["m"], square["n"], square["k"], square["kernel"]) == (4096, 4096, 4096, "cuBLAS")
+
+
+OSU = """+ srun --nodes=2 --ntasks-per-node=8 ./osu_allreduce -d rocm -f
+
+# OSU MPI-ROCM {title} Latency Test v7.4
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
+4096                     34.82             34.16             35.27         200
+1048576                 214.60            210.52            217.39         200
+"""
+
+
+@pytest.mark.parametrize(
+    ("title", "op", "size"),
+    [("Allreduce", "all_reduce", 2**20), ("All-to-All Personalized Exchange", "all_to_all", None)],
+)
+def test_the_osu_micro_benchmarks(tmp_path: Path, title: str, op: str, size: int | None) -> None:
+    _, last = rows(tmp_path / "osu.out", OSU.format(title=title), "collective_table")
+    assert (last["op"], last["bytes"], last["ranks"]) == (op, size, 16)
+    assert (last["ranks_per_node"], last["time"]) == (8, pytest.approx(214.6e-6))
+
+
+FINDER = """** Dtype: torch.bfloat16
+- _CudaDeviceProperties(name='NVIDIA H200', major=9, minor=0, total_memory=143156MB)
+
+     1 |  701.8 TFLOPS @ 4096x4096x4096       | best:  701.8 TFLOPS @ 4096x4096x4096
+     2 |  679.0 TFLOPS @ 4096x4096x14336      | best:  701.8 TFLOPS @ 4096x4096x4096
+"""
+
+
+def test_a_product_beside_the_best_so_far(tmp_path: Path) -> None:
+    _, last = rows(tmp_path / "finder.txt", FINDER, "gemm_table")
+    assert (last["m"], last["n"], last["k"]) == (4096, 4096, 14336)
+    assert (last["gpu"], last["dtype"], last["flops_rate"]) == ("H200", "bfloat16", 679e12)

@@ -24,6 +24,18 @@ TRACKED = """"Id","parameters/model","parameters/world_size","monitoring/gpu_nam
 "A-2","ViT-B-16","8","NVIDIA A100-SXM4-80GB","8025.08","Inactive"
 """
 
+WATCHED = """TYPE;NAME;HYPER PARAMETERS/Args/model_name_or_path;HYPER PARAMETERS/Args/num_gpus;\
+:monitor:machine/gpu_type;SCALARS/perf/step_time_sec (last);\
+SCALARS/perf/tokens_per_sec_per_gpu (last);SCALARS/:monitor:gpu/gpu_0_mem_used_gb (max)
+training;a-1;Qwen/Qwen2.5-7B;8;NVIDIA H100 80GB HBM3;0.8437;9710;62.8
+training;a-2;Qwen/Qwen2.5-7B;4;NVIDIA L40S;;;
+"""
+
+OF_ONE_DEVICE = """"Name","num_gpus","train_samples_per_second","sys.gpu.0.peak_mem_gb",\
+"sys.gpu.0.memory_percent"
+"quail","4","19.159","33.48","83.1"
+"""
+
 REPORTED = """config.backend.model,config.environment.gpu,config.environment.gpu_count,\
 config.scenario.training_arguments.per_device_train_batch_size,report.train.memory.unit,\
 report.train.memory.max_allocated,report.train.latency.unit,report.train.latency.mean,\
@@ -55,6 +67,17 @@ def test_a_sheet_with_titles_above_its_header_and_among_its_rows(
     assert {(row["gpu"], row["seq_len"], row["dtype"]) for row in found} == {
         ("H100 SXM 80GB", 8192, "bf16")
     }
+
+
+def test_memory_of_a_device_as_a_tracker_watches_it(tmp_path: Path) -> None:
+    first, failed = rows(tmp_path / "clearml.csv", WATCHED)
+    assert (first["model"], first["gpus"]) == ("Qwen/Qwen2.5-7B", 8)
+    assert (first["gpu"], failed["gpu"]) == ("NVIDIA H100 80GB HBM3", "NVIDIA L40S")
+    assert (first["step_time"], first["tokens_per_gpu_per_s"]) == (0.8437, 9710)
+    assert (first["memory"], failed["memory"]) == (pytest.approx(62.8e9), None)
+    (row,) = rows(tmp_path / "comet.csv", OF_ONE_DEVICE)
+    assert (row["memory"], row["samples_per_s"]) == (pytest.approx(33.48e9), 19.159)
+    assert {"name": "sys.gpu.0.memory_percent", "text": "83.1"} in row["other"]
 
 
 def test_labels_in_panels_of_a_tracker(tmp_path: Path) -> None:
