@@ -594,3 +594,20 @@ def test_a_line_with_a_part_of_validation_is_no_step_where_others_have_none() ->
     both = "epoch 1 step 60 [train] loss=9.1, lr=1e-4, grad_norm=1.1 [valid] loss=8.8\n"
     assert rows(text + both)["step"].to_list() == [10, 20, 30, 40, 50, 60]
     assert rows(job(both.strip().replace("60", "{n}"))).height == 6
+
+
+def test_an_evaluation_under_the_labels_of_a_step_is_none() -> None:
+    step = "step:{0}00 smpl:{0}K ep:{0} epch:0.{0} loss:{0}.548 lr:1.0e-05 updt_s:0.13\n"
+    text = "".join(step.format(at) for at in range(2, 7))
+    found = rows(text + "step:600 smpl:6K ep:6 epch:0.6 ∑rwrd:12.4 success:0.0% eval_s:72.412\n")
+    assert found["step"].to_list() == [200, 300, 400, 500, 600]
+    bar = "Stepping through eval batches: 100%|█| 1/1 [01:12<00:00, 72.41s/it, success=4.0%]\n"
+    assert rows(text + bar).height == found.height
+
+
+def test_underscores_part_the_digits_of_a_count() -> None:
+    lines = [f"it {n:_}/20_000 | {9 - n / 1000:.3f} nats | 390.{n % 7} ms | lr 1.80e-05\n"
+             for n in range(980, 1060, 20)]  # fmt: skip
+    found = rows("".join(lines))
+    assert found["step"].to_list() == [980, 1000, 1020, 1040]
+    assert found["total_steps"].to_list() == [20_000] * 4

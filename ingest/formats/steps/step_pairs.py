@@ -51,7 +51,7 @@ def _behind() -> re.Pattern[str]:
     )
 
 
-_TOTAL = deferred(r"(?:\s*/\s*|\s+(?:out )?of\s+)([0-9][0-9,]*)(?![0-9.]*(?:[A-Za-z]|:\S))")
+_TOTAL = deferred(r"(?:\s*/\s*|\s+(?:out )?of\s+)([0-9][0-9,]*(?:_[0-9]{3})*)(?![0-9._]*(?:[A-Za-z]|:\S))")
 
 _SHARED = deferred(r"\(([0-9][0-9,.]*)\s?/\s?(gpu|GPU|device|rank)\)")
 """`tps 9120.12(1140.02/gpu)`: the same of one device."""
@@ -560,8 +560,8 @@ def _bar(bar: re.Match[str], text: str) -> Said | None:
 
 
 def number(text: str) -> str:
-    """A number without commas between its digits."""
-    return text.replace(",", "")
+    """A number without commas or underscores between its digits."""
+    return text.replace(",", "").replace("_", "")
 
 
 def is_bar_of_training(text: str) -> bool:
