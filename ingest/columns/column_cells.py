@@ -5,6 +5,7 @@ In: the records of a table and its columns. Out: their cells, changed in place, 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -311,7 +312,7 @@ def of_each(records: Sequence[Record], columns: Sequence[Column]) -> None:
 
 
 _BARE_TIME = re.compile(
-    r"(?:elapsed|wall|total|mean|avg|median)?[ _]?(?:time|latency|duration|elapsed)?"
+    r"(?:elapsed|wall|total|mean|avg|median|interval)?[ _]?(?:time|latency|duration|elapsed)?"
     r"[ _]?[(\[]?(ms|msec|s|sec|secs|seconds)[)\]]?",
     re.IGNORECASE,
 )
@@ -383,7 +384,7 @@ _NUMERAL = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 def _of_a_step(record: Record, seconds: float) -> bool | None:
     """Whether a time is that of a step; None where the row prints no rate, or no batch."""
     known = {n: amount(c) for n, c in record.cells.items() if c.state == "value"}
-    length, devices = known.get("seq_len", 0.0), known.get("gpus", 0.0)
+    length, devices = known.get("seq_len", 0.0), known.get("gpus", 0.0) or _laid_out(known)
     batch = known.get("global_batch", 0.0) or _composed(known) or _of_training(record)
     of_device = known.get("tokens_per_gpu_per_s", 0.0) * devices
     tokens = known.get("tokens_per_s", 0.0) or of_device
@@ -401,6 +402,12 @@ def _of_a_step(record: Record, seconds: float) -> bool | None:
 OPERATIONS = 5.0, 13.0
 """Operations of a step for each weight and token: six, eight where they are done again, and those
 of attention. A part of a step, or two of them, is beyond."""
+
+
+def _laid_out(known: Mapping[str, float]) -> float:
+    """Devices of a layout that is printed whole; 0 of any other."""
+    degrees = [known.get(name, 0.0) for name in ("dp", "tp", "pp")]
+    return math.prod(degrees) * known.get("cp", 1.0)
 
 
 def _composed(known: Mapping[str, float]) -> float:

@@ -30,6 +30,9 @@ RATES = {"model_flops_rate", "tokens_per_s", "samples_per_s", "step_rate", "item
 TALLIED = {"model", "model_size", "parameters", "gpu", "dtype"}
 """Configuration that devices, kernels and servers have as well."""
 
+_OF_PARTITIONS = {"nodes", "gpus_per_node"}
+"""Counts of a table of a cluster's partitions beside the memory of a device."""
+
 SERVING = {
     "ttft", "tpot", "itl", "prefill", "decode", "prompt", "concurrency", "qps", "rps", "requests",
     "req", "generation", "generated", "inference", "serving", "acceptance", "isl", "osl",
@@ -174,7 +177,9 @@ def of_runs(
         return True
     beside = words & BATCH or any(generic(column) for column in columns)
     batches = bool(trained and "memory" in held and beside)
-    plain = bool(said - TALLIED) or len(held & RATES) > 1 or batches or _peaked(columns)
+    only_sizes = held == {"memory"} and not _most(columns)  # of a partition's nodes, perhaps
+    tallied = TALLIED | (_OF_PARTITIONS if only_sizes else set())
+    plain = bool(said - tallied) or len(held & RATES) > 1 or batches or _peaked(columns)
     return plain or told()
 
 

@@ -117,10 +117,16 @@ def told(line: Line) -> dict[str, Cell]:
     cells = {name: cell._replace(value_origin="stated") for name, cell in titled(line).items()}
     if "gpus" not in cells and (count := devices_in_all(line.text)):
         cells |= _cells(line, {"gpus": count})
+    if "gpu" not in cells and _SAME.search(line.text) and (device := only(line.text)):
+        cells |= _cells(line, {"gpu": device.text})  # and no other that the text names before
     opens = line.text.rstrip(" *_").endswith((":", "：")) and "gpu" not in cells
     if opens and (device := only(line.text)):  # which of its sizes, others say
         cells["gpu"] = Cell(device.text, line.number, line.column, state="unknown")
     return cells
+
+
+_SAME = re.compile(r"\bthe same\b.*\bon\b|^\s*same\b.*\bon\b|同样的?.*[在用]", re.IGNORECASE)
+"""A line that opens a table of the same on another machine."""
 
 
 def is_caption(line: Line) -> bool:

@@ -159,3 +159,9 @@ def test_a_dump_says_nothing_of_the_job_below_it(tmp_path: Path) -> None:
     steps = read([path]).reading.frames["megatron_iteration"]
     assert steps["seq_len"].to_list() == [1024, None]
     assert steps["hidden"].to_list() == [2048, 2048]
+
+
+def test_the_same_on_another_machine_is_of_no_machine_before_it() -> None:
+    document = Path(__file__).parent / "published" / "queues.rst"
+    cases = case_frame(read([document]).reading)
+    assert [row["gpu"] for row in cases.sort("line").to_dicts()] == ["H200", "a100"]

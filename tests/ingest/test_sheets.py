@@ -36,6 +36,11 @@ OF_ONE_DEVICE = """"Name","num_gpus","train_samples_per_second","sys.gpu.0.peak_
 "quail","4","19.159","33.48","83.1"
 """
 
+SEARCHED = """rank,cfg,micro_bsz,global_bsz,seqlen,interval_sec,token_per_card_per_sec
+1,DP8_TP4_PP2_CP1,1,512,4096,42.691,767.56
+2,DP4_TP2_PP8_CP1,1,512,4096,{second},751.99
+"""
+
 REPORTED = """config.backend.model,config.environment.gpu,config.environment.gpu_count,\
 config.scenario.training_arguments.per_device_train_batch_size,report.train.memory.unit,\
 report.train.memory.max_allocated,report.train.latency.unit,report.train.latency.mean,\
@@ -78,6 +83,15 @@ def test_memory_of_a_device_as_a_tracker_watches_it(tmp_path: Path) -> None:
     (row,) = rows(tmp_path / "comet.csv", OF_ONE_DEVICE)
     assert (row["memory"], row["samples_per_s"]) == (pytest.approx(33.48e9), 19.159)
     assert {"name": "sys.gpu.0.memory_percent", "text": "83.1"} in row["other"]
+
+
+@pytest.mark.parametrize(("second", "proved"), [("43.575", True), ("435.75", False)])
+def test_an_interval_that_is_a_step_by_the_layout(
+    tmp_path: Path, second: str, *, proved: bool
+) -> None:
+    found = rows(tmp_path / "search.csv", SEARCHED.format(second=second))
+    assert [row["tokens_per_gpu_per_s"] for row in found] == [767.56, 751.99]
+    assert found[0]["step_time"] == (42.691 if proved else None)
 
 
 def test_labels_in_panels_of_a_tracker(tmp_path: Path) -> None:
