@@ -51,7 +51,9 @@ def _behind() -> re.Pattern[str]:
     )
 
 
-_TOTAL = deferred(r"(?:\s*/\s*|\s+(?:out )?of\s+)([0-9][0-9,]*(?:_[0-9]{3})*)(?![0-9._]*(?:[A-Za-z]|:\S))")
+_TOTAL = deferred(
+    r"(?:\s*/\s*|\s+(?:out )?of\s+)([0-9][0-9,]*(?:_[0-9]{3})*)(?![0-9._]*(?:[A-Za-z]|:\S))"
+)
 
 _SHARED = deferred(r"\(([0-9][0-9,.]*)\s?/\s?(gpu|GPU|device|rank)\)")
 """`tps 9120.12(1140.02/gpu)`: the same of one device."""
