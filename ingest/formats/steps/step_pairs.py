@@ -9,6 +9,7 @@ strings) has none.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
@@ -78,11 +79,10 @@ _OF_SEVERAL = deferred(
 _CAPACITY = deferred(r"\s?/\s?([0-9][0-9.]*)\s?([kKMGT]i?B)\b")
 """`61.2/80.0GB`: what there is of it, and the unit of both."""
 
-_TOLD_AT = deferred(
-    r"(?i)(?P<what>[a-z][a-z_ /]*)\s(?:at|after|for|in)\s"
-    r"(?:global\s)?(?:step|iter(?:ation)?|batch)\s$"
-)
-"""`Loss at step 100: 3.1`: a label, and the count that stands in front of its number."""
+_TOLD_AT = deferred(r"(?i)\s(?:at|after|for|in)\s(?:global\s)?(?:step|iter(?:ation)?|batch)\s$")
+"""`Loss at step 100: 3.1`: what stands between a label and the count in front of its number."""
+
+_OF_WORDS = string.ascii_letters + "_ /"
 
 _DONE = {"after", "processed", "completed", "finished"}
 
@@ -277,8 +277,7 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
             continue
         label = _counted(_ordinal(_label(gap), text, value.end()), gap, found, text)
         label = label or told
-        of_count = _TOLD_AT.search(gap) if label else None
-        told = of_count["what"] if of_count else ""
+        told = _told_at(gap) if label else ""
         done = _DONE_STEPS.match(text, value.end(), end) if label.lower() in _DONE else None
         if value["moment"] or done:
             if label:
@@ -301,6 +300,17 @@ def _pairs(text: str, begin: int, end: int) -> list[Pair]:
         found.append(Pair(label, value[0], said_unit, value.start(), span=(value.start(), stop)))
         stop = _behind_value(found, text, stop, end)
         at = last = max(stop, value.end(), after.end() if after else 0)
+
+
+def _told_at(gap: str) -> str:
+    """The label in front of a count that stands in front of its number; empty where none does.
+
+    >>> _told_at("; train loss at global step "), _told_at("took 3 after step "), _told_at("Loss ")
+    ('train loss', '', '')
+    """
+    of_count = _TOLD_AT.search(gap)
+    before = gap[: of_count.start()] if of_count else ""
+    return before[len(before.rstrip(_OF_WORDS)) :].lstrip("_ /")
 
 
 def _behind_value(found: list[Pair], text: str, stop: int, end: int) -> int:

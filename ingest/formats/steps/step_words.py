@@ -165,7 +165,7 @@ class Meaning(NamedTuple):
     order: int = 0  # of several for one column the lowest is taken
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)  # an export has some thousands of columns
 def words(label: str) -> tuple[str, ...]:
     """The words of a label, `/` as `per`.
 
@@ -193,7 +193,7 @@ def words(label: str) -> tuple[str, ...]:
     return tuple(out)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16_384)
 def meaning(label: str, behind: str = "") -> Meaning | None:
     """Meaning of a label with the unit `behind` its value; None where it is none of ours.
 
