@@ -15,7 +15,7 @@ from assay.ingest.columns.composite import layout
 from assay.ingest.columns.headers import Column, generic, plain, rate, unlinked
 from assay.ingest.columns.titles import counted_nodes, device_named
 from assay.ingest.grids.grid import LONGEST
-from assay.ingest.lines.lark import Token, Tree, parse_line
+from assay.ingest.lines.lark import Token, Tree, parse_line, parsed_alike
 from assay.ingest.numbers.units import SUFFIXES, suffix, unit
 from assay.ingest.schema.configuration import MOST_SEQUENCES
 from assay.ingest.schema.fields import FieldSpec
@@ -89,13 +89,13 @@ _DEVICE_FIRST = re.compile(r"([A-Za-z]+[0-9][A-Za-z0-9 _-]*?) ?[x×*] ?([0-9][0-
 
 
 @lru_cache(maxsize=4096)
-def _parse_quantity(text: str) -> Tree[Token] | Diagnostic:
-    return parse_line("table_cell", "quantity_cell", text, _HERE)
+def _parse_quantity(text: str) -> Tree[Token] | None:
+    return parsed_alike("table_cell", "quantity_cell", text)
 
 
 def _quantity_tree(text: str) -> Tree[Token] | None:
     tree = _parse_quantity(text)
-    if isinstance(tree, Diagnostic):
+    if tree is None:
         return None
     child = tree.children[0]
     return child if isinstance(child, Tree) and child.data == "quantity" else None
@@ -147,7 +147,7 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
         text = f"{noted[1]} {noted[2]}"
     text = _SECONDS.sub(lambda m: f" {'ms' if m[1] else 's'}", _of_field(text, spec))
     tree = _parse_quantity(text)
-    if isinstance(tree, Diagnostic):
+    if tree is None:
         named = _NAMED_NUMBER.fullmatch(plain(text))
         if named and normalise(named[1]) in spec.spellings:  # `ZeRO-3` under ZeRO, `TP8` under TP
             return Cell(named[2], at.line, at.column)
@@ -494,11 +494,8 @@ def _ended(label: str, text: str) -> str | None:
         return text
     if _says_out_of_memory(label, text):
         return "OOM"
-    if not set(split(label)) & _ENDED:
-        return None
-    if _FAILED.fullmatch(text):
-        return text
-    return "OOM" if _RAN_OUT.search(text) else None
+    found = text if _FAILED.fullmatch(text) else "OOM" if _RAN_OUT.search(text) else None
+    return found if found and set(split(label)) & _ENDED else None
 
 
 _RAN_OUT = re.compile(

@@ -32,7 +32,7 @@ from lark.exceptions import (
 
 __all__ = [
     "ALIKE", "Grammar", "GrammarFault", "ParsedLine", "Shape", "Token", "Tree", "build", "grammar",
-    "parse_alike", "parse_line", "shape", "terminal_of",
+    "parse_alike", "parse_line", "parsed_alike", "shape", "terminal_of",
 ]  # fmt: skip
 
 ParsedLine = Tree[Token]
@@ -174,14 +174,6 @@ def parse_line(name: str, start: str, text: str, span: Span) -> ParsedLine | Dia
         return _diagnostic(parser, fault, text, span)
 
 
-def parsed(name: str, start: str, text: str) -> ParsedLine | None:
-    """As `parse_line`, of lines that are mostly something else: why one is none costs most."""
-    try:
-        return grammar(name).parse(text, start=start)
-    except UnexpectedInput:
-        return None
-
-
 Shape = tuple[str, tuple[str, ...]]
 
 ALIKE = str.maketrans("123456789", "000000000")
@@ -201,6 +193,9 @@ def shape(text: str) -> Shape:
 
 _TREES: dict[tuple[str, str, Shape], ParsedLine] = {}
 
+_TOLD: dict[tuple[str, str, Shape], ParsedLine | None] = {}
+"""The same of lines that may be none: None where one of this shape is not."""
+
 _MOST_TREES = 1024
 
 _LONG = 1000
@@ -219,6 +214,25 @@ def parse_alike(name: str, start: str, text: str, span: Span) -> ParsedLine | Di
             _TREES.clear()
         _TREES[key] = _plainly(tree)
     return tree
+
+
+def parsed_alike(name: str, start: str, text: str) -> ParsedLine | None:
+    """As `parse_alike`, of lines that are mostly something else: why one is none costs most, and
+    nobody asks."""
+    key = (name, start, shape(text))
+    if key not in _TOLD:
+        try:
+            tree = _plainly(grammar(name).parse(text, start=start))
+        except UnexpectedInput:
+            tree = None
+        if len(text) > _LONG:
+            return tree
+        if len(_TOLD) >= _MOST_TREES:
+            _TOLD.clear()
+        _TOLD[key] = tree
+        return tree
+    known = _TOLD[key]
+    return None if known is None else _with_text(known, text)
 
 
 def _plainly(tree: ParsedLine) -> ParsedLine:

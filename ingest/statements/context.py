@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import polars as pl
 from assay.ingest.columns.titles import titled
-from assay.ingest.lines.lark import Token, Tree, parsed
+from assay.ingest.lines.lark import Token, Tree, parsed_alike
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
@@ -631,7 +631,7 @@ def _statement(line: Line, section: tuple[int, ...]) -> Statement | None:
     words = _EMPHASIS.sub("", bare)
     if (found := _ALONE.fullmatch(signed(words))) and (device := only(words)):
         return Statement(line.number, section, _counted(found, device, line))
-    tree = parsed("context", "statement_line", bare) if _MAY_STATE.search(bare) else None
+    tree = parsed_alike("context", "statement_line", bare) if _MAY_STATE.search(bare) else None
     if tree is None:
         return None
     body = next(part for part in tree.children if isinstance(part, Tree))

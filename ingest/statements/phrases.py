@@ -29,7 +29,15 @@ from assay.ingest.statements.sentences import (
     switched,
 )
 from assay.ingest.statements.values import cell_of, said
-from assay.ingest.vocabulary.devices import SIGN, Device, device_at, only, several, signed
+from assay.ingest.vocabulary.devices import (
+    SIGN,
+    Device,
+    device_at,
+    devices,
+    only,
+    several,
+    signed,
+)
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 LEAST = 2
@@ -337,7 +345,8 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
         said = {n: cell for n, cell in said.items() if n not in (*OF_MACHINES, "gpu")}
     if "gpus" in said and len({m[1] for m in _EVERY_COUNT.finditer(" ".join(spoken))}) > 1:
         del said["gpus"]  # of one of several runs
-    return said | _by_form(line)
+    in_form = _IN_A_FORM.search(line.text) or devices(line.text)
+    return said | _by_form(line) if in_form else said
 
 
 _OF_CARDS = deferred(r"[二两四八](?= ?[卡张块])")
@@ -398,11 +407,12 @@ def _of_each(many: re.Match[str], nodes: re.Match[str], text: str) -> bool:
 def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
     """Devices by their name, and how many of them there are, in all or in each of the nodes."""
     plain = signed(text)
-    each = _EACH.search(plain)
+    known = plain != text  # else no form in which a sign stands is in it
+    each = _EACH.search(plain) if known else None
     if each:
         yield Part("gpus_per_node", each[1].replace(",", ""), each.start(1))
         yield _gpu(text, each.start(2))
-    elif boxes := _BOXES.search(plain):
+    elif boxes := _BOXES.search(plain) if known else None:
         if not nodes:
             yield Part("nodes", boxes[1].replace(",", ""), boxes.start(1))
         yield _gpu(text, boxes.start(2))
@@ -411,7 +421,7 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
     elif (cards := _CARDS.search(plain)) and only(text):
         yield Part("gpus", cards[1], cards.start(1))
         yield from _one_device(text)
-    elif many := _MANY.search(plain):
+    elif many := _MANY.search(plain) if known else None:
         each_node = (nodes and _of_each(many, nodes, text)) or _A_NODE.match(plain, many.end())
         has = _NODE_HAS.search(plain, 0, many.start(1))
         if has and _DIGIT.search(has[1]):  # `A node has 8 GPUs (4 MI250X)`: which of them
@@ -427,7 +437,8 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
             yield Part(held, many[1].replace(",", ""), many.start(1))
         yield _gpu(text, many.start(2))  # of two numbers neither is that of every run
     elif (
-        (counted := _IN_WORDS.search(plain))
+        known
+        and (counted := _IN_WORDS.search(plain))
         and not nodes
         and not _RATED.search(plain, 0, counted.start(2))
     ):
@@ -468,8 +479,18 @@ def _told_of(text: str, device: Device) -> Literal["run", "listed"] | None:
     return "listed" if _LISTED_DEVICE.search(signed(text)) else None
 
 
+_OF_MACHINERY = deferred(
+    r"node|server|host|instance|gpu|device|accelerator|chip|zero|fp(?:8|16)|b?float|bf16|[卡张块]",
+    re.IGNORECASE,
+)
+"""In every text that says something of machines, of ZeRO or of a number format, but for those that
+name a device: most have none of these words, and each is looked for in ten forms."""
+
+
 def _devices(text: str) -> Iterator[Part]:
     """Devices, how many of them, on how many nodes: field, word and place."""
+    if not (_OF_MACHINERY.search(text) or devices(text)):
+        return
     nodes = _NODES.search(text)
     if not several(text):
         yield from _named_devices(text, nodes)
@@ -509,6 +530,14 @@ def _plain(name: str, word: str) -> str:
     if name in ("gpus", "parameters", "gpus_per_node"):
         return word.replace(",", "")
     return word.rpartition("/")[2] if name == "model" else word.replace("float-", "float")
+
+
+_IN_A_FORM = deferred(
+    r"activation|total parameters|GPU/host|GPUs|devices|accelerators|processes|MEMBER|parameters"
+    r"|precision|model|模型|device mesh|(?:Args|Config|Arguments|Namespace)\(",
+    re.IGNORECASE,
+)
+"""In every line of the forms below, but for those that name a device."""
 
 
 def _by_form(line: Line) -> dict[str, Cell]:

@@ -216,6 +216,10 @@ def parts(text: str, *, logged: bool, others: int = 0) -> list[Part]:
 def _labelled(text: str, *, logged: bool) -> Iterator[Part]:
     """Labels in words right before their numbers; `""` for one whose meaning is left open."""
     for value in _VALUE.finditer(text):
+        if _BOTH.match(text, value.end()):
+            continue
+        if not (_ENDS.match(text, value.end()) or _NEXT.match(text, value.end())):
+            continue
         before = text[max(0, value.start() - 60) : value.start()]
         sign = _SIGN.search(before)
         signed = sign is not None and not sign[0].isspace() and sign[0] != ""
@@ -226,10 +230,6 @@ def _labelled(text: str, *, logged: bool) -> Iterator[Part]:
         start = max((m.end() for m in _BOUND.finditer(before)), default=0)
         tail = _LABEL.search(before, start)
         words = tail[0].split() if tail else []
-        if _BOTH.match(text, value.end()):
-            continue
-        if not (_ENDS.match(text, value.end()) or _NEXT.match(text, value.end())):
-            continue
         told = list(_by_label(words, value, text, signed=signed, logged=logged))
         yield from told
         if set_to and told:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 from assay.ingest.inputs.read import read
+from assay.ingest.lines.lark import grammar, parsed_alike
 from assay.ingest.schema.record import Line, Statement
+from assay.ingest.statements import phrases
 from assay.ingest.statements.context import read_context
+from lark.exceptions import UnexpectedInput
 
 STEPS = "".join(f"step: {n}  loss: 2.5  step_time: 1.{n} s\n" for n in range(5))
 
@@ -225,3 +229,23 @@ def test_many_lines_state_what_few_do(behind: str) -> None:
 
     assert told([*lines, *quiet]) == told(lines)
     assert len(told(lines)) > len(LINES) / 2
+
+
+def test_words_that_are_looked_for_first_leave_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [Line(1, text, 1, {}) for text in (*LINES, *SENTENCES, *SILENT)]
+    found = [phrases.phrases(line) for line in lines]
+    for name in ("_OF_MACHINERY", "_IN_A_FORM"):
+        monkeypatch.setattr(phrases, name, re.compile(""))
+    assert [phrases.phrases(line) for line in lines] == found
+    assert sum(map(bool, found)) > len(SENTENCES) / 2
+
+
+@pytest.mark.parametrize("text", ["TP={0}, PP={0}2", "{0}0B model: GBS={0}k", "- seq is {0}4 bf16"])
+def test_lines_alike_but_for_their_digits_are_read_as_lark_reads_each(text: str) -> None:
+    for digit in range(0, 10, 3):
+        one = text.format(digit)
+        try:
+            tree = grammar("context").parse(one, start="statement_line")
+        except UnexpectedInput:
+            tree = None
+        assert parsed_alike("context", "statement_line", one) == tree
