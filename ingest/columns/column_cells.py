@@ -118,8 +118,9 @@ def _beyond_their_device(held: Sequence[tuple[Record, Cell]], above: Above) -> b
     """Whether most rates are more than a device of their row can reach, and all of its devices
     together can. One alone may be a wrong number, which a law tells."""
     free = [(r, c) for r, c in held if "mfu" not in r.cells]
-    asked = [(amount(c), peak(r, above), _devices(r, above)) for r, c in free]
-    known = [(rate, most, count) for rate, most, count in asked if most and count > 1]
+    many = [(r, c, count) for r, c in free if (count := _devices(r, above)) > 1]
+    asked = [(amount(c), peak(r, above), count) for r, c, count in many]
+    known = [(rate, most, count) for rate, most, count in asked if most]
     beyond = sum(most < rate <= most * count for rate, most, count in known)
     return bool(known) and 2 * beyond > len(known)
 
@@ -282,13 +283,17 @@ def replica_batches(records: Sequence[Record], columns: Sequence[Column]) -> set
     return used
 
 
-def unnamed(records: Sequence[Record], field: str | None) -> None:
-    """Give rates in `/s` the field of what the text above their table says that they count."""
-    for record in records if field else ():
-        cell = record.cells.get("item_rate")
-        if cell is not None and cell.law == OF_NOTHING and field not in record.cells:
+def unnamed(records: Sequence[Record], counted: Callable[[], str | None]) -> None:
+    """Give rates in `/s` the field of what the text above their table says that they count; it is
+    asked where there are such rates."""
+    rated = [(record, record.cells.get("item_rate")) for record in records]
+    bare = [(record, cell) for record, cell in rated if cell and cell.law == OF_NOTHING]
+    field = counted() if bare else None
+    for record, cell in bare:
+        if field and field not in record.cells:
             law = "the text above the table says what is counted per second"
-            record.cells[field or ""] = record.cells.pop("item_rate")._replace(law=law)
+            record.cells[field] = cell._replace(law=law)
+            del record.cells["item_rate"]
 
 
 def of_each(records: Sequence[Record], columns: Sequence[Column]) -> None:

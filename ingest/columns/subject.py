@@ -17,7 +17,7 @@ from assay.ingest.columns.cells import OF_A_RANGE, slices
 from assay.ingest.columns.composite import called, layout, machine, remark
 from assay.ingest.columns.headers import Column, generic, header, plain
 from assay.ingest.grids.grid import LONGEST, MOST_COLUMNS, Grid
-from assay.ingest.schema.record import Line, Record, Schema
+from assay.ingest.schema.record import REMEMBERED, Line, Record, Schema
 from assay.ingest.vocabulary.devices import SIGN, signed
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import BATCH, DEVICE, english, of_one_device, split
@@ -89,7 +89,7 @@ def trained_here(lines: Sequence[Line]) -> bool:
     return any(trained for trained, _ in spoken) and not any(served for _, served in spoken)
 
 
-@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+@lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def _speaks(text: str) -> tuple[bool, bool]:
     """Whether a line speaks of training, and whether of serving."""
     low = text.casefold()
@@ -129,6 +129,17 @@ def numberless(grid: Grid, schema: Schema) -> bool:
 _MEASURED = re.compile(r"\d|\b(?:oom|out of memory)\b", re.IGNORECASE)
 
 
+_PRICED = frozenset("$€£¥")
+
+_PRODUCT = {"m", "n", "k"}
+
+
+@lru_cache(maxsize=256)  # a document has the same header again and again
+def _words_of(labels: tuple[str, ...]) -> frozenset[str]:
+    """All words of some labels."""
+    return frozenset(word for label in labels for word in split(english(label)))
+
+
 def of_runs(
     columns: Sequence[Column],
     heading: str,
@@ -146,9 +157,9 @@ def of_runs(
         return False
     held = {column.spec.name for column in columns if column.spec and column.spec.quantity}
     said = {column.spec.name for column in columns if column.spec and column.spec.configuration}
-    words = {word for c in columns if not c.degrees for word in split(english(c.label))}
-    words |= {"price"} if any(set(column.label) & set("$€£¥") for column in columns) else set()
-    if {"m", "n", "k"} <= {normalise(column.label) for column in columns}:
+    words = _words_of(tuple(c.label for c in columns if not c.degrees))
+    words |= {"price"} if any(not _PRICED.isdisjoint(c.label) for c in columns) else set()
+    if len(columns) >= len(_PRODUCT) and {normalise(c.label) for c in columns} >= _PRODUCT:
         return False  # products of matrices
     if held & (ALONE - {"tokens_per_gpu_per_s"}):
         named = {
@@ -263,7 +274,7 @@ _MANY_DEVICES = re.compile(
 )
 
 
-@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+@lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def many_devices(text: str) -> bool:
     """Whether a line names more devices than one: `8x H100`, `64 GPUs`."""
     return _MANY_DEVICES.search(signed(text)) is not None

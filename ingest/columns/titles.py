@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from assay.ingest.numbers.units import SUFFIXES
-from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.record import REMEMBERED, Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
@@ -195,7 +195,7 @@ def names_format(text: str) -> bool:
     return _TITLE_DTYPE.search(text) is not None
 
 
-@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+@lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def counted_devices(text: str) -> str | None:
     """How many devices a line names (`8×H100`), if it is one number.
 
@@ -283,6 +283,7 @@ def settings_named(text: str) -> dict[str, str]:
     return {name: value.replace(",", "") for name, value in found.items() if value}
 
 
+@lru_cache(maxsize=REMEMBERED)
 def devices_in_all(text: str) -> str | None:
     """How many devices a text without a number of nodes names, whatever they are.
 
@@ -369,7 +370,7 @@ def titled(line: Line) -> dict[str, Cell]:
     }
 
 
-@lru_cache(maxsize=1024)  # a line above a table is asked by the table and as a statement
+@lru_cache(maxsize=REMEMBERED)  # a line above a table is asked by the table and as a statement
 def _said(line: str) -> Mapping[str, Cell]:
     """The same of a line that stands nowhere: columns count from its first letter."""
     text = without_some(line)

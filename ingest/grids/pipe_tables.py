@@ -82,6 +82,8 @@ def _above(lines: Sequence[Line], head: int, begin: int) -> Sequence[Line]:
 def _wrapped(lines: Sequence[Line]) -> tuple[GridCell, ...]:
     """The cells of a header, the parts of each put together where its last one stands."""
     rows = [_row(line) for line in lines]
+    if len(rows) == 1:
+        return rows[0]
     return tuple(
         cells[-1]._replace(text=" ".join(cell.text for cell in cells if cell.text))
         for cells in zip(*rows, strict=True)

@@ -27,6 +27,10 @@ BASE = ("source", "line", "column", "host", "rank", "timestamp", "mark", "other"
 """Columns of every frame beside its schema's own: where the record stands, what was peeled off,
 `mark` (truncated, repaired) and `other` (cells that no column declares, as name and text)."""
 
+REMEMBERED = 2**14
+"""Lines of which it is kept what they say: a document is asked for each of its tables what the
+lines above it say, which tables share, and for its statements once more."""
+
 Schema = Any
 """A pandera model class; `Any`, because its metaclass hides that classes are hashable."""
 

@@ -216,6 +216,8 @@ def named(text: str) -> str | None:
     >>> named("Finetuning (LoRA)"), named("QLoRA r=8"), named("LoRA vs full"), named("Explora 2")
     ('LoRA', 'QLoRA', None, None)
     """
+    if not _ADAPTERS.search(text):
+        return None
     found = {match[0].casefold(): match[0] for match in _ADAPTERS.finditer(text)}
     alone = len(found) == 1 and not _WHOLE.search(text) and not _BESIDE.search(text)
     return next(iter(found.values())) if alone else None

@@ -25,7 +25,7 @@ from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.json_records import begins_json, json_records, named_json
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
-from assay.ingest.schema.record import Line
+from assay.ingest.schema.record import REMEMBERED, Line
 from assay.ingest.source.headings import of_set_up
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
 from assay.ingest.tables import captions
@@ -176,7 +176,7 @@ _DECLARES = re.compile(
 """A sentence that says in what the numbers below it are."""
 
 
-@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+@lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def _devices_on(text: str) -> str | None:
     """How many devices a line names; one node is none of them."""
     text = _ONE_NODE.sub(" ", text)

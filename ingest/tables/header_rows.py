@@ -26,7 +26,7 @@ def carried(grid: Grid, schema: Schema) -> Grid:
     free = [at for at, c in enumerate(columns) if c.spec is None or not c.spec.quantity]
     first = next((n for n in range(grid.width + 1) if n not in free), 0)
     above: tuple[GridCell, ...] = ()
-    rows = []
+    rows, same = [], True
     for row in grid.rows:
         filled = sum(bool(cell.text) for cell in row.cells)
         if row.blank or row.one or filled < _LEAST_FILLED:
@@ -41,12 +41,13 @@ def carried(grid: Grid, schema: Schema) -> Grid:
             blank = next((at for at, cell in enumerate(row.cells) if cell.text), 0)
             held = min(blank, first)
             rows.append(replace(row, cells=(*above[:held], *row.cells[held:])))
+            same = False
             above = rows[-1].cells
             continue
         if filled >= _LEAST_FILLED:
             above = row.cells
         rows.append(row)
-    return replace(grid, rows=tuple(rows))
+    return grid if same else replace(grid, rows=tuple(rows))
 
 
 _TICKED = re.compile(r"[\W_]*(?:x|y|yes|true|on|best|new|ours)?[\W_]*", re.IGNORECASE)

@@ -15,7 +15,7 @@ from assay.ingest.columns.composite import named
 from assay.ingest.columns.subject import many_devices
 from assay.ingest.columns.titles import SIZED, model_named, names_format, titled
 from assay.ingest.schema.fields import fields
-from assay.ingest.schema.record import Line, Schema
+from assay.ingest.schema.record import REMEMBERED, Line, Schema
 from assay.ingest.tables import captions
 from assay.ingest.tables.sides import (
     unmarked,
@@ -137,7 +137,7 @@ def named_rate(above: Sequence[Line]) -> str | None:
     return "samples_per_s" if things == {"samples_per_s"} else None
 
 
-@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+@lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def _rated(text: str) -> frozenset[str]:
     """Fields of the things that a line names with a rate."""
     things = {told.field for phrase in _PHRASE.findall(text) if (told := said(phrase))}
@@ -160,7 +160,7 @@ class Heard(NamedTuple):
     of_kernels: bool
 
 
-@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+@lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def heard_in(text: str) -> Heard:
     """Phrases in a line, asked once."""
     bare = _PER_CARD.sub("/GPU", unmarked(text))

@@ -46,7 +46,7 @@ from assay.ingest.grids.grid import LONGEST, Grid, GridCell
 from assay.ingest.numbers.units import SUFFIXES, unit
 from assay.ingest.schema.record import Cell, Diagnostic, Record, Span, ValueOrigin
 from assay.ingest.tables import captions
-from assay.ingest.vocabulary.devices import only
+from assay.ingest.vocabulary.devices import devices, only
 from assay.ingest.vocabulary.terms import normalise
 
 RATES_OF_CELLS = (
@@ -162,6 +162,8 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
     In a column without a label a cell may be nothing but a size or a number of devices.
     """
     bare = plain(text)
+    if bare_number(bare) and not devices(bare):
+        return  # a count of anything
     if shown := calculation(bare):
         measure = unit(shown.unit)
         if measure and measure.si == "token/s" and shown.divisor:
@@ -235,8 +237,14 @@ def mostly_odd(column: Column, grid: Grid, at: int) -> bool:
         return False
     rows = [row for row in grid.rows if at < len(row.cells) and not row.one]
     texts = [row.cells[at].text for row in rows if row.cells[at].text]
+    if len(texts) < _FEW:
+        return False
     odd = sum(count for text, count in Counter(texts).items() if _odd(text, column))
-    return odd > 1 and 2 * odd > len(texts)
+    return odd >= _FEW and 2 * odd > len(texts)
+
+
+_FEW = 2
+"""Cells that are no number before their column is of something else."""
 
 
 def _odd(text: str, column: Column) -> bool:

@@ -545,6 +545,8 @@ def _device_behind(name: str) -> bool:
 def by_sides(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, ...]:
     """A group for each device whose performance stands in a column of its own."""
     sides = by_unit_above(grid, schema, above)
+    if not sides:
+        return ()
     columns = header(grid.header(), schema)
     rest = common(columns, {at for _, at, _, _ in sides})
     return tuple(

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from assay.ingest.columns.cells import (
@@ -49,7 +49,6 @@ from assay.ingest.columns.subject import (
     name_rows,
     of_no_training,
     of_runs,
-    says_how,
     summary,
     titled_otherwise,
     trained_here,
@@ -267,13 +266,12 @@ class _Table:
         if _ASIDE.search(corner) or (view.turned and self._cut()) or self._guessed:
             return False
         groups = [group for group in view.groups if measures(group.present())]
-        told = cache(partial(says_how, view.grid))
         return any(
             of_runs(
                 group.present(),
                 self.place.heading,
                 document=known.trained or self._trained,
-                told=partial(_told, group, told),
+                told=partial(_told, group, view),
                 several=lambda: self._several,
             )
             for group in groups
@@ -350,7 +348,7 @@ class _Table:
         of_whom(held.records, columns, above)
         memory_of_whom(held.records, columns)
         of_each(held.records, columns)
-        unnamed(held.records, named_rate([*place.titles[-1:], *place.near]))
+        unnamed(held.records, lambda: named_rate([*place.titles[-1:], *place.near]))
         self.filled.update(times_of_steps(held.records, columns))
         unsaid_units(held.records, columns)
         whole_numbers(held.records, columns)
@@ -598,9 +596,9 @@ class _Table:
         return found
 
 
-def _told(group: Group, says: Callable[[], bool]) -> bool:
+def _told(group: Group, view: View) -> bool:
     """Whether a group of columns, or the cells beside it, say how its runs were run."""
-    return bool(set(group.said or {}) - TALLIED) or says()
+    return bool(set(group.said or {}) - TALLIED) or view.told
 
 
 def _of_its_own(record: Record, group: Group) -> None:

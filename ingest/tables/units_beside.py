@@ -15,7 +15,7 @@ from typing import NamedTuple
 from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
-from assay.ingest.schema.record import Line, Schema
+from assay.ingest.schema.record import REMEMBERED, Line, Schema
 from assay.ingest.tables.documents import explained, meant
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import normalise
@@ -96,7 +96,7 @@ class _Scope(NamedTuple):
     fields: frozenset[str]
 
 
-@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+@lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def _scope(text: str) -> _Scope | None:
     """Whose the rates below a text are, and which; None where it does not say."""
     bare = text.replace("*", "").replace("_", " ") if len(text) <= LONGEST else ""
@@ -315,13 +315,17 @@ _RATED_IN = re.compile(
 """The unit that a text gives rates by the word that their labels have: `速度单位是 tokens/s/卡`."""
 
 
+@lru_cache(maxsize=REMEMBERED)
+def _rated_in(text: str) -> tuple[tuple[str, str], ...]:
+    """Words that a line gives units of rates to, each with its unit."""
+    found = _RATED_IN.finditer(text) if len(text) <= LONGEST else ()
+    return tuple((each[1].casefold(), each[2].replace("卡", "GPU")) for each in found)
+
+
 def with_rate_units(grid: Grid, texts: Sequence[str]) -> Grid:
     """The grid with the unit of rates behind labels that end in the word to which a text above
     gives one: `4090 速度`."""
-    told = {
-        (found[1].casefold(), found[2].replace("卡", "GPU"))
-        for text in texts if len(text) <= LONGEST for found in _RATED_IN.finditer(text)
-    }  # fmt: skip
+    told = {found for text in texts for found in _rated_in(text)}
     if len(told) != 1 or not grid.heads or grid.labels:
         return grid
     ((word, printed),) = told
@@ -359,7 +363,7 @@ _UNIT_OF_ALL = re.compile(
 """The unit that a text gives everything in the table below it."""
 
 
-@lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
+@lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def _of_everything(text: str) -> tuple[str, ...]:
     """Units that a line gives everything in the table below it."""
     found = _UNIT_OF_ALL.findall(text) if len(text) <= LONGEST else ()

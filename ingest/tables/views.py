@@ -15,7 +15,7 @@ from functools import cached_property
 from assay.ingest.columns.cells import SHORT_SIZES, of_the_device
 from assay.ingest.columns.composite import remark
 from assay.ingest.columns.headers import GENERIC, STEPS, Column, generic, header, plain
-from assay.ingest.columns.subject import SERVING, numberless
+from assay.ingest.columns.subject import SERVING, numberless, says_how
 from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid
 from assay.ingest.grids.ratios import comparing, in_ratio
 from assay.ingest.numbers.units import unit
@@ -101,6 +101,11 @@ class View:
             for at, column in group.placed:
                 found.setdefault(column.label, (at, column))
         return found
+
+    @cached_property
+    def told(self) -> bool:
+        """Whether its cells say how each of its rows was run."""
+        return says_how(self.grid)
 
     def columns(self) -> list[Column]:
         """Every column once, those of the first group that has it."""

@@ -672,6 +672,7 @@ SAID_WHOSE = {"total", "aggregate", "aggregated", "job", "global", "overall", "c
 """Words of a label that say a rate is of all devices."""
 
 
+@lru_cache(maxsize=4096)
 def of_one_device(label: str) -> bool:
     """Whether a label says that its numbers are of one device."""
     return bool(set(_words(label).every()) & DEVICE)
