@@ -37,7 +37,7 @@ MaxMemory = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing output files.")]
 
 
-SELDOM = 50_000
+SELDOM = 500_000
 """Objects made, and not yet freed, between two searches for those that only hold each other: a
 reading makes many that live to its end, and hardly any such circles. Python's 700 take a tenth to
 a fifth of a report."""
