@@ -40,13 +40,18 @@ def grouped_below(grid: Grid) -> Grid | None:
         return None
     grid, rows = _with_counts_over(grid, rows)
     groups: list[list[GridRow]] = []
+    metrics: list[list[str]] = []
+    named, met = "", set[str]()  # of the last group
     for row in rows:
-        name, held = row.cells[0].text, groups[-1] if groups else []
-        again = any(plain(each.cells[1].text) == plain(row.cells[1].text) for each in held)
-        if not groups or again or (name and name not in ("", _named_in(held)) and _named_in(held)):
+        name, metric = row.cells[0].text, plain(row.cells[1].text)
+        if not groups or metric in met or (name and named and name != named):
             groups.append([])
+            metrics.append([])
+            named, met = "", set()
         groups[-1].append(row)
-    metrics = [[plain(row.cells[1].text) for row in group] for group in groups]
+        metrics[-1].append(metric)
+        named = named or name
+        met.add(metric)
     every = list(dict.fromkeys(label for group in metrics for label in group))
     if any(len(set(group)) < max(2, len(group)) for group in metrics) or not all(every):
         return None

@@ -11,7 +11,7 @@ import json
 from tests.adversarial import crowds, documents
 from tests.adversarial.crowds import CROWDS
 from tests.adversarial.documents import DOCUMENTS
-from tests.adversarial.inputs import DIMENSIONS, Dimension
+from tests.adversarial.inputs import DIMENSIONS, Dimension, word
 from tests.adversarial.unfinished import UNFINISHED
 
 HEAD = "| GPUs | TP | Sec/it | TFLOPs |\n| - | - | - | - |\n"
@@ -71,10 +71,16 @@ def rst_grids_open(n: int) -> str:
     return f"{head}| 8    | 10.5   |\n" * n
 
 
+def metrics_of_one(n: int) -> str:
+    """A table whose first column names one thing, and its second another in each row."""
+    rows = "".join(f"| 5B | {word(at)} | {8 + at % 8} | {10 + at % 90}.5 |\n" for at in range(n))
+    return "| Model | Metric | 8 GPUs | 16 GPUs |\n| - | - | - | - |\n" + rows
+
+
 FURTHER: dict[Dimension, int] = {
     states_on_a_line: 23_000, rst_csv_tables: 13_000, footnoted_cells: 16_000,
     fences_alone: 10_000, spanning_first: 40_000, counts_in_labels: 22_000, sides_of_two: 2200,
-    rows_by_columns: 1700, rst_grids_open: 14_000,
+    rows_by_columns: 1700, rst_grids_open: 14_000, metrics_of_one: 36_000,
 }  # fmt: skip
 """How many of each make about a megabyte."""
 

@@ -15,13 +15,13 @@ from assay.validate.cli.inputs import judge
 from assay.validate.score.assess import understand
 
 from tests.adversarial.crowds import CROWDS
-from tests.adversarial.further import EVERY, FURTHER, NAMED, states_on_a_line
+from tests.adversarial.further import EVERY, FURTHER, NAMED, metrics_of_one, states_on_a_line
 from tests.adversarial.inputs import DIMENSIONS, Dimension
 from tests.adversarial.work import loops, work
 
 DRAWN = [each for each in EVERY if each not in DIMENSIONS | FURTHER | CROWDS][::12]
 
-OFTEN = [*DIMENSIONS, *DRAWN, states_on_a_line]
+OFTEN = [*DIMENSIONS, *DRAWN, states_on_a_line, metrics_of_one]
 """Inputs whose work is counted with every change: what grows in any run, and a twelfth of
 the odder documents. The work of the others and the loops of all, which takes long, now and then."""
 
