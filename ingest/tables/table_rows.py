@@ -160,7 +160,8 @@ def _document(
     )
     for grid in found:
         place.pass_over(lines[at : grid.begin])
-        since, at = lines[at].number if at else 0, max(at, grid.end)
+        since = lines[min(at, len(lines) - 1)].number if at else 0  # one may lie in another
+        at = max(at, grid.end)
         table = _Table(region, lines, grid, schema, place, known, long, since=since)
         table.read(folded)
         tables.append(table)
@@ -372,13 +373,13 @@ class _Table:
     def _claimed(self, held: Folded) -> set[int]:
         """Lines of the header and of the rows that were read, tags and rules among them."""
         grid = self.view.grid
-        lost = {fault.span.line for fault in held.refused} | held.blank
+        rows = {line for record in held.records for line, _ in record.places()}
+        lost = {fault.span.line for fault in held.refused} | (held.blank - rows)
         if grid.syntax in ("html", "rst", "text", "json") or self.view.turned:
             here = {line.number for line in self.lines[grid.begin : grid.end]}
             return (here | held.claimed) - lost
         rule = {self.lines[grid.begin + 1].number} if grid.syntax == "markdown" else set()
         heads = {row.line.number for row in grid.heads}
-        rows = {line for record in held.records for line, _ in record.places()}
         return rule | heads | rows | held.claimed
 
     def _ways(self, long: Sheet, held: Folded) -> None:

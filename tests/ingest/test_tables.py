@@ -304,3 +304,19 @@ def test_a_table_of_more_sides_than_any_is_said_not_to_be_read(
     capped = [each for each in reading.remarks if each.code == Code.CAPPED]
     assert len(capped) == (not told)
     assert all("not read: more than 50,000 observations" in each.message for each in capped)
+
+
+PAGE = "<table><tr><th>GPUs</th><th>Sec/it</th></tr>{}<tr><td>8</td><td>10.5</td></tr></table>"
+
+
+def test_a_title_between_rows_of_one_line_does_not_make_the_line_blank() -> None:
+    reading = read(PAGE.format("<tr><td colspan=2>Runs of May</td></tr>") + "\n")
+    (account,) = reading.accounting
+    assert (account.claimed, account.blank) == (1, 0)
+    assert reading.frames["markdown_table"]["step_time"].to_list() == [10.5]
+
+
+def test_a_document_may_end_with_a_table_inside_another() -> None:
+    reading = read(PAGE.format(f"<tr><td>{PAGE.format('')}</td></tr>"))
+    assert reading.accounting[0].claimed == 1
+    assert 10.5 in reading.frames["markdown_table"]["step_time"]
