@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -37,6 +37,7 @@ from assay.ingest.schema.record import Diagnostic
 from assay.ingest.store.load import (
     Unusable,
     accounts,
+    cut_inputs,
     parts_of,
     read_manifest,
     unreadable,
@@ -88,12 +89,11 @@ class Ingested:
     resumed: int  # inputs that an earlier attempt had read
     formats: tuple[Format, ...] = ()  # those that were looked for
 
-    @property
+    @cached_property
     def outcome(self) -> Outcome:
-        """Accounts and unreadable inputs without rows, as commands judge them."""
-        return Outcome(
-            replace(merge([]), accounting=self.accounting, formats=self.formats), self.unreadable
-        )
+        """Accounts, unreadable inputs, and those that are cut short, as commands judge them."""
+        held = replace(merge([]), accounting=self.accounting, formats=self.formats)
+        return Outcome(replace(held, remarks=cut_inputs(self.folders)), self.unreadable)
 
 
 def ingest(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from assay.ingest.schema.fields import Rows, rows_of
 from assay.ingest.schema.format import Format, TableNote
-from assay.ingest.schema.record import Diagnostic, Schema, Span
+from assay.ingest.schema.record import Code, Diagnostic, Schema, Span
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -186,6 +186,17 @@ class Outcome:
         """Those of them that hold nothing but blank lines, if any."""
         accounts = self.reading.accounting
         return frozenset(a.source for a in accounts if a.of == "line" and a.lines == a.blank)
+
+
+def cut_short(reading: Reading) -> list[str]:
+    """Sentences on inputs that stop before their own end: what is missing of them nobody knows."""
+    said = [str(remark) for remark in reading.remarks if remark.code == Code.CUT_SHORT]
+    more = len(said) - CUT
+    return [*said[:CUT], *([f"… and {more:,} more inputs that are cut short"] if more > 0 else [])]
+
+
+CUT = 3
+"""Inputs that are cut short and named."""
 
 
 def table_left(source: str, note: TableNote) -> str:

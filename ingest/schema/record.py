@@ -44,6 +44,7 @@ class Code(StrEnum):
     UNSET = "unset"  # a remark: a cell that says it has no value yet is left empty
     CELL_COUNT = "cell-count"  # a table row with a cell too many or too few
     TRUNCATED = "truncated"  # a record that stops before its end
+    CUT_SHORT = "cut-short"  # a remark: an input that stops before its own end
     TOO_LONG = "too-long"  # a line longer than the limit
     AMBIGUOUS = "ambiguous"  # two formats claim one line
     INCOMPLETE = "incomplete"  # a block that lacks lines its format prints

@@ -224,7 +224,7 @@ class Source:
             kind, _, why = self.fault.partition(": ")
             message = f"the {kind} stream is cut off ({why}); what came before it is read"
             last = self.height + (not self.open_end)
-            self.remarks.append(Diagnostic(Span(self.name, last), Code.TRUNCATED, message))
+            self.remarks.append(Diagnostic(Span(self.name, last), Code.CUT_SHORT, message))
 
 
 def _hashed(stream: BinaryIO, digest: _Digest, other: ThreadPoolExecutor) -> Iterator[bytes]:

@@ -304,6 +304,19 @@ def _diagnostics(bad: pl.DataFrame) -> dict[str, Any]:
     return {"refused": tuple(kept[True]), "remarks": tuple(kept[False]), "raw": raw}
 
 
+def cut_inputs(folders: Iterable[Path]) -> tuple[Diagnostic, ...]:
+    """The remarks on inputs that are cut short in the quarantine of folders."""
+    return tuple(
+        Diagnostic(Span(source, line, column), Code.CUT_SHORT, message)
+        for folder in folders
+        for source, line, column, message in pl.scan_parquet(folder / "quarantine.parquet")
+        .filter(pl.col("code") == Code.CUT_SHORT)
+        .select("source", "line", "column", "message")
+        .collect()
+        .iter_rows()
+    )
+
+
 def _overridden(rows: pl.DataFrame | None) -> tuple[Overridden, ...]:
     if rows is None:
         return ()

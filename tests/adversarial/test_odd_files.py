@@ -97,7 +97,7 @@ def test_a_stream_that_expands_without_end_is_cut(
     assert sum(sizes) <= 2**27
     reading = read_source(whole, FORMATS)
     assert reading.frames["megatron_iteration"].height == 50
-    (remark,) = [each for each in reading.remarks if each.code == "truncated"]
+    (remark,) = [each for each in reading.remarks if each.code == "cut-short"]
     assert "expands to more than 300 times its size" in remark.message
 
 

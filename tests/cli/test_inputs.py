@@ -197,6 +197,23 @@ def test_a_record_cut_at_its_end_keeps_its_complete_cells(assay: Run, tmp_path: 
     assert len(found["unpredicted"]) == 1, "the unterminated step time is dropped"
 
 
+def test_a_stream_that_is_cut_off_is_said_to_be_so(assay: Run, tmp_path: Path) -> None:
+    path, folder = tmp_path / "run.log.gz", tmp_path / "read"
+    packed = gzip.compress("".join(IRON.format(n=n, s=4 * n) for n in range(1, 400)).encode())
+    path.write_bytes(packed[: len(packed) // 2])
+    said = "the gzip stream is cut off (it ends early); what came before it is read"
+    report, check = assay("report", path), assay("check", path)
+    assert said in " ".join(report.out.split())
+    assert said in report.err
+    assert said in check.err
+    kept = assay("ingest", path, "-o", folder)
+    assert said in kept.err.splitlines()[-1]
+    assert kept.code == 0, "what came before it is right"
+    assert said in " ".join(assay("report", folder).out.split())
+    path.write_bytes(packed)
+    assert "cut" not in assay("check", path).err
+
+
 # --- a value out of its column's range, a failed cast
 
 

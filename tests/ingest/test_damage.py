@@ -109,7 +109,7 @@ def test_a_cut_stream_gives_what_came_before() -> None:
     packed = gzip.compress(lines.encode())
     reading = parse(packed[: len(packed) // 2])
     assert 0 < reading.frames["megatron_iteration"].height < 3000
-    assert Code.TRUNCATED in {remark.code for remark in reading.remarks}
+    assert Code.CUT_SHORT in {remark.code for remark in reading.remarks}
     assert reading.refused == ()
 
 

@@ -316,7 +316,7 @@ def test_a_cut_trace_gives_what_came_before() -> None:
         found = made(text[:end])
         whole = len(re.findall(r"\}\}", text[begin:end]))
         assert found.frames.get("trace_kernel", pl.DataFrame()).height == min(whole, 40)
-        assert any(remark.code == "truncated" for remark in found.remarks)
+        assert any(remark.code == "cut-short" for remark in found.remarks)
         assert len(found.refused) <= 1
 
 

@@ -85,9 +85,8 @@ def ingest(
         if disk_is_full(fault):
             raise
         raise Refusal(str(fault)) from None
-    codes = judge(done.outcome, paths, allowed)
     _say(done, output)
-    return first(codes)
+    return first(judge(done.outcome, paths, allowed))
 
 
 def _engine(text: str | None, jobs: int | None) -> Engine:

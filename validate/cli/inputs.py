@@ -54,12 +54,15 @@ def limit(text: str) -> Limit:
 def judge(outcome: Outcome, paths: Sequence[str], allowed: Limit) -> list[Exit]:
     """The codes of a reading: nothing opened, nothing recognised, too much refused."""
     from assay.ingest.inputs.nearest import unrecognised
+    from assay.ingest.schema.reading import cut_short
 
     codes = []
     accounts = outcome.reading.accounting
     claimed, refused = (sum(getattr(a, name) for a in accounts) for name in ("claimed", "refused"))
     for fault in outcome.unreadable:
         complain(str(fault))
+    for each in cut_short(outcome.reading):
+        complain(each)
     if not accounts:
         complain(f"no input could be opened: {', '.join(paths)}")
         codes.append(Exit.USAGE)

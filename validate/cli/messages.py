@@ -9,6 +9,7 @@ test holds the page equal to this.
 from __future__ import annotations
 
 import ast
+import gzip
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
@@ -50,6 +51,11 @@ class Explained(NamedTuple):
     name: str
     text: str
     own: tuple[str, ...] = ()  # descriptions of formats of one's own that read it too
+
+
+def _cut(text: str) -> str:
+    """A compressed stream of a text without what it ends with: its digest and its length."""
+    return gzip.compress(text.encode(), mtime=0)[:-8].decode("latin-1")
 
 
 EXIT: dict[Exit, tuple[str, str]] = {
@@ -113,6 +119,13 @@ CODES: dict[Code, Explained] = {
         "`truncated`; a table row or a line of a dump is refused.",
         "Nothing, if the job is still running or was killed.",
         "run.log", ITERATION.format("5/ 9", "5837.9") + ITERATION.format("6/ 9", "5")[:52],
+    ),
+    Code.CUT_SHORT: Explained(
+        "A remark: an input stops before its own end, as a compressed stream that was copied "
+        "while it was written. What came before is read; what is missing nobody knows. Every "
+        "command says so on stderr, and the first screen of a report.",
+        "Copy the input again, and whole; or let the job that writes it end.",
+        "run.log.gz", _cut(ITERATION.format("5/ 9", "5837.9")),
     ),
     Code.TOO_LONG: Explained(
         f"A line of more than {MAX_LINE:,} bytes. It is not read. Of shorter ones a remark says in "

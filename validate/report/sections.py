@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
+from assay.ingest.schema.reading import cut_short
 from assay.validate.laws.finding import SEVERITIES
 from assay.validate.report import figures, leftovers, reading_section
 from assay.validate.report import run_section as of_runs
@@ -316,16 +317,16 @@ def _brief(run: Record) -> str:
 def _next(
     report: Report, found: Sequence[Record], names: Mapping[str, str], *, read: bool
 ) -> list[str]:
-    """The worst finding, the fact whose lack costs most, what was read, and where the rest is."""
-    said = []
+    """Inputs cut short, the worst finding, the fact whose lack costs most, what was read, and
+    where the rest is."""
+    said = cut_short(report.outcome.reading)
     ranked = sorted(report.findings, key=lambda each: SEVERITIES.index(each.severity))
     if ranked:
         worst = ranked[0]
         more = f" ({len(ranked) - 1:,} more: assay check)" if len(ranked) > 1 else ""
-        text = f"{worst.severity}: {worst.spans[0]}: {worst.explanation}{more}"
-        for source, short in names.items():
-            text = text.replace(source, short)
-        said.append(text)
+        said.append(f"{worst.severity}: {worst.spans[0]}: {worst.explanation}{more}")
+    for source, short in names.items():
+        said = [text.replace(source, short) for text in said]
     wanted = leftovers.unpredictable(report, found) if found else ""
     if wanted := wanted or leftovers.most_wanted(report):
         said.append(_sentence(wanted))

@@ -363,10 +363,10 @@ class EventStream:
         if self.source.fault:
             kind, _, reason = self.source.fault.partition(": ")
             message = f"the {kind} stream is cut off ({reason}); what came before it is read"
-            self.remarks.append(Diagnostic(here, Code.TRUNCATED, message))
+            self.remarks.append(Diagnostic(here, Code.CUT_SHORT, message))
         elif not self.complete:
             message = "the trace ends before its array of events is closed: it is cut"
-            self.remarks.append(Diagnostic(here, Code.TRUNCATED, message))
+            self.remarks.append(Diagnostic(here, Code.CUT_SHORT, message))
 
     def _refuse(self, begin: int, end: int, why: str) -> None:
         span = Span(self.source.name, *self._place(begin))

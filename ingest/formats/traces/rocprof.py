@@ -121,7 +121,7 @@ class _Json(Records):
             message = (
                 f"the profile is no JSON beyond record {last:,}: {' '.join(str(fault).split())}"
             )
-            self.remarks.append(Diagnostic(Span(self.source, 1), Code.TRUNCATED, message[:300]))
+            self.remarks.append(Diagnostic(Span(self.source, 1), Code.CUT_SHORT, message[:300]))
         self._end()
         return self.made(self.gpus)
 
