@@ -7,7 +7,8 @@ every part of it is known: what is left over might be what the numbers mean.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from assay.ingest.columns.titles import format_named, model_named
@@ -234,9 +235,12 @@ def layout(text: str) -> dict[str, str]:
     >>> layout("FSDP 32, TP 8"), layout("torch.compile + Float8")
     ({'sharding': 'FULL_SHARD', 'dp': '32', 'tp': '8'}, {'dtype': 'Float8'})
     """
+    return dict(_layout(text)) if len(text) <= LONGEST else {}
+
+
+@lru_cache(maxsize=4096)  # a table has the same cells again and again, and sentences their words
+def _layout(text: str) -> Mapping[str, str]:
     said: dict[str, str] = {}
-    if len(text) > LONGEST:
-        return said
     text = re.sub(r"\s*=\s*", "=", text.strip())  # gas = 1
     text = _SPACED.sub(r"\1=", _HYPHEN.sub(" ", _ASYNC.sub(" ", text)))
     parts = [part for part in _APART.split(text) if part]

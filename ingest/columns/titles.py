@@ -101,6 +101,12 @@ _SETTINGS = {
 }
 """Settings that a title or a caption says in words, with one number: `sequence length 2048`."""
 
+_OF_SETTINGS = {
+    "seq_len": ("seq", "context", "序列"), "global_batch": ("global", "gbs", "全局"),
+    "micro_batch": ("micro", "mbs", "微批"),
+}  # fmt: skip
+"""One of these is in small letters in every text that says the setting: most lines have none."""
+
 _DUAL = deferred(rf"\b(?:dual|two) {SIGN}", re.IGNORECASE)
 
 _SINGLE = deferred(
@@ -278,8 +284,11 @@ def settings_named(text: str) -> dict[str, str]:
     """
     if " --" in text or not _DIGIT.search(text):
         return {}
-    plain = signed(text)
-    found = {name: _only_one(pattern, plain) for name, pattern in _SETTINGS.items()}
+    plain, low = signed(text), text.casefold()
+    found = {
+        name: _only_one(_SETTINGS[name], plain)
+        for name, words in _OF_SETTINGS.items() if any(map(low.__contains__, words))
+    }  # fmt: skip
     return {name: value.replace(",", "") for name, value in found.items() if value}
 
 

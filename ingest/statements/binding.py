@@ -25,6 +25,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from itertools import chain
 from math import log2
 from typing import Any
 
@@ -96,11 +97,13 @@ Section = tuple[int, ...]
 class Binder:
     """Answers what is bound to a row, and what is said above it, for rows from the top down."""
 
-    def __init__(self, context: Context, rows: Sequence[Record] = ()) -> None:
+    def __init__(
+        self, context: Context, rows: Sequence[Record] = (), names: Iterable[Sequence[str]] = ()
+    ) -> None:
         self.context = context
         every = sorted(context.statements, key=lambda statement: statement.line)
         self._captions = _captioned(every, [row.line for row in rows if row.tabled])
-        named = {normalise(name) for row in rows if row.tabled for name in _names(row)} - {""}
+        named = {normalise(name) for name in set(chain.from_iterable(names))} - {""}
         self._subjects: dict[tuple[str, Section | None], dict[str, Cell]] = {}
         for each in every:
             if (subject := normalise(each.subject)) in named or each.here:
@@ -352,11 +355,12 @@ class Binder:
 def bind(records: Iterable[Record], context: Context) -> None:
     """Fill the configuration cells of `records` from `context`, in place, nearest first."""
     rows = sorted(records, key=lambda record: record.line)
-    binder = Binder(context, rows)
+    names = [_names(row) for row in rows]
+    binder = Binder(context, rows, names)
     sides = any(program_named(side) for side in {dict(row.other).get("column", "") for row in rows})
-    for record in rows:
+    for record, own in zip(rows, names, strict=True):
         said = binder.nearest(record.line)
-        bound = binder.bound(record.line, record.cells, tabled=record.tabled, names=_names(record))
+        bound = binder.bound(record.line, record.cells, tabled=record.tabled, names=own)
         if (length := _by_its_rates(record, bound.get("seq_len"))) is not None:
             bound["seq_len"] = length
         for name, cell in bound.items():

@@ -139,7 +139,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)  # when a device is first looked for: most inputs need none
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=65_536)  # a line and a cell are asked by all who look for what they say
 def devices(text: str) -> tuple[Device, ...]:
     """Every device that a text names, in order.
 

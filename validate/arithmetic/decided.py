@@ -146,34 +146,35 @@ class _Stated:
     """Every length that one document states: the first line that does, and what each line says."""
 
     def __init__(self) -> None:
-        self.first: dict[float, int] = {}
-        self.at: dict[int, list[float]] = {}
+        self.first: dict[float, tuple[int, Candidate]] = {}
+        self.at: dict[int, list[Candidate]] = {}
 
     def add(self, value: float, line: int) -> None:
         """Note that a line states a length."""
-        self.first.setdefault(value, line)
-        self.at.setdefault(line, []).append(value)
+        said = Candidate(value, f"line {line}")
+        self.first.setdefault(value, (line, said))
+        self.at.setdefault(line, []).append(said)
 
     @cached_property
-    def ordered(self) -> list[tuple[float, int]]:
-        """Each length with its first line, by lines."""
-        return sorted(self.first.items(), key=itemgetter(1))
+    def ordered(self) -> list[tuple[int, Candidate]]:
+        """Each length behind its first line, by lines."""
+        return sorted(self.first.values(), key=itemgetter(0))
 
     def near(self, line: int | None, row: int) -> list[Candidate]:
         """Each length once: from `line` if that states it, and that one first.
 
         Of more than `MOST_STATED` those whose lines stand nearest to `row`.
         """
-        rest: Iterable[tuple[float, int]] = self.first.items()
+        rest: Iterable[tuple[int, Candidate]] = self.first.values()
         if len(self.first) > MOST_STATED:
-            place = bisect_left(self.ordered, row, key=itemgetter(1)) - MOST_STATED // 2
+            place = bisect_left(self.ordered, row, key=itemgetter(0)) - MOST_STATED // 2
             begin = max(0, min(place, len(self.first) - MOST_STATED))
             rest = self.ordered[begin : begin + MOST_STATED]
-        own = [] if line is None else [(value, line) for value in self.at.get(line, [])]
-        found: dict[float, int] = {}
-        for value, at in (*own, *rest):
-            found.setdefault(value, at)
-        return [Candidate(value, f"line {at}") for value, at in found.items()]
+        own = [] if line is None else self.at.get(line, [])
+        found: dict[float, Candidate] = {}
+        for each in (*own, *(each for _, each in rest)):
+            found.setdefault(each.value, each)
+        return list(found.values())
 
 
 def _stated(origins: pl.DataFrame) -> defaultdict[str, _Stated]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import log
 from typing import Any, NamedTuple
 
@@ -146,9 +147,9 @@ def contradicted(candidate: Candidate, told: Readings | None) -> bool:
     return not tried.left(tried.fits(every), every).all()
 
 
-def _different(windows: Array) -> Array:
-    """The first of the rows that leave the same bounds: a copy is no second row."""
-    told = np.isfinite(windows).any(axis=(0, 1))
+def _different(windows: Array, told: Array) -> Array:
+    """The first of the rows that leave the same bounds, of those that are `told` of: a copy is no
+    second row."""
     said = np.where(np.isnan(windows), -1.0, windows).transpose(2, 0, 1).copy()
     first = {said[at].tobytes(): at for at in np.flatnonzero(told)[::-1].tolist()}
     return np.array(sorted(first.values()), dtype=int)
@@ -156,7 +157,7 @@ def _different(windows: Array) -> Array:
 
 @dataclass(frozen=True)
 class Readings:
-    """All readings of all clues that say something, one clue's after the other's.
+    """All readings of all clues, one clue's after the other's.
 
     Shapes: kept [row], windows [reading, 2, row], said [reading, row], begins [clue], where the
     readings of each begin.
@@ -171,15 +172,15 @@ class Readings:
 
 def readings(clues: Sequence[Clue]) -> Readings | None:
     """Everything that clues say, over their different rows; None where they say nothing."""
-    known = [each for each in clues if np.isfinite(each.windows).any()]
-    if not known:
+    if not clues:
         return None
-    every = np.concatenate([each.windows for each in known])
-    kept = _different(every)
-    windows = every[:, :, kept]
-    ends = np.cumsum([len(each.windows) for each in known])
-    said = np.isfinite(windows).all(axis=1)
-    return Readings(known, kept, windows, said, np.array([0, *ends[:-1]]))
+    every = np.concatenate([each.windows for each in clues])
+    finite = np.isfinite(every)
+    kept = _different(every, finite.any(axis=(0, 1)))
+    if not len(kept):
+        return None
+    begins = [0, *accumulate(len(each.windows) for each in clues[:-1])]
+    return Readings(clues, kept, every[:, :, kept], finite.all(axis=1)[:, kept], np.array(begins))
 
 
 class _Tried(NamedTuple):
