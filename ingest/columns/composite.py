@@ -331,6 +331,11 @@ def numbers(text: str) -> list[str]:
     return re.findall("[0-9]+", text) if _NUMBERS.fullmatch(text.strip()) else []
 
 
+_OF_EACH_NODE = re.compile(
+    r"(?:\s*/\s*|\s+(?:per|in each|on each|a)\s+)(?:node|host|server|machine)\s*$", re.IGNORECASE
+)
+
+
 def machine(text: str) -> dict[str, str]:
     """Devices, how many, on how many nodes, where a text says so; empty where it does not.
 
@@ -338,9 +343,15 @@ def machine(text: str) -> dict[str, str]:
     ({'gpu': 'A100', 'gpus': '8', 'nodes': '1'}, '55', {'gpus': '4', 'gpu': 'A10G'})
     >>> machine("A100两机8卡(2x8)"), machine("A100两机8卡")
     ({'gpu': 'A100', 'gpus': '16', 'nodes': '2'}, {'gpu': 'A100', 'nodes': '2'})
+    >>> machine("8x H100 per node")
+    {'gpu': 'H100', 'gpus_per_node': '8'}
     """
     if len(text) > LONGEST:
         return {}
+    if of_each := _OF_EACH_NODE.search(text):
+        said = machine(text[: of_each.start()])
+        count = said.pop("gpus", None)
+        return said | ({"gpus_per_node": count} if count else {})
     if cards := _CARDS.search(text):
         lead = re.match(r"[A-Z][A-Za-z]*[0-9]+[A-Za-z]*", text)
         said = {"gpu": lead[0]} if lead else {}

@@ -98,8 +98,8 @@ def fold(region: Region) -> Folded:
 
 
 _NAMES = (
-    r"metric_unit|kernel(?:[ _](?:name|source))?|op(?:_name)?|operator|num_experts|num_tokens"
-    r"|provider"
+    r"metric_unit|time_unit|kernel(?:[ _](?:name|source))?|op(?:_name)?|operator|num_experts"
+    r"|num_tokens|provider"
 )
 """Labels that a header of such a table may have."""
 
@@ -107,6 +107,7 @@ FORMAT = Format(
     name="operator_table",
     heads=(
         "metric_unit",
+        "time_unit",
         *(
             f"{word}{mark}"
             for word in ("kernel", "Kernel")
@@ -157,6 +158,7 @@ FORMAT = Format(
     r"|^(?:[^|:=]*[,;\t])?\"?layer\"?[,;\t](?:[^|:=]*[,;\t])?\"?m\"?[,;\t] ?\"?n\"?[,;\t]"
     r"|^\s*\|(?:[^|]*\|)*[ *`]*layer[ *`]*\|(?:[^|]*\|)*[ *`]*m[ *`]*\|[ *`]*n[ *`]*\|"
     rf"|{gemm_table.UNORDERED_OPENS}"
-    r"|,time_stats\.|  size detail\s*$|avg \(ns\)|^\S+-\S+ \((?:[mu]s|[GT]i?B/s)\):\s*$",
+    r"|\"time_unit\"\s*:|,time_stats\."
+    r"|  size detail\s*$|avg \(ns\)|^\S+-\S+ \((?:[mu]s|[GT]i?B/s)\):\s*$",
     binds=False,
 )

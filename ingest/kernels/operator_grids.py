@@ -19,9 +19,20 @@ from assay.ingest.schema.fields import by_label
 from assay.ingest.schema.record import Schema
 from assay.ingest.vocabulary.terms import meaning, normalise
 
-_UNITS = ("metricunit", "unit", "units")
+_UNITS = ("metricunit", "unit", "units", "timeunit")
 
-_VALUES = ("yvalue50", "median", "p50", "value", "yvalue", "mean", "avg", "average", "result")
+_VALUES = (
+    "realtime",
+    "yvalue50",
+    "median",
+    "p50",
+    "value",
+    "yvalue",
+    "mean",
+    "avg",
+    "average",
+    "result",
+)
 """Labels of the column of values beside one of units, the one that is taken first: benchmarks that
 print quantiles mean the median."""
 
@@ -62,10 +73,11 @@ _PROVIDERS = ("provider", "backend", "implementation", "library", "impl")
 
 
 def _summary(grid: Grid) -> Grid:
-    """A table whose names are of operators: the summary of a profiler, which counts their calls,
-    or kernels beside who provides them."""
+    """A table whose names are of operators: the summary of a profiler, which counts their calls, a
+    benchmark of Google's, or kernels beside who provides them."""
     at = _place(grid, _NAMES)
-    if _place(grid, _COUNTS) is None:
+    timed = _place(grid, ("realtime",)) is not None and _place(grid, ("timeunit",)) is not None
+    if _place(grid, _COUNTS) is None and not timed:
         provided = _place(grid, _PROVIDERS) is not None and _place(grid, _OPERATORS) is None
         at = _place(grid, ("kernel", "kernelname")) if provided else None
     if at is None:

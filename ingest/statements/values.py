@@ -30,6 +30,8 @@ _DTYPE = deferred(
 _MANY = deferred(r"[0-9][0-9,]*\s?[x×*]\s?(?=[A-Za-z])")
 """How many of a device stand before its name."""
 
+_OF_EACH_NODE = deferred(r"(?:\s+(?:per|in each|on each)\s+|\s*/\s*)(?:node|host|server)\s*$")
+
 _BRACKETED = deferred(r"\s*\([^()]*\)\s*$")
 
 _NO_VALUE = ("none", "null", "nil", "~", "")
@@ -89,7 +91,8 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
     if spec.name == "gpu" and not may_be_device(text):
         return None
     if spec.name == "gpu" and (many := _MANY.match(text)):
-        return Cell(text[many.end() :], place[0], place[1] + many.end())
+        name = _OF_EACH_NODE.sub("", text[many.end() :])
+        return Cell(name, place[0], place[1] + many.end())
     if not spec.numeric:
         return Cell(text, *place)
     return _number(spec, text, place)

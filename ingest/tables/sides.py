@@ -133,7 +133,7 @@ def under_one(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple[G
     names = {name for name, _ in own.values()}
     if not _rectangular(own.values()) or any(header([n], schema)[0].spec for n in names):
         return ()
-    shared = header([over if not under else f"{over} {under}" for over, under in
+    shared = header([over if under in ("", over) else f"{over} {under}" for over, under in
                      zip(upper, lower, strict=True)], schema)  # fmt: skip
     for at, column in enumerate(shared):
         if at not in own and column.spec is not None and column.spec.quantity:
@@ -688,6 +688,8 @@ def named_side(label: str, schema: Schema) -> Mapping[str, str]:
         return found  # `FP8 (hybrid, delayed)`
     if (form := _OF_A_FORM.fullmatch(label)) and set(found := named(form[1])) == {"gpu"}:
         return {"gpu": label}
+    if (front := _IN_FRONT.fullmatch(label)) and set(found := named(front[1])) == {"dtype"}:
+        return found if unit(front[2]) is None and header([label], schema)[0].spec is None else {}
     counted = _COUNTED.fullmatch(label)
     column = header([counted[1]], schema)[0] if counted else None
     if counted is None or column is None or column.spec is None:
@@ -695,6 +697,10 @@ def named_side(label: str, schema: Schema) -> Mapping[str, str]:
     if not counts(column) and column.spec.name != "seq_len":
         return {}
     return {column.spec.name: counted[2].replace(",", "")}
+
+
+_IN_FRONT = re.compile(r"([^()]+?)\s*\(([^()]+)\)")
+"""A number format, and in brackets how: `FP8 (hybrid, delayed)`."""
 
 
 _OF_A_FORM = re.compile(

@@ -238,7 +238,8 @@ class _Table:
         self.titles, self.factors, self.group = place.titles, known.factors, ""
         self._of_training = known.trained or self._trained
         head = lines[grid.begin]
-        self.caption = [head._replace(text=grid.caption)] if grid.caption else []
+        opening = grid.caption.rstrip(" .:") + ":"  # a caption opens its table
+        self.caption = [head._replace(text=opening)] if grid.caption else []
         above = (*place.titles[-1:], *self._near(since), *self.caption)
         grid = grid if long else with_metrics_apart(grid, schema)
         labelled = annotated(carried(grid, schema), schema, known.legend, known.notes)

@@ -31,7 +31,8 @@ _RATES_ARE = (
 )
 
 _EACH_OF_ONE = re.compile(
-    rf"{_RATES_ARE}(?:per|for (?:one|each|a single)|of (?:one|each|a single))\s+{A_DEVICE}\b"
+    rf"{_RATES_ARE}[`\"']*(?:(?:tokens?|samples?) per s(?:ec(?:ond)?)? )?"
+    rf"(?:per|for (?:one|each|a single)|of (?:one|each|a single))\s+{A_DEVICE}\b"
     rf"|\btokens (?:is|are|were) counted (?:per|for each|on each|of one|on one) {A_DEVICE}\b"
     r"|(?:吞吐量?|速度|性能|tokens/s)[^。；;|]{0,8}?(?:均|都)?(?:为|是|指)(?:单卡|每卡)",
     re.IGNORECASE,

@@ -417,7 +417,8 @@ def _by_caption(
             and _alike_in_size(grid, sides)
         )
     )
-    if not (ways or proved) or (ways and len(kinds) > 1 and kinds != machines):
+    mixed = len(kinds) > 1 and kinds != machines and not kinds <= _OF_SHARDING
+    if not (ways or proved) or (ways and mixed):
         return ()
     if (len(settings) > 1 and len(sides) < 2) or any(_GUESSED.search(x.text) for x in above):
         return ()
@@ -439,6 +440,10 @@ _OF_A_SET_UP = re.compile(
     re.IGNORECASE,
 )
 """Labels of what was set and is no quantity, though no field is its own: `Tokens per GPU`."""
+
+
+_OF_SHARDING = {frozenset({"zero_stage"}), frozenset({"sharding"})}
+"""Settings of ways to spread a model: some of them set the one, some the other."""
 
 
 _BUDGETS = re.compile(r"\bmemory (?:constraint|budget|limit)s?\b", re.IGNORECASE)
@@ -514,7 +519,7 @@ _SAID_OF_ALL = re.compile(
     r"|\b(?:measure|report|compare|show|list|give)s?\b.{0,40}?"
     r"\b(?:speeds?|throughputs?|performance|rates?|times?)\b.{0,24}?\bin\b"
     r"|\btable(?: [0-9]+)?(?: below)? (?:gives|shows|reports|lists) the\b.{0,24}\bthroughputs?\b"
-    r"|(?:吞吐量?|速度|性能)?(?:的)?单位(?:均?为|是|[:：])",
+    r"|(?:吞吐量?|速度|性能)?(?:的)?单位(?:均?为|是|[:：])|単位は",
     re.IGNORECASE,
 )
 """A sentence that says in what everything in the table below it is."""

@@ -79,7 +79,13 @@ _GEFORCE = (
 
 _FORM = r"[ _-]?(?i:SXM[0-9]?|PCI-?E(?:[0-9]|x[0-9]+)?|NVL4?(?![0-9])|OAM)(?![A-Za-z0-9])"
 
-_MEMORY = r"[ _-]?[0-9]{2,3} ?[Gg](?:i?[Bb])?(?![A-Za-z0-9])"
+_GIGABYTES = r"[ _-]?[0-9]{2,3} ?[Gg](?:i?[Bb])?(?![A-Za-z0-9])"
+
+_MEMORY = (
+    rf"(?:{_GIGABYTES}"
+    r"|(?:(?<=[Aa]100)-(?:40|80)|(?<=[Hh]100)-(?:80|94|96)|(?<=[Hh]200)-141)(?![A-Za-z0-9×-]|[.,][0-9]))"
+)
+"""How much memory a device has, without its unit where the device comes with so much."""
 
 _STACKED = r"[ _-]?HBM[0-9]e?(?![A-Za-z0-9])"
 
@@ -91,7 +97,8 @@ _DEVICE = (
     rf"(?P<rest>(?:{_FORM}|{_MEMORY}|{_STACKED})*)(?=s?(?![A-Za-z0-9])|[x×][0-9])"
 )
 
-_PIECE = rf"(?P<form>{_FORM})|(?P<memory>{_MEMORY})|{_STACKED}"
+_PIECE = rf"(?P<form>{_FORM})|(?P<memory>{_GIGABYTES}|-[0-9]{{2,3}}(?![A-Za-z0-9]))|{_STACKED}"
+"""A part of what stands behind a name, where `_DEVICE` has found it."""
 
 _HINT = re.compile(r"[0-9]|[A-Z]PU|[A-Z][a-z]{3}|DCU|MTIA|昇腾|寒武纪|昆仑芯|tpu|gaudi|trainium")
 """Found in every text that names a device."""

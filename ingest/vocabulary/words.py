@@ -84,7 +84,7 @@ _KILO_TOKENS = re.compile(r"(?<![A-Za-z])[Kk]t(?= ?/ ?s(?:ec)?\b)")  # Kt/s
 
 _SNAKE = re.compile(
     r"(?<![a-z])(toks?|tokens|samples|seqs|sequences|imgs?|images)_"
-    r"(?:(?:per_)?(gpu|device|chip)_)?(?:per_)?(s|sec|second)(?:_(?:per_)?(gpu|device|chip))?"
+    r"(?:(?:per_)?(gpu|device|chip)_)?(?:per_|pro_|par_)?(s|sec|second)(?:_(?:per_)?(gpu|device|chip))?"
     r"(?![a-z])",
     re.IGNORECASE,
 )

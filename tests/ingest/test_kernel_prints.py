@@ -328,3 +328,32 @@ def test_a_product_beside_the_best_so_far(tmp_path: Path) -> None:
     _, last = rows(tmp_path / "finder.txt", FINDER, "gemm_table")
     assert (last["m"], last["n"], last["k"]) == (4096, 4096, 14336)
     assert (last["gpu"], last["dtype"], last["flops_rate"]) == ("H200", "bfloat16", 679e12)
+
+
+GOOGLE = """{"context": {"host_name": "node12", "num_cpus": 64}, "benchmarks": [
+ {"name": "BM_Norm/4096", "iterations": 512, "real_time": 2.21e+02, "cpu_time": 2.20e+02,
+  "time_unit": "us"},
+ {"name": "BM_Norm/8192", "iterations": 64, "real_time": 1.65e+03, "cpu_time": 1.64e+03,
+  "time_unit": "us"}]}
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOGLE,
+        "name,iterations,real_time,cpu_time,time_unit\nBM_Norm/4096,512,221,220,us\n"
+        "BM_Norm/8192,64,1650,1640,us\n",
+    ],
+)
+def test_a_benchmark_of_google_s(tmp_path: Path, text: str) -> None:
+    path = tmp_path / ("bench.json" if text == GOOGLE else "bench.csv")
+    first, last = rows(path, text, "operator_table")
+    assert (first["operator"], first["time"]) == ("BM_Norm/4096", pytest.approx(221e-6))
+    assert last["time"] == pytest.approx(1.65e-3)
+
+
+def test_sizes_of_a_product_in_another_order(tmp_path: Path) -> None:
+    text = DEEPBENCH.replace("m       n      k ", "m       k      n ")
+    _, last = rows(tmp_path / "gemm.txt", text, "gemm_table")
+    assert (last["m"], last["n"], last["k"]) == (1760, 1760, 7000)
