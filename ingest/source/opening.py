@@ -273,12 +273,17 @@ def source(name: str, data: bytes) -> Source | Diagnostic:
 
 
 def _opened(new: Source) -> Source | Diagnostic:
-    """The source, unless it is a compressed stream of which nothing can be read."""
+    """The source, unless it is a compressed stream of which nothing can be read, or that is of
+    another one."""
     with new.begin() as stream:
         head = stream.read(8)
-    if packed(head) and not next(new.chunks(), b"") and new.fault:
+    first = next(new.chunks(), b"") if packed(head) else head
+    if not first and new.fault:
         kind, _, why = new.fault.partition(": ")
         message = f"not a readable {kind} stream: {why}"
+        return Diagnostic(Span(new.name, 1), Code.UNREADABLE, message)
+    if packed(head) and packed(first):
+        message = "a compressed stream that holds another one; unpack it once"
         return Diagnostic(Span(new.name, 1), Code.UNREADABLE, message)
     return new
 

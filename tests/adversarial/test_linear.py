@@ -10,7 +10,8 @@ from assay.ingest.formats import FORMATS
 from assay.ingest.pipeline.merge import merge
 from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.reading import Outcome
-from assay.ingest.source.opening import Source, source
+from assay.ingest.schema.record import Diagnostic
+from assay.ingest.source.opening import source
 from assay.validate.cli.inputs import judge
 from assay.validate.score.assess import understand
 
@@ -45,7 +46,8 @@ def cost(text: str | bytes, name: str, count: Callable[[Callable[[], object]], i
 def readings(text: str | bytes, name: str) -> Outcome:
     """What is read of an input."""
     whole = source(name, text.encode() if isinstance(text, str) else text)
-    assert isinstance(whole, Source)
+    if isinstance(whole, Diagnostic):  # refused before it is read
+        return Outcome(merge([]), (whole,))
     return Outcome(merge([read_source(whole, FORMATS)]), ())
 
 

@@ -15,6 +15,7 @@ import pytest
 import zstandard
 from assay.ingest.formats import FORMATS
 from assay.ingest.pipeline.source_reading import read_source
+from assay.ingest.schema.record import Diagnostic
 from assay.ingest.source import opening
 from assay.ingest.source.opening import Source, source
 
@@ -99,6 +100,15 @@ def test_a_stream_that_expands_without_end_is_cut(
     assert reading.frames["megatron_iteration"].height == 50
     (remark,) = [each for each in reading.remarks if each.code == "cut-short"]
     assert "expands to more than 300 times its size" in remark.message
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, _zstd])
+def test_a_stream_in_a_stream_is_refused(pack: Callable[[bytes], bytes]) -> None:
+    refused = source("run.log.gz", gzip.compress(pack(log_lines(5).encode())))
+    assert isinstance(refused, Diagnostic)
+    assert (refused.code, refused.message) == (
+        "unreadable", "a compressed stream that holds another one; unpack it once"
+    )  # fmt: skip
 
 
 def test_what_compresses_well_is_read_whole() -> None:
