@@ -162,8 +162,8 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
     In a column without a label a cell may be nothing but a size or a number of devices.
     """
     bare = plain(text)
-    if bare_number(bare) and not devices(bare):
-        return  # a count of anything
+    if (bare_number(bare) or _measured(bare)) and not devices(bare):
+        return  # a count or an amount of anything
     if shown := calculation(bare):
         measure = unit(shown.unit)
         if measure and measure.si == "token/s" and shown.divisor:
@@ -190,6 +190,20 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
         said = {"gpus": count, **({"gpu": one.text} if (one := only(bare)) else {})}
     for name, value in said.items():
         record.cells.setdefault(name, worth(name, value, at.line, at.column))
+
+
+_AMOUNT = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*([A-Za-zµ]+(?:/[A-Za-z]+)*)")
+
+
+def _measured(text: str) -> bool:
+    """Whether a cell is a number and its unit, one that is no sign of a size: `16B` may be one.
+
+    >>> _measured("12.5 tokens/s/GPU"), _measured("16B"), _measured("8x"), _measured("17 ms")
+    (True, False, False, True)
+    """
+    found = _AMOUNT.fullmatch(text) if len(text) <= LONGEST else None
+    measure = unit(found[1]) if found else None
+    return measure is not None and measure.si not in ("B", "1")
 
 
 CORNERS = {
