@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
+from functools import lru_cache
 from typing import NamedTuple
 
 import polars as pl
@@ -53,6 +54,7 @@ _FARTHEST = 99_999
 """Exponents from here on are of nothing that a double tells from zero or from infinity."""
 
 
+@lru_cache(maxsize=4096)  # tables print the same numbers again and again
 def printed(text: str, kind: str = "decimal", scale: float = 1.0) -> Printed:
     """The interval of one printed number; `scale` turns the printed unit into the SI unit.
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from assay.ingest.columns.cells import chips_of
 from assay.ingest.columns.titles import (
@@ -26,7 +27,7 @@ from assay.ingest.columns.titles import (
     settings_named,
     titled,
 )
-from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.schema.record import REMEMBERED, Cell, Line, Record
 from assay.ingest.vocabulary.devices import only
 
 _LABELLED = re.compile(
@@ -157,18 +158,20 @@ def _title(text: str) -> dict[str, str | None]:
 
 
 def _said(line: Line) -> dict[str, Cell]:
-    values: dict[str, str | None] = {}
-    if labelled := _LABELLED.fullmatch(line.text.rstrip()):
+    return _cells(line, _values(line.text))
+
+
+@lru_cache(maxsize=REMEMBERED)  # set-ups repeat their lines
+def _values(text: str) -> Mapping[str, str | None]:
+    """Values that a line gives the table below it, by field."""
+    if labelled := _LABELLED.fullmatch(text.rstrip()):
         values = _title(labelled[1])
-        if values["gpu"] is None:
-            return {}
-    elif _OF_THE_TABLE.search(line.text) and device_named(line.text):
-        values = _title(line.text)
-    else:
-        named = {match[1].casefold(): match[1] for match in _PRECISION.finditer(line.text)}
-        if len(named) == 1 and format_named(line.text) is not None:
-            values["dtype"] = next(iter(named.values()))
-    return _cells(line, values)
+        return {} if values["gpu"] is None else values
+    if _OF_THE_TABLE.search(text) and device_named(text):
+        return _title(text)
+    named = {match[1].casefold(): match[1] for match in _PRECISION.finditer(text)}
+    alone = len(named) == 1 and format_named(text) is not None
+    return {"dtype": next(iter(named.values()))} if alone else {}
 
 
 def _cells(line: Line, values: Mapping[str, str | None]) -> dict[str, Cell]:

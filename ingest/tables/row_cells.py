@@ -262,7 +262,7 @@ _FEW = 2
 
 
 def _odd(text: str, column: Column) -> bool:
-    if not isinstance(quantity(text, column, _NOWHERE), Diagnostic):
+    if bare_number(text) or not isinstance(quantity(text, column, _NOWHERE), Diagnostic):
         return False
     if NOTHING.fullmatch(text) or SUM.search(text) or _prints_its_rate(column, text):
         return False

@@ -64,8 +64,16 @@ def of_the_job(texts: Sequence[str]) -> bool:
     >>> of_the_job(["Each cell is the throughput of the whole job in tokens per second."])
     True
     """
-    short = [text for text in texts if len(text) <= LONGEST]
-    return any(map(_OF_THE_JOB.search, short)) and not any(map(_EACH_OF_ONE.search, short))
+    told = set(map(_job_or_one, texts))
+    return any(job for job, _ in told) and not any(one for _, one in told)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _job_or_one(text: str) -> tuple[bool, bool]:
+    """Whether a line says of rates that they are of the job, and whether that they are of one."""
+    if len(text) > LONGEST:
+        return False, False
+    return _OF_THE_JOB.search(text) is not None, _EACH_OF_ONE.search(text) is not None
 
 
 _RATES_OF_ALL = {"tokens_per_s", "samples_per_s"}

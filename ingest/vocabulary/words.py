@@ -129,11 +129,16 @@ def split(text: str) -> list[str]:
     >>> split("Tokens per sec/GPU"), split("tok_s_gpu")
     (['tokens', '/', 'sec', '/', 'gpu'], ['tok', '/', 's', '/', 'gpu'])
     """
+    return list(_split(text))
+
+
+@lru_cache(maxsize=4096)  # labels are asked again and again
+def _split(text: str) -> tuple[str, ...]:
     if "_" in text:
         text = _SNAKE.sub(lambda found: "/".join(filter(None, found.groups())), text)
         text = text.replace("_", " ")
     apart = _COUNTED.sub(r"\1 ", _PER.sub(" / ", _KILO_TOKENS.sub("k tok", text)))
-    return [_spelled(word.casefold()) for word in _WORD.findall(apart)]
+    return tuple(_spelled(word.casefold()) for word in _WORD.findall(apart))
 
 
 @lru_cache(maxsize=4096)
