@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -148,9 +149,20 @@ def read_chunk(
             raise
         outcomes, left = [], list(chunk.units)
     for unit in left:
-        outcomes += _read_unit(how, unit, root, None)
-    readings = [outcome.reading for outcome in outcomes]
-    return Outcome(merge(readings), tuple(d for each in outcomes for d in each.unreadable))
+        each = _read_unit(how, unit, root, None)
+        while some := list(islice(each, COPIES)):
+            outcomes.append(_merged(some))
+    return _merged(outcomes)
+
+
+COPIES = 500
+"""Readings of inputs that are alike, put together at a time: frames of few rows take much room."""
+
+
+def _merged(outcomes: Sequence[Outcome]) -> Outcome:
+    """Outcomes of different inputs as one."""
+    faults = tuple(fault for each in outcomes for fault in each.unreadable)
+    return Outcome(merge([each.reading for each in outcomes]), faults)
 
 
 def _read_together(

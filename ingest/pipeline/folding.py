@@ -119,12 +119,14 @@ def _seen_by(source: Source, found: Scan, fmt: Format, ledger: Ledger) -> Region
         spoken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank
         without = spoken if fmt.behind else ledger.owned
         return found.looked.region(fmt, met=fmt.name in found.met, without=without)
+    nothing = Region(source, (), found.read)
+    if found.lines.is_empty():  # thousands of empty files are looked at for each format
+        return nothing
     if fmt.behind:
         taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank | found.read
         free = found.lines.filter(~pl.col("line").is_in(sorted(taken)))
         hits = candidates(free, fmt)
         return region(source, peel(hits)) if hits.height else Region(source, ())
-    nothing = Region(source, (), found.read)
     if fmt.lines == "document" and not (ledger.owned or fmt.unwraps):
         return found.document(glued=fmt.glued) if fmt.name in found.met else nothing
     single = fmt.lines == "single"

@@ -60,9 +60,10 @@ def small_inputs(
 
     Of sources that have `copies`, by their places, only documents: others are read once for all.
     """
-    texts = {at: text for at, (source, _) in enumerate(sources) if (text := plain(source))}
+    read = ((at, plain(source)) for at, (source, _) in enumerate(sources))
+    texts = {at: text for at, text in read if text is not None}
     scans: dict[int, Scan] = {}
-    if texts:
+    if any(texts.values()):
         looked = _Look.of([sources[at][0] for at in texts], [*texts.values()], formats)
         scans = {at: scan for at, scan in zip(texts, looked.scans(), strict=True)
                  if scan and (scan.met or at not in copies)}  # fmt: skip
@@ -75,11 +76,11 @@ def small_inputs(
 def plain(source: Source) -> bytes | None:
     """A whole small source, if its lines need no cleaning; what is known of it then is known."""
     data = b"".join(source.chunks())
-    if not 0 < len(data) <= SMALL or source.fault or not _is_text(data):
+    if len(data) > SMALL or source.fault or not _is_text(data):
         return None
     if any(each in data for each in _UNCLEAN) or carrier(data):
         return None
-    source.open_end = not data.endswith(b"\n")
+    source.open_end = bool(data) and not data.endswith(b"\n")
     source.height = data.count(b"\n") + source.open_end
     return data
 
@@ -106,7 +107,7 @@ class _Look:
         cls, sources: Sequence[Source], texts: Sequence[bytes], formats: Sequence[Format]
     ) -> _Look:
         """The lines of sources, whose texts are given."""
-        whole = b"".join(text if text.endswith(b"\n") else text + b"\n" for text in texts)
+        whole = b"".join(each if each.endswith(b"\n") else each + b"\n" for each in texts if each)
         frame = pl.read_lines(whole, name="text").with_row_index("line")
         ends = np.cumsum([source.height for source in sources])
         return cls(sources, formats, frame, ends, whole.isascii())

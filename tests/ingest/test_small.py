@@ -206,6 +206,9 @@ def test_documents_read_together_are_read_as_each_alone(tmp_path: Path) -> None:
         path = tmp_path / f"{at:02}{sample.suffix}"
         path.write_text(hurt(draw, sample.read_text("utf-8")), "utf-8")
         paths.append(path.as_posix())
+    for name in ("05-empty.log", "11-empty.md"):
+        (tmp_path / name).touch()
+        paths.insert(3, (tmp_path / name).as_posix())
     units = (*((path,) for path in paths[:-4]), tuple(paths[-4:-2]), tuple(paths[-2:]))
     together = read_chunk(recipe({}, FORMATS), Chunk(units)).reading
     sources = [of(source(path, Path(path).read_bytes())) for path in paths]
