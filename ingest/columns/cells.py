@@ -142,7 +142,7 @@ def quantity(text: str, column: Column, at: Span) -> Cell | Diagnostic:
         return _not_a_number(spec, f"{text[:SHOWN]}…", at)
     if bare_number(text):
         return bare_cell(text, column, at)
-    text = _closed_up(unlinked(text))
+    text = _POINT_FIRST.sub("0.", _closed_up(unlinked(text)), count=1)
     if (noted := _UNIT_APART.fullmatch(text)) and unit(noted[2]):  # 406.16 (ms)
         text = f"{noted[1]} {noted[2]}"
     text = _SECONDS.sub(lambda m: f" {'ms' if m[1] else 's'}", _of_field(text, spec))
@@ -202,6 +202,9 @@ _OF_WHOLE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*/\s*([0-9]+)\s*([GT]i?B)?")
 WHOLE_MEMORIES = {"16", "24", "32", "40", "48", "64", "80", "94", "96", "128", "141", "192", "288"}
 """Gigabytes that devices have: `76/80` is used and had."""
 
+
+_POINT_FIRST = re.compile(r"^\s*\.(?=[0-9])")
+"""The point of a fraction that is printed without its zero: `.521`."""
 
 _BLANKS = re.compile(
     r"(\W*)([0-9]{1,3}(?:[ \u00a0\u2009\u202f][0-9]{3})+)(?![0-9])([^0-9]*|\.[0-9]+[^0-9]*)"

@@ -85,7 +85,7 @@ _DIGIT = re.compile("[0-9]")
 
 _SETTINGS = {
     "seq_len": re.compile(
-        r"(?:\b(?:seq(?:uence)?(?:[ _-]?len(?:gth)?)?|context(?:[ _-]len(?:gth)?|(?= of\b)))"
+        r"(?:\b(?:seq(?:uence)?(?:[ _-]?len(?:gth)?)?|ctx|context(?:[ _-]len(?:gth)?|(?= of\b)))"
         rf"|序列长度){_OF}{_ONE}",
         re.IGNORECASE,
     ),
@@ -159,6 +159,9 @@ SIZES = ("model_size", "parameters")
 
 SIZED = re.compile(r"(?<![A-Za-z0-9.])[0-9]+(?:\.[0-9]+)? ?[bBmM](?![A-Za-z0-9])")
 """A name of a model that says its size: no statement about another one is of its row."""
+
+NEAR_SIZE = 1.3
+"""How far the size in a model's name may be from that which its rows print: `7B` of 6.7."""
 
 _ZERO = deferred(r"\bZeRO(?:[ -]?stage)?[ -]?([0-3])\b", re.IGNORECASE)
 

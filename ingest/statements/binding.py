@@ -22,6 +22,7 @@ asked for from the top down, so that a document costs what its rows and statemen
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
@@ -29,7 +30,7 @@ from itertools import chain
 from math import log2
 from typing import Any
 
-from assay.ingest.columns.titles import OF_DEVICES, SIZED, SIZES, of_its_devices
+from assay.ingest.columns.titles import NEAR_SIZE, OF_DEVICES, SIZED, SIZES, of_its_devices
 from assay.ingest.numbers.printed import Printed, printed
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
@@ -364,6 +365,8 @@ def bind(records: Iterable[Record], context: Context) -> None:
         if (length := _by_its_rates(record, bound.get("seq_len"))) is not None:
             bound["seq_len"] = length
         for name, cell in bound.items():
+            if name == "zero_stage" and _shares_nothing(record):
+                continue
             if name == "program" and _with_another(record, cell, sides=sides):
                 continue
             if not _says_more(name, record.cells.get(name), cell):
@@ -371,6 +374,14 @@ def bind(records: Iterable[Record], context: Context) -> None:
                 binder.use([cell])
         many = record.alike is not None and any(name in record.cells for name in said)
         record.overridden = dict(said) if many else overridden(record, said)
+
+
+def _shares_nothing(record: Record) -> bool:
+    """Whether a row says in a cell that it ran with data parallelism alone: `DDP`."""
+    return record.tabled and any(_REPLICATED.fullmatch(text) for _, text in record.other)
+
+
+_REPLICATED = re.compile(r"\W*(?:plain |torch |pytorch )?(?:DDP|data[- ]parallel(?:ism)?)\W*", re.I)
 
 
 _RATES = (("tokens_per_gpu_per_s", "samples_per_gpu_per_s"), ("tokens_per_s", "samples_per_s"))
@@ -541,15 +552,13 @@ def _of_kind_named(own: Cell | None, said: Cell) -> bool:
     return bool(mine) and mine == others
 
 
-_NEAR_SIZE = 1.3
-"""How far the size in a model's name may be from that which its rows print: `7B` of 6.7."""
-
-
 def _of_its_model(values: Said, own: Said) -> Said:
     """Values without those of a model of another size than a row's, and what its line says."""
     model = values.get("model")
     if model is None or not _of_another_size(model, own):
-        return values
+        model = values.get("model_size")
+        if model is None or not _sized_otherwise(model, own):
+            return values
     return {
         name: cell for name, cell in values.items()
         if name not in MODEL and cell.line != model.line
@@ -563,7 +572,18 @@ def _of_another_size(model: Cell, own: Said) -> bool:
     if len(sizes) != 1 or held is None or held.state != "value":
         return False
     named, printed = float(sizes[0][:-1]) * SUFFIXES[sizes[0][-1].upper()], _number(held)
-    return bool(printed) and not 1 / _NEAR_SIZE < named / (printed or 1.0) < _NEAR_SIZE
+    return bool(printed) and not 1 / NEAR_SIZE < named / (printed or 1.0) < NEAR_SIZE
+
+
+def _sized_otherwise(size: Cell, own: Said) -> bool:
+    """Whether a row prints another size of its model than a statement says of the runs it is of."""
+    held = own.get("model_size") or own.get("parameters")
+    if held is None or held.state != "value" or size.state != "value" or not size.line:
+        return False
+    said, printed = _number(size), _number(held)
+    return (
+        bool(said and printed) and not 1 / NEAR_SIZE < (said or 1.0) / (printed or 1.0) < NEAR_SIZE
+    )
 
 
 def _contradicts(statement: Statement, row: Said) -> bool:

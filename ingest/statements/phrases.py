@@ -49,7 +49,8 @@ _APART = r"(?<![^\W\u4e00-\u9fff])"
 """Behind no letter or digit but a Chinese one: `单机8卡A100`."""
 
 _COUNT = (
-    rf"{_APART}(?<![.,$])(?<!up to )(?<!at most )(?<!at least )(?<!many as )(?<!than )(?<!over )"
+    rf"{_APART}(?<![.,$])(?<![0-9][-–])(?<![0-9] [-–] )(?<![0-9] to )"
+    r"(?<!up to )(?<!at most )(?<!at least )(?<!many as )(?<!than )(?<!over )"
     r"([0-9][0-9,]*)"
 )
 """A number that is no bound of several."""
@@ -255,7 +256,7 @@ OF_ONE = deferred(r"(?<!zero[ _-])\b(?:stage|rank|stage_id)\s*[=:]\s*[0-9]", re.
 OF_ALL = deferred(
     r"\ball (?:of )?(?:the |our |these )?"
     r"(?:experiments|runs|results|rows|entries|measurements|numbers)\b"
-    r"(?! (?:below|in this section|that follow))",
+    r"(?! (?:below|here|in this (?:sub-?)?section|in this table|that follow))",
     re.IGNORECASE,
 )
 """A line about every measurement of its document, those above it too."""
@@ -339,7 +340,8 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
                         return {}  # a degree of zero is the number of a rank
                     found.setdefault(name, {}).setdefault(word, cell)
     said = {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
-    if len(lengths := found.get("seq_len", {})) > 1:  # each of some rows, and nobody knows whose
+    lengths = found.get("seq_len", {})
+    if len(lengths) > 1 and len(set(_LENGTH.findall(" ".join(spoken)))) > 1:  # who knows whose
         said["seq_len"] = next(iter(lengths.values()))._replace(state="unknown")
     if "gpu" in found and several("; ".join(spoken)):  # numbers of which of them
         said = {n: cell for n, cell in said.items() if n not in (*OF_MACHINES, "gpu")}
@@ -348,6 +350,12 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     in_form = _IN_A_FORM.search(line.text) or devices(line.text)
     return said | _by_form(line) if in_form else said
 
+
+_LENGTH = deferred(
+    r"(?:序列长度|(?i:\bseq(?:uence)?[ _-]?len(?:gth)?))\s*(?:[:=：为是]|of |is )?"
+    r"\s*([0-9][0-9,]*[kK]?)"
+)
+"""Lengths of sequences under one name: those of the model and of its context may differ."""
 
 _OF_CARDS = deferred(r"[二两四八](?= ?[卡张块])")
 

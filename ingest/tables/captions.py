@@ -198,6 +198,13 @@ REINFORCED = "reinforcement learning"
 
 _WHOLE = re.compile(r"(?<![A-Za-z])(?:full|sft|pre-?train(?:ing|ed)?)(?![A-Za-z])", re.IGNORECASE)
 
+_ALL_TUNED = re.compile(
+    r"\bfull(?:[ -](?:parameters?|model|weights?))?[ -]*(?:fine-?[ ]?tun\w*|FT|SFT)\b"
+    r"(?!.*\b(?:lora|vs|versus|and)\b)",
+    re.IGNORECASE,
+)
+"""Of every weight: `Full finetune with FSDP:`."""
+
 _BESIDE = re.compile(
     r"(?<![A-Za-z])(?:no|non|not|without|w/o|unlike|vs|versus|than)(?![A-Za-z])", re.IGNORECASE
 )
@@ -257,6 +264,8 @@ def _says_what_is_trained(line: Line) -> bool:
     """Whether a heading, a caption or a statement names adapters, or all weights."""
     if not (_ADAPTERS.search(line.text) or _WHOLE.search(line.text)):
         return False
+    if line.text.rstrip(" *_").endswith((":", "：")) and _ALL_TUNED.search(line.text):
+        return True
     return bool(_HEADING.match(line.text) or is_caption(line) or _STATED.search(line.text))
 
 

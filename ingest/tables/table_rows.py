@@ -15,6 +15,7 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 from assay.ingest.columns.cells import (
+    amount,
     outcome_and_date,
     slices,
 )
@@ -54,6 +55,7 @@ from assay.ingest.columns.subject import (
     trained_here,
 )
 from assay.ingest.columns.titles import (
+    NEAR_SIZE,
     SIZED,
     SIZES,
     counted_before_name,
@@ -289,9 +291,13 @@ class _Table:
 
     @cached_property
     def _guessed(self) -> bool:
-        """Whether the line that opens the table begins with words of an estimate."""
+        """Whether the line that opens the table begins with words of an estimate, or of what is
+        no training."""
         opening = opens_table([line for line in self.place.near if line.text.strip()][-1:])
-        return opening is not None and _ESTIMATED.match(opening.text) is not None
+        return (
+            opening is not None
+            and (_ESTIMATED.match(opening.text) or _UNTRAINED.match(opening.text)) is not None
+        )
 
     @cached_property
     def _trained(self) -> bool:
@@ -544,11 +550,26 @@ class _Table:
         titles = {line.number for line in self.place.titles}
         for record in held.records:
             for name, cell in of_its_devices(said, record.cells.get("gpu")).items():
+                if name != "dtype" and self._of_another_size(record, cell.line):
+                    continue
                 if is_silent(record, name) and not _sized(record, name):
                     record.cells[name] = cell
                     if cell.line not in titles:  # which say more than that, and of more than this
                         held.claimed.add(cell.line)
                         held.shared.add(cell.line)
+
+    def _of_another_size(self, record: Record, number: int) -> bool:
+        """Whether a line above names a model of another size than a row has."""
+        size = record.cells.get("model_size") or record.cells.get("parameters")
+        if size is None or size.state != "value":
+            return False
+        text = next((line.text for line in self.place.near if line.number == number), "")
+        named = {each.replace(" ", "") for each in SIZED.findall(text)}
+        if len(named) != 1:
+            return False
+        said = named.pop()
+        ratio = float(said[:-1]) * SUFFIXES[said[-1].upper()] / (amount(size) or 1.0)
+        return not 1 / NEAR_SIZE < ratio < NEAR_SIZE
 
     def note(self) -> TableNote:
         """A note on the table: which of its columns filled a field, which did not."""
@@ -686,6 +707,13 @@ _ESTIMATED = re.compile(
     re.IGNORECASE,
 )
 """Of what was not measured: `Estimated training time of a 7B model:`."""
+
+_UNTRAINED = re.compile(
+    r"[\s*_#>]*(?:(?:(?:offline|online|batch(?:ed)?|model) )?(?:inference|serving|decoding)"
+    r"|推理|推論)(?![A-Za-z])(?!.*(?:\b(?:train|fine-?tun)|训练|微调|学習))",
+    re.IGNORECASE,
+)
+"""Of what is used and not trained: `Inference (vLLM, AWQ):`."""
 
 _KINDS = {"gpu", "npu", "tpu", "hpu", "xpu", "accelerator", "device", "card", "参考", "reference"}
 """Words in a column of machines that are the kind of one, or its part, and name none."""
