@@ -17,6 +17,7 @@ from typing import NamedTuple
 from assay.ingest.columns.composite import named, recipe
 from assay.ingest.columns.headers import GENERIC, Column, generic, header, plain
 from assay.ingest.columns.subject import SERVING, TALLIED, says_how
+from assay.ingest.columns.titles import SIZED
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
@@ -479,7 +480,8 @@ def _rate_of(name: str, printed: str, schema: Schema, *, told: bool = False) -> 
     """The column of a rate by its unit alone, where what stands in front is only a name; operations
     are a rate where their table is `told` to be one of runs."""
     measure = unit(printed)
-    known, words = header([name, printed], schema), set(split(english(name)))
+    known = header([name, printed], schema)
+    words = set(split(english(SIZED.sub(" ", name))))  # `Llama-7B (samples/s)`
     timed = measure is not None and measure.si == "s"
     signed = "/" in printed or (told and measure is not None and measure.si == "flop/s")
     rate = known[1].spec if measure and signed and (

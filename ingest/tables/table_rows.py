@@ -508,6 +508,8 @@ class _Table:
                 if one
                 else cell._replace(state="unknown")
             )
+        if "model" not in record.cells and model_named(group.label) == group.label:
+            record.cells["model"] = Cell(group.label, head.line, head.column, value_origin="stated")
         if "gpus" not in record.cells and (count := counted_before_name(group.label)):
             record.cells["gpus"] = Cell(count, head.line, head.column, value_origin="stated")
         if "dtype" not in record.cells and names_format(group.label):

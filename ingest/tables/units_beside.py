@@ -94,7 +94,9 @@ def with_scopes(grid: Grid, schema: Schema, texts: Sequence[str]) -> Grid:
         (column,) = header([label], schema) if label else (Column("", None),)
         meant = column.spec is not None and column.spec.name in told.fields
         whose = set(split(label)) & SAID_WHOSE
-        cells.append(cell._replace(text=f"{label} {told.whose}") if meant and not whose else cell)
+        text = f"{label} {told.whose}" if meant and not whose else cell.text
+        known = text == cell.text or told.whose != "(total)" or header([text], schema)[0].spec
+        cells.append(cell._replace(text=text) if known else cell)
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
 
 

@@ -169,7 +169,7 @@ def _ways(
     if other := turned_grid(grid):
         if groups := by_brackets(other, schema, above) or by_names(other, schema):
             yield View(other, groups, turned=True)
-        yield replace(_plain(other, schema, labels), turned=True)
+        yield replace(_plain(_of_lengths(other, above), schema, labels), turned=True)
     if other := grouped_below(grid):
         yield replace(_plain(other, schema, labels), turned=True)
     if groups := by_cells(grid, schema):
@@ -359,6 +359,26 @@ def _lowest(columns: Sequence[Column], under: Sequence[str], schema: Schema) -> 
 
 
 _LENGTHS = re.compile(r"\b(?:sequences?|seq(?:len)?|contexts?)\b|序列", re.IGNORECASE)
+
+
+def _of_lengths(grid: Grid, above: Sequence[Line]) -> Grid:
+    """The grid with a label for its first column where that has none and holds lengths, as the text
+    above says: `32K`, `1M`, which are no sizes of models."""
+    if not grid.heads or grid.labels or not any(_LENGTHS.search(line.text) for line in above):
+        return grid
+    last = grid.heads[-1]
+    texts = [plain(row.cells[0].text) for row in grid.rows if row.cells]
+    counts = [_IN_LETTERS.fullmatch(text) for text in texts]
+    in_k = any(found and found[2] in "kK" for found in counts)
+    if plain(last.cells[0].text) or not in_k or not all(counts):
+        return grid
+    if any(found and int(found[1]) & (int(found[1]) - 1) for found in counts):
+        return grid  # no powers of two
+    cells = (last.cells[0]._replace(text="Sequence length"), *last.cells[1:])
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+
+
+_IN_LETTERS = re.compile(r"([1-9][0-9]{0,3}) ?([kKM])")
 
 
 _OF_LENGTH = re.compile(r"\b(?:seq(?:uence)?s?|seqlen|ctx|context|len(?:gth)?)\b|[=_:]")
