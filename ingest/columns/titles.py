@@ -102,7 +102,7 @@ _SETTINGS = {
 """Settings that a title or a caption says in words, with one number: `sequence length 2048`."""
 
 _OF_SETTINGS = {
-    "seq_len": ("seq", "context", "序列"), "global_batch": ("global", "gbs", "全局"),
+    "seq_len": ("seq", "ctx", "context", "序列"), "global_batch": ("global", "gbs", "全局"),
     "micro_batch": ("micro", "mbs", "微批"),
 }  # fmt: skip
 """One of these is in small letters in every text that says the setting: most lines have none."""
