@@ -30,6 +30,9 @@ RATES = {"model_flops_rate", "tokens_per_s", "samples_per_s", "step_rate", "item
 TALLIED = {"model", "model_size", "parameters", "gpu", "dtype"}
 """Configuration that devices, kernels and servers have as well."""
 
+_OF_A_STEP = {"micro_batch", "global_batch", "accumulation"}
+"""Batches that no call of a kernel has."""
+
 _OF_PARTITIONS = {"nodes", "gpus_per_node"}
 """Counts of a table of a cluster's partitions beside the memory of a device."""
 
@@ -172,6 +175,8 @@ def of_runs(
     trained = _TRAINED.search(heading) or words & {"training", "train", "trainable"}
     aside = {"latency"} if document and held & RATES else set()  # of a step, beside its rate
     aside |= {"price"} if trained else set()  # of what was trained
+    if held & RATES and said & _OF_A_STEP:  # which kernels a run had
+        aside |= {"kernel", "kernels"}
     if words & (FOREIGN - aside) or (_ELSEWHERE.search(heading) and not trained):
         return False
     timed = any(generic(column) for column in columns)  # if its cells say a rate

@@ -21,7 +21,7 @@ from assay.ingest.numbers.printed import printed
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Schema, Span, ValueOrigin
-from assay.ingest.tables.csv_sections import CsvTable, timed
+from assay.ingest.tables.csv_sections import CsvTable, bandwidth_named, timed
 from assay.ingest.vocabulary.terms import meaning, normalise
 from assay.ingest.vocabulary.words import split
 
@@ -358,6 +358,8 @@ def _measured(label: str, schema: Schema) -> Column | None:
     if normalise(label) in known and normalise(label) not in _LOOSE:
         spec, scale = known[normalise(label)]
         return Column(spec, scale)
+    if (rated := bandwidth_named(label)) and rated[0] in columns:
+        return Column(columns[rated[0]], rated[1])
     if (scale_of_time := timed(label)) is not None and "time" in columns:
         return Column(columns["time"], scale_of_time)
     if normalise(label) in _TIMES and "time" in columns:

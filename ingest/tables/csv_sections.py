@@ -70,6 +70,20 @@ def timed(label: str) -> float | None:
     return 1e-6 if unit.startswith("mic") else _PREFIX[unit[0]]
 
 
+_BANDWIDTH = re.compile(r"((?:alg|bus)_?bw)_(?:(G)|(M))B(?:ps|_?s|_per_s(?:ec)?)")
+
+
+def bandwidth_named(label: str) -> tuple[str, float] | None:
+    """The field and the factor of a bandwidth whose label says its unit in a word, where big and
+    small letters tell bytes from bits.
+
+    >>> bandwidth_named("busbw_GBps"), bandwidth_named("busbw_Gbps")
+    (('busbw', 1000000000.0), None)
+    """
+    found = _BANDWIDTH.fullmatch(label.strip())
+    return (found[1].replace("_", ""), 1e9 if found[2] else 1e6) if found else None
+
+
 Columns = Sequence[tuple[str, FieldSpec | None, float]]
 
 
@@ -99,6 +113,8 @@ class CsvTable:
                 spec, scale = fields(self.schema).get("time"), TIMES["ms"]
             if spec is None and (name := configured_by(shown)) in fields(self.schema):
                 spec = fields(self.schema)[name]
+            if spec is None and (told := bandwidth_named(shown)):
+                spec, scale = fields(self.schema).get(told[0]), told[1]
             if spec is None and (unit := timed(shown)) is not None:
                 spec, scale = fields(self.schema).get("time"), unit
             columns.append((shown, spec, scale))

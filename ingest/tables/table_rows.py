@@ -126,7 +126,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 def table_rows(region: Region, schema: Schema) -> Folded:
     """The rows of every table of a document whose columns are those of `schema`."""
-    folded = Folded()
+    folded, trained = Folded(), False
     for lines in documents(region.lines):
         long = sheet(lines, region.source.name)
         try:
@@ -135,7 +135,8 @@ def table_rows(region: Region, schema: Schema) -> Folded:
                 continue
         except IrregularError:
             pass
-        _document(region, headed(lines), schema, folded)
+        # what a notebook shows is of what it says
+        trained = _document(region, headed(lines), schema, folded, trained=trained)
     return folded
 
 
@@ -145,8 +146,11 @@ def _document(
     schema: Schema,
     folded: Folded,
     long: Sheet | None = None,
-) -> None:
-    """Every table of some lines; of a long one the lines are its first ones.
+    *,
+    trained: bool = False,
+) -> bool:
+    """Every table of some lines; of a long one the lines are its first ones. Returns whether they
+    are about training, if `trained` does not say that what they are a part of is.
 
     Raises IrregularError where the rows of a long one have to be read one by one.
     """
@@ -155,7 +159,7 @@ def _document(
     tables = list[_Table]()
     known = Known(
         legend(lines) if found else {},
-        about_training(lines),
+        trained or about_training(lines),
         factors(lines) if found else (),
         footnotes(lines) if found else {},
         no_room(lines) if found else frozenset(),
@@ -178,6 +182,7 @@ def _document(
             _state(table, set_ups.spoken_for(table.titles), after, schema, folded)
     met = [table for table in tables if table.records or table.grid.remark != "alone"]
     folded.tables += [table.note() for table in met]
+    return known.trained
 
 
 def _configure(tables: Sequence[_Table], source: str, schema: Schema, folded: Folded) -> None:
