@@ -33,7 +33,7 @@ def restated(reading: Reading, stated: Mapping[str, Cell]) -> Reading:
             for field, cell in stated.items():
                 if name in frames and field in fields(schema):
                     frames[name], origin = _bound(frames[name], origin, name, schema, field, cell)
-    by = [*_ROW, "frame", "field"]
+    by = ["source", "line", "frame", "field", "column"]
     return replace(reading, frames=frames, provenance=origin.sort(by, maintain_order=True))
 
 
