@@ -82,6 +82,13 @@ _A_NODE = deferred(
 _BOXES = deferred(rf"{_COUNT} ?[x×*]? ?(?:NVIDIA )?[DH]GX[ -]({SIGN})")
 """Machines of several devices each, counted: `4x DGX H100`."""
 
+_OWNS = deferred(
+    r"\b(?!(?:job|run|jobs|runs|experiments?|training|setup|set-up) )[\w()-]+ "
+    r"(?:has|owns|consists of|comprises|provides|offers|operates|is (?:made (?:up )?|built )of)"
+    r"(?: (?:a total of|up to|about|over))? $"
+)
+"""In front of a number: so many a site has, on however many a job ran."""
+
 _VENDED = deferred(r"NVIDIA|AMD|Intel|TPU|Gaudi|Trainium|Ascend")
 """The name of a maker, or one that nothing but a device has."""
 
@@ -421,7 +428,7 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         yield Part("gpus_per_node", each[1].replace(",", ""), each.start(1))
         yield _gpu(text, each.start(2))
     elif boxes := _BOXES.search(plain) if known else None:
-        if not nodes:
+        if not nodes and not _OWNS.search(plain, 0, boxes.start(1)):
             yield Part("nodes", boxes[1].replace(",", ""), boxes.start(1))
         yield _gpu(text, boxes.start(2))
     elif cards := hosts_of_cards(text):
@@ -502,7 +509,7 @@ def _devices(text: str) -> Iterator[Part]:
     nodes = _NODES.search(text)
     if not several(text):
         yield from _named_devices(text, nodes)
-    if nodes:
+    if nodes and not _OWNS.search(text, 0, nodes.start(1)):
         yield Part("nodes", nodes[1].replace(",", ""), nodes.start(1))
     elif one := _ONE_NODE.search(text):
         yield Part("nodes", "1", one.start())

@@ -165,3 +165,9 @@ def test_the_same_on_another_machine_is_of_no_machine_before_it() -> None:
     document = Path(__file__).parent / "published" / "queues.rst"
     cases = case_frame(read([document]).reading)
     assert [row["gpu"] for row in cases.sort("line").to_dicts()] == ["H200", "a100"]
+
+
+def test_what_a_site_has_is_not_what_a_job_ran_on() -> None:
+    document = Path(__file__).parent / "published" / "site_has_nodes.md"
+    cases = case_frame(read([document]).reading).to_dicts()
+    assert {case.get("nodes") for case in cases} == {None}
