@@ -62,8 +62,8 @@ _MANY = deferred(
 _DIGIT = re.compile("[0-9]")
 
 _NODE_HAS = deferred(
-    r"\b(?:node|server|machine|host|box|instance)s?\b[^.;:0-9]{0,40}"
-    r"\b(?:has|have|with|contains?|holds?)\b([^.;:]{0,40})$",
+    r"\b(?:node|server|machine|host|box|instance)s?\b(?:[^.;:0-9]{0,40}"
+    r"\b(?:has|have|with|contains?|holds?)\b([^.;:]{0,40})| ?\()$",
     re.IGNORECASE,
 )
 """In front of a number of devices: they are those of each node."""
@@ -439,7 +439,7 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
     elif many := _MANY.search(plain) if known else None:
         each_node = (nodes and _of_each(many, nodes, text)) or _A_NODE.match(plain, many.end())
         has = _NODE_HAS.search(plain, 0, many.start(1))
-        if has and _DIGIT.search(has[1]):  # `A node has 8 GPUs (4 MI250X)`: which of them
+        if has and _DIGIT.search(has[1] or ""):  # `A node has 8 GPUs (4 MI250X)`: which of them
             yield _gpu(text, many.start(2))
             return
         each_node = each_node or has

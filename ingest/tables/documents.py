@@ -369,6 +369,10 @@ _MEANS = re.compile(
 """A name and the device that it stands for: `NPU 为 Ascend 910B，参考为 A100 80GB`."""
 
 
+_OF_BULLET = re.compile(r"\s*[-*+]\s+\*{0,2}([A-Z][\w-]*(?: [\w-]+){0,2})\*{0,2}\s*[:：]\*{0,2}\s")
+"""A bullet that begins with a name: `- **Delta**: quad nodes (4x A100-40GB)`."""
+
+
 def explained(above: Sequence[Line]) -> dict[str, str]:
     """Names that the lines above a table explain as devices, each with its device; a name that
     they explain twice is none.
@@ -384,6 +388,8 @@ def explained(above: Sequence[Line]) -> dict[str, str]:
             name = told[1] or told[3]
             device = device_at(line.text, told.start(2 if told[2] else 4))
             found.setdefault(one_of(name), set()).add(device.text)
+        if (bullet := _OF_BULLET.match(line.text)) and (named := only(line.text)):
+            found.setdefault(one_of(bullet[1]), set()).add(named.text)
     return {name: each.pop() for name, each in found.items() if len(each) == 1}
 
 

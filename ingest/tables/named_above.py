@@ -163,7 +163,7 @@ class Heard(NamedTuple):
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def heard_in(text: str) -> Heard:
     """Phrases in a line, asked once."""
-    bare = _PER_CARD.sub("/GPU", unmarked(text))
+    bare = _OF_ONE_IN_JAPANESE.sub(r"\1/GPU", _PER_CARD.sub("/GPU", unmarked(text)))
     of_kernels = _OF_KERNELS.search(text) is not None and not (
         model_named(text) and many_devices(text)
     )
@@ -172,6 +172,11 @@ def heard_in(text: str) -> Heard:
 
 
 _PER_CARD = re.compile(r"\s*/\s*卡")
+
+_OF_ONE_IN_JAPANESE = re.compile(
+    r"GPU\s*(?:1|１|一)?\s*(?:基|枚|台|個)?\s*(?:あたり|当たり)の?\s*((?:tokens?|samples?)/s(?:ec)?)"
+)
+"""A rate of one device: `GPU 1 基あたりの tokens/s`."""
 
 
 def _phrases(sentence: str) -> Iterator[str]:

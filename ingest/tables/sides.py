@@ -347,6 +347,8 @@ def by_names(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     if not _rectangular(own.values()):
         return ()
     names = {name for name, _ in own.values()}
+    if len(own) == len(names) and any("delta" in split(name) for name in names):
+        return ()  # a difference, not the machine of that name
     for at, label in enumerate(labels):  # `LOMO memory (GB)` beside `AdamW TGS | LOMO TGS`
         if at not in own and shared[at].spec is None:
             of_one = next(filter(None, (_of_name(label, name, schema) for name in names)), None)
@@ -381,7 +383,7 @@ def _worded(label: str, schema: Schema) -> tuple[str, Column] | None:
             if column.spec is None or column.spec.name not in _OF_SIDES:
                 continue
             small = set(split(english(" ".join(name))))
-            if not small & _NO_SIDE and any(map(str.isalpha, "".join(name))):
+            if not small & (_NO_SIDE - {"delta"}) and any(map(str.isalpha, "".join(name))):
                 return " ".join(name).strip(" -–—:,/"), replace(column, label=label)
             return None
     return None

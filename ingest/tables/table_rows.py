@@ -298,6 +298,8 @@ class _Table:
     def _guessed(self) -> bool:
         """Whether the line that opens the table begins with words of an estimate, or of what is
         no training."""
+        if _UNTRAINED.match(self.place.heading):
+            return True
         opening = opens_table([line for line in self.place.near if line.text.strip()][-1:])
         return (
             opening is not None
@@ -505,6 +507,8 @@ class _Table:
             unsaid = Cell(group.label, head.line, head.column, state="unknown")
             told = worth(name, text, head.line, head.column, "stated") if text else unsaid
             record.cells.setdefault(name, told)
+        if "gpu" not in record.cells and (device := self._sides.get(one_of(group.label))):
+            record.cells["gpu"] = Cell(device, head.line, head.column, value_origin="stated")
         if "gpu" not in record.cells and (shown := devices(group.label)):
             one = only(group.label)  # it is of this one, whatever stands above says
             cell = Cell(group.label, head.line, head.column, value_origin="stated")
@@ -716,7 +720,8 @@ _ESTIMATED = re.compile(
 """Of what was not measured: `Estimated training time of a 7B model:`."""
 
 _UNTRAINED = re.compile(
-    r"[\s*_#>]*(?:(?:(?:offline|online|batch(?:ed)?|model) )?(?:inference|serving|decoding)"
+    r"[\s*_#>]*(?:(?:(?:offline|online|batch(?:ed)?|model) )?(?:inference|serving|decoding"
+    r"|sampling(?=\W*$|,))"
     r"|推理|推論)(?![A-Za-z])(?!.*(?:\b(?:train|fine-?tun)|训练|微调|学習))",
     re.IGNORECASE,
 )

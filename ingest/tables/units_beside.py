@@ -262,7 +262,9 @@ _IN_BYTES = (
 )
 
 
-_BYTES = re.compile(r"(?:in|单位为?) ?[GM]i?B", re.IGNORECASE)
+_IS_IN = r"\s+is\s+`[^`|]{1,40}`\s*\(([GM]i?B)\)"
+
+_BYTES = re.compile(r"(?:in|单位为?|` ?\() ?[GM]i?B", re.IGNORECASE)
 """In every text that does; most documents have none."""
 
 
@@ -293,10 +295,11 @@ def _in_bytes(label: str, near: Sequence[str], schema: Schema) -> str | None:
         column = short
     if column is None or column.spec is None or column.spec.name != "memory" or column.unit_known:
         return None
-    names = "|".join(map(re.escape, {label, label.rsplit(maxsplit=1)[-1]}))  # `4090 显存`
+    last = label.rsplit(maxsplit=1)[-1]  # `4090 显存`
+    names = "|".join(map(re.escape, {label, last, "memory" if last == "mem" else last}))
     own = r"(?<!\w)(?<!CPU )(?<!host )(?<!system )"
-    form = re.compile(rf"{own}(?:{names})(?:{_IN_BYTES}| in ([GM]i?B)\b)", re.IGNORECASE)
-    units = {one or other for text in near for one, other in form.findall(text)}
+    form = re.compile(rf"{own}(?:{names})(?:{_IN_BYTES}| in ([GM]i?B)\b|{_IS_IN})", re.IGNORECASE)
+    units = {next(filter(None, each)) for text in near for each in form.findall(text)}
     return f"{label} ({units.pop()})" if len(units) == 1 else None
 
 

@@ -202,7 +202,8 @@ _SPEED = re.compile(r"\btrain(?:ing)?\b[\s-]*\bspeed\b", re.IGNORECASE)
 _OF_BATCHES = re.compile(
     r"(?:(?:avg\.?|average|mean|median) )?(?:training )?"
     r"(?:time (?:per|/) ?(?:global )?batch|(?:global )?batch time)\s*[(\[,]? ?(?:in )?"
-    r"(ms|s|secs?|seconds|milliseconds)[)\]]?",
+    r"(ms|s|secs?|seconds|milliseconds)[)\]]?"
+    r"|(ms|s|secs?|seconds) ?(?:/|per) ?(?:global )?batch",
     re.IGNORECASE,
 )
 """A time of a batch, which is that of a step where nothing is accumulated over several."""
@@ -221,7 +222,7 @@ def _implied(grid: Grid, above: Sequence[Line]) -> dict[str, str]:
     asked = any("tage" in label and plain(label) in _STAGES for label in labels)
     told = _STAGES if asked and any(_ZERO.search(line.text) for line in above) else {}
     batches = {
-        plain(label): f"step time ({found[1]})"
+        plain(label): f"step time ({found[1] or found[2]})"
         for label in labels
         if "atch" in label and (found := _OF_BATCHES.fullmatch(plain(label)))
     }
@@ -536,6 +537,7 @@ _SAID_OF_ALL = re.compile(
     r"\b(?:numbers|values|figures|cells|entries|all results|speeds|rates|throughputs|times)\b"
     r".{0,24}?\b(?:in|is|are|give)\b"
     r"|\b(?:each|every) (?:cell|entry|number)\b.{0,24}?\b(?:is|gives|shows|reports|holds)\b"
+    r"|\b(?:metric|units?)\b\s*(?:[:=]|is\b|are\b)"
     r"|\b(?:measure|report|compare|show|list|give)s?\b.{0,40}?"
     r"\b(?:speeds?|throughputs?|performance|rates?|times?)\b.{0,24}?\bin\b"
     r"|\btable(?: [0-9]+)?(?: below)? (?:gives|shows|reports|lists) the\b.{0,24}\bthroughputs?\b"

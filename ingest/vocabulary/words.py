@@ -92,7 +92,7 @@ _SNAKE = re.compile(
 
 _OF_ALL = re.compile(r"[0-9][0-9,]*\s*[x×]?\s*[a-z]+", re.IGNORECASE)  # `(8 GPUs)`
 
-_EVERY = re.compile(r"all\s", re.IGNORECASE)  # `(all devices)`
+_EVERY = re.compile(r"(?:all|both)\s", re.IGNORECASE)  # `(all devices)`
 
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 
@@ -235,6 +235,7 @@ _ELSEWHERE = {
     "词元": "tokens",
     "토큰": "tokens",
     "グローバルバッチサイズ": "global batch size",
+    "グローバルバッチ": "global batch size",
     "マイクロバッチサイズ": "micro batch size",
     "マイクロバッチ": "micro batch size",
     "メモリ使用量": "memory usage",
@@ -673,7 +674,17 @@ def _nodes(words: Words) -> Said | None:
     return Said("nodes", rank=1) if counted and not every - {"node", "nodes"} - COUNTING else None
 
 
-SAID_WHOSE = {"total", "aggregate", "aggregated", "job", "global", "overall", "cluster", "all"}
+SAID_WHOSE = {
+    "both",
+    "total",
+    "aggregate",
+    "aggregated",
+    "job",
+    "global",
+    "overall",
+    "cluster",
+    "all",
+}
 """Words of a label that say a rate is of all devices."""
 
 
