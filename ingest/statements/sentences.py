@@ -62,7 +62,7 @@ _LABEL = deferred(
 
 _ENDS = deferred(
     r"[\s*_`]*(?:(?:tokens|sequences|samples|examples|steps|layers)\b[\s*_`]*)?"
-    r"(?:[,;.)(|，。；、）]|$|(?:and|with|on|per|of|in|for|within|across|at|using|over)\b|\\|-|<)"
+    r"(?:[,;.)(|，。；、）]|[:：]?[\s*_`]*$|(?:and|with|on|per|of|in|for|within|across|at|using|over)\b|\\|-|<)"
 )
 
 _NEXT = deferred(r" [A-Za-z_][\w-]*(?: [a-z]+)* [0-9]")
