@@ -72,8 +72,8 @@ def printed(text: str, kind: str = "decimal", scale: float = 1.0) -> Printed:
     Printed(value=1.2368, low=1.2367995, high=1.2368005)
     """
     digits = text.replace(",", "")
+    value = float(digits)  # before `Decimal`, whose error is no ValueError
     exponent = Decimal(digits).as_tuple().exponent
-    value = float(digits)
     if not isinstance(exponent, int) or abs(exponent) > _FARTHEST:  # nan and inf carry no digits
         return Printed(value * scale, value * scale, value * scale)
     unit = Decimal(1).scaleb(exponent)

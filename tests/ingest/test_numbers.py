@@ -82,3 +82,9 @@ def test_columns_and_scalars_agree(texts: list[str], kind: str) -> None:
         width = float(Decimal(1).scaleb(int(Decimal(row["text"]).as_tuple().exponent)))
         assert row["low"] == pytest.approx(scalar.low, abs=1e-6 * width, rel=1e-15)
         assert row["high"] == pytest.approx(scalar.high, abs=1e-6 * width, rel=1e-15)
+
+
+@pytest.mark.parametrize("text", ["3666:.579", "", "1 2", "--"])
+def test_what_is_no_number_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError, match="could not convert"):
+        printed(text)

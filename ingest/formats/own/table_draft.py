@@ -24,6 +24,7 @@ from assay.ingest.grids.grid import Grid
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Diagnostic, Line, Span
+from assay.ingest.schema.terminals import terminal
 from assay.ingest.tables.csv_sections import timed
 from assay.ingest.tables.documents import grids
 from assay.ingest.vocabulary.terms import normalise
@@ -108,6 +109,9 @@ def _fits(column: Column, spec: FieldSpec, cells: Sequence[str]) -> bool:
     known = replace(column, scale=1.0 if math.isnan(column.scale) else column.scale)
     if spec.kind == "exact" and spec.configuration and any(map(_HAS_A_PART.fullmatch, cells)):
         return False  # a count in a unit that its label does not say
+    truth = re.compile(terminal(spec.terminal)) if str(spec.dtype) == "Boolean" else None
+    if truth is not None and not all(map(truth.fullmatch, cells)):
+        return False  # `selective` is a way
     return not spec.numeric or not any(
         isinstance(quantity(text, known, Span("", 0, 1)), Diagnostic) for text in cells[:ROWS]
     )
