@@ -156,7 +156,7 @@ def _ways(
         yield View(grid, groups)
     if groups := by_sides(grid, schema, above) or by_generic(grid, schema, above):
         yield View(grid, groups)
-    yield _plain(grid, schema, labels)
+    yield _used(_plain(grid, schema, labels), above)
     told = dict.fromkeys(
         each[0] for at, label in enumerate(grid.header())
         if (each := apart(plain(label), schema, printed_unit(grid, at)))
@@ -169,7 +169,8 @@ def _ways(
     if other := turned_grid(grid):
         if groups := by_brackets(other, schema, above) or by_names(other, schema):
             yield View(other, groups, turned=True)
-        yield replace(_plain(_of_lengths(other, above), schema, labels), turned=True)
+        of_runs = _used(_plain(_of_lengths(other, above), schema, labels), above)
+        yield replace(of_runs, turned=True)
     if other := grouped_below(grid):
         yield replace(_plain(other, schema, labels), turned=True)
     if groups := by_cells(grid, schema):
@@ -315,6 +316,30 @@ def _shares(grid: Grid, above: Sequence[Line], labels: Mapping[str, str]) -> dic
 def _plain(grid: Grid, schema: Schema, labels: Mapping[str, str]) -> View:
     under = [cell.text for cell in grid.heads[-1].cells] if len(grid.heads) > 1 else []
     return View(grid, (Group(common(_explained(grid.header(), schema, labels, under))),))
+
+
+_TAKEN = re.compile(
+    r"(?:单卡|每卡)(?:峰值|最大)?显存(?:占用|峰值|使用|消耗)|(?:单卡|每卡)(?:峰值|最大)显存"
+    r"|\b(?:(?:peak|max(?:imum)?) (?:GPU )?(?:memory|VRAM)(?: usage)?"
+    r"|(?:memory|VRAM) (?:usage|consumption|footprint))"
+    r" (?:per|(?:of|on) (?:a|one|each)) (?:GPU|device|card)\b",
+    re.IGNORECASE,
+)
+"""Words of a line whose table holds what runs took of the memory of one device."""
+
+
+def _used(view: View, above: Sequence[Line]) -> View:
+    """The view with its memory as the most that a run took of one device, where the line that
+    opens the table says so."""
+    opening = opens_table(above)
+    if opening is None or not _TAKEN.search(opening.text) or _GUESSED.search(opening.text):
+        return view
+    (group,) = view.groups
+    columns = [
+        replace(each, most=True) if each.spec and each.spec.name == "memory" else each
+        for each in group.present()
+    ]
+    return replace(view, groups=(Group(common(columns)),))
 
 
 def _explained(

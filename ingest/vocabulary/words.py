@@ -159,6 +159,8 @@ _SHORTENED = {
 
 _ELSEWHERE = {
     "每卡显存": "vram per gpu",
+    "单卡显存峰值": "peak vram per gpu",
+    "每卡显存峰值": "peak vram per gpu",
     "单卡显存": "vram per gpu",
     "单卡吞吐量": "throughput per gpu",
     "单卡吞吐": "throughput per gpu",
@@ -185,6 +187,7 @@ _ELSEWHERE = {
     "显存占用": "memory usage",
     "片上内存": "memory",
     "峰值显存": "peak vram",
+    "显存峰值": "peak vram",
     "最大显存": "max vram",
     "显存": "vram",
     "单步耗时": "step time",
