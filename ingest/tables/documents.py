@@ -118,10 +118,12 @@ class Place:
 
     def texts(self) -> list[str]:
         """The texts below headings about the set-up beside its own, below its heading and those
-        around that, as far as they are kept."""
+        around that, as far as they are kept; the lines above it where it has no heading."""
         path = tuple(heading.number for heading, _ in self.around)
         set_up = [each for at, each in self.set_ups.items() if path[: len(at)] == at]
         every = [*set_up, *(texts for _, texts in self.around)]
+        if not self.around:  # no heading at all
+            every.append([line.text.strip() for line in self.near])
         return [text for texts in every for text in texts if len(text) <= LONGEST]
 
     def devices(self) -> int:

@@ -109,7 +109,9 @@ from assay.ingest.tables.row_cells import (
 from assay.ingest.tables.sides import Group
 from assay.ingest.tables.turned import turned_grid
 from assay.ingest.tables.units_beside import (
+    estimates_beside,
     of_the_job,
+    with_measured_memory,
     with_memory_units,
     with_metrics_apart,
     with_outcomes,
@@ -252,7 +254,10 @@ class _Table:
         labelled = annotated(carried(grid, schema), schema, known.legend, known.notes)
         labelled = with_scopes(labelled, schema, [*place.texts(), grid.caption])
         labelled = with_outcomes(labelled, schema, known.no_room)
-        labelled = with_memory_units(labelled, schema, place.texts())
+        labelled = with_memory_units(labelled, schema, [*place.texts(), *self._explained_below()])
+        titles = [line.text for line in place.titles]
+        self.beside_estimates = estimates_beside(labelled, [*titles, *place.texts()])
+        labelled = with_measured_memory(labelled) if self.beside_estimates else labelled
         labelled = with_rate_units(labelled, [line.text for line in place.near])
         self.view, self.ours, self.capped = View(labelled, ()), False, ""
         for each in views(labelled, schema, above, known.legend, place.declared()):
@@ -294,16 +299,27 @@ class _Table:
         own = any(not of_set_up_alone(line) for line in between if line.text.strip())
         return between if own else near
 
+    def _explained_below(self) -> list[str]:
+        """The line right below the table where it is a note, or in brackets: `(Mem in GiB.)`."""
+        for line in self.lines[self.grid.end : self.grid.end + 4]:
+            if line.text.strip() and not line.text.lstrip().startswith(("```", "~~~")):
+                return [line.text] if _A_NOTE.match(line.text) else []
+        return []
+
     @cached_property
     def _guessed(self) -> bool:
         """Whether the line that opens the table begins with words of an estimate, or of what is
-        no training."""
+        no training; not where what was measured stands beside its estimate."""
         if _UNTRAINED.match(self.place.heading):
             return True
         opening = opens_table([line for line in self.place.near if line.text.strip()][-1:])
         return (
             opening is not None
-            and (_ESTIMATED.match(opening.text) or _UNTRAINED.match(opening.text)) is not None
+            and (
+                (not self.beside_estimates and _ESTIMATED.match(opening.text))
+                or _UNTRAINED.match(opening.text)
+            )
+            is not None
         )
 
     @cached_property
@@ -718,6 +734,9 @@ _ESTIMATED = re.compile(
     re.IGNORECASE,
 )
 """Of what was not measured: `Estimated training time of a 7B model:`."""
+
+_A_NOTE = re.compile(r"\s*(?:\(|\*(?!\*)|Notes?\b)(?!.*:\s*$)", re.IGNORECASE)
+"""A line below a table that is about it, and opens no other."""
 
 _UNTRAINED = re.compile(
     r"[\s*_#>]*(?:(?:(?:offline|online|batch(?:ed)?|model) )?(?:inference|serving|decoding"

@@ -25,9 +25,10 @@ A_DEVICE = r"(?:GPU|device|card|accelerator|chip|NPU|rank|tile|worker)"
 
 
 _RATES_ARE = (
-    r"\b(?:tokens?(?:\s*/\s*|\s+per\s+)s(?:ec(?:ond)?)?|tok/s|samples?/s(?:ec)?|throughputs?|rates|speeds?|numbers"
+    r"\b(?:tokens?(?:\s*/\s*|\s+per\s+)s(?:ec(?:ond)?)?|tok/s|tps|samples?/s(?:ec)?|throughputs?|rates|speeds?|numbers"
     r"|values|figures|results)\b[^.;:|]{0,40}?\b(?:is|are|was|were)\s+"
     r"(?:(?:all|always|given|reported|measured|quoted|shown|those|that)\s+)*"
+    r"(?:as (?!if\b|not\b)[^.,;:|()]{1,40}, (?:i\.e\.,? |that is,? ))?"
 )
 
 _EACH_OF_ONE = re.compile(
@@ -100,6 +101,9 @@ def with_scopes(grid: Grid, schema: Schema, texts: Sequence[str]) -> Grid:
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
 
 
+_OF_TOKENS = re.compile(r"[^|]*?(?:tok|\btps\b)", re.IGNORECASE)
+
+
 class _Scope(NamedTuple):
     """Whose rates are, as words behind a label, and the fields that it is said of."""
 
@@ -115,7 +119,7 @@ def _scope(text: str) -> _Scope | None:
     found = one or whole
     if found is None or (one and whole):
         return None
-    tokens, samples = "tok" in found[0].casefold(), "sampl" in found[0].casefold()
+    tokens, samples = _OF_TOKENS.match(found[0]) is not None, "sampl" in found[0].casefold()
     rated = {"tokens_per_s"} if tokens else {"samples_per_s"} if samples else _RATES_OF_ALL
     return _Scope("per GPU" if one else "(total)", frozenset(rated))
 
@@ -301,6 +305,48 @@ def _in_bytes(label: str, near: Sequence[str], schema: Schema) -> str | None:
     form = re.compile(rf"{own}(?:{names})(?:{_IN_BYTES}| in ([GM]i?B)\b|{_IS_IN})", re.IGNORECASE)
     units = {next(filter(None, each)) for text in near for each in form.findall(text)}
     return f"{label} ({units.pop()})" if len(units) == 1 else None
+
+
+_OF_A_COLUMN = re.compile(
+    r"(?:(est(?:imated|imate|\.)?|predicted|pred\.|modell?ed|theor(?:etical|y|\.))"
+    r"|meas(?:ured|\.)?|actual|observed)\s*[(\[]([GM]i?B)[)\]]",
+    re.IGNORECASE,
+)
+"""A label that says how a size was found and in which unit: `Est. [GB]`, `Measured (GiB)`."""
+
+_MEMORY = re.compile(r"\bmemory\b|显存|メモリ", re.IGNORECASE)
+
+_OTHER_SIZES = re.compile(
+    r"\b(?:host|cpu|system|disk|storage|traffic|communicat\w+|volume|checkpoints?)\b"
+    r"(?! (?:parallel|recomput))",
+    re.IGNORECASE,
+)
+"""Words of sizes that are no memory of a device."""
+
+
+def estimates_beside(grid: Grid, above: Sequence[str]) -> bool:
+    """Whether a grid has the memory that was measured beside its estimate, `Est. [GB]` there,
+    below a text that is of memory."""
+    if not grid.heads or grid.labels:
+        return False
+    found = [_OF_A_COLUMN.fullmatch(plain(cell.text)) for cell in grid.heads[-1].cells]
+    guessed = [each[2] for each in found if each and each[1]]
+    taken = [each[2] for each in found if each and not each[1]]
+    if len(taken) != 1 or guessed != taken:
+        return False
+    return any(map(_MEMORY.search, above)) and not any(map(_OTHER_SIZES.search, above))
+
+
+def with_measured_memory(grid: Grid) -> Grid:
+    """A grid whose estimates stand beside what was measured with a label of memory for that."""
+    last = grid.heads[-1]
+    cells = tuple(
+        cell._replace(text=f"measured memory ({found[2]})")
+        if (found := _OF_A_COLUMN.fullmatch(plain(cell.text))) and not found[1]
+        else cell
+        for cell in last.cells
+    )
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
 
 
 def with_outcomes(grid: Grid, schema: Schema, signs: Set[str]) -> Grid:
