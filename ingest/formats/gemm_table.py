@@ -66,13 +66,20 @@ def fold(region: Region) -> Folded:
     from assay.ingest.kernels.kernel_columns import order_of_sizes  # noqa: PLC0415
     from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
     from assay.ingest.kernels.printed_calls import printed_calls  # noqa: PLC0415
+    from assay.ingest.kernels.product_prints import of_benchdnn, of_cutlass  # noqa: PLC0415
 
     folded = Folded()
     outside = TABLE.fold(region, folded)
     kernel_rows(outside, TABLE, folded)
     printed_calls(outside, TABLE, folded)
     told = _Told()
+    own = {each[0].line: each for each in (*of_cutlass(outside), *of_benchdnn(outside))}
     for line in outside:
+        if line.number in own and line.number not in folded.claimed:
+            record, printed = own[line.number]
+            record.cells = told.facts | record.cells
+            folded.records.append(record)
+            folded.claimed |= {each.number for each in printed}
         if line.number in folded.claimed:
             continue
         if not line.text.lstrip().startswith(_ELAPSED):
@@ -199,6 +206,7 @@ FORMAT = Format(
         "\tm\t", "\tM\t", "m\tn\tk", "M\tN\tK", "m=n=k", "M=N=K", "MxNxK", "mxnxk",
         "Elapsed time for ", "Size Detail", "m=", "M=", "m =", "M =", "<th>M</th>",
         "<th>m</th>", "Shape", "shape", "Problem", "problem_size", "problem size", "GEMM",
+        "--matmul",
     ),
     schemas={"gemm_table": GemmTable},
     origin="measured",
@@ -206,7 +214,7 @@ FORMAT = Format(
     lines="document",
     # a header has a cell `m`; the other lines have a product
     opens=r"(?i)(?:^|[^a-z0-9])m(?:[^a-z0-9,]|&nbsp;|<br */?>)*(?:,|$)"
-    r"|[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+"
+    r"|[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+|[0-9]x[0-9]+:[0-9]+x[0-9]"
     r"|^[^\n]*\| *m *\||^ *m *\| *n *\||;m;"
     r"|m ?= ?n ?= ?k|m ?x ?n ?x ?k|<th>m</th>|(?:^|\s)m +(?:n +k|k +n)\s|(?:^|\t)m\t"
     r"|\bm ?= *[0-9]+,? +n ?= *[0-9]+,? +k ?= *[0-9]"

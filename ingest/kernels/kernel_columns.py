@@ -160,6 +160,8 @@ def columns_of(
     if curves and bare is not None:
         columns = _curves(grid, columns, bare, along="operator" in fields(table.schema))
     columns = _of_osu(grid, _of_vidur(grid, columns, table.schema), table.schema)
+    if "busbw" in fields(table.schema):
+        columns = _of_networks(grid, columns, table.schema)
     if len(SIZES_OF_A_CALL & {column.spec.name for column in columns if column.spec}) > 1:
         columns = _named_times(grid, columns, table.schema)
     for at, label in enumerate(grid.header()):
@@ -259,6 +261,35 @@ def _of_osu(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Colum
         return list(columns)
     law = "the OSU micro-benchmarks count a message in bytes"
     return [Column(fields(schema)["bytes"], law=law, origin="assumed"), *columns[1:]]
+
+
+_IN_FRONT = re.compile(r"([A-Za-z][A-Za-z0-9]*)_(\w+)")
+
+_NO_NETWORK = {"in", "out", "ip", "oop", "inplace", "min", "max", "avg", "mean", "median", "std",
+               "total", "peak", "theoretical", "ideal", "expected", "predicted",
+               "target"}  # fmt: skip
+"""Words in front of a measurement that say which of one run it is, or that it is none."""
+
+
+def _of_networks(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of the same measurements, bandwidths among them, of several networks or libraries
+    whose name stands in front of each: `ib_time_us | ib_busbw_GBps | roce_time_us | ...`."""
+    made, sides = list(columns), dict[str, dict[int, Column]]()
+    for at, label in enumerate(map(plain, grid.header())):
+        found = _IN_FRONT.fullmatch(label) if columns[at].spec is None else None
+        if found is None or found[1].casefold() in _NO_NETWORK:
+            continue
+        told = _column(found[2], schema)
+        if told.spec is not None and says_how_fast(told.spec) and told.scale and not told.aside:
+            sides.setdefault(found[1], {})[at] = replace(told, aside={"column": found[1]})
+    measured = [[c.spec.name for c in own.values() if c.spec] for own in sides.values()]
+    alike = all(sorted(names) == sorted(measured[0]) for names in measured)
+    alone = not any(column.spec and says_how_fast(column.spec) for column in columns)
+    if len(sides) > 1 and alike and alone and len(set(measured[0])) == len(measured[0]) > 1:
+        for own in sides.values():
+            for at, column in own.items():
+                made[at] = column
+    return made
 
 
 _CALLS = ({"m", "n", "k"}, {"tokens", "experts"}, {"seq", "heads", "kv_seq"},

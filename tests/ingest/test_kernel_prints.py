@@ -357,3 +357,65 @@ def test_sizes_of_a_product_in_another_order(tmp_path: Path) -> None:
     text = DEEPBENCH.replace("m       n      k ", "m       k      n ")
     _, last = rows(tmp_path / "gemm.txt", text, "gemm_table")
     assert (last["m"], last["n"], last["k"]) == (1760, 1760, 7000)
+
+
+CUTLASS = """NVIDIA H800, 1980 MHz, 700.00 W
+  Disposition: Passed
+  Problem Size: 128x14336x4096
+  Avg runtime: 0.0879087 ms
+  GFLOPS: 171000
+  Problem Size: 128x14336x4096x2
+  Rasterization: Heuristic with a maximum CTA swizzle of 1
+  Avg runtime: 0.1758174 ms
+  GFLOPS: {rate}
+"""
+
+
+@pytest.mark.parametrize(("rate", "count"), [("171000", 2), ("17100", 1)])
+def test_products_of_an_example_of_cutlass(tmp_path: Path, rate: str, count: int) -> None:
+    found = rows(tmp_path / "48.log", CUTLASS.replace("{rate}", rate), "gemm_table")
+    assert len(found) == count  # a rate that is not the work over the time is read by nobody
+    assert [found[0][name] for name in ("line", "m", "n", "k", "b")] == [3, 128, 14336, 4096, None]
+    assert (found[0]["time"], found[0]["flops_rate"]) == (pytest.approx(8.79087e-5), 171e12)
+    assert (found[0]["gpu"], found[-1]["b"]) == ("H800", 2 if count == 2 else None)
+
+
+BENCHDNN = """Output template: perf,%engine%,%impl%,%name%,%prb%,%Gops%,%-time%,%-Gflops%
+perf,gpu,jit:gemm:any,"down",--mode=P --matmul --engine=gpu --dt=bf16:bf16:bf16 \
+4096x11008:11008x4096_n"down",369.367,1.52,243005
+perf,gpu,jit:gemm:any,,--mode=P --matmul --dt=s8:f16:f16 --attr-scales=src:0:0.25,wei:0:2 \
+8x128x64:8x64x256,0.0335544,0.01,3355.44
+perf,gpu,jit:gemm:any,,--mode=P --matmul 8x128x64:8x32x256,0.0335544,0.01,3355.44
+"""
+
+
+def test_products_of_benchdnn(tmp_path: Path) -> None:
+    text = BENCHDNN.replace("\\\n", "")
+    down, batched = rows(tmp_path / "matmul.log", text, "gemm_table")
+    assert [down[name] for name in ("m", "n", "k", "b", "dtype")] == [
+        4096,
+        4096,
+        11008,
+        None,
+        "bf16",
+    ]
+    assert (down["time"], down["flops_rate"]) == (pytest.approx(1.52e-3), pytest.approx(243.005e12))
+    assert [batched[name] for name in ("m", "n", "k", "b")] == [128, 256, 64, 8]
+
+
+SIDE_BY_SIDE = """# nccl-tests all_reduce_perf, float sum, 4 nodes x 8 H20
+size_bytes,{a}_time_us,{a}_algbw_GBps,{a}_busbw_GBps,{b}_time_us,{b}_algbw_GBps,{b}_busbw_GBps,errors
+1048576,179.8,5.83,11.30,211.6,4.96,9.61,0
+4194304,210.5,19.93,38.61,254.7,16.47,31.91,0
+"""
+
+
+@pytest.mark.parametrize(("names", "count"), [(("ib", "roce"), 4), (("min", "max"), 0)])
+def test_networks_in_front_of_labels(tmp_path: Path, names: tuple[str, str], count: int) -> None:
+    text = SIDE_BY_SIDE.replace("{a}", names[0]).replace("{b}", names[1])
+    found = rows(tmp_path / "ar.csv", text, "collective_table")
+    assert len(found) == count
+    for row, network, time in zip(found, ["ib", "roce"] * 2, [179.8, 211.6], strict=False):
+        assert (row["op"], row["ranks"], row["bytes"]) == ("all_reduce", 32, 1048576)
+        assert row["time"] == pytest.approx(time * 1e-6)
+        assert {"name": "column", "text": network} in row["other"]
