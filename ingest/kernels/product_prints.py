@@ -85,7 +85,7 @@ def of_benchdnn(lines: Sequence[Line]) -> Iterator[tuple[Record, tuple[Line, ...
 
 
 def _columns(text: str, names: Sequence[str]) -> dict[str, tuple[str, int]]:
-    """What stands in a line under each name, and where; commas of a problem are its own."""
+    """Texts of a line by their names, each with its place; commas of a problem are its own."""
     parts = text.split(",")
     more = len(parts) - len(names)
     if more < 0:
