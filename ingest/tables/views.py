@@ -213,6 +213,12 @@ _OF_BATCHES = re.compile(
 _ACCUMULATED = re.compile(r"accum|micro-?batch|梯度累积|累加", re.IGNORECASE)
 
 
+_WHOLE_MACHINE = re.compile(r"(?<=[(（])([a-z]+/s)\s*[,，、]\s*整机(?=[)）])")
+"""Of a whole machine, behind the unit of a rate: `吞吐(samples/s,整机)`."""
+
+_ONE_MACHINE = re.compile(r"单机(?!多机)|单节点")
+"""Words of runs on one machine, whose rate is that of the run."""
+
 _TIME_IN = {"Time in s": "step time (s)", "Time in ms": "step time (ms)"}
 
 
@@ -229,6 +235,9 @@ def _implied(grid: Grid, above: Sequence[Line]) -> dict[str, str]:
     }
     if batches and not any(map(_ACCUMULATED.search, (*labels, *(line.text for line in above)))):
         told = {**told, **batches}
+    if any("整机" in label for label in labels) and any(_ONE_MACHINE.search(x.text) for x in above):
+        whole = {plain(label): _WHOLE_MACHINE.sub(r"\1, total", plain(label)) for label in labels}
+        told = {**told, **{own: other for own, other in whole.items() if own != other}}
     if _TIME_IN.keys().isdisjoint(labels) or not any(_SPEED.search(line.text) for line in above):
         return told
     return {**told, **_TIME_IN}
