@@ -66,7 +66,11 @@ _TRAINED = re.compile(
 )
 
 
-_SERVED = re.compile(r"\b(?:inference|serv(?:e|ing)|decod(?:e|ing)|prefill)\b|推理", re.IGNORECASE)
+_SERVED = re.compile(
+    r"\b(?:inference|serv(?:e|ing)|prefill|decod(?:e|ing)"  # images are decoded for training too
+    r"(?!(?:\W+and\W+\w+)?\W+(?:the\W+)?(?:images?|videos?|frames|jpe?gs?|audio)\b))\b|推理",
+    re.IGNORECASE,
+)
 
 _TRAINING = re.compile(
     r"\btrain(?:ing|ed|s)?\b|\bfine-?tun|训练|微调|学習|\bmicro[ -]?batch|\bdata[ -]?parallel"

@@ -585,6 +585,10 @@ _GENERIC = re.compile(r"\b(?:training|throughput|speed|performance)\b", re.IGNOR
 _RATE = re.compile(r"[~≈]?\s*[0-9][0-9.,]*\s*([A-Za-z]+(?:/|\s+per\s+)[A-Za-z]+)\.?")
 
 
+_NO_RUN = re.compile(r"[-–—/]+|n/?a", re.IGNORECASE)
+"""A cell of a set-up that was not run."""
+
+
 _OF_RUNS = {"sample/s": "samples_per_s", "token/s": "tokens_per_s", "s": "step_time"}
 
 
@@ -600,7 +604,10 @@ def by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
         short = [plain(cell) for cell in cells if len(cell) <= LONGEST]
         units = [match[1] for cell in short if (match := _RATE.fullmatch(cell))]
         known = {measure.si for each in units if (measure := unit(each))}
-        filled = [cell for cell in cells if cell and not FAILED.match(plain(cell))]
+        filled = [
+            cell for cell in cells
+            if cell and not FAILED.match(plain(cell)) and not _NO_RUN.fullmatch(plain(cell))
+        ]  # fmt: skip
         if len(known) != 1 or len(units) * 3 < len(filled) * 2 or words & (ALTERS | SERVING):
             continue
         field = _OF_RUNS.get(known.pop())
