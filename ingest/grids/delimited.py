@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 import polars as pl
@@ -42,7 +42,9 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     separator = separator_of(lines[first].text)
     if separator is None:
         return
+    over = _over(lines[first], lines[first + 1], separator) if named and lines[first + 1 :] else []
     rows = list(_rows(lines, first, separator))
+    upper = rows.pop(0) if over else None
     head, body = rows[0], [_title(row, len(rows[0].cells)) for row in rows[1:] if not row.empty]
     if not body or not _labels(head):
         return
@@ -56,7 +58,12 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     labels = tuple(_TRIAL.sub("", text) for text in texts) if "datetime_start" in texts else ()
     if len(set(labels)) < len(labels):
         labels = ()
-    yield Grid(syntax, first, len(lines), (head,), tuple(body), labels=labels)
+    heads: tuple[GridRow, ...] = (head,)
+    if upper is not None:
+        nothing = head.cells[0]._replace(text="", line=upper.line.number)
+        spans = tuple(upper.cells[at] if at >= 0 else nothing for at in over)
+        heads = (replace(upper, cells=spans), head)
+    yield Grid(syntax, first, len(lines), heads, tuple(body), labels=labels)
 
 
 MOST_TITLES = 20
@@ -69,8 +76,26 @@ def _below_titles(lines: Sequence[Line], first: int) -> int:
     signs = [(len(_filled(line, sign)), sign) for line in begin for sign in SEPARATORS]
     most, sign = max(signs, key=lambda each: each[0])
     wide = [at for at, line in enumerate(begin, first) if 2 * len(_filled(line, sign)) > most]
+    if wide and wide[0] > first and _over(lines[wide[0] - 1], lines[wide[0]], sign):
+        wide[0] -= 1
     titles = all(len(_filled(line, sign)) < 2 for line in lines[first : wide[0]]) if wide else False
     return wide[0] if titles and most > 2 else first
+
+
+def _over(upper: Line, lower: Line, sign: str) -> list[int]:
+    """Which columns stand under each name of a line above a header, where the same labels return
+    under every one of two names or more: of each column the place of its name, -1 for none."""
+    names, labels = (separated(line.text, sign) for line in (upper, lower))
+    begins = [at for at, name in enumerate(names) if name.strip()]
+    if len(begins) < 2 or len(names) != len(labels) or any(map(_number, names)):
+        return []
+    width = begins[1] - begins[0]
+    below = [[label.strip() for label in labels[at : at + width]] for at in begins]
+    apart = all(b - a >= width for a, b in pairwise(begins))
+    if width < 2 or not apart or below.count(below[0]) < len(below) or not all(below[0]):
+        return []
+    return [max((b for b in begins if b <= at < b + width), default=-1)
+            for at in range(len(labels))]  # fmt: skip
 
 
 def _filled(line: Line, sign: str) -> list[str]:

@@ -111,6 +111,11 @@ def spanned(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     once = all(len(fields_of) == len(set(fields_of)) for fields_of in told)
     if len(sides) < 2 or not once or not set.intersection(*map(set, told)):
         return ()
+    for at, (over, under) in enumerate(zip(upper, below, strict=False)):
+        alike = {name for name, label in zip(upper, below, strict=False) if label == under}
+        if at not in own and over in sides and under and alike == sides.keys():
+            own[at] = header([under], schema)[0]  # a setting of its own: `Layout`
+            sides[over][at] = own[at]
     rest = common(shared, own)
     return tuple(Group(rest, side, name, named(name), min(side)) for name, side in sides.items())
 

@@ -544,11 +544,14 @@ class _Table:
 
     def _fill(self, record: Record, row: GridRow, group: Group) -> list[tuple[Diagnostic, bool]]:
         """Fill a record with the cells of a row: their faults, and whether each costs the row."""
-        faults = []
+        faults, side = [], bool(group.label and devices(group.label))
         for place, column in group.placed:
             if place >= len(row.cells):
                 break
             cell = row.cells[place]
+            if side and column.spec is None and place not in group.own and devices(cell.text):
+                record.other.append((column.label, cell.text))  # of one side, and not said which
+                continue
             before, at = len(record.cells), Span(self.region.source.name, cell.line, cell.column)
             if fault := fill(record, column, cell, at, self.factors):
                 costly = column.spec is None or not column.spec.optional

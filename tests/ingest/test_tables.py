@@ -320,3 +320,20 @@ def test_a_document_may_end_with_a_table_inside_another() -> None:
     reading = read(PAGE.format(f"<tr><td>{PAGE.format('')}</td></tr>"))
     assert reading.accounting[0].claimed == 1
     assert 10.5 in reading.frames["markdown_table"]["step_time"]
+
+
+SHEET = """LLM training perf,,,,,,,,
+,,H20 x8,,,L40S x8,,,
+Model,GBS,Layout,Step time [ms],TFLOPS/card,Layout,Step time [ms],TFLOPS/card,Remark
+Qwen2-7B,128,TP2PP1DP4,26937,117.6,TP4PP2DP1,44058,71.9,recompute on L40S
+Llama2-13B,64,TP4PP1DP2,22391,121.0,TP4PP2DP1,40558,66.8,
+"""
+
+
+def test_machines_above_the_header_of_a_sheet() -> None:
+    whole = source("sheet.csv", SHEET.encode())
+    assert isinstance(whole, Source)
+    found = read_source(whole, FORMATS).frames["markdown_table"].sort("line", "column")
+    assert found["tp"].to_list() == [2, 4, 4, 4]  # each machine has a layout of its own
+    assert found["step_time"].to_list() == pytest.approx([26.937, 44.058, 22.391, 40.558])
+    assert found["gpu"].to_list() == ["H20", "L40S"] * 2  # whatever a remark names
