@@ -14,7 +14,14 @@ from typing import NamedTuple
 from assay.ingest.columns.titles import format_named, model_named
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
+from assay.ingest.vocabulary.devices import (
+    OF_EACH_NODE,
+    SIGN,
+    devices,
+    only,
+    several,
+    signed,
+)
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT, configured_by, normalise
 
 NAMES = {
@@ -331,11 +338,6 @@ def numbers(text: str) -> list[str]:
     return re.findall("[0-9]+", text) if _NUMBERS.fullmatch(text.strip()) else []
 
 
-_OF_EACH_NODE = re.compile(
-    r"(?:\s*/\s*|\s+(?:per|in each|on each|a)\s+)(?:node|host|server|machine)\s*$", re.IGNORECASE
-)
-
-
 def machine(text: str) -> dict[str, str]:
     """Devices, how many, on how many nodes, where a text says so; empty where it does not.
 
@@ -350,7 +352,7 @@ def machine(text: str) -> dict[str, str]:
     """
     if len(text) > LONGEST:
         return {}
-    if of_each := _OF_EACH_NODE.search(text):
+    if of_each := OF_EACH_NODE.search(text):
         said = machine(text[: of_each.start()])
         count = said.pop("gpus", None)
         return said | ({"gpus_per_node": count} if count else {})

@@ -15,7 +15,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.devices import may_be_device
+from assay.ingest.vocabulary.devices import OF_EACH_NODE, may_be_device
 from assay.ingest.vocabulary.networks import network_named
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.terms import how_much, normalise
@@ -29,8 +29,6 @@ _DTYPE = deferred(
 
 _MANY = deferred(r"[0-9][0-9,]*\s?[x×*]\s?(?=[A-Za-z])")
 """How many of a device stand before its name."""
-
-_OF_EACH_NODE = deferred(r"(?:\s+(?:per|in each|on each)\s+|\s*/\s*)(?:node|host|server)\s*$")
 
 _BRACKETED = deferred(r"\s*\([^()]*\)\s*$")
 
@@ -91,7 +89,7 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
     if spec.name == "gpu" and not may_be_device(text):
         return None
     if spec.name == "gpu" and (many := _MANY.match(text)):
-        name = _OF_EACH_NODE.sub("", text[many.end() :])
+        name = OF_EACH_NODE.sub("", text[many.end() :])
         return Cell(name, place[0], place[1] + many.end())
     if not spec.numeric:
         return Cell(text, *place)

@@ -181,6 +181,11 @@ def _device(found: re.Match[str]) -> Device:
     )  # fmt: skip
 
 
+OF_EACH_NODE = re.compile(
+    r"(?:\s*/\s*|\s+(?:per|in each|on each|a)\s+)(?:node|host|server|machine)\s*$", re.IGNORECASE
+)
+"""Behind devices that are counted of each node: `8x H100 per node`."""
+
 _KEY = re.compile(r"[ _-]|^(?:rtx|gtx|geforce|ascend|arc|tpu)(?=[ _-]?[0-9avb])")
 """Signs and words that one name is printed with and without."""
 
