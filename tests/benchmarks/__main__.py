@@ -34,6 +34,8 @@ BUILD = ROOT / "build" / "bench"
 ASSAY = str(Path(sys.executable).parent / "assay")
 LARK_SLICE = 500_000
 MEGA, GIGA = 10**6, 10**9
+AGAIN = 1.3
+"""Times the rate of the slowest adversarial input, below which inputs are measured again."""
 
 
 class Failed(RuntimeError):
@@ -226,7 +228,9 @@ def worst() -> list[dict[str, object]]:
 
     An input whose report ends in another way than with an exit code of a report has a rate of 0.
     By processor seconds without those of the start, so that as many run at once as there are
-    processors. build/worst.tsv has every input, the slowest first.
+    processors. Two of these may be halves of one core, which slow each other: the slowest inputs
+    are measured again, alone, and the better figure counts. build/worst.tsv has every input, the
+    slowest first.
     """
     folder = BUILD / "adversarial"
     fresh_start = folder / "start.txt"
@@ -250,7 +254,12 @@ def worst() -> list[dict[str, object]]:
         return dimension.__name__, kilobytes / max(seconds - start, 1e-3), seconds - start, peak
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = sorted(pool.map(measured, ADVERSARIAL), key=itemgetter(1))
+        together = dict(zip(ADVERSARIAL, pool.map(measured, ADVERSARIAL), strict=True))
+    least = min(rate for _, rate, _, _ in together.values())
+    for dimension, (_, rate, _, _) in together.items():
+        if 0.0 < rate < AGAIN * least:
+            together[dimension] = max(together[dimension], measured(dimension), key=itemgetter(1))
+    found = sorted(together.values(), key=itemgetter(1))
     shutil.rmtree(folder)
     lines = [f"{name}\t{rate:.0f} kB/s\t{seconds:.2f} s\t{peak:.0f} MB\n"
              for name, rate, seconds, peak in found]  # fmt: skip
