@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from assay.ingest.inputs.read import read
 from assay.ingest.schema.record import Span
@@ -46,7 +44,7 @@ def test_lines_are_folded_between_words(width: int) -> None:
 
 
 def test_a_place_is_never_folded() -> None:
-    long = replace(ONE, spans=(Span("/a/very/long/path/" * 8 + "x y.md", 7, 1),))
+    long = ONE._replace(spans=(Span("/a/very/long/path/" * 8 + "x y.md", 7, 1),))
     first = render([long], width=80).splitlines()[0]
     assert first.startswith("/a/very/long/path/")
     assert len(render([ONE], colour=True).split("\x1b")) == 3

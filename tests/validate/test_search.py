@@ -7,7 +7,7 @@ import pytest
 from assay.validate.cases.search import (
     Candidate,
     Clue,
-    contradicted,
+    Spoken,
     decide,
     decide_by,
     readings,
@@ -101,7 +101,28 @@ def test_others_are_asked_where_no_candidate_is_left(seed: int) -> None:
     told = readings(clues)
     assert decide_by(told, stated, (64, 2**20), otherwise=others) == (alone if left else both)
     for each in [*stated, *others]:
-        assert contradicted(each, told) == decide([each], clues, (64, 2**20)).contradicts(
-            each.value
-        )
-        assert contradicted(each, told) == both.contradicts(each.value)
+        (against,) = Spoken.of(clues).contradicts(np.full(4, each.value), np.array([0]))
+        assert against == decide([each], clues, (64, 2**20)).contradicts(each.value)
+        assert against == both.contradicts(each.value)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_each_of_several_groups_eliminates_its_own_value(seed: int) -> None:
+    """Groups that are asked together say of their values, and leave, what each says alone."""
+    drawn = np.random.default_rng(seed)
+    middle = (
+        512.0 * drawn.choice([1.0, 1.0, 2.0], (4, 1, 9)) * drawn.integers(9, 12, (4, 1, 9)) / 10
+    )
+    windows = np.concatenate([middle * 0.95, middle * 1.05], axis=1)
+    windows[:, :, drawn.integers(9, size=3)] = windows[:, :, :3]  # copies
+    windows[drawn.random((4, 2, 9)) < 0.3] = np.nan
+    clues = [Clue("a", windows[:1]), Clue("b", windows[1:])]
+    starts, spoken = np.array([0, 1, 5]), Spoken.of(clues)
+    values = drawn.choice([512.0, 1024.0, 460.8], 3)
+    against = spoken.contradicts(np.repeat(values, [1, 4, 4]), starts)
+    for begin, end, value, gone in zip(starts, [1, 5, 9], values, against, strict=True):
+        own = [Clue(each.law, each.windows[:, :, begin:end]) for each in clues]
+        one = [Candidate(value, "line 1")]
+        assert gone == decide(one, own, (64, 2**20)).contradicts(value)
+        told = spoken.over(slice(int(begin), int(end)))
+        assert decide_by(told, POWERS, (64, 2**20)) == decide(POWERS, own, (64, 2**20))

@@ -29,7 +29,7 @@ from assay.validate.cases.search import (
     Clue,
     Decision,
     Readings,
-    contradicted,
+    Spoken,
     decide_by,
     readings,
 )
@@ -112,12 +112,20 @@ def decided(table: pl.DataFrame, origins: pl.DataFrame) -> list[Decided]:
     asked, stated = _Asked(known[np.concatenate(some)]), _stated(origins)
     cases, names = known["case"].rechunk(), asked.table["case"].to_list()
     told = known[[int(at[0]) for at in groups]]
+    ends = np.cumsum([0, *map(len, some)])
+    against = asked.against(told[FIELD], ends[:-1])
     firsts = told.select("source", "line", FIELD, "_line", "_origin").iter_rows()
-    ends = np.cumsum([0, *map(len, some)]).tolist()
+    heads = [
+        (source, _Head(row, held, line, origin, *own))
+        for (source, row, held, line, origin), own in zip(firsts, against, strict=True)
+    ]
+    speaking = np.logical_or.reduceat(asked.speaking, ends[:-1]).tolist()
     found = []
-    for at, span, (source, *first) in zip(groups, pairwise(ends), firsts, strict=True):
-        rows, head = slice(*span), _Head(*first)
-        if asked.speaking[rows].any() and (one := _decided(head, asked, rows, stated[source])):
+    for at, span, speaks, (source, head) in zip(
+        groups, pairwise(ends.tolist()), speaking, heads, strict=True
+    ):
+        rows = slice(*span)
+        if speaks and (one := _decided(head, asked, rows, stated[source])):
             line, held, value, best = one
             many = len(stated[source].first)
             found.append(Decided((*cases[at],), held, line, value, best, (*names[rows],), many))
@@ -194,27 +202,35 @@ class _Asked:
 
     table: pl.DataFrame
 
-    def plain(self, rows: slice) -> list[Clue]:
-        """Relations that hold a length, as their columns are named, over some rows."""
-        return [_narrowed(clue, rows) for clue in self._clues[0]]
+    @cached_property
+    def plain(self) -> Spoken:
+        """Relations that hold a length, as their columns are named."""
+        return Spoken.of(self._clues[0])
 
-    def based(self, rows: slice) -> list[Clue]:
+    @cached_property
+    def based(self) -> Spoken:
         """The same under every basis."""
-        return [_narrowed(clue, rows) for clue in self._clues[1]]
+        return Spoken.of(self._clues[1])
+
+    def against(self, held: pl.Series, starts: Array) -> list[tuple[bool, bool]]:
+        """Whether each group, by the length that it holds, contradicts that as its columns are
+        named, and whether it does so under every basis."""
+        sizes = np.diff(np.append(starts, self.table.height))
+        values = np.repeat(held.cast(pl.Float64).to_numpy(), sizes)
+        named, every = (each.contradicts(values, starts) for each in (self.plain, self.based))
+        return list(zip(named.tolist(), every.tolist(), strict=True))
 
     def rated(self, rows: slice) -> Clue | None:
         """Their printed rates under each formula; None where they say nothing."""
-        some = _narrowed(self._rates, rows)
+        some = Clue(self._rates.law, self._rates.windows[:, :, rows])
         said = np.isfinite(some.windows).any(axis=(1, 2))
         return Clue(some.law, some.windows[said]) if said.any() else None
 
     @cached_property
     def speaking(self) -> Array:
         """Which rows print anything that a length is a part of."""
-        windows = np.concatenate([clue.windows for clue in self._clues[1]])
         rated = (self.table[RATE] > 0) & self.table[FIELD].is_not_null()
-        found: Array = rated.fill_null(value=False).to_numpy()
-        found |= np.isfinite(windows).any(axis=(0, 1))
+        found: Array = rated.fill_null(value=False).to_numpy() | self.based.told
         return found
 
     @cached_property
@@ -226,12 +242,9 @@ class _Asked:
         return _rates(self.table)
 
 
-def _narrowed(clue: Clue, rows: slice) -> Clue:
-    return Clue(clue.law, clue.windows[:, :, rows])
-
-
 class _Head(NamedTuple):
-    """The first row of a group: its line, the length that the group holds, from where and as what.
+    """The first row of a group: its line, the length that the group holds, from where and as what,
+    and whether its rows contradict that length as their columns are named, or however they are.
 
     Units: a length in tokens.
     """
@@ -240,6 +253,8 @@ class _Head(NamedTuple):
     held: int | None
     line: int | None
     origin: str | None
+    against: bool
+    always: bool
 
 
 def _decided(
@@ -249,36 +264,37 @@ def _decided(
 
     Out: the line that states its length, the length held, the one that is decided, the decision.
     """
-    _, held, line, origin = head
-    stated = said.near(line, head.row)
+    held, line = head.held, head.line
     if held is None:
-        best = _first_decided(stated, readings(asked.based(span)))
+        best = _first_decided(said.near(line, head.row), asked.based.over(span))
     else:
-        best = _against(held, stated, asked, span, weak=origin == WEAK)
+        best = _against(head, said, asked, span)
     if best.value is not None:
         return line, held, int(best.value), best
     if held is None:
         return None
     if best is NOTHING and (rated := asked.rated(span)) is not None:
-        best = _first_decided(stated, readings([rated]))
+        best = _first_decided(said.near(line, head.row), readings([rated]))
     if best.rows > 1 and best.contradicts(held) and best.survivors:
         return line, held, None, best
     return None
 
 
-def _against(
-    held: int, stated: Sequence[Candidate], asked: _Asked, span: slice, *, weak: bool
-) -> Decision:
+def _against(head: _Head, said: _Stated, asked: _Asked, span: slice) -> Decision:
     """The decision by columns as they are named, where that contradicts the length that is held
     and, unless it is held weakly, no basis of the columns agrees with it."""
-    plain = readings(asked.plain(span))
-    one = [each for each in stated if each.value == held]
-    if one and not contradicted(one[0], plain):
+    own = [] if head.line is None else said.at.get(head.line, [])
+    one = any(each.value == head.held for each in own)
+    if one and not head.against:
         return NOTHING
-    if not weak and not (one and contradicted(one[0], readings(asked.based(span)))):
+    stated = said.near(head.line, head.row)
+    one = any(each.value == head.held for each in stated)
+    if one and not head.against:
         return NOTHING
-    best = _first_decided(stated, plain)
-    return best if best.contradicts(held) else NOTHING
+    if head.origin != WEAK and not (one and head.always):
+        return NOTHING
+    best = _first_decided(stated, asked.plain.over(span))
+    return best if head.held is not None and best.contradicts(head.held) else NOTHING
 
 
 def _first_decided(stated: Sequence[Candidate], said: Readings | None) -> Decision:

@@ -69,6 +69,7 @@ def repeats(runs: pl.DataFrame) -> pl.DataFrame:
     """
     if runs.is_empty():
         return pl.DataFrame(schema=REPEAT)
+    filled = [name for name in COMPARED if runs[name].null_count() < runs.height]
     width = [(pl.col(f"{n}_high") - pl.col(f"{n}_low")) / pl.col(n) for n in SPEED]
     table = runs.select(
         "case",
@@ -76,7 +77,7 @@ def repeats(runs: pl.DataFrame) -> pl.DataFrame:
         "line",
         "others",
         "remark",
-        *COMPARED,
+        *filled,
         *SPEED,
         width=pl.min_horizontal(width),
         told=pl.sum_horizontal(pl.col(CONFIGURED).is_not_null()).sum().over("source"),
@@ -85,7 +86,7 @@ def repeats(runs: pl.DataFrame) -> pl.DataFrame:
     found = []
     for row in table.iter_rows(named=True):
         keys = list(_keys(row))
-        knows = frozenset(name for name in COMPARED if row[name] is not None)
+        knows = frozenset([name for name in filled if row[name] is not None])
         for key, how in keys:
             first = known[key].first(row, knows)
             if first is not None:
@@ -106,7 +107,7 @@ def _keys(row: Row) -> Iterator[tuple[Key, str]]:
         return
     telling = fine or "step_time" in printed or len(printed) > 1
     beside = () if telling else (*sorted(row["others"] or ()), row["remark"])
-    shape = tuple(row[name] for name in TOLD)
+    shape = tuple([row.get(name) for name in TOLD])
     if None not in shape and fine:
         yield (*shape, *values.values()), "again"
     yield (row["source"], *values.values(), *beside), "again"

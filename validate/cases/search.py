@@ -139,22 +139,6 @@ def _decision(
     return Decision(only.pop() if firm else None, survivors, shown, gone, chance, rows)
 
 
-def contradicted(candidate: Candidate, told: Readings | None) -> bool:
-    """Whether what clues say eliminates one candidate, whatever they say of others."""
-    if told is None:
-        return False
-    tried, every = _Tried.of(told, [candidate]), np.ones(len(told.kept), dtype=bool)
-    return not tried.left(tried.fits(every), every).all()
-
-
-def _different(windows: Array, told: Array) -> Array:
-    """The first of the rows that leave the same bounds, of those that are `told` of: a copy is no
-    second row."""
-    said = np.where(np.isnan(windows), -1.0, windows).transpose(2, 0, 1).copy()
-    first = {said[at].tobytes(): at for at in np.flatnonzero(told)[::-1].tolist()}
-    return np.array(sorted(first.values()), dtype=int)
-
-
 @dataclass(frozen=True)
 class Readings:
     """All readings of all clues, one clue's after the other's.
@@ -170,17 +154,81 @@ class Readings:
     begins: Array
 
 
+@dataclass(frozen=True)
+class Spoken:
+    """All that clues say of the rows of several groups, each a run of rows.
+
+    Shapes: windows [reading, 2, row], said [reading, row], begins [clue], told [row], whether
+    anything is said of it, alike [row], a number that rows share which leave the same bounds.
+    """
+
+    clues: Sequence[Clue]
+    windows: Array
+    said: Array
+    begins: Array
+    told: Array
+    alike: Array
+
+    @classmethod
+    def of(cls, clues: Sequence[Clue]) -> Spoken:
+        """Everything that some clues say, of which there is one at least."""
+        every = np.concatenate([each.windows for each in clues])
+        finite = np.isfinite(every)
+        begins = np.array([0, *accumulate(len(each.windows) for each in clues[:-1])])
+        bounds = np.where(np.isnan(every), -1.0, every).transpose(2, 0, 1)
+        rows = np.ascontiguousarray(bounds).reshape(len(bounds), -1).view(np.uint8)
+        numbers: dict[bytes, int] = {}
+        alike = [numbers.setdefault(row.tobytes(), len(numbers)) for row in rows]
+        return cls(
+            clues, every, finite.all(axis=1), begins, finite.any(axis=(0, 1)),
+            np.array(alike, dtype=int),
+        )  # fmt: skip
+
+    def over(self, rows: slice) -> Readings | None:
+        """The same of different rows of one group, a copy is no second row; None of none."""
+        asked = zip(self.told[rows].tolist(), self.alike[rows].tolist(), strict=True)
+        first: dict[int, int] = {}
+        for at, (told, number) in enumerate(asked):
+            if told:
+                first.setdefault(number, at)
+        if not first:
+            return None
+        kept = np.array(list(first.values()))
+        at = kept + rows.start
+        return Readings(self.clues, kept, self.windows[:, :, at], self.said[:, at], self.begins)
+
+    def contradicts(self, values: Array, starts: Array) -> Array:
+        """Of each group, whether it eliminates its own value, whatever it says of others: [group].
+
+        Shapes: values [row], alike in the rows of a group; starts [group], the first row of each.
+        """
+        group = np.searchsorted(starts, np.arange(len(values)), side="right")
+        seen, kept = set[tuple[int, int]](), self.told.copy()
+        for at, key in enumerate(zip(group.tolist(), self.alike.tolist(), strict=True)):
+            if key in seen:
+                kept[at] = False
+            elif kept[at]:
+                seen.add(key)
+        said = self.said & kept
+        met = (self.windows[:, 0] <= values) & (values <= self.windows[:, 1])
+        misses = np.add.reduceat((said & ~met).astype(int), starts, axis=1)
+        of = np.add.reduceat(said.astype(int), starts, axis=1)
+        fits = np.logical_or.reduceat(_fits(misses, of), self.begins, axis=0)
+        spoken = np.logical_or.reduceat(of > 0, self.begins, axis=0)
+        left: Array = fits | ~spoken
+        return np.array(~left.all(axis=0))
+
+
+def _fits(misses: Array, rows: Array) -> Array:
+    """Whether so many misses among so many rows are strays."""
+    return np.array((misses <= np.floor(STRAY * rows)) & (rows > 0))
+
+
 def readings(clues: Sequence[Clue]) -> Readings | None:
     """Everything that clues say, over their different rows; None where they say nothing."""
     if not clues:
         return None
-    every = np.concatenate([each.windows for each in clues])
-    finite = np.isfinite(every)
-    kept = _different(every, finite.any(axis=(0, 1)))
-    if not len(kept):
-        return None
-    begins = [0, *accumulate(len(each.windows) for each in clues[:-1])]
-    return Readings(clues, kept, every[:, :, kept], finite.all(axis=1)[:, kept], np.array(begins))
+    return Spoken.of(clues).over(slice(0, clues[0].windows.shape[2]))
 
 
 class _Tried(NamedTuple):
@@ -199,9 +247,7 @@ class _Tried(NamedTuple):
         """Whether a value fits under a reading, strays apart: [reading, value]."""
         said = self.told.said & rows
         misses = (said[:, None, :] & ~self.met).sum(axis=2)
-        rows_of = said.sum(axis=1, keepdims=True)
-        found: Array = (misses <= np.floor(STRAY * rows_of)) & (rows_of > 0)
-        return found
+        return _fits(misses, said.sum(axis=1, keepdims=True))
 
     def left(self, fits: Array, rows: Array) -> Array:
         """Whether some reading of a clue leaves a value, or none says anything: [clue, value]."""

@@ -56,6 +56,16 @@ _LAYOUT = pl.col("tp") * pl.col("pp") * pl.col("cp")
 """Ranks of one replica; of more than there are accelerators no run is made, and it says so."""
 
 
+GIVEN = ("machine", "dtype", "gpus", "seq_len", "micro_batch", "global_batch")
+"""Columns without which no run is made of a row, and which `completed` fills in none."""
+
+
+def with_runs(wide: pl.DataFrame) -> pl.DataFrame:
+    """The rows that `training_run.run` may make a run of; of the others it never does."""
+    held = [pl.col(name).is_not_null() for name in GIVEN if name in wide.columns]
+    return wide.filter(held if len(held) == len(GIVEN) else pl.lit(value=False))
+
+
 def completed(wide: pl.DataFrame) -> pl.DataFrame:
     """The frame with every column that `training_run.run` may read, as far as it is known."""
     table = _named(_with_columns(wide))
@@ -106,8 +116,11 @@ def filled(wide: pl.DataFrame) -> pl.DataFrame:
     Cases that it has no run for are left out.
     """
     found = []
-    given = _with_columns(wide).select("case", *WHY).iter_rows(named=True)
-    for bare, row in zip(given, completed(wide).iter_rows(named=True), strict=True):
+    able = with_runs(wide)
+    if able.is_empty():
+        return pl.DataFrame(schema=FILLED)
+    given = _with_columns(able).select("case", *WHY).iter_rows(named=True)
+    for bare, row in zip(given, completed(able).iter_rows(named=True), strict=True):
         built = run(row) if any(bare[name] is None for name in WHY) else None
         if built is None or faults(built, gpus_given=row["gpus"]):
             continue

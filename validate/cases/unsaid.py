@@ -146,7 +146,8 @@ def _with_customary(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     bare = pl.col("hidden").is_null() & pl.col("layers").is_null()
     dense = (pl.col("experts").fill_null(1) <= 1) & (pl.col("ep").fill_null(1) <= 1)
     told = []
-    for row in rows.filter(bare & dense).iter_rows(named=True):
+    asked = rows.filter(bare & dense).select("case", "model", "model_size")
+    for row in asked.iter_rows(named=True):
         if found := _called(row):
             law = (
                 f"the usual one among {found.among} public dense models that are called by this "

@@ -9,7 +9,6 @@ worth knowing.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import polars as pl
@@ -35,8 +34,7 @@ class Number(NamedTuple):
     unit: str
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """One contradiction: where, how grave, what stands there, what would follow."""
 
     law: str

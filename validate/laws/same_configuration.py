@@ -8,8 +8,10 @@ difference of its other repeats of the same or a neighbouring date.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import log10
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -145,22 +147,22 @@ def _place(first: Row, row: Row) -> str:
 
 def copied(evidence: Evidence) -> list[Finding]:
     """Equal measurements of rows whose printed configurations differ, beyond accident."""
-    found = []
+    found, names = [], _known(evidence)
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in published(evidence):
         groups[row["source"], row["group"]].append(row)
     for rows in groups.values():
         known: dict[tuple[Any, ...], Row] = {}
         spreads = _spreads(rows)
+        accident = log10(max(1, len(rows) * (len(rows) - 1) / 2))
         for row in rows:
-            if all(value is None for value in measured(row)):
+            speed = measured(row)
+            if speed.count(None) == len(speed):
                 continue
-            key = (*measured(row), row["memory"])
-            first = known.setdefault(key, row)
-            if first is row or alike(first, row) or not _both_print(first, row):
+            first = known.setdefault((*speed, row["memory"]), row)
+            if first is row or _decades(spreads, row) - accident < SURE:
                 continue
-            decades = _decades(spreads, row)
-            if decades - np.log10(len(rows) * (len(rows) - 1) / 2) >= SURE:
+            if not alike(first, row, names) and _both_print(first, row):
                 found.append(_copied(evidence, first, row))
     return found
 
@@ -185,7 +187,7 @@ def _decades(spreads: Mapping[str, float], row: Row) -> float:
             continue
         spread, place = spreads[name], row[f"{name}_place"]
         if place and spread > place:
-            found[name] = float(np.log10(spread / place))
+            found[name] = log10(spread / place)
     return max([found.get(n, 0.0) for n in SPEED]) + found.get("memory", 0.0)
 
 
@@ -205,7 +207,13 @@ def _copied(evidence: Evidence, first: Row, row: Row) -> Finding:
     )
 
 
-Row = dict[str, Any]
+class Row(dict[str, Any]):
+    """A row of a table: `COLUMNS`, of which those that no row of a reading knows are left out."""
+
+    def __missing__(self, name: str) -> None:
+        if name not in _COLUMNS:
+            raise KeyError(name)
+
 
 CORE = ("source", "model", "parameters", "hidden", "layers", "seq_len", "gpus", "tp", "pp", "dp",
         "cp", "ep", "micro_batch", "global_batch")  # fmt: skip
@@ -296,6 +304,8 @@ COLUMNS = (
 )  # fmt: skip
 """Columns of a run frame that laws of several rows ask for."""
 
+_COLUMNS = frozenset(COLUMNS)
+
 
 @once
 def _frame(evidence: Evidence) -> pl.DataFrame:
@@ -307,7 +317,9 @@ def _frame(evidence: Evidence) -> pl.DataFrame:
 @once
 def published(evidence: Evidence) -> list[Row]:
     """Rows of tables, each with what is known of it."""
-    return _frame(evidence).to_dicts()
+    rows = _frame(evidence)
+    some = rows.select(each.name for each in rows if each.null_count() < rows.height)
+    return [Row(zip(some.columns, values, strict=True)) for values in some.iter_rows()]
 
 
 @once
@@ -319,14 +331,21 @@ def _known(evidence: Evidence) -> list[str]:
 
 def measured(row: Row) -> tuple[Any, ...]:
     """Printed speed of a row."""
-    return tuple(row[name] for name in SPEED)
+    found: tuple[Any, ...] = _SPEED(row)
+    return found
 
 
-def alike(one: Row, other: Row, *, but: tuple[str, ...] = ()) -> bool:
-    """Whether no configuration value that both rows know differs, `but` for some."""
+_SPEED = itemgetter(*SPEED)
+
+
+def alike(
+    one: Row, other: Row, names: Sequence[str] = COMPARED, *, but: tuple[str, ...] = ()
+) -> bool:
+    """Whether no configuration value that both rows know differs, `but` for some; `names` are the
+    fields that some row knows."""
     apart = [
         name
-        for name in COMPARED
+        for name in names
         if one[name] is not None and other[name] is not None and one[name] != other[name]
     ]
     if not apart:
@@ -337,7 +356,7 @@ def alike(one: Row, other: Row, *, but: tuple[str, ...] = ()) -> bool:
 
 def _shaped(one: Row, other: Row) -> bool:
     """Whether both rows know the shape of their model, so that a label says nothing more."""
-    return shape_in({name for name in COMPARED if None not in (one[name], other[name])})
+    return shape_in({name for name in SHAPE if None not in (one[name], other[name])})
 
 
 def same_columns(one: Row, other: Row) -> bool:

@@ -22,7 +22,7 @@ from assay.model.transformer.parallel import faults
 from assay.model.transformer.training_run import NEEDED, Run, run
 from assay.validate.cases.cases import Cases
 from assay.validate.cases.observe import case_of
-from assay.validate.cases.step_cases import PLACE, completed
+from assay.validate.cases.step_cases import PLACE, completed, with_runs
 from assay.validate.predict.forecasts import Asked
 
 NAME = "memory"
@@ -102,7 +102,8 @@ def _stages(
     own = configuration.filter(pl.col("case").is_in(wanted.implode()))
     found: dict[str, tuple[Run, tuple[Memory, ...]]] = {}
     built: dict[tuple[Any, ...], tuple[Run, tuple[Memory, ...]] | None] = {}
-    for row in completed(own).iter_rows(named=True):
+    able = with_runs(own)
+    for row in () if able.is_empty() else completed(able).iter_rows(named=True):
         key = tuple(value for name, value in row.items() if name not in PLACE)
         if key not in built:
             one = run(row)

@@ -22,7 +22,7 @@ from assay.model.step.step import components
 from assay.model.transformer.parallel import faults
 from assay.model.transformer.training_run import Run, run
 from assay.validate.cases.cases import CONFIGURED
-from assay.validate.cases.step_cases import PLACE, SPREAD, completed
+from assay.validate.cases.step_cases import PLACE, SPREAD, completed, with_runs
 from assay.validate.predict.forecasts import Asked, held_together, with_throughput
 
 SCOPE = "configuration"
@@ -199,10 +199,11 @@ def runs_of(configuration: pl.DataFrame, own: Stack | None = None) -> Known:
 
     Kernels are those of each row's machine, or of the caller's `own` stack for its machine.
     """
-    if configuration.is_empty():
-        return Known(configuration.select(KEPT), {}, np.empty(0))
+    able = with_runs(configuration.with_row_index("at"))
+    if able.is_empty():
+        return Known(configuration.clear().select(KEPT), {}, np.empty(0))
     same = [name for name in configuration.columns if name not in PLACE]
-    alike = configuration.with_row_index("at").group_by(same, maintain_order=True).agg("at")
+    alike = able.group_by(same, maintain_order=True).agg("at")
     distinct: list[Run] = []
     shaped: list[float] = []  # what an assumed shape adds
     rows_at, kept = [], []
