@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -55,6 +56,18 @@ def test_the_schema_is_strict(everything: dict[str, Any]) -> None:
         for key in rows[0]:
             less = {k: v for k, v in rows[0].items() if k != key}
             assert not validator.is_valid({**everything, name: [less]}), (name, key)
+
+
+def test_the_document_says_which_inputs_are_cut_short(assay: Run, tmp_path: Path) -> None:
+    whole = gzip.compress(Path(PREQUEL).read_bytes())
+    cut, kept = tmp_path / "cut.md.gz", tmp_path / "kept.md.gz"
+    cut.write_bytes(whole[: len(whole) // 2])
+    kept.write_bytes(whole)
+    found = json.loads(assay("report", cut, kept, "--json").out)
+    assert jsonschema.Draft202012Validator(SCHEMA).is_valid(found)
+    said = {Path(each["name"]).name: each["cut_short"] for each in found["sources"]}
+    assert said["kept.md.gz"] is None
+    assert "the gzip stream is cut off" in said["cut.md.gz"]
 
 
 def test_lines_are_conserved(everything: dict[str, Any]) -> None:

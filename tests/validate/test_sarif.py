@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from assay.ingest.inputs.read import read
@@ -108,7 +107,7 @@ FOUND = findings(read([FIXTURES / "markdown_table" / "bloom_prequel.md"]).readin
 @pytest.mark.parametrize("source", ["a.log", "runs/a b.log", "/tmp/x/a.log", "a\udcff.log", "-"])
 def test_it_keeps_to_the_schema(source: str) -> None:
     moved = [
-        replace(each, spans=tuple(Span(source, span.line, span.column) for span in each.spans))
+        each._replace(spans=tuple(Span(source, span.line, span.column) for span in each.spans))
         for each in FOUND
     ]
     document = json.loads(sarif.dumps(moved).encode("utf-8"))
@@ -132,5 +131,5 @@ def test_it_opens_at_the_line() -> None:
 
 def test_bounds_that_are_open_are_null() -> None:
     number = Number("step_time", 1.0, 1.0, float("inf"), "s")
-    text = sarif.dumps([replace(FOUND[0], implied=(number,))])
+    text = sarif.dumps([FOUND[0]._replace(implied=(number,))])
     assert json.loads(text)["runs"][0]["results"][0]["properties"]["implied"][0]["high"] is None

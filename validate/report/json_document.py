@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 from assay.ingest.schema.fields import about_rows
 from assay.ingest.schema.reading import Reading
+from assay.ingest.schema.record import Code
 from assay.ingest.statements.statement_frame import open_statements
 from assay.model.schedule import STEP
 from assay.validate.arithmetic.decided import FIELD
@@ -129,6 +130,10 @@ def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _sources(report: Report) -> list[dict[str, Any]]:
+    reading = report.outcome.reading
+    short = {
+        each.span.source: each.message for each in reading.remarks if each.code == Code.CUT_SHORT
+    }
     return [
         {
             "name": account.source,
@@ -139,8 +144,9 @@ def _sources(report: Report) -> list[dict[str, Any]]:
             "blank": account.blank,
             "not_ours": account.not_ours,
             "suspicious": len(account.suspicious),
+            "cut_short": short.get(account.source),
         }
-        for account in report.outcome.reading.accounting
+        for account in reading.accounting
     ]
 
 
