@@ -25,7 +25,7 @@ from assay.ingest.source.blocks import series
 from assay.ingest.source.headings import around_headings, headed
 from assay.ingest.source.notebook import is_notebook, written
 from assay.ingest.source.opening import Source
-from assay.ingest.source.prefixes import all_ascii, fitting, peel, region
+from assay.ingest.source.prefixes import all_ascii, holds, peel, region
 from assay.ingest.statements.binding import bind
 from assay.ingest.statements.bound_rows import UnlikeError, bind_rows, unbound
 from assay.ingest.statements.context import WORTH, read_context
@@ -262,7 +262,7 @@ def _stating(source: Source, found: Scan, *, document: bool) -> Sequence[Line]:
     if found.looked is not None:
         return found.looked.stating(headings=document)
     texts = found.lines["text"]
-    worth = texts.str.contains(fitting(WORTH, plain=all_ascii(texts)))
+    worth = holds(texts, WORTH, plain=all_ascii(texts))
     kept = found.lines.filter(worth | series(around_headings(texts)) if document else worth)
     return region(source, peel(kept)).lines
 

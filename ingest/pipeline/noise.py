@@ -21,7 +21,14 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import labelled
 from assay.ingest.schema.format import Format
 from assay.ingest.source.blocks import Block, Mask
-from assay.ingest.source.prefixes import all_ascii, fitting, headings, in_ascii, prefix_pattern
+from assay.ingest.source.prefixes import (
+    all_ascii,
+    fitting,
+    headings,
+    holds,
+    in_ascii,
+    prefix_pattern,
+)
 from assay.ingest.statements.context import ENDS, FORMS, OPENS, REST
 
 SUSPICIOUS = re.compile(
@@ -38,7 +45,7 @@ SUSPICIOUS = re.compile(
 """A number beside a unit or a label of time, rate or work: among lines that are not ours, worth a
 second look."""
 
-_SUSPICIOUS = "(?i)" + SUSPICIOUS.pattern.replace(r"\b", "").replace(r"\s", r"[\s\x1c-\x1f]")
+_SUSPICIOUS = "(?i:" + SUSPICIOUS.pattern.replace(r"\b", "").replace(r"\s", r"[\s\x1c-\x1f]") + ")"
 """`SUSPICIOUS` for polars, whose words and blanks differ a little: it finds no less."""
 
 _PLAIN = r"^[\t\n\x0b\x0c\r -~]*$"
@@ -86,7 +93,7 @@ def tally(lines: pl.DataFrame) -> Tally:
 def suspicious(texts: pl.Series, *, plain: bool = False) -> tuple[pl.Series, pl.Series]:
     """Lines that are blank, and others that are suspicious; `plain`: all is ASCII."""
     nothing = empty(texts, plain=plain)
-    found = ~nothing & texts.str.contains(fitting(_SUSPICIOUS, plain=plain))
+    found = ~nothing & holds(texts, _SUSPICIOUS, plain=plain)
     at = found.arg_true()
     some = texts.gather(at)
     sure = some.str.contains(_EXACTLY)
@@ -148,8 +155,7 @@ def interest(formats: Sequence[Format]) -> tuple[str, str]:
 
 def of_interest(texts: pl.Series, patterns: Sequence[str]) -> pl.Series:
     """Lines in which one of the patterns of `interest` is found."""
-    first, *others = (texts.str.contains(each) for each in patterns)
-    return functools.reduce(operator.or_, others, first)
+    return functools.reduce(operator.or_, (holds(texts, each) for each in patterns))
 
 
 _OTHER_ENDS = (
@@ -166,8 +172,8 @@ def may_state(texts: pl.Series, *, plain: bool = False) -> pl.Series:
 
     Other lines need not be parsed: `assay.ingest.statements.context` says which are statements.
     """
-    found = texts.str.contains(fitting(_OTHER_ENDS, plain=plain))
-    ends = ~found & texts.str.contains(fitting(ENDS, plain=plain))
+    found = holds(texts, _OTHER_ENDS, plain=plain)
+    ends = ~found & holds(texts, ENDS, plain=plain)
     at = ends.arg_true()
     if len(at):
         found = found.scatter(at, labelled(texts.gather(at), Configuration))

@@ -52,7 +52,7 @@ from assay.ingest.pipeline.noise import (
 from assay.ingest.schema.format import LAST, Format, Region
 from assay.ingest.source.blocks import Block, Mask, Places, series
 from assay.ingest.source.opening import Source
-from assay.ingest.source.prefixes import fitting, peel, region, with_zeros
+from assay.ingest.source.prefixes import fitting, holds, peel, region, with_zeros
 
 Engine = Literal["auto", "cells", "folds"]
 """`folds` leaves every line to the fold of its format; `cells` gives the same, faster, where there
@@ -489,7 +489,7 @@ def begins(fmt: Format, hits: pl.DataFrame) -> Begins:
 
 def _found(texts: pl.Series, pattern: str, *, plain: bool) -> pl.Series:
     """Where one of the alternatives of a pattern is found; nowhere if there are none."""
-    return texts.str.contains(fitting(pattern, plain=plain)) if pattern else texts.is_null()
+    return holds(texts, pattern, plain=plain) if pattern else texts.is_null()
 
 
 ENOUGH = 10_000

@@ -41,7 +41,7 @@ from assay.ingest.source.blocks import BARE, SPELLED, Mask, Places
 from assay.ingest.source.carriers import carrier
 from assay.ingest.source.headings import around_headings
 from assay.ingest.source.opening import Source
-from assay.ingest.source.prefixes import NOBODY, fitting, peel
+from assay.ingest.source.prefixes import NOBODY, fitting, holds, peel
 from assay.ingest.statements.context import WORTH
 from assay.ingest.statements.statement_frame import statement_frame
 
@@ -308,7 +308,7 @@ class _Look:
     @cached_property
     def _states(self) -> Mask:
         """Those of them that may state something."""
-        found = self._kept["text"].str.contains(fitting(WORTH, plain=self.plain))
+        found = holds(self._kept["text"], WORTH, plain=self.plain)
         mask: Mask = found.to_numpy()
         return mask
 

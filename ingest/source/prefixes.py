@@ -7,7 +7,9 @@ apart here.
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
@@ -175,6 +177,59 @@ def all_ascii(texts: pl.Series) -> bool:
     """Whether these texts hold ASCII alone."""
     return bool(texts.str.len_bytes().sum() == texts.str.len_chars().sum())
 
+
+def holds(texts: pl.Series, pattern: str, *, plain: bool = False) -> pl.Series:
+    """Where a pattern is found; `plain`: the texts are known to be ASCII.
+
+    In texts with many letters and digits of other scripts its alternatives are searched for apart:
+    all of them in one have more states than the search keeps, and it takes ten times as long.
+    """
+    if plain or not _foreign(texts.head(SAMPLED)):
+        return texts.str.contains(fitting(pattern, plain=plain))
+    apart = (texts.str.contains(each) for each in alternatives(pattern))
+    return functools.reduce(operator.or_, apart)
+
+
+SAMPLED, FOREIGN = 100, 0.05
+"""Texts that tell of others, and the share of letters of other scripts from which on they do."""
+
+
+def _foreign(texts: pl.Series) -> bool:
+    """Whether some texts have many letters or digits beyond ASCII; blocks of bars are none."""
+    if all_ascii(texts):
+        return False
+    letters = int(texts.str.count_matches(r"[\w&&[^\x00-\x7f]]").sum())
+    return letters > FOREIGN * int(texts.str.len_chars().sum())
+
+
+@cache
+def alternatives(pattern: str) -> tuple[str, ...]:
+    r"""The alternatives of a pattern, those without classes of letters as one.
+
+    What is written in a way that is not known here is one alternative.
+
+    >>> alternatives(r"(?:a|b)[|]\||loss|step \d|time")
+    ('step \\d', '(?:a|b)[|]\\||loss|time')
+    """
+    pieces = _PIECES.findall(pattern)
+    if "[" in pieces or "\\" in pieces:
+        return (pattern,)
+    parts, depth = [""], 0
+    for piece in pieces:
+        depth += (piece[0] == "(") - (piece == ")")
+        if piece == "|" and not depth:
+            parts.append("")
+        else:
+            parts[-1] += piece
+    if depth or any(part.startswith(("(?i)", "(?m)", "(?s)")) for part in parts):
+        return (pattern,)
+    wide = [part for part in parts if _WIDE.search(part)]
+    narrow = [part for part in parts if part not in wide]
+    return (*wide, "|".join(narrow)) if narrow else tuple(wide)
+
+
+_WIDE = re.compile(r"\\[wWbBdD]|\[\^|(?<!\\)\.|\(\?i")
+"""Classes that letters of other scripts are in: of words, all but some, any, any case."""
 
 _PIECES = re.compile(
     r"\\(?:[pP](?:\{[^}]*\}|.)|x[01].|[^pPxuU])|\{[0-9, ]+\}|\(\?P?<\w+>"

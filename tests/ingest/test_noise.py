@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
@@ -19,8 +20,14 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields, labelled
 from assay.ingest.source import opening as source_module
 from assay.ingest.source.opening import Source, source
-from assay.ingest.source.prefixes import peel, prefix_pattern, region, with_zeros
-from assay.ingest.statements.context import read_context
+from assay.ingest.source.prefixes import (
+    alternatives,
+    peel,
+    prefix_pattern,
+    region,
+    with_zeros,
+)
+from assay.ingest.statements.context import ENDS, SAYS, WORTH, read_context
 
 from ..benchmarks import inputs
 from ..conftest import FIXTURES
@@ -81,6 +88,20 @@ def test_what_is_of_interest_is_so_with_zeros_for_digits() -> None:
     hidden &= ~of_interest(zeros, ZEROS)
     assert found.filter(hidden).to_list() == []
     assert (~of_interest(zeros, ZEROS)).sum() > 1000
+
+
+def test_alternatives_find_apart_what_they_find_together() -> None:
+    """In texts of other scripts each is searched for on its own."""
+    digits = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
+    plain = texts()[::8]
+    lines = [*plain, *(text.translate(digits) + " 显存" for text in plain)]
+    found = pl.Series(lines)
+    patterns = (*interest(FORMATS), WORTH, SAYS, ENDS)
+    assert all(len(alternatives(each)) > 2 for each in patterns)
+    for pattern in patterns:
+        apart = [found.str.contains(each) for each in alternatives(pattern)]
+        together = found.str.contains(pattern)
+        assert found.filter(together != pl.Series(np.any(apart, axis=0))).to_list() == []
 
 
 def test_with_zeros_for_digits_hardly_more_noise_is_of_interest() -> None:
