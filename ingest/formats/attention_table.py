@@ -15,7 +15,9 @@ from assay.ingest.tables.csv_sections import TIME_LABELS, CsvTable
 class AttentionTable(pa.DataFrameModel):
     """One measured call of a fused attention kernel."""
 
-    gpu: str = named(["gpu", "device", "machine", "gpu_name"], meaning="device, as printed")
+    gpu: str = named(
+        ["gpu", "device", "machine", "gpu_name", "accelerator"], meaning="device, as printed"
+    )
     dtype: str = named(["dtype", "precision", "data_type", "attn_dtype"])
     batch: int = logged(["batch", "b", "batch_size", "bs"], kind="exact", ge=1, nullable=True)
     seq: int = logged(
@@ -103,7 +105,8 @@ FORMAT = Format(
     origin="measured",
     fold=fold,
     lines="document",
-    opens=r"(?i)^[^,|:=]*,.*heads[^=:|]*,|^[^:=]*\|[^:=|]*(?:heads|head_?dim)[^:=|]*\||<th>[^<]*heads[^<]*</th>"
+    opens=r"(?i)^[^,|:=]*,.*heads[^=:|]*,|^[^:=]*\|[^:=|]*(?:heads|head_?dim)[^:=|]*\|"
+    r"|<th[\s>].*\b(?:heads|head_?dim|fwd|bwd|forward|backward)\b"
     r"|^\s*#{1,6} .*[0-9] heads\b|^[^|:=]*  +[^ ]*heads  +[^|:=]*$|\"[a-z_]*heads\"\s*:"
     r"|^\s*\[-+ attention|^\S*attention\S*-d[0-9]+\S* \("
     r"|\bhead_?dim ?= ?[0-9].{0,40}\bseq_?len[a-z_]{0,4} ?= ?[0-9]"

@@ -106,7 +106,8 @@ FORMAT = Format(
     lines="document",
     opens=r"(?i)^[^|:=]*[,;\t][^|:=]*(gpus|ranks|world_size|time_stats\.)[^|:=]*[,;\t]"
     r"|^[^:=]*\|[^:=|]*(?:(?:bus|alg)bw|总线带宽|算法带宽)"
-    r"|^\s*#{1,6} .*\b(?:bus|alg)[a-z]* ?(?:bw|bandwidth)|<th>[^<]*(?:bus|alg)bw"
+    r"|^\s*#{1,6} .*\b(?:bus|alg)[a-z]* ?(?:bw|bandwidth)"
+    r"|<th[\s>].*\b(?:bus|alg)[a-z]* ?(?:bw|bandwidth)"
     r"|^(?:[a-z][a-z0-9.-]*: )?\s*size\b[^|:=]*  +[^|:=]*bus ?bw \([^|:=]*$"
     r"|^[^|:=\"]*[,;\t][a-z0-9]+_busbw_[^|:=\"]*$"
     r"|\"(?:bus|alg)_?bw[a-z_]*\"\s*:|alg_bandwidth\([a-z/]+\)|comms-res-|^\s*#bytes\s"

@@ -23,7 +23,9 @@ from assay.ingest.vocabulary.devices import several
 class GemmTable(pa.DataFrameModel):
     """One measured product; a row without `b` is a single product."""
 
-    gpu: str = named(["gpu", "device", "machine", "gpu_name"], meaning="device, as printed")
+    gpu: str = named(
+        ["gpu", "device", "machine", "gpu_name", "accelerator"], meaning="device, as printed"
+    )
     dtype: str = named(["dtype", "gemm_dtype", "precision", "data_type"])
     b: int = logged(
         ["b", "batch", "batch_count", "batch_size", "batches"],
@@ -216,7 +218,8 @@ FORMAT = Format(
     opens=r"(?i)(?:^|[^a-z0-9])m(?:[^a-z0-9,]|&nbsp;|<br */?>)*(?:,|$)"
     r"|[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+|[0-9]x[0-9]+:[0-9]+x[0-9]"
     r"|^[^\n]*\| *m *\||^ *m *\| *n *\||;m;"
-    r"|m ?= ?n ?= ?k|m ?x ?n ?x ?k|<th>m</th>|(?:^|\s)m +(?:n +k|k +n)\s|(?:^|\t)m\t"
+    r"|m ?= ?n ?= ?k|m ?x ?n ?x ?k|<th[^<>]*>(?:<[^<>]*>)*m(?:<[^<>]*>)*</th>"
+    r"|(?:^|\s)m +(?:n +k|k +n)\s|(?:^|\t)m\t"
     r"|\bm ?= *[0-9]+,? +n ?= *[0-9]+,? +k ?= *[0-9]"
     rf"|{UNORDERED_OPENS}"
     r"|\"m\"\s*:|^[^|=:]*shape  +.*(?:[mu]s|flops)\b|  size detail\s*$",

@@ -97,6 +97,16 @@ class _Run:
     devices: list[tuple[Line, str, str, str]] = field(default_factory=list)
     """Line, rank, host, device."""
     labels: list[str] = field(default_factory=list)
+    least: int = 0  # ranks of each process: its threads and their devices
+
+    @property
+    def whole(self) -> bool:
+        """Whether every rank is listed: none is left out between two, nor behind the last."""
+        listed = sorted(int(rank) for _, rank, _, _ in self.devices)
+        return listed == list(range(len(listed))) and len(listed) >= self.least
+
+
+_OF_A_PROCESS = re.compile(r"nThread (\d+),? nGpus (\d+)")
 
 
 def fold(region: Region) -> Folded:
@@ -125,7 +135,10 @@ def _comment(region: Region, line: Line, run: _Run, folded: Folded) -> _Run:
     text = line.text.strip()
     text = text if text.startswith("#") else f"# {text}"
     if text.lstrip("# ").startswith(_BEGINS):
-        return _Run() if run.labels or run.devices else run
+        run = _Run() if run.labels or run.devices else run
+        if each := _OF_A_PROCESS.search(text):
+            run.least = int(each[1]) * int(each[2])
+        return run
     if text.lstrip("# ").startswith(_ENDS):
         return _Run()
     rules = (("Collective test starting", "started_line"), ("Rank", "device_line"),
@@ -210,15 +223,17 @@ def _context(record: Record, run: _Run) -> None:
     if run.devices and alone:
         line, _, _, device = run.devices[0]
         hosts = [host for _, _, host, _ in run.devices]
-        said = {"ranks": str(len(hosts))}
+        said = {"ranks": str(len(hosts))} if run.whole else {}
         if len({name for _, _, _, name in run.devices}) == 1:
             said["gpu"] = device
         per_node = {hosts.count(host) for host in hosts}
-        if len(per_node) == 1:
+        if len(per_node) == 1 and run.whole:
             said["ranks_per_node"] = str(per_node.pop())
         for name, text in said.items():
             record.cells[name] = Cell(text, line.number, line.column, value_origin="stated")
-    operation = run.operation or _told_by_size(record, len(run.devices) if alone else 0)
+    operation = run.operation or _told_by_size(
+        record, len(run.devices) if alone and run.whole else 0
+    )
     if operation:
         record.cells["op"] = operation
 

@@ -139,6 +139,7 @@ FORMAT = Format(
         "| Op",
         "|Op",
         "Avg (ns)",
+        "-latency",
         "(us)",
         "(µs)",
         "fwd",
@@ -152,13 +153,15 @@ FORMAT = Format(
     fold=fold,
     lines="document",
     opens=rf"(?i)^(?:[^|:=]*[,;\t])?\"?(?:{_NAMES})\"?(?:[,;\t][^|:=]*)?$"
-    rf"|^\s*\|(?:[^|]*\|)*?[ *`]*(?:{_NAMES})[ *`]*\||<th>[ *`]*(?:{_NAMES})[ *`]*</th>"
+    rf"|^\s*\|(?:[^|]*\|)*?[ *`]*(?:{_NAMES})[ *`]*\||<th[\s>].*>[ *`]*(?:{_NAMES})[ *`]*<"
+    r"|<th[\s>].*(?:\((?:us|µs)\)|\b(?:fwd|bwd)\b|# of calls)"
     rf"|^\s*(?:[^|:=]*  )?(?:{_NAMES})  +[^|:=]*(?:\([mun]?s\)|_[mun]s\b|flops)"
     r"|^\s*\|(?:[^|]*\|)*[^|]*(?:\((?:us|µs)\)|\b(?:fwd|bwd)\b|# of calls)"
     r"|^(?:[^|:=]*[,;\t])?\"?layer\"?[,;\t](?:[^|:=]*[,;\t])?\"?m\"?[,;\t] ?\"?n\"?[,;\t]"
     r"|^\s*\|(?:[^|]*\|)*[ *`]*layer[ *`]*\|(?:[^|]*\|)*[ *`]*m[ *`]*\|[ *`]*n[ *`]*\|"
     rf"|{gemm_table.UNORDERED_OPENS}"
     r"|\"time_unit\"\s*:|,time_stats\."
+    r"|^\s*\(.*\)  +.*\S-latency(?:\s|$)"
     r"|  size detail\s*$|avg \(ns\)|^\S+-\S+ \((?:[mu]s|[GT]i?B/s)\):\s*$",
     binds=False,
 )

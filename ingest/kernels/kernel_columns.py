@@ -22,6 +22,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Schema, Span, ValueOrigin
 from assay.ingest.tables.csv_sections import CsvTable, bandwidth_named, timed
+from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import meaning, normalise
 from assay.ingest.vocabulary.words import split
 
@@ -62,7 +63,7 @@ NUMBER = re.compile(
 _SQUARE = re.compile(r"(?:[a-z ]+\()?=?m ?= ?n ?= ?k\)?", re.IGNORECASE)
 
 _PRODUCT = re.compile(
-    r"(?:[a-z ]*\()?([mnk]) ?[x×*, ] ?([mnk]) ?[x×*, ] ?([mnk])\)?", re.IGNORECASE
+    r"(?:[a-z ]*[( ])?([mnk]) ?[x×*, ] ?([mnk]) ?[x×*, ] ?([mnk])\)?", re.IGNORECASE
 )
 
 _BYTES = {
@@ -158,10 +159,16 @@ def columns_of(
         columns = [Column() if each.spec and each.spec.name == "time" and not each.scale else each
                    for each in columns]  # fmt: skip
     if curves and bare is not None:
-        columns = _curves(grid, columns, bare, along="operator" in fields(table.schema))
+        columns = _curves(
+            grid, columns, bare, table.schema, along="operator" in fields(table.schema)
+        )
+    columns = _of_mamf(grid, _of_statistics(grid, columns, table.schema), table.schema)
     columns = _of_osu(grid, _of_vidur(grid, columns, table.schema), table.schema)
     if "busbw" in fields(table.schema):
         columns = _of_networks(grid, columns, table.schema)
+    if "gpu" in fields(table.schema):
+        columns = _of_devices(grid, columns, table.schema)
+    columns = _of_kernels(grid, columns, table.schema)
     if len(SIZES_OF_A_CALL & {column.spec.name for column in columns if column.spec}) > 1:
         columns = _named_times(grid, columns, table.schema)
     for at, label in enumerate(grid.header()):
@@ -200,7 +207,9 @@ def _of_a_heading(columns: Sequence[Column], held: Set[str]) -> bool:
     return of_calls and (beside or bool(held & (SIZES_OF_A_CALL | {"seq", "batch"})))
 
 
-def _curves(grid: Grid, columns: Sequence[Column], bare: Column, *, along: bool) -> list[Column]:
+def _curves(
+    grid: Grid, columns: Sequence[Column], bare: Column, schema: Schema, *, along: bool
+) -> list[Column]:
     """Columns whose labels are names of kernels, behind the last that says what was called; where
     that may be anything, the first column is what the curves go `along`."""
     made = list(columns)
@@ -212,14 +221,14 @@ def _curves(grid: Grid, columns: Sequence[Column], bare: Column, *, along: bool)
         texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
         whole = not grid.series and all(re.fullmatch(r"[0-9]*(?:\.0*)?", text) for text in texts)
         if at > last and columns[at].spec is None and not whole and not _RATIO.search(label):
-            made[at] = replace(bare, aside=_of_curve(plain(label)))
+            made[at] = replace(bare, aside=_of_curve(plain(label), schema))
     return made
 
 
-def _of_curve(label: str) -> dict[str, str]:
+def _of_curve(label: str, schema: Schema) -> dict[str, str]:
     """The kernel that a label names, apart from a number format beside it: `ours [FP16]`."""
     found = _at_an_end(label)
-    if found is None or found.lastgroup != "dtype":
+    if found is None or found.lastgroup != "dtype" or "dtype" not in fields(schema):
         return {"kernel": label}
     name = (label[: found.start()] + " " + label[found.end() :]).strip(_BREAKS)
     return {"dtype": found[0]} | ({"kernel": name} if name else {})
@@ -263,6 +272,39 @@ def _of_osu(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Colum
     return [Column(fields(schema)["bytes"], law=law, origin="assumed"), *columns[1:]]
 
 
+_OF_SEVERAL = (
+    ("median", "p50"), ("mean", "avg", "average"), ("max", "best", "peak", "maximum"),
+)  # fmt: skip
+"""Words for one number of several calls, in the order in which they are believed."""
+
+
+def _of_statistics(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of one rate of several calls each, of which one is taken: `mean_tflops`."""
+    made, own = list(columns), fields(schema)
+    if "flops_rate" not in own or any(c.spec and c.spec.unit == "flop/s" for c in columns):
+        return made
+    for names in _OF_SEVERAL:
+        for at, label in enumerate(map(plain, grid.header())):
+            words = re.split(r"[ _()\[\]]+", label.strip(")]"))
+            rest = [word for word in words if word.casefold() not in names]
+            measure = unit(rest[0]) if len(rest) == 1 and len(words) > 1 else None
+            if measure is not None and measure.si == "flop/s" and columns[at].spec is None:
+                made[at] = Column(own["flops_rate"], measure.scale)
+                return made
+    return made
+
+
+def _of_mamf(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of a table of the best products that a search found, whose rate has no unit."""
+    made, own = list(columns), fields(schema)
+    held = {column.spec.name for column in columns if column.spec}
+    places = [at for at, label in enumerate(grid.header()) if normalise(plain(label)) == "mamf"]
+    if len(places) == 1 and "m" in own and "flops_rate" not in held:
+        law = "the finder of maximum achievable matmul FLOPS counts TFLOP/s"
+        made[places[0]] = Column(own["flops_rate"], 1e12, law=law, origin="assumed")
+    return made
+
+
 _IN_FRONT = re.compile(r"([A-Za-z][A-Za-z0-9]*)_(\w+)")
 
 _NO_NETWORK = {"in", "out", "ip", "oop", "inplace", "min", "max", "avg", "mean", "median", "std",
@@ -286,6 +328,54 @@ def _of_networks(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[
     alike = all(sorted(names) == sorted(measured[0]) for names in measured)
     alone = not any(column.spec and says_how_fast(column.spec) for column in columns)
     if len(sides) > 1 and alike and alone and len(set(measured[0])) == len(measured[0]) > 1:
+        for own in sides.values():
+            for at, column in own.items():
+                made[at] = column
+    return made
+
+
+_AT_THE_END = re.compile(r"(\w+?)[_ ]((?:time_|latency_)?[mun]s|[tg]flops|gb/s)", re.I)
+
+
+def _of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of the same measurements of several kernels, whose name stands in front of each, one
+    of them a known one: `bf16_baseline_ms | bf16_baseline_tflops | fp8_cutlass_rowwise_ms | …`."""
+    made, sides = list(columns), dict[str, dict[int, Column]]()
+    for at, label in enumerate(map(plain, grid.header())):
+        found = _AT_THE_END.fullmatch(label)
+        if found is None or set(split(found[1])) & _NO_NETWORK or _STATISTICS.search(found[1]):
+            continue
+        told = _measured(found[2].casefold().replace("b/s", "B/s").replace("gB", "GB"), schema)
+        if told is not None and told.spec is not None and told.scale:
+            sides.setdefault(found[1], {})[at] = told
+    known = {c.spec.name for own in sides.values() for at in own if (c := columns[at]).spec}
+    if "kernel" not in fields(schema):
+        return made
+    for name, own in sides.items():
+        measured = [column.spec.name for column in own.values() if column.spec]
+        alone = not any(columns[at].spec for at in own)
+        if alone and len(set(measured)) == len(measured) > 1 and set(measured) <= known:
+            for at, column in own.items():
+                made[at] = replace(column, aside=_of_curve(name, schema))
+    return made
+
+
+def _of_devices(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of the same measurements of several devices, each named in front of its own:
+    `a100_sxm_us | a100_sxm_tflops | rtx6000ada_us | ...`."""
+    made, sides = list(columns), dict[str, dict[int, Column]]()
+    for at, label in enumerate(map(plain, grid.header())):
+        for cut in re.finditer(r"[ _:-]+", label) if columns[at].spec is None else ():
+            name, rest = label[: cut.start()].replace("_", " "), label[cut.end() :].strip("()[] ")
+            one = only(name)
+            if one is None or one.start or one.end < len(name):
+                continue
+            told = _column(rest, schema)
+            if told.spec is not None and says_how_fast(told.spec) and told.scale and not told.aside:
+                sides.setdefault(name, {})[at] = replace(told, aside={"gpu": name})
+    measured = [sorted(c.spec.name for c in own.values() if c.spec) for own in sides.values()]
+    alone = not any(column.spec and says_how_fast(column.spec) for column in columns)
+    if len(sides) > 1 and alone and measured.count(measured[0]) == len(measured):
         for own in sides.values():
             for at, column in own.items():
                 made[at] = column
@@ -354,8 +444,9 @@ def _column(label: str, schema: Schema, bare: Column | None = None) -> Column:
             return Column(sizes=letters if len(set(letters)) == 3 else "")
     if named := _PROVIDED.fullmatch(label):
         name, scale = _IN_TRITONBENCH[named[2]]
-        spec = fields(schema).get(name)
-        return Column(spec, scale, {"kernel": named[1]}) if spec else Column()
+        spec, what = fields(schema).get(name), "kernel"
+        what = "operator" if "operator" in fields(schema) else what  # of nothing else that says it
+        return Column(spec, scale, {what: named[1]}) if spec else Column()
     aside: dict[str, str] = {}
     rest = label
     while True:

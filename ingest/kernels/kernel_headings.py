@@ -207,7 +207,9 @@ def _nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
         if not _CURVES.fullmatch(lines[at].text):
             near.append(lines[at])
         at -= 1
-    table = next((n for n, line in enumerate(near) if line.text.lstrip().startswith("|")), None)
+    table = next(
+        (n for n, line in enumerate(near) if line.text.lstrip().startswith(("|", "<t"))), None
+    )
     if table:  # between a table above and this one
         yield near[:table]
     yield near if not table else near[table:]

@@ -43,6 +43,7 @@ from assay.ingest.kernels.operator_grids import (
     NAMED,
     in_columns,
     of_training,
+    tuples_apart,
     with_column,
     with_operators,
 )
@@ -50,6 +51,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, ValueOrigin
+from assay.ingest.source.headings import headed
 from assay.ingest.tables.csv_sections import CsvTable, timed
 from assay.ingest.tables.documents import marked
 
@@ -70,10 +72,11 @@ def kernel_rows(
     """
     if not any(line.text and not line.text.isspace() for line in lines):
         return
-    lines = _of_one_host(lines)
+    lines = _with_headings(_of_one_host(lines))
     order = cache(lambda: order_of_sizes(lines))
     shaped = partial(in_columns, schema=table.schema) if others else _as_it_is
-    for found in map(_with_units, apart(_grids(lines, (table, *others), shaped))):
+    tables = map(tuples_apart, apart(_grids(lines, (table, *others), shaped)))
+    for found in map(_with_units, tables):
         if others and of_training(found):
             continue
         if others and (kind := _of_others(lines, found, others, order)):
@@ -106,6 +109,13 @@ def kernel_rows(
         if records:
             folded.records += records
             folded.claimed |= _lines(lines, grid, records, ours)
+
+
+def _with_headings(lines: Sequence[Line]) -> Sequence[Line]:
+    """The lines of a page of HTML with its headings as Markdown has them; rules that a program
+    prints below its titles make none."""
+    marked_up = any("<" in line.text and "<table" in line.text.casefold() for line in lines)
+    return headed(lines) if marked_up else lines
 
 
 def _of_others(

@@ -66,6 +66,29 @@ _COUNTS = ("instances", "calls", "numcalls", "ofcalls", "count")
 
 _NAMES = ("name", "kernelname", "function")
 
+_TUPLE = re.compile(r"\(([A-Za-z]\w*(?:, ?[A-Za-z]\w*)+)\)")
+"""A label of several sizes together: `(Batch, Heads, SeqLen, Dhead)`."""
+
+
+def tuples_apart(grid: Grid) -> Grid:
+    """The grid with sizes that its first column prints together in columns of their own."""
+    named = _TUPLE.fullmatch(plain(grid.header()[0])) if grid.heads and not grid.labels else None
+    labels = re.split(", ?", named[1]) if named else []
+    rows = [row for row in grid.rows if len(row.cells) == grid.width]
+    texts = [[t.strip() for t in row.cells[0].text.strip("( )").split(",")] for row in rows]
+    if not labels or len(grid.heads) != 1 or any(len(each) != len(labels) for each in texts):
+        return grid
+    if sorted(each.casefold() for each in labels) == ["k", "m", "n"]:
+        return grid  # of a product, in its order
+
+    def row_of(row: GridRow, parts: Sequence[str]) -> GridRow:
+        cells = (row.cells[0]._replace(text=part) for part in parts)
+        return replace(row, cells=(*cells, *row.cells[1:]))
+
+    split = [row_of(row, parts) for row, parts in zip(rows, texts, strict=True)]
+    return replace(grid, heads=(row_of(grid.heads[0], labels),), rows=tuple(split))
+
+
 _OPERATORS = ("operator", "op", "opname", "operation")
 
 

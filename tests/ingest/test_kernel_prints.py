@@ -419,3 +419,49 @@ def test_networks_in_front_of_labels(tmp_path: Path, names: tuple[str, str], cou
         assert (row["op"], row["ranks"], row["bytes"]) == ("all_reduce", 32, 1048576)
         assert row["time"] == pytest.approx(time * 1e-6)
         assert {"name": "column", "text": network} in row["other"]
+
+
+NAMED_IN_FRONT = """,M,N,K,bf16_baseline_sim,bf16_baseline_ms,bf16_baseline_tflops,fp8_rowwise_sim,\
+fp8_rowwise_ms,fp8_rowwise_tflops,fp8_rowwise_min_ms
+0,128,8192,1024,0.0,0.012558,171.0052,13.6309,0.016393,131.0000,0.015
+"""
+
+
+def test_kernels_whose_name_stands_in_front_of_each_measurement(tmp_path: Path) -> None:
+    page = tmp_path / "bench.csv"
+    page.write_text(NAMED_IN_FRONT)
+    found = read([page]).reading.frames["gemm_table"].sort("line", "column").rows(named=True)
+    assert [(row["dtype"], row["kernel"]) for row in found] == [
+        ("bf16", "baseline"), ("fp8", "rowwise")
+    ]  # fmt: skip
+    assert [row["time"] for row in found] == pytest.approx([12.558e-6, 16.393e-6])
+    assert [row["flops_rate"] for row in found] == pytest.approx([171.0052e12, 131e12])
+
+
+IN_HTML = """<h2>FlashAttention on H100, causal, head dimension 128</h2>
+<table><thead><tr><th class="head"><p>seqlen</p></th>
+<th class="head"><p>batch</p></th>
+<th class="head"><p>FA2 fwd (TFLOPS)</p></th></tr></thead>
+<tbody><tr><td><p>2048</p></td><td>8</td><td>309</td></tr></tbody></table>
+<h2>Products</h2>
+<table><tr><th><b>M</b></th><th><b>N</b></th><th><b>K</b></th><th>BF16 TFLOPS</th></tr>
+<tr><td>4096</td><td>4096</td><td>4096</td><td>700.1</td></tr></table>
+<h3>all_reduce on 16 GPUs</h3>
+<table><tr><th>size (B)</th><th>time (us)</th><th>Bus bandwidth (GB/s)</th></tr>
+<tr><td>1048576</td><td>60.25</td><td>32.5</td></tr></table>
+"""
+
+
+def test_in_html_each_is_of_its_own_heading(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    (attention,) = rows(page, IN_HTML, "attention_table")
+    assert (attention["gpu"], attention["causal"], attention["flops_rate"]) == (
+        "H100",
+        True,
+        309e12,
+    )
+    (product,) = rows(page, IN_HTML, "gemm_table")
+    assert (product["gpu"], product["dtype"], product["flops_rate"]) == (None, "BF16", 700.1e12)
+    (collective,) = rows(page, IN_HTML, "collective_table")
+    assert (collective["op"], collective["ranks"]) == ("all_reduce", 16)
+    assert collective["busbw"] == pytest.approx(32.5e9)
