@@ -17,7 +17,7 @@ import re
 import tempfile
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from assay.ingest.formats.steps.event_files import MAGIC, NoReader, scalars
@@ -29,6 +29,7 @@ from assay.ingest.formats.steps.step_words import COUNTERS, words
 from assay.ingest.schema.format import Made, Whole, whole_format
 from assay.ingest.schema.record import Code, Diagnostic, Line, Span
 from assay.ingest.source.opening import packed
+from assay.ingest.vocabulary.terms import configured_by
 
 PEEK = 64 * 1024
 """Bytes in which the header of a file stands, or the first words of a document."""
@@ -98,8 +99,30 @@ def _reader(head: bytes) -> Callable[[Whole], Iterator[Step | Fault]] | None:
     begin = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if begin.startswith((b"{", b"[")):
         return _document if _DOCUMENT.search(begin) else None
-    line = begin.split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
-    return _separated if _header(line) is not None else None
+    lines = begin.decode("utf-8", "replace").splitlines()[: 1 + FIRST] or [""]
+    header = _header(lines[0])
+    return _separated if header is not None and not _of_runs(*header, lines[1:]) else None
+
+
+FIRST = 16
+"""Rows of separated values that tell whether they are of one run or of several."""
+
+_SET_UP = {"model", "gpu", "gpus", "nodes"}
+"""Settings that differ between runs and not between steps of one."""
+
+
+def _of_runs(labels: Sequence[str], separator: str, lines: Sequence[str]) -> bool:
+    """Whether rows are of runs: they say with what each ran, and their count does not rise."""
+    if not _SET_UP & {configured_by(label) for label in labels}:
+        return False
+    at = next(n for n, label in enumerate(labels) if _counts(label))
+    rows = [line.split(separator) for line in lines if '"' not in line]
+    counts = [int(row[at]) for row in rows if len(row) == len(labels) and row[at].isdecimal()]
+    return any(one >= other for one, other in pairwise(counts))
+
+
+def _counts(label: str) -> bool:
+    return COUNTERS.get(" ".join(words(label)), 9) < 4
 
 
 def _found(steps: Iterable[Step]) -> Iterator[Found]:
@@ -127,6 +150,10 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|nan
 _SEPARATORS = ",;\t"
 
 
+_OF_RUNS = {"State", "Created", "Runtime", "Status", "Run ID", "Sweep"}
+"""Labels beside a name in what W&B and MLflow export of runs: a row is a run, and no step."""
+
+
 def _header(line: str) -> tuple[list[str], str] | None:
     """The labels of a header with a count of steps, and what parts them."""
     separator = max(_SEPARATORS, key=line.count)
@@ -136,8 +163,9 @@ def _header(line: str) -> tuple[list[str], str] | None:
         return None
     if len(labels) < 2 or any(_NUMBER.fullmatch(label) for label in labels):
         return None
-    counts = any(COUNTERS.get(" ".join(words(label)), 9) < 4 for label in labels)
-    return (labels, separator) if counts else None
+    if "Name" in labels and _OF_RUNS & set(labels):
+        return None
+    return (labels, separator) if any(map(_counts, labels)) else None
 
 
 def _separated(source: Whole) -> Iterator[Step | Fault]:
