@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from assay.ingest.lines.outlines import by_outline
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.record import REMEMBERED, Cell, Line
 from assay.ingest.schema.terminals import deferred
@@ -36,6 +37,12 @@ _COUNTED_NODES = deferred(r"(?<![\w.,])([0-9][0-9,]*|one|single)[ -]nodes?\b", r
 
 _IN_EACH = deferred(r"\b(?:of|with|each|per|having)\b|nodes? ?[x×]", re.IGNORECASE)
 
+_SEVERAL_HOSTS = deferred(
+    r"(?<![\w.,-])(?:[2-9]|[1-9][0-9]+) ?[x×]? ?(?:[a-z][\w-]*\.[0-9]*[a-z]+ )?"
+    r"(?:instances|servers|machines|hosts|boxes)\b"
+)
+"""Machines under other names than nodes, counted: each may have the devices counted beside."""
+
 LARGEST_NODE = 16
 """Devices beyond which a number is of no single node."""
 
@@ -50,7 +57,7 @@ _COUNTED = deferred(
 """`8 V100 GPUs`, `on 1,024 A800`, `256 H100s with FSDP`."""
 
 _WORKERS = deferred(
-    r"(?<!up to )(?<!and )(?<!or )(?<! to )(?<!from )(?<!over )(?<!than )(?<!least )(?<!every )"
+    r"(?<![Uu]p to )(?<!and )(?<!or )(?<! to )(?<!from )(?<!over )(?<!than )(?<!least )(?<!every )"
     r"(?<!each )(?<!per )(?<!beyond )(?<! [0-9], )(?<! [0-9]{2}, )(?<! [0-9]{3}, )"
     r"(?<![\w.,/–-])([0-9][0-9,]*) "
     r"(?:GPUs|NPUs|TPUs|HPUs|accelerators|devices|chips|cards)\b"
@@ -118,6 +125,9 @@ _SINGLE = deferred(
 )
 """One device of no name: `单卡微调`, `on a single GPU`, `### Single GPU`."""
 
+_OF_ONE = re.compile(r"单|(?i:[gn]pu|card|accel)")
+"""Found in every text that names one so."""
+
 _NO_NAMES = (
     "Train|Training|Table|Step|Section|Part|Experiment|Model|Size|The|For|With|On|Of|Run|Case|Figure|"
     "Version|Phase|Stage|Node|Nodes|Config|Batch|Total|About|LLM|VLM|MLLM"
@@ -136,6 +146,11 @@ _SIZED = deferred(
     r"([0-9]+(?:\.[0-9]+)?)([BMT])"
     r"(?=[ -](?:[Mm]odel|[Pp]aram|[Dd]ense|MoE|LLM|GPT|[Tt]ransformer|[Nn]etwork)|[ 的]?模型)"
 )
+
+_OF_EXPERTS = deferred(
+    r"(?<![\w.])(?:[0-9]+x[0-9]+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?B-A[0-9]+(?:\.[0-9]+)?)[BM](?!\w)"
+)
+"""Another model beside the one of a size: `our 800M dense into a 3B-A800M MoE`."""
 
 _EXCEPTION = deferred(
     r"\([^()]*[0-9][^()]*\bfor (?:the )?[^()]*\)"
@@ -162,6 +177,45 @@ SIZED = re.compile(r"(?<![A-Za-z0-9.])[0-9]+(?:\.[0-9]+)? ?[bBmM](?![A-Za-z0-9])
 
 NEAR_SIZE = 1.3
 """How far the size in a model's name may be from that which its rows print: `7B` of 6.7."""
+
+
+def of_another_size(text: str, own: Mapping[str, Cell]) -> bool:
+    """Whether a text names one size of a model, and a row `own` prints another, or has it in the
+    name of its model.
+
+    >>> row = {"model": Cell("Llama 7B", 1)}
+    >>> of_another_size("BLOOM-176B", row), of_another_size("LLaMA-7b", row)
+    (True, False)
+    """
+    named = {each.replace(" ", "") for each in SIZED.findall(text)}
+    size = size_of(own)
+    return len(named) == 1 and size is not None and differs(_sized(named.pop()), size)
+
+
+def size_of(own: Mapping[str, Cell]) -> float | None:
+    """Parameters of the model of a row, as it prints them or as the name says that it prints."""
+    held, model = own.get("model_size") or own.get("parameters"), own.get("model")
+    if held is not None:
+        return _amount(held)
+    named = SIZED.findall(model.text) if model and model.value_origin == "printed" else []
+    return _sized(named[0].replace(" ", "")) if len(named) == 1 else None
+
+
+def differs(one: float, size: float) -> bool:
+    """Whether two sizes of a model are of two models, as far as names are rounded."""
+    return min(one, size) > 0 and not 1 / NEAR_SIZE < one / size < NEAR_SIZE
+
+
+def _sized(text: str) -> float:
+    return float(text[:-1]) * SUFFIXES[text[-1].upper()]
+
+
+def _amount(cell: Cell) -> float | None:
+    try:
+        return float(cell.text) * cell.scale if cell.state == "value" else None
+    except ValueError:
+        return None
+
 
 _ZERO = deferred(r"\bZeRO(?:[ -]?stage)?[ -]?([0-3])\b", re.IGNORECASE)
 
@@ -195,8 +249,28 @@ def _counts(text: str) -> bool:
 
 
 def format_named(text: str) -> str | None:
-    """The number format that a line names, if it is one."""
-    return _only_one(_TITLE_DTYPE, text)
+    """The number format that a line names, if it is one; none that it says was not used, and none
+    that a file has in its name.
+
+    >>> format_named("8 GPUs, FP8 は使っていません"), format_named("without FP8, in bf16")
+    (None, 'bf16')
+    >>> format_named("run by `train_TF32_8GPU.sh`")
+    """
+    return _only_one(_TITLE_DTYPE, _UNUSED.sub(" ", text))
+
+
+_UNUSED = deferred(
+    r"(?:\b(?:no|not|without|w/o|never)\s+(?:in\s+|using\s+|with\s+|yet\s+)?"
+    r"|(?:不用|未使用|没有使用|未开启|未启用)\s*)"
+    rf"{NUMBER_FORMAT}(?![A-Za-z0-9])"
+    r"|[\w./-]+\.(?:sh|py|ya?ml|json|sbatch|slurm|toml|log)\b"
+    rf"|(?<![A-Za-z0-9]){NUMBER_FORMAT}\s*(?:(?:は|を|も)?\s*"
+    r"(?:使って(?:い)?ません|使わ|使用し?て?(?:い)?(?:ません|ない|せず)|無効|オフ)"
+    r"|(?:未使用|未开启|未启用|没有|关闭)"
+    r"|\s(?:is|was|were|are)\s+(?:not|never|off|disabled)\b)",
+    re.IGNORECASE,
+)
+"""A number format that nothing was run in: `FP8 は使っていません`."""
 
 
 def names_format(text: str) -> bool:
@@ -224,7 +298,8 @@ def counted_devices(text: str) -> str | None:
     text = BOUNDED.sub(" ", text)
     count = _only_one(_TITLE_COUNT, text) or _only_one(_COUNT_BEHIND, text)
     if count is None or not _NODES.search(text):
-        return count
+        each = count is not None and int(count.replace(",", "")) <= LARGEST_NODE
+        return None if each and _SEVERAL_HOSTS.search(text) else count
     nodes = _only_one(_COUNTED_NODES, text)
     if nodes is None or (_IN_EACH.search(text) and nodes not in ("1", "one", "single")):
         return None
@@ -331,12 +406,19 @@ def model_named(text: str) -> str | None:
     (None, 'Llama 3.1 8B')
     >>> model_named("GPT-3 2.7B needs checkpointing. Numbers for 1.3B below")
     """
+    if not _SIZE.search(text):
+        return None
     plain = signed(text)
     found = _only_one(_NAMED_MODEL, plain)
+    if found is None:
+        return None
     sizes = {size.replace(" ", "").casefold() for size in _OTHER_SIZE.findall(plain)}
-    own = found.replace(" ", "").casefold() if found else ""
+    own = found.replace(" ", "").casefold()
     return found if all(own.find(size) >= 0 for size in sizes) else None
 
+
+_SIZE = re.compile("[0-9][BMTbm]")
+"""In every text with a size of a model in it: most lines have none, which costs little to see."""
 
 _OTHER_SIZE = deferred(
     r"(?<![\w.-])[0-9]+(?:\.[0-9]+)?[ ]?[BT](?![\w-])"
@@ -382,36 +464,47 @@ def titled(line: Line) -> dict[str, Cell]:
     }
 
 
+def says_of_runs(text: str) -> bool:
+    """Whether a heading says anything of the runs below it."""
+    return bool(_said(text))
+
+
 @lru_cache(maxsize=REMEMBERED)  # a line above a table is asked by the table and as a statement
+@by_outline
 def _said(line: str) -> Mapping[str, Cell]:
     """The same of a line that stands nowhere: columns count from its first letter."""
     text = without_some(line)
     said: dict[str, Cell] = {}
     if text.rstrip(" *#").endswith("?"):  # asks of a device, and says nothing of runs
         return said
+    known = devices(text)
 
     def put(name: str, word: str | None) -> None:
         if word is not None:
             plain = word.replace(",", "") if name == "gpus" else word
             said[name] = Cell(plain, 0, max(0, text.find(word)))
 
-    put("gpu", device_named(text))
-    if several(text):
-        said["gpu"] = Cell(text, 0, 0, state="unknown")
-    plain = signed(text)
-    put("gpus", counted_devices(text) or _named_count(text))
+    if known:  # else nothing that counts or compares devices finds one
+        put("gpu", device_named(text))
+        if several(text):
+            said["gpu"] = Cell(text, 0, 0, state="unknown")
+        put("gpus", counted_devices(text) or _named_count(text))
     put("dtype", format_named(text))
     put("zero_stage", _only_one(_ZERO, text))
     for name, word in settings_named(text).items():
         put(name, word)
     put("model", model_named(text))
-    if "gpus" not in said and (single := _SINGLE.search(plain)):
+    plain = signed(text) if known else text
+    alone = "gpus" not in said and _OF_ONE.search(plain) and not _OF_A_NODE.search(plain)
+    if alone and (single := _SINGLE.search(plain)):
         said["gpus"] = Cell("1", 0, single.start())
-    if dual := _DUAL.search(plain):
+    if known and (dual := _DUAL.search(plain)):
         said["gpus"] = Cell("2", 0, dual.start())
+    if "model" in said or not _SIZE.search(text):
+        return said
     plain = _EXCEPTION.sub(lambda found: " " * len(found[0]), text)
     sizes = {match.groups(): match for match in _SIZED.finditer(plain)}
-    if len(sizes) == 1 and "model" not in said:
+    if len(sizes) == 1 and not _OF_EXPERTS.search(plain):
         size = next(iter(sizes.values()))
         said["model_size"] = Cell(size[1], 0, size.start(), SUFFIXES[size[2]], "nominal")
     return said
@@ -421,20 +514,38 @@ OF_DEVICES = ("gpu", "gpus", "gpus_per_node", "nodes")
 """Fields that say on what a run ran: of other devices than its heading names they are not of it."""
 
 
-def of_its_devices(values: Mapping[str, Cell], own: Cell | None) -> Mapping[str, Cell]:
-    """Values without those of devices that a line counts where it names another than the row's
-    `own`: `4x A100` says nothing of how many H100 there were."""
-    said = values.get("gpu")
-    if said is None or own is None or not said.line:  # 0: of no line, but of who reads it
-        return values
-    if not several(f"{said.text}; {own.text}"):
-        return values
-    if {each.key for each in devices(said.text)} & {each.key for each in devices(own.text)}:
-        return values
-    if not devices(said.text) or not devices(own.text):
+OF_A_RUN = ("tp", "pp", "dp", "cp", "ep", "vp", "micro_batch", "batch_size", "accumulation",
+            "global_batch", "global_batch_tokens", "zero_stage")  # fmt: skip
+"""Fields that are chosen for the machines of a run: on others they are other ones."""
+
+
+def of_its_devices(values: Mapping[str, Cell], own: Mapping[str, Cell]) -> Mapping[str, Cell]:
+    """Values without those of devices that a line counts where it names another than a row's:
+    `4x A100` says nothing of how many H100 there were."""
+    other = _line_of_other(values.get("gpu"), own.get("gpu"))
+    if not other:
         return values
     return {
         name: cell
         for name, cell in values.items()
-        if name not in OF_DEVICES or cell.line != said.line
+        if not (cell.line == other and name in OF_DEVICES)
     }
+
+
+def of_another_run(said: Mapping[str, Cell], own: Mapping[str, Cell]) -> bool:
+    """Whether a line names other devices than those of a row, or counts others of them: it says
+    nothing of how that run was shared among them."""
+    gpus, mine = said.get("gpus"), own.get("gpus")
+    if gpus is not None and mine is not None and gpus.line != mine.line:
+        counts = _amount(gpus), _amount(mine)
+        if None not in counts and counts[0] != counts[1]:
+            return True
+    return _line_of_other(said.get("gpu"), own.get("gpu")) != 0
+
+
+def _line_of_other(said: Cell | None, own: Cell | None) -> int:
+    """The line that names another device than the row's; 0 where none does."""
+    if said is None or own is None or not several(f"{said.text}; {own.text}"):
+        return 0
+    theirs, mine = ({each.key for each in devices(cell.text)} for cell in (said, own))
+    return said.line if theirs and mine and not theirs & mine else 0

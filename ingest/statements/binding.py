@@ -24,15 +24,24 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 from math import log2
 from typing import Any
 
-from assay.ingest.columns.titles import NEAR_SIZE, OF_DEVICES, SIZED, SIZES, of_its_devices
+from assay.ingest.columns.titles import (
+    OF_A_RUN,
+    OF_DEVICES,
+    SIZED,
+    SIZES,
+    differs,
+    of_another_run,
+    of_another_size,
+    of_its_devices,
+    size_of,
+)
 from assay.ingest.numbers.printed import Printed, printed
-from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
@@ -90,7 +99,14 @@ BEHIND = 3
 HEADED = 2
 """Lines of a header, which stand between a caption above a table and its first row."""
 
+MOST_KEPT = 1000
+"""Rows of tables that were bound and are kept: those that say alike stand near each other."""
+
 Said = Mapping[str, Cell]
+
+_ASKED = ("model", "model_size", "parameters", "hidden", "gpu", "gpus")
+"""Fields of a row whose texts, and where they stand if it does not print them, say what speaks for
+it; of the others only whether it has them."""
 
 Section = tuple[int, ...]
 
@@ -115,6 +131,7 @@ class Binder:
             each for each in every
             if each.line not in captions
             and not each.here
+            and not each.until
             and normalise(each.subject) not in named
         ]  # fmt: skip
         self._machines = _agreed([each for each in self.statements if each.environment], None)
@@ -151,7 +168,15 @@ class Binder:
         self._in_section: dict[Section, list[Statement]] = {}
         for statement in self.statements:
             self._in_section.setdefault(statement.section, []).append(statement)
+        self._beside = {  # the devices that a line names beside how a run was shared among them
+            each.line: _on_what(each.values)
+            for each in self.statements
+            if each.values.keys() & set(OF_A_RUN)
+        }
         self._names = {n for n, spec in fields(Configuration).items() if spec.configuration}
+        self._says_anything = bool(every or context.assumed)
+        self._here: tuple[int, int, Section] | None = None  # where the row last asked for stands
+        self._tabled: dict[Hashable, dict[str, Cell]] = {}  # what rows of tables there are bound to
 
     def _plain(self, statement: Statement) -> Statement:
         """A statement without the program that a heading names: it is of what stands below."""
@@ -180,9 +205,30 @@ class Binder:
         """Cells bound to a row that prints `own`, nearest first; `line` may not go back.
 
         `names` are those under which the document may speak of the row. What one run prints of
-        itself says nothing of a row of a table.
+        itself says nothing of a row of a table. Rows of tables between the same lines that say
+        alike what binding asks of a row are bound once.
         """
         self._go_to(line)
+        if not self._says_anything:
+            return {}
+        if not tabled:
+            return self._bound(line, own, tabled=False, names=names)
+        here = self._taken, bisect_right(self._lines, line), self.section(line)
+        if here != self._here or len(self._tabled) > MOST_KEPT:
+            self._here, self._tabled = here, {}
+        key = (
+            self._captions.get(line, ({}, 0))[1],
+            tuple(names),
+            tuple([(name, cell.state) for name, cell in own.items()]),
+            tuple([_as_asked(cell) for name in _ASKED if (cell := own.get(name)) is not None]),
+        )
+        if key not in self._tabled:
+            self._tabled[key] = self._bound(line, own, tabled=True, names=names)
+        return dict(self._tabled[key])
+
+    def _bound(
+        self, line: int, own: Said, *, tabled: bool, names: Sequence[str]
+    ) -> dict[str, Cell]:
         row = dict(own)
         found: dict[str, Cell] = {}
         sized = tabled and "model" in own and SIZED.search(own["model"].text) is not None
@@ -190,12 +236,12 @@ class Binder:
         titled = frozenset[str]()  # devices that the headings so far name
 
         def take(values: Said, origin: ValueOrigin, law: str | None) -> None:
+            if not values:
+                return
             other = bool(titled) and _of_others(values.get("gpu"), titled)
-            mine = _of_its_model(values, own) if tabled else values
-            for name, cell in of_its_devices(mine, own.get("gpu")).items():
-                if other and name in OF_DEVICES:
-                    continue
-                if _says_more(name, row.get(name), cell) or (tabled and cell.line in self._of_one):
+            mine = self._of_its_run(values, own, row) if tabled else values
+            for name, cell in of_its_devices(mine, own).items():
+                if (other and name in OF_DEVICES) or _says_more(name, row.get(name), cell):
                     continue
                 facts = SAME_FACT.get(name, ())
                 if any(_says(own.get(fact)) for fact in facts) or (sized and name in SIZES):
@@ -239,6 +285,21 @@ class Binder:
         take(self.context.assumed_in(section), "assumed", None)
         take(self.context.assumed.everywhere, "assumed", None)
         return found
+
+    def _of_its_run(self, values: Said, own: Said, row: Said) -> Said:
+        """Values without what a run prints of itself, what is said of a model of another size than
+        a row of a table has, and how runs on other devices were shared among these.
+
+        A sentence above a table that prints its devices is of all of them.
+        """
+        itself = any(cell.value_origin == "printed" for cell in _on_what(own).values())
+        machines = {} if itself else {**_on_what(values), **_on_what(row)}
+        return {
+            name: cell
+            for name, cell in _of_its_model(values, own).items()
+            if cell.line not in self._of_one
+            and not (name in OF_A_RUN and of_another_run(self._beside.get(cell.line, {}), machines))
+        }
 
     def _titled_model(self, section: Section) -> list[str]:
         """Names of the model that the innermost heading that names one does."""
@@ -475,8 +536,12 @@ def _captioned(
     It stands right below its table, unless the first of the document that stands at one table only
     stands above it, where the header and its rule lie between.
     """
-    held, found = set(lines), dict[int, tuple[Said, int]]()
-    ends = [(each, *_tables_at(each.line, held)) for each in statements if each.caption]
+    held, found, rows = set(lines), dict[int, tuple[Said, int]](), sorted(lines)
+    for each in (statement for statement in statements if statement.until):
+        mine = rows[bisect_left(rows, each.line) : bisect_right(rows, each.until)]
+        found |= dict.fromkeys(mine, (each.values, each.line))
+    free = (each for each in statements if each.caption and not each.until)
+    ends = [(each, *_tables_at(each.line, held)) for each in free]
     sides = [(over, under) for _, over, under in ends if bool(over) != bool(under)]
     above = bool(sides) and not sides[0][0]
     for statement, over, under in ends:
@@ -539,6 +604,15 @@ def _says(cell: Cell | None) -> bool:
     return cell is not None and cell.state != "missing"
 
 
+def _as_asked(cell: Cell) -> tuple[str, float, int]:
+    """A cell as binding asks of it: its number and, where its row does not print it, its line."""
+    return cell.text, cell.scale, -1 if cell.value_origin == "printed" else cell.line
+
+
+def _on_what(values: Said) -> dict[str, Cell]:
+    return {name: values[name] for name in ("gpu", "gpus") if name in values}
+
+
 def _says_more(name: str, own: Cell | None, said: Cell) -> bool:
     """Whether a field is spoken for, and not by the kind of what is said."""
     return _says(own) and not (name == "gpu" and _of_kind_named(own, said))
@@ -555,7 +629,7 @@ def _of_kind_named(own: Cell | None, said: Cell) -> bool:
 def _of_its_model(values: Said, own: Said) -> Said:
     """Values without those of a model of another size than a row's, and what its line says."""
     model = values.get("model")
-    if model is None or not _of_another_size(model, own):
+    if model is None or not (model.line and of_another_size(model.text, own)):
         model = values.get("model_size")
         if model is None or not _sized_otherwise(model, own):
             return values
@@ -565,25 +639,11 @@ def _of_its_model(values: Said, own: Said) -> Said:
     }  # fmt: skip
 
 
-def _of_another_size(model: Cell, own: Said) -> bool:
-    """Whether a name of a model says another size than a row prints: it is of other rows."""
-    sizes = SIZED.findall(model.text) if model.line else []
-    held = own.get("model_size") or own.get("parameters")
-    if len(sizes) != 1 or held is None or held.state != "value":
-        return False
-    named, printed = float(sizes[0][:-1]) * SUFFIXES[sizes[0][-1].upper()], _number(held)
-    return bool(printed) and not 1 / NEAR_SIZE < named / (printed or 1.0) < NEAR_SIZE
-
-
 def _sized_otherwise(size: Cell, own: Said) -> bool:
-    """Whether a row prints another size of its model than a statement says of the runs it is of."""
-    held = own.get("model_size") or own.get("parameters")
-    if held is None or held.state != "value" or size.state != "value" or not size.line:
-        return False
-    said, printed = _number(size), _number(held)
-    return (
-        bool(said and printed) and not 1 / NEAR_SIZE < (said or 1.0) / (printed or 1.0) < NEAR_SIZE
-    )
+    """Whether the model of a row has another size than a statement says of the runs it is of."""
+    said = _number(size) if size.state == "value" and size.line else None
+    printed = size_of(own)
+    return said is not None and printed is not None and differs(said, printed)
 
 
 def _contradicts(statement: Statement, row: Said) -> bool:

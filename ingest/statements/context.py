@@ -11,18 +11,20 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 import polars as pl
-from assay.ingest.columns.titles import titled
+from assay.ingest.columns.other_runs import of_these_runs
+from assay.ingest.columns.titles import OF_DEVICES, titled
+from assay.ingest.grids.delimited import named_table, uncommented
 from assay.ingest.lines.lark import Token, Tree, parsed_alike
+from assay.ingest.lines.outlines import MOST, Form, form, outline
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import of_set_up
-from assay.ingest.source.prefixes import all_ascii, fitting
+from assay.ingest.source.prefixes import all_ascii, holds
 from assay.ingest.statements.command_lines import (
     ASIDE,
     assigned,
@@ -30,11 +32,12 @@ from assay.ingest.statements.command_lines import (
     composed_name,
     resolved,
 )
-from assay.ingest.statements.lists import MANY, everywhere, in_title, listed
+from assay.ingest.statements.lists import MANY, everywhere, in_title, listed, twice_over
 from assay.ingest.statements.nested import ENDS as OBJECT
 from assay.ingest.statements.nested import LONGEST, nested
 from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
 from assay.ingest.statements.sentences import for_each
+from assay.ingest.statements.table_titles import table_end
 from assay.ingest.statements.trained_with import FORMS as WITH
 from assay.ingest.statements.trained_with import LINK, names_program, trained_with, versioned
 from assay.ingest.statements.under_headings import UnderHeadings
@@ -47,7 +50,7 @@ from assay.ingest.statements.values import (
     saying,
     unset,
 )
-from assay.ingest.statements.wrapped import carried_on
+from assay.ingest.statements.wrapped import carried_on, names_another
 from assay.ingest.vocabulary.devices import HINT, SIGN, Device, only, signed
 from assay.ingest.vocabulary.networks import FORMS as NETWORKS
 from assay.ingest.vocabulary.networks import names_network, network_named
@@ -189,6 +192,9 @@ _OPENS = deferred(r"\s*[\"']?([A-Za-z_][\w.-]*)[\"']?\s*(?:[:=]\s*(?:[\w.]*[\[({
 _OPENS_WITH = deferred(r"[\s{(]*[\"']?([A-Za-z_]\w*)[\"']?\s*[:=]\s*[\w.]*[\[({]\s*[\"'\w]")
 """A key that opens what begins on its line."""
 
+_OPENING = frozenset(":=[({")
+"""One of these is in every line that opens something."""
+
 _TABLE = deferred(r"\s*\[\[?([\w.-]+)\]\]?\s*$")
 
 _ABOUT_MACHINES = deferred(
@@ -241,13 +247,13 @@ def read_context(
     """The statements among `lines` that no format has claimed."""
     context = Context(assumed=UnderHeadings(assumed), too_long=list(_too_long(lines, taken)))
     path: list[tuple[int, int, bool]] = []  # (level, line, about machines) of the open headings
-    blocks = _blocks(lines)
-    nest = _Nest()
+    lines = _above_values(source, lines, taken)
+    blocks, nest = _blocks(lines), _Nest()
     variables: dict[str, Cell] = {}  # of a shell, since the last heading
     models: dict[str, Cell] = {}  # what was said last of a model
     silent: set[tuple[str, bool, bool]] = set()  # lines that state nothing: logs repeat themselves
     above: Line | None = None  # of prose
-    for line, says in zip(lines, _say(lines), strict=True):
+    for at, (line, says) in enumerate(zip(lines, _say(lines), strict=True)):
         block = blocks.get(line.number)
         heading = None if block else _HEADING.match(line.text)
         if heading and line.number not in taken:
@@ -274,14 +280,15 @@ def read_context(
                 None if key in silent else _read(source, line, section, says=says, heading=key[2])
             )
             rest = _divided(context, statement, line) if above else statement
-            statement = _beside(rest, line, section, more)
+            statement = _in_its_place(_beside(rest, line, section, more), lines, at)
             variables |= (given := assigned(line))
             if statement is None:
                 silent |= set() if given else {key}
                 if not (models and _SAME.fullmatch(line.text)):
                     continue
                 statement = Statement(line.number, section, dict(models))
-            statement = replace(statement, values=resolved(statement.values, variables))
+            if any(cell.state == "unknown" for cell in statement.values.values()):
+                statement = replace(statement, values=resolved(statement.values, variables))
             models |= _of_the_model(statement)
             if all(cell.state == "unknown" for cell in statement.values.values()):
                 context.not_understood.append(line.number)
@@ -291,6 +298,13 @@ def read_context(
     context.statements = versioned(list(_alternatives(context.statements, texts)))
     _raise_set_ups(context, taken, blocks)
     return context
+
+
+def _above_values(source: str, lines: Sequence[Line], taken: Set[int]) -> Sequence[Line]:
+    """The lines, in a table of separated values without the signs of comments."""
+    if not named_table(source):
+        return lines
+    return [line if line.number in taken else uncommented(line) for line in lines]
 
 
 def _too_long(lines: Sequence[Line], taken: Set[int]) -> Iterator[Line]:
@@ -306,7 +320,7 @@ def _say(lines: Sequence[Line]) -> Sequence[bool | None]:
     if len(lines) < _MANY:
         return [None] * len(lines)
     texts = pl.Series([line.text for line in lines])
-    return texts.str.contains(fitting(SAYS, plain=all_ascii(texts))).to_list()
+    return holds(texts, SAYS, plain=all_ascii(texts)).to_list()
 
 
 _MANY = 300
@@ -380,6 +394,17 @@ def _beside(
     return replace(statement, values={**more, **statement.values})
 
 
+def _in_its_place(statement: Statement | None, lines: Sequence[Line], at: int) -> Statement | None:
+    """A statement of the rows of one table alone, where its line is the title of that; and of no
+    device, where its sentence names another in the line above or below."""
+    until = table_end(lines, at) if statement is not None else 0
+    if statement and "gpu" in statement.values and names_another(lines, at):
+        unknown = {n: c._replace(state="unknown") for n, c in statement.values.items()
+                   if n in OF_DEVICES}  # fmt: skip
+        statement = replace(statement, values={**statement.values, **unknown})
+    return replace(statement, caption=True, until=until) if statement and until else statement
+
+
 def _of_the_model(statement: Statement) -> dict[str, Cell]:
     """Fields of a model that a statement says, of no table alone."""
     if statement.of_run or statement.caption:
@@ -428,7 +453,7 @@ def _placed(
     statement: Statement, line: Line, block: _Block | None, *, environment: bool
 ) -> Statement:
     """A statement with what its place says: a block's name, a heading, a logger's prefix."""
-    if not (environment or block or line.prefix):
+    if statement.until or not (environment or block or line.prefix):
         return statement
     return Statement(
         statement.line, statement.section, statement.values, statement.size, statement.backward,
@@ -443,25 +468,31 @@ def _read(
     """The statement that a line is; `says`: whether `SAYS` is found in it, if that is known."""
     if len(line.text) > _MAX_WORDS:
         return _understood(line, section, says=says, heading=heading)
-    known = _repeated(
-        line.text, line.column, prefixed=bool(line.prefix), says=says, heading=heading
-    )
+    key = outline(line.text), line.column, bool(line.prefix), says, heading
+    if key not in _REPEATED:
+        found = _understood(line, section, says=says, heading=heading)
+        if len(_REPEATED) >= MOST:
+            _REPEATED.clear()
+        said = (found, form(line.text, found.values, line.column)) if found else None
+        _REPEATED[key] = said
+        return found
+    known = _REPEATED[key]
     if known is None:
         return None
-    values = {name: cell._replace(line=line.number) for name, cell in known.values.items()}
-    return replace(known, line=line.number, section=section, values=values)
+    found, told = known
+    if told is None:
+        return _understood(line, section, says=says, heading=heading)
+    values = told.said_by(line.text, line.number)
+    return Statement(
+        line.number, section, values, found.size, found.backward, found.of_run, found.subject,
+        caption=found.caption,
+    )  # fmt: skip
 
 
-@lru_cache(maxsize=512)
-def _repeated(
-    text: str, column: int, *, prefixed: bool, says: bool | None, heading: bool
-) -> Statement | None:
-    """The statement that these words are on any line: programs and documents repeat themselves.
-
-    Of what is peeled off a line it counts whether there is something.
-    """
-    line = Line(0, text, column, {"host": ""} if prefixed else {})
-    return _understood(line, (), says=says, heading=heading)
+_REPEATED: dict[tuple[str, int, bool, bool | None, bool], tuple[Statement, Form | None] | None] = {}
+"""Statements that lines of an outline are, wherever they stand, and the form of what they say:
+programs and documents repeat themselves. Of what is peeled off a line it counts whether there is
+something."""
 
 
 def _understood(
@@ -483,8 +514,24 @@ def _understood(
 def _in_words(
     line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
 ) -> Statement | None:
+    """The statement that a line is, but for what it says of other runs."""
+    statement = _in_any_words(line, section, says=says, heading=heading)
+    if statement is None or heading or line.prefix:
+        return statement
+    if (own := of_these_runs(line.text)) == line.text:
+        return statement
+    says = _SAYS.search(line.text) is not None if says is None else says
+    return _in_any_words(line._replace(text=own), section, says=says, heading=heading)
+
+
+def _in_any_words(
+    line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
+) -> Statement | None:
     """The statement that a line is by its form: a caption, pairs, words, options, a name."""
     statement = _by_form(line, section, says=says, heading=heading)
+    if statement is not None and line.text.count("=") > 1 and (several := twice_over(line)):
+        held = {name: cell for name, cell in statement.values.items() if name not in several}
+        statement = replace(statement, values=held) if held else None
     if line.text.lstrip().startswith("|"):
         return statement
     caption = statement is not None and statement.caption
@@ -602,17 +649,19 @@ class _Nest:
         if line.number > self.last + 40 or (block is None and _HEADING.match(line.text)):
             self.open.clear()
         self.last = line.number
-        placed = _PLACED.match(line.text)
+        placed = _PLACED.match(line.text) if "]" in line.text else None
         begin = placed.end() if placed else 0
         rest = line.text[begin:]
         inward = line.column + begin + len(rest) - len(rest.lstrip())
-        if table := _TABLE.match(line.text):
+        if "[" in line.text and (table := _TABLE.match(line.text)):
             self.open = [(-1, table[1])]
             return False
         if line.text.strip():
             while self.open and self.open[-1][0] >= inward:
                 self.open.pop()
         found = any(ASIDE.search(key) for _, key in self.open)
+        if _OPENING.isdisjoint(rest):
+            return found
         if opens := _OPENS.match(rest):
             self.open.append((inward, opens[1]))
         elif opens := _OPENS_WITH.match(rest):

@@ -28,6 +28,8 @@ _PAIR = deferred(
     r"(?P<value>\S.*?)\s*"
 )
 
+_NUMBERED = deferred(r"(?<![\w.-])([A-Za-z_][\w-]*) ?= ?([0-9]+)", re.ASCII)
+
 _STAGE = deferred(r"\s*(?:DS_)?ZeRO[ -](?:stage[ -]?)?(?P<value>[0-3])\s*", re.IGNORECASE)
 
 _EXPERIMENT = deferred(r"^\s*[A-Z][a-z]+ [0-9]+: ?")
@@ -105,6 +107,17 @@ def listed(line: Line, bare: str) -> dict[str, Cell]:
             if several:  # `mbs=2,3` is two values
                 found[name][""] = cell
     return {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
+
+
+def twice_over(line: Line) -> dict[str, Cell]:
+    """Fields that a line gives several values: `trn1 is TP=8, PP=4, the A100 TP=4, PP=2`."""
+    values: dict[str, set[str]] = {}
+    for pair in _NUMBERED.finditer(line.text):
+        values.setdefault(pair[1], set()).add(pair[2])
+    found: dict[str, Cell] = {}
+    for key in (key for key, several in values.items() if len(several) > 1):
+        found |= said(key, min(values[key]), line, 0)
+    return found
 
 
 def by_letters(text: str) -> bool:

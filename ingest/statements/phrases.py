@@ -50,7 +50,7 @@ _APART = r"(?<![^\W\u4e00-\u9fff])"
 
 _COUNT = (
     rf"{_APART}(?<![.,$])(?<![0-9][-–])(?<![0-9] [-–] )(?<![0-9] to )"
-    r"(?<!up to )(?<!at most )(?<!at least )(?<!many as )(?<!than )(?<!over )"
+    r"(?<![Uu]p to )(?<!at most )(?<!at least )(?<!many as )(?<!than )(?<!over )"
     r"([0-9][0-9,]*)"
 )
 """A number that is no bound of several."""
@@ -63,10 +63,18 @@ _DIGIT = re.compile("[0-9]")
 
 _NODE_HAS = deferred(
     r"\b(?:node|server|machine|host|box|instance)s?\b(?:[^.;:0-9]{0,40}"
-    r"\b(?:has|have|with|contains?|holds?)\b([^.;:]{0,40})| ?\()$",
+    r"\b(?:has|have|with|contains?|holds?)\b([^.;:]{0,40})| ?\()$"
+    r"|^\W*(?:compute )?nodes?:[^;]{0,80}$|\b[a-z]+[0-9][\w-]*\.(?:[0-9]*xlarge|metal)"
+    r" (?:has|have|with|is) $",
     re.IGNORECASE,
 )
 """In front of a number of devices: they are those of each node."""
+
+_COUNTS = deferred(
+    r"\b(?:of|on|for|with|using|across) [0-9][0-9,]*(?:, [0-9][0-9,]*)*,? (?:and|or) [0-9][0-9,]* ?"
+    rf"[x×]? ?(?:NVIDIA |AMD )?{SIGN}"
+)
+"""Numbers of devices of as many runs: `results of 8 and 128 H100`."""
 
 _TIMES = deferred(r"(?<![\w.,/-])([0-9]{1,5}) ?[x×*] ?$")
 """In front of a number of devices: so many times as many, `4 × 8 A100`."""
@@ -140,7 +148,7 @@ _NODES = deferred(
 
 _GPUS = deferred(
     rf"(?<!with )(?<!of )(?<!has )(?<!have )(?<![x×] ){_COUNT} "
-    r"(?:GPUs|devices|accelerators|chips)\b"
+    r"(?:GPUs|GCDs|NPUs|devices|accelerators|chips)\b"
     r"(?! ?(?:each|per|in each|on each|/))"
 )
 """Devices of no name, counted."""
@@ -262,7 +270,7 @@ OF_ONE = deferred(r"(?<!zero[ _-])\b(?:stage|rank|stage_id)\s*[=:]\s*[0-9]", re.
 
 OF_ALL = deferred(
     r"\ball (?:of )?(?:the |our |these )?"
-    r"(?:experiments|runs|results|rows|entries|measurements|numbers)\b"
+    r"(?:experiments|runs|results|measurements|numbers)\b"
     r"(?! (?:below|here|in this (?:sub-?)?section|in this table|that follow))",
     re.IGNORECASE,
 )
@@ -397,7 +405,7 @@ SIGNS = {scale: sign for sign, scale in SUFFIXES.items()}
 def _sentences(text: str) -> Iterator[tuple[int, str]]:
     """The sentences of a line, each with where it begins."""
     begin = 0
-    for end in re.finditer(r"[a-z0-9)`*]\. (?=[A-Z`*])|。|$", text):
+    for end in re.finditer(r"[a-z0-9)`*]\. +(?=[A-Z`*])|。|$", text):
         yield begin, text[begin : end.end()]
         begin = end.end()
 
@@ -417,6 +425,9 @@ def _of_each(many: re.Match[str], nodes: re.Match[str], text: str) -> bool:
         return False
     each = _EACH_OF.search(between) or _EACH_OF.match(text[second.end() :].lstrip(" )GPUs"))
     return each is not None or int(many[1].replace(",", "")) <= LARGEST_NODE
+
+
+_OF_THEM = deferred(r" (?:nodes|servers|machines|hosts)\b")
 
 
 def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
@@ -439,7 +450,9 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
     elif many := _MANY.search(plain) if known else None:
         each_node = (nodes and _of_each(many, nodes, text)) or _A_NODE.match(plain, many.end())
         has = _NODE_HAS.search(plain, 0, many.start(1))
-        if has and _DIGIT.search(has[1] or ""):  # `A node has 8 GPUs (4 MI250X)`: which of them
+        of_them = _OF_THEM.match(plain, many.end()) and not re.search("[x×*]", many[0])
+        if of_them or _COUNTS.search(plain) or (has and _DIGIT.search(has[1] or "")):
+            # `16 H100 nodes`; `8 and 16 H100`; `A node has 8 GPUs (4 MI250X)`: which of them
             yield _gpu(text, many.start(2))
             return
         each_node = each_node or has
@@ -464,8 +477,16 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
     elif of_node := _PER_NODE.search(text):
         group = of_node.lastindex or 1
         yield Part("gpus_per_node", of_node[group].replace(",", ""), of_node.start(group))
-    elif (alone := only(text)) and (told := _told_of(text, alone)):
+    else:
+        yield from _not_counted(text)
+
+
+def _not_counted(text: str) -> Iterator[Part]:
+    """A device that a text names and does not count."""
+    if (alone := only(text)) and (told := _told_of(text, alone)):
         yield Part("gpu", alone.text, alone.at, weak=told == "listed")
+        if told == "site":
+            yield Part("", "", 0)  # a statement by its form
 
 
 def _gpu(text: str, start: int) -> Part:
@@ -486,13 +507,21 @@ def _one_device(text: str) -> Iterator[Part]:
         yield Part("gpu", device.text, device.at)
 
 
-def _told_of(text: str, device: Device) -> Literal["run", "listed"] | None:
+def _told_of(text: str, device: Device) -> Literal["run", "site", "listed"] | None:
     """How a text speaks of a device that it does not count: by its maker or as what something ran
-    on; in a list."""
+    on; as what a site has; in a list."""
+    if _OF_SITE.search(signed(text)):
+        return "site"
     if _VENDED.match(text, device.start) or _ON.search(signed(text)):
         return "run"
     return "listed" if _LISTED_DEVICE.search(signed(text)) else None
 
+
+_OF_SITE = deferred(
+    rf"\b(?:cluster|supercomputer|site|partition|lab)\b[^.;:]{{0,60}}?(?<=  )(?:NVIDIA )?{SIGN}",
+    re.IGNORECASE,
+)
+"""A site that has devices, on however many of which a job ran: their number is no longer there."""
 
 _OF_MACHINERY = deferred(
     r"node|server|host|instance|gpu|device|accelerator|chip|zero|fp(?:8|16)|b?float|bf16|[卡张块]",

@@ -62,7 +62,7 @@ _LABEL = deferred(
 
 _ENDS = deferred(
     r"[\s*_`]*(?:(?:tokens|sequences|samples|examples|steps|layers)\b[\s*_`]*)?"
-    r"(?:[,;.)(|，。；、）]|[:：]?[\s*_`]*$|(?:and|with|on|per|of|in|for|within|across|at|using|over)\b|\\|-|<)"
+    r"(?:[,;.)(|，。；、）]|[:：]?[\s*_`]*$|(?:and|with|on|per|of|in|for|within|across|at|using|over|by|through|via)\b|\\|-|<)"
 )
 
 _NEXT = deferred(r" [A-Za-z_][\w-]*(?: [a-z]+)* [0-9]")
@@ -108,7 +108,8 @@ _NOUNS = {"context": "seq_len", "virtual stages": "vp", "virtual pipeline": "vp"
 """Nouns behind a number that are no label before one."""
 
 _WAYS = deferred(
-    r"(?<![\w.-])([0-9]+)[ -]way (tensor|pipeline|data|expert|context)[ -](?:model[ -])?parallel",
+    r"(?<![\w.-])([0-9]+)[ -]way (tensor|pipeline|data|expert|context)"
+    r"(?=(?:[ -](?:model[ -])?|(?:, | and )[^.;]{0,60})parallel)",
     re.IGNORECASE,
 )
 

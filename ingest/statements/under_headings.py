@@ -55,6 +55,10 @@ class UnderHeadings:
                 self._add(heading)
             self._cells.setdefault(heading, []).append((at, name, cell))
 
+    def __bool__(self) -> bool:
+        """Whether anything is assumed."""
+        return bool(self.everywhere or self._cells)
+
     def _add(self, heading: str) -> None:
         text = heading.strip(" #*:")
         words = list(_WORD.finditer(text))

@@ -6,9 +6,12 @@ In: two lines of prose, one below the other. Out: field → cell of what the sen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.phrases import MEASURED, OF_ONE, phrases
+from assay.ingest.vocabulary.devices import devices
 
 _OPEN = deferred(r"^(?!\s*[|>#]).{40,}[^\s.:;!?|。：；]\s*$")
 """A line of prose as wide as a page, whose sentence does not end with it."""
@@ -52,3 +55,30 @@ def carried_on(before: Line, line: Line) -> dict[str, Cell]:
         for name, cell in phrases(Line(line.number, whole, 0, {})).items()
         if cell.column >= above
     }
+
+
+_PROSE = deferred(r"(?!\s*(?:[|>#*+-]|[0-9]+[.)] ))\s*\S.{8,}")
+
+_STOP = deferred(r"[.!?;:](?:\s|$)")
+
+
+def names_another(lines: Sequence[Line], at: int) -> bool:
+    """Whether the sentence that a line is in names another device in the line above or below it.
+
+    >>> page = ["The instances are g3.8xlarge (2 Tesla M60, 16 GB) and", "g4dn.4xlarge (1 T4)."]
+    >>> names_another([Line(n, text, 1, {}) for n, text in enumerate(page, 1)], 1)
+    True
+    """
+    own = {each.key for each in devices(lines[at].text)}
+    if not own or not _PROSE.fullmatch(lines[at].text):
+        return False
+    above, text = lines[at - 1].text if at else "", lines[at].text
+    below = lines[at + 1].text if at + 1 < len(lines) else ""
+    tail = _STOP.split(above)[-1] if _PROSE.fullmatch(above) else ""
+    goes_on = _STOP.split(text)[-1].strip() != ""
+    head = _STOP.split(below)[0] if goes_on and _PROSE.fullmatch(below) else ""
+    last = {each.key for each in devices(_STOP.split(text)[-1])}
+    first = {each.key for each in devices(_STOP.split(text)[0])}
+    over = {each.key for each in devices(tail)} if first else set()
+    under = {each.key for each in devices(head)} if last else set()
+    return bool((over | under) - own)

@@ -36,3 +36,20 @@ def test_peaks_are_those_of_the_datasheets(name: str) -> None:
         own = {dtype: rate / 1e12 for dtype, rate in machine.peaks.items()}
         assert max(own.get("bf16", 0.0), own["fp16"]) <= PEAKS[name][0]
         assert max(own.get("fp8", 0.0), own["fp16"]) <= PEAKS[name][1]
+
+
+OF_ONE = (
+    "Throughput is reported in tokens per second per GPU (TPS).",
+    "TPS (tokens/s/GPU) was averaged over 50 steps.",
+    "We report tps per device below.",
+)
+
+
+@pytest.mark.parametrize("text", [*OF_ONE, "Throughput is in tokens per second (TPS)."])
+def test_an_abbreviation_is_of_whom_the_text_says(tmp_path: Path, text: str) -> None:
+    page = tmp_path / "page.md"
+    table = "| GPUs | TPS | MFU |\n|---|---|---|\n| 8 | 5512 | 32% |\n| 16 | 5412 | 31% |\n"
+    page.write_text(f"# Llama 3.1 8B\n\n{text}\n\n{table}")
+    (row, _) = read([page]).reading.frames["markdown_table"].sort("line").rows(named=True)
+    own = (None, 5512.0) if text in OF_ONE else (5512.0, None)
+    assert (row["tokens_per_s"], row["tokens_per_gpu_per_s"]) == own

@@ -1,0 +1,161 @@
+"""Sentences of a document that speak of other runs than its own.
+
+In: a line of prose. Out: the line with blanks where it speaks of what somebody else ran, of what
+was run at another time, of what is planned, advised or the default of a program, of a model beside
+the one that is trained, of what stands in another place, or of what failed. What such a sentence
+says of a configuration is of no row. Of a site's machines the number goes and the name stays: on
+however many of them a job ran.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from assay.ingest.schema.record import REMEMBERED
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.devices import SIGN, signed
+
+_END = re.compile(r"(?<=[\w)`*%\]])[.!]\s+(?=[A-Z`*(_])|[。；！]|(?<=[\w)`*%\]]);\s+|$")
+
+_AT_ANOTHER_TIME = deferred(
+    r"\b(?:last|previous) (?:year|month|week|time|spring|summer|autumn|winter)\b"
+    r"|\b(?:years?|months?|weeks?) ago\b"
+    r"|\b(?:earlier|previous|prior|old|older|past) (?:versions?|runs?|works?|results?|experiments?"
+    r"|papers?|tests?|jobs?|tables?|posts?|releases?|pages?|measurements)\b"
+    r"|\bcompar(?:e[ds]?|isons?|ing) (?:it |them |this |ours |these )?(?:with|to|against)\b"
+    r"|\b(?:in|by) contrast\b|\bcontrary to\b|\bas opposed to\b"
+    r"|\b(?:are|is) planned\b|\bunder way\b|\b(?:will|to) follow\b|\bwill be (?:run|added)\b"
+    r"|\bwe (?:are )?plan(?:ning)?\b|\bin the queue\b|\bpending\b|\bTODO\b|^\W*next:"
+    r"|之前的|此前|上一版|计划|前回|以前の|従来",
+    re.IGNORECASE,
+)
+
+_ADVISED = deferred(
+    r"\brecommend\w*|\bminimum requirements?\b|\byou (?:can|could|need|may|might|must|should|want"
+    r"|have)\b|\b(?:if|when) (?:you|your)\b|\brequires?\b|\bneeds? (?!to\b)"
+    r"|^\W*to (?:train|run|use|fine-?tune|launch|start|scale|fit|try|do)\b.{0,60}?[,:]"
+    r" ?(?:please )?(?:set|use|run|add|pass|change|reduce|increase|lower|raise)\b"
+    r"|建议|推荐|最低要求|若要|如需|推奨",
+    re.IGNORECASE,
+)
+
+_FAILED = deferred(
+    r"\bdiverge[sd]?\b|\bdid(?: not|n't)\b|\bdoes(?: not|n't)\b|\bfail(?:s|ed)?\b|\bcrash\w*"
+    r"|\bnot (?:yet )?(?:been )?(?:supported|possible|used|enabled|tested|measured|included)\b",
+    re.IGNORECASE,
+)
+
+_ELSEWHERE = deferred(
+    r"\bcan be found\b|\bsee (?:below|above|also|section|appendix|the)\b"
+    r"|\bin (?:the )?(?:appendix|supplement)\b|\bin (?:section|chapter) [0-9A-Z]"
+    r"|\bthe same (?:\w+ )?on\b.*\b(?:took|takes|needed|needs|was|were|is|gave|reached|reaches)\b"
+    r"|\bthe (?:last|final|first|remaining) [0-9.]+ ?(?:%|percent)"
+    r"|\bthe baselines? (?:was|were|ran|runs|uses?|used|is)\b|\baccording to the\b"
+    r"|^\W*(?:the )?(?:(?:vision|image|audio|speech|text|video)[ -](?:encoder|tower|backbone)"
+    r"|(?:draft|reward|teacher|reference|judge|embedding)[ -](?:model|network)|actor|critic"
+    r"|generation|rollouts?|decoding|sampling|inference|serving)\b",
+    re.IGNORECASE,
+)
+
+_OF_OTHERS = deferred(
+    r"(?i:\bthe (?:original|official|released|published) (?:\w+ )?(?:models?|papers?|training|runs?"
+    r"|authors?|implementation|recipe)\b)"
+    r"|(?i:\b(?:the|their|this) (?:paper|authors?)(?:'s?)? (?:\w+ )?(?:reports?|reported|used?|uses"
+    r"|trains?|trained|claims?|states?|measured?|measures)\b)"
+    r"|\b[A-Z]\w+['’]s [A-Z][\w.-]* (?:was|were|has been|used|uses)\b"
+    r"|(?:^|[,(] ?)(?!(?:We|I|They|It|This|These|Those|Model|Models|Everything|All|Each|Both"
+    r"|Pre-?trained|Fine-?tuned|Was|Were|Jointly|And|Then|Results?|Table|Tables|Section)\b)"
+    r"[A-Z][\w.&-]*(?: (?:et al\.?|and [A-Z][\w-]*|team|Research|AI|[A-Z][\w-]*))*,? "
+    r"(?:trained|reports?|reported|claims?|claimed|published|quotes?|announced)\b"
+    r"|论文中|原论文|官方(?:使用|报告|结果|数据|在)"
+    r"|\b(?:Meta|Google|OpenAI|NVIDIA|Microsoft|DeepMind)(?: ?(?:使用|采用|用了)|(?:は|が))",
+)
+
+_BY_DEFAULT = deferred(
+    r"\bby default\b|\bthe default\b|\bdefaults? (?:is|are|to|value)\b", re.IGNORECASE
+)
+
+_OF_OURS = deferred(
+    r"\b(?:we|our|ours|I|my|here|unless|below|all|every|both|these|this (?:run|table|page|section"
+    r"|report|work|post|document|benchmark))\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that names others and speaks of its own runs: `as the paper, we use 2048`."""
+
+_SITE = deferred(
+    r"\b(?:cluster|supercomputer|site|partition|data ?cent(?:er|re)|lab|machine room|pool|rack)\b"
+    r"[^.;:0-9]{0,30}\b(?:has|have|had|owns?|consists? of|comprises?|provides?|offers?|operates?"
+    r"|contains?|holds?|with|(?:is|was) (?:made (?:up )?|built )?of)\b"
+    r"|(?:集群|机房|超算|算力中心)[^。；;0-9]{0,12}(?:有|共|由|包含)|クラスタ(?:ー)?(?:には|は|に)"
+    r"|\breproducible on\b|\bthanks?\b|\bgrateful\b|\backnowledge\b"
+    r"|\b(?:have|had|got|given) access to\b",
+    re.IGNORECASE,
+)
+
+_SPECIFIED = deferred(
+    r"(?:^|[,(] ?)\W*(?:(?i:one|an?|each|every|the|a single) )?(?:NVIDIA |AMD |Intel )?"
+    rf"{SIGN}(?: GPUs?)? (?:has|have|offers?|provides?|delivers?|comes?|peaks?|is rated|needs?)\b"
+)
+
+_COUNTS = deferred(
+    rf"(?<![\w.,-])(?:[0-9][0-9,]*|(?i:one|an?|two|four|eight|sixteen|single))"
+    rf"(?= ?[x×]? ?(?:NVIDIA |AMD |Intel )?{SIGN}"
+    r"|[ -](?:GPUs?|GCDs?|NPUs?|chips|devices|accelerators|cards|nodes?|servers|machines|hosts)\b"
+    r"| ?(?:张|卡|块|台|个节点|枚|基))"
+)
+
+_OF_A_NODE = deferred(
+    r"\b(?:nodes?|servers?|machines?|hosts?|each|every)\b[^.;,0-9]{0,20}"
+    r"\b(?:of|with|has|have|having|contains?|containing)\b[^.;,0-9]{0,12}$",
+    re.IGNORECASE,
+)
+
+_EACH = deferred(
+    r"[^.;,()0-9]{0,24}?\b(?:each|per|in every|a) ?(?:node|server|host|machine|box)?\b"
+)
+
+
+@lru_cache(maxsize=REMEMBERED)  # a line above a table is asked by the table and as a statement
+def of_these_runs(text: str) -> str:
+    """A text with blanks for what it says of other runs, and for what a site has of machines.
+
+    >>> of_these_runs("Meta trained it on 16,384 H100. We use TP=8.").strip()
+    'We use TP=8.'
+    >>> of_these_runs("Our cluster has 256 H100 GPUs."), of_these_runs("Runs used 8 GPUs.")
+    ('Our cluster has     H100 GPUs.', 'Runs used 8 GPUs.')
+    """
+    pieces = [
+        _blank(piece) if _of_others(piece) else _uncounted(piece) for piece in _sentences(text)
+    ]
+    return "".join(pieces)
+
+
+def _of_others(sentence: str) -> bool:
+    if any(words.search(sentence) for words in (_AT_ANOTHER_TIME, _ADVISED, _FAILED, _ELSEWHERE)):
+        return not sentence.rstrip(" *_").endswith((":", "："))  # what it opens is of it
+    others = _OF_OTHERS.search(sentence) or _BY_DEFAULT.search(sentence)
+    return others is not None and not _OF_OURS.search(sentence)
+
+
+def _uncounted(sentence: str) -> str:
+    plain = signed(sentence)
+    if not (_SITE.search(sentence) or _SPECIFIED.search(plain)):
+        return sentence
+    for count in _COUNTS.finditer(plain):
+        if _OF_A_NODE.search(plain, 0, count.start()) or _EACH.match(plain, count.end()):
+            continue
+        sentence = sentence[: count.start()] + _blank(count[0]) + sentence[count.end() :]
+    return sentence
+
+
+def _blank(text: str) -> str:
+    return " " * len(text)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    begin = 0
+    for end in _END.finditer(text):
+        yield text[begin : end.end()]
+        begin = end.end()

@@ -1,0 +1,71 @@
+"""Settings that a document says of one table, or of one machine, and not of the next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from assay.ingest.inputs.read import read
+from assay.validate.score.assess import understand
+
+ONE = """
+| Model | Tokens/s/GPU | Optimizer |
+|---|---|---|
+| Llama 7B | 2,310 | Adam |
+"""
+TWO = """
+| Model | TFLOP/s/GPU | Loss |
+|---|---|---|
+| GPT 22B | 141.2 | 2.1 |
+"""
+
+NAMES = ("gpu", "gpus", "tp", "seq_len", "micro_batch")
+
+DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "another machine, said below": (
+        "8x A100 80GB, TP=2, sequence length 2048.\n"
+        f"{ONE}\nOn 64 H100, sequence length 8192:\n{TWO}",
+        {"gpu": "H100", "gpus": 64, "seq_len": 8192},
+    ),
+    "titles in bold": (
+        f"**8x A100, TP=2**\n{ONE}\n**64x H100**\n{TWO}",
+        {"gpu": "H100", "gpus": 64},
+    ),
+    "captions below": (
+        f"{ONE}\n*Table 1: 8x A100, TP=2, sequence length 2048.*\n"
+        f"{TWO}\n*Table 2: 64 H100, TP=8.*\n",
+        {"gpu": "H100", "gpus": 64, "tp": 8},
+    ),
+    "captions above": (
+        f"*Table 1: 8x A100, TP=2, sequence length 2048.*\n{ONE}\n*Table 2: 64 H100.*\n{TWO}\n",
+        {"gpu": "H100", "gpus": 64},
+    ),
+    "more of them": (
+        f"## Small\n\n8 GPUs, micro batch size 4, sequence length 2048\n{ONE}\n### Large\n\n"
+        f"On 64 GPUs:\n{TWO}",
+        {"gpus": 64, "seq_len": 2048},
+    ),
+    "bullets of several": (
+        f"- run A: 8x A100, TP=2\n- run B: 64 H100, TP=8\n{TWO}",
+        {},
+    ),
+    "another program": (
+        f"We compare with DeepSpeed on 8x V100 (TP=4).\n{TWO}",
+        {},
+    ),
+    "another model": (
+        f"BLOOM-176B was trained on 384 A100 with TP=4.\n{TWO}",
+        {},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_last_table_has_its_own_settings(name: str, tmp_path: Path) -> None:
+    text, expected = DOCUMENTS[name]
+    path = tmp_path / "page.md"
+    path.write_text(f"# Training performance\n\n{text}", encoding="utf-8")
+    last = understand(read([path])).cases.configuration.sort("line").row(-1, named=True)
+    found = {each: last[each] for each in NAMES if last[each] is not None}
+    assert found == expected
