@@ -277,6 +277,9 @@ def _measured(digits: str, scale: float, kind: str | None, spec: FieldSpec, at: 
         return Cell(digits, at.line, at.column, state="unknown")
     if spec.unit in CUT and float(digits) == 0.0:  # 0.48 samples/s cut, no memory measured
         return Cell(digits, at.line, at.column, state="unknown")
+    if scale == 1.0 and "." in digits and spec.dtype.is_integer():
+        whole, _, rest = digits.partition(".")
+        digits = digits if rest.strip("0") else whole  # `16.0000`, as tools export counts
     return Cell(digits, at.line, at.column, scale, kind)
 
 
@@ -460,6 +463,8 @@ def other(record: Record, column: Column, text: str, at: Span) -> None:
     bare = unlinked(text)
     if (noted := _UNIT_APART.fullmatch(bare)) and unit(noted[2]):  # `3.18 (SPS)`
         bare = f"{noted[1]} {noted[2]}"
+    if generic(column) and len(within := _RATE_WITHIN.findall(bare)) == 1 and "(" in bare:
+        bare = within[0]
     parsed = _quantity_tree(bare) if generic(column) else None
     label = "throughput" if column.by_cells else column.label
     if parsed and (word := _word(parsed)) and (name := rate(label, word)):
@@ -482,6 +487,12 @@ def other(record: Record, column: Column, text: str, at: Span) -> None:
         if device is not None:
             record.cells["gpu"] = Cell(device, at.line, at.column + text.index(device))
 
+
+_RATE_WITHIN = re.compile(
+    r"(?<![0-9.,])[0-9][0-9,]*(?:\.[0-9]+)?"
+    r" ?(?:images?|imgs?|samples?|seqs?|sequences?|tokens?|tok)/s(?:ec)?(?![A-Za-z/])"
+)
+"""The rate of a cell that says more: `79.76 s (2 epochs, 40.7 images/sec)`."""
 
 _ENDED = {"status", "state", "exit", "result", "outcome", "error", "exception", "reason", "failure"}
 """Labels of columns that say how a run ended."""

@@ -18,7 +18,7 @@ from assay.ingest.columns.headers import EACH, OF_EACH, OF_ONE, Column, generic
 from assay.ingest.numbers.units import UNITS
 from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Record
-from assay.ingest.vocabulary.devices import peaks
+from assay.ingest.vocabulary.devices import PEAKS, peaks
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import BATCH, DEVICE, PLAIN, SAID_WHOSE, of_one_device, split
 
@@ -26,6 +26,9 @@ MOST_RATE = 6e15
 """More flop/s than any device has as its dense peak in a format that models train in."""
 
 _SIXTEEN = re.compile(r"16|tf32|fp32", re.IGNORECASE)
+
+LEAST_PEAK = 1e12 * min(least for least, _ in PEAKS.values())
+"""flop/s that every device whose peak is known can reach."""
 
 IMPOSSIBLE = 1e6
 """A rate of a GPU in TFLOP/s that none has: such a column is printed in FLOP/s."""
@@ -51,6 +54,11 @@ class Above:
     def text(self) -> str:
         """All that is said above."""
         return self._text()
+
+    @cached_property
+    def peaks(self) -> tuple[float, float] | None:
+        """Peaks of the one device that it names."""
+        return peaks(self.text)
 
     @cached_property
     def whole(self) -> bool:
@@ -99,8 +107,7 @@ def _of_the_job(bare: Sequence[tuple[Record, Cell]], above: Above) -> bool:
 def peak(record: Record, above: Above) -> float | None:
     """flop/s that no device of a row goes beyond, where it or the text above says which it is."""
     said = record.cells.get("gpu")
-    text = said.text if said else above.text
-    known = peaks(text)
+    known = peaks(said.text) if said else above.peaks
     if known is None:
         return None
     dtype = record.cells.get("dtype")
@@ -118,6 +125,8 @@ def _beyond_their_device(held: Sequence[tuple[Record, Cell]], above: Above) -> b
     """Whether most rates are more than a device of their row can reach, and all of its devices
     together can. One alone may be a wrong number, which a law tells."""
     free = [(r, c) for r, c in held if "mfu" not in r.cells]
+    if not any(amount(c) > LEAST_PEAK for _, c in free):
+        return False
     many = [(r, c, count) for r, c in free if (count := _devices(r, above)) > 1]
     asked = [(amount(c), peak(r, above), count) for r, c, count in many]
     known = [(rate, most, count) for rate, most, count in asked if most]
@@ -343,8 +352,9 @@ def times_of_steps(records: Sequence[Record], columns: Sequence[Column]) -> Iter
         scale = UNITS[found[1].casefold()].scale
         held = [(r, text) for r in records if (text := dict(r.other).get(column.label))]
         told = [(r, t.replace(",", "")) for r, t in held if _NUMERAL.fullmatch(t.replace(",", ""))]
-        proofs = [_of_a_step(record, float(text) * scale) for record, text in told]
-        proofs = [proof for proof in proofs if proof is not None]
+        asked = [_of_a_step(record, float(text) * scale) for record, text in told]
+        proofs = [proof for proof in asked if proof is not None]
+        proofs = proofs or _of_same_devices([(r, float(text) * scale) for r, text in told])
         if len(proofs) < PROOFS or not all(proofs):
             continue
         yield column.label
@@ -378,6 +388,22 @@ def unsaid_units(records: Sequence[Record], columns: Sequence[Column]) -> None:
             law = "its unit is the one in which the rate times the time is the batch of a step"
             for record, cell in bare:
                 record.cells["step_time"] = cell._replace(state="value", scale=scale, law=law)
+
+
+def _of_same_devices(told: Sequence[tuple[Record, float]]) -> list[bool]:
+    """Whether each time is that of a step: rows of other batches of a device whose samples in it
+    are those of the same whole number of devices; nothing where they cannot tell."""
+    held = []
+    for record, seconds in told:
+        known = {n: amount(c) for n, c in record.cells.items() if c.state == "value"}
+        if "accumulation" in record.cells or not known.get("micro_batch"):
+            return []
+        if "samples_per_s" in known:
+            held.append((known["micro_batch"], known["samples_per_s"] * seconds))
+    if len({micro for micro, _ in held}) < PROOFS:
+        return []
+    count = round(median(samples / micro for micro, samples in held))
+    return [abs(samples - micro * count) <= SHARE * micro * count for micro, samples in held]
 
 
 PROOFS = 2
@@ -445,18 +471,58 @@ def of_whom(records: Sequence[Record], columns: Sequence[Column], above: Above) 
     all of them together would do badly, is of nobody known.
     """
     labels = [c.label for c in columns if c.spec is not None and c.spec.name == "tokens_per_s"]
-    if not labels or above.whole or any(set(split(label)) & SAID_WHOSE for label in labels):
+    if not labels or any(set(split(label)) & SAID_WHOSE for label in labels):
         return
     held = [(r, r.cells["tokens_per_s"]) for r in records if "tokens_per_s" in r.cells]
-    told = [(r, c) for r, c in held if not _timed(r)]
-    if told and all(_of_one_alone(r, c, above) for r, c in _each(told, "tokens_per_s")):
-        for record, cell in told:
-            record.cells["tokens_per_s"] = cell._replace(state="unknown")
-    free = [(r, c) for r, c in held if c.state == "value" and not _settled(r)]
-    if any(_doubtful(record, cell, above) for record, cell in _each(free, "tokens_per_s")):
+    if {normalise(label) for label in labels} == {"tps"} and any(map(_by_torchtitan, records)):
         for record, cell in held:
-            if cell.state == "value" and not _settled(record):
-                record.cells["tokens_per_s"] = cell._replace(state="unknown")
+            law = "torchtitan counts the tokens of one device"
+            record.cells["tokens_per_gpu_per_s"] = cell._replace(law=law, value_origin="assumed")
+            del record.cells["tokens_per_s"]
+        return
+    if any(_beyond_memory(record, cell, above) for record, cell in _each(held, "tokens_per_s")):
+        for record, cell in held:
+            record.cells["tokens_per_s"] = cell._replace(state="unknown")
+        return
+    told = [(r, c) for r, c in held if not _timed(r)]
+    if told and not all(_of_one_alone(r, c, above) for r, c in _each(told, "tokens_per_s")):
+        told = []
+    free = [(r, c) for r, c in held if c.state == "value" and not _settled(r)]
+    if not any(_doubtful(record, cell, above) for record, cell in _each(free, "tokens_per_s")):
+        free = []
+    if (told or free) and not above.whole:
+        for record, cell in [*told, *free]:
+            record.cells["tokens_per_s"] = cell._replace(state="unknown")
+
+
+_TORCHTITAN = re.compile(
+    r"--(?:parallelism\.(?:data|tensor|pipeline|context|expert)_parallel_|training\.local_batch_size\b"
+    r"|activation_checkpoint\.mode\b)"
+)
+"""Options that torchtitan alone has."""
+
+
+def _by_torchtitan(record: Record) -> bool:
+    """Whether a cell of a row is options of torchtitan."""
+    return any(_TORCHTITAN.search(text) for _, text in record.other)
+
+
+LEAST_STATES = 6.0
+"""Bytes of each parameter that is trained, at the least: weight, gradient, two narrow moments."""
+
+
+def _beyond_memory(record: Record, cell: Cell, above: Above) -> bool:
+    """Whether a rate, if it is of all devices, is of a model that their memory cannot hold: what
+    each device computes for a token of it says how large it is."""
+    names = ("model_flops_rate", "memory")
+    own = [record.cells[name] for name in names if name in record.cells]
+    count = _devices(record, above)
+    if cell.state != "value" or count < 2 or len(own) < len(names) or not amount(cell):
+        return False
+    if any(each.state != "value" for each in own) or "trained_part" in record.cells:
+        return False
+    flops, memory = map(amount, own)
+    return flops * count / (6.0 * amount(cell)) * LEAST_STATES > memory * count
 
 
 _OF_A_DEVICE = DEVICE | {"peak", "max", "maximum", "vram", "hbm", "cuda", "allocated", "reserved"}
@@ -464,6 +530,30 @@ _OF_A_DEVICE = DEVICE | {"peak", "max", "maximum", "vram", "hbm", "cuda", "alloc
 
 
 _SIZES = {each.scale: name for name, each in UNITS.items() if each.si == "B"}
+
+
+OF_EACH_LAW = "fewer devices than nodes: as many in each node"
+
+
+def devices_of_nodes(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """A count of devices beside one of nodes that is less in some row is of each node; one that
+    stays as it is while nodes become more may be, and is of nobody known."""
+    names = {c.spec.name for c in columns if c.spec is not None}
+    if not {"gpus", "nodes"} <= names or "gpus_per_node" in names:
+        return
+    held = [
+        r for r in records
+        if all(n in r.cells and r.cells[n].state == "value" for n in ("gpus", "nodes"))
+    ]  # fmt: skip
+    counts = {(amount(r.cells["gpus"]), amount(r.cells["nodes"])) for r in held}
+    gpus, nodes = {one for one, _ in counts}, {many for _, many in counts}
+    if any(one < many for one, many in counts):
+        for record in held:
+            cell = record.cells.pop("gpus")
+            record.cells["gpus_per_node"] = cell._replace(law=OF_EACH_LAW, value_origin="solved")
+    elif len(gpus) == 1 and len(nodes) > 1:
+        for record in held:
+            record.cells["gpus"] = record.cells["gpus"]._replace(state="unknown")
 
 
 def memory_of_whom(records: Sequence[Record], columns: Sequence[Column]) -> None:
@@ -510,16 +600,20 @@ def _settled(record: Record) -> bool:
 def _of_one_alone(record: Record, cell: Cell, above: Above) -> bool:
     """Whether a rate of the job is no more than one device makes at the row's own utilisation."""
     count, known = _devices(record, above), record.cells
+    if cell.state != "value" or count < 2:
+        return False
     gpu = known.get("gpu")
     said = {n: amount(c) for n, c in known.items() if c.state == "value"}
-    most = peaks(gpu.text if gpu else above.text)
+    most = peaks(gpu.text) if gpu else above.peaks
     flops = said.get("model_flops_rate", 0.0)
     if not flops and most:
         flops = said.get("mfu", 0.0) * most[0] * 1e12  # as shares of peaks are counted, in 16 bits
+    if not flops:
+        return False
     named = set(_SIZED.findall(known["model"].text if "model" in known else above.text))
     size = said.get("parameters", 0.0) or said.get("model_size", 0.0)
     size = size or (float(named.pop()) * 1e9 if len(named) == 1 else 0.0)
-    if cell.state != "value" or count < 2 or not flops or not size:
+    if not size:
         return False
     return amount(cell) <= ALONE * flops / (6.0 * size)
 

@@ -161,6 +161,44 @@ def settings(text: str) -> dict[str, str]:
     return said
 
 
+_OPTION = deferred(r"--([A-Za-z][\w.-]*)(?:(?:=|\s+(?!--))(\"[^\"]*\"|[^\s\"]+))?\s*")
+
+_OVERRIDE = deferred(r"\+{0,2}((?:[A-Za-z]\w*\.)+[A-Za-z]\w*)=(\"[^\"]*\"|[^\s\"]+)\s*")
+
+_LEFT_OUT = {"eval", "validation", "test", "inference", "generation", "optim", "optimizer", "vllm",
+             "rollout", "critic", "reward", "ref", "draft", "teacher", "vision"}  # fmt: skip
+"""Sections of options whose settings are of something else than the training of the model."""
+
+
+def options(text: str) -> dict[str, str]:
+    """Settings of a cell that is nothing but options of a command or overrides of a configuration.
+
+    >>> options("--parallelism.tensor_parallel_degree=2 --training.local_batch_size 4 --compile")
+    {'tp': '2', 'micro_batch': '4'}
+    >>> options("model.tensor_model_parallel_size=4 model.data.seq_length=8192"), options("a.b=c d")
+    ({'tp': '4', 'seq_len': '8192'}, {})
+    """
+    said: dict[str, str] = {}
+    pattern, at = (_OPTION, 0) if text.startswith("--") else (_OVERRIDE, 0)
+    while at < len(text):
+        found = pattern.match(text, at)
+        if found is None:
+            return {}
+        at = found.end()
+        *path, key = re.split(r"\.", found[1])
+        value = (found[2] or "").strip("\"'")
+        name = configured_by(key)
+        if normalise("".join(path)) == "activationcheckpoint" and key == "mode":
+            name = "recompute"
+        if _LEFT_OUT & set(path) or name is None:
+            continue
+        value = re.sub("-(?:true|mixed)$", "", value)  # as Lightning writes number formats
+        worded = name == "recompute" or (name == "dtype" and _DTYPE.fullmatch(value))
+        if worded or (name in _SET and value.isdecimal() and value.strip("0")):
+            said[name] = value
+    return said
+
+
 _NAMED_NUMBER = deferred(r"([A-Za-z][A-Za-z_ -]*?)\s*[ =:]\s*([0-9]+)(k)?", re.IGNORECASE)
 
 _SET = {"seq_len", "micro_batch", "global_batch", "tp", "pp", "dp", "cp", "ep"}
@@ -401,6 +439,21 @@ def _all_cards(cards: int, nodes: int, text: str) -> int | None:
     return cards if nodes == 1 or cards > ONE_NODE else None
 
 
+_AROUND = " :,-–()[]@"
+"""Signs around what a label says."""
+
+
+def size_alone(text: str) -> str | None:
+    """The size of a model that a text is, if it is nothing else.
+
+    >>> size_alone("(16b)"), size_alone("910B"), size_alone("Llama 7B")
+    ('16B', None, None)
+    """
+    bare = text.strip(_AROUND)
+    size = _SIZE.fullmatch(bare) if len(text) <= LONGEST else None
+    return f"{size[1]}{size[2].upper()}" if size and not only(bare) else None  # 910B is a device
+
+
 def named(text: str) -> dict[str, str]:
     """Values that a label gives the runs below it: a machine, a size, a format, a layout.
 
@@ -411,9 +464,9 @@ def named(text: str) -> dict[str, str]:
     """
     if len(text) > LONGEST:
         return {}
-    bare = text.strip(" :,-–()[]@")
-    if (size := _SIZE.fullmatch(bare)) and not only(bare):  # 910B is a device
-        return {"model_size": f"{size[1]}{size[2].upper()}"}
+    bare = text.strip(_AROUND)
+    if size := size_alone(bare):
+        return {"model_size": size}
     if many := _OF_MANY.fullmatch(bare):
         return {"gpus": many[1].replace(",", "")}
     if said := layout(bare):

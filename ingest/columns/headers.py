@@ -47,7 +47,7 @@ _TAG = re.compile(r"<(sup|del|s)>.*?</\1>|~~.*?~~|</?[A-Za-z][A-Za-z0-9]*(?:\s[^
 _BRACKET = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
 
 _PANELS = re.compile(
-    r"((?:(?:train|training|perf|performance|throughput|speed|timing|timings|metrics|stats|results?"
+    r"((?:(?:train|training|trainer|data|dataset|perf|performance|throughput|speed|timing|timings|metrics|stats|results?"
     r"|summary|cfg|config|hparams|args|setup|run|runtime|model|parallel|parallelism|hw|hardware"
     r"|system|memory|mem|device|metrics?|parameters|params|monitoring|report)[/.])+)"
     r"(?=[A-Za-z_]+(?: \((?:last|latest)\))?$)"
@@ -65,6 +65,8 @@ _OF_A_DEVICE = re.compile(
     re.IGNORECASE,
 )
 """The memory of one of a run's devices, as trackers watch it: `sys.gpu.0.peak_mem_gb`."""
+
+_NAMED_IN = re.compile(r"(?:model|gpu|device)/(?:name|type|size)")
 
 _LAST_OF = re.compile(r" \((?:last|latest)\)$")
 
@@ -179,7 +181,7 @@ def header(labels: Iterable[str], schema: Schema) -> list[Column]:
     return list(_header(tuple(labels), schema))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)  # a document has the same labels again and again
 def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
     columns: list[Column] = []
     taken: dict[str, int] = {}
@@ -187,6 +189,7 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
     names = [normalise(each) for each in every]
     known = frozenset(names)
     divided = any(_MICRO_BATCHES.fullmatch(label) for label in every)
+    counted = [at for at, label in enumerate(every) if _counts_a_device(label)]
     of_parts = {"forward", "backward"} <= {word for label in every for word in split(label)}
     for at, label in enumerate(every):
         taken[label] = taken.get(label, 0) + 1
@@ -197,6 +200,8 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
         if of_parts and column.spec is None:  # `Total iteration (ms)`: of all the parts beside it
             whole = _column(_TOTAL.sub("", label), shown, schema)
             column = whole if whole.spec and whole.spec.name == "step_time" else column
+        if counted == [at] and not _COUNTS_OF_DEVICES & known:
+            column = _column("number of GPUs", shown, schema)
         if column.spec is None and (told := _beside(label, names[at - 1] if at else "", known)):
             column = _column(told, shown, schema)
         columns.append(column)
@@ -247,6 +252,21 @@ _COUNT_OF = re.compile(
     rf"(?:[GHNX]PU|accelerator|device|card|chip|GCD|{SIGN})s?",
     re.IGNORECASE,
 )
+
+_OF_DEVICE = re.compile(
+    rf"(?:no\.|num(?:ber)?\.?)?(?: ?of)? ?{SIGN}"
+    r"(?:s| (?:GPU|NPU|TPU|HPU|device|card|accelerator|chip|GCD)s| count)",
+    re.IGNORECASE,
+)
+"""How many of a device there are, by its name: `Gaudi 2 devices`, `H100s`."""
+
+
+@lru_cache(maxsize=4096)
+def _counts_a_device(label: str) -> bool:
+    """Whether a label counts devices of a name."""
+    found = label.endswith(("s", "count")) and len(label) <= LONGEST
+    return found and _OF_DEVICE.fullmatch(signed(label)) is not None
+
 
 _MICRO_BATCHES = re.compile(
     r"(?:\\?[#№]|no\.|num(?:ber)?\.?(?: of)?|n)[\s_]*(?:of )?micro[ _-]?batch(?:es)?", re.IGNORECASE
@@ -364,6 +384,8 @@ def _alone(label: str) -> str:
     """
     if tracked := _TRACKED.match(label):
         label = label[tracked.end() :]
+    if _NAMED_IN.fullmatch(label):
+        return label.replace("/", "_")
     if found := _OF_A_DEVICE.fullmatch(label):
         return found[1]
     if (path := _PATH.match(label)) and configured_by(label[path.end() :]):
@@ -373,6 +395,9 @@ def _alone(label: str) -> str:
         return label
     rest = _LAST_OF.sub("", label[panel.end() :])
     of_one = set(split(rest)[:1]) <= DEVICE
+    held = said(rest) if of_one else None
+    if held is not None and held.field == "memory":
+        return rest
     if of_one and (not configured_by(rest) or _MEASURES.search(panel[1])):
         return label  # `mem/GPU` is of one
     rest = _ALSO.get(normalise(rest), rest)
@@ -438,7 +463,12 @@ def rate(label: str, printed_unit: str) -> str | None:
         return "step_time" if measure.si == "s" else None
     if not _says_little(label):
         return None
+    whole = bool({"performance", "perf"} & set(split(english(label))))
+    if whole and measure.si == "s" and measure.scale >= 1.0 and "/" not in printed_unit:
+        return None  # `Performance | 79.8 s` is the time of a whole run as often as of a step
     per_gpu = of_one_device(label) or measure.per is not None or "gpu" in printed_unit.casefold()
+    if measure.si == "flop/s" and measure.scale > 1e12 and not per_gpu:
+        return None  # petaflops are of a whole job
     return RATES.get((measure.si, per_gpu))
 
 

@@ -55,6 +55,7 @@ ELSEWHERE = {
 
 _ELSEWHERE = re.compile(
     r"\b(?:inference|serving|decod(?:e|ing)|prefill|generat(?:e|ion)|latency|kernels?|gemms?|matmuls?"
+    r"|(?:batch|online|offline) predict(?:ion|or)s?"
     r"|micro-?benchmarks?|spec(?:s|ification)?s?|hardware)\b|推理|推論|추론",
     re.IGNORECASE,
 )
@@ -181,7 +182,8 @@ def of_runs(
     aside |= {"price"} if trained else set()  # of what was trained
     if held & RATES and said & _OF_A_STEP:  # which kernels a run had
         aside |= {"kernel", "kernels"}
-    if words & (FOREIGN - aside) or (_ELSEWHERE.search(heading) and not trained):
+    text = _OF_KERNELS.sub(" ", heading) if document and held & _OF_JOBS else heading
+    if words & (FOREIGN - aside) or (_ELSEWHERE.search(text) and not trained):
         return False
     timed = any(generic(column) for column in columns)  # if its cells say a rate
     rated = held & RATES or _most(columns) or timed
@@ -201,6 +203,12 @@ def of_runs(
     tallied = TALLIED | (_OF_PARTITIONS if only_sizes else set())
     plain = bool(said - tallied) or len(held & RATES) > 1 or batches or _peaked(columns)
     return plain or told()
+
+
+_OF_KERNELS = re.compile(r"\b(?:kernels?|hardware)\b", re.IGNORECASE)
+"""Words of a heading that no job's rate is of: `Liger Kernel: Llama 3 8B with FSDP`."""
+
+_OF_JOBS = {"tokens_per_s", "samples_per_s"}
 
 
 def _most(columns: Sequence[Column]) -> bool:

@@ -92,7 +92,8 @@ FORMAT = Format(
     r"[^|=:]*(?:  +[0-9][0-9,.]*){2,}\s*$"  # a metric of a turned one
     r"|^[^|=:0-9.]*[,;\t][^|=:0-9.]*(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:0-9.]*$"
     r"|^\s*\{\s*\"(?i:model|name|run|config|experiment|benchmark|framework|system|hardware|device"
-    r"|gpu|n_?gpu|num_?gpu|world|arch|dtype|precision|batch|micro|global_batch|seq|tp|size)"
+    r"|gpu|n_?gpu|num_?gpu|world|arch|dtype|precision|batch|micro|global_batch|seq|tp|size|bench"
+    r"|exp|task|case|cluster|machine|node|backend|parallel|strategy|method|setup|label|tag|trial)"
     r"[A-Za-z_ ]*\"\s*:.*\}\s*$",  # a line of results, which says first what was run
     suffixes=(".csv", ".tsv", ".rst", ".ipynb", ".json"),
     schemas={"markdown_table": MarkdownTable},

@@ -28,6 +28,7 @@ _DOTS = re.compile(r"[\s.…]+")
 
 MEASURES = re.compile(
     r"FLOP|(?:tok(?:en)?|sample)s?(?:/|_per_)s|/it\b|/step|\b[mu]s\b|MFU|_[mun]?s\b"
+    r"|\S-(?:latency|gbps)\b"
     r"|\[[mµun]?sec\]|\((?:[mµun]?s|[mµun]?sec|[MG]i?B(?:/s)?|Gbps)\)|\bin (?:m?s|[MG]i?B)\b",
     re.IGNORECASE,
 )
@@ -233,8 +234,12 @@ def _justified(lines: Sequence[Line], at: int) -> Grid | None:
     counted = sum(_numeric(_Word(0, 0, cell.text)) for row in rows for cell in row.cells)
     if len(rows) < ROWS or 2 * counted < len(rows) * len(head):
         return None
+    index = {len(row.cells) - len(head) for row in rows}
+    if len(index) > 1:
+        return None
     line = lines[at]
-    labels = (GridCell(word.text, line.number, word.begin + 1) for word in head)
+    named = [_Word(line.column - 1, line.column - 1, "")] * index.pop() + head
+    labels = (GridCell(word.text, line.number, word.begin + 1) for word in named)
     return Grid("text", at, end, (GridRow(line, tuple(labels)),), tuple(rows), exact=False)
 
 
@@ -243,11 +248,20 @@ def _on_page(line: Line) -> str:
     return " " * (line.column - 1) + line.text
 
 
+_INDEX = re.compile(r"( *)(\S+) {2,}(?=\S)")
+"""Index of a row of a data frame, which has no label."""
+
+
 def _ending(line: Line, head: Sequence[_Word]) -> list[GridCell]:
-    """The cells of a row that end where the labels do; nothing where one does not."""
+    """The cells of a row that end where the labels do, and its index in front of them if it has
+    one; nothing where one does not."""
     text, begin, cells = _on_page(line), 0, list[GridCell]()
     if len(text.rstrip()) != head[-1].end:
         return []
+    first = _INDEX.match(text, line.column - 1, head[0].end)
+    if first is not None and first.end(2) < head[0].begin:
+        cells.append(GridCell(first[2], line.number, first.start(2) + 1))
+        begin = first.end() - 1
     for word in head:
         part = text[begin : word.end]
         bare = part.strip()

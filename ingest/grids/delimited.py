@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -42,6 +43,8 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     separator = separator_of(lines[first].text)
     if separator is None:
         return
+    if separator == "\t" and any(line.column > 1 for line in lines[first:]):
+        lines = [*lines[:first], *_with_empty_cells(lines[first:])]
     over = _over(lines[first], lines[first + 1], separator) if named and lines[first + 1 :] else []
     rows = list(_rows(lines, first, separator))
     upper = rows.pop(0) if over else None
@@ -64,6 +67,22 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
         spans = tuple(upper.cells[at] if at >= 0 else nothing for at in over)
         heads = (replace(upper, cells=spans), head)
     yield Grid(syntax, first, len(lines), heads, tuple(body), labels=labels)
+
+
+def _with_empty_cells(lines: Sequence[Line]) -> list[Line]:
+    """Lines between tabs with the empty cells in front that were taken for an indentation, where
+    they then have as many cells as most lines."""
+    whole = [
+        line if any(line.prefix.values()) or line.column == 1
+        else line._replace(text="\t" * (line.column - 1) + line.text, column=1)
+        for line in lines
+    ]  # fmt: skip
+    widths = Counter(line.text.count("\t") for line in whole if line.text)
+    width = widths.most_common(1)[0][0] if widths else 0
+    return [
+        filled if filled.text.count("\t") == width else line
+        for line, filled in zip(lines, whole, strict=True)
+    ]
 
 
 MOST_TITLES = 20
@@ -228,6 +247,12 @@ def _data(lines: Sequence[Line], at: int) -> list[Line]:
 
 MOST_COMMENTS = 64
 """Lines of comments in a row that may stand over a header."""
+
+
+def uncommented(line: Line) -> Line:
+    """A line above separated values without the sign of a comment: it is no heading."""
+    bare = line.text.lstrip("# \t")
+    return line._replace(text=bare, column=line.column + len(line.text) - len(bare))
 
 
 def _says(line: Line, below: Sequence[Line]) -> bool:

@@ -34,7 +34,7 @@ class GridCell(NamedTuple):
     columns: int = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class GridRow:
     """A row of cells; `line` is the first line of it.
 
@@ -47,17 +47,21 @@ class GridRow:
     @property
     def blank(self) -> bool:
         """Whether no cell holds anything."""
-        return not any(cell.text for cell in self.cells)
+        for cell in self.cells:  # noqa: SIM110 - asked of every row: a generator costs more
+            if cell.text:
+                return False
+        return True
 
     @property
     def empty(self) -> bool:
         """Whether it is nothing but one cell that holds nothing."""
         return len(self.cells) <= 1 and self.blank
 
-    @cached_property
+    @property
     def one(self) -> bool:
         """Whether one cell stands over all columns, as a title inside a table does."""
-        return len(self.cells) > 1 and self.cells.count(self.cells[0]) == len(self.cells)
+        cells = self.cells
+        return len(cells) > 1 and cells[0] == cells[1] and cells.count(cells[0]) == len(cells)
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ class Alike:
     place: Callable[[int, str], int]
 
 
-@dataclass
+@dataclass(slots=True)
 class Record:
     """One row to be: cells by field name of the frame's schema, the rest under its own label.
 
@@ -187,6 +187,7 @@ class Statement:
     environment: bool = False  # under a heading about machines: it holds for the whole document
     caption: bool = False  # of the table right above it, if there is one
     here: bool = False  # its subject is meant in its own section alone
+    until: int = 0  # the last line of the table that it is the title of; it is of no other
 
 
 class Line(NamedTuple):

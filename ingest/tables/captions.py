@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from assay.ingest.columns.cells import chips_of
+from assay.ingest.columns.other_runs import of_these_runs
 from assay.ingest.columns.titles import (
     counted_devices,
     device_named,
@@ -75,19 +76,38 @@ _CAPTION = re.compile(
     r"|[_*]*Table [0-9]+(?:[_*]*[.:]|\*\*).*)[\s:]*"
 )
 
+_NUMBERED = re.compile(r"\s*[_*]*Table [0-9]+", re.IGNORECASE)
+"""How the caption of a table begins that documents number, above all of them or below."""
+
+_BULLET = re.compile(r"[-*+•] ")
+
 
 class Above:
     """The lines between a heading and the tables under it, each looked at once for all of them."""
 
     def __init__(self) -> None:
         self._new: list[Line] = []
+        self._nearest: Line | None = None  # that is not empty
+        self._below_table = False
+        self._named_above = False  # whether the table above the next line has a caption over it
         self._said: dict[str, Cell] = {}
         self._trained: dict[str, Cell] | None = None
         self._last: Line | None = None  # that is not empty, nor the directive of a table
 
     def add(self, line: Line) -> None:
         """Take in the next line."""
+        if line.text.strip() and self._below_table:
+            self._below_table = False
+            if _NUMBERED.match(line.text) and not self._named_above:
+                return  # the caption of the table above it
+        if line.text.strip():
+            self._nearest = line
         self._new.append(line)
+
+    def pass_table(self) -> None:
+        """Take in that a table ends here."""
+        last, self._below_table = self._nearest, True
+        self._named_above = last is not None and _NUMBERED.match(last.text) is not None
 
     def said(self, titles: Sequence[Line]) -> dict[str, Cell]:
         """Field → cell of what the lines so far say of a table below them.
@@ -114,7 +134,13 @@ class Above:
 
 
 def told(line: Line) -> dict[str, Cell]:
-    """Field → cell of what the caption that belongs to a table says of it."""
+    """Field → cell of what the caption that belongs to a table says of it, and of no other run."""
+    cells = _told(line)
+    own = of_these_runs(line.text) if cells else line.text
+    return cells if own == line.text else _told(line._replace(text=own))
+
+
+def _told(line: Line) -> dict[str, Cell]:
     cells = {name: cell._replace(value_origin="stated") for name, cell in titled(line).items()}
     if "gpus" not in cells and (count := devices_in_all(line.text)):
         cells |= _cells(line, {"gpus": count})
@@ -140,6 +166,8 @@ def _introduces(line: Line) -> bool:
     text = line.text.strip()
     if len(text) > LONGEST or _ELSEWHERE.search(text) or text.startswith("|"):
         return False
+    if _BULLET.match(text):
+        return text.endswith((":", "："))  # one of several
     return text.endswith((":", "：")) or _INTRODUCES.search(text) is not None
 
 

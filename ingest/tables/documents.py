@@ -25,6 +25,7 @@ from assay.ingest.grids.html_tables import html_tables
 from assay.ingest.grids.json_records import begins_json, json_records, named_json
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
+from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import REMEMBERED, Line
 from assay.ingest.source.headings import of_set_up
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
@@ -107,6 +108,8 @@ class Place:
     around: list[tuple[Line, list[str]]] = field(default_factory=list)  # headings, texts below them
     set_ups: dict[tuple[int, ...], list[str]] = field(default_factory=dict)
     """Texts below the last heading about the set-up, by the headings around it."""
+    number: int = 0
+    """Of the last line taken in."""
 
     def declared(self) -> list[Line]:
         """Sentences below the headings around its own that say in what a document measures."""
@@ -141,6 +144,8 @@ class Place:
 
     def pass_over(self, lines: Sequence[Line]) -> None:
         """Take in lines that are no table; what stands in a block of code is no heading."""
+        if lines and self.number and lines[0].number > self.number + 1:
+            self.above.pass_table()
         for line in lines:
             if len(line.text) > LONGEST_ABOVE:
                 continue
@@ -162,11 +167,32 @@ class Place:
                 self.around.append((line, []))
                 self.near.clear()
             else:
-                if self.around and len(self.around[-1][1]) < NEAR:
-                    self.around[-1][1].append(line.text.strip() or ".")
+                whole, texts = self._carried_on(line), self.around[-1][1] if self.around else []
+                if whole is not line and texts:
+                    texts[-1] = whole.text.strip()
+                elif self.around and len(texts) < NEAR:
+                    texts.append(line.text.strip() or ".")
                 self.above.add(line)
-                self.near.append(line)
+                self.near.append(whole)
 
+    def _carried_on(self, line: Line) -> Line:
+        """The line; behind the one above it, which is taken away, where that breaks off in a
+        sentence that goes on here."""
+        last, above = self.near[-1] if self.near else None, self.number
+        self.number = line.number
+        if last is None or self.fenced or line.number != above + 1 or not _GOES_ON.match(line.text):
+            return line
+        text = f"{last.text} {line.text.strip()}"
+        if len(text) > LONGEST or not _BROKEN_OFF.fullmatch(last.text):
+            return line
+        self.near.pop()
+        return last._replace(text=text)
+
+
+_BROKEN_OFF = re.compile(r"(?!\s*(?:[|<#:]|\.\.|\+[-=]|[-=*_]{3})).{60,}[^\s.!?:;。！？：；|>\\]")
+"""A line of prose that ends within a sentence, where its author's editor broke it."""
+
+_GOES_ON = re.compile(r"\s{0,6}(?![-*+>|<#:~`]{1,3}\s|[|<#]|[0-9]+[.)]\s|\.\.\s|```|~~~)\S")
 
 _SENTENCE = re.compile(r"(?<=[.;:])\s+")
 
@@ -205,10 +231,30 @@ _OF_MEMORY = re.compile(
 )
 """A line that says in which unit a column of memory is: `mem … 显存，单位为GiB`."""
 
+_OF_RATES = re.compile(
+    r"(吞吐[量率]?|训练速度|速度)的?单位均?[为是：:]\s*([A-Za-z]+(?:/[A-Za-z]+)+)(/卡|[（(](?:单|每)卡)?"
+)
+"""A line that says in which unit rates are: `吞吐率单位为 samples/s（全部 GPU 合计）`."""
+
 _PER_DEVICE = re.compile(
     r"(?<![A-Za-z])(wps|WPS|tps|TPS)[)*`]*\s+per[ -](?:GPU|device|chip|accelerator|card|NPU)\b"
 )
 """A text that says of whom a rate is: `words per second (wps) per GPU`."""
+
+_RATE = (
+    r"(?:tokens?|words?|samples?|sequences?|images?)(?:\s*/\s*|\s+per\s+)[A-Za-z]+"
+    r"(?:(?:\s*/\s*|\s+per\s+)[A-Za-z]+)?"
+)
+
+_NAMED_SO = re.compile(
+    rf"(?<![A-Za-z])({_RATE})\s*[(（][*`\"]*([A-Za-z]{{2,6}})[*`\"]*[)）]"
+    rf"|(?<![A-Za-z])([A-Za-z]{{2,6}})[*`\"]*\s*[(（]\s*({_RATE})\s*[)）,;]",
+    re.IGNORECASE,
+)
+"""A rate and its abbreviation, one in brackets behind the other: `tokens per second per GPU (TPS)`.
+"""
+
+_BRACKET = re.compile("[(（]")
 
 SHARE_OF_PEAK = "% of peak"
 
@@ -225,6 +271,29 @@ _OF_THE_MODEL = re.compile(
     re.IGNORECASE,
 )
 """A sentence that says of all operations of its document that they are the model's."""
+
+OF_A_MACHINE = "整机"
+"""A rate of a whole machine: that of the job in a document whose runs are on one."""
+
+MACHINE = re.compile(r"[\s,，、]*(?:整机|单机|每机|单节点|每节点)(?![多0-9])的?[\s,，、]*")
+"""Words for a whole machine in the label of a rate: `吞吐(samples/s,整机)`, `单机吞吐`."""
+
+_OF_WHOLE_MACHINE = re.compile(
+    r"整机|[单每](?:机|节点)|\b(?:whole|entire) (?:node|machine|server|box|host|instance)\b"
+)
+
+SEVERAL_MACHINES = re.compile(
+    r"(?:多|双|两|二|三|四|八|十|[2-9]|[0-9]{2,})\s*(?:台|机(?![器制])|个?节点)|节点数|机器数|集群"
+    r"|\bmulti-?node\b|(?i:\b(?:nodes|machines|servers|hosts)\b)"
+)
+
+
+def _of_a_machine(lines: Sequence[Line]) -> bool:
+    """Whether a document speaks of rates of a machine and nowhere of several machines."""
+    return any(_OF_WHOLE_MACHINE.search(line.text) for line in lines) and not any(
+        SEVERAL_MACHINES.search(line.text) for line in lines
+    )
+
 
 _WITHOUT = re.compile(r"[ ,]+(?:without|not counting|excluding|computed|as reported)\b.*")
 """Words that a legend adds to a quantity that it is named by."""
@@ -272,25 +341,49 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
     >>> legend([Line(1, "`d x m x p` is data x tensor(model) x pipeline parallelism", 1, {})])
     {'d x m x p': 'DP x TP x PP'}
     """
-    found: dict[str, str] = {}
+    found = {OF_A_MACHINE: "total"} if _of_a_machine(lines) else {}
     for line in lines:
         if len(line.text) > LONGEST:
             continue
         found |= _letters(line.text)
-        if taken := _OF_MEMORY.search(line.text):
-            found.setdefault(taken[1], f"memory ({taken[2]})")
-        if of_one := _PER_DEVICE.search(line.text):
-            found.setdefault(of_one[1], f"{of_one[1]} per GPU")
-        if share := _SHARE.search(line.text):
+        words = line.text.casefold()  # words of the patterns, which few lines have
+        for name, meant in _with_units(line.text, words):
+            found.setdefault(name, meant)
+        if "peak" in words and (share := _SHARE.search(line.text)):
             found.setdefault(SHARE_OF_PEAK, share[1].upper())
-        elif _OF_THE_MODEL.search(line.text):
+        elif "flop" in words and _OF_THE_MODEL.search(line.text):
             found.setdefault(SHARE_OF_PEAK, "MFU")
-        for sentence in re.split(r"(?<=[\w)])[.;] +(?=[A-Z*`])|[；。]", line.text):
+        for sentence in _ENDED.split(line.text) if _ENDS.search(line.text) else (line.text,):
             match = _LEGEND.fullmatch(sentence.rstrip(" .;"))
             meant = _meaning(match[2]) if match else ""
+            if match and meant and (size := unit(match[1])) and size.si == "B":
+                meant = f"{meant} ({match[1]})"  # `gb` is the peak memory
             if match and meant:
                 found.setdefault(match[1], meant)
     return found
+
+
+def _with_units(text: str, words: str) -> Iterator[tuple[str, str]]:
+    """Names that a line gives a unit, or a device, and what they mean with it."""
+    if "单位" in words:
+        if taken := _OF_MEMORY.search(text):
+            yield taken[1], f"memory ({taken[2]})"
+        if rated := _OF_RATES.search(text):
+            yield rated[1], f"throughput ({rated[2]}{'/GPU' if rated[3] else ''})"
+    if ("wps" in words or "tps" in words) and (of_one := _PER_DEVICE.search(text)):
+        for spelt in (of_one[1].upper(), of_one[1].lower()):
+            yield spelt, f"{spelt} per GPU"
+    if "|" in words or not ("per " in words or "/s" in words) or not _BRACKET.search(words):
+        return
+    for told in _NAMED_SO.finditer(text):
+        name, phrase = (told[2], told[1]) if told[2] else (told[3], told[4])
+        for spelt in (name, name.upper(), name.lower()) if said(phrase) else ():
+            yield spelt, phrase
+
+
+_ENDS = re.compile(r"[.;] |[；。]")
+
+_ENDED = re.compile(r"(?<=[\w)])[.;] +(?=[A-Z*`])|[；。]")
 
 
 def _meaning(text: str) -> str:

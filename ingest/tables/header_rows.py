@@ -13,6 +13,7 @@ from typing import TypeGuard
 
 from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.grids.grid import Grid, GridCell, GridRow
+from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line, Schema
 
 
@@ -21,6 +22,8 @@ def carried(grid: Grid, schema: Schema) -> Grid:
     blank: `7B | AdamW`, then ` | SGD`. A row with one cell is a title, and a file of separated
     values means what it leaves out."""
     if grid.syntax not in ("markdown", "rst", "text") or not grid.heads or grid.labels:
+        return grid
+    if all(row.cells and row.cells[0].text for row in grid.rows):
         return grid
     columns = header(grid.header(), schema)
     free = [at for at, c in enumerate(columns) if c.spec is None or not c.spec.quantity]
@@ -62,14 +65,24 @@ def headed(grid: Grid, schema: Schema) -> Grid:
     upper = _over(grid)
     if not upper:
         return grid
-    joined = replace(grid, heads=(upper, grid.rows[0]), rows=grid.rows[1:])
-    lower = [cell.text for cell in grid.rows[0].cells]
+    below = _bracketed(upper, grid.rows[0])
+    joined = replace(grid, heads=(upper, below), rows=grid.rows[1:])
+    lower = [cell.text for cell in below.cells]
     told = [
         _measures(both, schema) or _measures(own, schema)
         for both, own in zip(joined.header(), lower, strict=True)
     ]
     more = sum(told) > sum(_measures(each, schema) for each in grid.header())
     return joined if more or _names_below(grid) else grid
+
+
+def _bracketed(upper: GridRow, lower: GridRow) -> GridRow:
+    """The second row of a header with brackets around units that stand alone below a label."""
+    cells = (
+        cell._replace(text=f"({cell.text})") if over.text and unit(plain(cell.text)) else cell
+        for over, cell in zip(upper.cells, lower.cells, strict=True)
+    )
+    return replace(lower, cells=tuple(cells))
 
 
 def _names_below(grid: Grid) -> bool:
@@ -88,7 +101,7 @@ def _measures(label: str, schema: Schema) -> bool:
 def _over(grid: Grid) -> GridRow | None:
     """The header of a grid whose first row may be a second one: each label over the columns to its
     right that have none; None where that row may be one of numbers."""
-    if len(grid.heads) != 1 or grid.syntax == "html" or not grid.rows:
+    if len(grid.heads) != 1 or not grid.rows or any(c.columns > 1 for c in grid.heads[0].cells):
         return None
     upper, lower = grid.heads[0].cells, [cell.text for cell in grid.rows[0].cells]
     if len(upper) != len(lower) or sum(map(bool, lower)) < 2 or re.search("[0-9]", "".join(lower)):
@@ -104,7 +117,7 @@ def quantities(columns: Sequence[Column]) -> int:
     return sum(column.spec is not None and column.spec.quantity is not None for column in columns)
 
 
-_OF_BOTH = re.compile(r"(.+?)\s*\(([^()]+?)\s*(?:\band\b|/|,|&)\s*([^()]+?)\)")
+_OF_BOTH = re.compile(r"(.+?)(?:\s*\(|:\s+)([^():]+?)\s*(?:\band\b|/|,|&)\s*([^()]+?)\)?")
 
 _BOTH = re.compile(r"([0-9][0-9.,]*[kKMB]?)\s*(?:and|/|,|&)\s+([0-9][0-9.,]*[kKMB]?)")
 

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from assay.ingest.columns.composite import named
 from assay.ingest.columns.subject import many_devices
-from assay.ingest.columns.titles import SIZED, model_named, names_format, titled
+from assay.ingest.columns.titles import SIZED, family_named, model_named, names_format, says_of_runs
+from assay.ingest.lines.outlines import once
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import REMEMBERED, Line, Schema
 from assay.ingest.tables import captions
@@ -28,7 +29,7 @@ SENTENCE_END = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])")
 
 
 _PHRASE = re.compile(
-    r"\b(?:tokens?|samples?|sequences?|images?|imgs?)(?:\s*/\s*|\s+per\s+)"
+    r"\b(?:tokens?|samples?|sequences?|sentences?|images?|imgs?|items?)(?:\s*/\s*|\s+per\s+)"
     r"(?:gpu|device|npu|sec(?:ond)?|s)\b"
     r"(?:(?:\s*/\s*|\s+per\s+|\s+and\s+)(?:gpu|gcd|card|chip|device|npu|p|sec(?:ond)?|s)\b)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b|(?<=[はが为是：])TFLOPS?/(?:s/)?GPU(?![A-Za-z])"
     r"|\b(?:(?:step|iter(?:ation)?)[ -](?:time|latency)"
@@ -51,6 +52,8 @@ _OF_MEMORY = re.compile(
     r"(?:\s+(?:of|on)\s+(?:a|one|each)\s+(?:GPU|device))?"
     r"|memory\s+per\s+(?:GPU|card|device))\b"
     r"(?:\s*[(\[][MG]i?B[)\]]|,?\s+in\s+[MG]i?B\b)?"
+    r"|\bmemory\s+(?:usage|consumption|footprint)(?=\s+(?:of\s+(?:the|a|each)\s+\w+\s+)?"
+    r"(?:when|during|while|for|in|of)\s+(?:\w+[ -])?(?:train|fine-?tun))"
     r"|\b(?:GPU\s+memory|VRAM)(?=\s+(?:is |was )?(?:required|needed|usage|use[ds]?|consumption"
     r"|footprint|consumed|taken))"
     r"|(?:(?:单卡|每卡)?(?:峰值|最大)|单卡|每卡)显存",
@@ -80,12 +83,19 @@ def meant_above(above: Sequence[Line], declared: Sequence[Line], schema: Schema)
 def of_set_up_alone(line: Line) -> bool:
     """Whether a heading or a line says with what the runs below it ran, or nothing, and of no other
     quantity: `### Llama 3 8B on H100`, `Now with FP8:`, `## Results`."""
-    text = unmarked(line.text).strip(" #*_:：.")
+    return _of_set_up_alone(line.text)
+
+
+@once
+def _of_set_up_alone(line: str) -> bool:
+    """The same of a line that stands nowhere; what costs least is asked first."""
+    text = unmarked(line).strip(" #*_:：.")
     if _OF_ANOTHER.search(text):
         return False
-    told = titled(line) or devices(text) or names_format(text) or named(text) or SIZED.search(text)
-    return bool(told or program_named(text, any_case=True) or _BEGINS_AS_SET_UP.match(text)
-                or _GENERAL.fullmatch(text))  # fmt: skip
+    if _BEGINS_AS_SET_UP.match(text) or _GENERAL.fullmatch(text) or SIZED.search(text):
+        return True
+    told = devices(text) or names_format(text) or says_of_runs(line) or named(text)
+    return bool(told or family_named(text) or program_named(text, any_case=True))
 
 
 _BEGINS_AS_SET_UP = re.compile(

@@ -43,6 +43,9 @@ _DIGIT = re.compile("[0-9]")
 
 _APART = re.compile(r"[(（\[/]|,.*%")
 
+_TWO_PARTS = re.compile(r"[(（\[/|,;&+]")
+"""A sign that stands in every cell of two numbers, however it is written."""
+
 _SAID = re.compile(
     r"\b(MFU|HFU)\b.{0,40}\b(?:bracket|parenthes)|(?:括号|括弧).{0,20}(MFU|HFU)", re.I
 )
@@ -68,6 +71,8 @@ def parted(
     `side` tells a label that only says how its column was run, in words that are read as one.
     """
     if not grid.heads or grid.labels or not grid.rows:
+        return grid
+    if not any(_TWO_PARTS.search(cell.text) for row in grid.rows for cell in row.cells):
         return grid
     heads = grid.heads[-1].cells
     found: dict[int, tuple[str, str]] = {}
@@ -188,7 +193,16 @@ def _cells_are(
     }
     one, other = found.pop() if len(found) == 1 else ("", "")
     names = _quantity(one, schema), _quantity(other, schema)
-    return (one, other) if all(names) and names[0] != names[1] else None
+    aside = _OF_A_RUN.fullmatch(other) is not None and names[0] is not None
+    return (one, other) if aside or (all(names) and names[0] != names[1]) else None
+
+
+_OF_A_RUN = re.compile(
+    r"(?:(?:total|wall(?:[- ]clock)?|training|overall|epoch) )?(?:time|hours|minutes|duration)"
+    r"(?: (?:of|for|per) (?:an?|one|the|each)(?: (?:whole|full))? (?:epoch|run))?|(?:final )?loss",
+    re.IGNORECASE,
+)
+"""Things of a whole run that stand beside a measured quantity in its cell: `time of the epoch`."""
 
 
 def _set_apart(told: tuple[str, str], setting: str) -> tuple[str, str]:

@@ -34,10 +34,12 @@ from assay.ingest.columns.composite import (
     mentioned,
     named,
     numbers,
+    options,
     product,
     recipe,
     remark,
     settings,
+    size_alone,
     times,
 )
 from assay.ingest.columns.headers import Column, plain, unlinked
@@ -93,10 +95,9 @@ def fill(
         told = _in_brackets(cell.text) if column.spec.name == "model" else {}
         for name, text in told.items():
             record.cells.setdefault(name, worth(name, text, at.line, at.column))
-        if column.spec.name == "model" and set(size := named(plain(cell.text))) == {"model_size"}:
-            record.cells.setdefault(
-                "model_size", worth("model_size", size["model_size"], at.line, at.column)
-            )
+        size = size_alone(plain(cell.text)) if column.spec.name == "model" else None
+        if size:
+            record.cells.setdefault("model_size", worth("model_size", size, at.line, at.column))
         bare = cell.text.rpartition("(")[0].strip() or cell.text if told else cell.text
         text_cell(record, column.spec, bare, at)
     return None
@@ -105,7 +106,7 @@ def fill(
 def _in_brackets(text: str) -> dict[str, str]:
     """Fields that brackets behind the name of a model give its run: `Llama-3 70B (64 GPUs)`; how it
     is sharded without them too: `Llama3-70B-FSDP`."""
-    held = _BEHIND_NAME.fullmatch(text.strip())
+    held = _BEHIND_NAME.fullmatch(text.strip()) if "(" in text or "SDP" in text else None
     said = named(held[1] or held[2]) if held else {}
     return {n: v for n, v in said.items() if n != "model_size"}
 
@@ -184,7 +185,7 @@ def _take_apart(record: Record, text: str, at: Span, label: str, factors: Sequen
     if said:
         said |= product(bare, factors)
     free = not label or normalise(label) in CORNERS
-    said = said or machine(bare) or settings(bare) or called(bare, alone=free)
+    said = said or options(bare) or machine(bare) or settings(bare) or called(bare, alone=free)
     said = said or mentioned(bare)
     if free and not said and len(bare) <= LONGEST and (count := counted_before_name(bare)):
         said = {"gpus": count, **({"gpu": one.text} if (one := only(bare)) else {})}
@@ -251,10 +252,43 @@ def mostly_odd(column: Column, grid: Grid, at: int) -> bool:
         return False
     rows = [row for row in grid.rows if at < len(row.cells) and not row.one]
     texts = [row.cells[at].text for row in rows if row.cells[at].text]
-    if len(texts) < _FEW:
+    texts_odd = [text for text in texts if not bare_number(text)]
+    if len(texts_odd) < _FEW:
         return False
-    odd = sum(count for text, count in Counter(texts).items() if _odd(text, column))
+    odd = sum(count for text, count in Counter(texts_odd).items() if _odd(text, column))
     return odd >= _FEW and 2 * odd > len(texts)
+
+
+_WAY = re.compile(
+    r"(?:HF|Hugging ?Face|TE|Transformer[ -]?Engine|(?:Py)?Torch|JAX|TensorFlow|DDP|FSDP2?"
+    r"|DeepSpeed|ZeRO|Megatron(?:-LM)?|NeMo|Unsloth|Liger|[Vv]anilla|[Nn]ative|[Ee]ager|[Bb]aseline"
+    r"|torch\.compile|[Cc]ompiled?|[Nn]aive|[Oo]urs|[Oo]riginal|[Oo]ptimi[sz]ed)(?![\w-])"
+)
+"""Way to train something, at the beginning of a cell."""
+
+_WHAT = re.compile(
+    r"(?i:bert|gpt|llama|mistral|mixtral|qwen|gemma|\bphi|\bopt\b|bloom|falcon|\bt5|resnet|\bvit\b"
+    r"|deepseek|pythia|mamba|diffusion|whisper|nemotron|granite|olmo)"
+    r"|[0-9] ?[BM]\b|(?!(?i:FP|BF|TF|INT|FSDP|ZeRO|Float))[A-Z][A-Za-z]+[- ]?[0-9]"
+)
+"""Name of what was trained, anywhere in it: a family of models, a size, a name with its number."""
+
+
+_CLASS = re.compile(
+    r"\b[A-Z]\w*(?:Layer|Attention|MLP|Norm|Block|Linear|Embedding|ForCausalLM|Model)s?\b"
+)
+"""A part of a program, whatever it is called after: `LlamaDecoderLayer`."""
+
+
+def of_ways(column: Column, grid: Grid, at: int) -> bool:
+    """Whether a column of models holds ways to train one instead: `HF (baseline)`, `TE`."""
+    if column.spec is None or column.spec.name != "model":
+        return False
+    texts = {plain(row.cells[at].text) for row in grid.rows if at < len(row.cells) and not row.one}
+    return bool(texts - {""}) and all(
+        len(text) <= LONGEST and _WAY.match(text) and not _WHAT.search(_CLASS.sub(" ", text))
+        for text in texts - {""}
+    )
 
 
 _FEW = 2
@@ -262,7 +296,7 @@ _FEW = 2
 
 
 def _odd(text: str, column: Column) -> bool:
-    if bare_number(text) or not isinstance(quantity(text, column, _NOWHERE), Diagnostic):
+    if not isinstance(quantity(text, column, _NOWHERE), Diagnostic):
         return False
     if NOTHING.fullmatch(text) or SUM.search(text) or _prints_its_rate(column, text):
         return False

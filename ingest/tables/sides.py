@@ -17,7 +17,7 @@ from typing import NamedTuple
 from assay.ingest.columns.composite import named, recipe
 from assay.ingest.columns.headers import GENERIC, Column, generic, header, plain
 from assay.ingest.columns.subject import SERVING, TALLIED, says_how
-from assay.ingest.columns.titles import SIZED
+from assay.ingest.columns.titles import SIZED, model_named
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
@@ -147,11 +147,25 @@ def under_one(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple[G
             if side := _of_side(column, names, above):
                 own[at] = side, column
     sides = _by_name((name, at, column) for at, (name, column) in own.items())
-    rest = common(shared, own)
-    return tuple(
-        Group(rest, side, name, recipe("", name) | named(name), min(side))
-        for name, side in sides.items()
+    return _beside_each_other(common(shared, own), sides)
+
+
+def _beside_each_other(rest: Common, sides: Mapping[str, dict[int, Column]]) -> tuple[Group, ...]:
+    """A group for each name of several, with what it says; one that says no model and no device
+    beside others that do is of another than the text names."""
+    told = {name: _said_by(name) for name in sides}
+    unsaid = dict.fromkeys(
+        {"model", "gpu"} & {field for each in told.values() for field in each}, ""
     )
+    return tuple(
+        Group(rest, side, name, unsaid | told[name], min(side)) for name, side in sides.items()
+    )
+
+
+def _said_by(name: str) -> dict[str, str]:
+    """Values that the name of a side gives."""
+    of_model = {"model": name} if model_named(name) == name else {}
+    return {**of_model, **recipe("", name), **named(name)}
 
 
 def _by_name(own: Iterable[tuple[str, int, Column]]) -> dict[str, dict[int, Column]]:
@@ -359,11 +373,7 @@ def by_names(grid: Grid, schema: Schema) -> tuple[Group, ...]:
             of_one = next(filter(None, (_of_name(label, name, schema) for name in names)), None)
             own |= {at: of_one} if of_one else {}
     sides = _by_name((name, at, column) for at, (name, column) in own.items())
-    rest = common(shared, own)
-    return tuple(
-        Group(rest, side, name, recipe("", name) | named(name), min(side))
-        for name, side in sides.items()
-    )
+    return _beside_each_other(common(shared, own), sides)
 
 
 def _of_name(label: str, name: str, schema: Schema) -> tuple[str, Column] | None:
@@ -378,6 +388,11 @@ def _of_name(label: str, name: str, schema: Schema) -> tuple[str, Column] | None
 def _worded(label: str, schema: Schema) -> tuple[str, Column] | None:
     """The words of a label that are a name, and the column of the rest, which is all a rate, a
     time of a step or a utilisation: `Vanilla TP tokens/s`, `Step time baseline (ms)`."""
+    if (dashed := _DASHED.fullmatch(label)) and " - " in label:  # `peak memory - LoRA`
+        (column,) = header([f"{dashed[1]}{dashed[3] or ''}"], schema)
+        of_parts = set(split(english(dashed[2]))) & (_NO_SIDE | _OF_MEMORY)
+        if column.spec is not None and column.spec.name == "memory" and not of_parts:
+            return dashed[2], replace(column, label=label)
     found = _WITH_UNIT_BEHIND.fullmatch(label)
     words = found[1].split() if found else []
     behind = (found[2] or "") if found else ""
@@ -387,12 +402,19 @@ def _worded(label: str, schema: Schema) -> tuple[str, Column] | None:
             (column,) = header([" ".join(rest) + behind], schema)
             if column.spec is None or column.spec.name not in _OF_SIDES:
                 continue
-            small = set(split(english(" ".join(name))))
+            small = set(split(english(SIZED.sub(" ", " ".join(name)))))
             if not small & (_NO_SIDE - {"delta"}) and any(map(str.isalpha, "".join(name))):
                 return " ".join(name).strip(" -–—:,/"), replace(column, label=label)
             return None
     return None
 
+
+_OF_MEMORY = {
+    "activation", "activations", "weight", "weights", "gradient", "gradients", "grad", "grads",
+    "param", "params", "parameter", "parameters", "states", "state", "buffer", "buffers", "cache",
+    "static", "temporary", "temp", "fragmentation", "allocated", "free", "used", "other", "others",
+}  # fmt: skip
+"""Words behind a memory that is a part of one."""
 
 _WITH_UNIT_BEHIND = re.compile(r"([^()\[\]]+?)(\s*[(\[][^()\[\]]+[)\]])?")
 
@@ -486,11 +508,12 @@ _NO_SIDE = ALTERS | SERVING | GENERIC | _BESIDE_TRAINING | _OF_PARTS | {
 def _rate_of(name: str, printed: str, schema: Schema, *, told: bool = False) -> Column | None:
     """The column of a rate by its unit alone, where what stands in front is only a name; operations
     are a rate where their table is `told` to be one of runs."""
-    measure = unit(printed)
+    measure = unit("tokens/s") if printed in _SHORT else unit(printed)
     known = header([name, printed], schema)
     words = set(split(english(SIZED.sub(" ", name))))  # `Llama-7B (samples/s)`
     timed = measure is not None and measure.si == "s"
-    signed = "/" in printed or (told and measure is not None and measure.si == "flop/s")
+    signed = "/" in printed or printed in _SHORT
+    signed |= told and measure is not None and measure.si == "flop/s"
     rate = known[1].spec if measure and signed and (
         measure.si.endswith("/s") or timed
     ) else None  # fmt: skip
@@ -498,6 +521,9 @@ def _rate_of(name: str, printed: str, schema: Schema, *, told: bool = False) -> 
         return None
     return None if words & (ALTERS | SERVING | GENERIC | _BESIDE_TRAINING) else known[1]
 
+
+_SHORT = {"TGS", "TPS", "WPS"}
+"""Rates of tokens by three letters: `Megatron-LM (TGS)`."""
 
 _REMARKED = re.compile(r"(.+?)\s*\(([^()]+)\)")
 

@@ -15,13 +15,14 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 from assay.ingest.columns.cells import (
-    amount,
+    bare_number,
     outcome_and_date,
     slices,
 )
 from assay.ingest.columns.column_cells import (
     Above,
     bare_times,
+    devices_of_nodes,
     fractions,
     lengths,
     local_batches,
@@ -55,7 +56,6 @@ from assay.ingest.columns.subject import (
     trained_here,
 )
 from assay.ingest.columns.titles import (
-    NEAR_SIZE,
     SIZED,
     SIZES,
     counted_before_name,
@@ -63,9 +63,10 @@ from assay.ingest.columns.titles import (
     format_named,
     model_named,
     names_format,
+    of_another_size,
     of_its_devices,
 )
-from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet
+from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet, uncommented
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.fields import fields
@@ -78,6 +79,7 @@ from assay.ingest.schema.record import (
     Record,
     Schema,
     Span,
+    State,
     Statement,
 )
 from assay.ingest.source.headings import headed
@@ -96,7 +98,12 @@ from assay.ingest.tables.documents import (
 from assay.ingest.tables.header_rows import carried
 from assay.ingest.tables.keyed import MOST_PLAIN, SetUps, configured, keyed, stated
 from assay.ingest.tables.long_tables import IrregularError, ways
-from assay.ingest.tables.named_above import named_rate, of_set_up_alone, opens_table
+from assay.ingest.tables.named_above import (
+    heard_in,
+    named_rate,
+    of_set_up_alone,
+    opens_table,
+)
 from assay.ingest.tables.pairs import annotated
 from assay.ingest.tables.row_cells import (
     NOTHING,
@@ -104,12 +111,14 @@ from assay.ingest.tables.row_cells import (
     fill,
     is_silent,
     mostly_odd,
+    of_ways,
     worth,
 )
 from assay.ingest.tables.sides import Group
 from assay.ingest.tables.turned import turned_grid
 from assay.ingest.tables.units_beside import (
     estimates_beside,
+    names_metrics,
     of_the_job,
     with_measured_memory,
     with_memory_units,
@@ -158,7 +167,7 @@ def _document(
     """
     place, at = Place(), 0
     found = [long.grid] if long else list(grids(lines, region.source.name))
-    tables = list[_Table]()
+    tables, before = list[_Table](), dict[tuple[str, ...], list[Line]]()
     known = Known(
         legend(lines) if found else {},
         trained or about_training(lines),
@@ -167,11 +176,16 @@ def _document(
         no_room(lines) if found else frozenset(),
     )
     for grid in found:
-        place.pass_over(lines[at : grid.begin])
+        passed = lines[at : grid.begin]
+        place.pass_over(
+            passed if grid.syntax not in ("csv", "tsv") else list(map(uncommented, passed))
+        )
         since = lines[min(at, len(lines) - 1)].number if at else 0  # one may lie in another
         at = max(at, grid.end)
-        table = _Table(region, lines, grid, schema, place, known, long, since=since)
+        table = _Table(region, lines, grid, schema, place, known, long, since=since, before=before)
         table.read(folded)
+        if table.records and table.view.melted:
+            before[grid.header()] = [line for line in place.near if heard_in(line.text).phrases]
         tables.append(table)
     _configure(tables, region.source.name, schema, folded)
     read = [table for table in tables if table.records]
@@ -241,6 +255,7 @@ class _Table:
         long: Sheet | None = None,
         *,
         since: int = 0,
+        before: Mapping[tuple[str, ...], Sequence[Line]] = {},
     ) -> None:
         self.region, self.lines, self.grid, self.place = region, lines, grid, place
         self.long = long
@@ -249,16 +264,22 @@ class _Table:
         head = lines[grid.begin]
         opening = grid.caption.rstrip(" .:") + ":"  # a caption opens its table
         self.caption = [head._replace(text=opening)] if grid.caption else []
-        above = (*place.titles[-1:], *self._near(since), *self.caption)
-        grid = grid if long else with_metrics_apart(grid, schema)
+        near = (*place.titles[-1:], *self._near(since), *self.caption)
+        above = (*self._as_before(before, near), *near)
+        if long and names_metrics(grid):
+            raise IrregularError
+        grid = with_metrics_apart(grid, schema)
         labelled = annotated(carried(grid, schema), schema, known.legend, known.notes)
-        labelled = with_scopes(labelled, schema, [*place.texts(), grid.caption])
+        labelled = with_scopes(labelled, schema, lambda: [*place.texts(), grid.caption])
         labelled = with_outcomes(labelled, schema, known.no_room)
-        labelled = with_memory_units(labelled, schema, [*place.texts(), *self._explained_below()])
-        titles = [line.text for line in place.titles]
-        self.beside_estimates = estimates_beside(labelled, [*titles, *place.texts()])
+        labelled = with_memory_units(
+            labelled, schema, lambda: [*place.texts(), *self._explained_below()]
+        )
+        self.beside_estimates = estimates_beside(
+            labelled, lambda: [*(line.text for line in place.titles), *place.texts()]
+        )
         labelled = with_measured_memory(labelled) if self.beside_estimates else labelled
-        labelled = with_rate_units(labelled, [line.text for line in place.near])
+        labelled = with_rate_units(labelled, lambda: [line.text for line in place.near])
         self.view, self.ours, self.capped = View(labelled, ()), False, ""
         for each in views(labelled, schema, above, known.legend, place.declared()):
             if each.beyond:
@@ -271,6 +292,7 @@ class _Table:
                 break
         self.filled: set[str] = set()  # labels of columns that filled a field of some row
         self.read_rows = 0
+        self._known: dict[int, dict[str, _Held]] = {}  # of each column: texts and what they are
         self.records: list[Record] = []
         self.emptied: list[Diagnostic] = []  # cells of rows that stand without them
 
@@ -280,6 +302,8 @@ class _Table:
         if _ASIDE.search(corner) or (view.turned and self._cut()) or self._guessed:
             return False
         groups = [group for group in view.groups if measures(group.present())]
+        if _MADE_READY.match(self.place.heading):
+            groups = [group for group in groups if _configured(group)]
         return any(
             of_runs(
                 group.present(),
@@ -298,6 +322,15 @@ class _Table:
         between = [line for line in near if line.number >= since]
         own = any(not of_set_up_alone(line) for line in between if line.text.strip())
         return between if own else near
+
+    def _as_before(
+        self, before: Mapping[tuple[str, ...], Sequence[Line]], near: Sequence[Line]
+    ) -> Sequence[Line]:
+        """Lines about a table with the same labels before this one, `before`, where all that
+        stands above this one is with what it ran: `## FP8`, `Same models on two nodes`."""
+        told = before.get(self.grid.header(), ())
+        said = [line for line in near if line.text.strip()] if told else []
+        return told if said and all(map(of_set_up_alone, said)) else ()
 
     def _explained_below(self) -> list[str]:
         """The line right below the table where it is a note, or in brackets: `(Mem in GiB.)`."""
@@ -372,6 +405,7 @@ class _Table:
         lengths(held.records)
         fractions(held.records, columns)
         percentages(held.records, columns)
+        devices_of_nodes(held.records, columns)
         above = Above(
             place.devices, place.names, lambda: of_the_job([line.text for line in place.near])
         )
@@ -464,7 +498,7 @@ class _Table:
 
     def _aside(self, record: Record) -> bool:
         """Whether a row, or the title among the rows above it, says that nothing was trained."""
-        return titled_otherwise(self.group) or of_no_training(record)
+        return bool(self.group and titled_otherwise(self.group)) or of_no_training(record)
 
     def _says(self, record: Record) -> bool:
         """Whether a row that was a column, or a cell of one, has a measured number: a column of
@@ -500,7 +534,8 @@ class _Table:
             record.line, record.column = first.line, first.column
         if group.label:
             self._of_its_side(record, group)
-        if "model" not in record.cells and (model := model_named(self.group)):
+        model = model_named(self.group) if self.group and "model" not in record.cells else None
+        if model:
             record.cells["model"] = Cell(model, line.number, line.column, value_origin="stated")
         elif "model" not in record.cells and (named := self._of_family(record)):
             record.cells["model"] = named
@@ -508,12 +543,26 @@ class _Table:
             record.cells["gpu"] = gpu._replace(text=device, value_origin="stated")
         elif gpu and one_of(gpu.text) in _KINDS:
             record.cells["gpu"] = gpu._replace(state="unknown")
+        elif self._counted is not None and gpu is None and "gpus" in record.cells:
+            record.cells["gpu"] = self._counted
         if self.grid.remark == "commented":
             record.mark = "commented"
         _of_its_own(record, group)
         outcome_and_date(record)
         captions.mark(record)
         return record
+
+    @cached_property
+    def _counted(self) -> Cell | None:
+        """The device whose number a column holds, as its label says: `H100 GPUs`."""
+        heads = self.view.grid.heads
+        for column in self.view.columns() if heads else ():
+            if column.spec is not None and column.spec.name == "gpus":
+                device, head = only(column.label), heads[-1]
+                return device and Cell(
+                    device.text, head.line.number, head.line.column, value_origin="stated"
+                )
+        return None
 
     def _of_its_side(self, record: Record, group: Group) -> None:
         """Fill a record with what the label of its group says."""
@@ -549,6 +598,12 @@ class _Table:
             if place >= len(row.cells):
                 break
             cell = row.cells[place]
+            known = self._known.setdefault(id(column), {})
+            if cell.text in known:
+                if held := known[cell.text]:
+                    name, scale, kind, state = held
+                    record.cells[name] = Cell(cell.text, cell.line, cell.column, scale, kind, state)
+                continue
             if side and column.spec is None and place not in group.own and devices(cell.text):
                 record.other.append((column.label, cell.text))  # of one side, and not said which
                 continue
@@ -558,6 +613,7 @@ class _Table:
                 faults.append((fault._replace(text=row.line.text), costly))
             if len(record.cells) > before:
                 self.filled.add(column.label)
+                _keep(known, column, cell.text, record)
         return faults
 
     def _first_measured(self, record: Record, group: Group) -> Cell | None:
@@ -579,7 +635,7 @@ class _Table:
     def _bind(self, said: Mapping[str, Cell], held: Folded) -> None:
         titles = {line.number for line in self.place.titles}
         for record in held.records:
-            for name, cell in of_its_devices(said, record.cells.get("gpu")).items():
+            for name, cell in of_its_devices(said, record.cells).items():
                 if name != "dtype" and self._of_another_size(record, cell.line):
                     continue
                 if is_silent(record, name) and not _sized(record, name):
@@ -590,16 +646,8 @@ class _Table:
 
     def _of_another_size(self, record: Record, number: int) -> bool:
         """Whether a line above names a model of another size than a row has."""
-        size = record.cells.get("model_size") or record.cells.get("parameters")
-        if size is None or size.state != "value":
-            return False
         text = next((line.text for line in self.place.near if line.number == number), "")
-        named = {each.replace(" ", "") for each in SIZED.findall(text)}
-        if len(named) != 1:
-            return False
-        said = named.pop()
-        ratio = float(said[:-1]) * SUFFIXES[said[-1].upper()] / (amount(size) or 1.0)
-        return not 1 / NEAR_SIZE < ratio < NEAR_SIZE
+        return of_another_size(text, record.cells)
 
     def note(self) -> TableNote:
         """A note on the table: which of its columns filled a field, which did not."""
@@ -649,6 +697,33 @@ class _Table:
         return found
 
 
+_Held = tuple[str, float, str | None, State]
+"""A plain number of a column: its field, its scale, its kind, its state."""
+
+MOST_KNOWN = 10_000
+"""Different numbers of a column of which it is kept what they are: the next rows say them again."""
+
+
+def _keep(known: dict[str, _Held], column: Column, text: str, record: Record) -> None:
+    """Note what a number and nothing else is in its column: the same in each of its rows, unless
+    other cells of the row are asked."""
+    spec = column.spec
+    if spec is None or spec.name in _ASKING or column.by_cells or len(known) >= MOST_KNOWN:
+        return
+    cell = record.cells.get(spec.name)
+    if cell is not None and cell.text == text and bare_number(text) and spec.numeric:
+        known[text] = spec.name, cell.scale, cell.kind, cell.state
+
+
+_ASKING = {"speedup", "global_batch"}
+"""Fields of which a number is told by more than its column."""
+
+
+def _configured(group: Group) -> bool:
+    """Whether some column of a group, or its label, says how a run was configured."""
+    return bool(group.said) or any(c.spec and c.spec.configuration for c in group.present())
+
+
 def _told(group: Group, view: View) -> bool:
     """Whether a group of columns, or the cells beside it, say how its runs were run."""
     return bool(set(group.said or {}) - TALLIED) or view.told
@@ -689,6 +764,7 @@ def _doubtless(view: View, schema: Schema) -> View:
     """The same without columns whose cells mostly are something else: `81.2%` under `Memory`; of
     devices where a column of their numbers holds their names."""
     odd = {at for at, column in view.places.items() if mostly_odd(column, view.grid, at)}
+    odd |= {at for at, column in view.places.items() if of_ways(column, view.grid, at)}
     odd |= _of_devices(view)
     if not odd:
         return view
@@ -749,6 +825,14 @@ _UNTRAINED = re.compile(
 )
 """Of what is used and not trained: `Inference (vLLM, AWQ):`."""
 
+_MADE_READY = re.compile(
+    r"[\s*_#>0-9.]*(?:(?:the )?data[ -]?load(?:er|ing)s?|data (?:pipeline|preparation)"
+    r"|(?:data )?pre-?processing|tokeni[sz](?:er|ation|ing)s?|storage|file ?systems?"
+    r"|数据加载|数据预处理)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+"""Of what is made ready for training: below it rows that say nothing of a run are of none."""
+
 _KINDS = {"gpu", "npu", "tpu", "hpu", "xpu", "accelerator", "device", "card", "参考", "reference"}
 """Words in a column of machines that are the kind of one, or its part, and name none."""
 
@@ -770,8 +854,12 @@ def _with_digits(grid: Grid) -> list[bool]:
 
 def _title(row: GridRow, width: int) -> bool:
     """Whether a row with a cell too few only says what the rows below it are of."""
+    if width < 3:
+        return False
+    if len(row.cells) >= width and not any(cell.text.startswith("-") for cell in row.cells):
+        return False
     said = [cell.text for cell in row.cells if not NOTHING.fullmatch(cell.text)]
-    if len(said) != 1 or width < 3:
+    if len(said) != 1:
         return False
     ruled = sum(set(cell.text) == {"-"} for cell in row.cells) * 2 >= width
     return ruled or (len(row.cells) < width and any(letter.isalpha() for letter in said[0]))

@@ -7,7 +7,7 @@ is of.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,17 +16,23 @@ from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import REMEMBERED, Line, Schema
-from assay.ingest.tables.documents import explained, meant
+from assay.ingest.tables.documents import OF_A_MACHINE, explained, meant
 from assay.ingest.vocabulary.devices import only
+from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import SAID_WHOSE, split
+
+Above = Callable[[], Sequence[str]]
+"""The texts above a table: they are put together where a label asks for what they say."""
 
 A_DEVICE = r"(?:GPU|device|card|accelerator|chip|NPU|rank|tile|worker)"
 
 
 _RATES_ARE = (
     r"\b(?:tokens?(?:\s*/\s*|\s+per\s+)s(?:ec(?:ond)?)?|tok/s|tps|samples?/s(?:ec)?|throughputs?|rates|speeds?|numbers"
-    r"|values|figures|results)\b[^.;:|]{0,40}?\b(?:is|are|was|were)\s+"
+    r"|values|figures|results)\b"
+    r"(?:(?!\b(?:is|are|was|were|T?FLOPS?(?:/s)?|MFU|memory|time|latency)\b)[^.;:|]){0,40}?"
+    r"\b(?:is|are|was|were)\s+"
     r"(?:(?:all|always|given|reported|measured|quoted|shown|those|that)\s+)*"
     r"(?:as (?!if\b|not\b)[^.,;:|()]{1,40}, (?:i\.e\.,? |that is,? ))?"
 )
@@ -41,13 +47,20 @@ _EACH_OF_ONE = re.compile(
 """A sentence that says of all rates of a table that they are of one device."""
 
 _OF_THE_WHOLE = re.compile(
-    rf"{_RATES_ARE}(?:(?:the )?(?:sum|total) (?:over|of|across)|of the whole"
+    rf"{_RATES_ARE}(?:(?:the )?(?:sum|total) (?:over|of|across)|(?:of|for) the (?:whole|entire)"
     r"|(?:summed |aggregated )?(?:over|across) all|for all|(?:the )?(?:total|aggregate)d?)\b"
     r"|(?:吞吐量?|速度|性能|tokens/s)[^。；;|]{0,8}?(?:均|都)?(?:为|是|指)[^。；;|]{0,8}"
     r"(?:合计|总和|所有卡|全部卡|整机|集群整体)",
     re.IGNORECASE,
 )
 """A sentence that says of all rates of a table that they are of the whole job."""
+
+_OF_EACH_NODE = re.compile(
+    rf"{_RATES_ARE}(?:(?:tokens?|samples?) per s(?:ec(?:ond)?)? )?"
+    r"(?:per|of each|for each)[ -](?:node|host|server|machine)\b",
+    re.IGNORECASE,
+)
+"""A sentence that says of all rates of a table that they are of a node: whose nobody knows then."""
 
 _OF_THE_JOB = re.compile(
     r"\b(?:throughputs?|tokens?(?:\s*/\s*|\s+per\s+)s(?:ec(?:ond)?)?|tok/s|rates?|speeds?)\b[^.;|]{0,24}?"
@@ -80,13 +93,13 @@ def _job_or_one(text: str) -> tuple[bool, bool]:
 _RATES_OF_ALL = {"tokens_per_s", "samples_per_s"}
 
 
-def with_scopes(grid: Grid, schema: Schema, texts: Sequence[str]) -> Grid:
+def with_scopes(grid: Grid, schema: Schema, above: Above) -> Grid:
     """The grid with the rates of its columns of one device, or of all, as the nearest sentence
-    above says that speaks of it: `All tokens/second below are per GPU.`; `texts` from afar to near.
+    above says that speaks of it: `All tokens/second below are per GPU.`; from afar to near.
     """
-    if not grid.heads or grid.labels:
+    if not grid.heads or grid.labels or not _rates_of_all(_lowest(grid), schema):
         return grid
-    told = next(filter(None, map(_scope, reversed(texts))), None)
+    told = next(filter(None, map(_scope, reversed(above()))), None)
     if told is None:
         return grid
     last, cells = grid.heads[-1], []
@@ -100,6 +113,20 @@ def with_scopes(grid: Grid, schema: Schema, texts: Sequence[str]) -> Grid:
         cells.append(cell._replace(text=text) if known else cell)
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
 
+
+def _lowest(grid: Grid) -> tuple[str, ...]:
+    """Texts of the last header row of a grid."""
+    return tuple(cell.text for cell in grid.heads[-1].cells)
+
+
+@lru_cache(maxsize=256)  # a document has the same header again and again
+def _rates_of_all(texts: tuple[str, ...], schema: Schema) -> bool:
+    """Whether a label of some is by itself that of a rate of all devices."""
+    columns = [header([label], schema)[0] for text in texts if (label := plain(text))]
+    return any(column.spec is not None and column.spec.name in _RATES_OF_ALL for column in columns)
+
+
+_A_MACHINE = re.compile(rf"{OF_A_MACHINE}|\b(?:node|machine|server|box|host|instance)\b")
 
 _OF_TOKENS = re.compile(r"[^|]*?(?:tok|\btps\b)", re.IGNORECASE)
 
@@ -116,12 +143,16 @@ def _scope(text: str) -> _Scope | None:
     """Whose the rates below a text are, and which; None where it does not say."""
     bare = text.replace("*", "").replace("_", " ") if len(text) <= LONGEST else ""
     one, whole = _EACH_OF_ONE.search(bare), _OF_THE_WHOLE.search(bare)
-    found = one or whole
-    if found is None or (one and whole):
+    node = _OF_EACH_NODE.search(bare)
+    found = one or whole or node
+    if found is None or sum(map(bool, (one, whole, node))) > 1:
         return None
+    of_one_machine = whole is not None and _A_MACHINE.search(bare, whole.start(), whole.end() + 9)
     tokens, samples = _OF_TOKENS.match(found[0]) is not None, "sampl" in found[0].casefold()
     rated = {"tokens_per_s"} if tokens else {"samples_per_s"} if samples else _RATES_OF_ALL
-    return _Scope("per GPU" if one else "(total)", frozenset(rated))
+    of_node = node is not None or of_one_machine
+    whose = "per GPU" if one else f"({OF_A_MACHINE})" if of_node else "(total)"
+    return _Scope(whose, frozenset(rated))
 
 
 def with_unit_column(grid: Grid) -> Grid:
@@ -180,6 +211,13 @@ _UNITS = ("punit", "metricunit", "unit", "units")
 _OF_KERNELS = {"kernel", "kernelname", "operator", "op", "opname"}
 """Labels of tables whose rows are calls, which are read elsewhere (`ingest/kernels`)."""
 
+
+def names_metrics(grid: Grid) -> bool:
+    """Whether the rows of a grid may name what each has measured, beside one value and its unit."""
+    value, metric, in_unit = _of_metrics(grid.header())[1]
+    return value is not None and not (metric is None and in_unit is None)
+
+
 MOST_METRICS = 16
 """Names of what one table measured."""
 
@@ -188,13 +226,9 @@ def with_metrics_apart(grid: Grid, schema: Schema) -> Grid:
     """The grid with a column for each metric that its rows name beside one value and its unit:
     `step_time, 6.2, s` below `pvar, pval, punit`, `8891.4, tokens/s/gpu` below `performance,
     metric`."""
-    labels = [normalise(plain(label)) for label in grid.header()]
-    places = [next((labels.index(name) for name in names if name in labels), None)
-              for names in (_VALUES, _METRICS, _UNITS)]  # fmt: skip
+    labels, places = _of_metrics(grid.header())
     value, metric, in_unit = places
-    if _OF_KERNELS & set(labels):
-        return grid
-    if value is None or (metric is None and in_unit is None) or grid.labels or len(grid.heads) > 1:
+    if value is None or not names_metrics(grid) or grid.labels or len(grid.heads) > 1:
         return grid
     named = [(_text(row, metric), _text(row, in_unit)) for row in grid.rows]
     meant = {each: _metric(*each, schema) for each in set(named)} if len(set(named)) <= 64 else {}
@@ -215,6 +249,16 @@ def with_metrics_apart(grid: Grid, schema: Schema) -> Grid:
     return replace(grid, heads=(row_of(grid.heads[0], told),), rows=rows)
 
 
+@lru_cache(maxsize=256)  # a document has the same header again and again
+def _of_metrics(header: tuple[str, ...]) -> tuple[Sequence[str], Sequence[int | None]]:
+    """Labels as they are compared, and where those of a value, its metric and its unit stand; no
+    value is one of a kernel."""
+    labels = [normalise(plain(label)) for label in header]
+    places = [next((labels.index(name) for name in names if name in labels), None)
+              for names in (_VALUES, _METRICS, _UNITS)]  # fmt: skip
+    return labels, [None, None, None] if _OF_KERNELS & set(labels) else places
+
+
 def _text(row: GridRow, at: int | None) -> str | None:
     return plain(row.cells[at].text) if at is not None and at < len(row.cells) else None
 
@@ -231,7 +275,7 @@ def _metric(name: str | None, in_unit: str | None, schema: Schema) -> str | None
 
 
 _ALL_IN = re.compile(
-    r"\((ms|s|sec|secs|seconds|milliseconds)\)"
+    r"\((?:units?: ?)?(ms|s|sec|secs|seconds|milliseconds)\)"
     r"|\b(?:times?|all values|durations?)\b.{0,30}\b(?:in|are) (ms|s|sec|seconds|milliseconds)\b",
     re.IGNORECASE,
 )
@@ -246,18 +290,30 @@ def with_units(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
     said_once = f"({units.pop()})".replace("milliseconds", "ms")
     labels = [plain(cell.text) for cell in grid.heads[-1].cells]
     own = header(labels, schema)
+    if any(map(_OF_STEPS.search, near)):
+        labels = [_A_TIME.sub("step time", label) for label in labels]
     told = header([f"{label} {said_once}" for label in labels], schema)
     if any(c.spec is not None and c.spec.name == "step_time" and c.unit_known for c in own):
         return grid  # what is said is of that column
     cells = [
         cell._replace(text=f"{label} {said_once}")
-        if _timed(before, after) and not _numbers_steps(grid, at, label)
+        if (_timed(before, after) and not _numbers_steps(grid, at, label))
+        or (before.spec is None and label != before.label)
         else cell
         for at, (cell, label, before, after) in enumerate(
             zip(grid.heads[-1].cells, labels, own, told, strict=True)
         )
     ]
     return replace(grid, heads=(*grid.heads[:-1], replace(grid.heads[-1], cells=tuple(cells))))
+
+
+_OF_STEPS = re.compile(
+    r"\bper[- ](?:iteration|step)\b[\w -]{0,24}\btimes?\b|\btimes? per (?:iteration|step)\b",
+    re.IGNORECASE,
+)
+"""A caption of a table of times of a step: `Per-iteration wall-clock time (Unit: seconds)`."""
+
+_A_TIME = re.compile(r"(?<!\bstep )(?<!\biteration )\btime$", re.IGNORECASE)
 
 
 _IN_BYTES = (
@@ -272,17 +328,22 @@ _BYTES = re.compile(r"(?:in|单位为?|` ?\() ?[GM]i?B", re.IGNORECASE)
 """In every text that does; most documents have none."""
 
 
-def with_memory_units(grid: Grid, schema: Schema, above: Sequence[str]) -> Grid:
+def with_memory_units(grid: Grid, schema: Schema, above: Above) -> Grid:
     """The grid with the unit of memories that a text above gives a label: `*Max memory* is what
     the allocator took, in GB`."""
-    near = [text for text in above if _BYTES.search(text)]
-    if not grid.heads or grid.labels or not near:
+    if not grid.heads or grid.labels:
+        return grid
+    firsts = (row.cells[0].text for row in grid.rows if row.cells)
+    if not any(_of_bare_memory(text, schema) for text in (*_lowest(grid), *firsts)):
+        return grid
+    near = [text for text in above() if _BYTES.search(text)]
+    if not near:
         return grid
 
     def told(cells: Sequence[GridCell]) -> tuple[GridCell, ...]:
         return tuple(
-            cell._replace(text=_in_bytes(plain(cell.text), near, schema) or cell.text)
-            if len(cell.text) <= LONGEST and _LETTER.search(cell.text) else cell
+            cell._replace(text=_in_bytes(plain(cell.text), near) or cell.text)
+            if _of_bare_memory(cell.text, schema) else cell
             for cell in cells
         )  # fmt: skip
 
@@ -291,14 +352,29 @@ def with_memory_units(grid: Grid, schema: Schema, above: Sequence[str]) -> Grid:
     return replace(grid, heads=(*grid.heads[:-1], last), rows=rows)
 
 
-def _in_bytes(label: str, near: Sequence[str], schema: Schema) -> str | None:
-    """A label of a memory without a unit with the one that a text gives it; None elsewhere."""
+def _of_bare_memory(text: str, schema: Schema) -> bool:
+    """Whether a cell is the label of a memory without a unit."""
+    if len(text) > LONGEST or not _OF_A_MEMORY.search(text):
+        return False
+    return _is_bare_memory(plain(text), schema)
+
+
+_OF_A_MEMORY = re.compile(r"m[eé]m|ram|hbm|speicher|存|メモリ|메모리", re.IGNORECASE)
+"""In every label of a memory that says no unit; most cells have none."""
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _is_bare_memory(label: str, schema: Schema) -> bool:
     last_word = label.split()[-1:]  # `4090 显存`
     (column, short) = header([label, *last_word], schema) if label else (None, None)
     if column and column.spec is None:
         column = short
-    if column is None or column.spec is None or column.spec.name != "memory" or column.unit_known:
-        return None
+    memory = column is not None and column.spec is not None and column.spec.name == "memory"
+    return memory and column is not None and not column.unit_known
+
+
+def _in_bytes(label: str, near: Sequence[str]) -> str | None:
+    """A label of a memory without a unit with the one that a text gives it; None elsewhere."""
     last = label.rsplit(maxsplit=1)[-1]  # `4090 显存`
     names = "|".join(map(re.escape, {label, last, "memory" if last == "mem" else last}))
     own = r"(?<!\w)(?<!CPU )(?<!host )(?<!system )"
@@ -324,17 +400,26 @@ _OTHER_SIZES = re.compile(
 """Words of sizes that are no memory of a device."""
 
 
-def estimates_beside(grid: Grid, above: Sequence[str]) -> bool:
+def estimates_beside(grid: Grid, above: Above) -> bool:
     """Whether a grid has the memory that was measured beside its estimate, `Est. [GB]` there,
     below a text that is of memory."""
     if not grid.heads or grid.labels:
+        return False
+    if not any(map(_sized_in, _lowest(grid))):
         return False
     found = [_OF_A_COLUMN.fullmatch(plain(cell.text)) for cell in grid.heads[-1].cells]
     guessed = [each[2] for each in found if each and each[1]]
     taken = [each[2] for each in found if each and not each[1]]
     if len(taken) != 1 or guessed != taken:
         return False
-    return any(map(_MEMORY.search, above)) and not any(map(_OTHER_SIZES.search, above))
+    texts = above()
+    return any(map(_MEMORY.search, texts)) and not any(map(_OTHER_SIZES.search, texts))
+
+
+@lru_cache(maxsize=1024)  # a document has the same labels again and again
+def _sized_in(text: str) -> bool:
+    """Whether a label says how a size was found and in which unit."""
+    return _OF_A_COLUMN.fullmatch(plain(text)) is not None
 
 
 def with_measured_memory(grid: Grid) -> Grid:
@@ -367,7 +452,7 @@ def with_outcomes(grid: Grid, schema: Schema, signs: Set[str]) -> Grid:
 
 
 _RATED_IN = re.compile(
-    r"(速度|吞吐量?|性能|\b(?:speed|throughput))s?(?:的)?(?:单位)?"
+    r"(速度|吞吐[量率]?|性能|\b(?:speed|throughput))s?(?:的)?(?:单位)?"
     r"\s*(?:均?为|是|[:：]|\b(?:is|are)(?: in)?\b)"
     r"\s*[*_`]*([A-Za-z]+(?:\s*/\s*[A-Za-z卡]+)+)",
     re.IGNORECASE,
@@ -382,24 +467,38 @@ def _rated_in(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((each[1].casefold(), each[2].replace("卡", "GPU")) for each in found)
 
 
-def with_rate_units(grid: Grid, texts: Sequence[str]) -> Grid:
+@lru_cache(maxsize=1024)  # a document has the same labels again and again
+def _ends_as_rate(text: str) -> bool:
+    """Whether a label ends in a word to which a text gives a unit."""
+    return plain(text).casefold().endswith(_RATED_BY)
+
+
+_RATED_BY = ("速度", "吞吐", "吞吐量", "吞吐率", "性能", "speed", "throughput")
+
+
+def with_rate_units(grid: Grid, above: Above) -> Grid:
     """The grid with the unit of rates behind labels that end in the word to which a text above
-    gives one: `4090 速度`."""
-    told = {found for text in texts for found in _rated_in(text)}
-    if len(told) != 1 or not grid.heads or grid.labels:
+    gives one: `4090 速度`, `Megatron-LM 吞吐率`."""
+    if not grid.heads or grid.labels or not any(map(_ends_as_rate, _lowest(grid))):
+        return grid
+    told = {found for text in above() for found in _rated_in(text)}
+    if len(told) != 1:
         return grid
     ((word, printed),) = told
     last = grid.heads[-1]
+    labels = [plain(cell.text) for cell in last.cells]
+    names = [label[: -len(word)].strip() for label in labels if label.casefold().endswith(word)]
+    known = [name for name in names if only(name) or program_named(name)]
+    if len(known) < len(names) and (not known or not all(names)):
+        return grid
     cells = [
         cell._replace(text=f"{label} ({printed})")
-        if (label := plain(cell.text)).casefold().endswith(word) and only(label[: -len(word)])
+        if label.casefold().endswith(word) and label[: -len(word)].strip() in names
         else cell
-        for cell in last.cells
+        for cell, label in zip(last.cells, labels, strict=True)
     ]
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
 
-
-_LETTER = re.compile(r"[^\W\d_]")
 
 _COUNTER = re.compile(r"steps?|iter(?:ation)?s?", re.IGNORECASE)
 

@@ -21,7 +21,12 @@ from assay.ingest.grids.ratios import comparing, in_ratio
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Line, Schema
-from assay.ingest.tables.documents import SHARE_OF_PEAK
+from assay.ingest.tables.documents import (
+    MACHINE,
+    OF_A_MACHINE,
+    SEVERAL_MACHINES,
+    SHARE_OF_PEAK,
+)
 from assay.ingest.tables.header_rows import (
     across,
     axes,
@@ -34,6 +39,7 @@ from assay.ingest.tables.named_above import (
     SENTENCE_END,
     heard_in,
     meant_above,
+    of_set_up_alone,
     opens_table,
     said_above,
 )
@@ -145,14 +151,14 @@ def _ways(
         return f"seq_len {length}" if lengths else None
 
     grid = parted(headed(with_unit_column(grid), schema), schema, above, side)
-    labels = {**labels, **_implied(grid, above), **_shares(grid, above, labels)}
-    grid = with_units(grid, schema, above)
+    labels = {**labels, **_implied(grid, above, labels), **_shares(grid, above, labels)}
+    grid = _with_rates(with_units(grid, schema, above), above)
     labels |= _declared_of(grid, schema, above, declared)
     if groups := repeated(grid, schema):
         yield View(grid, groups)
     if groups := spanned(grid, schema) or under_one(grid, schema, above):
         yield View(grid, groups)
-    if groups := by_brackets(grid, schema, above):
+    if groups := by_brackets(grid, schema, _with_declared(above, declared)):
         yield View(grid, groups)
     if groups := by_sides(grid, schema, above) or by_generic(grid, schema, above):
         yield View(grid, groups)
@@ -180,6 +186,34 @@ def _ways(
         yield View(grid, groups, melted=True)
     if groups := _by_remarks(grid, schema, above):
         yield View(grid, groups)
+
+
+def _with_declared(above: Sequence[Line], declared: Sequence[Line]) -> Sequence[Line]:
+    """The lines above a table, behind those that speak of all tables of the sections around it
+    where its own say only with what it ran."""
+    said = (line for line in above if line.text.strip())
+    return (*declared, *above) if declared and all(map(of_set_up_alone, said)) else above
+
+
+_A_RATE_OF = re.compile(r"(?:throughput|performance|speed) [-–—] [^()]+", re.IGNORECASE)
+"""A label of how fast a side was, without its unit: `Throughput - TF32`."""
+
+
+def _with_rates(grid: Grid, above: Sequence[Line]) -> Grid:
+    """The grid with the unit of the one rate that the text above names behind labels of how fast
+    each side was."""
+    asked = {cell.text for cell in (grid.heads[-1].cells if grid.heads else ())
+             if _A_RATE_OF.fullmatch(plain(cell.text))}  # fmt: skip
+    phrases = {each for line in above for each in heard_in(line.text).phrases} if asked else ()
+    rates = {each: found.field for each in phrases if (found := said(each))}
+    if grid.labels or not rates or len(set(rates.values())) > 1:
+        return grid
+    last = grid.heads[-1]
+    cells = tuple(
+        cell._replace(text=f"{plain(cell.text)} ({min(rates)})") if cell.text in asked else cell
+        for cell in last.cells
+    )
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
 
 
 def _sentences(above: Sequence[Line]) -> Iterator[Line]:
@@ -213,18 +247,32 @@ _OF_BATCHES = re.compile(
 _ACCUMULATED = re.compile(r"accum|micro-?batch|梯度累积|累加", re.IGNORECASE)
 
 
-_WHOLE_MACHINE = re.compile(r"(?<=[(（])([a-z]+/s)\s*[,，、]\s*整机(?=[)）])")
-"""Of a whole machine, behind the unit of a rate: `吞吐(samples/s,整机)`."""
-
 _ONE_MACHINE = re.compile(r"单机(?!多机)|单节点")
 """Words of runs on one machine, whose rate is that of the run."""
 
 _TIME_IN = {"Time in s": "step time (s)", "Time in ms": "step time (ms)"}
 
 
-def _implied(grid: Grid, above: Sequence[Line]) -> dict[str, str]:
+def _on_one(grid: Grid, above: Sequence[Line]) -> bool:
+    """Whether the text above a table says that its runs are on one machine, and neither it nor the
+    table speaks of several."""
+    texts = [line.text for line in above]
+    if not any(map(_ONE_MACHINE.search, texts)):
+        return False
+    cells = (cell.text for row in (*grid.heads, *grid.rows) for cell in row.cells)
+    return not any(map(SEVERAL_MACHINES.search, (*texts, *cells)))
+
+
+def _of_all(label: str) -> str:
+    """The label of a rate of a machine as that of a rate of the job."""
+    if not MACHINE.search(label):
+        return label
+    return f"{MACHINE.sub('', label).replace('()', '').strip()} (total)"
+
+
+def _implied(grid: Grid, above: Sequence[Line], legend: Mapping[str, str]) -> dict[str, str]:
     """Labels that are clear below a text that names what they are of: stages of ZeRO, a time below
-    `TRAIN - SPEED - RESULTS`."""
+    `TRAIN - SPEED - RESULTS`, a rate of a machine where there is one."""
     labels = (*grid.header(), *(row.cells[0].text for row in grid.rows if row.cells))
     asked = any("tage" in label and plain(label) in _STAGES for label in labels)
     told = _STAGES if asked and any(_ZERO.search(line.text) for line in above) else {}
@@ -235,9 +283,8 @@ def _implied(grid: Grid, above: Sequence[Line]) -> dict[str, str]:
     }
     if batches and not any(map(_ACCUMULATED.search, (*labels, *(line.text for line in above)))):
         told = {**told, **batches}
-    if any("整机" in label for label in labels) and any(_ONE_MACHINE.search(x.text) for x in above):
-        whole = {plain(label): _WHOLE_MACHINE.sub(r"\1, total", plain(label)) for label in labels}
-        told = {**told, **{own: other for own, other in whole.items() if own != other}}
+    if any(map(MACHINE.search, labels)) and (OF_A_MACHINE in legend or _on_one(grid, above)):
+        told = {**told, **{plain(label): _of_all(plain(label)) for label in labels}}
     if _TIME_IN.keys().isdisjoint(labels) or not any(_SPEED.search(line.text) for line in above):
         return told
     return {**told, **_TIME_IN}
@@ -290,7 +337,9 @@ _NONE_AGAIN = re.compile(
     r"|\bwithout (?:any |full |selective )?(?:activation |gradient )?re-?comput"
     r"|\bwithout (?:activation|gradient) checkpoint"
     r"|\brecomput(?:e|ation) (?:is |was )?(?:off|disabled|not used)"
-    r"|\bmodel FLOPs? utili[sz]ation",
+    r"|\bmodel FLOPs? utili[sz]ation"
+    r"|\bcounts? (?:only )?(?:the )?(?:matrix multiplications|mat-?muls|operations|FLOPs?)"
+    r" (?:of|in) (?:the )?forward and (?:the )?backward pass(?:es)?(?! (?:and|as well|plus|with))",
     re.IGNORECASE,
 )
 """Words by which hardware's operations are those of the model: none is done again."""
@@ -366,6 +415,7 @@ def _explained(
     return [
         replace(other, label=own.label)
         if (own.spec is not None and not own.unit_known and own.spec is other.spec)
+        or (own.spec and other.spec and _OF_ONE.get(own.spec.name) == other.spec.name)
         or (
             own.spec is None
             and (other.degrees or (other.spec is not None and other.spec.name not in held))
@@ -373,6 +423,10 @@ def _explained(
         else own
         for own, other in zip(columns, told, strict=True)
     ]
+
+
+_OF_ONE = {"tokens_per_s": "tokens_per_gpu_per_s", "samples_per_s": "samples_per_gpu_per_s"}
+"""Rates of a run, and the same of one device, as a legend may say that an abbreviation is."""
 
 
 def _lowest(columns: Sequence[Column], under: Sequence[str], schema: Schema) -> list[Column]:
@@ -463,7 +517,8 @@ def _by_caption(
     kinds = {frozenset(named_by[n]) for n in sides if named_by.get(n)}
     machines = {frozenset({"gpu"}), frozenset({"gpu", "gpus"})}
     ways = kinds and all(map(A_WAY.fullmatch, others))
-    proved = not ways and (
+    mixed = len(kinds) > 1 and kinds != machines and not kinds <= _OF_SHARDING
+    proved = (not ways or mixed) and (
         _each_in_its_unit(grid, sides, spec)
         or (
             found.unit_known
@@ -472,8 +527,7 @@ def _by_caption(
             and _alike_in_size(grid, sides)
         )
     )
-    mixed = len(kinds) > 1 and kinds != machines and not kinds <= _OF_SHARDING
-    if not (ways or proved) or (ways and mixed):
+    if not proved and (not ways or mixed):
         return ()
     if (len(settings) > 1 and len(sides) < 2) or any(_GUESSED.search(x.text) for x in above):
         return ()
@@ -575,7 +629,8 @@ _SAID_OF_ALL = re.compile(
     r"|\b(?:measure|report|compare|show|list|give)s?\b.{0,40}?"
     r"\b(?:speeds?|throughputs?|performance|rates?|times?)\b.{0,24}?\bin\b"
     r"|\btable(?: [0-9]+)?(?: below)? (?:gives|shows|reports|lists) the\b.{0,24}\bthroughputs?\b"
-    r"|(?:吞吐量?|速度|性能)?(?:的)?单位(?:均?为|是|[:：])|単位は",
+    r"|(?:吞吐量?|速度|性能)?(?:的)?单位(?:均?为|是|[:：])|単位は"
+    r"|表中(?:的)?(?:数值|数字|数据|值)?(?:均?为|是)|表中?の(?:値|数値|数字)は",
     re.IGNORECASE,
 )
 """A sentence that says in what everything in the table below it is."""

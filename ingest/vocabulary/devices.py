@@ -35,7 +35,7 @@ _BRANDS = "Tesla|GeForce|GTX|Quadro|Radeon(?: Pro)?|Instinct|Habana|Cloud AI|pow
 
 _NAMES = (
     r"GB[123]00|GB10|GH200|VR[123]00|[ABH][1-9]00X?|V100|P100|A10[GM]"
-    r"|(?:RTX[ -]?)?(?:A(?:[2456]000|[45]500)|PRO[ -]?6000|6000[ -]Ada(?: Generation)?)"
+    r"|(?:RTX[ -]?)?(?:A(?:[2456]000|[45]500)|PRO[ -]?6000|6000[ -]?Ada(?: Generation)?)"
     r"|RTX[ -]?[0-9]{4}(?: ?Ti)?(?: SUPER)?(?: ?D(?![A-Za-z0-9]))?"
     r"|(?:GTX|Titan) ?(?:[0-9]{3,4}(?: ?Ti)?|V|X[Pp]?|RTX)|DGX Spark"
     r"|MI[0-9]{2,3}[APX]?|(?:RX|W) ?[67]9?[0-9]00(?: ?XTX?)?"
@@ -104,15 +104,16 @@ _HINT = re.compile(r"[0-9]|[A-Z]PU|[A-Z][a-z]{3}|DCU|MTIA|昇腾|寒武纪|昆�
 """Found in every text that names a device."""
 
 _NUMBERED = re.compile(
-    r"[0-9](?:(?<=[A-Za-z].)|(?<=[A-Za-z]-.)|(?<=[2345])0[5-9]0|(?<=6)000|(?<=9)10)"
+    r"[0-9](?:(?<=[A-Za-z].)(?<![TPDCEtpdce][Pp].)|(?<=[A-Za-z]-.)|(?<=[2345])0[5-9]0|(?<=6)000|(?<=9)10)"
 )
 _WORDED = re.compile(
     "[tinmdh][plc]u|昇腾|寒武纪|昆仑芯|gaudi|trainium|inferentia|ascend|cerebras|graphcore|sambanova"
     "|jetson|dgx spark|ponte vecchio|trillium|ironwood|mtia|maia|groq|wormhole|blackhole|rngd|titan"
     "|[rg]tx|atlas|max 1|(?:rx|w) [67]"
 )
-"""One of both is found in every text that names a device: a number behind a letter or one that is
-a name, a word in small letters. Most rows of tables have neither, and to look for names costs."""
+"""One of both is found in every text that names a device: a number behind a letter, of no degree of
+parallelism (`TP8`), or one that is a name, a word in small letters. Most rows of tables have
+neither, and to look for names costs."""
 
 HINT = (
     r"(?:(?:NVIDIA|AMD|Tesla|Intel|Google|AWS|Huawei) |[ABHLPTVablhv][0-9]{1,3}|GB[0-9]|GH2|MI[0-9]"
@@ -157,10 +158,14 @@ def devices(text: str) -> tuple[Device, ...]:
     """
     if "\n" in text and not any(map(devices, text.split("\n"))):
         return ()  # tables share the lines above them
-    may = _NUMBERED.search(text) or _WORDED.search(text.casefold())
-    if not (may and _HINT.search(text)):
+    if not (may_name(text) and _HINT.search(text)):
         return ()
     return tuple(map(_device, _expression(_DEVICE).finditer(text)))
+
+
+def may_name(text: str) -> bool:
+    """Whether a text may name a device: a quick look."""
+    return bool(_NUMBERED.search(text) or _WORDED.search(text.casefold()))
 
 
 def _device(found: re.Match[str]) -> Device:

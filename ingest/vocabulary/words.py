@@ -18,7 +18,7 @@ from assay.ingest.numbers.units import unit
 TOKENS = {"tok", "toks", "token", "tokens"}
 
 SAMPLES = {"sample", "samples", "seq", "seqs", "sequence", "sequences", "sentence", "sentences",
-           "example", "examples", "sent", "sents", "utt", "utts", "utterance",
+           "example", "examples", "ex", "sent", "sents", "utt", "utts", "utterance",
            "utterances"}  # fmt: skip
 
 ITEMS = {"image", "images", "img", "imgs", "im", "clip", "clips", "video", "videos", "pairs",
@@ -59,7 +59,7 @@ PLAIN = {"steady", "state", "measured", "observed", "training", "train", "the", 
 """Words that leave a measured quantity what it is."""
 
 COUNTS = {"k": 1e3, "m": 1e6, "b": 1e9, "thousands": 1e3, "millions": 1e6, "billions": 1e9,
-          "million": 1e6, "billion": 1e9}  # fmt: skip
+          "thousand": 1e3, "million": 1e6, "billion": 1e9}  # fmt: skip
 
 ALTERS = (
     set(COUNTS) | set(TIMES) | TOKENS | DEVICE | SECOND | {"%"}
@@ -153,7 +153,7 @@ def _spelled(word: str) -> str:
 
 _SHORTENED = {
     "percent": "%", "pct": "%", "util": "utilization", "utils": "utilization",
-    "utilisation": "utilization",
+    "utilisation": "utilization", "tput": "throughput",
 }  # fmt: skip
 """Words of labels that stand for another."""
 
@@ -177,8 +177,11 @@ _ELSEWHERE = {
     "全局batch": "global batch",
     "全局批大小": "global batch size",
     "训练速度": "speed",
+    "训练": "training ",
     "速度": "speed",
     "单卡算力": "compute per gpu",
+    "算力利用率": "utilization",
+    "算力": "compute",
     "每步时间": "step time",
     "每步耗时": "step time",
     "吞吐量": "throughput",
@@ -200,13 +203,22 @@ _ELSEWHERE = {
     "样本": "samples ",
     "迭代时间": "step time",
     "序列长度": "sequence length",
-    "算力利用率": "utilization",
     "推理": " inference ",
     "推論": " inference ",
     "추론": " inference ",
     "/卡": "/GPU",
     "单卡": "gpu",
+    "每台机器": "per node",
+    "整机": "node",
+    "单机": "node",
+    "每机": "per node",
+    "单节点": "node",
+    "每节点": "per node",
     "占用": " ",
+    "使用量": "usage",
+    "1 GPU あたり": "per GPU",
+    "1GPUあたり": "per GPU",
+    "GPUあたり": "per GPU",
     "参考": "reference ",
     "性能": "performance",
     "卡数": "gpus",
@@ -227,6 +239,7 @@ _ELSEWHERE = {
     "stepあたりの時間": "time per step",
     "step あたりの時間": "time per step",
     "ステップの所要時間": "time per step",
+    "1ステップ時間": "step time",
     "1ステップ": "step time",
     "1 ステップ": "step time",
     "1イテレーション": "iteration time",
@@ -270,7 +283,7 @@ _IN_EUROPE = {
     "mikrobatch": "micro batch", "globaler": "global", "globale": "global",
     "genauigkeit": "precision", "mittlere": "mean", "mittlerer": "mean", "taille": "size",
     "lot": "batch", "go": "GB", "mo": "MB", "durchschnittliche": "mean",
-    "auslastung": "utilization",
+    "auslastung": "utilization", "länge": "length", "präzision": "precision",
 }  # fmt: skip
 """Words of labels in German and French. Short ones count beside a longer one."""
 
@@ -344,6 +357,12 @@ _AT_LAST = re.compile(
 )
 """Which of a run's values a tracker shows, or over what its trainer takes a mean."""
 
+_BEHIND_COMMA = re.compile(
+    r",\s*((?:over |across )?(?:all|every|each|per|total|in total|the whole)\b[^,()\[\]]*)$",
+    re.IGNORECASE,
+)
+"""Whose a quantity is, behind a comma: `Tokens/s, all GPUs`."""
+
 _SPREAD = re.compile(
     r"(?:(?<=\()|\b)(?:mean|avg|average)?\s*(?:±|\+/-|\+-)\s*(?:std|sd|stdev|stddev|σ)\b",
     re.IGNORECASE,
@@ -370,7 +389,7 @@ def said(label: str) -> Said | None:
     ('step_time', 'tokens_per_s')
     """
     label = _AT_LAST.sub("", timeless(_CLOCK.sub("", english(label))))
-    label = _SPREAD.sub(" ", label)
+    label = _BEHIND_COMMA.sub(r" (\1)", _SPREAD.sub(" ", label))
     if power := _POWER.search(label):
         whole = said(_POWER.sub(" ", label, count=1))
         scale = 10.0 ** int((power[1] or power[2]).translate(_RAISED))
@@ -507,8 +526,8 @@ def _flops(words: Words) -> Said | None:
     if "p" in under:  # as of tokens
         under = under - {"p"} | {"npu"}
     units = over & set(FLOPS)
-    fillers = {"model", "achieved", "throughput", "compute", "performance", "rate", "in", "/"}
-    fillers |= {"floating", "point", "operation", "operations"}
+    fillers = {"model", "achieved", "sustained", "throughput", "compute", "performance"}
+    fillers |= {"rate", "in", "/", "floating", "point", "operation", "operations"}
     if len(units) > 1 and SECOND & set(
         words.beside
     ):  # `model FLOPS [TFLOP/s/GPU]`: the unit behind the name
@@ -547,6 +566,7 @@ def _memory(words: Words) -> Said | None:
     """Memory of a device; its unit in brackets, behind it (`Peak VRAM GB`) or in the cells."""
     every = words.every()
     sizes = {word: known.scale for word in every if (known := unit(word)) and known.si == "B"}
+    sizes |= {"bytes": 1.0} if "bytes" in every else {}
     if "ram" in words.over and DEVICE & set(words.over):
         words = words._replace(over=tuple("vram" if w == "ram" else w for w in words.over))
         every = words.every()
@@ -563,19 +583,23 @@ def _memory(words: Words) -> Said | None:
         "max",
         "maximum",
         "usage",
+        "consumption",
         "used",
         "active",
         "allocated",
         "alloc",
         "in",
         "cuda",
+        "torch",
         "each",
         "a",
         "of",
         "one",
         "footprint",
+        "occupied",
         "/",
     }
+    fillers |= {"actual", "cost"} if "actual" in every else set()  # no cost that was worked out
     if len(sizes) > 1 or _left(every, MEMORY, DEVICE, fillers, set(sizes)):
         return None
     scale = next(iter(sizes.values()), 1.0)

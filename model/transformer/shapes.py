@@ -396,8 +396,13 @@ def resolve(text: str) -> str:
     ('DeepSeek-V3', 'Qwen3-30B-A3B', 'Llama-65B')
     """
     if (name := _resolved(text)) is None:
-        raise LookupError(f"no shape is called {text!r}; known are {', '.join(shapes())}")
+        raise LookupError(f"no shape is called {text!r}; known are {_names()}")
     return name
+
+
+@functools.cache  # a document may name thousands of models that are none of them
+def _names() -> str:
+    return ", ".join(shapes())
 
 
 @functools.lru_cache(maxsize=2**16)  # several ask for each name of a document
@@ -406,9 +411,10 @@ def _resolved(text: str) -> str | None:
     bare = name.replace(".", "")
     size = _APART.search(text)
     others = [new + name.removeprefix(old) for old, new in SAME_SHAPE if name.startswith(old)]
-    found = [_meant(spelling) for spelling in (name, name.replace("moe", ""), *others)]
-    spelled = (bare, *(bare.replace(old, new, 1) for old, new in SAME_SHAPE))
-    found += [_undotted().get(spelling) for spelling in spelled]
+    spellings = dict.fromkeys((name, name.replace("moe", ""), *others))
+    found = [_meant(spelling) for spelling in spellings]
+    spelled = (bare.replace(old, new, 1) for old, new in SAME_SHAPE if old in bare)
+    found += [_undotted().get(spelling) for spelling in (bare, *spelled)]
     known = next((each for each in found if each and _of_size(each, size)), None)
     remark = _REMARK.search(text) if known is None else None
     return _resolved(text[: remark.start()]) if remark else known

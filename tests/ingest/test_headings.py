@@ -123,3 +123,32 @@ def test_a_rule_between_paragraphs_or_under_a_header_of_a_table_makes_no_heading
     ):
         printed = [Line(number, each, 1, {}) for number, each in enumerate(text.split("\n"), 1)]
         assert headed(printed) == printed
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.rst", f".. list-table:: {TITLE}, sequence length 2048\n   :header-rows: 1\n\n"
+         "   * - GPUs\n     - Time/iter (s)\n   * - 512\n     - 12.1\n\nOthers.\n\n{table}"),
+        ("b.rst", f".. table:: {TITLE}, sequence length 2048\n\n"
+         "   ====  =============\n   GPUs  Time/iter (s)\n   ====  =============\n"
+         "   512   12.1\n   ====  =============\n\nOthers.\n\n{table}"),
+        ("c.html", f"<table><caption>{TITLE}, sequence length 2048</caption>\n"
+         "<tr><th>GPUs</th><th>Time/iter (s)</th></tr>\n<tr><td>512</td><td>12.1</td></tr>\n"
+         "</table>\n<p>Others.</p>\n{table}"),
+    ],
+)  # fmt: skip
+def test_a_title_by_markup_is_of_its_table_alone(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text.replace("{table}", HTML if name.endswith("html") else RST))
+    cases = understand(read([path])).cases.configuration.sort("line")
+    one, other = cases.rows(named=True)
+    assert [one[field] for field in ("gpu", "seq_len")] == ["H100", 2048]
+    assert [other.get(field) for field in ("gpu", "seq_len", "model")] == [None, None, None]
+
+
+def test_a_sentence_over_two_lines_names_several_devices(tmp_path: Path) -> None:
+    text = "The instances are g3.8xlarge (2 Tesla M60, 16 GB) and\ng4dn.4xlarge (1 T4).\n"
+    assert said(tmp_path / "a.md", text + TABLE).get("gpu") is None
+    text = "The old instances were not measured again in the runs below.\nAll of them use 8 A100.\n"
+    assert said(tmp_path / "b.md", text + TABLE)["gpu"] == "A100"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -19,7 +20,7 @@ import pytest
 from assay.ingest.formats import FORMATS
 from assay.ingest.formats.own.installed import known
 from assay.ingest.inputs import chunks
-from assay.ingest.inputs.chunks import Chunk, plan
+from assay.ingest.inputs.chunks import Chunk, plan, unpacked
 from assay.ingest.inputs.parts import Another, Share, identity, ingest, make_part
 from assay.ingest.inputs.paths import inputs
 from assay.ingest.inputs.read import read, read_chunk, recipe
@@ -414,3 +415,17 @@ def test_a_script_that_is_not_guarded_runs_once(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n") == ["begun", "[1, 2, 3]", "None True", ""]
     assert done.stderr == ""
+
+
+def test_a_packed_input_is_planned_by_what_it_holds(tmp_path: Path) -> None:
+    """Twenty kilobytes of gzip may hold ten megabytes; a torn one is as large as it stands."""
+    text = b"step 1 loss 2.5\n" * 100_000
+    packed, torn = tmp_path / "run.log.gz", tmp_path / "torn.log.gz"
+    packed.write_bytes(gzip.compress(text))
+    torn.write_bytes(b"\x1f\x8b")
+    named = tmp_path / "plain.log.gz"
+    named.write_bytes(b"step 1 loss 2.5\n")
+    assert unpacked(str(packed)) == len(text)
+    assert [unpacked(str(path)) for path in (torn, named)] == [2, 16]
+    assert [chunk.size for chunk in plan([str(packed)])] == [len(text)]
+    assert unpacked(str(tmp_path / "none.log.gz")) == 0

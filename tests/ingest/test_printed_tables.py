@@ -123,3 +123,23 @@ def test_labels_a_blank_apart_end_where_their_cells_do(tmp_path: Path) -> None:
     assert found[2]["outcome"] == "OOM"
     moved = text.replace(" 8       483.0", "8        483.0")  # under no label
     assert [row["line"] for row in rows(tmp_path / "moved.txt", moved)] == []
+
+
+INDEXED = (
+    ("batch_size", "grad_accum", "attn", "tokens_per_s", "step_time_ms"),
+    ("1", "16", "eager", "5210.4", "3144.48"),
+    ("4", "4", "sdpa", "7012.9", "2336.27"),
+    ("16", "1", "fa2", "7420.1", "2208.06"),
+)
+
+
+def test_the_index_of_a_data_frame_is_no_part_of_its_first_column(tmp_path: Path) -> None:
+    widths = [max(map(len, column)) for column in zip(*INDEXED, strict=True)]
+    text = ""
+    for index, cells in zip(("", "0", "1", "10"), INDEXED, strict=True):
+        parts = zip(cells, widths, strict=True)
+        text += f"{index:<2}  " + " ".join(f"{cell:>{width}}" for cell, width in parts) + "\n"
+    found = rows(tmp_path / "runs.txt", text)
+    assert [row["batch_size"] for row in found] == [1, 4, 16]
+    assert [row["accumulation"] for row in found] == [16, 4, 1]
+    assert [row["tokens_per_s"] for row in found] == [5210.4, 7012.9, 7420.1]

@@ -119,3 +119,71 @@ def test_the_history_of_an_auto_tuner(tmp_path: Path) -> None:
     assert [(row["tp"], row["zero_stage"], row["samples_per_s"]) for row in found] == [
         (2, 1, 6.4127), (4, 2, 6.3861),
     ]  # fmt: skip
+
+
+BELOW = """setup|GPUs|precision|iter time|throughput|throughput|memory
+|||ms|tokens/s|tok/s/gpu|GiB
+TP4|64|bf16|9875|106240|1660|61.25
+TP8|64|fp8|7125|147274|2301|58.5
+"""
+
+
+@pytest.mark.parametrize(("suffix", "sign"), [("tsv", "\t"), ("csv", ",")])
+def test_units_alone_below_the_labels_are_theirs(tmp_path: Path, suffix: str, sign: str) -> None:
+    found = rows(tmp_path / f"runs.{suffix}", BELOW.replace("|", sign))
+    assert [row["step_time"] for row in found] == [9.875, 7.125]
+    assert [row["tokens_per_s"] for row in found] == [106240.0, 147274.0]
+    assert [row["tokens_per_gpu_per_s"] for row in found] == [1660.0, 2301.0]
+    assert [row["memory"] for row in found] == [61.25 * 2**30, 58.5 * 2**30]
+
+
+def test_empty_cells_in_front_of_a_row_between_tabs_are_cells(tmp_path: Path) -> None:
+    text = "model\tgpus\ttokens/s\tnote\nLlama-2-7B\t8\t26000\tfirst\n\t16\t51000\tsecond\n"
+    text += "  \t\t51000\tthird\n"  # blanks beside them: too few cells, and so no row
+    found = rows(tmp_path / "runs.tsv", text)
+    assert [(row["gpus"], row["tokens_per_s"]) for row in found] == [(8, 26000.0), (16, 51000.0)]
+
+
+COMMENTED = """# Training throughput
+# hardware: 4 nodes x 8 NVIDIA H100 80GB HBM3, bf16
+# seq_len=8192
+# throughput is {whose}
+tp,micro_batch,global_batch,tokens_per_sec,step_time_s
+1,1,128,76810,13.64
+2,2,128,71240,14.71
+"""
+
+
+@pytest.mark.parametrize(("whose", "rate"), [("of all GPUs", 76810.0), ("per node", None)])
+def test_comments_above_values_are_no_headings(
+    tmp_path: Path, whose: str, rate: float | None
+) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(COMMENTED.format(whose=whose))
+    reading = read([path]).reading
+    row = reading.frames["markdown_table"].sort("line").row(0, named=True)
+    assert (row["tokens_per_s"], row["step_time"]) == (rate, 13.64)
+    told = {(each["field"], each["value"]) for each in reading.statements.rows(named=True)}
+    assert {("gpus_per_node", 8.0), ("nodes", 4.0), ("seq_len", 8192.0)} <= told
+
+
+LISTED = """"Name","State","Created","gpu_count","gpu_type","_step","perf/mfu","train/loss"
+"sun-12","finished","2025-02-11T10:20:30.000Z","8","NVIDIA A100-SXM4-80GB","900","0.4512","2.11"
+"oak-13","crashed","2025-02-11T11:30:30.000Z","8","NVIDIA A100-SXM4-80GB","0","",""
+"sea-14","finished","2025-02-11T12:20:30.000Z","8","NVIDIA A100-SXM4-80GB","900","0.4011","2.12"
+"""
+
+OF_RUNS = """run,model,num_gpus,steps,step_time_s,tokens_per_sec
+a,llama-7b,8,200,2.61,25100
+b,llama-7b,16,{steps},2.70,48500
+"""
+
+
+def test_a_count_of_steps_that_does_not_rise_is_of_runs(tmp_path: Path) -> None:
+    found = rows(tmp_path / "runs.csv", LISTED)
+    assert [(row["mfu"], row["outcome"]) for row in found] == [
+        (0.4512, None), (None, "crashed"), (0.4011, None)
+    ]  # fmt: skip
+    found = rows(tmp_path / "runs.csv", OF_RUNS.format(steps=200))
+    assert [(row["model"], row["gpus"]) for row in found] == [("llama-7b", 8), ("llama-7b", 16)]
+    assert rows(tmp_path / "runs.csv", OF_RUNS.format(steps=300)) == []  # a history of one run

@@ -79,6 +79,16 @@ def one(header: str, cell: str) -> dict[str, Any]:
         ("Zeit pro Schritt (s)", "step_time", 1.0),
         ("temps par itération (ms)", "step_time", 1e-3),
         ("スループット (tokens/s/GPU)", "tokens_per_gpu_per_s", 1.0),
+        ("Tput (tok/s)", "tokens_per_s", 1.0),
+        ("Thousand tokens/s", "tokens_per_s", 1e3),
+        ("ex/s", "samples_per_s", 1.0),
+        ("Sustained TFLOPS", "model_flops_rate", 1e12),
+        ("算力 (TFLOPs/卡)", "model_flops_rate", 1e12),
+        ("Memory consumption (GB)", "memory", 1e9),
+        ("VRAM使用量 (GB)", "memory", 1e9),
+        ("训练 MFU", "mfu", 1.0),
+        ("单卡训练吞吐量 (tokens/s)", "tokens_per_gpu_per_s", 1.0),
+        ("1 GPU あたり tokens/s", "tokens_per_gpu_per_s", 1.0),
     ],
 )
 def test_a_label_of_known_words_is_a_column(label: str, field: str, scale: float) -> None:
@@ -106,6 +116,7 @@ def test_one_word_more_is_another_quantity(label: str) -> None:
 @pytest.mark.parametrize(
     ("header", "cell", "field", "value"),
     [
+        ("GBS", "16.0000", "global_batch", 16),
         ("Params (B)", "1.3", "parameters", 1_300_000_000),
         ("Params (B)", "7B", "parameters", 7_000_000_000),
         ("Seq Len (k)", "8", "seq_len", 8192),
@@ -214,6 +225,31 @@ def test_labels_may_stand_in_two_rows() -> None:
     assert measured == (12000.0, 11.7, 60e9)
     assert row["max_reserved"] == 70e9
     assert reading.accounting[0].claimed == 4
+
+
+def test_a_legend_may_say_what_is_in_gigabytes_and_a_name_may_end_in_a_number() -> None:
+    text = (
+        "`wps` is the number of tokens per second over all GPUs; "
+        "`gb` is the peak memory of a GPU.\n"
+        "\narch | GPUs | flags | wps | gb\n---|---|---|---|---\n"
+        "lm_gpt3_1_3B | 8 | sharded | 36214 | 21.9\nlm_gpt3_13 | 8 | offload | 2173.9 | 19.5\n"
+    )
+    table = read(text).frames["markdown_table"]
+    assert table["model"].to_list() == ["lm_gpt3_1_3B", "lm_gpt3_13"]
+    assert table["tokens_per_s"].to_list() == [36214.0, 2173.9]
+    assert table["memory"].to_list() == [21.9e9, 19.5e9]
+
+
+def test_rates_may_be_of_items_as_the_text_says() -> None:
+    text = (
+        "### Training performance\n\nPerformance numbers (in items per second, summed over all "
+        "GPUs) were averaged over an entire training epoch.\n\n"
+        "| GPUs | Throughput - TF32 | Throughput - mixed precision |"
+        " Throughput speedup (TF32 - mixed precision) | Weak scaling - TF32 |\n|-|-|-|-|-|\n"
+        "| 1 | 12.04 | 23.67 | 1.97 | 1.00 |\n| 8 | 91.30 | 178.42 | 1.95 | 7.58 |\n"
+    )
+    table = read(text).frames["markdown_table"].sort("line", "column")
+    assert table["item_rate"].to_list() == [12.04, 23.67, 91.3, 178.42]
 
 
 def test_a_row_of_words_is_no_second_header() -> None:
