@@ -474,7 +474,10 @@ def of_whom(records: Sequence[Record], columns: Sequence[Column], above: Above) 
     if not labels or any(set(split(label)) & SAID_WHOSE for label in labels):
         return
     held = [(r, r.cells["tokens_per_s"]) for r in records if "tokens_per_s" in r.cells]
-    if {normalise(label) for label in labels} == {"tps"} and any(map(_by_torchtitan, records)):
+    if {normalise(label) for label in labels} == {"tps"} and (
+        len(_OF_TORCHTITAN & {normalise(c.label.rpartition(".")[2]) for c in columns}) >= TWO
+        or any(map(_by_torchtitan, records))
+    ):
         for record, cell in held:
             law = "torchtitan counts the tokens of one device"
             record.cells["tokens_per_gpu_per_s"] = cell._replace(law=law, value_origin="assumed")
@@ -500,6 +503,14 @@ _TORCHTITAN = re.compile(
     r"|activation_checkpoint\.mode\b)"
 )
 """Options that torchtitan alone has."""
+
+_OF_TORCHTITAN = {
+    "flavor", "localbatchsize", "dataparallelsharddegree", "dataparallelreplicatedegree",
+    "dpshard", "dpreplicate", "tensorparalleldegree", "acmode", "selectiveacoption",
+}  # fmt: skip
+"""Names of its settings as labels of columns; others have some of them, nobody several."""
+
+TWO = 2
 
 
 def _by_torchtitan(record: Record) -> bool:

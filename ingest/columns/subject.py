@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from assay.ingest.columns.cells import OF_A_RANGE, slices
@@ -317,7 +317,7 @@ _TO_TRAIN = re.compile(r"\b(?:pre-?|re)?train(?:ing)?\b|\bfine-?tun", re.IGNOREC
 
 _PHASES = {
     "phase", "mode", "stage", "task", "split", "workload", "type", "kind", "pass", "scenario",
-    "run type", "阶段", "任务", "类型", "模式", "场景",
+    "run type", "pipeline", "阶段", "任务", "类型", "模式", "场景",
 }  # fmt: skip
 """Labels of columns whose cells may say that a row is of no training."""
 
@@ -350,12 +350,29 @@ def titled_otherwise(text: str) -> bool:
     return _NO_TRAINING.fullmatch(plain(text).strip("*_ :")) is not None
 
 
+_SPREAD = (
+    r"std(?:dev)?\.?|st\.? ?dev\.?|min(?:imum)?|max(?:imum)?|variance|p[0-9]{2}(?:\.[0-9])?|n|count"
+)
+
 _SUMMARY = re.compile(
-    r"(?:(?:arithmetic |geometric )?mean|average|avg\.?|geomean|median|std(?:dev)?"
-    r"|min(?:imum)?|max(?:imum)?|平均)",
+    r"(?:(?:arithmetic |geometric )?mean|average|avg\.?|geomean|median|平均"
+    rf"|{_SPREAD}|standard deviation|最[大小](?:值)?)",
     re.IGNORECASE,
 )
 """First cell of a row that sums up the rows above it, and is none itself."""
+
+
+_DESCRIBED = {"count", "mean", "std", "min", "max"}
+
+
+def described(names: Iterable[str]) -> bool:
+    """Whether names of rows, or labels of columns, are those of the statistics that a frame prints
+    of its columns: how many values, their mean, spread and quartiles, of nobody knows which rows.
+
+    >>> described(["count", "mean", "std", "min", "25%", "50%", "75%", "max"])
+    True
+    """
+    return {plain(name).casefold() for name in names} >= _DESCRIBED
 
 
 def summary(text: str) -> bool:
@@ -365,3 +382,15 @@ def summary(text: str) -> bool:
     (True, False)
     """
     return _SUMMARY.fullmatch(plain(text).strip("*_ :")) is not None
+
+
+_OF_SPREAD = re.compile(rf"(?:{_SPREAD}|standard deviation|最[大小](?:值)?)", re.IGNORECASE)
+
+
+def spread(text: str) -> bool:
+    """Whether the label of a column says how far values lie apart: that of no run beside the mean.
+
+    >>> spread("Std"), spread("p95"), spread("mean")
+    (True, True, False)
+    """
+    return _OF_SPREAD.fullmatch(plain(text).strip("*_ :")) is not None

@@ -45,12 +45,14 @@ from assay.ingest.columns.headers import Column, plain
 from assay.ingest.columns.subject import (
     TALLIED,
     about_training,
+    described,
     many_devices,
     measured,
     measures,
     name_rows,
     of_no_training,
     of_runs,
+    spread,
     summary,
     titled_otherwise,
     trained_here,
@@ -285,7 +287,7 @@ class _Table:
             if each.beyond:
                 self.capped = each.beyond
                 break
-            view = _doubtless(each, schema)
+            view = _doubtless(_of_training(each), schema)
             self.view = self.view if self.view.groups else view
             if self._holds(view, known):
                 self.view, self.ours = view, True
@@ -300,6 +302,10 @@ class _Table:
         """Whether the rows of a grid, looked at so, are runs."""
         corner = view.columns()[0].label if view.turned and view.columns() else ""
         if _ASIDE.search(corner) or (view.turned and self._cut()) or self._guessed:
+            return False
+        if described(self.grid.header()) or described(
+            row.cells[0].text for row in self.grid.rows if row.cells
+        ):
             return False
         groups = [group for group in view.groups if measures(group.present())]
         if _MADE_READY.match(self.place.heading):
@@ -475,6 +481,8 @@ class _Table:
     def _row(self, row: GridRow, held: Folded) -> None:
         grid, line, source = self.view.grid, row.line, self.region.source
         width = self.view.groups[0].width
+        if self.view.turned and row.cells and spread(row.cells[0].text):
+            return
         if row.blank or row.one or _title(row, width) or _sums_up(row, self.view):
             held.blank.add(line.number)
             self.group = " ".join(
@@ -758,6 +766,12 @@ def _spare(held: Folded) -> None:
         else:
             held.refused.append(fault)
             taken.add(fault.span.line)
+
+
+def _of_training(view: View) -> View:
+    """The same without groups of columns that are of no training: `Fit | Predict`."""
+    groups = tuple(each for each in view.groups if not titled_otherwise(each.label))
+    return replace(view, groups=groups) if groups else view
 
 
 def _doubtless(view: View, schema: Schema) -> View:
