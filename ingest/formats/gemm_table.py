@@ -68,14 +68,16 @@ def fold(region: Region) -> Folded:
     from assay.ingest.kernels.kernel_columns import order_of_sizes  # noqa: PLC0415
     from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
     from assay.ingest.kernels.printed_calls import printed_calls  # noqa: PLC0415
-    from assay.ingest.kernels.product_prints import of_benchdnn, of_cutlass  # noqa: PLC0415
+    from assay.ingest.kernels.product_prints import printed_products  # noqa: PLC0415
+    from assay.ingest.kernels.tuned_calls import tuned_calls  # noqa: PLC0415
 
     folded = Folded()
     outside = TABLE.fold(region, folded)
     kernel_rows(outside, TABLE, folded)
     printed_calls(outside, TABLE, folded)
     told = _Told()
-    own = {each[0].line: each for each in (*of_cutlass(outside), *of_benchdnn(outside))}
+    every = (*printed_products(outside), *tuned_calls(outside, products=True))
+    own = {each[0].line: each for each in every}
     for line in outside:
         if line.number in own and line.number not in folded.claimed:
             record, printed = own[line.number]
@@ -199,6 +201,9 @@ UNORDERED_OPENS = (
 )
 """Found in a header of sizes of products that says nothing of their order."""
 
+TUNED_OPENS = r"\bAUTOTUNE [a-z_0-9]+\("
+"""Found in the first line of the kernels that PyTorch tries for one call."""
+
 FORMAT = Format(
     name="gemm_table",
     heads=(
@@ -208,7 +213,7 @@ FORMAT = Format(
         "\tm\t", "\tM\t", "m\tn\tk", "M\tN\tK", "m=n=k", "M=N=K", "MxNxK", "mxnxk",
         "Elapsed time for ", "Size Detail", "m=", "M=", "m =", "M =", "<th>M</th>",
         "<th>m</th>", "Shape", "shape", "Problem", "problem_size", "problem size", "GEMM",
-        "--matmul",
+        "--matmul", "AUTOTUNE ", "elapsed time: (",
     ),
     schemas={"gemm_table": GemmTable},
     origin="measured",
@@ -221,7 +226,8 @@ FORMAT = Format(
     r"|m ?= ?n ?= ?k|m ?x ?n ?x ?k|<th[^<>]*>(?:<[^<>]*>)*m(?:<[^<>]*>)*</th>"
     r"|(?:^|\s)m +(?:n +k|k +n)\s|(?:^|\t)m\t"
     r"|\bm ?= *[0-9]+,? +n ?= *[0-9]+,? +k ?= *[0-9]"
-    rf"|{UNORDERED_OPENS}"
+    rf"|{UNORDERED_OPENS}|{TUNED_OPENS}"
+    r"|--m=[0-9]+ --n=[0-9]+ --k=[0-9]|^average elapsed time: \("
     r"|\"m\"\s*:|^[^|=:]*shape  +.*(?:[mu]s|flops)\b|  size detail\s*$",
     binds=False,
 )  # fmt: skip

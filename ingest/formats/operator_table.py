@@ -90,10 +90,15 @@ OTHERS = (gemm_table.TABLE, attention_table.TABLE, collective_table.TABLE)
 
 def fold(region: Region) -> Folded:
     """Every table of a document that is of no other kind of kernel."""
-    from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415 - few logs have one
+    # few logs have a table or a call of a kernel
+    from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
+    from assay.ingest.kernels.tuned_calls import tuned_calls  # noqa: PLC0415
 
     folded = Folded()
     kernel_rows(region.lines, TABLE, folded, others=OTHERS)
+    for record, lines in tuned_calls(region.lines, products=False):
+        folded.records.append(record)
+        folded.claimed |= {line.number for line in lines}
     return folded
 
 
@@ -147,6 +152,7 @@ FORMAT = Format(
         "Size Detail",
         "(ms):",
         "/s):",
+        "AUTOTUNE ",
     ),
     schemas={"operator_table": OperatorTable},
     origin="measured",
@@ -159,7 +165,7 @@ FORMAT = Format(
     r"|^\s*\|(?:[^|]*\|)*[^|]*(?:\((?:us|µs)\)|\b(?:fwd|bwd)\b|# of calls)"
     r"|^(?:[^|:=]*[,;\t])?\"?layer\"?[,;\t](?:[^|:=]*[,;\t])?\"?m\"?[,;\t] ?\"?n\"?[,;\t]"
     r"|^\s*\|(?:[^|]*\|)*[ *`]*layer[ *`]*\|(?:[^|]*\|)*[ *`]*m[ *`]*\|[ *`]*n[ *`]*\|"
-    rf"|{gemm_table.UNORDERED_OPENS}"
+    rf"|{gemm_table.UNORDERED_OPENS}|{gemm_table.TUNED_OPENS}"
     r"|\"time_unit\"\s*:|,time_stats\."
     r"|^\s*\(.*\)  +.*\S-latency(?:\s|$)"
     r"|  size detail\s*$|avg \(ns\)|^\S+-\S+ \((?:[mu]s|[GT]i?B/s)\):\s*$",

@@ -1,4 +1,4 @@
-"""Products that oneDNN's benchdnn and CUTLASS's examples print in lines of their own.
+"""Products that oneDNN's benchdnn, CUTLASS and tutorials print in lines of their own.
 
 In: the lines of a document. Out: each product with its sizes, its time and its rate, where the work
 that the sizes make over the time is the printed rate. One whose numbers do not agree is not read.
@@ -10,11 +10,15 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from assay.ingest.numbers.printed import printed
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 
 CLOSE = 0.01
-"""How far a printed rate may be from the work over the time."""
+"""How far a printed rate may be from the work over the time, apart from their digits."""
+
+Product = tuple[Record, tuple[Line, ...]]
+"""A product and the lines that it was read from."""
 
 _SIZE = deferred(r"\s*Problem Size: ([0-9]+)x([0-9]+)x([0-9]+)(?:x([0-9]+))?\s*")
 
@@ -28,8 +32,14 @@ NEAR = 4
 """Lines between the size of a product and its time, at most: how tiles are put in order."""
 
 
-def of_cutlass(lines: Sequence[Line]) -> Iterator[tuple[Record, tuple[Line, ...]]]:
-    """Each product of an example of CUTLASS, and the lines that it was read from.
+def printed_products(lines: Sequence[Line]) -> Iterator[Product]:
+    """Every product that one of these programs printed."""
+    for program in (of_cutlass, of_cutlass_profiler, of_tutorials, of_benchdnn):
+        yield from program(lines)
+
+
+def of_cutlass(lines: Sequence[Line]) -> Iterator[Product]:
+    """Each product of an example of CUTLASS.
 
     Source: examples/48_hopper_warp_specialized_gemm of CUTLASS and those after it, which print
     `m x n x k`, of several products how many behind them, milliseconds and GFLOPS.
@@ -49,10 +59,95 @@ def of_cutlass(lines: Sequence[Line]) -> Iterator[tuple[Record, tuple[Line, ...]
                 "time": _cell(lines[after], time, 1)._replace(scale=1e-3),
                 "flops_rate": _cell(lines[after + 1], rate, 2)._replace(scale=_GIGA[rate[1]]),
             }
-            if _agree(sizes, known):
+            if _agree(sizes | known):
                 record = Record(line.number, sizes | known, line.column, prefix=line.prefix)
                 yield record, (line, lines[after], lines[after + 1])
             break
+
+
+_OF_PROFILER = deferred(r"\s*(Provider|Operation|Arguments|Runtime|Math): +(\S.*?)\s*")
+
+_MORE = deferred(r"\s*--[a-z_]+=\S+(?:\s+--[a-z_]+=\S+)*(?:\s+\\)?\s*")
+"""Arguments that go on from the line above."""
+
+_ARGUMENT = deferred(r"--(m|n|k|batch_count|A|B)=([a-z0-9]+)(?=[:\s]|$)")
+
+_SIZES = {"m": "m", "n": "n", "k": "k", "batch_count": "b"}
+
+_MEASURES = {"Runtime": ("time", " ms", 1e-3), "Math": ("flops_rate", " GFLOP/s", 1e9)}
+
+
+def of_cutlass_profiler(lines: Sequence[Line]) -> Iterator[Product]:
+    """Each product of the profiler of CUTLASS, as it prints them without `--output`.
+
+    Source: media/docs/profiler.md of CUTLASS: a problem begins with its provider, and ends with its
+    rate in GFLOP/s; other kinds of operations have no `m`, `n` and `k`.
+    """
+    told, used, cells = "", list[Line](), dict[str, Cell]()
+    for line in lines:
+        found = _OF_PROFILER.fullmatch(line.text) if ": " in line.text else None
+        if found is not None and found[1] == "Provider":
+            told, used, cells = found[1], [line], {}
+        if found is None and (told != "Arguments" or not _MORE.fullmatch(line.text)):
+            continue
+        told = found[1] if found is not None else told
+        used.append(line)
+        if told == "Operation" and found is not None:
+            cells["kernel"] = _cell(line, found, 2)
+        elif told == "Arguments":
+            cells |= _arguments(line)
+        elif found is not None and told in _MEASURES:
+            name, unit, scale = _MEASURES[told]
+            cell = _cell(line, found, 2)
+            number = cell.text.removesuffix(unit).strip()
+            cells[name] = cell._replace(text=number, scale=scale)
+        if told == "Math" and set("mnk") < cells.keys() and "time" in cells and _agree(cells):
+            first = used[0]
+            record = Record(first.number, cells, first.column, prefix=first.prefix)
+            yield _of_operands(record), (*used,)
+
+
+def _arguments(line: Line) -> dict[str, Cell]:
+    """Sizes of a product and formats of its operands."""
+    return {
+        _SIZES.get(found[1], found[1]): _cell(line, found, 2)
+        for found in _ARGUMENT.finditer(line.text)
+    }
+
+
+def _of_operands(record: Record) -> Record:
+    """The record with the one format of both operands, or both of them."""
+    one, other = (record.cells.pop(name, None) for name in "AB")
+    if one is not None and other is not None:
+        same = one.text == other.text
+        record.cells["dtype"] = one if same else one._replace(text=f"{one.text}x{other.text}")
+    return record
+
+
+_TUTORIAL = deferred(
+    r"\s*Average elapsed time: \(\s*([0-9.]+)\s*\) s(?:econd)?, performance: "
+    r"\(\s*([0-9.]+)\s*\) ([GT])FLOPS\. size: \(([0-9]+)\)\.\s*"
+)
+
+_RUN = deferred(r"\s*Running kernel (\S+) on device [0-9]+\.?\s*")
+
+
+def of_tutorials(lines: Sequence[Line]) -> Iterator[Product]:
+    """Each square product of the tutorials that write SGEMM step by step.
+
+    Source: sgemm.cu of github.com/siboehm/SGEMM_CUDA and of those that go by it.
+    """
+    kernel = dict[str, Cell]()
+    for line in lines:
+        if "Running kernel" in line.text and (run := _RUN.fullmatch(line.text)):
+            kernel = {"kernel": _cell(line, run, 1)._replace(value_origin="stated")}
+        elif "elapsed time: (" in line.text and (found := _TUTORIAL.fullmatch(line.text)):
+            cells = {name: _cell(line, found, 4) for name in "mnk"}
+            cells["time"] = _cell(line, found, 1)
+            cells["flops_rate"] = _cell(line, found, 2)._replace(scale=_GIGA[found[3]])
+            if _agree(cells):
+                cells = kernel | cells
+                yield Record(line.number, cells, line.column, prefix=line.prefix), (line,)
 
 
 _TEMPLATE = deferred(r"\s*Output template: (perf,[^\s]+)\s*")
@@ -68,8 +163,8 @@ _CLOCKS = ("%0time%", "%-time%")
 """The mean of all calls, or the fastest, in milliseconds; rates stand under the same sign."""
 
 
-def of_benchdnn(lines: Sequence[Line]) -> Iterator[tuple[Record, tuple[Line, ...]]]:
-    """Each product of benchdnn, and its line; what its columns are, the line above them says.
+def of_benchdnn(lines: Sequence[Line]) -> Iterator[Product]:
+    """Each product of benchdnn; what its columns are, the line above them says.
 
     Source: tests/benchdnn/doc/knobs_perf_report.md of oneDNN: times are in milliseconds,
     `%Gops%` are the operations of a problem in billions.
@@ -120,7 +215,7 @@ def _of_line(line: Line, columns: Mapping[str, tuple[str, int]]) -> Record | Non
         if not re.fullmatch(r"[0-9.]+(?:e[+-]?[0-9]+)?", text):
             return None
         known[name] = Cell(text, line.number, line.column + at, scale)
-    if not _agree(cells, known):
+    if not _agree(cells | known):
         return None
     return Record(line.number, cells | known, line.column, prefix=line.prefix)
 
@@ -138,11 +233,16 @@ def _cell(line: Line, found: re.Match[str], group: int) -> Cell:
     return Cell(found[group], line.number, line.column + found.start(group))
 
 
-def _agree(sizes: Mapping[str, Cell], known: Mapping[str, Cell]) -> bool:
-    """Whether the work of a product over its time is its rate."""
-    work = 2.0 * math.prod(float(sizes[name].text) for name in "bmnk" if name in sizes)
+def _agree(cells: Mapping[str, Cell]) -> bool:
+    """Whether the work of a product over its time is its rate, as far as their digits go."""
+    work = 2.0 * math.prod(float(cells[name].text) for name in "bmnk" if name in cells)
     try:
-        made = math.prod(float(cell.text) * cell.scale for cell in known.values())
+        numbers = [printed(cells[name].text) for name in _MADE]
     except ValueError:  # `1.2.3`
         return False
-    return work > 0.0 and abs(made - work) <= CLOSE * work
+    work /= math.prod(cells[name].scale for name in _MADE)
+    least, most = math.prod(n.low for n in numbers), math.prod(n.high for n in numbers)
+    return bool(0.0 < least * (1.0 - CLOSE) <= work <= most * (1.0 + CLOSE))
+
+
+_MADE = ("time", "flops_rate")
