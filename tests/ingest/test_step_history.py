@@ -122,6 +122,95 @@ def events(folder: Path) -> Path:
     return path
 
 
+def panel(*runs: str) -> str:
+    """A panel of W&B: each run with its rate, and the bounds of what a point stands for."""
+    labels = [f"{run} - perf/tokens_per_sec{end}" for run in runs for end in ("", "__MIN", "__MAX")]
+    rows = [[step, *(61000.5 + step + at for at in range(len(runs)) for _ in range(3))]
+            for step in (10, 20, 30)]  # fmt: skip
+    return "\n".join(",".join(f'"{cell}"' for cell in row) for row in (["Step", *labels], *rows))
+
+
+def test_a_panel_is_the_history_of_its_run(tmp_path: Path) -> None:
+    path = tmp_path / "panel.csv"
+    path.write_text(panel("brave-elm-7"))
+    steps = read(path).frames["generic_step"]
+    assert steps["step"].to_list() == [10, 20, 30]
+    assert steps["token_rate"].to_list() == [61010.5, 61020.5, 61030.5]
+
+
+@pytest.mark.parametrize("runs", [("brave-elm-7", "dry-fir-8"), ("Group: elms",), ("lr: 0.1",)])
+def test_a_panel_of_several_runs_is_not_understood(tmp_path: Path, runs: tuple[str, ...]) -> None:
+    path = tmp_path / "panel.csv"
+    path.write_text(panel(*runs))
+    reading = read(path)
+    (note,) = (note for account in reading.accounting for note in account.tables)
+    assert not any(frame.height for frame in reading.frames.values())
+    assert note.rows == 3
+    assert len(note.not_understood) == 1 + 3 * len(runs)
+
+
+@pytest.mark.parametrize("tag", ["train_step_time_s_", "perf_step_time_ms"])
+def test_scalars_are_what_their_file_is_called_after(tmp_path: Path, tag: str) -> None:
+    path = tmp_path / f"run-version_2-tag-{tag}.csv"
+    path.write_text(
+        "Wall time,Step,Value\n1700000001.5,5,1.5\n1700000009.0,10,1.25\n1700000015.5,15,1.25\n"
+    )
+    steps = read(path).frames["generic_step"]
+    assert steps["step"].to_list() == [5, 10, 15]
+    scale = 1e-3 if "ms" in tag else 1.0
+    assert steps["step_time"].to_list() == [1.5 * scale, 1.25 * scale, 1.25 * scale]
+
+
+def test_rows_that_name_their_metric_are_steps_of_their_run(tmp_path: Path) -> None:
+    path = tmp_path / "scalars.csv"
+    rows = "".join(
+        f"{run},{tag},{step},{value + step}\n"
+        for run, value in (("a", 2.5), ("b", 7.5))
+        for tag in ("train/loss", "perf/samples_per_sec", "note")
+        for step in ((10, 20, 30) if tag != "note" else (5, 10))
+    )
+    path.write_text(f"Run,Tag,Step,Value\n{rows}")
+    steps = read(path).frames["generic_step"]
+    assert steps["step"].to_list() == [10, 20, 30] * 2
+    assert steps["samples_per_s"].to_list() == [12.5, 22.5, 32.5, 17.5, 27.5, 37.5]
+
+
+@pytest.mark.parametrize("order", ["abab", "aabb"])
+def test_mixed_runs_are_not_understood(tmp_path: Path, order: str) -> None:
+    """Nor is a run that could go on where the one before it ends."""
+    path = tmp_path / "scalars.csv"
+    rows = "".join(f"{run},tokens_per_sec,{at},{at}500\n" for at, run in enumerate(order, 1))
+    path.write_text(f"Run,Tag,Step,Value\n{rows}")
+    reading = read(path)
+    assert not any(frame.height for frame in reading.frames.values())
+    assert [note.rows for account in reading.accounting for note in account.tables] == [4]
+
+
+RESULTS = {
+    "epoch": 2.0, "eval_loss": 1.5, "eval_runtime": 20.5, "eval_samples_per_second": 90.25,
+    "eval_steps_per_second": 1.5, "total_flos": 2.5e17, "train_loss": 0.75,
+    "train_runtime": 640.5, "train_samples": 8000, "train_samples_per_second": 25.0,
+    "train_steps_per_second": 0.2,
+}  # fmt: skip
+
+
+def test_results_of_a_trainer_are_totals_of_their_parts(tmp_path: Path) -> None:
+    path = tmp_path / "all_results.json"
+    path.write_text(json.dumps(RESULTS, indent=4))
+    held = read(path).frames["trainer_summary"].select("phase", "elapsed", "samples_per_s", "loss")
+    assert held.rows() == [("training", 640.5, 25.0, 0.75), ("evaluation", 20.5, 90.25, 1.5)]
+
+
+def test_results_with_settings_beside_are_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "bench.json"
+    own = {name: value for name, value in RESULTS.items() if name.startswith("train")}
+    path.write_text(json.dumps({"num_gpus": 4, "per_device_train_batch_size": 8, **own}))
+    frames = read(path).frames
+    assert "trainer_summary" not in frames
+    (row,) = frames["markdown_table"].to_dicts()
+    assert (row["gpus"], row["samples_per_s"]) == (4, 25.0)
+
+
 def test_an_event_file(tmp_path: Path) -> None:
     steps = read(events(tmp_path)).frames["trainer_step"]
     assert steps["step"].to_list() == [1, 2, 3]

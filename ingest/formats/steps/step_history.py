@@ -25,7 +25,14 @@ from assay.ingest.formats.steps.step_lines import SCHEMAS
 from assay.ingest.formats.steps.step_pairs import Pair, Said
 from assay.ingest.formats.steps.step_records import capped, meant, step_records
 from assay.ingest.formats.steps.step_shapes import Found
-from assay.ingest.formats.steps.step_words import COUNTERS, words
+from assay.ingest.formats.steps.tracker_exports import (
+    Columns,
+    Scalar,
+    columns,
+    counts_steps,
+    of_one_run,
+    steps_of,
+)
 from assay.ingest.schema.format import Made, Whole, whole_format
 from assay.ingest.schema.record import Code, Diagnostic, Line, Span
 from assay.ingest.source.opening import packed
@@ -67,7 +74,7 @@ def read(source: Whole) -> Made | None:
         head = file.read(PEEK)
     if packed(head):
         head = next(source.chunks(), b"")[:PEEK]
-    reader = _reader(head)
+    reader = _reader(head, source.name)
     if reader is None:
         return None
     steps: list[Step] = []
@@ -92,7 +99,7 @@ def read(source: Whole) -> Made | None:
     )
 
 
-def _reader(head: bytes) -> Callable[[Whole], Iterator[Step | Fault]] | None:
+def _reader(head: bytes, name: str) -> Callable[[Whole], Iterator[Step | Fault]] | None:
     """How a file that begins so is read."""
     if MAGIC in head[:PREAMBLE]:
         return _events
@@ -100,8 +107,12 @@ def _reader(head: bytes) -> Callable[[Whole], Iterator[Step | Fault]] | None:
     if begin.startswith((b"{", b"[")):
         return _document if _DOCUMENT.search(begin) else None
     lines = begin.decode("utf-8", "replace").splitlines()[: 1 + FIRST] or [""]
-    header = _header(lines[0])
-    return _separated if header is not None and not _of_runs(*header, lines[1:]) else None
+    header = _header(lines[0], name)
+    if header is None:
+        return None
+    if columns(header[0]):
+        return _by_metric
+    return None if _of_runs(*header, lines[1:]) else _separated
 
 
 FIRST = 16
@@ -115,14 +126,10 @@ def _of_runs(labels: Sequence[str], separator: str, lines: Sequence[str]) -> boo
     """Whether rows are of runs: they say with what each ran, and their count does not rise."""
     if not _SET_UP & {configured_by(label) for label in labels}:
         return False
-    at = next(n for n, label in enumerate(labels) if _counts(label))
+    at = next(n for n, label in enumerate(labels) if counts_steps(label))
     rows = [line.split(separator) for line in lines if '"' not in line]
     counts = [int(row[at]) for row in rows if len(row) == len(labels) and row[at].isdecimal()]
     return any(one >= other for one, other in pairwise(counts))
-
-
-def _counts(label: str) -> bool:
-    return COUNTERS.get(" ".join(words(label)), 9) < 4
 
 
 def _found(steps: Iterable[Step]) -> Iterator[Found]:
@@ -154,7 +161,7 @@ _OF_RUNS = {"State", "Created", "Runtime", "Status", "Run ID", "Sweep"}
 """Labels beside a name in what W&B and MLflow export of runs: a row is a run, and no step."""
 
 
-def _header(line: str) -> tuple[list[str], str] | None:
+def _header(line: str, name: str) -> tuple[list[str], str] | None:
     """The labels of a header with a count of steps, and what parts them."""
     separator = max(_SEPARATORS, key=line.count)
     try:
@@ -165,14 +172,57 @@ def _header(line: str) -> tuple[list[str], str] | None:
         return None
     if "Name" in labels and _OF_RUNS & set(labels):
         return None
-    return (labels, separator) if any(map(_counts, labels)) else None
+    own = of_one_run(labels, name) if any(map(counts_steps, labels)) else None
+    return (own, separator) if own else None
 
 
 def _separated(source: Whole) -> Iterator[Step | Fault]:
-    """Rows of separated values; empty cells say nothing."""
+    """Rows of separated values; empty cells say nothing, and those of no label."""
+    for each in _rows(source):
+        if isinstance(each, Fault):
+            yield each
+        else:
+            yield [
+                value for value in each if value.label and _NUMBER.fullmatch(value.text)
+            ]  # fmt: skip
+
+
+def _by_metric(source: Whole) -> Iterator[Step | Fault]:
+    """Rows that name their metric, put together by step."""
+    faults: list[Fault] = []
+    for step in steps_of(_scalars(_rows(source), faults)):
+        yield [
+            Value("step", step[0].step, step[0].line, step[0].column),
+            *(Value(each.metric, each.value, each.line, each.column) for each in step),
+        ]
+    yield from faults
+
+
+def _scalars(rows: Iterable[Step | Fault], faults: list[Fault]) -> Iterator[Scalar]:
+    """The numbers of rows that name their metric; what cannot be read is put into `faults`."""
+    at: Columns | None = None
+    for row in rows:
+        if isinstance(row, Fault):
+            faults.append(row)
+            continue
+        at = at or columns([value.label for value in row])
+        if at is None:
+            return
+        step, value = row[at.step], row[at.value]
+        if _NUMBER.fullmatch(value.text) and _STEPS.fullmatch(step.text):
+            run = row[at.run].text if at.run >= 0 else ""
+            count = step.text.removesuffix(".0")
+            yield Scalar(run, row[at.metric].text, count, value.text, value.line, value.column)
+
+
+_STEPS = re.compile(r"[0-9]{1,15}(?:\.0)?")
+
+
+def _rows(source: Whole) -> Iterator[Step | Fault]:
+    """The cells of each row of separated values."""
     lines = _lines(source)
     number, first = next(((n, line) for n, line in lines if line.strip()), (0, ""))
-    header = _header(first)
+    header = _header(first, source.name)
     if header is None:
         return
     labels, separator = header
@@ -188,14 +238,13 @@ def _separated(source: Whole) -> Iterator[Step | Fault]:
             message = f"{len(cells)} cells, the header has {len(labels)}"
             yield Fault(number, Code.CELL_COUNT, message)
             continue
-        step, at = [], 0
+        row, at = [], 0
         for label, cell in zip(labels, cells, strict=True):
             text = cell.strip()
             at = max(line.find(text, at), at)
-            if _NUMBER.fullmatch(text):
-                step.append(Value(label, text, number, at + 1))
+            row.append(Value(label, text, number, at + 1))
             at += len(text)
-        yield step
+        yield row
 
 
 def _lines(source: Whole) -> Iterator[tuple[int, str]]:
@@ -228,9 +277,10 @@ def _events(source: Whole) -> Iterator[Step | Fault]:
 _DOCUMENT = re.compile(
     rb"\"log_history\"\s*:\s*\[|\"(?:start_step|step_interval)\"\s*:"
     rb"|\A\[\s*\{[^{}\[\]]*\"_?(?:global_)?(?:step|iteration)\"\s*:"
+    rb"|\A\{[^{}\[\]]*\"(?:train|eval|predict)_runtime\"\s*:"
 )
 """Found in the beginning of the documents that are read: of a trainer's state, of golden values, of
-a list of steps."""
+a list of steps, of a trainer's totals."""
 
 _TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|-?[0-9][0-9.eE+-]*|-?Infinity|NaN")
 
@@ -280,8 +330,25 @@ def _steps(document: object) -> Iterator[list[tuple[str, Printed]]]:
             if isinstance(each, dict):
                 yield [(k, v) for k, v in each.items() if isinstance(v, Printed)]
         return
-    if isinstance(document, dict):
+    if isinstance(document, dict) and any(f"{part}_runtime" in document for part in _PARTS):
+        yield from _totals(document)
+    elif isinstance(document, dict):
         yield from _curves(document)
+
+
+_PARTS = ("train", "eval", "predict")
+
+
+def _totals(document: Mapping[str, object]) -> Iterator[list[tuple[str, Printed]]]:
+    """Totals of a trainer's parts, one by one: `all_results.json` has all of them. What has
+    settings beside them is of somebody's own, and no file of the trainer's."""
+    if any(map(configured_by, document)):
+        return
+    for part in _PARTS:
+        others = tuple(f"{each}_" for each in _PARTS if each != part)
+        held = [(k, v) for k, v in document.items() if isinstance(v, Printed)]
+        if isinstance(document.get(f"{part}_runtime"), Printed):
+            yield [(k, v) for k, v in held if not k.startswith(others)]
 
 
 def _curves(document: Mapping[str, object]) -> Iterator[list[tuple[str, Printed]]]:
