@@ -14,7 +14,7 @@ from math import log, log2
 from statistics import median
 
 from assay.ingest.columns.cells import OF_NOTHING, amount
-from assay.ingest.columns.headers import EACH, OF_EACH, OF_ONE, Column, generic
+from assay.ingest.columns.headers import EACH, OF_EACH, OF_ONE, RESERVED, Column, generic
 from assay.ingest.numbers.units import UNITS
 from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Record
@@ -388,6 +388,30 @@ def unsaid_units(records: Sequence[Record], columns: Sequence[Column]) -> None:
             law = "its unit is the one in which the rate times the time is the batch of a step"
             for record, cell in bare:
                 record.cells["step_time"] = cell._replace(state="value", scale=scale, law=law)
+
+
+IN_BYTES = 2.0**29
+"""A memory beyond which no number of a device's can be in kilobytes: it would be 512 GB."""
+
+
+def unitless_memory(columns: Sequence[Column]) -> list[str]:
+    """Fields of memory whose columns say no unit, and whose numbers may say it."""
+    bare = [c.spec for c in columns if c.spec and c.spec.unit == "B" and not c.unit_known]
+    return [spec.name for spec in bare if spec.name in ("memory", RESERVED)]
+
+
+def in_bytes(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """A column of memory without a unit, of whole numbers that are too large for kilobytes, is in
+    bytes, as allocators count."""
+    for name in unitless_memory(columns):
+        held = [(r, r.cells[name]) for r in records if name in r.cells and not r.alike]
+        bare = [(r, c) for r, c in held if c.state == "unknown" and c.text]
+        if not bare or not all(c.text.isdigit() for _, c in bare):
+            continue
+        if max(float(c.text) for _, c in bare) >= IN_BYTES:
+            law = "no device has so much in kilobytes: printed in bytes"
+            for record, cell in bare:
+                record.cells[name] = cell._replace(state="value", scale=1.0, law=law)
 
 
 def _of_same_devices(told: Sequence[tuple[Record, float]]) -> list[bool]:

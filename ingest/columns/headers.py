@@ -21,6 +21,7 @@ from assay.ingest.vocabulary.terms import configured_by, normalise
 from assay.ingest.vocabulary.words import (
     DEVICE,
     MEAN,
+    MEDIAN,
     PLAIN,
     Said,
     altering,
@@ -355,7 +356,7 @@ def _in_words(label: str, shown: str, composed: Said | None, schema: Schema) -> 
         if shown in _OF_COMPOSER:
             return Column(shown, fields(schema)[RESERVED], 1e9)
         taken = said(_RESERVED.sub(" ", label, count=1))
-        if taken and taken.field == "memory":
+        if taken and taken.field == "memory" and not (MEAN | MEDIAN) & set(split(label)):
             return Column(shown, fields(schema)[RESERVED], taken.scale, taken.unit_known)
     if composed and composed.field in fields(schema):
         kind = "nominal" if composed.nominal else None

@@ -24,6 +24,7 @@ from assay.ingest.columns.column_cells import (
     bare_times,
     devices_of_nodes,
     fractions,
+    in_bytes,
     lengths,
     local_batches,
     memory_of_whom,
@@ -33,6 +34,7 @@ from assay.ingest.columns.column_cells import (
     rates,
     replica_batches,
     times_of_steps,
+    unitless_memory,
     unitless_times,
     unnamed,
     unsaid_units,
@@ -391,13 +393,14 @@ class _Table:
         held, columns, place = Folded(), self.view.columns(), self.place
         if self.long:
             # rows that are read one by one tell whose a time is, and in which unit
-            if bare_times(columns) or unitless_times(columns):
+            if bare_times(columns) or unitless_times(columns) or unitless_memory(columns):
                 raise IrregularError
             self._ways(self.long, held)
         else:
             for row in self.view.grid.rows:
                 self._row(row, held)
             name_rows(held.records, columns)
+            in_bytes(held.records, columns)
         _spare(held)
         others = [len(record.other) for record in held.records]
         if not measured(held.records, len(held.refused), columns, ranges=self._of_training):

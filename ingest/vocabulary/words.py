@@ -571,7 +571,7 @@ def _memory(words: Words) -> Said | None:
         words = words._replace(over=tuple("vram" if w == "ram" else w for w in words.over))
         every = words.every()
     most = {"peak", "max", "maximum"} & set(words.over)
-    taken = {"peak", "max", "maximum", "allocated", "alloc", "usage", "/"}
+    taken = {"peak", "max", "maximum", "allocated", "alloc", "usage", "in", "use", "/"}
     named = most or {"allocated", "alloc"} & set(words.over)
     bare = named and sizes and not set(every) - taken - set(sizes)
     if words.over and set(words.over) <= {"gb", "gib"} and words.under:  # `mb/gpu` is a batch
@@ -589,6 +589,7 @@ def _memory(words: Words) -> Said | None:
         "allocated",
         "alloc",
         "in",
+        "use",
         "cuda",
         "torch",
         "each",
