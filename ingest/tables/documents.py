@@ -84,14 +84,18 @@ def marked(lines: Sequence[Line]) -> list[Grid]:
 
 _OF_TENTHS = re.compile(r"[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})(?:\s*[A-Za-z%]+)?")
 
+_GROUPED = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+(?:\s*[A-Za-z%]+)?")
+"""A number with points for commas and a comma for its point: `48.211,5`."""
+
 
 def _pointed(grid: Grid) -> Grid:
-    """A grid whose labels are German or French with points for commas, where its numbers have
-    commas: `10,9` there, beside `24.100`, is 10.9 beside 24,100."""
-    if not any(map(european, grid.header())) or not decimal_commas(grid.rows):
-        return grid
+    """A grid with points for commas where its numbers have commas: `10,9` below labels in German or
+    French, beside `24.100`, is 10.9 beside 24,100, and `1.482,6` is none but 1482.6 anywhere."""
     texts = [cell.text for row in grid.rows for cell in row.cells]
-    if not any(_OF_TENTHS.fullmatch(text) for text in texts):
+    signs = [_GROUPED] if any("," in text and "." in text for text in texts) else []
+    signs += [_OF_TENTHS] if any(map(european, grid.header())) else []
+    told = any(sign.fullmatch(text) for sign in signs for text in texts)
+    if not told or not decimal_commas(grid.rows):
         return grid
     return replace(grid, rows=tuple(with_points(row) for row in grid.rows))
 

@@ -108,6 +108,7 @@ from assay.ingest.tables.named_above import (
     of_set_up_alone,
     opens_table,
 )
+from assay.ingest.tables.other_meanings import meant_otherwise
 from assay.ingest.tables.pairs import annotated
 from assay.ingest.tables.row_cells import (
     NOTHING,
@@ -782,7 +783,7 @@ def _doubtless(view: View, schema: Schema) -> View:
     devices where a column of their numbers holds their names."""
     odd = {at for at, column in view.places.items() if mostly_odd(column, view.grid, at)}
     odd |= {at for at, column in view.places.items() if of_ways(column, view.grid, at)}
-    odd |= _of_devices(view)
+    odd |= _of_devices(view) | meant_otherwise(view)
     if not odd:
         return view
 

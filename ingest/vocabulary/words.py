@@ -83,12 +83,13 @@ _COUNTED = re.compile(r"(?<![a-z])([km])(?=tok)", re.IGNORECASE)  # Ktok/s
 _KILO_TOKENS = re.compile(r"(?<![A-Za-z])[Kk]t(?= ?/ ?s(?:ec)?\b)")  # Kt/s
 
 _SNAKE = re.compile(
-    r"(?<![a-z])(toks?|tokens|samples|seqs|sequences|imgs?|images)_"
+    r"(?<![a-z])(toks?|tokens|samples|seqs|sequences|imgs?|images|its?|steps|iters|iterations)_"
     r"(?:(?:per_)?(gpu|device|chip)_)?(?:per_|pro_|par_)?(s|sec|second)(?:_(?:per_)?(gpu|device|chip))?"
     r"(?![a-z])",
     re.IGNORECASE,
 )
-"""Names of columns with underscores for strokes: `tok_s_gpu`; `sample_s` may be either way."""
+"""Names of columns with underscores for strokes: `tok_s_gpu`, `it_s`; `sample_s` may be either way,
+and `step_s` is a time beside `step_ms`."""
 
 _OF_ALL = re.compile(r"[0-9][0-9,]*\s*[x×]?\s*[a-z]+", re.IGNORECASE)  # `(8 GPUs)`
 

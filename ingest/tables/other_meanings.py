@@ -1,0 +1,130 @@
+"""Columns whose label names a field, and which hold something else: so their cells, or the columns
+beside them, say.
+
+In: a view of a grid. Out: the places of such columns. Under `TP` stand true positives where `FP`
+stands beside it, under `Size` 7 and 13 are no numbers of parameters, and `GFLOPs` below any rate of
+an accelerator are what one pass of a model costs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from assay.ingest.columns.cells import amount, bare_number, quantity
+from assay.ingest.columns.headers import Column, plain
+from assay.ingest.grids.grid import LONGEST
+from assay.ingest.schema.record import Cell, Span
+from assay.ingest.tables.views import View
+from assay.ingest.vocabulary.devices import only
+from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.words import split
+
+_Cells = list[tuple[str, Cell]]
+"""Texts of a column that are numbers of its field, and what they are."""
+
+
+def meant_otherwise(view: View) -> set[int]:
+    """Places of the columns of a view that hold something else than their label says."""
+    labels = {normalise(column.label) for column in view.columns()}
+    found = set()
+    for at, column in view.places.items():
+        name = column.spec.name if column.spec else ""
+        asked = _ASKED.get(name)
+        cells = list(_numbers(view, at, column)) if asked else []
+        if _BESIDE.get(name, set()) & labels or (asked and cells and asked(view, column, cells)):
+            found.add(at)
+    return found
+
+
+_OF_ANSWERS = {"fp", "fn", "tn", "recall", "f1", "f1score"}
+
+_BESIDE = {
+    "tp": _OF_ANSWERS, "pp": _OF_ANSWERS, "cp": _OF_ANSWERS,
+    "nodes": {"edges", "#edges", "numedges", "vertices", "avgdegree", "arcs"},
+}  # fmt: skip
+"""Fields, and labels beside which theirs is another thing: true positives, nodes of a graph."""
+
+
+def _numbers(view: View, at: int, column: Column) -> Iterator[tuple[str, Cell]]:
+    for row in view.grid.rows:
+        text = plain(row.cells[at].text) if at < len(row.cells) and not row.one else ""
+        if not text or len(text) > LONGEST:
+            continue
+        found = quantity(text, column, _NOWHERE)
+        if isinstance(found, Cell) and found.state == "value":
+            yield text, found
+
+
+_NOWHERE = Span("", 0, 1)
+
+
+LEAST_RATE = 1e12
+"""flop/s that an accelerator which trains goes beyond."""
+
+_OPERATIONS = re.compile(r"(?:[A-Za-z]+ )?[GT]?FLOPs?", re.IGNORECASE)
+
+
+def _costs(view: View, column: Column, cells: _Cells) -> bool:
+    """Whether operations that no label says to be of a second are those of one pass of a model."""
+    return _OPERATIONS.fullmatch(column.label) is not None and all(
+        amount(cell) < LEAST_RATE for _, cell in cells
+    )
+
+
+LEAST_PARAMETERS = 10_000
+"""Parameters that every model which anyone times has."""
+
+
+def _in_no_unit(view: View, column: Column, cells: _Cells) -> bool:
+    """Whether sizes of models are in millions or billions that nobody says, or of something else:
+    `Size` of 7 and 13, of images of 224."""
+    return all(bare_number(text) for text, _ in cells) and any(
+        amount(cell) < LEAST_PARAMETERS for _, cell in cells
+    )
+
+
+CAPACITIES = {8, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 94, 95, 96, 120, 128, 141, 144, 180, 192,
+              256, 288}  # fmt: skip
+"""Gigabytes that accelerators have."""
+
+_TAKEN = {"peak", "max", "maximum", "used", "usage", "allocated", "consumption", "footprint",
+          "reserved", "taken", "required", "occupied"}  # fmt: skip
+
+
+def _of_the_machine(view: View, column: Column, cells: _Cells) -> bool:
+    """Whether gigabytes beside devices are what each of them has, and not what a run took."""
+    if column.most or _TAKEN & set(split(column.label)):
+        return False
+    if not all(amount(cell) in _SIZES for _, cell in cells):
+        return False
+    sides = [
+        at for at, each in view.places.items()
+        if each.spec and each.spec.name in ("gpu", "gpus") and _names_devices(view, at)
+    ]  # fmt: skip
+    mine = {at for at, each in view.places.items() if each is column}
+    return any(_settles(view, side, min(mine)) for side in sides if mine)
+
+
+_SIZES = {float(size) * unit for size in CAPACITIES for unit in (1e9, 2.0**30)}
+
+
+def _names_devices(view: View, at: int) -> bool:
+    texts = [plain(row.cells[at].text) for row in view.grid.rows if at < len(row.cells)]
+    return any(texts) and all(only(text) for text in texts if text)
+
+
+def _settles(view: View, side: int, at: int) -> bool:
+    """Whether cells in one place go with those in another, of which there are several."""
+    pairs = {
+        (plain(row.cells[side].text), plain(row.cells[at].text))
+        for row in view.grid.rows
+        if max(side, at) < len(row.cells)
+    }
+    return len({first for first, _ in pairs}) == len(pairs) > 1
+
+
+_ASKED: dict[str, Callable[[View, Column, _Cells], bool]] = {
+    "model_flops_rate": _costs, "model_size": _in_no_unit, "parameters": _in_no_unit,
+    "memory": _of_the_machine,
+}  # fmt: skip
