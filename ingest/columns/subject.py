@@ -362,6 +362,9 @@ _SUMMARY = re.compile(
 """First cell of a row that sums up the rows above it, and is none itself."""
 
 
+BOUNDS = ("__MIN", "__MAX")
+"""Behind the labels of the bounds of what a tracker draws as one point: such rows are steps."""
+
 _DESCRIBED = {"count", "mean", "std", "min", "max"}
 
 

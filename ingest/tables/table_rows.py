@@ -45,6 +45,7 @@ from assay.ingest.columns.composite import (
 )
 from assay.ingest.columns.headers import Column, plain
 from assay.ingest.columns.subject import (
+    BOUNDS,
     TALLIED,
     about_training,
     described,
@@ -306,9 +307,11 @@ class _Table:
         corner = view.columns()[0].label if view.turned and view.columns() else ""
         if _ASIDE.search(corner) or (view.turned and self._cut()) or self._guessed:
             return False
-        if described(self.grid.header()) or described(
-            row.cells[0].text for row in self.grid.rows if row.cells
-        ):
+        labels, names = (
+            self.grid.header(),
+            [row.cells[0].text for row in self.grid.rows if row.cells],
+        )
+        if described(labels) or described(names) or any(each.endswith(BOUNDS) for each in labels):
             return False
         groups = [group for group in view.groups if measures(group.present())]
         if _MADE_READY.match(self.place.heading):

@@ -235,15 +235,18 @@ def with_metrics_apart(grid: Grid, schema: Schema) -> Grid:
     told = list(dict.fromkeys(label for each in named if (label := meant.get(each))))
     if not told or len(told) > MOST_METRICS or any(normalise(each) in labels for each in told):
         return grid
-    gone = {at for at in places if at is not None} if all(meant.values()) else {value}
+    gone = {at for at in places if at is not None} if all(meant.values()) else set[int]()
 
-    def row_of(row: GridRow, texts: Sequence[str]) -> GridRow:
-        kept = tuple(cell for at, cell in enumerate(row.cells) if at not in gone)
+    def row_of(row: GridRow, texts: Sequence[str], *, apart: bool = False) -> GridRow:
+        kept = (
+            cell._replace(text="") if apart and at == value else cell
+            for at, cell in enumerate(row.cells) if at not in gone
+        )  # fmt: skip
         return replace(row, cells=(*kept, *(row.cells[value]._replace(text=t) for t in texts)))
 
     def apart(row: GridRow, own: str | None) -> GridRow:
         texts = [row.cells[value].text if own == label else "" for label in told]
-        return row_of(row, texts) if len(row.cells) == grid.width else row
+        return row_of(row, texts, apart=own is not None) if len(row.cells) == grid.width else row
 
     rows = tuple(apart(row, meant[each]) for row, each in zip(grid.rows, named, strict=True))
     return replace(grid, heads=(row_of(grid.heads[0], told),), rows=rows)

@@ -95,6 +95,9 @@ _OF_ALL = re.compile(r"[0-9][0-9,]*\s*[x×]?\s*[a-z]+", re.IGNORECASE)  # `(8 GP
 
 _EVERY = re.compile(r"(?:all|both)\s", re.IGNORECASE)  # `(all devices)`
 
+_IN_TOTAL = re.compile(r"(?<=/s|ec) (?:in )?(total|aggregate|overall)$", re.IGNORECASE)
+"""Whose a rate is, right behind its unit: `images/sec total`."""
+
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 
 
@@ -391,6 +394,7 @@ def said(label: str) -> Said | None:
     """
     label = _AT_LAST.sub("", timeless(_CLOCK.sub("", english(label))))
     label = _BEHIND_COMMA.sub(r" (\1)", _SPREAD.sub(" ", label))
+    label = _IN_TOTAL.sub(r" (\1)", label)
     if power := _POWER.search(label):
         whole = said(_POWER.sub(" ", label, count=1))
         scale = 10.0 ** int((power[1] or power[2]).translate(_RAISED))
@@ -477,6 +481,9 @@ def _utilisation(words: Words) -> Said | None:
     return Said(kinds.pop(), 0.01 if percent else 1.0, rank=_rank(words))
 
 
+_WHOLE = {"total", "aggregate", "aggregated", "job", "global", "cluster", "overall", "whole"}
+
+
 def _rate(words: Words) -> Said | None:
     """Tokens or samples a second, of the job or of a device."""
     over, under = _joined(words)
@@ -493,13 +500,12 @@ def _rate(words: Words) -> Said | None:
         return _other_rate(words, over, under)
     for word in over & set(COUNTS):
         scale *= COUNTS[word]
-    whole = {"total", "aggregate", "aggregated", "job", "global", "cluster", "overall", "whole"}
-    known = (TOKENS if kind == "token" else SAMPLES) | set(COUNTS) | whole
+    known = (TOKENS if kind == "token" else SAMPLES) | set(COUNTS) | _WHOLE
     fillers = {"throughput", "speed", "rate", "performance", "ips", "in", "/"}
     if "p" in under:  # tokens/s/p: per processor, as tables of NPUs say
         under = under - {"p"} | {"npu"}
     device = bool((under | over) & DEVICE)
-    if _left((*over, *under), known, fillers, SECOND, DEVICE) or (device and over & whole):
+    if _left((*over, *under), known, fillers, SECOND, DEVICE) or (device and over & _WHOLE):
         return None
     if kind == "sample":
         field = "samples_per_gpu_per_s" if device else "samples_per_s"
@@ -511,8 +517,8 @@ def _rate(words: Words) -> Said | None:
 def _other_rate(words: Words, over: set[str], under: set[str]) -> Said | None:
     """Steps a second, or things that are no sequences: `it/s`, `images/sec`."""
     known = {"throughput", "speed", "rate", "in", "/"} | SECOND
-    for field, things in (("step_rate", STEP), ("item_rate", ITEMS)):
-        if over & things and under & SECOND and not _left((*over, *under), things, known):
+    for field, things in (("step_rate", STEP), ("item_rate", ITEMS | _WHOLE)):
+        if over & things - _WHOLE and under & SECOND and not _left((*over, *under), things, known):
             return Said(field, rank=_rank(words))
     if over - known == {"ips"} and not under - SECOND:  # instances a second
         return Said("item_rate", rank=_rank(words))

@@ -14,11 +14,9 @@ from itertools import groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
+from assay.ingest.columns.subject import BOUNDS
 from assay.ingest.formats.steps.step_words import COUNTERS, meaning, words
 from assay.ingest.schema.format import uncompressed
-
-_BOUNDS = ("__MIN", "__MAX")
-"""Behind the labels of the least and the greatest value that a point of a panel stands for."""
 
 _OF_RUN = re.compile(r"(?:Name: )?(.+) - (\S.*)")
 
@@ -62,7 +60,7 @@ def of_one_run(labels: Sequence[str], name: str) -> list[str] | None:
     named = [(each[1], each[2]) for each in found if each]
     if len({name for name, _ in named}) > 1 or _GROUPED.match(labels[1].removeprefix("Name: ")):
         return None
-    return [labels[0], *("" if metric.endswith(_BOUNDS) else metric for _, metric in named)]
+    return [labels[0], *("" if metric.endswith(BOUNDS) else metric for _, metric in named)]
 
 
 class Scalar(NamedTuple):
