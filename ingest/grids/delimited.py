@@ -17,9 +17,11 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 import polars as pl
+from assay.ingest.grids.aligned import MEASURES, ROWS
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, Syntax
 from assay.ingest.schema.format import uncompressed
 from assay.ingest.schema.record import Line
+from assay.ingest.vocabulary.terms import COUNTERS, normalise
 
 SEPARATORS = (",", "\t", ";")
 
@@ -130,6 +132,51 @@ def _title(row: GridRow, width: int) -> GridRow:
 
 _TRIAL = re.compile(r"(?:params|user_attrs|system_attrs)_")
 """In front of a label: what Optuna tried, and what was noted of the trial."""
+
+
+FEWEST = 3
+"""Labels of a header among other lines, and at least so many words it is."""
+
+LONGEST_LABEL = 40
+
+_OF_CODE = re.compile(r"[={}\[\];|]|: |\.$")
+"""Signs of code and of prose, in no header."""
+
+
+def delimited_blocks(lines: Sequence[Line]) -> Iterator[Grid]:
+    """Every table of separated values among other lines of a document: a header that says what was
+    measured, and right below it rows with as many cells, mostly numbers. What counts steps is a
+    log."""
+    at = 0
+    while at < len(lines):
+        grid = _block(lines, at)
+        if grid:
+            yield grid
+        at = grid.end if grid else at + 1
+
+
+def _block(lines: Sequence[Line], at: int) -> Grid | None:
+    text = lines[at].text
+    separator = next((sign for sign in ",\t" if text.count(sign) >= FEWEST - 1), None)
+    if separator is None or _OF_CODE.search(text) or not MEASURES.search(text):
+        return None
+    head = _row(lines[at], separated(text, separator), separator)
+    labels = [cell.text for cell in head.cells]
+    if not _labels(head) or not all(0 < len(label) <= LONGEST_LABEL for label in labels):
+        return None
+    if any(normalise(label) in COUNTERS for label in labels):
+        return None
+    rows: list[GridRow] = []
+    for line in lines[at + 1 :]:
+        cells = separated(line.text, separator) if separator in line.text else []
+        if len(cells) != len(labels) or not any(map(_number, cells)):
+            break
+        rows.append(_row(line, cells, separator))
+    said = [cell.text for row in rows for cell in row.cells if cell.text]
+    if len(rows) < ROWS or 2 * sum(map(_number, said)) < len(said):
+        return None
+    syntax: Syntax = "tsv" if separator == "\t" else "csv"
+    return Grid(syntax, at, at + 1 + len(rows), (head,), tuple(rows))
 
 
 _TAGGED = re.compile(r"\s*(\[[0-9]+\]:)(?=[A-Za-z])")

@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 from assay.ingest.grids.grid import MOST_PLACES, Grid, GridCell, GridRow
 from assay.ingest.schema.format import uncompressed
 from assay.ingest.schema.record import Line
-from assay.ingest.vocabulary.terms import configured_by, normalise
+from assay.ingest.vocabulary.terms import COUNTERS, configured_by, normalise
 
 LARGEST = 8 * 2**20
 """Characters of a document beyond which it is a recording, no table."""
@@ -242,8 +242,6 @@ _COUNT = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 
 SETTINGS = 2
 """Settings that each line has where lines are of several runs; one at least differs."""
-
-COUNTERS = {"step", "steps", "globalstep", "iteration", "iter", "iterations", "epoch", "trainstep"}
 
 
 def _entries(text: str, begin: int) -> Iterator[tuple[str, int, Any]]:

@@ -18,7 +18,13 @@ from itertools import groupby
 from assay.ingest.columns.titles import counted_devices, devices_in_all
 from assay.ingest.grids.aligned import aligned_tables, ruled_tables
 from assay.ingest.grids.compared import compared
-from assay.ingest.grids.delimited import decimal_commas, delimited, named_table, with_points
+from assay.ingest.grids.delimited import (
+    decimal_commas,
+    delimited,
+    delimited_blocks,
+    named_table,
+    with_points,
+)
 from assay.ingest.grids.drawn import barred_tables, drawn_tables
 from assay.ingest.grids.grid import LONGEST, Grid, apart
 from assay.ingest.grids.html_tables import html_tables
@@ -64,7 +70,9 @@ def grids(lines: Sequence[Line], name: str) -> Iterator[Grid]:
     if named_table(name) and (whole := list(delimited(lines, named=True))):
         yield from whole
         return
-    yield from map(_pointed, apart(marked(lines) or list(delimited(lines, named=False))))
+    held = marked(lines)
+    held = held + list(delimited_blocks(lines)) if held else list(delimited(lines, named=False))
+    yield from map(_pointed, apart(held or list(delimited_blocks(lines))))
 
 
 def marked(lines: Sequence[Line]) -> list[Grid]:

@@ -183,9 +183,8 @@ def _document(
     )
     for grid in found:
         passed = lines[at : grid.begin]
-        place.pass_over(
-            passed if grid.syntax not in ("csv", "tsv") else list(map(uncommented, passed))
-        )
+        sheet_of_its_own = grid.syntax in ("csv", "tsv") and grid.end == len(lines)
+        place.pass_over(list(map(uncommented, passed)) if sheet_of_its_own else passed)
         since = lines[min(at, len(lines) - 1)].number if at else 0  # one may lie in another
         at = max(at, grid.end)
         table = _Table(region, lines, grid, schema, place, known, long, since=since, before=before)

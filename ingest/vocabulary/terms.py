@@ -121,6 +121,10 @@ def spellings() -> Mapping[str, tuple[Term, float]]:
     return table
 
 
+COUNTERS = {"step", "steps", "globalstep", "iteration", "iter", "iterations", "epoch", "trainstep"}
+"""Labels that count steps, as they are compared: what they stand beside is a history."""
+
+
 @cache
 def meaning(label: str) -> Said | None:
     """Meaning of a label: a spelling of a term first, else its words; None where it is unknown.
