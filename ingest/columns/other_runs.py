@@ -2,9 +2,9 @@
 
 In: a line of prose. Out: the line with blanks where it speaks of what somebody else ran, of what
 was run at another time, of what is planned, advised or the default of a program, of a model beside
-the one that is trained, of what stands in another place, or of what failed. What such a sentence
-says of a configuration is of no row. Of a site's machines the number goes and the name stays: on
-however many of them a job ran.
+the one that is trained, of what stands in another place, of all runs but some, or of what failed.
+What such a sentence says of a configuration is of no row. Of a site's machines the number goes and
+the name stays: on however many of them a job ran.
 """
 
 from __future__ import annotations
@@ -73,6 +73,16 @@ _OF_OTHERS = deferred(
     r"|\b(?:Meta|Google|OpenAI|NVIDIA|Microsoft|DeepMind)(?: ?(?:使用|采用|用了)|(?:は|が))",
 )
 
+_NOT_ALL = deferred(
+    r"\b(?:not|almost|nearly|virtually|practically|mostly) (?:all|every|each)\b"
+    r"|\b(?:all|every|each)(?: of)?(?: the| our| these)?(?: [\w-]+){0,2}? (?:runs?"
+    r"|experiments?|results?|numbers|models?|rows|measurements?|tests?|tables|benchmarks?)\b"
+    r"(?: but\b|[^.;]{0,60}?\b(?:except(?:ing)?(?! (?:as|where|when|if)\b)|apart from|other than"
+    r"|excluding)\b)",
+    re.IGNORECASE,
+)
+"""Of all runs but some, and no word of which row is one of them."""
+
 _BY_DEFAULT = deferred(
     r"\bby default\b|\bthe default\b|\bdefaults? (?:is|are|to|value)\b", re.IGNORECASE
 )
@@ -125,6 +135,8 @@ def of_these_runs(text: str) -> str:
     'We use TP=8.'
     >>> of_these_runs("Our cluster has 256 H100 GPUs."), of_these_runs("Runs used 8 GPUs.")
     ('Our cluster has     H100 GPUs.', 'Runs used 8 GPUs.')
+    >>> of_these_runs("All runs but the last use bf16.").strip()
+    ''
     """
     pieces = [
         _blank(piece) if _of_others(piece) else _uncounted(piece) for piece in _sentences(text)
@@ -133,6 +145,8 @@ def of_these_runs(text: str) -> str:
 
 
 def _of_others(sentence: str) -> bool:
+    if _NOT_ALL.search(sentence):
+        return True
     if any(words.search(sentence) for words in (_AT_ANOTHER_TIME, _ADVISED, _FAILED, _ELSEWHERE)):
         return not sentence.rstrip(" *_").endswith((":", "："))  # what it opens is of it
     others = _OF_OTHERS.search(sentence) or _BY_DEFAULT.search(sentence)

@@ -380,7 +380,7 @@ def devices_in_all(text: str) -> str | None:
     ('8', '8')
     """
     if not _NODES.search(text):
-        return _only_one(_WORKERS, text)
+        return _only_one(_WORKERS, signed(text))  # no number of a name: `on Gaudi 2 cards`
     nodes = {match[1].casefold() for match in _COUNTED_NODES.finditer(text)}
     return _only_one(_OF_A_NODE, text) if nodes and nodes <= {"1", "one", "single"} else None
 

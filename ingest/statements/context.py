@@ -70,7 +70,7 @@ _FORMS = "|".join(
         r"(?i:ZeRO[ -](?:stage[ -]?)?[0-3])",
         r"(?i:bf16|fp16|fp8|float-?16)[ -](?:mixed[ -])?precision",
         r"(?:固定为|设置为|默认为|(?:fixed|set) (?:to|at)) ?[*`]*[0-9]",
-        r"`\w+=[\w.]+`[^`]{1,3}`\w+=",
+        r"`\w+=[\w.]+`[^`]{1,3}`\w+=|(?i:accumulat[a-z]+ [a-z ]{0,16}(?:over|for|across) [0-9])",
         r"(?:devices|GPUs|accelerators) (?:used )?(?:are|were) ",
         r"[0-9][`*]* (?:in|for|across) all\b",
         r"[a-z](?:Args|Config|Arguments)\(\w+=",
@@ -90,6 +90,10 @@ _FORMS = "|".join(
         r"[a-z]_[a-z_]+ [0-9]+ [a-z]+_[a-z_]+ [0-9]",
         r"[a-zA-Z]{2,3}\)? ?[=:] ?\(?[0-9]+ ?[/x×,-]",
         r"(?:模型(?:名称)?|机器|硬件|显卡|加速卡) ?[:：] ?[A-Za-z0-9]|[0-9二两四八] ?[卡张块]",
+        rf"(?i:\b(?:all|every|each|everything)\b)[^.;]{{0,100}}?(?:{HINT}"
+        r"|(?i:bf16|fp16|fp8|float-?16))",
+        r"(?i:(?:on|using|with) [*_]{0,2}(?:one|a single|single|two|four|eight)[*_]{0,2} "
+        r"(?:GPU|NPU|card|accelerator|device|chip))",
         r"[0-9] hosts\]|_component_|_target_|(?i:same (?:model|architecture))",
     ]
 )

@@ -25,6 +25,7 @@ from assay.ingest.statements.sentences import (
     OTHERS,
     Part,
     computed_again,
+    of_every_run,
     parts,
     switched,
 )
@@ -106,7 +107,9 @@ _LISTED_DEVICE = deferred(
 """A device that is a part of a list, without a number."""
 
 _ON = deferred(
-    rf"\b(?:on|using) (?:an? |the |our |up to [0-9][0-9,]* ?[x×]? ?)?{_DEVICE}(?![A-Za-rt-z0-9])"
+    r"\b(?:on|using|uses?|used|(?:is|are|was|were) from)"
+    r" (?:an? |the |our |(?:one|a single) (?=[DH]GX)|up to [0-9][0-9,]* ?[x×]? ?)?"
+    rf"{_DEVICE}(?![A-Za-rt-z0-9])"
 )
 """A device that something ran on, however many there were."""
 
@@ -115,6 +118,22 @@ _IN_WORDS = deferred(
     r"(?![ -](?:nodes?|servers?|machines?|instances?|hosts?|systems?|boxes|pods?|DGX)\b)",
     re.IGNORECASE,
 )
+
+_IN_WORDS_ALONE = deferred(
+    r"(?:\b(?:train\w*|(?:pre|fine)-?t\w+|r[ua]ns?|running|measured|benchmark\w*|timed|tested|taken"
+    r"|experiments?)\b[^.;]{0,80}?\b(?:on|using|with|use[sd]?)|[,;(]) [*_]{0,2}(?:a )?"
+    r"(one|single|two|four|eight|sixteen)[*_]{0,2} "
+    r"(?:GPU|NPU|card|accelerator|device|chip)s?"
+    r"(?=\s*(?:[,;:.)]|$)| (?:unless|each|with|for (?:all|every|each)|and|in (?:bf|fp|float))\b)",
+    re.IGNORECASE,
+)
+"""Devices of no name, counted in words: `we train on one GPU each`, `(bf16, one card)`."""
+
+_OF_A_PART = deferred(
+    r"\b(?:rank|process(?:es)?|worker|replica|actor|stage|expert|shard|server|teacher|tokeni[sz])",
+    re.IGNORECASE,
+)
+"""In front of a device: a part of a run is on it, and not the whole."""
 
 _RATED = deferred(
     r"\b(?:numbers|values|figures|rates?|speeds?|throughputs?|performance|MFU|T?FLOPS?|tokens)\b"
@@ -215,8 +234,10 @@ _FORMAT = deferred(
 )
 
 _IN_FORMAT = deferred(
-    r"\b(?:in|us(?:e[sd]?|ing)|with) (?:pure |mixed )?(bf16|fp16|fp8|bfloat-?16|float-?16)\b"
-    r"(?!\s*(?:/|and|or|vs|\+|to)\b|/|\+)",
+    r"\b(?:in|us(?:e[sd]?|ing)|with|is|are|was|were|mixed[ -]precision,?) +"
+    r"(?:pure |mixed |all )?[`(]?(bf16|fp16|fp8|bfloat-?16|float-?16)\b`?"
+    r"(?!\s*(?:/|and|or|vs|\+|to|gradients?|weights|states?|communication|reductions?"
+    r"|optimi[sz]er|accumulation|inputs?|caches?|moments?|copies)\b|/|\+)",
     re.IGNORECASE,
 )
 """A number format that is used: a part of a sentence, and never the whole of what it says."""
@@ -253,7 +274,8 @@ _OF_WHAT_IS_BELOW = deferred(
 
 _ASIDE = deferred(
     r"\b(?:eval|evaluation|valid(?:ation)?|inference|generat(?:e|ion|ed)|prompts?|decod(?:e|es|ed|ing)|prefill|"
-    r"tokeni[sz]er|vs\.?|versus|over|than|instead of|compared|(?:for|in) comparison|slower|against|"
+    r"tokeni[sz]er|vs\.?|versus|(?<!accumulated )(?<!accumulating )(?<!gradients )over|than|"
+    r"instead of|compared|(?:for|in) comparison|slower|against|"
     r"rather|whereas|because|could|would|"
     r"might|can (?:run|be)|as few as|at least|minimum|different (?:to|from|than|outcome)|"
     r"earlier|previously|formerly|initially|originally|later|tried|should|if"
@@ -347,7 +369,8 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
         )
         told += switched(text) if told or alone else ()
         told += _titled(text, told) if len(told) >= LEAST else ()
-        if alone or len(told) >= least or (told and _OF_WHAT_IS_BELOW.search(text)):
+        below = told and (_OF_WHAT_IS_BELOW.search(text) or of_every_run(text))
+        if alone or len(told) >= least or below:
             for name, word, at, _ in told:
                 if name:
                     cell = _cell(name, word, line, begin + at)
@@ -477,6 +500,7 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
     elif of_node := _PER_NODE.search(text):
         group = of_node.lastindex or 1
         yield Part("gpus_per_node", of_node[group].replace(",", ""), of_node.start(group))
+        yield from _not_counted(text)
     else:
         yield from _not_counted(text)
 
@@ -524,7 +548,7 @@ _OF_SITE = deferred(
 """A site that has devices, on however many of which a job ran: their number is no longer there."""
 
 _OF_MACHINERY = deferred(
-    r"node|server|host|instance|gpu|device|accelerator|chip|zero|fp(?:8|16)|b?float|bf16|[卡张块]",
+    r"node|server|host|instance|gpu|npu|card|device|accelerator|chip|zero|fp(?:8|16)|b?float|bf16|[卡张块]",
     re.IGNORECASE,
 )
 """In every text that says something of machines, of ZeRO or of a number format, but for those that
@@ -545,10 +569,22 @@ def _devices(text: str) -> Iterator[Part]:
     plain = list(_GPUS.finditer(text))
     if len(plain) == 1 and (not nodes or int(plain[0][1].replace(",", "")) > LARGEST_NODE):
         yield Part("gpus", plain[0][1].replace(",", ""), plain[0].start(1), weak=True)
+    elif not plain and not nodes:
+        yield from _in_words_alone(text)
     if workers := _WORKERS.search(text):
         yield Part("gpus", workers[1].replace(",", ""), workers.start(1))
         yield Part("", "", 0)  # a sentence of its own
     yield from _precision(text)
+
+
+def _in_words_alone(text: str) -> Iterator[Part]:
+    """Devices of no name that a text counts in words, but for those of a part of a run."""
+    few = _IN_WORDS_ALONE.search(text)
+    if few is None or _OF_A_PART.search(text, 0, few.start(1)):
+        return
+    yield Part("gpus", _NUMBERS[few[1].casefold()], few.start(1))
+    if text.startswith(" each", few.end()):
+        yield Part("", "", 0)  # a sentence of its own
 
 
 def _precision(text: str) -> Iterator[Part]:

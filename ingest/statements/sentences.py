@@ -62,6 +62,7 @@ _LABEL = deferred(
 
 _ENDS = deferred(
     r"[\s*_`]*(?:(?:tokens|sequences|samples|examples|steps|layers)\b[\s*_`]*)?"
+    r"(?:(?:everywhere|throughout)\b\s*)?"
     r"(?:[,;.)(|，。；、）]|[:：]?[\s*_`]*$|(?:and|with|on|per|of|in|for|within|across|at|using|over|by|through|via)\b|\\|-|<)"
 )
 
@@ -122,10 +123,19 @@ _BEFORE_NOUN = deferred(
 """A number before what it is of: `16 gradient accumulation steps`, `512 global batch`."""
 
 _OF_TOKENS_EACH = deferred(
-    r"\b(?:sequences|samples) (?:of|have|are|with) ([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
+    r"\b(?:[Ss]equences|[Ss]amples) (?:of|have|are|with) ([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
     r"|(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*[kK]?)[ -]token (?:sequences|context)\b"
     r"|\bpacked (?:in)?to (?:a length of )?([0-9]+(?:,[0-9]{3})*[kK]?)\b(?![.%][0-9])"
 )
+
+_ACCUMULATED = deferred(
+    r"(?<![\w.,-])([0-9]+)[ -](?:steps? of (?:gradient |grad\.? |batch )?accumulation"
+    r"|(?:gradient |grad\.? )?accumulation steps?)\b"
+    r"|\baccumulat(?:ed?|es|ing|ion)(?: of)?(?: (?:the )?gradients)? (?:over|for|across) ([0-9]+) "
+    r"(?:steps|micro-?batches|mini-?batches|iterations|batches)\b",
+    re.IGNORECASE,
+)
+"""Steps that gradients are accumulated over: `8 steps of gradient accumulation`."""
 
 _SPACED = deferred(r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS)) ([0-9]+)(?![\w.]|-[0-9])")
 
@@ -152,6 +162,14 @@ _SWITCHES = {
     re.compile(r"\bdistributed optimizer\b(?! ?[=:])"): ("zero_stage", "1"),
 }  # fmt: skip
 """Words of a sentence that say of something that it is on."""
+
+_NOT_ACCUMULATED = deferred(
+    r"\b(?:no|without|w/o)(?: any)? (?:(?:gradient|grad\.?|batch) )?accumulation\b(?! (?:of|in)\b)"
+    r"|\b(?:gradient|grad\.?) accumulation(?: steps)?(?::| is| was)? "
+    r"(?:off|disabled|none|not used)\b",
+    re.IGNORECASE,
+)
+"""Every micro-batch is a step: `no grad accumulation`."""
 
 _OFF = deferred(r"\b(?:no|without|not|disabled|off)\b", re.IGNORECASE)
 
@@ -285,10 +303,11 @@ def _counted(text: str) -> Iterator[Part]:
     for found in [*_WAYS.finditer(text), *_SHORT_WAYS.finditer(text)]:
         taken.add(found.start(1))
         yield Part(f"{found[2][0].lower()}p", found[1], found.start(1))
-    for found in _OF_TOKENS_EACH.finditer(text):
-        group = found.lastindex or 1
-        taken.add(found.start(group))
-        yield Part("seq_len", found[group].replace(",", ""), found.start(group))
+    for pattern, field in ((_OF_TOKENS_EACH, "seq_len"), (_ACCUMULATED, "accumulation")):
+        for found in pattern.finditer(text):
+            group = found.lastindex or 1
+            taken.add(found.start(group))
+            yield Part(field, found[group].replace(",", ""), found.start(group))
     for found in _BEFORE_NOUN.finditer(text):
         of_host = found[2].startswith("local ") and _HOSTS.search(text)
         if found.start(1) not in taken and not of_host and (name := _noun(found[2])):
@@ -339,6 +358,35 @@ def _short(text: str) -> Iterator[Part]:
             yield Part("", "", 0)  # a statement by its form
 
 
+_OF_EVERY_RUN = deferred(
+    r"\b(?:all|every|each|both)(?: of)?(?: the| our| these| this| my)?(?: [\w/-]+){0,2}? "
+    r"(?:(?:runs?|experiments?|measurements?|results?|numbers?|benchmarks?|tests?|jobs?|trainings?"
+    r"|timings?|figures|configurations?|entries|rows|workloads|throughputs?|speeds)\b"
+    r"|(?:models?|networks?|LLMs?)\b[^.;]{0,40}?"
+    r"\b(?:train\w*|(?:pre|fine)-?t\w+|ran|run|use[sd]?|using|measured|benchmarked|timed|in)\b)"
+    r"|\beverything (?:here|below|above|on this page|in this \w+|is|was|ran|runs|uses)\b"
+    r"|\b(?:everywhere|throughout)\b",
+    re.IGNORECASE,
+)
+
+_OF_NO_RUN = deferred(
+    r"\b(?:evaluat|serv|deploy|quanti[sz]|stor|sav|export|convert|releas|distribut|publish|load)"
+    r"(?:e[ds]?|ing)\b",
+    re.IGNORECASE,
+)
+
+
+def of_every_run(text: str) -> bool:
+    """Whether a sentence is about every run, of which it then says one setting as well as two.
+
+    >>> of_every_run("All models were trained in bf16."), of_every_run("All GPUs have 80 GB.")
+    (True, False)
+    >>> of_every_run("All models are stored in bf16."), of_every_run("Every run used A100 nodes.")
+    (False, True)
+    """
+    return _OF_EVERY_RUN.search(text) is not None and not _OF_NO_RUN.search(text)
+
+
 def computed_again(text: str) -> bool:
     """Whether a sentence says how much is computed again, and nothing else."""
     return _RECOMPUTED.fullmatch(text.strip(" .,;:*-")) is not None
@@ -351,6 +399,8 @@ def switched(text: str) -> Iterator[Part]:
         word = found[group].casefold()
         said = "none" if word in ("no", "without") else word
         yield Part("recompute", said, found.start(group))
+    if once := _NOT_ACCUMULATED.search(text):
+        yield Part("accumulation", "1", once.start())
     for pattern, (name, word) in _SWITCHES.items():
         if (on := pattern.search(text)) and not _OFF.search(text, 0, on.end() + len(" is off")):
             yield Part(name, word, on.start())

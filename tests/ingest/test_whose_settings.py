@@ -50,6 +50,15 @@ DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
         f"- run A: 8x A100, TP=2\n- run B: 64 H100, TP=8\n{TWO}",
         {},
     ),
+    "of every run, in the introduction": (
+        f"All experiments were run on A800, one card unless stated otherwise.\n\n## Small\n{ONE}\n"
+        f"## Large\n\nThe data are public.\n{TWO}",
+        {"gpu": "A800", "gpus": 1},
+    ),
+    "of every run but one": (
+        f"All runs but the last were on A800 in bf16.\n\n## Large\n{TWO}",
+        {},
+    ),
     "another program": (
         f"We compare with DeepSpeed on 8x V100 (TP=4).\n{TWO}",
         {},
