@@ -201,6 +201,13 @@ UNORDERED_OPENS = (
 )
 """Found in a header of sizes of products that says nothing of their order."""
 
+SQUARE_OPENS = (
+    r"matri(?:x|ces)\b[^|]{0,24}[0-9]{2,6} ?[x×*] ?[0-9]|[0-9] ?[x×*] ?[0-9]{2,6} [a-z ]{0,16}matri"
+    r"|(?:^|[|,;\t]) *\"?matrix[ _](?:size|dim)[^|=:]*[|,;\t][^:=]*flop"
+    r"|\bm ?= ?n ?= ?k ?= ?[0-9]"
+)
+"""Found where square matrices have a size."""
+
 TUNED_OPENS = r"\bAUTOTUNE [a-z_0-9]+\("
 """Found in the first line of the kernels that PyTorch tries for one call."""
 
@@ -226,7 +233,7 @@ FORMAT = Format(
     r"|m ?= ?n ?= ?k|m ?x ?n ?x ?k|<th[^<>]*>(?:<[^<>]*>)*m(?:<[^<>]*>)*</th>"
     r"|(?:^|\s)m +(?:n +k|k +n)\s|(?:^|\t)m\t"
     r"|\bm ?= *[0-9]+,? +n ?= *[0-9]+,? +k ?= *[0-9]"
-    rf"|{UNORDERED_OPENS}|{TUNED_OPENS}"
+    rf"|{UNORDERED_OPENS}|{TUNED_OPENS}|{SQUARE_OPENS}"
     r"|--m=[0-9]+ --n=[0-9]+ --k=[0-9]|^average elapsed time: \("
     r"|\"m\"\s*:|^[^|=:]*shape  +.*(?:[mu]s|flops)\b|  size detail\s*$",
     binds=False,

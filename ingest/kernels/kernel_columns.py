@@ -1,8 +1,7 @@
 """Columns of tables of kernels: what the label of each says of a call, and in which unit.
 
 In: a grid and the kind of table. Out: a `Column` for each of its labels; none where they do not
-name what is needed of a call. A label may name a number format, a library or a direction beside
-what was measured (`BF16 TFLOPS`, `cuBLAS (TFLOPS)`, `bwd (ms)`): such a column is a measurement of
+name what is needed of a call. A label that names more beside what was measured is a measurement of
 its own in each row. Units that no label says are what the numbers of a row prove, or unknown.
 """
 
@@ -10,126 +9,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid, GridRow
-from assay.ingest.kernels.kernel_headings import BANDWIDTH, measured_above
+from assay.ingest.kernels.kernel_headings import measured_above
+from assay.ingest.kernels.kernel_labels import (
+    BREAKS,
+    LOOSE,
+    SIZED,
+    Column,
+    at_an_end,
+    column_named,
+    measured_as,
+    placed,
+    says_how_fast,
+)
 from assay.ingest.lines.lark import Token, parse_line
 from assay.ingest.numbers.printed import printed
 from assay.ingest.numbers.units import unit
-from assay.ingest.schema.fields import FieldSpec, by_label, fields
-from assay.ingest.schema.record import Cell, Diagnostic, Line, Schema, Span, ValueOrigin
-from assay.ingest.tables.csv_sections import CsvTable, bandwidth_named, timed
+from assay.ingest.schema.fields import by_label, fields
+from assay.ingest.schema.record import Cell, Diagnostic, Line, Schema, Span
+from assay.ingest.tables.csv_sections import CsvTable, timed
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import meaning, normalise
 from assay.ingest.vocabulary.words import split
-
-_FORMATS = r"(?:mx|nv)?(?:b?f|fp|bf|tf|int)(?:loat)?[0-9]{1,2}(?:_?e[0-9]m[0-9])?"
-
-_LIBRARIES = (
-    r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:\.compile)?|eager|cudnn"
-    r"|sdpa|flex(?:attention)?|flash(?:-?attn|-?attention)?(?:-?[1-4])?|fa-?[1-4]|xformers|deepgemm"
-    r"|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex|quack|inductor"
-    r"|huggingface|hf|gems|ours|baseline|naive|vanilla)(?:[ -]?v?[0-9]+(?:\.[0-9]+)+)?"
-)
-"""Names under which times of the same call stand side by side."""
-
-_ASIDE = re.compile(
-    rf"(?P<dtype>{_FORMATS})|(?P<kernel>{_LIBRARIES})|(?P<direction>"
-    r"(?:fwd|forward) ?(?:\+|and|_and_|_) ?(?:bwd|backward)|forward|backward|fwd|bwd)",
-    re.IGNORECASE,
-)
-
-_PROVIDED = re.compile(r"([a-z][a-z0-9_]*)-(tflops|latency|gbps)")
-"""Measurement of a kernel, as TritonBench labels it: `aten_matmul-tflops`."""
-
-_IN_TRITONBENCH = {"tflops": ("flops_rate", 1e12), "latency": ("time", 1e-3),
-                   "gbps": ("bandwidth", 1e9)}  # fmt: skip
-"""Quantities that such labels name, in TFLOPs, milliseconds and gigabytes per second.
-
-Source: tritonbench.utils.triton_op, whose metrics are declared so.
-"""
-
-_BREAKS = " _-:,()[]/"
-
-SIZED = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
 
 NUMBER = re.compile(
     r"((?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*([KMGT](?:i?B)?|B)?"
 )
 
-_SQUARE = re.compile(r"(?:[a-z ]+\()?=?m ?= ?n ?= ?k\)?", re.IGNORECASE)
-
-_PRODUCT = re.compile(
-    r"(?:[a-z ]*[( ])?([mnk]) ?[x×*, ] ?([mnk]) ?[x×*, ] ?([mnk])\)?", re.IGNORECASE
-)
-
-_BYTES = {
-    "B": 1.0,
-    "bytes": 1.0,
-    "byte": 1.0,
-    "Bytes": 1.0,
-    "Byte": 1.0,
-    "KiB": 2.0**10,
-    "MiB": 2.0**20,
-    "GiB": 2.0**30,
-}
-
 BY_PLACE = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4, "K": 1, "M": 2, "G": 3, "T": 4}
-
-_LOOSE = {
-    "size": "bytes", "payload": "bytes", "messagesize": "bytes", "msgsize": "bytes",
-    "datasize": "bytes", "数据量": "bytes", "数据大小": "bytes", "消息大小": "bytes",
-    "throughput": "algbw",
-    "算法带宽": "algbw", "总线带宽": "busbw", "algbw": "algbw", "algobw": "algbw", "busbw": "busbw",
-    "algbandwidth": "algbw", "algorithmbandwidth": "algbw", "busbandwidth": "busbw",
-    "totalsize": "bytes",
-}  # fmt: skip
-"""Labels of columns whose numbers mean nothing without a unit, in brackets or in each cell."""
-
-_TIMES = {"time", "duration", "latency", "elapsed", "runtime", "gputime", "kerneltime",
-          "devicetime", "meantime", "avgtime", "averagetime", "mediantime", "cudatimeavg",
-          "devicetimeavg", "avgduration", "meanlatency", "medianlatency"}  # fmt: skip
-"""Labels of times whose unit stands in each cell, in one us and in the next ms."""
-
-_PLACES = re.compile(r"[\s_(]*\b(out[- _]of[- _]place|in[- _]place)\b\)?[\s_]*", re.IGNORECASE)
-"""Where nccl-tests puts the result: it measures both, and a call is the one out of place."""
-
-_IN_ENGLISH = {"算子": "op", "集合通信": "op", "通信算子": "op"}
-
-_RATE_WORDS = {"throughput", "performance", "perf", "rate", "speed", "achieved", "compute",
-               "computation"}  # fmt: skip
-
-_OF_NETWORK = re.compile(
-    r"([\w.-]+(?: [\w.-]+)?) ((?:bus|alg)[ _]?(?:bw|bandwidth)) ?[(\[]([^()\[\]]+)[)\]]",
-    re.IGNORECASE,
-)
-"""A bandwidth of one of several networks that stand side by side: `MPFT busbw (GB/s)`."""
-
-_OF_LIBRARY = re.compile(rf"({_LIBRARIES})[ _](?=time|latency)", re.IGNORECASE)
-"""The library whose time a column of collectives is: `NCCL Time (us)`."""
-
-_BANDWIDTH_WORDS = {"memory", "mem", "bandwidth", "bw", "hbm", "dram", "achieved", "effective",
-                    "throughput"}  # fmt: skip
 
 OF_RUNS = {"layers", "hidden", "gpus", "nodes", "tp", "pp", "micro_batch", "global_batch", "model",
            "parameters", "model_size"}  # fmt: skip
 """Columns of training runs: a time beside them is no kernel's."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """The field that a column fills, the factor to its unit, and what sets it apart."""
-
-    spec: FieldSpec | None = None
-    scale: float = 1.0
-    aside: Mapping[str, str] = field(default_factory=dict)
-    sizes: str = ""  # letters of a product that its cells say, in order
-    label: str = ""  # of a column that fills no field, where its cells are kept
-    law: str = ""  # what its unit rests on, where its label does not say it
-    origin: ValueOrigin = "solved"  # by that law
 
 
 def bare_column(lines: Sequence[Line], grid: Grid, schema: Schema) -> Column | None:
@@ -150,11 +65,13 @@ def columns_of(
     bare: Column | None = None,
     *,
     curves: bool = False,
+    products: bool = False,
 ) -> list[Column]:
     """The columns of a table; none where they do not name what is needed of a call. A column that
     is told apart and says no more is of what the text above says, `bare`; and of `curves` every
-    column that is none of the call's, behind those."""
-    columns = [_placed(plain(label), table.schema, bare) for label in grid.header()]
+    column that is none of the call's, behind those. Sizes of matrices are square `products`' where
+    the text is about these."""
+    columns = [placed(plain(label), table.schema, bare) for label in grid.header()]
     if any(column.spec and column.spec.name == "time" and column.scale for column in columns):
         columns = [Column() if each.spec and each.spec.name == "time" and not each.scale else each
                    for each in columns]  # fmt: skip
@@ -176,7 +93,8 @@ def columns_of(
             continue
         if normalise(plain(label)) in _UNORDERED:
             in_order = order() if len(set(order())) == 3 else ""
-            columns[at] = Column(sizes=in_order or ("mnk" if _all_square(grid, at) else ""))
+            square = _all_square(grid, at) or (products and _squares(grid, at))
+            columns[at] = Column(sizes=in_order or ("mnk" if square else ""))
         elif normalise(plain(label)) == "sizedetail":  # FlagGems: `torch.Size` of both operands
             columns[at] = Column(sizes="mkkn")
     held = [column.spec.name for column in columns if column.spec and not column.aside]
@@ -227,10 +145,10 @@ def _curves(
 
 def _of_curve(label: str, schema: Schema) -> dict[str, str]:
     """The kernel that a label names, apart from a number format beside it: `ours [FP16]`."""
-    found = _at_an_end(label)
+    found = at_an_end(label)
     if found is None or found.lastgroup != "dtype" or "dtype" not in fields(schema):
         return {"kernel": label}
-    name = (label[: found.start()] + " " + label[found.end() :]).strip(_BREAKS)
+    name = (label[: found.start()] + " " + label[found.end() :]).strip(BREAKS)
     return {"dtype": found[0]} | ({"kernel": name} if name else {})
 
 
@@ -321,7 +239,7 @@ def _of_networks(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[
         found = _IN_FRONT.fullmatch(label) if columns[at].spec is None else None
         if found is None or found[1].casefold() in _NO_NETWORK:
             continue
-        told = _column(found[2], schema)
+        told = column_named(found[2], schema)
         if told.spec is not None and says_how_fast(told.spec) and told.scale and not told.aside:
             sides.setdefault(found[1], {})[at] = replace(told, aside={"column": found[1]})
     measured = [[c.spec.name for c in own.values() if c.spec] for own in sides.values()]
@@ -345,7 +263,7 @@ def _of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[C
         found = _AT_THE_END.fullmatch(label)
         if found is None or set(split(found[1])) & _NO_NETWORK or _STATISTICS.search(found[1]):
             continue
-        told = _measured(found[2].casefold().replace("b/s", "B/s").replace("gB", "GB"), schema)
+        told = measured_as(found[2].casefold().replace("b/s", "B/s").replace("gB", "GB"), schema)
         if told is not None and told.spec is not None and told.scale:
             sides.setdefault(found[1], {})[at] = told
     known = {c.spec.name for own in sides.values() for at in own if (c := columns[at]).spec}
@@ -370,7 +288,7 @@ def _of_devices(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[C
             one = only(name)
             if one is None or one.start or one.end < len(name):
                 continue
-            told = _column(rest, schema)
+            told = column_named(rest, schema)
             if told.spec is not None and says_how_fast(told.spec) and told.scale and not told.aside:
                 sides.setdefault(name, {})[at] = replace(told, aside={"gpu": name})
     measured = [sorted(c.spec.name for c in own.values() if c.spec) for own in sides.values()]
@@ -420,97 +338,9 @@ _RATIO = re.compile(r"(?i)speed-?up|ratio|relative|error|diff|%|\bvs\b")
 def _of_runs(grid: Grid, schema: Schema) -> bool:
     own = by_label(schema)
     labels = [plain(label) for label in grid.header()]
-    own_labels = own.keys() | (_LOOSE.keys() if "bytes" in fields(schema) else set())
+    own_labels = own.keys() | (LOOSE.keys() if "bytes" in fields(schema) else set())
     said = [meaning(label) for label in labels if normalise(label) not in own_labels]
     return any(each is not None and each.field in OF_RUNS for each in said)
-
-
-def _placed(label: str, schema: Schema, bare: Column | None) -> Column:
-    """The column of a label that may say where a collective puts its result."""
-    found = _PLACES.search(label)
-    if found is None:
-        return _column(label, schema, bare)
-    if found[1][0] in "iI":
-        return Column()
-    return _column((label[: found.start()] + " " + label[found.end() :]).strip(), schema, bare)
-
-
-def _column(label: str, schema: Schema, bare: Column | None = None) -> Column:
-    if {"m", "n", "k"} <= set(fields(schema)):
-        if _SQUARE.fullmatch(label):
-            return Column(sizes="mnk")
-        if product := _PRODUCT.fullmatch(label):
-            letters = "".join(product.groups()).casefold()
-            return Column(sizes=letters if len(set(letters)) == 3 else "")
-    if named := _PROVIDED.fullmatch(label):
-        name, scale = _IN_TRITONBENCH[named[2]]
-        spec, what = fields(schema).get(name), "kernel"
-        what = "operator" if "operator" in fields(schema) else what  # of nothing else that says it
-        return Column(spec, scale, {what: named[1]}) if spec else Column()
-    aside: dict[str, str] = {}
-    rest = label
-    while True:
-        if (told := _measured(rest, schema)) is not None:
-            fits = not aside or (told.spec is not None and says_how_fast(told.spec))
-            return replace(told, aside={**told.aside, **aside}) if fits else Column()
-        found = _at_an_end(rest)
-        if found is None or found.lastgroup in aside or found.lastgroup not in fields(schema):
-            return Column()
-        aside[str(found.lastgroup)] = found[0]
-        rest = (rest[: found.start()] + " " + rest[found.end() :]).strip(_BREAKS)
-        rest = rest.replace("()", "").strip(_BREAKS)
-        if not rest and bare is not None:
-            return replace(bare, aside=aside)
-
-
-def _at_an_end(text: str) -> re.Match[str] | None:
-    """The name of a format, a library or a direction that a label begins or ends with."""
-    for found in _ASIDE.finditer(text):
-        before, behind = text[: found.start()], text[found.end() :]
-        first = not before.strip(_BREAKS) and (not behind or behind[0] in _BREAKS)
-        last = not behind.strip(_BREAKS) and (not before or before[-1] in _BREAKS)
-        if first or last:
-            return found
-    return None
-
-
-def _measured(label: str, schema: Schema) -> Column | None:
-    known, columns = by_label(schema), fields(schema)
-    label = _IN_ENGLISH.get(label, label)
-    if normalise(label) in known and normalise(label) not in _LOOSE:
-        spec, scale = known[normalise(label)]
-        return Column(spec, scale)
-    if (rated := bandwidth_named(label)) and rated[0] in columns:
-        return Column(columns[rated[0]], rated[1])
-    if (scale_of_time := timed(label)) is not None and "time" in columns:
-        return Column(columns["time"], scale_of_time)
-    if normalise(label) in _TIMES and "time" in columns:
-        return Column(columns["time"], 0.0)
-    sized = SIZED.fullmatch(label)
-    name, printed = (sized[1], sized[2]) if sized else (label, label)
-    measure = unit(printed)
-    plainly = not sized or set(split(name)) <= _RATE_WORDS
-    if measure and measure.si == "flop/s" and "flops_rate" in columns and plainly:
-        return Column(columns["flops_rate"], measure.scale)
-    of_memory = not sized or set(split(name)) <= _BANDWIDTH_WORDS
-    if "busbw" in columns and (told := _OF_NETWORK.fullmatch(label)):
-        named = columns[_LOOSE[normalise(told[2])]]
-        return Column(named, BANDWIDTH.get(told[3], 0.0), {"column": told[1]})
-    if "busbw" in columns and (told := _OF_LIBRARY.match(label)):
-        in_unit = timed(label[told.end() :])
-        return Column(columns["time"], in_unit, {"column": told[1]}) if in_unit else None
-    if printed in BANDWIDTH and "bandwidth" in columns and of_memory:
-        return Column(columns["bandwidth"], BANDWIDTH[printed])
-    held = meaning(label) if "memory" in columns else None
-    if held is not None and held.field == "memory" and held.unit_known:
-        return Column(columns["memory"], held.scale)
-    loose = columns.get(_LOOSE.get(normalise(name), ""))
-    if loose is not None:
-        factors = BANDWIDTH if loose.unit == "B/s" else _BYTES
-        return Column(loose, factors.get(printed, 0.0)) if sized else Column(loose, 0.0)
-    if sized and normalise(name) in known and (spec := known[normalise(name)][0]).unit is None:
-        return Column(spec)
-    return None
 
 
 _RATIOS = {
@@ -528,7 +358,7 @@ def ranks_of_ratio(grid: Grid, schema: Schema, above: Mapping[str, Cell]) -> dic
     ratio = _RATIOS.get(above["op"].text) if "op" in above else None
     if ratio is None or "ranks" in above or not {"algbw", "busbw"} <= set(fields(schema)):
         return {}
-    columns = [_column(plain(label), schema) for label in grid.header()]
+    columns = [column_named(plain(label), schema) for label in grid.header()]
     held = {column.spec.name: at for at, column in enumerate(columns) if column.spec}
     if "ranks" in held or not {"algbw", "busbw"} <= held.keys():
         return {}
@@ -557,12 +387,33 @@ _OF_RANKS = re.compile(
 )
 
 
+def of_one_call(grid: Grid, schema: Schema) -> bool:
+    """Whether the rows of a table differ in who computed them alone: names in front, and behind
+    them rates, times beside those, and what compares them."""
+    labels = [plain(label) for label in grid.header()]
+    texts = [[plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+             for at in range(len(labels))]  # fmt: skip
+    if len(labels) < len(("name", "rate")) or not all(map(_WORD.match, texts[0])):
+        return False
+    rated = False
+    for label, column in zip(labels[1:], texts[1:], strict=True):
+        told = measured_as(label, schema)
+        measured = told is not None and told.spec is not None and says_how_fast(told.spec)
+        rated |= measured and told is not None and told.spec == fields(schema)["flops_rate"]
+        if not measured and not _RATIO.search(label) and any(map(_BARE_NUMBER.match, column)):
+            return False
+    return rated
+
+
+_WORD = re.compile(r"(?![0-9]+ ?[kKMG]?i?B?$)(?!.*[0-9] ?[x×*] ?[0-9]).*[A-Za-z]")
+
+
 def matrix(
     grid: Grid, schema: Schema, above: Mapping[str, Cell], bare: Column | None
 ) -> list[Column]:
     """The columns of a table of sizes by numbers of ranks, of the one quantity named above."""
     labels = [plain(label) for label in grid.header()]
-    sized = _measured(labels[0], schema) if len(labels) > 1 else None
+    sized = measured_as(labels[0], schema) if len(labels) > 1 else None
     if bare is None or bare.spec is None or sized is None or sized.spec is None:
         return []
     if sized.spec.name != "bytes" or "op" not in above:
@@ -596,6 +447,16 @@ def _all_square(grid: Grid, at: int) -> bool:
     texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
     found = [_THREE_SIZES.fullmatch(text) for text in texts]
     return bool(found) and all(each and len(set(each.groups())) == 1 for each in found)
+
+
+_TWO_SIZES = re.compile(r"([0-9]{2,}) ?[x×*] ?\1|[0-9]{2,}")
+
+
+def _squares(grid: Grid, at: int) -> bool:
+    """Whether a column under the sizes of matrices has one number in each row, or one twice."""
+    named = normalise(plain(grid.header()[at])).startswith("matrix")
+    texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+    return named and bool(texts) and all(map(_TWO_SIZES.fullmatch, texts))
 
 
 def unordered(grid: Grid) -> dict[int, tuple[int, ...]]:
@@ -700,8 +561,3 @@ def _binary(grid: Grid, columns: Sequence[Column]) -> list[Column]:
         else:
             made.append(column)
     return made
-
-
-def says_how_fast(spec: FieldSpec) -> bool:
-    """Whether a field is of a measurement, one that nothing predicts among them."""
-    return spec.quantity is not None or spec.unit == "flop/s"

@@ -299,6 +299,65 @@ def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:
     return ranks if of_each in (4 * many, 8 * many) else None
 
 
+_PRODUCTS = deferred(r"gemm(?!v)|(?<![A-Za-z])mat-?mul|matrix[ -](?:multipl|mul|product)", re.I)
+
+_NO_PRODUCTS = deferred(r"gemv|spmm|spmv|sparse|transpos|attention|conv(?:olution|[123]d)", re.I)
+"""What else is done with matrices of a size."""
+
+_LETTERS = deferred(r"(?<![\w.])([MNKmnk]) ?= ?([0-9]{1,6})(?![\w.]| ?[x×*/])")
+
+_ALL_THREE = deferred(
+    r"(?<![\w.=])([MNKmnk]) ?= ?(?!\1)([MNKmnk]) ?= ?(?!\1|\2)[MNKmnk] ?= ?([0-9]{1,6})(?![\w.])"
+)
+
+_OF_MATRICES = deferred(
+    r"\bmatri(?:x|ces)(?: of)?(?: (?:size|dimension)s?)?(?: of)?:? ?"
+    r"([0-9]{2,6})(?: ?[x×*] ?(?:\1))(?: ?[x×*] ?(?:\1))?(?![\w.]| ?[x×*])"
+    r"|(?<![\w.])([0-9]{2,6})(?: ?[x×*] ?(?:\2))(?: ?[x×*] ?(?:\2))?"
+    r" (?:[A-Za-z]\w* )?matri(?:x|ces)\b",
+    re.IGNORECASE,
+)
+"""Square matrices of a size: `at matrix size 4096x4096`, `2048x2048 matrices`."""
+
+
+def of_products(lines: Sequence[Line], grid: Grid) -> bool:
+    """Whether the labels of a table, the lines above it or the headings around it speak of products
+    of matrices, and of nothing else that is done with them."""
+    near = [line.text for each in _nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])
+            for line in each]  # fmt: skip
+    texts = [text for text in (*grid.header(), *near) if len(text) <= LONGEST]
+    return any(map(_PRODUCTS.search, texts)) and not any(map(_NO_PRODUCTS.search, texts))
+
+
+def product_above(lines: Sequence[Line], grid: Grid) -> dict[str, Cell]:
+    """Sizes of the one product that all of a table is about, as the nearest text above says them;
+    of square matrices where the text is about products."""
+    squares = of_products(lines, grid)
+    for near in _nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]):
+        said = dict[tuple[str, ...], Line]()
+        for line in near:
+            if len(line.text) <= LONGEST and (sizes := _product_in(line.text, squares=squares)):
+                said.setdefault(sizes, line)
+        if said:
+            sizes, line = said.popitem()
+            return {} if said else {
+                name: Cell(size, line.number, line.column, value_origin="stated")
+                for name, size in zip("mnk", sizes, strict=True)
+            }  # fmt: skip
+    return {}
+
+
+def _product_in(text: str, *, squares: bool) -> tuple[str, ...]:
+    """Sizes m, n and k of the product that a line names; none where it names several."""
+    if all_three := _ALL_THREE.findall(text):
+        return (all_three[0][-1],) * 3 if len(all_three) == 1 else ()
+    letters = [(name.casefold(), size) for name, size in _LETTERS.findall(text)]
+    if sorted(name for name, _ in letters) == ["k", "m", "n"]:
+        return tuple(dict(letters)[name] for name in "mnk")
+    found = {one or other for one, other in _OF_MATRICES.findall(text)} if squares else set()
+    return (found.pop(),) * 3 if len(found) == 1 and not letters else ()
+
+
 _UNITS_ABOVE = {
     "flops_rate": re.compile(r"\b([TG])FLOP(?:S|s|/s)?\b"),
     "time": re.compile(r"\b(?:in )(millisecond|microsecond|ms|us|µs)s?\b|\((ms|us|µs)\)"),

@@ -22,23 +22,24 @@ from assay.ingest.kernels.kernel_columns import (
     BY_PLACE,
     CLOSE,
     NUMBER,
-    SIZED,
-    Column,
     bare_column,
     columns_of,
     in_their_units,
     matrix,
+    of_one_call,
     order_of_sizes,
     ranks_of_ratio,
-    says_how_fast,
     unordered,
 )
 from assay.ingest.kernels.kernel_headings import (
     BANDWIDTH,
     of_curves,
+    of_products,
+    product_above,
     said_above,
     sizes_of_one_rank,
 )
+from assay.ingest.kernels.kernel_labels import SIZED, Column, says_how_fast
 from assay.ingest.kernels.operator_grids import (
     NAMED,
     in_columns,
@@ -47,6 +48,7 @@ from assay.ingest.kernels.operator_grids import (
     with_column,
     with_operators,
 )
+from assay.ingest.kernels.product_prints import agree
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
@@ -54,6 +56,7 @@ from assay.ingest.schema.record import Cell, Line, Record, ValueOrigin
 from assay.ingest.source.headings import headed
 from assay.ingest.tables.csv_sections import CsvTable, timed
 from assay.ingest.tables.documents import marked
+from assay.ingest.vocabulary.terms import normalise
 
 BEGIN = 50
 """Lines of separated values that tell whether their header names a call."""
@@ -85,13 +88,13 @@ def kernel_rows(
         grid = shaped(found)
         products = unordered(grid) if others else {}
         grid = with_column(grid, "operator", "gemm") if products else grid
-        above = said_above(lines, grid, table.schema)
-        above |= ranks_of_ratio(grid, table.schema, above)
+        above = _above(lines, grid, table)
         bare = bare_column(lines, grid, table.schema)
         if _of_bench(lines, grid):
             continue
         curves = bool(grid.series) or of_curves(lines, grid)
-        if columns := columns_of(grid, table, above, order, bare, curves=curves):
+        squares = _squares(lines, grid, table)
+        if columns := columns_of(grid, table, above, order, bare, curves=curves, products=squares):
             columns = in_their_units(grid, columns)
         elif not (columns := matrix(grid, table.schema, above, bare)):
             continue
@@ -99,7 +102,7 @@ def kernel_rows(
         if not others:
             ours = [row for row in ours if not _of_another_kind(row, columns, table)]
         columns = _kept(grid, columns)
-        records = [each for row in ours for each in _records(row, columns, above)]
+        records = _agreeing([each for row in ours for each in _records(row, columns, above)])
         if "direction" in fields(table.schema):
             _directed(grid, columns, records)
         if "op" in fields(table.schema) and sizes_of_one_rank(lines, grid):
@@ -109,6 +112,30 @@ def kernel_rows(
         if records:
             folded.records += records
             folded.claimed |= _lines(lines, grid, records, ours)
+
+
+def _above(lines: Sequence[Line], grid: Grid, table: CsvTable) -> dict[str, Cell]:
+    """What the text above a table says of its calls, and the sizes of the one product that all of
+    it is about."""
+    above = said_above(lines, grid, table.schema)
+    if "m" in fields(table.schema) and of_one_call(grid, table.schema):
+        above |= product_above(lines, grid)
+    return above | ranks_of_ratio(grid, table.schema, above)
+
+
+def _squares(lines: Sequence[Line], grid: Grid, table: CsvTable) -> bool:
+    """Whether the sizes of matrices in a table are of square products."""
+    sized = any(normalise(plain(label)).startswith("matrix") for label in grid.header())
+    return sized and "m" in fields(table.schema) and of_products(lines, grid)
+
+
+def _agreeing(records: list[Record]) -> list[Record]:
+    """The calls of a table; none where the text above says a product whose work over the time of
+    some call is not its rate."""
+    told = [each.cells for each in records
+            if "m" in each.cells and each.cells["m"].value_origin == "stated"]  # fmt: skip
+    rated = [cells for cells in told if {"time", "flops_rate"} <= cells.keys()]
+    return records if all(map(agree, rated)) else []
 
 
 def _with_headings(lines: Sequence[Line]) -> Sequence[Line]:
@@ -123,7 +150,8 @@ def _of_others(
 ) -> tuple[list[Column], CsvTable] | None:
     """The columns of a table of a kind of calls that is read by itself, and that kind."""
     for each in others:
-        if columns := columns_of(grid, each, said_above(lines, grid, each.schema), order):
+        squares = _squares(lines, grid, each)
+        if columns := columns_of(grid, each, _above(lines, grid, each), order, products=squares):
             return columns, each
     return None
 
@@ -395,8 +423,8 @@ def _set_apart(record: Record, key: Sequence[tuple[str, str]]) -> None:
 def _sizes(text: str, letters: str, at: GridCell) -> dict[str, Cell]:
     text = text.replace(", None", "")  # TritonBench: no bias
     numbers = re.findall(r"[0-9][0-9,]*", text)
-    if letters == "mnk" and len(numbers) == 1:
-        numbers *= 3  # a square one
+    if letters == "mnk" and len(numbers) in (1, 2) and len({*numbers}) == 1:
+        numbers = numbers[:1] * 3  # a square one
     if letters == "mkkn":
         text, letters = text.replace("torch.Size", ""), "mkn"
         numbers = re.findall("[0-9]+", text)

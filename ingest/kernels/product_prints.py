@@ -59,7 +59,7 @@ def of_cutlass(lines: Sequence[Line]) -> Iterator[Product]:
                 "time": _cell(lines[after], time, 1)._replace(scale=1e-3),
                 "flops_rate": _cell(lines[after + 1], rate, 2)._replace(scale=_GIGA[rate[1]]),
             }
-            if _agree(sizes | known):
+            if agree(sizes | known):
                 record = Record(line.number, sizes | known, line.column, prefix=line.prefix)
                 yield record, (line, lines[after], lines[after + 1])
             break
@@ -101,7 +101,7 @@ def of_cutlass_profiler(lines: Sequence[Line]) -> Iterator[Product]:
             cell = _cell(line, found, 2)
             number = cell.text.removesuffix(unit).strip()
             cells[name] = cell._replace(text=number, scale=scale)
-        if told == "Math" and set("mnk") < cells.keys() and "time" in cells and _agree(cells):
+        if told == "Math" and set("mnk") < cells.keys() and "time" in cells and agree(cells):
             first = used[0]
             record = Record(first.number, cells, first.column, prefix=first.prefix)
             yield _of_operands(record), (*used,)
@@ -145,7 +145,7 @@ def of_tutorials(lines: Sequence[Line]) -> Iterator[Product]:
             cells = {name: _cell(line, found, 4) for name in "mnk"}
             cells["time"] = _cell(line, found, 1)
             cells["flops_rate"] = _cell(line, found, 2)._replace(scale=_GIGA[found[3]])
-            if _agree(cells):
+            if agree(cells):
                 cells = kernel | cells
                 yield Record(line.number, cells, line.column, prefix=line.prefix), (line,)
 
@@ -215,7 +215,7 @@ def _of_line(line: Line, columns: Mapping[str, tuple[str, int]]) -> Record | Non
         if not re.fullmatch(r"[0-9.]+(?:e[+-]?[0-9]+)?", text):
             return None
         known[name] = Cell(text, line.number, line.column + at, scale)
-    if not _agree(cells | known):
+    if not agree(cells | known):
         return None
     return Record(line.number, cells | known, line.column, prefix=line.prefix)
 
@@ -233,7 +233,7 @@ def _cell(line: Line, found: re.Match[str], group: int) -> Cell:
     return Cell(found[group], line.number, line.column + found.start(group))
 
 
-def _agree(cells: Mapping[str, Cell]) -> bool:
+def agree(cells: Mapping[str, Cell]) -> bool:
     """Whether the work of a product over its time is its rate, as far as their digits go."""
     work = 2.0 * math.prod(float(cells[name].text) for name in "bmnk" if name in cells)
     try:

@@ -115,6 +115,9 @@ UNITS: dict[str, Unit] = {
     **_of_a_device("flop/s", 1e9, "GFLOP/s"),
     **_of_a_device("flop/s", 1e15, "PFLOP/s"),
     "TFLOPs/s": Unit("flop/s", 1e12),
+    **_units("flop/s", **{"TFLOPs/sec": 1e12, "TFLOP/sec": 1e12, "TF/s": 1e12}),
+    **_units("flop/s", **{"GFLOP/s": 1e9, "GFLOPs/s": 1e9, "GFLOP/sec": 1e9, "GF/s": 1e9}),
+    **_units("flop/s", **{"PFLOP/s": 1e15, "PFLOPs/s": 1e15}),
 }
 
 _BY_SPELLING = {name.casefold().replace(" ", ""): unit for name, unit in UNITS.items()}

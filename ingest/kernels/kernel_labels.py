@@ -1,0 +1,210 @@
+"""Labels of columns of kernels, each by itself: what is measured below it, and what sets it apart.
+
+In: a label and the schema of a kind of table. Out: the `Column` that it names. A label may name a
+number format, a library or a direction beside what was measured (`BF16 TFLOPS`, `bwd (ms)`), and
+where a collective puts its result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from assay.ingest.kernels.kernel_headings import BANDWIDTH
+from assay.ingest.numbers.units import unit
+from assay.ingest.schema.fields import FieldSpec, by_label, fields
+from assay.ingest.schema.record import Schema, ValueOrigin
+from assay.ingest.tables.csv_sections import bandwidth_named, timed
+from assay.ingest.vocabulary.terms import meaning, normalise
+from assay.ingest.vocabulary.words import split
+
+_FORMATS = r"(?:mx|nv)?(?:b?f|fp|bf|tf|int)(?:loat)?[0-9]{1,2}(?:_?e[0-9]m[0-9])?"
+
+_LIBRARIES = (
+    r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:\.compile)?|eager|cudnn"
+    r"|sdpa|flex(?:attention)?|flash(?:-?attn|-?attention)?(?:-?[1-4])?|fa-?[1-4]|xformers|deepgemm"
+    r"|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex|quack|inductor"
+    r"|huggingface|hf|gems|ours|baseline|naive|vanilla)(?:[ -]?v?[0-9]+(?:\.[0-9]+)+)?"
+)
+"""Names under which times of the same call stand side by side."""
+
+_ASIDE = re.compile(
+    rf"(?P<dtype>{_FORMATS})|(?P<kernel>{_LIBRARIES})|(?P<direction>"
+    r"(?:fwd|forward) ?(?:\+|and|_and_|_) ?(?:bwd|backward)|forward|backward|fwd|bwd)",
+    re.IGNORECASE,
+)
+
+_PROVIDED = re.compile(r"([a-z][a-z0-9_]*)-(tflops|latency|gbps)")
+"""Measurement of a kernel, as TritonBench labels it: `aten_matmul-tflops`."""
+
+_IN_TRITONBENCH = {"tflops": ("flops_rate", 1e12), "latency": ("time", 1e-3),
+                   "gbps": ("bandwidth", 1e9)}  # fmt: skip
+"""Quantities that such labels name, in TFLOPs, milliseconds and gigabytes per second.
+
+Source: tritonbench.utils.triton_op, whose metrics are declared so.
+"""
+
+BREAKS = " _-:,()[]/"
+
+SIZED = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
+
+_SQUARE = re.compile(r"(?:[a-z ]+\()?=?m ?= ?n ?= ?k\)?", re.IGNORECASE)
+
+_PRODUCT = re.compile(
+    r"(?:[a-z ]*[( ])?([mnk]) ?[x×*, ] ?([mnk]) ?[x×*, ] ?([mnk])\)?", re.IGNORECASE
+)
+
+_BYTES = {
+    "B": 1.0,
+    "bytes": 1.0,
+    "byte": 1.0,
+    "Bytes": 1.0,
+    "Byte": 1.0,
+    "KiB": 2.0**10,
+    "MiB": 2.0**20,
+    "GiB": 2.0**30,
+}
+
+LOOSE = {
+    "size": "bytes", "payload": "bytes", "messagesize": "bytes", "msgsize": "bytes",
+    "datasize": "bytes", "数据量": "bytes", "数据大小": "bytes", "消息大小": "bytes",
+    "throughput": "algbw",
+    "算法带宽": "algbw", "总线带宽": "busbw", "algbw": "algbw", "algobw": "algbw", "busbw": "busbw",
+    "algbandwidth": "algbw", "algorithmbandwidth": "algbw", "busbandwidth": "busbw",
+    "totalsize": "bytes",
+}  # fmt: skip
+"""Labels of columns whose numbers mean nothing without a unit, in brackets or in each cell."""
+
+_TIMES = {"time", "duration", "latency", "elapsed", "runtime", "gputime", "kerneltime",
+          "devicetime", "meantime", "avgtime", "averagetime", "mediantime", "cudatimeavg",
+          "devicetimeavg", "avgduration", "meanlatency", "medianlatency"}  # fmt: skip
+"""Labels of times whose unit stands in each cell, in one us and in the next ms."""
+
+_PLACES = re.compile(r"[\s_(]*\b(out[- _]of[- _]place|in[- _]place)\b\)?[\s_]*", re.IGNORECASE)
+"""Where nccl-tests puts the result: it measures both, and a call is the one out of place."""
+
+_IN_ENGLISH = {"算子": "op", "集合通信": "op", "通信算子": "op"}
+
+_RATE_WORDS = {"throughput", "performance", "perf", "rate", "speed", "achieved", "compute",
+               "computation"}  # fmt: skip
+
+_OF_NETWORK = re.compile(
+    r"([\w.-]+(?: [\w.-]+)?) ((?:bus|alg)[ _]?(?:bw|bandwidth)) ?[(\[]([^()\[\]]+)[)\]]",
+    re.IGNORECASE,
+)
+"""A bandwidth of one of several networks that stand side by side: `MPFT busbw (GB/s)`."""
+
+_OF_LIBRARY = re.compile(rf"({_LIBRARIES})[ _](?=time|latency)", re.IGNORECASE)
+"""The library whose time a column of collectives is: `NCCL Time (us)`."""
+
+_BANDWIDTH_WORDS = {"memory", "mem", "bandwidth", "bw", "hbm", "dram", "achieved", "effective",
+                    "throughput"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Column:
+    """The field that a column fills, the factor to its unit, and what sets it apart."""
+
+    spec: FieldSpec | None = None
+    scale: float = 1.0
+    aside: Mapping[str, str] = field(default_factory=dict)
+    sizes: str = ""  # letters of a product that its cells say, in order
+    label: str = ""  # of a column that fills no field, where its cells are kept
+    law: str = ""  # what its unit rests on, where its label does not say it
+    origin: ValueOrigin = "solved"  # by that law
+
+
+def placed(label: str, schema: Schema, bare: Column | None) -> Column:
+    """The column of a label that may say where a collective puts its result."""
+    found = _PLACES.search(label)
+    if found is None:
+        return column_named(label, schema, bare)
+    if found[1][0] in "iI":
+        return Column()
+    return column_named((label[: found.start()] + " " + label[found.end() :]).strip(), schema, bare)
+
+
+def column_named(label: str, schema: Schema, bare: Column | None = None) -> Column:
+    """The column of a label that may name a format, a library or a direction beside a quantity."""
+    if {"m", "n", "k"} <= set(fields(schema)):
+        if _SQUARE.fullmatch(label):
+            return Column(sizes="mnk")
+        if product := _PRODUCT.fullmatch(label):
+            letters = "".join(product.groups()).casefold()
+            return Column(sizes=letters if len(set(letters)) == 3 else "")
+    if named := _PROVIDED.fullmatch(label):
+        name, scale = _IN_TRITONBENCH[named[2]]
+        spec, what = fields(schema).get(name), "kernel"
+        what = "operator" if "operator" in fields(schema) else what  # of nothing else that says it
+        return Column(spec, scale, {what: named[1]}) if spec else Column()
+    aside: dict[str, str] = {}
+    rest = label
+    while True:
+        if (told := measured_as(rest, schema)) is not None:
+            fits = not aside or (told.spec is not None and says_how_fast(told.spec))
+            return replace(told, aside={**told.aside, **aside}) if fits else Column()
+        found = at_an_end(rest)
+        if found is None or found.lastgroup in aside or found.lastgroup not in fields(schema):
+            return Column()
+        aside[str(found.lastgroup)] = found[0]
+        rest = (rest[: found.start()] + " " + rest[found.end() :]).strip(BREAKS)
+        rest = rest.replace("()", "").strip(BREAKS)
+        if not rest and bare is not None:
+            return replace(bare, aside=aside)
+
+
+def at_an_end(text: str) -> re.Match[str] | None:
+    """The name of a format, a library or a direction that a label begins or ends with."""
+    for found in _ASIDE.finditer(text):
+        before, behind = text[: found.start()], text[found.end() :]
+        first = not before.strip(BREAKS) and (not behind or behind[0] in BREAKS)
+        last = not behind.strip(BREAKS) and (not before or before[-1] in BREAKS)
+        if first or last:
+            return found
+    return None
+
+
+def measured_as(label: str, schema: Schema) -> Column | None:
+    """The column of a label that says one thing and nothing beside it; None of any other."""
+    known, columns = by_label(schema), fields(schema)
+    label = _IN_ENGLISH.get(label, label)
+    if normalise(label) in known and normalise(label) not in LOOSE:
+        spec, scale = known[normalise(label)]
+        return Column(spec, scale)
+    if (rated := bandwidth_named(label)) and rated[0] in columns:
+        return Column(columns[rated[0]], rated[1])
+    if (scale_of_time := timed(label)) is not None and "time" in columns:
+        return Column(columns["time"], scale_of_time)
+    if normalise(label) in _TIMES and "time" in columns:
+        return Column(columns["time"], 0.0)
+    sized = SIZED.fullmatch(label)
+    name, printed = (sized[1], sized[2]) if sized else (label, label)
+    measure = unit(printed)
+    plainly = not sized or set(split(name)) <= _RATE_WORDS
+    if measure and measure.si == "flop/s" and "flops_rate" in columns and plainly:
+        return Column(columns["flops_rate"], measure.scale)
+    of_memory = not sized or set(split(name)) <= _BANDWIDTH_WORDS
+    if "busbw" in columns and (told := _OF_NETWORK.fullmatch(label)):
+        named = columns[LOOSE[normalise(told[2])]]
+        return Column(named, BANDWIDTH.get(told[3], 0.0), {"column": told[1]})
+    if "busbw" in columns and (told := _OF_LIBRARY.match(label)):
+        in_unit = timed(label[told.end() :])
+        return Column(columns["time"], in_unit, {"column": told[1]}) if in_unit else None
+    if printed in BANDWIDTH and "bandwidth" in columns and of_memory:
+        return Column(columns["bandwidth"], BANDWIDTH[printed])
+    held = meaning(label) if "memory" in columns else None
+    if held is not None and held.field == "memory" and held.unit_known:
+        return Column(columns["memory"], held.scale)
+    loose = columns.get(LOOSE.get(normalise(name), ""))
+    if loose is not None:
+        factors = BANDWIDTH if loose.unit == "B/s" else _BYTES
+        return Column(loose, factors.get(printed, 0.0)) if sized else Column(loose, 0.0)
+    if sized and normalise(name) in known and (spec := known[normalise(name)][0]).unit is None:
+        return Column(spec)
+    return None
+
+
+def says_how_fast(spec: FieldSpec) -> bool:
+    """Whether a field is of a measurement, one that nothing predicts among them."""
+    return spec.quantity is not None or spec.unit == "flop/s"
