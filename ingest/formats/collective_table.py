@@ -69,10 +69,14 @@ TABLE = CsvTable(
 
 def fold(region: Region) -> Folded:
     """Every table of a document."""
-    from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415 - few logs have one
+    # few logs have a table or a message
+    from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
+    from assay.ingest.kernels.message_prints import messages  # noqa: PLC0415
 
     folded = Folded()
-    kernel_rows(TABLE.fold(region, folded), TABLE, folded)
+    outside = TABLE.fold(region, folded)
+    kernel_rows(outside, TABLE, folded)
+    messages(outside, folded)
     return folded
 
 
@@ -97,6 +101,9 @@ FORMAT = Format(
         "#bytes",
         "COMMS-RES",
         "# OSU MPI",
+        "RDMA_",
+        "Collective: ",
+        "Send ",
         "总线带宽",
         "算法带宽",
     ),
@@ -111,6 +118,7 @@ FORMAT = Format(
     r"|^(?:[a-z][a-z0-9.-]*: )?\s*size\b[^|:=]*  +[^|:=]*bus ?bw \([^|:=]*$"
     r"|^[^|:=\"]*[,;\t][a-z0-9]+_busbw_[^|:=\"]*$"
     r"|\"(?:bus|alg)_?bw[a-z_]*\"\s*:|alg_bandwidth\([a-z/]+\)|comms-res-|^\s*#bytes\s"
-    r"|^\s*# osu mpi\S* ",
+    r"|^\s*# osu mpi\S* |^\s*(?:rdma_write|rdma_read|send) [a-z ]*test\s*$"
+    r"|^\s*collective: +[a-z_]+\s*$",
     binds=False,
 )

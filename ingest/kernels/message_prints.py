@@ -1,0 +1,190 @@
+"""Messages between two processes, as benchmarks of networks print them: OSU's, Intel's, perftest.
+
+In: the lines of a document. Out: a record for each size of a message, under the operation that the
+title names, and notes on tables of what is no message from one process to another: both directions
+together, several pairs at once. Megabytes that a program counts in 1,024s or 1,000s are those that
+the rate of its messages proves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from assay.ingest.numbers.printed import printed
+from assay.ingest.schema.format import Folded, TableNote
+from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.schema.terminals import deferred
+
+_TITLE = deferred(
+    r"#\s*OSU MPI(?:_(?P<side>Put|Get))?(?:-\w+)? (?P<osu>[A-Z][A-Za-z /-]+?) Test\b.*"
+    r"|#\s*Benchmarking:? (?P<imb>PingPong|PingPing|[A-Z][a-z]+)\s*"
+    r"|Collective: +(?P<ucc>[A-Za-z_]+)\s*"
+    r"|(?P<perftest>RDMA_Write|RDMA_Read|Send) (?P<rest>[A-Za-z ]*)Test\s*",
+    re.IGNORECASE,
+)
+"""Title of a table, with what is done.
+
+Source: osu_latency and osu_bw of the OSU micro-benchmarks (sizes in bytes, MB of 10^6), PingPong of
+the Intel MPI benchmarks, ib_write_bw and its like of linux-rdma/perftest; ucc_perftest of openucx
+says bandwidths of a bus, and neither so nor of how many ranks.
+"""
+
+_ONE_WAY = {"latency", "bandwidth", "non-blocking latency", "bw", "pingpong"}
+"""Tests whose numbers are of one message in one direction."""
+
+_HEADER = deferred(
+    r"(?:# ?Size|#bytes)\s{2,}\S.*|#bytes #(?:iterations|repetitions)\s.*"
+    r"|Count\s+Size\s+Time, us\s.*",
+    re.IGNORECASE,
+)
+
+_APART = deferred(r"\s{2,}|(?<=\]) +|(?<=\S) +(?=#)")
+"""Between two labels: blanks, of which one is enough behind a unit and in front of a sign."""
+
+_ROW = deferred(r"\s*[0-9]+\s+[0-9]+(?:\.[0-9]*)?(?:\s+[\w.]+)*\s*")
+
+_TIMES = {
+    "latency (us)": 1e-6, "avg latency(us)": 1e-6, "t_typical[usec]": 1e-6, "t[usec]": 1e-6,
+}  # fmt: skip
+
+_RATES = {
+    "bandwidth (mb/s)": (1e6,),
+    "bw average[mb/sec]": (1e6, 2.0**20),
+    "bw average[mib/sec]": (2.0**20,),
+    "bw average[gb/sec]": (1e9 / 8,),
+}
+"""Bytes per second that one of a bandwidth may be: perftest writes `Gb` for bits, and `MB` for
+what it counts in 1,024s."""
+
+_BETWEEN = ("# Datatype", "avg ")
+"""Lines between a header and its rows."""
+
+_MESSAGES = "msgrate[mpps]"
+
+FAR = 40
+"""Lines between a title and its table: the settings of a connection."""
+
+
+@dataclass
+class _Table:
+    """Title, header and rows of a table."""
+
+    operation: str
+    title: Line
+    head: Line
+    labels: list[str]
+    rows: list[tuple[Line, list[re.Match[str]]]] = field(default_factory=list)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every row has a number below each label."""
+        return all(len(texts) == len(self.labels) for _, texts in self.rows)
+
+    def note(self) -> TableNote:
+        """A note on a table of which no row is read."""
+        labels = tuple(self.labels)
+        return TableNote(
+            self.head.number, "text", labels, len(self.rows), 0, (), labels,
+            self.rows[-1][0].number,
+        )  # fmt: skip
+
+
+def messages(lines: Sequence[Line], folded: Folded) -> None:
+    """Put every message of these benchmarks into `folded`, and a note on what is none."""
+    for table in _tables([line for line in lines if line.number not in folded.claimed]):
+        records = list(_records(table)) if table.operation and table.whole else []
+        folded.records += records
+        if records:
+            folded.claimed |= {table.head.number, *(line.number for line, _ in table.rows)}
+        elif table.rows:
+            folded.tables.append(table.note())
+
+
+def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
+    """Every table below a title of one of the programs."""
+    title, operation, table = None, "", None
+    for line in lines:
+        text = line.text.strip()
+        if table is not None and _ROW.fullmatch(text):
+            table.rows.append((line, [*re.finditer(r"\S+", line.text)]))
+        elif table is not None and (not text or text.startswith(_BETWEEN)):
+            continue
+        elif found := _TITLE.fullmatch(text) if " " in text[:16] else None:
+            if table is not None:
+                yield table
+            title, operation, table = line, _operation(found), None
+        elif title is not None and line.number - title.number <= FAR and _HEADER.fullmatch(text):
+            table = _Table(operation, title, line, _APART.split(text))
+        elif table is not None:
+            yield table
+            title, table = None, None
+    if table is not None:
+        yield table
+
+
+def _operation(title: re.Match[str]) -> str:
+    """The operation that a title names; empty where it is more than one message in one direction,
+    or an operation of all."""
+    said = title.groupdict()
+    what = (said["osu"] or said["imb"] or said["ucc"] or said["rest"]).strip().casefold()
+    if what not in _ONE_WAY:
+        return ""
+    return (said["side"] or said["perftest"] or what).casefold()
+
+
+def _records(table: _Table) -> Iterator[Record]:
+    """The rows of a table, with the median or the mean of their times, or their bandwidth."""
+    labels = [label.casefold() for label in table.labels]
+    places = [at for at, label in enumerate(labels) if label in _TIMES or label in _RATES]
+    if not places:
+        return
+    at, name = places[0], "time" if labels[places[0]] in _TIMES else "algbw"
+    scale = _TIMES[labels[at]] if name == "time" else _proved(table, at, labels)
+    told = {
+        "op": Cell(table.operation, table.title.number, table.title.column, value_origin="stated"),
+        "ranks": Cell("2", table.title.number, table.title.column, value_origin="solved",
+                      law="a message goes from one process to another"),
+    }  # fmt: skip
+    for line, texts in table.rows:
+        if not scale or not float(texts[at][0]):
+            continue
+        cells = {
+            "bytes": Cell(texts[0][0], line.number, line.column + texts[0].start()),
+            name: Cell(texts[at][0], line.number, line.column + texts[at].start(), scale),
+        }
+        record = Record(line.number, told | cells, line.column, prefix=line.prefix)
+        record.other += _others(table.labels, texts, {0, at})
+        yield record
+
+
+def _others(
+    labels: Sequence[str], texts: Sequence[re.Match[str]], taken: set[int]
+) -> list[tuple[str, str]]:
+    return [
+        (label, text[0])
+        for at, (label, text) in enumerate(zip(labels, texts, strict=False)) if at not in taken
+    ]  # fmt: skip
+
+
+def _proved(table: _Table, at: int, labels: Sequence[str]) -> float:
+    """The factor of a bandwidth; of several that which the rate of messages proves, else none."""
+    factors = _RATES[labels[at]]
+    if _MESSAGES not in labels:
+        return factors[0] if len(factors) == 1 else 0.0
+    by = labels.index(_MESSAGES)
+    fits = [each for each in factors if all(_fits(row, at, by, each) for _, row in table.rows)]
+    return fits[0] if len(fits) == 1 else 0.0
+
+
+CLOSE = 1e-3
+"""How far a bandwidth may be from its messages, apart from the digits of both."""
+
+
+def _fits(row: Sequence[re.Match[str]], at: int, by: int, factor: float) -> bool:
+    """Whether bytes times millions of messages per second are a bandwidth in this unit."""
+    rate, many = printed(row[at][0]), printed(row[by][0])
+    size = float(row[0][0]) * 1e6 / factor
+    low, high = size * many.low * (1.0 - CLOSE), size * many.high * (1.0 + CLOSE)
+    return bool(low <= rate.high and rate.low <= high)
