@@ -91,13 +91,15 @@ OTHERS = (gemm_table.TABLE, attention_table.TABLE, collective_table.TABLE)
 def fold(region: Region) -> Folded:
     """Every table of a document that is of no other kind of kernel."""
     # few logs have a table or a call of a kernel
+    from assay.ingest.kernels.copy_prints import copies  # noqa: PLC0415
     from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
     from assay.ingest.kernels.tuned_calls import tuned_calls  # noqa: PLC0415
 
     folded = Folded()
     kernel_rows(region.lines, TABLE, folded, others=OTHERS)
-    for record, lines in tuned_calls(region.lines, products=False):
-        folded.records.append(record)
+    tried = tuned_calls(region.lines, products=False)
+    for records, lines in (*(([one], used) for one, used in tried), *copies(region.lines)):
+        folded.records += records
         folded.claimed |= {line.number for line in lines}
     return folded
 
@@ -153,6 +155,12 @@ FORMAT = Format(
         "(ms):",
         "/s):",
         "AUTOTUNE ",
+        "_memcpy_",
+        "_latency_",
+        "Matrix (",
+        "copy peak bandwidth",
+        "Transfer Size",
+        "Function  ",
     ),
     schemas={"operator_table": OperatorTable},
     origin="measured",
@@ -166,6 +174,9 @@ FORMAT = Format(
     r"|^(?:[^|:=]*[,;\t])?\"?layer\"?[,;\t](?:[^|:=]*[,;\t])?\"?m\"?[,;\t] ?\"?n\"?[,;\t]"
     r"|^\s*\|(?:[^|]*\|)*[ *`]*layer[ *`]*\|(?:[^|]*\|)*[ *`]*m[ *`]*\|[ *`]*n[ *`]*\|"
     rf"|{gemm_table.UNORDERED_OPENS}|{gemm_table.TUNED_OPENS}"
+    r"|^running \w+_(?:memcpy|latency|copy)_\w+|(?:bandwidth|latency)\b.* matrix \((?:gb/s|us)\)"
+    r"|copy peak bandwidth gb/s|^\s*transfer size \(bytes\)\s+bandwidth"
+    r"|^\s*function  +(?:mbytes/sec|best rate mb/s)"
     r"|\"time_unit\"\s*:|,time_stats\."
     r"|^\s*\(.*\)  +.*\S-latency(?:\s|$)"
     r"|  size detail\s*$|avg \(ns\)|^\S+-\S+ \((?:[mu]s|[GT]i?B/s)\):\s*$",

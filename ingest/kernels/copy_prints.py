@@ -1,0 +1,174 @@
+"""Bandwidths and latencies of copies, as benchmarks of memory and of links print them.
+
+In: the lines of a document. Out: a record for each pair of devices in a matrix of nvbandwidth,
+p2pBandwidthLatencyTest or rocm-bandwidth-test, and for each row of bandwidthTest and of STREAM and
+its like. What is copied is named by the title, or by the line that says what runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from assay.ingest.columns.titles import device_named
+from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.schema.terminals import deferred
+
+LONGEST = 200
+"""Characters of a title or a header of such a table."""
+
+Copies = tuple[list[Record], list[Line]]
+"""Records of a table, and the lines that they were read from."""
+
+_SIGNS = deferred(r"Running |Device|andwidth|atency|Function  |Transfer Size")
+"""Found in the lines from which something of a table is learnt."""
+
+_RUNNING = deferred(r"\s*Running (\w+)\.?\s*")
+
+_TITLE = deferred(
+    r"\s*(?P<what>\S.*?(?:bandwidth|latency)\b.*?)(?: Matrix)? \(?(?P<unit>GB/s|us|ns)\)?\s*", re.I
+)
+
+_UNITS = {
+    "gb/s": ("bandwidth", 1e9), "us": ("time", 1e-6), "ns": ("time", 1e-9),
+    "mb/s": ("bandwidth", 1e6), "mbytes/sec": ("bandwidth", 1e6),
+}  # fmt: skip
+
+_PLACES = deferred(r"\s*(D[\\/]D|[CG]PU)?\s*([0-9]+(?:\s+[0-9]+)*)\s*")
+
+_PAIRS = deferred(r"\s*[0-9]+(?:\s+(?:[0-9]+\.[0-9]+|N/A))+\s*")
+
+_DEVICE = deferred(r"\s*Device:? ?[0-9]+[:,] .*")
+
+_FUNCTIONS = deferred(r"\s*Function\s+(?P<unit>MBytes/sec|Best Rate MB/s)\s.*", re.IGNORECASE)
+
+_FUNCTION = deferred(r"\s*([A-Z][A-Za-z]+):?\s+([0-9]+\.[0-9]+)(?:\s+[0-9]+\.[0-9]+)+\s*")
+
+_TRANSFER = deferred(r"\s*Transfer Size \(Bytes\)\s+Bandwidth ?\((?P<unit>GB/s)\)\s*")
+
+_TRANSFERRED = deferred(r"\s*([0-9]+)\s+([0-9]+\.[0-9]+)\s*")
+
+_ENDS = deferred(r"\s*(\S.*?) Bandwidth, [0-9]+ Device\(s\).*")
+"""Title of bandwidthTest, a few lines above its header."""
+
+NEAR = 4
+
+
+class _Named(NamedTuple):
+    """The operator of a table, and the quantity that its numbers are."""
+
+    operator: Cell
+    quantity: str
+    scale: float
+
+
+def copies(lines: Sequence[Line]) -> Iterator[Copies]:
+    """Every table of these programs."""
+    running, devices = None, dict[str, Cell]()
+    for at, line in enumerate(lines):
+        if len(line.text) > LONGEST or not _SIGNS.search(line.text):
+            continue
+        if found := _RUNNING.fullmatch(line.text):
+            running = _cell(line, found, 1)
+        elif _DEVICE.fullmatch(line.text) and (name := device_named(line.text)):
+            devices.setdefault(name, Cell(name, line.number, line.column, value_origin="stated"))
+        elif table := _table(lines, at, running):
+            running = None if _TITLE.fullmatch(line.text) else running
+            for record in table[0] if len(devices) == 1 else ():
+                record.cells["gpu"] = next(iter(devices.values()))
+            yield table
+
+
+def _table(lines: Sequence[Line], at: int, running: Cell | None) -> Copies | None:
+    """The table whose title or header stands at a line."""
+    text = lines[at].text
+    if title := _TITLE.fullmatch(text):
+        named = _named(running or _cell(lines[at], title, "what"), title["unit"])
+        return _matrices(lines, at + 1, named)
+    if header := _FUNCTIONS.fullmatch(text):
+        unit = header["unit"].rpartition(" ")[2]
+        return _listed(lines, at + 1, _named(_cell(lines[at], header, "unit"), unit), _FUNCTION)
+    if header := _TRANSFER.fullmatch(text):
+        above = [(line, _ENDS.fullmatch(line.text)) for line in lines[max(0, at - NEAR) : at]]
+        for line, found in above[::-1]:
+            if found is not None:
+                named = _named(_cell(line, found, 1), header["unit"])
+                return _listed(lines, at + 1, named, _TRANSFERRED)
+    return None
+
+
+def _named(operator: Cell, unit: str) -> _Named:
+    quantity, scale = _UNITS[unit.casefold()]
+    return _Named(operator._replace(value_origin="stated"), quantity, scale)
+
+
+def _matrices(lines: Sequence[Line], at: int, named: _Named) -> Copies | None:
+    """The numbers of the matrices below a title, each with the device of its row and its column."""
+    used, records = list[Line](), list[Record]()
+    while (at := _behind_blank(lines, at)) < len(lines):
+        head = _PLACES.fullmatch(lines[at].text)
+        columns = head[2].split() if head is not None else []
+        places = [*_rows(lines, at + 1, len(columns))]
+        rows = [lines[place] for place in places]
+        if head is None or not rows or columns != [str(n) for n in range(len(columns))]:
+            break
+        for line in rows:
+            row, *cells = re.finditer(r"\S+", line.text)
+            for cell, column in zip(cells, columns, strict=True):
+                if cell[0] != "N/A" and float(cell[0]):
+                    record = _record(line, cell, named)
+                    record.other += [("row", row[0]), ("column", column)]
+                    record.other += [("clock", head[1])] if head[1] in ("CPU", "GPU") else []
+                    records.append(record)
+        used += [lines[at], *rows]
+        at = places[-1] + 1
+    return (records, used) if records else None
+
+
+def _rows(lines: Sequence[Line], at: int, width: int) -> Iterator[int]:
+    """Places of the rows of a matrix, which empty lines may keep apart."""
+    while (at := _behind_blank(lines, at)) < len(lines):
+        if not _PAIRS.fullmatch(lines[at].text) or len(lines[at].text.split()) != width + 1:
+            return
+        yield at
+        at += 1
+
+
+def _behind_blank(lines: Sequence[Line], at: int) -> int:
+    """The line at a place, or the next if it is empty."""
+    return at + 1 if at < len(lines) and not lines[at].text.strip() else at
+
+
+def _listed(
+    lines: Sequence[Line], at: int, named: _Named, row: re.Pattern[str]
+) -> Copies | None:  # fmt: skip
+    """The rows below a header, of functions by their names or of sizes."""
+    used, records = [lines[at - 1]], list[Record]()
+    for line in lines[at:]:
+        found = row.fullmatch(line.text)
+        if found is None:
+            break
+        record = Record(line.number, {}, line.column, prefix=line.prefix)
+        record.cells["operator"] = named.operator
+        if found[1].isdecimal():
+            record.other.append(("Transfer Size (Bytes)", found[1]))
+        else:
+            record.cells["operator"] = _cell(line, found, 1)
+        record.cells[named.quantity] = _cell(line, found, 2)._replace(scale=named.scale)
+        records.append(record)
+        used.append(line)
+    return (records, used) if records else None
+
+
+def _record(line: Line, number: re.Match[str], named: _Named) -> Record:
+    place = line.column + number.start()
+    cells = {
+        "operator": named.operator,
+        named.quantity: Cell(number[0], line.number, place, named.scale),
+    }
+    return Record(line.number, cells, place, prefix=line.prefix)
+
+
+def _cell(line: Line, found: re.Match[str], group: int | str) -> Cell:
+    return Cell(found[group], line.number, line.column + found.start(group))
