@@ -302,7 +302,7 @@ def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:
 _PRODUCTS = deferred(r"gemm(?!v)|(?<![A-Za-z])mat-?mul|matrix[ -](?:multipl|mul|product)", re.I)
 
 _NO_PRODUCTS = deferred(r"gemv|spmm|spmv|sparse|transpos|attention|conv(?:olution|[123]d)", re.I)
-"""What else is done with matrices of a size."""
+"""Other things that are done with matrices of a size."""
 
 _LETTERS = deferred(r"(?<![\w.])([MNKmnk]) ?= ?([0-9]{1,6})(?![\w.]| ?[x×*/])")
 

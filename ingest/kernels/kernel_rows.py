@@ -115,8 +115,8 @@ def kernel_rows(
 
 
 def _above(lines: Sequence[Line], grid: Grid, table: CsvTable) -> dict[str, Cell]:
-    """What the text above a table says of its calls, and the sizes of the one product that all of
-    it is about."""
+    """The facts of calls that the text above a table says, sizes of the one product that all of
+    it is about among them."""
     above = said_above(lines, grid, table.schema)
     if "m" in fields(table.schema) and of_one_call(grid, table.schema):
         above |= product_above(lines, grid)
