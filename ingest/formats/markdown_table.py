@@ -86,8 +86,9 @@ FORMAT = Format(
     r"(?:gpu|device|node|chip|card)s\b)"
     r"|^[^|=:0-9,]*[A-Za-z_)\]]  +[^|=:,]*"  # labels kept apart by blanks
     r"(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:,]*$"
-    r"|^ {3,}[A-Za-z_]+(?: +[A-Za-z_]+)* +[A-Za-z_]*(?:_m?s|_per_\w+|mfu|flops)"
+    r"|^ {3,}(?:[A-Za-z_]+ +)*[A-Za-z_]*(?:_m?s|_per_\w+|mfu|flops)"
     r"(?: +[A-Za-z_]+)*\s*$"  # labels that end where cells do
+    r"|^Name: \S.*, dtype: (?:float|int)[0-9]+\s*$"  # a series
     r"|^\s*[A-Za-z][^|=:0-9]*(?:(?i:flop|mfu)|tok(?:en)?s?(?:/|_per_)s|\([mu]?s\)|_m?s\b)"
     r"[^|=:]*(?:  +[0-9][0-9,.]*){2,}\s*$"  # a metric of a turned one
     r"|^[^|=:0-9.]*[,;\t][^|=:0-9.]*(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:0-9.]*$"

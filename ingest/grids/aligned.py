@@ -43,14 +43,14 @@ FEWEST = 3
 ROWS = 2
 
 
-class _Word(NamedTuple):
+class Word(NamedTuple):
     """A piece of a line: where it begins and ends, and its text."""
 
     begin: int
     end: int
     text: str
 
-    def over(self, other: _Word) -> bool:
+    def over(self, other: Word) -> bool:
         """Whether the two share a column of the page."""
         return self.begin < other.end and other.begin < self.end
 
@@ -150,7 +150,7 @@ def _cut(lines: Sequence[Line], begins: Sequence[int]) -> GridRow | None:
     """The cells of the lines of one row, cut where columns begin; None where that is in a word."""
     if not lines:
         return None
-    found: list[list[_Word]] = [[] for _ in begins]
+    found: list[list[Word]] = [[] for _ in begins]
     for line in lines:
         starts = [max(0, begin - line.column) for begin in begins]
         if any(0 < at < len(line.text) and not line.text[at - 1].isspace() for at in starts[1:]):
@@ -160,7 +160,7 @@ def _cut(lines: Sequence[Line], begins: Sequence[int]) -> GridRow | None:
             text = line.text[start:end]
             begin = line.column + start + len(text) - len(text.lstrip())
             if text.strip():
-                words.append(_Word(begin, begin + len(text.strip()), text.strip()))
+                words.append(Word(begin, begin + len(text.strip()), text.strip()))
     cells = (
         GridCell(" ".join(w.text for w in words), lines[0].number, words[0].begin if words else at)
         for words, at in zip(found, begins, strict=True)
@@ -173,7 +173,7 @@ def _measured(lines: Sequence[Line], at: int) -> bool:
     as benchmarks that draw curves print theirs."""
     if MEASURES.search(lines[at].text):
         return True
-    if _counts(_words(lines[at])):
+    if _counts(pieces(lines[at])):
         near = next((each.text for each in lines[max(0, at - 2) : at][::-1] if each.text), "")
         return MEASURES.search(near) is not None
     above = lines[at - 1].text.rstrip() if at else ""
@@ -192,8 +192,8 @@ def _turned(lines: Sequence[Line], at: int) -> bool:
     """Whether the rows below a header are metrics, as a turned data frame prints them."""
     said = 0
     for line in lines[at + 1 : at + 1 + MOST_METRICS]:
-        label, *numbers = _words(line) or [_Word(0, 0, "")]
-        if len(numbers) < ROWS or _numeric(label) or not any(map(_numeric, numbers)):
+        label, *numbers = pieces(line) or [Word(0, 0, "")]
+        if len(numbers) < ROWS or is_number(label) or not any(map(is_number, numbers)):
             break
         said += MEASURES.search(label.text) is not None
     return said >= ROWS
@@ -203,17 +203,18 @@ _CURVES = re.compile(r"[\w.=-]*-performance[\w.=-]*:")
 """Name of a figure that does not say its unit."""
 
 
-def _words(line: Line) -> list[_Word]:
+def pieces(line: Line) -> list[Word]:
     """The pieces of a line by their columns in the input, whatever was peeled off before them."""
     at = line.column
-    return [_Word(at + m.start(), at + m.end(), m[0]) for m in _CELL.finditer(line.text)]
+    return [Word(at + m.start(), at + m.end(), m[0]) for m in _CELL.finditer(line.text)]
 
 
-def _numeric(word: _Word) -> bool:
+def is_number(word: Word) -> bool:
+    """Whether a piece is a number, with its unit perhaps, or stands for one that is missing."""
     return bool(_NUMBER.fullmatch(word.text) or _NOTHING.fullmatch(word.text))
 
 
-def _counts(head: Sequence[_Word]) -> bool:
+def _counts(head: Sequence[Word]) -> bool:
     """Whether labels are whole numbers that grow: of devices, of sequences, of tokens."""
     if not all(word.text.isdecimal() for word in head):
         return False
@@ -224,21 +225,21 @@ def _counts(head: Sequence[_Word]) -> bool:
 def _justified(lines: Sequence[Line], at: int) -> Grid | None:
     """The table below labels of one word that end where the cells below them do, a blank apart:
     as data frames print more columns than leave room for two."""
-    head = [_Word(m.start(), m.end(), m[0]) for m in re.finditer(r"\S+", _on_page(lines[at]))]
-    if len(head) < FEWEST or any(map(_numeric, head)) or any(c in lines[at].text for c in "|=:│"):
+    head = [Word(m.start(), m.end(), m[0]) for m in re.finditer(r"\S+", _on_page(lines[at]))]
+    if len(head) < FEWEST or any(map(is_number, head)) or any(c in lines[at].text for c in "|=:│"):
         return None
     rows, end = [], at + 1
     while end < len(lines) and (cells := _ending(lines[end], head)):
         rows.append(GridRow(lines[end], tuple(cells)))
         end += 1
-    counted = sum(_numeric(_Word(0, 0, cell.text)) for row in rows for cell in row.cells)
+    counted = sum(is_number(Word(0, 0, cell.text)) for row in rows for cell in row.cells)
     if len(rows) < ROWS or 2 * counted < len(rows) * len(head):
         return None
     index = {len(row.cells) - len(head) for row in rows}
     if len(index) > 1:
         return None
     line = lines[at]
-    named = [_Word(line.column - 1, line.column - 1, "")] * index.pop() + head
+    named = [Word(line.column - 1, line.column - 1, "")] * index.pop() + head
     labels = (GridCell(word.text, line.number, word.begin + 1) for word in named)
     return Grid("text", at, end, (GridRow(line, tuple(labels)),), tuple(rows), exact=False)
 
@@ -252,7 +253,7 @@ _INDEX = re.compile(r"( *)(\S+) {2,}(?=\S)")
 """Index of a row of a data frame, which has no label."""
 
 
-def _ending(line: Line, head: Sequence[_Word]) -> list[GridCell]:
+def _ending(line: Line, head: Sequence[Word]) -> list[GridCell]:
     """The cells of a row that end where the labels do, and its index in front of them if it has
     one; nothing where one does not."""
     text, begin, cells = _on_page(line), 0, list[GridCell]()
@@ -275,9 +276,9 @@ def _ending(line: Line, head: Sequence[_Word]) -> list[GridCell]:
 def _table(lines: Sequence[Line], at: int) -> Grid | None:
     if head := _united(lines, at):
         at -= 1
-    head = head or _words(lines[at])
+    head = head or pieces(lines[at])
     if len(head) < FEWEST - _turned(lines, at) or (
-        any(_numeric(word) for word in head) and not _counts(head)
+        any(is_number(word) for word in head) and not _counts(head)
     ):
         return None
     if any(sign in _MEDIAN.sub(")", lines[at].text) for sign in "|=:│"):
@@ -287,12 +288,12 @@ def _table(lines: Sequence[Line], at: int) -> Grid | None:
         first += 1
     if first >= len(lines):
         return None
-    top = _words(lines[first])
+    top = pieces(lines[first])
     if len(head) < len(top) - 1 and len(apart := _at_units(head)) == len(top):
         head = apart  # labels that are wider than their columns
         return _grid(lines, at, first, head, 0)
     index = len(top) - len(head)
-    if _counts(head) and (index != 1 or _numeric(top[0])):
+    if _counts(head) and (index != 1 or is_number(top[0])):
         return None  # a row of numbers, or a name that is missing
     placed_apart = lines[at].number != lines[first].number  # parts of one line stand nowhere
     if index not in (0, 1) or (placed_apart and not _below(head, top[index:])):
@@ -306,53 +307,53 @@ _MEDIAN = re.compile(r"\):(?:p50|p[0-9]{2}|avg|mean|median)\b")
 """Words of a label behind its unit: `Latency(us):p50`."""
 
 
-def _united(lines: Sequence[Line], at: int) -> list[_Word]:
+def _united(lines: Sequence[Line], at: int) -> list[Word]:
     """The labels above a line of nothing but units in brackets, each with the unit below it."""
-    units = _words(lines[at]) if 0 < at < len(lines) else []
+    units = pieces(lines[at]) if 0 < at < len(lines) else []
     if not units or not all(_UNITS.fullmatch(word.text) for word in units):
         return []
     found = []
-    for label in _words(lines[at - 1]):
+    for label in pieces(lines[at - 1]):
         below = [word for word in units if word.over(label)]
         if len(below) > 1:
             return []
         text = f"{label.text} {below[0].text}" if below else label.text
         begin = min(label.begin, *(word.begin for word in below), label.begin)
         end = max(label.end, *(word.end for word in below), label.end)
-        found.append(_Word(begin, end, text))
+        found.append(Word(begin, end, text))
     return found if sum(word.text.endswith((")", "]")) for word in found) >= len(units) else []
 
 
 _UNIT_END = re.compile(r"\S+ (?:ms|us|µs|TFLOPS|TFLOP/s|GB/s)(?= |$)")
 
 
-def _at_units(head: Sequence[_Word]) -> list[_Word]:
+def _at_units(head: Sequence[Word]) -> list[Word]:
     """Labels apart where one ends in a unit and the next begins behind a single blank."""
-    found: list[_Word] = []
+    found: list[Word] = []
     for word in head:
         parts = list(_UNIT_END.finditer(word.text))
         if len(parts) < 2 or " ".join(part[0] for part in parts) != word.text:
             found.append(word)
         else:
-            found += [_Word(word.begin + p.start(), word.begin + p.end(), p[0]) for p in parts]
+            found += [Word(word.begin + p.start(), word.begin + p.end(), p[0]) for p in parts]
     return found
 
 
 def _grid(
-    lines: Sequence[Line], at: int, first: int, head: Sequence[_Word], index: int
+    lines: Sequence[Line], at: int, first: int, head: Sequence[Word], index: int
 ) -> Grid | None:
     """The grid below a header; `index` counts columns in front that have no label."""
-    top = _words(lines[first])
+    top = pieces(lines[first])
     rows, end = [], first
     while end < len(lines) and (placed := _row(lines[end], top, index)) is not None:
         rows.append(placed)
         end += 1
     said = [cell for row in rows for cell in row.cells[index:] if cell.text]
-    counted = sum(_numeric(_Word(0, 0, cell.text)) for cell in said)
+    counted = sum(is_number(Word(0, 0, cell.text)) for cell in said)
     if len(rows) < ROWS or counted * 2 < len(said):
         return None
     line = lines[at]
-    labels = [*[_Word(line.column, line.column, "")] * index, *head]
+    labels = [*[Word(line.column, line.column, "")] * index, *head]
     header = tuple(GridCell(word.text, line.number, word.begin) for word in labels)
     heads = [GridRow(line, header)]
     if at and (upper := _upper(lines[at - 1], labels)):
@@ -360,22 +361,22 @@ def _grid(
     return Grid("text", at, end, tuple(heads), tuple(rows), exact=False)
 
 
-def _upper(line: Line, labels: Sequence[_Word]) -> GridRow | None:
+def _upper(line: Line, labels: Sequence[Word]) -> GridRow | None:
     """The line above a header as its first part, where each word stands over one label."""
-    words = _words(line)
+    words = pieces(line)
     if len(words) < 2 or "  " not in line.text.strip() or any(sign in line.text for sign in "|=:"):
         return None
-    found: dict[int, _Word] = {}
+    found: dict[int, Word] = {}
     for word in words:
         below = [at for at, label in enumerate(labels) if word.over(label)]
-        if _numeric(word) or len(below) != 1 or below[0] in found:
+        if is_number(word) or len(below) != 1 or below[0] in found:
             return None
         found[below[0]] = word
     cells = (found.get(at, label._replace(text="")) for at, label in enumerate(labels))
     return GridRow(line, tuple(GridCell(word.text, line.number, word.begin) for word in cells))
 
 
-def _below(head: Sequence[_Word], row: Sequence[_Word]) -> bool:
+def _below(head: Sequence[Word], row: Sequence[Word]) -> bool:
     """Whether each cell stands below its own label, or touches its column, and below no other."""
     return all(
         sum(label.over(other) for other in row) == label.over(cell)
@@ -384,9 +385,9 @@ def _below(head: Sequence[_Word], row: Sequence[_Word]) -> bool:
     )
 
 
-def _row(line: Line, top: Sequence[_Word], index: int) -> GridRow | None:
+def _row(line: Line, top: Sequence[Word], index: int) -> GridRow | None:
     """The cells of a row in their columns; None where a line is none of the table."""
-    words = _words(line)
+    words = pieces(line)
     if len(words) > len(top) or len(words) < min(2, len(top)):
         return None
     if _DOTS.fullmatch(line.text):
@@ -396,18 +397,18 @@ def _row(line: Line, top: Sequence[_Word], index: int) -> GridRow | None:
             return None
     else:
         placed = dict(enumerate(words))
-    if not any(_numeric(word) for at, word in placed.items() if at >= index):
+    if not any(is_number(word) for at, word in placed.items() if at >= index):
         return None
     cells = []
     for at, column in enumerate(top):
-        word = placed.get(at, _Word(column.begin, column.begin, ""))
+        word = placed.get(at, Word(column.begin, column.begin, ""))
         cells.append(GridCell(word.text, line.number, word.begin))
     return GridRow(line, tuple(cells))
 
 
-def _placed(words: Sequence[_Word], top: Sequence[_Word]) -> dict[int, _Word]:
+def _placed(words: Sequence[Word], top: Sequence[Word]) -> dict[int, Word]:
     """The column of each cell of a row with some missing; nothing where one may be of two."""
-    placed: dict[int, _Word] = {}
+    placed: dict[int, Word] = {}
     for word in words:
         over = [at for at, column in enumerate(top) if word.over(column)]
         if len(over) != 1 or over[0] in placed:

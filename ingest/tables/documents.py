@@ -28,6 +28,7 @@ from assay.ingest.grids.delimited import (
 from assay.ingest.grids.drawn import barred_tables, drawn_tables
 from assay.ingest.grids.grid import LONGEST, Grid, apart
 from assay.ingest.grids.html_tables import html_tables
+from assay.ingest.grids.indexed import indexed_tables
 from assay.ingest.grids.json_records import begins_json, json_records, named_json
 from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
@@ -86,6 +87,7 @@ def marked(lines: Sequence[Line]) -> list[Grid]:
         *barred_tables(lines),
         *rst_tables(lines),
         *ruled_tables(lines),
+        *indexed_tables(lines),
         *aligned_tables(lines),
     ]
 

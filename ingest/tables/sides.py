@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from assay.ingest.columns.composite import named, recipe
 from assay.ingest.columns.headers import GENERIC, Column, generic, header, plain
-from assay.ingest.columns.subject import SERVING, TALLIED, says_how
+from assay.ingest.columns.subject import SERVING, TALLIED, says_how, spread
 from assay.ingest.columns.titles import SIZED, model_named
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.numbers.units import unit
@@ -139,6 +139,8 @@ def under_one(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple[G
     names = {name for name, _ in own.values()}
     if not _rectangular(own.values()) or any(header([n], schema)[0].spec for n in names):
         return ()
+    if any(map(spread, names)):
+        return ()  # statistics of one run
     shared = header([over if under in ("", over) else f"{over} {under}" for over, under in
                      zip(upper, lower, strict=True)], schema)  # fmt: skip
     for at, column in enumerate(shared):

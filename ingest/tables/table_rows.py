@@ -775,8 +775,11 @@ def _spare(held: Folded) -> None:
 
 
 def _of_training(view: View) -> View:
-    """The same without groups of columns that are of no training: `Fit | Predict`."""
-    groups = tuple(each for each in view.groups if not titled_otherwise(each.label))
+    """The same without groups of columns that are of no training, `Fit | Predict`, or say how far
+    values lie apart: `mean | std`."""
+    groups = tuple(
+        each for each in view.groups if not (titled_otherwise(each.label) or spread(each.label))
+    )
     return replace(view, groups=groups) if groups else view
 
 
