@@ -20,7 +20,15 @@ from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Record
 from assay.ingest.vocabulary.devices import PEAKS, peaks
 from assay.ingest.vocabulary.terms import normalise
-from assay.ingest.vocabulary.words import BATCH, DEVICE, PLAIN, SAID_WHOSE, of_one_device, split
+from assay.ingest.vocabulary.words import (
+    BATCH,
+    DEVICE,
+    PLAIN,
+    SAID_WHOSE,
+    TIMES,
+    of_one_device,
+    split,
+)
 
 MOST_RATE = 6e15
 """More flop/s than any device has as its dense peak in a format that models train in."""
@@ -412,6 +420,33 @@ def in_bytes(records: Sequence[Record], columns: Sequence[Column]) -> None:
             law = "no device has so much in kilobytes: printed in bytes"
             for record, cell in bare:
                 record.cells[name] = cell._replace(state="value", scale=1.0, law=law)
+
+
+_PASSES = ({"fwd", "forward"}, {"bwd", "backward"})
+
+
+def parts_of_steps(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """Take no time for that of a step which is less than its two passes took, in columns beside it:
+    `fwd_ms, bwd_ms, step_ms` tells of the optimizer's."""
+    passes = [
+        {c.label: TIMES[words[-1]] for c in columns
+         if c.spec is None and (words := split(c.label)) and words[-1] in TIMES
+         and each & set(words) and not other & set(words)}
+        for each, other in (_PASSES, _PASSES[::-1])
+    ]  # fmt: skip
+    if not all(passes):
+        return
+    for record in records:
+        step, told = record.cells.get("step_time"), dict(record.other)
+        if step is None or step.state != "value":
+            continue
+        times = [
+            [float(told[label]) * scale for label, scale in each.items()
+             if _NUMERAL.fullmatch(told.get(label, ""))]
+            for each in passes
+        ]  # fmt: skip
+        if all(times) and amount(step) < sum(map(min, times)):
+            record.cells["step_time"] = step._replace(state="unknown")
 
 
 def _of_same_devices(told: Sequence[tuple[Record, float]]) -> list[bool]:

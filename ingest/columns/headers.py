@@ -212,6 +212,10 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
             if column.spec is None and _DT.match(column.label) else column
             for column in columns
         ]  # fmt: skip
+    if {"fwd", "forward"} & (parts := {w for each in every for w in split(each)}) and (
+        {"bwd", "backward"} & parts
+    ):
+        columns = _without_optimizer(columns)
     best: dict[str, Column] = {}
     for column in columns:
         if column.spec and column.rank < best.get(column.spec.name, _LAST).rank:
@@ -221,6 +225,21 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
         else _second(column, schema)
         for column in columns
     )  # fmt: skip
+
+
+def _without_optimizer(columns: list[Column]) -> list[Column]:
+    """Columns beside those of both passes: where one is the time of an iteration, that of a `step`
+    is the optimizer's, as DeepSpeed's profiler prints them."""
+    timed = [
+        set(split(column.label)) if column.spec and column.spec.name == "step_time" else set[str]()
+        for column in columns
+    ]
+    if not any({"iter", "iteration"} & words for words in timed):
+        return columns
+    return [
+        Column(column.label, None) if {"step"} & words - {"iter", "iteration"} else column
+        for column, words in zip(columns, timed, strict=True)
+    ]
 
 
 def _second(column: Column, schema: Schema) -> Column:

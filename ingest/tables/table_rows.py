@@ -30,6 +30,7 @@ from assay.ingest.columns.column_cells import (
     memory_of_whom,
     of_each,
     of_whom,
+    parts_of_steps,
     percentages,
     rates,
     replica_batches,
@@ -413,6 +414,7 @@ class _Table:
             said |= captions.told(line)
         self._bind(said, held)
         local_batches(held.records)
+        parts_of_steps(held.records, columns)
         self.filled.update(replica_batches(held.records, columns))
         lengths(held.records)
         fractions(held.records, columns)
