@@ -75,13 +75,13 @@ FORMAT = Format(
         "|", "<table", "<TABLE", "==", "+-", "-table::", "┌", "┏", "╒", "╔", "╭", "╞", "├",
         "┡", "┍", "┝", "FLOP", "flops", "tok/s", "token/s", "tokens/s", "(s)", "(ms)", "MFU",
         "mfu", "_ms", "step_time", "per_s", "samples/s", "performance",
-        "threads: -", "thread: -",
+        "threads: -", "thread: -", "# of Calls",
     ),
     opens=r"^[^|-]*(?:\|[|: \t-]*-|[: \t]*-[: \t-]*\|)[|: \t-]*$"  # an alignment row
     r"|(?i:<table[\s>])|^\s*=+(?: +=+)+\s*$|^\s*\.\. (?:list|csv)-table::"  # HTML, RST
     r"|^\s*[|+]?-+(?:\+-+){2,}[|+]?\s*$|^\s*[┌┏╒╔╭╞├┡┍┝][─━═┬┳╤╦╪┼╇┯┿]+[┐┓╕╗╮╡┤┩┑┥]\s*$"  # drawn
     r"|\((?:[GT]FLOPS?(?:/s)?|[mu]?s|tok(?:en)?s?/s)\):\s*$"  # a title of curves
-    r"|^[\w.=-]*-performance[\w.=-]*:\s*$|^[0-9]+ threads?: -+\s*$"
+    r"|^[\w.=-]*-performance[\w.=-]*:\s*$|^[0-9]+ threads?: -+\s*$|  # of Calls\s*$"
     r"|(?i:\b(?:vs\.?|versus|by|over|across) (?:the )?(?:number of |# ?)?"  # of a matrix
     r"(?:gpu|device|node|chip|card)s\b)"
     r"|^[^|=:0-9,]*[A-Za-z_)\]]  +[^|=:,]*"  # labels kept apart by blanks

@@ -93,12 +93,14 @@ def fold(region: Region) -> Folded:
     # few logs have a table or a call of a kernel
     from assay.ingest.kernels.copy_prints import copies  # noqa: PLC0415
     from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
+    from assay.ingest.kernels.timed_functions import timed_functions  # noqa: PLC0415
     from assay.ingest.kernels.tuned_calls import tuned_calls  # noqa: PLC0415
 
     folded = Folded()
     kernel_rows(region.lines, TABLE, folded, others=OTHERS)
     tried = tuned_calls(region.lines, products=False)
-    for records, lines in (*(([one], used) for one, used in tried), *copies(region.lines)):
+    printed = (*copies(region.lines), *timed_functions(region.lines))
+    for records, lines in (*(([one], used) for one, used in tried), *printed):
         folded.records += records
         folded.claimed |= {line.number for line in lines}
     return folded
@@ -146,6 +148,9 @@ FORMAT = Format(
         "| Op",
         "|Op",
         "Avg (ns)",
+        "AverageNs",
+        "Name (time in ",
+        "GPU Time",
         "-latency",
         "(us)",
         "(µs)",
@@ -179,6 +184,8 @@ FORMAT = Format(
     r"|^\s*function  +(?:mbytes/sec|best rate mb/s)"
     r"|\"time_unit\"\s*:|,time_stats\."
     r"|^\s*\(.*\)  +.*\S-latency(?:\s|$)"
+    r"|^\s*name \(time in [mun]?s\)  |^\s*name  .*  # of calls\s*$"
+    r"|\|\s*gpu time\s*\||gpu time \(sec\)|\"?averagens\"?,"
     r"|  size detail\s*$|avg \(ns\)|^\S+-\S+ \((?:[mu]s|[GT]i?B/s)\):\s*$",
     binds=False,
 )

@@ -28,7 +28,7 @@ _DOTS = re.compile(r"[\s.…]+")
 
 MEASURES = re.compile(
     r"FLOP|(?:tok(?:en)?|sample)s?(?:/|_per_)s|/it\b|/step|\b[mu]s\b|MFU|_[mun]?s\b"
-    r"|\S-(?:latency|gbps)\b"
+    r"|\S-(?:latency|gbps)\b|\btime avg\b"
     r"|\[[mµun]?sec\]|\((?:[mµun]?s|[mµun]?sec|[MG]i?B(?:/s)?|Gbps)\)|\bin (?:m?s|[MG]i?B)\b",
     re.IGNORECASE,
 )

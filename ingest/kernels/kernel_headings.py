@@ -20,7 +20,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import SIGN, several, signed
 
 BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12,
-             "Gbps": 1e9 / 8, "Gb/s": 1e9 / 8, "Gbit/s": 1e9 / 8}  # fmt: skip
+             "bytes/sec": 1.0, "Gbps": 1e9 / 8, "Gb/s": 1e9 / 8, "Gbit/s": 1e9 / 8}  # fmt: skip
 
 _HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*]+\*\*:?\s*)")
 
@@ -147,6 +147,16 @@ def sizes_of_one_rank(lines: Sequence[Line], grid: Grid) -> bool:
     """Whether sizes of a table are what each rank sends, as oneCCL, IMB and OSU count."""
     near = lines[max(0, grid.begin - _ABOVE) : grid.begin]
     return any(_BENCHMARKED.fullmatch(line.text) for line in near)
+
+
+_BENCHMARK = deferred(r"##\s+([^#\s].*?)\s*")
+
+
+def benchmark_above(lines: Sequence[Line], grid: Grid) -> str:
+    """The name of the benchmark that a table stands below, above the name of its device."""
+    above = lines[max(0, grid.begin - FAR) : grid.begin]
+    found = (_BENCHMARK.fullmatch(line.text) for line in reversed(above) if "##" in line.text)
+    return next((named[1] for named in found if named), "")
 
 
 _OF_PARAM = re.compile(r"COMMS-RES-([a-z_]+)-([a-z0-9]+)")

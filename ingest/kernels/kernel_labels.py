@@ -72,7 +72,7 @@ LOOSE = {
     "throughput": "algbw",
     "算法带宽": "algbw", "总线带宽": "busbw", "algbw": "algbw", "algobw": "algbw", "busbw": "busbw",
     "algbandwidth": "algbw", "algorithmbandwidth": "algbw", "busbandwidth": "busbw",
-    "totalsize": "bytes",
+    "totalsize": "bytes", "globalmembw": "bandwidth",
 }  # fmt: skip
 """Labels of columns whose numbers mean nothing without a unit, in brackets or in each cell."""
 

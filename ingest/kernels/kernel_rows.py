@@ -33,6 +33,7 @@ from assay.ingest.kernels.kernel_columns import (
 )
 from assay.ingest.kernels.kernel_headings import (
     BANDWIDTH,
+    benchmark_above,
     of_curves,
     of_products,
     product_above,
@@ -43,6 +44,7 @@ from assay.ingest.kernels.kernel_labels import SIZED, Column, says_how_fast
 from assay.ingest.kernels.operator_grids import (
     NAMED,
     in_columns,
+    of_nvbench,
     of_training,
     tuples_apart,
     with_column,
@@ -87,7 +89,8 @@ def kernel_rows(
             continue
         grid = shaped(found)
         products = unordered(grid) if others else {}
-        grid = with_column(grid, "operator", "gemm") if products else grid
+        named = "gemm" if products else _benchmark(lines, grid, others)
+        grid = with_column(grid, "operator", named) if named else grid
         above = _above(lines, grid, table)
         bare = bare_column(lines, grid, table.schema)
         if _of_bench(lines, grid):
@@ -121,6 +124,12 @@ def _above(lines: Sequence[Line], grid: Grid, table: CsvTable) -> dict[str, Cell
     if "m" in fields(table.schema) and of_one_call(grid, table.schema):
         above |= product_above(lines, grid)
     return above | ranks_of_ratio(grid, table.schema, above)
+
+
+def _benchmark(lines: Sequence[Line], grid: Grid, others: Sequence[CsvTable]) -> str:
+    """The name of the operator whose calls all rows of a table of nvbench are."""
+    named = "operator" in grid.header()  # in a column
+    return benchmark_above(lines, grid) if others and not named and of_nvbench(grid) else ""
 
 
 def _squares(lines: Sequence[Line], grid: Grid, table: CsvTable) -> bool:
@@ -337,6 +346,7 @@ def _records(row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell])
             record.cells.setdefault(column.spec.name, value)
         else:
             shared[column.spec.name] = value
+    own = {key: each for key, each in own.items() if any(map(_amount, each.cells.values()))}
     for key, record in own.items():
         _set_apart(record, key)
         record.cells = {**above, **shared, **record.cells}

@@ -58,7 +58,7 @@ def in_columns(grid: Grid, schema: Schema) -> Grid:
     """The grid with a column for each quantity, setting and object's member that its rows name."""
     if grid.labels or len(grid.heads) != 1:
         return grid
-    grid = _varied_apart(_metrics_apart(_summary(grid)), schema)
+    grid = _varied_apart(_metrics_apart(_summary(_of_nvbench(grid))), schema)
     return _settings_apart(grid, schema)
 
 
@@ -108,6 +108,34 @@ def _summary(grid: Grid) -> Grid:
     head = grid.heads[0]
     cells = [each._replace(text="operator") if n == at else each
              for n, each in enumerate(head.cells)]  # fmt: skip
+    return replace(grid, heads=(replace(head, cells=tuple(cells)),))
+
+
+_NVBENCH = {
+    "benchmark": "operator", "device": "device id", "devicename": "gpu", "batchgpu": "batched",
+}  # fmt: skip
+"""Labels of nvbench that mean another thing elsewhere."""
+
+_METRICS = {"CPU Time", "GPU Time", "Noise", "Samples"}
+
+
+def of_nvbench(grid: Grid) -> bool:
+    """Whether a table is one of nvbench, by its metrics, whose units may stand behind them."""
+    return {label.partition(" (")[0] for label in grid.header()} >= _METRICS
+
+
+def _of_nvbench(grid: Grid) -> Grid:
+    """A table of nvbench, with labels for its benchmarks and devices, and with those of what was
+    varied, in front of its metrics, that mean nothing else."""
+    if not of_nvbench(grid):
+        return grid
+    head, axes = grid.heads[0], grid.header().index("Samples")
+
+    def label(at: int, text: str) -> str:
+        varied = at < axes and normalise(text) != "skipped"
+        return _NVBENCH.get(normalise(text), f"axis: {text}" if varied else text)
+
+    cells = [cell._replace(text=label(at, plain(cell.text))) for at, cell in enumerate(head.cells)]
     return replace(grid, heads=(replace(head, cells=tuple(cells)),))
 
 
