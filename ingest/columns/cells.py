@@ -36,6 +36,13 @@ BY_CORES = {"v2", "v3", "v4", "v5p"}
 
 CORES_OF_CHIP = 2
 
+_PODS = re.compile(
+    r"(?:([0-9]+) ?[x×*] ?)?(?:Graphcore )?(?:Bow|IPU)[ -]?POD[ -]?([0-9]+)(?: DA| Classic)?",
+    re.IGNORECASE,
+)
+
+POD_LAW = "a Pod is named by its IPUs"
+
 SLICE_LAW = "a slice of this TPU is named by its TensorCores, two a chip"
 
 GENERATION_LAW = "a slice of TPUs is named by their generation"
@@ -443,8 +450,11 @@ def generation(text: str) -> str:
 
 
 def chips_of(cell: Cell) -> Cell | None:
-    """Chips of TPU slices, which some generations name by their cores and others by chips; None
-    where a cell names no slices."""
+    """Chips of TPU slices, which some generations name by their cores and others by chips, and of
+    Pods of IPUs; None where a cell names neither."""
+    if pods := _PODS.fullmatch(cell.text):
+        ipus = str(int(pods[1] or 1) * int(pods[2]))
+        return cell._replace(text=ipus, value_origin="solved", law=POD_LAW)
     slices = _SLICES.fullmatch(cell.text)
     if slices is None:
         return None
@@ -460,7 +470,7 @@ def other(record: Record, column: Column, text: str, at: Span) -> None:
     if len(text) > LONGEST:
         record.other.append((column.label, text))
         return
-    bare = unlinked(text)
+    bare = _IN_TOTAL.sub("", unlinked(text), count=1)
     if (noted := _UNIT_APART.fullmatch(bare)) and unit(noted[2]):  # `3.18 (SPS)`
         bare = f"{noted[1]} {noted[2]}"
     if generic(column) and len(within := _RATE_WITHIN.findall(bare)) == 1 and "(" in bare:
@@ -485,8 +495,17 @@ def other(record: Record, column: Column, text: str, at: Span) -> None:
     if normalise(column.label) in SYSTEMS and "gpu" not in record.cells:
         device = device_named(text)
         if device is not None:
-            record.cells["gpu"] = Cell(device, at.line, at.column + text.index(device))
+            named_by = Cell(device, at.line, at.column + text.index(device))
+            record.cells["gpu"] = named_by
+            if (chips := chips_of(named_by)) and device == plain(text):
+                record.cells.setdefault("gpus", chips)
 
+
+_IN_TOTAL = re.compile(
+    r"(?<=[0-9] )(?:total|overall|aggregated?)(?: output)? (?=[A-Za-z]+ ?/ ?s(?:ec(?:ond)?)?\W*$)",
+    re.IGNORECASE,
+)
+"""Whose a rate is, between it and its unit: `933,262 total tokens/sec`."""
 
 _RATE_WITHIN = re.compile(
     r"(?<![0-9.,])[0-9][0-9,]*(?:\.[0-9]+)?"

@@ -375,6 +375,7 @@ def _in_words(label: str, shown: str, composed: Said | None, schema: Schema) -> 
         if shown in _OF_COMPOSER:
             return Column(shown, fields(schema)[RESERVED], 1e9)
         taken = said(_RESERVED.sub(" ", label, count=1))
+        taken = taken or said(_RESERVED.sub(" allocated ", label, count=1))  # `peak reserved`
         if taken and taken.field == "memory" and not (MEAN | MEDIAN) & set(split(label)):
             return Column(shown, fields(schema)[RESERVED], taken.scale, taken.unit_known)
     if composed and composed.field in fields(schema):

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from assay.ingest.lines.outlines import by_outline
-from assay.ingest.numbers.units import SUFFIXES
+from assay.ingest.numbers.units import SUFFIXES, suffix
 from assay.ingest.schema.record import REMEMBERED, Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
@@ -113,6 +113,45 @@ _OF_SETTINGS = {
     "micro_batch": ("micro", "mbs", "微批"),
 }  # fmt: skip
 """One of these is in small letters in every text that says the setting: most lines have none."""
+
+_LENGTH = deferred(
+    r"(?<![A-Za-z0-9.])(?:M?SL(?=[ =:_-]?[0-9])"
+    r"|(?i:seq(?:uence)?[ ._-]{0,2}(?:len(?:gth)?)?|ctx|context(?:[ _-]len(?:gth)?)?"
+    r"|max[ _-]?len(?:gth)?))[ =:_-]{0,2}([0-9]{2,7}|[0-9]{1,4}[kK])"
+    r"(?![A-Za-z0-9.%]|,[0-9]| ?[x×+/–-] ?[0-9])"
+    r"|(?<![A-Za-z0-9.,+/–-])((?<![0-9] )[0-9]{3,7}|[0-9]{1,4}[kK])[ -](?:tokens? )?"
+    r"(?i:context|ctx|seq(?:uence)?[ _-]?len(?:gth)?|seq)(?![A-Za-z])"
+)
+"""Length of sequences in the name of a run: `GPT3-1.3B 2k context`, `Phase 2 (SL512)`."""
+
+_OF_NO_NAME = deferred(
+    r"\b(?:at|to|until|oom|fail\w*|beyond|above|than|vs|not|no|for|if|when|and|or|eval\w*)\b|[<>≤≥~]",
+    re.IGNORECASE,
+)
+"""Words of a remark on a length that is perhaps not that of its row."""
+
+
+def length_named(text: str) -> str | None:
+    """The length of sequences that a name of a run says, if it is one.
+
+    >>> length_named("GPT3-1.3B 2k context"), length_named("Ph2 (SL512)"), length_named("MSL 2048")
+    ('2048', '512', '2048')
+    >>> length_named("OOM at seq 8192"), length_named("seq 128 / seq 512"), length_named("SLURM 22")
+    (None, None, None)
+    """
+    if not _DIGIT.search(text) or len(text) > LONGEST_NAME or _OF_NO_NAME.search(text):
+        return None
+    found = {each[1] or each[2] for each in _LENGTH.finditer(text)}
+    if len(found) != 1:
+        return None
+    digits = found.pop()
+    if digits.isdecimal():
+        return digits
+    return str(round(float(digits[:-1]) * suffix("k", "seq_len", digits[:-1])))
+
+
+LONGEST_NAME = 80
+"""Letters beyond which a text is no name of a run."""
 
 _DUAL = deferred(rf"\b(?:dual|two) {SIGN}", re.IGNORECASE)
 

@@ -249,7 +249,11 @@ _APART = '["\x00-\x08\x0b-\x1f\x7f-\x9f]'
 
 _GROUPS = re.compile(r"[+-]?[0-9]{1,3}(?:\.[0-9]{3})+(\s*[A-Za-zµ%/]*)")
 
-_COMMA = re.compile(r"([+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+)),([0-9]+)(\s*[A-Za-zµ%/]*)")
+_COMMA = re.compile(
+    r"([+-]?(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]{1,3}(?:[ \u00a0\u2009\u202f][0-9]{3})+|[0-9]+))"
+    r",([0-9]+)(\s*[A-Za-zµ%/]*)"
+)
+"""A number with a comma for its point, and points or blanks between its thousands."""
 
 _POINT = re.compile(r"[+-]?[0-9,]*\.[0-9]+.*")
 
@@ -277,11 +281,16 @@ def _pointed(text: str) -> str:
 
     >>> _pointed("2,41 s"), _pointed("27.194"), _pointed("1.482,6"), _pointed("7B")
     ('2.41 s', '27194', '1482.6', '7B')
+    >>> _pointed("2 487,9")
+    '2487.9'
     """
     if _GROUPS.fullmatch(text):
         return text.replace(".", "")
     found = _COMMA.fullmatch(text)
-    return f"{found[1].replace('.', '')}.{found[2]}{found[3]}" if found else text
+    return f"{_GROUPING.sub('', found[1])}.{found[2]}{found[3]}" if found else text
+
+
+_GROUPING = re.compile(r"[.\s]")
 
 
 def _data(lines: Sequence[Line], at: int) -> list[Line]:

@@ -25,6 +25,12 @@ def _units(si: str, **scales: float) -> dict[str, Unit]:
     return {name: Unit(si, scale) for name, scale in scales.items()}
 
 
+def _a_second(si: str, things: str) -> dict[str, Unit]:
+    """Units of things a second, however the second is written."""
+    seconds = ("s", "sec", "sec.", "secs", "second")
+    return {f"{thing}/{second}": Unit(si, 1) for thing in things.split() for second in seconds}
+
+
 def _of_a_device(si: str, scale: float, *names: str) -> dict[str, Unit]:
     return {f"{name}/GPU": Unit(si, scale, "device") for name in names}
 
@@ -39,38 +45,18 @@ UNITS: dict[str, Unit] = {
     "×": Unit("1", 1),
     "%": Unit("1", 0.01),
     "T/s": Unit("token/s", 1),
-    "tok/s": Unit("token/s", 1),
-    "tok/sec": Unit("token/s", 1),
-    "tokens/s": Unit("token/s", 1),
-    "tokens/sec": Unit("token/s", 1),
-    "token/s": Unit("token/s", 1),
-    "tokens/second": Unit("token/s", 1),
     "TPS": Unit("token/s", 1),
     **_units("token/s", **{"Kt/s": 1e3, "Kt/sec": 1e3, "Ktok/s": 1e3, "Ktokens/s": 1e3}),
     **_units("token/s", **{"Mtok/s": 1e6, "Mtokens/s": 1e6}),
     "SPS": Unit("sample/s", 1),
     "S/s": Unit("sample/s", 1),
-    "samples/s": Unit("sample/s", 1),
-    "samples/sec": Unit("sample/s", 1),
-    "sample/s": Unit("sample/s", 1),
-    "samp/s": Unit("sample/s", 1),
-    "smp/s": Unit("sample/s", 1),
-    "samples/second": Unit("sample/s", 1),
-    "seq/s": Unit("sample/s", 1),
-    "seqs/s": Unit("sample/s", 1),
-    "sequences/s": Unit("sample/s", 1),
-    "sequences/sec": Unit("sample/s", 1),
-    "sentences/s": Unit("sample/s", 1),
-    "sentences/sec": Unit("sample/s", 1),
-    **_units("sample/s", **{"sent/s": 1, "sents/s": 1, "sentence/s": 1, "sequence/s": 1}),
-    **_units("sample/s", **{"utt/s": 1, "utts/s": 1, "utterances/s": 1, "examples/s": 1}),
-    **_units("sample/s", **{"ex/s": 1, "example/s": 1, "smp/s": 1, "samples/sec.": 1}),
-    **_units("item/s", **{"image/s": 1, "img/second": 1, "images/second": 1, "ims/s": 1}),
-    **_units("item/s", **{"clips/s": 1, "clip/s": 1, "videos/s": 1, "vid/s": 1, "volumes/s": 1}),
-    **_units("item/s", **{"pairs/s": 1, "graphs/s": 1, "crops/s": 1, "patches/s": 1}),
-    **_units("item/s", **{"img/s": 1, "img/sec": 1, "imgs/s": 1, "images/s": 1, "images/sec": 1}),
-    **_units("step/s", **{"it/s": 1, "it/sec": 1, "iter/s": 1, "iters/s": 1, "steps/s": 1}),
-    **_units("step/s", **{"steps/sec": 1, "step/s": 1, "iterations/s": 1}),
+    **_a_second("token/s", "tok toks token tokens"),
+    **_a_second("sample/s", "sample samples samp smp seq seqs sequence sequences"),
+    **_a_second("sample/s", "sentence sentences sent sents utt utts utterance utterances"),
+    **_a_second("sample/s", "example examples ex"),
+    **_a_second("item/s", "image images img imgs im ims item items frame frames mel mels"),
+    **_a_second("item/s", "clip clips video videos vid volume volumes pairs graphs crops patches"),
+    **_a_second("step/s", "it its iter iters iteration iterations step steps"),
     "秒": Unit("s", 1),
     "毫秒": Unit("s", 1e-3),
     "秒/步": Unit("s", 1),

@@ -1,20 +1,24 @@
 """Columns whose label names a field, and which hold something else: so their cells, or the columns
 beside them, say.
 
-In: a view of a grid. Out: the places of such columns. Under `TP` stand true positives where `FP`
-stands beside it, under `Size` 7 and 13 are no numbers of parameters, and `GFLOPs` below any rate of
-an accelerator are what one pass of a model costs.
+In: a view of a grid. Out: the same with such columns as what their cells are. Under `TP` stand true
+positives where `FP` stands beside it, under `Size` 7 and 13 are no numbers of parameters, `GFLOPs`
+below any rate of an accelerator are what one pass of a model costs, and whole numbers under `GPU`
+are how many there were.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from assay.ingest.columns.cells import amount, bare_number, quantity
+from assay.ingest.columns.cells import amount, bare_number, quantity, slices
 from assay.ingest.columns.headers import Column, plain
-from assay.ingest.grids.grid import LONGEST
-from assay.ingest.schema.record import Cell, Span
+from assay.ingest.grids.grid import LONGEST, Grid
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.record import Cell, Schema, Span
+from assay.ingest.tables.row_cells import mostly_odd, of_ways
 from assay.ingest.tables.views import View
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import normalise
@@ -128,3 +132,72 @@ _ASKED: dict[str, Callable[[View, Column, _Cells], bool]] = {
     "model_flops_rate": _costs, "model_size": _in_no_unit, "parameters": _in_no_unit,
     "memory": _of_the_machine,
 }  # fmt: skip
+
+
+def doubtless(view: View, schema: Schema) -> View:
+    """The same without columns whose cells mostly are something else: `81.2%` under `Memory`; of
+    devices where a column of their numbers holds their names."""
+    odd = {at for at, column in view.places.items() if mostly_odd(column, view.grid, at)}
+    odd |= {at for at, column in view.places.items() if of_ways(column, view.grid, at)}
+    odd |= _of_devices(view) | meant_otherwise(view)
+    odd |= {at for at, column in view.places.items() if _counts(column, view.grid, at)}
+    if not odd:
+        return view
+
+    def known(columns: Iterable[tuple[int, Column]]) -> Iterator[tuple[int, Column]]:
+        for at, column in columns:
+            yield at, _as_held(column, view.grid, at, schema) if at in odd else column
+
+    every = view.groups[0].common
+    rest = every._replace(columns=tuple(known(every.columns)))
+    groups = [replace(each, common=rest, own=dict(known(each.own.items()))) for each in view.groups]
+    return replace(view, groups=tuple(groups))
+
+
+def _counts(column: Column, grid: Grid, at: int) -> bool:
+    """Whether a column of machines holds whole numbers that name none: how many there were."""
+    if column.spec is None or column.spec.name != "gpu":
+        return False
+    texts = {plain(row.cells[at].text) for row in grid.rows if at < len(row.cells) and not row.one}
+    return bool(texts - {""}) and all(map(_COUNT.fullmatch, texts - {""}))
+
+
+_COUNT = re.compile(r"(?![2345]0[5-9]0$)[0-9]{1,5}")
+
+
+def _numbered(texts: Sequence[str]) -> bool:
+    """Whether whole numbers are those of single devices, and not of how many: one after the other
+    from 0, or more than two from 1."""
+    found = sorted({int(text) for text in texts if text})
+    ordered = found == list(range(found[0], found[0] + len(found)))
+    return found[0] == 0 or (ordered and found[0] == 1 and len(found) > 2)
+
+
+def _of_devices(view: View) -> set[int]:
+    """The one column whose label says nothing and whose cells mostly are names of devices, where no
+    other names them: `Tag` over `H100`, `A100`."""
+    if any(column.spec is not None and column.spec.name == "gpu" for column in view.columns()):
+        return set()
+    found = set()
+    for at, column in view.places.items():
+        if column.spec is not None or column.by_cells or column.degrees:
+            continue
+        texts = [plain(row.cells[at].text) for row in view.grid.rows if at < len(row.cells)]
+        named = [
+            text for text in texts
+            if (one := only(text)) and one.text == text and not slices(text)
+        ]  # fmt: skip
+        if len(set(named)) > 1 and 3 * len(named) >= 2 * len(texts):
+            found.add(at)
+    return found if len(found) == 1 else set()
+
+
+def _as_held(column: Column, grid: Grid, at: int, schema: Schema) -> Column:
+    """A column by its cells, which are not what its label says."""
+    texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells) and not row.one]
+    if column.spec is not None and column.spec.name == "gpu" and _counts(column, grid, at):
+        return Column(column.label, None if _numbered(texts) else fields(schema)["gpus"])
+    counted = column.spec is not None and column.spec.name == "gpus"
+    named = (counted and all(only(text) for text in texts if text)) or column.spec is None
+    spec = fields(schema)["gpu"] if named else None
+    return Column(column.label, spec, by_cells=named and not counted)

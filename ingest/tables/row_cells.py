@@ -43,7 +43,7 @@ from assay.ingest.columns.composite import (
     times,
 )
 from assay.ingest.columns.headers import Column, plain, unlinked
-from assay.ingest.columns.titles import counted_before_name
+from assay.ingest.columns.titles import counted_before_name, length_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell
 from assay.ingest.numbers.units import SUFFIXES, unit
 from assay.ingest.schema.record import Cell, Diagnostic, Record, Span, ValueOrigin
@@ -72,6 +72,7 @@ def fill(
     record: Record, column: Column, cell: GridCell, at: Span, factors: Sequence[str]
 ) -> Diagnostic | None:
     """Put a cell of a row where its column says; what no column declares may be a layout."""
+    _length(record, column, cell.text, at)
     if column.spec is None:
         other(record, column, cell.text, at)
         said = numbers(plain(cell.text)) if column.degrees else []
@@ -101,6 +102,14 @@ def fill(
         bare = cell.text.rpartition("(")[0].strip() or cell.text if told else cell.text
         text_cell(record, column.spec, bare, at)
     return None
+
+
+def _length(record: Record, column: Column, text: str, at: Span) -> None:
+    """Note the length of its sequences that the name of a row says, where no column does."""
+    if column.spec is not None and column.spec.name != "model":
+        return
+    if (length := length_named(plain(text))) is not None:
+        record.cells.setdefault("seq_len", Cell(length, at.line, at.column))
 
 
 def _in_brackets(text: str) -> dict[str, str]:

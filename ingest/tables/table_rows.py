@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -17,7 +17,6 @@ from typing import NamedTuple
 from assay.ingest.columns.cells import (
     bare_number,
     outcome_and_date,
-    slices,
 )
 from assay.ingest.columns.column_cells import (
     Above,
@@ -67,6 +66,7 @@ from assay.ingest.columns.titles import (
     counted_before_name,
     family_named,
     format_named,
+    length_named,
     model_named,
     names_format,
     of_another_size,
@@ -75,7 +75,6 @@ from assay.ingest.columns.titles import (
 from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet, uncommented
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.numbers.units import SUFFIXES
-from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded, Region, TableNote
 from assay.ingest.schema.record import (
     Cell,
@@ -110,15 +109,13 @@ from assay.ingest.tables.named_above import (
     of_set_up_alone,
     opens_table,
 )
-from assay.ingest.tables.other_meanings import meant_otherwise
+from assay.ingest.tables.other_meanings import doubtless
 from assay.ingest.tables.pairs import annotated
 from assay.ingest.tables.row_cells import (
     NOTHING,
     RATES_OF_CELLS,
     fill,
     is_silent,
-    mostly_odd,
-    of_ways,
     worth,
 )
 from assay.ingest.tables.sides import Group
@@ -291,7 +288,7 @@ class _Table:
             if each.beyond:
                 self.capped = each.beyond
                 break
-            view = _doubtless(_of_training(each), schema)
+            view = doubtless(_of_training(each), schema)
             self.view = self.view if self.view.groups else view
             if self._holds(view, known):
                 self.view, self.ours = view, True
@@ -600,6 +597,9 @@ class _Table:
             )
         if "model" not in record.cells and model_named(group.label) == group.label:
             record.cells["model"] = Cell(group.label, head.line, head.column, value_origin="stated")
+        if "seq_len" not in record.cells and (length := length_named(group.label)):
+            told = Cell(length, head.line, head.column, value_origin="stated")
+            record.cells["seq_len"] = told
         if "gpus" not in record.cells and (count := counted_before_name(group.label)):
             record.cells["gpus"] = Cell(count, head.line, head.column, value_origin="stated")
         if "dtype" not in record.cells and names_format(group.label):
@@ -783,53 +783,6 @@ def _of_training(view: View) -> View:
         each for each in view.groups if not (titled_otherwise(each.label) or spread(each.label))
     )
     return replace(view, groups=groups) if groups else view
-
-
-def _doubtless(view: View, schema: Schema) -> View:
-    """The same without columns whose cells mostly are something else: `81.2%` under `Memory`; of
-    devices where a column of their numbers holds their names."""
-    odd = {at for at, column in view.places.items() if mostly_odd(column, view.grid, at)}
-    odd |= {at for at, column in view.places.items() if of_ways(column, view.grid, at)}
-    odd |= _of_devices(view) | meant_otherwise(view)
-    if not odd:
-        return view
-
-    def known(columns: Iterable[tuple[int, Column]]) -> Iterator[tuple[int, Column]]:
-        for at, column in columns:
-            yield at, _as_held(column, view.grid, at, schema) if at in odd else column
-
-    every = view.groups[0].common
-    rest = every._replace(columns=tuple(known(every.columns)))
-    groups = [replace(each, common=rest, own=dict(known(each.own.items()))) for each in view.groups]
-    return replace(view, groups=tuple(groups))
-
-
-def _of_devices(view: View) -> set[int]:
-    """The one column whose label says nothing and whose cells mostly are names of devices, where no
-    other names them: `Tag` over `H100`, `A100`."""
-    if any(column.spec is not None and column.spec.name == "gpu" for column in view.columns()):
-        return set()
-    found = set()
-    for at, column in view.places.items():
-        if column.spec is not None or column.by_cells or column.degrees:
-            continue
-        texts = [plain(row.cells[at].text) for row in view.grid.rows if at < len(row.cells)]
-        named = [
-            text for text in texts
-            if (one := only(text)) and one.text == text and not slices(text)
-        ]  # fmt: skip
-        if len(set(named)) > 1 and 3 * len(named) >= 2 * len(texts):
-            found.add(at)
-    return found if len(found) == 1 else set()
-
-
-def _as_held(column: Column, grid: Grid, at: int, schema: Schema) -> Column:
-    """A column by its cells, which are not what its label says."""
-    texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells) and not row.one]
-    counted = column.spec is not None and column.spec.name == "gpus"
-    named = (counted and all(only(text) for text in texts if text)) or column.spec is None
-    spec = fields(schema)["gpu"] if named else None
-    return Column(column.label, spec, by_cells=named and not counted)
 
 
 _ESTIMATED = re.compile(

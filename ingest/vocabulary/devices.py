@@ -49,7 +49,8 @@ _NAMES = (
     r"|MLU ?[0-9]{3}(?:-[A-Z][0-9]+)?|BW[0-9]{3,4}|K100(?:[_-]?AI)?|Z100L?"
     r"|BR10[046]|MTT ?S[0-9]{2,4}|C500|P800|BI-?V?1[05]0"
     r"|MTIA(?: ?v?[1-9])?|Maia(?: ?[12]00)?|WSE-?[0-9]|CS-[123]|SN[0-9]{2}L?|Groq(?:Chip ?[0-9]?)?"
-    r"|Bow[ -]IPU|GC200|IPU-?(?:POD|M)[0-9]+|Wormhole|Blackhole|RNGD|M[1-9] (?:Pro|Max|Ultra)"
+    r"|Bow[ -](?:IPU|POD[ -]?[0-9]+)|GC200|IPU-?(?:POD|M)[0-9]+"
+    r"|Wormhole|Blackhole|RNGD|M[1-9] (?:Pro|Max|Ultra)"
 )
 """Names in any case: of NVIDIA, AMD, Intel, Google, Amazon, Huawei, and of others who make them."""
 

@@ -22,7 +22,7 @@ SAMPLES = {"sample", "samples", "seq", "seqs", "sequence", "sequences", "sentenc
            "utterances"}  # fmt: skip
 
 ITEMS = {"image", "images", "img", "imgs", "im", "clip", "clips", "video", "videos", "pairs",
-         "graphs", "volumes", "item", "items"}  # fmt: skip
+         "graphs", "volumes", "item", "items", "frame", "frames", "mel", "mels"}  # fmt: skip
 """Things that are counted a second and are neither tokens nor sequences of them."""
 
 FLOPS = {"flop": 1.0, "flops": 1.0, "gflop": 1e9, "gflops": 1e9, "tflop": 1e12, "tflops": 1e12,
@@ -288,6 +288,10 @@ _IN_EUROPE = {
     "genauigkeit": "precision", "mittlere": "mean", "mittlerer": "mean", "taille": "size",
     "lot": "batch", "go": "GB", "mo": "MB", "durchschnittliche": "mean",
     "auslastung": "utilization", "länge": "length", "präzision": "precision",
+    "maximale": "max", "maximal": "max", "maximaler": "max", "utilisée": "used", "crête": "peak",
+    "spitzenspeicher": "peak memory", "itérations": "iterations", "schritte": "steps",
+    "échantillons": "samples", "séquence": "sequence", "longueur": "length", "jetons": "tokens",
+    "bilder": "images", "précision": "precision", "gesamtdurchsatz": "total throughput",
 }  # fmt: skip
 """Words of labels in German and French. Short ones count beside a longer one."""
 
@@ -373,6 +377,13 @@ _SPREAD = re.compile(
 )
 """How a cell says its spread, not what it is of: `(mean ± std)`."""
 
+_OF_ITS_WHOLE = re.compile(
+    r"\(\s*(?:([GT]i?B)\s*)?(?:(?:out )?of|/|sur|von)\s*"
+    r"(?:16|24|32|40|48|64|80|94|96|128|141|180|192|256|288)(?:\s*([GT]i?B))?\s*\)",
+    re.IGNORECASE,
+)
+"""How much a device has beside what of it was used: `Peak memory (GB of 64)`."""
+
 _CLOCK = re.compile(r"\s*[(\[]?(?<![a-z])h{1,2}:mm?:ss?(?![a-z])[)\]]?", re.IGNORECASE)
 """How the times of a column are written: `Iteration Time h:mm:ss`."""
 
@@ -395,6 +406,7 @@ def said(label: str) -> Said | None:
     label = _AT_LAST.sub("", timeless(_CLOCK.sub("", english(label))))
     label = _BEHIND_COMMA.sub(r" (\1)", _SPREAD.sub(" ", label))
     label = _IN_TOTAL.sub(r" (\1)", label)
+    label = _OF_ITS_WHOLE.sub(lambda found: f"({found[1] or found[2] or ''})", label)
     if power := _POWER.search(label):
         whole = said(_POWER.sub(" ", label, count=1))
         scale = 10.0 ** int((power[1] or power[2]).translate(_RAISED))
@@ -522,6 +534,9 @@ def _other_rate(words: Words, over: set[str], under: set[str]) -> Said | None:
             return Said(field, rank=_rank(words))
     if over - known == {"ips"} and not under - SECOND:  # instances a second
         return Said("item_rate", rank=_rank(words))
+    whole = {"total", "aggregate", "aggregated", "overall", "global"}
+    if over & ITEMS and under & SECOND and not _left((*over, *under), ITEMS, known, whole):
+        return Said("item_rate", rank=_rank(words))
     known |= DEVICE
     if over & ITEMS and under & SECOND and not _left((*over, *under), ITEMS, known):
         return Said("items_per_gpu_per_s", rank=_rank(words))
@@ -580,7 +595,8 @@ def _memory(words: Words) -> Said | None:
     most = {"peak", "max", "maximum"} & set(words.over)
     taken = {"peak", "max", "maximum", "allocated", "alloc", "usage", "in", "use", "/"}
     named = most or {"allocated", "alloc"} & set(words.over)
-    bare = named and sizes and not set(every) - taken - set(sizes)
+    both = most and {"allocated", "alloc"} & set(words.over)  # its cells say in which unit
+    bare = named and (sizes or both) and not set(every) - taken - set(sizes)
     if words.over and set(words.over) <= {"gb", "gib"} and words.under:  # `mb/gpu` is a batch
         bare = set(words.under) <= DEVICE
     if not (MEMORY & set(words.over) or bare or (most and sizes and set(words.over) & DEVICE)):
