@@ -59,13 +59,13 @@ _HEADING = deferred(r"\s*(#{1,6})\s+\S")
 
 _FORMS = "|".join(
     [
-        r"(?i:(?:seq(?:uence)?|context) (?:len(?:gth)?|width)|batch(?:[ -]size)?"
+        r"(?i:(?:seq(?:uence)?\.?|context) (?:len(?:gth)?|width)|batch(?:[ -]size)?"
         r"|vocab(?:ulary)? size"
         r"|parallel(?:ism)? (?:size|degree)|hidden (?:size|dim)|accumulation steps"
         r"|number of (?:layers|heads))(?:[*_` :=]+| (?:of|is|was) )[0-9]",
         rf"[0-9] ?[x×]? ?`?{HINT}|(?i:\b(?:one|single|two|four|eight|sixteen) ){HINT}",
-        r"[0-9] (?:devices|instances|servers|hosts)\b",
-        r"[Nn]odes? (?:of|with) [0-9]+ (?:GPU|devi|accel)",
+        r"[0-9] (?:devices|instances|servers|hosts|IPUs|HPUs|cards)\b",
+        r"[Nn]odes? ?(?:of|with|[x×*]) ?[0-9]+ (?:GPU|devi|accel)",
         r"total parameters|device mesh with|activation (?:checkpointing|recomput)|capacity: ",
         r"(?i:ZeRO[ -](?:stage[ -]?)?[0-3])",
         r"(?i:bf16|fp16|fp8|float-?16)[ -](?:mixed[ -])?precision",
@@ -114,11 +114,14 @@ REST = r"[\s\x1c-\x1f*_`:.,\\]*$"
 """Marks and blanks behind the last value of a line."""
 
 _WORDS = (
-    r"[Tt]rue|[Ff]alse|(?:amp_|torch\.|jnp\.)?(?:bf16|fp16|fp32|fp8|bfloat16|float16)(?:-true|-mixed)?"
+    r"[Tt]rue|[Ff]alse|(?:amp_|torch\.|jnp\.)?"
+    r"(?:bf16|fp16|fp32|fp8|bfloat16|float16|BF16|FP16|FP32|FP8)(?:[- ](?:true|mixed|AMP))?"
     "|FULL_SHARD|HYBRID_SHARD|SHARD_GRAD_OP|NO_SHARD|selective|full"
 )
 
-_VALUES = rf"[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?|{_WORDS}"
+_NOUNS = r"(?: (?:tokens|sequences|samples|examples|images|steps|micro-?batches))?"
+
+_VALUES = rf"[0-9][0-9,]*(?:\.[0-9]+)?[kKMB]?{_NOUNS}|{_WORDS}"
 
 ENDS = rf"(?:[=:：]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?[)}}]*{REST}|{TAILED}|{OBJECT}"
 """How an assignment or a `label: value` ends, if a value is all that stands behind its label."""

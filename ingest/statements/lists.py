@@ -52,6 +52,9 @@ _SETTLED = deferred(
     r"\s*[*`]*(?P<value>[0-9]+)(?![0-9]*[.%\w])"
 )
 
+_MARK = deferred(r"\s*(?:[*+-] |[0-9]{1,2}[.)] )")
+"""Sign of an item of a list, in front of its pair."""
+
 MOST_WORDS = 3
 """Words of a part that is no pair, before it makes the line a sentence."""
 
@@ -82,6 +85,7 @@ def listed(line: Line, bare: str) -> dict[str, Cell]:
     """
     text = _EXPERIMENT.sub(lambda m: " " * len(m[0]), bare.replace("**", "  "))
     text = _BRACKETED.sub(lambda found: " " * len(found[0]), text)
+    text = _MARK.sub(lambda found: " " * len(found[0]), text)
     shift = max(0, line.text.find(bare[:12]))
     settled = _SETTLED.match(line.text)
     if settled and (held := said(settled["key"], settled["value"], line, settled.start("value"))):

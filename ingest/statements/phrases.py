@@ -167,7 +167,7 @@ _NODES = deferred(
 
 _GPUS = deferred(
     rf"(?<!with )(?<!of )(?<!has )(?<!have )(?<![x×] ){_COUNT} "
-    r"(?:GPUs|GCDs|NPUs|devices|accelerators|chips)\b"
+    r"(?:GPUs|GCDs|NPUs|IPUs|HPUs|cards|devices|accelerators|chips)\b"
     r"(?! ?(?:each|per|in each|on each|/))"
 )
 """Devices of no name, counted."""
@@ -179,7 +179,7 @@ _EACH_OF = deferred(r"\b(?:of|with|each|per|having|has|have)\b|[x×*]")
 _ONE_NODE = deferred(r"\b(?:single|one|1)[ -]node\b", re.IGNORECASE)
 
 _WORKERS = deferred(
-    rf"\b(?:on|across|with|using) {_COUNT} (?:devices|GPUs|gpus|accelerators)\b"
+    rf"\b(?:on|across|with|using|used) {_COUNT} (?:devices|GPUs|gpus|IPUs|HPUs|accelerators)\b"
     r"(?! (?:each|per|in each|on each))"
 )
 
@@ -264,6 +264,22 @@ _LABEL_AND_VALUE = deferred(
     r"\W*[A-Za-z][\w-]*(?: [A-Za-z][\w-]*){1,4} [0-9][0-9,]*[kK]?(?: (?:tokens|sequences))?\W*"
 )
 """A sentence that is nothing but a label and its value: `Sequence length 4096.`"""
+
+_ZERO_ALONE = deferred(
+    r"\W*(?:(?:DeepSpeed|with|using|optimi[sz]er)[ :]+)*ZeRO[ -](?:stage[ -]?)?[0-3]"
+    r"(?:,? \(?(?:with|no|without) [\w ]{3,30}\)?)?\W*",
+    re.IGNORECASE,
+)
+"""All of a line: `DeepSpeed ZeRO-3`."""
+
+_NOTED = deferred(
+    r"\W*(?:trained|training|fine-?tun(?:ed|ing)|measured|benchmarked|timed|run)"
+    r"(?: (?:is|was) (?:done|run|performed))? (?:with|on|in|at|using)\b"
+    r"(?!.*\b(?:is|are|was|were|has|have|can|takes?|took|gives?|makes?|leads?|improves?|reduces?"
+    r"|increases?|helps?|works?|becomes?|does|do|uses?|the same|then|tuned|tested|evaluated)\b)",
+    re.IGNORECASE,
+)
+"""How a sentence without a verb begins that notes how the runs of a table ran."""
 
 _OF_WHAT_IS_BELOW = deferred(
     r":\s*$|^\W*(?:[a-z]+ )?(?:settings|setup|configuration|hyper-?parameters)\b|"
@@ -363,7 +379,9 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
         alone = computed_again(text) or (
             len(told) == 1
             and (
-                _OF_NOTHING_ELSE.fullmatch(text) is not None
+                _ZERO_ALONE.fullmatch(text) is not None
+                or _NOTED.match(text) is not None
+                or _OF_NOTHING_ELSE.fullmatch(text) is not None
                 or (not told[0].weak and _LABEL_AND_VALUE.fullmatch(text) is not None)
             )
         )

@@ -15,20 +15,46 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.devices import OF_EACH_NODE, may_be_device
+from assay.ingest.vocabulary.devices import OF_EACH_NODE, may_be_device, only
 from assay.ingest.vocabulary.networks import network_named
 from assay.ingest.vocabulary.program_names import program_named
-from assay.ingest.vocabulary.terms import how_much, normalise
+from assay.ingest.vocabulary.terms import configured_by, how_much, normalise
 
 _SWITCH = {"1": "True", "0": "False", "true": "True", "false": "False"}
 """Words that switch a thing on or off in a command or a statement."""
 
 _DTYPE = deferred(
-    r"(?:torch\.|jnp\.|amp_)?(bf16|fp16|fp32|fp8|bfloat16|float16|float32)(?:[-_](?:mixed|true))?"
+    r"(?:torch\.|jnp\.|amp_|mixed[ -]precision,? \(?)?(bf16|fp16|fp32|fp8|bfloat16|float16|float32)"
+    r"(?:[-_ ](?:mixed|true|amp)(?:[ -]precision)?)?\)?"
 )
 
 _MANY = deferred(r"[0-9][0-9,]*\s?[x×*]\s?(?=[A-Za-z])")
 """How many of a device stand before its name."""
+
+_AMONG = deferred(r"\b(?:nodes?|servers?|machines?|with|of|each|per|on)\b")
+"""Words of a value that is more than the name of a device: `one node with 8 H100 GPUs`."""
+
+_NOUN = deferred(
+    r"([0-9][0-9,]*(?:\.[0-9]+)?[kKM]?) (?:(tokens?)|(sequences?|samples?|examples?|images?)"
+    r"|(?:optimi[sz]er )?(steps?|micro-?batches))"
+)
+
+_NOUNS = {
+    "seq_len": 2, "global_batch_tokens": 2, "micro_batch": 3, "batch_size": 3, "global_batch": 3,
+    "accumulation": 4,
+}  # fmt: skip
+"""Fields, and which noun stands behind their values: `4096 tokens`, `8 steps`."""
+
+
+def _counted(name: str, text: str) -> tuple[str, str]:
+    """A field and its value without the noun that it counts; a batch of tokens is another field."""
+    found = _NOUN.fullmatch(text.strip())
+    if found is None:
+        return name, text
+    if found[2] and name == "global_batch":
+        return "global_batch_tokens", found[1]
+    return name, found[1] if name in _NOUNS and found[_NOUNS[name]] else text
+
 
 _BRACKETED = deferred(r"\s*\([^()]*\)\s*$")
 
@@ -57,7 +83,13 @@ def known(label: str) -> str | None:
     found = by_label(Configuration).get(normalise(label)) or by_label(Configuration).get(
         normalise(bare)
     )
+    if found is None and " " in label.strip() and len(label) <= LONGEST_LABEL:
+        return configured_by(label)  # `Per-GPU batch size`: its words say what it is
     return found[0].name if found else None
+
+
+LONGEST_LABEL = 40
+"""Letters beyond which a label is a sentence."""
 
 
 def no_value(text: str) -> bool:
@@ -88,6 +120,8 @@ def cell_of(spec: FieldSpec, text: str, line: Line, at: int = 0) -> Cell | None:
         )
     if spec.name == "gpu" and not may_be_device(text):
         return None
+    if spec.name == "gpu" and _AMONG.search(text) and (one := only(text)):
+        return Cell(one.text, place[0], place[1] + one.at)
     if spec.name == "gpu" and (many := _MANY.match(text)):
         name = OF_EACH_NODE.sub("", text[many.end() :])
         return Cell(name, place[0], place[1] + many.end())
@@ -159,7 +193,7 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     name = how_much(known(label), text)
     if name is None or no_value(text) or unset(label, text):
         return {}
-    name, text = of_listed(name, text)
+    name, text = of_listed(*_counted(name, text))
     spec = fields(Configuration)[name]
     cell = cell_of(spec, text, line, at)
     if cell is None and spec.numeric and OPEN.match(text.strip().strip("\"'")):
