@@ -275,6 +275,8 @@ def layout(text: str) -> dict[str, str]:
     ('1', '4')
     >>> layout("zero2"), layout("tp2 or so"), layout("16")
     ({'zero_stage': '2'}, {}, {})
+    >>> layout("[TP=8 PP=4] x [DP=16]"), layout("[32xNC(DP)] x 16Nodes(DP)")
+    ({'tp': '8', 'pp': '4', 'dp': '16'}, {'dp': '512'})
     >>> layout("tp2sd4_stage2"), layout("sd8_stage1")
     ({'tp': '2', 'zero_stage': '2'}, {'zero_stage': '1'})
     >>> layout("FSDP 32, TP 8"), layout("torch.compile + Float8")
@@ -287,8 +289,8 @@ def layout(text: str) -> dict[str, str]:
 def _layout(text: str) -> Mapping[str, str]:
     said: dict[str, str] = {}
     text = re.sub(r"\s*=\s*", "=", text.strip())  # gas = 1
-    text = _SPACED.sub(r"\1=", _HYPHEN.sub(" ", _ASYNC.sub(" ", text)))
-    parts = [part for part in _APART.split(text) if part]
+    text = _SPACED.sub(r"\1=", _HYPHEN.sub(" ", _ASYNC.sub(" ", _by_units(text))))
+    parts = [part for part in _APART.split(text) if part and part not in ("x", "×")]
     for part in parts:
         found = _part(part)
         if found is None or any(said.get(k, v) != v for k, v in found.items()):
@@ -299,6 +301,21 @@ def _layout(text: str) -> Mapping[str, str]:
     alone = alone or any(map(_SHARDS.fullmatch, parts))
     alone = alone or any(map(_COMPILED.fullmatch, parts))
     return said if set(said) - {"zero_stage", "dtype"} or alone else {}
+
+
+_UNITS = deferred(
+    r"([0-9]{1,5}) ?[x×]? ?(?:NCs?|Nodes?|GPUs?|cores?|chips|devices) ?\(([TPDCE]P)\)",
+    re.IGNORECASE,
+)
+
+
+def _by_units(text: str) -> str:
+    """A layout with degrees for what is counted and spread by each: `[32xNC(DP)] x 16Nodes(DP)`."""
+    many: dict[str, int] = {}
+    for count, name in _UNITS.findall(text):
+        many[name] = many.get(name, 1) * int(count)
+    told = " ".join(f"{name}={count}" for name, count in many.items())
+    return f"{_UNITS.sub(' ', text)} {told}" if many else text
 
 
 def _part(text: str) -> dict[str, str] | None:

@@ -62,8 +62,9 @@ SHORT = 0.75
 
 _SET_UP = deferred(
     r"[#\s\d.*]*(?:(?:the|our|training|model|run|job|experiment(?:al)?|benchmark(?:ing)?|test|common|"
-    r"general|shared|default|hardware|software|system) (?:and )?)*"
-    r"(?:set-?up|configurations?|config|settings?|hyper-?parameters|parameters|environment|details)\W*",
+    r"general|shared|default|hardware|software|system|measurement) (?:and )?)*"
+    r"(?:set-?up|configurations?|config|settings?|hyper-?parameters|parameters|environment|details"
+    r"|methodology|methods?|protocol|conditions|info(?:rmation)?|machines?|specs?|specifications?)\W*",
     re.IGNORECASE,
 )
 

@@ -47,7 +47,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
 from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
 from assay.ingest.statements.values import saying
-from assay.ingest.vocabulary.devices import devices, of_systems
+from assay.ingest.vocabulary.devices import devices, of_systems, only
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.terms import normalise
 
@@ -433,8 +433,16 @@ def bind(records: Iterable[Record], context: Context) -> None:
             if not _says_more(name, record.cells.get(name), cell):
                 record.cells[name] = cell
                 binder.use([cell])
+        if (gpu := record.cells.get("gpu")) and gpu.state == "unknown" and _names_one(gpu):
+            record.cells["gpu"] = gpu._replace(state="value")  # nobody says which of its sizes
         many = record.alike is not None and any(name in record.cells for name in said)
         record.overridden = dict(said) if many else overridden(record, said)
+
+
+def _names_one(gpu: Cell) -> bool:
+    """Whether a cell that a line above a table says is the name of one device, and no more."""
+    one = only(gpu.text) if gpu.value_origin == "stated" else None
+    return one is not None and one.text == gpu.text
 
 
 def _shares_nothing(record: Record) -> bool:

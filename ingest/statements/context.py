@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
@@ -36,7 +37,7 @@ from assay.ingest.statements.lists import MANY, everywhere, in_title, listed, tw
 from assay.ingest.statements.nested import ENDS as OBJECT
 from assay.ingest.statements.nested import LONGEST, nested
 from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
-from assay.ingest.statements.sentences import for_each
+from assay.ingest.statements.sentences import for_each, of_every_run
 from assay.ingest.statements.table_titles import table_end
 from assay.ingest.statements.trained_with import FORMS as WITH
 from assay.ingest.statements.trained_with import LINK, names_program, trained_with, versioned
@@ -303,7 +304,7 @@ def read_context(
             context.statements.append(_placed(statement, line, block, environment=environment))
     texts = {line.number: line.text for line in lines}
     context.statements = versioned(list(_alternatives(context.statements, texts)))
-    _raise_set_ups(context, taken, blocks)
+    _raise_set_ups(context, taken, blocks, texts)
     return context
 
 
@@ -334,23 +335,31 @@ _MANY = 300
 """Lines that are looked through together sooner than one by one."""
 
 
-def _raise_set_ups(context: Context, taken: Set[int], blocks: Mapping[int, _Block]) -> None:
-    """Let what stands under a heading about the set-up speak for the sections beside it.
+def _raise_set_ups(
+    context: Context, taken: Set[int], blocks: Mapping[int, _Block], texts: Mapping[int, str]
+) -> None:
+    """Let what stands under a heading about the set-up, or is said of every run, speak for the
+    sections beside it.
 
-    Only where no row stands below that heading, and where no other such heading beside it says a
-    field otherwise; what a block of code says, a command to try perhaps, stays in its section.
+    Only where no row stands below that heading, and where nothing else that is raised beside it
+    says a field otherwise; what a block of code says, a command to try perhaps, stays in its
+    section, but for what names the machine.
     """
-    paths = {path for line, path in context.sections if of_set_up(context.titles[line])}
-    if not paths:
-        return
     ends = [*(line for line, _ in context.sections), math.inf]
+    rows = sorted(taken)
     held = {
-        path
+        path[:depth]
         for at, (line, path) in enumerate(context.sections)
-        if any(line < each < ends[at + 1] for each in taken)
+        if bisect_right(rows, line) < bisect_left(rows, ends[at + 1])
+        for depth in range(1, len(path) + 1)
     }
-    paths -= {path[:depth] for path in held for depth in range(1, len(path) + 1)}
-    told = [s for s in context.statements if s.section in paths and s.line not in blocks]
+    paths = {path for line, path in context.sections if of_set_up(context.titles[line])} - held
+    told = [
+        s for s in context.statements
+        if s.section and s.section not in held and not s.of_run
+        and (s.section in paths or _of_all_sections(s, context, texts))
+        and (s.line not in blocks or _NAMES_MACHINE.match(texts[s.line]))
+    ]  # fmt: skip
     said: dict[tuple[Sequence[int], str], set[tuple[str, float, str]]] = {}
     for each in told:
         for name, cell in each.values.items():
@@ -361,6 +370,27 @@ def _raise_set_ups(context: Context, taken: Set[int], blocks: Mapping[int, _Bloc
         replace(each, section=each.section[:-1]) if id(each) in raised else each
         for each in context.statements
     ]
+
+
+def _of_all_sections(statement: Statement, context: Context, texts: Mapping[int, str]) -> bool:
+    """Whether a statement is of every run, under a heading of nothing else than those."""
+    title = context.titles.get(statement.section[-1], "")
+    return of_every_run(texts[statement.line]) and not _ELSEWHERE.search(title)
+
+
+_ELSEWHERE = deferred(
+    r"\b(?:related|previous|prior|background|inference|serving|deploy\w*|eval\w*|future|limitations?"
+    r"|data ?sets?|data|faq|install\w*|usage|quick ?start|accuracy|quality|converge\w*|news"
+    r"|changelog)\b",
+    re.IGNORECASE,
+)
+"""Headings below which `all results` are not those of the tables beside them."""
+
+_NAMES_MACHINE = deferred(
+    r"\s*(?:[-*] )?(?:GPUs?|accelerators?|devices?|hardware)(?: (?:type|name|model)s?)?\s*:\s*\S",
+    re.IGNORECASE,
+)
+"""A line of what a program prints of the system that it is on: `- GPU type: 8x H100`."""
 
 
 def _of_each(line: Line, section: tuple[int, ...]) -> Iterator[Statement]:

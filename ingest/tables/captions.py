@@ -67,12 +67,13 @@ _ELSEWHERE = re.compile(
 """Words of a sentence that speaks of something beside the table below it."""
 
 _DIRECTIVE = re.compile(
-    r"\s*(?:\.\. [a-z-]+::|:[a-z-]+:|<table|<div|<t[rhd]|```|~~~)", re.IGNORECASE
+    r"\s*(?:\.\. (?!tab(?:-item)?::)[a-z-]+::|:[a-z-]+:|<table|<div|<t[rhd]|```|~~~)", re.IGNORECASE
 )
 """A line that only opens what the table below it stands in."""
 
 _CAPTION = re.compile(
     r"\s*(?:\*\*[^*]+\*\*(?:\s*[(（].*[)）])?|__[^_]+__"
+    r"|(?:<details[^<>]*>\s*)?<summary>.*</summary>|===[!+]? \"[^\"]+\"|\.\. tab(?:-item)?:: .*"
     r"|[_*]*Table [0-9]+(?:[_*]*[.:]|\*\*).*)[\s:]*"
 )
 
@@ -157,7 +158,8 @@ _SAME = re.compile(r"\bthe same\b.*\bon\b|^\s*same\b.*\bon\b|同样的?.*[在用
 
 
 def is_caption(line: Line) -> bool:
-    """Whether a line right above a table is its caption: in bold, or numbered."""
+    """Whether a line right above a table is its caption: in bold, numbered, or the name of what
+    opens at a click."""
     return _CAPTION.fullmatch(line.text) is not None
 
 
