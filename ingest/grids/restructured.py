@@ -27,9 +27,19 @@ WIDEST = 2000
 its columns."""
 
 
+AGAIN = 4
+"""Times as many lines as a drawn block has that are followed in it, from rule after rule."""
+
+FEW = 500
+"""Lines of a block that are followed in any case."""
+
+
 def rst_tables(lines: Sequence[Line]) -> Iterator[Grid]:
-    """Every table whose rules docutils can follow; what it cannot is no table."""
-    at = block = 0  # behind the last drawn block, which is followed once
+    """Every table whose rules docutils can follow; what it cannot is no table.
+
+    Where a block cannot be followed from one of its rules, a table may begin at a later one.
+    """
+    at = block = left = 0  # behind the last drawn block, whose end is looked for once
     while at < len(lines):
         text = lines[at].text
         end = None
@@ -38,9 +48,12 @@ def rst_tables(lines: Sequence[Line]) -> Iterator[Grid]:
         elif "=" in text and _SIMPLE.fullmatch(text):
             end = _simple_end(lines, at)
         elif "+-" in text and _DRAWN.fullmatch(text):
-            block = block if at < block else _block_end(lines, at)
+            if at >= block:
+                block = _block_end(lines, at)
+                left = max(AGAIN * (block - at), FEW)
             ruled = block > at + 2 and _DRAWN.fullmatch(lines[block - 1].text)
-            end = block if ruled else None
+            end = block if ruled and left > 0 else None
+            left -= block - at
         grid = _grid(lines, at, end) if end else _directed(lines, at)
         if grid:
             yield grid

@@ -284,6 +284,8 @@ def _of_devices(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[C
     made, sides = list(columns), dict[str, dict[int, Column]]()
     for at, label in enumerate(map(plain, grid.header())):
         for cut in re.finditer(r"[ _:-]+", label) if columns[at].spec is None else ():
+            if cut.start() > LONGEST_NAME:
+                break
             name, rest = label[: cut.start()].replace("_", " "), label[cut.end() :].strip("()[] ")
             one = only(name)
             if one is None or one.start or one.end < len(name):
@@ -299,6 +301,9 @@ def _of_devices(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[C
                 made[at] = column
     return made
 
+
+LONGEST_NAME = 80
+"""Characters of the name of a device with its maker, form and memory: none has as many."""
 
 _CALLS = ({"m", "n", "k"}, {"tokens", "experts"}, {"seq", "heads", "kv_seq"},
           {"seq", "heads", "head_dim"}, {"seq", "heads", "causal"}, {"bytes", "busbw"},

@@ -77,10 +77,29 @@ def metrics_of_one(n: int) -> str:
     return "| Model | Metric | 8 GPUs | 16 GPUs |\n| - | - | - | - |\n" + rows
 
 
+def header_rows(n: int) -> str:
+    """A table of as many header rows, whose labels are all of them together."""
+    heads = "".join(
+        f"<tr><th>GPUs {word(at)}</th><th>TP</th><th>Sec/it</th></tr>\n" for at in range(n)
+    )
+    return f"<table><thead>{heads}</thead><tr><td>8</td><td>2</td><td>10.5</td></tr></table>\n"
+
+
+def monitors_drawn(n: int) -> str:
+    """Boxes of a monitor of devices, one below the other, whose corners do not meet."""
+    one = (
+        "|   {at}  NVIDIA A100-SXM...  On   | 00000000:07:00.0 Off |                    0 |\n"
+        "| N/A   {warm}C    P0    97W / 400W |   {used:5}MiB / 81920MiB |     93%      Default |\n"
+        "+-------------------------------+----------------------+----------------------+\n"
+    )
+    return "".join(one.format(at=at % 8, warm=10 + at % 80, used=at % 81920) for at in range(n))
+
+
 FURTHER: dict[Dimension, int] = {
     states_on_a_line: 23_000, rst_csv_tables: 13_000, footnoted_cells: 16_000,
     fences_alone: 10_000, spanning_first: 40_000, counts_in_labels: 22_000, sides_of_two: 2200,
     rows_by_columns: 1700, rst_grids_open: 14_000, metrics_of_one: 36_000,
+    header_rows: 17_000, monitors_drawn: 4300,
 }  # fmt: skip
 """How many of each make about a megabyte."""
 

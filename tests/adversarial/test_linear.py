@@ -7,6 +7,7 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
+from assay.ingest.kernels import kernel_columns
 from assay.ingest.pipeline.merge import merge
 from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.reading import Outcome
@@ -16,7 +17,13 @@ from assay.validate.cli.inputs import judge
 from assay.validate.score.assess import understand
 
 from tests.adversarial.crowds import CROWDS
-from tests.adversarial.further import EVERY, FURTHER, NAMED, metrics_of_one, states_on_a_line
+from tests.adversarial.further import (
+    EVERY,
+    FURTHER,
+    NAMED,
+    metrics_of_one,
+    states_on_a_line,
+)
 from tests.adversarial.inputs import DIMENSIONS, Dimension
 from tests.adversarial.work import loops, work
 
@@ -72,6 +79,28 @@ def test_cells_that_queries_give_are_work(lazy: bool) -> None:
 
     act(1)()  # what polars imports once
     assert work(act(1000)) - work(act(1)) >= 999
+
+
+def test_letters_looked_at_for_devices_are_linear_in_labels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A label of many words has a name of a device in front of none but the first of them."""
+    asked: list[int] = []
+    only = kernel_columns.only
+    monkeypatch.setattr(
+        kernel_columns, "only", lambda text: (asked.append(len(text)), only(text))[1]
+    )
+
+    def letters(n: int) -> int:
+        asked.clear()
+        words = "".join(f"<tr><th>time {at}</th></tr>" for at in range(n))
+        table = f"<table><thead>{words}</thead><tr><td>8</td><td>2</td></tr></table>"
+        readings(f"GEMM times\nm,n,k\n\n{table}", "input")
+        return sum(asked)
+
+    one = letters(100)
+    assert one
+    assert letters(400) <= 5 * one
 
 
 @pytest.mark.parametrize("dimension", OFTEN, ids=lambda each: each.__name__)
