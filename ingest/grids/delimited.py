@@ -167,7 +167,8 @@ def _block(lines: Sequence[Line], at: int) -> Grid | None:
     if any(normalise(label) in COUNTERS for label in labels):
         return None
     rows: list[GridRow] = []
-    for line in lines[at + 1 :]:
+    for below in range(at + 1, len(lines)):
+        line = lines[below]
         cells = separated(line.text, separator) if separator in line.text else []
         if len(cells) != len(labels) or not any(map(_number, cells)):
             break

@@ -59,7 +59,7 @@ def _frame(lines: Sequence[Line], at: int, first: int) -> Grid | None:
     upper = _spanning(lines[at - 2], head) if at - 1 > first else []
     if not any(MEASURES.search(word.text) for word in (*head, *upper)):
         return None
-    rows = _rows(lines[at + 1 :], names, [word.end for word in head])
+    rows = _rows(lines, at + 1, names, [word.end for word in head])
     if len(rows) < ROWS:
         return None
     index, above = _Index(lines[at], names), lines[at - 1]
@@ -87,11 +87,14 @@ def _spanning(line: Line, head: Sequence[Word]) -> list[Word]:
     return found
 
 
-def _rows(lines: Sequence[Line], names: Sequence[Word], ends: Sequence[int]) -> list[GridRow]:
+def _rows(
+    lines: Sequence[Line], first: int, names: Sequence[Word], ends: Sequence[int]
+) -> list[GridRow]:
     """Rows whose values end where the labels do; what their index leaves blank is as above."""
     found: list[GridRow] = []
     before: list[GridCell] = []
-    for line in lines:
+    for at in range(first, len(lines)):
+        line = lines[at]
         values = [word for word in _single(line) if word.end >= ends[0]]
         if [word.end for word in values] != [*ends] or not any(map(is_number, values)):
             break
@@ -145,7 +148,7 @@ def _series(lines: Sequence[Line], at: int, first: int) -> Grid | None:
     own = bool(names) and names[-1].end < min(ends) and not any(map(is_number, names))
     index = [word._replace(text="") for word in pieces(lines[begin])[:-1]]
     index = list(names) if own and len(names) == len(index) else index
-    rows = _rows(lines[begin:at], index, [*ends])
+    rows = _rows(lines, begin, index, [*ends])
     if len(rows) < at - begin:
         return None
     line = lines[at]
