@@ -186,6 +186,14 @@ def test_mixed_runs_are_not_understood(tmp_path: Path, order: str) -> None:
     assert [note.rows for account in reading.accounting for note in account.tables] == [4]
 
 
+def test_a_share_of_the_peak_alone_is_of_steps(tmp_path: Path) -> None:
+    path = tmp_path / "mfu.csv"
+    path.write_text("Step,calm-ash-2 - perf/mfu\n10,0.41\n20,0.425\n30,0.43\n")
+    assert read(path).frames["generic_step"]["mfu"].to_list() == [0.41, 0.425, 0.43]
+    path.write_text("batch,mfu\n8,0.31\n16,0.35\n24,0.36\n")
+    assert "generic_step" not in read(path).frames
+
+
 RESULTS = {
     "epoch": 2.0, "eval_loss": 1.5, "eval_runtime": 20.5, "eval_samples_per_second": 90.25,
     "eval_steps_per_second": 1.5, "total_flos": 2.5e17, "train_loss": 0.75,

@@ -282,6 +282,9 @@ _RATES = {
     "samples_per_s", "samples_per_gpu_per_s", "token_rate", "tokens_per_s", "tokens_per_gpu_per_s",
 }  # fmt: skip
 
+BATCHES = 4
+"""Order among counters from which on they may count batches, or sizes of them."""
+
 _TIED = {"loss", "validation_loss", "grad_norm", "learning_rate"}
 
 
@@ -305,8 +308,12 @@ def _accepted(shape: Shape) -> str | None:
         return labels
     if many >= LEAST and counts and one.has("epoch") and one.has("step") and one.has("clock"):
         return labels
+    worded = bool(counts) and not counts[0].startswith("#")
+    if many >= LEAST and worded and (shape.fractions or shape.percents):
+        count = meaning(counts[0])
+        if count is not None and count.order < BATCHES:
+            return labels  # of the peak nobody but a job has a share
     if many >= LEAST and counts and (training or bar):
-        worded = not counts[0].startswith("#")
         return labels if worded or "loss" in training or _scheduled(one, training) else None
     if many >= LEAST and not counted and _steady(shape, training):
         return labels

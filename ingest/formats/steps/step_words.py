@@ -120,6 +120,9 @@ _WORD = deferred(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|/")
 _BETWEEN_BARS = deferred(r"^\|(\w+)\|$")
 """`|g|`: the norm of what stands between."""
 
+_A_SECOND = deferred(r"(?i)(?<![a-z])(toks?|tokens|samples|seqs|images|imgs?)_s(?:ec)?(?![a-z])")
+"""A rate whose stroke is a line below: `tok_s`, `samples_sec`."""
+
 _SEVERAL = deferred(r"(ms|s|secs?|seconds)\s?/\s?([0-9]+)\s?[a-z]+")
 """`s/100 iters`: a unit that says of how many."""
 
@@ -178,6 +181,7 @@ def words(label: str) -> tuple[str, ...]:
     text = re.sub(r"(?i)\b([gtp]?flop)s?(?:/s(?:ec)?)\b", r"\1s ", label)
     text = re.sub(r"(?i)\b([gtpm]?)(flops?)\b", lambda m: (m[1] + m[2]).lower(), text)
     text = re.sub(r"(?i)\b([km])(?=tok|samples?)", r"\1 ", text)
+    text = _A_SECOND.sub(r"\1 per s", text)
     text = re.sub(r"(?i)e2e", "etwoe", text)
     text = re.sub(r"(?i)(/|per[ _])dev\b", r"\1device", text)
     text = re.sub(r"\bGPUs\b", "gpus", text).replace("TGS", "tgs").replace("MFU", "mfu")
