@@ -194,6 +194,14 @@ def test_a_share_of_the_peak_alone_is_of_steps(tmp_path: Path) -> None:
     assert "generic_step" not in read(path).frames
 
 
+def test_memory_too_large_for_kilobytes_is_in_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "history.csv"
+    rows = "".join(f"{step},2.5,41231686041,85899345920,40265318\n" for step in (10, 20, 30))
+    path.write_text(f"step,loss,max_memory_allocated,memory_total,memory_reserved\n{rows}")
+    row = read(path).frames["generic_step"].row(0, named=True)
+    assert (row["max_allocated"], row["memory"], row["reserved"]) == (41231686041.0, None, None)
+
+
 RESULTS = {
     "epoch": 2.0, "eval_loss": 1.5, "eval_runtime": 20.5, "eval_samples_per_second": 90.25,
     "eval_steps_per_second": 1.5, "total_flos": 2.5e17, "train_loss": 0.75,

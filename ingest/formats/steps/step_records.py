@@ -273,10 +273,18 @@ def _meant(pair: Pair, bar: bool) -> Meaning | None:
     if bar and pair.label == BAR:
         return None
     found = meaning(pair.label, "s" if pair.moment else pair.behind)
+    if found is None and not pair.behind and _IN_BYTES.fullmatch(pair.text):
+        taken = meaning(pair.label, "B")  # no device has so much in kilobytes
+        found = taken if taken is not None and taken.field in _MEMORY else None
     if bar and found is not None and pair.label == pair.behind and pair.label.startswith("s/"):
         return found._replace(field="step_time_average")  # bars smooth what they show
     return found
 
+
+_IN_BYTES = re.compile("5[4-9][0-9]{7}|[6-9][0-9]{8}|[1-9][0-9]{9,11}")
+"""More than 512 GB, if it were in kilobytes."""
+
+_MEMORY = {"max_reserved", "reserved", "max_allocated", "allocated", "memory"}
 
 _RATES = {
     "samples_per_s", "samples_per_gpu_per_s", "token_rate", "tokens_per_s", "tokens_per_gpu_per_s",
