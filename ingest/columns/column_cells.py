@@ -525,6 +525,31 @@ POOR = 0.05
 _SIZED = re.compile(r"(?<![A-Za-z0-9.])([0-9]+(?:\.[0-9]+)?) ?[bB](?![A-Za-z0-9])")
 
 
+_OF_PROCESSES = {
+    "rank", "localrank", "globalrank", "rankid", "gpuid", "deviceid", "gpuindex", "gpurank",
+    "workerid", "processid", "procid",
+}  # fmt: skip
+
+_OF_A_RUN = ("tokens_per_s", "samples_per_s", "item_rate")
+
+
+def of_processes(records: Sequence[Record], columns: Sequence[Column]) -> None:
+    """Rates in rows of the processes of a run, `rank` 0, 1, 2, are of nobody known: of the process
+    or of all. Ranks of adapters do not begin at 0."""
+    labels = [c.label for c in columns if c.spec is None]
+    label = next((label for label in labels if normalise(label) in _OF_PROCESSES), None)
+    if label is None:
+        return
+    counted = {text for record in records for name, text in record.other if name == label}
+    names = {c.label: c.spec.name for c in columns if c.spec and c.spec.name in _OF_A_RUN}
+    if len(counted) < PROOFS or not {str(n) for n in range(len(counted) - 1)} <= counted:
+        return
+    free = {name for label, name in names.items() if not set(split(label)) & SAID_WHOSE}
+    for record in records:
+        for name in free & record.cells.keys():
+            record.cells[name] = record.cells[name]._replace(state="unknown")
+
+
 def of_whom(records: Sequence[Record], columns: Sequence[Column], above: Above) -> None:
     """A rate of tokens whose label does not say of whom, where one device could reach it alone and
     all of them together would do badly, is of nobody known.

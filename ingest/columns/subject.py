@@ -330,15 +330,26 @@ _NO_TRAINING = re.compile(
 
 
 def of_no_training(record: Record) -> bool:
-    """Whether a cell of a row says that it is of inference or of an evaluation.
+    """Whether a cell of a row says that it is of inference or of an evaluation, or how far the
+    values of another row lie apart.
 
     It is all of the cell, and stands where rows say what they are of.
     """
     return any(
-        _NO_TRAINING.fullmatch(plain(text)) is not None
+        (name in _PHASES and _NO_TRAINING.fullmatch(plain(text)) is not None)
+        or (name in _STATISTICS and spread(text))
         for label, text in record.other
-        if len(text) <= LONGEST and label.strip("# ").casefold() in _PHASES
+        if len(text) <= LONGEST and (name := label.strip("# ").casefold()) in _OF_ROWS
     )
+
+
+_STATISTICS = {
+    "stat", "stats", "statistic", "statistics", "agg", "aggregate", "aggregation", "summary",
+    "quantile", "percentile", "level_1", "level_2", "unnamed: 1", "unnamed: 2", "统计",
+}  # fmt: skip
+"""Labels of columns whose cells may say that a row is a statistic."""
+
+_OF_ROWS = _PHASES | _STATISTICS
 
 
 def titled_otherwise(text: str) -> bool:

@@ -28,6 +28,7 @@ from assay.ingest.columns.column_cells import (
     local_batches,
     memory_of_whom,
     of_each,
+    of_processes,
     of_whom,
     parts_of_steps,
     percentages,
@@ -421,6 +422,7 @@ class _Table:
             place.devices, place.names, lambda: of_the_job([line.text for line in place.near])
         )
         rates(held.records, columns, above)
+        of_processes(held.records, columns)
         of_whom(held.records, columns, above)
         memory_of_whom(held.records, columns)
         of_each(held.records, columns)
