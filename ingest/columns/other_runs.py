@@ -17,7 +17,10 @@ from assay.ingest.schema.record import REMEMBERED
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import SIGN, signed
 
-_END = re.compile(r"(?<=[\w)`*%\]])[.!]\s+(?=[A-Z`*(_])|[。；！]|(?<=[\w)`*%\]]);\s+|$")
+_END = re.compile(r"(?<=[\w)`*%\]])[.!?]\s+(?=[A-Z`*(_])|[。；！？]|(?<=[\w)`*%\]]);\s+|$")
+
+_ASKED = re.compile(r"[?？]\W*$|吗\W*$|でしょうか")
+"""A question, which tells of nothing that ran."""
 
 _AT_ANOTHER_TIME = deferred(
     r"\b(?:last|previous) (?:year|month|week|time|spring|summer|autumn|winter)\b"
@@ -27,8 +30,15 @@ _AT_ANOTHER_TIME = deferred(
     r"|\bcompar(?:e[ds]?|isons?|ing) (?:it |them |this |ours |these )?(?:with|to|against)\b"
     r"|\b(?:in|by) contrast\b|\bcontrary to\b|\bas opposed to\b"
     r"|\b(?:are|is) planned\b|\bunder way\b|\b(?:will|to) follow\b|\bwill be (?:run|added)\b"
-    r"|\bwe (?:are )?plan(?:ning)?\b|\bin the queue\b|\bpending\b|\bTODO\b|^\W*next:"
-    r"|之前的|此前|上一版|计划|前回|以前の|従来",
+    r"|\bwe (?:are )?plan(?:ning)?\b|\bin the queue\b|\bpending\b|\bTODO\b|^\W*next[:,]"
+    r"|\b(?:earlier|previous|first|initial|original|old) (?:attempts?|versions?|releases?)\b"
+    r"|^\W*(?:originally|initially|previously|formerly|at first|back then|until recently)\b"
+    r"|\bcoming soon\b|\bfuture\b|\bupcoming\b|\broad-?map\b|\bgoing to\b"
+    r"|\bwill (?:be )?(?:train|scal|add|try|tri|run|releas|arriv|support|mov|switch|extend)\w*"
+    r"|\b(?:would|hopefully|hopes?|wish|expects?)\b|\bnot shown\b"
+    r"|之前的|此前|上一版|计划|预计|后续|前回|以前の|従来|次回|今後|予定"
+    r"|\b(?:planen|geplant|künftig|früher|im Vorjahr|letztes Jahr|zum Vergleich|würden?)\b"
+    r"|\b(?:prévu|prochaine?s?|auparavant|l['’]an dernier|à titre de comparaison)\b",
     re.IGNORECASE,
 )
 
@@ -37,18 +47,26 @@ _ADVISED = deferred(
     r"|have)\b|\b(?:if|when) (?:you|your)\b|\brequires?\b|\bneeds? (?!to\b)"
     r"|^\W*to (?:train|run|use|fine-?tune|launch|start|scale|fit|try|do)\b.{0,60}?[,:]"
     r" ?(?:please )?(?:set|use|run|add|pass|change|reduce|increase|lower|raise)\b"
-    r"|建议|推荐|最低要求|若要|如需|推奨",
+    r"|^\W*(?:\w+ ){0,2}(?:requirements?|prerequisites?)\b[^.]{0,20}[:：]|^\W*(?:at least|min\.)"
+    r"|建议|推荐|最低要求|最低配置|至少需要|若要|如需|推奨|\b(?:mindestens|empfohlen|recommandé)",
     re.IGNORECASE,
 )
 
 _FAILED = deferred(
     r"\bdiverge[sd]?\b|\bdid(?: not|n't)\b|\bdoes(?: not|n't)\b|\bfail(?:s|ed)?\b|\bcrash\w*"
+    r"|\b(?:ran|runs?|go(?:es)?|went|leads? to|led to) (?:out of memory|OOM)\b"
     r"|\bnot (?:yet )?(?:been )?(?:supported|possible|used|enabled|tested|measured|included)\b",
     re.IGNORECASE,
 )
 
 _ELSEWHERE = deferred(
     r"\bcan be found\b|\bsee (?:below|above|also|section|appendix|the)\b"
+    r"|^\W*(?:the )?(?:fig(?:ure)?\.?|plot|chart|(?:\w+ )?curves?)\b(?!.*\btables?\b).{0,12}?"
+    r"\b(?:is|are|shows?|plots?|compares?)\b|\bof the (?:appendix|supplement)\b"
+    r"|\b(?:numbers|results|figures|values)\b.{0,40}\b(?:are|live) (?:in|on) (?:the|our|a) "
+    r"(?:\w+ )?(?:readme|wiki|blog|paper|issue|website|page)\b"
+    r"|^\W*(?:the |all |our )?(?:checkpoints?|weights|tokeni[sz]ers?)\b.{0,20}"
+    r"\b(?:converted|exported|quanti[sz]ed|merged|trained)\b"
     r"|\bin (?:the )?(?:appendix|supplement)\b|\bin (?:section|chapter) [0-9A-Z]"
     r"|\bthe same (?:\w+ )?on\b.*\b(?:took|takes|needed|needs|was|were|is|gave|reached|reaches)\b"
     r"|\bthe (?:last|final|first|remaining) [0-9.]+ ?(?:%|percent)"
@@ -69,7 +87,14 @@ _OF_OTHERS = deferred(
     r"|Pre-?trained|Fine-?tuned|Was|Were|Jointly|And|Then|Results?|Table|Tables|Section)\b)"
     r"[A-Z][\w.&-]*(?: (?:et al\.?|and [A-Z][\w-]*|team|Research|AI|[A-Z][\w-]*))*,? "
     r"(?:trained|reports?|reported|claims?|claimed|published|quotes?|announced)\b"
-    r"|论文中|原论文|官方(?:使用|报告|结果|数据|在)"
+    r"|\b[A-Z]\w+['’]s (?:own )?(?:results?|numbers?|figures?|reports?|papers?|benchmarks?)\b"
+    r"|(?i:\bvendors?\b|\bfor (?:reference|comparison)\b|\bas a (?:reference|comparison)\b)"
+    r"|\b[Ii]n \[[0-9]{1,3}\]|(?i:\b(?:team|authors|colleagues?|others|someone|people)\b.{0,24}"
+    r"\b(?:trains?|trained|uses?|used|gets?|got|reports?|ran|runs)\b)"
+    r"|(?:^|[,(] ?)(?:[A-Z]\w*[A-Z0-9]|[A-Z][\w-]*-[0-9])[\w-]*(?: [0-9][\w.]*)? "
+    r"(?:gets?|got|reach(?:es|ed)?|achieve[sd]?|attain(?:s|ed)?|hits?|obtain(?:s|ed)?) "
+    r"(?:about |up to |around |~)?[0-9]"
+    r"|论文中|原论文|官方(?:使用|报告|结果|数据|在)|据.{0,12}报[道告]|他社"
     r"|\b(?:Meta|Google|OpenAI|NVIDIA|Microsoft|DeepMind)(?: ?(?:使用|采用|用了)|(?:は|が))",
 )
 
@@ -148,19 +173,27 @@ _FRONTED = deferred(r"\W*On [^.;:]{2,90}?(?=,? we (?:also )?compare\b)")
 def _own(sentence: str) -> str:
     """A sentence with blanks for what it says of other runs."""
     if not _of_others(sentence):
-        return _uncounted(sentence)
+        return _uncounted(_uncompared(sentence))
     fronted = _FRONTED.match(sentence)
     begin = fronted.end() if fronted else 0
     return sentence[:begin] + _blank(sentence[begin:])
 
 
 def _of_others(sentence: str) -> bool:
-    if _NOT_ALL.search(sentence):
+    if _NOT_ALL.search(sentence) or _ASKED.search(sentence):
         return True
     if any(words.search(sentence) for words in (_AT_ANOTHER_TIME, _ADVISED, _FAILED, _ELSEWHERE)):
         return not sentence.rstrip(" *_").endswith((":", "："))  # what it opens is of it
     others = _OF_OTHERS.search(sentence) or _BY_DEFAULT.search(sentence)
     return others is not None and not _OF_OURS.search(sentence)
+
+
+_THAN = re.compile(r"\b(?:faster|slower|better|worse|higher|lower|cheaper|quicker) than\b.*")
+"""Of what a sentence compares its own runs with."""
+
+
+def _uncompared(sentence: str) -> str:
+    return _THAN.sub(lambda found: _blank(found[0]), sentence) if " than " in sentence else sentence
 
 
 def _uncounted(sentence: str) -> str:

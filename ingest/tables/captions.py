@@ -188,7 +188,10 @@ def _title(text: str) -> dict[str, str | None]:
 
 
 def _said(line: Line) -> dict[str, Cell]:
-    return _cells(line, _values(line.text))
+    values = _values(line.text)
+    if values and (own := of_these_runs(line.text)) != line.text:
+        values = _values(own)
+    return _cells(line, values)
 
 
 @lru_cache(maxsize=REMEMBERED)  # set-ups repeat their lines
