@@ -402,8 +402,8 @@ def machine(text: str) -> dict[str, str]:
     ({'gpu': 'A100', 'gpus': '16', 'nodes': '2'}, {'gpu': 'A100', 'nodes': '2'})
     >>> machine("8x H100 per node")
     {'gpu': 'H100', 'gpus_per_node': '8'}
-    >>> machine("8p-NPU(Ascend 910B)")
-    {'gpus': '8', 'gpu': 'Ascend 910B'}
+    >>> machine("8p-NPU(Ascend 910B)"), machine("4p-NPU-ARM")
+    ({'gpus': '8', 'gpu': 'Ascend 910B'}, {'gpus': '4'})
     """
     if len(text) > LONGEST:
         return {}
@@ -420,10 +420,15 @@ def machine(text: str) -> dict[str, str]:
     text = text.strip()
     if (counted := _COUNTED.fullmatch(signed(text))) and not several(text):
         return {"gpus": counted[1].replace(",", ""), "gpu": text[counted.start(2) :]}
+    if several_of := _OF_ANY.fullmatch(text):
+        return {"gpus": several_of[1]}
     if (of_kind := _OF_KIND.fullmatch(text)) and (one := only(of_kind[2])):
         return {"gpus": of_kind[1], "gpu": one.text} if one.text == of_kind[2] else {}
     return {}
 
+
+_OF_ANY = deferred(r"([0-9]{1,4})[pP]-(?:[GN]PU|竞品)[\w-]*")
+"""The same of a device that has no name: `8p-竞品A`, `1p-NPU-ARM`."""
 
 _OF_KIND = deferred(r"([0-9]{1,4})p-[A-Z]PU\s*[(（]([^()（）]+)[)）]")
 """Devices as tables of NPUs count them: `8p-NPU(Ascend 910B)`."""

@@ -257,6 +257,8 @@ def _beside(label: str, behind: str, names: Set[str]) -> str | None:
         return "number of GPUs"
     if normalise(label) == "acc" and names & {"mbs", "microbatch", "microbatchsize"}:
         return "gradient accumulation"
+    if normalise(label) == "fps" and names & _OF_PRECISION:
+        return "images/s"  # of training: nothing else is run at a level of mixed precision
     if label.strip() == "N" and names & _COUNTS_OF_DEVICES:
         return "nodes"
     return None
@@ -303,6 +305,9 @@ _COUNT_OF_NODE = re.compile(
 """How many devices each node has: `gpu_num_per_node`, `GPUs / machine`."""
 
 _A_COUNT = {"#", "\\#", "n", "no.", "no", "num", "count", "qty", "x", "×"}
+
+_OF_PRECISION = {"amptype", "amplevel", "optlevel", "ampoptlevel"}
+"""Labels of the level at which Apex mixed the precisions of a run, as tables of NPUs say it."""
 
 _COUNTS_OF_DEVICES = {"ngpu", "ngpus", "gpus", "#gpus", "worldsize"}
 """Labels beside which a bare `N` is of nodes."""

@@ -171,7 +171,7 @@ class Binder:
         self._beside = {  # the devices that a line names beside how a run was shared among them
             each.line: _on_what(each.values)
             for each in self.statements
-            if each.values.keys() & set(OF_A_RUN)
+            if each.values.keys() & {*OF_A_RUN, "dtype"}
         }
         self._names = {n for n, spec in fields(Configuration).items() if spec.configuration}
         self._says_anything = bool(every or context.assumed)
@@ -299,7 +299,13 @@ class Binder:
             for name, cell in _of_its_model(values, own).items()
             if cell.line not in self._of_one
             and not (name in OF_A_RUN and of_another_run(self._beside.get(cell.line, {}), machines))
+            and not (name == "dtype" and self._on_another(cell.line, machines))
         }
+
+    def _on_another(self, line: int, machines: Said) -> bool:
+        """Whether a line names other devices than a row's: what it ran in they need not."""
+        theirs = _only(self._beside.get(line, {}), ("gpu",))
+        return bool(theirs) and of_another_run(theirs, _only(machines, ("gpu",)))
 
     def _titled_model(self, section: Section) -> list[str]:
         """Names of the model that the innermost heading that names one does."""

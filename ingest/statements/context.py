@@ -288,7 +288,7 @@ def read_context(
                 None if key in silent else _read(source, line, section, says=says, heading=key[2])
             )
             rest = _divided(context, statement, line) if above else statement
-            statement = _in_its_place(_beside(rest, line, section, more), lines, at)
+            statement = _in_its_place(_beside(rest, line, section, more), lines, at, taken)
             variables |= (given := assigned(line))
             if statement is None:
                 silent |= set() if given else {key}
@@ -431,15 +431,41 @@ def _beside(
     return replace(statement, values={**more, **statement.values})
 
 
-def _in_its_place(statement: Statement | None, lines: Sequence[Line], at: int) -> Statement | None:
+def _in_its_place(
+    statement: Statement | None, lines: Sequence[Line], at: int, taken: Set[int]
+) -> Statement | None:
     """A statement of the rows of one table alone, where its line is the title of that; and of no
     device, where its sentence names another in the line above or below."""
-    until = table_end(lines, at) if statement is not None else 0
-    if statement and "gpu" in statement.values and names_another(lines, at):
+    if statement is None:
+        return None
+    until = table_end(lines, at)
+    if "gpu" in statement.values and names_another(lines, at):
         unknown = {n: c._replace(state="unknown") for n, c in statement.values.items()
                    if n in OF_DEVICES}  # fmt: skip
         statement = replace(statement, values={**statement.values, **unknown})
-    return replace(statement, caption=True, until=until) if statement and until else statement
+    if until or _under_its_table(lines, at, taken):
+        return replace(statement, caption=True, until=until)
+    return statement
+
+
+_OF_A_TABLE = deferred(
+    r"\W*(?:(?:training|step|iteration|measured|mean|median|peak|end-to-end) )*"
+    r"(?:speeds?|throughputs?|times?|timings?|rates?|performance|results|numbers|tokens|memory|MFU)\b"
+    r"(?!.*\b(?:is|are|was|were|has|have|can|does|do|see|than|vs)\b)[^:|]{8,160}",
+    re.IGNORECASE,
+)
+"""A line that names what a table holds, and has no verb: `Training speed of GPTs on 8xA100.`"""
+
+APART = 6
+"""Lines below a caption within which no other table may begin: it may be that one's."""
+
+
+def _under_its_table(lines: Sequence[Line], at: int, taken: Set[int]) -> bool:
+    """Whether a line names what the table right above it holds."""
+    number = lines[at].number
+    if not taken & {number - 1, number - 2} or not _OF_A_TABLE.fullmatch(lines[at].text):
+        return False
+    return taken.isdisjoint(range(number + 1, number + APART))
 
 
 def _of_the_model(statement: Statement) -> dict[str, Cell]:

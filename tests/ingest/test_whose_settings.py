@@ -55,6 +55,38 @@ DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
         f"## Large\n\nThe data are public.\n{TWO}",
         {"gpu": "A800", "gpus": 1},
     ),
+    "what opens at a click": (
+        f"8 A800, TP=2.\n\n<details>\n<summary>64x H100</summary>\n{TWO}\n</details>",
+        {"gpu": "H100", "gpus": 64},
+    ),
+    "a tab": (
+        f'On 8 A800.\n\n=== "64x H100"\n{TWO}',
+        {"gpu": "H100", "gpus": 64},
+    ),
+    "named right below": (
+        f"{ONE}\nThe second.\n{TWO}\nTraining speed of two models on 64xH100.\n",
+        {"gpu": "H100", "gpus": 64},
+    ),
+    "said below of something else": (
+        f"{TWO}\nTraining speed is worse than on 64xH100.\n",
+        {},
+    ),
+    "of every run, in a section of its own": (
+        f"## What we did\n\nEvery run used 64 H100.\n\n## Large\n{TWO}",
+        {"gpu": "H100", "gpus": 64},
+    ),
+    "of every run of others": (
+        f"## Related work\n\nEvery run used 64 H100.\n\n## Large\n{TWO}",
+        {},
+    ),
+    "the machine that a program prints": (
+        f"## System info\n\n```\n- GPU type: 8x H100 80GB HBM3\n```\n\n## Large\n{TWO}",
+        {"gpu": "H100 80GB HBM3", "gpus": 8},
+    ),
+    "on what both ran that are compared": (
+        f"On A800 nodes (40 GB) we compare with Foo on 8 V100. Tokens per second:\n{TWO}",
+        {"gpu": "A800"},
+    ),
     "of every run but one": (
         f"All runs but the last were on A800 in bf16.\n\n## Large\n{TWO}",
         {},
