@@ -2,14 +2,16 @@
 
 In: a document with a header `# size count type redop …` and rows below it. Out: one record per
 message size, or two where it is measured in place as well. Operation, devices and ranks come from
-the lines of the same run above; where none names the operation, a reduction is told by its size:
-count × width, or that times the ranks.
+the lines of the same run above, ranks that are not all listed from its command, where the two
+bandwidths of its rows do not contradict; where none names the operation, a reduction is told by its
+size: count × width, or that times the ranks.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pandera.polars as pa
@@ -94,10 +96,14 @@ class _Run:
     """Operation, devices and labels, as the lines above a table print them."""
 
     operation: Cell | None = None
+    command: str = ""  # that started it
+    at: Line | None = None  # where that stands
     devices: list[tuple[Line, str, str, str]] = field(default_factory=list)
     """Line, rank, host, device."""
     labels: list[str] = field(default_factory=list)
     least: int = 0  # ranks of each process: its threads and their devices
+    above: tuple[Line, ...] = ()  # words above its table
+    records: list[Record] = field(default_factory=list)
 
     @property
     def whole(self) -> bool:
@@ -109,17 +115,38 @@ class _Run:
 _OF_A_PROCESS = re.compile(r"nThread (\d+),? nGpus (\d+)")
 
 
+NEAR = 20
+"""Lines above a table, of words, that may say how many ranks it is of."""
+
+LONGEST = 4000
+"""Characters of a command, however many lines it goes on for."""
+
+
 def fold(region: Region) -> Folded:
     """Every table of a document, each with the operation and devices of the lines above it."""
     folded = Folded()
-    run = _Run()
+    runs = [_Run()]
+    words = deque[Line](maxlen=NEAR)
+    command = ""
     for line in region.lines:
+        run = runs[-1]
         if line.text.lstrip().startswith("#") or _WITHOUT_HASH.match(line.text):
             run = _comment(region, line, run, folded)
+            if run.labels and not run.above:
+                run.above = tuple(words)
         elif run.labels and _ROW.match(line.text):
             _row(region, line, run, folded)
-        elif found := _PROGRAM.search(line.text):
-            run = _Run(_operation(found[1], line, line.column + found.start()))
+        else:
+            command = f"{command[:-1]} {line.text}" if command.endswith("\\") else line.text
+            command = command[:LONGEST]
+            words.append(line)
+            if found := _PROGRAM.search(line.text):
+                operation = _operation(found[1], line, line.column + found.start())
+                run = _Run(operation, command, line)
+        if run is not runs[-1]:
+            runs.append(run)
+    for run in runs:
+        _settle(run)
     return folded
 
 
@@ -156,7 +183,8 @@ def _comment(region: Region, line: Line, run: _Run, folded: Folded) -> _Run:
     words = [str(part.children[0]) for part in tree.children if isinstance(part, Tree)]
     if rule == "started_line":
         found = _operation(words[0].removesuffix("_perf"), line, line.column)
-        return _Run(found)
+        begun = run.labels or run.devices
+        return _Run(found) if begun else _Run(found, run.command, run.at)
     if rule == "device_line":
         run.devices.append((line, words[0], words[1], words[2]))
     else:
@@ -180,8 +208,7 @@ def _row(region: Region, line: Line, run: _Run, folded: Folded) -> None:
         folded.refused.append(Diagnostic(span, Code.CELL_COUNT, message, line.text))
         return
     records = _halves(line, list(zip(run.labels, values, strict=True)))
-    for record in records:
-        _context(record, run)
+    run.records += records
     folded.records += records
     folded.claimed.add(line.number)
 
@@ -214,28 +241,98 @@ def _halves(line: Line, values: Sequence[tuple[str, Token]]) -> list[Record]:
     return records
 
 
-def _context(record: Record, run: _Run) -> None:
-    """Operation, device and ranks from the lines above.
+def _settle(run: _Run) -> None:
+    """Give every row of a run the operation, device and ranks that the lines above it say.
 
     Several devices of one rank are several runs that print at once: nobody knows whose row it is.
     """
+    if not run.records:
+        return
     alone = len({rank for _, rank, _, _ in run.devices}) == len(run.devices)
+    told: dict[str, Cell] = {}
     if run.devices and alone:
         line, _, _, device = run.devices[0]
-        hosts = [host for _, _, host, _ in run.devices]
-        said = {"ranks": str(len(hosts))} if run.whole else {}
         if len({name for _, _, _, name in run.devices}) == 1:
-            said["gpu"] = device
-        per_node = {hosts.count(host) for host in hosts}
-        if len(per_node) == 1 and run.whole:
-            said["ranks_per_node"] = str(per_node.pop())
-        for name, text in said.items():
-            record.cells[name] = Cell(text, line.number, line.column, value_origin="stated")
-    operation = run.operation or _told_by_size(
-        record, len(run.devices) if alone and run.whole else 0
-    )
-    if operation:
-        record.cells["op"] = operation
+            told["gpu"] = Cell(device, line.number, line.column, value_origin="stated")
+    if alone:
+        told |= _listed(run) if run.devices and run.whole else _claimed(run)
+    ranks = int(told["ranks"].text) if "ranks" in told else 0
+    for record in run.records:
+        operation = run.operation or _told_by_size(record, ranks)
+        record.cells |= told | ({"op": operation} if operation else {})
+
+
+def _listed(run: _Run) -> dict[str, Cell]:
+    """Ranks, and those of each node, of a run that lists every one."""
+    line, _, _, _ = run.devices[0]
+    hosts = [host for _, _, host, _ in run.devices]
+    said = {"ranks": len(hosts)}
+    if len(per_node := {hosts.count(host) for host in hosts}) == 1:
+        said["ranks_per_node"] = per_node.pop()
+    return {name: Cell(str(many), line.number, line.column, value_origin="stated")
+            for name, many in said.items()}  # fmt: skip
+
+
+def _claimed(run: _Run) -> dict[str, Cell]:
+    """Ranks of a run that lists some of them or none: what its command starts, the last that it
+    lists, or what words above it say, where the bandwidths of its rows are those of so many; else
+    what these alone tell."""
+    # few logs have such a run
+    from assay.ingest.kernels.collective_ranks import (  # noqa: PLC0415
+        LAW,
+        agrees,
+        told_by_ratio,
+    )  # fmt: skip
+
+    pairs = _bandwidths(run)
+    for told, known in _claims(run):
+        ranks = int(told["ranks"].text)
+        operation = run.operation or _told_by_size(run.records[0], ranks)
+        proved = agrees(operation.text, ranks, pairs) if operation else None
+        if proved or (known and proved is None):
+            return told
+        if known:
+            return {}  # it was another run's
+    only = told_by_ratio(run.operation.text, pairs) if run.operation else None
+    if not only or not _may_be(run, only):
+        return {}
+    first = run.records[0]
+    return {"ranks": Cell(str(only), first.line, first.column, value_origin="solved", law=LAW)}
+
+
+def _claims(run: _Run) -> Iterator[tuple[dict[str, Cell], bool]]:
+    """The ranks of a run as its command, its list and words above say them, and whether that is
+    known without a proof."""
+    # few logs have such a run
+    from assay.ingest.kernels.collective_ranks import launched, of_a_process  # noqa: PLC0415
+    from assay.ingest.kernels.kernel_headings import processes  # noqa: PLC0415
+
+    each = run.least or of_a_process(run.command)
+    started = {name: int(text) * each for name, text in launched(run.command).items()}
+    last = max((int(rank) for _, rank, _, _ in run.devices), default=-1) + 1
+    said = [(run.at, started, True)] if started and "ranks" in started else []
+    said += [(run.at, {"ranks": each}, False)] if each > 1 and not started else []
+    said += [(run.devices[-1][0], {"ranks": last}, False)] if last > len(run.devices) else []
+    for line in reversed(run.above):
+        said += [(line, {name: int(text)}, False) for name, text in processes(line.text)
+                 if name == "ranks"]  # fmt: skip
+    for at, many, known in said:
+        place = at or run.devices[0][0] if run.devices else at
+        if place is not None and _may_be(run, many["ranks"]):
+            yield {name: Cell(str(count), place.number, place.column, value_origin="stated")
+                   for name, count in many.items()}, known  # fmt: skip
+
+
+def _may_be(run: _Run, ranks: int) -> bool:
+    """Whether no listed rank, nor those of one process, are more than so many."""
+    return ranks >= run.least and all(int(rank) < ranks for _, rank, _, _ in run.devices)
+
+
+def _bandwidths(run: _Run) -> list[tuple[str, str]]:
+    """The bandwidths of the algorithm and of the bus of each row, as printed."""
+    cells = (record.cells for record in run.records)
+    return [(each["algbw"].text, each["busbw"].text) for each in cells
+            if {"algbw", "busbw"} <= each.keys()]  # fmt: skip
 
 
 def _told_by_size(record: Record, ranks: int) -> Cell | None:

@@ -14,6 +14,8 @@ from fractions import Fraction
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid, GridRow
+from assay.ingest.kernels.collective_ranks import LAW as RATIO_LAW
+from assay.ingest.kernels.collective_ranks import told_by_ratio
 from assay.ingest.kernels.kernel_headings import measured_above
 from assay.ingest.kernels.kernel_labels import (
     BREAKS,
@@ -27,7 +29,6 @@ from assay.ingest.kernels.kernel_labels import (
     says_how_fast,
 )
 from assay.ingest.lines.lark import Token, parse_line
-from assay.ingest.numbers.printed import printed
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label, fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Schema, Span
@@ -348,20 +349,12 @@ def _of_runs(grid: Grid, schema: Schema) -> bool:
     return any(each is not None and each.field in OF_RUNS for each in said)
 
 
-_RATIOS = {
-    "all_reduce": lambda n: 2.0 * (n - 1) / n, "all_gather": lambda n: (n - 1) / n,
-    "reduce_scatter": lambda n: (n - 1) / n, "all_to_all": lambda n: (n - 1) / n,
-}  # fmt: skip
-"""Bus bandwidth over algorithm bandwidth of a collective of so many ranks, as nccl-tests count."""
-
-MOST_RANKS = 512
-"""Ranks beyond which their ratio says no more how many they are."""
+_BARE_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
 
 
 def ranks_of_ratio(grid: Grid, schema: Schema, above: Mapping[str, Cell]) -> dict[str, Cell]:
     """How many ranks there were, where nothing says it and the two bandwidths of every row do."""
-    ratio = _RATIOS.get(above["op"].text) if "op" in above else None
-    if ratio is None or "ranks" in above or not {"algbw", "busbw"} <= set(fields(schema)):
+    if "op" not in above or "ranks" in above or not {"algbw", "busbw"} <= set(fields(schema)):
         return {}
     columns = [column_named(plain(label), schema) for label in grid.header()]
     held = {column.spec.name: at for at, column in enumerate(columns) if column.spec}
@@ -369,21 +362,13 @@ def ranks_of_ratio(grid: Grid, schema: Schema, above: Mapping[str, Cell]) -> dic
         return {}
     texts = [[plain(row.cells[held[n]].text) for n in ("algbw", "busbw")]
              for row in grid.rows if len(row.cells) == len(columns)]  # fmt: skip
-    if not texts or not all(map(_BARE_NUMBER.fullmatch, (text for pair in texts for text in pair))):
+    if not (ranks := told_by_ratio(above["op"].text, [(one, other) for one, other in texts])):
         return {}
-    pairs = [(printed(one), printed(other)) for one, other in texts]
-    fits = [
-        n for n in range(2, MOST_RANKS + 1)
-        if all(a.low * ratio(n) <= b.high and b.low <= a.high * ratio(n) for a, b in pairs)
-    ]  # fmt: skip
-    if len(fits) != 1:
-        return {}
-    law = "bus bandwidth over algorithm bandwidth tells the ranks of a collective"
     head = grid.heads[-1].line
-    return {"ranks": Cell(str(fits[0]), head.number, head.column, value_origin="solved", law=law)}
+    return {
+        "ranks": Cell(str(ranks), head.number, head.column, value_origin="solved", law=RATIO_LAW)
+    }
 
-
-_BARE_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
 
 _OF_RANKS = re.compile(
     r"(?:(?P<nodes>[0-9]{1,5})[ -]?nodes?)?[ ,]*\(?(?:(?P<ranks>[0-9][0-9,]*) ?"

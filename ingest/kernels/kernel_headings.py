@@ -14,6 +14,7 @@ from assay.ingest.columns.composite import machine
 from assay.ingest.columns.headers import plain
 from assay.ingest.columns.titles import counted_devices, device_named, format_named
 from assay.ingest.grids.grid import LONGEST, Grid
+from assay.ingest.kernels.collective_ranks import launched
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Schema
 from assay.ingest.schema.terminals import deferred
@@ -81,13 +82,7 @@ or how many take part."""
 
 _ABOVE = 8
 
-_LAUNCHED = re.compile(
-    r"\bmpi(?:run|exec)\b(?: [^|;&]*?)? -(?:np?|-np) ([0-9]+)\b"
-    r"|\bsrun\b(?: [^|;&]*?)? (?:-n ?|--ntasks[ =])([0-9]+)\b"
-)
-"""How many processes a command starts."""
-
-_ON_NODES = re.compile(r"\bsrun\b(?: [^|;&]*?)? (?:-N ?|--nodes[ =])([0-9]+)\b")
+_NODES = re.compile(r"\bsrun\b(?: [^|;&]*?)? (?:-N ?|--nodes[ =])([0-9]+)\b")
 
 _ON_EACH = re.compile(r"\bsrun\b(?: [^|;&]*?)? --ntasks-per-node[ =]([0-9]+)\b")
 """On how many nodes Slurm starts processes, and how many on each."""
@@ -257,17 +252,17 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
     for found in _OPERATION.finditer(text):
         parts = [part for part in found.groups() if part]
         yield "op", "_".join(parts).casefold().replace(" ", "_").replace("-", "_")
-    yield from _processes(text)
+    yield from processes(text)
 
 
-def _processes(text: str) -> Iterator[tuple[str, str]]:
+def processes(text: str) -> Iterator[tuple[str, str]]:
     """How many ranks a text says that there were."""
     if cards := machine(text).get("gpus") if "卡" in text else None:
         yield "ranks", cards
     elif grid := _BY_NODES.search(signed(text)):
         yield "ranks", str(int(grid[1]) * int(grid[2]))
-    elif launched := _launched(text):
-        yield from launched.items()
+    elif started := launched(text):
+        yield from started.items()
     elif named := _NAMED.search(text):
         yield "ranks", named[1]
     else:
@@ -279,19 +274,10 @@ def _processes(text: str) -> Iterator[tuple[str, str]]:
             yield "ranks", devices
 
 
-def _launched(text: str) -> dict[str, str]:
-    """How many processes a command starts, and how many on each node where it says so."""
-    each, many = _ON_EACH.search(text), _ON_NODES.search(text)
-    told = {"ranks_per_node": each[1]} if each else {}
-    if whole := _LAUNCHED.search(text):
-        return {"ranks": whole[1] or whole[2]} | told
-    return {"ranks": str(int(many[1]) * int(each[1]))} | told if each and many else {}
-
-
 def _launched_above(lines: Sequence[Line]) -> dict[str, Cell]:
     """The same of the last command above a table."""
     for line in reversed(lines):
-        if told := _launched(line.text):
+        if told := launched(line.text):
             return {
                 name: Cell(text, line.number, line.column, value_origin="stated")
                 for name, text in told.items()

@@ -109,8 +109,6 @@ class CsvTable:
         labels = [label.strip().strip('"') for label in text.split(",")]
         for shown in labels:
             spec, scale = known.get(normalise(shown), (None, 1.0))
-            if _ASIDE.get(shown) in labels:
-                spec = None
             if shown == "Runtime" and "OperationKind" in labels:  # the profiler of CUTLASS
                 spec, scale = fields(self.schema).get("time"), TIMES["ms"]
             if spec is None and (name := configured_by(shown)) in fields(self.schema):
@@ -119,6 +117,8 @@ class CsvTable:
                 spec, scale = fields(self.schema).get(told[0]), told[1]
             if spec is None and (unit := timed(shown)) is not None:
                 spec, scale = fields(self.schema).get("time"), unit
+            if _ASIDE.get(shown) in labels:
+                spec = None
             columns.append((shown, spec, scale))
         names = {spec.name for _, spec, _ in columns if spec}
         return columns if all(names & need for need in self.needs) else None
@@ -236,7 +236,7 @@ def _operands(names: Sequence[str], labels: Sequence[str]) -> pl.Expr | None:
         if one in labels and other in labels:
             left, right = (
                 pl.col(names[labels.index(each)]).str.extract(
-                    r"^([a-z]+[0-9][a-z0-9]*)(?:_r)?(?::|$)"
+                    r"^([a-z]+[0-9][a-z0-9_]*?)(?:_r)?(?::|$)"
                 )
                 for each in (one, other)
             )

@@ -31,8 +31,8 @@ def dtype(text: str) -> str:
     ['bf16', 'bf16', 'bf16', 'fp16', 'fp8']
     >>> [dtype(t) for t in ("FP8-CS (FP8-MX)", "MXFP8", "fp8 delayed scaling", "BF16 autocast")]
     ['fp8', 'fp8', 'fp8', 'bf16']
-    >>> dtype("NVFP4"), dtype("mxfp4")
-    ('fp4', 'fp4')
+    >>> dtype("NVFP4"), dtype("mxfp4"), dtype("f8_fnuz_r"), dtype("bf8_r")
+    ('fp4', 'fp4', 'fp8', 'fp8')
     """
     operands, _, _ = text.strip().lower().partition("->")
     operands = re.sub(r"\s*\([^()]*\)$", "", operands)  # `FP8-CS (FP8-MX)`: the second is aside
@@ -59,6 +59,7 @@ _DTYPE_SPELLINGS = (
     ("bf16", re.compile(r"(bf16|bfloat16)([-_ ]?(mixed|amp|autocast))?")),
     ("fp16", re.compile(r"(fp16|float16)([-_ ]?(mixed|amp|autocast))?|f16|half|16[-_]mixed")),
     ("fp8", re.compile(r"(mx)?(fp|f|float)8([-_ ]?(" + _SCALINGS + r")([-_ ]?scaling)?)?")),
+    ("fp8", re.compile(r"b?(fp|f)8([-_]?fnuz)?")),
     ("fp8", re.compile(r"((mx)?(fp|f|float)8[-_]?)?e[45]m[23](fn)?(uz)?")),
     ("fp4", re.compile(r"(nv|mx)?(fp|f|float)4([-_]?e2m1(fn)?)?")),
     ("int8", re.compile(r"int8|s8|i8")),

@@ -34,6 +34,7 @@ MEASURED = {
     "attention_table": ("time",),
     "collective_table": ("time", "algbw", "busbw"),
     "operator_table": ("time", "memory", "flops_rate"),
+    "nccl_tests": ("time", "algbw", "busbw"),
 }
 
 

@@ -1,0 +1,92 @@
+"""How many ranks a measured collective has: what commands start, and what bandwidths prove.
+
+In: the text of a command or of words above a table; the two bandwidths of its rows. Out: ranks, and
+how many of them share a node. The bus bandwidth of a collective is its algorithm bandwidth times a
+factor of the ranks alone, so that a table tells them, or tells that what was said is of another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from assay.ingest.numbers.printed import printed
+from assay.ingest.schema.terminals import deferred
+
+
+def _of_others(ranks: int) -> float:
+    return (ranks - 1) / ranks
+
+
+RATIOS: Mapping[str, Callable[[int], float]] = {
+    "all_reduce": lambda n: 2.0 * _of_others(n), "all_gather": _of_others,
+    "reduce_scatter": _of_others, "all_to_all": _of_others, "alltoall": _of_others,
+    "gather": _of_others, "scatter": _of_others,
+}  # fmt: skip
+"""Bus bandwidth over algorithm bandwidth of a collective of so many ranks, as nccl-tests count.
+
+Source: doc/PERFORMANCE.md of nccl-tests.
+"""
+
+MOST_RANKS = 512
+"""Ranks beyond which their ratio says no more how many they are."""
+
+LAW = "bus bandwidth over algorithm bandwidth tells the ranks of a collective"
+
+_BARE_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
+
+
+def told_by_ratio(op: str, pairs: Sequence[tuple[str, str]]) -> int | None:
+    """The one number of ranks at which every pair of printed bandwidths, of the algorithm and of
+    the bus, agrees; None where several are, or none."""
+    fits = [n for n in range(2, MOST_RANKS + 1) if agrees(op, n, pairs)]
+    return fits[0] if len(fits) == 1 else None
+
+
+def agrees(op: str, ranks: int, pairs: Sequence[tuple[str, str]]) -> bool | None:
+    """Whether every pair of bandwidths is one of so many ranks; None where nothing tells."""
+    ratio = RATIOS.get(op)
+    if ratio is None or not pairs or ranks < 1:
+        return None
+    if not all(map(_BARE_NUMBER.fullmatch, (text for pair in pairs for text in pair))):
+        return None
+    factor = ratio(ranks)
+    found = [(printed(one), printed(other)) for one, other in pairs]
+    return all(a.low * factor <= b.high and b.low <= a.high * factor for a, b in found)
+
+
+_LAUNCHED = deferred(
+    r"\b(?:mpi(?:run|exec)(?:\.\w+)?|aprun)\b(?: [^|;&]*?)? -(?:np?|-np)[ =]([0-9]+)\b"
+    r"|\b(?:srun|flux run)\b(?: [^|;&]*?)? (?:-n ?|--ntasks[ =])([0-9]+)\b"
+)
+"""How many processes a command starts."""
+
+_ON_NODES = deferred(r"\b(?:srun|flux run)\b(?: [^|;&]*?)? (?:-N ?|--nodes[ =])([0-9]+)\b")
+
+_ON_EACH = deferred(
+    r"\bsrun\b(?: [^|;&]*?)? --ntasks-per-node[ =]([0-9]+)\b"
+    r"|\bmpi(?:run|exec)(?:\.\w+)?\b(?: [^|;&]*?)? (?:-N|--?npernode|-ppn)[ =]([0-9]+)\b"
+    r"|\bmpi(?:run|exec)\b(?: [^|;&]*?)? (?:--map-by )ppr:([0-9]+):node\b"
+)
+"""On how many nodes Slurm starts processes, and how many a launcher starts on each."""
+
+
+def launched(text: str) -> dict[str, str]:
+    """How many processes a command starts, and how many on each node where it says so."""
+    each, many = _ON_EACH.search(text), _ON_NODES.search(text)
+    of_node = next(filter(None, each.groups())) if each else ""
+    told = {"ranks_per_node": of_node} if of_node else {}
+    if whole := _LAUNCHED.search(text):
+        return {"ranks": whole[1] or whole[2]} | told
+    return {"ranks": str(int(many[1]) * int(of_node))} | told if many and of_node else {}
+
+
+_OF_A_PROCESS = deferred(r" (?:-t|--nthreads|-g|--ngpus)[ =]?([0-9]+)\b")
+
+
+def of_a_process(command: str) -> int:
+    """How many ranks each process of a benchmark of NCCL has: its threads times their devices."""
+    many = 1
+    for found in _OF_A_PROCESS.findall(command):
+        many *= int(found)
+    return many
