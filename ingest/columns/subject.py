@@ -169,6 +169,8 @@ def of_runs(
     words |= {"price"} if any(not _PRICED.isdisjoint(c.label) for c in columns) else set()
     if len(columns) >= len(_PRODUCT) and {normalise(c.label) for c in columns} >= _PRODUCT:
         return False  # products of matrices
+    if held <= {"step_time", "memory"} and of_an_optimizer(heading):
+        return False
     if held & (ALONE - {"tokens_per_gpu_per_s"}):
         named = {
             w for c in columns if c.spec and c.spec.name == "step_time" for w in split(c.label)
@@ -203,6 +205,25 @@ def of_runs(
     tallied = TALLIED | (_OF_PARTITIONS if only_sizes else set())
     plain = bool(said - tallied) or len(held & RATES) > 1 or batches or _peaked(columns)
     return plain or told()
+
+
+_OF_AN_OPTIMIZER = re.compile(
+    r"(?<![A-Za-z])(?:(?:fused|apex|cpu|8-?bit)?[ _-]?"
+    r"(?:adam\w*|lamb|lion|sgd|adafactor|muon|shampoo)"
+    r"|optimi[sz]ers?(?:['’]s)?)(?:[ -](?:steps?|updates?)(?![A-Za-z])|\.step\b)"
+    r"|(?<![A-Za-z])(?:steps?|updates?) of (?:the |an? |one )?(?:\w*adam\w*|optimi[sz]ers?)",
+    re.IGNORECASE,
+)
+"""Words of a heading that the step of an optimizer has, which is no step of training."""
+
+
+def of_an_optimizer(heading: str) -> bool:
+    """Whether a heading is of the steps of an optimizer alone.
+
+    >>> of_an_optimizer("AdamW step (1.1B parameters)"), of_an_optimizer("Step time with AdamW")
+    (True, False)
+    """
+    return _OF_AN_OPTIMIZER.search(heading) is not None and not _TRAINED.search(heading)
 
 
 _OF_KERNELS = re.compile(r"\b(?:kernels?|hardware)\b", re.IGNORECASE)

@@ -306,15 +306,20 @@ _UNUSED = deferred(
     rf"|(?<![A-Za-z0-9]){NUMBER_FORMAT}\s*(?:(?:は|を|も)?\s*"
     r"(?:使って(?:い)?ません|使わ|使用し?て?(?:い)?(?:ません|ない|せず)|無効|オフ)"
     r"|(?:未使用|未开启|未启用|没有|关闭)"
-    r"|\s(?:is|was|were|are)\s+(?:not|never|off|disabled)\b)",
+    r"|\s(?:is|was|were|are)\s+(?:not|never|off|disabled)\b"
+    r"|[ -](?:accum\w*|master|peak)\b)|\baccum\w* in "
+    rf"{NUMBER_FORMAT}(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
-"""A number format that nothing was run in: `FP8 は使っていません`."""
+"""A number format that nothing was run in, `FP8 は使っていません`, or what sums are in."""
 
 
 def names_format(text: str) -> bool:
-    """Whether a line names a number format, or several."""
-    return _TITLE_DTYPE.search(text) is not None
+    """Whether a line names a number format that something was run in, or several."""
+    return (
+        _TITLE_DTYPE.search(text) is not None
+        and _TITLE_DTYPE.search(_UNUSED.sub(" ", text)) is not None
+    )
 
 
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share

@@ -112,6 +112,13 @@ _NAMES = (
 )
 """Labels that a header of such a table may have."""
 
+_TITLED = ("RMSNorm", "RMS norm", "rmsnorm", "LayerNorm", "Layer norm", "layernorm", "layer_norm",
+           "rms_norm", "softmax", "Softmax", "ross entropy", "ross-entropy", "rossEntropy",
+           "SwiGLU", "GeGLU", "swiglu", "RoPE", "rotary", "Rotary", "AdamW", "Adam", "LAMB",
+           "Optimizer", "optimizer", "GroupNorm", "BatchNorm", "Convolution", "convolution",
+           "Convolutions")  # fmt: skip
+"""Operators in headings under which a table may be of their calls, whatever its labels."""
+
 FORMAT = Format(
     name="operator_table",
     heads=(
@@ -158,6 +165,7 @@ FORMAT = Format(
         "# of Calls",
         "Size Detail",
         "(ms):",
+        *(f" {word}" for word in _TITLED),
         "/s):",
         "AUTOTUNE ",
         "_memcpy_",
@@ -186,6 +194,7 @@ FORMAT = Format(
     r"|^\s*\(.*\)  +.*\S-latency(?:\s|$)"
     r"|^\s*name \(time in [mun]?s\)  |^\s*name  .*  # of calls\s*$"
     r"|\|\s*gpu time\s*\||gpu time \(sec\)|\"?averagens\"?,"
+    rf"|^\s*(?:#{{1,6}} |<h[1-6][\s>]|\*\*)(?:.*[^a-z])?(?:{'|'.join(_TITLED)})(?:[^a-z]|$)"
     r"|  size detail\s*$|avg \(ns\)|^\S+-\S+ \((?:[mu]s|[GT]i?B/s)\):\s*$",
     binds=False,
 )

@@ -19,6 +19,7 @@ from assay.ingest.kernels.collective_ranks import told_by_ratio
 from assay.ingest.kernels.kernel_headings import measured_above
 from assay.ingest.kernels.kernel_labels import (
     BREAKS,
+    LIBRARIES,
     LOOSE,
     SIZED,
     Column,
@@ -87,6 +88,8 @@ def columns_of(
     if "gpu" in fields(table.schema):
         columns = _of_devices(grid, columns, table.schema)
     columns = _of_kernels(grid, columns, table.schema)
+    if bare is not None:
+        columns = _beside_libraries(grid, columns, bare, table.schema)
     if len(SIZES_OF_A_CALL & {column.spec.name for column in columns if column.spec}) > 1:
         columns = _named_times(grid, columns, table.schema)
     for at, label in enumerate(grid.header()):
@@ -151,6 +154,28 @@ def _of_curve(label: str, schema: Schema) -> dict[str, str]:
         return {"kernel": label}
     name = (label[: found.start()] + " " + label[found.end() :]).strip(BREAKS)
     return {"dtype": found[0]} | ({"kernel": name} if name else {})
+
+
+_NOT_WHOLE = re.compile(r"[0-9][0-9,]*\.[0-9]+")
+
+
+def _beside_libraries(
+    grid: Grid, columns: Sequence[Column], bare: Column, schema: Schema
+) -> list[Column]:
+    """Columns of bare numbers behind that of a known library, of the same quantity, which the text
+    above says of all: `Triton | FlashAttention-2 | SDPA (mem-efficient)` below `(TFLOPS)`."""
+    made = list(columns)
+    named = [at for at, each in enumerate(columns) if "kernel" in each.aside]
+    known = [at for at in named if columns[at].spec == bare.spec]
+    first = min(known, default=len(columns))
+    for at, label in enumerate(map(plain, grid.header())):
+        texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+        free = at > first and columns[at] == Column() and not set(split(label)) & _NO_KERNEL
+        if not free or _RATIO.search(label) or _STATISTICS.search(label):
+            continue
+        if any(map(_NOT_WHOLE.fullmatch, texts)):
+            made[at] = replace(bare, aside=_of_curve(label, schema))
+    return made
 
 
 _OF_VIDUR = re.compile(r"time_stats\.(\w+)\.median")
@@ -253,27 +278,52 @@ def _of_networks(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[
     return made
 
 
-_AT_THE_END = re.compile(r"(\w+?)[_ ]((?:time_|latency_)?[mun]s|[tg]flops|gb/s)", re.I)
+_IN_FRONT_OF_UNIT = re.compile(
+    r"(\w[\w .+/-]*?)(?:[_ ]| ?[(\[])"
+    r"((?:time_|latency_)?[mun]s|µs|[tg]flop(?:s|s?/s)|[tg]b/s)[)\]]?",
+    re.I,
+)
+
+_LIBRARY = re.compile(rf"(?<![A-Za-z]){LIBRARIES}(?![A-Za-z])", re.IGNORECASE)
+
+_NO_KERNEL = _NO_NETWORK | {
+    "launch", "overhead", "compile", "compilation", "jit", "autotune", "tuning", "warmup", "warm",
+    "first", "copy", "transfer", "load", "store", "read", "write", "wall", "cpu", "host", "e2e",
+    "sum", "gap", "limit", "roofline", "sol", "bound", "saved", "delta", "compute", "memory", "mem",
+    "comm", "communication", "achieved", "dense", "sparse", "time", "kernel", "gpu",
+    "device",
+}  # fmt: skip
+"""Words of columns that measure a part of each call, or a bound of it, and no other call."""
 
 
 def _of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
-    """Columns of the same measurements of several kernels, whose name stands in front of each, one
-    of them a known one: `bf16_baseline_ms | bf16_baseline_tflops | fp8_cutlass_rowwise_ms | …`."""
+    """Columns of the measurements of several kernels, whose name stands in front of each: beside a
+    known one, `torch (us) | ours (us) | ours GB/s`; or rates of products and of attention, which
+    have no parts: `Default heuristics (TFLOPS) | Tuned (TFLOPS)`."""
     made, sides = list(columns), dict[str, dict[int, Column]]()
-    for at, label in enumerate(map(plain, grid.header())):
-        found = _AT_THE_END.fullmatch(label)
-        if found is None or set(split(found[1])) & _NO_NETWORK or _STATISTICS.search(found[1]):
-            continue
-        told = measured_as(found[2].casefold().replace("b/s", "B/s").replace("gB", "GB"), schema)
-        if told is not None and told.spec is not None and told.scale:
-            sides.setdefault(found[1], {})[at] = told
-    known = {c.spec.name for own in sides.values() for at in own if (c := columns[at]).spec}
     if "kernel" not in fields(schema):
         return made
+    for at, label in enumerate(map(plain, grid.header())):
+        found = _IN_FRONT_OF_UNIT.fullmatch(label)
+        words = set(split(found[1])) if found else set[str]()
+        if found is None or words & _NO_KERNEL or _STATISTICS.search(label) or _RATIO.search(label):
+            continue
+        rate = found[2].casefold().replace("flops/s", "flop/s").replace("b/s", "B/s")
+        told = measured_as(rate.replace("gB", "GB").replace("tB", "TB"), schema)
+        if told is not None and told.spec is not None and told.scale:
+            sides.setdefault(found[1], {})[at] = told
+    named = [c for c in columns if "kernel" in c.aside]
+    named += [c for name, own in sides.items() if _LIBRARY.search(name) for c in own.values()]
+    known = {column.spec.name for column in named if column.spec}
+    rates = [at for own in sides.values() for at, c in own.items()
+             if c.spec and c.spec.name == "flops_rate" and columns[at].spec is None]  # fmt: skip
+    held = {column.spec.name for column in columns if column.spec}
+    if len(rates) > 1 and "flops_rate" not in held and "operator" not in fields(schema):
+        known |= {"flops_rate"}
     for name, own in sides.items():
         measured = [column.spec.name for column in own.values() if column.spec]
         alone = not any(columns[at].spec for at in own)
-        if alone and len(set(measured)) == len(measured) > 1 and set(measured) <= known:
+        if alone and len(set(measured)) == len(measured) and set(measured) & known:
             for at, column in own.items():
                 made[at] = replace(column, aside=_of_curve(name, schema))
     return made
@@ -338,7 +388,7 @@ def _named_times(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[
     return made
 
 
-_RATIO = re.compile(r"(?i)speed-?up|ratio|relative|error|diff|%|\bvs\b")
+_RATIO = re.compile(r"(?i)speed-?up|\bgain|ratio|relative|error|diff|%|\bvs\b|faster")
 
 
 def _of_runs(grid: Grid, schema: Schema) -> bool:
@@ -540,7 +590,7 @@ def _binary(grid: Grid, columns: Sequence[Column]) -> list[Column]:
     """Sizes in KB, MB and GB that are all powers of two are counted in 1,024s; else unknown."""
     made = []
     for at, column in enumerate(columns):
-        if column.spec is not None and column.spec.unit == "B":
+        if column.spec is not None and column.spec.unit == "B" and not column.spec.quantity:
             found = [NUMBER.fullmatch(plain(row.cells[at].text)) for row in grid.rows
                      if at < len(row.cells) and row.cells[at].text]  # fmt: skip
             sized = [each for each in found if each and each[2] in BY_PLACE and each[2] != "B"]

@@ -7,26 +7,35 @@ lines below it say, each only in one way, and of the rest those that the heading
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
 
 from assay.ingest.columns.composite import machine
 from assay.ingest.columns.headers import plain
-from assay.ingest.columns.titles import counted_devices, device_named, format_named
+from assay.ingest.columns.titles import (
+    counted_devices,
+    device_named,
+    names_format,
+)
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.kernels.collective_ranks import launched
+from assay.ingest.kernels.settings_around import (
+    HEADING,
+    NEAR,
+    SIZES,
+    depth_of,
+    format_said,
+    machine_around,
+    settings_around,
+    sizes_named,
+)
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Schema
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.devices import SIGN, several, signed
+from assay.ingest.vocabulary.devices import SIGN, signed
 
 BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12,
              "bytes/sec": 1.0, "Gbps": 1e9 / 8, "Gb/s": 1e9 / 8, "Gbit/s": 1e9 / 8}  # fmt: skip
-
-_HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*]+\*\*:?\s*)")
-
-NEAR = 20
-"""Lines above a table, down from its heading, that may say what it is of."""
 
 FAR = 400
 """Lines above a table among which the headings around its own are looked for."""
@@ -38,24 +47,21 @@ _BY_NODES = deferred(
 """Nodes and the devices of each, in front of their name: `2 x 8 H100`."""
 
 _OF_ATTENTION = {
-    "heads": deferred(r"(?<![\w.])([0-9]+) (?:query |attention )?heads\b(?! ?(?:dim|size))", re.I),
-    "head_dim": deferred(r"\bhead[ _-]?dim(?:ension)?\s*[=:]?\s*([0-9]+)", re.I),
-    "batch": deferred(r"\bbatch(?:[ _-]?size)?\s*[=:]?\s*([0-9]+)", re.I),
     "seq": deferred(
         r"(?<![x×*] )\bseq(?:uence)?[ _-]?len(?:gth)?\s*[=:]?\s*([0-9]+)(?![\w.,])", re.I
     ),
     "direction": deferred(
         r"\b(fwd ?\+ ?bwd|forward ?(?:\+|and) ?backward|forward|backward|fwd|bwd)\b", re.I
     ),
-    "causal": deferred(r"\b(non-|not |no |without (?:a )?)?causal\b(?! *[=:/|])", re.I),
 }
-"""Settings of attention in the words above a table: `head dim 128, 16 heads, batch 4, causal`."""
+"""Settings of attention that the words right above a table alone say, beside its sizes."""
 
 _OPERATOR = re.compile(
-    r"(?<![A-Za-z])(grouped gemm|rms ?norm|layer ?norm|group ?norm|softmax"
-    r"|(?:fused linear )?cross[ -]?entropy|swi?glu|geglu|gelu|silu|rope|rotary(?: embedding)?"
-    r"|mlp(?: block| layer)?|ffn"
-    r"|moe(?: layer| block)?|embedding|adamw?|top-?k|router|dropout|conv[123]d)(?![A-Za-z])",
+    r"(?<![A-Za-z])(grouped gemm|(?:rms|layer|group|batch)[ _-]?norm|softmax"
+    r"|(?:fused linear )?cross[ _-]?entropy|swi?glu|geglu|gelu|silu|rope|rotary(?: embedding)?"
+    r"|mlp(?: block| layer)?|ffn|convolutions?"
+    r"|moe(?: layer| block)?|embedding|(?:fused)?adam(?:w(?:8bit)?)?|lamb|adafactor|top-?k|router"
+    r"|dropout|conv[123]d)(?![A-Za-z])",
     re.IGNORECASE,
 )
 """Operators that a heading names, and that no other kind of table of kernels has."""
@@ -121,8 +127,32 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
     if "op" in fields(schema) and sizes_of_one_rank(lines, grid):  # its title is no heading
         found = _launched_above(lines[max(0, grid.begin - NEAR) : grid.begin]) | found
     if "gpu" not in found and "gpu" in fields(schema):
-        found |= _machine_around(lines[max(0, grid.begin - FAR) : grid.begin])
+        found |= machine_around(lines[max(0, grid.begin - FAR) : grid.begin])
+    names = _left_open(lines, grid, schema, {*found, *doubtful})
+    found |= settings_around(lines[max(0, grid.begin - FAR) : grid.begin], names)
     return {name: cell for name, cell in found.items() if name not in doubtful}
+
+
+def _left_open(lines: Sequence[Line], grid: Grid, schema: Schema, found: Set[str]) -> list[str]:
+    """Settings that neither a table nor the lines right above it speak of, which may stand around
+    its section; none of collectives, which send what a page is not about."""
+    if "op" in fields(schema):
+        return []
+    names = [name for name in ("dtype", *SIZES) if name in fields(schema) and name not in found]
+    near = list[str]()
+    for line in reversed(lines[max(0, grid.begin - _ABOVE) : grid.begin]):
+        if HEADING.fullmatch(line.text):
+            break
+        near.append(line.text)
+    if "dtype" in names and any(map(names_format, (*map(plain, grid.header()), *near))):
+        names.remove("dtype")
+    return names
+
+
+def heading_above(lines: Sequence[Line], grid: Grid) -> Line | None:
+    """The heading that a table stands under."""
+    above = lines[max(0, grid.begin - NEAR) : grid.begin]
+    return next((line for line in reversed(above) if HEADING.fullmatch(line.text)), None)
 
 
 def _benchmarked(text: str) -> Iterator[tuple[str, str]]:
@@ -181,34 +211,13 @@ def of_curves(lines: Sequence[Line], grid: Grid) -> bool:
     return _CURVES.fullmatch(above) is not None and "(" in above
 
 
-def _machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
-    """The one device that the text below the headings around a table names; of several none."""
-    depth, said = 7, dict[str, Cell]()
-    below: list[Line] = []
-    for line in reversed(lines):
-        if not _HEADING.fullmatch(line.text):
-            below.append(line)
-            continue
-        if _depth(line) < depth:
-            depth = _depth(line)
-            for each in below[-NEAR:]:
-                named = device_named(each.text) if len(each.text) <= LONGEST else None
-                if several(each.text):
-                    return {}
-                if named:
-                    cell = Cell(named, each.number, each.column, value_origin="stated")
-                    said.setdefault(named, cell)
-        below = []
-    return {"gpu": next(iter(said.values()))} if len(said) == 1 else {}
-
-
 def _nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
     """The lines right above a table down from its heading, then each heading around that."""
     if lines and (_CURVES.fullmatch(lines[-1].text) or _RULED.fullmatch(lines[-1].text)):
         yield [lines[-1]]
     near: list[Line] = []
     at = len(lines) - 1
-    while at >= 0 and len(near) < NEAR and not (near and _HEADING.fullmatch(near[-1].text)):
+    while at >= 0 and len(near) < NEAR and not (near and HEADING.fullmatch(near[-1].text)):
         if not _CURVES.fullmatch(lines[at].text):
             near.append(lines[at])
         at -= 1
@@ -218,36 +227,30 @@ def _nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
     if table:  # between a table above and this one
         yield near[:table]
     yield near if not table else near[table:]
-    depth = next((_depth(line) for line in near if _HEADING.fullmatch(line.text)), 7)
+    depth = next((depth_of(line) for line in near if HEADING.fullmatch(line.text)), 7)
     for line in reversed(lines[: at + 1]):
-        if _HEADING.fullmatch(line.text) and _depth(line) < depth:
-            depth = _depth(line)
+        if HEADING.fullmatch(line.text) and depth_of(line) < depth:
+            depth = depth_of(line)
             yield [line]
-
-
-def _depth(line: Line) -> int:
-    """The signs in front of a heading; a line in bold stands deeper than all of them."""
-    text = line.text.lstrip()
-    return len(text) - len(text.lstrip("#")) or 7
 
 
 @lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
 def _said(text: str) -> tuple[tuple[str, str], ...]:
     """Fields that a line above a table says, and how."""
-    operator = _TESTED.match(text) or (_HEADING.fullmatch(text) and _OPERATOR.search(text))
+    operator = _TESTED.match(text) or (HEADING.fullmatch(text) and _OPERATOR.search(text))
     return (*_fields(text), *([("operator", operator[1])] if operator else []))
 
 
 def _fields(text: str) -> Iterator[tuple[str, str]]:
     curves = _CURVES.fullmatch(text) is not None
     for name, pattern in (_OF_CURVES if curves else _OF_ATTENTION).items():
-        for found in pattern.findall(text):
-            yield name, str(not found) if name == "causal" and not curves else found
+        yield from ((name, found) for found in pattern.findall(text))
     if curves:
         return
+    yield from sizes_named(text)
     if device := device_named(text):
         yield "gpu", device
-    if dtype := format_named(text):
+    if dtype := format_said(text):
         yield "dtype", dtype
     for found in _OPERATION.finditer(text):
         parts = [part for part in found.groups() if part]

@@ -21,7 +21,7 @@ from assay.ingest.vocabulary.words import split
 
 _FORMATS = r"(?:mx|nv)?(?:b?f|fp|bf|tf|int)(?:loat)?[0-9]{1,2}(?:_?e[0-9]m[0-9])?"
 
-_LIBRARIES = (
+LIBRARIES = (
     r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:\.compile)?|eager|cudnn"
     r"|sdpa|flex(?:attention)?|flash(?:-?attn|-?attention)?(?:-?[1-4])?|fa-?[1-4]|xformers|deepgemm"
     r"|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex|quack|inductor"
@@ -30,7 +30,7 @@ _LIBRARIES = (
 """Names under which times of the same call stand side by side."""
 
 _ASIDE = re.compile(
-    rf"(?P<dtype>{_FORMATS})|(?P<kernel>{_LIBRARIES})|(?P<direction>"
+    rf"(?P<dtype>{_FORMATS})|(?P<kernel>{LIBRARIES})|(?P<direction>"
     r"(?:fwd|forward) ?(?:\+|and|_and_|_) ?(?:bwd|backward)|forward|backward|fwd|bwd)",
     re.IGNORECASE,
 )
@@ -95,7 +95,7 @@ _OF_NETWORK = re.compile(
 )
 """A bandwidth of one of several networks that stand side by side: `MPFT busbw (GB/s)`."""
 
-_OF_LIBRARY = re.compile(rf"({_LIBRARIES})[ _](?=time|latency)", re.IGNORECASE)
+_OF_LIBRARY = re.compile(rf"({LIBRARIES})[ _](?=time|latency)", re.IGNORECASE)
 """The library whose time a column of collectives is: `NCCL Time (us)`."""
 
 _BANDWIDTH_WORDS = {"memory", "mem", "bandwidth", "bw", "hbm", "dram", "achieved", "effective",
@@ -194,8 +194,8 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     if printed in BANDWIDTH and "bandwidth" in columns and of_memory:
         return Column(columns["bandwidth"], BANDWIDTH[printed])
     held = meaning(label) if "memory" in columns else None
-    if held is not None and held.field == "memory" and held.unit_known:
-        return Column(columns["memory"], held.scale)
+    if held is not None and held.field == "memory":
+        return Column(columns["memory"], held.scale if held.unit_known else 0.0)
     loose = columns.get(LOOSE.get(normalise(name), ""))
     if loose is not None:
         factors = BANDWIDTH if loose.unit == "B/s" else _BYTES

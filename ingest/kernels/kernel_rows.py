@@ -44,6 +44,7 @@ from assay.ingest.kernels.kernel_labels import SIZED, Column, says_how_fast
 from assay.ingest.kernels.operator_grids import (
     NAMED,
     in_columns,
+    of_an_optimizer,
     of_nvbench,
     of_training,
     tuples_apart,
@@ -82,7 +83,7 @@ def kernel_rows(
     shaped = partial(in_columns, schema=table.schema) if others else _as_it_is
     tables = map(tuples_apart, apart(_grids(lines, (table, *others), shaped)))
     for found in map(_with_units, tables):
-        if others and of_training(found):
+        if others and of_training(found := of_an_optimizer(lines, found)):
             continue
         if others and (kind := _of_others(lines, found, others, order)):
             _left_over(lines, found, *kind, table, folded)
@@ -472,6 +473,8 @@ def _value(text: str, column: Column, at: GridCell) -> Cell | None:
         digits = str(int(float(digits)))  # data frames print counts as 1024.0
     if found[2]:
         place = BY_PLACE[found[2].replace("i", "")]
+        if column.spec.quantity == "memory" and found[2].endswith("B") and "i" not in found[2]:
+            return Cell(digits, at.line, at.column, 1000.0**place)
         size = Cell(str(round(float(digits) * 1024**place)), at.line, at.column)
         if "i" in found[2] or not place:
             return size

@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from assay.ingest.columns.headers import plain
+from assay.ingest.columns.subject import of_an_optimizer as names_an_optimizer
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
+from assay.ingest.kernels.kernel_headings import heading_above
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label
-from assay.ingest.schema.record import Schema
+from assay.ingest.schema.record import Line, Schema
 from assay.ingest.vocabulary.terms import meaning, normalise
 
 _UNITS = ("metricunit", "unit", "units", "timeunit")
@@ -52,6 +54,39 @@ def of_training(grid: Grid) -> bool:
     """Whether a label names what is measured of a training step."""
     said = [meaning(plain(label)) for label in grid.header()]
     return any(each is not None and each.field in OF_TRAINING for each in said)
+
+
+_OPTIMIZERS = ("optimizer", "optimiser", "implementation", "impl", "variant", "version", "backend")
+
+_IN_UNITS = {1.0: "s", 1e-3: "ms", 1e-6: "us"}
+
+
+def of_an_optimizer(lines: Sequence[Line], grid: Grid) -> Grid:
+    """The grid of a table below a heading of an optimizer's steps, with the labels of a kernel and
+    of its time where it has some of optimizers and of a step; any other as it is.
+
+    Nothing that training alone has stands beside them.
+    """
+    said = [meaning(plain(label)) for label in grid.header()]
+    known = [each for each in said if each is not None]
+    at = _place(grid, _OPTIMIZERS)
+    if at is None or len(grid.heads) != 1 or grid.labels:
+        return grid
+    if not known or any(each.field not in ("step_time", "memory", "optimizer") for each in known):
+        return grid
+    heading = heading_above(lines, grid)
+    if heading is None or not names_an_optimizer(heading.text):
+        return grid
+    head = grid.heads[0]
+    cells = list(head.cells)
+    for place, each in enumerate(said):
+        if place == at:
+            cells[at] = cells[at]._replace(text="kernel")
+        elif each is not None and each.field == "step_time":
+            unit_of = _IN_UNITS.get(each.scale) if each.unit_known else None
+            label = f"time ({unit_of})" if unit_of else "time"
+            cells[place] = cells[place]._replace(text=label)
+    return replace(grid, heads=(replace(head, cells=tuple(cells)),))
 
 
 def in_columns(grid: Grid, schema: Schema) -> Grid:
