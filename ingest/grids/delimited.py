@@ -41,8 +41,9 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     first = next((at for at, line in enumerate(lines) if _says(line, _data(lines, at))), None)
     if first is None:
         return
-    first = _below_titles(lines, first) if named else first
-    separator = separator_of(lines[first].text)
+    bars = _bars([line.text for line in lines[first : first + 2]]) if named else None
+    first = _below_titles(lines, first) if named and bars is None else first
+    separator = bars or separator_of(lines[first].text)
     if separator is None:
         return
     if separator == "\t" and any(line.column > 1 for line in lines[first:]):
@@ -319,6 +320,15 @@ def _says(line: Line, below: Sequence[Line]) -> bool:
         return bool(bare)
     cells = [[len(separated(each.text, s)) for s in SEPARATORS] for each in (line, *below)]
     return max(cells[0]) > 1 and max(cells[0]) >= max(cells[-1])
+
+
+def _bars(texts: Sequence[str]) -> str | None:
+    """The bar, where it stands between the labels of the first line, not around them, and nothing
+    else does, and as often in the second: `JobID|Elapsed|State`."""
+    bare = texts[0].strip()
+    around = bare.startswith("|") or bare.endswith("|")
+    apart = "|" in bare and not around and separator_of(bare) is None
+    return "|" if apart and texts[-1].count("|") == bare.count("|") else None
 
 
 def separator_of(text: str) -> str | None:
