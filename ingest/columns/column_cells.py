@@ -14,7 +14,7 @@ from math import log, log2
 from statistics import median
 
 from assay.ingest.columns.cells import OF_NOTHING, amount
-from assay.ingest.columns.headers import EACH, OF_EACH, OF_ONE, RESERVED, Column, generic
+from assay.ingest.columns.headers import EACH, OF_EACH, OF_ONE, RESERVED, Column
 from assay.ingest.numbers.units import UNITS
 from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Record
@@ -22,7 +22,6 @@ from assay.ingest.vocabulary.devices import PEAKS, peaks
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import (
     BATCH,
-    DEVICE,
     PLAIN,
     SAID_WHOSE,
     TIMES,
@@ -86,7 +85,7 @@ def rates(records: Sequence[Record], columns: Sequence[Column], above: Above) ->
             law = "no GPU reaches so many TFLOP/s: printed in FLOP/s"
             for record, cell in bare:
                 record.cells[spec.name] = cell._replace(scale=1.0, law=law)
-        elif spec.name in whole and _of_the_job(_each(bare, spec.name), above):
+        elif spec.name in whole and _of_the_job(each_row(bare, spec.name), above):
             for record, cell in bare:
                 record.cells[spec.name] = cell._replace(state="unknown")
 
@@ -96,7 +95,7 @@ def _fields_of(columns: Iterable[Column]) -> Iterable[FieldSpec]:
     return {column.spec.name: column.spec for column in columns if column.spec}.values()
 
 
-def _each(held: Sequence[tuple[Record, Cell]], name: str) -> list[tuple[Record, Cell]]:
+def each_row(held: Sequence[tuple[Record, Cell]], name: str) -> list[tuple[Record, Cell]]:
     """Every row that the records stand for, in order, with its cell of one field."""
     if any(record.alike for record, _ in held):
         rows = sorted((row for record, _ in held for row in record.each()), key=lambda r: r.line)
@@ -558,24 +557,27 @@ def of_whom(records: Sequence[Record], columns: Sequence[Column], above: Above) 
     if not labels or any(set(split(label)) & SAID_WHOSE for label in labels):
         return
     held = [(r, r.cells["tokens_per_s"]) for r in records if "tokens_per_s" in r.cells]
-    if {normalise(label) for label in labels} == {"tps"} and (
+    short = {normalise(label) for label in labels} <= {"tps", "wps"}
+    if short and (
         len(_OF_TORCHTITAN & {normalise(c.label.rpartition(".")[2]) for c in columns}) >= TWO
         or any(map(_by_torchtitan, records))
+        or _TORCHTITAN.search(above.text)
     ):
         for record, cell in held:
             law = "torchtitan counts the tokens of one device"
             record.cells["tokens_per_gpu_per_s"] = cell._replace(law=law, value_origin="assumed")
             del record.cells["tokens_per_s"]
         return
-    if any(_beyond_memory(record, cell, above) for record, cell in _each(held, "tokens_per_s")):
+    if any(_beyond_memory(record, cell, above) for record, cell in each_row(held, "tokens_per_s")):
         for record, cell in held:
             record.cells["tokens_per_s"] = cell._replace(state="unknown")
         return
     told = [(r, c) for r, c in held if not _timed(r)]
-    if told and not all(_of_one_alone(r, c, above) for r, c in _each(told, "tokens_per_s")):
+    each = each_row(told, "tokens_per_s")
+    if told and not all(_of_one_alone(r, c, above, counted=not short) for r, c in each):
         told = []
     free = [(r, c) for r, c in held if c.state == "value" and not _settled(r)]
-    if not any(_doubtful(record, cell, above) for record, cell in _each(free, "tokens_per_s")):
+    if not any(_doubtful(record, cell, above) for record, cell in each_row(free, "tokens_per_s")):
         free = []
     if (told or free) and not above.whole:
         for record, cell in [*told, *free]:
@@ -620,13 +622,6 @@ def _beyond_memory(record: Record, cell: Cell, above: Above) -> bool:
     return flops * count / (6.0 * amount(cell)) * LEAST_STATES > memory * count
 
 
-_OF_A_DEVICE = DEVICE | {"peak", "max", "maximum", "vram", "hbm", "cuda", "allocated", "reserved"}
-"""Words of a label that say a memory is of one device."""
-
-
-_SIZES = {each.scale: name for name, each in UNITS.items() if each.si == "B"}
-
-
 OF_EACH_LAW = "fewer devices than nodes: as many in each node"
 
 
@@ -651,31 +646,6 @@ def devices_of_nodes(records: Sequence[Record], columns: Sequence[Column]) -> No
             record.cells["gpus"] = record.cells["gpus"]._replace(state="unknown")
 
 
-def memory_of_whom(records: Sequence[Record], columns: Sequence[Column]) -> None:
-    """A memory whose label does not say of whom, beside sizes of models alone, may be that of one
-    device or of all that a model was spread over: it is of nobody known.
-    """
-    held = [c for c in columns if c.spec is not None and c.spec.quantity is not None]
-    own = next((c for c in held if c.spec and c.spec.name == "memory"), None)
-    known = {c.spec.name for c in columns if c.spec is not None and c.spec.configuration}
-    if (
-        own is None
-        or len(held) > 1
-        or any(map(generic, columns))
-        or known - {"model", "model_size", "parameters"}
-        or own.most
-    ):
-        return
-    if set(split(own.label)) & _OF_A_DEVICE:
-        return
-    for record in records:
-        cell = record.cells.get("memory")
-        spread = any(name in record.cells for name in ("gpus", "tp", "pp", "zero_stage", "gpu"))
-        if cell is not None and cell.state == "value" and not spread:
-            record.other.append((own.label, f"{cell.text} {_SIZES.get(cell.scale, '')}".strip()))
-            record.cells["memory"] = cell._replace(state="unknown")
-
-
 ALONE = 1.15
 """How much faster than its utilisation says a device may seem, as models count their operations."""
 
@@ -692,10 +662,11 @@ def _settled(record: Record) -> bool:
     return any(n in record.cells and record.cells[n].state == "value" for n in others)
 
 
-def _of_one_alone(record: Record, cell: Cell, above: Above) -> bool:
-    """Whether a rate of the job is no more than one device makes at the row's own utilisation."""
+def _of_one_alone(record: Record, cell: Cell, above: Above, *, counted: bool = True) -> bool:
+    """Whether a rate of the job is no more than one device makes at the row's own utilisation;
+    where the devices are not `counted` there may be many of them."""
     count, known = _devices(record, above), record.cells
-    if cell.state != "value" or count < 2:
+    if cell.state != "value" or (count < 2 and (counted or count)):
         return False
     gpu = known.get("gpu")
     said = {n: amount(c) for n, c in known.items() if c.state == "value"}

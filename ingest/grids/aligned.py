@@ -27,7 +27,8 @@ _RULE = re.compile(r"[\s=_+─━-]*")
 _DOTS = re.compile(r"[\s.…]+")
 
 MEASURES = re.compile(
-    r"FLOP|(?:tok(?:en)?|sample)s?(?:/|_per_)s|/it\b|/step|\b[mu]s\b|MFU|_[mun]?s\b"
+    r"FLOP|\w(?:/|_per_)s(?:ec(?:ond)?)?\b|/it\b|(?:/|_per_)(?:step|iter)|\b[mu]s\b|MFU|_[mun]?s\b"
+    r"|mem\w*_[mg]i?b\b"
     r"|\S-(?:latency|gbps)\b|\btime avg\b"
     r"|\[[mµun]?sec\]|\((?:[mµun]?s|[mµun]?sec|[MG]i?B(?:/s)?|Gbps)\)|\bin (?:m?s|[MG]i?B)\b",
     re.IGNORECASE,

@@ -434,6 +434,8 @@ def bind(records: Iterable[Record], context: Context) -> None:
         for name, cell in bound.items():
             if name == "zero_stage" and _shares_nothing(record):
                 continue
+            if name == "batch_size" and _of_another_batch(record, cell):
+                continue
             if name == "program" and _with_another(record, cell, sides=sides):
                 continue
             if not _says_more(name, record.cells.get(name), cell):
@@ -449,6 +451,15 @@ def _names_one(gpu: Cell) -> bool:
     """Whether a cell that a line above a table says is the name of one device, and no more."""
     one = only(gpu.text) if gpu.value_origin == "stated" else None
     return one is not None and one.text == gpu.text
+
+
+def _of_another_batch(record: Record, said: Cell) -> bool:
+    """Whether a batch is neither that of a replica nor that of all, by those that a row prints: it
+    holds no whole number of its micro-batches, or more than all of its sequences."""
+    size = _number(said) if said.state == "value" else None
+    cells = (record.cells.get(name) for name in ("micro_batch", "global_batch"))
+    micro, whole = (_number(cell) if cell and cell.state == "value" else None for cell in cells)
+    return bool(size and ((micro and size % micro) or (whole and size > whole)))
 
 
 def _shares_nothing(record: Record) -> bool:

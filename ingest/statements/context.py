@@ -84,6 +84,7 @@ _FORMS = "|".join(
         r"(?:^|[^0-9])[0-9]{1,4}[ -](?:\w+ )?(?:layers?|heads|experts)\b",  # no model has more
         r"\b(?:[TPDCE]P|[MG]BS)[ -]?[0-9]|\b(?:[tpd]p|[mg]bs)[0-9]",
         r"[a-z]-?[Pp]arallel(?:ism)?(?:[ -](?:size|degree))?(?: of| is| to)? [0-9]",
+        r"(?i:accumulation (?:of |is )?[0-9])",
         r"(?i:\b(?:micro|global)[- ]batch(?:[ -]size)?(?: of| is| to)? [0-9])",
         r"(?i:\b(?:hidden|ffn|vocab\w*|context|seqlen|sequences) (?:of )?[0-9])",
         r"[一-鿿][：:为]? ?[0-9]",

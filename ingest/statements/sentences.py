@@ -77,6 +77,15 @@ _EACH = deferred(
 )
 """Behind a batch: it is that of one replica."""
 
+OF_EACH = ("micro_batch", "accumulation")
+"""Fields that are settings of a run wherever a sentence gives each device so many."""
+
+_ON_EACH = deferred(
+    r"[\s*_`]*(?:(?:micro-?)?(?:batches|steps|samples|sequences)\s)?(?:on|for) (?:each|every)"
+    r" (?:GPU|device|card|rank|worker|NPU|chip|accelerator)\b",
+    re.IGNORECASE,
+)
+
 OF_TOKENS = {"global_batch": "global_batch_tokens"}
 """Fields that are others where their value is counted in tokens."""
 
@@ -271,10 +280,13 @@ def _by_label(
             long = not label.isascii() and len(label) >= _WORDS_OF_HAN
             spelled_out = count > 1 or "_" in label or "-" in label or signed or long
             spelled_out |= label not in SMALL and _is_item(label, value, text)
+            spelled_out |= name in OF_EACH and _ON_EACH.match(text, value.end()) is not None
             word = value[1].replace(",", "")
             yield Part(name, word, value.start(1), weak=not spelled_out)
-            if logged and signed and count > 1:
-                yield Part("", "", 0)  # a line of a log that says it is a statement
+            if (logged and signed and count > 1) or (
+                name in OF_EACH and _ON_EACH.match(text, value.end())
+            ):
+                yield Part("", "", 0)  # a line of a log, or of each device: a statement by its form
         return
 
 

@@ -251,9 +251,10 @@ _OF_RATES = re.compile(
 """A line that says in which unit rates are: `吞吐率单位为 samples/s（全部 GPU 合计）`."""
 
 _PER_DEVICE = re.compile(
-    r"(?<![A-Za-z])(wps|WPS|tps|TPS)[)*`]*\s+per[ -](?:GPU|device|chip|accelerator|card|NPU)\b"
+    r"(?<![A-Za-z])(wps|WPS|tps|TPS)[)*`]*(?:\s+(?:is|are)(?:\s+\w+)?|\s*[:=,(])?\s+"
+    r"per[ -](?:GPU|device|chip|accelerator|card|NPU)\b"
 )
-"""A text that says of whom a rate is: `words per second (wps) per GPU`."""
+"""A text that says of whom a rate is: `words per second (wps) per GPU`, `WPS is per GPU`."""
 
 _RATE = (
     r"(?:tokens?|words?|samples?|sequences?|images?)(?:\s*/\s*|\s+per\s+)[A-Za-z]+"

@@ -26,7 +26,6 @@ from assay.ingest.columns.column_cells import (
     in_bytes,
     lengths,
     local_batches,
-    memory_of_whom,
     of_each,
     of_processes,
     of_whom,
@@ -45,6 +44,7 @@ from assay.ingest.columns.composite import (
     remark,
 )
 from assay.ingest.columns.headers import Column, plain
+from assay.ingest.columns.memory_cells import capacities, memory_of_whom
 from assay.ingest.columns.subject import (
     BOUNDS,
     TALLIED,
@@ -405,6 +405,7 @@ class _Table:
             in_bytes(held.records, columns)
         _spare(held)
         others = [len(record.other) for record in held.records]
+        self.filled -= capacities(held.records, columns)
         if not measured(held.records, len(held.refused), columns, ranges=self._of_training):
             return
         said = place.above.said(place.titles)
