@@ -169,8 +169,9 @@ class Binder:
         for statement in self.statements:
             self._in_section.setdefault(statement.section, []).append(statement)
         self._beside = {  # the devices that a line names beside how a run was shared among them
-            each.line: _on_what(each.values)
+            line: _on_what(each.values)
             for each in self.statements
+            for line in {each.line, *(cell.line for cell in each.values.values())}
             if each.values.keys() & {*OF_A_RUN, "dtype"}
         }
         self._names = {n for n, spec in fields(Configuration).items() if spec.configuration}
@@ -240,7 +241,7 @@ class Binder:
                 return
             other = bool(titled) and _of_others(values.get("gpu"), titled)
             mine = self._of_its_run(values, own, row) if tabled else values
-            for name, cell in of_its_devices(mine, own).items():
+            for name, cell in of_its_devices(mine, row if tabled else own).items():
                 if (other and name in OF_DEVICES) or _says_more(name, row.get(name), cell):
                     continue
                 facts = SAME_FACT.get(name, ())

@@ -84,7 +84,9 @@ _FORMS = "|".join(
         r"(?:^|[^0-9])[0-9]{1,4}[ -](?:\w+ )?(?:layers?|heads|experts)\b",  # no model has more
         r"\b(?:[TPDCE]P|[MG]BS)[ -]?[0-9]|\b(?:[tpd]p|[mg]bs)[0-9]",
         r"[a-z]-?[Pp]arallel(?:ism)?(?:[ -](?:size|degree))?(?: of| is| to)? [0-9]",
-        r"(?i:accumulation (?:of |is )?[0-9])",
+        r"(?i:accumulation (?:of |is )?[0-9]|\bseq(?: len(?:gth)?)? [0-9]{3})",
+        r"(?i:\b(?:single|one)[ -](?:GPU|node)\b)|精度[均都]?[为是：:]",
+        r"[\u3040-\u30ff\uac00-\ud7a3][：:=]? ?[0-9]",
         r"(?i:\b(?:micro|global)[- ]batch(?:[ -]size)?(?: of| is| to)? [0-9])",
         r"(?i:\b(?:hidden|ffn|vocab\w*|context|seqlen|sequences) (?:of )?[0-9])",
         r"[一-鿿][：:为]? ?[0-9]",
@@ -477,7 +479,8 @@ def _of_the_model(statement: Statement) -> dict[str, Cell]:
 
 
 def _alternatives(statements: Sequence[Statement], texts: Mapping[int, str]) -> Iterator[Statement]:
-    """The statements; of bullets that list a run each, only what all of them say alike."""
+    """The statements; of bullets that list a run each, only what all of them say alike. Bullets of
+    which no two say the same are of one run."""
     group: list[Statement] = []
     for statement in [*statements, None]:
         bullet = (
@@ -495,6 +498,11 @@ def _alternatives(statements: Sequence[Statement], texts: Mapping[int, str]) -> 
 
 
 def _in_common(group: Sequence[Statement]) -> Iterator[Statement]:
+    names = [name for each in group for name in each.values]
+    if len(set(names)) == len(names):  # parts of one set-up
+        last = replace(group[-1], values={n: c for each in group for n, c in each.values.items()})
+        yield from [last] if len(group) > 1 else group
+        return
     same = {
         name: cell.text
         for name, cell in group[0].values.items()
@@ -502,9 +510,11 @@ def _in_common(group: Sequence[Statement]) -> Iterator[Statement]:
         and all(name in each.values for each in group)
     }
     for each in group:
-        values = {name: cell for name, cell in each.values.items() if name in same}
-        if values:
-            yield replace(each, values=values)
+        values = {
+            name: cell if name in same else cell._replace(state="unknown")
+            for name, cell in each.values.items()
+        }
+        yield replace(each, values=values)
 
 
 _BULLET = deferred(r"\s*[-*+] ")

@@ -102,7 +102,7 @@ _VENDED = deferred(r"NVIDIA|AMD|Intel|TPU|Gaudi|Trainium|Ascend")
 """The name of a maker, or one that nothing but a device has."""
 
 _LISTED_DEVICE = deferred(
-    rf"(?:^\W*|[,;:(，；：（、|] ?){_DEVICE}(?=\s*(?:[,;.)|，；。）、]|$)|(?: GPUs?| cards?)\b)"
+    rf"(?:^\W*|[,;:(，；：（、|] ?){_DEVICE}(?=\s*(?:[,;.()|，；。（）、]|$)|(?: GPUs?| cards?)\b)"
 )
 """A device that is a part of a list, without a number."""
 
@@ -110,6 +110,8 @@ _ON = deferred(
     r"\b(?:on|using|uses?|used|(?:is|are|was|were) from)"
     r" (?:an? |the |our |(?:one|a single) (?=[DH]GX)|up to [0-9][0-9,]* ?[x×]? ?)?"
     rf"{_DEVICE}(?![A-Za-rt-z0-9])"
+    rf"|\b[Nn]odes? with (?:the |our )?{_DEVICE}s? (?:GPUs|cards|accelerators)\b"
+    rf"|在[^，。；,;A-Za-z0-9]{{0,8}}{_DEVICE}[^，。；,;]{{0,14}}?上"
 )
 """A device that something ran on, however many there were."""
 
@@ -141,6 +143,20 @@ _RATED = deferred(
     re.IGNORECASE,
 )
 """In front of a device: rates are those of one, however many there were."""
+
+_BEHIND_NAME = deferred(
+    rf"({SIGN})s? ?(?:[x×*] ?([0-9]{{1,5}})(?![\w.]|,[0-9]| ?(?:nodes?|GB|GiB|台|机|节点))"
+    r"|([0-9]{1,5}) ?(?:장|대|개|枚|基)(?!\s*(?:の)?(?:노드|ノード)))"
+)
+"""A device and how many of it: `A100-80GB x8`, `H100 64枚`."""
+
+_ONE_GPU = deferred(
+    r"((?:^|[.;,(] ?)\W*(?:an? )?(?:single|one|1)[ -]GPU(?=\W*$|[.;,)]))"
+    r"|^(?!.*\b(?:each|every|per|ranks?|process(?:es)?|stages?|experts?|workers?|fits?)\b)"
+    r".*\b(?:on|using) (?:an? )?(?:single|one) GPU(?=[.,;)]|$| with\b)",
+    re.IGNORECASE,
+)
+"""A sentence of one device of no name: `Single GPU.`"""
 
 _NUMBERS = {"one": "1", "single": "1", "dual": "2", "two": "2", "four": "4", "eight": "8",
             "sixteen": "16"}  # fmt: skip
@@ -230,7 +246,10 @@ _ZERO = deferred(
 )
 
 _FORMAT = deferred(
-    r"(?<![\w-])(bf16|fp16|fp8|bfloat-?16|float-?16)[ -](?:mixed[ -])?precision", re.IGNORECASE
+    r"(?<![\w-])(bf16|fp16|fp8|bfloat-?16|float-?16)[ -](?:mixed[ -])?precision"
+    r"|(?:\bprecision\W{1,3}|(?:精度|정밀도)(?:[均都]?[为是：:]|는|은|は)\s*`?)"
+    r"(bf16|fp16|fp8|bfloat-?16|float-?16)(?![\w-]*/|[\w-]*\+|\w*[0-9])",
+    re.IGNORECASE,
 )
 
 _IN_FORMAT = deferred(
@@ -284,6 +303,7 @@ _NOTED = deferred(
 _OF_WHAT_IS_BELOW = deferred(
     r":\s*$|^\W*(?:[a-z]+ )?(?:settings|setup|configuration|hyper-?parameters)\b|"
     r"\bunless (?:otherwise )?(?:noted|stated|specified|mentioned|said)\b|"
+    r"[若如]无特[殊别]说明|除非[另特]有说明|"
     r"\b(?:numbers|results|tables?|measurements|benchmarks|experiments|runs|rows|entries|baseline)\b",
     re.IGNORECASE,
 )
@@ -368,12 +388,12 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
         named = list(_devices(text))
         others = len({part.name for part in named}) if least == LEAST else OTHERS + 1
         told = [*named, *parts(text, logged=bool(line.prefix), others=others)]
-        if len({part.name for part in told}) <= OTHERS and least == LEAST:
-            told = [part for part in told if not part.weak]
         if told and not any(name == "dtype" for name, *_ in told):
             told += [
                 Part("dtype", kind[1], kind.start(1)) for kind in _LISTED_FORMAT.finditer(text)
             ]
+        if len({part.name for part in told}) <= OTHERS and least == LEAST:
+            told = [part for part in told if not part.weak]
         if len({each[0].casefold() for each in _EVERY_FORMAT.finditer(text)} - WIDE) > 1:
             told = [part for part in told if part.name != "dtype"]  # which of them, for which rows
         alone = computed_again(text) or (
@@ -523,6 +543,16 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         yield from _not_counted(text)
 
 
+def _counted_behind(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
+    """The one device of a text behind whose name stands how many there are."""
+    found = list(_BEHIND_NAME.finditer(signed(text))) if devices(text) else []
+    if len(found) == 1:
+        group = 2 if found[0][2] else 3
+        if not nodes:
+            yield Part("gpus", found[0][group], found[0].start(group))
+        yield _gpu(text, found[0].start(1))
+
+
 def _not_counted(text: str) -> Iterator[Part]:
     """A device that a text names and does not count."""
     if (alone := only(text)) and (told := _told_of(text, alone)):
@@ -566,7 +596,8 @@ _OF_SITE = deferred(
 """A site that has devices, on however many of which a job ran: their number is no longer there."""
 
 _OF_MACHINERY = deferred(
-    r"node|server|host|instance|gpu|npu|card|device|accelerator|chip|zero|fp(?:8|16)|b?float|bf16|[卡张块]",
+    r"node|server|host|instance|gpu|npu|card|device|accelerator|chip|zero|fp(?:8|16)|b?float|bf16|[卡张块]"
+    r"|precision|精度|정밀도",
     re.IGNORECASE,
 )
 """In every text that says something of machines, of ZeRO or of a number format, but for those that
@@ -579,11 +610,15 @@ def _devices(text: str) -> Iterator[Part]:
         return
     nodes = _NODES.search(text)
     if not several(text):
-        yield from _named_devices(text, nodes)
+        yield from list(_counted_behind(text, nodes)) or _named_devices(text, nodes)
     if nodes and not _OWNS.search(text, 0, nodes.start(1)):
         yield Part("nodes", nodes[1].replace(",", ""), nodes.start(1))
     elif one := _ONE_NODE.search(text):
         yield Part("nodes", "1", one.start())
+    if alone := _ONE_GPU.search(text):
+        yield Part("gpus", "1", 0)
+        if alone[1]:
+            yield Part("", "", 0)  # a sentence of its own
     plain = list(_GPUS.finditer(text))
     if len(plain) == 1 and (not nodes or int(plain[0][1].replace(",", "")) > LARGEST_NODE):
         yield Part("gpus", plain[0][1].replace(",", ""), plain[0].start(1), weak=True)
@@ -609,8 +644,10 @@ def _precision(text: str) -> Iterator[Part]:
     """The stage of ZeRO and the number format that a text names, each if it is one."""
     if (zero := list(_ZERO.finditer(text))) and len({z[1] for z in zero}) == 1:
         yield Part("zero_stage", zero[0][1], zero[0].start(1))
-    if (kind := list(_FORMAT.finditer(text))) and len({k[1].casefold() for k in kind}) == 1:
-        yield Part("dtype", kind[0][1].replace("-", ""), kind[0].start(1))
+    kind = list(_FORMAT.finditer(text))
+    if len({(k[1] or k[2]).casefold() for k in kind}) == 1:
+        group = 1 if kind[0][1] else 2
+        yield Part("dtype", kind[0][group].replace("-", ""), kind[0].start(group))
     elif not kind and (used := list(_IN_FORMAT.finditer(text))) and len(used) == 1:
         yield Part("dtype", used[0][1].replace("-", ""), used[0].start(1))
 

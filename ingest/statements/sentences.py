@@ -63,7 +63,7 @@ _LABEL = deferred(
 _ENDS = deferred(
     r"[\s*_`]*(?:(?:tokens|sequences|samples|examples|steps|layers)\b[\s*_`]*)?"
     r"(?:(?:everywhere|throughout)\b\s*)?"
-    r"(?:[,;.)(|，。；、）]|[:：]?[\s*_`]*$|(?:and|with|on|per|of|in|for|within|across|at|using|over|by|through|via)\b|\\|-|<)"
+    r"(?:[,;.)(|，。；、）]|[:：]?[\s*_`]*$|[でをにのはと](?![0-9])|(?:and|with|on|per|of|in|for|within|across|at|using|over|by|through|via)\b|\\|-|<)"
 )
 
 _NEXT = deferred(r" [A-Za-z_][\w-]*(?: [a-z]+)* [0-9]")
@@ -76,6 +76,13 @@ _EACH = deferred(
     re.IGNORECASE,
 )
 """Behind a batch: it is that of one replica."""
+
+_EACH_BEFORE = deferred(
+    r"(?:每[张块个]?(?:卡|\s?[GN]PU)|单卡)的?\s*(?:batch(?:[ _]?size)?|批次?大小|bs)"
+    r"\s*[均都]?[为是:：=]?\s*$",
+    re.IGNORECASE,
+)
+"""In front of a batch: `每卡 batch size 为 2`."""
 
 OF_EACH = ("micro_batch", "accumulation")
 """Fields that are settings of a run wherever a sentence gives each device so many."""
@@ -98,7 +105,7 @@ _COMMAS = ("", ",", ";", ":", ".", "(", ")", "，", "；", "（", "）")
 """Signs before and behind an item of a list of settings; at the ends of the list nothing."""
 
 _SIGN = deferred(
-    r"[\s*`\"']*(?:[:=：为是]|\b(?:of|(?:is|was|are|were)"
+    r"[\s*`\"']*(?:[均都]?[:=：为是]|\b(?:of|(?:is|was|are|were)"
     r"(?: (?:always |kept |set |fixed )*(?:to|at))?))?[\s*`\"']*$"
 )
 
@@ -235,6 +242,7 @@ def parts(text: str, *, logged: bool, others: int = 0) -> list[Part]:
     ([], [])
     """
     found = [*_labelled(text, logged=logged), *_counted(text), *_short(text), *_lettered(text)]
+    found += _with_particles(text)
     named = {part.name for part in found if part.name}
     if len(named) + others <= OTHERS:
         found = [part for part in found if not part.weak]
@@ -271,7 +279,8 @@ def _by_label(
     for count in range(min(6, len(words)), 0, -1):
         label = " ".join(words[-count:])
         name = known(label) or configured_by(label) or SMALL.get(label.casefold())
-        if name == "batch_size" and _EACH.match(text, value.end()):
+        each = _EACH.match(text, value.end()) or _EACH_BEFORE.search(text, 0, value.start())
+        if name == "batch_size" and each:
             name = "micro_batch"
         name = _counted_in(name, text, value.end()) if name else None
         if not name or (name in OF_MACHINES and text[: value.start()].endswith(" of ")):
@@ -288,6 +297,29 @@ def _by_label(
             ):
                 yield Part("", "", 0)  # a line of a log, or of each device: a statement by its form
         return
+
+
+_PARTICLES = deferred(
+    r"(시퀀스 ?길이|컨텍스트 ?길이|글로벌 ?배치(?: ?(?:크기|사이즈))?"
+    r"|마이크로 ?배치(?: ?(?:크기|사이즈))?|배치 ?(?:크기|사이즈)"
+    r"|シーケンス長|系列長|コンテキスト長|グローバルバッチ(?:サイズ)?|マイクロバッチ(?:サイズ)?|バッチサイズ)(?:는|은|이|가|를|을|は|が|を|も)?\s*[:：=＝]?\s*"
+    r"([0-9]+(?:,[0-9]{3})*[kK]?)"
+    r"(?![0-9A-Za-z%.]|\s*(?:[/~〜–-]|から|또는|または|および|와|과|と)\s*[0-9])"
+)
+"""A setting and its value in Korean or Japanese, with the particle between them."""
+
+_IN_ENGLISH = {
+    "시퀀스": "seq_len", "컨텍스트": "seq_len", "シーケ": "seq_len", "系列長": "seq_len",
+    "コンテ": "seq_len", "글로벌": "global_batch", "グロー": "global_batch",
+    "마이크": "micro_batch", "マイク": "micro_batch", "배치": "batch_size", "バッチ": "batch_size",
+}  # fmt: skip
+
+
+def _with_particles(text: str) -> Iterator[Part]:
+    """Settings that a sentence says in Korean or in Japanese."""
+    for found in _PARTICLES.finditer(text) if not text.isascii() else ():
+        name = _IN_ENGLISH[found[1][:3].strip()]
+        yield Part(name, found[2].replace(",", ""), found.start(2))
 
 
 def _is_item(label: str, value: re.Match[str], text: str) -> bool:
