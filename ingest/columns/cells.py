@@ -559,6 +559,9 @@ _OF_ANOTHER = re.compile(r"\b(?:with|without|for|when|if) \S*[A-Za-z]", re.IGNOR
 """An outcome of another setting than that of its row: `OOM with CP=4`."""
 
 
+_NO_ROOM = re.compile(r"\W*(?:CUDA |GPU |torch\.)?(OOM|out of memory)(?![A-Za-z])", re.IGNORECASE)
+
+
 def outcome_and_date(record: Record) -> None:
     """The outcome of a row, from whichever cell says it; the date that its notes begin with."""
     for cell in list(record.cells.values()):
@@ -570,6 +573,10 @@ def outcome_and_date(record: Record) -> None:
     notes = record.cells.get("notes")
     if notes is None:
         return
+    ended = record.cells.get("outcome")
+    why = _NO_ROOM.match(notes.text) if ended and _FAILED.fullmatch(ended.text) else None
+    if why:  # `failed`, and beside it of what
+        record.cells["outcome"] = Cell(why[1], notes.line, notes.column + why.start(1))
     tree = parse_line("table_cell", "notes_cell", notes.text, _HERE)
     if isinstance(tree, Diagnostic):
         return

@@ -195,6 +195,8 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
     for at, label in enumerate(every):
         taken[label] = taken.get(label, 0) + 1
         shown = label if taken[label] == 1 else f"{label} ({taken[label]})"
+        if label.rstrip("*") not in every:  # the sign of a footnote
+            label = label.rstrip("*")  # noqa: PLW2901 - what is looked for
         column = _column(label, shown, schema)
         if divided and column.spec and column.spec.name == "batch_size":
             column = _column("global batch size", shown, schema)

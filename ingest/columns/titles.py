@@ -156,7 +156,8 @@ LONGEST_NAME = 80
 _DUAL = deferred(rf"\b(?:dual|two) {SIGN}", re.IGNORECASE)
 
 _SINGLE = deferred(
-    r"(?:^|[\s#(（:：,，、/])单[卡机]?卡?(?<!单机)(?=(?:训练|微调)?\s*(?:[，,、）)；;]|$))"
+    r"(?:^|[\s#(（:：,，、/])单[卡机]?卡?(?<!单机)(?=(?:训练|微调)?\s*(?:[，,、）)；;]|$)"
+    r"| (?:全参|Q?-?LoRA|SFT|DPO)(?![A-Za-z]))"
     r"|\b(?:on|using|with) (?:a single|a|one|1|single) (?:GPU|NPU|accelerator)(?![\w/-])"
     r"|(?:[#(,:–—-]\s*|^)[*_]{0,2}(?:single|one|1)[*_]{0,2}[ -](?:GPU|NPU|card)[*_]{0,2}"
     r"(?=\s*(?:[,;:)]|$|first\b|(?:fine-?)?(?:tun|train)))",

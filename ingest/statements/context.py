@@ -511,7 +511,7 @@ def _in_common(group: Sequence[Statement]) -> Iterator[Statement]:
     }
     for each in group:
         values = {
-            name: cell if name in same else cell._replace(state="unknown")
+            name: cell if name in same else cell._replace(text="several", state="unknown")
             for name, cell in each.values.items()
         }
         yield replace(each, values=values)

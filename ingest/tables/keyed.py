@@ -17,13 +17,14 @@ from assay.ingest.columns.cells import quantity
 from assay.ingest.columns.composite import layout
 from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.columns.subject import FOREIGN
+from assay.ingest.columns.titles import counted_devices
 from assay.ingest.grids.grid import Grid, GridRow
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Schema, Span
 from assay.ingest.source.headings import of_set_up
-from assay.ingest.vocabulary.devices import may_be_device
+from assay.ingest.vocabulary.devices import may_be_device, only
 from assay.ingest.vocabulary.terms import configured_by, how_much
-from assay.ingest.vocabulary.words import split
+from assay.ingest.vocabulary.words import english, split
 
 FEWEST = 2
 """Columns of configuration that make a table one of configurations, and rows that name runs."""
@@ -200,12 +201,18 @@ def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
     if len(row.cells) <= at:
         return {}
     text, place = plain(row.cells[at].text), (row.cells[at].line, row.cells[at].column)
-    name = how_much(configured_by(plain(row.cells[0].text)), text)
+    label = plain(row.cells[0].text)
+    known = configured_by(label) or (None if label.isascii() else configured_by(english(label)))
+    name = how_much(known, text)
     spec = fields(schema).get(name or "")
     if spec is None or not text:
         return {}
     if spec.name == "gpu":
         word = bool(re.fullmatch(r"[\w .-]+", text)) and may_be_device(text)
+        device, count = only(text), counted_devices(text)
+        if device and count and not word:  # `H100 80GB × 16`
+            cell = Cell(device.text, place[0], place[1] + device.at, value_origin="stated")
+            return {"gpu": cell, "gpus": cell._replace(text=count.replace(",", ""))}
     else:
         word = not spec.numeric and _WORDS.get(spec.name, _ANY).fullmatch(text) is not None
     if word or (spec.dtype.is_integer() and text.replace(",", "").isdecimal()):
@@ -217,7 +224,7 @@ _ANY = re.compile(r"[\w.-]+")
 
 _WORDS = {
     "model": re.compile(r"[A-Za-z][\w.-]*(?: [\w.-]+){0,3}"),
-    "dtype": re.compile(r"(?:torch\.)?(?:bf16|fp16|fp32|fp8|bfloat16|float16)"),
+    "dtype": re.compile(r"(?:torch\.)?(?:bf16|fp16|fp32|fp8|bfloat16|float16)", re.IGNORECASE),
     "recompute": re.compile(r"(?i:true|false|full|selective|none|yes|no|on|off)"),
 }
 

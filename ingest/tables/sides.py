@@ -17,7 +17,7 @@ from typing import NamedTuple
 from assay.ingest.columns.composite import named, recipe
 from assay.ingest.columns.headers import GENERIC, Column, generic, header, plain
 from assay.ingest.columns.subject import SERVING, TALLIED, says_how, spread
-from assay.ingest.columns.titles import SIZED, model_named
+from assay.ingest.columns.titles import SIZED, model_named, names_format
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
@@ -587,8 +587,14 @@ def by_sides(grid: Grid, schema: Schema, above: Sequence[Line]) -> tuple[Group, 
     columns = header(grid.header(), schema)
     rest = common(columns, {at for _, at, _, _ in sides})
     return tuple(
-        Group(rest, {at: column}, name, {"gpu": device}, at) for name, at, device, column in sides
+        Group(rest, {at: column}, name, {} if _of_a_format(name) else {"gpu": device}, at)
+        for name, at, device, column in sides
     )
+
+
+def _of_a_format(name: str) -> bool:
+    """Whether a side is of how numbers are kept, and of no machine: `TF32`, `mixed precision`."""
+    return names_format(name) or re.search(r"\b(?:precision|AMP)\b", name) is not None
 
 
 def _in_unit(label: str, schema: Schema, printed: str) -> Column:

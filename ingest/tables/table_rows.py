@@ -44,7 +44,6 @@ from assay.ingest.columns.composite import (
     remark,
 )
 from assay.ingest.columns.headers import Column, plain
-from assay.ingest.columns.memory_cells import capacities, memory_of_whom
 from assay.ingest.columns.subject import (
     BOUNDS,
     TALLIED,
@@ -115,8 +114,10 @@ from assay.ingest.tables.pairs import annotated
 from assay.ingest.tables.row_cells import (
     NOTHING,
     RATES_OF_CELLS,
+    capacities,
     fill,
     is_silent,
+    memory_of_whom,
     worth,
 )
 from assay.ingest.tables.sides import Group

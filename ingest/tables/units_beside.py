@@ -520,7 +520,8 @@ def _timed(own: Column, told: Column) -> bool:
 
 _UNIT_OF_ALL = re.compile(
     r"(?:单位(?:均?为|是|[:：])?|\b(?:units?|performance|throughput|numbers|values|figures|results)\b"
-    r"[^.;|]{0,40}?(?:\b(?:in|is|are)\b|:))\s*[*`]*([A-Za-z]+(?:/(?:[A-Za-z]+|卡))+)"
+    r"[^.;|]{0,40}?(?:\b(?:in|is|are)\b|:))\s*[*`]*"
+    r"([A-Za-z]+(?:/(?:[A-Za-z]+|卡))+|[A-Za-z]+ per sec(?:ond)?(?: per (?:GPU|device))?\b)"
 )
 """The unit that a text gives everything in the table below it."""
 
@@ -529,7 +530,7 @@ _UNIT_OF_ALL = re.compile(
 def _of_everything(text: str) -> tuple[str, ...]:
     """Units that a line gives everything in the table below it."""
     found = _UNIT_OF_ALL.findall(text) if len(text) <= LONGEST else ()
-    return tuple(each.replace("卡", "GPU") for each in found)
+    return tuple(each.replace("卡", "GPU").replace(" per ", "/") for each in found)
 
 
 _OWN = {"性能", "吞吐", "吞吐量"}
@@ -539,6 +540,12 @@ _OF_WHOM = re.compile(
     r"性能|吞吐量?|(?<![A-Za-z])(?:performance|throughput|perf|speed)(?![A-Za-z])", re.I
 )
 
+
+_COMPARED = re.compile(
+    r"speed-?up|scaling|efficiency|ratio|relative|improve|gain|increase|\bvs\b|\bto\b|%|加速|提升|效率",
+    re.IGNORECASE,
+)
+"""A label of what two rates are to each other: `Throughput speedup (TF32 to mixed precision)`."""
 
 _IN_ITS_UNIT = re.compile(r"\([^()]*/[^()]*\)$")
 
@@ -560,7 +567,7 @@ def by_unit_above(
         name = _OF_WHOM.sub(" ", label).strip(" _-:：()（）")
         device = meant(name, told) or meant(label, told)
         of_whom = _OF_WHOM.search(label) is not None
-        if _IN_ITS_UNIT.search(label):
+        if _IN_ITS_UNIT.search(label) or _COMPARED.search(label):
             continue
         if own.spec is None and (device or of_whom) and (device or name or label in _OWN):
             sides.append((name or label, at, device or "", replace(column, label=label)))

@@ -554,7 +554,7 @@ def _rate(words: Words) -> Said | None:
 def _other_rate(words: Words, over: set[str], under: set[str]) -> Said | None:
     """Steps a second, or things that are no sequences: `it/s`, `images/sec`."""
     known = {"throughput", "speed", "rate", "in", "/"} | SECOND
-    for field, things in (("step_rate", STEP), ("item_rate", ITEMS | _WHOLE)):
+    for field, things in (("step_rate", STEP | {"batches"}), ("item_rate", ITEMS | _WHOLE)):
         if over & things - _WHOLE and under & SECOND and not _left((*over, *under), things, known):
             return Said(field, rank=_rank(words))
     if over - known == {"ips"} and not under - SECOND:  # instances a second
@@ -594,6 +594,8 @@ def _time(words: Words) -> Said | None:
     over, under = _joined(words)
     if over & STEP and "or" in over:  # step time (or ms per batch)
         over, under = over - {"or"}, under - {"batch"}
+    if under == {"batch"} and over <= {"time", "avg", "average", "mean"}:  # `time / batch`
+        under = {"step"}
     every = over | under
     if not every & STEP or over & (TOKENS | SAMPLES) or under & SECOND:
         return None
