@@ -211,6 +211,12 @@ def of_curves(lines: Sequence[Line], grid: Grid) -> bool:
     return _CURVES.fullmatch(above) is not None and "(" in above
 
 
+_ROW = re.compile(
+    r"\s*(?:\||<t|[0-9][0-9.,]*(?: ?[KMGT]i?B)?(?:\s*\|\s*|\s{2,})[0-9][0-9.,]*(?![0-9.,]*[):]))"
+)
+"""Beginning of a line of a table that stands above another."""
+
+
 def _nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
     """The lines right above a table down from its heading, then each heading around that."""
     if lines and (_CURVES.fullmatch(lines[-1].text) or _RULED.fullmatch(lines[-1].text)):
@@ -221,9 +227,7 @@ def _nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
         if not _CURVES.fullmatch(lines[at].text):
             near.append(lines[at])
         at -= 1
-    table = next(
-        (n for n, line in enumerate(near) if line.text.lstrip().startswith(("|", "<t"))), None
-    )
+    table = next((n for n, line in enumerate(near) if _ROW.match(line.text)), None)
     if table:  # between a table above and this one
         yield near[:table]
     yield near if not table else near[table:]

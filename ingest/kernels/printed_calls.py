@@ -16,6 +16,7 @@ from functools import cache
 
 from assay.ingest.columns.titles import device_named, format_named
 from assay.ingest.grids.grid import LONGEST
+from assay.ingest.kernels.settings_around import of_own_calls
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.format import Folded
 from assay.ingest.schema.record import Cell, Line, Record, Schema
@@ -228,10 +229,12 @@ def _take_in(told: _Told, line: Line, schema: Schema) -> None:
     text = line.text
     if width := _WIDTH.search(text):
         told.width = int(width[1])
-    for name, word in (("gpu", device_named(text)), ("dtype", format_named(text))):
+    own = of_own_calls(text) if len(text) > SHORT else text
+    for name, named in (("gpu", device_named), ("dtype", format_named)):
         if name not in fields(schema):
             continue
-        if (word and len(text) > SHORT) or (name == "gpu" and several(text)):
+        word = named(own)
+        if (not own and named(text)) or (name == "gpu" and several(own or text)):
             told.facts.pop(name, None)
         elif word:
             told.facts[name] = Cell(word, line.number, line.column, value_origin="stated")

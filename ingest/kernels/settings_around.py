@@ -101,6 +101,20 @@ def _sentences(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
+_OWN = re.compile(
+    r"\b(?:I|we)(?:['’]ve)? (?:ran|run|re-?ran|measured?|tested|benchmarked|tried|timed)\b"
+    r"|\b(?:measured|benchmarked|timed|ran|run|tested|results|numbers) (?:\w+ )?(?:on|with|from)\b",
+    re.IGNORECASE,
+)
+"""Found in a sentence of an author who says where the numbers below come from."""
+
+
+def of_own_calls(text: str) -> str:
+    """The sentences of a long line in which its author says what was run; and nothing else."""
+    told = [each for each in _SENTENCE.split(text) if _OWN.search(each)]
+    return " ".join(each for each in told if not _OF_OTHERS.search(each))
+
+
 _SET_UP = re.compile(
     r"\b(?:config(?:uration)?s?|set-?up|settings?|method(?:ology)?|conditions|test ?bed)\b"
     r"|配置|环境|設定|環境",
