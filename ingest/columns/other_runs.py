@@ -166,7 +166,7 @@ def of_these_runs(text: str) -> str:
     return "".join(map(_own, _sentences(text)))
 
 
-_FRONTED = deferred(r"\W*On [^.;:]{2,90}?(?=,? we (?:also )?compare\b)")
+_FRONTED = deferred(r"(?:<[^<>]*>|\W)*On [^.;:]{2,90}?(?=,? we (?:also )?compare\b)")
 """On what both ran that a sentence compares: `On A800 nodes we compare with Foo`."""
 
 

@@ -201,6 +201,46 @@ _EXCEPTION = deferred(
 _OF_SOME = deferred(r"[(（](?:for|on|except(?: for| on)?|but not) [^()（）]*[A-Z][^()（）]*[)）]")
 
 
+_IN_EUROPE = {
+    "longueur de séquence": "sequence length", "accumulation de gradient": "gradient accumulation",
+    "toutes les mesures": "all measurements", "tous les runs": "all runs",
+    "un seul gpu": "single GPU",
+    "nœuds": "nodes", "nœud": "node", "par": "per", "sur": "on", "avec": "with", "de": "of",
+    "gradientenakkumulation": "gradient accumulation", "alle messungen": "all results",
+    "alle läufe": "all runs", "einem knoten mit": "one node with", "knoten mit": "nodes with",
+    "nœuds de": "nodes of", "knoten": "nodes", "mit": "of", "sequenzlänge": "seq length",
+    "pro": "per", "auf": "on", "und": "and", "et": "&",
+}  # fmt: skip
+"""Words of French and German, none shorter than what it means in English."""
+
+_EUROPEAN = deferred(
+    r"nœud|knoten|séquence|sequenz|gradientenakk|läufe|messungen|les (?:mesures|runs)|un seul gpu"
+    r"|(?:par|pro) (?:gpu|carte|karte)",
+    re.IGNORECASE,
+)
+"""In every text whose words are read as French or German."""
+
+_EUROPEAN_WORD = deferred(rf"(?<!\w)(?:{'|'.join(_IN_EUROPE)})(?!\w)", re.IGNORECASE)
+
+
+def in_english(text: str) -> str:
+    """A text of the same length with words of settings in English, of French and German.
+
+    >>> in_english("auf 4 Knoten mit 8 A100"), in_english("8 GPU par nœud"), in_english("par 3")
+    (' on 4 nodes with 8 A100', '8 GPU per node', 'par 3')
+    """
+    return _EUROPEAN_WORD.sub(_meant, text) if _EUROPEAN.search(text) else text
+
+
+def _meant(found: re.Match[str]) -> str:
+    """A word in English, as wide: short ones stand right in front of what they are of."""
+    word, width = _IN_EUROPE[found[0].casefold()], len(found[0])
+    return word.rjust(width) if len(word) < _SHORT else word.ljust(width)
+
+
+_SHORT = 3
+
+
 def without_some(text: str) -> str:
     """A text with blanks for brackets that speak of some of several.
 
@@ -339,7 +379,7 @@ def counted_devices(text: str) -> str | None:
     >>> counted_devices("### NVIDIA A100 * 8 (80GB)"), counted_devices("A100 x 2 nodes")
     ('8', None)
     """
-    text = _IN_WORDS.sub(lambda found: _DIGITS[found[1].casefold()], signed(text))
+    text = _IN_WORDS.sub(lambda found: _DIGITS[found[1].casefold()], signed(in_english(text)))
     text = BOUNDED.sub(" ", text)
     count = _only_one(_TITLE_COUNT, text) or _only_one(_COUNT_BEHIND, text)
     if count is None or not _NODES.search(text):
@@ -424,6 +464,7 @@ def devices_in_all(text: str) -> str | None:
     >>> devices_in_all("on one node of 8 GPUs"), devices_in_all("on a single node (8 GPUs)")
     ('8', '8')
     """
+    text = in_english(text)
     if not _NODES.search(text):
         return _only_one(_WORKERS, signed(text))  # no number of a name: `on Gaudi 2 cards`
     nodes = {match[1].casefold() for match in _COUNTED_NODES.finditer(text)}
@@ -518,7 +559,7 @@ def says_of_runs(text: str) -> bool:
 @by_outline
 def _said(line: str) -> Mapping[str, Cell]:
     """The same of a line that stands nowhere: columns count from its first letter."""
-    text = without_some(line)
+    text = without_some(in_english(line))
     said: dict[str, Cell] = {}
     if text.rstrip(" *#").endswith("?"):  # asks of a device, and says nothing of runs
         return said

@@ -47,6 +47,7 @@ from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
 from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
 from assay.ingest.statements.values import saying
+from assay.ingest.tables.captions import ON_IT
 from assay.ingest.vocabulary.devices import devices, of_systems, only
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.terms import normalise
@@ -449,8 +450,8 @@ def bind(records: Iterable[Record], context: Context) -> None:
 
 
 def _names_one(gpu: Cell) -> bool:
-    """Whether a cell that a line above a table says is the name of one device, and no more."""
-    one = only(gpu.text) if gpu.value_origin == "stated" else None
+    """Whether a cell is the one device that the line which opens a table says its rows ran on."""
+    one = only(gpu.text) if gpu.law == ON_IT else None
     return one is not None and one.text == gpu.text
 
 

@@ -94,7 +94,7 @@ _FORMS = "|".join(
         r"[a-z]_[a-z_]+ [0-9]+ [a-z]+_[a-z_]+ [0-9]",
         r"[a-zA-Z]{2,3}\)? ?[=:] ?\(?[0-9]+ ?[/x×,-]",
         r"(?:模型(?:名称)?|机器|硬件|显卡|加速卡) ?[:：] ?[A-Za-z0-9]|[0-9二两四八] ?[卡张块]",
-        rf"(?i:\b(?:all|every|each|everything)\b)[^.;]{{0,100}}?(?:{HINT}"
+        rf"(?i:\b(?:alle?|every|each|everything|tous|toutes)\b)[^.;]{{0,100}}?(?:{HINT}"
         r"|(?i:bf16|fp16|fp8|float-?16))",
         r"(?i:(?:on|using|with) [*_]{0,2}(?:one|a single|single|two|four|eight)[*_]{0,2} "
         r"(?:GPU|NPU|card|accelerator|device|chip))",

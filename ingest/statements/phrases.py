@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from assay.ingest.columns.composite import cards_of, hosts_of_cards
-from assay.ingest.columns.titles import LARGEST_NODE, titled, without_some
+from assay.ingest.columns.titles import LARGEST_NODE, in_english, titled, without_some
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
@@ -211,7 +211,7 @@ _SYSTEM = deferred(
 )
 
 _PER_NODE = deferred(
-    rf"{_COUNT} (?:GPUs|devices|accelerators) (?:each|per node|on each node)\b"
+    rf"{_COUNT} (?:GPUs?|devices|accelerators) (?:each|per node|on each node)\b"
     rf"|\bnodes? ?(?:[x×]|of|with) ?{_COUNT} (?:GPUs|devices|accelerators)\b"
 )
 
@@ -380,7 +380,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     """
     found: dict[str, dict[str, Cell]] = {}
     spoken: list[str] = []
-    for begin, text in _sentences(_in_digits(without_some(line.text))):
+    for begin, text in _sentences(_in_digits(without_some(in_english(line.text)))):
         opens = _OPENS.search(text)  # what was tried is in the table that it opens
         if _ASIDE.search(text.replace(" tried ", " ") if opens else text):
             continue

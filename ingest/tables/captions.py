@@ -27,9 +27,10 @@ from assay.ingest.columns.titles import (
     model_named,
     settings_named,
     titled,
+    without_some,
 )
 from assay.ingest.schema.record import REMEMBERED, Cell, Line, Record
-from assay.ingest.vocabulary.devices import only
+from assay.ingest.vocabulary.devices import SIGN, only, signed
 
 _LABELLED = re.compile(
     r"[\s>*+_`-]*(?:(?:test|training|benchmark)\s+)?"
@@ -147,11 +148,23 @@ def _told(line: Line) -> dict[str, Cell]:
         cells |= _cells(line, {"gpus": count})
     if "gpu" not in cells and _SAME.search(line.text) and (device := only(line.text)):
         cells |= _cells(line, {"gpu": device.text})  # and no other that the text names before
-    opens = line.text.rstrip(" *_").endswith((":", "：")) and "gpu" not in cells
+    opens = _ENDING.sub("", line.text).endswith((":", "：")) and "gpu" not in cells
     if opens and (device := only(line.text)):  # which of its sizes, others say
-        cells["gpu"] = Cell(device.text, line.number, line.column, state="unknown")
+        cells |= _cells(line, {"gpu": device.text})
+        law = ON_IT if _ON_IT.search(signed(without_some(line.text))) else None
+        cells["gpu"] = cells["gpu"]._replace(state="unknown", law=law)
     return cells
 
+
+ON_IT = "the line that opens the table says on what it ran"
+
+_ON_IT = re.compile(
+    rf"\b(?:on|sur|auf|pour)(?: (?:an?|the|our|une?|la partition|den?|einer?))? {SIGN}",
+    re.IGNORECASE,
+)
+
+_ENDING = re.compile(r"(?:</\w+>|[\s*_])+$")
+"""Marks and tags behind the last sign of a line."""
 
 _SAME = re.compile(r"\bthe same\b.*\bon\b|^\s*same\b.*\bon\b|同样的?.*[在用]", re.IGNORECASE)
 """A line that opens a table of the same on another machine."""
