@@ -160,6 +160,10 @@ FORMAT = Format(
         "GPU Time",
         "-latency",
         "(us)",
+        "(ms)",
+        "/s)",
+        "threads: -",
+        "thread: -",
         "(µs)",
         "fwd",
         "# of Calls",
@@ -192,6 +196,8 @@ FORMAT = Format(
     r"|^\s*function  +(?:mbytes/sec|best rate mb/s)"
     r"|\"time_unit\"\s*:|,time_stats\."
     r"|^\s*\(.*\)  +.*\S-latency(?:\s|$)"
+    r"|^ +\S+  +\S.* \((?:[mu]s|[GT]i?B/s)\)\s*$|^[0-9]+ threads?: -+\s*$"
+    r"|\|[^|]*\bfw (?:time|flops)"
     r"|^\s*name \(time in [mun]?s\)  |^\s*name  .*  # of calls\s*$"
     r"|\|\s*gpu time\s*\||gpu time \(sec\)|\"?averagens\"?,"
     rf"|^\s*(?:#{{1,6}} |<h[1-6][\s>]|\*\*)(?:.*[^a-z])?(?:{'|'.join(_TITLED)})(?:[^a-z]|$)"

@@ -15,7 +15,7 @@ from assay.ingest.schema.record import Line
 
 _TITLE = re.compile(r"\s*\[-+ (.+) -+\]\s*")
 
-_RULE = re.compile(r"\s*[0-9]+ threads?: -+\s*")
+_RULE = re.compile(r"\s*([0-9]+) threads?: -+\s*")
 
 _UNIT = re.compile(r"\s*Times are in [a-z]+ \((ns|us|ms|s)\)\.\s*")
 
@@ -54,22 +54,29 @@ def _grid(lines: Sequence[Line], at: int, title: re.Match[str]) -> Grid | None:
         return None
     head = _cells(lines[at + 1])
     end, body = at + 2, []
+    threads = list[GridCell]()  # of all rows, and of those below each rule
     while end < len(lines):
-        if not _RULE.fullmatch(lines[end].text):
+        if rule := _RULE.fullmatch(lines[end].text):
+            place = lines[end].column + rule.start(1)
+            threads.append(GridCell(rule[1], lines[end].number, place))
+        else:
             cells = _cells(lines[end])
             if len(cells) != len(head):
                 break
-            body.append((lines[end], cells))
+            body.append((lines[end], cells, threads[-1:]))
         end += 1
     if len(head) < 2 or head[0].text or not body:
         return None
-    told = [_told(cells[0], title[1], lines[at]) for _, cells in body]
+    told = [_told(cells[0], title[1], lines[at]) for _, cells, _ in body]
+    if len({each.text for each in threads}) > 1:
+        for each, (_, _, many) in zip(told, body, strict=True):
+            each.update(zip(("threads",), many, strict=False))
     names = list(dict.fromkeys(name for each in told for name in each))
     labels = [head[0], *(head[0]._replace(text=name) for name in names), *head[1:]]
     nothing = GridCell("", lines[at].number, lines[at].column)
     rows = [
         GridRow(line, (cells[0], *(each.get(name, nothing) for name in names), *cells[1:]))
-        for (line, cells), each in zip(body, told, strict=True)
+        for (line, cells, _), each in zip(body, told, strict=True)
     ]
     return Grid("text", at, end, (GridRow(lines[at + 1], tuple(labels)),), tuple(rows),
                 caption=title[1], exact=False, series=_unit(lines, end))  # fmt: skip

@@ -77,7 +77,7 @@ def columns_of(
     if any(column.spec and column.spec.name == "time" and column.scale for column in columns):
         columns = [Column() if each.spec and each.spec.name == "time" and not each.scale else each
                    for each in columns]  # fmt: skip
-    if curves and bare is not None:
+    if curves:
         columns = _curves(
             grid, columns, bare, table.schema, along="operator" in fields(table.schema)
         )
@@ -103,7 +103,10 @@ def columns_of(
             columns[at] = Column(sizes="mkkn")
     held = [column.spec.name for column in columns if column.spec and not column.aside]
     held += [letter for column in columns for letter in dict.fromkeys(column.sizes)]
-    called = any(each <= set(held) for each in _CALLS)
+    measured = {
+        column.spec.name for column in columns if column.spec and says_how_fast(column.spec)
+    }
+    called = any(each <= set(held) for each in _CALLS) or (curves and measured == {"bandwidth"})
     # no run is told by these, beside its layout or not
     if len(held) != len(set(held)) or (not called and _of_runs(grid, table.schema)):
         return []
@@ -130,11 +133,12 @@ def _of_a_heading(columns: Sequence[Column], held: Set[str]) -> bool:
 
 
 def _curves(
-    grid: Grid, columns: Sequence[Column], bare: Column, schema: Schema, *, along: bool
+    grid: Grid, columns: Sequence[Column], bare: Column | None, schema: Schema, *, along: bool
 ) -> list[Column]:
     """Columns whose labels are names of kernels, behind the last that says what was called; where
-    that may be anything, the first column is what the curves go `along`."""
-    made = list(columns)
+    that may be anything, the first column is what the curves go `along`. They are of the unit
+    behind their name, or of what the text above says."""
+    made, cells = list(columns), grid.heads[-1].cells
     first = next((at for at, label in enumerate(grid.header()) if label.strip()), len(columns))
     last = max((at for at, column in enumerate(columns) if column.spec and not column.aside
                 and not says_how_fast(column.spec)),
@@ -142,8 +146,13 @@ def _curves(
     for at, label in enumerate(grid.header()):
         texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
         whole = not grid.series and all(re.fullmatch(r"[0-9]*(?:\.0*)?", text) for text in texts)
-        if at > last and columns[at].spec is None and not whole and not _RATIO.search(label):
-            made[at] = replace(bare, aside=_of_curve(plain(label), schema))
+        named = bool(grid.series) and cells[at].column == cells[0].column  # what a row's label says
+        if at <= last or columns[at].spec is not None or whole or named or _RATIO.search(label):
+            continue
+        sized = SIZED.fullmatch(plain(label))
+        told = measured_as(sized[2], schema) if sized and bare is None else bare
+        if told is not None and told.spec is not None and says_how_fast(told.spec):
+            made[at] = replace(told, aside=_of_curve(sized[1] if sized else plain(label), schema))
     return made
 
 

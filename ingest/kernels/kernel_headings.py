@@ -105,7 +105,10 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
     the rest those that the headings around that one say."""
     found: dict[str, Cell] = {}
     doubtful: set[str] = set()
-    for near in _nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]):
+    above = lines[max(0, grid.begin - FAR) : grid.begin]
+    if grid.series:  # rows of another comparison speak for themselves
+        above = [line for line in above if not ("|" in line.text and _indented(line))]
+    for near in _nearest_first(above):
         said: dict[str, dict[str, Cell]] = {}
         for line in near:
             for name, text in _said(line.text):
@@ -153,6 +156,15 @@ def heading_above(lines: Sequence[Line], grid: Grid) -> Line | None:
     """The heading that a table stands under."""
     above = lines[max(0, grid.begin - NEAR) : grid.begin]
     return next((line for line in reversed(above) if HEADING.fullmatch(line.text)), None)
+
+
+INDENT = 6
+"""Blanks in front of a row of a comparison that PyTorch's timers print."""
+
+
+def _indented(line: Line) -> bool:
+    """Whether a line begins as far in as such a row."""
+    return line.column + len(line.text) - len(line.text.lstrip()) > INDENT
 
 
 def _benchmarked(text: str) -> Iterator[tuple[str, str]]:
@@ -206,9 +218,9 @@ _OF_CURVES = {
 
 def of_curves(lines: Sequence[Line], grid: Grid) -> bool:
     """Whether a table is the numbers of a figure, below its name, as Triton prints them: columns
-    behind those of the calls are curves, and all of one quantity."""
+    behind those of the calls are curves, of the unit behind the name or behind each of theirs."""
     above = lines[grid.begin - 1].text if grid.begin and grid.syntax == "text" else ""
-    return _CURVES.fullmatch(above) is not None and "(" in above
+    return _CURVES.fullmatch(above) is not None
 
 
 _ROW = re.compile(

@@ -31,9 +31,13 @@ LIBRARIES = (
 
 _ASIDE = re.compile(
     rf"(?P<dtype>{_FORMATS})|(?P<kernel>{LIBRARIES})|(?P<direction>"
-    r"(?:fwd|forward) ?(?:\+|and|_and_|_) ?(?:bwd|backward)|forward|backward|fwd|bwd)",
+    r"(?:fwd|forward) ?(?:\+|and|_and_|_) ?(?:bwd|backward)|forward|backward|fwd|bwd"
+    r"|[FB]W(?= (?:Time|FLOPS)))",
     re.IGNORECASE,
 )
+
+_PASSES = {"FW": "fwd", "BW": "bwd"}
+"""Passes, as the examples of attention-gym call them."""
 
 _PROVIDED = re.compile(r"([a-z][a-z0-9_]*)-(tflops|latency|gbps)")
 """Measurement of a kernel, as TritonBench labels it: `aten_matmul-tflops`."""
@@ -86,7 +90,7 @@ _PLACES = re.compile(r"[\s_(]*\b(out[- _]of[- _]place|in[- _]place)\b\)?[\s_]*",
 
 _IN_ENGLISH = {"算子": "op", "集合通信": "op", "通信算子": "op"}
 
-_RATE_WORDS = {"throughput", "performance", "perf", "rate", "speed", "achieved", "compute",
+_RATE_WORDS = {"flops", "throughput", "performance", "perf", "rate", "speed", "achieved", "compute",
                "computation"}  # fmt: skip
 
 _OF_NETWORK = re.compile(
@@ -147,9 +151,10 @@ def column_named(label: str, schema: Schema, bare: Column | None = None) -> Colu
         found = at_an_end(rest)
         if found is None or found.lastgroup in aside or found.lastgroup not in fields(schema):
             return Column()
-        aside[str(found.lastgroup)] = found[0]
+        aside[str(found.lastgroup)] = _PASSES.get(found[0], found[0])
         rest = (rest[: found.start()] + " " + rest[found.end() :]).strip(BREAKS)
         rest = rest.replace("()", "").strip(BREAKS)
+        rest += ")" * (rest.count("(") - rest.count(")"))  # of a unit at its end
         if not rest and bare is not None:
             return replace(bare, aside=aside)
 

@@ -93,14 +93,11 @@ def kernel_rows(
         named = "gemm" if products else _benchmark(lines, grid, others)
         grid = with_column(grid, "operator", named) if named else grid
         above = _above(lines, grid, table)
-        bare = bare_column(lines, grid, table.schema)
         if _of_bench(lines, grid):
             continue
-        curves = bool(grid.series) or of_curves(lines, grid)
-        squares = _squares(lines, grid, table)
-        if columns := columns_of(grid, table, above, order, bare, curves=curves, products=squares):
+        if columns := _columns(lines, grid, table, above, order):
             columns = in_their_units(grid, columns)
-        elif not (columns := matrix(grid, table.schema, above, bare)):
+        elif not (columns := _matrix(lines, grid, table, above)):
             continue
         ours = [row for row in grid.rows if grid.syntax != "json" or _calls(row, columns, table)]
         if not others:
@@ -116,6 +113,24 @@ def kernel_rows(
         if records:
             folded.records += records
             folded.claimed |= _lines(lines, grid, records, ours)
+
+
+def _columns(
+    lines: Sequence[Line], grid: Grid, table: CsvTable, above: Mapping[str, Cell],
+    order: Callable[[], str],
+) -> list[Column]:  # fmt: skip
+    """The columns of a table of one kind of calls, with what stands above it."""
+    bare = bare_column(lines, grid, table.schema)
+    curves = bool(grid.series) or of_curves(lines, grid)
+    squares = _squares(lines, grid, table)
+    return columns_of(grid, table, above, order, bare, curves=curves, products=squares)
+
+
+def _matrix(
+    lines: Sequence[Line], grid: Grid, table: CsvTable, above: Mapping[str, Cell]
+) -> list[Column]:
+    """The columns of a table of sizes by numbers of ranks."""
+    return matrix(grid, table.schema, above, bare_column(lines, grid, table.schema))
 
 
 def _above(lines: Sequence[Line], grid: Grid, table: CsvTable) -> dict[str, Cell]:
@@ -160,8 +175,7 @@ def _of_others(
 ) -> tuple[list[Column], CsvTable] | None:
     """The columns of a table of a kind of calls that is read by itself, and that kind."""
     for each in others:
-        squares = _squares(lines, grid, each)
-        if columns := columns_of(grid, each, _above(lines, grid, each), order, products=squares):
+        if columns := _columns(lines, grid, each, _above(lines, grid, each), order):
             return columns, each
     return None
 

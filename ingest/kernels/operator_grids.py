@@ -93,7 +93,7 @@ def in_columns(grid: Grid, schema: Schema) -> Grid:
     """The grid with a column for each quantity, setting and object's member that its rows name."""
     if grid.labels or len(grid.heads) != 1:
         return grid
-    grid = _varied_apart(_metrics_apart(_summary(_of_nvbench(grid))), schema)
+    grid = _varied_apart(_metrics_apart(_summary(_of_nvbench(_of_timers(grid)))), schema)
     return _settings_apart(grid, schema)
 
 
@@ -172,6 +172,22 @@ def _of_nvbench(grid: Grid) -> Grid:
 
     cells = [cell._replace(text=label(at, plain(cell.text))) for at, cell in enumerate(head.cells)]
     return replace(grid, heads=(replace(head, cells=tuple(cells)),))
+
+
+def _of_timers(grid: Grid) -> Grid:
+    """A comparison of PyTorch's timers with its title as the operator of all rows, behind the
+    label of each."""
+    if not grid.series or not grid.caption.strip("-[] "):
+        return grid
+    head = grid.heads[0]
+
+    def row_of(row: GridRow, text: str, label: str) -> GridRow:
+        first, *rest = row.cells
+        cells = (first._replace(text=label), first._replace(text=text), *rest)
+        return replace(row, cells=cells)
+
+    rows = (row_of(row, grid.caption.strip(), row.cells[0].text) for row in grid.rows)
+    return replace(grid, heads=(row_of(head, "operator", "sub_label"),), rows=tuple(rows))
 
 
 def with_operators(grid: Grid, schema: Schema) -> Grid:
