@@ -93,16 +93,17 @@ def fold(region: Region) -> Folded:
     # few logs have a table or a call of a kernel
     from assay.ingest.kernels.copy_prints import copies  # noqa: PLC0415
     from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
-    from assay.ingest.kernels.timed_functions import timed_functions  # noqa: PLC0415
+    from assay.ingest.kernels.timed_functions import measurements, timed_functions  # noqa: PLC0415
     from assay.ingest.kernels.tuned_calls import tuned_calls  # noqa: PLC0415
 
     folded = Folded()
     kernel_rows(region.lines, TABLE, folded, others=OTHERS)
     tried = tuned_calls(region.lines, products=False)
-    printed = (*copies(region.lines), *timed_functions(region.lines))
-    for records, lines in (*(([one], used) for one, used in tried), *printed):
+    lines = region.lines
+    printed = (*copies(lines), *timed_functions(lines), *measurements(lines))
+    for records, used in (*(([one], each) for one, each in tried), *printed):
         folded.records += records
-        folded.claimed |= {line.number for line in lines}
+        folded.claimed |= {line.number for line in used}
     return folded
 
 
@@ -157,6 +158,8 @@ FORMAT = Format(
         "Avg (ns)",
         "AverageNs",
         "Name (time in ",
+        "Measurement object",
+        "min_rounds",
         "GPU Time",
         "-latency",
         "(us)",
@@ -198,6 +201,7 @@ FORMAT = Format(
     r"|^\s*\(.*\)  +.*\S-latency(?:\s|$)"
     r"|^ +\S+  +\S.* \((?:[mu]s|[GT]i?B/s)\)\s*$|^[0-9]+ threads?: -+\s*$"
     r"|\|[^|]*\bfw (?:time|flops)"
+    r"|common\.measurement object at |\"min_rounds\"\s*:"
     r"|^\s*name \(time in [mun]?s\)  |^\s*name  .*  # of calls\s*$"
     r"|\|\s*gpu time\s*\||gpu time \(sec\)|\"?averagens\"?,"
     rf"|^\s*(?:#{{1,6}} |<h[1-6][\s>]|\*\*)(?:.*[^a-z])?(?:{'|'.join(_TITLED)})(?:[^a-z]|$)"

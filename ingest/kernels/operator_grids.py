@@ -93,7 +93,8 @@ def in_columns(grid: Grid, schema: Schema) -> Grid:
     """The grid with a column for each quantity, setting and object's member that its rows name."""
     if grid.labels or len(grid.heads) != 1:
         return grid
-    grid = _varied_apart(_metrics_apart(_summary(_of_nvbench(_of_timers(grid)))), schema)
+    grid = _of_pytest(_of_nvbench(_of_timers(grid)))
+    grid = _varied_apart(_metrics_apart(_summary(grid)), schema)
     return _settings_apart(grid, schema)
 
 
@@ -188,6 +189,21 @@ def _of_timers(grid: Grid) -> Grid:
 
     rows = (row_of(row, grid.caption.strip(), row.cells[0].text) for row in grid.rows)
     return replace(grid, heads=(row_of(head, "operator", "sub_label"),), rows=tuple(rows))
+
+
+_PYTEST = {"name": "operator", "stats.median": "median (s)"}
+"""Labels of what pytest-benchmark writes as JSON, in seconds."""
+
+
+def _of_pytest(grid: Grid) -> Grid:
+    """The functions that pytest-benchmark timed, with labels for their names and their medians."""
+    labels = [plain(label) for label in grid.header()]
+    if not {*_PYTEST, "stats.iqr", "options.min_rounds"} <= set(labels):
+        return grid
+    head = grid.heads[0]
+    cells = [cell._replace(text=_PYTEST.get(label, cell.text))
+             for cell, label in zip(head.cells, labels, strict=True)]  # fmt: skip
+    return replace(grid, heads=(replace(head, cells=tuple(cells)),))
 
 
 def with_operators(grid: Grid, schema: Schema) -> Grid:

@@ -55,6 +55,9 @@ _DIRECTION = deferred(
 
 _ASIDE = deferred(r"\([^()=]*\)")
 
+_BRACKETED = deferred(r"\s*\(([A-Za-z][\w.+-]*)\):")
+"""The name of a kernel in brackets, in front of all that is said of it."""
+
 _NAME = deferred(r"[\s>*#-]*([A-Za-z][\w.+-]*(?: [\w.+\[\]-]+){0,2}?)\s*(?:\(|:|$)")
 
 _NO_NAME = {"time", "throughput", "performance", "perf", "latency", "average", "avg", "mean",
@@ -99,7 +102,7 @@ def printed_calls(lines: Sequence[Line], table: CsvTable, folded: Folded) -> Non
             told.call, told.at = ({} if grouped or not _plain(line) else said), line
             continue
         if not measured:
-            if line.text.strip() and not _GOES_ON.search(line.text):
+            if line.text.strip() and not _GOES_ON.search(line.text) and not _rules_off(line, told):
                 told.call = {}
             _take_in(told, line, table.schema)
             continue
@@ -119,6 +122,12 @@ def printed_calls(lines: Sequence[Line], table: CsvTable, folded: Folded) -> Non
 
 
 _SPEEDS = ("time", "flops_rate")
+
+
+def _rules_off(line: Line, told: _Told) -> bool:
+    """Whether a line is the rule right below a line of settings."""
+    below = told.at is not None and line.number == told.at.number + 1
+    return below and not line.text.strip("-=*# ")
 
 
 def _plain(line: Line) -> bool:
@@ -218,7 +227,8 @@ def _segments(line: Line, schema: Schema) -> Iterator[dict[str, Cell]]:
 def _kernel(line: Line, before: Sequence[re.Match[str]]) -> dict[str, Cell]:
     """The kernel whose name a line begins with."""
     end = min(match.start() for match in before)
-    found = _NAME.match(line.text[:end].rstrip() if before else "")
+    text = line.text[:end].rstrip() if before else ""
+    found = _NAME.match(text) or _BRACKETED.match(text)
     if found is None or normalise(found[1]) in _NO_NAME:
         return {}
     return {"kernel": Cell(found[1], line.number, line.column + found.start(1))}

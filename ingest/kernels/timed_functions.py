@@ -1,10 +1,12 @@
-"""Functions that pytest-benchmark times, one in each row of its table.
+"""Functions that pytest-benchmark times, a row of its table each, and those of PyTorch's timers.
 
 In: the lines of a document. Out: a record for each function, with the median of its rounds, or
 their mean where the table has no median. The header gives the unit of every time; behind each
-number of several functions stands in brackets how many times the best one it is.
+number of several functions stands in brackets how many times the best one it is. A timer prints a
+measurement in lines of its own: what was run, how, and the median, or its only number.
 
-Source: pytest_benchmark/table.py, whose columns `--benchmark-columns` chooses.
+Source: pytest_benchmark/table.py, whose columns `--benchmark-columns` chooses; `Measurement` of
+torch/utils/benchmark/utils/common.py.
 """
 
 from __future__ import annotations
@@ -22,6 +24,15 @@ _SCALES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _ROW = deferred(r"\s*(\S+(?: \S+)*?)\s{2,}((?:[0-9(>][^\s]*(?:\s+|$))+)")
 
 _NUMBER = deferred(r"([0-9][0-9,]*(?:\.[0-9]+)?(?:;[0-9,]+)?)(?: \([^()]*\))?(?:\s+|$)")
+
+_MEASUREMENT = "<torch.utils.benchmark.utils.common.Measurement object at "
+
+_TIME = deferred(r"\s*(?:Median: )?([0-9]+(?:\.[0-9]+)?) (ns|us|ms|s)\s*")
+
+_RUNS = deferred(r"\s*[0-9]+ measurements?, [0-9]+ runs .*")
+
+MOST_LINES = 12
+"""Lines of a measurement, with those of what sets it up."""
 
 _BELIEVED = ("Median", "Mean")
 
@@ -56,3 +67,26 @@ def timed_functions(lines: Sequence[Line]) -> Iterator[tuple[list[Record], list[
             used.append(row)
         if records:
             yield records, used
+
+
+def measurements(lines: Sequence[Line]) -> Iterator[tuple[list[Record], list[Line]]]:
+    """The record of each measurement of a timer, and its lines; of none that shows two times."""
+    for at, line in enumerate(lines):
+        if not line.text.lstrip().startswith(_MEASUREMENT) or at + 1 >= len(lines):
+            continue
+        used = [line]
+        for each in lines[at + 1 : at + MOST_LINES]:
+            used.append(each)
+            if _RUNS.fullmatch(each.text):
+                break
+        times = [(each, found) for each in used if (found := _TIME.fullmatch(each.text))]
+        name = lines[at + 1]
+        if len(times) == 1 and _RUNS.fullmatch(used[-1].text) and float(times[0][1][1]):
+            [(timed, found)] = times
+            record = Record(line.number, {}, line.column, prefix=line.prefix)
+            text = name.text.strip()
+            place = name.column + len(name.text) - len(name.text.lstrip())
+            record.cells["operator"] = Cell(text, name.number, place)
+            place = timed.column + found.start(1)
+            record.cells["time"] = Cell(found[1], timed.number, place, _SCALES[found[2]])
+            yield [record], used
