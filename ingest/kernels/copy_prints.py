@@ -145,7 +145,8 @@ def _listed(
 ) -> Copies | None:  # fmt: skip
     """The rows below a header, of functions by their names or of sizes."""
     used, records = [lines[at - 1]], list[Record]()
-    for line in lines[at:]:
+    for place in range(at, len(lines)):
+        line = lines[place]
         found = row.fullmatch(line.text)
         if found is None:
             break

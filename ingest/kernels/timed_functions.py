@@ -46,7 +46,7 @@ def timed_functions(lines: Sequence[Line]) -> Iterator[tuple[list[Record], list[
         if head is None or not name:
             continue
         records, used = list[Record](), [line]
-        for row in lines[at + 1 :]:
+        for row in map(lines.__getitem__, range(at + 1, len(lines))):
             if (found := _ROW.fullmatch(row.text)) is None:
                 if records or row.text.strip("- "):
                     break
