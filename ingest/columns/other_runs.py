@@ -216,3 +216,23 @@ def _sentences(text: str) -> Iterator[str]:
     for end in _END.finditer(text):
         yield text[begin : end.end()]
         begin = end.end()
+
+
+_NOTE = deferred(
+    r"\W*(?:(?:and|all|all of|both|both of|every one of) )*(?:these|those|the above)\b(?! (?:two )?"
+    r"(?:tables?|sections?)\b.{0,40}\b(?:below|following)\b)"
+    r"|.{0,60}?\b(?:tables?|numbers|results|runs|measurements|values|rows) above\b"
+    r"|.{0,60}?\babove (?:table|numbers|results|runs|measurements|values|rows)\b"
+    r"|\W*(?:以上|上表|上述)",
+    re.IGNORECASE,
+)
+"""A line that speaks of the table right above it."""
+
+
+def of_the_table_above(text: str) -> bool:
+    """Whether a line right below a table speaks of that one, and not of the next.
+
+    >>> of_the_table_above("These were run on A100."), of_the_table_above("These run on A100:")
+    (True, False)
+    """
+    return not text.rstrip().endswith((":", "：")) and _NOTE.match(text) is not None

@@ -139,6 +139,9 @@ _MEASURED = re.compile(r"\d|\b(?:oom|out of memory)\b", re.IGNORECASE)
 
 _PRICED = frozenset("$€£¥")
 
+_OF_BYTES = re.compile(r"(?:\w+ )?[(\[]?[KMG]i?B(?:/|[ _]per[ _])s(?:ec)?[)\]]?", re.IGNORECASE)
+"""A label of what is read or sent in a second."""
+
 _PRODUCT = {"m", "n", "k"}
 
 
@@ -167,6 +170,7 @@ def of_runs(
     said = {column.spec.name for column in columns if column.spec and column.spec.configuration}
     words = _words_of(tuple(c.label for c in columns if not c.degrees))
     words |= {"price"} if any(not _PRICED.isdisjoint(c.label) for c in columns) else set()
+    words |= {"bandwidth"} if any(_OF_BYTES.fullmatch(c.label) for c in columns) else set()
     if len(columns) >= len(_PRODUCT) and {normalise(c.label) for c in columns} >= _PRODUCT:
         return False  # products of matrices
     if held <= {"step_time", "memory"} and of_an_optimizer(heading):

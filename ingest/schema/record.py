@@ -188,6 +188,7 @@ class Statement:
     caption: bool = False  # of the table right above it, if there is one
     here: bool = False  # its subject is meant in its own section alone
     until: int = 0  # the last line of the table that it is the title of; it is of no other
+    since: int = 0  # the first line of that table, where it stands below it
 
 
 class Line(NamedTuple):

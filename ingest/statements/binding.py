@@ -565,8 +565,9 @@ def _captioned(
     """
     held, found, rows = set(lines), dict[int, tuple[Said, int]](), sorted(lines)
     for each in (statement for statement in statements if statement.until):
-        mine = rows[bisect_left(rows, each.line) : bisect_right(rows, each.until)]
-        found |= dict.fromkeys(mine, (each.values, each.line))
+        mine = rows[bisect_left(rows, each.since or each.line) : bisect_right(rows, each.until)]
+        for row in mine:  # one table may have a title and a note
+            found[row] = {**found.get(row, ({}, 0))[0], **each.values}, each.line
     free = (each for each in statements if each.caption and not each.until)
     ends = [(each, *_tables_at(each.line, held)) for each in free]
     sides = [(over, under) for _, over, under in ends if bool(over) != bool(under)]

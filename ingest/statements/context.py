@@ -38,7 +38,7 @@ from assay.ingest.statements.nested import ENDS as OBJECT
 from assay.ingest.statements.nested import LONGEST, nested
 from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
 from assay.ingest.statements.sentences import for_each, of_every_run
-from assay.ingest.statements.table_titles import table_end
+from assay.ingest.statements.table_titles import own_table, table_above, table_end
 from assay.ingest.statements.trained_with import FORMS as WITH
 from assay.ingest.statements.trained_with import LINK, names_program, trained_with, versioned
 from assay.ingest.statements.under_headings import UnderHeadings
@@ -441,13 +441,15 @@ def _in_its_place(
     device, where its sentence names another in the line above or below."""
     if statement is None:
         return None
-    until = table_end(lines, at)
+    until = table_end(lines, at) or own_table(lines, at, taken)
     if "gpu" in statement.values and names_another(lines, at):
         unknown = {n: c._replace(state="unknown") for n, c in statement.values.items()
                    if n in OF_DEVICES}  # fmt: skip
         statement = replace(statement, values={**statement.values, **unknown})
     if until or _under_its_table(lines, at, taken):
         return replace(statement, caption=True, until=until)
+    if held := table_above(lines[at], taken):
+        return replace(statement, caption=True, since=held[0], until=held[1])
     return statement
 
 

@@ -1,14 +1,17 @@
-"""Titles that the markup of a document gives to one table: what they say is of its rows alone.
+"""Titles of one table, and notes on one: what they say is of its rows alone.
 
-In: a line and those below it. Out: the last line of the table that the line is the title of: a
-`caption` of HTML, or the directive of reStructuredText that a table stands in.
+In: a line and those around it. Out: the lines of the table that the line is the title of, or speaks
+of from below. Titles are a `caption` of HTML, the directive of reStructuredText that a table stands
+in, and a line in bold, or with a colon behind it, where the next table has one of the same form
+that does not go on from the first. Notes begin with what is above them: `These were run on A100.`
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 
+from assay.ingest.columns.other_runs import of_the_table_above
 from assay.ingest.schema.record import Line
 from assay.ingest.schema.terminals import deferred
 
@@ -53,3 +56,92 @@ def _indented(below: Sequence[Line]) -> int:
 
 def _margin(line: Line) -> int:
     return line.column + len(line.text) - len(line.text.lstrip())
+
+
+_BOLD = deferred(r"\s*(\*\*|__)[^*_|]+\1:?\s*(?:[(（][^()（）|]*[)）])?:?\s*$")
+
+_COLON = deferred(
+    r"\s*(?![-*+>#|<]\s|[0-9]+[.)]\s)[^|()（）]{3,80}[(（][^|()（）]+[)）]\s*[:：]\s*$"
+)
+
+_GOES_ON = deferred(
+    r"[\W_]*(?:(?:and|now|then|the same|same|again|still)[ ,]+)*"
+    r"(?:with|without|using|w/o?|on|for|at|no|same|when|if|after|adding|plus|enabling|single|multi|相同|使用|关闭|开启|其他)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+"""How a title begins of what differs from the table before in this alone."""
+
+MOST_BETWEEN = 40
+"""Lines between a table and the title of the next."""
+
+APART = 3
+"""Lines from a title to its table, or from a table to a note on it."""
+
+
+def _form(text: str) -> str:
+    """How a line that may be the title of a table is written; empty where it is none."""
+    if "**" in text or "__" in text:
+        return "bold" if _BOLD.match(text) else ""
+    return "colon" if text.rstrip().endswith((":", "：")) and _COLON.match(text) else ""
+
+
+def own_table(lines: Sequence[Line], at: int, rows: Set[int]) -> int:
+    """The last line of the table right below the title at `at`, where the table before or the next
+    has a title of the same form, and neither goes on from the other; 0 elsewhere. `rows` are lines
+    of tables.
+
+    >>> page = [Line(1, "**Small (TP=2)**", 1, {}), Line(7, "**Large (PP=4)**", 1, {})]
+    >>> own_table(page, 0, {3, 4, 5, 9, 10, 11}), own_table(page, 1, {3, 4, 5, 9, 10, 11})
+    (5, 11)
+    >>> own_table([page[0], page[1]._replace(text="**With PP=4**")], 0, {3, 4, 5, 9, 10, 11})
+    0
+    """
+    form = _form(lines[at].text)
+    first = _right_below(lines[at].number, rows) if form else 0
+    if not first:
+        return 0
+    end, behind = _last(first, rows, 1), lines[at + 1 : at + 1 + MOST_BETWEEN]
+    before = lines[max(0, at - MOST_BETWEEN) : at][::-1]
+    mine = not _GOES_ON.match(lines[at].text)
+    above = _titled_next(before, rows, form) if mine else None
+    below = _titled_next((line for line in behind if line.number > end), rows, form)
+    return end if above or (below and not _GOES_ON.match(below.text)) else 0
+
+
+def _titled_next(lines: Iterable[Line], rows: Set[int], form: str) -> Line | None:
+    """The title of the next table, or of the one before, where it has this form; of no other
+    section."""
+    for line in lines:
+        if line.text.lstrip().startswith("#"):
+            return None
+        if line.number not in rows and _right_below(line.number, rows):
+            return line if _form(line.text) == form else None
+    return None
+
+
+def _right_below(line: int, rows: Set[int]) -> int:
+    """The first line of the table that stands right below a line; 0 where none does."""
+    return next((n for n in range(line + 1, line + APART + 1) if n in rows), 0)
+
+
+def _last(line: int, rows: Set[int], step: int) -> int:
+    """The line that a table ends with, up or down from one of it."""
+    count = 0
+    while line + step in rows and count < LONGEST_TABLE:
+        line, count = line + step, count + 1
+    return line
+
+
+def table_above(line: Line, rows: Set[int]) -> tuple[int, int] | None:
+    """The first and the last line of the table that the line right below it speaks of.
+
+    >>> table_above(Line(5, "These were run on A100.", 1, {}), {1, 2, 3})
+    (1, 3)
+    >>> table_above(Line(5, "These run on A100:", 1, {}), {1, 2, 3}) is None
+    True
+    """
+    if not of_the_table_above(line.text):
+        return None
+    above = range(line.number - 1, line.number - APART - 1, -1)
+    last = next((n for n in above if n in rows), 0)
+    return (_last(last, rows, -1), last) if last else None

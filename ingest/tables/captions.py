@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from assay.ingest.columns.cells import chips_of
-from assay.ingest.columns.other_runs import of_these_runs
+from assay.ingest.columns.other_runs import of_the_table_above, of_these_runs
 from assay.ingest.columns.titles import (
     counted_devices,
     device_named,
@@ -102,6 +102,8 @@ class Above:
             self._below_table = False
             if _NUMBERED.match(line.text) and not self._named_above:
                 return  # the caption of the table above it
+            if of_the_table_above(line.text):
+                return
         if line.text.strip():
             self._nearest = line
         self._new.append(line)

@@ -375,7 +375,32 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
                 meant = f"{meant} ({match[1]})"  # `gb` is the peak memory
             if match and meant:
                 found.setdefault(match[1], meant)
+            elif match and match[1] in _DEGREES and _stands_for(match[1], match[2]):
+                found.setdefault(match[1], ANOTHER)
     return found
+
+
+ANOTHER = "another thing"
+"""What a label means that names a field elsewhere, and not in this document."""
+
+_DEGREES = {"TP", "PP", "DP", "CP", "EP", "SP", "VP", "MFU", "HFU"}
+
+_OF_LAYOUT = re.compile(
+    r"parallel|tensor|pipeline|degree|expert|context|virtual|stage|sequence|并行|並列|utili[sz]|flop"
+    r"|shard|replica|ranks?\b|ways?\b",
+    re.IGNORECASE,
+)
+
+
+def _stands_for(short: str, text: str) -> bool:
+    """Whether a text spells out an abbreviation as something that is no layout and no utilisation.
+
+    >>> _stands_for("EP", "number of epochs"), _stands_for("EP", "expert parallelism")
+    (True, False)
+    """
+    letters = r"(?:\w*|\w*\W+)".join(re.escape(letter) for letter in short)
+    spelled = re.search(rf"\b{letters}", text, re.IGNORECASE) is not None
+    return spelled and not _OF_LAYOUT.search(text)
 
 
 def _with_units(text: str, words: str) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from assay.ingest.columns.cells import amount, bare_number, quantity, slices
 from assay.ingest.columns.headers import Column, plain
-from assay.ingest.grids.grid import LONGEST, Grid
+from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Schema, Span
 from assay.ingest.tables.row_cells import mostly_odd, of_ways
@@ -128,9 +128,34 @@ def _settles(view: View, side: int, at: int) -> bool:
     return len({first for first, _ in pairs}) == len(pairs) > 1
 
 
+_BOUNDED_BY = {"tp": "heads", "pp": "layers"}
+"""Fields that no degree of their kind goes beyond; none goes beyond the devices."""
+
+
+def _of_no_layout(view: View, column: Column, cells: _Cells) -> bool:
+    """Whether degrees of parallelism are more than a run has devices, heads or layers."""
+    name = column.spec.name if column.spec else ""
+    mine = next(at for at, each in view.places.items() if each is column)
+    for at, each in view.places.items():
+        if each.spec and each.spec.name in ("gpus", _BOUNDED_BY.get(name)):
+            pairs = [(_count(row, mine), _count(row, at)) for row in view.grid.rows]
+            known = [(degree, most) for degree, most in pairs if degree and most]
+            if known and 2 * sum(degree > most for degree, most in known) > len(known):
+                return True
+    return False
+
+
+def _count(row: GridRow, at: int) -> int:
+    text = plain(row.cells[at].text) if at < len(row.cells) else ""
+    return int(text) if text.isdecimal() and len(text) <= _DIGITS else 0
+
+
+_DIGITS = 6
+
+
 _ASKED: dict[str, Callable[[View, Column, _Cells], bool]] = {
     "model_flops_rate": _costs, "model_size": _in_no_unit, "parameters": _in_no_unit,
-    "memory": _of_the_machine,
+    "memory": _of_the_machine, **dict.fromkeys(("tp", "pp", "dp", "cp", "ep"), _of_no_layout),
 }  # fmt: skip
 
 

@@ -107,7 +107,13 @@ from assay.ingest.tables.named_above import (
     heard_in,
     named_rate,
     of_set_up_alone,
-    opens_table,
+)
+from assay.ingest.tables.no_runs import (
+    foreseen,
+    guessed_above,
+    made_ready,
+    signed_so,
+    signs_of_guesses,
 )
 from assay.ingest.tables.other_meanings import doubtless
 from assay.ingest.tables.pairs import annotated
@@ -180,6 +186,7 @@ def _document(
         factors(lines) if found else (),
         footnotes(lines) if found else {},
         no_room(lines) if found else frozenset(),
+        signs_of_guesses(lines) if found else frozenset(),
     )
     for grid in found:
         passed = lines[at : grid.begin]
@@ -244,6 +251,7 @@ class Known(NamedTuple):
     factors: tuple[str, ...] = ()  # of products in cells: `d x m x p`
     notes: Mapping[str, str] = {}
     no_room: Set[str] = frozenset()  # signs of rows that were out of memory
+    guessed: Set[str] = frozenset()  # signs of rows that were not measured
 
 
 class _Table:
@@ -263,7 +271,7 @@ class _Table:
         before: Mapping[tuple[str, ...], Sequence[Line]] = {},
     ) -> None:
         self.region, self.lines, self.grid, self.place = region, lines, grid, place
-        self.long = long
+        self.long, self.since, self.signs = long, since, known.guessed
         self.titles, self.factors, self.group = place.titles, known.factors, ""
         self._of_training = known.trained or self._trained
         head = lines[grid.begin]
@@ -313,7 +321,7 @@ class _Table:
         if described(labels) or described(names) or any(each.endswith(BOUNDS) for each in labels):
             return False
         groups = [group for group in view.groups if measures(group.present())]
-        if _MADE_READY.match(self.place.heading):
+        if made_ready(self.place.heading):
             groups = [group for group in groups if _configured(group)]
         return any(
             of_runs(
@@ -352,18 +360,12 @@ class _Table:
 
     @cached_property
     def _guessed(self) -> bool:
-        """Whether the line that opens the table begins with words of an estimate, or of what is
-        no training; not where what was measured stands beside its estimate."""
-        if _UNTRAINED.match(self.place.heading):
-            return True
-        opening = opens_table([line for line in self.place.near if line.text.strip()][-1:])
-        return (
-            opening is not None
-            and (
-                (not self.beside_estimates and _ESTIMATED.match(opening.text))
-                or _UNTRAINED.match(opening.text)
-            )
-            is not None
+        """Whether what stands above the table says that its rows are estimates, or no training."""
+        return guessed_above(
+            self.place.heading,
+            self.titles,
+            [line for line in self.place.near if line.number >= self.since],
+            beside_estimates=self.beside_estimates,
         )
 
     @cached_property
@@ -478,7 +480,7 @@ class _Table:
             found = None if apart else self._record(row, group)
             if self.emptied:  # of this row alone
                 self.emptied, found = [], None
-            return None if isinstance(found, Record) and of_no_training(found) else found
+            return None if isinstance(found, Record) and self._aside(found) else found
 
         found = ways(long, group.present(), read, self.factors)
         held.records += found.records
@@ -505,6 +507,8 @@ class _Table:
             message = "the input ends inside this row, expected '|'"
             span = Span(source.name, line.number, line.column + len(line.text))
             held.refused.append(Diagnostic(span, Code.TRUNCATED, message, line.text))
+        elif self.signs and signed_so([cell.text for cell in row.cells], self.signs):
+            return  # not measured, as a note says
         else:
             found = [self._record(row, group) for group in self.view.groups]
             held.refused += [each for each in found if isinstance(each, Diagnostic)]
@@ -515,7 +519,8 @@ class _Table:
 
     def _aside(self, record: Record) -> bool:
         """Whether a row, or the title among the rows above it, says that nothing was trained."""
-        return bool(self.group and titled_otherwise(self.group)) or of_no_training(record)
+        titled = bool(self.group and titled_otherwise(self.group))
+        return titled or of_no_training(record) or foreseen(record)
 
     def _says(self, record: Record) -> bool:
         """Whether a row that was a column, or a cell of one, has a measured number: a column of
@@ -789,31 +794,8 @@ def _of_training(view: View) -> View:
     return replace(view, groups=groups) if groups else view
 
 
-_ESTIMATED = re.compile(
-    r"[\s*_#>]*(?:Table [0-9]+[.:]\W*)?"
-    r"(?:estimated|projected|theoretical|predicted|extrapolated)\b",
-    re.IGNORECASE,
-)
-"""Of what was not measured: `Estimated training time of a 7B model:`."""
-
 _A_NOTE = re.compile(r"\s*(?:\(|\*(?!\*)|Notes?\b)(?!.*:\s*$)", re.IGNORECASE)
 """A line below a table that is about it, and opens no other."""
-
-_UNTRAINED = re.compile(
-    r"[\s*_#>]*(?:(?:(?:offline|online|batch(?:ed)?|model) )?(?:inference|serving|decoding"
-    r"|sampling(?=\W*$|,))"
-    r"|推理|推論)(?![A-Za-z])(?!.*(?:\b(?:train|fine-?tun)|训练|微调|学習))",
-    re.IGNORECASE,
-)
-"""Of what is used and not trained: `Inference (vLLM, AWQ):`."""
-
-_MADE_READY = re.compile(
-    r"[\s*_#>0-9.]*(?:(?:the )?data[ -]?load(?:er|ing)s?|data (?:pipeline|preparation)"
-    r"|(?:data )?pre-?processing|tokeni[sz](?:er|ation|ing)s?|storage|file ?systems?"
-    r"|数据加载|数据预处理)(?![A-Za-z])",
-    re.IGNORECASE,
-)
-"""Of what is made ready for training: below it rows that say nothing of a run are of none."""
 
 _KINDS = {"gpu", "npu", "tpu", "hpu", "xpu", "accelerator", "device", "card", "参考", "reference"}
 """Words in a column of machines that are the kind of one, or its part, and name none."""

@@ -22,6 +22,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, fields
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.documents import (
+    ANOTHER,
     MACHINE,
     OF_A_MACHINE,
     SEVERAL_MACHINES,
@@ -410,6 +411,10 @@ def _explained(
         columns = _lowest(columns, under, schema)
     if not labels:
         return columns
+    columns = [
+        Column(column.label, None) if labels.get(plain(text)) == ANOTHER else column
+        for column, text in zip(columns, texts, strict=True)
+    ]
     told = header([labels.get(plain(text), text) for text in texts], schema)
     held = {column.spec.name for column in columns if column.spec}
     return [

@@ -1,0 +1,159 @@
+"""Words above a table, or in its rows, which say that nothing of it ran in training.
+
+In: the headings and the lines above a table, and the texts of a row. Out: whether they say that
+numbers were estimated, projected or simulated, or that they are of a model that is used, or of data
+that is made ready. Where what was measured stands beside its estimate, its columns tell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+from functools import lru_cache
+
+from assay.ingest.columns.headers import plain
+from assay.ingest.grids.grid import LONGEST
+from assay.ingest.schema.record import REMEMBERED, Line, Record
+from assay.ingest.tables.named_above import SENTENCE_END, opens_table
+
+_GUESS = "estimated|projected|theoretical|predicted|extrapolated|simulated"
+
+_ESTIMATED = re.compile(
+    rf"[\s*_#>]*(?:Table [0-9]+[.:]\W*)?(?:{_GUESS})\b",
+    re.IGNORECASE,
+)
+"""Of what was not measured: `Estimated training time of a 7B model:`."""
+
+_ESTIMATES = re.compile(
+    rf"[\s*_#>0-9.]*(?:our |the )?(?:(?:{_GUESS})\b"
+    r"|(?:training|step|memory|performance|throughput|scaling|speed|cost|resources?)"
+    r"(?:[ -](?:time|cost|speed|memory|usage))? (?:estimates|estimations?|projections?"
+    r"|predictions?|extrapolations?|simulations?)\b"
+    r"|(?:估算|预估|预测|理论|仿真|模拟)(?:的)?(?:训练|性能|显存|时间|耗时|结果|峰值))"
+    r"(?!.*(?:\b(?:measured|actual|observed|real|runs?|vs\.?|versus|against|compared|accuracy"
+    r"|errors?|validat\w+)\b|实测|实际|对比))",
+    re.IGNORECASE,
+)
+"""Of a section of what was not measured, and not of how well it was foreseen."""
+
+_NO_RUN = re.compile(
+    r"\b(?:numbers|values|figures|results|times|rows|entries|table)\b[^.;]{0,40}"
+    r"\b(?:are|were|is|was|come|comes|came)\b[^.;]{0,30}"
+    r"\b(?:estimat(?:e[sd]?|ions?)|simulat(?:ed|ions?|or)|predict(?:ed|ions)|projected|projections"
+    r"|extrapolated|theoretical|hypothetical|not measured)\b"
+    r"|\bno (?:run|job|measurement)s? (?:was|were) (?:made|done|started)\b|\bnothing was run\b",
+    re.IGNORECASE,
+)
+
+_SOME = re.compile(
+    r"\b(?:(?:is|are|was|were) measured|actual|real|some|marked|starred|with|italics?|columns?"
+    r"|last|first|next to|beside|if|where|error)\b",
+    re.IGNORECASE,
+)
+"""Words by which not all numbers were found so."""
+
+_UNTRAINED = re.compile(
+    r"[\s*_#>]*(?:(?:(?:offline|online|batch(?:ed)?|model) )?(?:inference|serving|decoding"
+    r"|sampling(?=\W*$|,))"
+    r"|推理|推論)(?![A-Za-z])(?!.*(?:\b(?:train|fine-?tun)|训练|微调|学習))",
+    re.IGNORECASE,
+)
+"""Of what is used and not trained: `Inference (vLLM, AWQ):`."""
+
+_MADE_READY = re.compile(
+    r"[\s*_#>0-9.]*(?:(?:the )?data[ -]?load(?:er|ing)s?|data (?:pipeline|preparation)"
+    r"|(?:data )?pre-?processing|tokeni[sz](?:er|ation|ing)s?|storage|file ?systems?"
+    r"|数据加载|数据预处理)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+
+
+def made_ready(heading: str) -> bool:
+    """Whether a heading is of what is made ready for training: below it rows that say nothing of a
+    run are of none."""
+    return _MADE_READY.match(heading) is not None
+
+
+def guessed_above(
+    heading: str, titles: Sequence[Line], between: Sequence[Line], *, beside_estimates: bool
+) -> bool:
+    """Whether the headings above a table, or what stands between it and the table before, say that
+    its rows are estimates or of no training."""
+    if _UNTRAINED.match(heading):
+        return True
+    said = [line for line in between if line.text.strip()]
+    opening = opens_table(said[-1:])
+    if opening is not None and _UNTRAINED.match(opening.text):
+        return True
+    if beside_estimates:
+        return False
+    if opening is not None and _ESTIMATED.match(opening.text):
+        return True
+    texts = (heading, *(title.text for title in titles))
+    return any(map(_ESTIMATES.match, texts)) or any(_says_none_ran(line.text) for line in said)
+
+
+@lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
+def _says_none_ran(text: str) -> bool:
+    if len(text) > LONGEST or not _NO_RUN.search(text):
+        return False
+    return any(_NO_RUN.search(each) and not _SOME.search(each) for each in SENTENCE_END.split(text))
+
+
+_OF_A_GUESS = re.compile(
+    rf"(?:{_GUESS}|ideal|target|goal|roof-?line|theory|simulation|prediction|projection|estimate"
+    r"|est\.|理论|预测|估算|预估|目标|仿真)(?:\W.*)?"
+    rf"|.*[(\[](?:{_GUESS}|ideal|target|goal|est\.?|theory|simulation|预测|估算|理论)[)\]]",
+    re.IGNORECASE,
+)
+"""The name of a row that was not measured: `Theoretical peak`, `64 (projected)`, `Target`."""
+
+
+_SIGN = r"\\?(\*{1,2}|[†‡§¹²³])"
+
+_SIGN_OF_GUESS = re.compile(
+    rf"\s*(?:[>(]\s*)?{_SIGN}\)?\s*[:=–-]?\s*(?:[A-Za-z]+ ){{0,3}}?(?:{_GUESS}"
+    r"|estimates?|extrapolations?|projections?)\b"
+    rf"|.*\b(?:marked|with|denoted)\b.{{0,24}}?[`\"'(]?{_SIGN}[`\"')]?\s.{{0,24}}?"
+    rf"\b(?:{_GUESS}|estimates?)\b",
+    re.IGNORECASE,
+)
+"""A note on a sign behind numbers that were not measured: `* estimated with our model`."""
+
+_STEMS = ("estimat", "project", "extrapol", "predict", "simulat", "theor")
+
+
+def signs_of_guesses(lines: Sequence[Line]) -> frozenset[str]:
+    """Signs by which a document says that numbers were not measured.
+
+    >>> sorted(signs_of_guesses([Line(1, "\\\\* projected from 64 GPUs", 1, {})]))
+    ['*']
+    """
+    found = set()
+    for line in lines:
+        small = line.text.casefold() if len(line.text) <= LONGEST else ""
+        if any(stem in small for stem in _STEMS) and (told := _SIGN_OF_GUESS.match(line.text)):
+            found.add(told[1] or told[2])
+    return frozenset(found)
+
+
+def signed_so(texts: Sequence[str], signs: Set[str]) -> bool:
+    """Whether the text of a row ends with one of some signs, and is not in italics."""
+    bare = (plain(text).replace("\\", "") if len(text) <= LONGEST else "" for text in texts)
+    return any(
+        text.endswith(sign) and len(text) > len(sign) and not text.startswith("*")
+        for text in bare
+        for sign in signs
+    )
+
+
+def foreseen(record: Record) -> bool:
+    """Whether a text of a row says that it was not measured."""
+    texts = [text for _, text in record.other]
+    texts += [record.cells[name].text for name in ("model", "notes") if name in record.cells]
+    return any(len(text) <= LONGEST and _is_foreseen(text) for text in texts)
+
+
+@lru_cache(maxsize=REMEMBERED)  # rows repeat their texts
+def _is_foreseen(text: str) -> bool:
+    return any(map(str.isalpha, text)) and _OF_A_GUESS.fullmatch(plain(text)) is not None
