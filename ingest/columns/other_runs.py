@@ -103,7 +103,13 @@ _NOT_ALL = deferred(
     r"|\b(?:all|every|each)(?: of)?(?: the| our| these)?(?: [\w-]+){0,2}? (?:runs?"
     r"|experiments?|results?|numbers|models?|rows|measurements?|tests?|tables|benchmarks?)\b"
     r"(?: but\b|[^.;]{0,60}?\b(?:except(?:ing)?(?! (?:as|where|when|if)\b)|apart from|other than"
-    r"|excluding)\b)",
+    r"|excluding)\b)"
+    r"|\b(?:all|every)(?: of)?(?: the| our| these)? (?:other|remaining|further|reference|baselines?"
+    r"|original|published|previous|earlier|first|last)\b"
+    r"|\b(?:all|every|each)\b[^.;:]{0,40}?\b(?:(?:of|in) the (?:first|second|third|last|left|right"
+    r"|upper|lower|other) (?:table|column|section|part|figure)"
+    r"|(?:in|of) (?:table|section|fig(?:ure)?)\.? [0-9]"
+    r"|(?:of|from|by|in) (?:(?:the )?(?:authors?|literature|others)|other papers?)\b)",
     re.IGNORECASE,
 )
 """Of all runs but some, and no word of which row is one of them."""
