@@ -229,8 +229,10 @@ def _justified(lines: Sequence[Line], at: int) -> Grid | None:
     head = [Word(m.start(), m.end(), m[0]) for m in re.finditer(r"\S+", _on_page(lines[at]))]
     if len(head) < FEWEST or any(map(is_number, head)) or any(c in lines[at].text for c in "|=:│"):
         return None
-    rows, end = [], at + 1
+    rows, end, labels_again = [], at + 1, lines[at].text
     while end < len(lines) and (cells := _ending(lines[end], head)):
+        if lines[end].text == labels_again:  # another table
+            break
         rows.append(GridRow(lines[end], tuple(cells)))
         end += 1
     counted = sum(is_number(Word(0, 0, cell.text)) for row in rows for cell in row.cells)
