@@ -141,6 +141,7 @@ from assay.ingest.tables.units_beside import (
 )
 from assay.ingest.tables.views import View, views
 from assay.ingest.vocabulary.devices import devices, only
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _DIGIT = re.compile("[0-9]")
 
@@ -567,8 +568,9 @@ class _Table:
             record.cells["gpu"] = gpu._replace(state="unknown")
         elif self._counted is not None and gpu is None and "gpus" in record.cells:
             record.cells["gpu"] = self._counted
-        if self.grid.remark == "commented":
-            record.mark = "commented"
+        record.mark = "commented" if self.grid.remark == "commented" else record.mark
+        if not self.long:
+            _in_its_format(record)
         _of_its_own(record, group)
         outcome_and_date(record)
         captions.mark(record)
@@ -752,6 +754,30 @@ def _configured(group: Group) -> bool:
 def _told(group: Group, view: View) -> bool:
     """Whether a group of columns, or the cells beside it, say how its runs were run."""
     return bool(set(group.said or {}) - TALLIED) or view.told
+
+
+_IN_FORMAT = re.compile(
+    rf"(?:\+ ?|baseline[,:]? (?:in )?|plain |pure |with |in |use )?({NUMBER_FORMAT})"
+    r"(?: (?:autocast|AMP|mixed(?: precision)?|training|baseline|only))?",
+    re.IGNORECASE,
+)
+"""A name of a row that is the format that it ran in: `baseline fp32`, `+ bf16 autocast`."""
+
+_BRACKETED_FORMAT = re.compile(rf".*[^(]\(({NUMBER_FORMAT})\)\s*", re.IGNORECASE)
+
+
+def _in_its_format(record: Record) -> None:
+    """Fill in the number format that the name of a row is, or that stands in brackets behind its
+    device: `T4 (fp16)`."""
+    if "dtype" in record.cells:
+        return
+    gpu = record.cells.get("gpu")
+    first = record.other[0][1] if record.other and record.other[0][0] != "column" else ""
+    found = _BRACKETED_FORMAT.fullmatch(gpu.text) if gpu and len(gpu.text) <= LONGEST else None
+    if found is None and len(first) <= LONGEST:
+        found = _IN_FORMAT.fullmatch(first.strip())
+    if found:
+        record.cells["dtype"] = Cell(found[1], record.line, record.column)
 
 
 def _of_its_own(record: Record, group: Group) -> None:
