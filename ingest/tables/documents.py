@@ -381,7 +381,7 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
 
 
 ANOTHER = "another thing"
-"""What a label means that names a field elsewhere, and not in this document."""
+"""Meaning of a label that names a field elsewhere, and not in this document."""
 
 _DEGREES = {"TP", "PP", "DP", "CP", "EP", "SP", "VP", "MFU", "HFU"}
 
