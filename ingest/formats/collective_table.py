@@ -23,15 +23,27 @@ class CollectiveTable(pa.DataFrameModel):
     dtype: str = named(["dtype", "nccl_dtype", "data_type", "precision"])
     op: str = named(["op", "op_name", "operation", "collective"], nullable=False)
     ranks: int = logged(
-        ["num_gpus", "ranks", "nranks", "n_ranks", "world_size", "gpus"], kind="exact", ge=1
+        [
+            "num_gpus",
+            "ranks",
+            "nranks",
+            "n_ranks",
+            "world_size",
+            "gpus",
+            "number of processors",
+            "number of gpus",
+            "number of ranks",
+        ],
+        kind="exact",
+        ge=1,
     )
     ranks_per_node: int = logged(
         ["ranks_per_node", "gpus_per_node"], kind="exact", ge=1, nullable=True,
         meaning="how many of the ranks share a node",
     )  # fmt: skip
     elements: int = logged(
-        ["elements", "count", "message_size", "num_elements", "count (elements)"], kind="exact",
-        ge=0, nullable=True,
+        ["elements", "count", "message_size", "num_elements", "count (elements)",
+         "size (# of elements)"], kind="exact", ge=0, nullable=True,
     )  # fmt: skip
     bytes: int = logged(
         ["bytes", "size_bytes", "message_bytes", "size_B", "payload_bytes"], kind="exact",
@@ -104,6 +116,8 @@ FORMAT = Format(
         "RDMA_",
         "Collective: ",
         "Send ",
+        "# of floats)",
+        "# of elements)",
         "总线带宽",
         "算法带宽",
     ),
@@ -118,6 +132,7 @@ FORMAT = Format(
     r"|^(?:[a-z][a-z0-9.-]*: )?\s*size\b[^|:=]*  +[^|:=]*bus ?bw \([^|:=]*$"
     r"|^[^|:=\"]*[,;\t][a-z0-9]+_busbw_[^|:=\"]*$"
     r"|\"(?:bus|alg)_?bw[a-z_]*\"\s*:|alg_bandwidth\([a-z/]+\)|comms-res-|^\s*#bytes\s"
+    r"|^\s*\|\s*size \(# of (?:floats|elements)\)\s*\|"
     r"|^\s*# osu mpi\S* |^\s*(?:rdma_write|rdma_read|send) [a-z ]*test\s*$"
     r"|^\s*collective: +[a-z_]+\s*$",
     binds=False,

@@ -24,7 +24,8 @@ class GemmTable(pa.DataFrameModel):
     """One measured product; a row without `b` is a single product."""
 
     gpu: str = named(
-        ["gpu", "device", "machine", "gpu_name", "accelerator"], meaning="device, as printed"
+        ["gpu", "device", "machine", "gpu_name", "accelerator", "processor"],
+        meaning="device, as printed",
     )
     dtype: str = named(["dtype", "gemm_dtype", "precision", "data_type"])
     b: int = logged(
@@ -41,7 +42,8 @@ class GemmTable(pa.DataFrameModel):
     flops_rate: float = logged(
         {
             "TFLOPS": 1e12, "TFLOP/s": 1e12, "tflops": 1e12, "TFLOPS/s": 1e12, "tflop_s": 1e12,
-            "tflops_per_s": 1e12, "tflops_per_sec": 1e12, "GFLOPS": 1e9, "GFLOP/s": 1e9,
+            "TeraFLOPS": 1e12, "tflops_per_s": 1e12, "tflops_per_sec": 1e12,
+            "GFLOPS": 1e9, "GFLOP/s": 1e9,
             "rocblas-Gflops": 1e9, "hipblaslt-Gflops": 1e9, "hipblas-Gflops": 1e9,
         },
         unit="flop/s", quantity="flops_rate", gt=0, nullable=True, meaning="2bmnk per second",

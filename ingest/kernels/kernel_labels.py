@@ -183,6 +183,8 @@ def measured_as(label: str, schema: Schema) -> Column | None:
         return Column(columns["time"], scale_of_time)
     if normalise(label) in _TIMES and "time" in columns:
         return Column(columns["time"], 0.0)
+    if "busbw" in columns and normalise(label) == normalise("size (# of floats)"):
+        return Column(columns["bytes"], 4.0, law="a float has four bytes")
     sized = SIZED.fullmatch(label)
     name, printed = (sized[1], sized[2]) if sized else (label, label)
     measure = unit(printed)

@@ -107,7 +107,9 @@ _TUPLE = re.compile(r"\(([A-Za-z]\w*(?:, ?[A-Za-z]\w*)+)\)")
 
 
 def tuples_apart(grid: Grid) -> Grid:
-    """The grid with sizes that its first column prints together in columns of their own."""
+    """The grid with sizes that its first column prints together in columns of their own, or that
+    every cell of one names."""
+    grid = names_apart(grid)
     named = _TUPLE.fullmatch(plain(grid.header()[0])) if grid.heads and not grid.labels else None
     labels = re.split(", ?", named[1]) if named else []
     rows = [row for row in grid.rows if len(row.cells) == grid.width]
@@ -123,6 +125,40 @@ def tuples_apart(grid: Grid) -> Grid:
 
     split = [row_of(row, parts) for row, parts in zip(rows, texts, strict=True)]
     return replace(grid, heads=(row_of(grid.heads[0], labels),), rows=tuple(split))
+
+
+_SIZES_NAMED = re.compile(r"[A-Za-z_]+ ?= ?[0-9]+(?:(?:[,;] ?| )[A-Za-z_]+ ?= ?[0-9]+)+")
+
+_ONE_NAMED = re.compile(r"([A-Za-z_]+) ?= ?([0-9]+)")
+
+_PRODUCTS = ({"m", "n", "k"}, {"b", "m", "n", "k"}, {"batch", "m", "n", "k"})
+
+
+def names_apart(grid: Grid) -> Grid:
+    """The grid with the sizes of a product that each cell of a column names, `M=64, N=8, K=32`, in
+    columns of their own."""
+    rows = [row for row in grid.rows if len(row.cells) == grid.width]
+    if grid.labels or len(grid.heads) != 1 or not rows:
+        return grid
+    for at, cell in enumerate(rows[0].cells):
+        if "=" not in cell.text or not all(
+            _SIZES_NAMED.fullmatch(plain(row.cells[at].text)) for row in rows
+        ):
+            continue
+        told = [_ONE_NAMED.findall(plain(row.cells[at].text)) for row in rows]
+        names = [name for name, _ in told[0]]
+        same = all([name for name, _ in each] == names for each in told)
+        if not same or {name.casefold() for name in names} not in _PRODUCTS:
+            continue
+
+        def row_of(row: GridRow, parts: Sequence[str], at: int = at) -> GridRow:
+            cells = (row.cells[at]._replace(text=part) for part in parts)
+            return replace(row, cells=(*row.cells[:at], *cells, *row.cells[at + 1 :]))
+
+        split = (row_of(row, [size for _, size in each])
+                 for row, each in zip(rows, told, strict=True))  # fmt: skip
+        return replace(grid, heads=(row_of(grid.heads[0], names),), rows=tuple(split))
+    return grid
 
 
 _OPERATORS = ("operator", "op", "opname", "operation")

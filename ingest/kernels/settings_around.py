@@ -138,9 +138,11 @@ def settings_around(lines: Sequence[Line], names: Sequence[str]) -> dict[str, Ce
 
 
 def _around(lines: Sequence[Line]) -> Iterator[Line]:
-    """The first lines below each heading around a table, or of a set-up before it, and those
-    headings, the nearest first; none of those above a rule between two comments."""
+    """The first lines below each heading around a table, the title of its document or that of a
+    set-up before it, the nearest first; none of those above a rule between two comments."""
     depth, below = 8, list[Line]()
+    begins = bool(lines) and lines[0].number < NEAR
+    title = next((line for line in lines if begins and HEADING.fullmatch(line.text)), None)
     for at in range(len(lines) - 1, -1, -1):
         line = lines[at]
         if line.text.strip() in _RULE and at and not lines[at - 1].text.strip():
@@ -148,7 +150,7 @@ def _around(lines: Sequence[Line]) -> Iterator[Line]:
         if not HEADING.fullmatch(line.text):
             below.append(line)
             continue
-        if depth_of(line) < depth or _SET_UP.search(line.text):
+        if depth_of(line) < depth or line is title or _SET_UP.search(line.text):
             depth = min(depth, depth_of(line))
             yield line
             yield from reversed(below[-NEAR:])
