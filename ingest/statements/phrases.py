@@ -123,7 +123,7 @@ _IN_WORDS = deferred(
 
 _IN_WORDS_ALONE = deferred(
     r"(?:\b(?:train\w*|(?:pre|fine)-?t\w+|r[ua]ns?|running|measured|benchmark\w*|timed|tested|taken"
-    r"|experiments?)\b[^.;]{0,80}?\b(?:on|using|with|use[sd]?)|[,;(]) [*_]{0,2}(?:a )?"
+    r"|experiments?)\b[^.;]{0,140}?\b(?:on|using|with|use[sd]?)|[,;(]) [*_]{0,2}(?:a )?"
     r"(one|single|two|four|eight|sixteen)[*_]{0,2} "
     r"(?:GPU|NPU|card|accelerator|device|chip)s?"
     r"(?=\s*(?:[,;:.)]|$)| (?:unless|each|with|for (?:all|every|each)|and|in (?:bf|fp|float))\b)",

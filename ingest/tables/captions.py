@@ -62,7 +62,7 @@ _INTRODUCES = re.compile(
 
 _ELSEWHERE = re.compile(
     r"\b(?:than|vs\.?|versus|compared|unlike|instead|inference|serving|above|previous(?:ly)?|other"
-    r"|another|future|planned?|will|not|without)\b",
+    r"|another|future|planned?|will|not|without|can be|could|would|should)\b",
     re.IGNORECASE,
 )
 """Words of a sentence that speaks of something beside the table below it."""

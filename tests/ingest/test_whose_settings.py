@@ -87,6 +87,15 @@ DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
         f"On A800 nodes (40 GB) we compare with Foo on 8 V100. Tokens per second:\n{TWO}",
         {"gpu": "A800"},
     ),
+    "possible, and not done": (
+        f"All models can be trained on 8 A800.\n{TWO}",
+        {},
+    ),
+    "one device each": (
+        f"We train a small model of speech on recordings of six languages with the trainer of a "
+        f"library that many know, on **one** GPU each. Audio is padded.\n\n## Large\n{TWO}",
+        {"gpus": 1},
+    ),
     "of every run but one": (
         f"All runs but the last were on A800 in bf16.\n\n## Large\n{TWO}",
         {},
