@@ -150,9 +150,19 @@ _BEHIND_NAME = deferred(
 )
 """A device and how many of it: `A100-80GB x8`, `H100 64枚`."""
 
+_OF_SEVERAL = deferred(
+    r"\b(?:each|every|per|nodes?|servers?|machines?|hosts?|instances?|box(?:es)?|cluster|partition"
+    r"|supercomputer|site|has|have)\b|/node|ノード|サーバ|クラスタ|あたり|노드|서버|클러스터|당 "
+    r"|节点|每|集群|服务器|台",
+    re.IGNORECASE,
+)
+"""Words beside which a number behind the name of a device may be that of each machine, or of all
+that a site has."""
+
 _ONE_GPU = deferred(
     r"((?:^|[.;,(] ?)\W*(?:an? )?(?:single|one|1)[ -]GPU(?=\W*$|[.;,)]))"
-    r"|^(?!.*\b(?:each|every|per|ranks?|process(?:es)?|stages?|experts?|workers?|fits?)\b)"
+    r"|^(?!.*\b[0-9]+ ?[x×]? ?GPUs\b)"
+    r"(?!.*\b(?:each|every|per|ranks?|process(?:es)?|stages?|experts?|workers?|fits?)\b)"
     r".*\b(?:on|using) (?:an? )?(?:single|one) GPU(?=[.,;)]|$| with\b)",
     re.IGNORECASE,
 )
@@ -548,7 +558,7 @@ def _counted_behind(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
     found = list(_BEHIND_NAME.finditer(signed(text))) if devices(text) else []
     if len(found) == 1:
         group = 2 if found[0][2] else 3
-        if not nodes:
+        if not nodes and not _OF_SEVERAL.search(text):
             yield Part("gpus", found[0][group], found[0].start(group))
         yield _gpu(text, found[0].start(1))
 
