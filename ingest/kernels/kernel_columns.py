@@ -157,12 +157,13 @@ def _curves(
 
 
 def _of_curve(label: str, schema: Schema) -> dict[str, str]:
-    """The kernel that a label names, apart from a number format beside it: `ours [FP16]`."""
-    found = at_an_end(label)
-    if found is None or found.lastgroup != "dtype" or "dtype" not in fields(schema):
+    """The kernel that a label names, apart from a number format or a direction beside it:
+    `ours [FP16]`, `ours asm fwd`."""
+    found = at_an_end(label, {"dtype", "direction"} & fields(schema).keys())
+    if found is None:
         return {"kernel": label}
     name = (label[: found.start()] + " " + label[found.end() :]).strip(BREAKS)
-    return {"dtype": found[0]} | ({"kernel": name} if name else {})
+    return {str(found.lastgroup): found[0]} | ({"kernel": name} if name else {})
 
 
 _NOT_WHOLE = re.compile(r"[0-9][0-9,]*\.[0-9]+")

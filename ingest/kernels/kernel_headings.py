@@ -393,7 +393,8 @@ def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> tuple[s
     """Field and factor of all bare numbers of a table, where the lines right above it, or its
     heading, say one quantity with its unit."""
     columns = fields(schema)
-    for near in _nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]):
+    own = [lines[grid.begin]._replace(text=grid.caption)] if grid.caption else []
+    for near in (own, *_nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])):
         told: dict[str, float] = {}
         for line in near:
             text = plain(line.text)

@@ -8,7 +8,7 @@ where a collective puts its result.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 
 from assay.ingest.kernels.kernel_headings import BANDWIDTH
@@ -159,13 +159,16 @@ def column_named(label: str, schema: Schema, bare: Column | None = None) -> Colu
             return replace(bare, aside=aside)
 
 
-def at_an_end(text: str) -> re.Match[str] | None:
-    """The name of a format, a library or a direction that a label begins or ends with."""
+def at_an_end(
+    text: str, groups: Container[str] = ("dtype", "kernel", "direction")
+) -> re.Match[str] | None:
+    """The name of a format, a library or a direction that a label begins or ends with, of one of
+    some groups."""
     for found in _ASIDE.finditer(text):
         before, behind = text[: found.start()], text[found.end() :]
         first = not before.strip(BREAKS) and (not behind or behind[0] in BREAKS)
         last = not behind.strip(BREAKS) and (not before or before[-1] in BREAKS)
-        if first or last:
+        if (first or last) and found.lastgroup in groups:
             return found
     return None
 
