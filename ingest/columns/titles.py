@@ -335,6 +335,8 @@ def format_named(text: str) -> str | None:
     >>> format_named("8 GPUs, FP8 は使っていません"), format_named("without FP8, in bf16")
     (None, 'bf16')
     >>> format_named("run by `train_TF32_8GPU.sh`")
+    >>> format_named("The output is BF16."), format_named("FP8 inputs, accumulation in fp32")
+    (None, 'FP8')
     """
     return _only_one(_TITLE_DTYPE, _UNUSED.sub(" ", text))
 
@@ -348,11 +350,13 @@ _UNUSED = deferred(
     r"(?:使って(?:い)?ません|使わ|使用し?て?(?:い)?(?:ません|ない|せず)|無効|オフ)"
     r"|(?:未使用|未开启|未启用|没有|关闭)"
     r"|\s(?:is|was|were|are)\s+(?:not|never|off|disabled)\b"
-    r"|[ -](?:accum\w*|master|peak)\b)|\baccum\w* in "
-    rf"{NUMBER_FORMAT}(?![A-Za-z0-9])",
+    r"|[ -](?:accum\w*|acc\b|master|peak|outputs?\b(?! tokens)))"
+    r"|\b(?:accum\w*|output(?! tokens)(?:s|[ _]d?type|[ _]format)?|out_d?type)"
+    r"(?:\s*[:=]\s*|(?:\s+(?:is|are|stays?|remains?|always|kept|done|in|as|to)){1,3}\s+|\s+)"
+    rf"`?(?:torch\.)?{NUMBER_FORMAT}(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
-"""A number format that nothing was run in, `FP8 は使っていません`, or what sums are in."""
+"""A number format that nothing was run in, `FP8 は使っていません`, or that of sums and outputs."""
 
 
 def names_format(text: str) -> bool:

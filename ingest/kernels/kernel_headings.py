@@ -106,9 +106,12 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
     found: dict[str, Cell] = {}
     doubtful: set[str] = set()
     above = lines[max(0, grid.begin - FAR) : grid.begin]
-    if grid.series:  # rows of another comparison speak for themselves
+    own = list[list[Line]]()
+    if grid.series:  # titles and rows of another comparison speak for themselves
         above = [line for line in above if not ("|" in line.text and _indented(line))]
-    for near in _nearest_first(above):
+        above = [line for line in above if not _COMPARED.match(line.text)]
+        own = [[lines[grid.begin]]]
+    for near in (*own, *_nearest_first(above)):
         said: dict[str, dict[str, Cell]] = {}
         for line in near:
             for name, text in _said(line.text):
@@ -157,6 +160,9 @@ def heading_above(lines: Sequence[Line], grid: Grid) -> Line | None:
     above = lines[max(0, grid.begin - NEAR) : grid.begin]
     return next((line for line in reversed(above) if HEADING.fullmatch(line.text)), None)
 
+
+_COMPARED = re.compile(r"\s*\[-+ .* -+\]\s*$")
+"""The title of a comparison that PyTorch's timers print."""
 
 INDENT = 6
 """Blanks in front of a row of a comparison that PyTorch's timers print."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from assay.ingest.columns.titles import device_named, format_named
+from assay.ingest.columns.titles import device_named, format_named, names_format
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
@@ -72,16 +72,31 @@ _OF_BLAS = {"s": "fp32", "h": "fp16", "d": "fp64"}
 _IN_WORDS = re.compile(r"\b([shd])(?:ingle|alf|ouble)[ -]precision\b", re.IGNORECASE)
 
 
+_NARROW = re.compile(
+    r"(?<![A-Za-z0-9])(?P<eight>(?:fp8_|float8_)?e[45]m[23](?:fn|fnuz)?)(?![A-Za-z0-9])"
+    r"|(?<![A-Za-z0-9])(?:u?int[48]|w[48]a(?:8|16)|nf4)(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+"""Formats of eight bits and fewer under other names: whoever names one beside a wider format
+multiplies in one of both."""
+
+
 @lru_cache(maxsize=2048)  # every table asks the lines above it, which tables share
 def format_said(text: str) -> str | None:
     """The number format of calls that a text names, in words or by the name of a product too.
 
     >>> format_said("SGEMM at 4096"), format_said("Single precision everywhere")
     ('fp32', 'fp32')
+    >>> format_said("E4M3 in, the output is BF16"), format_said("INT8 x INT8 to FP16")
+    ('fp8', None)
     """
     letters = [*_BLAS.findall(text), *_IN_WORDS.findall(text)]
     found = {_OF_BLAS[letter.casefold()] for letter in letters}
-    return format_named(text) or (found.pop() if len(found) == 1 else None)
+    named = format_named(text) or (found.pop() if len(found) == 1 else None)
+    narrow = [each["eight"] for each in _NARROW.finditer(text)]
+    if not narrow or (named and "8" in named and all(narrow)):
+        return named
+    return "fp8" if all(narrow) and not names_format(text) else None
 
 
 def _said(text: str) -> Sequence[tuple[str, str]]:
