@@ -434,6 +434,18 @@ def text_cell(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
         record.cells["gpus"] = cell._replace(text=counted[1])
 
 
+def listed(text: str) -> list[str]:
+    """Numbers of devices that a text lists.
+
+    >>> listed("[0, 1]"), listed("cuda:0,cuda:2"), listed("0")
+    (['0', '1'], ['0', '2'], ['0'])
+    """
+    return re.findall(r"[0-9]+", text)
+
+
+LISTED_LAW = "as many devices as are listed by their numbers"
+
+
 def slices(text: str) -> bool:
     """Whether a text names slices of TPUs: `4x v5p-512`."""
     return _SLICES.fullmatch(text) is not None

@@ -142,6 +142,7 @@ class Column:
     share: float = 1.0  # what part of a number with its own unit is the field's
     by_cells: bool = False  # whether its cells tell what it holds, whatever its label leaves open
     most: bool = False  # whether the text above it says that it holds the most of something
+    listed: bool = False  # whether its cells list devices by their numbers: `0,1`
 
 
 _WIDE = str.maketrans("（）［］／％", "()[]/%")

@@ -89,7 +89,7 @@ def _alone(whole: Sheet, columns: Sequence[Column | None]) -> None:
             continue
         counted = column.spec is not None and column.spec.quantity is not None
         first = whole.cells[name].head(3).to_list()
-        if column.rank == OF_EACH or normalise(column.label) == "lbs":
+        if column.rank == OF_EACH or column.listed or normalise(column.label) == "lbs":
             raise IrregularError
         if counted and numbering(first) and numbering(whole.cells[name].to_list()):
             raise IrregularError

@@ -53,8 +53,9 @@ _SOME = re.compile(
 """Words by which not all numbers were found so."""
 
 _UNTRAINED = re.compile(
-    r"[\s*_#>]*(?:(?:(?:offline|online|batch(?:ed)?|model) )?(?:inference|serving|decoding"
-    r"|sampling(?=\W*$|,))"
+    r"[\s*_#>]*(?:Table [0-9]+\W*)?"
+    r"(?:(?:(?:offline|online|batch(?:ed)?|model) )?(?:inference|serving|decoding"
+    r"|(?:sampling|prediction|predicting)(?=\W*$|,))"
     r"|推理|推論)(?![A-Za-z])(?!.*(?:\b(?:train|fine-?tun)|训练|微调|学習))",
     re.IGNORECASE,
 )

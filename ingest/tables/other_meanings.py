@@ -13,8 +13,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from assay.ingest.columns.cells import amount, bare_number, quantity, slices
+from assay.ingest.columns.cells import amount, bare_number, listed, quantity, slices
 from assay.ingest.columns.headers import Column, plain
+from assay.ingest.columns.titles import names_format
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Schema, Span
@@ -166,6 +167,8 @@ def doubtless(view: View, schema: Schema) -> View:
     odd |= {at for at, column in view.places.items() if of_ways(column, view.grid, at)}
     odd |= _of_devices(view) | meant_otherwise(view)
     odd |= {at for at, column in view.places.items() if _counts(column, view.grid, at)}
+    odd |= {at for at, column in view.places.items() if _lists(column, view.grid, at)}
+    odd |= {at for at, column in view.places.items() if _of_no_format(column, view.grid, at)}
     if not odd:
         return view
 
@@ -188,6 +191,46 @@ def _counts(column: Column, grid: Grid, at: int) -> bool:
 
 
 _COUNT = re.compile(r"(?![2345]0[5-9]0$)[0-9]{1,5}")
+
+
+_INDEX = r"(?:cuda:)?(?:0|[1-9][0-9]?)"
+
+_LISTED = re.compile(rf"[\[(]?\s*{_INDEX}(?:\s*,\s*{_INDEX})*\s*[\])]?")
+
+_NUMBERS_OF_DEVICES = {
+    "cudavisibledevices", "hipvisibledevices", "visibledevices", "gpuids", "gpuid", "deviceids",
+    "deviceid", "gpuindices", "deviceindices",
+}  # fmt: skip
+"""Labels that say that their cells are numbers of devices."""
+
+
+def _lists(column: Column, grid: Grid, at: int) -> bool:
+    """Whether a column of devices lists them by their numbers, as `CUDA_VISIBLE_DEVICES` does: `0`
+    and `0,1`; a column of how many there were begins at no 0."""
+    name = column.spec.name if column.spec else ""
+    if name not in ("gpu", "gpus") and normalise(column.label) not in _NUMBERS_OF_DEVICES:
+        return False
+    texts = {plain(row.cells[at].text) for row in grid.rows if at < len(row.cells) and not row.one}
+    texts -= {""}
+    if not any("," in text for text in texts) or not all(map(_LISTED.fullmatch, texts)):
+        return False
+    lists = [listed(text) for text in texts]
+    return any("0" in each for each in lists) and all(len(set(each)) == len(each) for each in lists)
+
+
+_FORMED = re.compile(r"([A-Za-z][A-Za-z /_-]*[A-Za-z])\s*[ =:]\s*[0-9][0-9,]*")
+
+
+def _of_no_format(column: Column, grid: Grid, at: int) -> bool:
+    """Whether a column of number formats holds a setting and its number in each cell, `Batch size
+    4,096`: the corner of a turned table, which says what its rows are."""
+    if column.spec is None or column.spec.name != "dtype":
+        return False
+    texts = {plain(row.cells[at].text) for row in grid.rows if at < len(row.cells) and not row.one}
+    return bool(texts - {""}) and all(
+        len(text) <= LONGEST and _FORMED.fullmatch(text) and not names_format(text)
+        for text in texts - {""}
+    )
 
 
 def _numbered(texts: Sequence[str]) -> bool:
@@ -222,6 +265,8 @@ def _as_held(column: Column, grid: Grid, at: int, schema: Schema) -> Column:
     texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells) and not row.one]
     if column.spec is not None and column.spec.name == "gpu" and _counts(column, grid, at):
         return Column(column.label, None if _numbered(texts) else fields(schema)["gpus"])
+    if _lists(column, grid, at):
+        return Column(column.label, fields(schema)["gpus"], listed=True)
     counted = column.spec is not None and column.spec.name == "gpus"
     named = (counted and all(only(text) for text in texts if text)) or column.spec is None
     spec = fields(schema)["gpu"] if named else None

@@ -16,11 +16,13 @@ from math import log2
 
 from assay.ingest.columns.cells import (
     GENERATION_LAW,
+    LISTED_LAW,
     amount,
     bare_cell,
     bare_number,
     chips_of,
     generation,
+    listed,
     numeric_cell,
     of_the_device,
     other,
@@ -49,6 +51,7 @@ from assay.ingest.columns.headers import Column, generic, plain, unlinked
 from assay.ingest.columns.titles import counted_before_name, length_named
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell
 from assay.ingest.numbers.units import SUFFIXES, UNITS, unit
+from assay.ingest.schema.fields import FieldSpec
 from assay.ingest.schema.record import Cell, Diagnostic, Record, Span, ValueOrigin
 from assay.ingest.tables import captions
 from assay.ingest.vocabulary.devices import devices, only
@@ -88,6 +91,8 @@ def fill(
         for name, text in recipe(column.label, plain(cell.text)).items():
             if name != "sharding" or not _of_devices(record, 1):  # of one, nothing is shared
                 record.cells.setdefault(name, worth(name, text, at.line, at.column))
+    elif column.listed:
+        _count_listed(record, column, cell.text, at)
     elif column.by_cells and not only(plain(cell.text)):
         record.other.append((column.label, cell.text))  # `JEDI` among devices
     elif column.spec.name == "speedup" and not _FACTOR.fullmatch(plain(cell.text)):
@@ -97,15 +102,28 @@ def fill(
     elif column.spec.numeric:
         return _fill_number(record, column, cell, at)
     elif cell.text:
-        told = _in_brackets(cell.text) if column.spec.name == "model" else {}
-        for name, text in told.items():
-            record.cells.setdefault(name, worth(name, text, at.line, at.column))
-        size = size_alone(plain(cell.text)) if column.spec.name == "model" else None
-        if size:
-            record.cells.setdefault("model_size", worth("model_size", size, at.line, at.column))
-        bare = cell.text.rpartition("(")[0].strip() or cell.text if told else cell.text
-        text_cell(record, column.spec, bare, at)
+        _fill_text(record, column.spec, cell.text, at)
     return None
+
+
+def _fill_text(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
+    """Put a text where its column says, and what stands in brackets behind a model's name."""
+    told = _in_brackets(text) if spec.name == "model" else {}
+    for name, value in told.items():
+        record.cells.setdefault(name, worth(name, value, at.line, at.column))
+    size = size_alone(plain(text)) if spec.name == "model" else None
+    if size:
+        record.cells.setdefault("model_size", worth("model_size", size, at.line, at.column))
+    bare = text.rpartition("(")[0].strip() or text if told else text
+    text_cell(record, spec, bare, at)
+
+
+def _count_listed(record: Record, column: Column, text: str, at: Span) -> None:
+    """Count the devices that a cell lists by their numbers, and keep the list."""
+    if numbered := listed(plain(text)):
+        count = Cell(str(len(numbered)), at.line, at.column, value_origin="solved")
+        record.cells["gpus"] = count._replace(law=LISTED_LAW)
+    record.other.append((column.label, text))
 
 
 def _length(record: Record, column: Column, text: str, at: Span) -> None:

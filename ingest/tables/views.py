@@ -31,6 +31,7 @@ from assay.ingest.tables.documents import (
 from assay.ingest.tables.header_rows import (
     across,
     axes,
+    counts,
     headed,
     over_counts,
     quantities,
@@ -174,6 +175,7 @@ def _ways(
     if groups := by_names(grid, schema):
         yield View(grid, groups)
     if other := turned_grid(grid):
+        other = _of_settings(other, schema)
         if groups := by_brackets(other, schema, above) or by_names(other, schema):
             yield View(other, groups, turned=True)
         of_runs = _used(_plain(_of_lengths(other, above), schema, labels), above)
@@ -476,6 +478,34 @@ _IN_LETTERS = re.compile(r"([1-9][0-9]{0,3}) ?([kKM])")
 
 
 _OF_LENGTH = re.compile(r"\b(?:seq(?:uence)?s?|seqlen|ctx|context|len(?:gth)?)\b|[=_:]")
+
+
+def _of_settings(grid: Grid, schema: Schema) -> Grid:
+    """A turned grid whose first column has one setting and its number in each cell, `Batch size
+    128`, with the numbers under the setting's name."""
+    found = [_NUMBERED.fullmatch(plain(row.cells[0].text)) for row in grid.rows if row.cells]
+    names = {each[1] for each in found if each}
+    if len(names) != 1 or not all(found) or not grid.heads:
+        return grid
+    name, corner = names.pop(), plain(grid.heads[-1].cells[0].text)
+    (column,) = header([name], schema)
+    if not counts(column) or normalise(name) in map(normalise, grid.header()):
+        return grid
+    if (over := header([corner], schema)[0].spec) is not None and over.name != "dtype":
+        return grid
+    head = grid.heads[-1]
+    rows = tuple(
+        replace(row, cells=(row.cells[0]._replace(text=each[2]), *row.cells[1:]))
+        for row, each in zip((row for row in grid.rows if row.cells), found, strict=True)
+        if each
+    )
+    first = head.cells[0]._replace(text=name)
+    return replace(
+        grid, heads=(*grid.heads[:-1], replace(head, cells=(first, *head.cells[1:]))), rows=rows
+    )
+
+
+_NUMBERED = re.compile(r"([A-Za-z][A-Za-z /_-]*[A-Za-z])\s*[ =:]\s*([0-9][0-9,]*)")
 
 
 def _length(label: str) -> dict[str, str]:
