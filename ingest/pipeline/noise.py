@@ -150,7 +150,7 @@ def interest(formats: Sequence[Format]) -> tuple[str, str]:
     heads = sorted({head for fmt in formats if fmt not in one for head in fmt.heads})
     literals = [re.escape(each).replace(r"\ ", " ") for each in heads]
     begins = [*literals, openings(one), _SUSPICIOUS]
-    return "|".join(begins), "|".join([ENDS, _OTHER_ENDS, _HEADING])
+    return "|".join(filter(None, begins)), "|".join([ENDS, _OTHER_ENDS, _HEADING])
 
 
 def of_interest(texts: pl.Series, patterns: Sequence[str]) -> pl.Series:

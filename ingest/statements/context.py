@@ -86,7 +86,7 @@ _FORMS = "|".join(
         r"[a-z]-?[Pp]arallel(?:ism)?(?:[ -](?:size|degree))?(?: of| is| to)? [0-9]",
         r"(?i:accumulation (?:of |is )?[0-9]|\bseq(?: len(?:gth)?)? [0-9]{3})",
         r"(?i:\b(?:single|one)[ -](?:GPU|node)\b)|精度[均都]?[为是：:]",
-        r"[\u3040-\u30ff\uac00-\ud7a3][：:=]? ?[0-9]",
+        "[\u3040-\u30ff\uac00-\ud7a3][：:=]? ?[0-9]",
         r"(?i:\b(?:micro|global)[- ]batch(?:[ -]size)?(?: of| is| to)? [0-9])",
         r"(?i:\b(?:hidden|ffn|vocab\w*|context|seqlen|sequences) (?:of )?[0-9])",
         r"[一-鿿][：:为]? ?[0-9]",

@@ -130,15 +130,15 @@ def _settles(view: View, side: int, at: int) -> bool:
 
 
 _BOUNDED_BY = {"tp": "heads", "pp": "layers"}
-"""Fields that no degree of their kind goes beyond; none goes beyond the devices."""
+"""Fields that no degree of their kind goes beyond."""
 
 
 def _of_no_layout(view: View, column: Column, cells: _Cells) -> bool:
-    """Whether degrees of parallelism are more than a run has devices, heads or layers."""
+    """Whether degrees of parallelism are more than a model has heads or layers."""
     name = column.spec.name if column.spec else ""
     mine = next(at for at, each in view.places.items() if each is column)
     for at, each in view.places.items():
-        if each.spec and each.spec.name in ("gpus", _BOUNDED_BY.get(name)):
+        if each.spec and each.spec.name == _BOUNDED_BY.get(name):
             pairs = [(_count(row, mine), _count(row, at)) for row in view.grid.rows]
             known = [(degree, most) for degree, most in pairs if degree and most]
             if known and 2 * sum(degree > most for degree, most in known) > len(known):
