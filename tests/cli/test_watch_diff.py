@@ -77,6 +77,16 @@ def test_diff_of_a_run_with_itself_changes_nothing(assay: Run) -> None:
     assert {change["change"] for change in found["changes"]} == {0.0}
 
 
+def test_diff_writes_no_number_where_a_log_printed_none(assay: Run, tmp_path: Path) -> None:
+    log = tmp_path / "run.jsonl"
+    losses = ("2.5", "NaN", "NaN", "Infinity")
+    log.write_text("".join(f'{{"step": {at}, "loss": {loss}}}\n' for at, loss in enumerate(losses)))
+    done = assay("diff", log, log, "--json")
+    assert done.code == 0, done.err
+    (change,) = json.loads(done.out, parse_constant=str)["changes"]
+    assert (change["name"], change["b"], change["change"]) == ("lm_loss", None, None)
+
+
 def test_diff_fails_where_a_gate_says_so(assay: Run) -> None:
     done = assay("diff", JOB, OTHER, "--machine", "V100-32g", "--fail-if", "step_time>+5%")
     assert done.code == 1

@@ -47,7 +47,9 @@ def diff(
     other, reading_b = last_run(b, name, known)
     found = difference(one, other, reading_a, reading_b)
     if as_json:
-        sys.stdout.write(json.dumps(_document(found), indent=1, allow_nan=False) + "\n")
+        from assay.validate.report.json_document import finite
+
+        sys.stdout.write(json.dumps(finite(_document(found)), indent=1, allow_nan=False) + "\n")
     else:
         _print(found)
     return _settle(found, gates)

@@ -56,13 +56,13 @@ def document(report: Report) -> dict[str, Any]:
         "sources": _sources(report),
         "tables": _tables(report),
         "not_understood": _not_understood(report),
-        "runs": _finite([_record(run) for run in records(report)]),
+        "runs": finite([_record(run) for run in records(report)]),
         "cases": _cases(report),
         "accuracy": _rows(scores.accuracy.select(*ACCURACY)),
         "agreement": _rows(scores.agreement.select(*ACCURACY)),
         "protocol": [*scores.protocol, *_identities(report)],
         "pairs": _pairs(report),
-        "findings": _finite([as_dict(found) for found in report.findings]),
+        "findings": finite([as_dict(found) for found in report.findings]),
         "unpredicted": _rows(_of_rows(left.unpredicted, report.outcome.reading).select(*LEFT)),
         "unobserved": _unobserved(report),
         **_traces(report),
@@ -125,8 +125,8 @@ def _line(row: dict[str, Any], at: int) -> str:
 def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
     """The rows of a frame; what is no finite number is null."""
     floats = [name for name, kind in frame.schema.items() if kind.is_float()]
-    finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in floats]
-    return frame.with_columns(finite).to_dicts()
+    held = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in floats]
+    return frame.with_columns(held).to_dicts()
 
 
 def _sources(report: Report) -> list[dict[str, Any]]:
@@ -309,12 +309,12 @@ def _identities(report: Report) -> Iterable[dict[str, Any]]:
         }
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """A value with null in place of every number that JSON cannot write."""
     if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
+        return {key: finite(each) for key, each in value.items()}
     if isinstance(value, list):
-        return [_finite(each) for each in value]
+        return [finite(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
