@@ -87,6 +87,16 @@ def test_diff_writes_no_number_where_a_log_printed_none(assay: Run, tmp_path: Pa
     assert (change["name"], change["b"], change["change"]) == ("lm_loss", None, None)
 
 
+def test_a_gate_fails_where_a_run_has_no_number(assay: Run, tmp_path: Path) -> None:
+    """A run that diverged is not one whose loss did not rise."""
+    for name, last in (("sound", "2.1"), ("diverged", "NaN")):
+        losses = ("2.5", "2.3", last)
+        text = "".join(f'{{"step": {at}, "loss": {each}}}\n' for at, each in enumerate(losses))
+        (tmp_path / name).write_text(text)
+    done = assay("diff", tmp_path / "sound", tmp_path / "diverged", "--fail-if", "lm_loss>+5%")
+    assert (done.code, "lm_loss is no number" in done.err) == (1, True)
+
+
 def test_diff_fails_where_a_gate_says_so(assay: Run) -> None:
     done = assay("diff", JOB, OTHER, "--machine", "V100-32g", "--fail-if", "step_time>+5%")
     assert done.code == 1

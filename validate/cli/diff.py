@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from math import isnan
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -64,7 +65,9 @@ def _settle(found: Difference, gates: list[Gate]) -> Exit:
             known = ", ".join(changes) or "none"
             raise Refusal(f"--fail-if {gate.text}: both runs have no {gate.name}; known: {known}")
         if gate.fails(change.change):
-            complain(f"{gate.text}: {gate.name} changed by {100 * change.change:+.2f} %")
+            moved = f"changed by {100 * change.change:+.2f} %"
+            said = "is no number in one of the runs" if isnan(change.change) else moved
+            complain(f"{gate.text}: {gate.name} {said}")
             code = Exit.GATE
     return code
 

@@ -107,8 +107,8 @@ class Gate(NamedTuple):
     limit: float
 
     def fails(self, change: float) -> bool:
-        """Whether a relative change crosses the limit."""
-        return _COMPARE[self.relation](change, self.limit)
+        """Whether a relative change crosses the limit; one that is no number does."""
+        return math.isnan(change) or _COMPARE[self.relation](change, self.limit)
 
 
 def gate(text: str) -> Gate:
