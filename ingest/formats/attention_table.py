@@ -106,6 +106,7 @@ FORMAT = Format(
     fold=fold,
     lines="document",
     opens=r"(?i)^[^,|:=]*,.*heads[^=:|]*,|^[^:=]*\|[^:=|]*(?:heads|head_?dim)[^:=|]*\|"
+    r"|^[^|:=]*[,;\t]\"?(?:hq|head_?dim|d_?head)\"?[,;\t][^|:=]*$"
     r"|<th[\s>].*\b(?:heads|head_?dim|fwd|bwd|forward|backward)\b"
     r"|^\s*#{1,6} .*[0-9] heads\b|^[^|:=]*  +[^ ]*heads  +[^|:=]*$|\"[a-z_]*heads\"\s*:"
     r"|^\s*\[-+ attention|^\S*attention\S*-d[0-9]+\S* \("

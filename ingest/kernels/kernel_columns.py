@@ -29,6 +29,7 @@ from assay.ingest.kernels.kernel_labels import (
     placed,
     says_how_fast,
 )
+from assay.ingest.kernels.kernel_rates import BARE_NUMBER, of_formats, with_their_rates
 from assay.ingest.lines.lark import Token, parse_line
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label, fields
@@ -87,7 +88,8 @@ def columns_of(
         columns = _of_networks(grid, columns, table.schema)
     if "gpu" in fields(table.schema):
         columns = _of_devices(grid, columns, table.schema)
-    columns = _of_kernels(grid, columns, table.schema)
+    columns = of_formats(grid, _of_kernels(grid, columns, table.schema), table.schema)
+    columns = with_their_rates(columns, table.schema)
     if bare is not None:
         columns = _beside_libraries(grid, columns, bare, table.schema)
     if len(SIZES_OF_A_CALL & {column.spec.name for column in columns if column.spec}) > 1:
@@ -301,7 +303,8 @@ _NO_KERNEL = _NO_NETWORK | {
     "first", "copy", "transfer", "load", "store", "read", "write", "wall", "cpu", "host", "e2e",
     "sum", "gap", "limit", "roofline", "sol", "bound", "saved", "delta", "compute", "memory", "mem",
     "comm", "communication", "achieved", "dense", "sparse", "time", "kernel", "gpu",
-    "device",
+    "device", "quant", "quantize", "quantization", "dequant", "cast", "scale", "scaling",
+    "transpose", "pack", "packing", "prep", "preprocess", "preprocessing", "postprocess", "alloc",
 }  # fmt: skip
 """Words of columns that measure a part of each call, or a bound of it, and no other call."""
 
@@ -409,9 +412,6 @@ def _of_runs(grid: Grid, schema: Schema) -> bool:
     return any(each is not None and each.field in OF_RUNS for each in said)
 
 
-_BARE_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
-
-
 def ranks_of_ratio(grid: Grid, schema: Schema, above: Mapping[str, Cell]) -> dict[str, Cell]:
     """How many ranks there were, where nothing says it and the two bandwidths of every row do."""
     if "op" not in above or "ranks" in above or not {"algbw", "busbw"} <= set(fields(schema)):
@@ -450,7 +450,7 @@ def of_one_call(grid: Grid, schema: Schema) -> bool:
         told = measured_as(label, schema)
         measured = told is not None and told.spec is not None and says_how_fast(told.spec)
         rated |= measured and told is not None and told.spec == fields(schema)["flops_rate"]
-        if not measured and not _RATIO.search(label) and any(map(_BARE_NUMBER.match, column)):
+        if not measured and not _RATIO.search(label) and any(map(BARE_NUMBER.match, column)):
             return False
     return rated
 

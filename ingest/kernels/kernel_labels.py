@@ -25,7 +25,8 @@ LIBRARIES = (
     r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:\.compile)?|eager|cudnn"
     r"|sdpa|flex(?:attention)?|flash(?:-?attn|-?attention)?(?:-?[1-4])?|fa-?[1-4]|xformers|deepgemm"
     r"|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex|quack|inductor"
-    r"|huggingface|hf|gems|ours|baseline|naive|vanilla)(?:[ -]?v?[0-9]+(?:\.[0-9]+)+)?"
+    r"|huggingface|hf|gems|ours|baseline|naive|vanilla|xla|pallas|splash)"
+    r"(?:[ -]?v?[0-9]+(?:\.[0-9]+)+)?"
 )
 """Names under which times of the same call stand side by side."""
 

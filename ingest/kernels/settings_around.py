@@ -25,7 +25,12 @@ NEAR = 20
 SIZES = {
     "heads": deferred(
         r"(?<![\w.])([0-9]+) (?:query |attention |q )?heads\b(?! ?(?:dim|size))"
-        r"|\b(?:n(?:um)?[_ ]?)?heads\s*[=:]\s*([0-9]+)",
+        r"|(?<!kv )\b(?:n(?:um)?[_ ]?)?heads\s*[=:]\s*([0-9]+)",
+        re.I,
+    ),
+    "kv_heads": deferred(
+        r"(?<![\w.])([0-9]+) (?:kv|key[ /-]value)[ -]heads\b"
+        r"|\b(?:n(?:um)?[_ ]?)?kv[_ ]heads\s*[=:]\s*([0-9]+)",
         re.I,
     ),
     "head_dim": deferred(

@@ -1,0 +1,98 @@
+"""Columns of times and of rates of the same calls, side by side in a table of kernels.
+
+In: the columns of a grid that are told, and the grid. Out: the same with times whose label says
+more than a number format, where the rate of that format proves them; and with rates of nobody named
+behind the first time of their kind.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from assay.ingest.columns.headers import plain
+from assay.ingest.grids.grid import Grid
+from assay.ingest.kernels.kernel_labels import BREAKS, SIZED, Column, at_an_end, measured_as
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.record import Schema
+
+BARE_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
+
+NEAR = 0.005
+"""How far a rate may be from its product over its time."""
+
+
+def of_formats(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns with times of products in a format of which a rate tells that they are those of the
+    whole call: `FP8 rowwise (us)` beside `FP8 TFLOPS`."""
+    made = list(columns)
+    sizes = {each.spec.name: at for at, each in enumerate(columns)
+             if each.spec is not None and each.spec.name in ("b", "m", "n", "k")}  # fmt: skip
+    if not {"m", "n", "k"} <= sizes.keys():
+        return made
+    rates = {each.aside["dtype"].casefold(): at for at, each in enumerate(columns)
+             if each.spec is not None and each.spec.name == "flops_rate"
+             and list(each.aside) == ["dtype"]}  # fmt: skip
+    for at, label in enumerate(map(plain, grid.header())):
+        sized = SIZED.fullmatch(label) if rates and columns[at] == Column() else None
+        found = at_an_end(sized[1]) if sized else None
+        if sized is None or found is None or found.lastgroup != "dtype":
+            continue
+        name = (sized[1][: found.start()] + sized[1][found.end() :]).strip(BREAKS)
+        told, rate = measured_as(f"time ({sized[2]})", schema), rates.get(found[0].casefold())
+        if rate is None or told is None or not told.scale or not name:
+            continue
+        if _proved(grid, list(sizes.values()), (at, told.scale), (rate, columns[rate].scale)):
+            aside = {"dtype": found[0], "kernel": name}
+            made[at], made[rate] = replace(told, aside=aside), replace(made[rate], aside=aside)
+    return made
+
+
+def _proved(
+    grid: Grid, sizes: Sequence[int], time: tuple[int, float], rate: tuple[int, float]
+) -> bool:
+    """Whether the work of every product is its time times its rate."""
+    seen = False
+    for row in grid.rows:
+        texts = [plain(cell.text) for cell in row.cells]
+        if len(texts) != grid.width:
+            continue
+        if not all(BARE_NUMBER.fullmatch(texts[at]) for at in (*sizes, time[0], rate[0])):
+            return False
+        work = 2.0 * math.prod(_amount(texts[at]) for at in sizes)
+        done = _amount(texts[time[0]]) * time[1] * _amount(texts[rate[0]]) * rate[1]
+        if abs(done - work) > NEAR * work:
+            return False
+        seen = True
+    return seen
+
+
+def _amount(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
+def with_their_rates(columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns with each rate that names no kernel given to the one whose time stands right in front
+    of it, the first of its direction and format: `splash fwd (ms) | fwd TFLOP/s | XLA fwd (ms)`.
+
+    Products need none of it: their time tells their rate.
+    """
+    made = list(columns)
+    if "m" in fields(schema):
+        return made
+    timed = [(at, _beside(each), "kernel" in each.aside) for at, each in enumerate(columns)
+             if each.spec is not None and each.spec.name == "time"]  # fmt: skip
+    for at, each in enumerate(columns):
+        if each.spec is None or each.spec.name != "flops_rate" or "kernel" in each.aside:
+            continue
+        alike = [place for place, beside, _ in timed if beside == each.aside]
+        if alike and alike[0] == at - 1 and "kernel" in columns[at - 1].aside:
+            made[at] = replace(each, aside=columns[at - 1].aside)
+    return made
+
+
+def _beside(column: Column) -> dict[str, str]:
+    """All that sets a column apart but its kernel."""
+    return {name: word for name, word in column.aside.items() if name != "kernel"}
