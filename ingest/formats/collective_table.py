@@ -118,6 +118,11 @@ FORMAT = Format(
         "Send ",
         "# of floats)",
         "# of elements)",
+        *(
+            f"{one}{mark}{other}"
+            for one, other in (("all", "reduce"), ("All", "Reduce"), ("All", "reduce"))
+            for mark in ("", "_", "-")
+        ),
         "总线带宽",
         "算法带宽",
     ),
@@ -134,6 +139,7 @@ FORMAT = Format(
     r"|\"(?:bus|alg)_?bw[a-z_]*\"\s*:|alg_bandwidth\([a-z/]+\)|comms-res-|^\s*#bytes\s"
     r"|^\s*\|\s*size \(# of (?:floats|elements)\)\s*\|"
     r"|^\s*# osu mpi\S* |^\s*(?:rdma_write|rdma_read|send) [a-z ]*test\s*$"
-    r"|^\s*collective: +[a-z_]+\s*$",
+    r"|^\s*collective: +[a-z_]+\s*$"
+    r"|^\s*\|(?:[^|]*\|)*\s*all[ _-]?reduce\b[^|]*\||<th[\s>].*>\s*all[ _-]?reduce\b",
     binds=False,
 )

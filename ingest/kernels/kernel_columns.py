@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid, GridRow
+from assay.ingest.kernels.collective_columns import of_operations
 from assay.ingest.kernels.collective_ranks import LAW as RATIO_LAW
 from assay.ingest.kernels.collective_ranks import told_by_ratio
 from assay.ingest.kernels.kernel_headings import measured_above
@@ -86,6 +87,7 @@ def columns_of(
     columns = _of_osu(grid, _of_vidur(grid, columns, table.schema), table.schema)
     if "busbw" in fields(table.schema):
         columns = _of_networks(grid, columns, table.schema)
+        columns = of_operations(grid, columns, bare, table.schema)
     if "gpu" in fields(table.schema):
         columns = _of_devices(grid, columns, table.schema)
     columns = of_formats(grid, _of_kernels(grid, columns, table.schema), table.schema)
@@ -109,11 +111,12 @@ def columns_of(
         column.spec.name for column in columns if column.spec and says_how_fast(column.spec)
     }
     called = any(each <= set(held) for each in _CALLS) or (curves and measured == {"bandwidth"})
+    called |= any("op" in column.aside for column in columns)
     # no run is told by these, beside its layout or not
     if len(held) != len(set(held)) or (not called and _of_runs(grid, table.schema)):
         return []
     every = {*held, *above, *(column.spec.name for column in columns if column.spec)}
-    every |= {name for column in columns for name in column.aside if name == "operator"}
+    every |= {name for column in columns for name in column.aside if name in ("operator", "op")}
     sized = {column.spec.name for column, label in zip(columns, grid.header(), strict=True)
              if column.spec and len(normalise(plain(label))) > 1}  # fmt: skip
     every |= {"heads"} if "head_dim" in {*above, *sized} else set()  # of a width that is not said

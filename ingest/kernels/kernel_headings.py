@@ -69,11 +69,20 @@ _OPERATOR = re.compile(
 _TESTED = re.compile(r"\s*Operator: ([\w.-]+)\s")
 """A line that FlagGems writes above the calls of an operator."""
 
-_OPERATION = re.compile(
+OPERATION = re.compile(
     r"\b(all|reduce)[ _-]?(reduce|gather|scatter|to[ _-]?all)(?:_perf|_test|_bench(?:mark)?)?\b"
     r"|\b(broadcast)(?:_perf|_test|_bench(?:mark)?)?\b",
     re.IGNORECASE,
 )
+
+_OF_NCCL = deferred(r"\b[nr]ccl[-_ ]tests\b.*[ ,(](float|half|bfloat16|double)\b", re.IGNORECASE)
+"""The type that nccl-tests were run with, as they call it."""
+
+_MESSAGES = deferred(
+    r"(?<![\w.,-])(?<!to )(?<!from )(?<!than )([0-9]+ ?[KMG]iB)[ -]"
+    r"(?:messages?|payloads?|buffers?)\b(?! and| or|s? up)"
+)
+"""The one size of a message, which no table of several sizes is of."""
 
 _RANKS = re.compile(r"(?<![0-9.x×])([0-9]+)\s*(?:gpus?|ranks?|devices)\b", re.IGNORECASE)
 
@@ -94,7 +103,7 @@ _ON_EACH = re.compile(r"\bsrun\b(?: [^|;&]*?)? --ntasks-per-node[ =]([0-9]+)\b")
 """On how many nodes Slurm starts processes, and how many on each."""
 
 _NODES = re.compile(
-    r"([0-9]+)\s*nodes?\s*(?:[x×,*]|with|of)\s*([0-9]+)\s*[x×]?\s*"
+    r"([0-9]+)\s*nodes?\s*(?:[x×,*(]|with|of)\s*([0-9]+)\s*[x×]?\s*"
     r"(?:gpus?|ranks?|[A-Z]{1,3}[0-9]{2,4}[A-Z]*)(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
@@ -181,9 +190,8 @@ def _benchmarked(text: str) -> Iterator[tuple[str, str]]:
     if said[2]:
         yield "ranks", said[2]
         return
-    if known := _OPERATION.match((said[1] or said[3]).removesuffix("v")):
-        parts = [part for part in known.groups() if part]
-        yield "op", "_".join(parts).casefold().replace("-", "_")
+    if known := OPERATION.match((said[1] or said[3]).removesuffix("v")):
+        yield "op", canonical(known)
 
 
 def sizes_of_one_rank(lines: Sequence[Line], grid: Grid) -> bool:
@@ -274,10 +282,25 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
         yield "gpu", device
     if dtype := format_said(text):
         yield "dtype", dtype
-    for found in _OPERATION.finditer(text):
-        parts = [part for part in found.groups() if part]
-        yield "op", "_".join(parts).casefold().replace(" ", "_").replace("-", "_")
+    for found in OPERATION.finditer(text):
+        yield "op", canonical(found)
+    if "tests" in text and (named := _OF_NCCL.search(text)):
+        yield "dtype", named[1]
+    if len(sizes := {*_MESSAGES.findall(text)}) == 1:
+        yield "bytes", str(_whole(sizes.pop()))
     yield from processes(text)
+
+
+def canonical(found: re.Match[str]) -> str:
+    """The name of an operation, as collectives are called in every row."""
+    parts = [part.casefold() for part in found.groups() if part]
+    return "_".join("to_all" if part.startswith("to") else part for part in parts)
+
+
+def _whole(size: str) -> int:
+    """The bytes of a size in 1,024s."""
+    number, unit = size[:-3].strip(), size[-3]
+    return int(number) << 10 * (1 + "KMG".index(unit))
 
 
 def processes(text: str) -> Iterator[tuple[str, str]]:
@@ -317,7 +340,8 @@ def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:
     many, of_each = int(nodes[1]), int(nodes[2])
     if re.search(r"[x×*]|each|per node|nodes? of\b", text[nodes.start() :], re.IGNORECASE):
         return str(many * of_each)
-    return ranks if of_each in (4 * many, 8 * many) else None
+    inside = "(" in nodes[0]  # `2 nodes (8 GPUs)` may have as many each
+    return ranks if of_each in (4 * many, 8 * many) and not (inside and of_each <= 8) else None
 
 
 _PRODUCTS = deferred(r"gemm(?!v)|(?<![A-Za-z])mat-?mul|matrix[ -](?:multipl|mul|product)", re.I)
