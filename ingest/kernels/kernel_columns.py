@@ -440,9 +440,9 @@ _OF_RANKS = re.compile(
 )
 
 
-def of_one_call(grid: Grid, schema: Schema) -> bool:
+def of_one_call(grid: Grid, schema: Schema, bare: Column | None = None) -> bool:
     """Whether the rows of a table differ in who computed them alone: names in front, and behind
-    them rates, times beside those, and what compares them."""
+    them rates, times beside those, and what compares them; or formats, with `bare` numbers."""
     labels = [plain(label) for label in grid.header()]
     texts = [[plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
              for at in range(len(labels))]  # fmt: skip
@@ -450,9 +450,9 @@ def of_one_call(grid: Grid, schema: Schema) -> bool:
         return False
     rated = False
     for label, column in zip(labels[1:], texts[1:], strict=True):
-        told = measured_as(label, schema)
-        measured = told is not None and told.spec is not None and says_how_fast(told.spec)
-        rated |= measured and told is not None and told.spec == fields(schema)["flops_rate"]
+        told = measured_as(label, schema) or column_named(label, schema, bare)
+        measured = told.spec is not None and says_how_fast(told.spec)
+        rated |= measured and told.spec == fields(schema)["flops_rate"]
         if not measured and not _RATIO.search(label) and any(map(BARE_NUMBER.match, column)):
             return False
     return rated

@@ -115,12 +115,10 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
     found: dict[str, Cell] = {}
     doubtful: set[str] = set()
     above = lines[max(0, grid.begin - FAR) : grid.begin]
-    own = list[list[Line]]()
     if grid.series:  # titles and rows of another comparison speak for themselves
         above = [line for line in above if not ("|" in line.text and _indented(line))]
         above = [line for line in above if not _COMPARED.match(line.text)]
-        own = [[lines[grid.begin]]]
-    for near in (*own, *_nearest_first(above)):
+    for near in (*_own(lines, grid), *_nearest_first(above)):
         said: dict[str, dict[str, Cell]] = {}
         for line in near:
             for name, text in _said(line.text):
@@ -146,6 +144,13 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
     names = _left_open(lines, grid, schema, {*found, *doubtful})
     found |= settings_around(lines[max(0, grid.begin - FAR) : grid.begin], names)
     return {name: cell for name, cell in found.items() if name not in doubtful}
+
+
+def _own(lines: Sequence[Line], grid: Grid) -> list[list[Line]]:
+    """The title of a comparison, or the caption of a table, as a line above it."""
+    if grid.series or not grid.caption:
+        return [[lines[grid.begin]]] if grid.series else []
+    return [[lines[grid.begin]._replace(text=grid.caption)]]
 
 
 def _left_open(lines: Sequence[Line], grid: Grid, schema: Schema, found: Set[str]) -> list[str]:
@@ -374,12 +379,23 @@ def of_products(lines: Sequence[Line], grid: Grid) -> bool:
     return any(map(_PRODUCTS.search, texts)) and not any(map(_NO_PRODUCTS.search, texts))
 
 
+_OF_SPECS = deferred(
+    r"\b(?:peak|theoretical|spec(?:ification)?s?|spec ?sheets?|data ?sheets?|advertised|vendor"
+    r"|promised|rated|nominal|claimed)\b",
+    re.IGNORECASE,
+)
+
+
 def product_above(lines: Sequence[Line], grid: Grid) -> dict[str, Cell]:
     """Sizes of the one product that all of a table is about, as the nearest text above says them;
     of square matrices where the text is about products."""
     squares = of_products(lines, grid)
-    for near in _nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]):
+    nearest = _nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])
+    for place, near in enumerate((*_own(lines, grid), *nearest)):
         said = dict[tuple[str, ...], Line]()
+        titles = [line.text for line in near if not place or HEADING.fullmatch(line.text)]
+        if any(map(_OF_SPECS.search, titles)):
+            return {}  # what a maker promises is of no product
         for line in near:
             if len(line.text) <= LONGEST and (sizes := _product_in(line.text, squares=squares)):
                 said.setdefault(sizes, line)

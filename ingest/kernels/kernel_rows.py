@@ -137,7 +137,8 @@ def _above(lines: Sequence[Line], grid: Grid, table: CsvTable) -> dict[str, Cell
     """The facts of calls that the text above a table says, sizes of the one product that all of
     it is about among them."""
     above = said_above(lines, grid, table.schema)
-    if "m" in fields(table.schema) and of_one_call(grid, table.schema):
+    bare = bare_column(lines, grid, table.schema) if "m" in fields(table.schema) else None
+    if "m" in fields(table.schema) and of_one_call(grid, table.schema, bare):
         above |= product_above(lines, grid)
     return above | ranks_of_ratio(grid, table.schema, above)
 
