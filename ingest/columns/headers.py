@@ -51,7 +51,8 @@ _PANELS = re.compile(
     r"((?:(?:train|training|trainer|data|dataset|perf|performance|throughput|speed|timing|timings|metrics|stats|results?"
     r"|summary|cfg|config|hparams|args|setup|run|runtime|model|parallel|parallelism|hw|hardware"
     r"|system|memory|mem|device|metrics?|parameters|params|monitoring|report)[/.])+)"
-    r"(?=[A-Za-z_]+(?: \((?:last|latest)\))?$)"
+    r"(?=[A-Za-z_]+(?: \((?:last|latest|avg|average|mean)\))?$"
+    r"|GPU(?: [A-Za-z_]+)+(?: \([A-Za-z/]+\))?$)"
 )
 """Panels that loggers and configurations sort their labels into: `train/tokens_per_sec`."""
 
@@ -262,10 +263,21 @@ def _beside(label: str, behind: str, names: Set[str]) -> str | None:
         return "gradient accumulation"
     if normalise(label) == "fps" and names & _OF_PRECISION:
         return "images/s"  # of training: nothing else is run at a level of mixed precision
+    if normalise(label) in _STAGES and names & _OF_PIPELINES:
+        return "PP"
     if label.strip() == "N" and names & _COUNTS_OF_DEVICES:
         return "nodes"
     return None
 
+
+_STAGES = {"stages", "numstages", "nstages", "#stages"}
+
+_OF_PIPELINES = {
+    "schedule", "pipelineschedule", "ppschedule", "bubble", "bubblefrac", "bubblefraction",
+    "bubbleratio", "bubblerate", "nummicrobatches", "microbatches", "nmicrobatches",
+    "#microbatches",
+}  # fmt: skip
+"""Labels beside which stages are those of a pipeline, and of no kernel or sharding."""
 
 _DEGREE_OF = re.compile(
     r"([TPDCE]P|V?PP)[ _-](?:degree|size|ways?|count|ranks|stages)", re.IGNORECASE
@@ -424,7 +436,7 @@ def _alone(label: str) -> str:
         return label
     rest = _LAST_OF.sub("", label[panel.end() :])
     of_one = set(split(rest)[:1]) <= DEVICE
-    held = said(rest) if of_one else None
+    held = said(_RESERVED.sub(" ", rest)) if of_one else None
     if held is not None and held.field == "memory":
         return rest
     if of_one and (not configured_by(rest) or _MEASURES.search(panel[1])):

@@ -300,7 +300,10 @@ _ELSEWHERE = {
     "스텝 시간": "step time",
     "초": "s",
 }
-"""Words of labels in Chinese, Japanese and Korean; a longer one stands before those it holds."""
+"""Words of labels in Chinese, Japanese and Korean."""
+
+_LONGEST_FIRST = sorted(_ELSEWHERE.items(), key=lambda word: -len(word[0]))
+"""A word before those that it holds."""
 
 _IN_EUROPE = {
     "anzahl": "number of", "nombre": "number", "de": "of", "durchsatz": "throughput",
@@ -317,17 +320,32 @@ _IN_EUROPE = {
     "spitzenspeicher": "peak memory", "itérations": "iterations", "schritte": "steps",
     "échantillons": "samples", "séquence": "sequence", "longueur": "length", "jetons": "tokens",
     "bilder": "images", "précision": "precision", "gesamtdurchsatz": "total throughput",
+    "батч": "batch", "батча": "batch", "размер": "size", "память": "memory", "памяти": "memory",
+    "видеопамять": "vram", "видеопамяти": "vram", "пиковая": "peak", "пик": "peak", "гб": "GB",
+    "мб": "MB", "гиб": "GiB", "карту": "GPU", "карта": "GPU", "карт": "GPUs", "видеокарта": "GPU",
+    "видеокарту": "GPU", "видеокарт": "GPUs", "ускоритель": "accelerator", "узлов": "nodes",
+    "узлы": "nodes", "узел": "node", "число": "number of", "количество": "number of", "на": "per",
+    "токенов": "tokens", "токены": "tokens", "примеров": "samples", "сэмплов": "samples",
+    "изображений": "images", "картинок": "images", "с": "s", "сек": "s", "секунду": "per second",
+    "секундах": "seconds", "секунд": "seconds", "мсек": "ms",
+    "мс": "ms", "в": "", "время": "time", "шага": "of step", "шаг": "step",
+    "итерации": "of iteration", "итерацию": "iteration", "модель": "model",
+    "длина": "length", "последовательности": "sequence",
+    "контекста": "context", "контекст": "context", "скорость": "speed",
+    "производительность": "performance", "пропускная": "", "способность": "throughput",
+    "глобальный": "global", "общий": "total",
 }  # fmt: skip
-"""Words of labels in German and French. Short ones count beside a longer one."""
+"""Words of labels in German, French and Russian. Short ones count beside a longer one."""
 
-_SHORT = {"de", "pro", "par", "go", "mo", "lot"}
+_SHORT = {"de", "pro", "par", "go", "mo", "lot", "на", "с", "в"}
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 @lru_cache(maxsize=4096)
 def european(label: str) -> bool:
-    """Whether a label has a word of German or French: its numbers may have commas for points."""
+    """Whether a label has a word of German, French or Russian, whose numbers may have commas for
+    points."""
     words = {word.casefold() for word in _LETTERS.findall(label)}
     return bool(words & (_IN_EUROPE.keys() - _SHORT))
 
@@ -341,14 +359,20 @@ def english(label: str) -> str:
     """
     label = label.translate(_WIDE)
     if not label.isascii():
-        for word, meant in _ELSEWHERE.items():
+        for word, meant in _LONGEST_FIRST:
             label = label.replace(word, f" {meant} ")
         label = " ".join(label.split())
     label = _PER_DEVICE.sub("per ", label)
     if european(label):
         label = _LETTERS.sub(lambda word: _IN_EUROPE.get(word[0].casefold(), word[0]), label)
+        label = _OF_WHAT.sub(r"\2 \1", " ".join(label.split()))
     return label
 
+
+_OF_WHAT = re.compile(
+    r"\b(size|length) (?:of )?((?:(?:micro|global|local|total) ?)?batch|sequence|context)\b"
+)
+"""A size or a length in front of its thing, as other languages have it: `taille de lot`."""
 
 _PER_DEVICE = re.compile(r"(?<= )(?:pro|par) (?=[GN]PUs?\b)")
 """A short word that is clear before its device: `TFLOP/s pro GPU`."""
@@ -648,6 +672,7 @@ def _memory(words: Words) -> Said | None:
         "one",
         "footprint",
         "occupied",
+        "rank0",
         "/",
     }
     fillers |= {"actual", "cost"} if "actual" in every else set()  # no cost that was worked out
@@ -665,17 +690,19 @@ def _batch(words: Words) -> Said | None:
     if words.over == ("b",) and DEVICE & set(words.beside + words.under):  # `B (per GPU)`
         words = words._replace(over=("batch",))
         every = words.every()
-    if not BATCH & set(words.over):
+    if not (BATCH | {"microbatch"}) & set(words.over):
         return None
     of_all = set(every) & {"global", "total", "effective"}
     of_one = set(every) & ({"micro", "mini", "local"} | DEVICE)
     fillers = {"size", "sz", "/", "in", "of"}
+    instances = set(every) & {"instances"}  # as OLMo-core calls sequences
+    of_one |= instances and {"rank", "microbatch"} & set(every)
     counted = set(words.beside) & {"tokens", "tok", "m", "k"}
     if "t" in words.beside and not of_one:  # `GBS (T)`
         words = words._replace(beside=tuple("tokens" if w == "t" else w for w in words.beside))
         counted, every = counted | {"tokens"}, words.every()
     sequences = {"s", "seq", "sequences"} & set(words.beside)  # `Global batch (S)`
-    known = (BATCH, fillers, of_all, of_one, counted, SAMPLES, sequences)
+    known = (BATCH, fillers, of_all, of_one, counted, SAMPLES, sequences, instances)
     if _left(every, *known) or "mini" in of_one:
         return None
     if of_all and not of_one and not set(words.under):

@@ -1,0 +1,90 @@
+"""Columns of batches whose labels leave open whose they are, by a sentence above their table.
+
+In: a grid and the texts above it. Out: the same with `Batch` as the batch of each device, or of the
+whole job, where the text says so: `Batch size is per GPU.`
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from assay.ingest.columns.headers import plain
+from assay.ingest.grids.grid import LONGEST, Grid
+from assay.ingest.schema.record import REMEMBERED
+from assay.ingest.vocabulary.terms import normalise
+
+_OPEN = {"batch", "batchsize", "bs", "bsz", "батч", "размербатча"}
+"""Labels of a batch that say nothing of whose it is."""
+
+_DEVICES = r"(?:GPU|device|card|rank|chip|NPU|TPU|HPU|accelerator|GCD|tile|core)"
+
+_IS = (
+    r"(?:is|are|was|were|means?|refers? to|=)(?: (?:always|all|given|stated|quoted|listed|counted"
+    r"|reported|specified|shown|understood|meant|the (?:size|number|one|batch(?: ?size)?)))*"
+)
+
+_SUBJECT = r"(?<!\bglobal )(?<!\btotal )(?<!\beffective )\b(?:batch(?:[ -]?sizes?)?|bs)[`*_\"]*"
+
+_OF_ONE = re.compile(
+    rf"{_SUBJECT} {_IS} [`*_]*(?:per[ -]|for (?:each|one|a single) |of (?:each|one|a single) "
+    rf"|on (?:each|one|a single) |that of (?:each|one) ){_DEVICES}\b"
+    rf"|{_SUBJECT} {_IS} (?:the )?[`*_]*(?:per[ -]{_DEVICES}|local|micro)[ -]batch"
+    r"|\bбатч\w*(?: \w+)? (?:указан\w*|дан\w*|считается|—|-) (?:на|для) (?:одну |каждую |одной )?"
+    r"(?:видео)?(?:карт[уы]|GPU)"
+    r"|(?:batch ?size|批大小|批次大小)\s*(?:均|都)?(?:为|是|指)\s*(?:单卡|每卡|每张卡)",
+    re.IGNORECASE,
+)
+"""A sentence by which the batches of a table are those of each device."""
+
+_OF_ALL = re.compile(
+    rf"{_SUBJECT} {_IS} (?:the )?[`*_]*(?:global|in total|total|summed|over all|across all"
+    rf"|for all|of all|of the whole job)\b",
+    re.IGNORECASE,
+)
+"""A sentence by which the batches of a table are those of the whole job."""
+
+_NOT = re.compile(r"\b(?:not|unless|except|but|if|when|where|some)\b|\bне\b", re.IGNORECASE)
+
+_SENTENCE = re.compile(r"(?<=[.;。!])\s*(?=\S)")
+
+
+def with_batch_scopes(grid: Grid, above: Callable[[], Sequence[str]]) -> Grid:
+    """The grid with its one column of a batch as that of a device, or of the job, as all sentences
+    say that speak of it."""
+    if not grid.heads or grid.labels:
+        return grid
+    last = grid.heads[-1]
+    names = [normalise(plain(cell.text).replace("<br>", " ")) for cell in last.cells]
+    if sum("batch" in name or "батч" in name or name in _OPEN for name in names) != 1:
+        return grid
+    at = next((at for at, name in enumerate(names) if name in _OPEN), None)
+    told = {whose for text in above() for whose in _whose(text)} if at is not None else set()
+    if at is None or len(told) != 1:
+        return grid
+    cells = [*last.cells]
+    cells[at] = cells[at]._replace(text=f"{told.pop()} batch size")
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+
+@lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
+def _whose(text: str) -> frozenset[str]:
+    """Whose batches are, in the words of labels, as the sentences of a text say.
+
+    >>> _whose("Batch size is per GPU. All on 8 GPUs."), _whose("batch sizes are global")
+    (frozenset({'micro'}), frozenset({'global'}))
+    >>> _whose("The global batch size is per GPU times 8."), _whose("Batch size is not per GPU.")
+    (frozenset(), frozenset())
+    """
+    low = text.casefold()
+    if not any(word in low for word in ("batch", "bs", "батч", "批")):
+        return frozenset()
+    found = set()
+    for sentence in _SENTENCE.split(text):
+        if len(sentence) > LONGEST or _NOT.search(sentence):
+            continue
+        found |= {"micro"} if _OF_ONE.search(sentence) else set()
+        found |= {"global"} if _OF_ALL.search(sentence) else set()
+    return frozenset(found)
