@@ -93,6 +93,7 @@ def fold(region: Region) -> Folded:
     # few logs have a table or a call of a kernel
     from assay.ingest.kernels.copy_prints import copies  # noqa: PLC0415
     from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
+    from assay.ingest.kernels.profiler_prints import profiled  # noqa: PLC0415
     from assay.ingest.kernels.timed_functions import measurements, timed_functions  # noqa: PLC0415
     from assay.ingest.kernels.tuned_calls import tuned_calls  # noqa: PLC0415
 
@@ -100,7 +101,7 @@ def fold(region: Region) -> Folded:
     kernel_rows(region.lines, TABLE, folded, others=OTHERS)
     tried = tuned_calls(region.lines, products=False)
     lines = region.lines
-    printed = (*copies(lines), *timed_functions(lines), *measurements(lines))
+    printed = (*copies(lines), *timed_functions(lines), *measurements(lines), *profiled(lines))
     for records, used in (*(([one], each) for one, each in tried), *printed):
         folded.records += records
         folded.claimed |= {line.number for line in used}
@@ -181,6 +182,7 @@ FORMAT = Format(
         "copy peak bandwidth",
         "Transfer Size",
         "Function  ",
+        "Time(%)",
     ),
     schemas={"operator_table": OperatorTable},
     origin="measured",
@@ -205,6 +207,7 @@ FORMAT = Format(
     r"|^\s*name \(time in [mun]?s\)  |^\s*name  .*  # of calls\s*$"
     r"|\|\s*gpu time\s*\||gpu time \(sec\)|\"?averagens\"?,"
     rf"|^\s*(?:#{{1,6}} |<h[1-6][\s>]|\*\*)(?:.*[^a-z])?(?:{'|'.join(_TITLED)})(?:[^a-z]|$)"
+    r"|time\(%\)\s+time\s+calls\s+avg\s+min\s+max\s+name\s*$"
     r"|  size detail\s*$|avg \(ns\)|^\S+-\S+ \((?:[mu]s|[GT]i?B/s)\):\s*$",
     binds=False,
 )
