@@ -118,7 +118,7 @@ _TITLED = ("RMSNorm", "RMS norm", "rmsnorm", "LayerNorm", "Layer norm", "layerno
            "rms_norm", "softmax", "Softmax", "ross entropy", "ross-entropy", "rossEntropy",
            "SwiGLU", "GeGLU", "swiglu", "RoPE", "rotary", "Rotary", "AdamW", "Adam", "LAMB",
            "Optimizer", "optimizer", "GroupNorm", "BatchNorm", "Convolution", "convolution",
-           "Convolutions")  # fmt: skip
+           "Convolutions", "SpMM", "SpMV", "SDDMM")  # fmt: skip
 """Operators in headings under which a table may be of their calls, whatever its labels."""
 
 FORMAT = Format(

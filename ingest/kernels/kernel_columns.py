@@ -30,7 +30,12 @@ from assay.ingest.kernels.kernel_labels import (
     placed,
     says_how_fast,
 )
-from assay.ingest.kernels.kernel_rates import BARE_NUMBER, of_formats, with_their_rates
+from assay.ingest.kernels.kernel_rates import (
+    BARE_NUMBER,
+    of_formats,
+    of_groups,
+    with_their_rates,
+)
 from assay.ingest.lines.lark import Token, parse_line
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label, fields
@@ -91,7 +96,7 @@ def columns_of(
     if "gpu" in fields(table.schema):
         columns = _of_devices(grid, columns, table.schema)
     columns = of_formats(grid, _of_kernels(grid, columns, table.schema), table.schema)
-    columns = with_their_rates(columns, table.schema)
+    columns = of_groups(grid, with_their_rates(columns, table.schema), table.schema)
     if bare is not None:
         columns = _beside_libraries(grid, columns, bare, table.schema)
     if len(SIZES_OF_A_CALL & {column.spec.name for column in columns if column.spec}) > 1:

@@ -61,7 +61,7 @@ _OPERATOR = re.compile(
     r"|(?:fused linear )?cross[ _-]?entropy|swi?glu|geglu|gelu|silu|rope|rotary(?: embedding)?"
     r"|mlp(?: block| layer)?|ffn|convolutions?"
     r"|moe(?: layer| block)?|embedding|(?:fused)?adam(?:w(?:8bit)?)?|lamb|adafactor|top-?k|router"
-    r"|dropout|conv[123]d)(?![A-Za-z])",
+    r"|dropout|conv[123]d|spmm|spmv|sddmm)(?![A-Za-z])",
     re.IGNORECASE,
 )
 """Operators that a heading names, and that no other kind of table of kernels has."""

@@ -2,7 +2,7 @@
 
 In: the columns of a grid that are told, and the grid. Out: the same with times whose label says
 more than a number format, where the rate of that format proves them; and with rates of nobody named
-behind the first time of their kind.
+behind the first time of their kind; and grouped products that are proved so.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from assay.ingest.grids.grid import Grid
 from assay.ingest.kernels.kernel_labels import BREAKS, SIZED, Column, at_an_end, measured_as
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Schema
+from assay.ingest.vocabulary.terms import normalise
 
 BARE_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
 
@@ -48,6 +49,30 @@ def of_formats(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
             aside = {"dtype": found[0], "kernel": name}
             made[at], made[rate] = replace(told, aside=aside), replace(made[rate], aside=aside)
     return made
+
+
+_GROUPS = {"groups", "numgroups", "ngroups", "group", "numberofgroups"}
+
+
+def of_groups(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of grouped products with as many rows each, `#Groups | M per group | N | K`, where
+    time and rate of every row prove that it counts all groups."""
+    made = list(columns)
+    labels = [normalise(plain(label)) for label in grid.header()]
+    if "mpergroup" not in labels or "m" not in fields(schema):
+        return made
+    groups = [at for at, label in enumerate(labels) if label in _GROUPS]
+    held = {each.spec.name: at for at, each in enumerate(columns) if each.spec is not None}
+    if len(groups) != 1 or {"m", "b"} & held.keys() or not held.keys() >= _OF_A_CALL:
+        return made
+    (many,), rows, time, rate = groups, labels.index("mpergroup"), held["time"], held["flops_rate"]
+    sizes = [many, rows, held["n"], held["k"]]
+    if _proved(grid, sizes, (time, columns[time].scale), (rate, columns[rate].scale)):
+        made[many], made[rows] = Column(fields(schema)["b"]), Column(fields(schema)["m"])
+    return made
+
+
+_OF_A_CALL = {"n", "k", "time", "flops_rate"}
 
 
 def _proved(
