@@ -122,3 +122,24 @@ def _titled(lines: Sequence[Line], at: int) -> bool:
         return False
     above = lines[at - 2] if at > 1 and lines[at - 2].number == lines[at].number - 2 else None
     return above is None or not above.text.strip() or above.text.rstrip() == rule
+
+
+def underlines(text: str, above: str) -> bool:
+    """Whether a line underlines the heading right above it with tildes, and opens no block of code.
+
+    >>> underlines("~~~~~~~~", "### Training"), underlines("~" * 4, "## Runs")
+    (True, True)
+    >>> underlines("~~~", "## Training"), underlines("~~~~~~~~", "training")
+    (False, False)
+    """
+    ruled = text.strip()
+    return (
+        len(ruled) > SHORTEST_RULE
+        and set(ruled) == {"~"}
+        and above.startswith("#")
+        and len(ruled) >= len(above.strip("# "))
+    )
+
+
+SHORTEST_RULE = 3
+"""Tildes that open a block of code."""

@@ -24,7 +24,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.source.headings import of_set_up
+from assay.ingest.source.headings import of_set_up, underlines
 from assay.ingest.source.prefixes import all_ascii, holds
 from assay.ingest.statements.command_lines import (
     ASIDE,
@@ -693,7 +693,7 @@ def _blocks(lines: Sequence[Line]) -> dict[int, _Block]:
     block: _Block | None = None
     above = ""
     for line in lines:
-        if _FENCE.match(line.text):
+        if _FENCE.match(line.text) and (block or not underlines(line.text, above)):
             block = None if block else _Block(line.number, _subject(above))
         elif block:
             found[line.number] = block

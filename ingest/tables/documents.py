@@ -34,7 +34,7 @@ from assay.ingest.grids.pipe_tables import pipe_tables
 from assay.ingest.grids.restructured import rst_tables
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import REMEMBERED, Line
-from assay.ingest.source.headings import of_set_up
+from assay.ingest.source.headings import of_set_up, underlines
 from assay.ingest.source.notebook import is_notebook, markdown_cells, outputs, printed
 from assay.ingest.tables import captions
 from assay.ingest.vocabulary.devices import SIGN, device_at, devices, only, signed
@@ -163,7 +163,9 @@ class Place:
         for line in lines:
             if len(line.text) > LONGEST_ABOVE:
                 continue
-            if line.text.lstrip().startswith(("```", "~~~")):
+            above = self.around[-1][0] if self.around else line
+            ruled = line.number == above.number + 1 and underlines(line.text, above.text)
+            if line.text.lstrip().startswith(("```", "~~~")) and not ruled:
                 self.fenced = not self.fenced
             said = None if self.fenced else _heading(line.text)
             if said:
