@@ -557,7 +557,7 @@ def of_whom(records: Sequence[Record], columns: Sequence[Column], above: Above) 
     if not labels or any(set(split(label)) & SAID_WHOSE for label in labels):
         return
     held = [(r, r.cells["tokens_per_s"]) for r in records if "tokens_per_s" in r.cells]
-    short = {normalise(label) for label in labels} <= {"tps", "wps"}
+    short = in_short(columns)
     if short and (
         len(_OF_TORCHTITAN & {normalise(c.label.rpartition(".")[2]) for c in columns}) >= TWO
         or any(map(_by_torchtitan, records))
@@ -582,6 +582,12 @@ def of_whom(records: Sequence[Record], columns: Sequence[Column], above: Above) 
     if (told or free) and not above.whole:
         for record, cell in [*told, *free]:
             record.cells["tokens_per_s"] = cell._replace(state="unknown")
+
+
+def in_short(columns: Sequence[Column]) -> bool:
+    """Whether rates of tokens are labelled in letters alone, which do not say of whom they are."""
+    labels = [c.label for c in columns if c.spec is not None and c.spec.name == "tokens_per_s"]
+    return bool(labels) and {normalise(label) for label in labels} <= {"tps", "wps"}
 
 
 _TORCHTITAN = re.compile(

@@ -25,6 +25,7 @@ from assay.ingest.columns.column_cells import (
     devices_of_nodes,
     fractions,
     in_bytes,
+    in_short,
     lengths,
     local_batches,
     of_each,
@@ -182,6 +183,7 @@ def _document(
     place, at = Place(), 0
     found = [long.grid] if long else list(grids(lines, region.source.name))
     tables, before = list[_Table](), dict[tuple[str, ...], list[Line]]()
+    labelled = set[tuple[str, ...]]()  # as tables of runs are
     known = Known(
         legend(lines) if found else {},
         trained or about_training(lines),
@@ -196,8 +198,13 @@ def _document(
         place.pass_over(list(map(uncommented, passed)) if sheet_of_its_own else passed)
         since = lines[min(at, len(lines) - 1)].number if at else 0  # one may lie in another
         at = max(at, grid.end)
-        table = _Table(region, lines, grid, schema, place, known, long, since=since, before=before)
+        of_runs_too = known._replace(trained=known.trained or grid.header() in labelled)
+        table = _Table(
+            region, lines, grid, schema, place, of_runs_too, long, since=since, before=before
+        )
         table.read(folded)
+        if table.records and len(grid.header()) >= TELLING:
+            labelled.add(grid.header())
         if table.records and table.view.melted:
             before[grid.header()] = [line for line in place.near if heard_in(line.text).phrases]
         tables.append(table)
@@ -243,6 +250,10 @@ def _state(
                 for name, cell in values.items():
                     record.cells.setdefault(name, cell)
                     folded.claimed.add(cell.line)
+
+
+TELLING = 3
+"""Labels that tell a table with the same ones to be of the same things; fewer are anybody's."""
 
 
 class Known(NamedTuple):
@@ -402,8 +413,9 @@ class _Table:
             return
         held, columns, place = Folded(), self.view.columns(), self.place
         if self.long:
-            # rows that are read one by one tell whose a time is, and in which unit
-            if bare_times(columns) or unitless_times(columns) or unitless_memory(columns):
+            # rows that are read one by one tell whose a number is, and in which unit
+            asked = (bare_times, unitless_times, unitless_memory, in_short)
+            if any(ask(columns) for ask in asked):
                 raise IrregularError
             self._ways(self.long, held)
         else:
