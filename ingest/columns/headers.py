@@ -194,10 +194,11 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
     divided = any(_MICRO_BATCHES.fullmatch(label) for label in every)
     counted = [at for at, label in enumerate(every) if _counts_a_device(label)]
     of_parts = {"forward", "backward"} <= {word for label in every for word in split(label)}
+    labelled = set(every)
     for at, label in enumerate(every):
         taken[label] = taken.get(label, 0) + 1
         shown = label if taken[label] == 1 else f"{label} ({taken[label]})"
-        if label.rstrip("*") not in every:  # the sign of a footnote
+        if label.endswith("*") and label.rstrip("*") not in labelled:  # the sign of a footnote
             label = label.rstrip("*")  # noqa: PLW2901 - what is looked for
         column = _column(label, shown, schema)
         if divided and column.spec and column.spec.name == "batch_size":
