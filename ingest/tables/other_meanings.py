@@ -71,11 +71,17 @@ _OPERATIONS = re.compile(r"(?:[A-Za-z]+ )?[GT]?FLOPs?", re.IGNORECASE)
 
 
 def _costs(view: View, column: Column, cells: _Cells) -> bool:
-    """Whether operations that no label says to be of a second are those of one pass of a model."""
+    """Whether operations that no label says to be of a second are those of one pass of a model, in
+    a table that says of none how it was laid out."""
+    if any(each.spec and each.spec.name in _LAYOUT for each in view.places.values()):
+        return False
     return _OPERATIONS.fullmatch(column.label) is not None and all(
         amount(cell) < LEAST_RATE for _, cell in cells
     )
 
+
+_LAYOUT = {"tp", "pp", "dp", "cp", "ep", "gpus", "nodes", "global_batch"}
+"""Settings of runs that lists of models do not have."""
 
 LEAST_PARAMETERS = 10_000
 """Parameters that every model which anyone times has."""
