@@ -307,16 +307,23 @@ def device_named(text: str) -> str | None:
     ('H100', None)
     >>> device_named("two H100 PCIe"), device_named("on TPU v5p-128 with MaxText.")
     ('H100 PCIe', 'TPU v5p-128')
+    >>> device_named("### Training on A100"), device_named("the A100s ran in BF16")
+    ('A100', None)
     """
     device = only(text)
-    if device is None or (device.key in _OF_SIZES and not device.memory and not _counts(text)):
+    if device is None or (device.key in _OF_SIZES and not device.memory and not _told_apart(text)):
         return None
     return device.text
 
 
 _OF_SIZES = {"a100", "v100"}
-"""Devices of several memories: a title that names one without its memory, and does not count it,
+"""Devices of several memories: prose that names one without its memory, and does not count it,
 names a kind of machines."""
+
+
+def _told_apart(text: str) -> bool:
+    """Whether a line is a heading or a title in bold, or says how many devices there are."""
+    return text.lstrip().startswith(("#", "**", "__")) or _counts(text)
 
 
 def _counts(text: str) -> bool:
