@@ -182,6 +182,7 @@ STATEMENTS = [
     ("NHIDDEN=64/NLAYERS=2", {"hidden": 64, "layers": 2}),
     ("## 8x A100 80GB", {"gpu": "A100 80GB", "gpus": 8}),
     ("## Pre-training on DGX-H100 (BF16)", {"gpu": "H100", "dtype": "BF16"}),
+    ("# A100 experiments", {"gpu": "A100"}),
     ("- 20 nodes, 2 replicas", {"nodes": 20, "dp": 2}),
     ("7B model: TP=1, PP=1, VOCAB=250k", {"tp": 1, "vocab": 250_000, "model_size": 7e9}),
 ]
@@ -206,7 +207,6 @@ def test_statements_are_bound_and_claimed(line: str, bound: dict[str, object]) -
         "nhidden = 108*8*c = 864*c",
         "here `NHIDDEN = 2**9*3**3`",
         "* DP=4, PP=12, MBS=4: 123 secs/it | 130 TFLOPS",
-        "# A100 experiments",
         "## fp16 against bf16",
         "* ZS = ZERO_STAGE",
     ],
