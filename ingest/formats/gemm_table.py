@@ -27,7 +27,9 @@ class GemmTable(pa.DataFrameModel):
         ["gpu", "device", "machine", "gpu_name", "accelerator", "processor"],
         meaning="device, as printed",
     )
-    dtype: str = named(["dtype", "gemm_dtype", "precision", "data_type"])
+    dtype: str = named(
+        ["dtype", "gemm_dtype", "precision", "data_type", "in_dtype", "input_dtype"]
+    )  # a product has the type of what it multiplies
     b: int = logged(
         ["b", "batch", "batch_count", "batch_size", "batches"],
         kind="exact", ge=1, nullable=True,
