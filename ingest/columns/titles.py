@@ -14,7 +14,7 @@ from assay.ingest.lines.outlines import by_outline
 from assay.ingest.numbers.units import SUFFIXES, suffix
 from assay.ingest.schema.record import REMEMBERED, Cell, Line
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.devices import SIGN, devices, only, several, signed
+from assay.ingest.vocabulary.devices import SIGN, devices, names_card, only, several, signed
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _TITLE_COUNT = deferred(rf"(?<![A-Za-z0-9.,])([0-9][0-9,]*) ?[x×] ?(?={SIGN})")
@@ -392,11 +392,11 @@ def counted_devices(text: str) -> str | None:
     """
     text = _IN_WORDS.sub(lambda found: _DIGITS[found[1].casefold()], signed(in_english(text)))
     text = BOUNDED.sub(" ", text)
-    count = _only_one(_TITLE_COUNT, text) or _only_one(_COUNT_BEHIND, text)
+    count = _one_count(_TITLE_COUNT, text) or _one_count(_COUNT_BEHIND, text)
     if count is None or not _NODES.search(text):
         each = count is not None and int(count.replace(",", "")) <= LARGEST_NODE
         return None if each and _SEVERAL_HOSTS.search(text) else count
-    nodes = _only_one(_COUNTED_NODES, text)
+    nodes = _one_count(_COUNTED_NODES, text)
     if nodes is None or (_IN_EACH.search(text) and nodes not in ("1", "one", "single")):
         return None
     whole = int(count.replace(",", ""))
@@ -424,10 +424,10 @@ def _named_count(text: str) -> str | None:
     >>> _named_count("on 16 nodes, 128 A100 GPUs"), _named_count("each node has 8 NVIDIA H100 GPUs")
     ('128', None)
     """
-    count = _only_one(_COUNTED, BOUNDED.sub(" ", signed(text)))
+    count = _one_count(_COUNTED, BOUNDED.sub(" ", signed(text)))
     if count is None or not _MACHINES.search(text):
         return count
-    alone = _only_one(_COUNTED_NODES, text) in ("1", "one", "single")
+    alone = _one_count(_COUNTED_NODES, text) in ("1", "one", "single")
     return count if alone or int(count.replace(",", "")) > LARGEST_NODE else None
 
 
@@ -440,7 +440,7 @@ def counted_nodes(text: str) -> str | None:
     >>> counted_nodes("2 nodes, 16x H100"), counted_nodes("H100 nodes"), counted_nodes("one node")
     ('2', None, '1')
     """
-    nodes = _only_one(_COUNTED_NODES, text)
+    nodes = _one_count(_COUNTED_NODES, text)
     if nodes is None:
         return None
     return nodes.replace(",", "") if nodes[0].isdigit() else "1"
@@ -477,9 +477,10 @@ def devices_in_all(text: str) -> str | None:
     """
     text = in_english(text)
     if not _NODES.search(text):
-        return _only_one(_WORKERS, signed(text))  # no number of a name: `on Gaudi 2 cards`
+        return _one_count(_WORKERS, signed(text))  # no number of a name: `on Gaudi 2 cards`
     nodes = {match[1].casefold() for match in _COUNTED_NODES.finditer(text)}
-    return _only_one(_OF_A_NODE, text) if nodes and nodes <= {"1", "one", "single"} else None
+    alone = bool(nodes) and nodes <= {"1", "one", "single"}
+    return _one_count(_OF_A_NODE, signed(text)) if alone else None
 
 
 def _only_one(pattern: re.Pattern[str], text: str) -> str | None:
@@ -488,6 +489,12 @@ def _only_one(pattern: re.Pattern[str], text: str) -> str | None:
         return None
     match = next(iter(found.values()))
     return match[match.lastindex or 0]
+
+
+def _one_count(pattern: re.Pattern[str], text: str) -> str | None:
+    """The one number of devices that a text says; none that is the name of a card."""
+    count = _only_one(pattern, text)
+    return None if count is None or names_card(count) else count
 
 
 def model_named(text: str) -> str | None:

@@ -52,7 +52,7 @@ from assay.ingest.statements.values import (
     unset,
 )
 from assay.ingest.statements.wrapped import carried_on, names_another
-from assay.ingest.vocabulary.devices import HINT, SIGN, Device, only, signed
+from assay.ingest.vocabulary.devices import HINT, SIGN, Device, names_card, only, signed
 from assay.ingest.vocabulary.networks import FORMS as NETWORKS
 from assay.ingest.vocabulary.networks import names_network, network_named
 
@@ -837,7 +837,8 @@ def _values(body: Tree[Token], line: Line) -> list[tuple[str, Cell]]:
         elif part.data == "count":
             name = tokens["COUNTED"].strip().lower().rstrip("s")
             counted = {"node": "nodes", "replica": "dp", "gpu": "gpus"}[name]
-            found.append((counted, Cell(str(tokens["INT"]), line.number, line.column)))
+            if not names_card(str(tokens["INT"])):
+                found.append((counted, Cell(str(tokens["INT"]), line.number, line.column)))
         elif part.data == "dtype":
             found.append(("dtype", Cell(str(tokens["DTYPE"]), line.number, line.column)))
     return found

@@ -21,7 +21,6 @@ from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import ASIDE
 from assay.ingest.statements.sentences import (
-    OF_MACHINES,
     OTHERS,
     Part,
     computed_again,
@@ -29,12 +28,13 @@ from assay.ingest.statements.sentences import (
     parts,
     switched,
 )
-from assay.ingest.statements.values import cell_of, said
+from assay.ingest.statements.values import OF_MACHINES, cell_of, said
 from assay.ingest.vocabulary.devices import (
     SIGN,
     Device,
     device_at,
     devices,
+    names_card,
     only,
     several,
     signed,
@@ -397,7 +397,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
         spoken.append(text)
         named = list(_devices(text))
         others = len({part.name for part in named}) if least == LEAST else OTHERS + 1
-        told = [*named, *parts(text, logged=bool(line.prefix), others=others)]
+        told = [*named, *parts(signed(text), logged=bool(line.prefix), others=others)]
         if told and not any(name == "dtype" for name, *_ in told):
             told += [
                 Part("dtype", kind[1], kind.start(1)) for kind in _LISTED_FORMAT.finditer(text)
@@ -545,7 +545,7 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         held = "gpus_per_node" if of_node else "gpus"
         yield Part(held, _NUMBERS[counted[1].casefold()], counted.start(1))
         yield _gpu(text, counted.start(2))
-    elif of_node := _PER_NODE.search(text):
+    elif of_node := _PER_NODE.search(plain):
         group = of_node.lastindex or 1
         yield Part("gpus_per_node", of_node[group].replace(",", ""), of_node.start(group))
         yield from _not_counted(text)
@@ -618,23 +618,24 @@ def _devices(text: str) -> Iterator[Part]:
     """Devices, how many of them, on how many nodes: field, word and place."""
     if not (_OF_MACHINERY.search(text) or devices(text)):
         return
-    nodes = _NODES.search(text)
+    plain = signed(text)
+    nodes = _NODES.search(plain)
     if not several(text):
         yield from list(_counted_behind(text, nodes)) or _named_devices(text, nodes)
     if nodes and not _OWNS.search(text, 0, nodes.start(1)):
         yield Part("nodes", nodes[1].replace(",", ""), nodes.start(1))
-    elif one := _ONE_NODE.search(text):
+    elif one := _ONE_NODE.search(plain):
         yield Part("nodes", "1", one.start())
-    if alone := _ONE_GPU.search(text):
+    if alone := _ONE_GPU.search(plain):
         yield Part("gpus", "1", 0)
         if alone[1]:
             yield Part("", "", 0)  # a sentence of its own
-    plain = list(_GPUS.finditer(text))
-    if len(plain) == 1 and (not nodes or int(plain[0][1].replace(",", "")) > LARGEST_NODE):
-        yield Part("gpus", plain[0][1].replace(",", ""), plain[0].start(1), weak=True)
-    elif not plain and not nodes:
-        yield from _in_words_alone(text)
-    if workers := _WORKERS.search(text):
+    counts = [each for each in _GPUS.finditer(plain) if not names_card(each[1])]
+    if len(counts) == 1 and (not nodes or int(counts[0][1].replace(",", "")) > LARGEST_NODE):
+        yield Part("gpus", counts[0][1].replace(",", ""), counts[0].start(1), weak=True)
+    elif not counts and not nodes:
+        yield from _in_words_alone(plain)
+    if (workers := _WORKERS.search(plain)) and not names_card(workers[1]):
         yield Part("gpus", workers[1].replace(",", ""), workers.start(1))
         yield Part("", "", 0)  # a sentence of its own
     yield from _precision(text)
@@ -699,13 +700,13 @@ def _by_form(line: Line) -> dict[str, Cell]:
     if hosts := _HOSTS.search(text):
         put("nodes", hosts[1], hosts.start(1))
         put("gpus_per_node", hosts[2], hosts.start(2))
-    told = [(pattern.search(text), name) for pattern, name in _FORMS.items()]
+    plain = signed(text)
+    told = [(pattern.search(plain), name) for pattern, name in _FORMS.items()]
     told += [(pattern.fullmatch(text), name) for pattern, name in _WHOLE.items()]
     for whole, name in told:
-        if whole:
+        if whole and not names_card(whole[whole.lastindex or 0]):
             word = next(group for group in whole.groups() if group)
             put(name, _plain(name, word), whole.start() + whole[0].index(word))
-    plain = signed(text)
     if called := _BY_NAME.fullmatch(plain):
         put("gpu", text[called.start(1) : called.end(1)], called.start(1))
     if device := only(text):

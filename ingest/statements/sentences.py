@@ -17,7 +17,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.lists import LETTERS, PAIR, by_letters
-from assay.ingest.statements.values import known
+from assay.ingest.statements.values import OF_MACHINES, known
 from assay.ingest.vocabulary.terms import configured_by
 
 
@@ -370,9 +370,6 @@ def _noun(words: str) -> str | None:
         if name := known(" ".join(each[:count])):
             return name if fields(Configuration)[name].dtype.is_integer() else None
     return _NOUNS.get(" ".join(each[:2])) or _NOUNS.get(each[0])
-
-
-OF_MACHINES = ("gpus", "nodes", "gpus_per_node")
 
 
 def _lettered(text: str) -> Iterator[Part]:

@@ -15,7 +15,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.devices import OF_EACH_NODE, may_be_device, only
+from assay.ingest.vocabulary.devices import OF_EACH_NODE, may_be_device, names_card, only
 from assay.ingest.vocabulary.networks import network_named
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.terms import configured_by, how_much, normalise
@@ -136,12 +136,17 @@ _THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?[A-Za-z]?")
 _LISTED = re.compile(r"\[?[0-9]{1,2}(?:, ?[0-9]{1,2})+\]?")
 """Numbers of devices: `--gpus 0,1,2,3`."""
 
+OF_MACHINES = ("gpus", "nodes", "gpus_per_node")
+"""Fields that count devices and what holds them."""
+
 _DIGITS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?")
 
 
 def _number(spec: FieldSpec, text: str, place: tuple[int, int]) -> Cell | None:
     if "," in text.strip(", ") and not _THOUSANDS.fullmatch(text.strip(", ")):
         return None
+    if spec.name in OF_MACHINES and (names_card(text) or text[-1:] in ("M", "B", "T")):
+        return None  # `GPUs: 3090`, `910B`
     digits, scale = text.replace(",", "").replace("_", ""), 1.0
     if spec.dtype.is_integer():
         digits = re.sub(r"\.0+$", "", digits)

@@ -282,6 +282,18 @@ def device_at(text: str, start: int) -> Device:
     return next(device for device in devices(text) if device.start == start)
 
 
+_NUMBER_OF_CARD = re.compile("[1-5]0[5-9]0")
+
+
+def names_card(digits: str) -> bool:
+    """Whether digits are what people call a card by: `3090 GPUs` are no three thousand.
+
+    >>> names_card("3090"), names_card("1080"), names_card("3,090"), names_card("1024")
+    (True, True, False, False)
+    """
+    return _NUMBER_OF_CARD.fullmatch(digits) is not None
+
+
 _SHAPED = re.compile(r"[A-Za-z]{1,6}[ -]?[0-9]{2,}|v[0-9][a-z]")
 """In every name of a device that its label calls one; `cuda:0` is one for a program."""
 

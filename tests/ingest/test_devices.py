@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from assay.ingest.columns.titles import titled
+from assay.ingest.columns.titles import counted_devices, devices_in_all, titled
 from assay.ingest.inputs.read import read
 from assay.ingest.schema.record import Line
+from assay.ingest.statements.context import read_context
 from assay.ingest.statements.phrases import phrases
 from assay.ingest.vocabulary import devices as vocabulary
 from assay.ingest.vocabulary.devices import PEAKS, devices, only, peaks, several, signed
@@ -130,3 +131,34 @@ def test_what_says_that_no_name_is_there_is_right(around: str) -> None:
     for text in (around.format(name) for name in sorted(spelled)):
         found = [*re.finditer(vocabulary._DEVICE, text)] if vocabulary._HINT.search(text) else []
         assert [device.start for device in devices(text)] == [each.start() for each in found], text
+
+
+COUNTED = (
+    "All experiments ran on a server with 8 {} GPUs.", "Trained on 8 {} GPUs, bf16",
+    "## 8 {} GPUs", "on one node of 8 {} GPUs", "7 nodes of 8 {} GPUs", "7 nodes, {} cards",
+    "8 {} GPUs per node, batch size 8 on {} GPUs", "GPUs: {}", "num_gpus: {}", "--gpus {}",
+    "using {} GPUs", "a node with {} GPUs", "{} chips were used", "1 node, {} GPUs",
+    "{} instances and 8 {} devices", "{} 显卡 8 张", "8 卡 {} 服务器", "auf 8 {}", "sur 8 GPU {}",
+    "на 8 {}", "{} を 8 枚", "{} 8장", "{} ×8", "dual {} cards, batch of 8 for each {} GPU",
+)  # fmt: skip
+"""Texts that count devices, or name them where a count could stand."""
+
+MACHINES = ("gpus", "nodes", "gpus_per_node", "batch_size", "micro_batch", "layers", "seq_len")
+
+
+@pytest.mark.parametrize("name", [*EVERY, "3090", "4090", "RTX 6000 Ada", "v5p-128", "910B"])
+def test_a_number_of_a_name_is_no_count(name: str) -> None:
+    inside = set(re.findall("[0-9]+", name)) - {"1", "2", "7", "8"}
+    for text in (each.replace("{}", name) for each in COUNTED):
+        line = Line(1, text, 1, {})
+        cells = [
+            *titled(line).items(),
+            *(
+                pair
+                for said in read_context("a.md", [line], set(), {}).statements
+                for pair in said.values.items()
+            ),
+        ]
+        told = {c.text for name, c in cells if name in MACHINES and c.state == "value"}
+        told |= {counted_devices(text), devices_in_all(text)} - {None}
+        assert not told & inside, text
