@@ -194,13 +194,15 @@ def _header(labels: tuple[str, ...], schema: Schema) -> tuple[Column, ...]:
     divided = any(_MICRO_BATCHES.fullmatch(label) for label in every)
     counted = [at for at, label in enumerate(every) if _counts_a_device(label)]
     of_parts = {"forward", "backward"} <= {word for label in every for word in split(label)}
-    labelled = set(every)
+    labelled, of_timm = set(every), not _SIZES_OF_IMAGES.isdisjoint(names)
     for at, label in enumerate(every):
         taken[label] = taken.get(label, 0) + 1
         shown = label if taken[label] == 1 else f"{label} ({taken[label]})"
         if label.endswith("*") and label.rstrip("*") not in labelled:  # the sign of a footnote
             label = label.rstrip("*")  # noqa: PLW2901 - what is looked for
         column = _column(label, shown, schema)
+        if of_timm and names[at] in _OF_TIMM:
+            column = _column(_OF_TIMM[names[at]], shown, schema)
         if divided and column.spec and column.spec.name == "batch_size":
             column = _column("global batch size", shown, schema)
         if of_parts and column.spec is None:  # `Total iteration (ms)`: of all the parts beside it
@@ -271,6 +273,14 @@ def _beside(label: str, behind: str, names: Set[str]) -> str | None:
     return None
 
 
+_SIZES_OF_IMAGES = {"trainimgsize", "inferimgsize"}
+"""Labels of timm's benchmark, which none but it has."""
+
+_OF_TIMM = {
+    "paramcount": "Params (M)", "trainbatchsize": "batch size", "trainsteptime": "step time (ms)",
+}  # fmt: skip
+"""Labels of timm's benchmark, which runs on one device and counts parameters in millions."""
+
 _STAGES = {"stages", "numstages", "nstages", "#stages"}
 
 _OF_PIPELINES = {
@@ -286,7 +296,7 @@ _DEGREE_OF = re.compile(
 """`CP degree`: a layout by its short name."""
 
 _COUNT_OF = re.compile(
-    r"(?:\\?[#№]|no\.|num(?:ber)?\.?(?: of)?|n)[\s_]*(?:of )?"
+    r"(?:\\?[#№]|no\.|num(?:ber)?\.?(?: of)?|n[º°]?\.?)[\s_]*(?:of |de )?"
     rf"(?:[GHNX]PU|accelerator|device|card|chip|GCD|{SIGN})s?",
     re.IGNORECASE,
 )
@@ -349,7 +359,7 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
     if len(label) > LONGEST:
         return Column(shown, None)
     label = label if configured_by(label) else english(NAMES.get(label, label))
-    label = _alone(label)
+    label = _without_remark(_alone(label))
     if _MICRO_BATCHES.fullmatch(label):
         label = "gradient accumulation"
     if degree := _DEGREE_OF.fullmatch(label):
@@ -379,12 +389,50 @@ def _column(label: str, shown: str, schema: Schema) -> Column:
         measure = unit(bracket[2])
         if measure and measure.si == spec.unit:
             return Column(shown, spec, measure.scale)
-        if spec.numeric and any(altering(bracket[2])):  # `TFLOPs (total)`, `GBS (tokens)`
+        if _makes_another(spec, bracket[2]):
             return Column(shown, None)
         rated = measure is not None and "/" in bracket[2]  # `checkpointing (s/it)`
         if not measure or (spec.unit is None and not rated):  # `Layers (of all)`: a remark
             return Column(shown, spec, found[1], unit_known=spec.unit != "B")
     return Column(shown, None, degrees=degrees(label) or several(label))
+
+
+PARTS_OF_MEMORY = {
+    "activation", "activations", "weight", "weights", "gradient", "gradients", "grad", "grads",
+    "param", "params", "parameter", "parameters", "states", "state", "buffer", "buffers", "cache",
+    "static", "temporary", "temp", "fragmentation", "allocated", "free", "used", "other", "others",
+}  # fmt: skip
+"""Words behind a memory that is a part of one, or is counted otherwise."""
+
+_OTHER_PARTS = PARTS_OF_MEMORY - {"allocated", "used"}
+
+_REMARK = re.compile(
+    r"(?:(?:nvidia|rocm|npu)-?smi|torch|pytorch|tensorboard|tqdm|rank ?0|gpu ?0|steady[- ]state"
+    r"|after warm-?up|measured|lower is better|higher is better|[↓↑])",
+    re.IGNORECASE,
+)
+"""What brackets say beside a unit that leaves a quantity what it is: where it was seen."""
+
+
+def _without_remark(label: str) -> str:
+    """A label with its unit alone in brackets, where they say besides only how it was measured.
+
+    >>> _without_remark("mem (nvidia-smi, MiB)"), _without_remark("mem (weights, MiB)")
+    ('mem (MiB)', 'mem (weights, MiB)')
+    """
+    bracket = _BRACKET.fullmatch(label) if "," in label else None
+    parts = [part.strip() for part in bracket[2].split(",")] if bracket else []
+    units = [part for part in parts if unit(part)]
+    rest = [part for part in parts if not unit(part)]
+    known = len(units) == 1 and rest and all(map(_REMARK.fullmatch, rest))
+    return f"{bracket[1]} ({units[0]})" if bracket and known else label
+
+
+def _makes_another(spec: FieldSpec, remark: str) -> bool:
+    """Whether a remark makes a label another quantity: `TFLOPs (total)`, `GBS (tokens)`,
+    `Memory (activations, GB)`."""
+    part = spec.name == "memory" and bool(_OTHER_PARTS & set(split(remark)))
+    return part or (spec.numeric and any(altering(remark)))
 
 
 def _in_words(label: str, shown: str, composed: Said | None, schema: Schema) -> Column | None:

@@ -175,6 +175,8 @@ def of_runs(
         return False  # products of matrices
     if held <= {"step_time", "memory"} and of_an_optimizer(heading):
         return False
+    if held == {"memory"} and any(_IN_MICROSECONDS.search(c.label) for c in columns):
+        return False
     if held & (ALONE - {"tokens_per_gpu_per_s"}):
         named = {
             w for c in columns if c.spec and c.spec.name == "step_time" for w in split(c.label)
@@ -210,6 +212,13 @@ def of_runs(
     plain = bool(said - tallied) or len(held & RATES) > 1 or batches or _peaked(columns)
     return plain or told()
 
+
+_IN_MICROSECONDS = re.compile(
+    r"\b(?:time|latency|step|iter(?:ation)?|duration)s?\b.{0,12}?[(\[](?:us|µs|μs|usec|microseconds?)[)\]]"
+    r"|\b(?:time|latency|step|iter(?:ation)?)_us\b",
+    re.IGNORECASE,
+)
+"""A label of a time that is a call's: no step of training is counted in microseconds."""
 
 _OF_AN_OPTIMIZER = re.compile(
     r"(?<![A-Za-z])(?:(?:fused|apex|cpu|8-?bit)?[ _-]?"

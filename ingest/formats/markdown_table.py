@@ -75,7 +75,9 @@ FORMAT = Format(
         "|", "<table", "<TABLE", "==", "+-", "-table::", "┌", "┏", "╒", "╔", "╭", "╞", "├",
         "┡", "┍", "┝", "FLOP", "flops", "tok/s", "token/s", "tokens/s", "(s)", "(ms)", "MFU",
         "mfu", "_ms", "step_time", "per_s", "samples/s", "performance",
-        "threads: -", "thread: -", "# of Calls",
+        "threads: -", "thread: -", "# of Calls", "-- --", "--  --", "it/s", "iter/s", "iters/s",
+        "steps/s", "batches/s", "seq/s", "seqs/s", "sequences/s", "img/s", "imgs/s", "image/s",
+        "images/s", "sample/s", "s/it", "s/step", "s/batch", "iB)", "(GB)",
     ),
     opens=r"^[^|-]*(?:\|[|: \t-]*-|[: \t]*-[: \t-]*\|)[|: \t-]*$"  # an alignment row
     r"|(?i:<table[\s>])|^\s*=+(?: +=+)+\s*$|^\s*\.\. (?:list|csv)-table::"  # HTML, RST
@@ -84,8 +86,10 @@ FORMAT = Format(
     r"|^[\w.=-]*-performance[\w.=-]*:\s*$|^[0-9]+ threads?: -+\s*$|  # of Calls\s*$"
     r"|(?i:\b(?:vs\.?|versus|by|over|across) (?:the )?(?:number of |# ?)?"  # of a matrix
     r"(?:gpu|device|node|chip|card)s\b)"
-    r"|^[^|=:0-9,]*[A-Za-z_)\]]  +[^|=:,]*"  # labels kept apart by blanks
-    r"(?:(?i:flop|mfu)|tok(?:en)?s?/s|\([mu]?s\)|_m?s\b)[^|=:,]*$"
+    r"|^ *-{2,}(?: +-{2,}){2,} *$"  # columns given by dashes
+    r"|^(?:[^|=:0-9,]|[A-Za-z][0-9]+)*[A-Za-z_)\]]  +[^|=:,]*"  # labels kept apart by blanks
+    r"(?:(?i:flop|mfu)|(?:tok(?:en)?|it(?:er)?|step|batche|seq|sequence|im(?:a?ge?)?|sample)s?/s"
+    r"|s(?:ec)?/(?:it|step|batch)|\((?:[mu]?s|[MG]i?B)\)|_m?s\b)[^|=:,]*$"
     r"|^ {3,}(?:[A-Za-z_]+ +)*[A-Za-z_]*(?:_m?s|_per_\w+|mfu|flops)"
     r"(?: +[A-Za-z_]+)*\s*$"  # labels that end where cells do
     r"|^Name: \S.*, dtype: (?:float|int)[0-9]+\s*$"  # a series

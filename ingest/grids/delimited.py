@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
@@ -273,9 +273,13 @@ def decimal_commas(rows: Sequence[GridRow]) -> bool:
     )
 
 
-def with_points(row: GridRow) -> GridRow:
-    """A row whose numbers with commas for points are written with points."""
-    return replace(row, cells=tuple(cell._replace(text=_pointed(cell.text)) for cell in row.cells))
+def with_points(row: GridRow, columns: Container[int] | None = None) -> GridRow:
+    """A row whose numbers with commas for points, in some columns or in all, are written with
+    points."""
+    return replace(row, cells=tuple(
+        cell._replace(text=_pointed(cell.text)) if columns is None or at in columns else cell
+        for at, cell in enumerate(row.cells)
+    ))  # fmt: skip
 
 
 def _pointed(text: str) -> str:

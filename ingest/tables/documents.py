@@ -100,14 +100,27 @@ _GROUPED = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]+(?:\s*[A-Za-z%]+)?")
 
 def _pointed(grid: Grid) -> Grid:
     """A grid with points for commas where its numbers have commas: `10,9` below labels in German or
-    French, beside `24.100`, is 10.9 beside 24,100, and `1.482,6` is none but 1482.6 anywhere."""
+    French, beside `24.100`, is 10.9 beside 24,100, and `1.482,6` is none but 1482.6 anywhere. Where
+    other columns have points, as sizes of models do, each column is asked by itself: `1.3B | 41,3`.
+    """
     texts = [cell.text for row in grid.rows for cell in row.cells]
     signs = [_GROUPED] if any("," in text and "." in text for text in texts) else []
     signs += [_OF_TENTHS] if any(map(european, grid.header())) else []
-    told = any(sign.fullmatch(text) for sign in signs for text in texts)
-    if not told or not decimal_commas(grid.rows):
+    if not any(sign.fullmatch(text) for sign in signs for text in texts):
         return grid
-    return replace(grid, rows=tuple(with_points(row) for row in grid.rows))
+    if decimal_commas(grid.rows):
+        return replace(grid, rows=tuple(with_points(row) for row in grid.rows))
+    columns = [[row.cells[at].text for row in grid.rows if at < len(row.cells)]
+               for at in range(grid.width)]  # fmt: skip
+    mine = {
+        at for at, column in enumerate(columns)
+        if any(sign.fullmatch(text) for sign in signs for text in column)
+        and not any("." in text and _DIGIT.search(text) for text in column)
+    }  # fmt: skip
+    return replace(grid, rows=tuple(with_points(row, mine) for row in grid.rows))
+
+
+_DIGIT = re.compile("[0-9]")
 
 
 @dataclass

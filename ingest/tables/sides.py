@@ -15,7 +15,14 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from assay.ingest.columns.composite import named, recipe
-from assay.ingest.columns.headers import GENERIC, Column, generic, header, plain
+from assay.ingest.columns.headers import (
+    GENERIC,
+    PARTS_OF_MEMORY,
+    Column,
+    generic,
+    header,
+    plain,
+)
 from assay.ingest.columns.subject import SERVING, TALLIED, says_how, spread
 from assay.ingest.columns.titles import SIZED, model_named, names_format
 from assay.ingest.grids.grid import LONGEST, Grid
@@ -348,6 +355,10 @@ def _remarked(
         (column,) = header([base.strip()], schema)
         words = set(split(_OPTION.sub(" ", name)))
         known = column.spec is not None and column.spec.quantity is not None
+        if whole.spec is column.spec and whole.unit_known and not column.unit_known:
+            continue  # what the remark says is the unit
+        if known and whole.spec is None and words & PARTS_OF_MEMORY:
+            continue
         if known and not words & (ALTERS | (_OF_PARTS if set(label) & set(",:") else set())):
             return name, replace(column, label=label)
     return None
@@ -392,7 +403,7 @@ def _worded(label: str, schema: Schema) -> tuple[str, Column] | None:
     time of a step or a utilisation: `Vanilla TP tokens/s`, `Step time baseline (ms)`."""
     if (dashed := _DASHED.fullmatch(label)) and " - " in label:  # `peak memory - LoRA`
         (column,) = header([f"{dashed[1]}{dashed[3] or ''}"], schema)
-        of_parts = set(split(english(dashed[2]))) & (_NO_SIDE | _OF_MEMORY)
+        of_parts = set(split(english(dashed[2]))) & (_NO_SIDE | PARTS_OF_MEMORY)
         if column.spec is not None and column.spec.name == "memory" and not of_parts:
             return dashed[2], replace(column, label=label)
     found = _WITH_UNIT_BEHIND.fullmatch(label)
@@ -410,13 +421,6 @@ def _worded(label: str, schema: Schema) -> tuple[str, Column] | None:
             return None
     return None
 
-
-_OF_MEMORY = {
-    "activation", "activations", "weight", "weights", "gradient", "gradients", "grad", "grads",
-    "param", "params", "parameter", "parameters", "states", "state", "buffer", "buffers", "cache",
-    "static", "temporary", "temp", "fragmentation", "allocated", "free", "used", "other", "others",
-}  # fmt: skip
-"""Words behind a memory that is a part of one."""
 
 _WITH_UNIT_BEHIND = re.compile(r"([^()\[\]]+?)(\s*[(\[][^()\[\]]+[)\]])?")
 

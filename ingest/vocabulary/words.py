@@ -334,18 +334,42 @@ _IN_EUROPE = {
     "контекста": "context", "контекст": "context", "скорость": "speed",
     "производительность": "performance", "пропускная": "", "способность": "throughput",
     "глобальный": "global", "общий": "total",
+    "parámetros": "parameters", "parâmetros": "parameters", "parametri": "parameters",
+    "paramètres": "parameters", "nodos": "nodes", "nós": "nodes", "nodi": "nodes", "nodo": "node",
+    "memoria": "memory", "memória": "memory", "máx": "max", "máxima": "max", "máximo": "max",
+    "massima": "max", "pico": "peak", "picco": "peak", "tiempo": "time", "tempo": "time",
+    "paso": "step", "pasos": "steps", "passo": "step", "passos": "steps", "pas": "step",
+    "iteración": "iteration", "iteração": "iteration", "iterazione": "iteration",
+    "muestras": "samples", "amostras": "samples", "campioni": "samples", "imágenes": "images",
+    "imagens": "images", "immagini": "images", "segundo": "second", "segundos": "seconds",
+    "secondo": "second", "secondi": "seconds", "acum": "accumulation",
+    "acumulación": "accumulation", "acumulação": "accumulation", "accumulo": "accumulation",
+    "gradientes": "gradient", "gradiente": "gradient", "gradienti": "gradient", "lote": "batch",
+    "tamaño": "size", "tamanho": "size", "dimensione": "size", "longitud": "length",
+    "comprimento": "length", "lunghezza": "length", "secuencia": "sequence",
+    "sequência": "sequence", "sequenza": "sequence", "precisión": "precision",
+    "precisão": "precision", "precisione": "precision", "rendimiento": "throughput",
+    "vazão": "throughput", "velocidad": "speed", "velocidade": "speed", "velocità": "speed",
+    "desempenho": "performance", "prestazioni": "performance", "modelo": "model",
+    "modello": "model", "tarjetas": "GPUs", "tarjeta": "GPU", "número": "number",
+    "numero": "number", "média": "mean", "media": "mean", "usada": "used", "por": "per",
+    "di": "of", "do": "of", "del": "of",
 }  # fmt: skip
-"""Words of labels in German, French and Russian. Short ones count beside a longer one."""
+"""Words of labels in German, French, Russian, Spanish, Portuguese and Italian. Short ones count
+beside a longer one."""
 
-_SHORT = {"de", "pro", "par", "go", "mo", "lot", "на", "с", "в"}
+_SHORT = {
+    "de", "pro", "par", "go", "mo", "lot", "на", "с", "в", "por", "di", "do", "del", "pas", "media",
+    "numero",
+}  # fmt: skip
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 @lru_cache(maxsize=4096)
 def european(label: str) -> bool:
-    """Whether a label has a word of German, French or Russian, whose numbers may have commas for
-    points."""
+    """Whether a label has a word of German, French, Russian, Spanish, Portuguese or Italian, whose
+    numbers may have commas for points."""
     words = {word.casefold() for word in _LETTERS.findall(label)}
     return bool(words & (_IN_EUROPE.keys() - _SHORT))
 
@@ -578,7 +602,10 @@ def _rate(words: Words) -> Said | None:
 def _other_rate(words: Words, over: set[str], under: set[str]) -> Said | None:
     """Steps a second, or things that are no sequences: `it/s`, `images/sec`."""
     known = {"throughput", "speed", "rate", "in", "/"} | SECOND
-    for field, things in (("step_rate", STEP | {"batches"}), ("item_rate", ITEMS | _WHOLE)):
+    if over == {"ups"} and not under:  # as fairseq calls them
+        over, under = {"updates"}, {"s"}
+    of_steps = STEP | {"batches", "updates"}
+    for field, things in (("step_rate", of_steps), ("item_rate", ITEMS | _WHOLE)):
         if over & things - _WHOLE and under & SECOND and not _left((*over, *under), things, known):
             return Said(field, rank=_rank(words))
     if over - known == {"ips"} and not under - SECOND:  # instances a second
@@ -620,6 +647,8 @@ def _time(words: Words) -> Said | None:
         over, under = over - {"or"}, under - {"batch"}
     if under == {"batch"} and over <= {"time", "avg", "average", "mean"}:  # `time / batch`
         under = {"step"}
+    if under == {"update"} and not set(words.beside) - set(TIMES):  # `s/update`
+        under = {"step"}
     every = over | under
     if not every & STEP or over & (TOKENS | SAMPLES) or under & SECOND:
         return None
@@ -645,6 +674,7 @@ def _memory(words: Words) -> Said | None:
         every = words.every()
     most = {"peak", "max", "maximum"} & set(words.over)
     taken = {"peak", "max", "maximum", "allocated", "alloc", "usage", "in", "use", "/"}
+    taken |= {"active"} if most else set()  # as torchtitan calls what tensors hold
     named = most or {"allocated", "alloc"} & set(words.over)
     both = most and {"allocated", "alloc"} & set(words.over)  # its cells say in which unit
     bare = named and (sizes or both) and not set(every) - taken - set(sizes)
