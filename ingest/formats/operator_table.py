@@ -93,8 +93,11 @@ def fold(region: Region) -> Folded:
     # few logs have a table or a call of a kernel
     from assay.ingest.kernels.copy_prints import copies  # noqa: PLC0415
     from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
-    from assay.ingest.kernels.profiler_prints import profiled  # noqa: PLC0415
-    from assay.ingest.kernels.timed_functions import measurements, timed_functions  # noqa: PLC0415
+    from assay.ingest.kernels.timed_functions import (  # noqa: PLC0415
+        measurements,
+        profiled,
+        timed_functions,
+    )
     from assay.ingest.kernels.tuned_calls import tuned_calls  # noqa: PLC0415
 
     folded = Folded()

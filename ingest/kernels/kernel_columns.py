@@ -126,7 +126,7 @@ def columns_of(
              if column.spec and len(normalise(plain(label))) > 1}  # fmt: skip
     every |= {"heads"} if "head_dim" in {*above, *sized} else set()  # of a width that is not said
     every |= {"bytes"} if every & {"busbw", "algbw"} else set()  # of a message that is not said
-    if "operator" in above and not _of_a_heading(columns, {*held, *every} - above.keys()):
+    if "operator" in above and not _of_a_heading(columns, {*held, *(every - above.keys())}):
         every -= {"operator"}
     return columns if all(every & need for need in table.needs) else []
 

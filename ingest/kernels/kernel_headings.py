@@ -86,7 +86,15 @@ _MESSAGES = deferred(
 
 _RANKS = re.compile(r"(?<![0-9.x×])([0-9]+)\s*(?:gpus?|ranks?|devices)\b", re.IGNORECASE)
 
-_NAMED = re.compile(r"(?<![0-9.])([0-9]+)\s*ranks\b", re.IGNORECASE)
+_NAMED = re.compile(
+    r"(?<![0-9.])([0-9]+)\s*ranks\b(?! ?(?:/|per\b))"
+    r"|\b(?:world[ _-]?size|n?ranks)\s*(?:of\s|[:=])?\s*([0-9]+)(?![0-9.]*[0-9])"
+    r"|(?<![0-9.])([0-9]+)-(?:GPU|rank)\b(?![ -](?:nodes?|servers?|hosts?|box|boxes|machines?)\b)",
+    re.IGNORECASE,
+)
+
+_WORLD = deferred(r"(?<![A-Za-z0-9])(?:W|np) ?= ?([0-9]+)(?![0-9]*[.0-9])")
+"""The same beside the name of an operation: `AllReduce W=8`."""
 
 _BENCHMARKED = re.compile(
     r"\s*#\s*(?:Benchmarking:?\s+([A-Za-z_]+)|#processes\s*[:=]\s*([0-9]+)"
@@ -107,6 +115,27 @@ _NODES = re.compile(
     r"(?:gpus?|ranks?|[A-Z]{1,3}[0-9]{2,4}[A-Z]*)(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
+
+
+_PER_NODE = deferred(
+    rf"(?<![0-9.])([0-9]+) ?[x×]? ?(?:[GNTX]PUs?|GCDs?|ranks?|devices|process(?:es)?|{SIGN}s?)"
+    r" ?(?:/|per[ -]|(?:on|in) each |each ) ?(?:node|host|server|machine|box|VM|instance)s?\b",
+    re.IGNORECASE,
+)
+"""How many ranks each node has: `8 GPUs/node`."""
+
+_HOW_MANY_NODES = deferred(
+    r"(?<![0-9.])([0-9]+)(?:[ -]?(?:nodes?|hosts?|servers?|machines?)\b|N(?![A-Za-z0-9]))"
+    r"|\b(?:nodes|hosts|servers)\s*[:=]\s*([0-9]+)",
+    re.IGNORECASE,
+)
+
+_IN_TOTAL = deferred(
+    r"(?<![0-9.])([0-9][0-9,]*) ?(?:[GNTX]PUs?|GCDs?|ranks?|devices|processes)?,? (?:in )?total\b"
+    r"|\btotal(?: of|:) ?([0-9][0-9,]*)|(?<![0-9.])([0-9][0-9,]*) ranks\b(?! ?(?:/|per\b))",
+    re.IGNORECASE,
+)
+"""How many nodes, or ranks on all of them, a text that says those of each may count."""
 
 
 def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, Cell]:
@@ -316,8 +345,12 @@ def processes(text: str) -> Iterator[tuple[str, str]]:
         yield "ranks", str(int(grid[1]) * int(grid[2]))
     elif started := launched(text):
         yield from started.items()
-    elif named := _NAMED.search(text):
-        yield "ranks", named[1]
+    elif shared := _PER_NODE.search(text):
+        yield "ranks_per_node", shared[1]
+        whole = _of_all_nodes(text, int(shared[1]))
+        yield from [("ranks", str(whole))] if whole else []
+    elif named := _NAMED.search(text) or (OPERATION.search(text) and _WORLD.search(text)):
+        yield "ranks", next(filter(None, named.groups()))
     else:
         nodes = _NODES.search(text)
         for each in [nodes[2]] if nodes else _RANKS.findall(text):
@@ -325,6 +358,18 @@ def processes(text: str) -> Iterator[tuple[str, str]]:
                 yield "ranks", ranks
         if nodes is None and not _RANKS.search(text) and (devices := counted_devices(text)):
             yield "ranks", devices
+
+
+def _of_all_nodes(text: str, of_each: int) -> int | None:
+    """The ranks on all nodes of a text that says those of each, in one way or in ways that agree.
+
+    >>> _of_all_nodes("4 nodes, 8 GPUs/node, 32 total", 8), _of_all_nodes("8 GPUs/node", 8)
+    (32, None)
+    """
+    whole = {next(filter(None, found.groups())) for found in _IN_TOTAL.finditer(text)}
+    nodes = {next(filter(None, found.groups())) for found in _HOW_MANY_NODES.finditer(text)}
+    ranks = {int(many.replace(",", "")) for many in whole} | {int(n) * of_each for n in nodes}
+    return ranks.pop() if len(ranks) == 1 else None
 
 
 def _launched_above(lines: Sequence[Line]) -> dict[str, Cell]:

@@ -19,7 +19,7 @@ from assay.ingest.tables.csv_sections import bandwidth_named, timed
 from assay.ingest.vocabulary.terms import meaning, normalise
 from assay.ingest.vocabulary.words import split
 
-_FORMATS = r"(?:mx|nv)?(?:b?f|fp|bf|tf|int)(?:loat)?[0-9]{1,2}(?:_?e[0-9]m[0-9])?"
+FORMATS = r"(?:mx|nv)?(?:b?f|fp|bf|tf|int)(?:loat)?[0-9]{1,2}(?:_?e[0-9]m[0-9])?"
 
 LIBRARIES = (
     r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:\.compile)?|eager|cudnn"
@@ -31,7 +31,7 @@ LIBRARIES = (
 """Names under which times of the same call stand side by side."""
 
 _ASIDE = re.compile(
-    rf"(?P<dtype>{_FORMATS})|(?P<kernel>{LIBRARIES})|(?P<direction>"
+    rf"(?P<dtype>{FORMATS})|(?P<kernel>{LIBRARIES})|(?P<direction>"
     r"(?:fwd|forward) ?(?:\+|and|_and_|_) ?(?:bwd|backward)|forward|backward|fwd|bwd"
     r"|[FB]W(?= (?:Time|FLOPS)))",
     re.IGNORECASE,
@@ -89,7 +89,14 @@ _TIMES = {"time", "duration", "latency", "elapsed", "runtime", "gputime", "kerne
 _PLACES = re.compile(r"[\s_(]*\b(out[- _]of[- _]place|in[- _]place)\b\)?[\s_]*", re.IGNORECASE)
 """Where nccl-tests puts the result: it measures both, and a call is the one out of place."""
 
-_IN_ENGLISH = {"算子": "op", "集合通信": "op", "通信算子": "op"}
+_IN_OTHER_WORDS = {
+    "算子": "op", "集合通信": "op", "通信算子": "op", "内核": "kernel", "核函数": "kernel",
+    "커널": "kernel", "カーネル": "kernel",
+    "msg_bytes": "bytes", "nbytes": "bytes", "num_bytes": "bytes", "buffer_bytes": "bytes",
+    "np": "ranks", "nproc": "ranks", "nprocs": "ranks", "num_ranks": "ranks", "# ranks": "ranks",
+    "#ranks": "ranks", "# gpus": "ranks", "#gpus": "ranks",
+}  # fmt: skip
+"""Other spellings of labels that a kind of table may know."""
 
 _RATE_WORDS = {"flops", "throughput", "performance", "perf", "rate", "speed", "achieved", "compute",
                "computation"}  # fmt: skip
@@ -177,7 +184,7 @@ def at_an_end(
 def measured_as(label: str, schema: Schema) -> Column | None:
     """The column of a label that says one thing and nothing beside it; None of any other."""
     known, columns = by_label(schema), fields(schema)
-    label = _IN_ENGLISH.get(label, label)
+    label = _IN_OTHER_WORDS.get(label.casefold(), label)
     if normalise(label) in known and normalise(label) not in LOOSE:
         spec, scale = known[normalise(label)]
         return Column(spec, scale)

@@ -51,6 +51,7 @@ from assay.ingest.kernels.operator_grids import (
     with_column,
     with_operators,
 )
+from assay.ingest.kernels.own_words import said_by_columns, said_by_row, sums_up
 from assay.ingest.kernels.product_prints import agree
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
@@ -103,6 +104,7 @@ def kernel_rows(
         if not others:
             ours = [row for row in ours if not _of_another_kind(row, columns, table)]
         columns = _kept(grid, columns)
+        above = said_by_columns(grid, columns, above)
         records = _agreeing([each for row in ours for each in _records(row, columns, above)])
         if "direction" in fields(table.schema):
             _directed(grid, columns, records)
@@ -337,8 +339,9 @@ def _of_bench(lines: Sequence[Line], grid: Grid) -> bool:
 
 def _records(row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell]) -> list[Record]:
     """The measurements of a row, those of one format, library and direction together."""
-    if row.blank or row.one or len(row.cells) != len(columns):
+    if row.blank or row.one or len(row.cells) != len(columns) or sums_up(row, columns):
         return []
+    above = said_by_row(row, columns, above)
     shared: dict[str, Cell] = {}
     own: dict[tuple[tuple[str, str], ...], Record] = {}
     kept = list[tuple[str, str]]()

@@ -1,12 +1,16 @@
-"""Functions that pytest-benchmark times, a row of its table each, and those of PyTorch's timers.
+"""Functions that pytest-benchmark times, a row of its table each, those of PyTorch's timers, and
+kernels in the summaries of nvprof.
 
 In: the lines of a document. Out: a record for each function, with the median of its rounds, or
 their mean where the table has no median. The header gives the unit of every time; behind each
 number of several functions stands in brackets how many times the best one it is. A timer prints a
-measurement in lines of its own: what was run, how, and the median, or its only number.
+measurement in lines of its own: what was run, how, and the median, or its only number. Of nvprof
+it is the mean time of each kernel and copy on a device; calls of the interface on the host, which
+the same table lists, are none.
 
 Source: pytest_benchmark/table.py, whose columns `--benchmark-columns` chooses; `Measurement` of
-torch/utils/benchmark/utils/common.py.
+torch/utils/benchmark/utils/common.py; the summary mode of nvprof, with a column of types since
+CUDA 9 and a section each before.
 """
 
 from __future__ import annotations
@@ -90,3 +94,39 @@ def measurements(lines: Sequence[Line]) -> Iterator[tuple[list[Record], list[Lin
             place = timed.column + found.start(1)
             record.cells["time"] = Cell(found[1], timed.number, place, _SCALES[found[2]])
             yield [record], used
+
+
+_SUMMARY = deferred(r"\s*(?P<type>Type\s+)?Time\(%\)\s+Time\s+Calls\s+Avg\s+Min\s+Max\s+Name\s*")
+
+_ON_HOST = deferred(r"(?:==[0-9]+==)?\s*API calls:.*")
+
+_OF_A_KERNEL = deferred(
+    r"\s*(?:(?P<type>GPU activities|API calls):)?\s*(?P<share>[0-9.]+%)\s+(?P<total>[0-9.]+[mun]?s)"
+    r"\s+(?P<calls>[0-9]+)\s+(?P<mean>[0-9.]+)(?P<unit>[mun]?s)\s+(?P<least>[0-9.]+[mun]?s)"
+    r"\s+(?P<most>[0-9.]+[mun]?s)\s+(?P<name>\S.*?)\s*"
+)
+
+_LABELS = {"share": "Time(%)", "total": "Time", "calls": "Calls", "least": "Min", "most": "Max"}
+
+
+def profiled(lines: Sequence[Line]) -> Iterator[tuple[list[Record], list[Line]]]:
+    """The records of every summary, and the lines that they were read from."""
+    for at, line in enumerate(lines):
+        head = _SUMMARY.fullmatch(line.text) if "Time(%)" in line.text else None
+        if head is None or (at and _ON_HOST.fullmatch(lines[at - 1].text)):
+            continue
+        records, used = list[Record](), [line]
+        for row in map(lines.__getitem__, range(at + 1, len(lines))):
+            found = _OF_A_KERNEL.fullmatch(row.text)
+            if found is None or found["type"] == "API calls":
+                break
+            record = Record(row.number, {}, row.column, prefix=row.prefix)
+            for name, group, scale in (("operator", "name", 1.0),
+                                       ("time", "mean", _SCALES[found["unit"]])):  # fmt: skip
+                place = row.column + found.start(group)
+                record.cells[name] = Cell(found[group], row.number, place, scale)
+            record.other += [(label, found[group]) for group, label in _LABELS.items()]
+            records.append(record)
+            used.append(row)
+        if records:
+            yield records, used
