@@ -309,12 +309,16 @@ def device_named(text: str) -> str | None:
     ('H100 PCIe', 'TPU v5p-128')
     >>> device_named("### Training on A100"), device_named("the A100s ran in BF16")
     ('A100', None)
+    >>> device_named("me@h100-07:~/bench$ python bench.py")
     """
-    device = only(text)
+    device = only(_PROMPT.sub("$ ", text, count=1) if "@" in text else text)
     if device is None or (device.key in _OF_SIZES and not device.memory and not _told_apart(text)):
         return None
     return device.text
 
+
+_PROMPT = deferred(r"^[^@|]{0,48}@[\w.-]+(?::| )[~/][^\s$#]*(?:\]\s?)?[$#] ")
+"""The prompt of a shell: the name of a host names no device, `me@h100-07:~/bench$ `."""
 
 _OF_SIZES = {"a100", "v100"}
 """Devices of several memories: prose that names one without its memory, and does not count it,

@@ -78,12 +78,14 @@ FORMAT = Format(
         "threads: -", "thread: -", "# of Calls", "-- --", "--  --", "it/s", "iter/s", "iters/s",
         "steps/s", "batches/s", "seq/s", "seqs/s", "sequences/s", "img/s", "imgs/s", "image/s",
         "images/s", "sample/s", "s/it", "s/step", "s/batch", "iB)", "(GB)",
+        "-fwd", "-bwd", "-forward:", "-backward:", "-causal=", "_fwd", "_bwd", "_forward:",
+        "_backward:",
     ),
     opens=r"^[^|-]*(?:\|[|: \t-]*-|[: \t]*-[: \t-]*\|)[|: \t-]*$"  # an alignment row
     r"|(?i:<table[\s>])|^\s*=+(?: +=+)+\s*$|^\s*\.\. (?:list|csv)-table::"  # HTML, RST
     r"|^\s*[|+]?-+(?:\+-+){2,}[|+]?\s*$|^\s*[┌┏╒╔╭╞├┡┍┝][─━═┬┳╤╦╪┼╇┯┿]+[┐┓╕╗╮╡┤┩┑┥]\s*$"  # drawn
     r"|\((?:[GT]FLOPS?(?:/s)?|[mu]?s|tok(?:en)?s?/s)\):\s*$"  # a title of curves
-    r"|^[\w.=-]*-performance[\w.=-]*:\s*$|^[0-9]+ threads?: -+\s*$|  # of Calls\s*$"
+    r"|^[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*:\s*$|^[0-9]+ threads?: -+\s*$|  # of Calls\s*$"
     r"|(?i:\b(?:vs\.?|versus|by|over|across) (?:the )?(?:number of |# ?)?"  # of a matrix
     r"(?:gpu|device|node|chip|card)s\b)"
     r"|^ *-{2,}(?: +-{2,}){2,} *$"  # columns given by dashes

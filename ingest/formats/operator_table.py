@@ -173,6 +173,12 @@ FORMAT = Format(
         "thread: -",
         "(µs)",
         "fwd",
+        "bwd",
+        "-forward:",
+        "-backward:",
+        "_forward:",
+        "_backward:",
+        "-performance",
         "# of Calls",
         "Size Detail",
         "(ms):",
@@ -211,6 +217,7 @@ FORMAT = Format(
     r"|\|\s*gpu time\s*\||gpu time \(sec\)|\"?averagens\"?,"
     rf"|^\s*(?:#{{1,6}} |<h[1-6][\s>]|\*\*)(?:.*[^a-z])?(?:{'|'.join(_TITLED)})(?:[^a-z]|$)"
     r"|time\(%\)\s+time\s+calls\s+avg\s+min\s+max\s+name\s*$"
-    r"|  size detail\s*$|avg \(ns\)|^\S+-\S+ \((?:[mu]s|[GT]i?B/s)\):\s*$",
+    r"|  size detail\s*$|avg \(ns\)"
+    r"|^[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*(?: \((?:[mu]s|[GT]i?B/s)\))?:\s*$",
     binds=False,
 )

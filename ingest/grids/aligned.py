@@ -63,7 +63,8 @@ def aligned_tables(lines: Sequence[Line]) -> Iterator[Grid]:
         text = lines[at].text
         grid = None
         if ("  " in text or (" " in text and lines[at].column > ROWS)) and _measured(lines, at):
-            grid = _table(lines, at) or _justified(lines, at)
+            of_figure = _figure(lines, at) if _of_a_figure(lines, at) else None
+            grid = of_figure or _table(lines, at) or _justified(lines, at)
         if grid:
             yield grid
         at = grid.end if grid else at + 1
@@ -178,7 +179,7 @@ def _measured(lines: Sequence[Line], at: int) -> bool:
         near = next((each.text for each in lines[max(0, at - 2) : at][::-1] if each.text), "")
         return MEASURES.search(near) is not None
     above = lines[at - 1].text.rstrip() if at else ""
-    if _CURVES.fullmatch(above):
+    if _of_a_figure(lines, at):
         return True
     if above.endswith("):") and MEASURES.search(above) is not None:
         return True
@@ -200,8 +201,44 @@ def _turned(lines: Sequence[Line], at: int) -> bool:
     return said >= ROWS
 
 
-_CURVES = re.compile(r"[\w.=-]*-performance[\w.=-]*:")
-"""Name of a figure that does not say its unit."""
+FIGURE = r"[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*(?: \([A-Za-z]+(?:/s)?\))?:"
+"""Name of a figure above its numbers, with their unit or without."""
+
+_FIGURE = re.compile(FIGURE)
+
+_FIRST = re.compile(r"\s*0\s{2,}[0-9]")
+"""Beginning of the first row of a data frame: its index, and a number."""
+
+
+def _of_a_figure(lines: Sequence[Line], at: int) -> bool:
+    """Whether a header is that of the numbers of a figure, as Triton prints them: a data frame
+    below its name."""
+    if not at or at + 1 >= len(lines) or not _FIRST.match(lines[at + 1].text):
+        return False
+    return _FIGURE.fullmatch(lines[at - 1].text.strip()) is not None
+
+
+def _figure(lines: Sequence[Line], at: int) -> Grid | None:
+    """The numbers of a figure, a row each behind its index, which grows: only numbers stand there,
+    so that one blank keeps them apart."""
+    head, rows, end = pieces(lines[at]), list[GridRow](), at + 1
+    while end < len(lines):
+        words = [Word(m.start(), m.end(), m[0]) for m in re.finditer(r"\S+", lines[end].text)]
+        grows = words and words[0].text.isdecimal() and int(words[0].text) >= end - at - 1
+        if not grows or len(words) != len(head) + 1 or not all(map(is_number, words)):
+            if not (rows and words and _DOTS.fullmatch(lines[end].text)):
+                break
+        else:
+            line = lines[end]
+            cells = (GridCell(word.text, line.number, line.column + word.begin) for word in words)
+            rows.append(GridRow(line, tuple(cells)))
+        end += 1
+    if len(rows) < ROWS or any(map(is_number, head)):
+        return None
+    line = lines[at]
+    labels = (GridCell(word.text, line.number, word.begin) for word in head)
+    first = GridRow(line, (GridCell("", line.number, line.column), *labels))
+    return Grid("text", at, end, (first,), tuple(rows), exact=False)
 
 
 def pieces(line: Line) -> list[Word]:

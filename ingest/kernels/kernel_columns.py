@@ -14,10 +14,8 @@ from fractions import Fraction
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid, GridRow
-from assay.ingest.kernels.collective_columns import of_operations
 from assay.ingest.kernels.collective_ranks import LAW as RATIO_LAW
 from assay.ingest.kernels.collective_ranks import told_by_ratio
-from assay.ingest.kernels.kernel_headings import measured_above
 from assay.ingest.kernels.kernel_labels import (
     BREAKS,
     LIBRARIES,
@@ -34,8 +32,10 @@ from assay.ingest.kernels.kernel_rates import (
     BARE_NUMBER,
     of_formats,
     of_groups,
+    of_operations,
     with_their_rates,
 )
+from assay.ingest.kernels.units_said import measured_above
 from assay.ingest.lines.lark import Token, parse_line
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label, fields
@@ -63,7 +63,9 @@ def bare_column(lines: Sequence[Line], grid: Grid, schema: Schema) -> Column | N
         scale = timed(grid.series)
         return Column(columns["time"], scale) if scale and "time" in columns else None
     told = measured_above(lines, grid, schema)
-    return Column(columns[told[0]], told[1]) if told else None
+    if told is None:
+        return None
+    return Column(columns[told.name], told.scale, law=told.law, origin="assumed")
 
 
 def columns_of(

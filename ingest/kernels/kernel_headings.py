@@ -17,6 +17,7 @@ from assay.ingest.columns.titles import (
     device_named,
     names_format,
 )
+from assay.ingest.grids.aligned import FIGURE
 from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.kernels.collective_ranks import launched
 from assay.ingest.kernels.settings_around import (
@@ -147,7 +148,7 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
     if grid.series:  # titles and rows of another comparison speak for themselves
         above = [line for line in above if not ("|" in line.text and _indented(line))]
         above = [line for line in above if not _COMPARED.match(line.text)]
-    for near in (*_own(lines, grid), *_nearest_first(above)):
+    for near in (*_own(lines, grid), *nearest_first(above)):
         said: dict[str, dict[str, Cell]] = {}
         for line in near:
             for name, text in _said(line.text):
@@ -247,21 +248,27 @@ def benchmark_above(lines: Sequence[Line], grid: Grid) -> str:
 _OF_PARAM = re.compile(r"COMMS-RES-([a-z_]+)-([a-z0-9]+)")
 """The first label of PARAM's tables of collectives: operation and format."""
 
-_CURVES = re.compile(r"\s*(\S+-\S+)(?: \([A-Za-z]+(?:/s)?\))?:\s*")
+_CURVES = re.compile(rf"\s*{FIGURE}\s*")
 
 _RULED = re.compile(r"\s*[-=]{2,} .*[A-Za-z].* [-=]{2,}\s*")
 """A title between rules: `---- Performance of all_gather on 16 devices ----`."""
 
 _OF_CURVES = {
-    "batch": deferred(r"-batch([0-9]+)\b"),
-    "heads": deferred(r"-heads?([0-9]+)\b"),
-    "head_dim": deferred(r"-d([0-9]+)\b"),
-    "causal": deferred(r"-causal=(True|False)\b"),
-    "direction": deferred(r"-(fwd|bwd)\b"),
-    "dtype": deferred(r"-(b?fp?16|fp8|fp32|int8)\b"),
-    "operator": deferred(r"^\s*([A-Za-z][\w.=-]*?)(?:-performance)?(?: \(|:)"),
+    "batch": deferred(r"[-_](?:batch|bs|[bB])[=_]?([0-9]+)(?![A-Za-z0-9])"),
+    "heads": deferred(r"[-_](?:(?:n|num[-_]?)?heads?|[hH])[=_]?([0-9]+)(?![A-Za-z0-9])"),
+    "head_dim": deferred(r"[-_](?:head[-_]?dim|hdim|[dD])[=_]?([0-9]+)(?![A-Za-z0-9])"),
+    "seq": deferred(r"[-_](?:seq(?:[-_]?len)?|n[-_]?ctx)[=_]?([0-9]+)(?![A-Za-z0-9])"),
+    "causal": deferred(r"[-_]causal=(True|False)\b"),
+    "direction": deferred(r"[-_](fwd|bwd|forward|backward)(?![A-Za-z0-9])"),
+    "dtype": deferred(r"[-_](b?fp?16|fp8|fp32|float(?:16|32)|bfloat16|int8)(?![A-Za-z0-9])"),
+    "operator": deferred(r"^\s*([A-Za-z][\w.=@+-]*?)(?:[-_]perf(?:ormance)?)?(?: \(|:)"),
 }
 """Parts of the name of a figure: `fused-attention-batch4-head32-d64-fwd-causal=True (TFLOPS):`."""
+
+
+_ATTENTION = re.compile(r"att(?:entio)?n|sdpa|flash|[mgs]qa|[fm]ha|mla|(?<![a-z])fa[2-4]?(?![a-z])",
+                        re.IGNORECASE)  # fmt: skip
+"""Found in names of figures of attention."""
 
 
 def of_curves(lines: Sequence[Line], grid: Grid) -> bool:
@@ -277,7 +284,7 @@ _ROW = re.compile(
 """Beginning of a line of a table that stands above another."""
 
 
-def _nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
+def nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
     """The lines right above a table down from its heading, then each heading around that."""
     if lines and (_CURVES.fullmatch(lines[-1].text) or _RULED.fullmatch(lines[-1].text)):
         yield [lines[-1]]
@@ -307,8 +314,10 @@ def _said(text: str) -> tuple[tuple[str, str], ...]:
 
 def _fields(text: str) -> Iterator[tuple[str, str]]:
     curves = _CURVES.fullmatch(text) is not None
+    others = curves and not _ATTENTION.search(text)
     for name, pattern in (_OF_CURVES if curves else _OF_ATTENTION).items():
-        yield from ((name, found) for found in pattern.findall(text))
+        if not (others and name in ("heads", "head_dim")):  # `-D4096`: of another thing
+            yield from ((name, found) for found in pattern.findall(text))
     if curves:
         return
     yield from sizes_named(text)
@@ -418,7 +427,7 @@ _OF_MATRICES = deferred(
 def of_products(lines: Sequence[Line], grid: Grid) -> bool:
     """Whether the labels of a table, the lines above it or the headings around it speak of products
     of matrices, and of nothing else that is done with them."""
-    near = [line.text for each in _nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])
+    near = [line.text for each in nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])
             for line in each]  # fmt: skip
     texts = [text for text in (*grid.header(), *near) if len(text) <= LONGEST]
     return any(map(_PRODUCTS.search, texts)) and not any(map(_NO_PRODUCTS.search, texts))
@@ -435,7 +444,7 @@ def product_above(lines: Sequence[Line], grid: Grid) -> dict[str, Cell]:
     """Sizes of the one product that all of a table is about, as the nearest text above says them;
     of square matrices where the text is about products."""
     squares = of_products(lines, grid)
-    nearest = _nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])
+    nearest = nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])
     for place, near in enumerate((*_own(lines, grid), *nearest)):
         said = dict[tuple[str, ...], Line]()
         titles = [line.text for line in near if not place or HEADING.fullmatch(line.text)]
@@ -462,47 +471,3 @@ def _product_in(text: str, *, squares: bool) -> tuple[str, ...]:
         return tuple(dict(letters)[name] for name in "mnk")
     found = {one or other for one, other in _OF_MATRICES.findall(text)} if squares else set()
     return (found.pop(),) * 3 if len(found) == 1 and not letters else ()
-
-
-_UNITS_ABOVE = {
-    "flops_rate": re.compile(r"\b([TG])FLOP(?:S|s|/s)?\b"),
-    "time": re.compile(r"\b(?:in )(millisecond|microsecond|ms|us|µs)s?\b|\((ms|us|µs)\)"),
-    "busbw": re.compile(r"\bbus ?(?:bw|bandwidths?)\b", re.IGNORECASE),
-    "algbw": re.compile(r"\balg(?:o(?:rithm(?:ic)?)?)?\.? ?(?:bw|bandwidths?)\b", re.IGNORECASE),
-}
-"""Words above a table for what all its numbers are."""
-
-_BANDWIDTH = re.compile(r"\(([GMT]i?B/s)\):?\s*$")
-
-_SCALES = {"T": 1e12, "G": 1e9, "millisecond": 1e-3, "ms": 1e-3, "microsecond": 1e-6, "us": 1e-6,
-           "µs": 1e-6}  # fmt: skip
-
-_BY_SECOND = re.compile(r"(?<![A-Za-z])([GMT]i?B)(?:/s(?:ec)?|ps)(?![A-Za-z])")
-
-
-def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> tuple[str, float] | None:
-    """Field and factor of all bare numbers of a table, where the lines right above it, or its
-    heading, say one quantity with its unit."""
-    columns = fields(schema)
-    own = [lines[grid.begin]._replace(text=grid.caption)] if grid.caption else []
-    for near in (own, *_nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])):
-        told: dict[str, float] = {}
-        for line in near:
-            text = plain(line.text)
-            for name, pattern in _UNITS_ABOVE.items():
-                if name not in columns or not (found := pattern.search(text)):
-                    continue
-                if name in ("busbw", "algbw"):
-                    by_second = {match[1] for match in _BY_SECOND.finditer(text)}
-                    scale = (
-                        BANDWIDTH.get(f"{by_second.pop()}/s", 0.0) if len(by_second) == 1 else 0.0
-                    )
-                else:
-                    scale = _SCALES[next(group for group in found.groups() if group)]
-                if scale:
-                    told[name] = scale
-            if "bandwidth" in columns and (found := _BANDWIDTH.search(text)):
-                told["bandwidth"] = BANDWIDTH.get(found[1], 1e6)
-        if told:
-            return next(iter(told.items())) if len(told) == 1 else None
-    return None

@@ -2,7 +2,8 @@
 
 In: the columns of a grid that are told, and the grid. Out: the same with times whose label says
 more than a number format, where the rate of that format proves them; and with rates of nobody named
-behind the first time of their kind; and grouped products that are proved so.
+behind the first time of their kind; grouped products that are proved so; and a column for each
+collective that a label names, `all_reduce | all_gather` below `Bus bandwidth in GB/s`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import replace
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid
+from assay.ingest.kernels.kernel_headings import OPERATION, canonical
 from assay.ingest.kernels.kernel_labels import BREAKS, SIZED, Column, at_an_end, measured_as
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Schema
@@ -121,3 +123,25 @@ def with_their_rates(columns: Sequence[Column], schema: Schema) -> list[Column]:
 def _beside(column: Column) -> dict[str, str]:
     """All that sets a column apart but its kernel."""
     return {name: word for name, word in column.aside.items() if name != "kernel"}
+
+
+def of_operations(
+    grid: Grid, columns: Sequence[Column], bare: Column | None, schema: Schema
+) -> list[Column]:
+    """The columns of operations: of the bandwidth that a label says, or else the text above; in
+    its unit where a label has one."""
+    made = list(columns)
+    for at, label in enumerate(map(plain, grid.header())):
+        free = made[at] == Column() or list(made[at].aside) == ["column"]
+        found = OPERATION.match(label) if free else None
+        if found is None:
+            continue
+        rest = label[found.end() :].strip(" _-:,")
+        told = measured_as(rest, schema) if rest else bare
+        sized = SIZED.fullmatch(label)
+        if told is None and bare is not None and sized and not sized[1][found.end() :].strip():
+            own = measured_as(f"busbw ({sized[2]})", schema)
+            told = replace(bare, scale=own.scale) if own is not None else None
+        if told is not None and told.scale and told.spec and told.spec.name in ("busbw", "algbw"):
+            made[at] = replace(told, aside={**told.aside, "op": canonical(found)})
+    return made

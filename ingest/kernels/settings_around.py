@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from assay.ingest.columns.titles import device_named, format_named, names_format
+from assay.ingest.grids.aligned import FIGURE
 from assay.ingest.grids.grid import LONGEST
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
@@ -105,7 +106,12 @@ def format_said(text: str) -> str | None:
 
 
 def _said(text: str) -> Sequence[tuple[str, str]]:
-    return _sentences(text) if len(text) <= LONGEST and not text.lstrip().startswith("|") else ()
+    """Settings that a line says; none of a row, nor of a figure, whose name is of its own calls."""
+    of_others = len(text) > LONGEST or text.lstrip().startswith("|") or _FIGURE.fullmatch(text)
+    return () if of_others else _sentences(text)
+
+
+_FIGURE = re.compile(rf"\s*{FIGURE}\s*")
 
 
 @lru_cache(maxsize=2048)  # every table asks the lines above it, which tables share
@@ -149,7 +155,7 @@ _RULE = ("---", "***", "___")
 def settings_around(lines: Sequence[Line], names: Sequence[str]) -> dict[str, Cell]:
     """Fields of some names that the text around the section of a table says, each in one way."""
     said: dict[str, dict[str, Cell]] = {}
-    for line in _around(lines):
+    for line in around(lines):
         for name, text in _said(line.text):
             if name in names:
                 cell = Cell(text, line.number, line.column, value_origin="stated")
@@ -157,7 +163,7 @@ def settings_around(lines: Sequence[Line], names: Sequence[str]) -> dict[str, Ce
     return {name: next(iter(ways.values())) for name, ways in said.items() if len(ways) == 1}
 
 
-def _around(lines: Sequence[Line]) -> Iterator[Line]:
+def around(lines: Sequence[Line]) -> Iterator[Line]:
     """The first lines below each heading around a table, the title of its document or that of a
     set-up before it, the nearest first; none of those above a rule between two comments."""
     depth, below = 8, list[Line]()

@@ -202,6 +202,8 @@ def _phrases(sentence: str) -> Iterator[str]:
 
 _OF_KERNELS = re.compile(
     r"\b(?:mat-?mul|gemm|attention|kernels?|softmax|(?:rms|layer)-?norm|swiglu|all-?(?:reduce|gather)"
-    r"|bandwidth|inference|decod(?:e|ing)|prefill|serving)\b",
+    r"|bandwidth|inference|decod(?:e|ing)|prefill|serving)\b"
+    r"|^\s*\S*[-_](?:fwd|bwd|forward|backward|attn)(?![A-Za-z0-9])\S*(?: \(\S+\))?:\s*$",
     re.IGNORECASE,
 )
+"""Found in a line that names what is no run, or the figure of a pass: `sdpa-fwd-d64 (TFLOPS):`."""

@@ -1,0 +1,216 @@
+"""Units of all bare numbers of a table of kernels, as the text above says them.
+
+In: the lines of a document and a table in it. Out: the one quantity that its numbers are, and the
+factor to its unit: by the lines right above, the heading or the name of a figure; by a sentence
+around the section that says it of all numbers; or by a tutorial whose figures nobody labels, where
+the numbers are no times.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from assay.ingest.columns.headers import plain
+from assay.ingest.columns.titles import device_named
+from assay.ingest.grids.grid import LONGEST, Grid
+from assay.ingest.kernels.kernel_headings import (
+    BANDWIDTH,
+    FAR,
+    nearest_first,
+)
+from assay.ingest.kernels.settings_around import around
+from assay.ingest.numbers.units import unit
+from assay.ingest.schema.fields import fields
+from assay.ingest.schema.record import Line, Schema
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.devices import peaks
+from assay.ingest.vocabulary.terms import normalise
+
+_RATE = (
+    r"(?<![\w.])(?<![0-9] )(?P<rate>[GTPgtp](?=[Ff][Ll])|[GTP](?=OP))"
+    r"(?:(?:FLOP|Flop|flop)[sS]?(?:/s(?:ec)?)?|OP[Ss])\b"
+)
+
+_TIME = r"(?:milli(?=seconds?\b)|micro(?=seconds?\b)|(?:[mu]s|µs|[mu]sec)\b)"
+
+_SECOND = r"(?:[GMT]i?B(?:/s(?:ec)?|ps))(?![A-Za-z])"
+
+_BUS = {
+    "busbw": re.compile(r"\bbus ?(?:bw|bandwidths?)\b", re.IGNORECASE),
+    "algbw": re.compile(r"\balg(?:o(?:rithm(?:ic)?)?)?\.? ?(?:bw|bandwidths?)\b", re.IGNORECASE),
+}
+"""Words above a table of collectives for what all its numbers are."""
+
+_UNITS_ABOVE = {
+    "flops_rate": deferred(_RATE),
+    "time": deferred(rf"(?:\bin |\()(?P<time>{_TIME})"),
+    "bandwidth": deferred(rf"\((?P<second>{_SECOND})\):?\s*$"),
+}
+"""Words right above a table for what all its numbers are."""
+
+_NUMBERS = (
+    r"(?:numbers?|values|entries|cells|results|figures|reports?|plots?|curves?"
+    r"|y[-_ ]?(?:axis|label)|units?|tim(?:e|ing)s?|latenc(?:y|ies)|durations?|throughputs?"
+    r"|performance|speeds?|rates|bandwidths?|everything|columns?|tables?)"
+)
+
+_DECLARED = deferred(
+    rf"(?i:\b{_NUMBERS}\b(?![^|]*\|)(?:[ :=]+(?![0-9])[\w%-]+){{0,4}}?"
+    r"[ :=]*(?:\b(?:is|are|in|reports?)\b|[:=(,])[ :=]*[\"'`(\[]*)"
+    rf"(?:{_RATE}|(?P<time>{_TIME})|(?P<second>{_SECOND}))"
+)
+"""A sentence that says the unit of all numbers: `y-axis of all reports: TFLOPS`."""
+
+_FIRST = deferred(
+    rf"\W{{0,4}}(?:{_RATE}|(?P<time>{_TIME})|(?P<second>{_SECOND}))"
+    r"(?=\W*$|\s*[,;(]| (?:of|for) (?:the )?(?:forward|backward|fwd|bwd|kernels?|calls?)\b)"
+)
+"""A sentence that begins with the unit of all numbers: `TOPS of the forward pass`."""
+
+_SENTENCE = re.compile(r"(?<=[^\s.][.;!?])\s+(?=[A-Z*`(])")
+
+
+class Told(NamedTuple):
+    """Field and factor of all bare numbers of a table, and what says it if no text does."""
+
+    name: str
+    scale: float
+    law: str = ""
+
+
+def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | None:
+    """The quantity and the unit of all bare numbers of a table, where something says one."""
+    above = lines[max(0, grid.begin - FAR) : grid.begin]
+    own = [lines[grid.begin]._replace(text=grid.caption)] if grid.caption else []
+    for near in (own, *nearest_first(above)):
+        told = {name: scale for line in near for name, scale in _said_of(line.text, schema)}
+        if told:
+            return Told(*told.popitem()) if len(told) == 1 else None
+    if any(map(_has_unit, grid.header())):
+        return None
+    found = {each for line in around(above) for each in _declared(line.text, schema)}
+    if found:
+        return Told(*found.pop()) if len(found) == 1 else None
+    return _of_a_tutorial(lines, grid, schema)
+
+
+def _has_unit(label: str) -> bool:
+    """Whether a label ends with a unit of its own."""
+    behind = re.search(r"[(\[]([^()\[\]]+)[)\]]\s*$|[ _]([A-Za-z/µ]+)\s*$", plain(label))
+    printed = next(filter(None, behind.groups())) if behind else ""
+    return unit(printed) is not None or printed in BANDWIDTH
+
+
+def _said_of(text: str, schema: Schema) -> Iterator[tuple[str, float]]:
+    """Quantities that a line right above a table names with their units."""
+    columns = fields(schema)
+    yield from ((name, scale) for name, scale in _named(text) if name in columns)
+    yield from _declared(text, schema)
+
+
+@lru_cache(maxsize=2048)  # every table asks the lines above it, which tables share
+def _named(text: str) -> tuple[tuple[str, float], ...]:
+    found, text = list[tuple[str, float]](), plain(text)
+    for name, pattern in _UNITS_ABOVE.items():
+        if said := pattern.search(text):
+            found.append((name, _scale(said)))
+    for name, words in _BUS.items():
+        by_second = {each[1] for each in _BY_SECOND.finditer(text)} if words.search(text) else set()
+        if len(by_second) == 1 and (scale := BANDWIDTH.get(f"{by_second.pop()}/s")):
+            found.append((name, scale))
+    return tuple(found)
+
+
+_BY_SECOND = re.compile(r"(?<![A-Za-z])([GMT]i?B)(?:/s(?:ec)?|ps)(?![A-Za-z])")
+
+
+def _declared(text: str, schema: Schema) -> Iterator[tuple[str, float]]:
+    """Quantities whose unit the sentences of a line say of all numbers."""
+    if len(text) <= LONGEST and not text.lstrip().startswith(("|", "<t")):
+        yield from (each for each in _of_all(text) if each[0] in fields(schema))
+
+
+@lru_cache(maxsize=2048)
+def _of_all(text: str) -> tuple[tuple[str, float], ...]:
+    found = [
+        said for sentence in _SENTENCE.split(plain(text))
+        for said in (_DECLARED.search(sentence), _FIRST.match(sentence)) if said
+    ]  # fmt: skip
+    return tuple((_FIELDS[said.lastgroup or ""], _scale(said)) for said in found)
+
+
+_FIELDS = {"rate": "flops_rate", "time": "time", "second": "bandwidth"}
+
+
+def _scale(found: re.Match[str]) -> float:
+    """The factor of the unit that a pattern found."""
+    said = found[found.lastgroup or 0]
+    if found.lastgroup == "rate":
+        return _RATES[said.upper()]
+    if found.lastgroup == "time":
+        return 1e-3 if said[0] == "m" and not said.startswith("mic") else 1e-6
+    return BANDWIDTH.get(re.sub(r"/sec|ps", "/s", said), 1e6)
+
+
+_RATES = {"G": 1e9, "T": 1e12, "P": 1e15}
+
+_TUTORIALS = (
+    (deferred(r"matmul-performance(?:-fp(?:16|8))?:"), "flops_rate", 1e12),
+    (deferred(r"fused-attention-batch[0-9]+-head[0-9]+-d[0-9]+-[fb]wd-causal=\w+(?:-\S+)?:"),
+     "flops_rate", 1e12),
+    (deferred(r"(?:vector-add|softmax)-performance:|layer-norm-(?:forward|backward):"),
+     "bandwidth", 1e9),
+)  # fmt: skip
+"""Names of figures of Triton's tutorials, and what each of them draws.
+
+Source: python/tutorials of triton-lang/triton: 01-vector-add, 02-fused-softmax, 05-layer-norm draw
+GB/s, 03-matrix-multiplication and 06-fused-attention TFLOPS; what is timed there is divided by.
+"""
+
+_LAW = "Triton's tutorials draw it, and numbers that grow so little with the work are no times"
+
+
+def _of_a_tutorial(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | None:
+    """The quantity of the numbers of a tutorial's figure, whose rows prove that they are no times
+    and exceed no peak of the device that the lines above name."""
+    name = lines[grid.begin - 1].text.strip() if grid.begin and grid.syntax == "text" else ""
+    drawn = next((each for each in _TUTORIALS if name and each[0].fullmatch(name)), None)
+    if drawn is None or drawn[1] not in fields(schema):
+        return None
+    above = lines[max(0, grid.begin - FAR) : grid.begin] if drawn[1] == "flops_rate" else ()
+    known = [peak for line in above if (peak := peaks(device_named(line.text) or ""))]
+    bound = max(map(max, known), default=math.inf)
+    return Told(*drawn[1:], _LAW) if _no_times(grid, bound) else None
+
+
+_SIZES = {"m", "n", "k", "nctx", "size"}
+
+
+def _no_times(grid: Grid, bound: float) -> bool:
+    """Whether the numbers of every curve grow by less than the root of the work between a call and
+    one of at most half of it, and stay below a bound."""
+    labels = [normalise(plain(label)) for label in grid.header()]
+    sizes = [at for at, label in enumerate(labels) if label in _SIZES]
+    curves = [at for at, label in enumerate(labels) if label and at not in sizes]
+    rows = [[_number(cell.text) for cell in row.cells] for row in grid.rows]
+    power = 2 if "nctx" in labels else 1
+    calls = sorted((math.prod(row[at] for at in sizes) ** power, row) for row in rows)
+    half = [row for work, row in calls if work <= calls[-1][0] / 2]
+    if not sizes or not curves or not half:
+        return False
+    most, some = calls[-1], calls[len(half) - 1]
+    slow = math.sqrt(most[0] / some[0]) if some[0] else 0.0
+    alike = all(most[1][at] < slow * some[1][at] for at in curves if most[1][at] and some[1][at])
+    return alike and all(row[at] <= bound for row in rows for at in curves)
+
+
+def _number(text: str) -> float:
+    """A number of a frame; 0 where there is none."""
+    return float(text) if _PLAIN.fullmatch(text) else 0.0
+
+
+_PLAIN = re.compile(r"[0-9]+(?:\.[0-9]*)?")
