@@ -176,8 +176,21 @@ _FRONTED = deferred(r"(?:<[^<>]*>|\W)*On [^.;:]{2,90}?(?=,? we (?:also )?compare
 """On what both ran that a sentence compares: `On A800 nodes we compare with Foo`."""
 
 
+_REASON = deferred(r",? \b(?:because|since (?=it|they|we|the|there|this))\b[^;]*", re.IGNORECASE)
+
+
+def without_reasons(sentence: str) -> str:
+    """A sentence with blanks for why it is so: that is of what else there is.
+
+    >>> without_reasons("We use fp32 because fp16 overflows.").rstrip()
+    'We use fp32'
+    """
+    return _REASON.sub(lambda found: _blank(found[0]), sentence)
+
+
 def _own(sentence: str) -> str:
-    """A sentence with blanks for what it says of other runs."""
+    """A sentence with blanks for what it says of other runs, and for its reasons."""
+    sentence = without_reasons(sentence)
     if not _of_others(sentence):
         return _uncounted(_uncompared(sentence))
     fronted = _FRONTED.match(sentence)

@@ -63,7 +63,8 @@ _FORMS = "|".join(
         r"(?i:(?:seq(?:uence)?\.?|context) (?:len(?:gth)?|width)|batch(?:[ -]size)?"
         r"|vocab(?:ulary)? size"
         r"|parallel(?:ism)? (?:size|degree)|hidden (?:size|dim)|accumulation steps"
-        r"|number of (?:layers|heads))(?:[*_` :=]+| (?:of|is|was) )[0-9]",
+        r"|number of (?:layers|heads))(?:[*_` :=(]+"
+        r"|(?: (?:of|is|was|at|to|kept|fixed|held|always|constant))+ )[0-9]",
         rf"[0-9] ?[x×]? ?`?{HINT}|(?i:\b(?:one|single|two|four|eight|sixteen) ){HINT}",
         r"[0-9] (?:devices|instances|servers|hosts|IPUs|HPUs|cards)\b",
         r"[Nn]odes? ?(?:of|with|[x×*]) ?[0-9]+ (?:GPU|devi|accel)",
@@ -99,6 +100,14 @@ _FORMS = "|".join(
         r"(?i:(?:on|using|with) [*_]{0,2}(?:one|a single|single|two|four|eight)[*_]{0,2} "
         r"(?:GPU|NPU|card|accelerator|device|chip))",
         r"[0-9] hosts\]|_component_|_target_|(?i:same (?:model|architecture))",
+        r"(?i:\b(?:bf16|fp16|[bt]?f(?:loat|p)?-?(?:16|32))\b[^\"':=]*$)",
+        r"[0-9] (?:images|imgs|samples|sequences|seqs|examples|videos|clips|graphs)\b ?"
+        r"(?:/|per|on each|for each|par) ?(?:[GN]PU|device|card|rank|worker|process|chip|carte)",
+        r"(?i:^[\W_]*(?:[\w-]+ ){0,2}(?:hardware|gpus?|nodes?|machines?|cluster|system|platform"
+        r"|runtime|server|instance|environment|optimi[sz]er|parallelism|set-?up|config(?:uration)?|settings?)"
+        r"(?: (?:type|model|name|used))?[*_`]* ?[:：].*[0-9])",
+        r"[0-9][kKM]? tokens (?:per|/|a) (?:\w+ )?(?:step|batch|update)",
+        r"(?i:\b(?:each|every) (?:GPU|device|card|rank|worker|chip)\b.*[0-9] )",
     ]
 )
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from assay.ingest.columns.composite import cards_of, hosts_of_cards
+from assay.ingest.columns.number_formats import ALONE, EVERY, LISTED, WIDE, computed_in
+from assay.ingest.columns.other_runs import without_reasons
 from assay.ingest.columns.titles import LARGEST_NODE, in_english, titled, without_some
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.configuration import Configuration
@@ -26,6 +28,7 @@ from assay.ingest.statements.sentences import (
     computed_again,
     of_every_run,
     parts,
+    stands_alone,
     switched,
 )
 from assay.ingest.statements.values import OF_MACHINES, cell_of, said
@@ -39,7 +42,6 @@ from assay.ingest.vocabulary.devices import (
     several,
     signed,
 )
-from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 LEAST = 2
 """Parts that make a line of prose a statement; one is enough where it speaks of what is below."""
@@ -108,7 +110,9 @@ _LISTED_DEVICE = deferred(
 
 _ON = deferred(
     r"\b(?:on|using|uses?|used|(?:is|are|was|were) from)"
-    r" (?:an? |the |our |(?:one|a single) (?=[DH]GX)|up to [0-9][0-9,]* ?[x×]? ?)?"
+    r" (?:an? |the |our |la |le |une? |(?:one|a single) (?=[DH]GX)|up to [0-9][0-9,]* ?[x×]? ?)?"
+    r"(?:(?:(?i:free|rented|cloud|local|partition|Google|Colab|Kaggle|AWS|GCP|Azure|Lambda|RunPod)"
+    r"(?:'s)?) ){0,3}"
     rf"{_DEVICE}(?![A-Za-rt-z0-9])"
     rf"|\b[Nn]odes? with (?:the |our )?{_DEVICE}s? (?:GPUs|cards|accelerators)\b"
     rf"|在[^，。；,;A-Za-z0-9]{{0,8}}{_DEVICE}[^，。；,;]{{0,14}}?上"
@@ -205,8 +209,8 @@ _EACH_OF = deferred(r"\b(?:of|with|each|per|having|has|have)\b|[x×*]")
 _ONE_NODE = deferred(r"\b(?:single|one|1)[ -]node\b", re.IGNORECASE)
 
 _WORKERS = deferred(
-    rf"\b(?:on|across|with|using|used) {_COUNT} (?:devices|GPUs|gpus|IPUs|HPUs|accelerators)\b"
-    r"(?! (?:each|per|in each|on each))"
+    rf"\b(?:(?:on|across|with|using|used) {_COUNT}|(?:images|samples|sequences) over ([0-9]+)) "
+    r"(?:devices|GPUs|gpus|IPUs|HPUs|accelerators)\b(?! (?:each|per|in each|on each))"
 )
 
 _ALL_ARE = deferred(
@@ -230,12 +234,6 @@ _IN_ALL = deferred(r"\bStarting with ([0-9]+) processes|\bMEMBER: [0-9]+/([0-9]+
 
 _HAS = deferred(r"\b[Mm]odel has ([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{6,}) parameters\b")
 
-_ALONE_FORMAT = deferred(
-    r"\W*(?:(?:using|training|running|enabled|in|with) )+(bf16|fp16|fp8|bfloat-?16|float-?16)"
-    r"(?:[ -]mixed)?[ -]precision\W*",
-    re.IGNORECASE,
-)
-
 _NAMED = deferred(
     r"\W*(?:model(?:[_ ]name(?:_or_path)?)?|模型(?:名称)?)[\"']?\s*[:：=]\s*[\"']?"
     r"((?:[\w.-]+/)?[A-Za-z][\w.]*(?:-[\w.]+)*?[-_ ]?[0-9]+(?:\.[0-9]+)?[bBmM](?:-[\w.]+)*)"
@@ -255,36 +253,16 @@ _ZERO = deferred(
     r"\bZeRO(?:[ -]?stage)?[ -]?([0-3])\b(?!\s*(?:,|and|/|or|vs)\s*[0-3])", re.IGNORECASE
 )
 
-_FORMAT = deferred(
-    r"(?<![\w-])(bf16|fp16|fp8|bfloat-?16|float-?16)[ -](?:mixed[ -])?precision"
-    r"|(?:\bprecision\W{1,3}|(?:精度|정밀도)(?:[均都]?[为是：:]|는|은|は)\s*`?)"
-    r"(bf16|fp16|fp8|bfloat-?16|float-?16)(?![\w-]*/|[\w-]*\+|\w*[0-9])",
-    re.IGNORECASE,
-)
-
-_IN_FORMAT = deferred(
-    r"\b(?:in|us(?:e[sd]?|ing)|with|is|are|was|were|mixed[ -]precision,?) +"
-    r"(?:pure |mixed |all )?[`(]?(bf16|fp16|fp8|bfloat-?16|float-?16)\b`?"
-    r"(?!\s*(?:/|and|or|vs|\+|to|gradients?|weights|states?|communication|reductions?"
-    r"|optimi[sz]er|accumulation|inputs?|caches?|moments?|copies)\b|/|\+)",
-    re.IGNORECASE,
-)
-"""A number format that is used: a part of a sentence, and never the whole of what it says."""
-
-_LISTED_FORMAT = deferred(
-    rf"(?:\band |[,，、] ?|[:：] ?|(?:精度|数据类型)(?:为|是)? ?)({NUMBER_FORMAT})"
-    r"(?=\s*(?:[,.;)，。；、）]|$| and\b))",
-    re.IGNORECASE,
-)
-"""A number format that stands alone in a list of settings."""
-
-_EVERY_FORMAT = deferred(rf"(?<![A-Za-z0-9]){NUMBER_FORMAT}(?![A-Za-z0-9])", re.IGNORECASE)
-
 _OF_NOTHING_ELSE = deferred(
-    r"\W*(?:(?:the|our|every|all|each)\s)?(?:[\w-]+\s){1,4}?(?:is|was|are|were)\s"
-    r"(?:(?:always |kept |set |fixed )*(?:to |at )?)[0-9][0-9,]*[kKMB]?"
-    r"(?:\s(?:tokens|sequences|samples))?"
-    r"(?:\s(?:in|for|across)\s(?:all|every|each)\s[\w ]{1,24})?\W*",
+    r"\W*(?:(?:here|in all runs|throughout)[, ]+)?(?:(?:the|our|every|all|each)\s)?"
+    r"(?:[\w-]+\s){1,4}?(?:is|was|are|were)\s"
+    r"(?:(?:always|kept|set|fixed|held|constant(?:ly)?) )*(?:(?:to|at) )?"
+    r"[0-9][0-9,]*[kKMB]?(?:\s(?:tokens|sequences|samples|images|examples))?"
+    r"(?:\s(?:(?:in|for|across)\s(?:all|every|each|both)\s[\w ]{1,24}|throughout|everywhere"
+    r"|(?:per|on each|for each) \w+))?"
+    r"(?:\W*$|(?: ?[,;–—] | ?\(| and )(?!.*\b(?:for|in|on) (?:the|a|some|one)\b)"
+    r"(?!.*\b(?:except|but|while|whereas|respectively|later|then|other|otherwise|increas\w+"
+    r"|doubl\w+|reduc\w+|grow\w*)\b))",
     re.IGNORECASE,
 )
 """A sentence whose subject is a label, and that gives it a value."""
@@ -312,17 +290,21 @@ _NOTED = deferred(
 
 _OF_WHAT_IS_BELOW = deferred(
     r":\s*$|^\W*(?:[a-z]+ )?(?:settings|setup|configuration|hyper-?parameters)\b|"
-    r"\bunless (?:otherwise )?(?:noted|stated|specified|mentioned|said)\b|"
+    r"\bunless (?:otherwise )?(?:noted|stated|specified|mentioned|said|indicated|given)\b|"
+    r"\bunless [\w' -]{1,40} (?:says?|states?|notes?|indicates?) (?:otherwise|so)\b|"
     r"[若如]无特[殊别]说明|除非[另特]有说明|"
     r"\b(?:numbers|results|tables?|measurements|benchmarks|experiments|runs|rows|entries|baseline)\b",
     re.IGNORECASE,
 )
 
 _ASIDE = deferred(
-    r"\b(?:eval|evaluation|valid(?:ation)?|inference|generat(?:e|ion|ed)|prompts?|decod(?:e|es|ed|ing)|prefill|"
-    r"tokeni[sz]er|vs\.?|versus|(?<!accumulated )(?<!accumulating )(?<!gradients )over|than|"
+    r"\b(?:eval|evaluation|valid(?:ation)?|inference|generat(?:e|ion|ed)|prompts?"
+    r"|decod(?:e|es|ed|ing)|prefill|tokeni[sz]er|vs\.?|versus"
+    r"|(?<!accumulated )(?<!accumulating )(?<!gradients )over"
+    r"(?! (?:the )?(?:last |first |all )?[0-9][0-9,]* (?:GPUs|ranks|nodes|devices|cards|chips"
+    r"|epochs|(?:training |measured )?(?:iterations|steps|batches)|micro-?batches))|than|"
     r"instead of|compared|(?:for|in) comparison|slower|against|"
-    r"rather|whereas|because|could|would|"
+    r"rather|whereas|could|would|"
     r"might|can (?:run|be)|as few as|at least|minimum|different (?:to|from|than|outcome)|"
     r"earlier|previously|formerly|initially|originally|later|tried|should|if"
     r"|e\.g|for (?:example|instance))\b|(?<!对)比如(?!下)|例如|代表",
@@ -395,30 +377,13 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
         if _ASIDE.search(text.replace(" tried ", " ") if opens else text):
             continue
         spoken.append(text)
-        named = list(_devices(text))
-        others = len({part.name for part in named}) if least == LEAST else OTHERS + 1
-        told = [*named, *parts(signed(text), logged=bool(line.prefix), others=others)]
-        if told and not any(name == "dtype" for name, *_ in told):
-            told += [
-                Part("dtype", kind[1], kind.start(1)) for kind in _LISTED_FORMAT.finditer(text)
-            ]
-        if len({part.name for part in told}) <= OTHERS and least == LEAST:
-            told = [part for part in told if not part.weak]
-        if len({each[0].casefold() for each in _EVERY_FORMAT.finditer(text)} - WIDE) > 1:
-            told = [part for part in told if part.name != "dtype"]  # which of them, for which rows
-        alone = computed_again(text) or (
-            len(told) == 1
-            and (
-                _ZERO_ALONE.fullmatch(text) is not None
-                or _NOTED.match(text) is not None
-                or _OF_NOTHING_ELSE.fullmatch(text) is not None
-                or (not told[0].weak and _LABEL_AND_VALUE.fullmatch(text) is not None)
-            )
-        )
+        few = 1 if _KEYED.match(text) else least
+        told = _told(text, few, logged=bool(line.prefix))
+        alone = _alone(text, told)
         told += switched(text) if told or alone else ()
         told += _titled(text, told) if len(told) >= LEAST else ()
         below = told and (_OF_WHAT_IS_BELOW.search(text) or of_every_run(text))
-        if alone or len(told) >= least or below:
+        if alone or len(told) >= few or below:
             for name, word, at, _ in told:
                 if name:
                     cell = _cell(name, word, line, begin + at)
@@ -437,6 +402,60 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     return said | _by_form(line) if in_form else said
 
 
+def _told(text: str, least: int, *, logged: bool) -> list[Part]:
+    """What a sentence says, weak parts only beside others; of formats, the one of products."""
+    named = list(_devices(text))
+    if least < LEAST and all(name != "gpu" for name, *_ in named):
+        named += _one_device(text)
+    others = len({part.name for part in named}) if least == LEAST else OTHERS + 1
+    told = [*named, *parts(signed(text), logged=logged, others=others)]
+    if told and not any(name == "dtype" for name, *_ in told):
+        told += [Part("dtype", kind[1], kind.start(1)) for kind in LISTED.finditer(text)]
+    if len({part.name for part in told}) <= OTHERS and least == LEAST:
+        told = [part for part in told if not part.weak]
+    if len({each[0].casefold() for each in EVERY.finditer(text)} - WIDE) > 1:
+        told = [part for part in told if part.name != "dtype"]  # which of them, for which rows
+    return told
+
+
+def _alone(text: str, told: Sequence[Part]) -> bool:
+    """Whether a sentence says one thing, and is about nothing else."""
+    return computed_again(text) or (
+        len(told) == 1
+        and (
+            _ZERO_ALONE.fullmatch(text) is not None
+            or _NOTED.match(text) is not None
+            or _OF_NOTHING_ELSE.match(text) is not None
+            or (not told[0].weak and _LABEL_AND_VALUE.fullmatch(text) is not None)
+        )
+    )
+
+
+_KEYED = deferred(
+    r"[\W_]*(?:(?:[\w-]+ ){0,2}(?:hardware|GPUs?|devices?|accelerators?|nodes?|machines?|cluster"
+    r"|system|platform|runtime|server|instance|environment|precision|d(?:ata)?[ _-]?type"
+    r"|batch(?:es)?|batch[ _-]sizes?|(?:seq(?:uence)?|context)(?:[ _-]len(?:gth)?)?|optimi[sz]er"
+    r"|parallelism|sharding|strategy|set-?up|config(?:uration)?|settings?|training|model|runs?)"
+    r"(?: (?:type|model|name|used))?"
+    r"|(?:测试|实验|训练|硬件|软件)?(?:环境|硬件|配置|设置|机器|精度|批大小|显卡|参数)"
+    r"|(?:測定|実験|計算|学習)?(?:環境|条件|設定|構成|精度))"
+    r"(?: ?[(（][^()（）]{0,30}[)）])?[*_`]* ?[:：](?!:)",
+    re.IGNORECASE,
+)
+"""How an item of a list of settings begins: one thing said of the runs is enough in it."""
+
+_REMARK = deferred(
+    r"[(（](?:e\.g|i\.e|for (?:example|instance)|such as|see\b|cf\.|instead of|rather than"
+    r"|if\b|as in|compared|unlike|例如|比如)[^()（）]*[)）]",
+    re.IGNORECASE,
+)
+"""Brackets about something else than what their sentence says."""
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found[0])
+
+
 _LENGTH = deferred(
     r"(?:序列长度|(?i:\bseq(?:uence)?[ _-]?len(?:gth)?))\s*(?:[:=：为是]|of |is )?"
     r"\s*([0-9][0-9,]*[kK]?)"
@@ -447,8 +466,22 @@ _OF_CARDS = deferred(r"[二两四八](?= ?[卡张块])")
 
 
 def _in_digits(text: str) -> str:
-    """A text with a digit for the one Chinese sign that counts cards: `单机八卡`."""
+    """A text as wide with digits for words that count cards, `单机八卡`, or steps and samples."""
+    text = _OF_STEPS.sub(lambda found: _IN_DIGITS[found[0].casefold()].rjust(len(found[0])), text)
     return _OF_CARDS.sub(lambda found: _DIGITS[found[0]], text)
+
+
+_OF_STEPS = deferred(
+    r"\b(?:two|three|four|six|eight|ten|twelve|sixteen)"
+    r"(?= (?:(?:steps? of )?(?:gradient|grad\.?|batch) accum|accum|micro-?batches"
+    r"|(?:images|samples|sequences|examples) (?:per|on each) ))",
+    re.IGNORECASE,
+)
+
+_IN_DIGITS = {
+    "two": "2", "three": "3", "four": "4", "six": "6", "eight": "8", "ten": "10", "twelve": "12",
+    "sixteen": "16",
+}  # fmt: skip
 
 
 _DIGITS = {"二": "2", "两": "2", "四": "4", "八": "8"}
@@ -464,20 +497,22 @@ def _titled(text: str, told: Sequence[Part]) -> Iterator[Part]:
             yield Part(name, cell.text + SIGNS.get(cell.scale, ""), cell.column)
 
 
-WIDE = {"fp32", "float32", "float-32"}
-"""Formats of what is accumulated and kept, beside the one of the products."""
-
 NAMED = ("model", "model_size", "dtype")
 """Fields that a sentence names as a heading does."""
 
 SIGNS = {scale: sign for sign, scale in SUFFIXES.items()}
 
 
+_SENTENCE_END = deferred(
+    r"[a-z0-9)`*]\.(?<!e\.g\.)(?<!i\.e\.)(?<!\bcf\.)(?<!\bvs\.) +(?=[A-ZА-Я`*])|。|$"
+)
+
+
 def _sentences(text: str) -> Iterator[tuple[int, str]]:
-    """The sentences of a line, each with where it begins."""
+    """The sentences of a line without their remarks and reasons, each with where it begins."""
     begin = 0
-    for end in re.finditer(r"[a-z0-9)`*]\. +(?=[A-Z`*])|。|$", text):
-        yield begin, text[begin : end.end()]
+    for end in _SENTENCE_END.finditer(text):
+        yield begin, without_reasons(_REMARK.sub(_blank, text[begin : end.end()]))
         begin = end.end()
 
 
@@ -606,7 +641,8 @@ _OF_SITE = deferred(
 """A site that has devices, on however many of which a job ran: their number is no longer there."""
 
 _OF_MACHINERY = deferred(
-    r"node|server|host|instance|gpu|npu|card|device|accelerator|chip|zero|fp(?:8|16)|b?float|bf16|[卡张块]"
+    r"node|server|host|instance|gpu|npu|card|device|accelerator|chip|zero|[bt]?fp?(?:8|16|32)|b?float"
+    r"|autocast|[卡张块]"
     r"|precision|精度|정밀도",
     re.IGNORECASE,
 )
@@ -632,11 +668,13 @@ def _devices(text: str) -> Iterator[Part]:
             yield Part("", "", 0)  # a sentence of its own
     counts = [each for each in _GPUS.finditer(plain) if not names_card(each[1])]
     if len(counts) == 1 and (not nodes or int(counts[0][1].replace(",", "")) > LARGEST_NODE):
-        yield Part("gpus", counts[0][1].replace(",", ""), counts[0].start(1), weak=True)
+        item = stands_alone(text, counts[0].start(), counts[0].end())
+        yield Part("gpus", counts[0][1].replace(",", ""), counts[0].start(1), weak=not item)
     elif not counts and not nodes:
         yield from _in_words_alone(plain)
-    if (workers := _WORKERS.search(plain)) and not names_card(workers[1]):
-        yield Part("gpus", workers[1].replace(",", ""), workers.start(1))
+    workers = _WORKERS.search(plain)
+    if workers and not names_card(workers[group := workers.lastindex or 1]):
+        yield Part("gpus", workers[group].replace(",", ""), workers.start(group))
         yield Part("", "", 0)  # a sentence of its own
     yield from _precision(text)
 
@@ -655,12 +693,10 @@ def _precision(text: str) -> Iterator[Part]:
     """The stage of ZeRO and the number format that a text names, each if it is one."""
     if (zero := list(_ZERO.finditer(text))) and len({z[1] for z in zero}) == 1:
         yield Part("zero_stage", zero[0][1], zero[0].start(1))
-    kind = list(_FORMAT.finditer(text))
-    if len({(k[1] or k[2]).casefold() for k in kind}) == 1:
-        group = 1 if kind[0][1] else 2
-        yield Part("dtype", kind[0][group].replace("-", ""), kind[0].start(group))
-    elif not kind and (used := list(_IN_FORMAT.finditer(text))) and len(used) == 1:
-        yield Part("dtype", used[0][1].replace("-", ""), used[0].start(1))
+    if used := computed_in(text):
+        yield Part("dtype", used.word, used.at)
+        if used.alone:
+            yield Part("", "", 0)  # a sentence of its own
 
 
 _FORMS = {
@@ -668,7 +704,7 @@ _FORMS = {
 }  # fmt: skip
 """Forms of lines that say one field each."""
 
-_WHOLE = {_ALONE_FORMAT: "dtype", _NAMED: "model"}
+_WHOLE = {ALONE: "dtype", _NAMED: "model"}
 """The same, where it must be all of the line."""
 
 

@@ -33,7 +33,7 @@ class Part(NamedTuple):
     weak: bool = False
 
 
-SMALL = {"width": "hidden"}
+SMALL = {"width": "hidden", "batch": "batch_size"}
 """Words that name a field in a sentence about a model, and other things elsewhere."""
 
 OTHERS = 2
@@ -61,7 +61,7 @@ _LABEL = deferred(
 )
 
 _ENDS = deferred(
-    r"[\s*_`]*(?:(?:tokens|sequences|samples|examples|steps|layers)\b[\s*_`]*)?"
+    r"[\s*_`]*(?:(?:tokens|sequences|samples|examples|images|steps|layers)\b[\s*_`]*)?"
     r"(?:(?:everywhere|throughout)\b\s*)?"
     r"(?:[,;.)(|，。；、）]|[:：]?[\s*_`]*$|[でをにのはと](?![0-9])|(?:and|with|on|per|of|in|for|within|across|at|using|over|by|through|via)\b|\\|-|<)"
 )
@@ -69,7 +69,7 @@ _ENDS = deferred(
 _NEXT = deferred(r" [A-Za-z_][\w-]*(?: [a-z]+)* [0-9]")
 """Another label with its number right behind a value: `num_layers 40 hidden_size 5120`."""
 
-_COUNTED_IN = deferred(r"[\s*_`]*(tokens|sequences|samples|examples)\b")
+_COUNTED_IN = deferred(r"[\s*_`]*(tokens|sequences|samples|examples|images)\b")
 
 _EACH = deferred(
     r"(?: sequences| samples)? ?(?:/ ?|per |on each |for each )(?:GPU|device|rank|replica)",
@@ -105,11 +105,11 @@ _COMMAS = ("", ",", ";", ":", ".", "(", ")", "，", "；", "（", "）")
 """Signs before and behind an item of a list of settings; at the ends of the list nothing."""
 
 _SIGN = deferred(
-    r"[\s*`\"']*(?:[均都]?[:=：为是]|\b(?:of|(?:is|was|are|were)"
-    r"(?: (?:always |kept |set |fixed )*(?:to|at))?))?[\s*`\"']*$"
+    r"[\s*`\"']*(?:(?:一律|统一)?(?:[均都]|固定|设置|默认)?[:=：为是]|\((?=$)|\b(?:of|(?:is|was|are|were)"
+    r"(?: (?:(?:always|kept|set|fixed|held|constant) ?)*(?:to|at)?)?))?[\s*`\"']*$"
 )
 
-_SET_TO = deferred(r"\b(?:set|sets|setting|fix|fixed|fixing|keep|kept)\b.* to $")
+_SET_TO = deferred(r"\b(?:set|sets|setting|fix|fixed|fixing|keep|kept|held|hold)\b.* (?:to|at) $")
 
 _COUNTED = deferred(
     r"(?<![\w.,$-])([0-9][0-9,]*)[ -](?:transformer |decoder |attention )?"
@@ -141,6 +141,8 @@ _BEFORE_NOUN = deferred(
 _OF_TOKENS_EACH = deferred(
     r"\b(?:[Ss]equences|[Ss]amples) (?:of|have|are|with) ([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
     r"|(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*[kK]?)[ -]token (?:sequences|context)\b"
+    r"|(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*[kK]?) tokens (?:per|a|each|/) ?(?:sequence|sample)\b"
+    r"|(?<![\w.,$-])[0-9]+ (?:sequences|samples) ?[x×*] ?([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
     r"|\bpacked (?:in)?to (?:a length of )?([0-9]+(?:,[0-9]{3})*[kK]?)\b(?![.%][0-9])"
 )
 
@@ -152,6 +154,12 @@ _ACCUMULATED = deferred(
     re.IGNORECASE,
 )
 """Steps that gradients are accumulated over: `8 steps of gradient accumulation`."""
+
+_ACCUMULATES = deferred(
+    r"\W*(?:(?:the|we|and|all) )*(?:gradients? (?:are|is|were|was) accumulated|accumulate\b)",
+    re.IGNORECASE,
+)
+"""How a sentence begins that is about it."""
 
 _SPACED = deferred(r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS)) ([0-9]+)(?![\w.]|-[0-9])")
 
@@ -242,6 +250,9 @@ def parts(text: str, *, logged: bool, others: int = 0) -> list[Part]:
     ([], [])
     """
     found = [*_labelled(text, logged=logged), *_counted(text), *_short(text), *_lettered(text)]
+    if each := list(_of_each_device(text)):
+        places = {part.at for part in each if part.name}
+        found = [*(part for part in found if part.at not in places), *each]
     found += _with_particles(text)
     named = {part.name for part in found if part.name}
     if len(named) + others <= OTHERS:
@@ -260,9 +271,9 @@ def _labelled(text: str, *, logged: bool) -> Iterator[Part]:
         sign = _SIGN.search(before)
         signed = sign is not None and not sign[0].isspace() and sign[0] != ""
         before = before[: sign.start()] if sign else before
-        set_to = before.endswith(" to") and _SET_TO.search(text, 0, value.start())
+        set_to = before.endswith((" to", " at")) and _SET_TO.search(text, 0, value.start())
         if set_to:
-            before, signed = before.removesuffix(" to"), True
+            before, signed = before[: -len(" to")], True
         start = max((m.end() for m in _BOUND.finditer(before)), default=0)
         tail = _LABEL.search(before, start)
         words = tail[0].split() if tail else []
@@ -287,8 +298,10 @@ def _by_label(
             continue  # `16 nodes of 4`
         if fields(Configuration)[name].dtype.is_integer():
             long = not label.isascii() and len(label) >= _WORDS_OF_HAN
-            spelled_out = count > 1 or "_" in label or "-" in label or signed or long
+            spelled_out = count > 1 or "_" in label or "-" in label or long
+            spelled_out |= signed and label not in SMALL
             spelled_out |= label not in SMALL and _is_item(label, value, text)
+            spelled_out |= label == "batch" and each is not None
             spelled_out |= name in OF_EACH and _ON_EACH.match(text, value.end()) is not None
             word = value[1].replace(",", "")
             yield Part(name, word, value.start(1), weak=not spelled_out)
@@ -325,7 +338,19 @@ def _with_particles(text: str) -> Iterator[Part]:
 def _is_item(label: str, value: re.Match[str], text: str) -> bool:
     """Whether a label and its value are all that stands between two commas."""
     before = text[: value.start()].rstrip().removesuffix(label)
-    return before.rstrip(" *`-")[-1:] in _COMMAS and text[value.end() :].lstrip()[:1] in _COMMAS
+    return stands_alone(text, len(before), value.end())
+
+
+def stands_alone(text: str, begin: int, end: int) -> bool:
+    """Whether a part of a sentence is all that stands between two commas.
+
+    >>> stands_alone("seq 2048, 32 GPUs, bf16", 10, 17), stands_alone("the 32 GPUs of it", 4, 11)
+    (True, False)
+    """
+    behind = text[end:].lstrip(" *`")
+    return text[:begin].rstrip(" *`-")[-1:] in _COMMAS and (
+        behind[:1] in _COMMAS or behind.startswith("and ")
+    )
 
 
 def _counted_in(name: str, text: str, at: int) -> str | None:
@@ -352,10 +377,81 @@ def _counted(text: str) -> Iterator[Part]:
             group = found.lastindex or 1
             taken.add(found.start(group))
             yield Part(field, found[group].replace(",", ""), found.start(group))
+            if field == "accumulation" and _ACCUMULATES.match(text):
+                yield Part("", "", 0)  # a statement by its subject
     for found in _BEFORE_NOUN.finditer(text):
         of_host = found[2].startswith("local ") and _HOSTS.search(text)
         if found.start(1) not in taken and not of_host and (name := _noun(found[2])):
             yield Part(name, found[1].replace(",", ""), found.start(1), weak=True)
+
+
+_SAMPLES = (
+    r"(?:images?|imgs?|image pairs|samples?|sequences?|seqs?|examples?|videos?|clips|crops|graphs"
+    r"|utterances|prompts|documents|pairs)"
+)
+
+_A_DEVICE = (
+    r"(?:GPU|GCD|NPU|HPU|IPU|TPU(?: core)?|chip|core|device|card|rank|worker|process|accelerator"
+    r"|replica|tile|carte|карту)"
+)
+
+_PER_DEVICE = deferred(
+    rf"(?<![\w.,$/–-])(?<! to )(?<! or )([0-9][0-9,]*) {_SAMPLES} ?"
+    rf"(?:/ ?|(?:per|on each|for each|in each|on every|par) ){_A_DEVICE}\b"
+    r"(?! ?(?:/|per |and |each )(?:s|sec\w*|min\w*|hour|day|epoch)\b)",
+    re.IGNORECASE,
+)
+"""A batch of one replica by what it holds: `2 images per GPU`."""
+
+_TOKENS_EACH = deferred(
+    r"(?<![\w.,$/–-])([0-9]{1,4}) (?:sequences|samples) ?[x×*] ?[0-9][0-9,]*[kK]? tokens "
+    rf"(?:per|on each) {_A_DEVICE}\b",
+    re.IGNORECASE,
+)
+
+_TAKES = deferred(
+    rf"\b(?:each|every|one) {_A_DEVICE} (?:[a-z]+ ){{1,3}}?"
+    r"(?:a (?:local |micro-?)?batch (?:size )?of )?"
+    rf"([0-9][0-9,]*) {_SAMPLES}\b(?! ?(?:/|per |a )(?:s|sec\w*|min\w*|hour|day|epoch|class)\b)",
+    re.IGNORECASE,
+)
+"""The same of what each does: `each GPU processes 4 sequences`."""
+
+_BATCH_OF_EACH = deferred(
+    r"\bbatch(?:[ -]size)?(?: of|(?: is| was)?(?: (?:set|fixed|kept|held))?(?: (?:to|at))?|:| =)? ?"
+    r"[*_`]*([0-9][0-9,]*)[*_`]*"
+    rf"(?: {_SAMPLES})?(?: ?/ ?| (?:per|on each|for each|on every) ){_A_DEVICE}\b"
+    rf"|\b(?:bs|batch)[ =:]{{1,2}}([0-9]{{1,5}}) ?(?:/|per ){_A_DEVICE}\b",
+    re.IGNORECASE,
+)
+
+_IN_ALL = deferred(
+    r"[,;]? ?\(?(?:(?:for )?(?:a|in) total (?:batch(?: size)? )?(?:of )?|i\.e\. )?([0-9][0-9,]*)"
+    r"(?: in (?:total|all)| total| overall| globally| across all (?:GPUs|devices|ranks))\b"
+)
+"""Behind the batch of each: that of all, `(256 in total)`."""
+
+_TOKENS_A_STEP = deferred(
+    r"(?<![\w.,$/–-])([0-9][0-9,]*(?:\.[0-9]+)?[kKM]?) tokens (?:per|/|a) "
+    r"(?:(?:optimi[sz]er|training|global) )?(?:step|batch|update)\b"
+    rf"(?! (?:and|per|on each) (?:{_A_DEVICE}|s|second)\b)"
+)
+
+
+def _of_each_device(text: str) -> Iterator[Part]:
+    """Batches of one replica, by what stands behind their number, and of all in tokens."""
+    for found in [*_PER_DEVICE.finditer(text), *_TOKENS_EACH.finditer(text)]:
+        yield Part("micro_batch", found[1].replace(",", ""), found.start(1))
+    for found in _TAKES.finditer(text):
+        yield Part("micro_batch", found[1].replace(",", ""), found.start(1))
+        yield Part("", "", 0)  # a statement by its form
+    for found in _BATCH_OF_EACH.finditer(text):
+        group = found.lastindex or 1
+        yield Part("micro_batch", found[group].replace(",", ""), found.start(group))
+        if whole := _IN_ALL.match(text, found.end()):
+            yield Part("global_batch", whole[1].replace(",", ""), whole.start(1))
+    for found in _TOKENS_A_STEP.finditer(text):
+        yield Part("global_batch_tokens", found[1].replace(",", ""), found.start(1), weak=True)
 
 
 _HOSTS = deferred(r"\bhosts?\b")

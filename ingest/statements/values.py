@@ -49,12 +49,21 @@ _NOUNS = {
 def _counted(name: str, text: str) -> tuple[str, str]:
     """A field and its value without the noun that it counts; a batch of tokens is another field."""
     found = _NOUN.fullmatch(text.strip())
+    if name == "batch_size" and (each := _OF_EACH.fullmatch(text.strip())):
+        return "micro_batch", each[1]
     if found is None:
         return name, text
     if found[2] and name == "global_batch":
         return "global_batch_tokens", found[1]
     return name, found[1] if name in _NOUNS and found[_NOUNS[name]] else text
 
+
+_OF_EACH = deferred(
+    r"([0-9][0-9,]*)(?: [a-z]+)? ?(?:/|(?:per|on each|for each)\b) ?"
+    r"(?:GPU|NPU|TPU|HPU|device|card|rank|worker|chip|accelerator|replica)",
+    re.IGNORECASE,
+)
+"""A batch of one replica: `32 per GPU`."""
 
 _BRACKETED = deferred(r"\s*\([^()]*\)\s*$")
 

@@ -1,0 +1,135 @@
+"""The number format that a sentence says runs computed in.
+
+In: a sentence. Out: the parts of it that name a format. Of several formats the one that was
+multiplied in is meant, which is for the caller to say; a wide one, in which much else is kept
+beside it, counts only where the sentence speaks of runs or calls it their precision.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
+
+_NARROW = r"(?:bf16|fp16|fp8|bfloat-?16|float-?16)"
+
+_WIDE = r"(?:tf32|fp32|float-?32)"
+
+ALONE = deferred(
+    r"\W*(?:(?:using|training|running|enabled|in|with) )+(bf16|fp16|fp8|bfloat-?16|float-?16)"
+    r"(?:[ -]mixed)?[ -]precision\W*",
+    re.IGNORECASE,
+)
+"""All of a line: `Using bf16 mixed precision`."""
+
+_CALLED = deferred(
+    rf"(?<![\w-])({_NARROW})[ -](?:mixed[ -])?precision"
+    r"|(?:\bprecision\W{1,3}(?:AMP |mixed )?|(?:精度|정밀도)(?:[均都]?[为是：:]|는|은|は)\s*`?)"
+    rf"({_NARROW})(?![\w-]*/|[\w-]*\+|\w*[0-9])",
+    re.IGNORECASE,
+)
+
+_OF_NOTHING_ELSE = (
+    r"(?!\s*(?:/|and|or|vs|\+|to|gradients?|weights|states?|communication|reductions?"
+    r"|optimi[sz]er|accumulation|inputs?|caches?|moments?|copies)\b|/|\+)"
+)
+
+_USED = deferred(
+    r"\b(?:in|us(?:e[sd]?|ing)|with|is|are|was|were|mixed[ -]precision,?) +"
+    rf"(?:pure |mixed |all )?[`(]?({_NARROW})\b`?{_OF_NOTHING_ELSE}",
+    re.IGNORECASE,
+)
+"""A number format that is used: a part of a sentence, and never the whole of what it says."""
+
+_MIXED = deferred(
+    r"(?:\b(?:AMP|autocast|(?:mixed|half)[ -]precision|16-bit)(?: training)?[ ,]{0,2}[(`]{0,2}"
+    rf"(?:with |in |using |is )?`?({_NARROW})\b`?{_OF_NOTHING_ELSE}"
+    rf"|(?<![\w-])({_NARROW})[ -](?:AMP|autocast|mixed|compute|(?:pre-?)?training)\b"
+    rf"|(?<![\w-])({_NARROW}) (?:params?|parameters) ?(?:/|,|and) ?(?:fp|float)32 "
+    r"(?:reduc|grad|master|optim)\w*)",
+    re.IGNORECASE,
+)
+"""A format of products beside a wider one of the rest: `AMP (fp16)`, `bf16 autocast`."""
+
+_BEGINS_MIXED = deferred(
+    r"\W*(?:(?:with|in|using|training|automatic|native|torch) )*"
+    rf"(?:(?:AMP|mixed[ -]precision)\b|{_NARROW}[ -](?:AMP|autocast|mixed)\b)"
+    r"(?!.*\b(?:can|could|may|has|have|had|needs?|gives?|brings?|makes?|helps?|saves?|works?"
+    r"|support\w*|faster|slower|available|requires?|option\w*"
+    r"|(?:is|are|was|were) (?!used|on|enabled|applied))\b)",
+    re.IGNORECASE,
+)
+"""How a remark begins that is about it, without a verb."""
+
+_KEPT = (
+    r"weights?|gradients?|grads?|states?|master|moments?|optimi[sz]er|accumul\w*|reduc\w*|softmax"
+    r"|loss(?:es)?|logits?|norms?|layer ?norms?|router|embeddings?|buffers?|cop(?:y|ies)|inputs?"
+    r"|outputs?|communication|all-?reduce\w*|teacher|EMA|VAE|encoders?|decoders?|statistics|scal\w+"
+    r"|layers?|heads?|part(?:s|ly)?|only|some|checkpoints?|params?|parameters?|biases"
+)
+"""Parts of a run that are kept or computed in a wide format beside its products."""
+
+_IN_FULL = deferred(
+    rf"\b(?:full|single)[ -]precision,? ?[(`]{{0,2}}({_WIDE})\b(?! (?:{_KEPT})\b)"
+    rf"|(?<![\w-])({_WIDE})[ -]precision\b"
+    rf"|\bprecision\W{{1,3}}`?({_WIDE})\b(?!\s*[/+,]| and\b| (?:{_KEPT})\b)"
+    r"|\b(?:train\w*|ran|runs?|running|done|benchmark\w*|measured|timed|experiments?|results|numbers"
+    r"|timings|models?|everything|computed?)\b[^.;,()]{0,50}?\b(?:in|with|using|is|are|use[sd]?) "
+    rf"(?:full |pure |plain )?`?({_WIDE})\b(?!\s*[/+]| (?:and|or|{_KEPT})\b)",
+    re.IGNORECASE,
+)
+
+_OF_A_PART = deferred(rf"\b(?:{_KEPT})\b", re.IGNORECASE)
+
+LISTED = deferred(
+    rf"(?:\band |[,，、] ?|[:：] ?|(?:精度|数据类型)(?:为|是)? ?)`?({NUMBER_FORMAT})`?"
+    r"(?=\s*(?:[,.;)，。；、）]|$| (?:and|with|unless)\b))",
+    re.IGNORECASE,
+)
+"""A number format that stands alone in a list of settings."""
+
+EVERY = deferred(rf"(?<![A-Za-z0-9]){NUMBER_FORMAT}(?![A-Za-z0-9])", re.IGNORECASE)
+
+WIDE = {"fp32", "float32", "float-32"}
+"""Formats of what is accumulated and kept, beside the one of the products."""
+
+
+class Used(NamedTuple):
+    """A number format, where it stands, and whether its sentence is a remark about it alone."""
+
+    word: str
+    at: int
+    alone: bool = False
+
+
+def computed_in(text: str) -> Used | None:
+    """The format of its runs that a sentence names, if it is one.
+
+    >>> computed_in("trained with AMP (FP16)")
+    Used(word='FP16', at=18, alone=False)
+    >>> computed_in("Everything here ran in fp32.").word
+    'fp32'
+    >>> computed_in("The loss is computed in fp32."), computed_in("Gradients in fp32")
+    (None, None)
+    """
+    for pattern in (_CALLED, _MIXED):
+        kind = list(pattern.finditer(text))
+        if kind:
+            one = len({_used(each).word.casefold() for each in kind}) == 1
+            alone = _BEGINS_MIXED.match(text) is not None
+            return _used(kind[0])._replace(alone=alone) if one else None
+    used = list(_USED.finditer(text))
+    if used:
+        return _used(used[0]) if len(used) == 1 else None
+    if len({each[0].casefold() for each in EVERY.finditer(text)}) == 1:
+        full = _IN_FULL.search(text)
+        if full and not _OF_A_PART.search(text, 0, full.start(full.lastindex or 0)):
+            return _used(full)
+    return None
+
+
+def _used(found: re.Match[str]) -> Used:
+    group = found.lastindex or 0
+    return Used(found[group].replace("-", ""), found.start(group))
