@@ -201,8 +201,11 @@ def options(text: str) -> dict[str, str]:
 
 _NAMED_NUMBER = deferred(r"([A-Za-z][A-Za-z_ -]*?)\s*[ =:]\s*([0-9]+)(k)?", re.IGNORECASE)
 
-_SET = {"seq_len", "micro_batch", "global_batch", "tp", "pp", "dp", "cp", "ep"}
+_SET = {"seq_len", "micro_batch", "global_batch", "batch_size", "tp", "pp", "dp", "cp", "ep"}
 """Fields that a name and a number among other words of a cell may set."""
+
+_ALSO = {"batch": "batch_size"}
+"""Names that are clear before a number alone."""
 
 
 def mentioned(text: str) -> dict[str, str]:
@@ -210,11 +213,13 @@ def mentioned(text: str) -> dict[str, str]:
 
     >>> mentioned("Full, FSDP, seq 4096"), mentioned("FSDP, seq 4k"), mentioned("seq 4096")
     ({'seq_len': '4096'}, {'seq_len': '4096'}, {})
+    >>> mentioned("No AC, batch 2")
+    {'batch_size': '2'}
     """
     parts = re.split(r"[,;]\s+", text) if len(text) <= LONGEST else []
     said: dict[str, str] = {}
     for found in map(_NAMED_NUMBER.fullmatch, parts if len(parts) > 1 else []):
-        name = configured_by(found[1]) if found else None
+        name = (configured_by(found[1]) or _ALSO.get(found[1].casefold())) if found else None
         if found is None or name not in _SET or (found[3] and name != "seq_len"):
             continue
         value = str(int(found[2]) * (1024 if found[3] else 1))
@@ -417,7 +422,7 @@ def machine(text: str) -> dict[str, str]:
         if lead and (memory := re.search(r"[x×*](?:[0-9]+[x×*])?([0-9]{2,3}) ?GB?[)）]", text)):
             said["gpu"] = f"{lead[0]} {memory[1]}GB"
         return said | cards_of(cards, text)
-    text = text.strip()
+    text = _ASIDE.sub("", text.strip())
     if (counted := _COUNTED.fullmatch(signed(text))) and not several(text):
         return {"gpus": counted[1].replace(",", ""), "gpu": text[counted.start(2) :]}
     if several_of := _OF_ANY.fullmatch(text):
@@ -426,6 +431,9 @@ def machine(text: str) -> dict[str, str]:
         return {"gpus": of_kind[1], "gpu": one.text} if one.text == of_kind[2] else {}
     return {}
 
+
+_ASIDE = deferred(r"(?<=\S)\s*\((?:mine|ours|own|rented|spot|on-?demand|cloud|local|baseline)\)$")
+"""Words in brackets that say whose a machine is: `4x RTX 4090 (mine)`."""
 
 _OF_ANY = deferred(r"([0-9]{1,4})[pP]-(?:[GN]PU|竞品)[\w-]*")
 """The same of a device that has no name: `8p-竞品A`, `1p-NPU-ARM`."""

@@ -411,7 +411,7 @@ _REMARK = re.compile(
     r"|after warm-?up|measured|lower is better|higher is better|[↓↑])",
     re.IGNORECASE,
 )
-"""What brackets say beside a unit that leaves a quantity what it is: where it was seen."""
+"""Remarks beside a unit that leave a quantity what it is: where it was seen."""
 
 
 def _without_remark(label: str) -> str:

@@ -74,7 +74,8 @@ _SERVED = re.compile(
 )
 
 _TRAINING = re.compile(
-    r"\btrain(?:ing|ed|s)?\b|\bfine-?tun|训练|微调|学習|\bmicro[ -]?batch|\bdata[ -]?parallel"
+    r"\btrain(?:ing|ed|s)?\b|\bfine-?tun|训练|微调|学習|\b(?:micro|global|local)[ -]?batch"
+    r"|\bdata[ -]?parallel|\bgradient accumulation|\bgrad\.? accum"
     r"|\bq?lora\b|\bpipeline parallel|\bactivation checkpoint|\b1F1B\b|\bzero[ -]?bubble"
     r"|\bFSDP|\bZeRO-?[123]\b|\bDDP\b",
     re.IGNORECASE,
@@ -107,7 +108,7 @@ def _speaks(text: str) -> tuple[bool, bool]:
 
 _OF_TRAINING = (
     "train", "tun", "训练", "微调", "学習", "batch", "parallel", "lora", "checkpoint", "1f1b",
-    "bubble", "fsdp", "zero", "ddp",
+    "accum", "bubble", "fsdp", "zero", "ddp",
 )  # fmt: skip
 """One of these is in small letters in every text that `_TRAINING` is found in: most lines have
 none, and an expression takes ten times as long to say so."""
@@ -187,7 +188,7 @@ def of_runs(
         return not words & SERVING or bool(words & {"train", "training"})
     trained = _TRAINED.search(heading) or words & {"training", "train", "trainable"}
     aside = {"latency"} if document and held & RATES else set()  # of a step, beside its rate
-    aside |= {"price"} if trained else set()  # of what was trained
+    aside |= {"price"} if trained or document else set()  # of what was trained
     if held & RATES and said & _OF_A_STEP:  # which kernels a run had
         aside |= {"kernel", "kernels"}
     text = _OF_KERNELS.sub(" ", heading) if document and held & _OF_JOBS else heading

@@ -64,17 +64,26 @@ def drawn_tables(lines: Sequence[Line]) -> Iterator[Grid]:
 
 _LABELLED = re.compile(r"[^|0-9]*\([^|()]+\)[^|0-9]*(?:\|[^|0-9]*)+")
 
+_ENCLOSED = re.compile(r"\s*\|(?:[^|0-9]*\|){3,}\s*")
+
+_IN_UNITS = re.compile(r"\|\s*[0-9][0-9.,]*\s?[A-Za-z%][A-Za-z/%]*\s*\|")
+
 ROWS = 2
 
 
 def barred_tables(lines: Sequence[Line]) -> Iterator[Grid]:
     """Every table without a rule: bars between labels, one with a unit in brackets, and between
-    the cells of the lines right below, whose first are numbers."""
+    the cells of the lines right below, whose first are numbers; or bars around all of them, where
+    each row has numbers with their units."""
     at = 0
     while at < len(lines):
-        head = _cells(lines[at]) if _LABELLED.fullmatch(lines[at].text) else None
+        text, near = lines[at].text, lines[at + 1 : at + 2]
+        enclosed = bool(_ENCLOSED.fullmatch(text) and near and _IN_UNITS.search(near[0].text))
+        head = _cells(lines[at]) if enclosed or _LABELLED.fullmatch(text) else None
         end, rows = _rows(lines, at + 1, len(head.cells)) if head else (at + 1, [])
-        if head and len(rows) >= ROWS and all(_number(row.cells[0].text) for row in rows):
+        told = enclosed and all(_IN_UNITS.search(row.line.text) for row in rows)
+        numbered = len(rows) >= ROWS and all(_number(row.cells[0].text) for row in rows)
+        if head and rows and (told or numbered):
             cells = (cell._replace(text=cell.text.rstrip(" :")) for cell in head.cells)
             labels = GridRow(head.line, tuple(cells))
             body = tuple(GridRow(row.line, row.cells) for row in rows)

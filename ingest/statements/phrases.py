@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from assay.ingest.columns.composite import cards_of, hosts_of_cards
+from assay.ingest.columns.composite import ONE_NODE, cards_of, hosts_of_cards
 from assay.ingest.columns.number_formats import ALONE, EVERY, LISTED, WIDE, computed_in
 from assay.ingest.columns.other_runs import without_reasons
 from assay.ingest.columns.titles import LARGEST_NODE, in_english, titled, without_some
@@ -205,6 +205,11 @@ _GPUS = deferred(
 _SPREAD = deferred(r"\b(?:across|over|on)\b")
 
 _EACH_OF = deferred(r"\b(?:of|with|each|per|having|has|have)\b|[x×*]")
+
+_COUNTED_AGAIN = deferred(
+    r" ?(?:of|with|each with|x|×) ?[0-9]+(?![0-9.])(?! ?(?:[A-Z]i?B\b|cores|CPUs))"
+)
+"""Behind nodes how many devices each has."""
 
 _ONE_NODE = deferred(r"\b(?:single|one|1)[ -]node\b", re.IGNORECASE)
 
@@ -529,8 +534,14 @@ def _of_each(many: re.Match[str], nodes: re.Match[str], text: str) -> bool:
     between = text[first.end() : second.start()]
     if first is many and _SPREAD.search(between):
         return False
-    each = _EACH_OF.search(between) or _EACH_OF.match(text[second.end() :].lstrip(" )GPUs"))
-    return each is not None or int(many[1].replace(",", "")) <= LARGEST_NODE
+    each, count = _EACH_OF.search(between), int(many[1].replace(",", ""))
+    behind = text[second.end() :]
+    if first is many and _COUNTED_AGAIN.match(behind):  # `16 H100 (2 nodes of 8)`
+        return False
+    if first is many and "(" in between and behind.startswith(")"):  # `64x A100 (8 nodes)`
+        return each is not None or count <= ONE_NODE
+    each = each or _EACH_OF.match(behind.lstrip(" )GPUs"))
+    return each is not None or count <= LARGEST_NODE
 
 
 _OF_THEM = deferred(r" (?:nodes|servers|machines|hosts)\b")

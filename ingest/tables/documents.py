@@ -314,8 +314,11 @@ _OF_WHOLE_MACHINE = re.compile(
 
 SEVERAL_MACHINES = re.compile(
     r"(?:多|双|两|二|三|四|八|十|[2-9]|[0-9]{2,})\s*(?:台|机(?![器制])|个?节点)|节点数|机器数|集群"
-    r"|\bmulti-?node\b|(?i:\b(?:nodes|machines|servers|hosts)\b)"
+    r"|\bmulti-?node\b|(?i:\bnodes\b)"
+    r"|(?i:\b(?:across|over|between|several|multiple|many|all|both|two|three|four|eight|[2-9]|[0-9]{2,})"
+    r" (?:[\w-]+ ){0,2}(?:machines|servers|hosts)\b)"
 )
+"""Words of runs on several machines; products of a maker are `servers` as well."""
 
 
 def _of_a_machine(lines: Sequence[Line]) -> bool:

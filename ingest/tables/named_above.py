@@ -12,8 +12,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from assay.ingest.columns.composite import named
+from assay.ingest.columns.headers import header
 from assay.ingest.columns.subject import many_devices
 from assay.ingest.columns.titles import SIZED, family_named, model_named, names_format, says_of_runs
+from assay.ingest.grids.grid import LONGEST
 from assay.ingest.lines.outlines import once
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import REMEMBERED, Line, Schema
@@ -29,7 +31,8 @@ SENTENCE_END = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])")
 
 
 _PHRASE = re.compile(
-    r"\b(?:tokens?|samples?|sequences?|sentences?|images?|imgs?|items?)(?:\s*/\s*|\s+per\s+)"
+    r"\b(?:tokens?|samples?|sequences?|sentences?|utterances?|images?|imgs?|items?)"
+    r"(?:\s*/\s*|\s+per\s+)"
     r"(?:gpu|device|npu|sec(?:ond)?|s)\b"
     r"(?:(?:\s*/\s*|\s+per\s+|\s+and\s+)(?:gpu|gcd|card|chip|device|npu|p|sec(?:ond)?|s)\b)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b|(?<=[はが为是：])TFLOPS?/(?:s/)?GPU(?![A-Za-z])"
     r"|\b(?:(?:step|iter(?:ation)?)[ -](?:time|latency)"
@@ -71,13 +74,19 @@ def meant_above(above: Sequence[Line], declared: Sequence[Line], schema: Schema)
         if told:
             found = told.pop() if len(told) == 1 else None
             return found if found is not None and found.field in fields(schema) else None
-        if _OF_ANOTHER.search(last.text):
+        if _OF_ANOTHER.search(last.text) or _names_a_setting(last.text, schema):
             return None
     found = said_above([last] if last and heard and len(heard.phrases) == 1 else above)
     if found is None and not any(heard_in(line.text).phrases for line in above):
         apart = any(not of_set_up_alone(line) for line in above if line.text.strip())
         found = None if apart else said_above(declared)
     return found if found is not None and found.field in fields(schema) else None
+
+
+def _names_a_setting(text: str, schema: Schema) -> bool:
+    """Whether a line that opens a table names what was set for each run: `Batch size per GPU:`."""
+    (column,) = header([text.strip(" *_:：.")], schema) if len(text) <= LONGEST else (None,)
+    return column is not None and column.spec is not None and column.spec.configuration
 
 
 def of_set_up_alone(line: Line) -> bool:
@@ -97,6 +106,19 @@ def _of_set_up_alone(line: str) -> bool:
     told = devices(text) or names_format(text) or says_of_runs(line) or named(text)
     return bool(told or family_named(text) or program_named(text, any_case=True))
 
+
+def beside(heading: str, other: str) -> bool:
+    """Whether two headings are of one kind, and tell two things of it apart.
+
+    >>> beside("## Box A (GTX 1080 Ti)", "## Box B (p2.8xlarge)"), beside("## Speed", "## Accuracy")
+    (True, False)
+    """
+    kind, another = (_KIND.fullmatch(text.strip(" *:")) for text in (heading, other))
+    return bool(kind and another and kind[1] == another[1])
+
+
+_KIND = re.compile(r"(#*\s*(?:[A-Za-z]\w{2,}[ :-]+)+)(?:[A-Z]|[0-9]{1,3})(?:\s*[(:–—-].*)?")
+"""A heading that numbers things of a kind: `Box B (p2.8xlarge)`, `System 2: two sockets`."""
 
 _BEGINS_AS_SET_UP = re.compile(
     r"(?:(?:and|now|then|the same|same|again)[ ,]+)*"

@@ -347,6 +347,10 @@ def _complete(
     whole = legend.get(plain(text), "")
     if whole and header([text], schema)[0].spec is None and header([whole], schema)[0].degrees:
         return whole  # `d x m x p`
+    if (rated := _IN_BRACKETS_BEHIND.fullmatch(plain(text))) and (of := legend.get(rated[2])):
+        meaning = said(of)
+        if meaning and meaning.field == "tokens_per_gpu_per_s":  # `GLA (tps)`
+            return f"{rated[1]} (tokens/s/GPU)"
     words = plain(text).split() if legend else []
     if any(legend.get(word) == f"{word} per GPU" for word in words) and not of_one_device(text):
         return f"{text} per GPU"
@@ -362,6 +366,8 @@ def _in_its_unit(label: str, note: str, schema: Schema) -> str:
     lead = _SHARED.match(note.strip(" *_.:：")) if column and generic(column) else None
     return f"{label} ({lead[0]})" if lead and said(lead[0]) else label
 
+
+_IN_BRACKETS_BEHIND = re.compile(r"([^()]+?)\s*\(([A-Za-z]{2,5})\)")
 
 _SHORT_RATES = {"TPS", "tps", "WPS", "wps"}
 

@@ -106,6 +106,7 @@ from assay.ingest.tables.header_rows import carried
 from assay.ingest.tables.keyed import MOST_PLAIN, SetUps, configured, keyed, stated
 from assay.ingest.tables.long_tables import IrregularError, ways
 from assay.ingest.tables.named_above import (
+    beside,
     heard_in,
     named_rate,
     of_set_up_alone,
@@ -182,7 +183,7 @@ def _document(
     """
     place, at = Place(), 0
     found = [long.grid] if long else list(grids(lines, region.source.name))
-    tables, before = list[_Table](), dict[tuple[str, ...], list[Line]]()
+    tables, before = list[_Table](), dict[tuple[str, ...], Before]()
     labelled = set[tuple[str, ...]]()  # as tables of runs are
     known = Known(
         legend(lines) if found else {},
@@ -205,8 +206,11 @@ def _document(
         table.read(folded)
         if table.records and len(grid.header()) >= TELLING:
             labelled.add(grid.header())
-        if table.records and table.view.melted:
-            before[grid.header()] = [line for line in place.near if heard_in(line.text).phrases]
+        if table.records:
+            said = [line for line in place.near if heard_in(line.text).phrases]
+            said = said or [line for line in place.declared() if heard_in(line.text).phrases]
+            told = Before(place.heading, said)
+            before |= {_in_any_format(grid.header()): told} if said else {}
         tables.append(table)
     _configure(tables, region.source.name, schema, folded)
     read = [table for table in tables if table.records]
@@ -252,6 +256,20 @@ def _state(
                     folded.claimed.add(cell.line)
 
 
+class Before(NamedTuple):
+    """The heading of a table that was read, and the lines about it that say what it measures."""
+
+    heading: str
+    said: Sequence[Line]
+
+
+def _in_any_format(labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Labels without the number formats that they name: one table of `TF32`, the next of `FP32`."""
+    return tuple(_A_FORMAT.sub("", label) for label in labels)
+
+
+_A_FORMAT = re.compile(rf"\b{NUMBER_FORMAT}\b")
+
 TELLING = 3
 """Labels that tell a table with the same ones to be of the same things; fewer are anybody's."""
 
@@ -281,7 +299,7 @@ class _Table:
         long: Sheet | None = None,
         *,
         since: int = 0,
-        before: Mapping[tuple[str, ...], Sequence[Line]] = {},
+        before: Mapping[tuple[str, ...], Before] = {},
     ) -> None:
         self.region, self.lines, self.grid, self.place = region, lines, grid, place
         self.long, self.since, self.signs = long, since, known.guessed
@@ -359,13 +377,16 @@ class _Table:
         return between if own else near
 
     def _as_before(
-        self, before: Mapping[tuple[str, ...], Sequence[Line]], near: Sequence[Line]
+        self, before: Mapping[tuple[str, ...], Before], near: Sequence[Line]
     ) -> Sequence[Line]:
         """Lines about a table with the same labels before this one, `before`, where all that
-        stands above this one is with what it ran: `## FP8`, `Same models on two nodes`."""
-        told = before.get(self.grid.header(), ())
+        stands above this one is with what it ran: `## FP8`, `Same models on two nodes`, or its
+        heading is that of the other but for a name: `## Box B` behind `## Box A`."""
+        told = before.get(_in_any_format(self.grid.header()))
         said = [line for line in near if line.text.strip()] if told else []
-        return told if said and all(map(of_set_up_alone, said)) else ()
+        if told and said and beside(told.heading, self.place.heading):
+            said = [line for line in said if line.text != self.place.heading]
+        return told.said if told and all(map(of_set_up_alone, said)) and near else ()
 
     def _explained_below(self) -> list[str]:
         """The line right below the table where it is a note, or in brackets: `(Mem in GiB.)`."""

@@ -279,7 +279,8 @@ def _metric(name: str | None, in_unit: str | None, schema: Schema) -> str | None
 
 _ALL_IN = re.compile(
     r"\((?:units?: ?)?(ms|s|sec|secs|seconds|milliseconds)\)"
-    r"|\b(?:times?|all values|durations?)\b.{0,30}\b(?:in|are) (ms|s|sec|seconds|milliseconds)\b",
+    r"|\b(?:times?|all values|durations?)\b.{0,30}\b(?:in|are) (ms|s|sec|seconds|milliseconds)\b"
+    r"|(?:,| in) (ms|sec|seconds|milliseconds)\s*:\s*$",
     re.IGNORECASE,
 )
 
@@ -287,7 +288,9 @@ _ALL_IN = re.compile(
 def with_units(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
     """The grid with the unit of times that its heading or caption says, where its labels do not."""
     near = [line.text for line in (*above[:1], *above[-3:]) if len(line.text) <= LONGEST]
-    units = {(m[1] or m[2]).casefold() for text in near for m in _ALL_IN.finditer(text)}
+    units = {
+        (m[1] or m[2] or m[3]).casefold() for text in near for m in _ALL_IN.finditer(text)
+    }  # fmt: skip
     if len(units) != 1 or grid.labels or not grid.heads:
         return grid
     said_once = f"({units.pop()})".replace("milliseconds", "ms")
@@ -321,13 +324,13 @@ _A_TIME = re.compile(r"(?<!\bstep )(?<!\biteration )\btime$", re.IGNORECASE)
 
 _IN_BYTES = (
     r"(?:单位(?=[为是:： ])|[*_`\"' ]*)(?:is|are|was|means?|=|:|为|是|：)(?:[^.;|]|\.(?=\S)){0,80}?"
-    r"(?:\bin |单位为? ?|(?<=[为是：]) ?)([GM]i?B)\b"
+    r"(?:\bin |, ?|\(|单位为? ?|(?<=[为是：]) ?)([GM]i?B)\b"
 )
 
 
 _IS_IN = r"\s+is\s+`[^`|]{1,40}`\s*\(([GM]i?B)\)"
 
-_BYTES = re.compile(r"(?:in|单位为?|` ?\() ?[GM]i?B", re.IGNORECASE)
+_BYTES = re.compile(r"(?:in|单位为?|,|\() ?[GM]i?B", re.IGNORECASE)
 """In every text that does; most documents have none."""
 
 
@@ -337,6 +340,9 @@ def with_memory_units(grid: Grid, schema: Schema, above: Above) -> Grid:
     if not grid.heads or grid.labels:
         return grid
     firsts = (row.cells[0].text for row in grid.rows if row.cells)
+    labels = {plain(text).casefold() for text in _lowest(grid)}
+    if not labels.isdisjoint(_OF_ALLOCATORS):
+        grid = _with_named_memories(grid, above())
     if not any(_of_bare_memory(text, schema) for text in (*_lowest(grid), *firsts)):
         return grid
     near = [text for text in above() if _BYTES.search(text)]
@@ -353,6 +359,43 @@ def with_memory_units(grid: Grid, schema: Schema, above: Above) -> Grid:
     last = replace(grid.heads[-1], cells=told(grid.heads[-1].cells))
     rows = tuple(replace(row, cells=(*told(row.cells[:1]), *row.cells[1:])) for row in grid.rows)
     return replace(grid, heads=(*grid.heads[:-1], last), rows=rows)
+
+
+_OF_ALLOCATORS = {
+    "alloc": "max memory allocated", "allocated": "max memory allocated",
+    "reserved": "max memory reserved", "resv": "max memory reserved", "rsvd": "max memory reserved",
+}  # fmt: skip
+"""Words of PyTorch's allocator that are labels by themselves, and what they mean where the text
+says that they are of a memory."""
+
+_OF_MEMORIES = re.compile(
+    r"(?<![A-Za-z/])([A-Za-z]+(?:[`*]*\s*(?:/|,|&|\band\b)\s*[`*]*[A-Za-z]+){0,3})[`*]*\s*"
+    r"(?:[:=–—]|\b(?:is|are)\b)(?=.*(?:memory|mem\b|VRAM|allocator))"
+    r".{0,80}?(?:[,( ]|\bin )([GM]i?B)\b",
+    re.IGNORECASE,
+)
+"""A line that says of labels that they are of a memory, and in which unit: `alloc/reserved:
+torch.cuda.max_memory_*, GiB`."""
+
+
+def _with_named_memories(grid: Grid, texts: Sequence[str]) -> Grid:
+    """The grid with labels of memories for the words of the allocator that a text says are such."""
+    told: dict[str, str] = {}
+    for text in texts:
+        found = _OF_MEMORIES.search(text) if _UNIT_OF_BYTES.search(text) else None
+        for name in _NAME.findall(found[1].casefold()) if found else ():
+            if found and name in _OF_ALLOCATORS:
+                told[name] = f"{_OF_ALLOCATORS[name]} ({found[2]})"
+    last = grid.heads[-1]
+    cells = tuple(
+        cell._replace(text=told.get(plain(cell.text).casefold(), cell.text)) for cell in last.cells
+    )
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells))) if told else grid
+
+
+_NAME = re.compile("[A-Za-z]+")
+
+_UNIT_OF_BYTES = re.compile(r"\b[GM]i?B\b")
 
 
 def _of_bare_memory(text: str, schema: Schema) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from assay.ingest.columns.cells import SHORT_SIZES, of_the_device
-from assay.ingest.columns.composite import remark
+from assay.ingest.columns.composite import called, remark
 from assay.ingest.columns.headers import GENERIC, STEPS, Column, generic, header, plain
 from assay.ingest.columns.subject import SERVING, numberless, says_how
 from assay.ingest.grids.grid import LONGEST, MOST_PLACES, Grid
@@ -175,11 +175,11 @@ def _ways(
     if groups := by_names(grid, schema):
         yield View(grid, groups)
     if other := turned_grid(grid):
-        other = _of_settings(other, schema)
+        other = _of_settings(with_units(other, schema, above), schema)
         if groups := by_brackets(other, schema, above) or by_names(other, schema):
             yield View(other, groups, turned=True)
         of_runs = _used(_plain(_of_lengths(other, above), schema, labels), above)
-        yield replace(of_runs, turned=True)
+        yield _of_corner(replace(of_runs, turned=True))
     if other := grouped_below(grid):
         yield replace(_plain(other, schema, labels), turned=True)
     if groups := by_cells(grid, schema):
@@ -379,6 +379,14 @@ def _plain(grid: Grid, schema: Schema, labels: Mapping[str, str]) -> View:
     return View(grid, (Group(common(_explained(grid.header(), schema, labels, under))),))
 
 
+def _of_corner(view: View) -> View:
+    """A turned view whose runs are all of what the corner of the table says: `8B on B200, BF16`."""
+    (group,) = view.groups
+    first = group.present()[0]
+    told = called(first.label, alone=True) if first.spec is None and not first.degrees else {}
+    return replace(view, groups=(replace(group, label=first.label, said=told),)) if told else view
+
+
 _TAKEN = re.compile(
     r"(?:单卡|每卡)(?:峰值|最大)?显存(?:占用|峰值|使用|消耗)|(?:单卡|每卡)(?:峰值|最大)显存"
     r"|\b(?:(?:peak|max(?:imum)?) (?:GPU )?(?:memory|VRAM)(?: usage)?"
@@ -557,7 +565,7 @@ def _by_caption(
         _each_in_its_unit(grid, sides, spec)
         or (
             found.unit_known
-            and _all_said(columns, sides, above)
+            and _all_said(columns, sides, _with_declared(above, declared))
             and _numbers(grid, sides, above)
             and _alike_in_size(grid, sides)
         )
