@@ -78,6 +78,9 @@ _ROW = re.compile(r"\s*[0-9]+\s+[0-9]+\s+[a-z][a-z0-9]+\s+\S")
 
 _PROGRAM = re.compile(r"\b([a-z_]+)_perf(?:_mpi)?\b")
 
+_NAMED = re.compile(r"#+\s*(?:\./|build/)*([a-z_]+)_perf(?:_mpi)?(?:\s+-.*)?")
+"""A comment that is the name of the program, with its options or without."""
+
 _DECORATION = re.compile(r"#\s+(?:out-of-place|\(B\))")
 
 _WITHOUT_HASH = re.compile(
@@ -174,6 +177,8 @@ def _comment(region: Region, line: Line, run: _Run, folded: Folded) -> _Run:
     if rule is None:
         if _DECORATION.match(text):
             folded.claimed.add(line.number)
+        elif not run.labels and run.operation is None and (named := _NAMED.fullmatch(text)):
+            run.operation = _operation(named[1], line, line.column + named.start(1))
         return run
     span = Span(region.source.name, line.number, line.column)
     tree = parse_line("nccl_tests", rule, text, span)

@@ -31,7 +31,14 @@ _OF_ATTENTION = {
 }  # fmt: skip
 """Sizes of attention, as xFormers calls them."""
 
-_BIAS = {"<class 'NoneType'>": "False", "NoneType": "False", "LowerTriangularMask": "True"}
+_BIAS = {"NoneType": "False", "LowerTriangularMask": "True"}
+
+_CLASS = re.compile(r"attn_bias=(?:<class ')?(?:[\w.]+\.)?(\w+)(?:'>)?\)?$")
+"""The kind of a mask, as a name or as Python prints a class."""
+
+_BACKWARD = re.compile(r"(?<![a-z])(?:bwd?|backward)(?![a-z])", re.IGNORECASE)
+
+_FORWARD = re.compile(r"(?<![a-z])(?:fwd?|forward)(?![a-z])", re.IGNORECASE)
 
 UNSAID = "?"
 
@@ -110,9 +117,10 @@ def _told(label: GridCell, title: str, above: Line) -> dict[str, GridCell]:
     if (format_ := _FORMAT.search(label.text)) and "dtype" not in pairs:
         pairs["dtype"] = label._replace(text=format_[1], column=label.column + format_.start())
     said = {}
-    if attention and (bias := re.search(r"attn_bias=(.+?)\)?$", title)) and bias[1] in _BIAS:
+    if attention and (bias := _CLASS.search(title)) and bias[1] in _BIAS:
         said["causal"] = _BIAS[bias[1]]
     if attention:
-        said["direction"] = "backward" if "backward" in title.casefold() else "forward"
+        back, both = _BACKWARD.search(title), _FORWARD.search(title)
+        said["direction"] = ("forward + backward" if both else "backward") if back else "forward"
     place = GridCell("", above.number, above.column)
     return pairs | {name: place._replace(text=text) for name, text in said.items()}

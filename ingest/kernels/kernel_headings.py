@@ -23,6 +23,7 @@ from assay.ingest.kernels.collective_ranks import launched
 from assay.ingest.kernels.settings_around import (
     HEADING,
     NEAR,
+    ROW,
     SIZES,
     depth_of,
     format_said,
@@ -278,12 +279,6 @@ def of_curves(lines: Sequence[Line], grid: Grid) -> bool:
     return _CURVES.fullmatch(above) is not None
 
 
-_ROW = re.compile(
-    r"\s*(?:\||<t|[0-9][0-9.,]*(?: ?[KMGT]i?B)?(?:\s*\|\s*|\s{2,})[0-9][0-9.,]*(?![0-9.,]*[):]))"
-)
-"""Beginning of a line of a table that stands above another."""
-
-
 def nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
     """The lines right above a table down from its heading, then each heading around that."""
     if lines and (_CURVES.fullmatch(lines[-1].text) or _RULED.fullmatch(lines[-1].text)):
@@ -294,10 +289,10 @@ def nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
         if not _CURVES.fullmatch(lines[at].text):
             near.append(lines[at])
         at -= 1
-    table = next((n for n, line in enumerate(near) if _ROW.match(line.text)), None)
+    table = next((n for n, line in enumerate(near) if ROW.match(line.text)), None)
     if table:  # between a table above and this one
         yield near[:table]
-    yield near if not table else near[table:]
+    yield near if not table else [line for line in near[table:] if not ROW.match(line.text)]
     depth = next((depth_of(line) for line in near if HEADING.fullmatch(line.text)), 7)
     for line in reversed(lines[: at + 1]):
         if HEADING.fullmatch(line.text) and depth_of(line) < depth:

@@ -69,6 +69,11 @@ _OF_OTHERS = re.compile(
 )
 """Found in a sentence that speaks of other calls than those measured here."""
 
+ROW = re.compile(
+    r"\s*(?:\||<t|[0-9][0-9.,]*(?: ?[KMGT]i?B)?(?:\s*\|\s*|\s{2,})[0-9][0-9.,]*(?![0-9.,]*[):]))"
+)
+"""Beginning of a line of a table that stands above another."""
+
 _BLAS = re.compile(r"(?<![A-Za-z])(?:cublas)?([SHD])GEMM(?![A-Za-z])", re.IGNORECASE)
 
 _OF_BLAS = {"s": "fp32", "h": "fp16", "d": "fp64"}
@@ -107,7 +112,7 @@ def format_said(text: str) -> str | None:
 
 def _said(text: str) -> Sequence[tuple[str, str]]:
     """Settings that a line says; none of a row, nor of a figure, whose name is of its own calls."""
-    of_others = len(text) > LONGEST or text.lstrip().startswith("|") or _FIGURE.fullmatch(text)
+    of_others = len(text) > LONGEST or ROW.match(text) or _FIGURE.fullmatch(text)
     return () if of_others else _sentences(text)
 
 
