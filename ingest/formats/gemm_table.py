@@ -209,6 +209,9 @@ SQUARE_OPENS = (
     r"matri(?:x|ces)\b[^|]{0,24}[0-9]{2,6} ?[x×*] ?[0-9]|[0-9] ?[x×*] ?[0-9]{2,6} [a-z ]{0,16}matri"
     r"|(?:^|[|,;\t]) *\"?matrix[ _](?:size|dim)[^|=:]*[|,;\t][^:=]*flop"
     r"|\bm ?= ?n ?= ?k ?= ?[0-9]"
+    r"|^\s*\|(?:[^|]*\|)?[ *`]*n[ *`]*\|[^:=]*flop"
+    r"|[0-9] cubed|^\s*\|[^|]{0,40}(?:gemm|mat-?mul)[^|]{0,40}[0-9]{3}[^|]*\|"
+    r"|矩阵\S{0,4}\s*[:：=]?\s*[0-9]{2}|m[0-9]+_n[0-9]+_k[0-9]"
 )
 """Found where square matrices have a size."""
 
@@ -224,7 +227,8 @@ FORMAT = Format(
         "\tm\t", "\tM\t", "m\tn\tk", "M\tN\tK", "m=n=k", "M=N=K", "MxNxK", "mxnxk",
         "Elapsed time for ", "Size Detail", "m=", "M=", "m =", "M =", "<th>M</th>",
         "<th>m</th>", "Shape", "shape", "Problem", "problem_size", "problem size", "GEMM",
-        "--matmul", "AUTOTUNE ", "elapsed time: (",
+        "--matmul", "AUTOTUNE ", "elapsed time: (", "gemm", "atmul", "atMul",
+        "矩阵", " cubed",
     ),
     schemas={"gemm_table": GemmTable},
     origin="measured",

@@ -33,6 +33,7 @@ from assay.ingest.kernels.kernel_rates import (
     of_formats,
     of_groups,
     of_operations,
+    of_squares,
     with_their_rates,
 )
 from assay.ingest.kernels.units_said import measured_above
@@ -99,6 +100,7 @@ def columns_of(
         columns = _of_devices(grid, columns, table.schema)
     columns = of_formats(grid, _of_kernels(grid, columns, table.schema), table.schema)
     columns = of_groups(grid, with_their_rates(columns, table.schema), table.schema)
+    columns = of_squares(grid, columns, table.schema)
     if bare is not None:
         columns = _beside_libraries(grid, columns, bare, table.schema)
     if len(SIZES_OF_A_CALL & {column.spec.name for column in columns if column.spec}) > 1:
@@ -112,6 +114,7 @@ def columns_of(
             columns[at] = Column(sizes=in_order or ("mnk" if square else ""))
         elif normalise(plain(label)) == "sizedetail":  # FlagGems: `torch.Size` of both operands
             columns[at] = Column(sizes="mkkn")
+    columns = _of_names(grid, columns, table.schema, alone="m" in above)
     held = [column.spec.name for column in columns if column.spec and not column.aside]
     held += [letter for column in columns for letter in dict.fromkeys(column.sizes)]
     measured = {
@@ -349,6 +352,30 @@ def _of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[C
         if alone and len(set(measured)) == len(measured) and set(measured) & known:
             for at, column in own.items():
                 made[at] = replace(column, aside=_of_curve(name, schema))
+    return made
+
+
+_WHO = {"implementation", "impl", "backend", "provider", "library", "variant", "version", "method",
+        "algorithm", "approach", "candidate", "kernelversion", "kernelvariant"}  # fmt: skip
+"""Labels of the names of those who compute a product."""
+
+
+def _of_names(
+    grid: Grid, columns: Sequence[Column], schema: Schema, *, alone: bool
+) -> list[Column]:
+    """Columns of products with the one of names as that of who computes them, where no other is:
+    `Implementation | M | N | K | ms`; the first, where all rows are of one product `alone`."""
+    made = list(columns)
+    told = {each.spec.name for each in columns if each.spec} | {w for c in columns for w in c.aside}
+    if "m" not in fields(schema) or "kernel" in told:
+        return made
+    places = [at for at, label in enumerate(grid.header())
+              if columns[at] == Column()
+              and (normalise(plain(label)) in _WHO or (alone and not at))]  # fmt: skip
+    for at in places if len(places) == 1 else ():
+        texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+        if all(map(_WORD.match, texts)):
+            made[at] = Column(fields(schema)["kernel"])
     return made
 
 

@@ -398,9 +398,14 @@ def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:
     return ranks if of_each in (4 * many, 8 * many) and not (inside and of_each <= 8) else None
 
 
-_PRODUCTS = deferred(r"gemm(?!v)|(?<![A-Za-z])mat-?mul|matrix[ -](?:multipl|mul|product)", re.I)
+_PRODUCTS = deferred(
+    r"gemm(?!v)|(?<![A-Za-z])mat-?mul|matrix[ -](?:multipl|mul|product)|矩阵乘", re.I
+)
 
-_NO_PRODUCTS = deferred(r"gemv|spmm|spmv|sparse|transpos|attention|conv(?:olution|[123]d)", re.I)
+_NO_PRODUCTS = deferred(
+    r"gemv|spmm|spmv|sparse|transpos|attention|conv(?:olution|[123]d)|trsm|syrk|potrf|cholesky|fft|稀疏|转置",
+    re.I,
+)
 """Other things that are done with matrices of a size."""
 
 _LETTERS = deferred(r"(?<![\w.])([MNKmnk]) ?= ?([0-9]{1,6})(?![\w.]| ?[x×*/])")
@@ -413,10 +418,19 @@ _OF_MATRICES = deferred(
     r"\bmatri(?:x|ces)(?: of)?(?: (?:size|dimension)s?)?(?: of)?:? ?"
     r"([0-9]{2,6})(?: ?[x×*] ?(?:\1))(?: ?[x×*] ?(?:\1))?(?![\w.]| ?[x×*])"
     r"|(?<![\w.])([0-9]{2,6})(?: ?[x×*] ?(?:\2))(?: ?[x×*] ?(?:\2))?"
-    r" (?:[A-Za-z]\w* )?matri(?:x|ces)\b",
+    r" (?:[A-Za-z]\w* )?matri(?:x|ces)\b"
+    r"|矩阵(?:的)?(?:维度|大小|规模|尺寸|size)?(?:为|是)?\s*[:：=]?\s*"
+    r"([0-9]{2,6})(?: ?[x×*] ?\3)*(?![\w.]| ?[x×*]|\s?[~～–—、,，到至-]\s?[0-9])"
+    r"|(?<![\w.×])([0-9]{2,6})(?:³|\^3| cubed)(?!\w)",
     re.IGNORECASE,
 )
-"""Square matrices of a size: `at matrix size 4096x4096`, `2048x2048 matrices`."""
+"""Square matrices of a size: `at matrix size 4096x4096`, `2048x2048 matrices`, `矩阵维度 4096`,
+`4096³`."""
+
+
+def names_products(text: str) -> bool:
+    """Whether a text speaks of products of matrices, and of nothing else that is done with them."""
+    return _PRODUCTS.search(text) is not None and _NO_PRODUCTS.search(text) is None
 
 
 def of_products(lines: Sequence[Line], grid: Grid) -> bool:
@@ -440,7 +454,8 @@ def product_above(lines: Sequence[Line], grid: Grid) -> dict[str, Cell]:
     of square matrices where the text is about products."""
     squares = of_products(lines, grid)
     nearest = nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])
-    for place, near in enumerate((*_own(lines, grid), *nearest)):
+    first = [lines[grid.begin]._replace(text=plain(grid.header()[0].replace("³", "^3")))]
+    for place, near in enumerate((first, *_own(lines, grid), *nearest)):
         said = dict[tuple[str, ...], Line]()
         titles = [line.text for line in near if not place or HEADING.fullmatch(line.text)]
         if any(map(_OF_SPECS.search, titles)):
@@ -464,5 +479,6 @@ def _product_in(text: str, *, squares: bool) -> tuple[str, ...]:
     letters = [(name.casefold(), size) for name, size in _LETTERS.findall(text)]
     if sorted(name for name, _ in letters) == ["k", "m", "n"]:
         return tuple(dict(letters)[name] for name in "mnk")
-    found = {one or other for one, other in _OF_MATRICES.findall(text)} if squares else set()
+    every = _OF_MATRICES.finditer(text) if squares else ()
+    found = {next(filter(None, each.groups())) for each in every}
     return (found.pop(),) * 3 if len(found) == 1 and not letters else ()

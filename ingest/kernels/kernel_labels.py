@@ -181,10 +181,19 @@ def at_an_end(
     return None
 
 
+_OF_DEVICE = re.compile(
+    r"(?:gpu|cuda|device|kernel|achieved|measured|effective|actual|sustained)[ _]"
+    r"(?=[TG]i?(?:FLOP|B)[A-Za-z/]{0,6}$)",
+    re.IGNORECASE,
+)
+"""Words in front of a rate that say no more than that it was measured there: `GPU GFLOPS`."""
+
+
 def measured_as(label: str, schema: Schema) -> Column | None:
     """The column of a label that says one thing and nothing beside it; None of any other."""
     known, columns = by_label(schema), fields(schema)
     label = _IN_OTHER_WORDS.get(label.casefold(), label)
+    label = _OF_DEVICE.sub("", label, count=1)
     if normalise(label) in known and normalise(label) not in LOOSE:
         spec, scale = known[normalise(label)]
         return Column(spec, scale)

@@ -17,6 +17,7 @@ from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid
 from assay.ingest.kernels.kernel_headings import OPERATION, canonical
 from assay.ingest.kernels.kernel_labels import BREAKS, SIZED, Column, at_an_end, measured_as
+from assay.ingest.numbers.printed import printed
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Schema
 from assay.ingest.vocabulary.terms import normalise
@@ -77,6 +78,32 @@ def of_groups(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Col
 _OF_A_CALL = {"n", "k", "time", "flops_rate"}
 
 
+_ONE_SIZE = {"n", "size", "dim", "matrixsize", "matrixsizen", "matrixdim", "sizen", "nnn", "order",
+             "矩阵大小", "矩阵维度", "矩阵规模", "problemsize", "matrix"}  # fmt: skip
+
+
+def of_squares(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns with the one size of a table as that of square products, where times and rates of
+    all rows prove it: `N | ms | GFLOPS`."""
+    made = list(columns)
+    labels = [normalise(plain(label)) for label in grid.header()]
+    held = {each.spec.name for each in columns if each.spec is not None}
+    places = [at for at, label in enumerate(labels) if label in _ONE_SIZE]
+    if "m" not in fields(schema) or len(places) != 1 or held & {"m", "k", "b"}:
+        return made
+    if any(each.sizes for each in columns) or not {"time", "flops_rate"} <= held:
+        return made
+    pairs = [
+        ((at, one.scale), (to, other.scale))
+        for at, one in enumerate(columns) if one.spec and one.spec.name == "time"
+        for to, other in enumerate(columns) if other.spec and other.spec.name == "flops_rate"
+        if one.aside == other.aside
+    ]  # fmt: skip
+    if pairs and all(_proved(grid, places * 3, *each) for each in pairs):
+        made[places[0]] = Column(sizes="mnk")
+    return made
+
+
 def _proved(
     grid: Grid, sizes: Sequence[int], time: tuple[int, float], rate: tuple[int, float]
 ) -> bool:
@@ -89,8 +116,10 @@ def _proved(
         if not all(BARE_NUMBER.fullmatch(texts[at]) for at in (*sizes, time[0], rate[0])):
             return False
         work = 2.0 * math.prod(_amount(texts[at]) for at in sizes)
-        done = _amount(texts[time[0]]) * time[1] * _amount(texts[rate[0]]) * rate[1]
-        if abs(done - work) > NEAR * work:
+        took, did = (printed(texts[at]) for at in (time[0], rate[0]))
+        unit_of = time[1] * rate[1]
+        least, most = took.low * did.low * unit_of, took.high * did.high * unit_of
+        if not least * (1 - NEAR) <= work <= most * (1 + NEAR):
             return False
         seen = True
     return seen

@@ -51,7 +51,7 @@ from assay.ingest.kernels.operator_grids import (
     with_column,
     with_operators,
 )
-from assay.ingest.kernels.own_words import said_by_columns, said_by_row, sums_up
+from assay.ingest.kernels.own_words import said_by_columns, said_by_row, sizes_in_names, sums_up
 from assay.ingest.kernels.product_prints import agree
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
@@ -83,7 +83,7 @@ def kernel_rows(
     order = cache(lambda: order_of_sizes(lines))
     shaped = partial(in_columns, schema=table.schema) if others else _as_it_is
     tables = map(tuples_apart, apart(_grids(lines, (table, *others), shaped)))
-    for found in map(_with_units, tables):
+    for found in (_with_units(sizes_in_names(lines, each)) for each in tables):
         if others and of_training(found := of_an_optimizer(lines, found)):
             continue
         if others and (kind := _of_others(lines, found, others, order)):

@@ -1,20 +1,23 @@
-"""Facts said above a table of kernels that its own rows say otherwise.
+"""Facts that the rows of a table of kernels say themselves, in columns of operands or in names.
 
-In: a table, the columns that are told, and facts above it. Out: these without a number
-format that columns give in each row, operand by operand, or without what the name of a row says in
-another way: `BF16 SDPA` below `FP8 attention` is none in FP8. And whether a row sums up others.
+In: a table, the columns that are told, and facts above it. Out: these without a number format that
+columns give in each row, operand by operand, or without what the name of a row says in another way:
+`BF16 SDPA` below `FP8 attention` is none in FP8. The sizes of products that stand in names. And
+whether a row sums up others.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow
+from assay.ingest.kernels.kernel_headings import names_products, of_products
 from assay.ingest.kernels.kernel_labels import FORMATS, Column
-from assay.ingest.schema.record import Cell
+from assay.ingest.schema.record import Cell, Line
 
 _FORMAT = re.compile(rf"(?<![A-Za-z0-9])(?:{FORMATS})(?![A-Za-z0-9])", re.IGNORECASE)
 
@@ -95,3 +98,73 @@ def sums_up(row: GridRow, columns: Sequence[Column]) -> bool:
         and len(cell.text) <= LONGEST and _SUM.fullmatch(plain(cell.text))
         for cell, column in zip(row.cells, columns, strict=False)
     )  # fmt: skip
+
+
+_BY_LETTERS = re.compile(
+    r"(?<![A-Za-z])m ?[=_]? ?([0-9]+)[,;_ x×]*n ?[=_]? ?([0-9]+)[,;_ x×]*"
+    r"k ?[=_]? ?([0-9]+)(?![0-9])",
+    re.IGNORECASE,
+)
+
+_BY_CROSSES = re.compile(
+    r"(?<![0-9x×.])([0-9]{2,6}) ?[x×] ?([0-9]{2,6}) ?[x×] ?([0-9]{2,6})(?![0-9.]| ?[x×])"
+)
+
+_CUBED = re.compile(r"(?<![0-9x×.])([0-9]{2,6}) ?(?:³|\^3|cubed)")
+
+_MAY_HOLD_SIZES = re.compile(r"[0-9](?: ?[x×^]|_n| cubed|[ ,;_]+n)|[0-9]n[0-9]", re.IGNORECASE)
+
+_A_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?(?![A-Za-z0-9])")
+
+
+def sizes_in_names(lines: Sequence[Line], grid: Grid) -> Grid:
+    """The grid with the sizes of products in columns of their own that its first column has among
+    other words, `fp16 GEMM 4096³`, `bf16_512x512x512`, and with the number format beside them;
+    where every row that measures something names them, and products alone have such sizes."""
+    rows = [row for row in grid.rows if len(row.cells) == grid.width]
+    if grid.labels or len(grid.heads) != 1 or grid.width < len(("name", "time")) or not rows:
+        return grid
+    names = [plain(row.cells[0].text.replace("³", "^3")) for row in rows]  # it is no footnote
+    if not any(map(_MAY_HOLD_SIZES.search, names)):
+        return grid
+    told = [_sizes_of(name) for name in names]
+    measured = [any(_A_NUMBER.match(plain(cell.text)) for cell in row.cells[1:]) for row in rows]
+    sized = [each for each, needed in zip(told, measured, strict=True) if each or needed]
+    if not sized or not all(sized) or any(_is_bare(n, t) for n, t in zip(names, told, strict=True)):
+        return grid
+    crossed = not all(each and each[0] == "m" for each in sized)
+    if crossed and not all(map(names_products, names)) and not of_products(lines, grid):
+        return grid
+    formats = [list(_told(name)[0].values()) for name in names]
+    in_one = all(len(found) == 1 for found, each in zip(formats, told, strict=True) if each)
+
+    def row_of(row: GridRow, texts: Sequence[str]) -> GridRow:
+        cells = (row.cells[0]._replace(text=text) for text in texts)
+        return replace(row, cells=(*row.cells, *cells))
+
+    split = [
+        row_of(row, (each[1:], *(found[:1] if in_one else [])))
+        for row, each, found in zip(rows, told, formats, strict=True)
+        if each
+    ]
+    labels = ("MxNxK" if not crossed else "shape", *(("dtype",) if in_one else ()))
+    return replace(grid, heads=(row_of(grid.heads[0], labels),), rows=tuple(split))
+
+
+def _sizes_of(name: str) -> str:
+    """The three sizes that a name says, behind `m` where in that order, or else behind a blank.
+
+    >>> _sizes_of("bf16_m64_n32_k16"), _sizes_of("GEMM 512^3"), _sizes_of("conv 3x3, 64x64x16")
+    ('m64x32x16', ' 512x512x512', ' 64x64x16')
+    """
+    if len(name) > LONGEST:
+        return ""
+    if found := _BY_LETTERS.findall(name):
+        return "m" + "x".join(found[0]) if len(found) == 1 else ""
+    crossed = _BY_CROSSES.findall(name) + [(each,) * 3 for each in _CUBED.findall(name)]
+    return " " + "x".join(crossed[0]) if len(crossed) == 1 else ""
+
+
+def _is_bare(name: str, sizes: str) -> bool:
+    """Whether a name is nothing but its sizes, which other columns read as they are."""
+    return bool(sizes) and re.fullmatch(r"[0-9x×*³^,=()\[\]mnkMNK ]+", name) is not None

@@ -34,8 +34,9 @@ TIME_LABELS = {
 _TIMED = re.compile(
     r"(?:(?:(?:t_)?a?ve?g|aveg|average|mean|median|p50|measured|kernel|gpu|cuda|device|exec|execution|run|gemm)"
     r"(?:[\s_]+|(?=time)|(?=[(\[]|[mnu]s$))|(?:time|latency|duration|elapsed|runtime|时延|延迟|耗时|时间)[\s_]*)*"
-    r"[(\[]?(s|secs?|seconds|ms|msecs?|milliseconds|us|µs|usecs?|microseconds|ns|nsecs?)[)\]]?"
-    r"(?:[\s_:]+(?:avg|average|mean|median|p50))?",
+    r"(?:(?:/|per[ _])(?:call|op|launch)[\s_]*)?(?:(?<=[A-Za-z\s])/ ?|,? in )?[(\[]?"
+    r"(s|secs?|seconds|ms|msecs?|milliseconds|us|µs|usecs?|microseconds|ns|nsecs?)[)\]]?"
+    r"(?:[\s_:]+(?:avg|average|mean|median|p50)|(?:/| per )(?:call|op|launch))?",
     re.IGNORECASE,
 )
 
@@ -62,8 +63,8 @@ def timed(label: str) -> float | None:
     (1e-06, 0.001, 1e-06, None)
     >>> timed("time (µs)"), timed("seconds"), timed("latency_us_p50"), timed("latency_us_p20")
     (1e-06, 1.0, 1e-06, None)
-    >>> timed("AverageNs"), timed("means"), timed("TotalDurationNs")
-    (1e-09, None, None)
+    >>> timed("AverageNs"), timed("means"), timed("TotalDurationNs"), timed("Median / μs")
+    (1e-09, None, None, 1e-06)
     """
     found = _TIMED.fullmatch(label.strip())
     if found is None or len(label.strip()) < 2:  # `s` is a sequence
