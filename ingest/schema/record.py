@@ -6,7 +6,7 @@ raised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -138,6 +138,7 @@ class Record:
     overridden: dict[str, Cell] = field(default_factory=dict)  # said above, printed otherwise here
     spelled: dict[str, tuple[str, str]] = field(default_factory=dict)  # under another label
     alike: Alike | None = None  # the rows that it stands for, itself among them
+    noted: Sequence[tuple[Line, bool]] = ()  # its footnotes, each surely of all of it or not
 
     def places(self) -> Iterator[tuple[int, int]]:
         """Line and column of every row that the record stands for."""

@@ -46,6 +46,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
 from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
+from assay.ingest.statements.row_words import SAME_FACT, settle
 from assay.ingest.statements.values import saying
 from assay.ingest.tables.captions import ON_IT
 from assay.ingest.vocabulary.devices import devices, of_systems, only
@@ -67,12 +68,6 @@ MODEL = (
 
 NOTED = (*UNIFORM, "gpu")
 """Fields that notes under a table, in its section, may say of it."""
-
-SAME_FACT = {
-    "nodes": ("gpus",), "gpus": ("nodes",),
-    "model_size": ("parameters",), "parameters": ("model_size",),
-}  # fmt: skip
-"""A row that prints one of these needs no statement about the other."""
 
 ASSUMED_LAWS = {
     "model": "the last model line above, in another section",
@@ -426,6 +421,7 @@ def bind(records: Iterable[Record], context: Context) -> None:
     """Fill the configuration cells of `records` from `context`, in place, nearest first."""
     rows = sorted(records, key=lambda record: record.line)
     names = [_names(row) for row in rows]
+    settle(rows)
     binder = Binder(context, rows, names)
     sides = any(program_named(side) for side in {dict(row.other).get("column", "") for row in rows})
     for record, own in zip(rows, names, strict=True):
@@ -642,15 +638,26 @@ def _on_what(values: Said) -> dict[str, Cell]:
 
 
 def _says_more(name: str, own: Cell | None, said: Cell) -> bool:
-    """Whether a field is spoken for, and not by the kind of what is said."""
-    return _says(own) and not (name == "gpu" and _of_kind_named(own, said))
+    """Whether a field is spoken for, and not by what is said, or by the kind of it."""
+    return _says(own) and not (
+        _names_the_same(own, said) or (name == "gpu" and _of_kind_named(own, said))
+    )
+
+
+def _names_the_same(own: Cell | None, said: Cell) -> bool:
+    """Whether a row leaves open between this value and the one of all rows: `+ bf16` above it."""
+    if own is None or own.state != "unknown" or said.state != "value":
+        return False
+    return (own.text.casefold(), own.scale) == (said.text.casefold(), said.scale)
 
 
 def _of_kind_named(own: Cell | None, said: Cell) -> bool:
     """Whether a device is the one whose kind alone a row knows: `A100-80GB` for `A100 nodes`."""
     if own is None or own.state != "unknown" or said.state != "value":
         return False
-    mine, others = ({each.key for each in devices(cell.text)} for cell in (own, said))
+    mine, others = (
+        {each.key.partition(".")[0] for each in devices(cell.text)} for cell in (own, said)
+    )
     return bool(mine) and mine == others
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 from assay.ingest.columns.other_runs import of_these_runs
+from assay.ingest.columns.table_titles import own_table, table_above, table_end
 from assay.ingest.columns.titles import OF_DEVICES, titled
 from assay.ingest.grids.delimited import named_table, uncommented
 from assay.ingest.lines.lark import Token, Tree, parsed_alike
@@ -38,7 +39,6 @@ from assay.ingest.statements.nested import ENDS as OBJECT
 from assay.ingest.statements.nested import LONGEST, nested
 from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
 from assay.ingest.statements.sentences import for_each, of_every_run
-from assay.ingest.statements.table_titles import own_table, table_above, table_end
 from assay.ingest.statements.trained_with import FORMS as WITH
 from assay.ingest.statements.trained_with import LINK, names_program, trained_with, versioned
 from assay.ingest.statements.under_headings import UnderHeadings

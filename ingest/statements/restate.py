@@ -16,7 +16,7 @@ from assay.ingest.schema.decoding import decode, expected
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.reading import Reading
 from assay.ingest.schema.record import Cell, Record, Schema
-from assay.ingest.statements.binding import SAME_FACT
+from assay.ingest.statements.row_words import SAME_FACT
 
 _ROW = ["source", "line", "column"]
 

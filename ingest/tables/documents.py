@@ -455,27 +455,6 @@ def _meaning(text: str) -> str:
 
 _OF_ONE_CARD = re.compile(r"\s*(?:单卡|每卡|per (?:GPU|device|card|NPU))")
 
-_FOOTNOTE = re.compile(
-    r"[\s>*+-]*(?:<(?:p|li|small|div)[^<>]*>\s*)?"
-    r"(?:<sup>\s*([0-9a-z*†‡]{1,2})\s*</sup>|\[\^?([0-9a-z*†‡]{1,2})\]:?|([¹²³⁴-⁹†‡§]{1,2}))"
-    r"[\s:.)]*(\S.{4,200})"
-)
-
-
-def footnotes(lines: Sequence[Line]) -> dict[str, str]:
-    """Sign of a footnote → what it says, of those that a document has below its tables.
-
-    >>> footnotes([Line(1, "² per device, averaged over one epoch<br>", 1, {})])
-    {'²': 'per device, averaged over one epoch<br>'}
-    """
-    found: dict[str, str] = {}
-    for line in lines:
-        text = line.text.rstrip()
-        if len(text) <= LONGEST and (note := _FOOTNOTE.fullmatch(text)):
-            found.setdefault(next(filter(None, note.groups())), note[4])
-    return found
-
-
 _NO_ROOM = re.compile(
     r"(?:^|[\s(>])[*_`\"'“]*([-–—×✗xX/]|[nN]/?[aA])[*_`\"'”]*\s*"
     r"(?:in (?:the|this|these) tables?\s*)?"

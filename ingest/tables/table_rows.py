@@ -45,7 +45,9 @@ from assay.ingest.columns.column_cells import (
 from assay.ingest.columns.composite import (
     remark,
 )
+from assay.ingest.columns.footnotes import Note, footnotes, noted, notes_below
 from assay.ingest.columns.headers import Column, plain
+from assay.ingest.columns.own_words import spoken_of_itself
 from assay.ingest.columns.subject import (
     BOUNDS,
     TALLIED,
@@ -96,7 +98,6 @@ from assay.ingest.tables.documents import (
     documents,
     explained,
     factors,
-    footnotes,
     grids,
     legend,
     no_room,
@@ -192,6 +193,7 @@ def _document(
         footnotes(lines) if found else {},
         no_room(lines) if found else frozenset(),
         signs_of_guesses(lines) if found else frozenset(),
+        notes_below(lines) if found else {},
     )
     for grid in found:
         passed = lines[at : grid.begin]
@@ -283,6 +285,7 @@ class Known(NamedTuple):
     notes: Mapping[str, str] = {}
     no_room: Set[str] = frozenset()  # signs of rows that were out of memory
     guessed: Set[str] = frozenset()  # signs of rows that were not measured
+    noted: Mapping[str, Sequence[Note]] = {}  # footnotes by the signs of rows
 
 
 class _Table:
@@ -303,6 +306,7 @@ class _Table:
     ) -> None:
         self.region, self.lines, self.grid, self.place = region, lines, grid, place
         self.long, self.since, self.signs = long, since, known.guessed
+        self._notes = {} if long else known.noted
         self.titles, self.factors, self.group = place.titles, known.factors, ""
         self._of_training = known.trained or self._trained
         head = lines[grid.begin]
@@ -493,10 +497,11 @@ class _Table:
         """Lines of the header and of the rows that were read, tags and rules among them."""
         grid = self.view.grid
         rows = {line for record in held.records for line, _ in record.places()}
+        rows |= {note.number for record in held.records for note, _ in record.noted}
         lost = {fault.span.line for fault in held.refused} | (held.blank - rows)
         if grid.syntax in ("html", "rst", "text", "json") or self.view.turned:
             here = {line.number for line in self.lines[grid.begin : grid.end]}
-            return (here | held.claimed) - lost
+            return (here | rows | held.claimed) - lost
         rule = {self.lines[grid.begin + 1].number} if grid.syntax == "markdown" else set()
         heads = {row.line.number for row in grid.heads}
         return rule | heads | rows | held.claimed
@@ -611,7 +616,26 @@ class _Table:
         _of_its_own(record, group)
         outcome_and_date(record)
         captions.mark(record)
+        record.noted = self._noted(row, group) if self._notes else ()
         return record
+
+    def _noted(self, row: GridRow, group: Group) -> Sequence[tuple[Line, bool]]:
+        """The footnotes that signs in a row point to; and whether each is surely of all of it."""
+        view = self.view
+        own = group.at is None and not view.turned and not view.melted
+        texts = [row.cells[at].text for at, _ in group.placed if at < len(row.cells)]
+        if own and self.grid.syntax == "html":  # whose cells have no signs any more
+            texts += [
+                self._texts[n] for n in {cell.line for cell in row.cells} & self._texts.keys()
+            ]
+        end = self._last.number
+        return [(note.line, own and note.kind != "listed")
+                for note in noted(texts, self._notes, end)]  # fmt: skip
+
+    @cached_property
+    def _texts(self) -> Mapping[int, str]:
+        """The lines of the table by their numbers."""
+        return {line.number: line.text for line in self.lines[self.grid.begin : self.grid.end]}
 
     @cached_property
     def _counted(self) -> Cell | None:
@@ -699,8 +723,9 @@ class _Table:
     def _bind(self, said: Mapping[str, Cell], held: Folded) -> None:
         titles = {line.number for line in self.place.titles}
         for record in held.records:
+            spoken = spoken_of_itself(record) if said else frozenset()
             for name, cell in of_its_devices(said, record.cells).items():
-                if name != "dtype" and self._of_another_size(record, cell.line):
+                if name in spoken or (name != "dtype" and self._of_another_size(record, cell.line)):
                     continue
                 if is_silent(record, name) and not _sized(record, name):
                     record.cells[name] = cell

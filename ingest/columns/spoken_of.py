@@ -1,0 +1,111 @@
+"""Settings that a text speaks of, in words that need not be understood.
+
+In: a text. Out: the fields of a configuration that it says something of. Whoever speaks of one
+nearer to a row than others do settles it: what those say of it no longer holds there, whether or
+not the nearer words are read.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from assay.ingest.schema.record import REMEMBERED
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.devices import devices
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
+
+BATCHES = ("batch_size", "micro_batch", "global_batch", "global_batch_tokens")
+
+MACHINES = ("gpu", "gpus", "gpus_per_node", "nodes")
+"""Fields of on what a run ran: who speaks of another device speaks of another count as well."""
+
+_CHANGED = (
+    r"(?:no|without|w/?o|not|half|halv\w+|doubl\w+|twice|thrice|tripl\w+|quarter\w*|more|less|fewer"
+    r"|larger|bigger|smaller|higher|lower|increas\w+|decreas\w+|reduc\w+|rais\w+|drop\w*|remov\w+"
+    r"|disabl\w+|off|instead|other|another|different|[0-9]+[x×]|max(?:imum|imal)?)"
+)
+"""Words that change how much there is of what stands beside them."""
+
+_DEGREES = {
+    "tp": r"TP|tensor", "pp": r"PP|pipeline(?: stages?)?", "dp": r"DP|data", "cp": r"CP|context",
+    "ep": r"EP|expert", "vp": r"VPP?|virtual|interleav\w+",
+}  # fmt: skip
+
+
+def _degree(names: str) -> str:
+    kind = rf"(?:{names})(?:[- ](?:model[- ])?paral\w+)?(?: (?:size|degree|rank|group)s?)?"
+    return (
+        rf"(?<![A-Za-z])(?:{kind}\s?(?:[:=]|of|is|to|at|now|→|->)*\s?[0-9]"
+        rf"|[0-9]+(?:[- ]way)?[- ]{kind}(?![A-Za-z])"
+        rf"|{_CHANGED}(?: the)? {kind}(?![A-Za-z])|{kind} {_CHANGED}\b)"
+    )
+
+
+_SPOKEN: dict[tuple[str, ...], str] = {
+    ("dtype",): (
+        rf"(?-i:(?<![A-Za-z0-9]){NUMBER_FORMAT}(?![A-Za-z0-9]))"
+        r"(?![ -](?:all-?(?:reduce|gather|to)|reduc\w+|gather\w*|comm\w*|grad\w*|master|optim\w*"
+        r"|weights?|moments?|states?|residuals?|logits|norms?|softmax|accum\w*|kv|cache|loss|params?))"
+        r"|\b(?:half|mixed|single|full|double|reduced|low(?:er)?)[- ]precision\b"
+        r"|\b(?-i:AMP)\b|\bautocast\b|半精度|混合精度|demi-précision|précision mixte"
+        r"|halbe[rn]? Genauigkeit"
+    ),
+    ("seq_len",): (
+        r"\bseq(?:uence)?s?[ _-]?len\w*|\bsequences? (?:of|with|are|is|at|to)\b|\bseq\b"
+        r"|\bcontexts?\b(?!\s?paral)|\bctx\b|\bMSL\b|\bmax[ _-]?len\w*|\b(?:block|window)[ _-]size"
+        rf"|\b(?:{_CHANGED}|long|short|longer|shorter) (?:the )?(?:sequences?|inputs?|documents?)\b"
+        r"|[0-9]k?[ -]tokens?\b"
+        r"(?!\s?(?:/|per (?:s|GPU|device|step|batch|iter)|a second|in (?:all|total)|batch))"
+        r"|\b(?-i:[TSL]) ?(?:(?:=|is|to|now|→|->) ?)+[0-9]{3}|\blengths?\b"
+        r"|\bséquences?\b|\bsequenz|序列|上下文|シーケンス長|系列長|시퀀스"
+    ),
+    ("global_batch", "global_batch_tokens", "batch_size"): r"\bglobal[ _-]batch|(?<![A-Za-z])GBS",
+    ("micro_batch", "batch_size"): (
+        r"\b(?:micro|mini|local|per[ -](?:GPU|device|card|rank))[ _-]?batch|(?<![A-Za-z])MBS"
+        r"|\b(?:sequences|samples|images) (?:per|a|on each) (?:GPU|device|card|rank)\b"
+    ),
+    BATCHES: (
+        r"(?<!per )(?<!per-)(?<![/a-z])(?<!global[ _-])(?<!micro[ _-])(?<!local[ _-])(?<!GPU[ -])"
+        r"(?<!device[ -])batch(?:es|[ _-]?size)?s?\b(?![ _-](?:time|norm|latency)|/)"
+        r"|(?<![A-Za-z])BS(?![A-Za-z])|\b(?:sequences|samples|images) (?:per|a) (?:step|update)\b"
+        r"|\blots?\b|批|バッチ|배치"
+    ),
+    ("accumulation",): r"\baccumul\w+|\bGAS\b|\bgrad[_ ]?acc\w*|梯度累[积加]|勾配累積",
+    ("zero_stage",): r"\bZeRO\b|\bFSDP2?\b|\bHSDP\b|\bDDP\b|\bshard\w*",
+    ("recompute",): (
+        r"\b(?:activation|gradient|grad|selective|full|layer)[ -]?(?:checkpoint\w*|ckpt)"
+        r"|\b(?:re-?comput|remat)\w*|(?:\b(?:no|with|without|w/o?)|\+) ?(?:checkpointing|ckpt|AC)\b"
+        r"|重计算|激活检查点"
+    ),
+    ("gpus", "nodes"): (
+        r"(?<![\w.])(?:[0-9][0-9,]*|one|two|four|eight|sixteen|single|dual|half(?: of)?(?: the)?"
+        r"|all(?: of)?(?: the)?|both|twice the|double the) ?[x×]?[- ]?(?:[\w-]+ ){0,2}?"
+        r"(?:GPUs?|GCDs?|NPUs?|TPUs?|HPUs?|cards?|devices?|accelerators?|chips?|nodes?|servers?"
+        r"|machines?|hosts?|boxes|instances?)\b|\bmulti-?(?:node|gpu)\b"
+        r"|[0-9二两四八] ?[卡张块台]|双卡|单卡"
+    ),
+    MACHINES: (
+        r"\b[a-z]+[0-9]+[a-z]*\.(?:[0-9]*x?large|metal)\b"
+        r"|\b(?:newe?r?|older?|other|another|different|bigger|smaller|second|rented|borrowed)"
+        r" (?:[\w-]+ )?(?:box|machine|server|node|cluster|workstation|cards?|GPUs?|laptop"
+        r"|partition)\b"
+    ),
+    ("tp", "pp", "dp", "cp", "ep"): r"\bparallelism (?:degrees?|layout|strategy|plan)\b",
+    **{(name,): _degree(names) for name, names in _DEGREES.items()},
+}  # fmt: skip
+
+_EVERY = {names: deferred(form, re.IGNORECASE) for names, form in _SPOKEN.items()}
+
+
+@lru_cache(maxsize=REMEMBERED)  # rows of a table say the same of their runs again and again
+def spoken_of(text: str) -> frozenset[str]:
+    """The fields that a text says something of.
+
+    >>> sorted(spoken_of("half the batch, 2k tokens")), sorted(spoken_of("w/o TP"))
+    (['batch_size', 'global_batch', 'global_batch_tokens', 'micro_batch', 'seq_len'], ['tp'])
+    >>> sorted(spoken_of("fused kernels, 21k tokens/s")), sorted(spoken_of("TP + PP"))
+    ([], [])
+    """
+    found = {name for names, form in _EVERY.items() if form.search(text) for name in names}
+    return frozenset(found | set(MACHINES if devices(text) else ()))

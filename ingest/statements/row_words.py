@@ -1,0 +1,113 @@
+"""Settings that a row of a table says in words of its own: its labels, its remarks, its footnotes.
+
+In: the records of tables, before anything around them is bound to them. Out: the same, with what
+their words say. A setting that they speak of in words that are not understood is unknown: whatever
+is said of all rows is not said of this one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from assay.ingest.columns.own_words import own_words
+from assay.ingest.columns.spoken_of import BATCHES, spoken_of
+from assay.ingest.schema.record import Cell, Line, Record
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.statements.phrases import phrases
+from assay.ingest.vocabulary.devices import only
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
+
+_CHANGES = deferred(
+    r"\b(?:no|not|without|w/o?|off|disabled?|remov\w+|drop\w*|from|to|vs\.?|than|instead|half|halv\w+"
+    r"|doubl\w+|twice|up to|or|if|when|until|above|below|oom\w*|fail\w*|needs?|except|but|while)\b"
+    r"|->|→|=>|[<>≤≥~]|^\W*[-–—]\s?[A-Za-z]",
+    re.IGNORECASE,
+)
+"""Words beside which a number is perhaps not that of the row."""
+
+_IN_FORMAT = deferred(
+    rf"\W*({NUMBER_FORMAT})(?=\W*$|\s*[(,;+&]|\s+(?:with|training|autocast|mixed|compute|recipe)\b)"
+)
+"""A label that begins with the format that its row ran in: `fp8 (TE, hybrid)`."""
+
+SETTINGS = {
+    "gpu", "gpus", "nodes", "gpus_per_node", "dtype", "seq_len", "tp", "pp", "dp", "cp", "ep", "vp",
+    "micro_batch", "global_batch", "global_batch_tokens", "batch_size", "accumulation",
+    "zero_stage", "recompute",
+}  # fmt: skip
+"""Fields that a row's own words settle; its model has columns of its own."""
+
+
+SAME_FACT = {
+    "nodes": ("gpus",), "gpus": ("nodes",),
+    "model_size": ("parameters",), "parameters": ("model_size",),
+}  # fmt: skip
+"""A row that prints one of these needs no statement about the other."""
+
+
+def settle(rows: Iterable[Record]) -> None:
+    """Fill in what the words of rows say of their settings; unknown is what they leave open.
+
+    Rows come from the top down: `+ fp8` and, below it, `+ larger batch` both ran in fp8.
+    """
+    added: dict[str, Cell] = {}
+    last = 0
+    for row in rows:
+        if not row.tabled:
+            continue
+        label = next((text for label, text in row.other if label != "column"), "")
+        goes_on = _ADDS.match(label) is not None or any(_ADDED_UP.search(n) for n, _ in row.other)
+        if not goes_on or row.line > last + FAR:
+            added = {}
+        last = row.line
+        said = _said(row)
+        for name, cell in {**added, **said}.items():
+            held = row.cells.get(name)
+            if held is None or (held.value_origin == "stated" and held.line < row.line):
+                row.cells[name] = cell
+        if goes_on:
+            own = {n: c for n, c in row.cells.items() if n in SETTINGS and c.state == "value"}
+            added |= {
+                name: cell._replace(state="unknown") for name, cell in {**own, **said}.items()
+            }
+
+
+_ADDS = deferred(
+    r"\W*?(?:\+|…|\.\.\.|&|↳|└|⊕|\b(?:and|plus|then|also|additionally)\b)\s*\S", re.IGNORECASE
+)
+"""A label of what its row has beside what the rows above it have: `+ fp8`."""
+
+_ADDED_UP = deferred(r"\bcumulativ|\bincremental|\baccumulated changes|累[积加计]", re.IGNORECASE)
+
+FAR = 8
+"""Lines between two rows of one table at most."""
+
+
+def _said(record: Record) -> dict[str, Cell]:
+    """Cells of what the words of a row say, but for fields that it prints."""
+    found: dict[str, Cell] = {}
+    sized = any(name in record.cells for name in BATCHES)
+    for line, own in own_words(record):
+        spoken = spoken_of(line.text) - (frozenset(BATCHES) if sized else frozenset())
+        if not spoken:
+            continue
+        if own and record.alike is None and not _CHANGES.search(line.text):
+            for name, cell in _understood(line).items():
+                if line.number != record.line:
+                    cell = cell._replace(value_origin="stated")  # noqa: PLW2901
+                if name not in record.cells and not (sized and name in BATCHES):
+                    found.setdefault(name, cell)
+        device = only(line.text) if "gpu" in spoken else None
+        spoken -= {other for name in found for other in SAME_FACT.get(name, ())}
+        for name in spoken - record.cells.keys() - found.keys():
+            text = device.text.partition(".")[0] if device and name == "gpu" else line.text
+            found[name] = Cell(text, line.number, line.column, state="unknown")
+    return found
+
+
+def _understood(line: Line) -> dict[str, Cell]:
+    found = {name: cell for name, cell in phrases(line, least=1).items() if name in SETTINGS}
+    if "dtype" not in found and (kind := _IN_FORMAT.match(line.text)):
+        found["dtype"] = Cell(kind[1], line.number, line.column + kind.start(1))
+    return found
