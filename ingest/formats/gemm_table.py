@@ -24,7 +24,7 @@ class GemmTable(pa.DataFrameModel):
     """One measured product; a row without `b` is a single product."""
 
     gpu: str = named(
-        ["gpu", "device", "machine", "gpu_name", "accelerator", "processor"],
+        ["gpu", "device", "machine", "gpu_name", "accelerator", "processor", "chip", "soc"],
         meaning="device, as printed",
     )
     dtype: str = named(
@@ -238,7 +238,7 @@ FORMAT = Format(
     opens=r"(?i)(?:^|[^a-z0-9])m(?:[^a-z0-9,]|&nbsp;|<br */?>)*(?:,|$)"
     r"|[0-9]+ ?[x×*] ?[0-9]+ ?[x×*] ?[0-9]+|[0-9]x[0-9]+:[0-9]+x[0-9]"
     r"|^[^\n]*\| *m *\||^ *m *\| *n *\||;m;"
-    r"|m ?= ?n ?= ?k|m ?x ?n ?x ?k|<th[^<>]*>(?:<[^<>]*>)*m(?:<[^<>]*>)*</th>"
+    r"|[mnk] ?= ?[mnk] ?= ?[mnk]\b|m ?x ?n ?x ?k|<th[^<>]*>(?:<[^<>]*>)*m(?:<[^<>]*>)*</th>"
     r"|(?:^|\s)m +(?:n +k|k +n)\s|(?:^|\t)m\t"
     r"|\bm ?= *[0-9]+,? +n ?= *[0-9]+,? +k ?= *[0-9]"
     rf"|{UNORDERED_OPENS}|{TUNED_OPENS}|{SQUARE_OPENS}"

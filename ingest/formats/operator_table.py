@@ -17,7 +17,10 @@ from assay.ingest.tables.csv_sections import TIME_LABELS, CsvTable
 class OperatorTable(pa.DataFrameModel):
     """One measured call of an operator: a loss, a norm, an MLP, a layer of experts."""
 
-    gpu: str = named(["gpu", "device", "machine", "gpu_name"], meaning="device, as printed")
+    gpu: str = named(
+        ["gpu", "device", "machine", "gpu_name", "processor", "accelerator", "chip"],
+        meaning="device, as printed",
+    )
     dtype: str = named(["dtype", "precision", "data_type", "moe_dtype"])
     operator: str = named(
         ["operator", "op", "op_name", "operation", "kernel_name", "layer_name", "module"],
@@ -121,7 +124,7 @@ _TITLED = ("RMSNorm", "RMS norm", "rmsnorm", "LayerNorm", "Layer norm", "layerno
            "rms_norm", "softmax", "Softmax", "ross entropy", "ross-entropy", "rossEntropy",
            "SwiGLU", "GeGLU", "swiglu", "RoPE", "rotary", "Rotary", "AdamW", "Adam", "LAMB",
            "Optimizer", "optimizer", "GroupNorm", "BatchNorm", "Convolution", "convolution",
-           "Convolutions", "SpMM", "SpMV", "SDDMM")  # fmt: skip
+           "Convolutions", "SpMM", "SpMV", "SDDMM", "LSTM", "GRU", "RNN")  # fmt: skip
 """Operators in headings under which a table may be of their calls, whatever its labels."""
 
 FORMAT = Format(

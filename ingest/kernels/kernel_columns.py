@@ -17,12 +17,9 @@ from assay.ingest.grids.grid import Grid, GridRow
 from assay.ingest.kernels.collective_ranks import LAW as RATIO_LAW
 from assay.ingest.kernels.collective_ranks import told_by_ratio
 from assay.ingest.kernels.kernel_labels import (
-    BREAKS,
-    LIBRARIES,
     LOOSE,
     SIZED,
     Column,
-    at_an_end,
     column_named,
     measured_as,
     placed,
@@ -30,8 +27,16 @@ from assay.ingest.kernels.kernel_labels import (
 )
 from assay.ingest.kernels.kernel_rates import (
     BARE_NUMBER,
+    RATIO,
+    STATISTICS,
+    beside_libraries,
+    named_sides,
+    of_curve,
+    of_devices,
     of_formats,
     of_groups,
+    of_kernels,
+    of_networks,
     of_operations,
     of_squares,
     with_their_rates,
@@ -42,9 +47,7 @@ from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label, fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Schema, Span
 from assay.ingest.tables.csv_sections import CsvTable, timed
-from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import meaning, normalise
-from assay.ingest.vocabulary.words import split
 
 NUMBER = re.compile(
     r"((?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*([KMGT](?:i?B)?|B)?"
@@ -94,15 +97,16 @@ def columns_of(
     columns = _of_mamf(grid, _of_statistics(grid, columns, table.schema), table.schema)
     columns = _of_osu(grid, _of_vidur(grid, columns, table.schema), table.schema)
     if "busbw" in fields(table.schema):
-        columns = _of_networks(grid, columns, table.schema)
+        columns = of_networks(grid, columns, table.schema)
         columns = of_operations(grid, columns, bare, table.schema)
     if "gpu" in fields(table.schema):
-        columns = _of_devices(grid, columns, table.schema)
-    columns = of_formats(grid, _of_kernels(grid, columns, table.schema), table.schema)
+        columns = of_devices(grid, columns, table.schema)
+    columns = of_formats(grid, of_kernels(grid, columns, table.schema), table.schema)
     columns = of_groups(grid, with_their_rates(columns, table.schema), table.schema)
     columns = of_squares(grid, columns, table.schema)
     if bare is not None:
-        columns = _beside_libraries(grid, columns, bare, table.schema)
+        columns = named_sides(grid, columns, bare, table.schema)
+        columns = beside_libraries(grid, columns, bare, table.schema)
     if len(SIZES_OF_A_CALL & {column.spec.name for column in columns if column.spec}) > 1:
         columns = _named_times(grid, columns, table.schema)
     for at, label in enumerate(grid.header()):
@@ -162,44 +166,12 @@ def _curves(
         texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
         whole = not grid.series and all(re.fullmatch(r"[0-9]*(?:\.0*)?", text) for text in texts)
         named = bool(grid.series) and cells[at].column == cells[0].column  # what a row's label says
-        if at <= last or columns[at].spec is not None or whole or named or _RATIO.search(label):
+        if at <= last or columns[at].spec is not None or whole or named or RATIO.search(label):
             continue
         sized = SIZED.fullmatch(plain(label))
         told = measured_as(sized[2], schema) if sized and bare is None else bare
         if told is not None and told.spec is not None and says_how_fast(told.spec):
-            made[at] = replace(told, aside=_of_curve(sized[1] if sized else plain(label), schema))
-    return made
-
-
-def _of_curve(label: str, schema: Schema) -> dict[str, str]:
-    """The kernel that a label names, apart from a number format or a direction beside it:
-    `ours [FP16]`, `ours asm fwd`."""
-    found = at_an_end(label, {"dtype", "direction"} & fields(schema).keys())
-    if found is None:
-        return {"kernel": label}
-    name = (label[: found.start()] + " " + label[found.end() :]).strip(BREAKS)
-    return {str(found.lastgroup): found[0]} | ({"kernel": name} if name else {})
-
-
-_NOT_WHOLE = re.compile(r"[0-9][0-9,]*\.[0-9]+")
-
-
-def _beside_libraries(
-    grid: Grid, columns: Sequence[Column], bare: Column, schema: Schema
-) -> list[Column]:
-    """Columns of bare numbers behind that of a known library, of the same quantity, which the text
-    above says of all: `Triton | FlashAttention-2 | SDPA (mem-efficient)` below `(TFLOPS)`."""
-    made = list(columns)
-    named = [at for at, each in enumerate(columns) if "kernel" in each.aside]
-    known = [at for at in named if columns[at].spec == bare.spec]
-    first = min(known, default=len(columns))
-    for at, label in enumerate(map(plain, grid.header())):
-        texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
-        free = at > first and columns[at] == Column() and not set(split(label)) & _NO_KERNEL
-        if not free or _RATIO.search(label) or _STATISTICS.search(label):
-            continue
-        if any(map(_NOT_WHOLE.fullmatch, texts)):
-            made[at] = replace(bare, aside=_of_curve(label, schema))
+            made[at] = replace(told, aside=of_curve(sized[1] if sized else plain(label), schema))
     return made
 
 
@@ -274,87 +246,6 @@ def _of_mamf(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Colu
     return made
 
 
-_IN_FRONT = re.compile(r"([A-Za-z][A-Za-z0-9]*)_(\w+)")
-
-_NO_NETWORK = {"in", "out", "ip", "oop", "inplace", "min", "max", "avg", "mean", "median", "std",
-               "total", "peak", "theoretical", "ideal", "expected", "predicted",
-               "target"}  # fmt: skip
-"""Words in front of a measurement that say which of one run it is, or that it is none."""
-
-
-def _of_networks(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
-    """Columns of the same measurements, bandwidths among them, of several networks or libraries
-    whose name stands in front of each: `ib_time_us | ib_busbw_GBps | roce_time_us | ...`."""
-    made, sides = list(columns), dict[str, dict[int, Column]]()
-    for at, label in enumerate(map(plain, grid.header())):
-        found = _IN_FRONT.fullmatch(label) if columns[at].spec is None else None
-        if found is None or found[1].casefold() in _NO_NETWORK:
-            continue
-        told = column_named(found[2], schema)
-        if told.spec is not None and says_how_fast(told.spec) and told.scale and not told.aside:
-            sides.setdefault(found[1], {})[at] = replace(told, aside={"column": found[1]})
-    measured = [[c.spec.name for c in own.values() if c.spec] for own in sides.values()]
-    alike = all(sorted(names) == sorted(measured[0]) for names in measured)
-    alone = not any(column.spec and says_how_fast(column.spec) for column in columns)
-    if len(sides) > 1 and alike and alone and len(set(measured[0])) == len(measured[0]) > 1:
-        for own in sides.values():
-            for at, column in own.items():
-                made[at] = column
-    return made
-
-
-_IN_FRONT_OF_UNIT = re.compile(
-    r"(\w[\w .+/-]*?)(?:[_ ]| ?[(\[])"
-    r"((?:time_|latency_)?[mun]s|µs|[tg]flop(?:s|s?/s)|[tg]b/s)[)\]]?",
-    re.I,
-)
-
-_LIBRARY = re.compile(rf"(?<![A-Za-z]){LIBRARIES}(?![A-Za-z])", re.IGNORECASE)
-
-_NO_KERNEL = _NO_NETWORK | {
-    "launch", "overhead", "compile", "compilation", "jit", "autotune", "tuning", "warmup", "warm",
-    "first", "copy", "transfer", "load", "store", "read", "write", "wall", "cpu", "host", "e2e",
-    "sum", "gap", "limit", "roofline", "sol", "bound", "saved", "delta", "compute", "memory", "mem",
-    "comm", "communication", "achieved", "dense", "sparse", "time", "kernel", "gpu",
-    "device", "quant", "quantize", "quantization", "dequant", "cast", "scale", "scaling",
-    "transpose", "pack", "packing", "prep", "preprocess", "preprocessing", "postprocess", "alloc",
-}  # fmt: skip
-"""Words of columns that measure a part of each call, or a bound of it, and no other call."""
-
-
-def _of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
-    """Columns of the measurements of several kernels, whose name stands in front of each: beside a
-    known one, `torch (us) | ours (us) | ours GB/s`; or rates of products and of attention, which
-    have no parts: `Default heuristics (TFLOPS) | Tuned (TFLOPS)`."""
-    made, sides = list(columns), dict[str, dict[int, Column]]()
-    if "kernel" not in fields(schema):
-        return made
-    for at, label in enumerate(map(plain, grid.header())):
-        found = _IN_FRONT_OF_UNIT.fullmatch(label)
-        words = set(split(found[1])) if found else set[str]()
-        if found is None or words & _NO_KERNEL or _STATISTICS.search(label) or _RATIO.search(label):
-            continue
-        rate = found[2].casefold().replace("flops/s", "flop/s").replace("b/s", "B/s")
-        told = measured_as(rate.replace("gB", "GB").replace("tB", "TB"), schema)
-        if told is not None and told.spec is not None and told.scale:
-            sides.setdefault(found[1], {})[at] = told
-    named = [c for c in columns if "kernel" in c.aside]
-    named += [c for name, own in sides.items() if _LIBRARY.search(name) for c in own.values()]
-    known = {column.spec.name for column in named if column.spec}
-    rates = [at for own in sides.values() for at, c in own.items()
-             if c.spec and c.spec.name == "flops_rate" and columns[at].spec is None]  # fmt: skip
-    held = {column.spec.name for column in columns if column.spec}
-    if len(rates) > 1 and "flops_rate" not in held and "operator" not in fields(schema):
-        known |= {"flops_rate"}
-    for name, own in sides.items():
-        measured = [column.spec.name for column in own.values() if column.spec]
-        alone = not any(columns[at].spec for at in own)
-        if alone and len(set(measured)) == len(measured) and set(measured) & known:
-            for at, column in own.items():
-                made[at] = replace(column, aside=_of_curve(name, schema))
-    return made
-
-
 _WHO = {"implementation", "impl", "backend", "provider", "library", "variant", "version", "method",
         "algorithm", "approach", "candidate", "kernelversion", "kernelvariant"}  # fmt: skip
 """Labels of the names of those who compute a product."""
@@ -379,33 +270,6 @@ def _of_names(
     return made
 
 
-def _of_devices(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
-    """Columns of the same measurements of several devices, each named in front of its own:
-    `a100_sxm_us | a100_sxm_tflops | rtx6000ada_us | ...`."""
-    made, sides = list(columns), dict[str, dict[int, Column]]()
-    for at, label in enumerate(map(plain, grid.header())):
-        for cut in re.finditer(r"[ _:-]+", label) if columns[at].spec is None else ():
-            if cut.start() > LONGEST_NAME:
-                break
-            name, rest = label[: cut.start()].replace("_", " "), label[cut.end() :].strip("()[] ")
-            one = only(name)
-            if one is None or one.start or one.end < len(name):
-                continue
-            told = column_named(rest, schema)
-            if told.spec is not None and says_how_fast(told.spec) and told.scale and not told.aside:
-                sides.setdefault(name, {})[at] = replace(told, aside={"gpu": name})
-    measured = [sorted(c.spec.name for c in own.values() if c.spec) for own in sides.values()]
-    alone = not any(column.spec and says_how_fast(column.spec) for column in columns)
-    if len(sides) > 1 and alone and measured.count(measured[0]) == len(measured):
-        for own in sides.values():
-            for at, column in own.items():
-                made[at] = column
-    return made
-
-
-LONGEST_NAME = 80
-"""Characters of the name of a device with its maker, form and memory: none has as many."""
-
 _CALLS = ({"m", "n", "k"}, {"tokens", "experts"}, {"seq", "heads", "kv_seq"},
           {"seq", "heads", "head_dim"}, {"seq", "heads", "causal"}, {"bytes", "busbw"},
           {"bytes", "algbw"})  # fmt: skip
@@ -413,8 +277,6 @@ _CALLS = ({"m", "n", "k"}, {"tokens", "experts"}, {"seq", "heads", "kv_seq"},
 
 SIZES_OF_A_CALL = {"tokens", "hidden", "ffn_hidden", "experts", "topk", "vocab"}
 """Columns of which two say what was called, so that each time beside them is an operator's."""
-
-_STATISTICS = re.compile(r"(?i)(?<![a-z])(?:min|max|std|stdev|var|p[0-9]{2}|total)(?![a-z])")
 
 
 def _named_times(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
@@ -430,15 +292,12 @@ def _named_times(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[
         tree = parse_line("operator_table", "time_cell", label, Span("", 1))
         parts = () if isinstance(tree, Diagnostic) else tree.children
         said = {part.type: str(part) for part in parts if isinstance(part, Token)}
-        if said and not _STATISTICS.search(said["OPERATOR"]):
+        if said and not STATISTICS.search(said["OPERATOR"]):
             aside = {"operator": said["OPERATOR"]}
             made[at] = Column(
                 fields(schema)["time"], timed(said["UNIT"].strip(" _([")) or 0.0, aside
             )
     return made
-
-
-_RATIO = re.compile(r"(?i)speed-?up|\bgain|ratio|relative|error|diff|%|\bvs\b|faster")
 
 
 def _of_runs(grid: Grid, schema: Schema) -> bool:
@@ -475,22 +334,44 @@ _OF_RANKS = re.compile(
 
 
 def of_one_call(grid: Grid, schema: Schema, bare: Column | None = None) -> bool:
-    """Whether the rows of a table differ in who computed them alone: names in front, and behind
-    them rates, times beside those, and what compares them; or formats, with `bare` numbers."""
+    """Whether the rows of a table differ in who computed them alone: names in front, behind their
+    own number perhaps, and behind them rates, times beside those, what compares them and facts of
+    named devices; or formats, with `bare` numbers."""
     labels = [plain(label) for label in grid.header()]
     texts = [[plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
              for at in range(len(labels))]  # fmt: skip
+    if labels and _NUMBERED.fullmatch(labels[0]) and all(map(str.isdecimal, texts[0])):
+        labels, texts = labels[1:], texts[1:]
     if len(labels) < len(("name", "rate")) or not all(map(_WORD.match, texts[0])):
         return False
+    first = measured_as(labels[0], schema)
+    of_devices = first is not None and first.spec is not None and first.spec.name == "gpu"
     rated = False
     for label, column in zip(labels[1:], texts[1:], strict=True):
         told = measured_as(label, schema) or column_named(label, schema, bare)
+        named = _BEHIND_NAME.fullmatch(label)
+        if told.spec is None and named:  # `MLX TFLOPS`
+            told = column_named(named[1], schema)
         measured = told.spec is not None and says_how_fast(told.spec)
         rated |= measured and told.spec == fields(schema)["flops_rate"]
-        if not measured and not _RATIO.search(label) and any(map(BARE_NUMBER.match, column)):
+        if measured or RATIO.search(label) or (of_devices and _OF_A_DEVICE.search(label)):
+            continue
+        if any(map(BARE_NUMBER.match, column)):
             return False
     return rated
 
+
+_NUMBERED = re.compile(r"#|no\.?|id|index|kernel ?(?:#|no\.?|id)|", re.IGNORECASE)
+"""Label of the number of a kernel, in front of its name."""
+
+_BEHIND_NAME = re.compile(r"[A-Z][\w.+-]* (\S.*)")
+
+_OF_A_DEVICE = re.compile(
+    r"\b(?:cores?|cus|sms|shaders|tdp|power|watts?|bandwidth|bw|memory|vram|clock|peak|theoretical"
+    r"|year|node|price)\b",
+    re.IGNORECASE,
+)
+"""Found in labels of what a device has, whatever it computes."""
 
 _WORD = re.compile(r"(?![0-9]+ ?[kKMG]?i?B?$)(?!.*[0-9] ?[x×*] ?[0-9]).*[A-Za-z]")
 

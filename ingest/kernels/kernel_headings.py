@@ -63,7 +63,7 @@ _OPERATOR = re.compile(
     r"|(?:fused linear )?cross[ _-]?entropy|swi?glu|geglu|gelu|silu|rope|rotary(?: embedding)?"
     r"|mlp(?: block| layer)?|ffn|convolutions?"
     r"|moe(?: layer| block)?|embedding|(?:fused)?adam(?:w(?:8bit)?)?|lamb|adafactor|top-?k|router"
-    r"|dropout|conv[123]d|spmm|spmv|sddmm)(?![A-Za-z])",
+    r"|dropout|conv[123]d|spmm|spmv|sddmm|lstm|gru|rnn)(?![A-Za-z])",
     re.IGNORECASE,
 )
 """Operators that a heading names, and that no other kind of table of kernels has."""
@@ -421,11 +421,12 @@ _OF_MATRICES = deferred(
     r" (?:[A-Za-z]\w* )?matri(?:x|ces)\b"
     r"|矩阵(?:的)?(?:维度|大小|规模|尺寸|size)?(?:为|是)?\s*[:：=]?\s*"
     r"([0-9]{2,6})(?: ?[x×*] ?\3)*(?![\w.]| ?[x×*]|\s?[~～–—、,，到至-]\s?[0-9])"
-    r"|(?<![\w.×])([0-9]{2,6})(?:³|\^3| cubed)(?!\w)",
+    r"|(?<![\w.×])([0-9]{2,6})(?:³|\^3| cubed)(?!\w)"
+    r"|(?<![\w.])([0-9]{3,6}) ?[x×*] ?(?:\5) ?[x×*] ?(?:\5)(?![\w.]| ?[x×*])",
     re.IGNORECASE,
 )
 """Square matrices of a size: `at matrix size 4096x4096`, `2048x2048 matrices`, `矩阵维度 4096`,
-`4096³`."""
+`4096³`; or all three sizes of a product of such."""
 
 
 def names_products(text: str) -> bool:

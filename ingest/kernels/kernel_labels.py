@@ -25,7 +25,8 @@ LIBRARIES = (
     r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:\.compile)?|eager|cudnn"
     r"|sdpa|flex(?:attention)?|flash(?:-?attn|-?attention)?(?:-?[1-4])?|fa-?[1-4]|xformers|deepgemm"
     r"|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex|quack|inductor"
-    r"|huggingface|hf|gems|ours|baseline|naive|vanilla|xla|pallas|splash|cusparse|hipsparse)"
+    r"|huggingface|hf|gems|ours|baseline|naive|vanilla|xla|pallas|splash|cusparse|hipsparse"
+    r"|mlx|mps|accelerate|onednn|openblas|mkl|blis|eigen|clblast|flashinfer|fbgemm|miopen|numpy)"
     r"(?:[ -]?v?[0-9]+(?:\.[0-9]+)+)?"
 )
 """Names under which times of the same call stand side by side."""
@@ -54,7 +55,9 @@ BREAKS = " _-:,()[]/"
 
 SIZED = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
 
-_SQUARE = re.compile(r"(?:[a-z ]+\()?=?m ?= ?n ?= ?k\)?", re.IGNORECASE)
+_SQUARE = re.compile(
+    r"(?:[a-z ]+\()?=?([mnk]) ?= ?(?!\1)([mnk]) ?= ?(?!\1|\2)[mnk]\)?", re.IGNORECASE
+)
 
 _PRODUCT = re.compile(
     r"(?:[a-z ]*[( ])?([mnk]) ?[x×*, ] ?([mnk]) ?[x×*, ] ?([mnk])\)?", re.IGNORECASE

@@ -10,17 +10,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid
 from assay.ingest.kernels.kernel_headings import OPERATION, canonical
-from assay.ingest.kernels.kernel_labels import BREAKS, SIZED, Column, at_an_end, measured_as
+from assay.ingest.kernels.kernel_labels import (
+    BREAKS,
+    LIBRARIES,
+    SIZED,
+    Column,
+    at_an_end,
+    column_named,
+    measured_as,
+    says_how_fast,
+)
 from assay.ingest.numbers.printed import printed
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Schema
+from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import normalise
+from assay.ingest.vocabulary.words import split
 
 BARE_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
 
@@ -174,3 +185,212 @@ def of_operations(
         if told is not None and told.scale and told.spec and told.spec.name in ("busbw", "algbw"):
             made[at] = replace(told, aside={**told.aside, "op": canonical(found)})
     return made
+
+
+RATIO = re.compile(r"(?i)speed-?up|\bgain|ratio|relative|error|diff|%|\bvs\b|faster")
+
+STATISTICS = re.compile(r"(?i)(?<![a-z])(?:min|max|std|stdev|var|p[0-9]{2}|total)(?![a-z])")
+
+
+def of_curve(label: str, schema: Schema) -> dict[str, str]:
+    """The kernel that a label names, apart from a number format or a direction beside it:
+    `ours [FP16]`, `ours asm fwd`."""
+    found = at_an_end(label, {"dtype", "direction"} & fields(schema).keys())
+    if found is None:
+        return {"kernel": label}
+    name = (label[: found.start()] + " " + label[found.end() :]).strip(BREAKS)
+    return {str(found.lastgroup): found[0]} | ({"kernel": name} if name else {})
+
+
+def named_sides(
+    grid: Grid, columns: Sequence[Column], bare: Column, schema: Schema
+) -> list[Column]:
+    """Columns of bare numbers with a name and what sets it apart, of the quantity that the text
+    above says of all: `MLX fp16 | MPS fp16`, `LSTMCell fwd | LSTMCell bwd`, or devices."""
+    made, sides = list(columns), dict[int, Mapping[str, str]]()
+    for at, label in enumerate(map(plain, grid.header())):
+        aside = _side(label, schema) if columns[at] == Column() else columns[at].aside
+        if aside.keys() & {"dtype", "direction", "gpu"}:
+            sides[at] = aside
+    apart = {tuple(sorted(aside.items())) for aside in sides.values()}
+    for at, aside in sides.items() if 1 < len(apart) == len(sides) else ():
+        if made[at] == Column():
+            made[at] = replace(bare, aside=aside)
+    return made
+
+
+def _side(label: str, schema: Schema) -> dict[str, str]:
+    """Kernel, number format, direction or device that make up a label, and nothing else."""
+    aside, rest = dict[str, str](), label
+    own = {"dtype", "direction"} & fields(schema).keys()
+    while found := at_an_end(rest, own):
+        own -= {str(found.lastgroup)}
+        aside[str(found.lastgroup)] = found[0]
+        rest = f"{rest[: found.start()]} {rest[found.end() :]}".strip(BREAKS)
+    device = only(rest) if "gpu" in fields(schema) else None
+    if device is not None and device.end - device.start == len(rest):
+        return aside | {"gpu": rest}
+    if not rest or _NO_NAME.search(rest) or RATIO.search(label) or STATISTICS.search(label):
+        return {}
+    words = set(split(rest.partition("(")[0]))
+    named = "kernel" in fields(schema) and not words & NO_KERNEL
+    return aside | {"kernel": rest.replace("()", "").strip()} if named else {}
+
+
+_NO_NAME = re.compile(r"^[^A-Za-z]|=|[(\[](?:[mun]?s|µs|%|[A-Za-z]+/s|[KMG]i?B)[)\]]")
+"""Found in labels that are no name: of a number, of a setting, of another unit."""
+
+_NOT_WHOLE = re.compile(r"[0-9][0-9,]*\.[0-9]+")
+
+_OF_A_LADDER = re.compile(r"(?:my |our )?(?:kernel|version|v|step|stage|k)[ _#-]?[0-9]+\b.*", re.I)
+"""Name of one of several kernels that an author wrote, one after the other."""
+
+LEAST = 0.01
+"""Share of the rate of a library below which a whole number beside it may be of anything."""
+
+TILE = 16
+"""Sizes of tiles, threads and warps are whole multiples of it."""
+
+
+def beside_libraries(
+    grid: Grid, columns: Sequence[Column], bare: Column, schema: Schema
+) -> list[Column]:
+    """Columns of bare numbers behind that of a known library, of the same quantity, which the text
+    above says of all: `Triton | FlashAttention-2 | SDPA (mem-efficient)` below `(TFLOPS)`."""
+    made = list(columns)
+    named = [at for at, each in enumerate(columns) if "kernel" in each.aside]
+    known = [at for at in named if columns[at].spec == bare.spec]
+    first = min(known, default=len(columns))
+    for at, label in enumerate(map(plain, grid.header())):
+        words = set(split(label.partition("(")[0]))
+        ladder = _OF_A_LADDER.fullmatch(label) is not None
+        free = at > first and columns[at] == Column() and (ladder or not words & NO_KERNEL)
+        if not free or RATIO.search(label) or STATISTICS.search(label):
+            continue
+        texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+        if any(map(_NOT_WHOLE.fullmatch, texts)) or _as_whole(grid, first, at, ladder=ladder):
+            made[at] = replace(bare, aside=of_curve(label, schema))
+    return made
+
+
+def _as_whole(grid: Grid, library: int, at: int, *, ladder: bool) -> bool:
+    """Whether whole numbers are of the same quantity as those of a library, which are whole too:
+    about as large, and those of a kernel by its name or of no tile."""
+    pairs = [(plain(row.cells[library].text), plain(row.cells[at].text)) for row in grid.rows
+             if len(row.cells) == grid.width]  # fmt: skip
+    both = [(_amount(one), _amount(other)) for one, other in pairs
+            if BARE_NUMBER.fullmatch(one) and BARE_NUMBER.fullmatch(other)]  # fmt: skip
+    if not both or not all(one.is_integer() and one * LEAST < other for one, other in both):
+        return False
+    return ladder or any(other % TILE for _, other in both)
+
+
+_IN_FRONT = re.compile(r"([A-Za-z][A-Za-z0-9]*)_(\w+)")
+
+_NO_NETWORK = {"in", "out", "ip", "oop", "inplace", "min", "max", "avg", "mean", "median", "std",
+               "total", "peak", "theoretical", "ideal", "expected", "predicted",
+               "target"}  # fmt: skip
+"""Words in front of a measurement that say which of one run it is, or that it is none."""
+
+
+def of_networks(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of the same measurements, bandwidths among them, of several networks or libraries
+    whose name stands in front of each: `ib_time_us | ib_busbw_GBps | roce_time_us | ...`."""
+    made, sides = list(columns), dict[str, dict[int, Column]]()
+    for at, label in enumerate(map(plain, grid.header())):
+        found = _IN_FRONT.fullmatch(label) if columns[at].spec is None else None
+        if found is None or found[1].casefold() in _NO_NETWORK:
+            continue
+        told = column_named(found[2], schema)
+        if told.spec is not None and says_how_fast(told.spec) and told.scale and not told.aside:
+            sides.setdefault(found[1], {})[at] = replace(told, aside={"column": found[1]})
+    measured = [[c.spec.name for c in own.values() if c.spec] for own in sides.values()]
+    alike = all(sorted(names) == sorted(measured[0]) for names in measured)
+    alone = not any(column.spec and says_how_fast(column.spec) for column in columns)
+    if len(sides) > 1 and alike and alone and len(set(measured[0])) == len(measured[0]) > 1:
+        for own in sides.values():
+            for at, column in own.items():
+                made[at] = column
+    return made
+
+
+_IN_FRONT_OF_UNIT = re.compile(
+    r"(\w[\w .+/-]*?)(?:[_ ]| ?[(\[])"
+    r"((?:time_|latency_)?[mun]s|µs|[tg]flop(?:s|s?/s)|[tg]b/s)[)\]]?",
+    re.I,
+)
+
+_LIBRARY = re.compile(rf"(?<![A-Za-z]){LIBRARIES}(?![A-Za-z])", re.IGNORECASE)
+
+NO_KERNEL = _NO_NETWORK | {
+    "launch", "overhead", "compile", "compilation", "jit", "autotune", "tuning", "warmup", "warm",
+    "first", "copy", "transfer", "load", "store", "read", "write", "wall", "cpu", "host", "e2e",
+    "sum", "gap", "limit", "roofline", "sol", "bound", "saved", "delta", "compute", "memory", "mem",
+    "comm", "communication", "achieved", "dense", "sparse", "time", "kernel", "gpu",
+    "device", "quant", "quantize", "quantization", "dequant", "cast", "scale", "scaling",
+    "transpose", "pack", "packing", "prep", "preprocess", "preprocessing", "postprocess", "alloc",
+    "registers", "regs", "block", "blocks", "tile", "tiles", "warps", "threads", "stages", "smem",
+    "occupancy", "size", "sizes", "cores", "sms",
+}  # fmt: skip
+"""Words of columns that measure a part of each call, or a bound of it, and no other call."""
+
+
+def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of the measurements of several kernels, whose name stands in front of each: beside a
+    known one, `torch (us) | ours (us) | ours GB/s`; or rates of products and of attention, which
+    have no parts: `Default heuristics (TFLOPS) | Tuned (TFLOPS)`."""
+    made, sides = list(columns), dict[str, dict[int, Column]]()
+    if "kernel" not in fields(schema):
+        return made
+    for at, label in enumerate(map(plain, grid.header())):
+        found = _IN_FRONT_OF_UNIT.fullmatch(label)
+        words = set(split(found[1])) if found else set[str]()
+        if found is None or words & NO_KERNEL or STATISTICS.search(label) or RATIO.search(label):
+            continue
+        rate = found[2].casefold().replace("flops/s", "flop/s").replace("b/s", "B/s")
+        told = measured_as(rate.replace("gB", "GB").replace("tB", "TB"), schema)
+        if told is not None and told.spec is not None and told.scale:
+            sides.setdefault(found[1], {})[at] = told
+    named = [c for c in columns if "kernel" in c.aside]
+    named += [c for name, own in sides.items() if _LIBRARY.search(name) for c in own.values()]
+    known = {column.spec.name for column in named if column.spec}
+    rates = [at for own in sides.values() for at, c in own.items()
+             if c.spec and c.spec.name == "flops_rate" and columns[at].spec is None]  # fmt: skip
+    held = {column.spec.name for column in columns if column.spec}
+    if len(rates) > 1 and "flops_rate" not in held and "operator" not in fields(schema):
+        known |= {"flops_rate"}
+    for name, own in sides.items():
+        measured = [column.spec.name for column in own.values() if column.spec]
+        alone = not any(columns[at].spec for at in own)
+        if alone and len(set(measured)) == len(measured) and set(measured) & known:
+            for at, column in own.items():
+                made[at] = replace(column, aside=of_curve(name, schema))
+    return made
+
+
+def of_devices(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of the same measurements of several devices, each named in front of its own:
+    `a100_sxm_us | a100_sxm_tflops | rtx6000ada_us | ...`."""
+    made, sides = list(columns), dict[str, dict[int, Column]]()
+    for at, label in enumerate(map(plain, grid.header())):
+        for cut in re.finditer(r"[ _:-]+", label) if columns[at].spec is None else ():
+            if cut.start() > LONGEST_NAME:
+                break
+            name, rest = label[: cut.start()].replace("_", " "), label[cut.end() :].strip("()[] ")
+            one = only(name)
+            if one is None or one.start or one.end < len(name):
+                continue
+            told = column_named(rest, schema)
+            if told.spec is not None and says_how_fast(told.spec) and told.scale and not told.aside:
+                sides.setdefault(name, {})[at] = replace(told, aside={"gpu": name})
+    measured = [sorted(c.spec.name for c in own.values() if c.spec) for own in sides.values()]
+    alone = not any(column.spec and says_how_fast(column.spec) for column in columns)
+    if len(sides) > 1 and alone and measured.count(measured[0]) == len(measured):
+        for own in sides.values():
+            for at, column in own.items():
+                made[at] = column
+    return made
+
+
+LONGEST_NAME = 80
+"""Characters of the name of a device with its maker, form and memory: none has as many."""

@@ -19,7 +19,9 @@ from assay.ingest.kernels.kernel_headings import names_products, of_products
 from assay.ingest.kernels.kernel_labels import FORMATS, Column
 from assay.ingest.schema.record import Cell, Line
 
-_FORMAT = re.compile(rf"(?<![A-Za-z0-9])(?:{FORMATS})(?![A-Za-z0-9])", re.IGNORECASE)
+_FORMAT = re.compile(
+    rf"(?<![A-Za-z0-9])(?!float[234]\b)(?:{FORMATS})(?![A-Za-z0-9])", re.IGNORECASE
+)  # CUDA's `float4` is four of them
 
 _BOTH = re.compile(
     r"(?<![A-Za-z])(fwd|forward)(?: ?(?:\+|&|/|and|_and_|_) ?)(bwd|backward)(?![A-Za-z])",

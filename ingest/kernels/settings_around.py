@@ -39,6 +39,11 @@ SIZES = {
     ),
     "batch": deferred(r"\bbatch(?:[ _-]?size)?(?: of)?`?\s*[=:]?\s*([0-9]+)", re.I),
     "causal": deferred(r"\b(non-|not |no |without (?:a )?)?causal\b(?! *[=:/|])", re.I),
+    "direction": deferred(
+        r"\b(forward|backward|fwd|bwd)(?: pass(?:es)?)? only\b"
+        r"|\bonly (?:the )?(forward|backward|fwd|bwd)\b|\bof the (forward|backward) pass\b(?! and)",
+        re.I,
+    ),
 }
 """Sizes of attention in words: `head dim 128, 16 heads, batch 4, causal`."""
 
