@@ -127,6 +127,10 @@ _TITLED = ("RMSNorm", "RMS norm", "rmsnorm", "LayerNorm", "Layer norm", "layerno
            "Convolutions", "SpMM", "SpMV", "SDDMM", "LSTM", "GRU", "RNN")  # fmt: skip
 """Operators in headings under which a table may be of their calls, whatever its labels."""
 
+_NAMING = ("Backend", "Implementation", "Impl", "Candidate", "Variant", "Version", "Test",
+           "Workload", "Provider", "Library")  # fmt: skip
+"""Labels of names beside rates or times, under which a table may be of calls."""
+
 FORMAT = Format(
     name="operator_table",
     heads=(
@@ -195,6 +199,7 @@ FORMAT = Format(
         "Transfer Size",
         "Function  ",
         "Time(%)",
+        *(f"{mark}{word}" for word in _NAMING for mark in ("| ", "|")),
     ),
     schemas={"operator_table": OperatorTable},
     origin="measured",

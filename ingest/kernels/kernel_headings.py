@@ -206,6 +206,16 @@ def heading_above(lines: Sequence[Line], grid: Grid) -> Line | None:
     return next((line for line in reversed(above) if HEADING.fullmatch(line.text)), None)
 
 
+def headings_around(lines: Sequence[Line], grid: Grid) -> list[str]:
+    """The heading that a table stands under, and those around that one."""
+    found, depth = list[str](), 8
+    for line in reversed(lines[max(0, grid.begin - FAR) : grid.begin]):
+        if HEADING.fullmatch(line.text) and depth_of(line) < depth:
+            depth = depth_of(line)
+            found.append(line.text)
+    return found
+
+
 _COMPARED = re.compile(r"\s*\[-+ .* -+\]\s*$")
 """The title of a comparison that PyTorch's timers print."""
 

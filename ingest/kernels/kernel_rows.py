@@ -44,6 +44,7 @@ from assay.ingest.kernels.kernel_labels import SIZED, Column, says_how_fast
 from assay.ingest.kernels.operator_grids import (
     NAMED,
     in_columns,
+    named_by_heading,
     of_an_optimizer,
     of_nvbench,
     of_training,
@@ -90,6 +91,7 @@ def kernel_rows(
             _left_over(lines, found, *kind, table, folded)
             continue
         grid = shaped(found)
+        grid = named_by_heading(lines, grid, table.schema) if others else grid
         products = unordered(grid) if others else {}
         named = "gemm" if products else _benchmark(lines, grid, others)
         grid = with_column(grid, "operator", named) if named else grid
@@ -324,11 +326,23 @@ def _with_units(grid: Grid) -> Grid:
 
     head = grid.heads[-1]
     labels = tuple(
-        cell._replace(text=f"{plain(cell.text)} ({told[at]})") if at in told else cell
+        cell._replace(text=_in_unit(plain(cell.text), told[at])) if at in told else cell
         for at, cell in enumerate(head.cells)
     )
     return replace(grid, heads=(*grid.heads[:-1], replace(head, cells=labels)),
                    rows=tuple(map(bare, grid.rows)))  # fmt: skip
+
+
+def _in_unit(label: str, name: str) -> str:
+    """The label of a column whose cells print their unit: a speed in ms is a time."""
+    if normalise(label) == normalise(name):
+        return label
+    measure = unit(name)
+    timed_by_word = normalise(label) in _SPEEDS and measure is not None and measure.si == "s"
+    return f"{'time' if timed_by_word else label} ({name})"
+
+
+_SPEEDS = {"speed", "perf", "performance", "result", "measured", "value"}
 
 
 def _of_bench(lines: Sequence[Line], grid: Grid) -> bool:

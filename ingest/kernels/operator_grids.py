@@ -15,7 +15,7 @@ from dataclasses import replace
 from assay.ingest.columns.headers import plain
 from assay.ingest.columns.subject import of_an_optimizer as names_an_optimizer
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
-from assay.ingest.kernels.kernel_headings import heading_above
+from assay.ingest.kernels.kernel_headings import heading_above, headings_around
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import by_label
 from assay.ingest.schema.record import Line, Schema
@@ -52,8 +52,13 @@ MOST_NAMES = 16
 
 def of_training(grid: Grid) -> bool:
     """Whether a label names what is measured of a training step."""
-    said = [meaning(plain(label)) for label in grid.header()]
+    labels = [plain(label) for label in grid.header()]
+    said = [None if _OF_PEAK.search(label) else meaning(label) for label in labels]
     return any(each is not None and each.field in OF_TRAINING for each in said)
+
+
+_OF_PEAK = re.compile(r"(?:%|percent|share|fraction) ?(?:of )?\w* ?(?:peak|roofline)|%peak", re.I)
+"""A share of what a device can do, which kernels have as much as runs."""
 
 
 _OPTIMIZERS = ("optimizer", "optimiser", "implementation", "impl", "variant", "version", "backend")
@@ -87,6 +92,69 @@ def of_an_optimizer(lines: Sequence[Line], grid: Grid) -> Grid:
             label = f"time ({unit_of})" if unit_of else "time"
             cells[place] = cells[place]._replace(text=label)
     return replace(grid, heads=(replace(head, cells=tuple(cells)),))
+
+
+_WHO = ("candidate", "variant", "version", "impl", "method", "approach", "algorithm", "config",
+        "mode", "library", "strategy", "optimization", "path")  # fmt: skip
+
+_WHAT = ("test", "workload", "benchmark", "function", "case", "primitive", "task")
+"""Labels of names under a heading of kernels: of those who compute, and of what is computed."""
+
+_OF_KERNELS = re.compile(
+    r"(?<![A-Za-z])(?:kernels?|gemms?|mat-?muls?|(?:flash[ -]?)?attention|micro-?benchmarks?"
+    r"|(?:rms|layer|group)[ _-]?norm|softmax|rope|swiglu|gelu|ops|operators?|primitives?"
+    r"|elementwise|reductions?)(?![A-Za-z])|内核|算子|커널",
+    re.IGNORECASE,
+)
+
+_OF_RUNS = re.compile(
+    r"train|fine-?tun|\bsteps?\b|epoch|inference|decod|prefill|generat|serving|end[- ]to[- ]end|e2e"
+    r"|throughput|tokens?\b|\btok/|samples?/|img|images?\b|\bfps\b|\bloss|accuracy|\bppl\b|ttft|tpot"
+    r"|\bmodels?\b|estimat|predict|expect|project(?:ed|ion)|target|theor|simulat|训练|推理|预期|理论",
+    re.IGNORECASE,
+)
+"""Found in headings and labels of tables of whole runs, or of what nobody measured."""
+
+_CALLED = re.compile(
+    r"(?:exp|sin|cos|tanh|add|mul|sub|div|copy|sqrt|log|pow|sum|relu|gelu|silu|sigmoid|softmax|swiglu"
+    r"|(?:rms|layer|group)_?norm|matmul|gemm|gemv|transpose\w*|reduce\w*|rope|cumsum|sort|topk|dropout"
+    r"|embedding|conv\w*|quantize\w*|dequantize\w*|scan|histogram|gather|scatter)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+
+
+def named_by_heading(lines: Sequence[Line], grid: Grid, schema: Schema) -> Grid:
+    """The grid of a table whose first column has names with the label of what these are, where the
+    heading above is of kernels or the names are of operators: `Candidate | Latency (us)`. None of
+    whole runs, and none that has such a label."""
+    known = by_label(schema)
+    specs = [known.get(normalise(plain(label)), (None, 1.0))[0] for label in grid.header()]
+    if grid.labels or len(grid.heads) != 1 or any(s and s.name in _NAMING for s in specs):
+        return grid
+    around = headings_around(lines, grid)
+    if any(map(_OF_RUNS.search, (*around[:1], *grid.header()))):
+        return grid
+    rows = [row for row in grid.rows if len(row.cells) == grid.width and not row.blank]
+    for at, spec in enumerate(specs[: len(("rank", "name"))]):
+        texts = [plain(row.cells[at].text) for row in rows]
+        if spec is not None or not texts or not all(map(NAMED.match, texts)):
+            continue
+        label = normalise(plain(grid.header()[at]))
+        called = sum(_CALLED.search(text) is not None for text in texts)
+        if len(texts) > 1 and called * 3 >= len(texts) * 2 and label not in _WHO:
+            name = "operator"
+        elif any(map(_OF_KERNELS.search, around)) and label in (*_WHO, *_WHAT):
+            name = "kernel" if label in _WHO else "operator"
+        else:
+            return grid
+        head = grid.heads[0]
+        cells = [each._replace(text=name) if n == at else each
+                 for n, each in enumerate(head.cells)]  # fmt: skip
+        return replace(grid, heads=(replace(head, cells=tuple(cells)),))
+    return grid
+
+
+_NAMING = {"operator", "kernel", "experts"}
 
 
 def in_columns(grid: Grid, schema: Schema) -> Grid:
