@@ -227,4 +227,26 @@ def across(
     return [{name: label[0].replace(",", "")} for label in labels if label]
 
 
+def corner(
+    grid: Grid, columns: Sequence[Column], schema: Schema
+) -> tuple[Column, list[dict[str, str]]]:
+    """The first column by the first of two names in its label, and what the labels of the others
+    give by the second: `GPU \\ Network`."""
+    found = _CORNER.fullmatch(grid.header()[0].strip("*` "))
+    told = [dict[str, str]() for _ in columns[1:]]
+    if found is None:
+        return columns[0], told
+    down, across = header([found[1], found[2]], schema)
+    if down.spec is None or not down.spec.configuration or down.spec == across.spec:
+        return columns[0], told
+    if across.spec is not None and across.spec.name in _NAMED:
+        told = [{across.spec.name: column.label} for column in columns[1:]]
+    return replace(down, label=columns[0].label), told
+
+
+_CORNER = re.compile(r"([^\\/|]+?)\s*(?:\\+|╲)\s*([^\\/|]+)")
+
+_NAMED = {"model", "gpu"}
+"""Fields whose values are names, and whatever stands over a column is one."""
+
 _WHOLE = re.compile(r"[0-9][0-9,]*")

@@ -27,19 +27,31 @@ from assay.ingest.vocabulary.devices import devices
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.words import Said, said
 
+COUNTED = r"\b(?:(?<![0-9] )(?:(?:thousand|million|billion)s?(?: of)? |[kM] ?))?"
+"""A number of things in which rates are counted, and no rate itself: `million samples per second`.
+"""
+
 SENTENCE_END = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])")
 
 
 _PHRASE = re.compile(
-    r"\b(?:tokens?|samples?|sequences?|sentences?|utterances?|images?|imgs?|items?)"
-    r"(?:\s*/\s*|\s+per\s+)"
+    rf"{COUNTED}(?:tokens?|words|samples?|sequences?|sentences?|utterances?"
+    r"|images?|imgs?|items?)(?: (?:processed|trained|consumed|seen))?(?:\s*/\s*|\s+per\s+)"
     r"(?:gpu|device|npu|sec(?:ond)?|s)\b"
-    r"(?:(?:\s*/\s*|\s+per\s+|\s+and\s+)(?:gpu|gcd|card|chip|device|npu|p|sec(?:ond)?|s)\b)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b|(?<=[はが为是：])TFLOPS?/(?:s/)?GPU(?![A-Za-z])"
+    r"(?:(?:\s*/\s*|\s+per\s+|\s+and\s+)(?:gpu|gcd|card|chip|device|npu|p|sec(?:ond)?|s)\b)?"
+    r"(?:,? (?:[(\[]|in )(?:in )?(?:thousands?|millions?|billions?|[kM]|[x×*] ?1[0e][0-9,^]*)"
+    r"(?![A-Za-z0-9])[)\]]?)?|\bTGS\b|\bMFU\b|\bTFLOPS?\b|(?<=[はが为是：])TFLOPS?/(?:s/)?GPU(?![A-Za-z])"
     r"|\b(?:(?:step|iter(?:ation)?)[ -](?:time|latency)"
     r"|(?:time|latency) per (?:step|iter(?:ation)?))\b"
     r"(?:\s*[(\[](?:ms|s|sec|seconds|milliseconds)[)\]]| in (?:ms|s|seconds|milliseconds)\b)?"
     r"|\b(?:ms|(?:milli)?seconds)\s*(?:/|\bper)\s*(?:training )?(?:step|iter(?:ation)?)\b",
     re.IGNORECASE | re.ASCII,  # `単位はTFLOPS/GPUです`
+)
+
+_SUBJECT = (
+    r"(?:(?:again|here|all|the|training|train|mean|average|avg\.?|median|global|total|aggregate"
+    r"|end-to-end|measured|(?:single|multi)-(?:GPU|node)|[A-Z]\w+'s) )*"
+    r"(?:throughputs?|speeds?|performance|rates?|numbers|values|cells|timings|times?)"
 )
 
 _OF_WHOM = re.compile(
@@ -181,7 +193,46 @@ def said_above(above: Sequence[Line]) -> Said | None:
     heard = [each for line in above if not (each := heard_in(line.text)).of_kernels]
     found = [told for each in heard for phrase in each.phrases if (told := said(phrase))]
     found = found or [told for each in heard for m in each.of_memory if (told := said(m))]
-    return found[0] if len({told.field for told in found}) == 1 else None
+    known = [told for told in found if told.unit_known]
+    one = len({told.field for told in found}) == 1 >= len({told.scale for told in known})
+    return (known or found)[0] if one else None
+
+
+_DECLARES = re.compile(
+    rf"(?:(?:again|here|now|all),? )?(?:(?:{_SUBJECT})(?: is| are|:)?"
+    rf"(?: (?:given|shown|reported|measured|all))? (?:in |\()?)?(?:{_PHRASE.pattern})"
+    r"[)\]]?(?: [a-z0-9().-]+)*",
+    re.IGNORECASE | re.ASCII,
+)
+"""A part of a sentence that is nothing but a quantity with its unit, and how it was taken."""
+
+
+@once
+def declares(text: str) -> bool:
+    """Whether a sentence of a line, or what stands between two of its commas, is a quantity with
+    its unit, and says nothing of it but how it was taken: `Throughput in images per second, one
+    GPU.`, `Mixed precision, avg. iteration time in milliseconds.`"""
+    for sentence in SENTENCE_END.split(_TAG.sub("", unmarked(text)).strip()):
+        if _VERB.search(sentence) or _NO_TRAINING.search(sentence):
+            continue
+        parts = (part.strip(" .:;") for part in sentence.split(","))
+        if any(map(_DECLARES.fullmatch, parts)):
+            return True
+    return False
+
+
+_TAG = re.compile(r"</?[a-z][^<>]{0,200}>", re.IGNORECASE)
+
+_VERB = re.compile(
+    r"\b(?:was|were|has|have|had|reach(?:es|ed)?|gets?|got|takes?|took|gives?|increas\w+|improv\w+"
+    r"|drops?|dropped|than|from|vs|up to|about|only|see|can|could|does|did|we|you|it)\b"
+    r"|[0-9][0-9,.]*(?<![,.]) ?(?:k|M|thousand|million)? ?(?:tokens?|samples?|images?|sequences?"
+    r"|sentences?|words|imgs?|items|ms|s|seconds|milliseconds)\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that tells of a rate or compares it, and declares nothing."""
+
+_NO_TRAINING = re.compile(r"\b(?:inference|serving|generat\w+|decod\w+|eval\w*|valid\w+)\b", re.I)
 
 
 class Heard(NamedTuple):

@@ -31,6 +31,7 @@ from assay.ingest.tables.documents import (
 from assay.ingest.tables.header_rows import (
     across,
     axes,
+    corner,
     counts,
     headed,
     over_counts,
@@ -39,6 +40,7 @@ from assay.ingest.tables.header_rows import (
 )
 from assay.ingest.tables.named_above import (
     SENTENCE_END,
+    declares,
     heard_in,
     meant_above,
     of_set_up_alone,
@@ -531,6 +533,8 @@ def _by_caption(
     columns = _without_budgets(header(grid.header(), schema), above)
     if len(columns) < 3 or quantities(columns):
         return ()
+    mixed_in = [n for n, c in enumerate(columns) if n and _of_mixed(grid, n, c, schema)]
+    columns = [Column(c.label, None) if n in mixed_in else c for n, c in enumerate(columns)]
     settings = [0, *(n for n, c in enumerate(columns) if n and c.spec and c.spec.configuration)]
     ratios = comparing([column.label for column in columns])
     columns = [Column(c.label, None) if n in ratios else c for n, c in enumerate(columns)]
@@ -541,6 +545,7 @@ def _by_caption(
     ]  # fmt: skip
     sides = free
     named_by = {n: named_side(columns[n].label, schema) for n in sides}
+    named_by |= {n: {"dtype": ""} for n in mixed_in}
     if not any(named_by.values()):
         sides = list(range(1, len(columns)))
         if told := axes(grid, columns, schema) or over_counts(grid, columns):
@@ -576,13 +581,28 @@ def _by_caption(
         return ()
     if not proved and not found.unit_known and not _mostly_with_units(grid):
         return ()
-    rest, most = common(columns, set(sides)), found.field == "memory"
+    first, over = corner(grid, columns, schema)
+    rest, most = common([first, *columns[1:]], set(sides)), found.field == "memory"
     own = {
         at: Column(columns[at].label, spec, found.scale, found.unit_known, most=most)
         for at in sides
     }  # fmt: skip
     return tuple(
-        Group(rest, {at: column}, column.label, named_by.get(at), at) for at, column in own.items()
+        Group(rest, {at: column}, column.label, {**over[at - 1], **(named_by.get(at) or {})}, at)
+        for at, column in own.items()
+    )
+
+
+def _of_mixed(grid: Grid, at: int, column: Column, schema: Schema) -> bool:
+    """Whether a column is of runs in mixed precision, in whatever format, and holds no formats:
+    `Mixed precision` over `2.03`."""
+    texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+    return (
+        column.spec is not None
+        and column.spec.name == "dtype"
+        and names_a_side(column.label, schema)
+        and any("." in text for text in texts)
+        and all(_NUMERAL.fullmatch(text) or not DIGIT.search(text) for text in texts)
     )
 
 
@@ -694,6 +714,8 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
         _SAID_OF_ALL.search(unmarked(line.text)) and heard_in(line.text).phrases for line in above
     )
     compared = bool(comparing([column.label for column in columns]))
+    if not told and not compared:
+        told = any(map(declares, (line.text for line in above)))
     if (last := opens_table(above)) and not compared:  # what it names is in the table
         told |= len(heard_in(last.text).phrases or heard_in(last.text).of_memory) == 1
     labels = [columns[n].label for n in sides]

@@ -55,7 +55,8 @@ MEDIAN = {"median", "p50"}
 
 MEAN = {"mean", "avg", "average"}
 
-PLAIN = {"steady", "state", "measured", "observed", "training", "train", "the", "e2e", "single"}
+PLAIN = {"steady", "state", "measured", "observed", "training", "train", "the", "e2e", "single",
+         "processed", "trained"}  # fmt: skip
 """Words that leave a measured quantity what it is."""
 
 COUNTS = {"k": 1e3, "m": 1e6, "b": 1e9, "thousands": 1e3, "millions": 1e6, "billions": 1e9,
@@ -78,7 +79,8 @@ _WORD = re.compile(r"[a-zµσδ]+[0-9]*(?:[a-z]+)?|[#/%]|[0-9]+", re.IGNORECASE)
 
 _PER = re.compile(r"(?<![a-z])per(?![a-z])", re.IGNORECASE)
 
-_COUNTED = re.compile(r"(?<![a-z])([km])(?=tok)", re.IGNORECASE)  # Ktok/s
+_COUNTED = re.compile(r"(?<![a-z])([km])(?=tok|words|samples|sequences|seqs)", re.IGNORECASE)
+"""A sign of counting right before its things: `Ktok/s`."""
 
 _KILO_TOKENS = re.compile(r"(?<![A-Za-z])[Kk]t(?= ?/ ?s(?:ec)?\b)")  # Kt/s
 
@@ -566,6 +568,9 @@ def _utilisation(words: Words) -> Said | None:
     return Said(kinds.pop(), 0.01 if percent else 1.0, rank=_rank(words))
 
 
+_OF_TEXT = {"word", "words"}
+"""Tokens of a vocabulary, as toolkits of translation call them: `words/s`."""
+
 _WHOLE = {"total", "aggregate", "aggregated", "job", "global", "cluster", "overall", "whole"}
 
 
@@ -577,7 +582,7 @@ def _rate(words: Words) -> Said | None:
         over = over - short | {"tokens"}
     if words.over == ("t",) and set(words.under) & SECOND:  # `T/s/GPU`
         over = {"tokens"}
-    kind = "token" if over & TOKENS else "sample" if over & SAMPLES else None
+    kind = "token" if over & (TOKENS | _OF_TEXT) else "sample" if over & SAMPLES else None
     scale = 1.0
     if kind == "token" and under & DAY:
         under, scale = under - DAY | {"s"}, 1 / 86_400
@@ -585,7 +590,8 @@ def _rate(words: Words) -> Said | None:
         return _other_rate(words, over, under)
     for word in over & set(COUNTS):
         scale *= COUNTS[word]
-    known = (TOKENS if kind == "token" else SAMPLES) | set(COUNTS) | _WHOLE
+    known = (TOKENS | _OF_TEXT if kind == "token" else SAMPLES) | set(COUNTS) | _WHOLE
+    known |= {"of"} if over & set(COUNTS) else set()  # `thousands of tokens per second`
     fillers = {"throughput", "speed", "rate", "performance", "ips", "in", "/"}
     if "p" in under:  # tokens/s/p: per processor, as tables of NPUs say
         under = under - {"p"} | {"npu"}
