@@ -69,6 +69,51 @@ def with_batch_scopes(grid: Grid, above: Callable[[], Sequence[str]]) -> Grid:
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
 
 
+_LETTER = re.compile(r"([BT])(?:\s*\(-[bt]\))?")
+
+_OF_A_STEP = re.compile(r"total[ _]batch(?:[ _]size)?(?:\s*\(-d\))?", re.IGNORECASE)
+
+_LEAST_LENGTH = 64
+
+
+def with_letters(grid: Grid) -> Grid:
+    """The grid with `B` and `T` for what they are to programs of the kind of nanoGPT, sequences of
+    a device and tokens of each, where their numbers may be that; and with tokens for the total
+    batch of a step that is a multiple of both."""
+    if not grid.heads or grid.labels:
+        return grid
+    last, told = grid.heads[-1], dict[str, int]()
+    labels = [plain(cell.text) for cell in last.cells]
+    for at, label in enumerate(labels):
+        if letter := _LETTER.fullmatch(label):
+            told[letter[1]] = at if letter[1] not in told else -1
+    if told.keys() != {"B", "T"} or min(told.values()) < 0:
+        return grid
+    rows = [row for row in grid.rows if len(row.cells) == len(labels)]
+    sizes, lengths = ([_count(row.cells[told[name]].text) for row in rows] for name in "BT")
+    if not rows or not all(sizes) or any(n < _LEAST_LENGTH or n % 16 for n in lengths):
+        return grid
+    names = {told["B"]: "micro batch size", told["T"]: "sequence length"}
+    for at, label in enumerate(labels):
+        totals = [_count(row.cells[at].text) for row in rows]
+        many = zip(totals, sizes, lengths, strict=True)
+        if _OF_A_STEP.fullmatch(label) and all(n and n % (b * t) == 0 for n, b, t in many):
+            names[at] = "global batch (tokens)"
+    cells = tuple(
+        cell._replace(text=names.get(at, cell.text)) for at, cell in enumerate(last.cells)
+    )
+    return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=cells)))
+
+
+def _count(text: str) -> int:
+    """A whole number as it is printed; 0 where a text is none."""
+    bare = plain(text).replace(",", "")
+    return int(bare) if bare.isdecimal() and len(bare) <= _MOST_DIGITS else 0
+
+
+_MOST_DIGITS = 9
+
+
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
 def _whose(text: str) -> frozenset[str]:
     """Whose batches are, in the words of labels, as the sentences of a text say.

@@ -66,6 +66,9 @@ _OF_A_DEVICE = re.compile(
     r"(?: \((?:max|last|latest)\))?",
     re.IGNORECASE,
 )
+
+_BYTES_OF_A_DEVICE = re.compile(r"system[./]gpu\.[0-9]+\.memoryAllocatedBytes")
+"""The same as Weights & Biases has it."""
 """The memory of one of a run's devices, as trackers watch it: `sys.gpu.0.peak_mem_gb`."""
 
 _NAMED_IN = re.compile(r"(?:model|gpu|device)/(?:name|type|size)")
@@ -478,6 +481,8 @@ def _alone(label: str) -> str:
         return label.replace("/", "_")
     if found := _OF_A_DEVICE.fullmatch(label):
         return found[1]
+    if _BYTES_OF_A_DEVICE.fullmatch(label):
+        return "memory allocated (bytes)"
     if (path := _PATH.match(label)) and configured_by(label[path.end() :]):
         return label[path.end() :]
     panel = _PANELS.match(label)

@@ -77,7 +77,7 @@ FORMAT = Format(
         "mfu", "_ms", "step_time", "per_s", "samples/s", "performance",
         "threads: -", "thread: -", "# of Calls", "-- --", "--  --", "it/s", "iter/s", "iters/s",
         "steps/s", "batches/s", "seq/s", "seqs/s", "sequences/s", "img/s", "imgs/s", "image/s",
-        "images/s", "sample/s", "s/it", "s/step", "s/batch", "iB)", "(GB)",
+        "images/s", "sample/s", "s/it", "s/step", "s/batch", "iB)", "(GB)", "Table ", "Tab. ",
         "-fwd", "-bwd", "-forward:", "-backward:", "-causal=", "_fwd", "_bwd", "_forward:",
         "_backward:",
     ),
@@ -94,6 +94,7 @@ FORMAT = Format(
     r"|s(?:ec)?/(?:it|step|batch)|\((?:[mu]?s|[MG]i?B)\)|_m?s\b)[^|=:,]*$"
     r"|^ {3,}(?:[A-Za-z_]+ +)*[A-Za-z_]*(?:_m?s|_per_\w+|mfu|flops)"
     r"(?: +[A-Za-z_]+)*\s*$"  # labels that end where cells do
+    r"|^\s*Tab(?:le|\.) [0-9IVX]+[.:] .*(?:\w/s\b|/sec|(?i: per second|flop|mfu)|\(m?s\))"
     r"|^Name: \S.*, dtype: (?:float|int)[0-9]+\s*$"  # a series
     r"|^\s*[A-Za-z][^|=:0-9]*(?:(?i:flop|mfu)|tok(?:en)?s?(?:/|_per_)s|\([mu]?s\)|_m?s\b)"
     r"[^|=:]*(?:  +[0-9][0-9,.]*){2,}\s*$"  # a metric of a turned one

@@ -183,7 +183,14 @@ def _measured(lines: Sequence[Line], at: int) -> bool:
         return True
     if above.endswith("):") and MEASURES.search(above) is not None:
         return True
+    captions = (line.text for line in lines[max(0, at - MOST_LINES) : at])
+    if any(_CAPTION.match(text) and MEASURES.search(text) for text in captions):
+        return True
     return _turned(lines, at)
+
+
+_CAPTION = re.compile(r"\s*(?:Table|Tab\.) [0-9IVX]+[.:]\s")
+"""A caption of a table in the text of a paper."""
 
 
 MOST_METRICS = 12

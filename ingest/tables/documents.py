@@ -379,6 +379,7 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
         if len(line.text) > LONGEST:
             continue
         found |= _letters(line.text)
+        found |= {m[1]: m[2] for m in _ALIAS.finditer(line.text) if configured_by(m[2])}
         words = line.text.casefold()  # words of the patterns, which few lines have
         for name, meant in _with_units(line.text, words):
             found.setdefault(name, meant)
@@ -397,6 +398,9 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
                 found.setdefault(match[1], ANOTHER)
     return found
 
+
+_ALIAS = re.compile(r"`([a-z][\w ]{0,20})` (?:is|means|=) `([a-z]\w+)`")
+"""A label and the setting of a program that it is: `batch` is `per_device_train_batch_size`."""
 
 ANOTHER = "another thing"
 """Meaning of a label that names a field elsewhere, and not in this document."""

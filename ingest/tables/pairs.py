@@ -18,6 +18,7 @@ from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import Line, Schema
 from assay.ingest.tables.units_beside import A_DEVICE
+from assay.ingest.vocabulary.terms import configured_by
 from assay.ingest.vocabulary.words import of_one_device, said
 
 _BESIDE = re.compile(r"(.+?)\s*[(（\[]([^()（）\[\]]+)[)）\]]")
@@ -354,10 +355,11 @@ def _complete(
     words = plain(text).split() if legend else []
     if any(legend.get(word) == f"{word} per GPU" for word in words) and not of_one_device(text):
         return f"{text} per GPU"
-    short = len(words) > 1 and not legend.keys().isdisjoint(words)
-    if not short or header([text], schema)[0].spec is not None:
+    told = {word: legend[word] for word in words if word in legend}
+    told = {word: meant for word, meant in told.items() if not configured_by(meant)}
+    if len(words) < 2 or not told or header([text], schema)[0].spec is not None:
         return text
-    return " ".join(legend.get(word, word) for word in words)
+    return " ".join(told.get(word, word) for word in words)
 
 
 def _in_its_unit(label: str, note: str, schema: Schema) -> str:

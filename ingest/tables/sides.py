@@ -390,10 +390,15 @@ def by_names(grid: Grid, schema: Schema) -> tuple[Group, ...]:
 
 
 def _of_name(label: str, name: str, schema: Schema) -> tuple[str, Column] | None:
-    """The column of a label that begins with a name, of the quantity behind it."""
-    if not label.startswith(f"{name} "):
+    """The column of a label that begins or ends with a name, of the quantity beside it."""
+    found = _WITH_UNIT_BEHIND.fullmatch(label)
+    if label.startswith(f"{name} "):
+        rest = label[len(name) :].strip(" -–—:,/")
+    elif found and found[1].endswith(f" {name}"):  # `peak memory before (GiB)`
+        rest = f"{found[1][: -len(name)].strip(' -–—:,/')}{found[2] or ''}"
+    else:
         return None
-    (column,) = header([label[len(name) :].strip(" -–—:,/")], schema)
+    (column,) = header([rest], schema)
     known = column.spec is not None and column.spec.quantity is not None
     return (name, replace(column, label=label)) if known else None
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
-from assay.ingest.columns.batch_scopes import with_batch_scopes
+from assay.ingest.columns.batch_scopes import with_batch_scopes, with_letters
 from assay.ingest.columns.cells import (
     bare_number,
     outcome_and_date,
@@ -320,7 +320,7 @@ class _Table:
         labelled = annotated(carried(grid, schema), schema, known.legend, known.notes)
         labelled = with_scopes(labelled, schema, lambda: [*place.texts(), grid.caption])
         labelled = with_batch_scopes(
-            labelled, lambda: [*(line.text for line in place.near), *place.texts()]
+            with_letters(labelled), lambda: [*(line.text for line in place.near), *place.texts()]
         )
         labelled = with_outcomes(labelled, schema, known.no_room)
         labelled = with_memory_units(

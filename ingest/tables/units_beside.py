@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from assay.ingest.columns.headers import Column, header, plain
+from assay.ingest.columns.headers import Column, generic, header, plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridCell, GridRow
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.record import REMEMBERED, Line, Schema
@@ -155,11 +155,12 @@ def _scope(text: str) -> _Scope | None:
     return _Scope(whose, frozenset(rated))
 
 
-def with_unit_column(grid: Grid) -> Grid:
-    """The grid with the units of its second column behind the labels of its first."""
-    grid = _with_units_beside(grid)
+def with_unit_column(grid: Grid, schema: Schema) -> Grid:
+    """The grid with the units of its second column behind the labels of its first, or those of
+    another one behind the numbers of the one column that only says that something was fast."""
+    grid = _with_units_of_rows(_with_units_beside(grid), schema)
     second = plain(grid.heads[-1].cells[1].text) if grid.heads and grid.width > 2 else ""
-    if second.casefold() not in ("unit", "units", "单位", "単位") or grid.labels:
+    if second.casefold() not in _CALLED_UNITS or grid.labels:
         return grid
     rows = [row for row in grid.rows if len(row.cells) > 1]
     made = []
@@ -171,6 +172,31 @@ def with_unit_column(grid: Grid) -> Grid:
     return (
         replace(grid, heads=tuple(heads), rows=tuple(made)) if len(rows) == len(grid.rows) else grid
     )
+
+
+_CALLED_UNITS = ("unit", "units", "单位", "単位")
+
+
+def _with_units_of_rows(grid: Grid, schema: Schema) -> Grid:
+    """The grid with each row's unit behind its number: `Speed | Unit` over `812 | images/s`."""
+    if not grid.heads or grid.labels:
+        return grid
+    labels = [plain(text).casefold() for text in _lowest(grid)]
+    units = [at for at, label in enumerate(labels) if at > 1 and label in _CALLED_UNITS]
+    fast = [at for at, column in enumerate(header(labels, schema)) if units and generic(column)]
+    if len(units) != 1 or len(fast) != 1:
+        return grid
+    (at,), (rate,) = units, fast
+
+    def with_its_own(row: GridRow) -> GridRow:
+        printed = plain(row.cells[at].text) if len(row.cells) > max(at, rate) else ""
+        number = row.cells[rate].text if printed else ""
+        if not unit(printed) or not number.strip() or not number.strip()[-1].isdigit():
+            return row
+        cell = row.cells[rate]._replace(text=f"{number} {printed}")
+        return replace(row, cells=(*row.cells[:rate], cell, *row.cells[rate + 1 :]))
+
+    return replace(grid, rows=tuple(map(with_its_own, grid.rows)))
 
 
 _UNIT_OF = re.compile(r"((?:\w+\.)*train(?:\.\w+)*)\.unit")

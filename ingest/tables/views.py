@@ -154,7 +154,7 @@ def _ways(
         lengths = length is not None and any(_LENGTHS.search(line.text) for line in above)
         return f"seq_len {length}" if lengths else None
 
-    grid = parted(headed(with_unit_column(grid), schema), schema, above, side)
+    grid = parted(headed(with_unit_column(grid, schema), schema), schema, above, side)
     labels = {**labels, **_implied(grid, above, labels), **_shares(grid, above, labels)}
     grid = _with_rates(with_units(grid, schema, above), above)
     labels |= _declared_of(grid, schema, above, declared)
@@ -432,7 +432,7 @@ def _explained(
     return [
         replace(other, label=own.label)
         if (own.spec is not None and not own.unit_known and own.spec is other.spec)
-        or (own.spec and other.spec and _OF_ONE.get(own.spec.name) == other.spec.name)
+        or (own.spec and other.spec and other.spec.name in _OF_ONE.get(own.spec.name, ()))
         or (
             own.spec is None
             and (other.degrees or (other.spec is not None and other.spec.name not in held))
@@ -442,8 +442,11 @@ def _explained(
     ]
 
 
-_OF_ONE = {"tokens_per_s": "tokens_per_gpu_per_s", "samples_per_s": "samples_per_gpu_per_s"}
-"""Rates of a run, and the same of one device, as a legend may say that an abbreviation is."""
+_OF_ONE = {
+    "tokens_per_s": {"tokens_per_gpu_per_s"}, "samples_per_s": {"samples_per_gpu_per_s"},
+    "batch_size": {"micro_batch", "global_batch"},
+}  # fmt: skip
+"""Fields that leave open whose a number is, and what a legend may say that an abbreviation is."""
 
 
 def _lowest(columns: Sequence[Column], under: Sequence[str], schema: Schema) -> list[Column]:
@@ -685,7 +688,10 @@ def _each_in_its_unit(grid: Grid, sides: Sequence[int], spec: FieldSpec) -> bool
 
 
 _SAID_OF_ALL = re.compile(
-    r"\b(?:numbers|values|figures|cells|entries|all results|speeds|rates|throughputs|times)\b"
+    r"^\W*(?:(?:training )?(?:throughput|speed|performance),? (?:in )?)?"
+    r"(?:tokens|samples|sequences|images)(?:/| per )s(?:ec(?:ond)?)?\b"
+    r"(?:[ /]*(?:per )?(?:GPU|device))?(?=\W*$|[,;:(])"
+    r"|\b(?:numbers|values|figures|cells|entries|all results|speeds|rates|throughputs|times)\b"
     r".{0,24}?\b(?:in|is|are|give)\b"
     r"|\b(?:each|every) (?:cell|entry|number)\b.{0,24}?\b(?:is|gives|shows|reports|holds)\b"
     r"|\b(?:metric|units?)\b\s*(?:[:=]|is\b|are\b)"
@@ -721,10 +727,19 @@ def _all_said(columns: Sequence[Column], sides: Sequence[int], above: Sequence[L
     labels = [columns[n].label for n in sides]
     return told and len(sides) > 1 and all(
         columns[n].spec is None and not columns[n].degrees and re.search(r"[^\W\d_]", label)
-        and not set(split(english(label))) & _OTHER_THINGS
+        and not _words_of_a_name(label) & _OTHER_THINGS
         for n, label in zip(sides, labels, strict=True)
     )  # fmt: skip
 
+
+def _words_of_a_name(label: str) -> set[str]:
+    """The words of a label without letters behind the name of a model: `ViT-B/16`."""
+    words = split(english(label))
+    named = bool(words) and len(words[0]) > TWO_LETTERS
+    return {word for word in words if not (named and len(word) == 1)}
+
+
+TWO_LETTERS = 2
 
 _FARTHEST = 30.0
 """How many times more one set-up may reach than another in one row."""
