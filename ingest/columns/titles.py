@@ -90,6 +90,8 @@ _ONE = (
 
 _DIGIT = re.compile("[0-9]")
 
+_OF_EACH = r"(?: (?:images|samples|sequences))? ?(?:/|per |on each )(?:GPU|device|card|rank|NPU)\b"
+
 _SETTINGS = {
     "seq_len": re.compile(
         r"(?:\b(?:seq(?:uence)?(?:[ _-]?len(?:gth)?)?|ctx|context(?:[ _-]len(?:gth)?|(?= of\b)))"
@@ -102,7 +104,12 @@ _SETTINGS = {
         re.IGNORECASE,
     ),
     "micro_batch": re.compile(
-        rf"(?:\bmicro[ _-]?batch(?:[ _-]size)?|\bMBS|微批(?:次)?(?:大小)?){_OF}{_ONE}",
+        rf"(?:\bmicro[ _-]?batch(?:[ _-]size)?|\bMBS|微批(?:次)?(?:大小)?){_OF}{_ONE}"
+        rf"|\b(?:local )?batch[ _-]size{_OF}([0-9][0-9,]*)(?={_OF_EACH})",
+        re.IGNORECASE,
+    ),
+    "batch_size": re.compile(
+        rf"(?<!\w[ _-])\bbatch[ _-]size{_OF}{_ONE}(?!{_OF_EACH}| ?(?:tokens|per|/))",
         re.IGNORECASE,
     ),
 }
@@ -110,7 +117,7 @@ _SETTINGS = {
 
 _OF_SETTINGS = {
     "seq_len": ("seq", "ctx", "context", "序列"), "global_batch": ("global", "gbs", "全局"),
-    "micro_batch": ("micro", "mbs", "微批"),
+    "micro_batch": ("micro", "mbs", "微批", "batch"), "batch_size": ("batch",),
 }  # fmt: skip
 """One of these is in small letters in every text that says the setting: most lines have none."""
 
@@ -210,15 +217,50 @@ _IN_EUROPE = {
     "alle läufe": "all runs", "einem knoten mit": "one node with", "knoten mit": "nodes with",
     "nœuds de": "nodes of", "knoten": "nodes", "mit": "of", "sequenzlänge": "seq length",
     "pro": "per", "auf": "on", "und": "and", "et": "&",
+    "todas las ejecuciones": "all runs", "todas las mediciones": "all results",
+    "todos los experimentos": "all experiments", "todos os experimentos": "all experiments",
+    "todas as medições": "all results", "todos os testes": "all tests",
+    "tutti gli esperimenti": "all experiments", "tutte le misure": "all results",
+    "longitud de secuencia": "sequence length", "comprimento de sequência": "sequence length",
+    "lunghezza di sequenza": "sequence length", "tamaño de lote": "batch size",
+    "tamanho do lote": "batch size", "tamanho de lote": "batch size",
+    "precisión mixta": "mixed precision", "precisão mista": "AMP", "precisione mista": "AMP",
+    "acumulación de gradientes": "gradient accumulation",
+    "acumulación de gradiente": "gradient accumulation",
+    "acumulação de gradientes": "gradient accumulation",
+    "secuencias de": "sequences of", "sequências de": "sequences of",
+    "por nodo": "per node", "por cada nodo": "per node", "per nodo": "per node",
+    "por gpu": "per GPU", "por tarjeta": "per GPU", "por placa": "per GPU", "per scheda": "per GPU",
+    "usan": "use", "usam": "use", "usano": "use", "tarjetas": "cards", "schede": "cards",
+    "nodos con": "nodes of", "nodos": "nodes", "nodo": "node", "nodi": "node",
+    "en": "in", "em": "in", "y": "&", "e": "&", "con": "&", "com": "&", "di": "of", "do": "of",
+    "все замеры": "all runs", "все эксперименты": "all experiments", "все запуски": "all runs",
+    "все измерения": "all results", "все результаты": "all results",
+    "длина контекста": "context length", "длиной контекста": "context length",
+    "длина последовательности": "sequence length", "длиной последовательности": "sequence length",
+    "размер батча": "batch size", "размером батча": "batch size",
+    "глобальный батч": "global batch", "глобальным батчем": "global batch",
+    "на одну карту": "per GPU", "на карту": "per GPU", "на каждую карту": "per GPU",
+    "смешанная точность": "mixed precision", "смешанной точности": "mixed precision",
+    "накопление градиентов": "gradient accumulation", "шагов накопления": "accum. steps",
+    "узлах по": "nodes of", "узлов по": "nodes of", "узла по": "nodes x", "узлах": "nodes",
+    "batchgröße": "batch size", "узлов": "nodes", "узле": "node", "на узел": "a node",
+    "карты": "cards", "карт": "GPUs",
+    "видеокарт": "GPUs", "видеокарты": "GPUs", "видеокартах": "GPUs", "картах": "cards",
+    "токенов": "tokens", "гб": "GB", "на": "on", "с": "&", "и": "&", "в": "&",
 }  # fmt: skip
-"""Words of French and German, none shorter than what it means in English."""
+"""Words of other European languages, none shorter than what it means in English."""
 
 _EUROPEAN = deferred(
     r"nœud|knoten|séquence|sequenz|gradientenakk|läufe|messungen|les (?:mesures|runs)|un seul gpu"
-    r"|(?:par|pro) (?:gpu|carte|karte)",
+    r"|(?:par|pro|por) (?:gpu|carte|karte|tarjeta|placa)|secuencia|sequência|sequenza|de lote"
+    r"|ejecuciones|mediciones|(?:los|os|gli) e[sx]periment|precis(?:ión|ão|ione) mi"
+    r"|por (?:cada )?nodo"
+    r"|acumulaç?[cã]|\b(?:карт|видеокарт|узл|замер|запуск|батч|длин"
+    r"|контекст|точност|токен|гб\b)|batchgröße",
     re.IGNORECASE,
 )
-"""In every text whose words are read as French or German."""
+"""In every text whose words are read as those of another language."""
 
 _EUROPEAN_WORD = deferred(rf"(?<!\w)(?:{'|'.join(_IN_EUROPE)})(?!\w)", re.IGNORECASE)
 
@@ -234,7 +276,7 @@ def in_english(text: str) -> str:
 
 def _meant(found: re.Match[str]) -> str:
     """A word in English, as wide: short ones stand right in front of what they are of."""
-    word, width = _IN_EUROPE[found[0].casefold()], len(found[0])
+    word, width = _IN_EUROPE[found[0].lower()], len(found[0])
     return word.rjust(width) if len(word) < _SHORT else word.ljust(width)
 
 

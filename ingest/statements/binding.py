@@ -130,7 +130,10 @@ class Binder:
             and not each.until
             and normalise(each.subject) not in named
         ]  # fmt: skip
-        self._machines = _agreed([each for each in self.statements if each.environment], None)
+        self._machines = _agreed(
+            [each for each in self.statements if each.environment and not _of_notebook(each)], None
+        )
+        self._host = _host([each for each in self.statements if _of_notebook(each)])
         spelled = list(architectures(self.statements))
         self._architecture = spelled[0] if len(spelled) == 1 else {}
         self._above: dict[Section, dict[str, Cell | None]] = {}
@@ -155,7 +158,10 @@ class Binder:
         self._of_run: dict[str, Cell] = {}
         self._dumped: set[str] = set()  # fields of the last dump that spells its model out
         self._of_one = {  # lines that a run prints of itself
-            cell.line for each in self.statements if each.of_run for cell in each.values.values()
+            cell.line
+            for each in self.statements
+            if each.of_run and not each.environment
+            for cell in each.values.values()
         }
         self._said: dict[Section, dict[float | None, dict[str, tuple[int, Cell]]]] = {}
         self._any: dict[Section, dict[str, Cell]] = {}
@@ -237,6 +243,7 @@ class Binder:
                 return
             other = bool(titled) and _of_others(values.get("gpu"), titled)
             mine = self._of_its_run(values, own, row) if tabled else values
+            mine = _of_its_batch(mine, found.get("batch_size"))
             for name, cell in of_its_devices(mine, row if tabled else own).items():
                 if (other and name in OF_DEVICES) or _says_more(name, row.get(name), cell):
                     continue
@@ -271,6 +278,7 @@ class Binder:
         take(self._below(section, line), "assumed", ASSUMED_LAWS["section"])
         if not tabled:
             take(self._alike_above(section), "assumed", ASSUMED_LAWS["above"])
+        take(self._host if tabled else {}, "assumed", ASSUMED_LAWS["machines"])
         machines = _only(self._machines, OF_MACHINES) if tabled else self._machines
         take(machines, "assumed", ASSUMED_LAWS["machines"])
         if tabled or not self._met_others(section):
@@ -399,6 +407,8 @@ class Binder:
             self._of_run.update(values)
         if size is not None:
             self._last = statement
+        if _of_notebook(statement):
+            return  # of all that was measured, and of no section
         self._any.setdefault(statement.section, {}).update(values)
         by_size = self._said.setdefault(statement.section, {None: {}})
         by_size.setdefault(size, {}).update((name, (turn, values[name])) for name in values)
@@ -581,6 +591,31 @@ def _tables_at(line: int, held: Set[int]) -> tuple[int, int]:
     over = next((line - n for n in range(1, BEHIND + 1) if line - n in held), 0)
     under = next((line + n for n in range(1, BEHIND + HEADED + 1) if line + n in held), 0)
     return over, under
+
+
+def _of_notebook(statement: Statement) -> bool:
+    """Whether a statement is what a notebook prints of the machine that it ran on."""
+    return statement.environment and not statement.section
+
+
+def _host(printed: Sequence[Statement]) -> dict[str, Cell]:
+    """The device that a notebook prints, and that it is one, where a listing of all names one."""
+    said = _agreed(printed, ("gpu", "gpus"))
+    listed = [each for each in printed if each.of_run or "gpus" in each.values]
+    if len(listed) == 1 and "gpu" in said:
+        return {**said, "gpus": said["gpu"]._replace(text="1")}
+    return _only(said, ("gpu",))
+
+
+def _of_its_batch(values: Said, nearer: Cell | None) -> Said:
+    """Values without batches that are other ones than what is said nearer by a row, of one device
+    or of all."""
+    if nearer is None:
+        return values
+    return {
+        name: cell for name, cell in values.items()
+        if name not in ("micro_batch", "global_batch") or not _differ(nearer, cell)
+    }  # fmt: skip
 
 
 def _unlike(one: Cell, other: Cell) -> bool:

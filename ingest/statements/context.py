@@ -106,6 +106,10 @@ _FORMS = "|".join(
         r"(?i:^[\W_]*(?:[\w-]+ ){0,2}(?:hardware|gpus?|nodes?|machines?|cluster|system|platform"
         r"|runtime|server|instance|environment|optimi[sz]er|parallelism|set-?up|config(?:uration)?|settings?)"
         r"(?: (?:type|model|name|used))?[*_`]* ?[:：].*[0-9])",
+        rf"[0-9] (?:GPUs?|cards|карт\w*|видеокарт\w*) \(?{HINT}|\bon the [2-5]0[5-9]0\b",
+        rf"(?i:\b(?:on|auf|sur|en) ) ?(?:\w+ ){{0,3}}{HINT}|\b(?:one|two|four|eight) \W*Tesla",
+        r"[a-z]_[a-z_]+`? ?[=:]? ?`?[0-9]|[а-я]{3}[ :=—]+[0-9]|[0-9] [а-я]{4}",
+        r"(?i:\b(?:secuencia|sequência|sequenza|lote)\b.{0,6}[0-9])",
         r"[0-9][kKM]? tokens (?:per|/|a) (?:\w+ )?(?:step|batch|update)",
         r"(?i:\b(?:each|every) (?:GPU|device|card|rank|worker|chip)\b.*[0-9] )",
     ]
@@ -307,17 +311,24 @@ def read_context(
                 if not (models and _SAME.fullmatch(line.text)):
                     continue
                 statement = Statement(line.number, section, dict(models))
-            if any(cell.state == "unknown" for cell in statement.values.values()):
-                statement = replace(statement, values=resolved(statement.values, variables))
+            statement = _resolved(statement, variables)
             models |= _of_the_model(statement)
             if all(cell.state == "unknown" for cell in statement.values.values()):
                 context.not_understood.append(line.number)
             environment = any(about for _, _, about in path)
-            context.statements.append(_placed(statement, line, block, environment=environment))
+            placed = _placed(statement, line, block, environment=environment)
+            context.statements.append(_of_host(placed, line, source))
     texts = {line.number: line.text for line in lines}
     context.statements = versioned(list(_alternatives(context.statements, texts)))
     _raise_set_ups(context, taken, blocks, texts)
     return context
+
+
+def _resolved(statement: Statement, variables: Mapping[str, Cell]) -> Statement:
+    """A statement with the values of a shell's variables in it."""
+    if all(cell.state != "unknown" for cell in statement.values.values()):
+        return statement
+    return replace(statement, values=resolved(statement.values, variables))
 
 
 def _above_values(source: str, lines: Sequence[Line], taken: Set[int]) -> Sequence[Line]:
@@ -545,6 +556,18 @@ def _placed(
         statement.of_run or bool(line.prefix), block.subject if block else "",
         environment and not block, statement.caption,
     )  # fmt: skip
+
+
+def _of_host(statement: Statement, line: Line, source: str) -> Statement:
+    """A statement of all of a notebook, where its line prints the device that it ran on."""
+    if "gpu" not in statement.values or not source.endswith(".ipynb"):
+        return statement
+    printed = _PRINTED.fullmatch(signed(line.text))
+    if printed is None:
+        return statement
+    listed = {"gpus": statement.values["gpu"]._replace(text="1")} if printed["listed"] else {}
+    values = {**statement.values, **listed}
+    return Statement(line.number, (), values, environment=True)
 
 
 def _read(
@@ -782,11 +805,22 @@ def _statement(line: Line, section: tuple[int, ...]) -> Statement | None:
 
 _EMPHASIS = deferred(r"\*\*|__(?=[A-Za-z])|`")
 
+_VERSION = r"(?:(?:PyTorch|torch|TensorFlow|JAX)? ?v?[0-9]+\.[0-9]+[\w.+]*,? +)?"
+
+_SIZE = r"(?:, [0-9]+ MiB(?:, [\w.]+)*)"
+
 _ALONE = deferred(
     r"(?:[#>*+-]+ |[0-9]+\. )*(?:([0-9]+)\s*[x×]\s*)?"
-    rf"({SIGN})(?: GPUs?)?(?:\s*[x×]\s*([0-9]+))?\s*[:.]?\s*"
+    rf"{_VERSION}({SIGN})(?: GPUs?)?(?:\s*[x×]\s*([0-9]+))?{_SIZE}?\s*[:.]?\s*"
 )
-"""A line that is a device, and how many of it: `## 8x A100 80GB`."""
+"""A line that is a device, and how many of it, `## 8x A100 80GB`, or what a program prints of it
+beside a version or a memory: `Tesla T4, 15360 MiB`."""
+
+_PRINTED = deferred(
+    rf"(?:(?:Using )?(?:GPU|device|gpu|Device)(?: name)?s?\s*:\s*|(?:Running|Training) on )?"
+    rf"{_VERSION}{SIGN}(?P<listed>{_SIZE})?\s*"
+)
+"""A line of output that is all about the device of a notebook."""
 
 
 def _counted(found: re.Match[str], device: Device, line: Line) -> dict[str, Cell]:

@@ -59,7 +59,8 @@ _COUNT = (
 """A number that is no bound of several."""
 
 _MANY = deferred(
-    rf"{_COUNT} ?[x×*卡块张]? ?`?{_DEVICE}s?(?![A-Za-z0-9])(?:`? ?(?:GPUs?|cards?|chips?))?"
+    rf"{_COUNT} ?[x×*卡块张]? ?(?:(?:GPUs?|cards) +\(?)?`?{_DEVICE}s?(?![A-Za-z0-9])"
+    r"(?:`? ?(?:GPUs?|cards?|chips?))?"
 )
 
 _DIGIT = re.compile("[0-9]")
@@ -85,8 +86,9 @@ _TIMES = deferred(r"(?<![\w.,/-])([0-9]{1,5}) ?[x×*] ?$")
 _IN_ALL_OF = deferred(r" ?= ?([0-9]{1,6}) (?:GPU|GCD|device|card|chip|tile)s?\b")
 
 _A_NODE = deferred(
-    r" ?(?:nodes|servers|machines|instances|hosts|boxes)\b"
-    r"|[^.,;:()0-9]{0,24}?(?:\bper|\ba|/|\b(?:in|on) each|\bin every) ?(?:node|server|host)\b"
+    r"(?: \([^()]*\))? ?(?:nodes|servers|machines|instances|hosts|boxes)\b"
+    r"|(?: \([^()]*\))?[^.,;:()0-9]{0,24}?(?:\bper|\ba|/|\b(?:in|on) each|\bin every)"
+    r" ?(?:node|server|host)\b"
 )
 """Behind a number of devices: they are those of each node."""
 
@@ -120,7 +122,7 @@ _ON = deferred(
 """A device that something ran on, however many there were."""
 
 _IN_WORDS = deferred(
-    rf"\b(one|single|dual|two|four|eight|sixteen) {_DEVICE}s?(?![A-Za-z0-9])"
+    rf"\b(one|single|dual|two|four|eight|sixteen) [*_]{{0,2}}{_DEVICE}s?(?![A-Za-z0-9])"
     r"(?![ -](?:nodes?|servers?|machines?|instances?|hosts?|systems?|boxes|pods?|DGX)\b)",
     re.IGNORECASE,
 )
@@ -408,7 +410,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
 
 
 def _told(text: str, least: int, *, logged: bool) -> list[Part]:
-    """What a sentence says, weak parts only beside others; of formats, the one of products."""
+    """Parts of a sentence, weak ones only beside others; of formats, the one of products."""
     named = list(_devices(text))
     if least < LEAST and all(name != "gpu" for name, *_ in named):
         named += _one_device(text)
@@ -612,6 +614,9 @@ def _counted_behind(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
 def _not_counted(text: str) -> Iterator[Part]:
     """A device that a text names and does not count."""
     if (alone := only(text)) and (told := _told_of(text, alone)):
+        counted = _COUNTS_IT.search(text, 0, alone.start)
+        if _COLAB.search(text) and "tpu" not in alone.key and not counted:
+            yield Part("gpus", "1", alone.at)
         yield Part("gpu", alone.text, alone.at, weak=told == "listed")
         if told == "site":
             yield Part("", "", 0)  # a statement by its form
@@ -645,6 +650,11 @@ def _told_of(text: str, device: Device) -> Literal["run", "site", "listed"] | No
     return "listed" if _LISTED_DEVICE.search(signed(text)) else None
 
 
+_COLAB = re.compile(r"\bColab\b")
+"""A service whose machines have one GPU each."""
+
+_COUNTS_IT = re.compile(r"[0-9] ?[x×*]?[\s*_]*$")
+
 _OF_SITE = deferred(
     rf"\b(?:cluster|supercomputer|site|partition|lab)\b[^.;:]{{0,60}}?(?<=  )(?:NVIDIA )?{SIGN}",
     re.IGNORECASE,
@@ -667,8 +677,10 @@ def _devices(text: str) -> Iterator[Part]:
         return
     plain = signed(text)
     nodes = _NODES.search(plain)
-    if not several(text):
-        yield from list(_counted_behind(text, nodes)) or _named_devices(text, nodes)
+    named = [] if several(text) else list(_counted_behind(text, nodes))
+    named = named or ([] if several(text) else list(_named_devices(text, nodes)))
+    yield from named
+    each = {part.at for part in named if part.name == "gpus_per_node"}
     if nodes and not _OWNS.search(text, 0, nodes.start(1)):
         yield Part("nodes", nodes[1].replace(",", ""), nodes.start(1))
     elif one := _ONE_NODE.search(plain):
@@ -677,7 +689,10 @@ def _devices(text: str) -> Iterator[Part]:
         yield Part("gpus", "1", 0)
         if alone[1]:
             yield Part("", "", 0)  # a sentence of its own
-    counts = [each for each in _GPUS.finditer(plain) if not names_card(each[1])]
+    counts = [
+        count for count in _GPUS.finditer(plain)
+        if not names_card(count[1]) and count.start(1) not in each
+    ]  # fmt: skip
     if len(counts) == 1 and (not nodes or int(counts[0][1].replace(",", "")) > LARGEST_NODE):
         item = stands_alone(text, counts[0].start(), counts[0].end())
         yield Part("gpus", counts[0][1].replace(",", ""), counts[0].start(1), weak=not item)

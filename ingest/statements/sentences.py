@@ -63,7 +63,7 @@ _LABEL = deferred(
 _ENDS = deferred(
     r"[\s*_`]*(?:(?:tokens|sequences|samples|examples|images|steps|layers)\b[\s*_`]*)?"
     r"(?:(?:everywhere|throughout)\b\s*)?"
-    r"(?:[,;.)(|，。；、）]|[:：]?[\s*_`]*$|[でをにのはと](?![0-9])|(?:and|with|on|per|of|in|for|within|across|at|using|over|by|through|via)\b|\\|-|<)"
+    r"(?:[,;.)(|&，。；、）]|[:：]?[\s*_`]*$|[でをにのはと](?![0-9])|(?:and|with|on|per|of|in|for|within|across|at|using|over|by|through|via)\b|\\|-|<)"
 )
 
 _NEXT = deferred(r" [A-Za-z_][\w-]*(?: [a-z]+)* [0-9]")
@@ -139,7 +139,7 @@ _BEFORE_NOUN = deferred(
 """A number before what it is of: `16 gradient accumulation steps`, `512 global batch`."""
 
 _OF_TOKENS_EACH = deferred(
-    r"\b(?:[Ss]equences|[Ss]amples) (?:of|have|are|with) ([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
+    r"\b(?:[Ss]equences|[Ss]amples) +(?:of|have|are|with) +([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"
     r"|(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*[kK]?)[ -]token (?:sequences|context)\b"
     r"|(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*[kK]?) tokens (?:per|a|each|/) ?(?:sequence|sample)\b"
     r"|(?<![\w.,$-])[0-9]+ (?:sequences|samples) ?[x×*] ?([0-9]+(?:,[0-9]{3})*[kK]?) tokens\b"

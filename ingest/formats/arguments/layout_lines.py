@@ -105,7 +105,7 @@ class Devices:
         full = device._replace(text=f"{device.text} {parts['total']}MiB")
         if device.text.endswith("..."):
             full = full._replace(value_origin="solved", law=CUT_LAW)
-        reader.folded.statements.append(Statement(line.number, (), {"gpu": full}, of_run=True))
+        _say(reader, line, full)
         self.open = None
         reader.claim(line)
         return True
@@ -115,8 +115,15 @@ class Devices:
         if parts is None:
             return False
         name = _device(reader, line, parts).cells["device"]
-        reader.folded.statements.append(Statement(line.number, (), {"gpu": name}, of_run=True))
+        _say(reader, line, name)
         return True
+
+
+def _say(reader: Reader, line: Line, name: Cell) -> None:
+    """Note what a run prints of its device; what a notebook prints is of all that it measured."""
+    whole = reader.region.source.name.endswith(".ipynb")
+    said = Statement(line.number, (), {"gpu": name}, of_run=True, environment=whole)
+    reader.folded.statements.append(said)
 
 
 def _device(reader: Reader, line: Line, parts: dict[str, str]) -> Record:
