@@ -219,7 +219,7 @@ FORMAT = Format(
     r"|\"time_unit\"\s*:|,time_stats\."
     r"|^\s*\(.*\)  +.*\S-latency(?:\s|$)"
     r"|^ +\S+  +\S.* \((?:[mu]s|[GT]i?B/s)\)\s*$|^[0-9]+ threads?: -+\s*$"
-    r"|\|[^|]*\bfw (?:time|flops)"
+    r"|\|[^|]*\bfw (?:time|flops)|\|\s*(?:loss|grad(?:ient)?): (?:time|memory) \("
     r"|common\.measurement object at |\"min_rounds\"\s*:"
     r"|^\s*name \(time in [mun]?s\)  |^\s*name  .*  # of calls\s*$"
     r"|\|\s*gpu time\s*\||gpu time \(sec\)|\"?averagens\"?,"

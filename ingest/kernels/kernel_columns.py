@@ -39,6 +39,7 @@ from assay.ingest.kernels.kernel_rates import (
     of_networks,
     of_operations,
     of_squares,
+    of_their_times,
     with_their_rates,
 )
 from assay.ingest.kernels.units_said import measured_above
@@ -94,11 +95,13 @@ def columns_of(
         columns = _curves(
             grid, columns, bare, table.schema, along="operator" in fields(table.schema)
         )
+    columns = _of_images(grid, columns)
     columns = _of_mamf(grid, _of_statistics(grid, columns, table.schema), table.schema)
     columns = _of_osu(grid, _of_vidur(grid, columns, table.schema), table.schema)
     if "busbw" in fields(table.schema):
         columns = of_networks(grid, columns, table.schema)
         columns = of_operations(grid, columns, bare, table.schema)
+        columns = of_their_times(grid, columns, table.schema)
     if "gpu" in fields(table.schema):
         columns = of_devices(grid, columns, table.schema)
     columns = of_formats(grid, of_kernels(grid, columns, table.schema), table.schema)
@@ -173,6 +176,15 @@ def _curves(
         if told is not None and told.spec is not None and says_how_fast(told.spec):
             made[at] = replace(told, aside=of_curve(sized[1] if sized else plain(label), schema))
     return made
+
+
+def _of_images(grid: Grid, columns: Sequence[Column]) -> list[Column]:
+    """Columns of sizes, of which `H` beside `W` is a height and no width of a layer."""
+    labels = [plain(label) for label in grid.header()]
+    if not {"W", "H"} <= set(labels):
+        return list(columns)
+    pairs = zip(labels, columns, strict=True)
+    return [Column() if label in ("W", "H") else each for label, each in pairs]
 
 
 _OF_VIDUR = re.compile(r"time_stats\.(\w+)\.median")
@@ -254,11 +266,14 @@ _WHO = {"implementation", "impl", "backend", "provider", "library", "variant", "
 def _of_names(
     grid: Grid, columns: Sequence[Column], schema: Schema, *, alone: bool
 ) -> list[Column]:
-    """Columns of products with the one of names as that of who computes them, where no other is:
-    `Implementation | M | N | K | ms`; the first, where all rows are of one product `alone`."""
+    """Columns of products, or of passes side by side, with the one of names as that of who computes
+    them, where no other is: `Implementation | M | N | K | ms`; the first, where all rows are of one
+    product `alone`."""
     made = list(columns)
     told = {each.spec.name for each in columns if each.spec} | {w for c in columns for w in c.aside}
-    if "m" not in fields(schema) or "kernel" in told:
+    passes = {each.aside["direction"] for each in columns if "direction" in each.aside}
+    several = len(passes) > 1 and not alone
+    if not ("m" in fields(schema) or several) or {"kernel", "operator"} & told:
         return made
     places = [at for at, label in enumerate(grid.header())
               if columns[at] == Column()

@@ -7,7 +7,7 @@ lines below it say, each only in one way, and of the rest those that the heading
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 
 from assay.ingest.columns.composite import machine
@@ -159,11 +159,9 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
         for name, ways in said.items():
             doubtful |= {name} if len(ways) > 1 and name not in found else set()
             found.setdefault(name, next(iter(ways.values())))
-    head = grid.heads[-1] if grid.heads else None
-    if head and "op" in fields(schema) and (named := _OF_PARAM.fullmatch(head.cells[0].text)):
-        for name, word in zip(("op", "dtype"), named.groups(), strict=True):
-            found[name] = Cell(word, head.line.number, head.cells[0].column)
-            doubtful.discard(name)
+    by_labels = _by_labels(grid, found) if "op" in fields(schema) and grid.heads else {}
+    found |= by_labels
+    doubtful -= by_labels.keys()
     for line in lines[max(0, grid.begin - _ABOVE) : grid.begin] if "op" in fields(schema) else ():
         for name, word in _benchmarked(line.text):
             found[name] = Cell(word, line.number, line.column, value_origin="stated")
@@ -175,6 +173,19 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
     names = _left_open(lines, grid, schema, {*found, *doubtful})
     found |= settings_around(lines[max(0, grid.begin - FAR) : grid.begin], names)
     return {name: cell for name, cell in found.items() if name not in doubtful}
+
+
+def _by_labels(grid: Grid, found: Mapping[str, Cell]) -> dict[str, Cell]:
+    """Operation and number format that the labels of a table of collectives name: those of PARAM,
+    or floats, of 32 bits where nothing says of how many."""
+    head = grid.heads[-1]
+    if named := _OF_PARAM.fullmatch(head.cells[0].text):
+        words = zip(("op", "dtype"), named.groups(), strict=True)
+        return {name: Cell(word, head.line.number, head.cells[0].column) for name, word in words}
+    floats = next((cell for cell in head.cells if "# of floats" in cell.text), None)
+    if floats is None or ("dtype" in found and found["dtype"].text == "fp32"):
+        return {}
+    return {"dtype": Cell("float", floats.line, floats.column)}
 
 
 def _own(lines: Sequence[Line], grid: Grid) -> list[list[Line]]:

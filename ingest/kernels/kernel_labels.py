@@ -31,8 +31,17 @@ LIBRARIES = (
 )
 """Names under which times of the same call stand side by side."""
 
+_GRADIENTS = (
+    r"(?:backward|bwd)[ _](?:w\.?r\.?t\.? ?(?:the )?|of )?(?:inputs?|weights?|data|filters?)"
+    r"(?![A-Za-z])|[dw]grad"
+)
+"""The one of two passes back that a label names, as benchmarks of convolutions do."""
+
+_LOSSES = r"loss ?\+ ?grad(?:ient)?s?(?=:)|grad(?:ient)?s?(?=:)|loss(?=:)"
+"""Passes of a loss: `Loss: time (ms) | Gradient: time (ms) | Loss+Gradient: time (ms)`."""
+
 _ASIDE = re.compile(
-    rf"(?P<dtype>{FORMATS})|(?P<kernel>{LIBRARIES})|(?P<direction>"
+    rf"(?P<dtype>{FORMATS})|(?P<kernel>{LIBRARIES})|(?P<direction>{_GRADIENTS}|{_LOSSES}|"
     r"(?:fwd|forward) ?(?:\+|and|_and_|_) ?(?:bwd|backward)|forward|backward|fwd|bwd"
     r"|[FB]W(?= (?:Time|FLOPS)))",
     re.IGNORECASE,
@@ -40,6 +49,30 @@ _ASIDE = re.compile(
 
 _PASSES = {"FW": "fwd", "BW": "bwd"}
 """Passes, as the examples of attention-gym call them."""
+
+_PASS = re.compile(r"(backward|bwd)[ _]+(.+)", re.IGNORECASE)
+
+
+def told_apart(found: re.Match[str]) -> dict[str, str]:
+    """Fields that a part of a label fills: a pass back is so whatever it is the gradient of.
+
+    >>> told_apart(at_an_end("bwd weights (us)")), told_apart(at_an_end("Gradient: time (ms)"))
+    ({'direction': 'bwd', 'column': 'weights'}, {'direction': 'backward'})
+    """
+    name, text = str(found.lastgroup), found[0]
+    if name != "direction":
+        return {name: text}
+    if text.casefold() in ("dgrad", "wgrad"):
+        return {name: "backward", "column": text}
+    if "loss" in text.casefold():
+        return {name: "forward+backward" if "+" in text else "forward"}
+    if text.casefold().startswith("grad"):
+        return {name: "backward"}
+    of_what = _PASS.fullmatch(text)
+    if of_what is not None:
+        return {name: of_what[1], "column": of_what[2]}
+    return {name: _PASSES.get(text, text)}
+
 
 _PROVIDED = re.compile(r"([a-z][a-z0-9_]*)-(tflops|latency|gbps)")
 """Measurement of a kernel, as TritonBench labels it: `aten_matmul-tflops`."""
@@ -162,7 +195,7 @@ def column_named(label: str, schema: Schema, bare: Column | None = None) -> Colu
         found = at_an_end(rest)
         if found is None or found.lastgroup in aside or found.lastgroup not in fields(schema):
             return Column()
-        aside[str(found.lastgroup)] = _PASSES.get(found[0], found[0])
+        aside |= told_apart(found)
         rest = (rest[: found.start()] + " " + rest[found.end() :]).strip(BREAKS)
         rest = rest.replace("()", "").strip(BREAKS)
         rest += ")" * (rest.count("(") - rest.count(")"))  # of a unit at its end

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid
-from assay.ingest.kernels.kernel_headings import OPERATION, canonical
+from assay.ingest.kernels.kernel_headings import BANDWIDTH, OPERATION, canonical
 from assay.ingest.kernels.kernel_labels import (
     BREAKS,
     LIBRARIES,
@@ -25,6 +25,7 @@ from assay.ingest.kernels.kernel_labels import (
     column_named,
     measured_as,
     says_how_fast,
+    told_apart,
 )
 from assay.ingest.numbers.printed import printed
 from assay.ingest.schema.fields import fields
@@ -199,7 +200,7 @@ def of_curve(label: str, schema: Schema) -> dict[str, str]:
     if found is None:
         return {"kernel": label}
     name = (label[: found.start()] + " " + label[found.end() :]).strip(BREAKS)
-    return {str(found.lastgroup): found[0]} | ({"kernel": name} if name else {})
+    return told_apart(found) | ({"kernel": name} if name else {})
 
 
 def named_sides(
@@ -225,7 +226,7 @@ def _side(label: str, schema: Schema) -> dict[str, str]:
     own = {"dtype", "direction"} & fields(schema).keys()
     while found := at_an_end(rest, own):
         own -= {str(found.lastgroup)}
-        aside[str(found.lastgroup)] = found[0]
+        aside |= told_apart(found)
         rest = f"{rest[: found.start()]} {rest[found.end() :]}".strip(BREAKS)
     device = only(rest) if "gpu" in fields(schema) else None
     if device is not None and device.end - device.start == len(rest):
@@ -385,7 +386,7 @@ def of_devices(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
                 sides.setdefault(name, {})[at] = replace(told, aside={"gpu": name})
     measured = [sorted(c.spec.name for c in own.values() if c.spec) for own in sides.values()]
     alone = not any(column.spec and says_how_fast(column.spec) for column in columns)
-    if len(sides) > 1 and alone and measured.count(measured[0]) == len(measured):
+    if sides and alone and measured.count(measured[0]) == len(measured):
         for own in sides.values():
             for at, column in own.items():
                 made[at] = column
@@ -394,3 +395,54 @@ def of_devices(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
 
 LONGEST_NAME = 80
 """Characters of the name of a device with its maker, form and memory: none has as many."""
+
+
+_ANY_BANDWIDTH = re.compile(r"(?:bandwidth|bw|throughput)", re.IGNORECASE)
+
+WIDTHS = (1.0, 2.0, 4.0, 8.0)
+"""Bytes of an element."""
+
+_OF_TIMES = "a size over its time is the printed bandwidth"
+
+
+def of_their_times(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns of collectives with a bandwidth of which no label says the kind, `Bandwidth (GB/s)`,
+    as that of the algorithm where each is its size over its time; and with elements as bytes where
+    that proves how wide they are."""
+    made, own = list(columns), fields(schema)
+    held = {each.spec.name: at for at, each in enumerate(columns) if each.spec is not None}
+    sized = [SIZED.fullmatch(plain(label)) for label in grid.header()]
+    rates = [(at, BANDWIDTH[each[2]]) for at, each in enumerate(sized) if each
+             and columns[at] == Column() and each[2] in BANDWIDTH
+             and _ANY_BANDWIDTH.fullmatch(each[1])]  # fmt: skip
+    size = held.get("bytes", held.get("elements"))
+    if len(rates) != 1 or size is None or "time" not in held or {"algbw", "busbw"} & held.keys():
+        return made
+    [(rate, scale)], time = rates, held["time"]
+    factors = WIDTHS if "elements" in held and "bytes" not in held else (columns[size].scale,)
+    took = time, columns[time].scale
+    fits = [each for each in factors if _over_time(grid, (size, each), took, (rate, scale))]
+    if len(fits) == 1:
+        made[rate] = Column(own["algbw"], scale, law=_OF_TIMES)
+        made[size] = Column(own["bytes"], fits[0], law=columns[size].law or _OF_TIMES)
+    return made
+
+
+def _over_time(
+    grid: Grid, size: tuple[int, float], time: tuple[int, float], rate: tuple[int, float]
+) -> bool:
+    """Whether every size over its time is its rate, as far as the digits of both go."""
+    seen = False
+    for row in grid.rows:
+        texts = [plain(cell.text) for cell in row.cells]
+        if len(texts) != grid.width:
+            continue
+        if not all(BARE_NUMBER.fullmatch(texts[at]) for at in (size[0], time[0], rate[0])):
+            return False
+        many = _amount(texts[size[0]])
+        took, told = (printed(texts[at].replace(",", "")) for at in (time[0], rate[0]))
+        least, most = took.low * told.low, took.high * told.high
+        if not least <= many * size[1] / (time[1] * rate[1]) <= most:
+            return False
+        seen = True
+    return seen

@@ -368,7 +368,10 @@ def _records(row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell])
         elif column.spec is None or not text:
             kept += [(column.label, text)] if column.label and text else []
         elif not column.spec.numeric:
-            shared[column.spec.name] = Cell(text, cell.line, cell.column)
+            of_what = _OF_WHAT.fullmatch(text) if column.spec.name == "direction" else None
+            word = of_what[1] if of_what else text
+            shared[column.spec.name] = Cell(word, cell.line, cell.column)
+            kept += [(column.label or "gradient", of_what[2])] if of_what else []
         elif (value := _value(text, column, cell)) is None:
             if not says_how_fast(column.spec):
                 return []
@@ -385,6 +388,12 @@ def _records(row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell])
         record.cells = {**above, **shared, **record.cells}
         record.other += kept
     return _with_its_rate(list(own.values()))
+
+
+_OF_WHAT = re.compile(
+    r"(backward|bwd)[ _-]+(?:w\.?r\.?t\.? ?)?(inputs?|weights?|data|filters?)", re.I
+)
+"""A pass back and what it is the gradient of."""
 
 
 def _with_its_rate(records: list[Record]) -> list[Record]:

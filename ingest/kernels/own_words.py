@@ -31,8 +31,12 @@ _BOTH = re.compile(
 _PASS = re.compile(r"(?<![A-Za-z])(fwd|bwd|forward|backward)(?![A-Za-z])", re.IGNORECASE)
 
 _SUM = re.compile(
-    r"\W*(?:(?:grand |sub-?)?total|overall|geo-?mean)\b.*|.*\btotal\W*", re.IGNORECASE
+    r"\W*(?:(?:grand |sub-?)?total|overall|geo-?mean)\b.*|.*\btotal\W*"
+    r"|\W*(?:(?:lower|upper) bound|(?:theoretical|ideal|peak)\b.*|roof-?line|speed of light"
+    r"|sol)\W*",
+    re.IGNORECASE,
 )
+"""Names of rows that sum others up, or bound them."""
 
 
 def said_by_columns(

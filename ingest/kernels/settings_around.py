@@ -81,11 +81,13 @@ ROW = re.compile(
 
 _BLAS = re.compile(r"(?<![A-Za-z])(?:cublas)?([SHD])GEMM(?![A-Za-z])", re.IGNORECASE)
 
-_OF_BLAS = {"s": "fp32", "h": "fp16", "d": "fp64"}
+_OF_BLAS = {"s": "fp32", "h": "fp16", "d": "fp64", "32": "fp32", "64": "fp64"}
 """Number formats by the first letter of a product's name in BLAS, or of single precision."""
 
 
-_IN_WORDS = re.compile(r"\b([shd])(?:ingle|alf|ouble)[ -]precision\b", re.IGNORECASE)
+_IN_WORDS = re.compile(
+    r"\b([shd])(?:ingle|alf|ouble)[ -]precision\b|\b(32|64)[- ]bit[ -]float", re.IGNORECASE
+)
 
 
 _NARROW = re.compile(
@@ -106,7 +108,7 @@ def format_said(text: str) -> str | None:
     >>> format_said("E4M3 in, the output is BF16"), format_said("INT8 x INT8 to FP16")
     ('fp8', None)
     """
-    letters = [*_BLAS.findall(text), *_IN_WORDS.findall(text)]
+    letters = [*_BLAS.findall(text), *(one or bits for one, bits in _IN_WORDS.findall(text))]
     found = {_OF_BLAS[letter.casefold()] for letter in letters}
     named = format_named(text) or (found.pop() if len(found) == 1 else None)
     narrow = [each["eight"] for each in _NARROW.finditer(text)]
