@@ -52,14 +52,14 @@ _APART = r"(?<![^\W\u4e00-\u9fff])"
 """Behind no letter or digit but a Chinese one: `单机8卡A100`."""
 
 _COUNT = (
-    rf"{_APART}(?<![.,$])(?<![0-9][-–])(?<![0-9] [-–] )(?<![0-9] to )"
+    rf"{_APART}(?<![.,$])(?<![0-9][-–])(?<![0-9] [-–] )(?<![0-9] to )(?<!GX-)"
     r"(?<![Uu]p to )(?<!at most )(?<!at least )(?<!many as )(?<!than )(?<!over )"
     r"([0-9][0-9,]*)"
 )
 """A number that is no bound of several."""
 
 _MANY = deferred(
-    rf"{_COUNT} ?[x×*卡块张]? ?(?:(?:GPUs?|cards) +\(?)?`?{_DEVICE}s?(?![A-Za-z0-9])"
+    rf"{_COUNT} ?[xX×*卡块张]? ?(?:(?:GPUs?|cards) +\(?)?`?{_DEVICE}s?(?![A-Za-z0-9])"
     r"(?:`? ?(?:GPUs?|cards?|chips?))?"
 )
 
@@ -106,12 +106,13 @@ _VENDED = deferred(r"NVIDIA|AMD|Intel|TPU|Gaudi|Trainium|Ascend")
 """The name of a maker, or one that nothing but a device has."""
 
 _LISTED_DEVICE = deferred(
-    rf"(?:^\W*|[,;:(，；：（、|] ?){_DEVICE}(?=\s*(?:[,;.()|，；。（）、]|$)|(?: GPUs?| cards?)\b)"
+    rf"(?:^\W*|[,;:(，；：（、|] ?)(?:GPUs?:? )?{_DEVICE}"
+    r"(?=\s*(?:[,;.()|，；。（）、]|$)|(?: GPUs?| cards?)\b)"
 )
 """A device that is a part of a list, without a number."""
 
 _ON = deferred(
-    r"\b(?:on|using|uses?|used|(?:is|are|was|were) from)"
+    r"\b(?:[Oo]n|[Uu]sing|uses?|used|(?:is|are|was|were) from)"
     r" (?:an? |the |our |la |le |une? |(?:one|a single) (?=[DH]GX)|up to [0-9][0-9,]* ?[x×]? ?)?"
     r"(?:(?:(?i:free|rented|cloud|local|partition|Google|Colab|Kaggle|AWS|GCP|Azure|Lambda|RunPod)"
     r"(?:'s)?) ){0,3}"
@@ -213,7 +214,11 @@ _COUNTED_AGAIN = deferred(
 )
 """Behind nodes how many devices each has."""
 
-_ONE_NODE = deferred(r"\b(?:single|one|1)[ -]node\b", re.IGNORECASE)
+_ONE_NODE = deferred(
+    r"\b(?:single|one|1)[ -](?:node|(?:machine|server|box|workstation|host)(?= (?:with|of|that)\b))"
+    r"(?![\w-])",
+    re.IGNORECASE,
+)
 
 _WORKERS = deferred(
     rf"\b(?:(?:on|across|with|using|used) {_COUNT}|(?:images|samples|sequences) over ([0-9]+)) "
@@ -305,7 +310,8 @@ _OF_WHAT_IS_BELOW = deferred(
 )
 
 _ASIDE = deferred(
-    r"\b(?:eval|evaluation|valid(?:ation)?|inference|generat(?:e|ion|ed)|prompts?"
+    r"\b(?:(?<!excluding )(?<!without )(?<!minus )(?:eval|evaluation|valid(?:ation)?)"
+    r"|inference|generat(?:e|ion|ed)|prompts?"
     r"|decod(?:e|es|ed|ing)|prefill|tokeni[sz]er|vs\.?|versus"
     r"|(?<!accumulated )(?<!accumulating )(?<!gradients )over"
     r"(?! (?:the )?(?:last |first |all )?[0-9][0-9,]* (?:GPUs|ranks|nodes|devices|cards|chips"
@@ -318,6 +324,28 @@ _ASIDE = deferred(
     re.IGNORECASE,
 )
 """Words beside which a number is of something else than the run."""
+
+_FOR_COMPARISON = deferred(r"\b(?:for|in|as a) comparison\b,?", re.IGNORECASE)
+
+_ON_WHAT = deferred(
+    rf"\W*(?:(?:and|then|now|here) )?(?:on|with|using) (?:an? |one |my |our )?(?:single )?"
+    rf"(?:[0-9]+ ?[x×]? ?)?(?:NVIDIA |AMD )?{SIGN}[^.;0-9]{{0,20}}(?:\([^()]*\)[^.;0-9]{{0,20}})?"
+    r"\b(?:for|in) comparison[,:]?\s*",
+    re.IGNORECASE,
+)
+"""A line on what other numbers were taken, which follow it: `On one A100 I get for comparison`."""
+
+
+def _of_what_follows(text: str) -> str:
+    """A sentence that opens a table, without words that only say what that is there for."""
+    return _FOR_COMPARISON.sub(" ", text.replace(" tried ", " "))
+
+
+def _compared(text: str) -> str:
+    """The same where it has no colon at its end and is of nothing else."""
+    told = "comparison" in text and _ON_WHAT.fullmatch(signed(text))
+    return _FOR_COMPARISON.sub(" ", text) if told else text
+
 
 _OPENS = deferred(r":(?:\\n)?[\"',\s]*$")
 """How a line ends that opens a table, in a notebook as well."""
@@ -381,7 +409,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     spoken: list[str] = []
     for begin, text in _sentences(_in_digits(without_some(in_english(line.text)))):
         opens = _OPENS.search(text)  # what was tried is in the table that it opens
-        if _ASIDE.search(text.replace(" tried ", " ") if opens else text):
+        if _ASIDE.search(_of_what_follows(text) if opens else _compared(text)):
             continue
         spoken.append(text)
         few = 1 if _KEYED.match(text) else least
@@ -475,13 +503,21 @@ _OF_CARDS = deferred(r"[二两四八](?= ?[卡张块])")
 def _in_digits(text: str) -> str:
     """A text as wide with digits for words that count cards, `单机八卡`, or steps and samples."""
     text = _OF_STEPS.sub(lambda found: _IN_DIGITS[found[0].casefold()].rjust(len(found[0])), text)
+    text = _OF_A_NODE.sub(lambda found: _IN_DIGITS[found[0].casefold()].rjust(len(found[0])), text)
     return _OF_CARDS.sub(lambda found: _DIGITS[found[0]], text)
 
 
 _OF_STEPS = deferred(
     r"\b(?:two|three|four|six|eight|ten|twelve|sixteen)"
     r"(?= (?:(?:steps? of )?(?:gradient|grad\.?|batch) accum|accum|micro-?batches"
+    r"|(?:nodes|servers|hosts)(?: of| with|,|$)"
     r"|(?:images|samples|sequences|examples) (?:per|on each) ))",
+    re.IGNORECASE,
+)
+
+_OF_A_NODE = deferred(
+    r"(?:(?<=\bnode of )|(?<=\bnodes of ))"
+    r"(?:two|four|six|eight|sixteen)(?= )",
     re.IGNORECASE,
 )
 

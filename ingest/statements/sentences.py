@@ -163,7 +163,7 @@ _ACCUMULATES = deferred(
 
 _SPACED = deferred(r"(?<![\w-])((?:TP|PP|DP|CP|EP|VPP|GBS|MBS)) ([0-9]+)(?![\w.]|-[0-9])")
 
-_WORDS = deferred(r"(?<![^\s,;:()])[A-Za-z]{2,7}[0-9][\w/-]*(?![^\s,;.()])")
+_WORDS = deferred(r"(?<![^\s,;:()`])[A-Za-z]{2,7}[0-9][\w/-]*(?![^\s,;.()`])")
 """Words of letters and digits, set apart: `TP8`, `tp8-pp4-dp2`."""
 
 _BEHIND = deferred(r"(?<![\w.-])([0-9]{1,5})([LH])(?![\w-])")
