@@ -215,6 +215,12 @@ SQUARE_OPENS = (
 )
 """Found where square matrices have a size."""
 
+SAID_OPENS = (
+    r"(?:^|[^a-z0-9_.=])[mnk] ?= ?(?:[mnk] ?= ?)?[0-9]{2,6}\b|--[mnk][ =][0-9]{2,6}\b"
+    r"|\([mnk]\) *\|"
+)
+"""Found where some sizes of products are said above a table of the others."""
+
 TUNED_OPENS = r"\bAUTOTUNE [a-z_0-9]+\("
 """Found in the first line of the kernels that PyTorch tries for one call."""
 
@@ -229,6 +235,8 @@ FORMAT = Format(
         "<th>m</th>", "Shape", "shape", "Problem", "problem_size", "problem size", "GEMM",
         "--matmul", "AUTOTUNE ", "elapsed time: (", "gemm", "atmul", "atMul",
         "矩阵", " cubed",
+        "N=", "K=", "n=", "k=", "N =", "K =", "n =",
+        "k =", "--m ", "--n ", "--k ", "(M)", "(N)", "(K)", "matri",
     ),
     schemas={"gemm_table": GemmTable},
     origin="measured",
@@ -241,7 +249,7 @@ FORMAT = Format(
     r"|[mnk] ?= ?[mnk] ?= ?[mnk]\b|m ?x ?n ?x ?k|<th[^<>]*>(?:<[^<>]*>)*m(?:<[^<>]*>)*</th>"
     r"|(?:^|\s)m +(?:n +k|k +n)\s|(?:^|\t)m\t"
     r"|\bm ?= *[0-9]+,? +n ?= *[0-9]+,? +k ?= *[0-9]"
-    rf"|{UNORDERED_OPENS}|{TUNED_OPENS}|{SQUARE_OPENS}"
+    rf"|{UNORDERED_OPENS}|{TUNED_OPENS}|{SQUARE_OPENS}|{SAID_OPENS}"
     r"|--m=[0-9]+ --n=[0-9]+ --k=[0-9]|^average elapsed time: \("
     r"|\"m\"\s*:|^[^|=:]*shape  +.*(?:[mu]s|flops)\b|  size detail\s*$",
     binds=False,

@@ -323,7 +323,15 @@ def _says(line: Line, below: Sequence[Line]) -> bool:
     if not bare.startswith("#"):
         return bool(bare)
     cells = [[len(separated(each.text, s)) for s in SEPARATORS] for each in (line, *below)]
+    if below and _of_labels(below[0].text) and max(cells[0]) != max(cells[-1]):
+        return False  # a remark above the header
     return max(cells[0]) > 1 and max(cells[0]) >= max(cells[-1])
+
+
+def _of_labels(text: str) -> bool:
+    """Whether a line has several cells, and all of them are words."""
+    cells = separated(text, sign) if (sign := separator_of(text)) else []
+    return len(cells) > 1 and all(any(c.isalpha() for c in each) for each in cells)
 
 
 def _bars(texts: Sequence[str]) -> str | None:

@@ -348,30 +348,43 @@ _OF_RANKS = re.compile(
 )
 
 
-def of_one_call(grid: Grid, schema: Schema, bare: Column | None = None) -> bool:
+def left_open(grid: Grid, schema: Schema, bare: Column | None = None) -> str:
+    """Letters of the sizes of products that no column of a table has, which the text above may say
+    of all rows: some beside columns of the others, or all where rows are of one call."""
+    columns = [measured_as(label, schema) or column_named(label, schema, bare)
+               for label in map(plain, grid.header())]  # fmt: skip
+    columns = of_kernels(grid, of_devices(grid, columns, schema), schema)
+    if any(column.sizes for column in columns):
+        return ""
+    held = {column.spec.name for column in columns if column.spec and not column.aside}
+    if open_ := "".join(letter for letter in "mnk" if letter not in held):
+        return open_ if len(open_) < len("mnk") or _of_one_call(grid, columns, schema) else ""
+    return ""
+
+
+def _of_one_call(grid: Grid, columns: Sequence[Column], schema: Schema) -> bool:
     """Whether the rows of a table differ in who computed them alone: names in front, behind their
     own number perhaps, and behind them rates, times beside those, what compares them and facts of
-    named devices; or formats, with `bare` numbers."""
+    named devices; or formats, with bare numbers."""
     labels = [plain(label) for label in grid.header()]
     texts = [[plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
              for at in range(len(labels))]  # fmt: skip
     if labels and _NUMBERED.fullmatch(labels[0]) and all(map(str.isdecimal, texts[0])):
-        labels, texts = labels[1:], texts[1:]
+        labels, texts, columns = labels[1:], texts[1:], columns[1:]
     if len(labels) < len(("name", "rate")) or not all(map(_WORD.match, texts[0])):
         return False
     first = measured_as(labels[0], schema)
-    of_devices = first is not None and first.spec is not None and first.spec.name == "gpu"
+    each_device = first is not None and first.spec is not None and first.spec.name == "gpu"
     rated = False
-    for label, column in zip(labels[1:], texts[1:], strict=True):
-        told = measured_as(label, schema) or column_named(label, schema, bare)
-        named = _BEHIND_NAME.fullmatch(label)
+    for label, column, cells in zip(labels[1:], columns[1:], texts[1:], strict=True):
+        told, named = column, _BEHIND_NAME.fullmatch(label)
         if told.spec is None and named:  # `MLX TFLOPS`
             told = column_named(named[1], schema)
         measured = told.spec is not None and says_how_fast(told.spec)
         rated |= measured and told.spec == fields(schema)["flops_rate"]
-        if measured or RATIO.search(label) or (of_devices and _OF_A_DEVICE.search(label)):
+        if measured or RATIO.search(label) or (each_device and _OF_A_DEVICE.search(label)):
             continue
-        if any(map(BARE_NUMBER.match, column)):
+        if any(map(BARE_NUMBER.match, cells)):
             return False
     return rated
 

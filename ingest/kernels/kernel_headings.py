@@ -17,17 +17,20 @@ from assay.ingest.columns.titles import (
     device_named,
     names_format,
 )
-from assay.ingest.grids.aligned import FIGURE
-from assay.ingest.grids.grid import LONGEST, Grid
+from assay.ingest.grids.grid import Grid
 from assay.ingest.kernels.collective_ranks import launched
 from assay.ingest.kernels.settings_around import (
+    CURVES,
+    FAR,
     HEADING,
     NEAR,
-    ROW,
     SIZES,
     depth_of,
     format_said,
+    is_heading,
     machine_around,
+    nearest_first,
+    own_title,
     settings_around,
     sizes_named,
 )
@@ -38,9 +41,6 @@ from assay.ingest.vocabulary.devices import SIGN, signed
 
 BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12,
              "bytes/sec": 1.0, "Gbps": 1e9 / 8, "Gb/s": 1e9 / 8, "Gbit/s": 1e9 / 8}  # fmt: skip
-
-FAR = 400
-"""Lines above a table among which the headings around its own are looked for."""
 
 _BY_NODES = deferred(
     r"(?<![0-9.x×])([0-9]{1,4}) ?[x×] ?([0-9]{1,3}) ?[x×]? ?"
@@ -149,7 +149,7 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
     if grid.series:  # titles and rows of another comparison speak for themselves
         above = [line for line in above if not ("|" in line.text and _indented(line))]
         above = [line for line in above if not _COMPARED.match(line.text)]
-    for near in (*_own(lines, grid), *nearest_first(above)):
+    for near in (*own_title(lines, grid), *nearest_first(above)):
         said: dict[str, dict[str, Cell]] = {}
         for line in near:
             for name, text in _said(line.text):
@@ -188,13 +188,6 @@ def _by_labels(grid: Grid, found: Mapping[str, Cell]) -> dict[str, Cell]:
     return {"dtype": Cell("float", floats.line, floats.column)}
 
 
-def _own(lines: Sequence[Line], grid: Grid) -> list[list[Line]]:
-    """The title of a comparison, or the caption of a table, as a line above it."""
-    if grid.series or not grid.caption:
-        return [[lines[grid.begin]]] if grid.series else []
-    return [[lines[grid.begin]._replace(text=grid.caption)]]
-
-
 def _left_open(lines: Sequence[Line], grid: Grid, schema: Schema, found: Set[str]) -> list[str]:
     """Settings that neither a table nor the lines right above it speak of, which may stand around
     its section; none of collectives, which send what a page is not about."""
@@ -202,10 +195,10 @@ def _left_open(lines: Sequence[Line], grid: Grid, schema: Schema, found: Set[str
         return []
     names = [name for name in ("dtype", *SIZES) if name in fields(schema) and name not in found]
     near = list[str]()
-    for line in reversed(lines[max(0, grid.begin - _ABOVE) : grid.begin]):
-        if HEADING.fullmatch(line.text):
+    for at in range(grid.begin - 1, max(0, grid.begin - _ABOVE) - 1, -1):
+        if is_heading(lines, at):
             break
-        near.append(line.text)
+        near.append(lines[at].text)
     if "dtype" in names and any(map(names_format, (*map(plain, grid.header()), *near))):
         names.remove("dtype")
     return names
@@ -270,11 +263,6 @@ def benchmark_above(lines: Sequence[Line], grid: Grid) -> str:
 _OF_PARAM = re.compile(r"COMMS-RES-([a-z_]+)-([a-z0-9]+)")
 """The first label of PARAM's tables of collectives: operation and format."""
 
-_CURVES = re.compile(rf"\s*{FIGURE}\s*")
-
-_RULED = re.compile(r"\s*[-=]{2,} .*[A-Za-z].* [-=]{2,}\s*")
-"""A title between rules: `---- Performance of all_gather on 16 devices ----`."""
-
 _OF_CURVES = {
     "batch": deferred(r"[-_](?:batch|bs|[bB])[=_]?([0-9]+)(?![A-Za-z0-9])"),
     "heads": deferred(r"[-_](?:(?:n|num[-_]?)?heads?|[hH])[=_]?([0-9]+)(?![A-Za-z0-9])"),
@@ -297,28 +285,7 @@ def of_curves(lines: Sequence[Line], grid: Grid) -> bool:
     """Whether a table is the numbers of a figure, below its name, as Triton prints them: columns
     behind those of the calls are curves, of the unit behind the name or behind each of theirs."""
     above = lines[grid.begin - 1].text if grid.begin and grid.syntax == "text" else ""
-    return _CURVES.fullmatch(above) is not None
-
-
-def nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
-    """The lines right above a table down from its heading, then each heading around that."""
-    if lines and (_CURVES.fullmatch(lines[-1].text) or _RULED.fullmatch(lines[-1].text)):
-        yield [lines[-1]]
-    near: list[Line] = []
-    at = len(lines) - 1
-    while at >= 0 and len(near) < NEAR and not (near and HEADING.fullmatch(near[-1].text)):
-        if not _CURVES.fullmatch(lines[at].text):
-            near.append(lines[at])
-        at -= 1
-    table = next((n for n, line in enumerate(near) if ROW.match(line.text)), None)
-    if table:  # between a table above and this one
-        yield near[:table]
-    yield near if not table else [line for line in near[table:] if not ROW.match(line.text)]
-    depth = next((depth_of(line) for line in near if HEADING.fullmatch(line.text)), 7)
-    for line in reversed(lines[: at + 1]):
-        if HEADING.fullmatch(line.text) and depth_of(line) < depth:
-            depth = depth_of(line)
-            yield [line]
+    return CURVES.fullmatch(above) is not None
 
 
 @lru_cache(maxsize=1024)  # every table asks the lines above it, which tables share
@@ -329,7 +296,7 @@ def _said(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _fields(text: str) -> Iterator[tuple[str, str]]:
-    curves = _CURVES.fullmatch(text) is not None
+    curves = CURVES.fullmatch(text) is not None
     others = curves and not _ATTENTION.search(text)
     for name, pattern in (_OF_CURVES if curves else _OF_ATTENTION).items():
         if not (others and name in ("heads", "head_dim")):  # `-D4096`: of another thing
@@ -417,90 +384,3 @@ def _ranks(nodes: re.Match[str] | None, ranks: str, text: str) -> str | None:
         return str(many * of_each)
     inside = "(" in nodes[0]  # `2 nodes (8 GPUs)` may have as many each
     return ranks if of_each in (4 * many, 8 * many) and not (inside and of_each <= 8) else None
-
-
-_PRODUCTS = deferred(
-    r"gemm(?!v)|(?<![A-Za-z])mat-?mul|matrix[ -](?:multipl|mul|product)|矩阵乘", re.I
-)
-
-_NO_PRODUCTS = deferred(
-    r"gemv|spmm|spmv|sparse|transpos|attention|conv(?:olution|[123]d)|trsm|syrk|potrf|cholesky|fft|稀疏|转置",
-    re.I,
-)
-"""Other things that are done with matrices of a size."""
-
-_LETTERS = deferred(r"(?<![\w.])([MNKmnk]) ?= ?([0-9]{1,6})(?![\w.]| ?[x×*/])")
-
-_ALL_THREE = deferred(
-    r"(?<![\w.=])([MNKmnk]) ?= ?(?!\1)([MNKmnk]) ?= ?(?!\1|\2)[MNKmnk] ?= ?([0-9]{1,6})(?![\w.])"
-)
-
-_OF_MATRICES = deferred(
-    r"\bmatri(?:x|ces)(?: of)?(?: (?:size|dimension)s?)?(?: of)?:? ?"
-    r"([0-9]{2,6})(?: ?[x×*] ?(?:\1))(?: ?[x×*] ?(?:\1))?(?![\w.]| ?[x×*])"
-    r"|(?<![\w.])([0-9]{2,6})(?: ?[x×*] ?(?:\2))(?: ?[x×*] ?(?:\2))?"
-    r" (?:[A-Za-z]\w* )?matri(?:x|ces)\b"
-    r"|矩阵(?:的)?(?:维度|大小|规模|尺寸|size)?(?:为|是)?\s*[:：=]?\s*"
-    r"([0-9]{2,6})(?: ?[x×*] ?\3)*(?![\w.]| ?[x×*]|\s?[~～–—、,，到至-]\s?[0-9])"
-    r"|(?<![\w.×])([0-9]{2,6})(?:³|\^3| cubed)(?!\w)"
-    r"|(?<![\w.])([0-9]{3,6}) ?[x×*] ?(?:\5) ?[x×*] ?(?:\5)(?![\w.]| ?[x×*])",
-    re.IGNORECASE,
-)
-"""Square matrices of a size: `at matrix size 4096x4096`, `2048x2048 matrices`, `矩阵维度 4096`,
-`4096³`; or all three sizes of a product of such."""
-
-
-def names_products(text: str) -> bool:
-    """Whether a text speaks of products of matrices, and of nothing else that is done with them."""
-    return _PRODUCTS.search(text) is not None and _NO_PRODUCTS.search(text) is None
-
-
-def of_products(lines: Sequence[Line], grid: Grid) -> bool:
-    """Whether the labels of a table, the lines above it or the headings around it speak of products
-    of matrices, and of nothing else that is done with them."""
-    near = [line.text for each in nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])
-            for line in each]  # fmt: skip
-    texts = [text for text in (*grid.header(), *near) if len(text) <= LONGEST]
-    return any(map(_PRODUCTS.search, texts)) and not any(map(_NO_PRODUCTS.search, texts))
-
-
-_OF_SPECS = deferred(
-    r"\b(?:peak|theoretical|spec(?:ification)?s?|spec ?sheets?|data ?sheets?|advertised|vendor"
-    r"|promised|rated|nominal|claimed)\b",
-    re.IGNORECASE,
-)
-
-
-def product_above(lines: Sequence[Line], grid: Grid) -> dict[str, Cell]:
-    """Sizes of the one product that all of a table is about, as the nearest text above says them;
-    of square matrices where the text is about products."""
-    squares = of_products(lines, grid)
-    nearest = nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])
-    first = [lines[grid.begin]._replace(text=plain(grid.header()[0].replace("³", "^3")))]
-    for place, near in enumerate((first, *_own(lines, grid), *nearest)):
-        said = dict[tuple[str, ...], Line]()
-        titles = [line.text for line in near if not place or HEADING.fullmatch(line.text)]
-        if any(map(_OF_SPECS.search, titles)):
-            return {}  # what a maker promises is of no product
-        for line in near:
-            if len(line.text) <= LONGEST and (sizes := _product_in(line.text, squares=squares)):
-                said.setdefault(sizes, line)
-        if said:
-            sizes, line = said.popitem()
-            return {} if said else {
-                name: Cell(size, line.number, line.column, value_origin="stated")
-                for name, size in zip("mnk", sizes, strict=True)
-            }  # fmt: skip
-    return {}
-
-
-def _product_in(text: str, *, squares: bool) -> tuple[str, ...]:
-    """Sizes m, n and k of the product that a line names; none where it names several."""
-    if all_three := _ALL_THREE.findall(text):
-        return (all_three[0][-1],) * 3 if len(all_three) == 1 else ()
-    letters = [(name.casefold(), size) for name, size in _LETTERS.findall(text)]
-    if sorted(name for name, _ in letters) == ["k", "m", "n"]:
-        return tuple(dict(letters)[name] for name in "mnk")
-    every = _OF_MATRICES.finditer(text) if squares else ()
-    found = {next(filter(None, each.groups())) for each in every}
-    return (found.pop(),) * 3 if len(found) == 1 and not letters else ()

@@ -263,9 +263,21 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     if loose is not None:
         factors = BANDWIDTH if loose.unit == "B/s" else _BYTES
         return Column(loose, factors.get(printed, 0.0)) if sized else Column(loose, 0.0)
-    if sized and normalise(name) in known and (spec := known[normalise(name)][0]).unit is None:
+    return _size_named(name, printed, schema) if sized else None
+
+
+def _size_named(name: str, aside: str, schema: Schema) -> Column | None:
+    """The column of a size that is named in front of a remark in brackets, or by it."""
+    known = by_label(schema)
+    if normalise(name) in known and (spec := known[normalise(name)][0]).unit is None:
         return Column(spec)
+    if "m" in fields(schema) and _SIZE_NAMED.fullmatch(aside):
+        return Column(known[normalise(aside)][0])
     return None
+
+
+_SIZE_NAMED = re.compile(r"[MNKmnk]|batch")
+"""A size of a product in brackets behind what it is: `tokens per expert (M)`."""
 
 
 def says_how_fast(spec: FieldSpec) -> bool:

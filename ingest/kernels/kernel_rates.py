@@ -70,8 +70,8 @@ _GROUPS = {"groups", "numgroups", "ngroups", "group", "numberofgroups"}
 
 
 def of_groups(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
-    """Columns of grouped products with as many rows each, `#Groups | M per group | N | K`, where
-    time and rate of every row prove that it counts all groups."""
+    """Columns of grouped products with as many rows each, `#Groups | M per group | N | K`; where
+    times stand beside rates, both prove in every row that these count all groups."""
     made = list(columns)
     labels = [normalise(plain(label)) for label in grid.header()]
     if "mpergroup" not in labels or "m" not in fields(schema):
@@ -80,14 +80,15 @@ def of_groups(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Col
     held = {each.spec.name: at for at, each in enumerate(columns) if each.spec is not None}
     if len(groups) != 1 or {"m", "b"} & held.keys() or not held.keys() >= _OF_A_CALL:
         return made
-    (many,), rows, time, rate = groups, labels.index("mpergroup"), held["time"], held["flops_rate"]
-    sizes = [many, rows, held["n"], held["k"]]
-    if _proved(grid, sizes, (time, columns[time].scale), (rate, columns[rate].scale)):
+    (many,), rows, rate = groups, labels.index("mpergroup"), held["flops_rate"]
+    sizes, time = [many, rows, held["n"], held["k"]], held.get("time", rate)
+    alone = "time" not in held
+    if alone or _proved(grid, sizes, (time, columns[time].scale), (rate, columns[rate].scale)):
         made[many], made[rows] = Column(fields(schema)["b"]), Column(fields(schema)["m"])
     return made
 
 
-_OF_A_CALL = {"n", "k", "time", "flops_rate"}
+_OF_A_CALL = {"n", "k", "flops_rate"}
 
 
 _ONE_SIZE = {"n", "size", "dim", "matrixsize", "matrixsizen", "matrixdim", "sizen", "nnn", "order",

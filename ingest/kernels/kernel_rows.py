@@ -25,8 +25,8 @@ from assay.ingest.kernels.kernel_columns import (
     bare_column,
     columns_of,
     in_their_units,
+    left_open,
     matrix,
-    of_one_call,
     order_of_sizes,
     ranks_of_ratio,
     unordered,
@@ -35,8 +35,6 @@ from assay.ingest.kernels.kernel_headings import (
     BANDWIDTH,
     benchmark_above,
     of_curves,
-    of_products,
-    product_above,
     said_above,
     sizes_of_one_rank,
 )
@@ -54,6 +52,7 @@ from assay.ingest.kernels.operator_grids import (
 )
 from assay.ingest.kernels.own_words import said_by_columns, said_by_row, sizes_in_names, sums_up
 from assay.ingest.kernels.product_prints import agree
+from assay.ingest.kernels.settings_around import of_products, product_above
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
@@ -141,9 +140,10 @@ def _above(lines: Sequence[Line], grid: Grid, table: CsvTable) -> dict[str, Cell
     """The facts of calls that the text above a table says, sizes of the one product that all of
     it is about among them."""
     above = said_above(lines, grid, table.schema)
-    bare = bare_column(lines, grid, table.schema) if "m" in fields(table.schema) else None
-    if "m" in fields(table.schema) and of_one_call(grid, table.schema, bare):
-        above |= product_above(lines, grid)
+    if "m" in fields(table.schema):
+        letters = left_open(grid, table.schema, bare_column(lines, grid, table.schema))
+        if letters == "mnk" or (letters and of_products(lines, grid)):
+            above |= product_above(lines, grid, letters)
     return above | ranks_of_ratio(grid, table.schema, above)
 
 
@@ -162,8 +162,11 @@ def _squares(lines: Sequence[Line], grid: Grid, table: CsvTable) -> bool:
 def _agreeing(records: list[Record]) -> list[Record]:
     """The calls of a table; none where the text above says a product whose work over the time of
     some call is not its rate."""
-    told = [each.cells for each in records
-            if "m" in each.cells and each.cells["m"].value_origin == "stated"]  # fmt: skip
+    told = [
+        each.cells
+        for each in records
+        if any(each.cells[x].value_origin == "stated" for x in "mnk" if x in each.cells)
+    ]
     rated = [cells for cells in told if {"time", "flops_rate"} <= cells.keys()]
     return records if all(map(agree, rated)) else []
 
@@ -290,7 +293,7 @@ def _grids(
     if not long and (found := [*tool_csv(lines), *marked(lines)]):
         return found
     called = begin is not None and any(
-        columns_of(shaped(begin), each, said_above(lines, begin, each.schema), lambda: "")
+        _columns(lines, shaped(begin), each, _above(lines, begin, each), lambda: "")
         for each in tables
     )
     return list(delimited(lines, named=False)) if called else []

@@ -15,8 +15,8 @@ from functools import lru_cache
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow
-from assay.ingest.kernels.kernel_headings import names_products, of_products
 from assay.ingest.kernels.kernel_labels import FORMATS, Column
+from assay.ingest.kernels.settings_around import names_products, of_products
 from assay.ingest.schema.record import Cell, Line
 
 _FORMAT = re.compile(

@@ -130,9 +130,15 @@ def _rules_off(line: Line, told: _Told) -> bool:
     return below and not line.text.strip("-=*# ")
 
 
+MOST_WORDS = 3
+"""Words beside its settings of a line that ends with a full stop and is no sentence."""
+
+
 def _plain(line: Line) -> bool:
     """Whether a line is made of its settings, and is no sentence that mentions some."""
     rest = _PAIR.sub("", line.text)
+    if line.text.rstrip().endswith(".") and len(rest.split()) > MOST_WORDS:
+        return False
     return sum(c.isalpha() for c in rest) <= sum(len(m[0]) for m in _PAIR.finditer(line.text))
 
 

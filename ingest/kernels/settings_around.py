@@ -11,14 +11,27 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from assay.ingest.columns.headers import plain
 from assay.ingest.columns.titles import device_named, format_named, names_format
 from assay.ingest.grids.aligned import FIGURE
-from assay.ingest.grids.grid import LONGEST
+from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import several
+from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*]+\*\*:?\s*)")
+
+
+def is_heading(lines: Sequence[Line], at: int) -> bool:
+    """Whether a line is a heading, and no further line of a comment."""
+    if not HEADING.fullmatch(lines[at].text):
+        return False
+    return not (at and lines[at].text.startswith("# ") and lines[at - 1].text.startswith("# "))
+
+
+FAR = 400
+"""Lines above a table among which the headings around its own are looked for."""
 
 NEAR = 20
 """Lines above a table, down from its heading, that may say what it is of."""
@@ -99,6 +112,19 @@ _NARROW = re.compile(
 multiplies in one of both."""
 
 
+_OPTION = deferred(
+    r"(?<!\S)--(?:d?type|data[-_]type|precision)[ =]"
+    r"(b?f(?:loat|p)?(?:16|32|64|8)|tf32|int8)(?:_r)?(?!\S)"
+)
+"""The option of a command that says the format of its calls."""
+
+
+_RESULT = deferred(
+    rf"(?:->|→|=>) ?{NUMBER_FORMAT}(?![A-Za-z0-9])|(?<![A-Za-z0-9]){NUMBER_FORMAT} out(?![\w-]| of)"
+)
+"""The format of what calls give: `e4m3 x e4m3 -> bf16`."""
+
+
 @lru_cache(maxsize=2048)  # every table asks the lines above it, which tables share
 def format_said(text: str) -> str | None:
     """The number format of calls that a text names, in words or by the name of a product too.
@@ -107,7 +133,12 @@ def format_said(text: str) -> str | None:
     ('fp32', 'fp32')
     >>> format_said("E4M3 in, the output is BF16"), format_said("INT8 x INT8 to FP16")
     ('fp8', None)
+    >>> format_said("e4m3 x e4m3 -> bf16"), format_said("./bench --dtype f16 --fp8_too")
+    ('fp8', 'f16')
     """
+    if option := _OPTION.search(text):
+        return str(option[1])
+    text = _RESULT.sub(" ", text)
     letters = [*_BLAS.findall(text), *(one or bits for one, bits in _IN_WORDS.findall(text))]
     found = {_OF_BLAS[letter.casefold()] for letter in letters}
     named = format_named(text) or (found.pop() if len(found) == 1 else None)
@@ -119,20 +150,24 @@ def format_said(text: str) -> str | None:
 
 def _said(text: str) -> Sequence[tuple[str, str]]:
     """Settings that a line says; none of a row, nor of a figure, whose name is of its own calls."""
-    of_others = len(text) > LONGEST or ROW.match(text) or _FIGURE.fullmatch(text)
+    of_others = len(text) > LONGEST or ROW.match(text) or CURVES.fullmatch(text)
     return () if of_others else _sentences(text)
 
 
-_FIGURE = re.compile(rf"\s*{FIGURE}\s*")
+CURVES = re.compile(rf"\s*{FIGURE}\s*")
+"""The line that names a figure, above its numbers."""
+
+
+def own_sentences(text: str) -> list[str]:
+    """The sentences of a line but for those that speak of other calls."""
+    return [each for each in _SENTENCE.split(text) if not _OF_OTHERS.search(each)]
 
 
 @lru_cache(maxsize=2048)  # every table asks the lines above it, which tables share
 def _sentences(text: str) -> tuple[tuple[str, str], ...]:
     """Settings that the sentences of a line say of what was measured."""
     found = list[tuple[str, str]]()
-    for sentence in _SENTENCE.split(text):
-        if _OF_OTHERS.search(sentence):
-            continue
+    for sentence in own_sentences(text):
         if named := format_said(sentence):
             found.append(("dtype", named))
         found += sizes_named(sentence)
@@ -185,7 +220,7 @@ def around(lines: Sequence[Line]) -> Iterator[Line]:
         line = lines[at]
         if line.text.strip() in _RULE and at and not lines[at - 1].text.strip():
             return
-        if not HEADING.fullmatch(line.text):
+        if not is_heading(lines, at):
             below.append(line)
             continue
         if depth_of(line) < depth or line is title or _SET_UP.search(line.text):
@@ -221,3 +256,131 @@ def machine_around(lines: Sequence[Line]) -> dict[str, Cell]:
                     said.setdefault(named, cell)
         below = []
     return {"gpu": next(iter(said.values()))} if len(said) == 1 else {}
+
+
+_RULED = re.compile(r"\s*[-=]{2,} .*[A-Za-z].* [-=]{2,}\s*")
+"""A title between rules: `---- Performance of all_gather on 16 devices ----`."""
+
+
+def own_title(lines: Sequence[Line], grid: Grid) -> list[list[Line]]:
+    """The title of a comparison, or the caption of a table, as a line above it."""
+    if grid.series or not grid.caption:
+        return [[lines[grid.begin]]] if grid.series else []
+    return [[lines[grid.begin]._replace(text=grid.caption)]]
+
+
+def nearest_first(lines: Sequence[Line]) -> Iterator[list[Line]]:
+    """The lines right above a table down from its heading, then each heading around that."""
+    if lines and (CURVES.fullmatch(lines[-1].text) or _RULED.fullmatch(lines[-1].text)):
+        yield [lines[-1]]
+    near: list[Line] = []
+    at = len(lines) - 1
+    while at >= 0 and len(near) < NEAR and not (near and is_heading(lines, at + 1)):
+        if not CURVES.fullmatch(lines[at].text):
+            near.append(lines[at])
+        at -= 1
+    table = next((n for n, line in enumerate(near) if ROW.match(line.text)), None)
+    if table:  # between a table above and this one
+        yield near[:table]
+    yield near if not table else [line for line in near[table:] if not ROW.match(line.text)]
+    depth = next((depth_of(line) for line in near if HEADING.fullmatch(line.text)), 7)
+    for line in reversed(lines[: at + 1]):
+        if HEADING.fullmatch(line.text) and depth_of(line) < depth:
+            depth = depth_of(line)
+            yield [line]
+
+
+_PRODUCTS = deferred(
+    r"gemm(?!v)|(?<![A-Za-z])mat-?mul|matrix[ -](?:multipl|mul|product)|矩阵乘|(?:cu|roc|hip)blas"
+    r"|cutlass|torch\.mm\b",
+    re.I,
+)
+
+_NO_PRODUCTS = deferred(
+    r"gemv|spmm|spmv|sparse|transpos|attention|conv(?:olution|[123]d)|trsm|syrk|potrf|cholesky|fft"
+    r"|top-?k\b|稀疏|转置",
+    re.I,
+)
+"""Other things that are done with matrices of a size."""
+
+_LETTERS = deferred(
+    r"(?<![\w.=])(?<!= )((?:[MNK] ?= ?){1,3}|(?:[mnk] ?= ?){1,3})"
+    r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,6})(?!\w|[.,][0-9]| ?[x×*/])"
+    r"|(?<![\w-])--?([mnkMNK])[ =]([0-9]{2,6})(?![\w.])"
+)
+"""Letters with a size: `M = N = 8192`, `K=4096`, and options of a command."""
+
+_OF_MATRICES = deferred(
+    r"\bmatri(?:x|ces)(?: of)?(?: (?:size|dimension)s?)?(?: of)?:? ?"
+    r"([0-9]{2,6})(?: ?[x×*] ?(?:\1))(?: ?[x×*] ?(?:\1))?(?![\w.]| ?[x×*])"
+    r"|(?<![\w.])([0-9]{2,6})(?: ?[x×*] ?(?:\2))(?: ?[x×*] ?(?:\2))?"
+    r" (?:[A-Za-z]\w* )?matri(?:x|ces)\b"
+    r"|矩阵(?:的)?(?:维度|大小|规模|尺寸|size)?(?:为|是)?\s*[:：=]?\s*"
+    r"([0-9]{2,6})(?: ?[x×*] ?\3)*(?![\w.]| ?[x×*]|\s?[~～–—、,，到至-]\s?[0-9])"
+    r"|(?<![\w.×])([0-9]{2,6})(?:³|\^3| cubed)(?!\w)"
+    r"|(?<![\w.])([0-9]{3,6}) ?[x×*] ?(?:\5) ?[x×*] ?(?:\5)(?![\w.]| ?[x×*])",
+    re.IGNORECASE,
+)
+"""Square matrices of a size: `at matrix size 4096x4096`, `2048x2048 matrices`, `矩阵维度 4096`,
+`4096³`; or all three sizes of a product of such."""
+
+
+def names_products(text: str) -> bool:
+    """Whether a text speaks of products of matrices, and of nothing else that is done with them."""
+    return _PRODUCTS.search(text) is not None and _NO_PRODUCTS.search(text) is None
+
+
+def of_products(lines: Sequence[Line], grid: Grid) -> bool:
+    """Whether the labels of a table, the lines above it or the headings around it speak of products
+    of matrices, and of nothing else that is done with them."""
+    near = [line.text for each in nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])
+            for line in each]  # fmt: skip
+    texts = [text for text in (*grid.header(), *near) if len(text) <= LONGEST]
+    return any(map(_PRODUCTS.search, texts)) and not any(map(_NO_PRODUCTS.search, texts))
+
+
+_OF_SPECS = deferred(
+    r"\b(?:peak|theoretical|spec(?:ification)?s?|spec ?sheets?|data ?sheets?|advertised|vendor"
+    r"|promised|rated|nominal|claimed)\b",
+    re.IGNORECASE,
+)
+
+
+def product_above(lines: Sequence[Line], grid: Grid, letters: str) -> dict[str, Cell]:
+    """Sizes of some letters that all products of a table have, as the nearest text above says them:
+    one line all of them, or each line its own."""
+    squares = letters == "mnk" and of_products(lines, grid)
+    nearest = nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])
+    first = [lines[grid.begin]._replace(text=plain(grid.header()[0].replace("³", "^3")))]
+    for place, near in enumerate((first, *own_title(lines, grid), *nearest)):
+        titles = [line.text for line in near if not place or HEADING.fullmatch(line.text)]
+        if any(map(_OF_SPECS.search, titles)):
+            return {}  # what a maker promises is of no product
+        told = [(sizes, line) for line in near if len(line.text) <= LONGEST
+                for sizes in _products_in(line.text, squares=squares)]  # fmt: skip
+        whole = {tuple(sizes[x] for x in letters) for sizes, _ in told if {*sizes} == {*letters}}
+        said = {name: {sizes[name] for sizes, _ in told if name in sizes} for name in letters}
+        if len(whole) > 1 or any(len(ways) > 1 for ways in said.values()):
+            return {}
+        if all(said.values()):
+            return {
+                name: Cell(sizes[name], line.number, line.column, value_origin="stated")
+                for sizes, line in told for name in sizes if name in letters
+            }  # fmt: skip
+        if any(said.values()):
+            return {}
+    return {}
+
+
+def _products_in(text: str, *, squares: bool) -> Iterator[dict[str, str]]:
+    """The sizes that sentences of a line say, by letter; none of one that says a letter twice."""
+    for sentence in own_sentences(text):
+        sizes = dict[str, set[str]]()
+        for chain, size, option, of_option in _LETTERS.findall(sentence):
+            for letter in re.findall("[mnk]", chain.casefold()) or [option.casefold()]:
+                sizes.setdefault(letter, set()).add((size or of_option).replace(",", ""))
+        if sizes and all(len(each) == 1 for each in sizes.values()):
+            yield {name: each.pop() for name, each in sizes.items()}
+        found = {next(filter(None, each.groups())) for each in _OF_MATRICES.finditer(sentence)}
+        if squares and not sizes and len(found) == 1:
+            yield dict.fromkeys("mnk", found.pop())

@@ -17,12 +17,8 @@ from typing import NamedTuple
 from assay.ingest.columns.headers import plain
 from assay.ingest.columns.titles import device_named
 from assay.ingest.grids.grid import LONGEST, Grid
-from assay.ingest.kernels.kernel_headings import (
-    BANDWIDTH,
-    FAR,
-    nearest_first,
-)
-from assay.ingest.kernels.settings_around import around
+from assay.ingest.kernels.kernel_headings import BANDWIDTH
+from assay.ingest.kernels.settings_around import FAR, around, nearest_first
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
