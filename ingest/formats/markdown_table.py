@@ -78,6 +78,7 @@ FORMAT = Format(
         "threads: -", "thread: -", "# of Calls", "-- --", "--  --", "it/s", "iter/s", "iters/s",
         "steps/s", "batches/s", "seq/s", "seqs/s", "sequences/s", "img/s", "imgs/s", "image/s",
         "images/s", "sample/s", "s/it", "s/step", "s/batch", "iB)", "(GB)", "Table ", "Tab. ",
+        "step time", "iter_time",
         "-fwd", "-bwd", "-forward:", "-backward:", "-causal=", "_fwd", "_bwd", "_forward:",
         "_backward:",
     ),
@@ -95,6 +96,11 @@ FORMAT = Format(
     r"|^ {3,}(?:[A-Za-z_]+ +)*[A-Za-z_]*(?:_m?s|_per_\w+|mfu|flops)"
     r"(?: +[A-Za-z_]+)*\s*$"  # labels that end where cells do
     r"|^\s*Tab(?:le|\.) [0-9IVX]+[.:] .*(?:\w/s\b|/sec|(?i: per second|flop|mfu)|\(m?s\))"
+    r"|^(?:- )?[A-Za-z][\w ./()-]{0,40}"  # a result of its own
+    r"(?:_ms|_per_s\w*|/s(?:ec)?(?:/\w+)?|(?:step|iter)[_ ]time\w*|mfu|MFU|\(m?s\))"
+    r"(?:: +| *= *)[0-9][0-9.,]*k?(?: ?[A-Za-z/%]{1,10})?$"
+    r"|^\s*[-*+•] .{0,60}(?:[GNHTX]PUs?|[Nn]odes?|[A-Z][A-Za-z]*[0-9]+).{0,40}"  # of a list
+    r"[:=–—→] +~?[0-9][0-9.,]* ?[kKM]? ?[A-Za-z]+/s(?:ec)?(?:/\w+)?(?: \([^()]*\))?\.?$"
     r"|^Name: \S.*, dtype: (?:float|int)[0-9]+\s*$"  # a series
     r"|^\s*[A-Za-z][^|=:0-9]*(?:(?i:flop|mfu)|tok(?:en)?s?(?:/|_per_)s|\([mu]?s\)|_m?s\b)"
     r"[^|=:]*(?:  +[0-9][0-9,.]*){2,}\s*$"  # a metric of a turned one
@@ -103,7 +109,7 @@ FORMAT = Format(
     r"|gpu|n_?gpu|num_?gpu|world|arch|dtype|precision|batch|micro|global_batch|seq|tp|size|bench"
     r"|exp|task|case|cluster|machine|node|backend|parallel|strategy|method|setup|label|tag|trial)"
     r"[A-Za-z_ ]*\"\s*:.*\}\s*$",  # a line of results, which says first what was run
-    suffixes=(".csv", ".tsv", ".rst", ".ipynb", ".json"),
+    suffixes=(".csv", ".tsv", ".rst", ".ipynb", ".json", ".yaml", ".yml"),
     schemas={"markdown_table": MarkdownTable},
     origin="published",
     fold=fold,

@@ -1,0 +1,163 @@
+"""Results printed as blocks of labels and values, or as items of a list, as grids.
+
+In: the lines of a document. Out: a `Grid` for blocks that follow each other, apart by blank lines,
+rules and titles or each begun with a dash as items of YAML are, and have most labels in common. One
+label says what was measured of a run, one how it ran; labels that count steps are those of a log.
+And a `Grid` for items that each give a rate behind what it ran on: `- 8 GPUs: 98.7 img/s`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from assay.ingest.grids.grid import Grid, GridCell, GridRow
+from assay.ingest.schema.record import Line
+from assay.ingest.vocabulary.devices import devices
+from assay.ingest.vocabulary.terms import COUNTERS, NUMBER_FORMAT, configured_by, normalise
+from assay.ingest.vocabulary.words import said
+
+_PAIR = re.compile(
+    r"(\s*)(-\s+)?([A-Za-z][\w ./()%-]{0,40}?)\s*(?::\s+|=\s*)(?=\S)([^|{}\[\]=]{1,80}?)\s*"
+)
+
+_REMARK = re.compile(r"\s+#\s.*$")
+
+FEWEST = 3
+"""Labels that blocks have in common."""
+
+MOST_APART = 4
+"""Lines between two blocks: blank ones, a rule, a title."""
+
+MOST_BLOCKS = 1000
+
+MOST_LABELS = 64
+
+_RUN_ALONE = {
+    "step_time", "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "samples_per_gpu_per_s",
+    "items_per_gpu_per_s", "item_rate", "step_rate", "mfu", "hfu", "model_flops_rate",
+}  # fmt: skip
+"""Quantities one of which a block has."""
+
+
+class _Block(NamedTuple):
+    """Positions of a block among the lines, and its cells by label."""
+
+    begin: int
+    end: int
+    cells: Mapping[str, GridCell]
+
+
+def value_blocks(lines: Sequence[Line]) -> Iterator[Grid]:
+    """Every run of such blocks, in order."""
+    run = list[_Block]()
+    for block in _blocks(lines):
+        if run and (len(run) >= MOST_BLOCKS or not _alike(run, block)):
+            yield from _grid(lines, run)
+            run = []
+        run.append(block)
+    yield from _grid(lines, run)
+
+
+def _blocks(lines: Sequence[Line]) -> Iterator[_Block]:
+    """Lines of labels and values that follow each other, each label once."""
+    cells, begin, depth = dict[str, GridCell](), 0, 0
+    for at, line in enumerate(lines):
+        found = _PAIR.fullmatch(line.text) if len(line.text) <= _LONGEST else None
+        label = found[3] if found else ""
+        stands = _stands(line, found) if found else 0
+        if cells and (found is None or found[2] or label in cells or stands < depth):
+            yield _Block(begin, at, cells)
+            cells = {}
+        if found is None:
+            continue
+        if not cells:
+            begin, depth = at, stands
+        text = _REMARK.sub("", found[4]).strip("\"' ")
+        if len(cells) < MOST_LABELS:
+            cells[label] = GridCell(text, line.number, line.column + found.start(4))
+    if cells:
+        yield _Block(begin, len(lines), cells)
+
+
+_LONGEST = 160
+
+
+def _stands(line: Line, found: re.Match[str]) -> int:
+    """The column of the page in which a label stands."""
+    return line.column + len(found[1]) + len(found[2] or "")
+
+
+def _alike(run: Sequence[_Block], block: _Block) -> bool:
+    """Whether a block follows the last one of a run and has most labels of its first."""
+    first, mine = run[0].cells.keys(), block.cells.keys()
+    near = block.begin - run[-1].end <= MOST_APART
+    return near and len(first & mine) >= FEWEST and 2 * len(first & mine) >= len(first | mine)
+
+
+def _grid(lines: Sequence[Line], run: Sequence[_Block]) -> Iterator[Grid]:
+    """The grid of a run of blocks, if they are of results."""
+    labels = list(dict.fromkeys(label for block in run for label in block.cells))
+    if len(run) < 2 or len(labels) < FEWEST or any(normalise(each) in COUNTERS for each in labels):
+        return
+    fields = {found.field for each in labels if (found := said(each))}
+    if not fields & _RUN_ALONE or not any(map(configured_by, labels)):
+        return
+    first = lines[run[0].begin]
+    head = GridRow(first, tuple(GridCell(each, first.number, first.column) for each in labels))
+    rows = []
+    for block in run:
+        line = lines[block.begin]
+        blank = GridCell("", line.number, line.column)
+        rows.append(GridRow(line, tuple(block.cells.get(each, blank) for each in labels)))
+    yield Grid("text", run[0].begin, run[-1].end, (head,), tuple(rows), exact=False)
+
+
+_ITEM = re.compile(
+    r"(\s*[-*+•]\s+)(\S.{0,58}?)\s*(?::|=|–|—|->|→)\s+([~≈]?\s?[0-9][0-9.,]*\s?[kKM]?)\s?"
+    r"([A-Za-z]+(?:/|\sper\s)[A-Za-z]+(?:/(?:GPU|device|chip))?)(?:\s+\([^()]*\))?\.?\s*"
+)
+
+_RUN_ON = re.compile(
+    rf"(?:[0-9]+ ?[x×]? ?)?(?:[GNHTX]PUs?|nodes?|devices?|chips?|cards?)\b|\b{NUMBER_FORMAT}\b"
+)
+"""What an item ran on or in, where that is no device by its name."""
+
+
+def listed_values(lines: Sequence[Line]) -> Iterator[Grid]:
+    """Every list whose items each give what they ran on, and a rate in the same unit."""
+    at = 0
+    while at < len(lines):
+        end, items = at, list[re.Match[str]]()
+        while end < len(lines) and (item := _item(lines[end])):
+            if items and item[4] != items[0][4]:
+                break
+            items.append(item)
+            end += 1
+        if len(items) > 1:
+            yield _of_items(lines[at:end], items, at)
+        at = max(end, at + 1)
+
+
+def _item(line: Line) -> re.Match[str] | None:
+    """The parts of an item of such a list."""
+    found = _ITEM.fullmatch(line.text) if len(line.text) <= _LONGEST else None
+    rated = said(found[4]) if found else None
+    known = rated is not None and rated.field in _RUN_ALONE
+    on = found is not None and (_RUN_ON.search(found[2]) or devices(found[2]))
+    return found if known and on else None
+
+
+def _of_items(lines: Sequence[Line], items: Sequence[re.Match[str]], begin: int) -> Grid:
+    """The grid of a list: what each item ran on, and its rate."""
+    first = lines[0]
+    head = tuple(GridCell(label, first.number, first.column) for label in ("", items[0][4]))
+    rows = [
+        GridRow(line, tuple(
+            GridCell(item[group].strip("*` "), line.number, line.column + item.start(group))
+            for group in (2, 3)
+        ))
+        for line, item in zip(lines, items, strict=True)
+    ]  # fmt: skip
+    return Grid("text", begin, begin + len(rows), (GridRow(first, head),), tuple(rows), exact=False)
