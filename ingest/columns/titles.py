@@ -404,6 +404,8 @@ _UNUSED = deferred(
     r"|(?:未使用|未开启|未启用|没有|关闭)"
     r"|\s(?:is|was|were|are)\s+(?:not|never|off|disabled)\b"
     r"|[ -](?:accum\w*|acc\b|master|peak|outputs?\b(?! tokens)))"
+    r"|\b(?:peak|theoretical|nominal)(?: performance)?[ _]+(?:in |of |at |dense )?"
+    rf"\(?{NUMBER_FORMAT}"
     r"|\b(?:accum\w*|output(?! tokens)(?:s|[ _]d?type|[ _]format)?|out_d?type)"
     r"(?:\s*[:=]\s*|(?:\s+(?:is|are|stays?|remains?|always|kept|done|in|as|to)){1,3}\s+|\s+)"
     rf"`?(?:torch\.)?{NUMBER_FORMAT}(?![A-Za-z0-9])",

@@ -105,6 +105,7 @@ def columns_of(
     if "gpu" in fields(table.schema):
         columns = of_devices(grid, columns, table.schema)
     columns = of_formats(grid, of_kernels(grid, columns, table.schema), table.schema)
+    columns = _beside_sides(columns, table.schema)
     columns = of_groups(grid, with_their_rates(columns, table.schema), table.schema)
     columns = of_squares(grid, columns, table.schema)
     if bare is not None:
@@ -261,6 +262,18 @@ def _of_mamf(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Colu
 _WHO = {"implementation", "impl", "backend", "provider", "library", "variant", "version", "method",
         "algorithm", "approach", "candidate", "kernelversion", "kernelvariant"}  # fmt: skip
 """Labels of the names of those who compute a product."""
+
+
+def _beside_sides(columns: Sequence[Column], schema: Schema) -> list[Column]:
+    """Columns with that of kernels as the names of operators, where those who compute them stand
+    side by side: `Kernel | PyTorch (us) | Triton (us)`."""
+    named = [at for at, each in enumerate(columns) if each.spec and each.spec.name == "kernel"]
+    told = {each.spec.name for each in columns if each.spec} | {w for c in columns for w in c.aside}
+    sides = [each for each in columns if each.spec and "kernel" in each.aside]
+    if len(named) != 1 or "operator" not in fields(schema) or "operator" in told or not sides:
+        return list(columns)
+    operator = replace(columns[named[0]], spec=fields(schema)["operator"])
+    return [operator if at == named[0] else each for at, each in enumerate(columns)]
 
 
 def _of_names(
@@ -489,13 +502,20 @@ def in_their_units(grid: Grid, columns: Sequence[Column]) -> list[Column]:
 
 
 def _in_units(grid: Grid, columns: Sequence[Column]) -> list[Column]:
-    """Sizes under `(MB)` in 1,000s or 1,024s, whichever gives the bandwidths that are printed."""
+    """Sizes under `(MB)` in 1,000s or 1,024s, whichever gives the bandwidths that are printed; and
+    those without a unit in bytes, where these do."""
     made = list(columns)
     held = {column.spec.name: at for at, column in enumerate(columns) if column.spec}
     for at, (column, label) in enumerate(zip(columns, grid.header(), strict=True)):
         sized = SIZED.fullmatch(plain(label))
         place = _DECIMAL.get(sized[2], 0) if sized else 0
-        if not place or column.spec is None or column.spec.name != "bytes" or column.scale:
+        bases = (1000.0, 1024.0) if place else (1.0,)
+        if (
+            (sized and not place)
+            or column.spec is None
+            or column.spec.name != "bytes"
+            or column.scale
+        ):
             continue
         if not {"time", "algbw"} <= held.keys():
             continue
@@ -507,13 +527,13 @@ def _in_units(grid: Grid, columns: Sequence[Column]) -> list[Column]:
         ]
         found = [
             base
-            for base in (1000.0, 1024.0)
+            for base in bases
             if rows
             and all(abs(size * base**place - t * time * bw * rate) <= CLOSE * t * time * bw * rate
                     for size, t, bw in rows)
         ]  # fmt: skip
         if len(found) == 1:
-            made[at] = replace(column, scale=found[0] ** place)
+            made[at] = replace(column, scale=found[0] ** (place or 1))
     return made
 
 

@@ -108,7 +108,8 @@ _BYTES = {
 }
 
 LOOSE = {
-    "size": "bytes", "payload": "bytes", "messagesize": "bytes", "msgsize": "bytes",
+    "size": "bytes", "payload": "bytes", "messagesize": "bytes", "消息": "bytes",
+    "msgsize": "bytes",
     "datasize": "bytes", "数据量": "bytes", "数据大小": "bytes", "消息大小": "bytes",
     "throughput": "algbw",
     "算法带宽": "algbw", "总线带宽": "busbw", "algbw": "algbw", "algobw": "algbw", "busbw": "busbw",
@@ -122,7 +123,9 @@ _TIMES = {"time", "duration", "latency", "elapsed", "runtime", "gputime", "kerne
           "devicetimeavg", "avgduration", "meanlatency", "medianlatency"}  # fmt: skip
 """Labels of times whose unit stands in each cell, in one us and in the next ms."""
 
-_PLACES = re.compile(r"[\s_(]*\b(out[- _]of[- _]place|in[- _]place)\b\)?[\s_]*", re.IGNORECASE)
+_PLACES = re.compile(
+    r"[\s_(]*\b(out[- _]of[- _]place|oop(?=[ _])|in[- _]place|ip(?=[ _]))\b\)?[\s_]*", re.IGNORECASE
+)
 """Where nccl-tests puts the result: it measures both, and a call is the one out of place."""
 
 _IN_OTHER_WORDS = {

@@ -186,7 +186,21 @@ def of_operations(
             told = replace(bare, scale=own.scale) if own is not None else None
         if told is not None and told.scale and told.spec and told.spec.name in ("busbw", "algbw"):
             made[at] = replace(told, aside={**told.aside, "op": canonical(found)})
+    held = {each.spec.name for each in made if each.spec} | {w for each in made for w in each.aside}
+    for at, column in enumerate(made):
+        texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+        if column == Column() and "op" not in held and texts and all(map(_NAMED.fullmatch, texts)):
+            made[at] = Column(fields(schema)["op"])
+            break
     return made
+
+
+_NAMED = re.compile(
+    r"(?:all[ _-]?(?:reduce|gather|to[ _-]?all(?:v)?)|all2allv?|reduce(?:[ _-]?scatter)?|broadcast"
+    r"|bcast|gather|scatter|send[ _/-]?recv|hypercube|p2p|barrier)(?:_perf|_test)?",
+    re.IGNORECASE,
+)
+"""The name of an operation, alone in its cell."""
 
 
 RATIO = re.compile(r"(?i)speed-?up|\bgain|ratio|relative|error|diff|%|\bvs\b|faster")

@@ -50,8 +50,8 @@ from assay.ingest.kernels.operator_grids import (
     with_column,
     with_operators,
 )
-from assay.ingest.kernels.own_words import said_by_columns, said_by_row, sizes_in_names, sums_up
 from assay.ingest.kernels.product_prints import agree
+from assay.ingest.kernels.row_names import said_by_columns, said_by_row, sizes_in_names, sums_up
 from assay.ingest.kernels.settings_around import of_products, product_above
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
@@ -314,7 +314,7 @@ def _with_units(grid: Grid) -> Grid:
         units = {each[2] if each else "" for each in found}
         if len(units) == 1 and (name := units.pop()) and SIZED.fullmatch(plain(label)) is None:
             measure = unit(name)
-            if measure and measure.si in ("s", "flop/s"):
+            if name in BANDWIDTH or (measure and measure.si in ("s", "flop/s")):
                 told[at] = name
     if not told:
         return grid

@@ -137,9 +137,10 @@ def named_by_heading(lines: Sequence[Line], grid: Grid, schema: Schema) -> Grid:
     rows = [row for row in grid.rows if len(row.cells) == grid.width and not row.blank]
     for at, spec in enumerate(specs[: len(("rank", "name"))]):
         texts = [plain(row.cells[at].text) for row in rows]
-        if spec is not None or not texts or not all(map(NAMED.match, texts)):
-            continue
         label = normalise(plain(grid.header()[at]))
+        shape = _BEGINS if label in _WHO else NAMED  # `v2` is a version
+        if spec is not None or not texts or not all(map(shape.match, texts)):
+            continue
         called = sum(_CALLED.search(text) is not None for text in texts)
         if len(texts) > 1 and called * 3 >= len(texts) * 2 and label not in _WHO:
             name = "operator"
@@ -153,6 +154,8 @@ def named_by_heading(lines: Sequence[Line], grid: Grid, schema: Schema) -> Grid:
         return replace(grid, heads=(replace(head, cells=tuple(cells)),))
     return grid
 
+
+_BEGINS = re.compile(r"[A-Za-z]")
 
 _NAMING = {"operator", "kernel", "experts"}
 

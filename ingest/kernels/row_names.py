@@ -31,7 +31,8 @@ _BOTH = re.compile(
 _PASS = re.compile(r"(?<![A-Za-z])(fwd|bwd|forward|backward)(?![A-Za-z])", re.IGNORECASE)
 
 _SUM = re.compile(
-    r"\W*(?:(?:grand |sub-?)?total|overall|geo-?mean)\b.*|.*\btotal\W*"
+    r"\W*(?:(?:grand |sub-?)?total|overall|geo-?mean|everything else|(?:all )?others?|the rest|rest"
+    r"|remaining|remainder|misc(?:ellaneous)?|unaccounted)\b.*|.*\btotal\W*|其他.*|合计.*|总计.*"
     r"|\W*(?:(?:lower|upper) bound|(?:theoretical|ideal|peak)\b.*|roof-?line|speed of light"
     r"|sol)\W*",
     re.IGNORECASE,
@@ -98,7 +99,7 @@ def _same(text: str) -> str:
 
 
 def sums_up(row: GridRow, columns: Sequence[Column]) -> bool:
-    """Whether a row is the total of others, by the name of what it calls."""
+    """Whether a row is the total of others, or what these leave over, by the name of its call."""
     return any(
         column.spec is not None and column.spec.name in ("operator", "kernel")
         and len(cell.text) <= LONGEST and _SUM.fullmatch(plain(cell.text))
