@@ -98,7 +98,7 @@ _FORMS = "|".join(
         rf"(?i:\b(?:alle?|every|each|everything|tous|toutes)\b)[^.;]{{0,100}}?(?:{HINT}"
         r"|(?i:bf16|fp16|fp8|float-?16))",
         r"(?i:(?:on|using|with) [*_]{0,2}(?:one|a single|single|two|four|eight)[*_]{0,2} "
-        r"(?:GPU|NPU|card|accelerator|device|chip))",
+        r"(?:[0-9]+ ?Gi?B )?(?:GPU|NPU|card|accelerator|device|chip))",
         r"[0-9] hosts\]|_component_|_target_|(?i:same (?:model|architecture))",
         r"(?i:\b(?:bf16|fp16|[bt]?f(?:loat|p)?-?(?:16|32))\b[^\"':=]*$)",
         r"[0-9] (?:images|imgs|samples|sequences|seqs|examples|videos|clips|graphs)\b ?"

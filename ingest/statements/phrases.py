@@ -112,7 +112,7 @@ _LISTED_DEVICE = deferred(
 """A device that is a part of a list, without a number."""
 
 _ON = deferred(
-    r"\b(?:[Oo]n|[Uu]sing|uses?|used|(?:is|are|was|were) from)"
+    r"\b(?:on|using|uses?|used|(?:is|are|was|were) from)"
     r" (?:an? |the |our |la |le |une? |(?:one|a single) (?=[DH]GX)|up to [0-9][0-9,]* ?[x×]? ?)?"
     r"(?:(?:(?i:free|rented|cloud|local|partition|Google|Colab|Kaggle|AWS|GCP|Azure|Lambda|RunPod)"
     r"(?:'s)?) ){0,3}"
@@ -130,10 +130,11 @@ _IN_WORDS = deferred(
 
 _IN_WORDS_ALONE = deferred(
     r"(?:\b(?:train\w*|(?:pre|fine)-?t\w+|r[ua]ns?|running|measured|benchmark\w*|timed|tested|taken"
-    r"|experiments?)\b[^.;]{0,140}?\b(?:on|using|with|use[sd]?)|[,;(]) [*_]{0,2}(?:a )?"
-    r"(one|single|two|four|eight|sixteen)[*_]{0,2} "
+    r"|experiments?)\b[^.;]{0,140}?\b(?:on|using|with|use[sd]?)|[,;(]|^\W*(?:on|using|with))"
+    r" [*_]{0,2}(?:a )?(one|single|two|four|eight|sixteen)[*_]{0,2} (?:[0-9]{1,3} ?Gi?B )?"
     r"(?:GPU|NPU|card|accelerator|device|chip)s?"
-    r"(?=\s*(?:[,;:.)]|$)| (?:unless|each|with|for (?:all|every|each)|and|in (?:bf|fp|float))\b)",
+    r"(?=(?: here)?\s*(?:[,;:.)]|$)"
+    r"| (?:unless|each|with|for (?:all|every|each)|and|in (?:bf|fp|float))\b)",
     re.IGNORECASE,
 )
 """Devices of no name, counted in words: `we train on one GPU each`, `(bf16, one card)`."""
