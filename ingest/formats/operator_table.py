@@ -69,7 +69,7 @@ class OperatorTable(pa.DataFrameModel):
         unit="flop/s", gt=0, nullable=True, meaning="by the document's own count, as printed"
     )
     bandwidth: float = logged(
-        {"bandwidth (GB/s)": 1e9, "bandwidth (TB/s)": 1e12},
+        {"bandwidth (GB/s)": 1e9, "bandwidth (TB/s)": 1e12, "bytes_per_second": 1.0},
         unit="B/s", quantity="memory_bandwidth", gt=0, nullable=True,
         meaning="bytes per second, by the document's own count",
     )  # fmt: skip
@@ -97,6 +97,7 @@ def fold(region: Region) -> Folded:
     from assay.ingest.kernels.copy_prints import copies  # noqa: PLC0415
     from assay.ingest.kernels.kernel_rows import kernel_rows  # noqa: PLC0415
     from assay.ingest.kernels.timed_functions import (  # noqa: PLC0415
+        google_benchmarks,
         measurements,
         profiled,
         timed_functions,
@@ -108,6 +109,7 @@ def fold(region: Region) -> Folded:
     tried = tuned_calls(region.lines, products=False)
     lines = region.lines
     printed = (*copies(lines), *timed_functions(lines), *measurements(lines), *profiled(lines))
+    printed += tuple(google_benchmarks(lines))
     for records, used in (*(([one], each) for one, each in tried), *printed):
         folded.records += records
         folded.claimed |= {line.number for line in used}
@@ -169,6 +171,7 @@ FORMAT = Format(
         "Avg (ns)",
         "AverageNs",
         "Name (time in ",
+        "Iterations",
         "Measurement object",
         "min_rounds",
         "GPU Time",
@@ -221,6 +224,7 @@ FORMAT = Format(
     r"|^ +\S+  +\S.* \((?:[mu]s|[GT]i?B/s)\)\s*$|^[0-9]+ threads?: -+\s*$"
     r"|\|[^|]*\bfw (?:time|flops)|\|\s*(?:loss|grad(?:ient)?): (?:time|memory) \("
     r"|common\.measurement object at |\"min_rounds\"\s*:"
+    r"|^\s*benchmark\s+time\s+cpu\s+iterations\b"
     r"|^\s*name \(time in [mun]?s\)  |^\s*name  .*  # of calls\s*$"
     r"|\|\s*gpu time\s*\||gpu time \(sec\)|\"?averagens\"?,"
     rf"|^\s*(?:#{{1,6}} |<h[1-6][\s>]|\*\*)(?:.*[^a-z])?(?:{'|'.join(_TITLED)})(?:[^a-z]|$)"

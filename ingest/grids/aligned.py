@@ -63,8 +63,9 @@ def aligned_tables(lines: Sequence[Line]) -> Iterator[Grid]:
         text = lines[at].text
         grid = None
         if ("  " in text or (" " in text and lines[at].column > ROWS)) and _measured(lines, at):
-            of_figure = _figure(lines, at) if _of_a_figure(lines, at) else None
-            grid = of_figure or _table(lines, at) or _justified(lines, at)
+            of_numbers = _of_a_figure(lines, at) or _OF_OSU.match(text)
+            grid = _of_numbers(lines, at) if of_numbers else None
+            grid = grid or _table(lines, at) or _justified(lines, at)
         if grid:
             yield grid
         at = grid.end if grid else at + 1
@@ -225,27 +226,34 @@ def _of_a_figure(lines: Sequence[Line], at: int) -> bool:
     return _FIGURE.fullmatch(lines[at - 1].text.strip()) is not None
 
 
-def _figure(lines: Sequence[Line], at: int) -> Grid | None:
-    """The numbers of a figure, a row each behind its index, which grows: only numbers stand there,
-    so that one blank keeps them apart."""
+_OF_OSU = re.compile(r"# Size {2,}(?:\S+ )*Latency\(us\)(?: {2,}\S.*)?$")
+"""Header of a collective of the OSU micro-benchmarks, whose rows stand somewhere below it."""
+
+
+def _of_numbers(lines: Sequence[Line], at: int) -> Grid | None:
+    """The rows of a figure, each behind its index, which grows, or of the OSU micro-benchmarks:
+    only numbers stand there, so that one blank keeps them apart."""
+    index = _OF_OSU.match(lines[at].text) is None
     head, rows, end = pieces(lines[at]), list[GridRow](), at + 1
     while end < len(lines):
         words = [Word(m.start(), m.end(), m[0]) for m in re.finditer(r"\S+", lines[end].text)]
-        grows = words and words[0].text.isdecimal() and int(words[0].text) >= end - at - 1
-        if not grows or len(words) != len(head) + 1 or not all(map(is_number, words)):
-            if not (rows and words and _DOTS.fullmatch(lines[end].text)):
-                break
-        else:
+        first = words[0].text if words else ""
+        fits = len(words) == len(head) + index and all(map(is_number, words))
+        if fits and (not index or (first.isdecimal() and int(first) >= end - at - 1)):
             line = lines[end]
             cells = (GridCell(word.text, line.number, line.column + word.begin) for word in words)
             rows.append(GridRow(line, tuple(cells)))
+        elif not (rows and words and _DOTS.fullmatch(lines[end].text)) and not (
+            not rows and not index and first == "#"  # a setting below the header
+        ):
+            break
         end += 1
     if len(rows) < ROWS or any(map(is_number, head)):
         return None
     line = lines[at]
     labels = (GridCell(word.text, line.number, word.begin) for word in head)
-    first = GridRow(line, (GridCell("", line.number, line.column), *labels))
-    return Grid("text", at, end, (first,), tuple(rows), exact=False)
+    unnamed = [GridCell("", line.number, line.column)] * index
+    return Grid("text", at, end, (GridRow(line, (*unnamed, *labels)),), tuple(rows), exact=False)
 
 
 def pieces(line: Line) -> list[Word]:

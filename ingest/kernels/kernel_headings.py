@@ -100,10 +100,11 @@ _WORLD = deferred(r"(?<![A-Za-z0-9])(?:W|np) ?= ?([0-9]+)(?![0-9]*[.0-9])")
 
 _BENCHMARKED = re.compile(
     r"\s*#\s*(?:Benchmarking:?\s+([A-Za-z_]+)|#processes\s*[:=]\s*([0-9]+)"
-    r"|OSU MPI\S* (?:Non-blocking )?([A-Za-z_-]+)(?: Personalized Exchange)? Latency Test.*)\s*"
+    r"|OSU MPI\S* (?:Non-blocking )?([A-Za-z_-]+)(?: Personalized Exchange)? Latency Test.*"
+    r"|Datatype: MPI_([A-Z0-9_]+)\.?)\s*"
 )
 """A line of oneCCL's benchmark, of IMB or of the OSU micro-benchmarks above a table: the operation,
-or how many take part."""
+how many take part, or the type of what is sent."""
 
 _ABOVE = 8
 
@@ -240,7 +241,9 @@ def _benchmarked(text: str) -> Iterator[tuple[str, str]]:
     if said[2]:
         yield "ranks", said[2]
         return
-    if known := OPERATION.match((said[1] or said[3]).removesuffix("v")):
+    if said[4]:
+        yield "dtype", said[4].casefold()
+    elif known := OPERATION.match((said[1] or said[3]).removesuffix("v")):
         yield "op", canonical(known)
 
 

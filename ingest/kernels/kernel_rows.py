@@ -15,6 +15,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 from assay.ingest.columns.headers import plain
+from assay.ingest.columns.titles import format_named
 from assay.ingest.grids.delimited import delimited, long_and_even, tool_csv
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
 from assay.ingest.grids.json_records import begins_json, json_records
@@ -370,6 +371,8 @@ def _records(row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell])
             shared |= said
         elif column.spec is None or not text:
             kept += [(column.label, text)] if column.label and text else []
+            if column.label == "sub_label" and (dtype := format_named(text)):  # of a timer
+                shared.setdefault("dtype", Cell(dtype, cell.line, cell.column))
         elif not column.spec.numeric:
             of_what = _OF_WHAT.fullmatch(text) if column.spec.name == "direction" else None
             word = of_what[1] if of_what else text
@@ -503,7 +506,8 @@ _SPREAD = re.compile(r" ?\(?(?:±|\+/-) ?[0-9.]+ ?%?\)?$")
 def _value(text: str, column: Column, at: GridCell) -> Cell | None:
     assert column.spec is not None
     scale = column.scale
-    if column.spec.unit == "B/s" and (behind := text.lstrip("0123456789.,").strip()):
+    unit_behind = column.spec.unit == "B/s" and not NUMBER.fullmatch(text)
+    if unit_behind and (behind := text.lstrip("0123456789.,").strip()):
         text, scale = text.removesuffix(behind).rstrip(), BANDWIDTH.get(behind, 0.0)
     if column.spec.unit == "s" and not scale and (one := _IN_A_UNIT.fullmatch(text)):
         text, scale = one[1], timed(one[2]) or 0.0

@@ -1,5 +1,5 @@
-"""Functions that pytest-benchmark times, a row of its table each, those of PyTorch's timers, and
-kernels in the summaries of nvprof.
+"""Functions that pytest-benchmark times, a row of its table each, those of PyTorch's timers and of
+Google's benchmark, and kernels in the summaries of nvprof.
 
 In: the lines of a document. Out: a record for each function, with the median of its rounds, or
 their mean where the table has no median. The header gives the unit of every time; behind each
@@ -16,7 +16,7 @@ CUDA 9 and a section each before.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
@@ -94,6 +94,59 @@ def measurements(lines: Sequence[Line]) -> Iterator[tuple[list[Record], list[Lin
             place = timed.column + found.start(1)
             record.cells["time"] = Cell(found[1], timed.number, place, _SCALES[found[2]])
             yield [record], used
+
+
+_OF_GOOGLE = deferred(r"\s*Benchmark\s+Time\s+CPU\s+Iterations(?:\s+UserCounters\.\.\.)?\s*")
+
+_BENCHMARKED = deferred(
+    r"\s*(?P<operator>\S.*?)\s+(?P<time>[0-9.]+(?:e[+-]?[0-9]+)?) (?P<unit>[mun]?s)"
+    r"\s+(?P<cpu>[0-9.]+(?:e[+-]?[0-9]+)?) (?P=unit)\s+(?P<many>[0-9]+)(?:\s+(?P<more>\S.*?))?\s*"
+)
+
+_COUNTED = re.compile(r"([\w/-]+)=(\S+)")
+
+_OF_SEVERAL = re.compile(r"(.*)_(mean|median|stddev|cv|min|max)")
+"""Name of a statistic over repetitions, which may stand above it."""
+
+
+def google_benchmarks(lines: Sequence[Line]) -> Iterator[tuple[list[Record], list[Line]]]:
+    """The record of each call of Google's benchmark, by its real time, or by the median or the mean
+    of those that do not stand there, and its lines; counters are kept as printed.
+
+    Source: src/console_reporter.cc of github.com/google/benchmark.
+    """
+    for at, line in enumerate(lines):
+        if "Iterations" not in line.text or not _OF_GOOGLE.fullmatch(line.text):
+            continue
+        rows = dict[str, tuple[Line, re.Match[str]]]()
+        used = [line]
+        for row in map(lines.__getitem__, range(at + 1, len(lines))):
+            found = _BENCHMARKED.fullmatch(row.text) if row.text.strip("- ") else None
+            if found is not None:
+                rows.setdefault(found["operator"], (row, found))
+                used.append(row)
+            elif rows or row.text.strip("- "):
+                break
+        meant = [name for name in rows if _is_meant(name, rows)]
+        if records := [_of_a_benchmark(*rows[name]) for name in meant]:
+            yield records, used
+
+
+def _is_meant(name: str, names: Container[str]) -> bool:
+    """Whether a call is believed: a statistic is only where no call and no better one stands."""
+    of = _OF_SEVERAL.fullmatch(name)
+    if of is None or of[2] == "median":
+        return of is None or of[1] not in names
+    return of[2] == "mean" and of[1] not in names and f"{of[1]}_median" not in names
+
+
+def _of_a_benchmark(row: Line, found: re.Match[str]) -> Record:
+    record = Record(row.number, {}, row.column, prefix=row.prefix)
+    for name, scale in (("operator", 1.0), ("time", _SCALES[found["unit"]])):
+        record.cells[name] = Cell(found[name], row.number, row.column + found.start(name), scale)
+    record.other += [("CPU", f"{found['cpu']} {found['unit']}"), ("Iterations", found["many"])]
+    record.other += _COUNTED.findall(found["more"] or "")
+    return record
 
 
 _SUMMARY = deferred(r"\s*(?P<type>Type\s+)?Time\(%\)\s+Time\s+Calls\s+Avg\s+Min\s+Max\s+Name\s*")
