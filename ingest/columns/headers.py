@@ -244,6 +244,10 @@ def _without_optimizer(columns: list[Column]) -> list[Column]:
         set(split(column.label)) if column.spec and column.spec.name == "step_time" else set[str]()
         for column in columns
     ]
+    columns = [
+        Column(column.label, None) if {"optimizer", "optim"} & words else column
+        for column, words in zip(columns, timed, strict=True)
+    ]
     if not any({"iter", "iteration"} & words for words in timed):
         return columns
     return [

@@ -188,7 +188,7 @@ def of_runs(
         return not words & SERVING or bool(words & {"train", "training"})
     trained = _TRAINED.search(heading) or words & {"training", "train", "trainable"}
     aside = {"latency"} if document and held & RATES else set()  # of a step, beside its rate
-    aside |= {"price"} if trained or document else set()  # of what was trained
+    aside |= {"price"} if trained or (document and told()) else set()  # of what was trained
     if held & RATES and said & _OF_A_STEP:  # which kernels a run had
         aside |= {"kernel", "kernels"}
     text = _OF_KERNELS.sub(" ", heading) if document and held & _OF_JOBS else heading
@@ -368,15 +368,29 @@ def of_no_training(record: Record) -> bool:
     """Whether a cell of a row says that it is of inference or of an evaluation, or how far the
     values of another row lie apart.
 
-    It is all of the cell, and stands where rows say what they are of.
+    It is all of the cell, and stands where rows say what they are of; or a word in it is.
     """
-    return any(
+    model = record.cells.get("model")
+    return (model is not None and _of_inference(model.text)) or any(
         (name in _PHASES and _NO_TRAINING.fullmatch(plain(text)) is not None)
+        or (name in _PHASES and _of_inference(text))
         or (name in _STATISTICS and spread(text))
         for label, text in record.other
         if len(text) <= LONGEST and (name := label.strip("# ").casefold()) in _OF_ROWS
     )
 
+
+@lru_cache(maxsize=4096)  # a table has the same names again and again
+def _of_inference(text: str) -> bool:
+    """Whether a name of what was run is of inference: `BERT-Large inference`."""
+    return (
+        len(text) <= LONGEST
+        and _INFERENCE.search(text) is not None
+        and _TRAINING.search(text) is None
+    )
+
+
+_INFERENCE = re.compile(r"(?<=\w[ (,:-])[(]?(?:inference|serving)\b", re.IGNORECASE)
 
 _STATISTICS = {
     "stat", "stats", "statistic", "statistics", "agg", "aggregate", "aggregation", "summary",

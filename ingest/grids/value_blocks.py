@@ -34,11 +34,15 @@ MOST_BLOCKS = 1000
 
 MOST_LABELS = 64
 
-_RUN_ALONE = {
-    "step_time", "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "samples_per_gpu_per_s",
-    "items_per_gpu_per_s", "item_rate", "step_rate", "mfu", "hfu", "model_flops_rate",
+_OF_STEPS = {"step_time", "step_rate", "tokens_per_gpu_per_s", "mfu", "hfu", "model_flops_rate"}
+"""Quantities of training, one of which a block has beside a setting."""
+
+_RATED = {
+    "tokens_per_s", "samples_per_s", "samples_per_gpu_per_s", "items_per_gpu_per_s", "item_rate",
 }  # fmt: skip
-"""Quantities one of which a block has."""
+"""Rates of anything, which blocks have that say how a job was spread."""
+
+_SPREAD = {"gpus", "nodes", "micro_batch", "global_batch", "accumulation", "tp", "pp", "dp"}
 
 
 class _Block(NamedTuple):
@@ -102,7 +106,8 @@ def _grid(lines: Sequence[Line], run: Sequence[_Block]) -> Iterator[Grid]:
     if len(run) < 2 or len(labels) < FEWEST or any(normalise(each) in COUNTERS for each in labels):
         return
     fields = {found.field for each in labels if (found := said(each))}
-    if not fields & _RUN_ALONE or not any(map(configured_by, labels)):
+    set_up = {configured_by(each) for each in labels}
+    if not (fields & _OF_STEPS and any(set_up)) and not (fields & _RATED and set_up & _SPREAD):
         return
     first = lines[run[0].begin]
     head = GridRow(first, tuple(GridCell(each, first.number, first.column) for each in labels))
@@ -122,7 +127,15 @@ _ITEM = re.compile(
 _RUN_ON = re.compile(
     rf"(?:[0-9]+ ?[x×]? ?)?(?:[GNHTX]PUs?|nodes?|devices?|chips?|cards?)\b|\b{NUMBER_FORMAT}\b"
 )
-"""What an item ran on or in, where that is no device by its name."""
+"""Words of what an item ran on or in, where that is no device by its name."""
+
+
+_OF_ANOTHER = re.compile(
+    r"\b(?:generat|inference|infer|decod|serv|eval|load|read|writ|valid|test|sampl|predict|prefill"
+    r"|stream|preprocess|render|simulat)",
+    re.IGNORECASE,
+)
+"""Words of a line that opens a list of rates of something else than training."""
 
 
 def listed_values(lines: Sequence[Line]) -> Iterator[Grid]:
@@ -135,7 +148,8 @@ def listed_values(lines: Sequence[Line]) -> Iterator[Grid]:
                 break
             items.append(item)
             end += 1
-        if len(items) > 1:
+        near = (line.text for line in reversed(lines[max(0, at - 3) : at]) if line.text.strip())
+        if len(items) > 1 and not _OF_ANOTHER.search(next(near, "")):
             yield _of_items(lines[at:end], items, at)
         at = max(end, at + 1)
 
@@ -144,7 +158,7 @@ def _item(line: Line) -> re.Match[str] | None:
     """The parts of an item of such a list."""
     found = _ITEM.fullmatch(line.text) if len(line.text) <= _LONGEST else None
     rated = said(found[4]) if found else None
-    known = rated is not None and rated.field in _RUN_ALONE
+    known = rated is not None and rated.field in _OF_STEPS | _RATED
     on = found is not None and (_RUN_ON.search(found[2]) or devices(found[2]))
     return found if known and on else None
 

@@ -81,6 +81,8 @@ def meant_above(above: Sequence[Line], declared: Sequence[Line], schema: Schema)
     the line right above it names goes before all else."""
     last = opens_table(above)
     heard = heard_in(last.text) if last else None
+    if last and _COMPARES.search(last.text):
+        return None
     if last and heard and not heard.phrases:
         told = {known for each in heard.of_memory if (known := said(each))}
         if told:
@@ -93,6 +95,12 @@ def meant_above(above: Sequence[Line], declared: Sequence[Line], schema: Schema)
         apart = any(not of_set_up_alone(line) for line in above if line.text.strip())
         found = None if apart else said_above(declared)
     return found if found is not None and found.field in fields(schema) else None
+
+
+_COMPARES = re.compile(
+    r"\bspeed-?ups?\b|\brelative (?:to|throughput|speed)|\bnormali[sz]ed\b", re.IGNORECASE
+)
+"""Words of a line that opens a table of ratios, whatever unit it names."""
 
 
 def _names_a_setting(text: str, schema: Schema) -> bool:

@@ -325,11 +325,12 @@ def with_units(grid: Grid, schema: Schema, above: Sequence[Line]) -> Grid:
     if any(map(_OF_STEPS.search, near)):
         labels = [_A_TIME.sub("step time", label) for label in labels]
     told = header([f"{label} {said_once}" for label in labels], schema)
+    parts = {"forward", "backward"} <= {word for label in labels for word in split(label)}
     if any(c.spec is not None and c.spec.name == "step_time" and c.unit_known for c in own):
         return grid  # what is said is of that column
     cells = [
         cell._replace(text=f"{label} {said_once}")
-        if (_timed(before, after) and not _numbers_steps(grid, at, label))
+        if (_timed(before, after) and (parts or not _numbers_steps(grid, at, label)))
         or (before.spec is None and label != before.label)
         else cell
         for at, (cell, label, before, after) in enumerate(

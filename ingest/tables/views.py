@@ -573,7 +573,13 @@ def _by_caption(
         _each_in_its_unit(grid, sides, spec)
         or (
             found.unit_known
-            and _all_said(columns, sides, _with_declared(above, declared))
+            and (
+                _all_said(columns, sides, above)
+                or (
+                    _of_set_ups(columns, sides)
+                    and _all_said(columns, sides, _with_declared(above, declared))
+                )
+            )
             and _numbers(grid, sides, above)
             and _alike_in_size(grid, sides)
         )
@@ -740,6 +746,13 @@ def _words_of_a_name(label: str) -> set[str]:
 
 
 TWO_LETTERS = 2
+
+
+def _of_set_ups(columns: Sequence[Column], sides: Sequence[int]) -> bool:
+    """Whether a column beside some says with what its rows ran, or on how much of it."""
+    specs = [column.spec for at, column in enumerate(columns) if at not in sides]
+    return any(spec is not None and spec.configuration for spec in specs)
+
 
 _FARTHEST = 30.0
 """How many times more one set-up may reach than another in one row."""
