@@ -84,8 +84,8 @@ _IN_FULL = deferred(
 _OF_A_PART = deferred(rf"\b(?:{_KEPT})\b", re.IGNORECASE)
 
 LISTED = deferred(
-    rf"(?:\band |[,，、] ?|[:：] ?|(?:精度|数据类型)(?:为|是)? ?)`?({NUMBER_FORMAT})`?"
-    r"(?=\s*(?:[,.;)，。；、）]|$| (?:and|with|unless)\b))",
+    rf"(?:\band +|[,，、] *|[:：] ?|(?:精度|数据类型)(?:为|是)? ?)`?({NUMBER_FORMAT})`?"
+    r"(?=\s*(?:[,.;)，。；、）]|$| +(?:and|with|unless)\b))",
     re.IGNORECASE,
 )
 """A number format that stands alone in a list of settings."""

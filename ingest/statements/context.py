@@ -51,7 +51,7 @@ from assay.ingest.statements.values import (
     saying,
     unset,
 )
-from assay.ingest.statements.wrapped import carried_on, names_another
+from assay.ingest.statements.wrapped import Items, carried_on, names_another
 from assay.ingest.vocabulary.devices import HINT, SIGN, Device, names_card, only, signed
 from assay.ingest.vocabulary.networks import FORMS as NETWORKS
 from assay.ingest.vocabulary.networks import names_network, network_named
@@ -206,6 +206,9 @@ _MARKUP = deferred(
 )
 """Signs of HTML in a text."""
 
+_ROLE = deferred(r"(?:\\ )?:(?:sup|sub):`[^`]{1,4}`")
+"""Small signs beside a word in reStructuredText, as of a trade mark."""
+
 _LABELS = ("KEY", "PHRASE", "SUBJECT")
 
 _MAX_STATEMENT, _MAX_WORDS = 300, 4000
@@ -259,6 +262,14 @@ class Context:
             found = {**self.assumed.under(self.titles.get(line, "")), **found}
         return found
 
+    def unsaid(self, values: Mapping[str, Cell]) -> dict[str, Cell]:
+        """Values without those that the last statement says, in the line that they stand in."""
+        last = self.statements[-1] if self.statements else None
+        return {
+            name: cell for name, cell in values.items()
+            if last is None or cell.line != last.line or name not in last.values
+        }  # fmt: skip
+
     @property
     def unmet(self) -> list[str]:
         """Headings that something is assumed under and that the document does not have."""
@@ -272,7 +283,7 @@ def read_context(
     context = Context(assumed=UnderHeadings(assumed), too_long=list(_too_long(lines, taken)))
     path: list[tuple[int, int, bool]] = []  # (level, line, about machines) of the open headings
     lines = _above_values(source, lines, taken)
-    blocks, nest = _blocks(lines), _Nest()
+    blocks, nest, items = _blocks(lines), _Nest(), Items()
     variables: dict[str, Cell] = {}  # of a shell, since the last heading
     models: dict[str, Cell] = {}  # what was said last of a model
     silent: set[tuple[str, bool, bool]] = set()  # lines that state nothing: logs repeat themselves
@@ -294,7 +305,10 @@ def read_context(
         if row or aside or len(line.text) > LONGEST:
             continue
         above = None if block or heading else line
-        more = carried_on(before, line) if before and above else {}
+        more = {} if block else items.said_by(line, heading=heading is not None)
+        if items.aside and above:
+            continue
+        more |= context.unsaid(carried_on(before, line)) if before and above else {}
         key = line.text, bool(line.prefix), heading is not None
         if key in silent and not models and not more:
             continue
@@ -306,11 +320,10 @@ def read_context(
             rest = _divided(context, statement, line) if above else statement
             statement = _in_its_place(_beside(rest, line, section, more), lines, at, taken)
             variables |= (given := assigned(line))
+            silent |= set() if given or statement else {key}
+            statement = statement or _of_same(line, section, models)
             if statement is None:
-                silent |= set() if given else {key}
-                if not (models and _SAME.fullmatch(line.text)):
-                    continue
-                statement = Statement(line.number, section, dict(models))
+                continue
             statement = _resolved(statement, variables)
             models |= _of_the_model(statement)
             if all(cell.state == "unknown" for cell in statement.values.values()):
@@ -318,10 +331,23 @@ def read_context(
             environment = any(about for _, _, about in path)
             placed = _placed(statement, line, block, environment=environment)
             context.statements.append(_of_host(placed, line, source))
+    return _settled(context, lines, taken, blocks)
+
+
+def _settled(
+    context: Context, lines: Sequence[Line], taken: Set[int], blocks: Mapping[int, _Block]
+) -> Context:
+    """A context whose statements know of each other."""
     texts = {line.number: line.text for line in lines}
     context.statements = versioned(list(_alternatives(context.statements, texts)))
     _raise_set_ups(context, taken, blocks, texts)
     return context
+
+
+def _of_same(line: Line, section: tuple[int, ...], models: dict[str, Cell]) -> Statement | None:
+    """Fields said last of a model, where a line says that its runs are of the same."""
+    same = models and _SAME.fullmatch(line.text)
+    return Statement(line.number, section, dict(models)) if same else None
 
 
 def _resolved(statement: Statement, variables: Mapping[str, Cell]) -> Statement:
@@ -332,10 +358,23 @@ def _resolved(statement: Statement, variables: Mapping[str, Cell]) -> Statement:
 
 
 def _above_values(source: str, lines: Sequence[Line], taken: Set[int]) -> Sequence[Line]:
-    """The lines, in a table of separated values without the signs of comments."""
-    if not named_table(source):
+    """The lines, in a table of separated values without the signs of comments; of a text without
+    those of lines that follow each other, which are no headings."""
+    if named_table(source):
+        return [line if line.number in taken else uncommented(line) for line in lines]
+    if not source.endswith((".txt", ".log", ".out")):
         return lines
-    return [line if line.number in taken else uncommented(line) for line in lines]
+    signs = [_COMMENTED.match(line.text) for line in lines]
+    marks = ["", *(sign[0] if sign else "" for sign in signs), ""]
+    return [
+        uncommented(line)
+        if mark and mark in (marks[at], marks[at + 2]) and line.number not in taken
+        else line
+        for at, (line, mark) in enumerate(zip(lines, marks[1:], strict=False))
+    ]
+
+
+_COMMENTED = deferred(r"#{1,3}(?= )")
 
 
 def _too_long(lines: Sequence[Line], taken: Set[int]) -> Iterator[Line]:
@@ -606,6 +645,8 @@ something."""
 def _understood(
     line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
 ) -> Statement | None:
+    if ":`" in line.text:
+        line = line._replace(text=_ROLE.sub(lambda found: " " * len(found[0]), line.text))
     if "<" in line.text or "&nbsp;" in line.text:
         says = None
         line = line._replace(text=_MARKUP.sub(lambda found: " " * len(found[0]), line.text))

@@ -123,7 +123,8 @@ _ON = deferred(
 """A device that something ran on, however many there were."""
 
 _IN_WORDS = deferred(
-    rf"\b(one|single|dual|two|four|eight|sixteen) [*_]{{0,2}}{_DEVICE}s?(?![A-Za-z0-9])"
+    r"\b(one|single|dual|two|four|eight|sixteen) [*_]{0,2}(?:(?:NVIDIA|AMD|Intel) +)?"
+    rf"{_DEVICE}s?(?![A-Za-z0-9])"
     r"(?![ -](?:nodes?|servers?|machines?|instances?|hosts?|systems?|boxes|pods?|DGX)\b)",
     re.IGNORECASE,
 )
@@ -301,6 +302,16 @@ _NOTED = deferred(
 )
 """How a sentence without a verb begins that notes how the runs of a table ran."""
 
+_OURS = deferred(
+    r"(?!.*\b(?:also|only|first|initially|sometimes|part|some|for (?!all|every|both|each|train)"
+    r"|besides?|another|other|additionally|optional\w*|reduc\w+|master|baselines?)\b)"
+    r"\W*(?:here |so )?(?:we|I|(?:the |our )?(?:training|fine-?tuning|(?:models?|networks?|runs?) "
+    r"(?:is|are|was|were)))\b[^.;:]{0,120}?"
+    r"\b(?:train|fine-?tun|pre-?train|ran|run|use[sd]?|measured?|benchmark|time[ds]?|done)",
+    re.IGNORECASE,
+)
+"""How a sentence begins that says how its authors ran all that they ran."""
+
 _OF_WHAT_IS_BELOW = deferred(
     r":\s*$|^\W*(?:[a-z]+ )?(?:settings|setup|configuration|hyper-?parameters)\b|"
     r"\bunless (?:otherwise )?(?:noted|stated|specified|mentioned|said|indicated|given)\b|"
@@ -461,9 +472,17 @@ def _alone(text: str, told: Sequence[Part]) -> bool:
         and (
             _ZERO_ALONE.fullmatch(text) is not None
             or _NOTED.match(text) is not None
+            or (_OURS.match(text) is not None and _of_all(told[0], text))
             or _OF_NOTHING_ELSE.match(text) is not None
             or (not told[0].weak and _LABEL_AND_VALUE.fullmatch(text) is not None)
         )
+    )
+
+
+def _of_all(told: Part, text: str) -> bool:
+    """Whether a part is a format, or one device of which there is no more: `on an A6000`."""
+    return told.name == "dtype" or (
+        told.name == "gpu" and text[: told.at].endswith((" an ", " a "))
     )
 
 

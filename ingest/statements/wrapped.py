@@ -1,13 +1,18 @@
-"""Sentences that go on in the next line of a document.
+"""Sentences that go on in the next line of a document, and items of lists of settings.
 
-In: two lines of prose, one below the other. Out: field → cell of what the sentence over both says.
-`… in bf16` and, below it, `on A100 GPUs with Megatron-LM.` is one sentence about A100 GPUs.
+In: two lines of prose, one below the other; a line and what opened the list that it is an item of.
+Out: field → cell of what the sentence over both says, or the item: `… in bf16` and, below it, `on
+A100 GPUs with Megatron-LM.` is one sentence about A100 GPUs; `- bf16` says below `Setup:` all that
+a sentence would.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from assay.ingest.columns.other_runs import of_these_runs
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.phrases import MEASURED, OF_ONE, phrases
@@ -16,7 +21,10 @@ from assay.ingest.vocabulary.devices import devices
 _OPEN = deferred(r"^(?!\s*[|>#]).{40,}[^\s.:;!?|。：；]\s*$")
 """A line of prose as wide as a page, whose sentence does not end with it."""
 
-_GOES_ON = deferred(r"^ {0,3}[a-z(][\w()-]*(?: [\w(]|, |\.$)")
+_GOES_ON = deferred(
+    r"^ {0,3}(?:[a-z(][\w()-]*(?: [\w(]|, |\.$)"
+    r"|(?:\(?`{1,2}[^`]{1,60}`{1,2}\)?|--[a-z][\w=-]*)(?:,| [\w(]|\.$))"
+)
 """A line that begins in the middle of a sentence: no key of a dump, no bullet."""
 
 _COUNTS = deferred(r"( *[a-z]\w* ?[=:]? ?)[0-9]")
@@ -38,7 +46,9 @@ def carried_on(before: Line, line: Line) -> dict[str, Cell]:
     """
     if line.number != before.number + 1 or line.prefix or before.prefix:
         return {}
-    if not (_OPEN.match(before.text) and _GOES_ON.match(line.text)):
+    text, before, line = line.text, _unmarked(before), _unmarked(line)
+    begins = line.text if "<" not in text else " ".join(line.text.split()).replace(" ,", ",")
+    if not (_OPEN.match(before.text) and _GOES_ON.match(begins)):
         return {}
     counted = _COUNTS.match(line.text)
     if counted and before.text.startswith(counted[1]) and _COUNTS.match(before.text):
@@ -49,12 +59,89 @@ def carried_on(before: Line, line: Line) -> dict[str, Cell]:
     whole = f"{head} {line.text[: stop.end() if stop else None]}"
     if MEASURED.search(whole) or OF_ONE.search(whole):
         return {}
-    above = len(head) + 1
+    above, told = len(head) + 1, phrases(Line(line.number, whole, 0, {}))
+    first = before.column + begin  # where the sentence begins
     return {
         name: cell._replace(column=line.column + cell.column - above)
-        for name, cell in phrases(Line(line.number, whole, 0, {})).items()
         if cell.column >= above
+        else cell._replace(line=before.number, column=first + cell.column)
+        for name, cell in told.items()
     }
+
+
+def _unmarked(line: Line) -> Line:
+    """A line with blanks for tags of HTML, but for those that end a paragraph."""
+    if "<" not in line.text or "</p" in line.text.removesuffix("</p>"):
+        return line
+    return line._replace(text=_TAG.sub(lambda tag: " " * len(tag[0]), line.text).strip("\n"))
+
+
+_TAG = deferred(r"</?(?:a|b|i|p|em|strong|code|span|sub|sup)(?:\s[^<>]*)?>", re.IGNORECASE)
+
+
+@dataclass
+class Items:
+    """Whether the list that the next item is in says how things were set up."""
+
+    headed: bool = False  # by the heading above
+    opened: bool = False  # by the line above
+    aside: bool = False  # of something else than training, by the line above
+
+    def said_by(self, line: Line, *, heading: bool) -> dict[str, Cell]:
+        """Fields that a line says as an item of such a list; nothing of a line that is none."""
+        item = _ITEM.match(line.text) is not None
+        if heading or not item:
+            blank = self.aside and not line.text.strip()  # between a line and its list
+            self.aside = blank or (not heading and _OF_ELSE.match(line.text) is not None)
+        if heading:
+            self.headed = self.opened = _OF_MACHINES.fullmatch(line.text) is not None
+        elif line.text.strip() and not item:
+            if not line.text.startswith(("  ", "\t")):
+                self.opened = self.headed or _OPENS.match(line.text) is not None
+        elif self.opened and line.text.strip() and not line.prefix:
+            return _said_by(line)
+        return {}
+
+
+_OF_MACHINES = deferred(
+    r"[#\s\d.*]*(?:(?:the|our|training|experiment(?:al)?|benchmark(?:ing)?|test|common"
+    r"|hardware|software|system|general|shared) (?:and )?)*(?:set-?up|environment|hardware"
+    r"|settings|test ?bed|machines?|conditions)\W*"
+    r"|[#\s\d.*]*(?:测试|实验|训练|硬件|実験|計測|測定)?(?:环境|環境|条件)\W*",
+    re.IGNORECASE,
+)
+"""Headings over what things ran on, and not over what a program could be told."""
+
+_OPENS = deferred(
+    r"\W*(?:[\w'/-]+ ){0,5}(?:set-?up|settings?|config(?:uration)?|hardware|environment|conditions"
+    r"|test ?bed|specs?|details)\b(?!.*\b(?:inference|serving|eval\w*|recommend\w*|require\w*"
+    r"|support\w*|planned|options?|minim\w+|previous|other)\b)[^.?!]{0,60}[:：][\s*_]*"
+    r"(?:</?\w+>\s*)*$",
+    re.IGNORECASE,
+)
+
+_OF_ELSE = deferred(
+    r"[^.?!|]{0,80}?\b(?:inference|serving|eval\w*|decod\w+|deploy\w*|recommended|requirements"
+    r"|minimum|planned|demo)\b[^.?!|]{0,60}[:：][\s*_]*$",
+    re.IGNORECASE,
+)
+"""A line that opens a list of what is of no training."""
+
+_ITEM = deferred(r"\s*(?:[-*+•] |[0-9]{1,2}[.)] |<li\b)")
+
+_OPTION = deferred(r"--[a-z]|\b(?:enable|use|set|pass|whether|default|if|see|run|install)\b", re.I)
+
+MOST_WORDS = 16
+"""Words of an item that is one of settings, and no paragraph."""
+
+
+def _said_by(line: Line) -> dict[str, Cell]:
+    plain = line._replace(text=of_these_runs(_unmarked(line).text))
+    if len(plain.text.split()) > MOST_WORDS or _OPTION.search(plain.text):
+        return {}
+    if MEASURED.search(plain.text) or OF_ONE.search(plain.text):
+        return {}
+    return phrases(plain, least=1)
 
 
 _PROSE = deferred(r"(?!\s*(?:[|>#*+-]|[0-9]+[.)] ))\s*\S.{8,}")
