@@ -64,7 +64,9 @@ _OF_DEVICE_AND_HOST = re.compile(
     re.IGNORECASE,
 )
 
-_OUT_OF_MEMORY = re.compile(r"(?:cuda )?(?:oom|out of memory)", re.IGNORECASE)
+_OUT_OF_MEMORY = re.compile(
+    r"(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)(?:[ _-]?error)?", re.IGNORECASE
+)
 
 _NOTHING = re.compile(r"-+|–|—|n/?a", re.IGNORECASE)
 
@@ -544,7 +546,7 @@ def _ended(label: str, text: str) -> str | None:
 
 
 _RAN_OUT = re.compile(
-    r"(?:(?:cuda|hip|npu|xpu|hpu|gpu|device) )?(?:out of memory|\boom\b)|OutOfMemoryError",
+    r"(?:out[ _-]of[ _-]memory|(?<![A-Za-z0-9])oom(?![A-Za-z0-9]))|OutOfMemoryError",
     re.IGNORECASE,
 )
 

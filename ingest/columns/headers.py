@@ -277,6 +277,10 @@ def _beside(label: str, behind: str, names: Set[str]) -> str | None:
         return "PP"
     if label.strip() == "N" and names & _COUNTS_OF_DEVICES:
         return "nodes"
+    if normalise(label) in _SHARDS and not any("replicate" in name for name in names):
+        return "DP"
+    if normalise(label) == "paramdtype" and names & (_SHARDS | _OF_FSDP):
+        return "dtype"
     return None
 
 
@@ -287,6 +291,13 @@ _OF_TIMM = {
     "paramcount": "Params (M)", "trainbatchsize": "batch size", "trainsteptime": "step time (ms)",
 }  # fmt: skip
 """Labels of timm's benchmark, which runs on one device and counts parameters in millions."""
+
+_SHARDS = {"dataparallelsharddegree", "dataparallelshard", "dpsharddegree", "dpshard"}
+"""Labels of how many shards of data parallelism there are: all of it where nothing is replicated.
+"""
+
+_OF_FSDP = {"reducedtype", "fsdp", "acmode", "reshardafterforward"}
+"""Labels beside which the format of parameters is the one that FSDP computes in."""
 
 _STAGES = {"stages", "numstages", "nstages", "#stages"}
 

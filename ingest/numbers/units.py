@@ -39,6 +39,7 @@ UNITS: dict[str, Unit] = {
     **_units("s", s=1, sec=1, secs=1, second=1, seconds=1, ms=1e-3, msec=1e-3, us=1e-6, µs=1e-6),
     **_units("s", min=60, minutes=60, h=3600, hours=3600, ns=1e-9),
     **_units("B", B=1, KB=1e3, MB=1e6, GB=1e9, TB=1e12),
+    **_units("B", Mo=1e6, Go=1e9, To=1e12, Mio=2**20, Gio=2**30),  # in French
     **_units("B", KiB=2**10, MiB=2**20, GiB=2**30, TiB=2**40),
     **_units("flop/s", FLOPS=1, GFLOPS=1e9, TFLOPS=1e12, PFLOPS=1e15),
     **_units("1", x=1, X=1),

@@ -391,7 +391,7 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
         elif "flop" in words and _OF_THE_MODEL.search(line.text):
             found.setdefault(SHARE_OF_PEAK, "MFU")
         for sentence in _ENDED.split(line.text) if _ENDS.search(line.text) else (line.text,):
-            match = _LEGEND.fullmatch(sentence.rstrip(" .;"))
+            match = _LEGEND.fullmatch(_last_clause(sentence).rstrip(" .;"))
             meant = _meaning(match[2]) if match else ""
             if match and meant and (size := unit(match[1])) and size.si == "B":
                 meant = f"{meant} ({match[1]})"  # `gb` is the peak memory
@@ -400,6 +400,16 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
             elif match and match[1] in _DEGREES and _stands_for(match[1], match[2]):
                 found.setdefault(match[1], ANOTHER)
     return found
+
+
+_EQUALS = re.compile(r"[A-Za-z]\w* ?= ?[a-z]")
+
+
+def _last_clause(sentence: str) -> str:
+    """What stands behind the last semicolon of a sentence, where that says what a word equals:
+    `1000 steps; qps = samples per second of all GPUs`."""
+    first, _, last = sentence.rpartition(";")
+    return last.strip() if first and _EQUALS.match(last.strip()) else sentence
 
 
 _ALIAS = re.compile(r"`([a-z][\w ]{0,20})` (?:is|means|=) `([a-z]\w+)`")

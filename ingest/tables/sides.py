@@ -726,7 +726,7 @@ def _ran_out(grid: Grid, at: int, column: Column) -> bool:
     return column.spec is None and not generic(column) and bool(ends) and all(ends)
 
 
-FAILED = re.compile(r"(?:cuda )?(?:oom|out of memory)\b", re.IGNORECASE)
+FAILED = re.compile(r"(?:cuda[ _-]?)?(?:oom|out[ _-]of[ _-]memory)(?![A-Za-z0-9])", re.IGNORECASE)
 
 
 A_WAY = re.compile(

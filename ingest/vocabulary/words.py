@@ -100,6 +100,11 @@ _EVERY = re.compile(r"(?:all|both)\s", re.IGNORECASE)  # `(all devices)`
 _IN_TOTAL = re.compile(r"(?<=/s|ec) (?:in )?(total|aggregate|overall)$", re.IGNORECASE)
 """Whose a rate is, right behind its unit: `images/sec total`."""
 
+_OVER_ALL = re.compile(
+    r"(?<=/s|ec|nd) (?:(?:summed )?(?:over|across)|of|for|on) (all (?:the )?[a-z]+)$", re.IGNORECASE
+)
+"""The same in words: `samples per second of all GPUs`."""
+
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 
 
@@ -480,7 +485,7 @@ def said(label: str) -> Said | None:
     """
     label = _AT_LAST.sub("", timeless(_CLOCK.sub("", english(label))))
     label = _BEHIND_COMMA.sub(r" (\1)", _SPREAD.sub(" ", label))
-    label = _IN_TOTAL.sub(r" (\1)", label)
+    label = _OVER_ALL.sub(r" (\1)", _IN_TOTAL.sub(r" (\1)", label))
     label = _OF_ITS_WHOLE.sub(lambda found: f"({found[1] or found[2] or ''})", label)
     if power := _POWER.search(label):
         whole = said(_POWER.sub(" ", label, count=1))
