@@ -99,13 +99,19 @@ FORMAT = Format(
         "fwd",
         "forward",
         "- attention",
+        "ttention",
+        "GQA",
+        "H=",
+        "SDPA",
         "p_drop:",
     ),
     schemas={"attention_table": AttentionTable},
     origin="measured",
     fold=fold,
     lines="document",
-    opens=r"(?i)^[^,|:=]*,.*heads[^=:|]*,|^[^:=]*\|[^:=|]*(?:heads|head_?dim)[^:=|]*\|"
+    opens=r"(?i)(?:^|[^0-9.])[0-9]+ (?:query |q |attention )?heads\b|\bb ?= ?[0-9]+,? ?h ?= ?[0-9]"
+    r"|^\s*(?:#{1,6} |<h[1-6][\s>]|\*\*).*(?:attention|gqa|sdpa)\b"
+    r"|^[^,|:=]*,.*heads[^=:|]*,|^[^:=]*\|[^:=|]*(?:heads|head_?dim)[^:=|]*\|"
     r"|^[^|:=]*[,;\t]\"?(?:hq|head_?dim|d_?head)\"?[,;\t][^|:=]*$"
     r"|<th[\s>].*\b(?:heads|head_?dim|fwd|bwd|forward|backward)\b"
     r"|^\s*#{1,6} .*[0-9] heads\b|^[^|:=]*  +[^ ]*heads  +[^|:=]*$|\"[a-z_]*heads\"\s*:"

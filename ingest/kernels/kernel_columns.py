@@ -95,7 +95,7 @@ def columns_of(
         columns = _curves(
             grid, columns, bare, table.schema, along="operator" in fields(table.schema)
         )
-    columns = _of_images(grid, columns)
+    columns = _of_lengths(grid, _of_images(grid, columns), above, table.schema)
     columns = _of_mamf(grid, _of_statistics(grid, columns, table.schema), table.schema)
     columns = _of_osu(grid, _of_vidur(grid, columns, table.schema), table.schema)
     if "busbw" in fields(table.schema):
@@ -177,6 +177,30 @@ def _curves(
         if told is not None and told.spec is not None and says_how_fast(told.spec):
             made[at] = replace(told, aside=of_curve(sized[1] if sized else plain(label), schema))
     return made
+
+
+_LENGTHS = {"l", "n", "t", "len", "length", "tokens", "ctx", "context", "contextlen"}
+"""Labels of lengths of sequences where the text above says that calls are of attention."""
+
+
+def _of_lengths(
+    grid: Grid, columns: Sequence[Column], above: Mapping[str, Cell], schema: Schema
+) -> list[Column]:
+    """Columns of attention whose heads and their size the text above says, with the one of whole
+    numbers under a letter or a word of lengths as that of sequences."""
+    made, own = list(columns), fields(schema)
+    held = {column.spec.name for column in columns if column.spec}
+    if "kv_seq" not in own or "seq" in held or not {"heads", "head_dim"} <= {*above, *held}:
+        return made
+    places = [at for at, label in enumerate(grid.header())
+              if columns[at] == Column() and normalise(plain(label)) in _LENGTHS]  # fmt: skip
+    texts = [plain(row.cells[at].text) for at in places for row in grid.rows if at < len(row.cells)]
+    if len(places) == 1 and all(map(_LENGTH.fullmatch, texts)):
+        made[places[0]] = Column(own["seq"])
+    return made
+
+
+_LENGTH = re.compile("[0-9]+[kK]?|[0-9]{1,3}(?:,[0-9]{3})+")
 
 
 def _of_images(grid: Grid, columns: Sequence[Column]) -> list[Column]:

@@ -25,6 +25,7 @@ from assay.ingest.kernels.settings_around import (
     HEADING,
     NEAR,
     SIZES,
+    both_passes,
     depth_of,
     format_said,
     is_heading,
@@ -70,6 +71,19 @@ _OPERATOR = re.compile(
 
 _TESTED = re.compile(r"\s*Operator: ([\w.-]+)\s")
 """A line that FlagGems writes above the calls of an operator."""
+
+LIBRARIES = (
+    r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:\.compile)?|eager|cudnn"
+    r"|sdpa|flex(?:attention)?|flash(?:-?attn|-?attention)?(?:-?[1-4])?|fa-?[1-4]|xformers|deepgemm"
+    r"|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex|quack|inductor"
+    r"|huggingface|hf|gems|ours|baseline|naive|vanilla|xla|pallas|splash|cusparse|hipsparse"
+    r"|mlx|mps|accelerate|onednn|openblas|mkl|blis|eigen|clblast|flashinfer|fbgemm|miopen|numpy)"
+    r"(?:[ -]?v?[0-9]+(?:\.[0-9]+)+)?"
+)
+"""Names under which times of the same call stand side by side."""
+
+_ALONE = deferred(rf"(?<!and )(?<!or )(?<![\w-])({LIBRARIES}) only(?![\w-])", re.I)
+"""The one library whose calls a table is of: `FA3 only`."""
 
 OPERATION = re.compile(
     r"\b(all|reduce)[ _-]?(reduce|gather|scatter|to[ _-]?all)(?:_perf|_test|_bench(?:mark)?)?\b"
@@ -205,6 +219,13 @@ def _left_open(lines: Sequence[Line], grid: Grid, schema: Schema, found: Set[str
     return names
 
 
+def of_other_calls(lines: Sequence[Line], grid: Grid) -> bool:
+    """Whether the titles of a table name an operator, and attention nowhere."""
+    titles = [line.text for each in own_title(lines, grid) for line in each]
+    titles += headings_around(lines, grid)
+    return any(map(_OPERATOR.search, titles)) and not any(map(_ATTENTION.search, titles))
+
+
 def heading_above(lines: Sequence[Line], grid: Grid) -> Line | None:
     """The heading that a table stands under."""
     above = lines[max(0, grid.begin - NEAR) : grid.begin]
@@ -301,12 +322,15 @@ def _said(text: str) -> tuple[tuple[str, str], ...]:
 def _fields(text: str) -> Iterator[tuple[str, str]]:
     curves = CURVES.fullmatch(text) is not None
     others = curves and not _ATTENTION.search(text)
+    text = both_passes(text)
     for name, pattern in (_OF_CURVES if curves else _OF_ATTENTION).items():
         if not (others and name in ("heads", "head_dim")):  # `-D4096`: of another thing
-            yield from ((name, found) for found in pattern.findall(text))
+            yield from ((name, found.replace(" and ", " + ")) for found in pattern.findall(text))
     if curves:
         return
     yield from sizes_named(text)
+    if " only" in text and (alone := _ALONE.search(text)):
+        yield "kernel", alone[1]
     if device := device_named(text):
         yield "gpu", device
     if dtype := format_said(text):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 
-from assay.ingest.kernels.kernel_headings import BANDWIDTH
+from assay.ingest.kernels.kernel_headings import BANDWIDTH, LIBRARIES
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import FieldSpec, by_label, fields
 from assay.ingest.schema.record import Schema, ValueOrigin
@@ -20,16 +20,6 @@ from assay.ingest.vocabulary.terms import meaning, normalise
 from assay.ingest.vocabulary.words import split
 
 FORMATS = r"(?:mx|nv)?(?:b?f|fp|bf|tf|int)(?:loat)?[0-9]{1,2}(?:_?e[0-9]m[0-9])?"
-
-LIBRARIES = (
-    r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:\.compile)?|eager|cudnn"
-    r"|sdpa|flex(?:attention)?|flash(?:-?attn|-?attention)?(?:-?[1-4])?|fa-?[1-4]|xformers|deepgemm"
-    r"|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex|quack|inductor"
-    r"|huggingface|hf|gems|ours|baseline|naive|vanilla|xla|pallas|splash|cusparse|hipsparse"
-    r"|mlx|mps|accelerate|onednn|openblas|mkl|blis|eigen|clblast|flashinfer|fbgemm|miopen|numpy)"
-    r"(?:[ -]?v?[0-9]+(?:\.[0-9]+)+)?"
-)
-"""Names under which times of the same call stand side by side."""
 
 _GRADIENTS = (
     r"(?:backward|bwd)[ _](?:w\.?r\.?t\.? ?(?:the )?|of )?(?:inputs?|weights?|data|filters?)"

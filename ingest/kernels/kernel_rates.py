@@ -15,10 +15,9 @@ from dataclasses import replace
 
 from assay.ingest.columns.headers import plain
 from assay.ingest.grids.grid import Grid
-from assay.ingest.kernels.kernel_headings import BANDWIDTH, OPERATION, canonical
+from assay.ingest.kernels.kernel_headings import BANDWIDTH, LIBRARIES, OPERATION, canonical
 from assay.ingest.kernels.kernel_labels import (
     BREAKS,
-    LIBRARIES,
     SIZED,
     Column,
     at_an_end,

@@ -36,6 +36,7 @@ from assay.ingest.kernels.kernel_headings import (
     BANDWIDTH,
     benchmark_above,
     of_curves,
+    of_other_calls,
     said_above,
     sizes_of_one_rank,
 )
@@ -124,6 +125,8 @@ def _columns(
     order: Callable[[], str],
 ) -> list[Column]:  # fmt: skip
     """The columns of a table of one kind of calls, with what stands above it."""
+    if "kv_seq" in fields(table.schema) and of_other_calls(lines, grid):
+        return []
     bare = bare_column(lines, grid, table.schema)
     curves = bool(grid.series) or of_curves(lines, grid)
     squares = _squares(lines, grid, table)

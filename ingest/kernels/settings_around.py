@@ -36,29 +36,42 @@ FAR = 400
 NEAR = 20
 """Lines above a table, down from its heading, that may say what it is of."""
 
+_BOTH = r"forward (?:and|\+) backward|fwd ?\+ ?bwd"
+
 SIZES = {
     "heads": deferred(
         r"(?<![\w.])([0-9]+) (?:query |attention |q )?heads\b(?! ?(?:dim|size))"
-        r"|(?<!kv )\b(?:n(?:um)?[_ ]?)?heads\s*[=:]\s*([0-9]+)",
+        r"|(?<!kv )\b(?:n(?:um)?[_ ]?)?heads\s*[=:]\s*([0-9]+)|\bH_?q ?= ?([0-9]+)",
         re.I,
     ),
     "kv_heads": deferred(
         r"(?<![\w.])([0-9]+) (?:kv|key[ /-]value)[ -]heads\b"
-        r"|\b(?:n(?:um)?[_ ]?)?kv[_ ]heads\s*[=:]\s*([0-9]+)",
+        r"|\b(?:n(?:um)?[_ ]?)?kv[_ ]heads\s*[=:]\s*([0-9]+)"
+        r"|\bH_?kv ?= ?([0-9]+)",
         re.I,
     ),
     "head_dim": deferred(
-        r"\b(?:head[ _-]?(?:dim(?:ension)?|size)|hdim)(?: of)?`?\s*[=:]?\s*([0-9]+)", re.I
+        r"\b(?:head[ _-]?(?:dim(?:ension)?|size)|hdim)(?: of| is)?`?\s*[=:]?\s*([0-9]+)"
+        r"|(?<![\w.])d ?= ?([0-9]+)(?![\w.]*[0-9])",
+        re.I,
     ),
     "batch": deferred(r"\bbatch(?:[ _-]?size)?(?: of)?`?\s*[=:]?\s*([0-9]+)", re.I),
-    "causal": deferred(r"\b(non-|not |no |without (?:a )?)?causal\b(?! *[=:/|])", re.I),
+    "causal": deferred(
+        r"\b(non-|not |no |without (?:a )?)?causal\b(?! *[=:/|])"
+        r"|\b(no |without (?:a |any )?)(?:attention )?mask(?:ing)?\b",
+        re.I,
+    ),
     "direction": deferred(
         r"\b(forward|backward|fwd|bwd)(?: pass(?:es)?)? only\b"
+        rf"|\b({_BOTH})(?: pass(?:es)?)? (?:together|combined|summed)\b"
+        rf"|\b(?:timed?|times|measured?|sum of) (?:the )?({_BOTH})\b"
         r"|\bonly (?:the )?(forward|backward|fwd|bwd)\b|\bof the (forward|backward) pass\b(?! and)",
         re.I,
     ),
 }
 """Sizes of attention in words: `head dim 128, 16 heads, batch 4, causal`."""
+
+_OF_HEADS = deferred(r"\bheads?\b|\bH(?:_?q)? ?= ?[0-9]", re.I)
 
 _LETTERS = deferred(
     r"\bB ?= ?(?P<batch>[0-9]+),? (?:[SNLT] ?= ?[0-9]+,? )?H ?= ?(?P<heads>[0-9]+)"
@@ -69,12 +82,24 @@ _LETTERS = deferred(
 
 def sizes_named(text: str) -> Iterator[tuple[str, str]]:
     """Sizes of attention that a text says, by field."""
+    text = both_passes(text)
+    of_letters = _OF_HEADS.search(text) is not None
     for name, pattern in SIZES.items():
         for found in pattern.finditer(text):
-            said = str(not found[1]) if name == "causal" else next(filter(None, found.groups()))
-            yield name, said
+            if name == "head_dim" and found[0][0] in "dD" and not of_letters:
+                continue  # the width of something else
+            told = next(filter(None, found.groups()), "")
+            yield name, str(not told) if name == "causal" else told.replace(" and ", " + ")
     for found in _LETTERS.finditer(text):
         yield from ((name, said) for name, said in found.groupdict().items() if said)
+
+
+_INCLUDED = deferred(r"\binclud(?:e|es|ing) (?:the )?backward(?: pass)?\b", re.I)
+
+
+def both_passes(text: str) -> str:
+    """A text with both passes where it says that one is included."""
+    return _INCLUDED.sub("of fwd + bwd together", text) if "backward" in text else text
 
 
 _SENTENCE = re.compile(r"(?<=[^\s.][.;!?])\s+(?=[A-Z0-9*`(])")
@@ -223,7 +248,9 @@ def around(lines: Sequence[Line]) -> Iterator[Line]:
         if not is_heading(lines, at):
             below.append(line)
             continue
-        if depth_of(line) < depth or line is title or _SET_UP.search(line.text):
+        apart = depth_of(line) == depth and any(ROW.match(each.text) for each in below)
+        of_all = (line is title and not apart) or _SET_UP.search(line.text)
+        if depth_of(line) < depth or of_all:
             depth = min(depth, depth_of(line))
             yield line
             yield from reversed(below[-NEAR:])
@@ -303,7 +330,7 @@ _NO_PRODUCTS = deferred(
 )
 """Other things that are done with matrices of a size."""
 
-_LETTERS = deferred(
+_LETTERS_OF_PRODUCTS = deferred(
     r"(?<![\w.=])(?<!= )((?:[MNK] ?= ?){1,3}|(?:[mnk] ?= ?){1,3})"
     r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,6})(?!\w|[.,][0-9]| ?[x×*/])"
     r"|(?<![\w-])--?([mnkMNK])[ =]([0-9]{2,6})(?![\w.])"
@@ -376,7 +403,7 @@ def _products_in(text: str, *, squares: bool) -> Iterator[dict[str, str]]:
     """The sizes that sentences of a line say, by letter; none of one that says a letter twice."""
     for sentence in own_sentences(text):
         sizes = dict[str, set[str]]()
-        for chain, size, option, of_option in _LETTERS.findall(sentence):
+        for chain, size, option, of_option in _LETTERS_OF_PRODUCTS.findall(sentence):
             for letter in re.findall("[mnk]", chain.casefold()) or [option.casefold()]:
                 sizes.setdefault(letter, set()).add((size or of_option).replace(",", ""))
         if sizes and all(len(each) == 1 for each in sizes.values()):
