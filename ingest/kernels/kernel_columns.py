@@ -406,7 +406,7 @@ def _of_one_call(grid: Grid, columns: Sequence[Column], schema: Schema) -> bool:
     labels = [plain(label) for label in grid.header()]
     texts = [[plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
              for at in range(len(labels))]  # fmt: skip
-    if labels and _NUMBERED.fullmatch(labels[0]) and all(map(str.isdecimal, texts[0])):
+    if labels and _NUMBERED.fullmatch(labels[0]) and all(map(_ITS_NUMBER.fullmatch, texts[0])):
         labels, texts, columns = labels[1:], texts[1:], columns[1:]
     if len(labels) < len(("name", "rate")) or not all(map(_WORD.match, texts[0])):
         return False
@@ -426,8 +426,12 @@ def _of_one_call(grid: Grid, columns: Sequence[Column], schema: Schema) -> bool:
     return rated
 
 
-_NUMBERED = re.compile(r"#|no\.?|id|index|kernel ?(?:#|no\.?|id)|", re.IGNORECASE)
-"""Label of the number of a kernel, in front of its name."""
+_NUMBERED = re.compile(
+    r"#|no\.?|id|index|level|lvl|step|stage|rank|kernel ?(?:#|no\.?|id)|", re.IGNORECASE
+)
+
+_ITS_NUMBER = re.compile(r"[0-9]{1,2}[a-z]?|[-–—]|")
+"""The label of the number of a kernel, in front of its name, and that number: `5a`."""
 
 _BEHIND_NAME = re.compile(r"[A-Z][\w.+-]* (\S.*)")
 

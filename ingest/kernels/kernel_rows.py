@@ -46,6 +46,7 @@ from assay.ingest.kernels.operator_grids import (
     in_columns,
     named_by_heading,
     of_an_optimizer,
+    of_anything,
     of_nvbench,
     of_training,
     tuples_apart,
@@ -86,7 +87,8 @@ def kernel_rows(
     shaped = partial(in_columns, schema=table.schema) if others else _as_it_is
     tables = map(tuples_apart, apart(_grids(lines, (table, *others), shaped)))
     for found in (_with_units(sizes_in_names(lines, each)) for each in tables):
-        if others and of_training(found := of_an_optimizer(lines, found)):
+        found = of_an_optimizer(lines, found) if others else found  # noqa: PLW2901
+        if others and (of_training(found) or of_anything(lines, found)):
             continue
         if others and (kind := _of_others(lines, found, others, order)):
             _left_over(lines, found, *kind, table, folded)
@@ -506,6 +508,10 @@ _SPREAD = re.compile(r" ?\(?(?:±|\+/-) ?[0-9.]+ ?%?\)?$")
 """How far measurements lay apart, behind their mean."""
 
 
+_APART = re.compile(r"[0-9]{1,3}(?:[ \u00a0\u2009\u202f][0-9]{3})+(?:\.[0-9]+)?")
+"""A number with its thousands apart: `24 571`."""
+
+
 def _value(text: str, column: Column, at: GridCell) -> Cell | None:
     assert column.spec is not None
     scale = column.scale
@@ -516,7 +522,8 @@ def _value(text: str, column: Column, at: GridCell) -> Cell | None:
         text, scale = one[1], timed(one[2]) or 0.0
     if column.spec.name in _LENGTHS and re.fullmatch("[0-9]{1,4}[kK]", text):
         return Cell(str(int(text[:-1]) * 1024), at.line, at.column)
-    found = NUMBER.fullmatch(_SPREAD.sub("", text))
+    text = _SPREAD.sub("", text)
+    found = NUMBER.fullmatch(text if _APART.fullmatch(text) is None else re.sub(r"\s", "", text))
     if found is None or (found[2] and column.spec.unit != "B") or not (scale or found[2]):
         return None
     digits = found[1].replace(",", "")

@@ -158,6 +158,25 @@ def named_by_heading(lines: Sequence[Line], grid: Grid, schema: Schema) -> Grid:
     return grid
 
 
+def of_anything(lines: Sequence[Line], grid: Grid) -> bool:
+    """Whether a table has nothing but operations and their times, and neither the headings around
+    it nor most of the names are of kernels: so do pages about anything list what takes how long."""
+    labels = [normalise(plain(label)) for label in grid.header()]
+    if "operation" not in labels or any(map(_OF_KERNELS.search, headings_around(lines, grid))):
+        return False
+    rest = [label for label in labels if label != "operation"]
+    if not all(map(_OF_ANYTHING.match, rest)):
+        return False
+    at = labels.index("operation")
+    texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+    return 2 * sum(_CALLED.search(text) is not None for text in texts) < len(texts)
+
+
+_OF_ANYTHING = re.compile(
+    r"(?:avg|average|mean|median|total|typical)?(?:time|latency|duration|elapsed|runtime|memory|notes?"
+    r"|description|details|remarks?|frequency|status|complexity|relative|improvement|speedup|impact)"
+)
+
 _BEGINS = re.compile(r"[A-Za-z]")
 
 _NAMING = {"operator", "kernel", "experts"}
