@@ -10,10 +10,10 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 from typing import NamedTuple
 
 import polars as pl
@@ -315,6 +315,28 @@ def uncommented(line: Line) -> Line:
     """A line above separated values without the sign of a comment: it is no heading."""
     bare = line.text.lstrip("# \t")
     return line._replace(text=bare, column=line.column + len(line.text) - len(bare))
+
+
+_OF_A_SETTING = re.compile(r"#{1,3} *[A-Za-z][\w /-]{0,24}?\s*[:=]\s+\S")
+
+
+def without_signs(lines: Sequence[Line], name: str, taken: Set[int] = frozenset()) -> list[Line]:
+    """The lines, comments that follow each other without their signs: they are no headings in a
+    plain text, nor where one of them gives a label its value: `# model: 8B`, `# node : 8 x A100`.
+    """
+    marks = [sign[0] if (sign := _SIGN.match(line.text)) else "" for line in lines]
+    plain, found, at = name.endswith((".txt", ".log", ".out")), list(lines), 0
+    for mark, group in groupby(marks):
+        begin, at = at, at + len(list(group))
+        rows = range(begin, at) if mark and at - begin > 1 else ()
+        if plain or any(_OF_A_SETTING.match(lines[row].text) for row in rows):
+            for row in rows:
+                if lines[row].number not in taken:
+                    found[row] = uncommented(lines[row])
+    return found
+
+
+_SIGN = re.compile(r"#{1,3}(?= )")
 
 
 def _says(line: Line, below: Sequence[Line]) -> bool:

@@ -17,7 +17,7 @@ import polars as pl
 from assay.ingest.columns.other_runs import of_these_runs
 from assay.ingest.columns.table_titles import own_table, table_above, table_end
 from assay.ingest.columns.titles import OF_DEVICES, titled
-from assay.ingest.grids.delimited import named_table, uncommented
+from assay.ingest.grids.delimited import named_table, uncommented, without_signs
 from assay.ingest.lines.lark import Token, Tree, parsed_alike
 from assay.ingest.lines.outlines import MOST, Form, form, outline
 from assay.ingest.numbers.units import SUFFIXES
@@ -358,23 +358,11 @@ def _resolved(statement: Statement, variables: Mapping[str, Cell]) -> Statement:
 
 
 def _above_values(source: str, lines: Sequence[Line], taken: Set[int]) -> Sequence[Line]:
-    """The lines, in a table of separated values without the signs of comments; of a text without
-    those of lines that follow each other, which are no headings."""
-    if named_table(source):
-        return [line if line.number in taken else uncommented(line) for line in lines]
-    if not source.endswith((".txt", ".log", ".out")):
-        return lines
-    signs = [_COMMENTED.match(line.text) for line in lines]
-    marks = ["", *(sign[0] if sign else "" for sign in signs), ""]
-    return [
-        uncommented(line)
-        if mark and mark in (marks[at], marks[at + 2]) and line.number not in taken
-        else line
-        for at, (line, mark) in enumerate(zip(lines, marks[1:], strict=False))
-    ]
-
-
-_COMMENTED = deferred(r"#{1,3}(?= )")
+    """The lines without the signs of comments: of all in a table of separated values, elsewhere of
+    those that are no headings."""
+    if not named_table(source):
+        return without_signs(lines, source, taken)
+    return [line if line.number in taken else uncommented(line) for line in lines]
 
 
 def _too_long(lines: Sequence[Line], taken: Set[int]) -> Iterator[Line]:

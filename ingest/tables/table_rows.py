@@ -76,7 +76,7 @@ from assay.ingest.columns.titles import (
     of_another_size,
     of_its_devices,
 )
-from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet, uncommented
+from assay.ingest.grids.delimited import SAMPLE, Sheet, sheet, uncommented, without_signs
 from assay.ingest.grids.grid import LONGEST, Grid, GridRow
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.schema.format import Folded, Region, TableNote
@@ -198,7 +198,11 @@ def _document(
     for grid in found:
         passed = lines[at : grid.begin]
         sheet_of_its_own = grid.syntax in ("csv", "tsv") and grid.end == len(lines)
-        place.pass_over(list(map(uncommented, passed)) if sheet_of_its_own else passed)
+        place.pass_over(
+            list(map(uncommented, passed))
+            if sheet_of_its_own
+            else without_signs(passed, region.source.name)
+        )
         since = lines[min(at, len(lines) - 1)].number if at else 0  # one may lie in another
         at = max(at, grid.end)
         of_runs_too = known._replace(trained=known.trained or grid.header() in labelled)
