@@ -104,6 +104,11 @@ FORMAT = Format(
         "H=",
         "SDPA",
         "p_drop:",
+        "head_dim",
+        "hdim",
+        *(f"{name}{n}" for name in ("FA", "fa", "FA-", "FA v") for n in (1, 2, 3, 4)),
+        "H,S,D)",
+        "S,H,D)",
     ),
     schemas={"attention_table": AttentionTable},
     origin="measured",
@@ -118,6 +123,9 @@ FORMAT = Format(
     r"|^\s*\[-+ attention|^\S*att(?:entio)?n\S*[-_](?:d|hdim|head_?dim)=?[0-9]+\S*(?: \(|:\s*$)"
     r"|\bhead_?dim ?= ?[0-9].{0,40}\bseq_?len[a-z_]{0,4} ?= ?[0-9]"
     r"|\bseq_?len[a-z_]{0,4} ?= ?[0-9].{0,40}\bhead_?dim ?= ?[0-9]"
+    r"|\bnum_heads`? ?= ?`?[0-9]|^\s*#{1,6} .*\bh(?:ead_?)?dim ?= ?[0-9]"
+    r"|^\s*\|[^:=]*\bfa[- v]{0,2}[1-4]\b[^|]*\((?:ms|us|µs|tflop)"
+    r"|^\s*\|[^|]*\(b, ?(?:h[a-z]?, ?[snlt]|[snlt], ?h[a-z]?), ?d\)"
     r"|^\[(?:fp|bf)[0-9a-z]+\|batch\|[a-z]+\] b:"
     r"|^\s*\|\s*(?:seq[a-z_ ]*|gpu|device|hardware|n_ctx|context[a-z_ ]*)\s*\|[^:=]*"
     r"\b(?:fwd|bwd|forward|backward|flash[a-z-]*|sdpa|cudnn|xformers)\b",

@@ -350,6 +350,9 @@ NO_KERNEL = _NO_NETWORK | {
 """Words of columns that measure a part of each call, or a bound of it, and no other call."""
 
 
+_PASSES = {"fwd", "bwd", "forward", "backward", "fprop", "bprop"}
+
+
 def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
     """Columns of the measurements of several kernels, whose name stands in front of each: beside a
     known one, `torch (us) | ours (us) | ours GB/s`; or rates of products and of attention, which
@@ -362,6 +365,8 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
         words = set(split(found[1])) if found else set[str]()
         if found is None or words & NO_KERNEL or STATISTICS.search(label) or RATIO.search(label):
             continue
+        if "direction" not in fields(schema) and words & _PASSES:
+            continue  # of several products
         rate = found[2].casefold().replace("flops/s", "flop/s").replace("b/s", "B/s")
         told = measured_as(rate.replace("gB", "GB").replace("tB", "TB"), schema)
         if told is not None and told.spec is not None and told.scale:

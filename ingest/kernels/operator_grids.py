@@ -195,8 +195,15 @@ _COUNTS = ("instances", "calls", "numcalls", "ofcalls", "count")
 
 _NAMES = ("name", "kernelname", "function")
 
-_TUPLE = re.compile(r"\(([A-Za-z]\w*(?:, ?[A-Za-z]\w*)+)\)")
-"""A label of several sizes together: `(Batch, Heads, SeqLen, Dhead)`."""
+_TUPLE = re.compile(
+    r"(?:(?:shapes?|sizes?|dims|config)[ :]?)? ?\(([A-Za-z]\w*(?:, ?[A-Za-z]\w*)+)\)", re.IGNORECASE
+)
+"""A label of several sizes together: `(Batch, Heads, SeqLen, Dhead)`, `Shape (B, H, S, D)`."""
+
+_OF_ATTENTION = {"b": "batch", "h": "heads", "s": "seq", "n": "seq", "l": "seq", "t": "seq",
+                 "d": "head_dim", "hq": "heads", "hkv": "kv_heads", "hk": "kv_heads"}  # fmt: skip
+"""Sizes of attention by their letters, where those of heads, of a head and of a sequence stand
+together."""
 
 
 def tuples_apart(grid: Grid) -> Grid:
@@ -209,8 +216,12 @@ def tuples_apart(grid: Grid) -> Grid:
     texts = [[t.strip() for t in row.cells[0].text.strip("( )").split(",")] for row in rows]
     if not labels or len(grid.heads) != 1 or any(len(each) != len(labels) for each in texts):
         return grid
-    if sorted(each.casefold() for each in labels) == ["k", "m", "n"]:
+    letters = [each.casefold() for each in labels]
+    if sorted(letters) == ["k", "m", "n"]:
         return grid  # of a product, in its order
+    named_so = [_OF_ATTENTION.get(letter, "") for letter in letters]
+    if {"heads", "seq", "head_dim"} <= {*named_so} and len({*named_so}) == len(labels):
+        labels = named_so if all(named_so) else labels
 
     def row_of(row: GridRow, parts: Sequence[str]) -> GridRow:
         cells = (row.cells[0]._replace(text=part) for part in parts)
