@@ -76,7 +76,10 @@ CUT = ("sample/s", "token/s", "flop/s", "B")
 """Units of what tables cut to few digits or did not measure: a printed 0 is neither value nor
 nothing."""
 
-SYSTEMS = {"system", "cluster", "platform", "machine", "supercomputer", "instance", "nodetype"}
+SYSTEMS = {
+    "system", "cluster", "platform", "machine", "supercomputer", "instance", "nodetype", "server",
+    "instancetype",
+}  # fmt: skip
 """Labels of columns whose words may name the device beside other things."""
 
 SHOWN = 60
