@@ -171,7 +171,7 @@ def of_these_runs(text: str) -> str:
     >>> of_these_runs("All runs but the last use bf16.").strip()
     ''
     """
-    return "".join(map(_own, _sentences(text)))
+    return "".join(map(_own, sentences(text)))
 
 
 _FRONTED = deferred(r"(?:<[^<>]*>|\W)*On [^.;:]{2,90}?(?=,? we (?:also )?compare\b)")
@@ -193,6 +193,8 @@ def without_reasons(sentence: str) -> str:
 def _own(sentence: str) -> str:
     """A sentence with blanks for what it says of other runs, and for its reasons."""
     sentence = without_reasons(sentence)
+    if (so := _THEREFORE.search(sentence)) and not _PLANNED.search(sentence, so.start()):
+        return _blank(sentence[: so.start()]) + _own(sentence[so.start() :])
     if not _of_others(sentence):
         return _uncounted(_uncompared(sentence))
     fronted = _FRONTED.match(sentence)
@@ -200,7 +202,31 @@ def _own(sentence: str) -> str:
     return sentence[:begin] + _blank(sentence[begin:])
 
 
+_THEREFORE = deferred(
+    r"(?<=[,;–—-]) ?(?:and )?(?:so|therefore|hence)(?: that)? (?=we |I )", re.IGNORECASE
+)
+"""Behind what failed, what was done about it: `It did not fit, so we rented 8 V100.`"""
+
+_PLANNED = deferred(
+    r" (?:so|therefore|hence) (?:we|I) (?:can|could|will|would|may|might|plan|hope)\b"
+)
+
+_ONE_ROW = deferred(
+    r"\b(?:the )?(?:(?:very )?(?:last|first|second|third|final|bottom|top|middle|left-?most"
+    r"|right-?most)|(?:two|three) (?:last|first))(?: (?:two|three|four))? "
+    r"(?:rows?|lines?|entr(?:y|ies)|columns?|bars?|results?|numbers?)\b"
+    r"|^\W*(?:the )?(?:rows?|lines?|entr(?:y|ies)|columns?) "
+    r"(?:marked|labell?ed|called|named|with|from|of|in (?:bold|italics|gr[ae]y)|[\"“'`(*])"
+    r"|\b(?:copied|quoted|cited|taken|borrowed|reproduced) from\b"
+    r"|最后一行|第一行|末行|最終行|\bdie letzte Zeile\b|\bla dernière ligne\b",
+    re.IGNORECASE,
+)
+"""A sentence about some of the rows, and no word of which they are in them."""
+
+
 def _of_others(sentence: str) -> bool:
+    if _ONE_ROW.search(sentence) and not sentence.rstrip(" *_").endswith((":", "：")):
+        return True
     if _NOT_ALL.search(sentence) or _ASKED.search(sentence):
         return True
     if any(words.search(sentence) for words in (_AT_ANOTHER_TIME, _ADVISED, _FAILED, _ELSEWHERE)):
@@ -232,7 +258,8 @@ def _blank(text: str) -> str:
     return " " * len(text)
 
 
-def _sentences(text: str) -> Iterator[str]:
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a text, with the blanks behind them."""
     begin = 0
     for end in _END.finditer(text):
         yield text[begin : end.end()]

@@ -28,17 +28,18 @@ _CHANGED = (
 """Words that change how much there is of what stands beside them."""
 
 _DEGREES = {
-    "tp": r"TP|tensor", "pp": r"PP|pipeline(?: stages?)?", "dp": r"DP|data", "cp": r"CP|context",
-    "ep": r"EP|expert", "vp": r"VPP?|virtual|interleav\w+",
+    "tp": ("TP", "tensor"), "pp": ("PP", "pipeline"), "dp": ("DP", "data"), "cp": ("CP", "context"),
+    "ep": ("EP", "expert"), "vp": ("VPP?", "(?:virtual|interleaved)"),
 }  # fmt: skip
 
 
-def _degree(names: str) -> str:
-    kind = rf"(?:{names})(?:[- ](?:model[- ])?paral\w+)?(?: (?:size|degree|rank|group)s?)?"
+def _degree(short: str, word: str) -> str:
+    spelled = rf"{word}(?:[- ]model)?[- ]paral\w+(?: (?:size|degree|rank|group)s?)?"
+    kind = rf"(?:{short}|{spelled})(?![A-Za-z])"
     return (
-        rf"(?<![A-Za-z])(?:{kind}\s?(?:[:=]|of|is|to|at|now|→|->)*\s?[0-9]"
-        rf"|[0-9]+(?:[- ]way)?[- ]{kind}(?![A-Za-z])"
-        rf"|{_CHANGED}(?: the)? {kind}(?![A-Za-z])|{kind} {_CHANGED}\b)"
+        rf"(?<![A-Za-z])(?:(?:{short}|{spelled})\s?(?:[:=]|of|is|to|at|now|→|->)*\s?[0-9]"
+        rf"|[0-9]+(?:[- ]way)?[- ]{kind}|[0-9]+[- ]way {word}\b"
+        rf"|{_CHANGED}(?: the)? {kind}|{kind} {_CHANGED}\b)"
     )
 
 
@@ -92,7 +93,7 @@ _SPOKEN: dict[tuple[str, ...], str] = {
         r"|partition)\b"
     ),
     ("tp", "pp", "dp", "cp", "ep"): r"\bparallelism (?:degrees?|layout|strategy|plan)\b",
-    **{(name,): _degree(names) for name, names in _DEGREES.items()},
+    **{(name,): _degree(*names) for name, names in _DEGREES.items()},
 }  # fmt: skip
 
 _EVERY = {names: deferred(form, re.IGNORECASE) for names, form in _SPOKEN.items()}

@@ -674,7 +674,7 @@ OF_A_RUN = ("tp", "pp", "dp", "cp", "ep", "vp", "micro_batch", "batch_size", "ac
 def of_its_devices(values: Mapping[str, Cell], own: Mapping[str, Cell]) -> Mapping[str, Cell]:
     """Values without those of devices that a line counts where it names another than a row's:
     `4x A100` says nothing of how many H100 there were."""
-    other = _line_of_other(values.get("gpu"), own.get("gpu"))
+    other = line_of_other(values.get("gpu"), own.get("gpu"))
     if not other:
         return values
     return {
@@ -692,10 +692,10 @@ def of_another_run(said: Mapping[str, Cell], own: Mapping[str, Cell]) -> bool:
         counts = _amount(gpus), _amount(mine)
         if None not in counts and counts[0] != counts[1]:
             return True
-    return _line_of_other(said.get("gpu"), own.get("gpu")) != 0
+    return line_of_other(said.get("gpu"), own.get("gpu")) != 0
 
 
-def _line_of_other(said: Cell | None, own: Cell | None) -> int:
+def line_of_other(said: Cell | None, own: Cell | None) -> int:
     """The line that names another device than the row's; 0 where none does."""
     if said is None or own is None or not several(f"{said.text}; {own.text}"):
         return 0

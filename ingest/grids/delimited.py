@@ -51,7 +51,8 @@ def delimited(lines: Sequence[Line], *, named: bool) -> Iterator[Grid]:
     over = _over(lines[first], lines[first + 1], separator) if named and lines[first + 1 :] else []
     rows = list(_rows(lines, first, separator))
     upper = rows.pop(0) if over else None
-    head, body = rows[0], [_title(row, len(rows[0].cells)) for row in rows[1:] if not row.empty]
+    head, width = rows[0], len(rows[0].cells)
+    body = [_title(_remark(row, width), width) for row in rows[1:] if not row.empty]
     if not body or not _labels(head):
         return
     even = sum(len(row.cells) == len(head.cells) for row in body) / len(body)
@@ -122,6 +123,16 @@ def _over(upper: Line, lower: Line, sign: str) -> list[int]:
 
 def _filled(line: Line, sign: str) -> list[str]:
     return [cell for cell in separated(line.text, sign) if cell.strip()]
+
+
+def _remark(row: GridRow, width: int) -> GridRow:
+    """A comment in words between the rows, with fewer cells than these, as the title of those below
+    it: it says what holds from there on."""
+    text = row.line.text
+    if len(row.cells) >= width or not text.lstrip().startswith("#"):
+        return row
+    bare = uncommented(row.line)
+    return replace(row, cells=(GridCell(bare.text, bare.number, bare.column),) * width)
 
 
 def _title(row: GridRow, width: int) -> GridRow:

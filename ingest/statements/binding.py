@@ -36,6 +36,7 @@ from assay.ingest.columns.titles import (
     SIZED,
     SIZES,
     differs,
+    line_of_other,
     of_another_run,
     of_another_size,
     of_its_devices,
@@ -409,9 +410,20 @@ class Binder:
             self._last = statement
         if _of_notebook(statement):
             return  # of all that was measured, and of no section
+        self._leave(statement)
         self._any.setdefault(statement.section, {}).update(values)
         by_size = self._said.setdefault(statement.section, {None: {}})
         by_size.setdefault(size, {}).update((name, (turn, values[name])) for name in values)
+
+    def _leave(self, statement: Statement) -> None:
+        """Forget how many there were of another device than the one that a section goes on with."""
+        held = self._any.get(statement.section, {})
+        other = line_of_other(held.get("gpu"), statement.values.get("gpu"))
+        for name in OF_DEVICES if other else ():
+            if name in held and held[name].line == other:
+                del held[name]
+                for by_size in self._said.get(statement.section, {}).values():
+                    by_size.pop(name, None)
 
     def _begin(self, statement: Statement) -> None:
         """Forget what an earlier job's dump said and the dump of this one leaves out."""
@@ -763,7 +775,8 @@ def _agreed_below(statements: Sequence[Statement], names: Sequence[str]) -> list
     for statement in reversed(statements):
         for name, cell in _only(statement.values, names).items():
             said.setdefault(name, {})[saying(cell)] = cell
-        found.append({name: next(iter(by.values())) for name, by in said.items() if len(by) == 1})
+        alike = {name: next(iter(by.values())) for name, by in said.items() if len(by) == 1}
+        found.append({name: cell for name, cell in alike.items() if cell.state == "value"})
     return found[::-1]
 
 

@@ -17,6 +17,7 @@ import polars as pl
 from assay.ingest.columns.other_runs import of_these_runs
 from assay.ingest.columns.table_titles import own_table, table_above, table_end
 from assay.ingest.columns.titles import OF_DEVICES, titled
+from assay.ingest.columns.turns import TURNS, may_turn, turned, turned_device
 from assay.ingest.grids.delimited import named_table, uncommented, without_signs
 from assay.ingest.lines.lark import Token, Tree, parsed_alike
 from assay.ingest.lines.outlines import MOST, Form, form, outline
@@ -38,6 +39,7 @@ from assay.ingest.statements.lists import MANY, everywhere, in_title, listed, tw
 from assay.ingest.statements.nested import ENDS as OBJECT
 from assay.ingest.statements.nested import LONGEST, nested
 from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
+from assay.ingest.statements.row_words import SAME_FACT
 from assay.ingest.statements.sentences import for_each, of_every_run
 from assay.ingest.statements.trained_with import FORMS as WITH
 from assay.ingest.statements.trained_with import LINK, names_program, trained_with, versioned
@@ -149,7 +151,7 @@ _WORTHY = (
     rf"|:\s*$|\*\*\s*$|{_FORMS}|{OPENS}"
 )
 
-WORTH = f"{_WORTHY}|{WITH}|{NETWORKS}"
+WORTH = f"{_WORTHY}|{WITH}|{NETWORKS}|{TURNS}"
 """Found in every line that may state something, be a heading, fence a block or name one."""
 
 _WORTH = deferred(_WORTHY)
@@ -312,13 +314,14 @@ def read_context(
         key = line.text, bool(line.prefix), heading is not None
         if key in silent and not models and not more:
             continue
-        if _WORTH.search(line.text) or names_program(line.text) or names_network(line.text):
+        if _worth(line.text):
             section = tuple(number for _, number, _ in path)
             statement = (
                 None if key in silent else _read(source, line, section, says=says, heading=key[2])
             )
             rest = _divided(context, statement, line) if above else statement
-            statement = _in_its_place(_beside(rest, line, section, more), lines, at, taken)
+            told = _turning(_beside(rest, line, section, more), above, section)
+            statement = _in_its_place(told, lines, at, taken)
             variables |= (given := assigned(line))
             silent |= set() if given or statement else {key}
             statement = statement or _of_same(line, section, models)
@@ -328,8 +331,7 @@ def read_context(
             models |= _of_the_model(statement)
             if all(cell.state == "unknown" for cell in statement.values.values()):
                 context.not_understood.append(line.number)
-            environment = any(about for _, _, about in path)
-            placed = _placed(statement, line, block, environment=environment)
+            placed = _placed(statement, line, block, environment=any(p[2] for p in path))
             context.statements.append(_of_host(placed, line, source))
     return _settled(context, lines, taken, blocks)
 
@@ -355,6 +357,12 @@ def _resolved(statement: Statement, variables: Mapping[str, Cell]) -> Statement:
     if all(cell.state != "unknown" for cell in statement.values.values()):
         return statement
     return replace(statement, values=resolved(statement.values, variables))
+
+
+def _worth(text: str) -> bool:
+    """Whether a line may state something: a quick look."""
+    worthy = _WORTH.search(text) is not None or may_turn(text)
+    return worthy or names_program(text) or names_network(text)
 
 
 def _above_values(source: str, lines: Sequence[Line], taken: Set[int]) -> Sequence[Line]:
@@ -498,6 +506,25 @@ def _in_its_place(
     if held := table_above(lines[at], taken):
         return replace(statement, caption=True, since=held[0], until=held[1])
     return statement
+
+
+def _turning(
+    statement: Statement | None, line: Line | None, section: tuple[int, ...]
+) -> Statement | None:
+    """A statement with unknown values for what its line of prose says to differ from here on."""
+    if line is None or line.prefix:
+        return statement
+    held = statement.values if statement else {}
+    told = {other for name in held for other in SAME_FACT.get(name, ())}
+    names = turned(line.text) - held.keys() - told
+    if not names:
+        return statement
+    unknown = Cell(line.text.strip(), line.number, line.column, state="unknown")
+    left = dict.fromkeys(sorted(names), unknown)
+    if "gpu" in left:
+        left["gpu"] = unknown._replace(text=turned_device(line.text))
+    statement = statement or Statement(line.number, section, {})
+    return replace(statement, values={**left, **statement.values})
 
 
 _OF_A_TABLE = deferred(

@@ -8,9 +8,9 @@ is said of all rows is not said of this one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from assay.ingest.columns.own_words import own_words
+from assay.ingest.columns.row_texts import own_words
 from assay.ingest.columns.spoken_of import BATCHES, spoken_of
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
@@ -25,6 +25,13 @@ _CHANGES = deferred(
     re.IGNORECASE,
 )
 """Words beside which a number is perhaps not that of the row."""
+
+_TELLS = deferred(
+    r"\b(?:at|after|before|dies?|died|die|crash\w*|killed|hang\w*|hung|start\w*|steps?|iter\w*|epochs?"
+    r"|is|was|are|were|see|same|like|this|that|only|about|around|max\w*|largest|fits?|spike\w*)\b",
+    re.IGNORECASE,
+)
+"""Words of a remark in a cell that tells of a run, and does not set it: `dies at batch 37`."""
 
 _IN_FORMAT = deferred(
     rf"\W*({NUMBER_FORMAT})(?=\W*$|\s*[(,;+&]|\s+(?:with|training|autocast|mixed|compute|recipe)\b)"
@@ -92,8 +99,12 @@ def _said(record: Record) -> dict[str, Cell]:
         spoken = spoken_of(line.text) - (frozenset(BATCHES) if sized else frozenset())
         if not spoken:
             continue
-        if own and record.alike is None and not _CHANGES.search(line.text):
-            for name, cell in _understood(line).items():
+        for part in _parts(line) if own and record.alike is None else ():
+            if _CHANGES.search(part.text):
+                continue
+            if line.number == record.line and _TELLS.search(part.text):
+                continue
+            for name, cell in _understood(part).items():
                 if line.number != record.line:
                     cell = cell._replace(value_origin="stated")  # noqa: PLW2901
                 if name not in record.cells and not (sized and name in BATCHES):
@@ -106,8 +117,21 @@ def _said(record: Record) -> dict[str, Cell]:
     return found
 
 
+def _parts(line: Line) -> Iterator[Line]:
+    """The parts of a text between its commas, each of which may say a setting."""
+    begin = 0
+    for end in _COMMA.finditer(line.text):
+        yield line._replace(text=line.text[begin : end.start()], column=line.column + begin)
+        begin = end.end()
+
+
+_COMMA = deferred(r"[,;，；、](?:\s+|(?=[^\d\s]))|$")
+
+
 def _understood(line: Line) -> dict[str, Cell]:
     found = {name: cell for name, cell in phrases(line, least=1).items() if name in SETTINGS}
+    if "gpu" in found and (device := only(found["gpu"].text)):
+        found["gpu"] = found["gpu"]._replace(text=device.text)
     if "dtype" not in found and (kind := _IN_FORMAT.match(line.text)):
         found["dtype"] = Cell(kind[1], line.number, line.column + kind.start(1))
     return found

@@ -29,6 +29,7 @@ from assay.ingest.columns.titles import (
     titled,
     without_some,
 )
+from assay.ingest.columns.turns import turned
 from assay.ingest.schema.record import REMEMBERED, Cell, Line, Record
 from assay.ingest.vocabulary.devices import SIGN, only, signed
 
@@ -120,6 +121,7 @@ class Above:
         else the nearest of the headings `titles`.
         """
         for line in self._new:
+            self._said = {n: c for n, c in self._said.items() if n not in turned(line.text)}
             self._said |= _said(line)
             if _says_what_is_trained(line):
                 self._trained = _cell(line)

@@ -47,7 +47,7 @@ from assay.ingest.columns.composite import (
 )
 from assay.ingest.columns.footnotes import Note, footnotes, noted, notes_below
 from assay.ingest.columns.headers import Column, plain
-from assay.ingest.columns.own_words import spoken_of_itself
+from assay.ingest.columns.row_texts import spoken_of_itself
 from assay.ingest.columns.subject import (
     BOUNDS,
     TALLIED,
@@ -312,6 +312,7 @@ class _Table:
         self.long, self.since, self.signs = long, since, known.guessed
         self._notes = {} if long else known.noted
         self.titles, self.factors, self.group = place.titles, known.factors, ""
+        self._over = lines[grid.begin]  # the row that says `group`
         self._of_training = known.trained or self._trained
         head = lines[grid.begin]
         opening = grid.caption.rstrip(" .:") + ":"  # a caption opens its table
@@ -501,7 +502,8 @@ class _Table:
         """Lines of the header and of the rows that were read, tags and rules among them."""
         grid = self.view.grid
         rows = {line for record in held.records for line, _ in record.places()}
-        rows |= {note.number for record in held.records for note, _ in record.noted}
+        noted = {note.number for record in held.records for note, _ in record.noted}
+        rows |= noted - held.blank
         lost = {fault.span.line for fault in held.refused} | (held.blank - rows)
         if grid.syntax in ("html", "rst", "text", "json") or self.view.turned:
             here = {line.number for line in self.lines[grid.begin : grid.end]}
@@ -546,6 +548,7 @@ class _Table:
             self.group = " ".join(
                 cell.text for cell in row.cells if not NOTHING.fullmatch(cell.text)
             )
+            self._over = line._replace(text=plain(self.group))
         elif len(row.cells) != width and (grid.exact or len(row.cells) > width):
             message = f"{len(row.cells)} cells, the header has {width}"
             span = Span(source.name, line.number, line.column)
@@ -620,11 +623,15 @@ class _Table:
         _of_its_own(record, group)
         outcome_and_date(record)
         captions.mark(record)
-        record.noted = self._noted(row, group) if self._notes else ()
+        record.noted = self._noted(row, group)
         return record
 
     def _noted(self, row: GridRow, group: Group) -> Sequence[tuple[Line, bool]]:
-        """The footnotes that signs in a row point to; and whether each is surely of all of it."""
+        """The footnotes that signs in a row point to, and the title in a row over it; and whether
+        each is surely of all of it."""
+        over = [(self._over, True)] if self.group and len(self.group) <= LONGEST else []
+        if not self._notes:
+            return over
         view = self.view
         own = group.at is None and not view.turned and not view.melted
         texts = [row.cells[at].text for at, _ in group.placed if at < len(row.cells)]
@@ -633,8 +640,9 @@ class _Table:
                 self._texts[n] for n in {cell.line for cell in row.cells} & self._texts.keys()
             ]
         end = self._last.number
-        return [(note.line, own and note.kind != "listed")
-                for note in noted(texts, self._notes, end)]  # fmt: skip
+        found = [(note.line, own and note.kind != "listed")
+                 for note in noted(texts, self._notes, end)]  # fmt: skip
+        return found + over
 
     @cached_property
     def _texts(self) -> Mapping[int, str]:
@@ -910,6 +918,8 @@ def _with_digits(grid: Grid) -> list[bool]:
 
 def _title(row: GridRow, width: int) -> bool:
     """Whether a row with a cell too few only says what the rows below it are of."""
+    if _over_rows(row):
+        return True
     if width < 3:
         return False
     if len(row.cells) >= width and not any(cell.text.startswith("-") for cell in row.cells):
@@ -919,6 +929,16 @@ def _title(row: GridRow, width: int) -> bool:
         return False
     ruled = sum(set(cell.text) == {"-"} for cell in row.cells) * 2 >= width
     return ruled or (len(row.cells) < width and any(letter.isalpha() for letter in said[0]))
+
+
+def _over_rows(row: GridRow) -> bool:
+    """Whether a row is a label in bold type above cells that are empty: `| **8x H200** | | |`."""
+    if len(row.cells) < 2 or "|" in row.cells[0].text or any(each.text for each in row.cells[1:]):
+        return False
+    return _IN_BOLD.fullmatch(row.cells[0].text) is not None
+
+
+_IN_BOLD = re.compile(r"\s*(?:(\*{1,3}|__?)(?=\S)[^*|]+\1|<(b|strong|em|i)>[^<>]+</\2>)\s*:?\s*")
 
 
 def _sums_up(row: GridRow, view: View) -> bool:

@@ -1,0 +1,78 @@
+"""Lines that say what differs from here on: `we moved to H100s`, `same, but half the batch`.
+
+In: a line of prose. Out: the settings that it speaks of as different from those above it. What was
+said of them before holds no longer, whether or not the line is understood.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from assay.ingest.columns.other_runs import of_these_runs, sentences
+from assay.ingest.columns.spoken_of import spoken_of
+from assay.ingest.schema.record import REMEMBERED
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.devices import devices, only
+
+_DONE = (
+    r"(?:moved|switched|swapped|went|changed|rented|borrowed|bought|got|halved|doubled|tripled"
+    r"|quadrupled|quartered|raised|lowered|increased|decreased|reduced|dropped|cut|bumped|shortened"
+    r"|lengthened|extended|upgraded|downgraded|migrated|replaced|removed|added|enabled|disabled"
+    r"|turned|traded|paid|grew|shrank|scaled|repeated|reran|re-ran|tripled)"
+)
+
+TURNS = (
+    r"(?i:"
+    rf"\b(?:we|I|and|then|have|has|had|was|were|been)(?: also| then| now| just| even)? {_DONE}\b"
+    rf"|(?:^|[:–—-] ?)\W*{_DONE}\b"
+    r"|^\W*now\b|\bnow (?:is|are|on|with|in|at|using|uses?|runs?|[0-9])\b"
+    r"|\b(?:is|are|was|were|runs?|ran|uses?|using|with|on|at|but|and) now\b|\bthis time\b"
+    r"|\botherwise (?:like|as|the same|identical|unchanged|everything|same)\b"
+    r"|\b(?:same|identical(?:ly)?|as (?:before|above)|like (?:before|above)|unchanged|all else"
+    r"|everything else)\b[^.;]{0,60}\b(?:except|but|only|other than|apart from|save)\b"
+    r"|\bexcept (?:that|with|on|now)\b|\bthe only (?:change|difference)s?\b"
+    r"|\b(?:up from|(?:went|go) up to|(?:down|back|over) (?:to|from)) \S{0,12} ?[0-9]"
+    r"|\bdiffer(?:s|ent|ence)?\b[^.;]{0,24}:"
+    r"|\b(?:rented|borrowed)\b|\binstead(?:[.,;:)]|$)"
+    r"|\b(?:newer?|older?|other|another|different|second|bigger)"
+    r" (?:[\w-]+ )?(?:machine|box|server|cluster|node|workstation|system|card|GPU|partition)s?\b"
+    r"|\b(?:jetzt|nun|diesmal|stattdessen|umgestiegen|gewechselt|halbiert|verdoppelt|gemietet)\b"
+    r"|\b(?:maintenant|cette fois|désormais|passés?|remplacée?s?|doublée?s?|réduite?s?|louée?s?)\b"
+    r"|\b(?:ahora|esta vez|cambiamos|duplicamos)\b"
+    r"|改为|改用|换成|换到|这次|切换|升级|今回|変更|切り替え|倍に|半分)"
+)
+"""Found in every line that may say what differs from here on, in polars' syntax."""
+
+_TURN = deferred(TURNS)
+
+
+def may_turn(text: str) -> bool:
+    """Whether a line may say what differs from here on: a quick look."""
+    return _TURN.search(text) is not None
+
+
+@lru_cache(maxsize=REMEMBERED)  # tables ask the lines above them, and so do statements
+def turned(text: str) -> frozenset[str]:
+    """The settings that a line speaks of as different from those above it.
+
+    >>> sorted(turned("Same as above, but the context is twice as long."))
+    ['seq_len']
+    >>> sorted(turned("H100s! Otherwise like before.")), sorted(turned("FP8 is fast on H100."))
+    (['gpu'], [])
+    >>> sorted(turned("Compared to last year we now see more tokens."))
+    []
+    """
+    if not may_turn(text):
+        return frozenset()
+    own = of_these_runs(text)
+    parts = [part for part in sentences(own) if may_turn(part)]
+    found = frozenset[str]().union(*map(spoken_of, parts))
+    if not parts or not devices(own):
+        return found
+    return found | {"gpu"}
+
+
+def turned_device(text: str) -> str:
+    """The device that such a line names, if it is one; else all of its text."""
+    device = only(of_these_runs(text))
+    return device.text if device else text
