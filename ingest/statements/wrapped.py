@@ -31,6 +31,13 @@ _COUNTS = deferred(r"( *[a-z]\w* ?[=:]? ?)[0-9]")
 """A word and its number: where two lines begin with the same word they are records, as `step 7`
 below `step 6` is, and no sentence."""
 
+_MAY_SAY = re.compile(
+    r"[GNTHIx]PUs?\b|GCD|[Cc]ards?\b|[Cc]hips|[Nn]ode|[Ss]erver|[Bb]atch|\bbs\b|[Ss]eq|[Ll]ength"
+    r"|[Cc]ontext|ctx|okens\b|recision|[bft][fp][0-9p]|float|AMP|layers|hidden|heads|aralleli|way\b"
+    r"|Z[eE]RO|ccumul|\b[TPDCE]P\b|=|images|samples|sequences|devices|ranks|xperts|vocab"
+)
+"""Found in every sentence that says a setting of a run, but for one that names a device."""
+
 _END = deferred(r"[a-z0-9)`*]\. (?=[A-Z`*])|。")
 
 
@@ -57,6 +64,8 @@ def carried_on(before: Line, line: Line) -> dict[str, Cell]:
     stop = _END.search(line.text)
     head = before.text[begin:].rstrip()
     whole = f"{head} {line.text[: stop.end() if stop else None]}"
+    if not (_MAY_SAY.search(whole) or devices(whole)):
+        return {}
     if MEASURED.search(whole) or OF_ONE.search(whole):
         return {}
     above, told = len(head) + 1, phrases(Line(line.number, whole, 0, {}))
