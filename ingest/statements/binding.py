@@ -551,13 +551,18 @@ def _with_another(record: Record, cell: Cell, *, sides: bool) -> bool:
 
 def _names(record: Record) -> list[str]:
     """Names under which a document may speak of a row: its model, labels of its first columns, the
-    size of the model."""
+    size of the model, its device, its number format and the side of the table that it is of."""
     if not record.tabled:
         return []
     named = _named_by(record.cells.get("model"), record.cells.get("model_size"))
     gpu = record.cells.get("gpu")
     of_device = [gpu.text, *(each.key for each in devices(gpu.text))] if gpu else []
-    return [*named, *(label for label, _ in record.other[:2]), *of_device]
+    kind = record.cells.get("dtype")
+    of_format = [
+        *([kind.text] if kind else []),
+        *(text for label, text in record.other if label == "column"),
+    ]
+    return [*named, *(label for label, _ in record.other[:2]), *of_device, *of_format]
 
 
 def _named_by(model: Cell | None, size: Cell | None) -> list[str]:

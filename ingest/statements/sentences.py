@@ -200,14 +200,15 @@ _OFF = deferred(r"\b(?:no|without|not|disabled|off)\b", re.IGNORECASE)
 _FOR_EACH = deferred(
     r"(?<![\w.,])([0-9]+(?:,[0-9]{3})*[kK]?)(?: tokens| sequences)?"
     r"(?:\s+(?:for|with|on)\s+(?:the\s+)?|\s*\()"
-    r"((?:[A-Z][\w.-]*[ -])?[0-9]+(?:\.[0-9]+)?[BM]\b|[A-Z][A-Za-z]*-?[0-9][\w.-]*\b)(?:\))?"
+    r"((?:[A-Z][\w.-]*[ -])?[0-9]+(?:\.[0-9]+)?[BM]\b|[Mm]ixed[ -][Pp]recision|AMP\b"
+    r"|(?:fp|tf|bf|float|bfloat)(?:16|32|8)\b|[A-Z][A-Za-z]*-?[0-9][\w.-]*\b)(?:\))?"
 )
-"""A value and the model that it is of: `8192 for 8B`, `2048 (GPT-2)`."""
+"""A value and the model or the format that it is of: `8192 for 8B`, `256 for mixed precision`."""
 
 _OF_ONE_MODEL = deferred(r"[0-9][0-9,]*[kK]?(?: tokens| sequences)? for (?:the )?(?=\S*[0-9])")
 """A value that a sentence gives one model alone: `512 for the 70B`."""
 
-_AND = deferred(r"(?: models?)?\s*(?:,\s*and|,|;|\band\b)\s*")
+_AND = deferred(r"(?: models?| training)?\s*(?:,\s*and|,|;|/|\band\b)\s*")
 
 
 def for_each(text: str) -> tuple[str, dict[str, str]] | None:
@@ -217,6 +218,8 @@ def for_each(text: str) -> tuple[str, dict[str, str]] | None:
     ('seq_len', {'8B': '8192', '70B': '4096'})
     >>> for_each("Global batch 512 for 70B."), for_each("We use 8 for 8B and 16 for 70B.")
     (('global_batch', {'70B': '512'}), None)
+    >>> for_each("Batch size per GPU is 96 for mixed precision and 48 for FP32.")
+    ('micro_batch', {'mixed precision': '96', 'FP32': '48'})
     """
     every = list(_FOR_EACH.finditer(text))
     told = {found[2]: found[1].replace(",", "") for found in every}
