@@ -127,6 +127,7 @@ FORMAT = Format(
     r"|^\s*\|[^:=]*\bfa[- v]{0,2}[1-4]\b[^|]*\((?:ms|us|µs|tflop)"
     r"|^\s*\|[^|]*\(b, ?(?:h[a-z]?, ?[snlt]|[snlt], ?h[a-z]?), ?d\)"
     r"|^\[(?:fp|bf)[0-9a-z]+\|batch\|[a-z]+\] b:"
+    r"|^\s*(?:seq[a-z_]*|n_ctx)  +[^|:=0-9]*\b(?:flash|sdpa|torch|pytorch|triton|xformers|cudnn)"
     r"|^\s*\|\s*(?:seq[a-z_ ]*|gpu|device|hardware|n_ctx|context[a-z_ ]*)\s*\|[^:=]*"
     r"\b(?:fwd|bwd|forward|backward|flash[a-z-]*|sdpa|cudnn|xformers)\b",
     binds=False,

@@ -23,7 +23,7 @@ class OperatorTable(pa.DataFrameModel):
     )
     dtype: str = named(["dtype", "precision", "data_type", "moe_dtype"])
     operator: str = named(
-        ["operator", "op", "op_name", "operation", "kernel_name", "layer_name", "module"],
+        ["operator", "op", "op_name", "operation", "kernel_name", "layer_name", "module", "layer"],
         meaning="what is computed, as printed",
     )
     kernel: str = named(

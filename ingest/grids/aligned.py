@@ -179,10 +179,10 @@ def _measured(lines: Sequence[Line], at: int) -> bool:
     if _counts(pieces(lines[at])):
         near = next((each.text for each in lines[max(0, at - 2) : at][::-1] if each.text), "")
         return MEASURES.search(near) is not None
-    above = lines[at - 1].text.rstrip() if at else ""
     if _of_a_figure(lines, at):
         return True
-    if above.endswith("):") and MEASURES.search(above) is not None:
+    opening = _opening(lines, at)
+    if opening.endswith(":") and (MEASURES.search(opening) or _IN_WORDS.search(opening)):
         return True
     captions = (line.text for line in lines[max(0, at - MOST_LINES) : at])
     if any(_CAPTION.match(text) and MEASURES.search(text) for text in captions):
@@ -192,6 +192,15 @@ def _measured(lines: Sequence[Line], at: int) -> bool:
 
 _CAPTION = re.compile(r"\s*(?:Table|Tab\.) [0-9IVX]+[.:]\s")
 """A caption of a table in the text of a paper."""
+
+
+_IN_WORDS = re.compile(r"\bin (?:milli|micro)seconds\b", re.IGNORECASE)
+
+
+def _opening(lines: Sequence[Line], at: int) -> str:
+    """The text right above a header, or above the fence that it stands in."""
+    above = (lines[n].text.strip() for n in range(at - 1, max(-1, at - 4), -1))
+    return next((text for text in above if text and not text.startswith(("```", "~~~"))), "")
 
 
 MOST_METRICS = 12

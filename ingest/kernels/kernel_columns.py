@@ -116,7 +116,9 @@ def columns_of(
     for at, label in enumerate(grid.header()):
         if "m" not in fields(table.schema):
             continue
-        if normalise(plain(label)) in _UNORDERED:
+        if normalise(plain(label)) in _UNORDERED or (
+            products and normalise(plain(label)) in SQUARES
+        ):
             in_order = order() if len(set(order())) == 3 else ""
             square = _all_square(grid, at) or (products and _squares(grid, at))
             columns[at] = Column(sizes=in_order or ("mnk" if square else ""))
@@ -472,9 +474,49 @@ def matrix(
     return _binary(grid, columns) if seen else []
 
 
+_ONE_SIZE = re.compile(
+    r"(?:[MNK=NSLseq_len ]*[= ])?([0-9]{1,6})(k?)(?: ?[x×*] ?\1(?:\2)(?: ?[x×*] ?\1\2)?)?",
+    re.IGNORECASE,
+)
+"""A size that heads a column: `4096`, `8k`, `1024x1024`, `N=512`."""
+
+SMALLEST = 16
+"""Rows of the smallest matrix that heads a column by its number alone."""
+
+SHORTEST = 512
+"""Tokens of the shortest sequence that heads a column by its number alone: heads, their sizes and
+batches are fewer."""
+
+
+def by_sizes(
+    grid: Grid, schema: Schema, above: Mapping[str, Cell], bare: Column | None, *, square: bool
+) -> list[Column]:
+    """The columns of a table of names by sizes that grow, of the one quantity named above: those of
+    `square` products, or sequences of attention with heads of a size that the text above says."""
+    labels = [plain(label) for label in grid.header()]
+    found = [_ONE_SIZE.fullmatch(label) for label in labels[1:]]
+    if bare is None or bare.spec is None or len(found) <= 1 or not all(found):
+        return []
+    sizes = [int(each[1]) * (1024 if each[2] else 1) for each in found if each]
+    lengths = "seq" in fields(schema) and "head_dim" in above and sizes[0] >= SHORTEST
+    texts = [plain(row.cells[0].text) for row in grid.rows if row.cells]
+    grows = sizes == sorted({*sizes}) and sizes[0] >= SMALLEST
+    if not grows or not (square or lengths) or not all(map(_WORD.match, texts)):
+        return []
+    first = measured_as(labels[0], schema)
+    named = first is not None and first.spec is not None and first.spec.name in ("gpu", "dtype")
+    names = "mnk" if square else ("seq",)
+    asides = ({name: str(size) for name in names} for size in sizes)
+    who = first if named and first is not None else Column(fields(schema)["kernel"])
+    return [who, *(replace(bare, aside=aside) for aside in asides)]
+
+
 _UNORDERED = {"shape", "gemmshape", "shapes", "problem", "problemsize", "gemm", "gemmsize",
-              "matrixsize", "matrixshape", "sizes"}  # fmt: skip
+              "matrixsize", "matrixshape", "sizes", "size"}  # fmt: skip
 """Labels of sizes of products, whose order nobody knows that no text tells."""
+
+SQUARES = {"n", "size", "dim", "dimension"}
+"""Labels of the one size of square products."""
 
 _THREE_SIZES = re.compile(r"[(\[]?([0-9]+) ?[x×*,] ?([0-9]+) ?[x×*,] ?([0-9]+)[)\]]?")
 
@@ -491,7 +533,8 @@ _TWO_SIZES = re.compile(r"([0-9]{2,}) ?[x×*] ?\1|[0-9]{2,}")
 
 def _squares(grid: Grid, at: int) -> bool:
     """Whether a column under the sizes of matrices has one number in each row, or one twice."""
-    named = normalise(plain(grid.header()[at])).startswith("matrix")
+    label = normalise(plain(grid.header()[at]))
+    named = label.startswith("matrix") or label in SQUARES
     texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
     return named and bool(texts) and all(map(_TWO_SIZES.fullmatch, texts))
 

@@ -30,6 +30,7 @@ from assay.ingest.kernels.settings_around import (
     format_said,
     is_heading,
     machine_around,
+    narrow,
     nearest_first,
     own_title,
     settings_around,
@@ -77,7 +78,8 @@ LIBRARIES = (
     r"|sdpa|flex(?:attention)?|flash(?:-?attn|-?attention)?(?:-?[1-4])?|fa-?[1-4]|xformers|deepgemm"
     r"|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex|quack|inductor"
     r"|huggingface|hf|gems|ours|baseline|naive|vanilla|xla|pallas|splash|cusparse|hipsparse"
-    r"|mlx|mps|accelerate|onednn|openblas|mkl|blis|eigen|clblast|flashinfer|fbgemm|miopen|numpy)"
+    r"|mlx|mps|accelerate|onednn|openblas|mkl|blis|eigen|clblast|flashinfer|fbgemm|miopen|numpy"
+    r"|vllm|sglang|tensorrt(?:-llm)?|trt-?llm|megablocks|unsloth|torchao|bitsandbytes)"
     r"(?:[ -]?v?[0-9]+(?:\.[0-9]+)+)?"
 )
 """Names under which times of the same call stand side by side."""
@@ -214,7 +216,9 @@ def _left_open(lines: Sequence[Line], grid: Grid, schema: Schema, found: Set[str
         if is_heading(lines, at):
             break
         near.append(lines[at].text)
-    if "dtype" in names and any(map(names_format, (*map(plain, grid.header()), *near))):
+    heading = heading_above(lines, grid)
+    texts = (*map(plain, grid.header()), *near, heading.text if heading else "")
+    if "dtype" in names and any(names_format(text) or narrow(text) for text in texts):
         names.remove("dtype")
     return names
 

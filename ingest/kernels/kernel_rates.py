@@ -279,7 +279,8 @@ def beside_libraries(
     for at, label in enumerate(map(plain, grid.header())):
         words = set(split(label.partition("(")[0]))
         ladder = _OF_A_LADDER.fullmatch(label) is not None
-        free = at > first and columns[at] == Column() and (ladder or not words & NO_KERNEL)
+        named_so = at > first or (known and _LIBRARY.match(label))  # `vLLM fused_moe`
+        free = named_so and columns[at] == Column() and (ladder or not words & NO_KERNEL)
         if not free or RATIO.search(label) or STATISTICS.search(label):
             continue
         texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]

@@ -23,7 +23,9 @@ from assay.ingest.kernels.kernel_columns import (
     BY_PLACE,
     CLOSE,
     NUMBER,
+    SQUARES,
     bare_column,
+    by_sizes,
     columns_of,
     in_their_units,
     left_open,
@@ -55,7 +57,7 @@ from assay.ingest.kernels.operator_grids import (
 )
 from assay.ingest.kernels.product_prints import agree
 from assay.ingest.kernels.row_names import said_by_columns, said_by_row, sizes_in_names, sums_up
-from assay.ingest.kernels.settings_around import of_products, product_above
+from assay.ingest.kernels.settings_around import of_products, of_squares_alone, product_above
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
@@ -138,8 +140,11 @@ def _columns(
 def _matrix(
     lines: Sequence[Line], grid: Grid, table: CsvTable, above: Mapping[str, Cell]
 ) -> list[Column]:
-    """The columns of a table of sizes by numbers of ranks."""
-    return matrix(grid, table.schema, above, bare_column(lines, grid, table.schema))
+    """The columns of a table of sizes by numbers of ranks, or of names by sizes."""
+    bare = bare_column(lines, grid, table.schema)
+    across = matrix(grid, table.schema, above, bare)
+    square = "m" in fields(table.schema) and of_squares_alone(lines, grid)
+    return across or by_sizes(grid, table.schema, above, bare, square=square)
 
 
 def _above(lines: Sequence[Line], grid: Grid, table: CsvTable) -> dict[str, Cell]:
@@ -161,8 +166,13 @@ def _benchmark(lines: Sequence[Line], grid: Grid, others: Sequence[CsvTable]) ->
 
 def _squares(lines: Sequence[Line], grid: Grid, table: CsvTable) -> bool:
     """Whether the sizes of matrices in a table are of square products."""
-    sized = any(normalise(plain(label)).startswith("matrix") for label in grid.header())
-    return sized and "m" in fields(table.schema) and of_products(lines, grid)
+    labels = [normalise(plain(label)) for label in grid.header()]
+    if "m" not in fields(table.schema):
+        return False
+    if any(label.startswith("matrix") for label in labels):
+        return of_products(lines, grid)
+    alone = len(SQUARES & {*labels}) == 1 and not {"m", "k"} & {*labels}
+    return alone and of_squares_alone(lines, grid)
 
 
 def _agreeing(records: list[Record]) -> list[Record]:

@@ -167,10 +167,20 @@ def format_said(text: str) -> str | None:
     letters = [*_BLAS.findall(text), *(one or bits for one, bits in _IN_WORDS.findall(text))]
     found = {_OF_BLAS[letter.casefold()] for letter in letters}
     named = format_named(text) or (found.pop() if len(found) == 1 else None)
-    narrow = [each["eight"] for each in _NARROW.finditer(text)]
-    if not narrow or (named and "8" in named and all(narrow)):
+    eights = [each["eight"] for each in _NARROW.finditer(text)]
+    if not eights or (named and "8" in named and all(eights)):
         return named
-    return "fp8" if all(narrow) and not names_format(text) else None
+    if names_format(text):
+        return None
+    of_title = HEADING.fullmatch(text) and not any(eights)
+    if of_title and {each[0].casefold() for each in _NARROW.finditer(text)} == {"int8"}:
+        return "int8"
+    return "fp8" if all(eights) else None
+
+
+def narrow(text: str) -> bool:
+    """Whether a text names a format of eight bits or fewer by another name than most."""
+    return _NARROW.search(text) is not None
 
 
 def _said(text: str) -> Sequence[tuple[str, str]]:
@@ -240,7 +250,7 @@ def around(lines: Sequence[Line]) -> Iterator[Line]:
     set-up before it, the nearest first; none of those above a rule between two comments."""
     depth, below = 8, list[Line]()
     begins = bool(lines) and lines[0].number < NEAR
-    title = next((line for line in lines if begins and HEADING.fullmatch(line.text)), None)
+    title = _title(lines) if begins else None
     for at in range(len(lines) - 1, -1, -1):
         line = lines[at]
         if line.text.strip() in _RULE and at and not lines[at - 1].text.strip():
@@ -256,6 +266,20 @@ def around(lines: Sequence[Line]) -> Iterator[Line]:
             yield from reversed(below[-NEAR:])
         below = []
     yield from reversed(below[-NEAR:])
+
+
+def _title(lines: Sequence[Line]) -> Line | None:
+    """The first heading, unless it is one of several as deep and has a table below it: that is
+    of its own section."""
+    at = next((n for n, line in enumerate(lines) if HEADING.fullmatch(line.text)), None)
+    if at is None:
+        return None
+    of_section = False
+    for line in lines[at + 1 :]:
+        if HEADING.fullmatch(line.text):
+            return None if of_section and depth_of(line) == depth_of(lines[at]) else lines[at]
+        of_section |= line.text.lstrip().startswith(("|", "<t", "```"))
+    return lines[at]
 
 
 def depth_of(line: Line) -> int:
@@ -364,6 +388,19 @@ def of_products(lines: Sequence[Line], grid: Grid) -> bool:
             for line in each]  # fmt: skip
     texts = [text for text in (*grid.header(), *near) if len(text) <= LONGEST]
     return any(map(_PRODUCTS.search, texts)) and not any(map(_NO_PRODUCTS.search, texts))
+
+
+_SQUARE = deferred(
+    r"\bsquare\b|\b([MNKmnk]) ?= ?(?!\1)([MNKmnk]) ?= ?(?!\1|\2)[MNKmnk]\b"
+    r"|\b[Nn] ?[x×*] ?[Nn]\b|方阵"
+)
+
+
+def of_squares_alone(lines: Sequence[Line], grid: Grid) -> bool:
+    """Whether the text above a table is about products, and says that they are square."""
+    near = [line.text for each in nearest_first(lines[max(0, grid.begin - FAR) : grid.begin])
+            for line in each]  # fmt: skip
+    return of_products(lines, grid) and any(map(_SQUARE.search, near))
 
 
 _OF_SPECS = deferred(
