@@ -277,6 +277,8 @@ def _beside(label: str, behind: str, names: Set[str]) -> str | None:
         return "PP"
     if label.strip() == "N" and names & _COUNTS_OF_DEVICES:
         return "nodes"
+    if normalise(label) == "batch" and names & _DEVICES:
+        return "batch size"
     if normalise(label) in _SHARDS and not any("replicate" in name for name in names):
         return "DP"
     if normalise(label) == "paramdtype" and names & (_SHARDS | _OF_FSDP):

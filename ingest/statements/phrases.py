@@ -642,7 +642,7 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
     elif (
         known
         and (counted := _IN_WORDS.search(plain))
-        and not nodes
+        and not (nodes and not _OF_NODES.search(plain, 0, counted.start()))
         and not _RATED.search(plain, 0, counted.start(2))
     ):
         of_node = _A_NODE.match(plain, counted.end()) or _OF_NODES.search(plain, 0, counted.start())
