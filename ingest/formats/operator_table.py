@@ -123,7 +123,8 @@ _NAMES = (
 """Labels that a header of such a table may have."""
 
 _TITLED = ("RMSNorm", "RMS norm", "rmsnorm", "LayerNorm", "Layer norm", "layernorm", "layer_norm",
-           "rms_norm", "softmax", "Softmax", "ross entropy", "ross-entropy", "rossEntropy",
+           "rms_norm", "softmax", "Softmax", "cross entropy", "Cross entropy",
+           "Cross Entropy", "cross-entropy", "Cross-entropy", "Cross-Entropy", "CrossEntropy",
            "SwiGLU", "GeGLU", "swiglu", "RoPE", "rotary", "Rotary", "AdamW", "Adam", "LAMB",
            "Optimizer", "optimizer", "GroupNorm", "BatchNorm", "Convolution", "convolution",
            "Convolutions", "SpMM", "SpMV", "SDDMM", "LSTM", "GRU", "RNN")  # fmt: skip
@@ -194,6 +195,8 @@ FORMAT = Format(
         "(ms):",
         *(f" {word}" for word in _TITLED),
         "/s):",
+        "/s, ",
+        "(ms, ",
         "AUTOTUNE ",
         "_memcpy_",
         "_latency_",
@@ -230,6 +233,6 @@ FORMAT = Format(
     rf"|^\s*(?:#{{1,6}} |<h[1-6][\s>]|\*\*)(?:.*[^a-z])?(?:{'|'.join(_TITLED)})(?:[^a-z]|$)"
     r"|time\(%\)\s+time\s+calls\s+avg\s+min\s+max\s+name\s*$"
     r"|  size detail\s*$|avg \(ns\)"
-    r"|^[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*(?: \((?:[mu]s|[GT]i?B/s)\))?:\s*$",
+    r"|^[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*(?: \((?:[mu]s|[GT]i?B/s)(?:, [a-z]+ ?= ?[0-9]+)*\))?:\s*$",
     binds=False,
 )

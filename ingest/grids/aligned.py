@@ -218,7 +218,7 @@ def _turned(lines: Sequence[Line], at: int) -> bool:
     return said >= ROWS
 
 
-FIGURE = r"[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*(?: \([A-Za-z]+(?:/s)?\))?:"
+FIGURE = r"[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*(?: \([A-Za-z]+(?:/s)?(?:, [A-Za-z_]+ ?= ?[0-9]+)*\))?:"
 """Name of a figure above its numbers, with their unit or without."""
 
 _FIGURE = re.compile(FIGURE)

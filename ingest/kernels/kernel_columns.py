@@ -177,7 +177,9 @@ def _curves(
         sized = SIZED.fullmatch(plain(label))
         told = measured_as(sized[2], schema) if sized and bare is None else bare
         if told is not None and told.spec is not None and says_how_fast(told.spec):
-            made[at] = replace(told, aside=of_curve(sized[1] if sized else plain(label), schema))
+            remark = sized is None or measured_as(sized[2], schema) is None  # `Torch (jit)`
+            name = plain(label) if remark or sized is None else sized[1]
+            made[at] = replace(told, aside=of_curve(name, schema))
     return made
 
 

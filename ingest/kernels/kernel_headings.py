@@ -209,7 +209,7 @@ def _left_open(lines: Sequence[Line], grid: Grid, schema: Schema, found: Set[str
     """Settings that neither a table nor the lines right above it speak of, which may stand around
     its section; none of collectives, which send what a page is not about."""
     if "op" in fields(schema):
-        return []
+        return []  # its type, a line of its benchmark's says
     names = [name for name in ("dtype", *SIZES) if name in fields(schema) and name not in found]
     near = list[str]()
     for at in range(grid.begin - 1, max(0, grid.begin - _ABOVE) - 1, -1):

@@ -166,13 +166,18 @@ def _beside(column: Column) -> dict[str, str]:
     return {name: word for name, word in column.aside.items() if name != "kernel"}
 
 
+_OF_TENSORS = re.compile(r"(?<=[a-z])_(?:into_tensor|tensor|single)(?![a-z])")
+"""End of the names that operations have in `torch.distributed`."""
+
+
 def of_operations(
     grid: Grid, columns: Sequence[Column], bare: Column | None, schema: Schema
 ) -> list[Column]:
     """The columns of operations: of the bandwidth that a label says, or else the text above; in
     its unit where a label has one."""
     made = list(columns)
-    for at, label in enumerate(map(plain, grid.header())):
+    for at, named in enumerate(map(plain, grid.header())):
+        label = _OF_TENSORS.sub("", named)
         free = made[at] == Column() or list(made[at].aside) == ["column"]
         found = OPERATION.match(label) if free else None
         if found is None:
@@ -303,6 +308,9 @@ def _as_whole(grid: Grid, library: int, at: int, *, ladder: bool) -> bool:
 
 _IN_FRONT = re.compile(r"([A-Za-z][A-Za-z0-9]*)_(\w+)")
 
+_APART = re.compile(r"([A-Za-z][\w.+ -]*): (\S.*)")
+"""A measurement behind the name of a library and a colon: `default: time (us)`."""
+
 _NO_NETWORK = {"in", "out", "ip", "oop", "inplace", "min", "max", "avg", "mean", "median", "std",
                "total", "peak", "theoretical", "ideal", "expected", "predicted",
                "target"}  # fmt: skip
@@ -314,7 +322,8 @@ def of_networks(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[C
     whose name stands in front of each: `ib_time_us | ib_busbw_GBps | roce_time_us | ...`."""
     made, sides = list(columns), dict[str, dict[int, Column]]()
     for at, label in enumerate(map(plain, grid.header())):
-        found = _IN_FRONT.fullmatch(label) if columns[at].spec is None else None
+        free = columns[at].spec is None
+        found = (_IN_FRONT.fullmatch(label) or _APART.fullmatch(label)) if free else None
         if found is None or found[1].casefold() in _NO_NETWORK:
             continue
         told = column_named(found[2], schema)
@@ -323,7 +332,10 @@ def of_networks(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[C
     measured = [[c.spec.name for c in own.values() if c.spec] for own in sides.values()]
     alike = all(sorted(names) == sorted(measured[0]) for names in measured)
     alone = not any(column.spec and says_how_fast(column.spec) for column in columns)
-    if len(sides) > 1 and alike and alone and len(set(measured[0])) == len(measured[0]) > 1:
+    if len(sides) < len(("one", "other")) or not alike or not alone:
+        return made
+    named = all(": " in grid.header()[at] for own in sides.values() for at in own)
+    if len(set(measured[0])) == len(measured[0]) and (named or len(measured[0]) > 1):
         for own in sides.values():
             for at, column in own.items():
                 made[at] = column

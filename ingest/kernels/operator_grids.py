@@ -106,6 +106,7 @@ _WHAT = ("test", "workload", "benchmark", "function", "case", "primitive", "task
 _OF_KERNELS = re.compile(
     r"(?<![A-Za-z])(?:kernels?|gemms?|mat-?muls?|(?:flash[ -]?)?attention|micro-?benchmarks?"
     r"|(?:rms|layer|group)[ _-]?norm|softmax|rope|swiglu|gelu|ops|operators?|primitives?"
+    r"|cross[ _-]?entropy|geglu|rotary(?: embedding)?|dropout"
     r"|elementwise|reductions?)(?![A-Za-z])|内核|算子|커널",
     re.IGNORECASE,
 )

@@ -20,7 +20,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import several
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
-HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*]+\*\*:?\s*)")
+HEADING = re.compile(r"\s*(?:#{1,6}\s+\S.*|\*\*[^*]+\*\*:?(?: #[0-9]+)?\s*)")
 
 
 def is_heading(lines: Sequence[Line], at: int) -> bool:
