@@ -343,7 +343,29 @@ def _settled(
     texts = {line.number: line.text for line in lines}
     context.statements = versioned(list(_alternatives(context.statements, texts)))
     _raise_set_ups(context, taken, blocks, texts)
+    context.statements += list(_of_later_entries(context, texts))
     return context
+
+
+def _of_later_entries(context: Context, texts: Mapping[int, str]) -> Iterator[Statement]:
+    """Unknown values, around the entries of a diary or a changelog, for what one of them says to
+    differ from there on: the next goes on from it."""
+    for each in context.statements:
+        title = context.titles.get(each.section[-1], "") if each.section else ""
+        names = turned(texts.get(each.line, "")) if _ENTRY.match(title) else frozenset()
+        if names:
+            left = Cell(texts[each.line].strip(), each.line, 1, state="unknown")
+            yield Statement(each.line, each.section[:-1], dict.fromkeys(sorted(names), left))
+
+
+_ENTRY = deferred(
+    r"\W*(?:v?[0-9]+\.[0-9]|[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]"
+    r"|[0-9]{1,2}(?:st|nd|rd|th|\.)? [A-Z][a-z]{2}"
+    r"|(?:Day|Week|Month|Entry|Update|Release|Version|Tag|Woche|Jour|Semaine) [0-9]"
+    r"|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b"
+    r"|第?[0-9]+[月周天日])",
+)
+"""A heading that is a day, a week or a version."""
 
 
 def _of_same(line: Line, section: tuple[int, ...], models: dict[str, Cell]) -> Statement | None:
