@@ -25,6 +25,7 @@ from assay.ingest.kernels.settings_around import (
     HEADING,
     NEAR,
     SIZES,
+    around,
     both_passes,
     depth_of,
     format_said,
@@ -187,6 +188,8 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
         found = _launched_above(lines[max(0, grid.begin - NEAR) : grid.begin]) | found
     if "gpu" not in found and "gpu" in fields(schema):
         found |= machine_around(lines[max(0, grid.begin - FAR) : grid.begin])
+    if "op" in fields(schema) and "dtype" not in {*found, *doubtful}:
+        found |= _of_nccl(lines[max(0, grid.begin - FAR) : grid.begin])
     names = _left_open(lines, grid, schema, {*found, *doubtful})
     found |= settings_around(lines[max(0, grid.begin - FAR) : grid.begin], names)
     return {name: cell for name, cell in found.items() if name not in doubtful}
@@ -205,11 +208,21 @@ def _by_labels(grid: Grid, found: Mapping[str, Cell]) -> dict[str, Cell]:
     return {"dtype": Cell("float", floats.line, floats.column)}
 
 
+def _of_nccl(lines: Sequence[Line]) -> dict[str, Cell]:
+    """The type that text around a section says its nccl-tests were run with, said in one way."""
+    told = [(named[1], line) for line in around(lines)
+            if "tests" in line.text and (named := _OF_NCCL.search(line.text))]  # fmt: skip
+    if len({word.casefold() for word, _ in told}) != 1:
+        return {}
+    word, line = told[0]
+    return {"dtype": Cell(word, line.number, line.column, value_origin="stated")}
+
+
 def _left_open(lines: Sequence[Line], grid: Grid, schema: Schema, found: Set[str]) -> list[str]:
     """Settings that neither a table nor the lines right above it speak of, which may stand around
     its section; none of collectives, which send what a page is not about."""
     if "op" in fields(schema):
-        return []  # its type, a line of its benchmark's says
+        return []
     names = [name for name in ("dtype", *SIZES) if name in fields(schema) and name not in found]
     near = list[str]()
     for at in range(grid.begin - 1, max(0, grid.begin - _ABOVE) - 1, -1):
