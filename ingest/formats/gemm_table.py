@@ -216,7 +216,8 @@ SQUARE_OPENS = (
 """Found where square matrices have a size."""
 
 SAID_OPENS = (
-    r"(?:^|[^a-z0-9_.=])[mnk] ?= ?(?:[mnk] ?= ?)?[0-9]{2,6}\b|--[mnk][ =][0-9]{2,6}\b"
+    r"(?:^|[^a-z0-9_.=])[mnk] ?= ?(?:[mnk] ?= ?[0-9]|[0-9]{2,6},? (?:and )?[mnk] ?= ?[0-9])"
+    r"|--[mnk][ =][0-9]{2,6}\b"
     r"|\([mnk]\) *\|"
 )
 """Found where some sizes of products are said above a table of the others."""
