@@ -18,8 +18,11 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.phrases import MEASURED, OF_ONE, phrases
 from assay.ingest.vocabulary.devices import devices
 
-_OPEN = deferred(r"^(?!\s*[|>#]).{40,}[^\s.:;!?|。：；]\s*$")
-"""A line of prose as wide as a page, whose sentence does not end with it."""
+_OPEN = deferred(
+    r"^(?!\s*[|>#]).{40,}[^\s.:;!?|。：；]\s*$"
+    r"|^ {0,3}[A-Z][^|>#:=]{15,40}\b(?:with|on|of|in|and|at|using)\s*$"
+)
+"""A line of prose as wide as a page whose sentence does not end with it, or one that cannot."""
 
 _GOES_ON = deferred(
     r"^ {0,3}(?:[a-z(][\w()-]*(?: [\w(]|, |\.$)"
