@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import polars as pl
 from assay.ingest.columns.other_runs import of_these_runs
@@ -743,6 +744,8 @@ def _by_form(
 ) -> Statement | None:
     values: dict[str, Cell] = {}
     measured = MEASURED.search(line.text) is not None
+    if measured and not heading and (own := _of_all_runs(line.text)):
+        line, measured, says = line._replace(text=own), False, None
     short = len(line.text) <= _MAX_STATEMENT
     if short and _CAPTION.fullmatch(line.text):
         held = phrases(line, least=1) | titled(line)
@@ -776,6 +779,19 @@ def _by_form(
     if short and (said := composed_name(line)):
         return Statement(line.number, section, said, of_run=True)
     return None
+
+
+def _of_all_runs(text: str) -> str:
+    """A text with blanks for all but the sentences of every run that measure nothing; empty where
+    none is left: `A chip has a peak of 918 TFLOP/s. All runs are in bf16.`"""
+    if len(text) > LONGEST or not of_every_run(text):
+        return ""
+    ends = [0, *(found.end() for found in _SENTENCES.finditer(text)), len(text)]
+    own = "".join(
+        part if of_every_run(part) and not MEASURED.search(part) else " " * len(part)
+        for part in (text[a:b] for a, b in pairwise(ends))
+    )
+    return own if own.strip() else ""
 
 
 _BUT_FOR = deferred(
