@@ -41,4 +41,11 @@ def own_words(record: Record) -> Iterator[tuple[Line, bool]]:
 
 def spoken_of_itself(record: Record) -> frozenset[str]:
     """The settings that a row speaks of in words of its own."""
-    return frozenset().union(*(spoken_of(line.text) for line, _ in own_words(record)))
+    device = device_of(record)
+    return frozenset().union(*(spoken_of(line.text, device) for line, _ in own_words(record)))
+
+
+def device_of(record: Record) -> str:
+    """The device that a row prints itself, as it prints it."""
+    gpu = record.cells.get("gpu")
+    return gpu.text if gpu and gpu.line == record.line and gpu.state == "value" else ""

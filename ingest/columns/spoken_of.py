@@ -100,13 +100,16 @@ _EVERY = {names: deferred(form, re.IGNORECASE) for names, form in _SPOKEN.items(
 
 
 @lru_cache(maxsize=REMEMBERED)  # rows of a table say the same of their runs again and again
-def spoken_of(text: str) -> frozenset[str]:
-    """The fields that a text says something of.
+def spoken_of(text: str, device: str = "") -> frozenset[str]:
+    """The fields that a text says something of; one that names `device` alone says nothing new.
 
     >>> sorted(spoken_of("half the batch, 2k tokens")), sorted(spoken_of("w/o TP"))
     (['batch_size', 'global_batch', 'global_batch_tokens', 'micro_batch', 'seq_len'], ['tp'])
     >>> sorted(spoken_of("fused kernels, 21k tokens/s")), sorted(spoken_of("TP + PP"))
     ([], [])
+    >>> "gpus" in spoken_of("a100_80gb"), "gpus" in spoken_of("a100_80gb", "8xA100_80GB")
+    (True, False)
     """
     found = {name for names, form in _EVERY.items() if form.search(text) for name in names}
-    return frozenset(found | set(MACHINES if devices(text) else ()))
+    named, known = ({each.key.partition(".")[0] for each in devices(t)} for t in (text, device))
+    return frozenset(found | set(MACHINES if named - known else ()))

@@ -754,7 +754,7 @@ def _by_form(
         return None
     if short and (statement := _statement(line, section)) is not None:
         return statement
-    if heading or measured:
+    if heading or measured or _ADVISED.search(line.text):
         says = False
     elif says is None:
         says = _SAYS.search(line.text) is not None
@@ -773,6 +773,8 @@ def _by_form(
         }
     values = values or (_open_statement(line) if short and told else {}) or _built(line)
     values = {name: cell for name, cell in values.items() if not _but_for_some(cell, line)}
+    if _HEADS_OF_KINDS.search(line.text):
+        values.pop("heads", None)
     if values:
         of_all = not heading and OF_ALL.search(line.text) is not None
         return Statement(line.number, section, values, backward=of_all)
@@ -898,6 +900,12 @@ def _statement(line: Line, section: tuple[int, ...]) -> Statement | None:
 
 
 _EMPHASIS = deferred(r"\*\*|__(?=[A-Za-z])|`")
+
+_ADVISED = deferred(r"\b(?:add|try|pass|append|set|use)\b[^.;]*\bif\b", re.IGNORECASE)
+"""An option for those who need it: `Add --max_length=1024 if it does not fit`."""
+
+_HEADS_OF_KINDS = deferred(r"\bnum_[vk]_heads\b|\([QqKk]/[QqKk]\)")
+"""Heads of queries and keys, or of values, alone: a model with both has no one count of them."""
 
 _VERSION = r"(?:(?:PyTorch|torch|TensorFlow|JAX)? ?v?[0-9]+\.[0-9]+[\w.+]*,? +)?"
 

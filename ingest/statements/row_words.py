@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from assay.ingest.columns.row_texts import own_words
+from assay.ingest.columns.row_texts import device_of, own_words
 from assay.ingest.columns.spoken_of import BATCHES, spoken_of
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
@@ -95,8 +95,9 @@ def _said(record: Record) -> dict[str, Cell]:
     """Cells of what the words of a row say, but for fields that it prints."""
     found: dict[str, Cell] = {}
     sized = any(name in record.cells for name in BATCHES)
+    device = device_of(record)
     for line, own in own_words(record):
-        spoken = spoken_of(line.text) - (frozenset(BATCHES) if sized else frozenset())
+        spoken = spoken_of(line.text, device) - (frozenset(BATCHES) if sized else frozenset())
         if not spoken:
             continue
         for part in _parts(line) if own and record.alike is None else ():
@@ -109,10 +110,10 @@ def _said(record: Record) -> dict[str, Cell]:
                     cell = cell._replace(value_origin="stated")  # noqa: PLW2901
                 if name not in record.cells and not (sized and name in BATCHES):
                     found.setdefault(name, cell)
-        device = only(line.text) if "gpu" in spoken else None
+        named = only(line.text) if "gpu" in spoken else None
         spoken -= {other for name in found for other in SAME_FACT.get(name, ())}
         for name in spoken - record.cells.keys() - found.keys():
-            text = device.text.partition(".")[0] if device and name == "gpu" else line.text
+            text = named.text.partition(".")[0] if named and name == "gpu" else line.text
             found[name] = Cell(text, line.number, line.column, state="unknown")
     return found
 
