@@ -29,6 +29,7 @@ ROOMS = (
     "ingest/lines",
     "ingest/grids",
     "ingest/columns",
+    "ingest/prose",
     "ingest/tables",
     "ingest/kernels",
     "ingest/statements",

@@ -30,7 +30,7 @@ _AT_ANOTHER_TIME = deferred(
     r"|\bcompar(?:e[ds]?|isons?|ing) (?:it |them |this |ours |these )?(?:with|to|against)\b"
     r"|\b(?:in|by) contrast\b|\bcontrary to\b|\bas opposed to\b"
     r"|\b(?:are|is) planned\b|\bunder way\b|\b(?:will|to) follow\b|\bwill be (?:run|added)\b"
-    r"|\bwe (?:are )?plan(?:ning)?\b|\bin the queue\b|\bpending\b|\bTODO\b|^\W*next[:,]"
+    r"|\bwe (?:are )?plan(?:ning)?\b|\bin the queue\b|\bpending\b|\bTODO\b|^\W*next(?: up)?[:,]"
     r"|\b(?:earlier|previous|first|initial|original|old) (?:attempts?|versions?|releases?)\b"
     r"|^\W*(?:originally|initially|previously|formerly|at first|back then|until recently)\b"
     r"|\bcoming soon\b|\bfuture\b|\bupcoming\b|\broad-?map\b|\bgoing to\b"
@@ -38,6 +38,8 @@ _AT_ANOTHER_TIME = deferred(
     r"|\b(?:would|hopefully|hopes?|wish|expects?)\b|\bnot shown\b"
     r"|之前的|此前|上一版|计划|预计|后续|前回|以前の|従来|次回|今後|予定"
     r"|\b(?:planen|geplant|künftig|früher|im Vorjahr|letztes Jahr|zum Vergleich|würden?)\b"
+    r"|\b(?:bientôt|comptons|prévoyons|demnächst|planeamos|planejamos|próxim[oa]s?|em breve)\b"
+    r"|планиру\w+|\bскоро\b|в будущем|예정|계획|予定"
     r"|\b(?:prévu|prochaine?s?|auparavant|l['’]an dernier|à titre de comparaison)\b",
     re.IGNORECASE,
 )
@@ -48,7 +50,13 @@ _ADVISED = deferred(
     r"|^\W*to (?:train|run|use|fine-?tune|launch|start|scale|fit|try|do)\b.{0,60}?[,:]"
     r" ?(?:please )?(?:set|use|run|add|pass|change|reduce|increase|lower|raise)\b"
     r"|^\W*(?:\w+ ){0,2}(?:requirements?|prerequisites?)\b[^.]{0,20}[:：]|^\W*(?:at least|min\.)"
-    r"|建议|推荐|最低要求|最低配置|至少需要|若要|如需|推奨|\b(?:mindestens|empfohlen|recommandé)",
+    r"|^\W*(?:tip|hint)\b|\b(?:limited|restricted) to\b|\b(?:is|are|was) (?:good )?enough\b"
+    r"|^\W*(?:for|on|with|in case of)\b[^.,;]{0,50}, (?:please )?(?:set|use|raise|lower|reduce"
+    r"|increase|drop|choose|pass|change|switch|start)\b|\b(?:should|must|has to|have to) be\b"
+    r"|\bsupports?\b(?! (?:from|by))|\bscales? (?:up )?to\b|\bsuppose\b|\bis possible\b"
+    r"|至少|假设|假如|如果|最低でも|必要(?:です|があ)|필요|추천|권장|최소"
+    r"|\b(?:braucht|benötigt|basta|necesit\w+|au moins|al menos|pelo menos|il faut)\b"
+    r"|минимум|нужн[оаы]|требу\w+|建议|推荐|最低要求|最低配置|至少需要|若要|如需|推奨|\b(?:mindestens|empfohlen|recommandé)",
     re.IGNORECASE,
 )
 
@@ -67,6 +75,7 @@ _ELSEWHERE = deferred(
     r"(?:\w+ )?(?:readme|wiki|blog|paper|issue|website|page)\b"
     r"|^\W*(?:the |all |our )?(?:checkpoints?|weights|tokeni[sz]ers?)\b.{0,20}"
     r"\b(?:converted|exported|quanti[sz]ed|merged|trained)\b"
+    r"|\balso (?:report|show|give|list)\w*\b.{0,60}\bin (?:table|fig(?:ure)?)\.? [0-9]"
     r"|\bin (?:the )?(?:appendix|supplement)\b|\bin (?:section|chapter) [0-9A-Z]"
     r"|\bthe same (?:\w+ )?on\b.*\b(?:took|takes|needed|needs|was|were|is|gave|reached|reaches)\b"
     r"|\bthe (?:last|final|first|remaining) [0-9.]+ ?(?:%|percent)"
@@ -75,6 +84,12 @@ _ELSEWHERE = deferred(
     r"|(?:draft|reward|teacher|reference|judge|embedding)[ -](?:model|network)|actor|critic"
     r"|generation|rollouts?|decoding|sampling|inference|serving)\b",
     re.IGNORECASE,
+)
+
+_NAMES_OF_OTHERS = (
+    r"(?:GPT|Llama|LL[aA]MA|BERT|RoBERTa|PaLM|OPT|BLOOM|Falcon|T5|Mi[sx]tral|Qwen|DeepSeek|Gopher"
+    r"|Chinchilla|MT-NLG|Turing|Megatron|DeepSpeed|Meta|Google|OpenAI|NVIDIA|Microsoft|DeepMind"
+    r"|Anthropic|MosaicML|Databricks|Mistral|Alibaba|Baidu)"
 )
 
 _OF_OTHERS = deferred(
@@ -89,6 +104,8 @@ _OF_OTHERS = deferred(
     r"(?:trained|reports?|reported|claims?|claimed|published|quotes?|announced)\b"
     r"|\b[A-Z]\w+['’]s (?:own )?(?:results?|numbers?|figures?|reports?|papers?|benchmarks?)\b"
     r"|(?i:\bvendors?\b|\bfor (?:reference|comparison)\b|\bas a (?:reference|comparison)\b)"
+    r"|\bet al\b|^\W*(?:The )?(?:original )?" + _NAMES_OF_OTHERS + r"[\w.-]*(?: [0-9.]+[BM]?)?"
+    r"(?: team| paper| authors)? (?:originally )?(?:used?|uses|took|had|has|needed)\b"
     r"|\b[Ii]n \[[0-9]{1,3}\]|(?i:\b(?:team|authors|colleagues?|others|someone|people)\b.{0,24}"
     r"\b(?:trains?|trained|uses?|used|gets?|got|reports?|ran|runs)\b)"
     r"|(?:^|[,(] ?)(?:[A-Z]\w*[A-Z0-9]|[A-Z][\w-]*-[0-9])[\w-]*(?: [0-9][\w.]*)? "
@@ -97,6 +114,20 @@ _OF_OTHERS = deferred(
     r"|论文中|原论文|官方(?:使用|报告|结果|数据|在)|据.{0,12}报[道告]|他社"
     r"|\b(?:Meta|Google|OpenAI|NVIDIA|Microsoft|DeepMind)(?: ?(?:使用|采用|用了)|(?:は|が))",
 )
+
+_OF_NO_RUN = deferred(
+    r"\b(?:served|hosted|deployed) (?:from|on|with|by|in|at|via)\b|\brents?\b|\brented (?:out"
+    r"|for)\b"
+    r"|[$€£] ?[0-9][0-9.,]* ?(?:/|per|an?) ?(?:GPU|h\b|hour|card|month)|\bcosts? [$€£]"
+    r"|\bshared (?:by|between|among|with)\b.{0,24}\b(?:groups?|users|teams|labs|departments"
+    r"|people)\b"
+    r"|\b(?:extract|pre-?process|pre-?comput|tokeni[sz]|filter|deduplicat|download|render|transcod"
+    r"|resiz|transcrib|annotat)(?:ed|ing|es)?\b.{0,40}\b(?:on|took|takes|with|using)\b.{0,30}[0-9]"
+    r"|\b(?:reported|alleged|supposed)ly\b|推理时|推理(?:仅|只)|评测|部署(?:时|在)|推論(?:時|は|では)|추론"
+    r"|\b(?:inferencia|inferência|inférence|Inferenz)\b|инференс",
+    re.IGNORECASE,
+)
+"""Machines that serve a model, prepare its data, are let to others, or of which is only heard."""
 
 _NOT_ALL = deferred(
     r"\b(?:not|almost|nearly|virtually|practically|mostly) (?:all|every|each)\b"
@@ -190,11 +221,27 @@ def without_reasons(sentence: str) -> str:
     return _REASON.sub(lambda found: _blank(found[0]), sentence)
 
 
+_TURNS = deferred(
+    r"[,;，；—–]\s*(?:(?:but|and|while|whereas|yet|so) )?"
+    r"(?=(?:we|ours?|here|I|my|this (?:run|work|page))\b|我们|本文|本项目|这里)",
+    re.IGNORECASE,
+)
+"""Where a sentence turns from others to its own runs: `they had 64, we use 8`."""
+
+_CONTRASTS = deferred(
+    r"\W*(?:unlike|instead of|in place of|rather than|in lieu of)\b", re.IGNORECASE
+)
+
+
 def _own(sentence: str) -> str:
     """A sentence with blanks for what it says of other runs, and for its reasons."""
     sentence = without_reasons(sentence)
     if (so := _THEREFORE.search(sentence)) and not _PLANNED.search(sentence, so.start()):
         return _blank(sentence[: so.start()]) + _own(sentence[so.start() :])
+    if turn := _TURNS.search(sentence):
+        head, tail = sentence[: turn.end()], sentence[turn.end() :]
+        if _CONTRASTS.match(head) or _of_others(head):
+            return _blank(head) + _own(tail)
     if not _of_others(sentence):
         return _uncounted(_uncompared(sentence))
     fronted = _FRONTED.match(sentence)
@@ -228,6 +275,8 @@ def _of_others(sentence: str) -> bool:
     if _ONE_ROW.search(sentence) and not sentence.rstrip(" *_").endswith((":", "：")):
         return True
     if _NOT_ALL.search(sentence) or _ASKED.search(sentence):
+        return True
+    if _OF_NO_RUN.search(sentence):
         return True
     if any(words.search(sentence) for words in (_AT_ANOTHER_TIME, _ADVISED, _FAILED, _ELSEWHERE)):
         return not sentence.rstrip(" *_").endswith((":", "："))  # what it opens is of it

@@ -15,6 +15,7 @@ from assay.ingest.numbers.units import SUFFIXES, suffix
 from assay.ingest.schema.record import REMEMBERED, Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import SIGN, devices, names_card, only, several, signed
+from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.terms import NUMBER_FORMAT
 
 _TITLE_COUNT = deferred(rf"(?<![A-Za-z0-9.,])([0-9][0-9,]*) ?[x×] ?(?={SIGN})")
@@ -208,81 +209,6 @@ _EXCEPTION = deferred(
 _OF_SOME = deferred(r"[(（](?:for|on|except(?: for| on)?|but not) [^()（）]*[A-Z][^()（）]*[)）]")
 
 
-_IN_EUROPE = {
-    "longueur de séquence": "sequence length", "accumulation de gradient": "gradient accumulation",
-    "toutes les mesures": "all measurements", "tous les runs": "all runs",
-    "un seul gpu": "single GPU",
-    "nœuds": "nodes", "nœud": "node", "par": "per", "sur": "on", "avec": "with", "de": "of",
-    "gradientenakkumulation": "gradient accumulation", "alle messungen": "all results",
-    "alle läufe": "all runs", "einem knoten mit": "one node with", "knoten mit": "nodes with",
-    "nœuds de": "nodes of", "knoten": "nodes", "mit": "of", "sequenzlänge": "seq length",
-    "pro": "per", "auf": "on", "und": "and", "et": "&",
-    "todas las ejecuciones": "all runs", "todas las mediciones": "all results",
-    "todos los experimentos": "all experiments", "todos os experimentos": "all experiments",
-    "todas as medições": "all results", "todos os testes": "all tests",
-    "tutti gli esperimenti": "all experiments", "tutte le misure": "all results",
-    "longitud de secuencia": "sequence length", "comprimento de sequência": "sequence length",
-    "lunghezza di sequenza": "sequence length", "tamaño de lote": "batch size",
-    "tamanho do lote": "batch size", "tamanho de lote": "batch size",
-    "precisión mixta": "mixed precision", "precisão mista": "AMP", "precisione mista": "AMP",
-    "acumulación de gradientes": "gradient accumulation",
-    "acumulación de gradiente": "gradient accumulation",
-    "acumulação de gradientes": "gradient accumulation",
-    "secuencias de": "sequences of", "sequências de": "sequences of",
-    "por nodo": "per node", "por cada nodo": "per node", "per nodo": "per node",
-    "por gpu": "per GPU", "por tarjeta": "per GPU", "por placa": "per GPU", "per scheda": "per GPU",
-    "usan": "use", "usam": "use", "usano": "use", "tarjetas": "cards", "schede": "cards",
-    "nodos con": "nodes of", "nodos": "nodes", "nodo": "node", "nodi": "node",
-    "en": "in", "em": "in", "y": "&", "e": "&", "con": "&", "com": "&", "di": "of", "do": "of",
-    "все замеры": "all runs", "все эксперименты": "all experiments", "все запуски": "all runs",
-    "все измерения": "all results", "все результаты": "all results",
-    "длина контекста": "context length", "длиной контекста": "context length",
-    "длина последовательности": "sequence length", "длиной последовательности": "sequence length",
-    "размер батча": "batch size", "размером батча": "batch size",
-    "глобальный батч": "global batch", "глобальным батчем": "global batch",
-    "на одну карту": "per GPU", "на карту": "per GPU", "на каждую карту": "per GPU",
-    "смешанная точность": "mixed precision", "смешанной точности": "mixed precision",
-    "накопление градиентов": "gradient accumulation", "шагов накопления": "accum. steps",
-    "узлах по": "nodes of", "узлов по": "nodes of", "узла по": "nodes x", "узлах": "nodes",
-    "batchgröße": "batch size", "узлов": "nodes", "узле": "node", "на узел": "a node",
-    "карты": "cards", "карт": "GPUs",
-    "видеокарт": "GPUs", "видеокарты": "GPUs", "видеокартах": "GPUs", "картах": "cards",
-    "токенов": "tokens", "гб": "GB", "на": "on", "с": "&", "и": "&", "в": "&",
-}  # fmt: skip
-"""Words of other European languages, none shorter than what it means in English."""
-
-_EUROPEAN = deferred(
-    r"nœud|knoten|séquence|sequenz|gradientenakk|läufe|messungen|les (?:mesures|runs)|un seul gpu"
-    r"|(?:par|pro|por) (?:gpu|carte|karte|tarjeta|placa)|secuencia|sequência|sequenza|de lote"
-    r"|ejecuciones|mediciones|(?:los|os|gli) e[sx]periment|precis(?:ión|ão|ione) mi"
-    r"|por (?:cada )?nodo"
-    r"|acumulaç?[cã]|\b(?:карт|видеокарт|узл|замер|запуск|батч|длин"
-    r"|контекст|точност|токен|гб\b)|batchgröße",
-    re.IGNORECASE,
-)
-"""In every text whose words are read as those of another language."""
-
-_EUROPEAN_WORD = deferred(rf"(?<!\w)(?:{'|'.join(_IN_EUROPE)})(?!\w)", re.IGNORECASE)
-
-
-def in_english(text: str) -> str:
-    """A text of the same length with words of settings in English, of French and German.
-
-    >>> in_english("auf 4 Knoten mit 8 A100"), in_english("8 GPU par nœud"), in_english("par 3")
-    (' on 4 nodes with 8 A100', '8 GPU per node', 'par 3')
-    """
-    return _EUROPEAN_WORD.sub(_meant, text) if _EUROPEAN.search(text) else text
-
-
-def _meant(found: re.Match[str]) -> str:
-    """A word in English, as wide: short ones stand right in front of what they are of."""
-    word, width = _IN_EUROPE[found[0].lower()], len(found[0])
-    return word.rjust(width) if len(word) < _SHORT else word.ljust(width)
-
-
-_SHORT = 3
-
-
 def without_some(text: str) -> str:
     """A text with blanks for brackets that speak of some of several.
 
@@ -438,7 +364,7 @@ def counted_devices(text: str) -> str | None:
     >>> counted_devices("### NVIDIA A100 * 8 (80GB)"), counted_devices("A100 x 2 nodes")
     ('8', None)
     """
-    text = _IN_WORDS.sub(lambda found: _DIGITS[found[1].casefold()], signed(in_english(text)))
+    text = _IN_WORDS.sub(lambda found: _DIGITS[found[1].casefold()], signed(in_english(text).text))
     text = BOUNDED.sub(" ", text)
     count = _one_count(_TITLE_COUNT, text) or _one_count(_COUNT_BEHIND, text)
     if count is None or not _NODES.search(text):
@@ -523,7 +449,7 @@ def devices_in_all(text: str) -> str | None:
     >>> devices_in_all("on one node of 8 GPUs"), devices_in_all("on a single node (8 GPUs)")
     ('8', '8')
     """
-    text = in_english(text)
+    text = in_english(text).text
     if not _NODES.search(text):
         return _one_count(_WORKERS, signed(text))  # no number of a name: `on Gaudi 2 cards`
     nodes = {match[1].casefold() for match in _COUNTED_NODES.finditer(text)}
@@ -625,7 +551,7 @@ def says_of_runs(text: str) -> bool:
 @by_outline
 def _said(line: str) -> Mapping[str, Cell]:
     """The same of a line that stands nowhere: columns count from its first letter."""
-    text = without_some(in_english(line))
+    text = without_some(in_english(line).text)
     said: dict[str, Cell] = {}
     if text.rstrip(" *#").endswith("?"):  # asks of a device, and says nothing of runs
         return said

@@ -23,6 +23,7 @@ from assay.ingest.grids.delimited import named_table, uncommented, without_signs
 from assay.ingest.lines.lark import Token, Tree, parsed_alike
 from assay.ingest.lines.outlines import MOST, Form, form, outline
 from assay.ingest.numbers.units import SUFFIXES
+from assay.ingest.prose.claims import CLAIMED
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
@@ -102,6 +103,7 @@ _FORMS = "|".join(
         r"|(?i:bf16|fp16|fp8|float-?16))",
         r"(?i:(?:on|using|with) [*_]{0,2}(?:one|a single|single|two|four|eight)[*_]{0,2} "
         r"(?:[0-9]+ ?Gi?B )?(?:GPU|NPU|card|accelerator|device|chip))",
+        CLAIMED,
         r"[0-9] hosts\]|_component_|_target_|(?i:same (?:model|architecture))",
         r"(?i:\b(?:bf16|fp16|[bt]?f(?:loat|p)?-?(?:16|32))\b[^\"':=]*$)",
         r"[0-9] (?:images|imgs|samples|sequences|seqs|examples|videos|clips|graphs)\b ?"

@@ -8,30 +8,17 @@ of one small word (`hidden 12288`) is one only in a sentence that has others.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from assay.ingest.columns.composite import NAMES, degrees, layout, numbers
+from assay.ingest.prose.claims import Part, stands_alone
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.lists import LETTERS, PAIR, by_letters
 from assay.ingest.statements.values import OF_MACHINES, known
 from assay.ingest.vocabulary.terms import configured_by
-
-
-class Part(NamedTuple):
-    """Field and value that a part of a sentence says, and where; `""` is a field left open.
-
-    A weak part is one only beside others: it may be of something else.
-    """
-
-    name: str
-    word: str
-    at: int
-    weak: bool = False
-
 
 SMALL = {"width": "hidden", "batch": "batch_size"}
 """Words that name a field in a sentence about a model, and other things elsewhere."""
@@ -101,9 +88,6 @@ _BOUND = deferred(
     r"|[0-9] "
 )
 
-_COMMAS = ("", ",", ";", ":", ".", "(", ")", "，", "；", "（", "）")
-"""Signs before and behind an item of a list of settings; at the ends of the list nothing."""
-
 _SIGN = deferred(
     r"[\s*`\"']*(?:(?:一律|统一)?(?:[均都]|固定|设置|默认)?[:=：为是]|\((?=$)|\b(?:of|(?:is|was|are|were)"
     r"(?: (?:(?:always|kept|set|fixed|held|constant) ?)*(?:to|at)?)?))?[\s*`\"']*$"
@@ -112,7 +96,7 @@ _SIGN = deferred(
 _SET_TO = deferred(r"\b(?:set|sets|setting|fix|fixed|fixing|keep|kept|held|hold)\b.* (?:to|at) $")
 
 _COUNTED = deferred(
-    r"(?<![\w.,$-])([0-9][0-9,]*)[ -](?:transformer |decoder |attention )?"
+    r"(?<![\w.,$-])([0-9]+(?:,[0-9]{3})*)[ -](?:transformer |decoder |attention )?"
     r"(layers?|blocks?|heads?|hidden(?: (?:units|dimensions|size))?|experts?)\b"
     r"(?!s? (?:of|per|each|[0-9]))"
 )
@@ -242,21 +226,25 @@ _TWO = 2
 """Short names glued to their numbers in a sentence, before one of them counts."""
 
 
-def parts(text: str, *, logged: bool, others: int = 0) -> list[Part]:
+def parts(text: str, stated: Sequence[Part], *, logged: bool, others: int = 0) -> list[Part]:
     """The parts of a sentence, weak ones only where there are `OTHERS` beside them.
 
-    `others` are parts of the sentence that were found before: devices, formats.
+    `stated` is what the sentence says in forms of its own; `others` are parts of it that were found
+    before: devices, formats.
 
-    >>> [(p.name, p.word) for p in parts("96 layers, hidden 12288, TP8 PP4", logged=False)]
-    [('hidden', '12288'), ('layers', '96'), ('tp', '8'), ('pp', '4')]
-    >>> parts("hidden 3 of them", logged=False), parts("see layers 12 and 13", logged=False)
+    >>> [(p.name, p.word) for p in parts("hidden 12288, TP8 PP4, L=3", [], logged=False)]
+    [('hidden', '12288'), ('tp', '8'), ('pp', '4')]
+    >>> parts("hidden 3 of them", [], logged=False), parts("layers 12 and 13", [], logged=False)
     ([], [])
     """
-    found = [*_labelled(text, logged=logged), *_counted(text), *_short(text), *_lettered(text)]
-    if each := list(_of_each_device(text)):
-        places = {part.at for part in each if part.name}
-        found = [*(part for part in found if part.at not in places), *each]
-    found += _with_particles(text)
+    found = list(stated)
+    taken = {part.at for part in stated if part.name}
+    each = [part for part in _of_each_device(text) if part.at not in taken or not part.name]
+    found += each
+    taken |= {part.at for part in each if part.name}
+    others_say = [*_labelled(text, logged=logged), *_counted(text), *_short(text)]
+    found += [part for part in others_say if part.at not in taken or not part.name]
+    found += [*_lettered(text), *_with_particles(text)]
     named = {part.name for part in found if part.name}
     if len(named) + others <= OTHERS:
         found = [part for part in found if not part.weak]
@@ -342,18 +330,6 @@ def _is_item(label: str, value: re.Match[str], text: str) -> bool:
     """Whether a label and its value are all that stands between two commas."""
     before = text[: value.start()].rstrip().removesuffix(label)
     return stands_alone(text, len(before), value.end())
-
-
-def stands_alone(text: str, begin: int, end: int) -> bool:
-    """Whether a part of a sentence is all that stands between two commas.
-
-    >>> stands_alone("seq 2048, 32 GPUs, bf16", 10, 17), stands_alone("the 32 GPUs of it", 4, 11)
-    (True, False)
-    """
-    behind = text[end:].lstrip(" *`")
-    return text[:begin].rstrip(" *`-")[-1:] in _COMMAS and (
-        behind[:1] in _COMMAS or behind.startswith("and ")
-    )
 
 
 def _counted_in(name: str, text: str, at: int) -> str | None:

@@ -67,6 +67,12 @@ _OF_EACH = deferred(
 
 _BRACKETED = deferred(r"\s*\([^()]*\)\s*$")
 
+_SCOPE = deferred(
+    r"\((global|total|effective|micro|local|per[ -](?:GPU|device|card|NPU|rank))\)\s*$",
+    re.IGNORECASE,
+)
+"""Whose a batch is, in brackets behind its label."""
+
 _NO_VALUE = ("none", "null", "nil", "~", "")
 
 SWITCHED = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "fp8": "fp8"}
@@ -89,6 +95,8 @@ def known(label: str) -> str | None:
     if label.casefold() == "devices":
         return "gpus_per_node"  # to Lightning and what is built on it
     bare = _BRACKETED.sub("", label)
+    if scope := _SCOPE.search(label):
+        label = bare = f"{scope[1]} {bare}"  # `Batch Size (global)`
     found = by_label(Configuration).get(normalise(label)) or by_label(Configuration).get(
         normalise(bare)
     )

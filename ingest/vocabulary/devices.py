@@ -70,7 +70,9 @@ _SHAPE = (
 """A name, where it stands right behind a maker's; behind those of clouds stand instances, too."""
 
 _GEFORCE = (
-    r"(?:(?<=[x×*卡块张])|(?<=[x×*卡块张] )|(?<=ual )|(?<=wo )|(?<=ngle ))[2345]0[5-9]0(?: ?Ti)?"
+    r"(?:(?<=[x×*卡块张])|(?<=[x×*卡块张] )|(?<=ual )|(?<=wo )|(?<=ngle )"
+    r"|(?<=one )|(?<=four )|(?<=hree )|(?<=ight )|(?<=\ba )|(?<=\bmy )|"
+    r"(?<=\bour ))[12345]0[5-9]0(?: ?Ti)?"
     r"(?![0-9.%]|,[0-9]| ?(?:tokens|samples|sequences|steps|seq|ms|s)\b)"
     r"|(?:(?<=\bon )|(?<=\bon the )|(?<=\band )|(?<=\bor )|^)[2345]0[5-9]0(?: ?Ti)?"
     r"(?=s?`?(?:[,;.)|:，。；）、]|\s*$| (?:and|or|with|in|at)\b))"

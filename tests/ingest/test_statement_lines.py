@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from assay.ingest.inputs.read import read
 from assay.ingest.lines.lark import grammar, parsed_alike
+from assay.ingest.prose import counted_machines
 from assay.ingest.schema.record import Line, Statement
 from assay.ingest.statements import phrases
 from assay.ingest.statements.context import read_context
@@ -36,7 +37,10 @@ LINES: dict[str, dict[str, str]] = {
     "INFO - training on 8 nodes with 4 GPUs each": {"nodes": "8", "gpus_per_node": "4"},
     "n_nodes=8, n_gpus_per_node=4": {"nodes": "8", "gpus_per_node": "4"},
     "global batch size = 512 (micro batch size 2 x 16 dp x 16 accumulation)": {
-        "global_batch": "512"
+        "global_batch": "512",
+        "micro_batch": "2",
+        "dp": "16",
+        "accumulation": "16",
     },
     "effective batch size: 512": {"global_batch": "512"},
     "Batch size per device: 4": {"micro_batch": "4"},
@@ -234,8 +238,9 @@ def test_many_lines_state_what_few_do(behind: str) -> None:
 def test_words_that_are_looked_for_first_leave_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [Line(1, text, 1, {}) for text in (*LINES, *SENTENCES, *SILENT)]
     found = [phrases.phrases(line) for line in lines]
-    for name in ("_OF_MACHINERY", "_IN_A_FORM"):
-        monkeypatch.setattr(phrases, name, re.compile(""))
+    monkeypatch.setattr(phrases, "_IN_A_FORM", re.compile(""))
+    for name in ("_OF_MACHINERY", "_MAY_COUNT"):
+        monkeypatch.setattr(counted_machines, name, re.compile(""))
     assert [phrases.phrases(line) for line in lines] == found
     assert sum(map(bool, found)) > len(SENTENCES) / 2
 

@@ -1,0 +1,1 @@
+"""Sentences: what each states in words that mean one thing alone."""

@@ -1,0 +1,469 @@
+"""Settings that a sentence states in words that mean one thing alone.
+
+In: a sentence in English, with a sign for each device that it names. Out: field, word and place of
+each. Whose a batch is (`batch of 8 on each GPU`, `4096 images per optimizer step`), what gradients
+are accumulated over, how many ways a model is split, how long its sequences are and how wide it is
+are said in few nouns and many orders; each order is a form here, with one number in it. A number
+that is one of several (`1, 2 and 4`), or the bound of them (`up to 64`), is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from math import prod
+from typing import NamedTuple
+
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.devices import SIGN
+
+
+class Part(NamedTuple):
+    """Field and value that a part of a sentence says, and where; `""` is a field left open.
+
+    A weak part is one only beside others: it may be of something else.
+    """
+
+    name: str
+    word: str
+    at: int
+    weak: bool = False
+
+
+COUNTS = {
+    "one": "1", "a single": "1", "single": "1", "two": "2", "three": "3", "four": "4", "five": "5",
+    "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10", "twelve": "12",
+    "sixteen": "16", "twenty": "20", "twenty-four": "24", "thirty-two": "32", "forty-eight": "48",
+    "sixty-four": "64",
+}  # fmt: skip
+"""Counts in words."""
+
+_IN_WORDS = "|".join(sorted(COUNTS, key=len, reverse=True))
+
+COUNT = rf"(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]+(?:\.[0-9]+)?[kKM]?|(?:{_IN_WORDS}))"
+
+NUMBER = (
+    rf"(?<![\w.,$€^*-])(?<![0-9][/*x×])(?<![0-9] [*x×] )(?P<n>{COUNT})"
+    r"(?![\w%^]|[.,:][0-9]|-[0-9]| ?[x×*/] ?[0-9])"
+)
+"""A number, in digits or in words, that is no part of another, of a product or of a range."""
+
+_SEVERAL_BEFORE = deferred(
+    r"(?:(?:(?:^|[:;({\[]|\b(?:on|with|using|over|for|in|from|across|between|at|of|either))\s*"
+    r"[0-9][0-9,.]*[kK]?\s*(?:,|,? (?:and|or|to|vs\.?)\b|/|-|–|→|->)"
+    r"|(?<![A-Za-z] )(?<![\w:=(.,])[0-9][0-9,.]*[kK]?\}?,"
+    r"|\b[0-9][0-9,.]*[kK]?\}?\s*(?:or|to|vs\.?|→|->|–)"
+    r"|\b(?:up to|at most|at least|as (?:many|few|much|long) as|(?:more|less|fewer|greater|longer"
+    r"|shorter) than|beyond|below|above|under|from|between|maximum of|minimum of"
+    r"|multiples? of|about|around|roughly|approximately))|[~≈≤≥<>])\s*$",
+    re.IGNORECASE,
+)
+"""In front of a number that is one of several, or a bound."""
+
+_SEVERAL_BEHIND = deferred(
+    r",? (?:and|but|then)? ?(?:later|then|finally|afterwards)\b|"
+    r"(?:[ -]?(?:tokens?|sequences?|samples?|images?|GPUs?|nodes|steps|layers|heads))?"
+    r"\s*(?:\}|(?:,? (?:or|to|vs\.?|versus)|/|→|->|–|\.\.+|…)\s*[0-9]"
+    r"|\([^()]{1,60}\)\s*(?:(?:or|and|to|vs\.?|/)\s*[0-9]|,\s*[0-9]+ ?\()"
+    r"|\(\s*[0-9][0-9,]*[kKMB]? (?:for|with|on|in|when|if)\b"
+    r"|(?:,|,? and) ?[0-9][0-9,.]*[kK]?(?=\s*(?:[,.;)]|and\b|or\b|$)))",
+    re.IGNORECASE,
+)
+
+_ONE = (
+    r"(?:graphics card|(?:[GNTHIX]PU|GCD)|device|card|accelerator|chip|rank|worker|replica|process"
+    rf"|core|tile|{SIGN})s?\b"
+)
+
+_ONE_OF = (
+    rf"(?:(?:per|each|every)[ -]|/ ?|an? |(?:on|in|for|to|by|at|onto) (?:each|every|an?|one"
+    rf"|a single) (?:of (?:the|our) (?:[0-9]+ )?)?|on its own ){_ONE}|apiece\b"
+    r"|(?:on|for|to|with) each\b(?! (?!GPU)\w)"
+)
+"""Behind a batch: it is that of one device."""
+
+_THINGS = (
+    r"(?:sequences?|seqs?|samples?|examples?|images?|imgs?|instances?|sentences?|clips?|videos?"
+    r"|utterances?|pairs?|documents?|crops?|frames?|pictures?|graphs?|molecules?|items?)"
+)
+
+_BATCH = r"(?:(?:mini|train(?:ing)?)[ _-]?)*(?:batch(?:es)?(?:[ _-]?sizes?)?|bs|bsz)"
+
+_MICRO = r"micro[ _-]?(?:batch(?:es)?(?:[ _-]?sizes?)?|bs)"
+
+_SET = (
+    r"(?:\s*[:=]\s*|[\s,]+(?:(?:is|are|was|were|of|to|at|be|been|being|stays?|remains?|kept|set"
+    r"|fixed|held|constant|equals?|equal|always|just|only|here|throughout)\s+)*)"
+)
+"""Between a label and its number."""
+
+_WHOLE = (
+    r"(?:global|total|effective|overall|aggregated?|combined|whole|resulting|cumulative)"
+    r"(?:[ _-](?:global|effective|train(?:ing)?|mini|GPU))*[ _-]?"
+)
+
+_OF_ALL = (
+    r"(?:(?:across|over|on|for|from|summed over|summed across|with) )?all (?:of )?"
+    rf"(?:(?:the|our|these|[0-9]+) )*(?:{_ONE}|them\b|nodes\b)|in total\b|in all\b|overall\b"
+    r"|globally\b|altogether\b|all together\b|combined\b"
+)
+
+_STEP = (
+    r"(?:(?:optimi[sz]er|optimi[sz]ation|training|weight|parameter|gradient|SGD|global|full|model)"
+    r"[ -])*(?:step|update|iteration)s?\b"
+)
+
+_A = r"(?:/ ?|(?:per|an?|each|every|in each|in every|in an?|in one|for each|for every|for one) )"
+
+_NO_RATE = r"(?! ?(?:/|per|an?|every|each|in an?) ?(?:s|sec|second|ms|min|minute|hour|day)\b)"
+
+_NOT_OF_ONE = rf"(?!,? ?(?:per|on each|of each|for each|on every|/|a) ?{_ONE})"
+
+_MANY = r"(?:GPUs?|devices|ranks|cards|chips|accelerators|workers|processes|NPUs)"
+
+_KIND = "(?P<kind>tensor|pipeline|data|context|expert|sequence)"
+
+_PARALLEL = rf"{_KIND}(?:[ -]model)?[ -]parallel(?:ism|i[sz]ation)?"
+
+_DEGREE = r"(?:[ -](?:size|degree|rank|group|width|level|dimension|world size|factor|ways?))*"
+
+_TAKES = (
+    r"(?:sees|uses|consumes|covers|processes|averages(?: over)?|takes|has|contains|comprises|spans"
+    r"|is over|works on|holds)"
+)
+
+_HAS = (
+    r"(?:ha[sd]|gets?|got|sees?|saw|process(?:es|ed)?|handle[sd]?|takes?|took"
+    r"|receive[sd]?|work(?:s|ed) on"
+    r"|draws?|drew|holds?|held|compute[sd]?|reads?|(?:is|was) (?:fed|given)|train(?:s|ed) on)"
+)
+
+_DURING = (
+    r"(?: (?:during|for|in|while|of|used (?:for|in)) (?:the |all )*(?:pre-?|fine-?)?t"
+    r"(?:rain|un)\w*)?"
+)
+
+_TEXTS = r"(?:sequences?|samples?|inputs?|examples?|documents?|chunks|texts?|contexts?)"
+
+_TOKENS = "(?P<m> million| ?[MK])? tokens"
+
+_FORMS: tuple[tuple[str, str, str], ...] = (
+    # field, a part of a word that is in each, form; the first that takes a number has it
+    (
+        "micro_batch", "b",
+        rf"(?<!global )(?<!total )(?<!effective )\b{_BATCH}{_SET}{{N}}(?: {_THINGS})?,? ?\(?"
+        rf"(?:{_ONE_OF})",
+    ),
+    (
+        "micro_batch", "b",
+        rf"(?:per|each|every|single)[ -]{_ONE}[ -](?:(?:train(?:ing)?|local|micro|mini)[ -]?)*"
+        rf"{_BATCH}{_SET}{{N}}",
+    ),
+    (
+        "micro_batch", "b",
+        rf"\b{_BATCH} (?:per|on each|for each|of each|on every|of one|on one|for one) "
+        rf"{_ONE}{_SET}{{N}}",
+    ),
+    (
+        "micro_batch", "b",
+        rf"\b{_BATCH} (?:is|are|was|were) (?:\w+ )?per[ -]{_ONE}[;:,]+ "
+        r"(?:(?:here|namely|always|it is),? )*{N}",
+    ),
+    (
+        "micro_batch", "",
+        rf"{{N}} {_THINGS} ?,? ?\(?(?:{_ONE_OF}){_NO_RATE}"
+        r"(?! (?:is|are|was|were) (?:logged|shown|saved|printed|drawn|generated|kept))",
+    ),
+    (
+        "micro_batch", "",
+        rf"\b(?:each|every)(?: of (?:the|our)(?: [0-9]+)?)? {_ONE}(?: \([^()]*\))? {_HAS}"
+        rf"(?: an? (?:(?:local|mini|micro)[ -]?)?batch(?: size)? of)? {{N}} {_THINGS}{_NO_RATE}",
+    ),
+    ("micro_batch", "micro", rf"{{N}} {_THINGS} (?:in|per|for|to) (?:an? |each |every "
+    rf"|one )?{_MICRO}"),
+    (
+        "global_batch", "b",
+        rf"\b{_WHOLE}{_BATCH}(?: \([^()]{{1,60}}\))?{_SET}{{N}}"
+        rf"(?! ?(?:[MmKk] |million )?tokens){_NOT_OF_ONE}",
+    ),
+    ("global_batch", "b", rf"\b{_BATCH} ?\((?:global|total|overall|effective)\){_SET}{{N}}"),
+    ("global_batch", "b", rf"\b{_BATCH}{_SET}{{N}}(?: {_THINGS})?,? ?\(?(?:{_OF_ALL})"),
+    ("global_batch", "", rf"{{N}} {_THINGS} {_A}(?:global|whole|total|effective) (?:mini-?)?batch"),
+    (
+        "global_batch", "batch",
+        rf"{{N}} {_THINGS} (?:per|in each|in every|in a|a) (?:mini-?)?batch,? (?:{_OF_ALL})",
+    ),
+    ("global_batch", "", rf"{{N}} {_THINGS} {_A}{_STEP}{_NOT_OF_ONE}{_NO_RATE}"),
+    ("global_batch", "", rf"\b(?:one|each|every|an?|per) {_STEP} {_TAKES} {{N}} {_THINGS}"),
+    (
+        "global_batch", "batch",
+        rf"\b(?:global|total|effective|overall) (?:mini-?)?batch {_TAKES} {{N}} {_THINGS}",
+    ),
+    ("global_batch", "batch", rf"(?<=[a-z,;)] ){{N}}(?: {_THINGS})? (?:in total|in all|overall)\b"),
+    (
+        "global_batch_tokens", "token",
+        rf"{{N}}{_TOKENS} {_A}(?:(?:global|total|effective|whole) )?(?:{_STEP}|(?:mini-?)?batch\b)"
+        rf"{_NOT_OF_ONE}{_NO_RATE}",
+    ),
+    ("global_batch_tokens", "token", rf"\b(?:one|each|every"
+    rf"|an?|per) {_STEP} {_TAKES} {{N}}{_TOKENS}"),
+    (
+        "global_batch_tokens", "token",
+        rf"\btokens {_A}(?:(?:global|total|effective) )?(?:{_STEP}|batch\b){_SET}{{N}}"
+        r"(?P<m> million| ?[MK]\b)?",
+    ),
+    (
+        "global_batch_tokens", "token",
+        rf"\b{_BATCH}{_SET}{{N}}(?P<m> million| ?[MK])?[ -]tokens?\b(?! ?(?:per|each|/|on|for"
+        rf"|a)\b)",
+    ),
+    ("global_batch_tokens", "token", r"\b\w*batch_size\s*[:=]\s*{N},?\s*(?:#|//)[^;]*\btokens\b"),
+    (
+        "accumulation", "",
+        r"\b(?:accumulat\w+|summed|sum|aggregated|averaged)(?: of)?(?: (?:the )?gradients?)? "
+        r"(?:over|for|across|every|of|during) {N} (?:(?:micro|mini|local|forward|backward|small)"
+        r"[ -]?)*(?:steps?|batch(?:es)?|iterations?|passes)\b",
+    ),
+    (
+        "accumulation", "accum",
+        r"{N}[ -](?:steps? of )?(?:(?:grad(?:ient)?|batch)\.?[ -])?accum"
+        r"(?:ulation)?(?:[ -]steps?)?\b",
+    ),
+    (
+        "accumulation", "every",
+        r"\b(?:step|update)[sd]?(?: the (?:weights|parameters|model|optimi[sz]er))? (?:once )?"
+        r"every {N} (?:micro|mini)?-?batches",
+    ),
+    ("kind", "paral", rf"\b{_PARALLEL}{_DEGREE} (?:over|across|among) {{N}}(?![ -]way)"),
+    (
+        "kind", "paral",
+        rf"{{N}}[ -](?:way[ -])?{_PARALLEL}[ -]?(?:ranks?|replicas?|groups?|workers?|shards?)?\b"
+        r"(?!\)?[ =:(]*[0-9])",
+    ),
+    ("kind", "way", rf"{{N}}[ -]way {_KIND}(?=[,.;]| and\b|$)"),
+    ("kind", "way", r"{N}[ -]way (?P<kind>TP|PP|DP|CP|EP)\b"),
+    ("pp", "pipeline", r"{N} pipeline[ -](?:parallel )?stages\b"),
+    ("pp", "pipeline", r"\bpipeline (?:of |with |has |had |is )?(?:a )?depth(?: of| is| =)? {N}"),
+    ("pp", "pipeline", r"\bpipeline (?:has|had|with|of|in|into|is (?:cut|split) into) {N} stages"),
+    (
+        "tp", "tensor",
+        r"\b(?:split|shard(?:ed|s)?|partition(?:ed|s)?|spread|divided|cut) (?:over|across"
+        r"|among|into) "
+        rf"{{N}}(?: {_MANY})? (?:with|by|using|via|through) tensor",
+    ),
+    ("vp", "chunk", rf"{{N}} (?:model |virtual )?chunks (?:per|on each|on every|for each"
+    rf"|a) {_ONE}"),
+    ("seq_len", "token", rf"{{N}}[ -]tokens?[ -](?:long )?(?:windows?|blocks?|seqs?|{_TEXTS})\b"),
+    (
+        "seq_len", "token",
+        rf"\b{_TEXTS}(?: (?:of|at|with|are|were|have|to|into|fixed|packed|padded|cut|truncated"
+        rf"|length"
+        r"|chunks|blocks|sequences|all))+ {N} tokens\b",
+    ),
+    (
+        "seq_len", "",
+        r"\b(?:sequences|contexts?(?: windows?)?) (?:of|at|with|are|is) (?:length )?{N}"
+        rf"(?! ?(?:{_THINGS}|GPU|images))",
+    ),
+    ("seq_len", "token", r"{N} tokens (?:per|an?|in each|in every|each|every|/) ?(?:sequence"
+    r"|sample|document)\b"),
+)  # fmt: skip
+
+_LABELLED: tuple[tuple[str, str, str], ...] = (
+    ("seq_len", "context", r"{N}[ -](?:tokens?[ -])?context(?: (?:length|window))?\b"),
+    (
+        "seq_len", "",
+        r"\b(?:seq(?:uence)?[ _-]?len(?:gth)?s?|context[ _-](?:len(?:gth)?|window|size)"
+        rf"|cutoff[_ -]len(?:gth)?|block[_ -]size){_DURING}{_SET}{{N}}",
+    ),
+    ("micro_batch", "micro", rf"\b{_MICRO}{_SET}{{N}}(?! ?(?:steps|micro|batches|tokens))"),
+    (
+        "accumulation", "accum",
+        r"\b(?:grad(?:ient)?s?[ _-])?accum(?:\.|ulation|ulate)?(?:[ _-](?:steps?|iter(?:ation)?s?"
+        rf"|factor|count))?(?:{_SET}|\s*[x×]\s*){{N}}(?! ?(?:GPU|device|card|%))",
+    ),
+    (
+        "kind", "paral",
+        rf"\b{_PARALLEL}{_DEGREE}(?: of)?(?: (?:over|across|among)| \(|{_SET}){{N}}(?![ -]way)",
+    ),
+    ("vp", "virtual", rf"\bvirtual[ -]pipeline(?:[ -](?:parallel|size|degree|stages))*{_SET}{{N}}"),
+)  # fmt: skip
+"""Labels and their numbers: a statement beside others, or as all of a sentence."""
+
+_OF_A_MODEL: tuple[tuple[str, str, str], ...] = (
+    (
+        "ffn_hidden", "",
+        r"\b(?:MLPs?|FFNs?|feed-?forward|intermediate)(?:[ _-](?:inner|hidden|layer|intermediate))*"
+        rf"[ _-](?:widths?|dim(?:ension)?s?|size|units){_SET}{{N}}(?! ?[x×])",
+    ),
+    ("hidden", "wi", rf"(?<!MLP )(?<!FFN )(?<!forward )\bwidth{_SET}{{N}}(?! ?(?:x|px|pixels))"),
+    ("hidden", "wide", r"{N}-wide\b"),
+    (
+        "hidden", "",
+        r"\b(?:hidden|model|embedding)[ _-](?:state )?(?:sizes?|dim"
+        r"(?:ension)?s?|dimensionality|width"
+        rf"|units){_SET}{{N}}",
+    ),
+    (
+        "layers", "",
+        r"{N}[ -](?:transformer |decoder |encoder |identical |stacked |dense )*"
+        r"(?:layers?|blocks?)\b"
+        r"(?! (?:of|per|each|[0-9]))",
+    ),
+    ("vocab", "vocab", rf"\bvocab(?:ulary)?(?:[ _-]size)?{_SET}{{N}}"),
+    ("experts", "expert", r"{N} (?:routed |total |fine-grained |local |MoE )*experts\b(?! "
+    r"(?:per|on|each|of|a)\b)"),
+    ("heads", "head", r"{N} (?:attention |query |self-attention |Q )*heads\b"),
+    ("kv_heads", "head", r"{N} (?:KV|K/V|key-?value|key/value|key and value) ?heads\b"),
+)  # fmt: skip
+"""Forms that are a statement only beside others: they may be of another model."""
+
+_ALONE_OF_A_MODEL = (
+    (
+        "vocab", "token",
+        r"\btokeni[sz]er (?:has|had|with|of|contains|uses|comes with) (?:an? (?:vocabulary"
+        r"|vocab) of )?"
+        r"{N} (?:entries|tokens|pieces|subwords|types|symbols|words)",
+    ),
+)  # fmt: skip
+
+
+@cache
+def _forms() -> tuple[tuple[str, str, re.Pattern[str], bool], ...]:
+    """Every form: field, the part of a word that is in each text with it, expression, alone."""
+    groups = (
+        (_FORMS, True), (_LABELLED, False), (_ALONE_OF_A_MODEL, True), (_OF_A_MODEL, False),
+    )  # fmt: skip
+    return tuple(
+        (name, word, re.compile(form.replace("{N}", NUMBER), re.IGNORECASE), alone)
+        for forms, alone in groups
+        for name, word, form in forms
+    )
+
+
+_COMMAS = ("", ",", ";", ":", ".", "(", ")", "，", "；", "（", "）")
+"""Signs before and behind an item of a list of settings; at the ends of the list nothing."""
+
+
+def stands_alone(text: str, begin: int, end: int) -> bool:
+    """Whether a part of a sentence is all that stands between two commas.
+
+    >>> stands_alone("seq 2048, 32 GPUs, bf16", 10, 17), stands_alone("the 32 GPUs of it", 4, 11)
+    (True, False)
+    """
+    behind = text[end:].lstrip(" *`")
+    return text[:begin].rstrip(" *`-")[-1:] in _COMMAS and (
+        behind[:1] in _COMMAS or behind.startswith("and ")
+    )
+
+
+def claims(text: str) -> list[Part]:
+    """Parts that a sentence states, each number once; and a field left open, where a form of it is
+    a statement by itself.
+
+    >>> [(c.name, c.word) for c in claims("A mini-batch is 2 images per GPU, 16 in total.")]
+    [('micro_batch', '2'), ('global_batch', '16'), ('', '')]
+    >>> claims("We sweep the micro-batch over 1, 2 and 4."), claims("up to 64-way data parallelism")
+    ([], [])
+    """
+    found = list(_product(text))
+    taken = {claim.at for claim in found}
+    low, stated = text.casefold(), bool(found)
+    for name, word, form, alone in _forms():
+        if word and word not in low:
+            continue
+        for each in form.finditer(text):
+            at = each.start("n")
+            if at in taken or of_several(text, each, "n"):
+                continue
+            taken.add(at)
+            held = each.groupdict()
+            digits = COUNTS.get(each["n"].casefold(), each["n"].replace(",", ""))
+            digits += (held.get("m") or "").strip()[:1].upper()
+            found.append(Part(_degree(held["kind"]) if name == "kind" else name, digits, at))
+            stated |= alone
+    return [*found, Part("", "", 0)] if stated else found
+
+
+def of_several(text: str, found: re.Match[str], group: str | int) -> bool:
+    """Whether a number that an expression has found is one of several, or bounds them."""
+    begin, end = found.span(group)
+    return (
+        _SEVERAL_BEFORE.search(text, max(0, begin - 40), begin) is not None
+        or _SEVERAL_BEHIND.match(text, end) is not None
+    )
+
+
+def _degree(kind: str) -> str:
+    return f"{kind[0].lower()}p" if kind.casefold() != "sequence" else "cp"
+
+
+_FACTOR = (
+    r"(?:(?:micro|mini|per|data|batch|gradient|grad"
+    r"|accumulation)[A-Za-z /-]{0,30} )?[0-9][0-9,]*(?: ?\([A-Za-z][^()]{0,40}\)"
+    r"| (?![x×*] )[A-Za-z][A-Za-z ./-]{0,40}?(?=\s*[x×*)=,.;]|$))?"
+)
+
+_FACTORS = deferred(
+    rf"(?:(?P<before>[0-9][0-9,]*)[a-z ]{{0,12}}(?: ?\(| ?= ?))?"
+    rf"(?P<factors>{_FACTOR}(?:(?: [x×*] ?| ?[×*] ?){_FACTOR}){{1,4}})"
+    r"\)?(?: ?= ?(?P<behind>[0-9][0-9,]*))?"
+)
+
+_SPLIT = deferred(r" [x×*] ?| ?[×*] ?")
+
+_NAMED = {
+    "micro_batch": deferred(rf"(?:per|each|/|on each)[ -]?{_ONE}|micro|\ba {_ONE}", re.IGNORECASE),
+    "accumulation": deferred(r"acc", re.IGNORECASE),
+    "gpus_per_node": deferred(r"(?:per|each|a|/) ?(?:node|host|server)", re.IGNORECASE),
+    "nodes": deferred(r"nodes?|hosts?|servers?|machines?", re.IGNORECASE),
+    "dp": deferred(r"data|\bdp\b|replicas", re.IGNORECASE),
+    "gpus": deferred(rf"{_MANY}|world|{SIGN}", re.IGNORECASE),
+}  # fmt: skip
+"""Factors of a batch by the words behind each, those first that hold words of others."""
+
+
+def _product(text: str) -> Iterator[Part]:
+    """The factors of a batch and what they make, where a sentence multiplies them and its product
+    is right: `128 (4 per device x 8 accumulation steps x 4 devices)`."""
+    if "atch" not in text and "批" not in text:
+        return
+    for each in _FACTORS.finditer(text):
+        begin, told = each.start("factors"), list[Part]()
+        for part in _SPLIT.split(each["factors"]):
+            at = text.index(part, begin)
+            begin = at + len(part)
+            digits = re.search("[0-9][0-9,]*", part)
+            name = next((n for n, words in _NAMED.items() if words.search(part)), None)
+            if digits and name:
+                told.append(Part(name, digits[0].replace(",", ""), at + digits.start()))
+        whole = each["before"] or each["behind"]
+        names = [claim.name for claim in told]
+        if not whole or len(set(names)) < len(_SPLIT.split(each["factors"])):
+            continue
+        if "micro_batch" in names and prod(int(c.word) for c in told) == int(
+            whole.replace(",", "")
+        ):
+            yield from told
+            group = "before" if each["before"] else "behind"
+            yield Part("global_batch", whole.replace(",", ""), each.start(group))
+
+
+_COUNTS_SOMETHING = r"(?:batch|minibatch|sequence|sample|example|image|token|crop|step|update)"
+
+CLAIMED = (
+    rf"(?i:\b(?:mini|micro)?-?(?:batch(?:es)?|bs)\b[^.;|0-9]{{0,24}}[0-9]"
+    rf"|[0-9][kM]? (?:\w+ )?(?:{_COUNTS_SOMETHING}s?) (?:per|a|an|each|on|to|in|every|of|overall) "
+    r"|[0-9](?:M| million)? ?-?tokens?[ -](?:per|a|an|each|in|every|seq|inp|con|win|sam|chu|blo)"
+    r"|(?:sequences?|samples|inputs|contexts?) (?:of|at|with|to|are|is)(?: length)? [0-9]"
+    r"|(?:accumul\w*|summed|every)\b[^.;|0-9]{0,24}[0-9]"
+    r"|\b(?:update|step) (?:sees|consumes|uses|covers|takes|processes) [0-9]"
+    r"|parallel\w*[^.;|0-9]{0,24}[0-9]|[0-9][ -](?:data|tensor|pipeline|context|expert)[ -]"
+    r"|pipeline (?:has|with|of|is|depth)[^.;|]{0,12}[0-9]|chunks (?:per|on|for|a) "
+    r"|\b(?:one|two|three|four|five|six|seven|eight|sixteen|[0-9]+)[ x×](?:[\w.-]+ ){0,3}"
+    r"(?:nodes?|servers?|hosts|instances|boxes|machines|workstations?|VMs?)\b"
+    r"|(?:node|server|machine|box|workstation|VM|DGX\S*) (?:of|with|\()[^.;|]{0,20}[0-9]"
+    r"|tokeni[sz]er has |\b(?:wide|width|experts|blocks)\b)"
+)
+"""Found in every line with one of these forms, in polars' syntax."""

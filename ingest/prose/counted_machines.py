@@ -1,0 +1,569 @@
+"""Devices that a sentence counts, and the machines that hold them.
+
+In: a sentence. Out: what it says of `gpu`, `gpus`, `nodes` and `gpus_per_node`, each a part
+with its place: `8xH100 GPUs`, `4 nodes of 8 A100 each`, `one DGX A100`. A number of devices
+beside one of nodes is of each node where no single one could hold as many.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from assay.ingest.columns.composite import ONE_NODE, cards_of, hosts_of_cards
+from assay.ingest.columns.titles import LARGEST_NODE
+from assay.ingest.prose.claims import COUNT, COUNTS, NUMBER, Part, of_several, stands_alone
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.vocabulary.devices import (
+    SIGN,
+    Device,
+    device_at,
+    devices,
+    names_card,
+    only,
+    several,
+    signed,
+)
+
+_INSTANCE = (
+    r"(?:[a-z]{1,3}[0-9]+[a-z]*\.(?:[0-9]*x?large|metal)[\w-]*|(?:Standard_)?N[CDV][0-9]+\w*"
+    r"|[ag][2-4]-[a-z]+-[0-9]+g?|BM\.GPU[\w.]*)"
+)
+"""Names that clouds give to kinds of machines."""
+
+_DEVICE = rf"(?:[DH]GX[ -]?)?({SIGN})"
+
+_APART = r"(?<![^\W\u4e00-\u9fff])"
+"""Behind no letter or digit but a Chinese one: `单机8卡A100`."""
+
+_COUNT = (
+    rf"{_APART}(?<![.,$])(?<![0-9][-–])(?<![0-9] [-–] )(?<![0-9] to )(?<!GX-)"
+    r"(?<![Uu]p to )(?<!at most )(?<!at least )(?<!many as )(?<!than )(?<!over )"
+    r"([0-9][0-9,]*)"
+)
+"""A number that is no bound of several."""
+
+_MANY = deferred(
+    rf"{_COUNT} ?[xX×*卡块张]? ?(?:(?:GPUs?|cards) +\(?)?`?{_DEVICE}s?(?![A-Za-z0-9])"
+    r"(?:`? ?(?:GPUs?|cards?|chips?))?"
+)
+
+_DIGIT = re.compile("[0-9]")
+
+_NODE_HAS = deferred(
+    r"\b(?:node|server|machine|host|box|instance)s?\b(?:[^.;:0-9]{0,40}"
+    r"\b(?:has|have|with|contains?|holds?)\b([^.;:]{0,40})| ?\()$"
+    r"|^\W*(?:compute )?nodes?:[^;]{0,80}$|\b[a-z]+[0-9][\w-]*\.(?:[0-9]*xlarge|metal)"
+    r" (?:has|have|with|is) $",
+    re.IGNORECASE,
+)
+"""In front of a number of devices: they are those of each node."""
+
+_COUNTS = deferred(
+    r"\b(?:of|on|for|with|using|across) [0-9][0-9,]*(?:, [0-9][0-9,]*)*,? (?:and|or) [0-9][0-9,]* ?"
+    rf"[x×]? ?(?:NVIDIA |AMD )?{SIGN}"
+)
+"""Numbers of devices of as many runs: `results of 8 and 128 H100`."""
+
+_TIMES = deferred(r"(?<![\w.,/-])([0-9]{1,5}) ?[x×*] ?$")
+"""In front of a number of devices: so many times as many, `4 × 8 A100`."""
+
+_IN_ALL_OF = deferred(r" ?= ?([0-9]{1,6}) (?:GPU|GCD|device|card|chip|tile)s?\b")
+
+_A_NODE = deferred(
+    r"(?: \([^()]*\))? ?(?:nodes|servers|machines|instances|hosts|boxes)\b"
+    r"|(?: \([^()]*\))?[^.,;:()0-9]{0,24}?(?:\bper|\ba|/|\b(?:in|on) each|\bin every)"
+    r" ?(?:node|server|host)\b"
+)
+"""Behind a number of devices: they are those of each node."""
+
+_BOXES = deferred(rf"{_COUNT} ?[x×*]? ?(?:NVIDIA )?[DH]GX[ -]({SIGN})")
+"""Machines of several devices each, counted: `4x DGX H100`."""
+
+_OWNS = deferred(
+    r"\b(?!(?:job|run|jobs|runs|experiments?|training|setup|set-up) )[\w()-]+ "
+    r"(?:has|owns|consists of|comprises|provides|offers|operates|is (?:made (?:up )?|built )of)"
+    r"(?: (?:a total of|up to|about|over))? $"
+)
+"""In front of a number: so many a site has, on however many a job ran."""
+
+_VENDED = deferred(r"NVIDIA|AMD|Intel|TPU|Gaudi|Trainium|Ascend")
+"""The name of a maker, or one that nothing but a device has."""
+
+_LISTED_DEVICE = deferred(
+    rf"(?:^\W*|[,;:(，；：（、|] ?)(?:GPUs?:? )?{_DEVICE}"
+    r"(?=\s*(?:[,;.()|，；。（）、]|$)|(?: GPUs?| cards?)\b)"
+)
+"""A device that is a part of a list, without a number."""
+
+_ON = deferred(
+    r"\b(?:on|using|uses?|used|(?:is|are|was|were) from)"
+    r" (?:an? |the |our |la |le |une? |(?:one|a single) (?=[DH]GX)|up to [0-9][0-9,]* ?[x×]? ?)?"
+    r"(?:(?:(?i:free|rented|cloud|local|partition|Google|Colab|Kaggle|AWS|GCP|Azure|Lambda|RunPod)"
+    r"(?:'s)?) ){0,3}"
+    rf"{_DEVICE}(?![A-Za-rt-z0-9])"
+    rf"|\b[Nn]odes? with (?:the |our )?{_DEVICE}s? (?:GPUs|cards|accelerators)\b"
+    rf"|在[^，。；,;A-Za-z0-9]{{0,8}}{_DEVICE}[^，。；,;]{{0,14}}?上"
+)
+"""A device that something ran on, however many there were."""
+
+_WORDED = "|".join(sorted((*COUNTS, "dual"), key=len, reverse=True))
+
+_IN_WORDS = deferred(
+    rf"\b({_WORDED}) [*_]{{0,2}}(?:(?:NVIDIA|AMD|Intel) +)?{_DEVICE}s?(?![A-Za-z0-9])"
+    r"(?! (?:apiece|each)\b)(?![ -]"
+    r"(?:nodes?|servers?|machines?|instances?|hosts?|systems?|boxes|pods?|DGX)\b)",
+    re.IGNORECASE,
+)
+
+_IN_WORDS_ALONE = deferred(
+    r"(?:\b(?:train\w*|(?:pre|fine)-?t\w+|r[ua]ns?|running|measured|benchmark\w*|timed|tested|taken"
+    r"|experiments?)\b[^.;]{0,140}?\b(?:on|using|with|use[sd]?)|[,;(]|^\W*(?:on|using|with))"
+    rf" [*_]{{0,2}}(?:a )?({_WORDED})[*_]{{0,2}} (?:[0-9]{{1,3}} ?Gi?B )?"
+    r"(?:GPU|NPU|card|accelerator|device|chip)s?"
+    r"(?=(?: here)?\s*(?:[,;:.)]|$)"
+    r"| (?:unless|each|with|for (?:all|every|each)|and|in (?:bf|fp|float))\b)",
+    re.IGNORECASE,
+)
+"""Devices of no name, counted in words: `we train on one GPU each`, `(bf16, one card)`."""
+
+_OF_A_PART = deferred(
+    r"\b(?:rank|process(?:es)?|worker|replica|actor|stage|expert|shard|server|teacher|tokeni[sz])",
+    re.IGNORECASE,
+)
+"""In front of a device: a part of a run is on it, and not the whole."""
+
+_RATED = deferred(
+    r"\b(?:numbers|values|figures|rates?|speeds?|throughputs?|performance|MFU|T?FLOPS?|tokens)\b"
+    r"[^.;]{0,40}\b(?:for|of|on|per) (?:one|a single|single|each)\s*$",
+    re.IGNORECASE,
+)
+"""In front of a device: rates are those of one, however many there were."""
+
+_BEHIND_NAME = deferred(
+    rf"({SIGN})s? ?(?:[x×*] ?([0-9]{{1,5}})(?![\w.]|,[0-9]| ?(?:nodes?|GB|GiB|台|机|节点))"
+    r"|([0-9]{1,5}) ?(?:장|대|개|枚|基)(?!\s*(?:の)?(?:노드|ノード)))"
+)
+"""A device and how many of it: `A100-80GB x8`, `H100 64枚`."""
+
+_OF_SEVERAL = deferred(
+    r"\b(?:each|every|per|nodes?|servers?|machines?|hosts?|instances?|box(?:es)?|cluster|partition"
+    r"|supercomputer|site|has|have)\b|/node|ノード|サーバ|クラスタ|あたり|노드|서버|클러스터|당 "
+    r"|节点|每|集群|服务器|台",
+    re.IGNORECASE,
+)
+"""Words beside which a number behind the name of a device may be that of each machine, or of all
+that a site has."""
+
+_ONE_GPU = deferred(
+    r"((?:^|[.;,(] ?)\W*(?:an? )?(?:single|one|1)[ -]GPU(?=\W*$|[.;,)]))"
+    r"|^(?!.*\b[0-9]+ ?[x×]? ?GPUs\b)"
+    r"(?!.*\b(?:each|every|per|ranks?|process(?:es)?|stages?|experts?|workers?|fits?)\b)"
+    r".*\b(?:on|using) (?:an? )?(?:single|one) GPU(?=[.,;)]|$| with\b)",
+    re.IGNORECASE,
+)
+"""A sentence of one device of no name: `Single GPU.`"""
+
+_NUMBERS = {**COUNTS, "dual": "2"}
+
+_CARDS = deferred(
+    rf"^(?!.*(?:每|/ ?卡|单卡)).*?{_COUNT} ?[卡张块](?:卡)?(?=\s*(?:[，,。；;、（(]|$))"
+)
+"""Cards that are counted apart from their name: `Ascend 910B，8 卡，FP16`."""
+
+_EACH = deferred(
+    r"\b(?:each|every|nodes?|instances?|servers?|machines?|hosts?)\b"
+    r"(?! (?:of the [0-9]+ )?(?:worker|rank|process|replica))[^.;:]{0,40}?"
+    rf"\b(?:with|contains?|has|having|of)\b[^.;:0-9]{{0,20}}{_COUNT} ?[x×]? ?`?{_DEVICE}",
+    re.IGNORECASE,
+)
+
+_OF_NODES = deferred(
+    r"\b(?:(?:each|every)(?! (?:of the [0-9]+ )?(?:worker|rank|process|replica))|nodes|servers"
+    r"|machines|hosts)\b",
+    re.IGNORECASE,
+)
+"""In front of a count in words: it is of one of them."""
+
+_NODES = deferred(
+    rf"(?<!batch of ){_COUNT} ?(?:[x×] ?)?(?:`?[a-z][\w-]*\.[0-9]*[a-z]+`? )?"
+    r"(?:nodes|servers|hosts|instances(?! (?:of [0-9][0-9,]*(?:\s*[),.;]|\s*$| tok)|per batch)))\b"
+)
+"""Machines; `1024 instances of 4096` are sequences of so many tokens."""
+
+_GPUS = deferred(
+    rf"(?<!with )(?<!of )(?<!has )(?<!have )(?<![x×] ){_COUNT} "
+    r"(?:GPUs|GCDs|NPUs|IPUs|HPUs|cards|devices|accelerators|chips)\b"
+    r"(?! ?(?:each|per|in each|on each|/))"
+)
+"""Devices of no name, counted."""
+
+_SPREAD = deferred(r"\b(?:across|over|on)\b")
+
+_EACH_OF = deferred(r"\b(?:of|with|each|per|having|has|have)\b|[x×*]")
+
+_COUNTED_AGAIN = deferred(
+    r" ?(?:of|with|each with|x|×) ?[0-9]+(?![0-9.])(?! ?(?:[A-Z]i?B\b|cores|CPUs))"
+)
+"""Behind nodes how many devices each has."""
+
+_ONE_NODE = deferred(
+    r"\b(?:single|one|1)[ -](?:node|(?:machine|server|box|workstation|host)(?= (?:with|of|that)\b))"
+    r"(?![\w-])",
+    re.IGNORECASE,
+)
+
+_WORKERS = deferred(
+    rf"\b(?:(?:on|across|with|using|used) {_COUNT}|(?:images|samples|sequences) over ([0-9]+)) "
+    r"(?:devices|GPUs|gpus|IPUs|HPUs|accelerators)\b(?! (?:each|per|in each|on each))"
+)
+
+PER_NODE = deferred(
+    rf"{_COUNT} (?:GPUs?|devices|accelerators) (?:each|per node|on each node)\b"
+    rf"|\bnodes? ?(?:[x×]|of|with) ?{_COUNT} (?:GPUs|devices|accelerators)\b"
+)
+
+
+def _of_each(many: re.Match[str], nodes: re.Match[str], text: str) -> bool:
+    """Whether devices beside a number of nodes are those of each: no node holds dozens."""
+    first, second = sorted((many, nodes), key=re.Match.start)
+    between = text[first.end() : second.start()]
+    if first is many and _SPREAD.search(between):
+        return False
+    each, count = _EACH_OF.search(between), int(many[1].replace(",", ""))
+    behind = text[second.end() :]
+    if first is many and _COUNTED_AGAIN.match(behind):  # `16 H100 (2 nodes of 8)`
+        return False
+    if first is many and "(" in between and behind.startswith(")"):  # `64x A100 (8 nodes)`
+        return each is not None or count <= ONE_NODE
+    each = each or _EACH_OF.match(behind.lstrip(" )GPUs"))
+    return each is not None or count <= LARGEST_NODE
+
+
+_OF_THEM = deferred(r" (?:nodes|servers|machines|hosts)\b")
+
+
+def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
+    """Devices by their name, and how many of them there are, in all or in each of the nodes."""
+    plain = signed(text)
+    known = plain != text  # else no form in which a sign stands is in it
+    each = _EACH.search(plain) if known else None
+    if each:
+        yield Part("gpus_per_node", each[1].replace(",", ""), each.start(1))
+        yield _gpu(text, each.start(2))
+    elif boxes := _BOXES.search(plain) if known else None:
+        if not nodes and not _OWNS.search(plain, 0, boxes.start(1)):
+            yield Part("nodes", boxes[1].replace(",", ""), boxes.start(1))
+        yield _gpu(text, boxes.start(2))
+    elif cards := hosts_of_cards(text):
+        yield from _cards(cards, text)
+    elif (cards := _CARDS.search(plain)) and only(text):
+        yield Part("gpus", cards[1], cards.start(1))
+        yield from one_device(text)
+    elif many := _MANY.search(plain) if known else None:
+        each_node = (nodes and _of_each(many, nodes, text)) or _A_NODE.match(plain, many.end())
+        has = _NODE_HAS.search(plain, 0, many.start(1))
+        of_them = _OF_THEM.match(plain, many.end()) and not re.search("[x×*]", many[0])
+        if of_them or _COUNTS.search(plain) or (has and _DIGIT.search(has[1] or "")):
+            # `16 H100 nodes`; `8 and 16 H100`; `A node has 8 GPUs (4 MI250X)`: which of them
+            yield _gpu(text, many.start(2))
+            return
+        each_node = each_node or has
+        held = "gpus_per_node" if each_node else "gpus"
+        if (times := _TIMES.search(plain, 0, many.start(1))) and not each_node:
+            whole = _IN_ALL_OF.match(plain, many.end())
+            every = whole[1] if whole else str(int(times[1]) * int(many[1].replace(",", "")))
+            yield Part(held, every, many.start(1))
+        elif nodes or len({each[1] for each in _MANY.finditer(plain)}) == 1:
+            yield Part(held, many[1].replace(",", ""), many.start(1))
+        yield _gpu(text, many.start(2))  # of two numbers neither is that of every run
+    elif (
+        known
+        and (counted := _IN_WORDS.search(plain))
+        and not (nodes and not _OF_NODES.search(plain, 0, counted.start()))
+        and not _RATED.search(plain, 0, counted.start(2))
+    ):
+        of_node = _A_NODE.match(plain, counted.end()) or _OF_NODES.search(plain, 0, counted.start())
+        held = "gpus_per_node" if of_node else "gpus"
+        yield Part(held, _NUMBERS[counted[1].casefold()], counted.start(1))
+        yield _gpu(text, counted.start(2))
+    elif of_node := PER_NODE.search(plain):
+        group = of_node.lastindex or 1
+        yield Part("gpus_per_node", of_node[group].replace(",", ""), of_node.start(group))
+        yield from _not_counted(text)
+    else:
+        yield from _not_counted(text)
+
+
+def _counted_behind(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
+    """The one device of a text behind whose name stands how many there are."""
+    found = list(_BEHIND_NAME.finditer(signed(text))) if devices(text) else []
+    if len(found) == 1:
+        group = 2 if found[0][2] else 3
+        if not nodes and not _OF_SEVERAL.search(text):
+            yield Part("gpus", found[0][group], found[0].start(group))
+        yield _gpu(text, found[0].start(1))
+
+
+def _not_counted(text: str) -> Iterator[Part]:
+    """A device that a text names and does not count."""
+    if (alone := only(text)) and (told := _told_of(text, alone)):
+        counted = _COUNTS_IT.search(text, 0, alone.start)
+        if _COLAB.search(text) and "tpu" not in alone.key and not counted:
+            yield Part("gpus", "1", alone.at)
+        yield Part("gpu", alone.text, alone.at, weak=told == "listed")
+        if told == "site":
+            yield Part("", "", 0)  # a statement by its form
+
+
+def _gpu(text: str, start: int) -> Part:
+    """The part that names the device whose sign begins at a place."""
+    device = device_at(text, start)
+    return Part("gpu", device.text, device.at)
+
+
+def _cards(found: re.Match[str], text: str) -> Iterator[Part]:
+    """Nodes, their devices and what these are, as counted in Chinese."""
+    for name, word in cards_of(found, text).items():
+        yield Part(name, word, found.start())
+    yield from one_device(text)
+
+
+def one_device(text: str) -> Iterator[Part]:
+    """The one device that a text names."""
+    if device := only(text):
+        yield Part("gpu", device.text, device.at)
+
+
+def _told_of(text: str, device: Device) -> Literal["run", "site", "listed"] | None:
+    """How a text speaks of a device that it does not count: by its maker or as what something ran
+    on; as what a site has; in a list."""
+    if _OF_SITE.search(signed(text)):
+        return "site"
+    if _VENDED.match(text, device.start) or _ON.search(signed(text)):
+        return "run"
+    return "listed" if _LISTED_DEVICE.search(signed(text)) else None
+
+
+_COLAB = re.compile(r"\bColab\b")
+"""A service whose machines have one GPU each."""
+
+_COUNTS_IT = re.compile(r"[0-9] ?[x×*]?[\s*_]*$")
+
+_OF_SITE = deferred(
+    rf"\b(?:cluster|supercomputer|site|partition|lab)\b[^.;:]{{0,60}}?(?<=  )(?:NVIDIA )?{SIGN}",
+    re.IGNORECASE,
+)
+"""A site that has devices, on however many of which a job ran: their number is no longer there."""
+
+_OF_MACHINERY = deferred(
+    r"node|server|host|instance|gpu|npu|card|device|accelerator|chip|zero|[bt]?fp?(?:8|16|32)|b?float"
+    r"|autocast|[卡张块]"
+    r"|precision|精度|정밀도",
+    re.IGNORECASE,
+)
+"""In every text that says something of machines, of ZeRO or of a number format, but for those that
+name a device: most have none of these words, and each is looked for in ten forms."""
+
+
+_HOST = (
+    r"(?:nodes?|servers?|machines?|hosts?|instances?|VMs?"
+    rf"|[DH]GX(?:-[12])?(?: (?:{SIGN}))?|{_INSTANCE})"
+)
+
+_KIND = (
+    r"(?:(?!(?:across|between|inside|within|on|in|per|of|for|and|or|to|each|every|the|an?|with|from"
+    r"|at|over|by)\b)[A-Za-z][\w-]* ){0,2}"
+)
+
+_NOUN = r"(?:GPU|GCD|NPU|TPU|HPU|IPU|card|device|accelerator|chip|superchip)s?\b"
+
+_COUNTED = (
+    rf"(?<![\w.,$€^-])(?P<m>{COUNT})(?=[ x×*.,;)-]|$)(?! ?[x×*] ?[0-9]|[.,][0-9])[ -]?(?:[x×*] ?)?"
+    r"(?:(?:NVIDIA|AMD|Intel|Huawei) )?"
+)
+
+_OF_THEM_EACH = (
+    rf"(?:{_COUNTED}(?:{SIGN}s?(?: {_NOUN})?|{_NOUN}|(?=(?: each| apiece)?\s*(?:[.,;)]|$|and\b))))"
+)
+
+_HOSTS = deferred(
+    rf"{NUMBER} ?(?:[x×*] ?)?{_KIND}{_HOST},? ?(?:\(|\[|[x×*] |of |with |each (?:with |of |having "
+    rf"|containing )|(?:that|which) (?:each )?(?:has|have) |having |containing "
+    rf"|in which each has )+"
+    rf"{_OF_THEM_EACH}",
+    re.IGNORECASE,
+)
+"""Machines and the devices of each: `12 nodes of 8`, `4 servers, each with eight A100`."""
+
+_IN_EACH_HOST = deferred(
+    rf"(?:{_COUNTED}(?:(?:{SIGN}s?|{_NOUN}) )*(?:per |/ ?|an? |each |to (?:a|each|every|one) )"
+    rf"|{_COUNTED.replace('<m>', '<i>')}(?:(?:{SIGN}s?|{_NOUN}) )+(?:in|on|at) (?:each|every) )"
+    rf"(?:{_HOST}\b|rack)|"
+    rf"\b(?:each|every) (?:of (?:the|our) (?:[0-9]+ )?)?{_KIND}{_HOST} (?:has|had|with|of"
+    rf"|holds|held"
+    rf"|contains?|contained|exposes?|carries|comes with|houses|provides|offers|packs) "
+    rf"{_COUNTED.replace('<m>', '<k>')}"
+    rf"|{_HOST}\b[^.;()]{{0,30}}, {_COUNTED.replace('<m>', '<j>')}(?:(?:{SIGN}s?|{_NOUN}) )*"
+    rf"(?:apiece|each|in each|on each)\b",
+    re.IGNORECASE,
+)
+"""Devices of each machine: `8 to a node`, `each node exposes eight`."""
+
+_HOSTS_ALONE = deferred(
+    rf"{NUMBER} ?(?:[x×*] ?)?{_KIND}(?:nodes|servers|hosts|machines|instances|VMs"
+    rf"|{_INSTANCE})\b(?! (?:of [0-9]|per batch))",
+    re.IGNORECASE,
+)
+
+_ONE_HOST = deferred(
+    rf"(?:\b(?:an?|one|single|our|my|this|the|same|1)(?: single| x)? |^|[:/(,] ?|\b(?:on|using"
+    rf"|with) )"
+    rf"(?:(?!each|every|per|nodes|and|on|the)[\w-]+ ){{0,2}}?{_HOST}(?:,? (?:with|of"
+    rf"|containing|having|that has"
+    rf"|which has|holding|equipped with|featuring|i\.e\.,?|that is,?) |,? ?\()"
+    rf"(?:a total of )?{_OF_THEM_EACH}"
+    rf"|(?<![\w.,$-])(?P<k>[0-9]+)(?: ?[x×]? ?|-)(?:NVIDIA )?(?:{SIGN}|GPU)[ -](?:node|server"
+    r"|machine|VM|instance|host)\b"
+    rf"|{_COUNTED.replace('<m>', '<j>')}(?:{SIGN}s?|{_NOUN})(?: {_NOUN})? (?:in|on|inside|from) "
+    rf"(?:an?|one|a single|the same|our|my) {_KIND}(?:node|server|machine|VM|instance|host|DGX)\b",
+    re.IGNORECASE,
+)
+"""One machine and its devices: `a server with four A100`, `an 8xV100 server`."""
+
+_SEVERAL_HOSTS = deferred(
+    r"\b(?:(?<!GB )(?<!memory )each|every|per|nodes|servers|hosts|machines|instances|boxes|VMs"
+    r"|workstations|clusters?"
+    r"|apiece)\b|/ ?(?:node|server|host)",
+    re.IGNORECASE,
+)
+
+_OF_THOSE = deferred(
+    rf"(?:\b(?:rented|used|use|took|take|booked|ran on|run on|have|had|on) |\()(?P<n>{COUNT}) of "
+    rf"(?:them|these|those)\b|\b(?P<m>{COUNT}) of (?:them|these|those) (?:were |are )?used\b",
+    re.IGNORECASE,
+)
+
+
+_OF_A_DEGREE = deferred(r"(?:parallel\w*(?: of)?|\b[TPDCE]P)[ =]*$", re.IGNORECASE)
+
+
+def _number(word: str) -> float:
+    digits = COUNTS.get(word.casefold(), word.replace(",", ""))
+    return float(digits) if digits[-1:].isdigit() else float("inf")
+
+
+def _hosts(whole: str, text: str) -> Iterator[Part]:
+    """Machines, and the devices of each of them."""
+    told = dict[str, Part]()
+
+    def put(name: str, found: re.Match[str], group: str) -> None:
+        word = found[group].casefold()
+        word = COUNTS.get(word, word.replace(",", ""))
+        if not names_card(word):
+            told.setdefault(name, Part(name, word, found.start(group)))
+
+    every = [each for each in _HOSTS.finditer(text) if not of_several(text, each, "n")]
+    every = [each for each in every if _number(each["m"]) <= LARGEST_NODE]
+    if len(every) == 1:
+        put("nodes", every[0], "n")
+        put("gpus_per_node", every[0], "m")
+    for each in _IN_EACH_HOST.finditer(text):
+        group = next(g for g in "imkj" if each[g])
+        if not _OF_A_DEGREE.search(text, 0, each.start(group)):
+            put("gpus_per_node", each, group)
+    alone = [each for each in _HOSTS_ALONE.finditer(text) if not of_several(text, each, "n")]
+    if len(alone) == 1 and not _OWNS.search(text, 0, alone[0].start("n")):
+        put("nodes", alone[0], "n")
+    if not told and not _SEVERAL_HOSTS.search(text):
+        one = list(_ONE_HOST.finditer(text))
+        if len(one) == 1:
+            group = next(g for g in "mkj" if one[0][g])
+            put("gpus_per_node", one[0], group)
+            if told:
+                told["nodes"] = Part("nodes", "1", one[0].start())
+                told["gpus"] = told["gpus_per_node"]._replace(name="gpus")
+    if "nodes" not in told and (those := _OF_THOSE.search(text)):
+        group = "n" if those["n"] else "m"
+        put("nodes" if _A_HOST.search(text, 0, those.start()) else "gpus", those, group)
+    yield from told.values()
+    if "nodes" in told and _RAN_ON.search(text):
+        yield Part("", "", 0)  # a statement by its verb
+    if told and (device := only(whole)):
+        yield Part("gpu", device.text, device.at)
+
+
+_RAN_ON = deferred(
+    r"\b(?:were|was|are|is) used\b|\b(?:run|job|training|it|took|occup\w+|ran|trained"
+    r"|tuned) .{0,20}"
+    r"\b(?:on|took|takes?|occup\w+|with|over|across)\b|\bwe (?:used?|rented|took|had|ran)\b",
+    re.IGNORECASE,
+)
+
+_MAY_COUNT = deferred(rf"\b{_HOST}\b|/node|of (?:them|these|those)\b|rack\b", re.IGNORECASE)
+
+_A_HOST = deferred(rf"\b{_HOST}\b", re.IGNORECASE)
+
+
+def machines(text: str) -> Iterator[Part]:
+    """Devices, how many of them, on how many nodes: field, word and place."""
+    told = list(_counted_in(text))
+    plain = signed(text)
+    hosts = list(_hosts(text, plain)) if _MAY_COUNT.search(plain) else []
+    names = {part.name for part in hosts}
+    yield from hosts
+    for part in told:
+        if part.name not in names or not part.name:
+            if part.name == "gpus" and {"nodes", "gpus_per_node"} <= names:
+                each, count = (
+                    next(p for p in hosts if p.name == n) for n in ("gpus_per_node", "nodes")
+                )
+                if int(part.word) != int(each.word) * int(count.word):
+                    continue  # those of each, again
+            yield part
+
+
+def _counted_in(text: str) -> Iterator[Part]:
+    """Devices, how many of them, on how many nodes, in the forms of lists."""
+    if not (_OF_MACHINERY.search(text) or devices(text)):
+        return
+    plain = signed(text)
+    nodes = _NODES.search(plain)
+    if nodes and of_several(plain, nodes, 1):
+        nodes = None
+    named = [] if several(text) else list(_counted_behind(text, nodes))
+    named = named or ([] if several(text) else list(_named_devices(text, nodes)))
+    yield from named
+    each = {part.at for part in named if part.name == "gpus_per_node"}
+    if nodes and not _OWNS.search(text, 0, nodes.start(1)):
+        yield Part("nodes", nodes[1].replace(",", ""), nodes.start(1))
+    elif one := _ONE_NODE.search(plain):
+        yield Part("nodes", "1", one.start())
+    if alone := _ONE_GPU.search(plain):
+        yield Part("gpus", "1", 0)
+        if alone[1]:
+            yield Part("", "", 0)  # a sentence of its own
+    counts = [
+        count for count in _GPUS.finditer(plain)
+        if not names_card(count[1]) and count.start(1) not in each
+    ]  # fmt: skip
+    if len(counts) == 1 and (not nodes or int(counts[0][1].replace(",", "")) > LARGEST_NODE):
+        item = stands_alone(text, counts[0].start(), counts[0].end())
+        yield Part("gpus", counts[0][1].replace(",", ""), counts[0].start(1), weak=not item)
+    elif not counts and not nodes:
+        yield from _in_words_alone(plain)
+    workers = _WORKERS.search(plain)
+    if workers and not names_card(workers[group := workers.lastindex or 1]):
+        yield Part("gpus", workers[group].replace(",", ""), workers.start(group))
+        yield Part("", "", 0)  # a sentence of its own
+
+
+def _in_words_alone(text: str) -> Iterator[Part]:
+    """Devices of no name that a text counts in words, but for those of a part of a run."""
+    few = _IN_WORDS_ALONE.search(text)
+    if few is None or _OF_A_PART.search(text, 0, few.start(1)):
+        return
+    yield Part("gpus", _NUMBERS[few[1].casefold()], few.start(1))
+    if text.startswith(" each", few.end()):
+        yield Part("", "", 0)  # a sentence of its own

@@ -1,0 +1,147 @@
+"""Settings of runs in other languages than English, in English words.
+
+In: a text. Out: the same in the words that the forms of sentences know, and where each of its
+letters stood. Only what names a setting, a machine or a count is put into English, in the order of
+English: `размер батча на одну карту — 4` is `batch size per GPU = 4`. What stands around it stays:
+who reads it asks for settings, and not for prose. The words are in `languages.toml`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache, partial
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+
+class Plain(NamedTuple):
+    """A text in English words, and the place of each of its letters in the original."""
+
+    text: str
+    places: Sequence[int]
+
+    def place(self, at: int) -> int:
+        """Where the letter at a place stands in the original."""
+        return self.places[at] if at < len(self.places) else (self.places or [0])[-1]
+
+
+_HAN_NUMBER = re.compile(
+    r"(?<![0-9一二两三四五六七八九十百])([一二两三四五六七八九十]{1,3})(?=\s?(?:[卡张块台机路层枚基]|个?节点|個))"
+)
+
+_HAN = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+
+_BLANKS = re.compile(" {2,}")
+
+_HAS_HAN = re.compile("[\u4e00-\u9fff]")
+
+_HAS_KANA = re.compile("[\u3040-\u30ff]")
+
+_HAS_HANGUL = re.compile("[\uac00-\ud7a3]")
+
+_HAS_EUROPEAN = re.compile(
+    r"nœud|knoten|batch-?grö|losgröße|séquence|sequenz|gradientenakk|akkumulation|läufe|messungen"
+    r"|les (?:mesures|runs)|(?:un|une) seule? |(?:par|pro|je|por) (?:gpu|carte|karte|tarjeta)"
+    r"|trainiert"
+    r"|entraîn|précision|taille d|tamaño|tamanho|\blotes? |secuencia|entren|longitud|nodos\b"
+    r"|\bnós\b"
+    r"|camadas|capas\b|couches|treino|treinamos|comprimento|dimensão|una sola|precisión|precisão"
+    r"|(?:par|pro|por) (?:placa)|sequência|sequenza|de lote|ejecuciones|mediciones"
+    r"|(?:los|os|gli) e[sx]periment|precis(?:ión|ão|ione) mi|por (?:cada )?nodo|acumulaç?[cã]"
+    r"|\bгб\b|[а-яё]{4}|auf (?:vier|acht|zwei|[0-9])|sur (?:deux|quatre|huit|[0-9])",
+    re.IGNORECASE,
+)
+"""In every text whose words are read as German, French, Spanish, Portuguese or Russian."""
+
+_HAS_MARKS = re.compile(r"[*`\\]|(?<!\w)_")
+
+
+@lru_cache(maxsize=65_536)  # a line is asked by all who look for what it says
+def in_english(text: str) -> Plain:
+    """A text with its words of settings in English, and without signs of emphasis.
+
+    >>> in_english("**размер батча на одну карту** — 4").text
+    'batch size per GPU = 4'
+    >>> in_english("两机十六卡 H800").text, in_english("2 nós com 8 V100 cada").text
+    ('2机16卡 H800', '2 nodes with 8 V100 each')
+    """
+    plain = Plain(text, range(len(text)))
+    if _HAS_MARKS.search(text):
+        plain = _put(plain, "marks")
+    if not text.isascii():
+        if _HAS_KANA.search(text):
+            plain = _put(plain, "japanese")
+        elif _HAS_HAN.search(text):
+            plain = _put(_replace(plain, _HAN_NUMBER, _in_digits), "chinese")
+        if _HAS_HANGUL.search(text):
+            plain = _put(plain, "korean")
+    if _HAS_EUROPEAN.search(text):
+        plain = _replace(_put(plain, "european"), _word(), _meant)
+    return plain if plain.text == text else _replace(plain, _BLANKS, lambda _: " ")
+
+
+def _in_digits(found: re.Match[str]) -> str:
+    """A number below a hundred that is written in Chinese."""
+    tens, ten, ones = found[1].rpartition("十") if "十" in found[1] else ("", "", found[1])
+    if not ten and len(ones) > 1:
+        return found[0]
+    many = _HAN.get(tens, 1 if ten else 0) * 10 if ten else 0
+    return str(many + _HAN.get(ones, 0))
+
+
+@cache
+def _rules() -> Mapping[str, Sequence[tuple[re.Pattern[str], str]]]:
+    """Expressions of each group of languages, and what each means in English."""
+    return {
+        group: [(re.compile(words, re.IGNORECASE), meant) for words, meant in rules]
+        for group, rules in _data().items()
+        if group != "words"
+    }
+
+
+@cache
+def _data() -> Mapping[str, Any]:
+    text = files("assay.ingest.vocabulary").joinpath("languages.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    """Any of the words that mean the same wherever they stand."""
+    return re.compile(rf"(?<!\w)(?:{'|'.join(_data()['words'])})(?!\w)", re.IGNORECASE)
+
+
+def _meant(found: re.Match[str]) -> str:
+    return str(_data()["words"].get(found[0].lower(), found[0]))
+
+
+def _put(plain: Plain, group: str) -> Plain:
+    for pattern, meant in _rules()[group]:
+        plain = _replace(plain, pattern, partial(_expanded, meant))
+    return plain
+
+
+def _expanded(meant: str, found: re.Match[str]) -> str:
+    return found.expand(meant)
+
+
+def _replace(
+    plain: Plain, pattern: re.Pattern[str], meant: Callable[[re.Match[str]], str]
+) -> Plain:
+    """A text with what an expression finds replaced; numbers keep their places."""
+    parts, places, last = list[str](), list[int](), 0
+    for found in pattern.finditer(plain.text):
+        word = meant(found)
+        parts += [plain.text[last : found.start()], word]
+        places += plain.places[last : found.start()]
+        at = [plain.place(found.start())] * len(word)
+        for group, held in enumerate(found.groups(), 1):
+            if held and (begin := word.find(held)) >= 0:
+                at[begin : begin + len(held)] = plain.places[slice(*found.span(group))]
+        places += at
+        last = found.end()
+    if not parts:
+        return plain
+    return Plain("".join([*parts, plain.text[last:]]), [*places, *plain.places[last:]])
