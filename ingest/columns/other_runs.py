@@ -130,6 +130,9 @@ _OF_NO_RUN = deferred(
 """Machines that serve a model, prepare its data, are let to others, or of which is only heard."""
 
 _NOT_ALL = deferred(
+    r"\bones (?:on |with |at |in |used |uses )?[0-9]"
+    r"|\b(?:small|large|big|tiny)\w* (?:models?|runs?|networks?|variants?|jobs?)\b.{0,60}[0-9]"
+    r".{0,40}\b(?:small|large|big|huge|rest)\w*(?: (?:ones?|models?|runs?))?\b.{0,20}[0-9]|"
     r"\b(?:not|almost|nearly|virtually|practically|mostly) (?:all|every|each)\b"
     r"|\b(?:all|every|each)(?: of)?(?: the| our| these)?(?: [\w-]+){0,2}? (?:runs?"
     r"|experiments?|results?|numbers|models?|rows|measurements?|tests?|tables|benchmarks?)\b"

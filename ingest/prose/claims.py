@@ -85,7 +85,7 @@ _ONE_OF = (
 
 _THINGS = (
     r"(?:sequences?|seqs?|samples?|examples?|images?|imgs?|instances?|sentences?|clips?|videos?"
-    r"|utterances?|pairs?|documents?|crops?|frames?|pictures?|graphs?|molecules?|items?)"
+    r"|utterances?|pairs?|documents?|crops?|frames?|pictures?|graphs?|molecules?|items?)\b"
 )
 
 _BATCH = r"(?:(?:mini|train(?:ing)?)[ _-]?)*(?:batch(?:es)?(?:[ _-]?sizes?)?|bs|bsz)"

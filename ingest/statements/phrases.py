@@ -276,8 +276,6 @@ def _enough(text: str, least: int, *, logged: bool) -> Sequence[Part]:
 
 def _told(text: str, least: int, *, logged: bool) -> list[Part]:
     """Parts of a sentence, weak ones only beside others; of formats, the one of products."""
-    if _OF_SOME.search(text):
-        return []
     stated = claims(signed(text))
     degrees = {part.at for part in stated if part.name}  # `expert parallelism over 8 GPUs`
     plainly = _SPREAD_OVER.sub(_with, text)
@@ -340,15 +338,6 @@ _REMARK = deferred(
 
 def _blank(found: re.Match[str]) -> str:
     return " " * len(found[0])
-
-
-_OF_SOME = deferred(
-    r"\bones? (?:on |with |at |in |used |uses )?[0-9]|\b(?:small|large|big|bigg|larg|small)"
-    r"(?:er|est)?"
-    r" (?:models?|runs?|ones?|networks?|variants?|jobs?)\b[^.;]{0,40}[0-9]",
-    re.IGNORECASE,
-)
-"""Some of several runs: `Small models ran on 8 GPUs, the large one on 32.`"""
 
 
 def _of_all(said: dict[str, Cell]) -> dict[str, Cell]:

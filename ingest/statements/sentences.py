@@ -234,7 +234,7 @@ def parts(text: str, stated: Sequence[Part], *, logged: bool, others: int = 0) -
 
     >>> [(p.name, p.word) for p in parts("hidden 12288, TP8 PP4, L=3", [], logged=False)]
     [('hidden', '12288'), ('tp', '8'), ('pp', '4')]
-    >>> parts("hidden 3 of them", [], logged=False), parts("layers 12 and 13", [], logged=False)
+    >>> parts("hidden 3 of us", [], logged=False), parts("see layers 12 and 13", [], logged=False)
     ([], [])
     """
     found = list(stated)
