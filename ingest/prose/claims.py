@@ -386,9 +386,19 @@ def claims(text: str) -> list[Part]:
     return [*found, Part("", "", 0)] if stated else found
 
 
+_FOR_EACH = deferred(
+    r"(?<![\w.,])([0-9][0-9,]*[kK]?)(?: \w+)? (for|with|on|in|at|when|under) [^.;]{2,60}?"
+    r"(?:,|,? and|,? or|,? but) ([0-9][0-9,]*[kK]?)(?: \w+)? \2\b",
+    re.IGNORECASE,
+)
+"""Numbers of several runs: `256 for mixed precision and 128 for TF32`."""
+
+
 def of_several(text: str, found: re.Match[str], group: str | int) -> bool:
     """Whether a number that an expression has found is one of several, or bounds them."""
     begin, end = found.span(group)
+    if any(begin in (each.start(1), each.start(3)) for each in _FOR_EACH.finditer(text)):
+        return True
     return (
         _SEVERAL_BEFORE.search(text, max(0, begin - 40), begin) is not None
         or _SEVERAL_BEHIND.match(text, end) is not None
@@ -464,6 +474,8 @@ CLAIMED = (
     r"|\b(?:one|two|three|four|five|six|seven|eight|sixteen|[0-9]+)[ x×](?:[\w.-]+ ){0,3}"
     r"(?:nodes?|servers?|hosts|instances|boxes|machines|workstations?|VMs?)\b"
     r"|(?:node|server|machine|box|workstation|VM|DGX\S*) (?:of|with|\()[^.;|]{0,20}[0-9]"
+    r"|(?:batchgrö|sequenzl|akkumulation|knoten|nœud|séquence|couches|\blotes? |secuencias"
+    r"|camadas|capas\b|trainiert|entraîn)[^.;|]{0,40}[0-9]"
     r"|tokeni[sz]er has |\b(?:wide|width|experts|blocks)\b)"
 )
 """Found in every line with one of these forms, in polars' syntax."""
