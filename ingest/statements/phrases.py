@@ -245,7 +245,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
                     return {}  # a degree of zero is the number of a rank
                 found.setdefault(name, {}).setdefault(word, cell)
     said = {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
-    said = _of_all(said)
+    said = _batch_of_all(said)
     lengths = found.get("seq_len", {})
     if len(lengths) > 1 and len(set(_LENGTH.findall(" ".join(spoken)))) > 1:  # who knows whose
         said["seq_len"] = next(iter(lengths.values()))._replace(state="unknown")
@@ -340,7 +340,7 @@ def _blank(found: re.Match[str]) -> str:
     return " " * len(found[0])
 
 
-def _of_all(said: dict[str, Cell]) -> dict[str, Cell]:
+def _batch_of_all(said: dict[str, Cell]) -> dict[str, Cell]:
     """The same, its batch as that of all devices where the line says by how many batches of one
     device it is: `batch size 1024 (32 GPUs with 32 images on each)`."""
     names = ("batch_size", "micro_batch", "gpus")
