@@ -394,10 +394,15 @@ _FOR_EACH = deferred(
 """Numbers of several runs: `256 for mixed precision and 128 for TF32`."""
 
 
+def of_each_run(text: str) -> set[int]:
+    """Places of numbers each of which is of another run."""
+    return {each.start(group) for each in _FOR_EACH.finditer(text) for group in (1, 3)}
+
+
 def of_several(text: str, found: re.Match[str], group: str | int) -> bool:
     """Whether a number that an expression has found is one of several, or bounds them."""
     begin, end = found.span(group)
-    if any(begin in (each.start(1), each.start(3)) for each in _FOR_EACH.finditer(text)):
+    if begin in of_each_run(text):
         return True
     return (
         _SEVERAL_BEFORE.search(text, max(0, begin - 40), begin) is not None

@@ -15,7 +15,7 @@ from assay.ingest.columns.number_formats import ALONE, EVERY, LISTED, WIDE, comp
 from assay.ingest.columns.other_runs import without_reasons
 from assay.ingest.columns.titles import titled, without_some
 from assay.ingest.numbers.units import SUFFIXES
-from assay.ingest.prose.claims import Part, claims
+from assay.ingest.prose.claims import Part, claims, of_each_run
 from assay.ingest.prose.counted_machines import PER_NODE, machines, one_device
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
@@ -285,6 +285,8 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
         named += one_device(text)
     others = len({part.name for part in named}) if least == LEAST else OTHERS + 1
     told = [*named, *parts(signed(text), stated, logged=logged, others=others)]
+    if apart := of_each_run(text):
+        told = [part for part in told if part.at not in apart or not part.name]
     if told and not any(name == "dtype" for name, *_ in told):
         told += [Part("dtype", kind[1], kind.start(1)) for kind in LISTED.finditer(text)]
     if len({part.name for part in told}) <= OTHERS and least == LEAST:
