@@ -741,7 +741,7 @@ def _network(line: Line) -> dict[str, Cell]:
     return {"network": Cell(found.text, line.number, line.column + found.at)}
 
 
-def _by_form(
+def _by_form(  # noqa: PLR0912
     line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
 ) -> Statement | None:
     values: dict[str, Cell] = {}
