@@ -96,6 +96,8 @@ _SPOKEN: dict[tuple[str, ...], str] = {
     **{(name,): _degree(*names) for name, names in _DEGREES.items()},
 }  # fmt: skip
 
+EVERY = frozenset({name for names in _SPOKEN for name in names} | {"gpu"})
+
 _EVERY = {names: deferred(form, re.IGNORECASE) for names, form in _SPOKEN.items()}
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from assay.ingest.columns.row_texts import device_of, own_words
-from assay.ingest.columns.spoken_of import BATCHES, spoken_of
+from assay.ingest.columns.row_texts import device_of, own_words, spoken_in
+from assay.ingest.columns.spoken_of import BATCHES
 from assay.ingest.schema.record import Cell, Line, Record
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.phrases import phrases
@@ -97,7 +97,7 @@ def _said(record: Record) -> dict[str, Cell]:
     sized = any(name in record.cells for name in BATCHES)
     device = device_of(record)
     for line, own in own_words(record):
-        spoken = spoken_of(line.text, device) - (frozenset(BATCHES) if sized else frozenset())
+        spoken = spoken_in(line.text, device) - (frozenset(BATCHES) if sized else frozenset())
         if not spoken:
             continue
         for part in _parts(line) if own and record.alike is None else ():
