@@ -27,7 +27,7 @@ _OF_THE_RUN = deferred(
 
 
 _TARGET = re.compile(r"(?<=\])\([^()\s]*\)")
-"""What a link leads to: its words are those of another page."""
+"""The target of a link: its words are those of another page."""
 
 _CITED = deferred(
     r"\((?:(?:from|in|per|as in) )?(?:the |their |original )*"

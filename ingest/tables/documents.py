@@ -406,7 +406,7 @@ _EQUALS = re.compile(r"[A-Za-z]\w* ?= ?[a-z]")
 
 
 def _last_clause(sentence: str) -> str:
-    """What stands behind the last semicolon of a sentence, where that says what a word equals:
+    """The part behind the last semicolon of a sentence, where that says what a word equals:
     `1000 steps; qps = samples per second of all GPUs`."""
     first, _, last = sentence.rpartition(";")
     return last.strip() if first and _EQUALS.match(last.strip()) else sentence
