@@ -35,7 +35,8 @@ _BRANDS = "Tesla|GeForce|GTX|Quadro|Radeon(?: Pro)?|Instinct|Habana|Cloud AI|pow
 
 _NAMES = (
     r"GB[123]00|GB10|GH200|VR[123]00|[ABH][1-9]00X?|V100|P100|A10[GM]"
-    r"|(?:RTX[ -]?)?(?:A(?:[2456]000|[45]500)|PRO[ -]?6000|6000[ -]?Ada(?: Generation)?)"
+    r"|(?:RTX[ -]?)?(?:A(?:[2456]000|[45]500)|PRO[ -]?6000|6000[ _-]?Ada(?: Generation)?)"
+    r"|RTX[ -]?(?:[245]000|4500)(?:[ _-]SFF)?[ _-]?Ada(?: Generation)?|RTX[ -]?PRO[ -]?[245][05]00"
     r"|RTX[ -]?[0-9]{4}(?: ?Ti)?(?: SUPER)?(?: ?D(?![A-Za-z0-9]))?"
     r"|(?:GTX|Titan) ?(?:[0-9]{3,4}(?: ?Ti)?|V|X[Pp]?|RTX)|DGX Spark"
     r"|MI[0-9]{2,3}[APX]?|(?:RX|W) ?[67]9?[0-9]00(?: ?XTX?)?"
@@ -194,7 +195,9 @@ OF_EACH_NODE = re.compile(
 )
 """Behind devices that are counted of each node: `8x H100 per node`."""
 
-_KEY = re.compile(r"[ _-]|^(?:rtx|gtx|geforce|ascend|arc|tpu)(?=[ _-]?[0-9avb])")
+_KEY = re.compile(
+    r"(?<=ada) generation$|[ _-]|^(?:rtx|gtx|geforce|ascend|arc|tpu)(?=[ _-]?[0-9avb])"
+)
 """Signs and words that one name is printed with and without."""
 
 

@@ -21,6 +21,7 @@ OTHERS = [
     "Trainium 3", "MTIA", "Maia 100", "Cerebras WSE-3", "SN40L", "Groq", "MLU590", "BW1000",
     "Ascend 910C", "Arc A770", "RTX 3090", "GB10", "T4", "P100", "L4", "V100S", "K80", "CS-3",
     "NVIDIA L60", "AMD MI430X", "Gaudi 4", "RTX 2080 Ti", "Intel Arc B580", "BR104", "MTT S4000",
+    "RTX 5000 Ada", "RTX 4000 SFF Ada", "RTX PRO 4500", "rtx2000_ada",
 ]  # fmt: skip
 """Devices that `machines.toml` may lack, as their makers and others write them."""
 
