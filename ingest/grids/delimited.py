@@ -19,6 +19,7 @@ from typing import NamedTuple
 import polars as pl
 from assay.ingest.grids.aligned import MEASURES, ROWS
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, Syntax
+from assay.ingest.numbers.units import unit
 from assay.ingest.schema.format import uncompressed
 from assay.ingest.schema.record import Line
 from assay.ingest.vocabulary.terms import COUNTERS, normalise
@@ -311,11 +312,11 @@ _GROUPING = re.compile(r"[.\s]")
 
 
 def _data(lines: Sequence[Line], at: int) -> list[Line]:
-    """The first line below a comment that is none; nothing where it is no comment itself."""
+    """The first two lines below a comment that are none; none where it is no comment itself."""
     if not lines[at].text.lstrip().startswith("#"):
         return []
     below = (line for line in islice(lines, at + 1, at + MOST_COMMENTS) if line.text.strip())
-    return [*islice((line for line in below if not line.text.lstrip().startswith("#")), 1)]
+    return [*islice((line for line in below if not line.text.lstrip().startswith("#")), 2)]
 
 
 MOST_COMMENTS = 64
@@ -355,10 +356,24 @@ def _says(line: Line, below: Sequence[Line]) -> bool:
     bare = line.text.strip()
     if not bare.startswith("#"):
         return bool(bare)
-    cells = [[len(separated(each.text, s)) for s in SEPARATORS] for each in (line, *below)]
-    if below and _of_labels(below[0].text) and max(cells[0]) != max(cells[-1]):
-        return False  # a remark above the header
+    cells = [[len(separated(each.text, s)) for s in SEPARATORS] for each in (line, *below[:1])]
+    if below and _of_labels(below[0].text):
+        own = MEASURES.search(line.text) is None and _of_a_header(below)
+        if max(cells[0]) != max(cells[-1]) or own:
+            return False  # a remark above the header
     return max(cells[0]) > 1 and max(cells[0]) >= max(cells[-1])
+
+
+def _of_a_header(lines: Sequence[Line]) -> bool:
+    """Whether the first of some lines names what was measured, and the second has numbers of it:
+    it is no row of units below a header that is a comment."""
+    texts = [separated(each.text, separator_of(each.text) or ",") for each in lines]
+    if len(texts) < len(("header", "row")) or len(texts[0]) != len(texts[1]):
+        return False
+    if MEASURES.search(lines[0].text) is None or not any(map(_number, texts[1])):
+        return False
+    of_units = all(unit(label.strip("()[] ")) for label in texts[0][1:])
+    return not of_units and not any(label[:1].isdigit() for label in texts[0])
 
 
 def _of_labels(text: str) -> bool:
