@@ -35,6 +35,8 @@ _AT_ANOTHER_TIME = deferred(
     r"|^\W*(?:originally|initially|previously|formerly|at first|back then|until recently)\b"
     r"|\bcoming soon\b|\bfuture\b|\bupcoming\b|\broad-?map\b|\bgoing to\b"
     r"|\bwill (?:be )?(?:train|scal|add|try|tri|run|releas|arriv|support|mov|switch|extend)\w*"
+    r"|\b(?:we|I) (?:also|additionally) (?:re-?)?(?:ran|run|train|trained|tested|timed|measured"
+    r"|benchmarked|repeated)\b"
     r"|\b(?:would|hopefully|hopes?|wish|expects?)\b|\bnot shown\b"
     r"|之前的|此前|上一版|计划|预计|后续|前回|以前の|従来|次回|今後|予定"
     r"|\b(?:planen|geplant|künftig|früher|im Vorjahr|letztes Jahr|zum Vergleich|würden?)\b"
@@ -54,6 +56,9 @@ _ADVISED = deferred(
     r"|^\W*(?:for|on|with|in case of)\b[^.,;]{0,50}, (?:please )?(?:set|use|raise|lower|reduce"
     r"|increase|drop|choose|pass|change|switch|start)\b|\b(?:should|must|has to|have to) be\b"
     r"|\bsupports?\b(?! (?:from|by))|\bscales? (?:up )?to\b|\bsuppose\b|\bis possible\b"
+    r"|^\W*(?:imagine|consider|picture|say,|(?:let us|let's) (?:say|assume|imagine|consider|take)"
+    r"|assum(?:e|ing)\b(?!.*\b(?:peak|T?FLOP))|stell(?:en Sie sich| dir)|angenommen|imaginons"
+    r"|supposons|supongamos|imaginemos|suponha)\b|^\W*(?:想象|设想|例えば)"
     r"|至少|假设|假如|如果|最低でも|必要(?:です|があ)|필요|추천|권장|최소"
     r"|\b(?:braucht|benötigt|basta|necesit\w+|au moins|al menos|pelo menos|il faut)\b"
     r"|минимум|нужн[оаы]|требу\w+|建议|推荐|最低要求|最低配置|至少需要|若要|如需|推奨|\b(?:mindestens|empfohlen|recommandé)",
@@ -77,6 +82,9 @@ _ELSEWHERE = deferred(
     r"\b(?:converted|exported|quanti[sz]ed|merged|trained)\b"
     r"|\balso (?:report|show|give|list)\w*\b.{0,60}\bin (?:table|fig(?:ure)?)\.? [0-9]"
     r"|\bin (?:the )?(?:appendix|supplement)\b|\bin (?:section|chapter) [0-9A-Z]"
+    r"|^\W*(?:an?|one|another|some) (?:\w+ )?(?:run|experiment|test|job)s?"
+    r" (?:in|with|on|at|using)\b"
+    r"[^.:]*?\b(?:gave|gives|got|reach\w*|took|takes|was|were|had|achiev\w*)\b"
     r"|\bthe same (?:\w+ )?on\b.*\b(?:took|takes|needed|needs|was|were|is|gave|reached|reaches)\b"
     r"|\bthe (?:last|final|first|remaining) [0-9.]+ ?(?:%|percent)"
     r"|\bthe baselines? (?:was|were|ran|runs|uses?|used|is)\b|\baccording to the\b"
@@ -115,6 +123,13 @@ _OF_OTHERS = deferred(
     r"|\b(?:Meta|Google|OpenAI|NVIDIA|Microsoft|DeepMind)(?: ?(?:使用|采用|用了)|(?:は|が))",
 )
 
+_ENGINE = (
+    r"(?:vLLM|SG-?Lang|(?:TensorRT|TRT)-LLM|TGI|Text Generation Inference|llama\.cpp|LMDeploy"
+    r"|ExLlama(?:V2)?|MLC[ -]LLM|DeepSpeed-(?:MII|Inference|FastGen)|FasterTransformer|Ollama"
+    r"|Triton Inference Server)"
+)
+"""Programs that serve models and train none."""
+
 _OF_NO_RUN = deferred(
     r"\b(?:served|hosted|deployed) (?:from|on|with|by|in|at|via)\b|\brents?\b|\brented (?:out"
     r"|for)\b"
@@ -123,6 +138,15 @@ _OF_NO_RUN = deferred(
     r"|people)\b"
     r"|\b(?:extract|pre-?process|pre-?comput|tokeni[sz]|filter|deduplicat|download|render|transcod"
     r"|resiz|transcrib|annotat)(?:ed|ing|es)?\b.{0,40}\b(?:on|took|takes|with|using)\b.{0,30}[0-9]"
+    r"|\b(?:embeddings|features|latents|activations|logits|labels|captions|annotations|index(?:es)?"
+    r"|data|dataset|corpus|samples|images)\b[^.;]{0,30}\b(?:is|are|was|were|been) (?:\w+ )?"
+    r"(?:(?:pre-?)?(?:comput|cach|encod|generat|label|annotat|extract|index|caption)\w*|built)\b"
+    r".{0,30}\b(?:on|with|using)\b.{0,30}[0-9]"
+    r"|^\W*(?:for|at|during|in) (?:the )?(?:serving|inference|deployment|decoding|generation"
+    r"|rollouts?)\b"
+    rf"|^\W*{_ENGINE}\b|\b(?:with|by|from|on|in|use|uses|using|via) {_ENGINE}\b"
+    r"|\bmax[_-](?:model[_-]len|num[_-](?:seqs|batched[_-]tokens))\b"
+    r"|\bgpu[_-]memory[_-]utilization\b|\btensor_parallel_size\b.{0,80}\bmax_tokens\b"
     r"|\b(?:reported|alleged|supposed)ly\b|推理时|推理(?:仅|只)|评测|部署(?:时|在)|推論(?:時|は|では)|추론"
     r"|\b(?:inferencia|inferência|inférence|Inferenz)\b|инференс",
     re.IGNORECASE,
@@ -130,7 +154,10 @@ _OF_NO_RUN = deferred(
 """Machines that serve a model, prepare its data, are let to others, or of which is only heard."""
 
 _NOT_ALL = deferred(
-    r"\bones (?:on |with |at |in |used |uses )?[0-9]"
+    r"\b(?:only (?:we )?(?:train\w*|fine-?tun\w*|kept|keep|cast|ran|run|use[sd]?)|(?:train\w*|tuned"
+    r"|kept|cast|ran|run) only) the (?:\w+ )?(?:adapters?|heads?|encoders?|decoders?|backbones?"
+    r"|routers?|embeddings?|norms?|layers?|projections?|LoRA)\b"
+    r"|\bones (?:on |with |at |in |used |uses )?[0-9]"
     r"|\b(?:small|large|big|tiny)\w* (?:models?|runs?|networks?|variants?|jobs?)\b.{0,60}[0-9]"
     r".{0,40}\b(?:small|large|big|huge|rest)\w*(?: (?:ones?|models?|runs?))?\b.{0,20}[0-9]|"
     r"\b(?:not|almost|nearly|virtually|practically|mostly) (?:all|every|each)\b"
@@ -205,7 +232,20 @@ def of_these_runs(text: str) -> str:
     >>> of_these_runs("All runs but the last use bf16.").strip()
     ''
     """
+    if stages := _OF_STAGES.search(text):
+        text = text[: stages.start()] + _blank(stages[0]) + text[stages.end() :]
     return "".join(map(_own, sentences(text)))
+
+
+_OF_STAGES = deferred(
+    r"\b(?:pre-?train\w*|(?:first |1st )?(?:stage|phase)(?: ?(?:1|one|I|A))?)\b[^.:|]{0,60}?[0-9]"
+    r"[^.:|]{0,40}?(?:[,;]|\b(?:and|while|whereas|but))[^.:|]{0,16}?"
+    r"\b(?:fine-?tun\w*|SFT|mid-?training|annealing|(?:the )?(?:second |2nd )?"
+    r"(?:stage|phase)(?: ?(?:2|two|II|B))?)\b[^.:|]{0,40}?\b"
+    r"(?:[0-9]|one\b|two\b|four\b|eight\b)[^.;|]*",
+    re.IGNORECASE,
+)
+"""Numbers of two stages of training, and no word of which of them the runs are."""
 
 
 _FRONTED = deferred(r"(?:<[^<>]*>|\W)*On [^.;:]{2,90}?(?=,? we (?:also )?compare\b)")

@@ -45,7 +45,7 @@ COUNT = rf"(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]+(?:\.[0-9]+)?[kKM]?|(?:{_IN_WOR
 
 NUMBER = (
     rf"(?<![\w.,$€^*-])(?<![0-9][/*x×])(?<![0-9] [*x×] )(?P<n>{COUNT})"
-    r"(?![\w%^]|[.,:][0-9]|-[0-9]| ?[x×*/] ?[0-9])"
+    r"(?![\w%^]|[.,:][0-9]|-[0-9]| ?[x×*/] ?[0-9]| ?\([^()]{1,40}\) ?[x×*] ?[0-9])"
 )
 """A number, in digits or in words, that is no part of another, of a product or of a range."""
 
@@ -171,6 +171,14 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         r"(?:(?:here|namely|always|it is),? )*{N}",
     ),
     (
+        "micro_batch", "b",
+        rf"\b(?:per|(?:on|for|with) (?:each|every))[ -]{_ONE},? "
+        rf"(?:(?:we|it|use[sd]?|the|an?|with) )*"
+        rf"{_BATCH}{_SET}{{N}}",
+    ),
+    ("micro_batch", "b", rf"\b{_BATCH}{_SET}{COUNT} ?\({{N}}(?: {_THINGS})? ?(?:{_ONE_OF})"
+    r"(?! ?[x×*])"),
+    (
         "micro_batch", "",
         rf"{{N}} {_THINGS} ?,? ?\(?(?:{_ONE_OF}){_NO_RATE}"
         r"(?! (?:is|are|was|were) (?:logged|shown|saved|printed|drawn|generated|kept))",
@@ -235,7 +243,10 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         r"\b(?:step|update)[sd]?(?: the (?:weights|parameters|model|optimi[sz]er))? (?:once )?"
         r"every {N} (?:micro|mini)?-?batches",
     ),
-    ("kind", "paral", rf"\b{_PARALLEL}{_DEGREE} (?:over|across|among) {{N}}(?![ -]way)"),
+    (
+        "kind", "paral",
+        rf"\b{_PARALLEL}{_DEGREE} (?:over|across|among) (?:(?:the|all) )?{{N}}(?![ -]way)",
+    ),
     (
         "kind", "paral",
         rf"{{N}}[ -](?:way[ -])?{_PARALLEL}[ -]?(?:ranks?|replicas?|groups?|workers?|shards?)?\b"

@@ -195,7 +195,8 @@ _NODES = deferred(
 _GPUS = deferred(
     rf"(?<!with )(?<!of )(?<!has )(?<!have )(?<![x×] ){_COUNT} "
     r"(?:GPUs|GCDs|NPUs|IPUs|HPUs|cards|devices|accelerators|chips)\b"
-    r"(?! ?(?:each|per|in each|on each|/))"
+    r"(?! ?(?:each|per|in each|on each|/)| of (?:an?|each|every) (?:\w+ )?"
+    r"(?:node|server|machine|host)\b)"
 )
 """Devices of no name, counted."""
 
@@ -399,7 +400,8 @@ _HOSTS = deferred(
 
 _IN_EACH_HOST = deferred(
     rf"(?:{_COUNTED}(?:(?:{SIGN}s?|{_NOUN}) )*(?:per |/ ?|an? |each |to (?:a|each|every|one) )"
-    rf"|{_COUNTED.replace('<m>', '<i>')}(?:(?:{SIGN}s?|{_NOUN}) )+(?:in|on|at) (?:each|every) )"
+    rf"|{_COUNTED.replace('<m>', '<i>')}(?:(?:{SIGN}s?|{_NOUN}) )+(?:(?:in|on|at) (?:each|every)"
+    r"|of (?:an?|each|every)) )"
     rf"(?:{_HOST}\b|rack)|"
     rf"\b(?:each|every) (?:of (?:the|our) (?:[0-9]+ )?)?{_KIND}{_HOST} (?:has|had|with|of"
     rf"|holds|held"
@@ -446,7 +448,12 @@ _OF_THOSE = deferred(
 )
 
 
-_OF_A_DEGREE = deferred(r"(?:parallel\w*(?: of)?|\b[TPDCE]P)[ =]*$", re.IGNORECASE)
+_OF_A_NUMBER_ELSE = deferred(
+    r"(?:parallel\w*(?: of)?|\b[TPDCE]P)[ =]*$"
+    r"|\b(?:batch(?:es)?|bs|bsz|GBS|MBS|samples|sequences|tokens)\b[^,;.()0-9]{0,24}$",
+    re.IGNORECASE,
+)
+"""In front of a number for each machine: it is a degree or a batch, and counts no devices."""
 
 
 def _number(word: str) -> float:
@@ -471,7 +478,7 @@ def _hosts(whole: str, text: str) -> Iterator[Part]:
         put("gpus_per_node", every[0], "m")
     for each in _IN_EACH_HOST.finditer(text):
         group = next(g for g in "imkj" if each[g])
-        if not _OF_A_DEGREE.search(text, 0, each.start(group)):
+        if not _OF_A_NUMBER_ELSE.search(text, 0, each.start(group)):
             put("gpus_per_node", each, group)
     alone = [each for each in _HOSTS_ALONE.finditer(text) if not of_several(text, each, "n")]
     if len(alone) == 1 and not _OWNS.search(text, 0, alone[0].start("n")):

@@ -33,7 +33,8 @@ _WORDS_OF_HAN = 4
 
 _VALUE = deferred(
     rf"(?<![^\W{_HAN}])(?<![.$^/-])(?<![0-9]\*)([0-9]+(?:,[0-9]{{3}})*(?:\.[0-9]+)?[kKMB]?)"
-    r"(?![A-Za-z0-9_^%/]|\*+[\w(]|\.[0-9]| ?[x×] ?[0-9])"
+    r"(?![A-Za-z0-9_^%/]|\*+[\w(]|\.[0-9]| ?[x×] ?[0-9]"
+    r"| ?\([^()]{1,40}\) ?[x×*] ?[0-9])"
 )
 
 _BOTH = deferred(
@@ -59,10 +60,26 @@ _NEXT = deferred(r" [A-Za-z_][\w-]*(?: [a-z]+)* [0-9]")
 _COUNTED_IN = deferred(r"[\s*_`]*(tokens|sequences|samples|examples|images)\b")
 
 _EACH = deferred(
-    r"(?: sequences| samples)? ?(?:/ ?|per |on each |for each )(?:GPU|device|rank|replica)",
+    r"(?: sequences| samples)? ?\(?(?:/ ?|per |on each |for each )(?:GPU|device|rank|replica)",
     re.IGNORECASE,
 )
 """Behind a batch: it is that of one replica."""
+
+_A_NODE = deferred(
+    r"(?: sequences| samples| images)? ?\(?(?:/ ?|per |(?:on|for|in) (?:each|every) |a )"
+    r"(?:compute )?(?:node|host|machine|server)\b",
+    re.IGNORECASE,
+)
+
+_OF_A_NODE = deferred(
+    r"\b(?:per|each|every)[ -](?:node|host|machine|server),?[ -](?:\w+[ -]){0,3}?"
+    r"batch(?:[ _-]size)?\b[^.;,0-9]{0,12}$",
+    re.IGNORECASE,
+)
+"""Beside a batch: it is that of a node, which is no setting of a run."""
+
+OF_BATCHES = ("batch_size", "global_batch", "micro_batch")
+"""Fields that count what one step or a part of it takes."""
 
 _EACH_BEFORE = deferred(
     r"(?:每[张块个]?(?:卡|\s?[GN]PU)|单卡)的?\s*(?:batch(?:[ _]?size)?|批次?大小|bs)"
@@ -282,8 +299,12 @@ def _by_label(
         label = " ".join(words[-count:])
         name = known(label) or configured_by(label) or SMALL.get(label.casefold())
         each = _EACH.match(text, value.end()) or _EACH_BEFORE.search(text, 0, value.start())
-        if name == "batch_size" and each:
+        if name in ("batch_size", "global_batch") and each:
             name = "micro_batch"
+        if name in OF_BATCHES and (
+            _A_NODE.match(text, value.end()) or _OF_A_NODE.search(text, 0, value.start())
+        ):
+            continue  # of as many devices as a node has
         name = _counted_in(name, text, value.end()) if name else None
         if not name or (name in OF_MACHINES and text[: value.start()].endswith(" of ")):
             continue  # `16 nodes of 4`
