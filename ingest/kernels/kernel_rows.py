@@ -47,6 +47,7 @@ from assay.ingest.kernels.operator_grids import (
     NAMED,
     in_columns,
     named_by_heading,
+    of_all_calls,
     of_an_optimizer,
     of_anything,
     of_nvbench,
@@ -57,7 +58,14 @@ from assay.ingest.kernels.operator_grids import (
 )
 from assay.ingest.kernels.product_prints import agree
 from assay.ingest.kernels.row_names import said_by_columns, said_by_row, sizes_in_names, sums_up
-from assay.ingest.kernels.settings_around import of_products, of_squares_alone, product_above
+from assay.ingest.kernels.settings_around import (
+    FAR,
+    nearest_first,
+    of_products,
+    of_squares_alone,
+    product_above,
+    sizes_named,
+)
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
@@ -90,7 +98,7 @@ def kernel_rows(
     tables = map(tuples_apart, apart(_grids(lines, (table, *others), shaped)))
     for found in (_with_units(sizes_in_names(lines, each)) for each in tables):
         found = of_an_optimizer(lines, found) if others else found  # noqa: PLW2901
-        if others and (of_training(found) or of_anything(lines, found)):
+        if others and (of_training(found) or of_anything(lines, found) or of_all_calls(found)):
             continue
         if others and (kind := _of_others(lines, found, others, order)):
             _left_over(lines, found, *kind, table, folded)
@@ -117,6 +125,7 @@ def kernel_rows(
             _directed(grid, columns, records)
         if "op" in fields(table.schema) and sizes_of_one_rank(lines, grid):
             _sizes_apart(records)
+        _batched(lines, grid, records)
         if products and not _of_products(lines, grid, records, products):
             continue
         if records:
@@ -185,6 +194,26 @@ def _agreeing(records: list[Record]) -> list[Record]:
     ]
     rated = [cells for cells in told if {"time", "flops_rate"} <= cells.keys()]
     return records if all(map(agree, rated)) else []
+
+
+def _batched(lines: Sequence[Line], grid: Grid, records: Sequence[Record]) -> None:
+    """Put into calls how many products each is of, where the text right above says it and their
+    times and rates prove it in all rows: `Batched GEMM, batch = 64`."""
+    rated = {"time", "flops_rate"}
+    if any("b" in each.cells or not rated | {"m"} <= each.cells.keys() for each in records):
+        return
+    near = next(nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]), [])
+    for line in near:
+        for name, text in sizes_named(line.text):
+            many = Cell(text, line.number, line.column, value_origin="stated")
+            if (
+                name == "batch"
+                and text != "1"
+                and all(agree({**each.cells, "b": many}) for each in records)
+            ):
+                for each in records:
+                    each.cells["b"] = many
+                return
 
 
 def _with_headings(lines: Sequence[Line]) -> Sequence[Line]:

@@ -178,6 +178,30 @@ _OF_ANYTHING = re.compile(
     r"|description|details|remarks?|frequency|status|complexity|relative|improvement|speedup|impact)"
 )
 
+
+def of_all_calls(grid: Grid) -> bool:
+    """Whether the times of a table sum up all calls of a profile: a column says what part of its
+    whole each is, and no time is that of one call."""
+    labels = [plain(label) for label in grid.header()]
+    return any(map(_OF_A_WHOLE.fullmatch, labels)) and not any(map(_OF_ONE_CALL.search, labels))
+
+
+_OF_A_WHOLE = re.compile(
+    r"(?:%|percent(?:age)?|share|fraction|portion|pct\.?) ?(?:of )?(?:the )?"
+    r"(?:(?:total|overall|whole|all|gpu|cuda|device|kernels?|step|iteration|run|time|runtime)"
+    r"[ -]?){1,3}"
+    r"|share|%|percent(?:age)?|pct\.?|(?:(?:total|gpu|cuda|device|self|kernel) ?)*"
+    r"(?:time)? ?[(\[]?(?:%|pct|share|percent)[)\]]?|占比|时间占比",
+    re.IGNORECASE,
+)
+
+_OF_ONE_CALL = re.compile(
+    r"(?<![a-z])(?:(?:avg|average|mean|median)|(?:p50|min|each|per)(?![a-z]))|/ ?(?:call|launch)"
+    r"|平均",
+    re.IGNORECASE,
+)
+
+
 _BEGINS = re.compile(r"[A-Za-z]")
 
 _NAMING = {"operator", "kernel", "experts"}
