@@ -47,17 +47,20 @@ _MIXED = deferred(
     r"(?:\b(?:AMP|autocast|(?:mixed|half)[ -]precision|16-bit)(?: training)?[ ,]{0,2}[(`]{0,2}"
     rf"(?:with |in |using |is )?`?({_NARROW})\b`?{_OF_NOTHING_ELSE}"
     rf"|(?<![\w-])({_NARROW})[ -](?:AMP|autocast|mixed|compute|(?:pre-?)?training)\b"
-    rf"|(?<![\w-])({_NARROW}) (?:params?|parameters) ?(?:/|,|and) ?(?:fp|float)32 "
-    r"(?:reduc|grad|master|optim)\w*)",
+    rf"|(?<![\w-])({_NARROW}) (?:params?|parameters|activations|compute) ?(?:/|,|and|with) ?"
+    r"(?:fp|float)-?32 (?:reduc|grad|master|optim|param|weight)\w*"
+    rf"|(?<![\w-])({_NARROW}) (?:params?|parameters|weights) ?(?:/|,|and|&) ?(?:all )?"
+    r"(?:reductions?|grad(?:ient)?s|activations|compute)\b)",
     re.IGNORECASE,
 )
 """A format of products beside a wider one of the rest: `AMP (fp16)`, `bf16 autocast`."""
 
 _BEGINS_MIXED = deferred(
     r"\W*(?:(?:with|in|using|training|automatic|native|torch) )*"
-    rf"(?:(?:AMP|mixed[ -]precision)\b|{_NARROW}[ -](?:AMP|autocast|mixed)\b)"
+    rf"(?:(?:AMP|mixed[ -]precision)\b|{_NARROW}[ -](?:AMP|autocast|mixed)\b"
+    rf"|{_NARROW} (?:params?|parameters|weights|activations|compute) ?(?:/|,|and|with|&) ?(?!on\b))"
     r"(?!.*\b(?:can|could|may|has|have|had|needs?|gives?|brings?|makes?|helps?|saves?|works?"
-    r"|support\w*|faster|slower|available|requires?|option\w*"
+    r"|support\w*|takes?|took|occup\w+|costs?|bytes|faster|slower|available|requires?|option\w*"
     r"|(?:is|are|was|were) (?!used|on|enabled|applied))\b)",
     re.IGNORECASE,
 )

@@ -106,7 +106,11 @@ _SETTINGS = {
     ),
     "micro_batch": re.compile(
         rf"(?:\bmicro[ _-]?batch(?:[ _-]size)?|\bMBS|微批(?:次)?(?:大小)?){_OF}{_ONE}"
-        rf"|\b(?:local )?batch[ _-]size{_OF}([0-9][0-9,]*)(?={_OF_EACH})",
+        rf"|\b(?:local )?batch[ _-]size{_OF}([0-9][0-9,]*)(?={_OF_EACH})"
+        r"|(?<![\w.,/–-])(?<!to )(?<!and )(?<!or )(?<!vs )(?<!most )(?<!least )(?<![0-9], )"
+        r"([0-9][0-9,]*) (?:images?|imgs?|samples?|sequences?|videos?|clips?) ?"
+        r"(?:/ ?|(?:per|on each|on every|for each) )(?:GPU|device|card|rank|NPU|chip)\b"
+        r"(?! ?(?:/|per |and |each )(?:s|sec\w*|min\w*|hour)\b)",
         re.IGNORECASE,
     ),
     "batch_size": re.compile(
@@ -118,7 +122,7 @@ _SETTINGS = {
 
 _OF_SETTINGS = {
     "seq_len": ("seq", "ctx", "context", "序列"), "global_batch": ("global", "gbs", "全局"),
-    "micro_batch": ("micro", "mbs", "微批", "batch"), "batch_size": ("batch",),
+    "micro_batch": ("micro", "mbs", "微批", "batch", "gpu", "each"), "batch_size": ("batch",),
 }  # fmt: skip
 """One of these is in small letters in every text that says the setting: most lines have none."""
 

@@ -180,7 +180,8 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     r"(?! ?[x×*])"),
     (
         "micro_batch", "",
-        rf"{{N}} {_THINGS} ?,? ?\(?(?:{_ONE_OF}){_NO_RATE}"
+        rf"{{N}} {_THINGS}(?: (?:of|x|×|with) {COUNT}[ -]tokens(?: each)?)? ?,? ?\(?"
+        rf"(?:{_ONE_OF}){_NO_RATE}"
         r"(?! (?:is|are|was|were) (?:logged|shown|saved|printed|drawn|generated|kept))",
     ),
     (

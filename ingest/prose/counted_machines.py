@@ -99,7 +99,7 @@ _LISTED_DEVICE = deferred(
 
 _ON = deferred(
     r"\b(?:on|using|uses?|used|(?:is|are|was|were) from)"
-    r" (?:an? |the |our |la |le |une? |(?:one|a single) (?=[DH]GX)|up to [0-9][0-9,]* ?[x×]? ?)?"
+    r" (?:an? |the |our |my |l[ae] |une? |(?:one|a single) (?=[DH]GX)|up to [0-9][0-9,]* ?[x×]? ?)?"
     r"(?:(?:(?i:free|rented|cloud|local|partition|Google|Colab|Kaggle|AWS|GCP|Azure|Lambda|RunPod)"
     r"(?:'s)?) ){0,3}"
     rf"{_DEVICE}(?![A-Za-rt-z0-9])"
@@ -118,9 +118,10 @@ _IN_WORDS = deferred(
 )
 
 _IN_WORDS_ALONE = deferred(
-    r"(?:\b(?:train\w*|(?:pre|fine)-?t\w+|r[ua]ns?|running|measured|benchmark\w*|timed|tested|taken"
-    r"|experiments?)\b[^.;]{0,140}?\b(?:on|using|with|use[sd]?)|[,;(]|^\W*(?:on|using|with))"
-    rf" [*_]{{0,2}}(?:a )?({_WORDED})[*_]{{0,2}} (?:[0-9]{{1,3}} ?Gi?B )?"
+    r"(?:(?:\b(?:train\w*|(?:pre|fine)-?t\w+|r[ua]ns?|running|measured|benchmark\w*|timed|tested"
+    r"|taken|experiments?)\b[^.;]{0,140}?\b(?:on|using|with|use[sd]?)|[,;(]|^\W*(?:on|using|with)) "
+    r"|^[\W_]*(?=(?:[a-z-]+ ){1,2}[a-z]+\s*(?:[,;:.)]|$)))"
+    rf"[*_]{{0,2}}(?:a )?({_WORDED})[*_]{{0,2}} (?:[0-9]{{1,3}} ?Gi?B )?"
     r"(?:GPU|NPU|card|accelerator|device|chip)s?"
     r"(?=(?: here)?\s*(?:[,;:.)]|$)"
     r"| (?:unless|each|with|for (?:all|every|each)|and|in (?:bf|fp|float))\b)",

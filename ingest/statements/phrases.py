@@ -15,7 +15,7 @@ from assay.ingest.columns.number_formats import ALONE, EVERY, LISTED, WIDE, comp
 from assay.ingest.columns.other_runs import without_reasons
 from assay.ingest.columns.titles import titled, without_some
 from assay.ingest.numbers.units import SUFFIXES
-from assay.ingest.prose.claims import Part, claims, of_each_run
+from assay.ingest.prose.claims import COUNT, Part, claims, of_each_run
 from assay.ingest.prose.counted_machines import PER_NODE, machines, one_device
 from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
@@ -47,7 +47,7 @@ _DEVICE = rf"(?:[DH]GX[ -]?)?({SIGN})"
 
 _ALL_ARE = deferred(
     r"\b(?:devices|GPUs|accelerators|cards|nodes|machines|servers)\b (?:used )?(?:are|were)"
-    rf"(?: all)? {_DEVICE}"
+    rf"(?: (?:all|custom|NVIDIA's))* {_DEVICE}"
 )
 
 _SYSTEM = deferred(
@@ -82,7 +82,7 @@ _ZERO = deferred(
 
 _OF_NOTHING_ELSE = deferred(
     r"\W*(?:(?:here|in all runs|throughout)[, ]+)?(?:(?:the|our|every|all|each)\s)?"
-    r"(?:[\w-]+\s){1,4}?(?:is|was|are|were)\s"
+    r"(?:[\w-]+\s){1,4}?(?:is|was|are|were|stays?|stayed|remains?|remained)\s"
     r"(?:(?:always|kept|set|fixed|held|constant(?:ly)?) )*(?:(?:to|at) )?"
     r"[0-9][0-9,]*[kKMB]?(?:\s(?:tokens|sequences|samples|images|examples))?"
     r"(?:\s(?:(?:in|for|across)\s(?:all|every|each|both)\s[\w ]{1,24}|throughout|everywhere"
@@ -114,6 +114,14 @@ _NOTED = deferred(
     re.IGNORECASE,
 )
 """How a sentence without a verb begins that notes how the runs of a table ran."""
+
+_COUNTED_FIRST = deferred(
+    rf"\W*{COUNT} (?:GPU|NPU|accelerator|device|card|chip)s"
+    r"(?:,? (?:averaged?|mean|median|synthetic|real|random|same|identical|unless|best)\b"
+    r"(?!.*\b(?:is|are|was|were|has|have|had|can|could|takes?|took|needs?|gives?)\b)|\W*$)",
+    re.IGNORECASE,
+)
+"""A remark without a verb that begins with the devices of a table: `8 GPUs, mean of 5 runs.`"""
 
 _OURS = deferred(
     r"(?!.*\b(?:also|only|first|initially|sometimes|part|some|for (?!all|every|both|each|train)"
@@ -303,6 +311,7 @@ def _alone(text: str, told: Sequence[Part]) -> bool:
         and (
             _ZERO_ALONE.fullmatch(text) is not None
             or _NOTED.match(text) is not None
+            or (told[0].name == "gpus" and _COUNTED_FIRST.match(text) is not None)
             or (_OURS.match(text) is not None and _of_all(told[0], text))
             or _OF_NOTHING_ELSE.match(text) is not None
             or (not told[0].weak and _LABEL_AND_VALUE.fullmatch(text) is not None)
@@ -310,10 +319,13 @@ def _alone(text: str, told: Sequence[Part]) -> bool:
     )
 
 
+_ONE_BEFORE = deferred(r" (?:an?|my(?: own)?)(?: (?:NVIDIA|GeForce|AMD))* $")
+
+
 def _of_all(told: Part, text: str) -> bool:
     """Whether a part is a format, or one device of which there is no more: `on an A6000`."""
     return told.name == "dtype" or (
-        told.name == "gpu" and text[: told.at].endswith((" an ", " a "))
+        told.name == "gpu" and _ONE_BEFORE.search(text, 0, told.at) is not None
     )
 
 

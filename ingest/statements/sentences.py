@@ -106,7 +106,7 @@ _BOUND = deferred(
 )
 
 _SIGN = deferred(
-    r"[\s*`\"']*(?:(?:一律|统一)?(?:[均都]|固定|设置|默认)?[:=：为是]|\((?=$)|\b(?:of|(?:is|was|are|were)"
+    r"[\s*`\"']*(?:(?:一律|统一)?(?:[均都]|固定|设置|默认)?[:=：为是]|\((?=$)|\b(?:of|(?:is|was|are|were|stay(?:s|ed)?|remain(?:s|ed)?)"
     r"(?: (?:(?:always|kept|set|fixed|held|constant) ?)*(?:to|at)?)?))?[\s*`\"']*$"
 )
 

@@ -109,6 +109,7 @@ def fill(
 def _fill_text(record: Record, spec: FieldSpec, text: str, at: Span) -> None:
     """Put a text where its column says, and what stands in brackets behind a model's name."""
     told = _in_brackets(text) if spec.name == "model" else {}
+    told |= recipe("sharding", plain(text)) if spec.name == "sharding" else {}  # `stage2`
     for name, value in told.items():
         record.cells.setdefault(name, worth(name, value, at.line, at.column))
     size = size_alone(plain(text)) if spec.name == "model" else None

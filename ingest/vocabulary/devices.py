@@ -72,9 +72,9 @@ _SHAPE = (
 
 _GEFORCE = (
     r"(?:(?<=[x×*卡块张])|(?<=[x×*卡块张] )|(?<=ual )|(?<=wo )|(?<=ngle )"
-    r"|(?<=one )|(?<=four )|(?<=hree )|(?<=ight )|(?<=\ba )|(?<=\bmy )|"
+    r"|(?<=one )|(?<=\bOne )|(?<=four )|(?<=\bFour )|(?<=hree )|(?<=ight )|(?<=\ba )|(?<=\bmy )|"
     r"(?<=\bour ))[12345]0[5-9]0(?: ?Ti)?"
-    r"(?![0-9.%]|,[0-9]| ?(?:tokens|samples|sequences|steps|seq|ms|s)\b)"
+    r"(?![0-9.%]|,[0-9]| ?(?:tokens|samples|sequences|steps|seq|ms)\b| s\b)(?!(?<=a [0-9]{4})s\b)"
     r"|(?:(?<=\bon )|(?<=\bon the )|(?<=\band )|(?<=\bor )|^)[2345]0[5-9]0(?: ?Ti)?"
     r"(?=s?`?(?:[,;.)|:，。；）、]|\s*$| (?:and|or|with|in|at)\b))"
     r"|[2345]0[5-9]0(?: ?Ti)?(?=s?(?: GPUs?| cards?)\b)"
