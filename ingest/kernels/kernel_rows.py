@@ -121,10 +121,12 @@ def kernel_rows(
         columns = _kept(grid, columns)
         above = said_by_columns(grid, columns, above)
         records = _agreeing([each for row in ours for each in _records(row, columns, above)])
+        records = [each for each in records if not _moved(each)]
         if "direction" in fields(table.schema):
             _directed(grid, columns, records)
-        if "op" in fields(table.schema) and sizes_of_one_rank(lines, grid):
-            _sizes_apart(records)
+        if "op" in fields(table.schema):
+            _sizes_apart(records if sizes_of_one_rank(lines, grid) else ())
+            _twice_apart(grid, columns, records)
         _batched(lines, grid, records)
         if products and not _of_products(lines, grid, records, products):
             continue
@@ -440,6 +442,15 @@ def _records(row: GridRow, columns: Sequence[Column], above: Mapping[str, Cell])
     return _with_its_rate(list(own.values()))
 
 
+def _moved(record: Record) -> bool:
+    """Whether a row is of the bytes that copies moved: they are no memory that was taken."""
+    operator = record.cells.get("operator")
+    copied = operator is not None and _COPIES.match(operator.text) is not None
+    return copied and "time" not in record.cells
+
+
+_COPIES = re.compile(r"\[?CUDA mem(?:cpy|set)\b", re.IGNORECASE)
+
 _OF_WHAT = re.compile(
     r"(backward|bwd)[ _-]+(?:w\.?r\.?t\.? ?)?(inputs?|weights?|data|filters?)", re.I
 )
@@ -511,6 +522,22 @@ def _sizes_apart(records: Sequence[Record]) -> None:
     for record in records:
         if record.cells["op"].text not in _OF_ALL and (size := record.cells.pop("bytes", None)):
             record.other.append(("bytes of each rank", size.text))
+
+
+def _twice_apart(grid: Grid, columns: Sequence[Column], records: Sequence[Record]) -> None:
+    """Keep throughputs of all-reduces as they are printed, where those of the bus are (n - 1) / n
+    of them: twice the bytes over the time, as DeepSpeed's benchmark counts, and no algorithm's."""
+    labels = zip(grid.header(), columns, strict=True)
+    of = next((text for text, each in labels if each.spec and each.spec.name == "algbw"), "")
+    if "throughput" not in of.casefold():
+        return
+    for record in records:
+        held = [record.cells.get(name) for name in ("ranks", "algbw", "busbw")]
+        if record.cells["op"].text != "all_reduce" or None in held:
+            continue
+        ranks, rate, bus = (_amount(cell) for cell in held if cell)
+        if abs(bus * ranks - rate * (ranks - 1)) <= CLOSE * rate:
+            record.other.append((of, record.cells.pop("algbw").text))
 
 
 def _set_apart(record: Record, key: Sequence[tuple[str, str]]) -> None:

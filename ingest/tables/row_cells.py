@@ -56,7 +56,7 @@ from assay.ingest.schema.record import Cell, Diagnostic, Record, Span, ValueOrig
 from assay.ingest.tables import captions
 from assay.ingest.vocabulary.devices import devices, only
 from assay.ingest.vocabulary.terms import normalise
-from assay.ingest.vocabulary.words import DEVICE, MEMORY, split
+from assay.ingest.vocabulary.words import DEVICE, MEMORY, english, split
 
 RATES_OF_CELLS = (
     "step_time", "tokens_per_s", "tokens_per_gpu_per_s", "samples_per_s", "step_rate", "item_rate",
@@ -390,7 +390,7 @@ def capacities(records: Sequence[Record], columns: Sequence[Column]) -> set[str]
     that they were taken: `VRAM` of 24 GB beside an RTX 3090. Returns the labels of such columns.
     """
     own = next((c for c in columns if c.spec is not None and c.spec.name == "memory"), None)
-    if own is None or own.most or set(split(own.label)) - _OF_ANY_MEMORY:
+    if own is None or own.most or set(split(english(own.label))) - _OF_ANY_MEMORY:
         return set()
     held = [(r, r.cells["memory"]) for r in records if "memory" in r.cells]
     told = [(r, cell) for r, cell in held if cell.state == "value"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 from assay.ingest.formats import FORMATS
-from assay.ingest.kernels import kernel_columns
+from assay.ingest.kernels import kernel_rates
 from assay.ingest.pipeline.merge import merge
 from assay.ingest.pipeline.source_reading import read_source
 from assay.ingest.schema.reading import Outcome
@@ -86,10 +86,8 @@ def test_letters_looked_at_for_devices_are_linear_in_labels(
 ) -> None:
     """A label of many words has a name of a device in front of none but the first of them."""
     asked: list[int] = []
-    only = kernel_columns.only
-    monkeypatch.setattr(
-        kernel_columns, "only", lambda text: (asked.append(len(text)), only(text))[1]
-    )
+    only = kernel_rates.only
+    monkeypatch.setattr(kernel_rates, "only", lambda text: (asked.append(len(text)), only(text))[1])
 
     def letters(n: int) -> int:
         asked.clear()

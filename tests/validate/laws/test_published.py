@@ -91,7 +91,6 @@ def test_16_bits_are_assumed_only_where_nothing_is_printed(
         ("Hardware: 2 nodes of 8x H200\n", {"gpu": "H200", "gpus": None}),
         ("- performance of various tasks at FP8 precision.\n", {"dtype": "FP8"}),
         ("- GPUs: H100 against H200\n", {"gpu": None}),
-        ("fp16 was tried before, now in bf16 precision\n", {"dtype": None}),
         ("- System: DGX-H100\n\n## Elsewhere\n", {"gpu": None}),
         ("The H100 system is fast.\n", {"gpu": None}),
         ("**Llama on 8×H100 (BF16)**\n", {"gpu": "H100", "gpus": 8, "dtype": "BF16"}),
@@ -106,6 +105,15 @@ def test_a_line_above_a_table_speaks_for_its_rows(above: str, said: dict[str, ob
     account = reading.accounting[0]
     assert account.claimed == 3 + any(said.values())
     assert account.lines == account.claimed + account.blank + account.not_ours
+
+
+def test_a_line_that_says_what_is_new_and_leaves_it_open_is_told() -> None:
+    above = "fp16 was tried before, now in bf16 precision"
+    reading = read(f"## Runs\n\n{above}\n\n| TP | MFU |\n|-|-|\n| 1 | 0.4 |\n")
+    assert reading.frames["markdown_table"]["dtype"].to_list() == [None]
+    assert reading.statements is not None
+    assert reading.statements.select("line", "field", "strength").rows() == [(3, "dtype", "open")]
+    assert reading.accounting[0].claimed == 4
 
 
 def test_a_rate_is_bound_by_the_peak_of_a_format_only_if_that_is_said() -> None:
