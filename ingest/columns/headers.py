@@ -43,7 +43,10 @@ _EMPHASIS = re.compile(r"(\*{2,3}|__)(.+?)\1")
 
 _LINK = re.compile(r"!?\[(?!\^)([^\[\]]*)\]\([^()\s]*(?:\s\"[^\"]*\")?\)")
 
-_TAG = re.compile(r"<(sup|del|s)>.*?</\1>|~~.*?~~|</?[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?/?>")
+_TAG = re.compile(
+    r"<(sup|del|s)>.*?</\1>|~~.*?~~"
+    r"|</?(?!(?:float|double|half|int|bool)>)[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?/?>"
+)  # `Functor<float>` is a type of C++
 
 _BRACKET = re.compile(r"(.+?)\s*[(\[]([^()\[\]]+)[)\]]\s*")
 
