@@ -177,6 +177,12 @@ _SINGLE = deferred(
 )
 """One device of no name: `单卡微调`, `on a single GPU`, `### Single GPU`."""
 
+_OF_A_PROCESS = deferred(
+    r"\b(?:each|every|one|per|an?) (?:rank|process|worker|replica|actor|stage|expert)\b",
+    re.IGNORECASE,
+)
+"""A part of a run, which is on one device whatever the whole is on."""
+
 _OF_ONE = re.compile(r"单|(?i:[gn]pu|card|accel)")
 """Found in every text that names one so."""
 
@@ -578,6 +584,7 @@ def _said(line: str) -> Mapping[str, Cell]:
     put("model", model_named(text))
     plain = signed(text) if known else text
     alone = "gpus" not in said and _OF_ONE.search(plain) and not _OF_A_NODE.search(plain)
+    alone = alone and not _OF_A_PROCESS.search(plain)
     if alone and (single := _SINGLE.search(plain)):
         said["gpus"] = Cell("1", 0, single.start())
     if known and (dual := _DUAL.search(plain)):
