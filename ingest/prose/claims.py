@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from typing import NamedTuple
 
+from assay.ingest.schema.record import REMEMBERED
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.vocabulary.devices import SIGN
 
@@ -87,6 +88,9 @@ _THINGS = (
     r"(?:sequences?|seqs?|samples?|examples?|images?|imgs?|instances?|sentences?|clips?|videos?"
     r"|utterances?|pairs?|documents?|crops?|frames?|pictures?|graphs?|molecules?|items?)\b"
 )
+
+_A_THING = "seq|sam|exa|im|ins|sent|cli|vid|utt|pai|doc|cro|fra|pic|gra|mol|item"
+"""One of these is in every text with one of the things that batches are of."""
 
 _BATCH = r"(?:(?:mini|train(?:ing)?)[ _-]?)*(?:batch(?:es)?(?:[ _-]?sizes?)?|bs|bsz)"
 
@@ -179,13 +183,13 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("micro_batch", "b", rf"\b{_BATCH}{_SET}{COUNT} ?\({{N}}(?: {_THINGS})? ?(?:{_ONE_OF})"
     r"(?! ?[x×*])"),
     (
-        "micro_batch", "",
+        "micro_batch", _A_THING,
         rf"{{N}} {_THINGS}(?: (?:of|x|×|with) {COUNT}[ -]tokens(?: each)?)? ?,? ?\(?"
         rf"(?:{_ONE_OF}){_NO_RATE}"
         r"(?! (?:is|are|was|were) (?:logged|shown|saved|printed|drawn|generated|kept))",
     ),
     (
-        "micro_batch", "",
+        "micro_batch", _A_THING,
         rf"\b(?:each|every)(?: of (?:the|our)(?: [0-9]+)?)? {_ONE}(?: \([^()]*\))? {_HAS}"
         rf"(?: an? (?:(?:local|mini|micro)[ -]?)?batch(?: size)? of)? {{N}} {_THINGS}{_NO_RATE}",
     ),
@@ -198,13 +202,16 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     ("global_batch", "b", rf"\b{_BATCH} ?\((?:global|total|overall|effective)\){_SET}{{N}}"),
     ("global_batch", "b", rf"\b{_BATCH}{_SET}{{N}}(?: {_THINGS})?,? ?\(?(?:{_OF_ALL})"),
-    ("global_batch", "", rf"{{N}} {_THINGS} {_A}(?:global|whole|total|effective) (?:mini-?)?batch"),
+    (
+        "global_batch", "batch",
+        rf"{{N}} {_THINGS} {_A}(?:global|whole|total|effective) (?:mini-?)?batch",
+    ),
     (
         "global_batch", "batch",
         rf"{{N}} {_THINGS} (?:per|in each|in every|in a|a) (?:mini-?)?batch,? (?:{_OF_ALL})",
     ),
-    ("global_batch", "", rf"{{N}} {_THINGS} {_A}{_STEP}{_NOT_OF_ONE}{_NO_RATE}"),
-    ("global_batch", "", rf"\b(?:one|each|every|an?|per) {_STEP} {_TAKES} {{N}} {_THINGS}"),
+    ("global_batch", _A_THING, rf"{{N}} {_THINGS} {_A}{_STEP}{_NOT_OF_ONE}{_NO_RATE}"),
+    ("global_batch", _A_THING, rf"\b(?:one|each|every|an?|per) {_STEP} {_TAKES} {{N}} {_THINGS}"),
     (
         "global_batch", "batch",
         rf"\b(?:global|total|effective|overall) (?:mini-?)?batch {_TAKES} {{N}} {_THINGS}",
@@ -229,7 +236,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     ("global_batch_tokens", "token", r"\b\w*batch_size\s*[:=]\s*{N},?\s*(?:#|//)[^;]*\btokens\b"),
     (
-        "accumulation", "",
+        "accumulation", "accumulat|sum|aggregat|averag",
         r"\b(?:accumulat\w+|summed|sum|aggregated|averaged)(?: of)?(?: (?:the )?gradients?)? "
         r"(?:over|for|across|every|of|during) {N} (?:(?:micro|mini|local|forward|backward|small)"
         r"[ -]?)*(?:steps?|batch(?:es)?|iterations?|passes)\b",
@@ -274,7 +281,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         r"|chunks|blocks|sequences|all))+ {N} tokens\b",
     ),
     (
-        "seq_len", "",
+        "seq_len", "sequence|context",
         r"\b(?:sequences|contexts?(?: windows?)?) (?:of|at|with|are|is) (?:length )?{N}"
         rf"(?! ?(?:{_THINGS}|GPU|images))",
     ),
@@ -285,7 +292,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
 _LABELLED: tuple[tuple[str, str, str], ...] = (
     ("seq_len", "context", r"{N}[ -](?:tokens?[ -])?context(?: (?:length|window))?\b"),
     (
-        "seq_len", "",
+        "seq_len", "seq|context|cutoff|block",
         r"\b(?:seq(?:uence)?[ _-]?len(?:gth)?s?|context[ _-](?:len(?:gth)?|window|size)"
         rf"|cutoff[_ -]len(?:gth)?|block[_ -]size){_DURING}{_SET}{{N}}",
     ),
@@ -305,20 +312,20 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
 
 _OF_A_MODEL: tuple[tuple[str, str, str], ...] = (
     (
-        "ffn_hidden", "",
+        "ffn_hidden", "mlp|ffn|feed|intermediate",
         r"\b(?:MLPs?|FFNs?|feed-?forward|intermediate)(?:[ _-](?:inner|hidden|layer|intermediate))*"
         rf"[ _-](?:widths?|dim(?:ension)?s?|size|units){_SET}{{N}}(?! ?[x×])",
     ),
     ("hidden", "wi", rf"(?<!MLP )(?<!FFN )(?<!forward )\bwidth{_SET}{{N}}(?! ?(?:x|px|pixels))"),
     ("hidden", "wide", r"{N}-wide\b"),
     (
-        "hidden", "",
+        "hidden", "hidden|model|embedding",
         r"\b(?:hidden|model|embedding)[ _-](?:state )?(?:sizes?|dim"
         r"(?:ension)?s?|dimensionality|width"
         rf"|units){_SET}{{N}}",
     ),
     (
-        "layers", "",
+        "layers", "layer|block",
         r"{N}[ -](?:transformer |decoder |encoder |identical |stacked |dense )*"
         r"(?:layers?|blocks?)\b"
         r"(?! (?:of|per|each|[0-9]))",
@@ -343,7 +350,7 @@ _ALONE_OF_A_MODEL = (
 
 @cache
 def _forms() -> tuple[tuple[str, str, re.Pattern[str], bool], ...]:
-    """Every form: field, the part of a word that is in each text with it, expression, alone."""
+    """Every form: field, parts of words of which each text with it has one, expression, alone."""
     groups = (
         (_FORMS, True), (_LABELLED, False), (_ALONE_OF_A_MODEL, True), (_OF_A_MODEL, False),
     )  # fmt: skip
@@ -352,6 +359,18 @@ def _forms() -> tuple[tuple[str, str, re.Pattern[str], bool], ...]:
         for forms, alone in groups
         for name, word, form in forms
     )
+
+
+@lru_cache(maxsize=REMEMBERED)  # sentences have the same few words again and again
+def _forms_with(words: frozenset[str]) -> tuple[tuple[str, re.Pattern[str], bool], ...]:
+    """The forms, in their order, that a text with these parts of words may be in."""
+    return tuple(each[:1] + each[2:] for each in _forms() if each[1] in words)
+
+
+@cache
+def _words() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """What stands beside each form, and the parts of words of which a text with it has one."""
+    return tuple((word, tuple(word.split("|"))) for word in dict.fromkeys(f[1] for f in _forms()))
 
 
 _COMMAS = ("", ",", ";", ":", ".", "(", ")", "，", "；", "（", "）")
@@ -382,9 +401,8 @@ def claims(text: str) -> list[Part]:
     found = list(_product(text))
     taken = {claim.at for claim in found}
     low, stated = text.casefold(), bool(found)
-    for name, word, form, alone in _forms():
-        if word and word not in low:
-            continue
+    words = frozenset(word for word, each in _words() if any(part in low for part in each))
+    for name, form, alone in _forms_with(words):
         for each in form.finditer(text):
             at = each.start("n")
             if at in taken or of_several(text, each, "n"):
@@ -480,19 +498,19 @@ def _product(text: str) -> Iterator[Part]:
 _COUNTS_SOMETHING = r"(?:batch|minibatch|sequence|sample|example|image|token|crop|step|update)"
 
 CLAIMED = (
-    rf"(?i:\b(?:mini|micro)?-?(?:batch(?:es)?|bs)\b[^.;|0-9]{{0,24}}[0-9]"
+    rf"(?i:\b(?:mini|micro)?-?(?:batch(?:es)?|bs)\b[^.;|0-9]*[0-9]"
     rf"|[0-9][kM]? (?:\w+ )?(?:{_COUNTS_SOMETHING}s?) (?:per|a|an|each|on|to|in|every|of|overall) "
     r"|[0-9](?:M| million)? ?-?tokens?[ -](?:per|a|an|each|in|every|seq|inp|con|win|sam|chu|blo)"
     r"|(?:sequences?|samples|inputs|contexts?) (?:of|at|with|to|are|is)(?: length)? [0-9]"
-    r"|(?:accumul\w*|summed|every)\b[^.;|0-9]{0,24}[0-9]"
+    r"|(?:accumul\w*|summed|every)\b[^.;|0-9]*[0-9]"
     r"|\b(?:update|step) (?:sees|consumes|uses|covers|takes|processes) [0-9]"
-    r"|parallel\w*[^.;|0-9]{0,24}[0-9]|[0-9][ -](?:data|tensor|pipeline|context|expert)[ -]"
-    r"|pipeline (?:has|with|of|is|depth)[^.;|]{0,12}[0-9]|chunks (?:per|on|for|a) "
-    r"|\b(?:one|two|three|four|five|six|seven|eight|sixteen|[0-9]+)[ x×](?:[\w.-]+ ){0,3}"
+    r"|parallel\w*[^.;|0-9]*[0-9]|[0-9][ -](?:data|tensor|pipeline|context|expert)[ -]"
+    r"|pipeline (?:has|with|of|is|depth)[^.;|]*[0-9]|chunks (?:per|on|for|a) "
+    r"|\b(?:one|two|three|four|five|six|seven|eight|sixteen|[0-9]+)[ x×](?:[\w.-]+ )*"
     r"(?:nodes?|servers?|hosts|instances|boxes|machines|workstations?|VMs?)\b"
-    r"|(?:node|server|machine|box|workstation|VM|DGX\S*) (?:of|with|\()[^.;|]{0,20}[0-9]"
+    r"|(?:node|server|machine|box|workstation|VM|DGX\S*) (?:of|with|\()[^.;|]*[0-9]"
     r"|(?:batchgrö|sequenzl|akkumulation|knoten|nœud|séquence|couches|\blotes? |secuencias"
-    r"|camadas|capas\b|trainiert|entraîn)[^.;|]{0,40}[0-9]"
+    r"|camadas|capas\b|trainiert|entraîn)[^.;|]*[0-9]"
     r"|tokeni[sz]er has |\b(?:wide|width|experts|blocks)\b)"
 )
 """Found in every line with one of these forms, in polars' syntax."""

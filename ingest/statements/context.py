@@ -114,7 +114,9 @@ _FORMS = "|".join(
         r"|runtime|server|instance|environment|optimi[sz]er|parallelism|set-?up|config(?:uration)?|settings?)"
         r"(?: (?:type|model|name|used))?[*_`]* ?[:：].*[0-9])",
         rf"[0-9] (?:GPUs?|cards|карт\w*|видеокарт\w*) \(?{HINT}|\bon the [2-5]0[5-9]0\b",
-        rf"(?i:\b(?:on|auf|sur|en) ) ?(?:\w+ ){{0,3}}{HINT}|\b(?:one|two|four|eight) \W*Tesla",
+        r"(?i:\b(?:on|auf|sur|en) (?:(?:an?|the|my|our|local|free|single|colab|ein|une?|un) )*)"
+        rf"{HINT}",
+        r"\b(?:one|two|four|eight) \W*Tesla",
         r"[a-z]_[a-z_]+`? ?[=:]? ?`?[0-9]|[а-я]{3}[ :=—]+[0-9]|[0-9] [а-я]{4}",
         r"(?i:\b(?:secuencia|sequência|sequenza|lote)\b.{0,6}[0-9])",
         r"[0-9][kKM]? tokens (?:per|/|a) (?:\w+ )?(?:step|batch|update)",

@@ -239,14 +239,11 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
     {}
     """
     found: dict[str, dict[str, Cell]] = {}
-    spoken: list[str] = []
     plain = in_english(line.text)
-    for begin, text in _sentences(without_some(plain.text)):
-        if _of_something_else(text):
-            continue
-        spoken.append(text)
-        few = 1 if _KEYED.match(text) else least
-        for name, word, at, _ in _enough(text, few, logged=bool(line.prefix)):
+    sentences = list(_sentences(without_some(plain.text)))
+    for begin, text in sentences:
+        told = _enough(text, 1 if _KEYED.match(text) else least, logged=bool(line.prefix))
+        for name, word, at, _ in told if told and not _of_something_else(text) else ():
             if name:
                 cell = _cell(name, word, line, plain.place(begin + at))
                 if cell is None:
@@ -254,6 +251,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
                 found.setdefault(name, {}).setdefault(word, cell)
     said = {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
     said = _batch_of_all(said)
+    spoken = [text for _, text in sentences if found and not _of_something_else(text)]
     lengths = found.get("seq_len", {})
     if len(lengths) > 1 and len(set(_LENGTH.findall(" ".join(spoken)))) > 1:  # who knows whose
         said["seq_len"] = next(iter(lengths.values()))._replace(state="unknown")
@@ -267,7 +265,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
 
 def _of_something_else(text: str) -> bool:
     """Whether a sentence has words beside which its numbers are of something else than the run."""
-    plainly = _SPREAD_OVER.sub(_with, text)
+    plainly = _spread(text)
     opens = _OPENS.search(text)  # what was tried is in the table that it opens
     return _ASIDE.search(_of_what_follows(plainly) if opens else _compared(plainly)) is not None
 
@@ -286,13 +284,15 @@ def _told(text: str, least: int, *, logged: bool) -> list[Part]:
     """Parts of a sentence, weak ones only beside others; of formats, the one of products."""
     stated = claims(signed(text))
     degrees = {part.at for part in stated if part.name}  # `expert parallelism over 8 GPUs`
-    plainly = _SPREAD_OVER.sub(_with, text)
+    plainly = _spread(text)
     named = [part for part in machines(plainly) if part.at not in degrees or not part.name]
     named += _precision(text)
     if least < LEAST and all(name != "gpu" for name, *_ in named):
         named += one_device(text)
     others = len({part.name for part in named}) if least == LEAST else OTHERS + 1
     told = [*named, *parts(signed(text), stated, logged=logged, others=others)]
+    if not told:
+        return []
     if apart := of_each_run(text):
         told = [part for part in told if part.at not in apart or not part.name]
     if told and not any(name == "dtype" for name, *_ in told):
@@ -377,6 +377,11 @@ _SPREAD_OVER = deferred(
     re.IGNORECASE,
 )
 """`over` that neither compares nor bounds."""
+
+
+def _spread(text: str) -> str:
+    """A text without the `over` that neither compares nor bounds, as wide."""
+    return _SPREAD_OVER.sub(_with, text) if "over" in text.casefold() else text
 
 
 def _with(found: re.Match[str]) -> str:

@@ -162,7 +162,7 @@ def _unknown(label: str, cells: Sequence[str], names: set[str]) -> _Drawn:
     whole = numeric and all(text.replace(",", "").lstrip("+-").isdigit() for text in cells)
     if not numeric:
         lines.append('type = "text"')
-    elif whole and (measure is None or measure.scale == 1.0):  # 71 % are no integer
+    elif whole and seconds in (None, 1.0) and (measure is None or measure.scale == 1.0):  # no 71 %
         lines.append('type = "integer"')
     if numeric and not whole and seconds is None and measure is None:
         lines.append('# unit = "s"   and   labels = { "…" = "ms" }   if it is a time in ms')
