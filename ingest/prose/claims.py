@@ -369,7 +369,7 @@ def _forms_with(words: frozenset[str]) -> tuple[tuple[str, re.Pattern[str], bool
 
 @cache
 def _words() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """What stands beside each form, and the parts of words of which a text with it has one."""
+    """Hints beside forms, and the parts of words of which a text with it has one."""
     return tuple((word, tuple(word.split("|"))) for word in dict.fromkeys(f[1] for f in _forms()))
 
 
