@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from assay.ingest.schema.format import Format, Reach
 from assay.ingest.source.blocks import Mask, Places, series
+from assay.ingest.source.prefixes import holds
 
 
 class Edges(NamedTuple):
@@ -110,11 +111,12 @@ def candidates(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
     return lines.filter(held)
 
 
-def openings(formats: Sequence[Format]) -> str:
-    """Found in every line that begins a record of one of these formats, or opens a document."""
+def openings(formats: Sequence[Format]) -> tuple[str, ...]:
+    """Patterns one of which is found in every line that begins a record of one of these formats,
+    or opens a document of it."""
     literals = (re.escape(head).replace(r"\ ", " ") for fmt in formats for head in fmt.heads
                 if fmt.opens is None)  # fmt: skip
-    return "|".join([*literals, *(f"(?:{fmt.opens})" for fmt in formats if fmt.opens)])
+    return (*filter(None, ["|".join(literals)]), *(fmt.opens for fmt in formats if fmt.opens))
 
 
 def begun(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
@@ -125,7 +127,7 @@ def begun(lines: pl.DataFrame, fmt: Format) -> pl.DataFrame:
     if not held.any():  # as with most formats
         return lines.clear()
     found = lines.filter(held)
-    return found if fmt.opens is None else found.filter(pl.col("text").str.contains(fmt.opens))
+    return found if fmt.opens is None else found.filter(holds(found["text"], fmt.opens))
 
 
 def opening(texts: pl.Series, fmt: Format) -> bool:
@@ -133,10 +135,10 @@ def opening(texts: pl.Series, fmt: Format) -> bool:
     return bool(opens(texts, fmt).any())
 
 
-def opens(texts: pl.Series, fmt: Format) -> pl.Series:
-    """The lines with a head of a document format that open a document of it."""
+def opens(texts: pl.Series, fmt: Format, *, plain: bool = False) -> pl.Series:
+    """The lines with a head of a document format that open a document of it; `plain`: of ASCII."""
     held = texts.str.contains_any(list(fmt.heads))
     if fmt.opens is None or not held.any():
         return held
     at = held.arg_true()
-    return held.scatter(at, texts.gather(at).str.contains(fmt.opens))
+    return held.scatter(at, holds(texts.gather(at), fmt.opens, plain=plain))

@@ -262,7 +262,7 @@ def _stating(source: Source, found: Scan, *, document: bool) -> Sequence[Line]:
     if found.looked is not None:
         return found.looked.stating(headings=document)
     texts = found.lines["text"]
-    worth = holds(texts, WORTH, plain=all_ascii(texts))
+    worth = holds(texts, *WORTH, plain=all_ascii(texts))
     kept = found.lines.filter(worth | series(around_headings(texts)) if document else worth)
     return region(source, peel(kept)).lines
 

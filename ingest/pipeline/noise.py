@@ -6,8 +6,6 @@ beside a performance unit, and which may be a statement of configuration or a he
 
 from __future__ import annotations
 
-import functools
-import operator
 import re
 from bisect import bisect_left
 from collections.abc import Sequence, Set
@@ -69,9 +67,9 @@ class Tally:
         return Tally(self.blank, self.not_ours - len(lines), (*self.suspicious[:at], *odd))
 
 
-def closings(formats: Sequence[Format]) -> str:
-    """Found in every line that may tell of the end of a run; empty where no format asks."""
-    return "|".join(f"(?:{fmt.closing.finds})" for fmt in formats if fmt.closing is not None)
+def closings(formats: Sequence[Format]) -> tuple[str, ...]:
+    """Patterns of lines that may tell of the end of a run; none where no format asks."""
+    return tuple(fmt.closing.finds for fmt in formats if fmt.closing is not None)
 
 
 def total(tallies: Sequence[Tally]) -> Tally:
@@ -134,13 +132,13 @@ _HEADING = r"(?:^|[\s\x1c-\x1f:\]>-]|[^%]\|)#{1,6}[\s\x1c-\x1f]+\S"
 """Found in every heading; behind a prefix that ends with a bar, but not in a progress bar."""
 
 
-def interest(formats: Sequence[Format]) -> tuple[str, str]:
-    """Found in lines that begin something, may be suspicious or state something; no others matter.
+def interest(formats: Sequence[Format]) -> tuple[str, ...]:
+    """Patterns of lines that begin something, may be suspicious or state something; no others
+    matter.
 
-    Few patterns, since a search through many lines costs less than several; but two, since one of
-    all has more states than the search keeps, and takes a hundred times as long as both. Several
-    heads of a format are found faster than what it opens with; one alone, or one of a single
-    character, is found too often.
+    Not one of all, which has more states than the search keeps. Several heads of a format are
+    found faster than what it opens with; one alone, or one of a single character, is found too
+    often.
     """
     one = [
         fmt
@@ -148,20 +146,21 @@ def interest(formats: Sequence[Format]) -> tuple[str, str]:
         if fmt.opens is not None and (len(fmt.heads) == 1 or min(map(len, fmt.heads)) == 1)
     ]
     heads = sorted({head for fmt in formats if fmt not in one for head in fmt.heads})
-    literals = [re.escape(each).replace(r"\ ", " ") for each in heads]
-    begins = [*literals, openings(one), _SUSPICIOUS]
-    return "|".join(filter(None, begins)), "|".join([ENDS, _OTHER_ENDS, _HEADING])
-
-
-def of_interest(texts: pl.Series, patterns: Sequence[str]) -> pl.Series:
-    """Lines in which one of the patterns of `interest` is found."""
-    return functools.reduce(operator.or_, (holds(texts, each) for each in patterns))
+    literals = "|".join(re.escape(each).replace(r"\ ", " ") for each in heads)
+    return (
+        *filter(None, [literals]),
+        *openings(one),
+        f"{_SUSPICIOUS}|{_HEADING}",
+        ENDS,
+        *_OTHER_ENDS,
+    )
 
 
 _OTHER_ENDS = (
-    rf"(?:(?:(?:too|well|above)\)|[0-9]\s*(?i:nodes?|replicas?|gpus?)){REST}"
-    r"|(?:^|[\s'\"(])--[A-Za-z]|^\s*(?:```|~~~)|=[\"']?\$|[_-](?:nl|hs|tp|pp|gbs?|mbs?|seq)[0-9]+[_-])"
-    rf"|{FORMS}|{OPENS}"
+    rf"(?:(?:too|well|above)\)|[0-9]\s*(?i:nodes?|replicas?|gpus?)){REST}"
+    r"|(?:^|[\s'\"(])--[A-Za-z]|^\s*(?:```|~~~)|=[\"']?\$|[_-](?:nl|hs|tp|pp|gbs?|mbs?|seq)[0-9]+[_-]"
+    f"|{OPENS}",
+    *FORMS,
 )
 """How statements about what stands above end, and counts of nodes, replicas and GPUs; options of a
 command, assignments of variables, names put together of values."""
@@ -172,7 +171,7 @@ def may_state(texts: pl.Series, *, plain: bool = False) -> pl.Series:
 
     Other lines need not be parsed: `assay.ingest.statements.context` says which are statements.
     """
-    found = holds(texts, _OTHER_ENDS, plain=plain)
+    found = holds(texts, *_OTHER_ENDS, plain=plain)
     ends = ~found & holds(texts, ENDS, plain=plain)
     at = ends.arg_true()
     if len(at):

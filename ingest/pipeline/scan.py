@@ -45,14 +45,13 @@ from assay.ingest.pipeline.noise import (
     closings,
     interest,
     may_state,
-    of_interest,
     suspicious,
     total,
 )
 from assay.ingest.schema.format import LAST, Format, Region
 from assay.ingest.source.blocks import Block, Mask, Places, series
 from assay.ingest.source.opening import Source
-from assay.ingest.source.prefixes import fitting, holds, peel, region, with_zeros
+from assay.ingest.source.prefixes import holds, peel, region, with_zeros
 
 Engine = Literal["auto", "cells", "folds"]
 """`folds` leaves every line to the fold of its format; `cells` gives the same, faster, where there
@@ -297,7 +296,7 @@ class _Scanner:
             which = others.copy()
             which[: max(0, end - LAST - block.first)] = False
             some = block.some(which)
-            some = some.filter(_found(some["text"], self.sieve.closings, plain=block.plain))
+            some = some.filter(holds(some["text"], *self.sieve.closings, plain=block.plain))
             if some.height and not block.plain:
                 self.spelled.update((line, block.raw(line)) for line in some["line"])
             found.append(some)
@@ -376,7 +375,7 @@ class Sieve:
         worth = np.zeros(block.height, np.bool_)
         worth[~known] = self._worth(block, ~known)
         some = block.some(worth)
-        hits = some.filter(_found(some["text"], self.openings, plain=block.plain))
+        hits = some.filter(holds(some["text"], *self.openings, plain=block.plain))
 
         def mask(found: pl.Series) -> Mask:
             there = np.zeros(block.height, np.bool_)
@@ -387,7 +386,7 @@ class Sieve:
         return Sifted(
             block, shaped, known, self.open_ended(block, shaped), hits,
             begins={fmt.name: begins(fmt, hits) for fmt in self.single},
-            papers=mask(_found(some["text"], self.papers, plain=block.plain)),
+            papers=mask(holds(some["text"], *self.papers, plain=block.plain)),
             states=mask(may_state(some["text"], plain=block.plain)),
             blank=mask(empty) | blank(block, ~(known | worth)),
             suspicious=mask(odd),
@@ -402,12 +401,11 @@ class Sieve:
             return pl.repeat(value=True, n=int(which.sum()), eager=True)
         if not (self.noisy and _same(block)):
             texts = block.some(which)["text"]
-            patterns = [fitting(each, plain=block.plain) for each in self.interest]
-            return of_interest(texts, patterns)
+            return holds(texts, *self.interest, plain=block.plain)
         texts = block.alike.filter(series(which))
         kinds, silent = texts.unique(), self.silent
         new = kinds.filter(~kinds.is_in(silent.implode()))
-        found = of_interest(new, [fitting(with_zeros(each), plain=True) for each in self.interest])
+        found = holds(new, *map(with_zeros, self.interest), plain=True)
         if len(silent) < MOST_KINDS:
             self.silent = pl.concat([silent, new.filter(~found)])
         return texts.is_in(new.filter(found).implode())
@@ -485,11 +483,6 @@ def begins(fmt: Format, hits: pl.DataFrame) -> Begins:
         return dict.fromkeys(fmt.reach, NOTHING)
     held = hits.filter(hits["text"].str.contains_any(list(fmt.heads)))
     return {head: edges(held, head, reach, above=True) for head, reach in fmt.reach.items()}
-
-
-def _found(texts: pl.Series, pattern: str, *, plain: bool) -> pl.Series:
-    """Where one of the alternatives of a pattern is found; nowhere if there are none."""
-    return holds(texts, pattern, plain=plain) if pattern else texts.is_null()
 
 
 ENOUGH = 10_000

@@ -28,7 +28,6 @@ from assay.ingest.pipeline.noise import (
     empty,
     interest,
     may_state,
-    of_interest,
     suspicious,
 )
 from assay.ingest.pipeline.scan import FEW, Scan
@@ -41,7 +40,7 @@ from assay.ingest.source.blocks import BARE, SPELLED, Mask, Places
 from assay.ingest.source.carriers import carrier
 from assay.ingest.source.headings import around_headings
 from assay.ingest.source.opening import Source
-from assay.ingest.source.prefixes import NOBODY, fitting, holds, peel
+from assay.ingest.source.prefixes import NOBODY, holds, peel
 from assay.ingest.statements.context import WORTH
 from assay.ingest.statements.statement_frame import statement_frame
 
@@ -172,14 +171,13 @@ class _Look:
     @cached_property
     def _some(self) -> pl.DataFrame:
         """The lines that may matter to anybody."""
-        wanted = [fitting(each, plain=self.plain) for each in interest(self.formats)]
-        return self.frame.filter(of_interest(self.frame["text"], wanted))
+        found = holds(self.frame["text"], *interest(self.formats), plain=self.plain)
+        return self.frame.filter(found)
 
     def _with(self, formats: Sequence[Format]) -> pl.DataFrame:
         """The lines on which something of these formats may begin."""
-        pattern = openings(formats)
         some = self._some
-        return some.filter(some["text"].str.contains(pattern)) if pattern else some.clear()
+        return some.filter(holds(some["text"], *openings(formats), plain=self.plain))
 
     @cached_property
     def _hits(self) -> pl.DataFrame:
@@ -214,11 +212,14 @@ class _Look:
             found[fmt.name] = (
                 held
                 if fmt.opens is None or held.is_empty()
-                else held.filter(held["text"].str.contains(fmt.opens))
+                else held.filter(holds(held["text"], fmt.opens, plain=self.plain))
             )
-        documents = [fmt for fmt in self.formats if fmt.lines == "document"]
-        papers = self._with(documents)
-        found |= {fmt.name: papers.filter(opens(papers["text"], fmt)) for fmt in documents}
+        some = self._some
+        found |= {
+            fmt.name: some.filter(opens(some["text"], fmt, plain=self.plain))
+            for fmt in self.formats
+            if fmt.lines == "document"
+        }
         return {name: held["line"].to_numpy().astype(np.int64) for name, held in found.items()}
 
     @cached_property
@@ -289,7 +290,7 @@ class _Look:
         if not which.any():
             return which
         last = self.frame.filter(pl.Series(which))
-        found = last["text"].str.contains(fitting(wanted, plain=self.plain))
+        found = holds(last["text"], *wanted, plain=self.plain)
         return self._mask(last["line"].filter(found))
 
     def _tally(self, at: int, which: Mask) -> Tally:
@@ -308,7 +309,7 @@ class _Look:
     @cached_property
     def _states(self) -> Mask:
         """Those of them that may state something."""
-        found = holds(self._kept["text"], WORTH, plain=self.plain)
+        found = holds(self._kept["text"], *WORTH, plain=self.plain)
         mask: Mask = found.to_numpy()
         return mask
 

@@ -62,70 +62,75 @@ from assay.ingest.vocabulary.networks import names_network, network_named
 
 _HEADING = deferred(r"\s*(#{1,6})\s+\S")
 
-_FORMS = "|".join(
-    [
-        r"(?i:(?:seq(?:uence)?\.?|context) (?:len(?:gth)?|width)|batch(?:[ -]size)?"
-        r"|vocab(?:ulary)? size"
-        r"|parallel(?:ism)? (?:size|degree)|hidden (?:size|dim)|accumulation steps"
-        r"|number of (?:layers|heads))(?:[*_` :=(]+"
-        r"|(?: (?:of|is|was|at|to|kept|fixed|held|always|constant))+ )[0-9]",
-        rf"[0-9] ?[x×]? ?`?{HINT}|(?i:\b(?:one|single|two|four|eight|sixteen) ){HINT}",
-        r"[0-9] (?:devices|instances|servers|hosts|IPUs|HPUs|cards)\b",
-        r"[Nn]odes? ?(?:of|with|[x×*]) ?[0-9]+ (?:GPU|devi|accel)",
-        r"total parameters|device mesh with|activation (?:checkpointing|recomput)|capacity: ",
-        r"(?i:ZeRO[ -](?:stage[ -]?)?[0-3])",
-        r"(?i:bf16|fp16|fp8|float-?16)[ -](?:mixed[ -])?precision",
-        r"(?:固定为|设置为|默认为|(?:fixed|set) (?:to|at)) ?[*`]*[0-9]",
-        r"`\w+=[\w.]+`[^`]{1,3}`\w+=|(?i:accumulat[a-z]+ [a-z ]{0,16}(?:over|for|across) [0-9])",
-        r"(?:devices|GPUs|accelerators|cards|nodes|machines|servers) (?:used )?(?:are|were) ",
-        r"^\W*[A-Za-z0-9,-]+ (?:GPUs|accelerators|devices|cards|chips)[,.;]",
-        rf"\b[Mm]y (?:own )?(?:{HINT}|[2-5]0[5-9]0)|\b[Oo]ne [2-5]0[5-9]0\b",
-        r"[0-9][`*]* (?:in|for|across) all\b",
-        r"[a-z](?:Args|Config|Arguments)\(\w+=",
-        r"(?i:\b(?:on|across|with|using) [0-9,]+ (?:devices|GPUs|processes)\b)|MEMBER: [0-9]",
-        r"(?i:\b(?:model|device|gpu|accelerator)(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*"
-        r"[\"']?[A-Za-z])",
-        r"[0-9]{3} (?:total |trainable )?parameters|(?i:precision\W*$)|GPUs (?:each|per node)",
-        # parts of a sentence: a number and its noun, a short name and its number
-        r"[0-9][ -](?:way [TPDCEtpdce]|hidden\b)",
-        r"(?:^|[^0-9])[0-9]{1,4}[ -](?:\w+ )?(?:layers?|heads|experts)\b",  # no model has more
-        r"\b(?:[TPDCE]P|[MG]BS)[ -]?[0-9]|\b(?:[tpd]p|[mg]bs)[0-9]",
-        r"[a-z]-?[Pp]arallel(?:ism)?(?:[ -](?:size|degree))?(?: of| is| to)? [0-9]",
-        r"(?i:accumulation (?:of |is )?[0-9]|\bseq(?: len(?:gth)?)? [0-9]{3})",
-        r"(?i:\b(?:single|one)[ -](?:GPU|node)\b)|精度[均都]?[为是：:]",
-        "[\u3040-\u30ff\uac00-\ud7a3][：:=]? ?[0-9]",
-        r"(?i:\b(?:micro|global)[- ]batch(?:[ -]size)?(?: of| is| to)? [0-9])",
-        r"(?i:\b(?:hidden|ffn|vocab\w*|context|seqlen|sequences) (?:of )?[0-9])",
-        r"[一-鿿][：:为]? ?[0-9]",
-        r"(?i:world[ _]size[ :=]+[0-9])",
-        r"[a-z]_[a-z_]+ [0-9]+ [a-z]+_[a-z_]+ [0-9]",
-        r"[a-zA-Z]{2,3}\)? ?[=:] ?\(?[0-9]+ ?[/x×,-]",
-        r"(?:模型(?:名称)?|机器|硬件|显卡|加速卡) ?[:：] ?[A-Za-z0-9]|[0-9二两四八] ?[卡张块]",
-        rf"(?i:\b(?:alle?|every|each|everything|tous|toutes)\b)[^.;]{{0,100}}?(?:{HINT}"
-        r"|(?i:bf16|fp16|fp8|float-?16))",
-        r"(?i:(?:on|using|with) [*_]{0,2}(?:one|a single|single|two|four|eight)[*_]{0,2} "
-        r"(?:[0-9]+ ?Gi?B )?(?:GPU|NPU|card|accelerator|device|chip))",
-        CLAIMED,
-        r"[0-9] hosts\]|_component_|_target_|(?i:same (?:model|architecture))",
-        r"(?i:\b(?:bf16|fp16|[bt]?f(?:loat|p)?-?(?:16|32))\b[^\"':=]*$)",
-        r"[0-9] (?:images|imgs|samples|sequences|seqs|examples|videos|clips|graphs)\b ?"
-        r"(?:/|per|on each|for each|par) ?(?:[GN]PU|device|card|rank|worker|process|chip|carte)",
-        r"(?i:^[\W_]*(?:[\w-]+ ){0,2}(?:hardware|gpus?|nodes?|machines?|cluster|system|platform"
-        r"|runtime|server|instance|environment|optimi[sz]er|parallelism|set-?up|config(?:uration)?|settings?)"
-        r"(?: (?:type|model|name|used))?[*_`]* ?[:：].*[0-9])",
-        rf"[0-9] (?:GPUs?|cards|карт\w*|видеокарт\w*) \(?{HINT}|\bon the [2-5]0[5-9]0\b",
-        r"(?i:\b(?:on|auf|sur|en) (?:(?:an?|the|my|our|local|free|single|colab|ein|une?|un) )*)"
-        rf"{HINT}",
-        r"\b(?:one|two|four|eight) \W*Tesla",
-        r"[a-z]_[a-z_]+`? ?[=:]? ?`?[0-9]|[а-я]{3}[ :=—]+[0-9]|[0-9] [а-я]{4}",
-        r"(?i:\b(?:secuencia|sequência|sequenza|lote)\b.{0,6}[0-9])",
-        r"[0-9][kKM]? tokens (?:per|/|a) (?:\w+ )?(?:step|batch|update)",
-        r"(?i:\b(?:each|every) (?:GPU|device|card|rank|worker|chip)\b.*[0-9] )",
-    ]
+_PARTS = (
+    r"(?i:(?:seq(?:uence)?\.?|context) (?:len(?:gth)?|width)|batch(?:[ -]size)?"
+    r"|vocab(?:ulary)? size"
+    r"|parallel(?:ism)? (?:size|degree)|hidden (?:size|dim)|accumulation steps"
+    r"|number of (?:layers|heads))(?:[*_` :=(]+"
+    r"|(?: (?:of|is|was|at|to|kept|fixed|held|always|constant))+ )[0-9]",
+    rf"[0-9] ?[x×]? ?`?{HINT}|(?i:\b(?:one|single|two|four|eight|sixteen) ){HINT}",
+    r"[0-9] (?:devices|instances|servers|hosts|IPUs|HPUs|cards)\b",
+    r"[Nn]odes? ?(?:of|with|[x×*]) ?[0-9]+ (?:GPU|devi|accel)",
+    r"total parameters|device mesh with|activation (?:checkpointing|recomput)|capacity: ",
+    r"(?i:ZeRO[ -](?:stage[ -]?)?[0-3])",
+    r"(?i:bf16|fp16|fp8|float-?16)[ -](?:mixed[ -])?precision",
+    r"(?:固定为|设置为|默认为|(?:fixed|set) (?:to|at)) ?[*`]*[0-9]",
+    r"`\w+=[\w.]+`[^`]{1,3}`\w+=|(?i:accumulat[a-z]+ [a-z ]{0,16}(?:over|for|across) [0-9])",
+    r"(?:devices|GPUs|accelerators|cards|nodes|machines|servers) (?:used )?(?:are|were) ",
+    r"^\W*[A-Za-z0-9,-]+ (?:GPUs|accelerators|devices|cards|chips)[,.;]",
+    rf"\b[Mm]y (?:own )?(?:{HINT}|[2-5]0[5-9]0)|\b[Oo]ne [2-5]0[5-9]0\b",
+    r"[0-9][`*]* (?:in|for|across) all\b",
+    r"[a-z](?:Args|Config|Arguments)\(\w+=",
+    r"(?i:\b(?:on|across|with|using) [0-9,]+ (?:devices|GPUs|processes)\b)|MEMBER: [0-9]",
+    r"(?i:\b(?:model|device|gpu|accelerator)(?:[_ ]name(?:_or_path)?)?[\"']?\s*[:=]\s*"
+    r"[\"']?[A-Za-z])",
+    r"[0-9]{3} (?:total |trainable )?parameters|(?i:precision\W*$)|GPUs (?:each|per node)",
+    # parts of a sentence: a number and its noun, a short name and its number
+    r"[0-9][ -](?:way [TPDCEtpdce]|hidden\b)",
+    r"(?:^|[^0-9])[0-9]{1,4}[ -](?:\w+ )?(?:layers?|heads|experts)\b",  # no model has more
+    r"\b(?:[TPDCE]P|[MG]BS)[ -]?[0-9]|\b(?:[tpd]p|[mg]bs)[0-9]",
+    r"[a-z]-?[Pp]arallel(?:ism)?(?:[ -](?:size|degree))?(?: of| is| to)? [0-9]",
+    r"(?i:accumulation (?:of |is )?[0-9]|\bseq(?: len(?:gth)?)? [0-9]{3})",
+    r"(?i:\b(?:single|one)[ -](?:GPU|node)\b)|精度[均都]?[为是：:]",
+    "[\u3040-\u30ff\uac00-\ud7a3][：:=]? ?[0-9]",
+    r"(?i:\b(?:micro|global)[- ]batch(?:[ -]size)?(?: of| is| to)? [0-9])",
+    r"(?i:\b(?:hidden|ffn|vocab\w*|context|seqlen|sequences) (?:of )?[0-9])",
+    r"[一-鿿][：:为]? ?[0-9]",
+    r"(?i:world[ _]size[ :=]+[0-9])",
+    r"[a-z]_[a-z_]+ [0-9]+ [a-z]+_[a-z_]+ [0-9]",
+    r"[a-zA-Z]{2,3}\)? ?[=:] ?\(?[0-9]+ ?[/x×,-]",
+    r"(?:模型(?:名称)?|机器|硬件|显卡|加速卡) ?[:：] ?[A-Za-z0-9]|[0-9二两四八] ?[卡张块]",
+    rf"(?i:\b(?:alle?|every|each|everything|tous|toutes)\b)[^.;]{{0,100}}?(?:{HINT}"
+    r"|(?i:bf16|fp16|fp8|float-?16))",
+    r"(?i:(?:on|using|with) [*_]{0,2}(?:one|a single|single|two|four|eight)[*_]{0,2} "
+    r"(?:[0-9]+ ?Gi?B )?(?:GPU|NPU|card|accelerator|device|chip))",
+    CLAIMED,
+    r"[0-9] hosts\]|_component_|_target_|(?i:same (?:model|architecture))",
+    r"(?i:\b(?:bf16|fp16|[bt]?f(?:loat|p)?-?(?:16|32))\b[^\"':=]*$)",
+    r"[0-9] (?:images|imgs|samples|sequences|seqs|examples|videos|clips|graphs)\b ?"
+    r"(?:/|per|on each|for each|par) ?(?:[GN]PU|device|card|rank|worker|process|chip|carte)",
+    r"(?i:^[\W_]*(?:[\w-]+ ){0,2}(?:hardware|gpus?|nodes?|machines?|cluster|system|platform"
+    r"|runtime|server|instance|environment|optimi[sz]er|parallelism|set-?up|config(?:uration)?|settings?)"
+    r"(?: (?:type|model|name|used))?[*_`]* ?[:：].*[0-9])",
+    rf"[0-9] (?:GPUs?|cards|карт\w*|видеокарт\w*) \(?{HINT}|\bon the [2-5]0[5-9]0\b",
+    r"(?i:\b(?:on|auf|sur|en) (?:(?:an?|the|my|our|local|free|single|colab|ein|une?|un) )*)"
+    rf"{HINT}",
+    r"\b(?:one|two|four|eight) \W*Tesla",
+    r"[a-z]_[a-z_]+`? ?[=:]? ?`?[0-9]|[а-я]{3}[ :=—]+[0-9]|[0-9] [а-я]{4}",
+    r"(?i:\b(?:secuencia|sequência|sequenza|lote)\b.{0,6}[0-9])",
+    r"[0-9][kKM]? tokens (?:per|/|a) (?:\w+ )?(?:step|batch|update)",
+    r"(?i:\b(?:each|every) (?:GPU|device|card|rank|worker|chip)\b.*[0-9] )",
 )
 
-FORMS = f"{_FORMS}|{WITH}|{NETWORKS}"
-"""Found in every line that says something of a run in words, in polars' syntax."""
+_FORMS = "|".join(_PARTS)
+
+FORMS = (
+    "|".join(filter(str.isascii, _PARTS)),
+    "|".join(part for part in _PARTS if not part.isascii()),
+    f"{WITH}|{NETWORKS}",
+)
+"""One is found in every line that says something of a run in words, in polars' syntax; apart those
+with letters of other scripts, which with the others take more states than a search keeps."""
 
 OPENS = r"(?:^|\s)[\"']?[A-Za-z_][\w.-]*[\"']?\s*(?::|[:=]\s*[\w.]*[\[({])\s*$|^\s*\[[\w.-]+\]\s*$"
 """How a line ends that opens a key of a dump, in polars' syntax."""
@@ -155,18 +160,18 @@ ENDS = rf"(?:[=:：]|\bis)[\s*_`]*[\"']?(?:{_VALUES})[\"']?[)}}]*{REST}|{TAILED}
 _WORTHY = (
     r"[=:：]\s*[\"']?\S|\bis\s+[0-9]|^\s*#|--[A-Za-z]|^\s*(?:```|~~~)|[_-][a-z]+[0-9]+[_-]"
     rf"|(?i:[0-9]\s*(?:node|replica|gpu))|(?i:precision|ZeRO)|\b{HINT}"
-    rf"|:\s*$|\*\*\s*$|{_FORMS}|{OPENS}"
+    rf"|:\s*$|\*\*\s*$|{OPENS}"
 )
 
-WORTH = f"{_WORTHY}|{WITH}|{NETWORKS}|{TURNS}"
-"""Found in every line that may state something, be a heading, fence a block or name one."""
+WORTH = (_WORTHY, *FORMS, TURNS)
+"""One is found in every line that may state something, be a heading, fence a block or name one."""
 
-_WORTH = deferred(_WORTHY)
+_WORTH = deferred(f"{_WORTHY}|{_FORMS}")
 
-SAYS = rf"{ENDS}|{_FORMS}|[=:][\"']?\$|(?:^|[\s'\"(])--[A-Za-z]"
-"""Found in every line that is a list, a command or prose with something of a run in it."""
+SAYS = (rf"{ENDS}|[=:][\"']?\$|(?:^|[\s'\"(])--[A-Za-z]", *FORMS[:2])
+"""One is found in every line that is a list, a command or prose with something of a run in it."""
 
-_SAYS = deferred(SAYS)
+_SAYS = deferred("|".join(SAYS))
 
 _FENCE = deferred(r"\s*(?:```|~~~)")
 
@@ -415,7 +420,7 @@ def _say(lines: Sequence[Line]) -> Sequence[bool | None]:
     if len(lines) < _MANY:
         return [None] * len(lines)
     texts = pl.Series([line.text for line in lines])
-    return holds(texts, SAYS, plain=all_ascii(texts)).to_list()
+    return holds(texts, *SAYS, plain=all_ascii(texts)).to_list()
 
 
 _MANY = 300

@@ -85,16 +85,14 @@ _SINGLE = deferred(r"(?<=[0-9])f(?=-?[0-9]+$)")
 """The exponent of a number of single precision, as Julia writes it: `6.9812f0`."""
 
 BLOCK_HEADS = {
-    r"\[[0-9]+\]\s+[A-Za-z][A-Za-z0-9_/.-]*\s?[=:]\s?[-0-9.][-+0-9.e]*\s*$": Reach(2),
+    r"\[[0-9]+\]\s+[A-Za-z][A-Za-z0-9_/.-]*\s?[=:]\s?[-0-9.][-+0-9.e]*\s*$"
+    r"|[|│┃]\s+[A-Za-z][A-Za-z0-9_/ ().-]*\s[|│┃]\s+[-0-9.][-0-9.e+]*\s*[|│┃]\s*$"
+    r"|[|│┃]\s+[A-Za-z][A-Za-z0-9_/.-]*\s\s+[-0-9.][-0-9.e+]*\s*[|│┃]\s*$": Reach(2),
     r"┌ [A-Z][a-z]+: ": Reach(LONGEST, "└ "),
     r"(?:[Bb]atch|[Ss]tep|STEP|[Ii]ter(?:ation)?|[Ee]poch)\s{0,2}[=: ]\s{0,3}[0-9,]+(?:/[0-9,]+)?"
-    r"(?:[,;\s]+epoch\s?[=:]\s?[0-9./]+)?(?:,eta=[^\[\]]*)?(?: done)?[\s\]:.=*#-]*$": Reach(
-        LONGEST
-    ),
+    r"(?:[,;\s]+epoch\s?[=:]\s?[0-9./]+)?(?:,eta=[^\[\]]*)?(?: done)?[\s\]:.=*#-]*$"
+    r"|\*{3,} (?:train|eval|predict|test)[a-z_ ]* metrics \*{3,}\s*$": Reach(LONGEST),
     r"\{\s*['\"][A-Za-z_/ .-]+['\"]: *[0-9.eE+-]+, *$": Reach(LONGEST, r"\}\s*$"),
-    r"[|│┃]\s+[A-Za-z][A-Za-z0-9_/ ().-]*\s[|│┃]\s+[-0-9.][-0-9.e+]*\s*[|│┃]\s*$": Reach(2),
-    r"\*{3,} (?:train|eval|predict|test)[a-z_ ]* metrics \*{3,}\s*$": Reach(LONGEST),
-    r"[|│┃]\s+[A-Za-z][A-Za-z0-9_/.-]*\s\s+[-0-9.][-0-9.e+]*\s*[|│┃]\s*$": Reach(2),
 }
 """Beginnings of blocks, and how many lines may belong to one; of a box each row."""
 

@@ -33,8 +33,9 @@ _PLAIN = (
 _SHOWN = r"<th[^<>]*>\s*(?:[Ss]tep|[Ee]poch|[Ii]ter(?:ation)?)s?\s*</th>"
 
 COLUMN_HEADS = {
-    _HEADER: Reach(1_000_000), _PLAIN: Reach(1_000_000), _SHOWN: Reach(1_000_000, "</table>"),
-}  # fmt: skip
+    f"{_HEADER}|{_PLAIN}": Reach(1_000_000),
+    _SHOWN: Reach(1_000_000, "</table>"),
+}
 """Headers of columns; what stands below one belongs to it as far as its columns go."""
 
 _HEADS = re.compile(_HEADER)
