@@ -69,33 +69,49 @@ _TRAINED = re.compile(
 
 _SERVED = re.compile(
     r"\b(?:inference|serv(?:e|ing)|prefill|decod(?:e|ing)"  # images are decoded for training too
-    r"(?!(?:\W+and\W+\w+)?\W+(?:the\W+)?(?:images?|videos?|frames|jpe?gs?|audio)\b))\b|推理",
+    r"(?!(?:\W+and\W+\w+)?\W+(?:the\W+)?(?:images?|videos?|frames|jpe?gs?|audio)\b)"
+    r"|generation|prompts?|requests|concurrency|ttft|rollouts?)\b"
+    r"|\b(?:vllm|llama\.cpp|ollama|tensorrt|gguf|quanti[sz]ed|kv cache)|推理|推論",
     re.IGNORECASE,
 )
 
 _TRAINING = re.compile(
-    r"\btrain(?:ing|ed|s)?\b|\bfine-?tun|训练|微调|学習|\b(?:micro|global|local)[ -]?batch"
-    r"|\bdata[ -]?parallel|\bgradient accumulation|\bgrad\.? accum"
-    r"|\bq?lora\b|\bpipeline parallel|\bactivation checkpoint|\b1F1B\b|\bzero[ -]?bubble"
-    r"|\bFSDP|\bZeRO-?[123]\b|\bDDP\b",
+    r"\b(?:pre-?)?train(?:ing|ed|s)?\b|\bfine-?tun|训练|微调|学習|トレーニング|학습|обуч"
+    r"|\b(?:micro|global|local)[ -]?batch|\bdata[ -]?parallel|\bgradient accumulation"
+    r"|\bgrad\.? accum|\bq?lora\b|\bpipeline parallel|\bactivation checkpoint|\b1F1B\b"
+    r"|\bzero[ -]?bubble|\bFSDP|\bZeRO-?[123]\b|\bDDP\b"
+    r"|\b(?:trainiert|entra[iî]n|entrena(?:r|do|da|mos|miento)|treina(?:r|do|da|mos|mento))",
     re.IGNORECASE,
 )
+
+_OF_A_TRAINER = re.compile(
+    r"\btrain(?:ers?|able)\b|\bepochs?\b|\boptimi[sz]er|\bgradients?\b|\bAMP\b|\bapex\b"
+    r"|\btorchrun\b",
+    re.IGNORECASE,
+)
+"""Words of training that texts about kernels have as well."""
 
 MENTIONS = 3
 """Lines that speak of training before a document is said to be about it."""
 
 
-def about_training(lines: Sequence[Line]) -> bool:
-    """Whether a document speaks of training often, and much more than of serving."""
+def about_training(lines: Sequence[Line]) -> tuple[bool, bool]:
+    """Whether a document speaks of training often, and much more than of serving; and whether it
+    speaks of training, and of serving no more."""
     spoken = [_speaks(line.text) for line in lines]
     trained, served = sum(of for of, _ in spoken), sum(of for _, of in spoken)
-    return trained >= MENTIONS and trained > 3 * served
+    words = trained or sum(_OF_A_TRAINER.search(line.text) is not None for line in lines)
+    return trained >= MENTIONS and trained > 3 * served, words > 0 and words >= served
 
 
 def trained_here(lines: Sequence[Line]) -> bool:
     """Whether the text above a table, below its heading, speaks of training and of no serving."""
-    spoken = [_speaks(line.text) for line in lines]
-    return any(trained for trained, _ in spoken) and not any(served for _, served in spoken)
+    return any(_speaks(line.text)[0] for line in lines) and not served_here(lines)
+
+
+def served_here(lines: Sequence[Line]) -> bool:
+    """Whether the text above a table, below its heading, speaks of serving."""
+    return any(_speaks(line.text)[1] for line in lines)
 
 
 @lru_cache(maxsize=REMEMBERED)  # every table asks the lines above it, which tables share
@@ -107,14 +123,31 @@ def _speaks(text: str) -> tuple[bool, bool]:
 
 
 _OF_TRAINING = (
-    "train", "tun", "训练", "微调", "学習", "batch", "parallel", "lora", "checkpoint", "1f1b",
-    "accum", "bubble", "fsdp", "zero", "ddp",
+    "train", "tun", "训练", "微调", "学習", "トレーニング", "학습", "обуч", "entren", "trein",
+    "entraî", "batch", "parallel", "lora", "checkpoint", "1f1b", "accum", "bubble", "fsdp", "zero",
+    "ddp",
 )  # fmt: skip
 """One of these is in small letters in every text that `_TRAINING` is found in: most lines have
 none, and an expression takes ten times as long to say so."""
 
-_OF_SERVING = ("inference", "serv", "decod", "prefill", "推理")
+_OF_SERVING = (
+    "inference", "serv", "decod", "prefill", "generation", "prompt", "request", "concurrency",
+    "ttft", "rollout", "vllm", "llama.cpp", "ollama", "tensorrt", "gguf", "quanti", "kv cache",
+    "推理", "推論",
+)  # fmt: skip
 """The same of `_SERVED`."""
+
+
+def names_rate(lines: Sequence[Line]) -> bool:
+    """Whether some lines name a rate of data, which no kernel has: `images/sec`."""
+    return any(_RATE.search(line.text) for line in lines)
+
+
+_RATE = re.compile(
+    r"\b(?:im(?:a)?g(?:e)?s?|samples?|seq(?:uence)?s?|sent(?:ence)?s?|examples?|tok(?:en)?s?|words)"
+    r" ?(?:/|per|a) ?s(?:ec(?:ond)?)?\b",
+    re.IGNORECASE,
+)
 
 
 def measures(columns: Sequence[Column]) -> bool:
@@ -157,13 +190,17 @@ def of_runs(
     heading: str,
     *,
     document: bool = False,
+    spoken: bool = False,
     told: Callable[[], bool],
     several: Callable[[], bool],
+    rated_near: Callable[[], bool] = lambda: False,
 ) -> bool:
     """Whether the rows under these columns, below this heading, are runs.
 
-    `document` says that the text around them is about training, `told` whether the cells of some
-    column say how each row was run, `several` whether the lines above name several devices.
+    `document` says that the text around them is about training, `spoken` that it speaks of it and
+    of nothing else that has rates of tokens or samples, `told` whether the cells of some
+    column say how each row was run, `several` whether the lines above name several devices,
+    `rated_near` whether they name a rate of data.
     """
     if not measures(columns):
         return False
@@ -197,6 +234,8 @@ def of_runs(
     timed = any(generic(column) for column in columns)  # if its cells say a rate
     rated = held & RATES or _most(columns) or timed
     if rated and (trained or document or told()):
+        return True
+    if spoken and not words & _QUALITIES and (held & _OF_DATA or (timed and rated_near())):
         return True
     spread = any(
         column.spec is not None and column.spec.name == "model_flops_rate"
@@ -244,6 +283,15 @@ _OF_KERNELS = re.compile(r"\b(?:kernels?|hardware)\b", re.IGNORECASE)
 """Words of a heading that no job's rate is of: `Liger Kernel: Llama 3 8B with FSDP`."""
 
 _OF_JOBS = {"tokens_per_s", "samples_per_s"}
+
+_OF_DATA = RATES - {"model_flops_rate"}
+"""Rates that no kernel has."""
+
+_QUALITIES = {
+    "accuracy", "acc", "ap", "map", "top", "bleu", "wer", "cer", "fid", "f1", "iou", "miou", "auc",
+    "ndcg", "mmlu", "quant", "quantization", "params", "flops", "macs",
+}  # fmt: skip
+"""Words of columns of a table of finished models, whose rates are mostly those of their use."""
 
 
 def _most(columns: Sequence[Column]) -> bool:

@@ -57,8 +57,10 @@ from assay.ingest.columns.subject import (
     measured,
     measures,
     name_rows,
+    names_rate,
     of_no_training,
     of_runs,
+    served_here,
     spread,
     summary,
     titled_otherwise,
@@ -186,14 +188,16 @@ def _document(
     found = [long.grid] if long else list(grids(lines, region.source.name))
     tables, before = list[_Table](), dict[tuple[str, ...], Before]()
     labelled = set[tuple[str, ...]]()  # as tables of runs are
+    often, spoken = about_training(lines)
     known = Known(
         legend(lines) if found else {},
-        trained or about_training(lines),
+        trained or often,
         factors(lines) if found else (),
         footnotes(lines) if found else {},
         no_room(lines) if found else frozenset(),
         signs_of_guesses(lines) if found else frozenset(),
         notes_below(lines) if found else {},
+        spoken,
     )
     for grid in found:
         passed = lines[at : grid.begin]
@@ -290,6 +294,7 @@ class Known(NamedTuple):
     no_room: Set[str] = frozenset()  # signs of rows that were out of memory
     guessed: Set[str] = frozenset()  # signs of rows that were not measured
     noted: Mapping[str, Sequence[Note]] = {}  # footnotes by the signs of rows
+    spoken: bool = False  # of training, and not more of serving
 
 
 class _Table:
@@ -371,8 +376,10 @@ class _Table:
                 group.present(),
                 self.place.heading,
                 document=known.trained or self._trained,
+                spoken=known.spoken and not self._served,
                 told=partial(_told, group, view),
                 several=lambda: self._several,
+                rated_near=lambda: names_rate(self.place.near),
             )
             for group in groups
         )
@@ -413,6 +420,10 @@ class _Table:
             [line for line in self.place.near if line.number >= self.since],
             beside_estimates=self.beside_estimates,
         )
+
+    @cached_property
+    def _served(self) -> bool:
+        return served_here([*self.place.titles, *self.place.near])
 
     @cached_property
     def _trained(self) -> bool:
