@@ -280,6 +280,8 @@ def _beside(label: str, behind: str, names: Set[str]) -> str | None:
         return "PP"
     if label.strip() == "N" and names & _COUNTS_OF_DEVICES:
         return "nodes"
+    if normalise(label) in _MACHINES and not names & _OF_SERVICES:
+        return "nodes"
     if normalise(label) == "batch" and names & _DEVICES:
         return "batch size"
     if normalise(label) in _SHARDS and not any("replicate" in name for name in names):
@@ -360,6 +362,12 @@ _OF_PRECISION = {"amptype", "amplevel", "optlevel", "ampoptlevel"}
 
 _COUNTS_OF_DEVICES = {"ngpu", "ngpus", "gpus", "#gpus", "worldsize"}
 """Labels beside which a bare `N` is of nodes."""
+
+_MACHINES = {"hosts", "servers", "vms", "machines", "boxes", "trays"}
+"""Labels of columns that count machines under other names than nodes."""
+
+_OF_SERVICES = {"workers", "ps", "clients", "users", "requests", "qps", "rps", "ttft", "tpot"}
+"""Labels beside which servers are programs that others ask, and no machines of a run."""
 
 _DEVICES = {
     "gpu", "device", "gputype", "accelerator", "accel", "card", "npu", "chip", "hpu", "hardware",

@@ -38,7 +38,7 @@ _OF_NOTHING_ELSE = (
 
 _USED = deferred(
     r"\b(?:in|us(?:e[sd]?|ing)|with|is|are|was|were|mixed[ -]precision,?) +"
-    rf"(?:pure |mixed |all )?[`(]?({_NARROW})\b`?{_OF_NOTHING_ELSE}",
+    rf"(?:pure |plain |mixed |all |back (?:to|in|on) )?[`(]?({_NARROW})\b`?{_OF_NOTHING_ELSE}",
     re.IGNORECASE,
 )
 """A number format that is used: a part of a sentence, and never the whole of what it says."""

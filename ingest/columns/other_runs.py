@@ -293,7 +293,9 @@ def _own(sentence: str) -> str:
 
 
 _THEREFORE = deferred(
-    r"(?<=[,;–—-]) ?(?:and )?(?:so|therefore|hence)(?: that)? (?=we |I )", re.IGNORECASE
+    r"(?<=[,;–—-]) ?(?:and )?(?:so|therefore|hence)(?: that)? "
+    r"(?=(?:we|I|now|from (?:here|now|then|(?:this|that) point) on(?:wards?)?|everything) )",
+    re.IGNORECASE,
 )
 """Behind what failed, what was done about it: `It did not fit, so we rented 8 V100.`"""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from assay.ingest.columns.spoken_of import EVERY, spoken_of
 from assay.ingest.grids.grid import LONGEST
@@ -31,36 +32,75 @@ _TARGET = re.compile(r"(?<=\])\([^()\s]*\)")
 
 _CITED = deferred(
     r"\((?:(?:from|in|per|as in) )?(?:the |their |original )*"
-    r"(?:paper|reported|published|cited)\b[^()]*\)"
+    r"(?:paper|reported|published|cited|literature|blog|data ?sheet|arXiv)\b[^()]*\)"
     r"|\bet al\b|\b(?:reported|published) (?:in|by)\b|（?论文(?:报告|数据|结果)",
     re.IGNORECASE,
 )
 """Signs of a row that others measured: nothing that a page says of its own runs is of it."""
 
+_SOURCES = deferred(
+    r"(?:data )?(?:sources?|ref(?:erence)?s?|origin|provenance|taken from|from|reported (?:by|in)"
+    r"|cit(?:ed|ation)(?: from)?|published(?: in)?|来源|出处|出典|Quelle)\W*",
+    re.IGNORECASE,
+)
+"""Labels of columns that say who measured a row."""
 
-def own_words(record: Record) -> Iterator[tuple[Line, bool]]:
-    """Texts of a row beside its numbers, and the notes that its signs point to; and whether it
-    speaks of its own run for sure."""
-    held = [
-        (text, _OF_THE_RUN.fullmatch(label)) for label, text in record.other if label != "column"
-    ]
-    held += [(cell.text, None) for name in ("model", "notes") if (cell := record.cells.get(name))]
-    for text, own in held:
-        if len(text) <= LONGEST and _LETTER.search(text):
+_PUBLISHED = deferred(
+    r"\b(?:blog(?: ?post)?s?|papers?|posts?|reports?|arXiv|docs?|documentation|websites?|web ?page"
+    r"|press release|data ?sheets?|white ?papers?|talks?|slides|leader ?board|literature|vendors?"
+    r"|marketing|MLPerf|authors?|appendix|model card|tech(?:nical)? report|announcement)\b"
+    r"|^\W*\[[0-9]{1,3}\]|\b(?:Table|Fig(?:ure)?\.?|Section|Sec\.) [0-9]|https?://",
+    re.IGNORECASE,
+)
+"""Publications under such a label."""
+
+_OF_OURS = deferred(r"\b(?:we|ours?|my|mine|this|here|own)\b", re.IGNORECASE)
+
+
+def _others_measured(label: str, text: str) -> bool:
+    """Whether a cell says that somebody else published what its row measures."""
+    if _SOURCES.fullmatch(label) is None or _OF_OURS.search(text):
+        return False
+    return _PUBLISHED.search(text) is not None
+
+
+_NAMED = ("model", "notes")
+"""Fields whose cells are words."""
+
+
+class Words(NamedTuple):
+    """A text of a row; whether it speaks of the row's own run for sure, and whether it says that
+    others measured that."""
+
+    line: Line
+    own: bool
+    cited: bool = False
+
+
+def own_words(record: Record) -> Iterator[Words]:
+    """Texts of a row beside its numbers, and the notes that its signs point to."""
+    held = [(label, text) for label, text in record.other if label != "column"]
+    held += [(name, c.text) for name in _NAMED if (c := record.cells.get(name))]
+    for label, text in held:
+        others = len(text) <= LONGEST and _others_measured(label, text)
+        if others or (len(text) <= LONGEST and _LETTER.search(text)):
             bare = _TARGET.sub(lambda found: " " * len(found[0]), text)
-            yield Line(record.line, bare, record.column, {}), own is not None
-    yield from record.noted
+            own = label not in _NAMED and _OF_THE_RUN.fullmatch(label) is not None
+            cited = others or _CITED.search(text) is not None
+            yield Words(Line(record.line, bare, record.column, {}), own, cited)
+    for line, own in record.noted:
+        yield Words(line, own, _CITED.search(line.text) is not None)
 
 
 def spoken_of_itself(record: Record) -> frozenset[str]:
     """The settings that a row speaks of in words of its own."""
     device = device_of(record)
-    return frozenset().union(*(spoken_in(line.text, device) for line, _ in own_words(record)))
+    return frozenset().union(*(spoken_in(words, device) for words in own_words(record)))
 
 
-def spoken_in(text: str, device: str) -> frozenset[str]:
+def spoken_in(words: Words, device: str) -> frozenset[str]:
     """The settings that words of a row speak of: all of them where it is of other people's runs."""
-    return EVERY if _CITED.search(text) else spoken_of(text, device)
+    return EVERY if words.cited else spoken_of(words.line.text, device)
 
 
 def device_of(record: Record) -> str:

@@ -65,6 +65,7 @@ _SPOKEN: dict[tuple[str, ...], str] = {
     ("micro_batch", "batch_size"): (
         r"\b(?:micro|mini|local|per[ -](?:GPU|device|card|rank))[ _-]?batch|(?<![A-Za-z])MBS"
         r"|\b(?:sequences|samples|images) (?:per|a|on each) (?:GPU|device|card|rank)\b"
+        r"|(?<![\w.,])[0-9]+ (?:per|on each|to a) (?:GPU|device|card|rank)\b"
     ),
     BATCHES: (
         r"(?<!per )(?<!per-)(?<![/a-z])(?<!global[ _-])(?<!micro[ _-])(?<!local[ _-])(?<!GPU[ -])"

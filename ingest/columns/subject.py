@@ -407,7 +407,10 @@ _PHASES = {
 _NO_TRAINING = re.compile(
     r"(?:(?:batch(?:ed)?|online|offline|model)[ _-]?)?(?:infer(?:ence|encing)?|eval(?:uation)?|val"
     r"(?:idation)?|test(?:ing)?|predict(?:ion|ing)?|generat(?:e|ion|ing)|decod(?:e|ing)|prefill"
-    r"|serv(?:e|ing)|forward[ -]only|推理|在线推理|离线推理|评测|评估|验证|推論|추론)",
+    r"|serv(?:e|ing)|forward[ -]only|(?:RL |PPO |GRPO |policy )?roll-?outs?|sampl(?:er|ing)"
+    r"|generator|deploy(?:ed|ment)|reward[ -]?(?:model|scoring)"
+    r"|推理|在线推理|离线推理|评测|评估|验证|推論|추론)"
+    r"(?:\s*\([^()]*\))?",
     re.IGNORECASE,
 )
 

@@ -26,7 +26,8 @@ _COUNT_BEHIND = deferred(
 """`A100 * 8`, `H100 x 16`."""
 
 BOUNDED = deferred(
-    r"\b(?:up to|at most|at least|as many as|more than|less than|fewer than|over)"
+    r"\b(?:up to|at most|at least|as many as|more than|less than|fewer than|over"
+    r"|scal(?:e[sd]?|ing)(?: \w+){0,3}? to|(?:from|between) [0-9][0-9,]*(?: \w+)? (?:to|and))"
     r"(?: (?:about|around|roughly))? [0-9][0-9,]*",
     re.IGNORECASE,
 )

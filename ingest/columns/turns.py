@@ -18,6 +18,7 @@ _DONE = (
     r"(?:moved|switched|swapped|went|changed|rented|borrowed|bought|got|halved|doubled|tripled"
     r"|quadrupled|quartered|raised|lowered|increased|decreased|reduced|dropped|cut|bumped|shortened"
     r"|lengthened|extended|upgraded|downgraded|migrated|replaced|removed|added|enabled|disabled"
+    r"|reverted|returned|abandoned"
     r"|turned|traded|paid|grew|shrank|scaled|repeated|reran|re-ran|tripled)"
 )
 
@@ -32,6 +33,9 @@ TURNS = (
     r"|everything else)\b[^.;]{0,60}\b(?:except|but|only|other than|apart from|save)\b"
     r"|\bexcept (?:that|with|on|now)\b|\bthe only (?:change|difference)s?\b"
     r"|\b(?:up from|(?:went|go) up to|(?:down|back|over) (?:to|from)) \S{0,12} ?[0-9]"
+    r"|\bfrom (?:here|now|then|(?:this|that) point) on(?:wards?)?\b|\bsince then\b"
+    r"|\b(?:is|are|was|were|runs?|ran|uses?|used|in|went|came|fell|rolled) (?:[\w-]+ ){0,2}"
+    r"(?:again|back (?:to|in|on))\b"
     r"|\bdiffer(?:s|ent|ence)?\b[^.;]{0,24}:"
     r"|\b(?:rented|borrowed)\b|\binstead(?:[.,;:)]|$)"
     r"|\b(?:newer?|older?|other|another|different|second|bigger)"

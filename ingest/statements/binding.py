@@ -461,10 +461,26 @@ def bind(records: Iterable[Record], context: Context) -> None:
             if not _says_more(name, record.cells.get(name), cell):
                 record.cells[name] = cell
                 binder.use([cell])
+        _of_a_micro_batch(record.cells)
         if (gpu := record.cells.get("gpu")) and gpu.state == "unknown" and _names_one(gpu):
             record.cells["gpu"] = gpu._replace(state="value")  # nobody says which of its sizes
         many = record.alike is not None and any(name in record.cells for name in said)
         record.overridden = dict(said) if many else overridden(record, said)
+
+
+def _of_a_micro_batch(cells: dict[str, Cell]) -> None:
+    """Rename a batch that steps of accumulation cannot share: it is what a device takes at once."""
+    size, steps = cells.get("batch_size"), cells.get("accumulation")
+    if size is None or steps is None or not size.state == steps.state == "value":
+        return
+    whole, count = _number(size), _number(steps)
+    if "micro_batch" in cells or size.value_origin == "printed" or not (whole and count):
+        return
+    if count > 1 and whole % count:
+        cells["micro_batch"] = cells.pop("batch_size")._replace(law=OF_STEPS)
+
+
+OF_STEPS = "its steps of accumulation share no such batch"
 
 
 def _names_one(gpu: Cell) -> bool:

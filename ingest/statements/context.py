@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import polars as pl
-from assay.ingest.columns.other_runs import of_these_runs
+from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.table_titles import own_table, table_above, table_end
 from assay.ingest.columns.titles import OF_DEVICES, titled
 from assay.ingest.columns.turns import TURNS, may_turn, turned, turned_device
@@ -28,10 +28,9 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Statement
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.source.headings import of_set_up, underlines
+from assay.ingest.source.headings import of_set_up
 from assay.ingest.source.prefixes import all_ascii, holds
 from assay.ingest.statements.command_lines import (
-    ASIDE,
     assigned,
     command,
     composed_name,
@@ -39,7 +38,7 @@ from assay.ingest.statements.command_lines import (
 )
 from assay.ingest.statements.lists import MANY, everywhere, in_title, listed, twice_over
 from assay.ingest.statements.nested import ENDS as OBJECT
-from assay.ingest.statements.nested import LONGEST, nested
+from assay.ingest.statements.nested import HEADING, LONGEST, PLACED, Block, Nest, blocks_in, nested
 from assay.ingest.statements.phrases import MEASURED, OF_ALL, OF_ONE, phrases
 from assay.ingest.statements.row_words import SAME_FACT
 from assay.ingest.statements.sentences import for_each, of_every_run
@@ -59,8 +58,6 @@ from assay.ingest.statements.wrapped import Items, carried_on, names_another
 from assay.ingest.vocabulary.devices import HINT, SIGN, Device, names_card, only, signed
 from assay.ingest.vocabulary.networks import FORMS as NETWORKS
 from assay.ingest.vocabulary.networks import names_network, network_named
-
-_HEADING = deferred(r"\s*(#{1,6})\s+\S")
 
 _PARTS = (
     r"(?i:(?:seq(?:uence)?\.?|context) (?:len(?:gth)?|width)|batch(?:[ -]size)?"
@@ -173,16 +170,9 @@ SAYS = (rf"{ENDS}|[=:][\"']?\$|(?:^|[\s'\"(])--[A-Za-z]", *FORMS[:2])
 
 _SAYS = deferred("|".join(SAYS))
 
-_FENCE = deferred(r"\s*(?:```|~~~)")
-
-_AT = r"(?:[A-Z]+ )?[0-9-]+ [0-9:.]+ [\w./]+:[0-9]+\]"
-
-_PLACED = deferred(_AT)
-"""A date and a line of a program before a bracket: `05-02 11:00:00 main.py:55]`."""
-
 _LOGGED = deferred(
     r"^\s*(?:\[[^\[\]]*\]\s*)*(?:[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:,.]+\s*)?(?:>>\s*)?"
-    rf"(?:{_AT}\s*)?"
+    rf"(?:{PLACED}\s*)?"
     r"(?:Config param\s+)?"
 )
 """A logger's brackets, its clock and its arrow, and what a trainer says before its settings."""
@@ -228,28 +218,12 @@ _LABELS = ("KEY", "PHRASE", "SUBJECT")
 _MAX_STATEMENT, _MAX_WORDS = 300, 4000
 """Letters of a line beyond which it is no statement by its form, and nothing but a command."""
 
-_OPENS = deferred(r"\s*[\"']?([A-Za-z_][\w.-]*)[\"']?\s*(?:[:=]\s*(?:[\w.]*[\[({])?|[({])\s*$")
-
-_OPENS_WITH = deferred(r"[\s{(]*[\"']?([A-Za-z_]\w*)[\"']?\s*[:=]\s*[\w.]*[\[({]\s*[\"'\w]")
-"""A key that opens what begins on its line."""
-
-_OPENING = frozenset(":=[({")
-"""One of these is in every line that opens something."""
-
-_TABLE = deferred(r"\s*\[\[?([\w.-]+)\]\]?\s*$")
-
 _ABOUT_MACHINES = deferred(
     r"[#\s\d.*]*(?:[\w-]+\s){0,2}(?:environment|hardware|set-?up|testbed|platform)s?"
     r"(?:\s(?:set-?up|details|information))?\W*|.*(?:环境|硬件)\w*",
     re.IGNORECASE,
 )
 """A heading over what the machines were: `## Test environment`, `### 硬件环境`."""
-
-_PLAIN_WORDS = deferred(
-    r"\b(?:models?|architectures?|config(?:uration)?s?|settings?|hyper-?parameters?|arguments?|info|"
-    r"yaml|json|toml)\b",
-    re.IGNORECASE,
-)
 
 ARCHITECTURE = ("hidden", "layers", "heads", "kv_heads", "ffn_hidden", "vocab")
 
@@ -297,14 +271,14 @@ def read_context(
     context = Context(assumed=UnderHeadings(assumed), too_long=list(_too_long(lines, taken)))
     path: list[tuple[int, int, bool]] = []  # (level, line, about machines) of the open headings
     lines = _above_values(source, lines, taken)
-    blocks, nest, items = _blocks(lines), _Nest(), Items()
+    blocks, nest, items = blocks_in(lines), Nest(), Items()
     variables: dict[str, Cell] = {}  # of a shell, since the last heading
     models: dict[str, Cell] = {}  # what was said last of a model
     silent: set[tuple[str, bool, bool]] = set()  # lines that state nothing: logs repeat themselves
     above: Line | None = None  # of prose
     for at, (line, says) in enumerate(zip(lines, _say(lines), strict=True)):
         block = blocks.get(line.number)
-        heading = None if block else _HEADING.match(line.text)
+        heading = None if block else HEADING.match(line.text)
         if heading and line.number not in taken:
             level = len(heading[1])
             about = _ABOUT_MACHINES.fullmatch(line.text) is not None
@@ -349,7 +323,7 @@ def read_context(
 
 
 def _settled(
-    context: Context, lines: Sequence[Line], taken: Set[int], blocks: Mapping[int, _Block]
+    context: Context, lines: Sequence[Line], taken: Set[int], blocks: Mapping[int, Block]
 ) -> Context:
     """A context whose statements know of each other."""
     texts = {line.number: line.text for line in lines}
@@ -367,7 +341,9 @@ def _of_later_entries(context: Context, texts: Mapping[int, str]) -> Iterator[St
         names = turned(texts.get(each.line, "")) if _ENTRY.match(title) else frozenset()
         if names:
             left = Cell(texts[each.line].strip(), each.line, 1, state="unknown")
-            yield Statement(each.line, each.section[:-1], dict.fromkeys(sorted(names), left))
+            said = each.values if _FROM_HERE.search(texts[each.line]) else {}
+            values = {name: said.get(name, left) for name in sorted(names)}
+            yield Statement(each.line, each.section[:-1], values)
 
 
 _ENTRY = deferred(
@@ -428,7 +404,7 @@ _MANY = 300
 
 
 def _raise_set_ups(
-    context: Context, taken: Set[int], blocks: Mapping[int, _Block], texts: Mapping[int, str]
+    context: Context, taken: Set[int], blocks: Mapping[int, Block], texts: Mapping[int, str]
 ) -> None:
     """Let what stands under a heading about the set-up, or is said of every run, speak for the
     sections beside it.
@@ -548,17 +524,44 @@ def _turning(
     """A statement with unknown values for what its line of prose says to differ from here on."""
     if line is None or line.prefix:
         return statement
-    held = statement.values if statement else {}
+    held = dict(statement.values) if statement else {}
     told = {other for name in held for other in SAME_FACT.get(name, ())}
     names = turned(line.text) - held.keys() - told
     if not names:
         return statement
+    held = {name: cell for name, cell in _from_here_on(line).items() if name in names} | held
+    names -= {*held, *(other for name in held for other in SAME_FACT.get(name, ()))}
     unknown = Cell(line.text.strip(), line.number, line.column, state="unknown")
     left = dict.fromkeys(sorted(names), unknown)
     if "gpu" in left:
         left["gpu"] = unknown._replace(text=turned_device(line.text))
     statement = statement or Statement(line.number, section, {})
-    return replace(statement, values={**left, **statement.values})
+    return replace(statement, values={**left, **held})
+
+
+_FROM_HERE = deferred(
+    r"\bfrom (?:here|now|then|(?:this|that) point) on(?:wards?)?\b|\bsince then\b"
+    r"|\b(?:again|now)\b(?! (?:and|we see|faster|slower))",
+    re.IGNORECASE,
+)
+
+_EARLIER = deferred(
+    r"\b(?:than|before|earlier|previous\w*|was|were|had|instead of|not|without|only|half|halv\w+"
+    r"|twice|doubl\w+|from [0-9]|up to|except)\b",
+    re.IGNORECASE,
+)
+
+
+def _from_here_on(line: Line) -> dict[str, Cell]:
+    """Settings that sentences say to be so from here on: `From now on everything is in bf16.`"""
+    found: dict[str, Cell] = {}
+    begin = 0
+    for part in sentences(of_these_runs(line.text)):
+        if _FROM_HERE.search(part) and not _EARLIER.search(part):
+            own = line._replace(text=part, column=line.column + begin)
+            found |= phrases(own, least=1)
+        begin += len(part)
+    return found
 
 
 _OF_A_TABLE = deferred(
@@ -634,7 +637,7 @@ CLOSE = 4
 
 
 def _placed(
-    statement: Statement, line: Line, block: _Block | None, *, environment: bool
+    statement: Statement, line: Line, block: Block | None, *, environment: bool
 ) -> Statement:
     """A statement with what its place says: a block's name, a heading, a logger's prefix."""
     if statement.until or not (environment or block or line.prefix):
@@ -730,6 +733,8 @@ def _in_any_words(
     if statement is not None and line.text.count("=") > 1 and (several := twice_over(line)):
         held = {name: cell for name, cell in statement.values.items() if name not in several}
         statement = replace(statement, values=held) if held else None
+    if statement is not None and "VISIBLE_DEVICES" in line.text:
+        statement = _of_visible(statement, line)
     if line.text.lstrip().startswith("|"):
         return statement
     caption = statement is not None and statement.caption
@@ -738,6 +743,18 @@ def _in_any_words(
         return statement
     bare = statement or Statement(line.number, section, {})
     return replace(bare, values={**told, **bare.values})
+
+
+_VISIBLE = deferred(r"\b[A-Z_]+_VISIBLE_DEVICES ?= ?[\"']?([0-9]+(?:,[0-9]+)*)(?![0-9,])")
+
+
+def _of_visible(statement: Statement, line: Line) -> Statement:
+    """A statement whose number of devices is how many of them its line lets programs see."""
+    seen = _VISIBLE.search(line.text)
+    if seen is None or "gpus" not in statement.values:
+        return statement
+    count = Cell(str(seen[1].count(",") + 1), line.number, line.column + seen.start(1))
+    return replace(statement, values={**statement.values, "gpus": count})
 
 
 def _network(line: Line) -> dict[str, Cell]:
@@ -816,74 +833,6 @@ _BUT_FOR = deferred(
 def _but_for_some(cell: Cell, line: Line) -> bool:
     """Whether brackets behind a value give it another one for a model: `1(2B 模型为 4)`."""
     return _BUT_FOR.match(line.text[max(0, cell.column - line.column) :]) is not None
-
-
-@dataclass(frozen=True)
-class _Block:
-    """A block between fences: where it begins, and the name that the line above gives it."""
-
-    begin: int
-    subject: str
-
-
-def _blocks(lines: Sequence[Line]) -> dict[int, _Block]:
-    """The block that a line stands in, by line; a `#` there is a comment and no heading."""
-    found: dict[int, _Block] = {}
-    block: _Block | None = None
-    above = ""
-    for line in lines:
-        if _FENCE.match(line.text) and (block or not underlines(line.text, above)):
-            block = None if block else _Block(line.number, _subject(above))
-        elif block:
-            found[line.number] = block
-        elif line.text.strip():
-            above = line.text
-    return found if block is None else {n: b for n, b in found.items() if b is not block}
-
-
-def _subject(above: str) -> str:
-    """The name that a line above a block gives it: `- Llama3 Architecture:`, `- **BERT Model**`."""
-    text = above.strip()
-    bold = re.search(r"\*\*([^*]+)\*\*:?$", text)
-    if not bold and not text.endswith(":"):
-        return ""
-    plain = _PLAIN_WORDS.sub(" ", bold[1] if bold else text)
-    words = re.sub(r"[*_`#>:\"?]+|^\s*[-+]\s", " ", plain).split()
-    return " ".join(words) if 0 < len(words) <= 3 and len(words) < len(plain) else ""
-
-
-@dataclass
-class _Nest:
-    """Keys around a line of a dump, by how far they stand in; or the table of a TOML file."""
-
-    open: list[tuple[int, str]] = field(default_factory=list)
-    last: int = 0
-
-    def aside(self, line: Line, block: _Block | None) -> bool:
-        """Whether a line stands under a key of something else than the model's training."""
-        if line.number > self.last + 40 or (block is None and _HEADING.match(line.text)):
-            self.open.clear()
-        self.last = line.number
-        placed = _PLACED.match(line.text) if "]" in line.text else None
-        begin = placed.end() if placed else 0
-        rest = line.text[begin:]
-        inward = line.column + begin + len(rest) - len(rest.lstrip())
-        if "[" in line.text and (table := _TABLE.match(line.text)):
-            self.open = [(-1, table[1])]
-            return False
-        if line.text.strip():
-            while self.open and self.open[-1][0] >= inward:
-                self.open.pop()
-        found = any(ASIDE.search(key) for _, key in self.open)
-        if _OPENING.isdisjoint(rest):
-            return found
-        if opens := _OPENS.match(rest):
-            self.open.append((inward, opens[1]))
-        elif opens := _OPENS_WITH.match(rest):
-            if rest.count("{") + rest.count("(") > rest.count("}") + rest.count(")"):
-                self.open.append((inward, opens[1]))
-            found = found or ASIDE.search(opens[1]) is not None
-        return found
 
 
 _MAY_STATE = re.compile(r"[=:：0-9]|\sis\s")

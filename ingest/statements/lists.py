@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from assay.ingest.columns.titles import BOUNDED
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import ASIDE
@@ -189,7 +190,8 @@ def in_title(line: Line) -> dict[str, Cell]:
     for pair in pairs:
         key = LETTERS.get(pair[1], pair[1]) if letters else pair[1]
         found |= said(key, pair[2], line, pair.start(2))
-    counts = {each[2]: each for each in _COUNTS.finditer(signed(line.text))}
+    plain = BOUNDED.sub(lambda found: " " * len(found[0]), signed(line.text))
+    counts = {each[2]: each for each in _COUNTS.finditer(plain)}
     for what, each in counts.items():
         name = "nodes" if what == "nodes" else "gpus"
         if names_card(each[1]):

@@ -3,6 +3,8 @@
 In: a line of a document. Out: field → cell of every value that the vocabulary knows, however deep
 it stands, but for what stands under a key of something else than the model's training. Two values
 that say a field differently say nothing of it.
+
+The fences of blocks, and keys that open a dump in lines below each other, say what a line is in.
 """
 
 from __future__ import annotations
@@ -10,10 +12,13 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from assay.ingest.schema.record import Cell, Line
+from assay.ingest.schema.terminals import deferred
+from assay.ingest.source.headings import underlines
 from assay.ingest.statements.command_lines import ASIDE
 from assay.ingest.statements.values import known, said
 
@@ -80,3 +85,98 @@ def _values(held: dict[Any, Any], path: str = "") -> Iterator[tuple[str, str]]:
         elif isinstance(value, (str, int, float)):
             name = str(key).rpartition(".")[2]
             yield ("hidden_dim" if name == "dim" and of_model else name), str(value)
+
+
+HEADING = deferred(r"\s*(#{1,6})\s+\S")
+
+_FENCE = deferred(r"\s*(?:```|~~~)")
+
+
+PLACED = r"(?:[A-Z]+ )?[0-9-]+ [0-9:.]+ [\w./]+:[0-9]+\]"
+
+_PLACED = deferred(PLACED)
+"""A date and a line of a program before a bracket: `05-02 11:00:00 main.py:55]`."""
+
+_OPENS = deferred(r"\s*[\"']?([A-Za-z_][\w.-]*)[\"']?\s*(?:[:=]\s*(?:[\w.]*[\[({])?|[({])\s*$")
+
+_OPENS_WITH = deferred(r"[\s{(]*[\"']?([A-Za-z_]\w*)[\"']?\s*[:=]\s*[\w.]*[\[({]\s*[\"'\w]")
+"""A key that opens what begins on its line."""
+
+_OPENING = frozenset(":=[({")
+"""One of these is in every line that opens something."""
+
+_TABLE = deferred(r"\s*\[\[?([\w.-]+)\]\]?\s*$")
+
+_PLAIN_WORDS = deferred(
+    r"\b(?:models?|architectures?|config(?:uration)?s?|settings?|hyper-?parameters?|arguments?|info|"
+    r"yaml|json|toml)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block between fences: where it begins, and the name that the line above gives it."""
+
+    begin: int
+    subject: str
+
+
+def blocks_in(lines: Sequence[Line]) -> dict[int, Block]:
+    """The block that a line stands in, by line; a `#` there is a comment and no heading."""
+    found: dict[int, Block] = {}
+    block: Block | None = None
+    above = ""
+    for line in lines:
+        if _FENCE.match(line.text) and (block or not underlines(line.text, above)):
+            block = None if block else Block(line.number, _subject(above))
+        elif block:
+            found[line.number] = block
+        elif line.text.strip():
+            above = line.text
+    return found if block is None else {n: b for n, b in found.items() if b is not block}
+
+
+def _subject(above: str) -> str:
+    """The name that a line above a block gives it: `- Llama3 Architecture:`, `- **BERT Model**`."""
+    text = above.strip()
+    bold = re.search(r"\*\*([^*]+)\*\*:?$", text)
+    if not bold and not text.endswith(":"):
+        return ""
+    plain = _PLAIN_WORDS.sub(" ", bold[1] if bold else text)
+    words = re.sub(r"[*_`#>:\"?]+|^\s*[-+]\s", " ", plain).split()
+    return " ".join(words) if 0 < len(words) <= 3 and len(words) < len(plain) else ""
+
+
+@dataclass
+class Nest:
+    """Keys around a line of a dump, by how far they stand in; or the table of a TOML file."""
+
+    open: list[tuple[int, str]] = field(default_factory=list)
+    last: int = 0
+
+    def aside(self, line: Line, block: Block | None) -> bool:
+        """Whether a line stands under a key of something else than the model's training."""
+        if line.number > self.last + 40 or (block is None and HEADING.match(line.text)):
+            self.open.clear()
+        self.last = line.number
+        placed = _PLACED.match(line.text) if "]" in line.text else None
+        begin = placed.end() if placed else 0
+        rest = line.text[begin:]
+        inward = line.column + begin + len(rest) - len(rest.lstrip())
+        if "[" in line.text and (table := _TABLE.match(line.text)):
+            self.open = [(-1, table[1])]
+            return False
+        if line.text.strip():
+            while self.open and self.open[-1][0] >= inward:
+                self.open.pop()
+        found = any(ASIDE.search(key) for _, key in self.open)
+        if _OPENING.isdisjoint(rest):
+            return found
+        if opens := _OPENS.match(rest):
+            self.open.append((inward, opens[1]))
+        elif opens := _OPENS_WITH.match(rest):
+            if rest.count("{") + rest.count("(") > rest.count("}") + rest.count(")"):
+                self.open.append((inward, opens[1]))
+            found = found or ASIDE.search(opens[1]) is not None
+        return found

@@ -26,6 +26,9 @@ _CHANGES = deferred(
 )
 """Words beside which a number is perhaps not that of the row."""
 
+_FORCED = deferred(r"\b(?:had|has|have|needed|needs) to (?=be\b|use|run)", re.IGNORECASE)
+"""Words of a row that ran otherwise than the rest because it must: `had to use a batch of 2`."""
+
 _TELLS = deferred(
     r"\b(?:at|after|before|dies?|died|die|crash\w*|killed|hang\w*|hung|start\w*|steps?|iter\w*|epochs?"
     r"|is|was|are|were|see|same|like|this|that|only|about|around|max\w*|largest|fits?|spike\w*)\b",
@@ -37,6 +40,14 @@ _IN_FORMAT = deferred(
     rf"\W*({NUMBER_FORMAT})(?=\W*$|\s*[(,;+&]|\s+(?:with|training|autocast|mixed|compute|recipe)\b)"
 )
 """A label that begins with the format that its row ran in: `fp8 (TE, hybrid)`."""
+
+_ON_EACH = deferred(
+    r"\W*(?:(?:with|at|only|just|here|ran|run|used|batch(?:es)?|of) )*([0-9]{1,4}) "
+    r"(?:per|on each|to a) (?:GPU|device|card|rank)(?: (?:fit(?:s|ted)?|here|only|now|works|worked"
+    r"|possible|in this (?:run|row|case)|instead))*\W*",
+    re.IGNORECASE,
+)
+"""A remark that is how much each device took at once, and nothing else: `only 2 per GPU fitted`."""
 
 SETTINGS = {
     "gpu", "gpus", "nodes", "gpus_per_node", "dtype", "seq_len", "tp", "pp", "dp", "cp", "ep", "vp",
@@ -96,12 +107,17 @@ def _said(record: Record) -> dict[str, Cell]:
     found: dict[str, Cell] = {}
     sized = any(name in record.cells for name in BATCHES)
     device = device_of(record)
-    for line, own in own_words(record):
-        spoken = spoken_in(line.text, device) - (frozenset(BATCHES) if sized else frozenset())
+    for words in own_words(record):
+        line, own = words.line, words.own
+        spoken = spoken_in(words, device) - (frozenset(BATCHES) if sized else frozenset())
         if not spoken:
             continue
+        held = sized or record.alike is not None
+        if own and not held and (each := _ON_EACH.fullmatch(line.text)):
+            cell = Cell(each[1], line.number, line.column + each.start(1), value_origin="stated")
+            found.setdefault("micro_batch", cell)
         for part in _parts(line) if own and record.alike is None else ():
-            if _CHANGES.search(part.text):
+            if _CHANGES.search(_FORCED.sub(" ", part.text)):
                 continue
             if line.number == record.line and _TELLS.search(part.text):
                 continue
