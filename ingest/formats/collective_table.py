@@ -108,6 +108,11 @@ FORMAT = Format(
         "busBW",
         "Busbw",
         "bus bw",
+        "lgbw",
+        "lgBW",
+        "end/",
+        "endRecv",
+        "endrecv",
         "us bandwidth",
         "alg_bandwidth",
         "#bytes",
@@ -120,7 +125,17 @@ FORMAT = Format(
         "# of elements)",
         *(
             f"{one}{mark}{other}"
-            for one, other in (("all", "reduce"), ("All", "Reduce"), ("All", "reduce"))
+            for one, other in (
+                ("all", "reduce"),
+                ("All", "Reduce"),
+                ("All", "reduce"),
+                ("ll", "gather"),
+                ("ll", "Gather"),
+                ("educe", "scatter"),
+                ("educe", "Scatter"),
+                ("to", "all"),
+                ("To", "All"),
+            )
             for mark in ("", "_", "-")
         ),
         "总线带宽",
@@ -131,10 +146,14 @@ FORMAT = Format(
     fold=fold,
     lines="document",
     opens=r"(?i)^[^|:=]*[,;\t][^|:=]*(gpus|ranks|world_size|time_stats\.)[^|:=]*[,;\t]"
-    r"|^[^:=]*\|[^:=|]*(?:(?:bus|alg)bw|总线带宽|算法带宽)"
+    r"|^[^:=]*\|[^:=|]*(?:(?:bus|alg)(?:o(?:rithm)?)?[ _]?(?:bw|bandwidth)|总线带宽|算法带宽)"
     r"|^\s*#{1,6} .*\b(?:bus|alg)[a-z]* ?(?:bw|bandwidth)"
+    r"|\b(?:bus|alg(?:orithm)?) ?(?:bw|bandwidths?)\b[^|]{0,24}\b[gmt]i?b/s"
+    r"|^\s*(?:#{1,6} |<h[1-6][\s>]|\*\*).*\b(?:all[ _-]?(?:gather|to[ _-]?all)|reduce[ _-]?scatter"
+    r"|all[ _-]?reduce)\b"
     r"|<th[\s>].*\b(?:bus|alg)[a-z]* ?(?:bw|bandwidth)"
-    r"|^(?:[a-z][a-z0-9.-]*: )?\s*size\b[^|:=]*  +[^|:=]*bus ?bw \([^|:=]*$"
+    r"|^(?:[a-z][a-z0-9.-]*: )?\s*size\b[^|:=]*  +[^|:=]*(?:bus|alg) ?bw\b[^|:=]*$"
+    r"|^\s*(?:#{1,6} |<h[1-6][\s>]|\*\*)?\W*send[ _/-]?(?:recv|receive)"
     r"|^[^|:=\"]*[,;\t][a-z0-9]+_busbw_[^|:=\"]*$"
     r"|^[^|:=]*[,;\t]\"?(?:alg|bus)_?bw[a-z_/() ]*\"?(?:[,;\t]|$)"
     r"|\"(?:bus|alg)_?bw[a-z_]*\"\s*:|alg_bandwidth\([a-z/]+\)|comms-res-|^\s*#bytes\s"

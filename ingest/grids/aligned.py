@@ -30,7 +30,8 @@ MEASURES = re.compile(
     r"FLOP|\w(?:/|_per_)s(?:ec(?:ond)?)?\b|/it\b|(?:/|_per_)(?:step|iter)|\b[mu]s\b|MFU|_[mun]?s\b"
     r"|mem\w*_[mg]i?b\b"
     r"|\S-(?:latency|gbps)\b|\btime avg\b"
-    r"|\[[mµun]?sec\]|\((?:[mµun]?s|[mµun]?sec|[MG]i?B(?:/s)?|Gbps)\)|\bin (?:m?s|[MG]i?B)\b",
+    r"|\[[mµun]?sec\]|\((?:[mµun]?s|[mµun]?sec|[MG]i?B(?:/s)?|Gbps)\)|\bin (?:m?s|[MG]i?B)\b"
+    r"|^[^#]*\balgbw\b",
     re.IGNORECASE,
 )
 """Found in a header of such a table."""

@@ -28,6 +28,20 @@ RATIOS: Mapping[str, Callable[[int], float]] = {
 Source: doc/PERFORMANCE.md of nccl-tests.
 """
 
+
+def ratio_of(op: str, ranks: int) -> float | None:
+    """The ratio of an operation, however it is written, between so many ranks; None of others.
+
+    >>> ratio_of("AllReduce", 4), ratio_of("all-to-all", 2), ratio_of("broadcast", 8)
+    (1.5, 0.5, 1.0)
+    """
+    name = re.sub(r"[^a-z]", "", op.casefold().removesuffix("_perf"))
+    if name in ("broadcast", "reduce", "sendrecv"):
+        return 1.0
+    ratio = next((each for known, each in RATIOS.items() if known.replace("_", "") == name), None)
+    return ratio(ranks) if ratio and ranks > 1 else None
+
+
 MOST_RANKS = 512
 """Ranks beyond which their ratio says no more how many they are."""
 

@@ -38,8 +38,10 @@ from assay.ingest.kernels.kernel_rates import (
     of_kernels,
     of_networks,
     of_operations,
+    of_programs,
     of_squares,
     of_their_times,
+    sized_once,
     with_their_rates,
 )
 from assay.ingest.kernels.units_said import measured_above
@@ -101,7 +103,8 @@ def columns_of(
     if "busbw" in fields(table.schema):
         columns = of_networks(grid, columns, table.schema)
         columns = of_operations(grid, columns, bare, table.schema)
-        columns = of_their_times(grid, columns, table.schema)
+        columns = of_programs(grid, sized_once(columns), bare, table.schema)
+        columns = of_their_times(grid, columns, table.schema, above)
     if "gpu" in fields(table.schema):
         columns = of_devices(grid, columns, table.schema)
     columns = of_formats(grid, of_kernels(grid, columns, table.schema), table.schema)

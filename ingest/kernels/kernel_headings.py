@@ -18,7 +18,7 @@ from assay.ingest.columns.titles import (
     names_format,
 )
 from assay.ingest.grids.grid import Grid
-from assay.ingest.kernels.collective_ranks import launched
+from assay.ingest.kernels.collective_ranks import launched, of_a_process
 from assay.ingest.kernels.settings_around import (
     CURVES,
     FAR,
@@ -90,25 +90,48 @@ _ALONE = deferred(rf"(?<!and )(?<!or )(?<![\w-])({LIBRARIES}) only(?![\w-])", re
 
 OPERATION = re.compile(
     r"\b(all|reduce)[ _-]?(reduce|gather|scatter|to[ _-]?all)(?:_perf|_test|_bench(?:mark)?)?\b"
-    r"|\b(broadcast)(?:_perf|_test|_bench(?:mark)?)?\b",
+    r"|\b(broadcast)(?:_perf|_test|_bench(?:mark)?)?\b"
+    r"|\b(send)[ _/-]?(?:recv|receive)(?:_perf|_test|_bench(?:mark)?)?\b",
     re.IGNORECASE,
 )
 
-_OF_NCCL = deferred(r"\b[nr]ccl[-_ ]tests\b.*[ ,(](float|half|bfloat16|double)\b", re.IGNORECASE)
+_OF_NCCL = deferred(
+    r"(?:\b[nr]ccl[-_ ]tests\b.*[ ,(]|_perf\b[^|;&`]* (?:-d|--datatype)[ =])"
+    r"(float|half|bfloat16|double)\b",
+    re.IGNORECASE,
+)
 """The type that nccl-tests were run with, as they call it."""
 
+_ONE_SIZE = deferred(
+    r"_perf\b(?=[^|;&`]* (?:-b|--minbytes)[ =]?([0-9]+[KMG]?)B?(?!\w))"
+    r"[^|;&`]* (?:-e|--maxbytes)[ =]?\1B?(?!\w)",
+    re.IGNORECASE,
+)
+"""The one size that a command of nccl-tests sends, which counts in 1,024s."""
+
 _MESSAGES = deferred(
-    r"(?<![\w.,-])(?<!to )(?<!from )(?<!than )([0-9]+ ?[KMG]iB)[ -]"
+    r"(?<![\w.,-])(?<!to )(?<!from )(?<!than )([0-9]+ ?[KMG]iB|[0-9]{4,}[ -]bytes?)[ -]"
     r"(?:messages?|payloads?|buffers?)\b(?! and| or|s? up)"
 )
 """The one size of a message, which no table of several sizes is of."""
 
-_RANKS = re.compile(r"(?<![0-9.x×])([0-9]+)\s*(?:gpus?|ranks?|devices)\b", re.IGNORECASE)
+_IN_BYTES = deferred(
+    r"(?i:send|recv|receive|transfer|messages?|payload|tensors?|buffers?)\b[^|]{0,60}"
+    r"(?<![\w.,-])([0-9]{4,}) bytes\b(?! ?(?:to|/|per)\b)"
+)
+"""The bytes of a message, said of it: `tensors are [2, 4096] bf16, i.e. 134217728 bytes`."""
+
+_RANKS = re.compile(r"(?<![\w.×])([0-9]+)\s*(?:gpus?|ranks?|devices)\b", re.IGNORECASE)
+
+_OF_DEVICES = deferred(
+    rf"\b(?i:on|across|over|between|among) ([0-9]{{1,4}}) {SIGN}s?(?: GPUs?)?(?![A-Za-z0-9])"
+)
+"""How many devices took part, in front of their name: `on 8 H100`."""
 
 _NAMED = re.compile(
-    r"(?<![0-9.])([0-9]+)\s*ranks\b(?! ?(?:/|per\b))"
+    r"(?<![\w.])([0-9]+)\s*ranks\b(?! ?(?:/|per\b))"
     r"|\b(?:world[ _-]?size|n?ranks)\s*(?:of\s|[:=])?\s*([0-9]+)(?![0-9.]*[0-9])"
-    r"|(?<![0-9.])([0-9]+)-(?:GPU|rank)\b(?![ -](?:nodes?|servers?|hosts?|box|boxes|machines?)\b)",
+    r"|(?<![\w.])([0-9]+)-(?:GPU|rank)\b(?![ -](?:nodes?|servers?|hosts?|box|boxes|machines?)\b)",
     re.IGNORECASE,
 )
 
@@ -138,7 +161,8 @@ _NODES = re.compile(
 
 
 _PER_NODE = deferred(
-    rf"(?<![0-9.])([0-9]+) ?[x×]? ?(?:[GNTX]PUs?|GCDs?|ranks?|devices|process(?:es)?|{SIGN}s?)"
+    rf"(?<![0-9.A-WYZa-wyz])([0-9]+) ?[x×]? ?"
+    rf"(?:[GNTX]PUs?|GCDs?|ranks?|devices|process(?:es)?|{SIGN}s?)"
     r" ?(?:/|per[ -]|(?:on|in) each |each ) ?(?:node|host|server|machine|box|VM|instance)s?\b",
     re.IGNORECASE,
 )
@@ -149,6 +173,15 @@ _HOW_MANY_NODES = deferred(
     r"|\b(?:nodes|hosts|servers)\s*[:=]\s*([0-9]+)",
     re.IGNORECASE,
 )
+
+_SEVERAL_NODES = deferred(
+    r"(?<![\w.])(?:[2-9]|[1-9][0-9]+)[ -](?:nodes?|hosts|servers)\b(?! ?[x×*])", re.IGNORECASE
+)
+
+_COUNTS = {"two": "2", "three": "3", "four": "4", "eight": "8", "sixteen": "16"}
+
+_IN_WORDS = deferred(rf"\b({'|'.join(_COUNTS)})(?=[ -](?:nodes|hosts|servers|GPUs|ranks)\b)", re.I)
+"""How many nodes or ranks, in words: `two nodes (16 GPUs)`."""
 
 _IN_TOTAL = deferred(
     r"(?<![0-9.])([0-9][0-9,]*) ?(?:[GNTX]PUs?|GCDs?|ranks?|devices|processes)?,? (?:in )?total\b"
@@ -177,6 +210,8 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
         for name, ways in said.items():
             doubtful |= {name} if len(ways) > 1 and name not in found else set()
             found.setdefault(name, next(iter(ways.values())))
+        if "op" in fields(schema) and "ranks" not in found and any(map(_of_nodes, near)):
+            doubtful.add("ranks")  # those said further above are of as many nodes as said there
     by_labels = _by_labels(grid, found) if "op" in fields(schema) and grid.heads else {}
     found |= by_labels
     doubtful -= by_labels.keys()
@@ -193,6 +228,16 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
     names = _left_open(lines, grid, schema, {*found, *doubtful})
     found |= settings_around(lines[max(0, grid.begin - FAR) : grid.begin], names)
     return {name: cell for name, cell in found.items() if name not in doubtful}
+
+
+def _of_nodes(line: Line) -> bool:
+    """Whether a line says that calls were made between so many nodes, two or more."""
+    return "s" in line.text and _SEVERAL_NODES.search(_in_digits(line.text)) is not None
+
+
+def _in_digits(text: str) -> str:
+    """A text with how many nodes or ranks there are in digits."""
+    return _IN_WORDS.sub(lambda found: _COUNTS[found[1].casefold()], text)
 
 
 def _by_labels(grid: Grid, found: Mapping[str, Cell]) -> dict[str, Cell]:
@@ -354,32 +399,45 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
         yield "dtype", dtype
     for found in OPERATION.finditer(text):
         yield "op", canonical(found)
-    if "tests" in text and (named := _OF_NCCL.search(text)):
+    if ("tests" in text or "_perf" in text) and (named := _OF_NCCL.search(text)):
         yield "dtype", named[1]
-    if len(sizes := {*_MESSAGES.findall(text)}) == 1:
-        yield "bytes", str(_whole(sizes.pop()))
+    sizes = {_whole(size) for size in _MESSAGES.findall(text)}
+    if "_perf" in text and (swept := _ONE_SIZE.search(text)):
+        sizes.add(_whole(swept[1]))
+    if not sizes:
+        sizes = {_whole(size) for size in _IN_BYTES.findall(text)}
+    if len(sizes) == 1:
+        yield "bytes", str(sizes.pop())
     yield from processes(text)
 
 
 def canonical(found: re.Match[str]) -> str:
     """The name of an operation, as collectives are called in every row."""
     parts = [part.casefold() for part in found.groups() if part]
+    if parts == ["send"]:
+        return "sendrecv"
     return "_".join("to_all" if part.startswith("to") else part for part in parts)
 
 
 def _whole(size: str) -> int:
-    """The bytes of a size in 1,024s."""
-    number, unit = size[:-3].strip(), size[-3]
-    return int(number) << 10 * (1 + "KMG".index(unit))
+    """The bytes of a size in 1,024s.
+
+    >>> _whole("256 MiB"), _whole("1G"), _whole("65536")
+    (268435456, 1073741824, 65536)
+    """
+    number = re.match("[0-9]+", size)
+    unit = size[number.end() :].strip()[:1].upper() if number else ""
+    return int(number[0]) << 10 * " KMG".index(unit or " ") if number else 0
 
 
 def processes(text: str) -> Iterator[tuple[str, str]]:
     """How many ranks a text says that there were."""
+    text = _in_digits(text)
     if cards := machine(text).get("gpus") if "卡" in text else None:
         yield "ranks", cards
     elif grid := _BY_NODES.search(signed(text)):
         yield "ranks", str(int(grid[1]) * int(grid[2]))
-    elif started := launched(text):
+    elif started := _started(text):
         yield from started.items()
     elif shared := _PER_NODE.search(text):
         yield "ranks_per_node", shared[1]
@@ -392,8 +450,35 @@ def processes(text: str) -> Iterator[tuple[str, str]]:
         for each in [nodes[2]] if nodes else _RANKS.findall(text):
             if ranks := _ranks(nodes, each, text):
                 yield "ranks", ranks
-        if nodes is None and not _RANKS.search(text) and (devices := counted_devices(text)):
+        if nodes is None and not _RANKS.search(text) and (devices := _devices_of(text)):
             yield "ranks", devices
+
+
+def _devices_of(text: str) -> str | None:
+    """How many devices a text says that took part, if it is one number on no node of several.
+
+    >>> _devices_of("on 8 H100, bus bandwidth"), _devices_of("across 4 A100 GPUs of each node")
+    ('8', None)
+    """
+    if counted := counted_devices(text):
+        return counted
+    found = set(_OF_DEVICES.findall(signed(text)))
+    apart = re.search(r"\bnodes?\b|\bhosts?\b|\beach\b", text, re.IGNORECASE)
+    return found.pop() if len(found) == 1 and not apart else None
+
+
+def _started(text: str) -> dict[str, str]:
+    """The ranks that a command starts, of a benchmark of NCCL as many as its processes' devices.
+
+    >>> _started("mpirun -np 4 ./all_gather_perf -g 2"), _started("`broadcast_perf -b 1G -g 8`")
+    ({'ranks': '8'}, {'ranks': '8'})
+    """
+    started = launched(text)
+    command = re.split(r"[|;&`]", text[text.find("_perf") :], maxsplit=1)[0]
+    each = of_a_process(command) if "_perf" in text else 1
+    if each > 1 and not started:
+        return {"ranks": str(each)}
+    return {name: str(int(many) * each) for name, many in started.items()}
 
 
 def _of_all_nodes(text: str, of_each: int) -> int | None:

@@ -131,10 +131,22 @@ _RATE_WORDS = {"flops", "throughput", "performance", "perf", "rate", "speed", "a
                "computation"}  # fmt: skip
 
 _OF_NETWORK = re.compile(
-    r"([\w.-]+(?: [\w.-]+)?) ((?:bus|alg)[ _]?(?:bw|bandwidth)) ?[(\[]([^()\[\]]+)[)\]]",
+    r"([\w.+-]+(?: [\w.+-]+){0,4}) ((?:bus|alg)[ _]?(?:bw|bandwidth)) ?[(\[]([^()\[\]]+)[)\]]",
     re.IGNORECASE,
 )
 """A bandwidth of one of several networks that stand side by side: `MPFT busbw (GB/s)`."""
+
+UNMEASURED = {"peak", "theoretical", "ideal", "expected", "predicted", "target", "nominal", "max",
+              "min", "reference", "estimated", "projected", "required", "line"}  # fmt: skip
+"""Words in front of a measurement that say that it is none, or no typical one."""
+
+_UNIT_BEHIND = re.compile(
+    r"((?:bus|alg(?:o(?:rithm)?)?)\.?[ _]?(?:bw|bandwidth)),? ?"
+    r"((?:[GMT]i?B|[GM]b(?:it)?)(?:/s(?:ec)?|ps))",
+    re.IGNORECASE,
+)
+"""A bandwidth whose unit stands behind it without brackets: `busbw GB/s`, `algbw, GB/s`."""
+
 
 _OF_LIBRARY = re.compile(rf"({LIBRARIES})[ _](?=time|latency)", re.IGNORECASE)
 """The library whose time a column of collectives is: `NCCL Time (us)`."""
@@ -223,6 +235,10 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     known, columns = by_label(schema), fields(schema)
     label = _IN_OTHER_WORDS.get(label.casefold(), label)
     label = _OF_DEVICE.sub("", label, count=1)
+    if "busbw" in columns:
+        label = _UNIT_BEHIND.sub(r"\1 (\2)", label) if _UNIT_BEHIND.fullmatch(label) else label
+        if (told := _of_one_network(label, columns)) is not None:
+            return told
     if normalise(label) in known and normalise(label) not in LOOSE:
         spec, scale = known[normalise(label)]
         return Column(spec, scale)
@@ -241,12 +257,6 @@ def measured_as(label: str, schema: Schema) -> Column | None:
     if measure and measure.si == "flop/s" and "flops_rate" in columns and plainly:
         return Column(columns["flops_rate"], measure.scale)
     of_memory = not sized or set(split(name)) <= _BANDWIDTH_WORDS
-    if "busbw" in columns and (told := _OF_NETWORK.fullmatch(label)):
-        named = columns[LOOSE[normalise(told[2])]]
-        return Column(named, BANDWIDTH.get(told[3], 0.0), {"column": told[1]})
-    if "busbw" in columns and (told := _OF_LIBRARY.match(label)):
-        in_unit = timed(label[told.end() :])
-        return Column(columns["time"], in_unit, {"column": told[1]}) if in_unit else None
     if printed in BANDWIDTH and "bandwidth" in columns and of_memory:
         return Column(columns["bandwidth"], BANDWIDTH[printed])
     held = meaning(label) if "memory" in columns else None
@@ -257,6 +267,20 @@ def measured_as(label: str, schema: Schema) -> Column | None:
         factors = BANDWIDTH if loose.unit == "B/s" else _BYTES
         return Column(loose, factors.get(printed, 0.0)) if sized else Column(loose, 0.0)
     return _size_named(name, printed, schema) if sized else None
+
+
+def _of_one_network(label: str, columns: Mapping[str, FieldSpec]) -> Column | None:
+    """The column of a label of collectives that names a network or a library in front of what was
+    measured; one that fills no field where it was not."""
+    if told := _OF_NETWORK.fullmatch(label):
+        if UNMEASURED & set(split(told[1])):
+            return Column()
+        named = columns[LOOSE[normalise(told[2])]]
+        return Column(named, BANDWIDTH.get(told[3], 0.0), {"column": told[1]})
+    if told := _OF_LIBRARY.match(label):
+        in_unit = timed(label[told.end() :])
+        return Column(columns["time"], in_unit, {"column": told[1]}) if in_unit else None
+    return None
 
 
 def _size_named(name: str, aside: str, schema: Schema) -> Column | None:

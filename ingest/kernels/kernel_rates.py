@@ -19,6 +19,7 @@ from assay.ingest.kernels.kernel_headings import BANDWIDTH, LIBRARIES, OPERATION
 from assay.ingest.kernels.kernel_labels import (
     BREAKS,
     SIZED,
+    UNMEASURED,
     Column,
     at_an_end,
     column_named,
@@ -28,7 +29,7 @@ from assay.ingest.kernels.kernel_labels import (
 )
 from assay.ingest.numbers.printed import printed
 from assay.ingest.schema.fields import fields
-from assay.ingest.schema.record import Schema
+from assay.ingest.schema.record import Cell, Schema
 from assay.ingest.vocabulary.devices import only
 from assay.ingest.vocabulary.terms import normalise
 from assay.ingest.vocabulary.words import split
@@ -197,6 +198,45 @@ def of_operations(
             made[at] = Column(fields(schema)["op"])
             break
     return made
+
+
+_OF_COLLECTIVES = re.compile(
+    r"(?<![A-Za-z])(?:[nrho]?(?:one)?ccl|msccl(?:pp|\+\+)?|gloo|[\w-]*mpi(?:ch)?|uc[cx]|nvshmem|rocshmem"
+    r"|ring|tree|nvls(?:tree)?|collnet\w*|sharp|ll(?:128)?|simple)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+"""Libraries, algorithms and protocols of collectives, which stand side by side."""
+
+
+def of_programs(
+    grid: Grid, columns: Sequence[Column], bare: Column | None, schema: Schema
+) -> list[Column]:
+    """Columns of bare numbers beside the sizes of messages, under the names of libraries or of
+    algorithms, of the one quantity that the text above says of all: `NCCL | MSCCL++`."""
+    made = list(columns)
+    held = {each.spec.name for each in columns if each.spec is not None}
+    if bare is None or not held & {"bytes", "elements"} or held & {"time", "algbw", "busbw"}:
+        return made
+    named = dict[int, str]()
+    for at, label in enumerate(map(plain, grid.header())):
+        texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
+        no_name = RATIO.search(label) or STATISTICS.search(label) or UNMEASURED & {*split(label)}
+        if columns[at] == Column() and not no_name and all(map(BARE_NUMBER.fullmatch, texts)):
+            named[at] = label
+    if any(map(_OF_COLLECTIVES.search, named.values())):
+        for at, label in named.items():
+            made[at] = replace(bare, aside={"column": label})
+    return made
+
+
+def sized_once(columns: Sequence[Column]) -> list[Column]:
+    """Columns of messages of which two say the size with the one in bytes: `bytes | size (KiB)`."""
+    sizes = [at for at, each in enumerate(columns) if each.spec and each.spec.name == "bytes"]
+    exact = [at for at in sizes if columns[at].scale == 1.0]
+    if len(sizes) == 1 or len(exact) != 1:
+        return list(columns)
+    others = {*sizes} - {*exact}
+    return [Column() if at in others else each for at, each in enumerate(columns)]
 
 
 _NAMED = re.compile(
@@ -437,20 +477,31 @@ WIDTHS = (1.0, 2.0, 4.0, 8.0)
 _OF_TIMES = "a size over its time is the printed bandwidth"
 
 
-def of_their_times(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Column]:
+def of_their_times(
+    grid: Grid, columns: Sequence[Column], schema: Schema, above: Mapping[str, Cell]
+) -> list[Column]:
     """Columns of collectives with a bandwidth of which no label says the kind, `Bandwidth (GB/s)`,
     as that of the algorithm where each is its size over its time; and with elements as bytes where
-    that proves how wide they are."""
+    that proves how wide they are. The size of all rows may be what the text `above` says."""
     made, own = list(columns), fields(schema)
     held = {each.spec.name: at for at, each in enumerate(columns) if each.spec is not None}
-    sized = [SIZED.fullmatch(plain(label)) for label in grid.header()]
+    labels = [plain(label) for label in grid.header()]
+    sized = [SIZED.fullmatch(f"bw ({label})" if label in BANDWIDTH else label) for label in labels]
     rates = [(at, BANDWIDTH[each[2]]) for at, each in enumerate(sized) if each
              and columns[at] == Column() and each[2] in BANDWIDTH
              and _ANY_BANDWIDTH.fullmatch(each[1])]  # fmt: skip
     size = held.get("bytes", held.get("elements"))
-    if len(rates) != 1 or size is None or "time" not in held or {"algbw", "busbw"} & held.keys():
+    if len(rates) != 1 or "time" not in held or {"algbw", "busbw"} & held.keys():
         return made
     [(rate, scale)], time = rates, held["time"]
+    if not columns[time].scale:
+        return made
+    if size is None:
+        if (said := above.get("bytes")) and _over_time(
+            grid, (None, float(said.text)), (time, columns[time].scale), (rate, scale)
+        ):
+            made[rate] = Column(own["algbw"], scale, law=_OF_TIMES)
+        return made
     factors = WIDTHS if "elements" in held and "bytes" not in held else (columns[size].scale,)
     took = time, columns[time].scale
     fits = [each for each in factors if _over_time(grid, (size, each), took, (rate, scale))]
@@ -461,17 +512,19 @@ def of_their_times(grid: Grid, columns: Sequence[Column], schema: Schema) -> lis
 
 
 def _over_time(
-    grid: Grid, size: tuple[int, float], time: tuple[int, float], rate: tuple[int, float]
+    grid: Grid, size: tuple[int | None, float], time: tuple[int, float], rate: tuple[int, float]
 ) -> bool:
-    """Whether every size over its time is its rate, as far as the digits of both go."""
+    """Whether every size over its time is its rate, as far as the digits of both go; the size of
+    a column, or one of all rows."""
     seen = False
     for row in grid.rows:
         texts = [plain(cell.text) for cell in row.cells]
         if len(texts) != grid.width:
             continue
-        if not all(BARE_NUMBER.fullmatch(texts[at]) for at in (size[0], time[0], rate[0])):
+        places = [at for at in (size[0], time[0], rate[0]) if at is not None]
+        if not all(BARE_NUMBER.fullmatch(texts[at]) for at in places):
             return False
-        many = _amount(texts[size[0]])
+        many = 1.0 if size[0] is None else _amount(texts[size[0]])
         took, told = (printed(texts[at].replace(",", "")) for at in (time[0], rate[0]))
         least, most = took.low * told.low, took.high * told.high
         if not least <= many * size[1] / (time[1] * rate[1]) <= most:

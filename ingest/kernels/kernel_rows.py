@@ -19,6 +19,7 @@ from assay.ingest.columns.titles import format_named
 from assay.ingest.grids.delimited import delimited, long_and_even, tool_csv
 from assay.ingest.grids.grid import Grid, GridCell, GridRow, apart
 from assay.ingest.grids.json_records import begins_json, json_records
+from assay.ingest.kernels.collective_ranks import ratio_of
 from assay.ingest.kernels.kernel_columns import (
     BY_PLACE,
     CLOSE,
@@ -66,6 +67,7 @@ from assay.ingest.kernels.settings_around import (
     product_above,
     sizes_named,
 )
+from assay.ingest.kernels.units_said import in_units_of_tests
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.format import Folded
@@ -97,7 +99,7 @@ def kernel_rows(
     shaped = partial(in_columns, schema=table.schema) if others else _as_it_is
     tables = map(tuples_apart, apart(_grids(lines, (table, *others), shaped)))
     for found in (_with_units(sizes_in_names(lines, each)) for each in tables):
-        found = of_an_optimizer(lines, found) if others else found  # noqa: PLW2901
+        found = of_an_optimizer(lines, found) if others else in_units_of_tests(lines, found)  # noqa: PLW2901
         if others and (of_training(found) or of_anything(lines, found) or of_all_calls(found)):
             continue
         if others and (kind := _of_others(lines, found, others, order)):
@@ -126,6 +128,7 @@ def kernel_rows(
             _directed(grid, columns, records)
         if "op" in fields(table.schema):
             _sizes_apart(records if sizes_of_one_rank(lines, grid) else ())
+            _unproven_apart(records)
             _twice_apart(grid, columns, records)
         _batched(lines, grid, records)
         if products and not _of_products(lines, grid, records, products):
@@ -522,6 +525,27 @@ def _sizes_apart(records: Sequence[Record]) -> None:
     for record in records:
         if record.cells["op"].text not in _OF_ALL and (size := record.cells.pop("bytes", None)):
             record.other.append(("bytes of each rank", size.text))
+
+
+OFF = 0.03
+"""How far the digits of a time and a bandwidth may be from the size of a message."""
+
+
+def _unproven_apart(records: Sequence[Record]) -> None:
+    """Take the size that the text above says away from calls whose bandwidth over their time is of
+    another: of one rank's part of the message."""
+    for record in records:
+        cells = record.cells
+        if "time" not in cells or "bytes" not in cells or cells["bytes"].value_origin != "stated":
+            continue
+        ratio = ratio_of(cells["op"].text, int(cells["ranks"].text)) if "ranks" in cells else None
+        rates = [cells["algbw"]] if "algbw" in cells else []
+        size, took = _amount(cells["bytes"]), _amount(cells["time"])
+        made = [_amount(each) for each in rates]
+        made += [_amount(cells["busbw"]) / ratio] if ratio and "busbw" in cells else []
+        if any(abs(rate * took - size) > OFF * size for rate in made):
+            size_said = cells.pop("bytes")
+            record.other.append(("size said above", size_said.text))
 
 
 def _twice_apart(grid: Grid, columns: Sequence[Column], records: Sequence[Record]) -> None:

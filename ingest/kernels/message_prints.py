@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from assay.ingest.kernels.collective_ranks import launched
 from assay.ingest.numbers.printed import printed
 from assay.ingest.schema.format import Folded, TableNote
 from assay.ingest.schema.record import Cell, Line, Record
@@ -28,7 +29,7 @@ _TITLE = deferred(
 
 Source: osu_latency and osu_bw of the OSU micro-benchmarks (sizes in bytes, MB of 10^6), PingPong of
 the Intel MPI benchmarks, ib_write_bw and its like of linux-rdma/perftest; ucc_perftest of openucx
-says bandwidths of a bus, and neither so nor of how many ranks.
+says bandwidths of a bus, and not of how many ranks.
 """
 
 _ONE_WAY = {"latency", "bandwidth", "non-blocking latency", "bw", "pingpong"}
@@ -76,6 +77,7 @@ class _Table:
     head: Line
     labels: list[str]
     rows: list[tuple[Line, list[re.Match[str]]]] = field(default_factory=list)
+    said: dict[str, Cell] = field(default_factory=dict)
 
     @property
     def whole(self) -> bool:
@@ -102,21 +104,35 @@ def messages(lines: Sequence[Line], folded: Folded) -> None:
             folded.tables.append(table.note())
 
 
+_OF_OPENUCX = "ucc_perftest "
+
+_TYPE = deferred(r"Datatype: +([a-z]+[0-9]+)")
+
+
 def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
     """Every table below a title of one of the programs."""
     title, operation, table = None, "", None
+    said = dict[str, Cell]()
     for line in lines:
         text = line.text.strip()
+        if _OF_OPENUCX in text:
+            said = {name: Cell(many, line.number, line.column, value_origin="stated")
+                    for name, many in launched(text).items()}  # fmt: skip
+        elif title is not None and (named := _TYPE.fullmatch(text)):
+            said["dtype"] = Cell(named[1], line.number, line.column, value_origin="stated")
         if table is not None and _ROW.fullmatch(text):
             table.rows.append((line, [*re.finditer(r"\S+", line.text)]))
         elif table is not None and (not text or text.startswith(_BETWEEN)):
+            if text.split() == _OF_UCC.split():
+                table.labels = ["Count", "Size", *(f"{one} {two}" for one, two in _TWICE)]
             continue
         elif found := _TITLE.fullmatch(text) if " " in text[:16] else None:
             if table is not None:
                 yield table
             title, operation, table = line, _operation(found), None
         elif title is not None and line.number - title.number <= FAR and _HEADER.fullmatch(text):
-            table = _Table(operation, title, line, _APART.split(text))
+            table = _Table(operation, title, line, _APART.split(text), said=said)
+            said = {}
         elif table is not None:
             yield table
             title, table = None, None
@@ -124,11 +140,75 @@ def _tables(lines: Sequence[Line]) -> Iterator[_Table]:
         yield table
 
 
+_OF_UCC = "avg min max avg max min"
+
+_TWICE = (("Time, us", "avg"), ("Time, us", "min"), ("Time, us", "max"),
+          ("Bandwidth, GB/s", "avg"), ("Bandwidth, GB/s", "max"),
+          ("Bandwidth, GB/s", "min"))  # fmt: skip
+"""Labels of the times and bandwidths of ucc_perftest, in the second line of its header."""
+
+_OF_ALL = {"allreduce": "all_reduce", "bcast": "broadcast", "reduce": "reduce"}
+"""Collectives of which the printed size is that of the whole message, as they are called here."""
+
+_FROM_EACH = {"allgather": "all_gather", "alltoall": "all_to_all",
+              "reduce_scatter": "reduce_scatter"}  # fmt: skip
+"""Those of which it is what goes from one rank to another."""
+
+MOST_RANKS = 4096
+
+
+def _of_a_bus(table: _Table) -> Iterator[Record]:
+    """The rows of ucc_perftest with mean times and bandwidths; these prove how many ranks there
+    were, being bytes on the bus over the time: of all-reduces twice (n - 1) / n of the message."""
+    op = table.operation
+    if len(table.labels) != len(("count", "size", *_TWICE)):
+        return
+    rows = [[float(text[0]) for text in texts] for _, texts in table.rows]
+    started = table.said.get("ranks")
+    every = range(2, MOST_RANKS + 1)
+    ranks = [n for n in every if _fits_all(op, n, table.rows)]
+    told = {"op": Cell(op, table.title.number, table.title.column, value_origin="stated")}
+    told |= table.said
+    if len(ranks) == 1 and (started is None or started.text != str(ranks[0])):
+        place = table.head.number, table.head.column
+        told["ranks"] = Cell(str(ranks[0]), *place, value_origin="solved", law=_OF_THE_BUS)
+    elif started is None or int(started.text) not in ranks:
+        return
+    for (line, texts), row in zip(table.rows, rows, strict=True):
+        at = [line.column + text.start() for text in texts]
+        cells = {"time": Cell(texts[2][0], line.number, at[2], 1e-6)}
+        if row[5]:
+            cells["busbw"] = Cell(texts[5][0], line.number, at[5], 1e9)
+        if op in _OF_ALL.values():
+            cells["bytes"] = Cell(texts[1][0], line.number, at[1])
+        record = Record(line.number, told | cells, line.column, prefix=line.prefix)
+        record.other += _others(table.labels, texts, {1, 2, 5} if "bytes" in cells else {2, 5})
+        yield record
+
+
+_OF_THE_BUS = "bytes on the bus over the mean time are the mean bandwidth between so many ranks"
+
+
+def _fits_all(op: str, ranks: int, rows: Sequence[tuple[Line, list[re.Match[str]]]]) -> bool:
+    """Whether every bandwidth is that of its size and mean time between so many ranks."""
+    factor = 1.0 if op in _OF_ALL.values() else ranks - 1.0
+    factor = 2.0 * (ranks - 1) / ranks if op == "all_reduce" else factor
+    for _, texts in rows:
+        took, rate = printed(texts[2][0]), printed(texts[5][0])
+        moved = float(texts[1][0]) * factor * 1e-3
+        low, high = moved / took.high * (1.0 - CLOSE), moved / took.low * (1.0 + CLOSE)
+        if not low <= rate.high or not rate.low <= high:
+            return False
+    return True
+
+
 def _operation(title: re.Match[str]) -> str:
     """The operation that a title names; empty where it is more than one message in one direction,
-    or an operation of all."""
+    or an operation of all that says no ranks."""
     said = title.groupdict()
-    what = (said["osu"] or said["imb"] or said["ucc"] or said["rest"]).strip().casefold()
+    if said["ucc"]:
+        return _OF_ALL.get(said["ucc"].casefold()) or _FROM_EACH.get(said["ucc"].casefold(), "")
+    what = (said["osu"] or said["imb"] or said["rest"]).strip().casefold()
     if what not in _ONE_WAY:
         return ""
     return (said["side"] or said["perftest"] or what).casefold()
@@ -136,6 +216,9 @@ def _operation(title: re.Match[str]) -> str:
 
 def _records(table: _Table) -> Iterator[Record]:
     """The rows of a table, with the median or the mean of their times, or their bandwidth."""
+    if table.title.text.lstrip().startswith("Collective:"):
+        yield from _of_a_bus(table)
+        return
     labels = [label.casefold() for label in table.labels]
     places = [at for at, label in enumerate(labels) if label in _TIMES or label in _RATES]
     if not places:

@@ -59,10 +59,11 @@ def said_by_row(
 ) -> Mapping[str, Cell]:
     """Facts above a table, without the number format or the direction of which the names in
     a row say another."""
-    if not above.keys() & {"dtype", "direction"}:
+    if not above.keys() & {"dtype", "direction", "ranks"}:
         return above
     names = [plain(cell.text) for cell, column in zip(row.cells, columns, strict=False)
              if column.spec is None or column.spec.name in ("operator", "kernel")]  # fmt: skip
+    above = _of_own_ranks(row, names, above)
     told = [_told(text) for text in names]
     formats = {name: said for each, _ in told for name, said in each.items()}
     passes = {name: said for _, each in told for name, said in each.items()}
@@ -74,6 +75,24 @@ def said_by_row(
         if len(passes) == 1:
             own = next(iter(passes.values()))
             made["direction"] = Cell(own, row.line.number, row.line.column)
+    return made
+
+
+_RANKS = re.compile(
+    r"(?<![\w.])([0-9]+)[ -]?(?:ranks?|GPUs?|processes)(?![A-Za-z]| ?(?:/|per\b))", re.IGNORECASE
+)
+
+
+def _of_own_ranks(
+    row: GridRow, names: Sequence[str], above: Mapping[str, Cell]
+) -> Mapping[str, Cell]:
+    """Facts above a table with the ranks that the name of a row says: `ring, 16 ranks`."""
+    told = {many for name in names for many in _RANKS.findall(name)} if "ranks" in above else set()
+    if not told or above["ranks"].text in told:
+        return above
+    made = {name: cell for name, cell in above.items() if name != "ranks"}
+    if len(told) == 1:
+        made["ranks"] = Cell(told.pop(), row.line.number, row.line.column)
     return made
 
 

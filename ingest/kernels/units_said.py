@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -182,6 +183,48 @@ def _of_a_tutorial(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | 
     bound = max(map(max, known), default=math.inf)
     return Told(*drawn[1:], _LAW) if _no_times(grid, bound) else None
 
+
+_OF_COLLECTIVES = {"time": "us", "algbw": "GB/s", "busbw": "GB/s"}
+"""Labels of numbers that nccl-tests print, and the units in which they count."""
+
+_BOTH_UNITS = deferred(
+    r"\bGB/s\b.*(?:\b[uµ]s\b|\bmicroseconds?\b)|(?:\b[uµ]s\b|\bmicroseconds?\b).*\bGB/s\b"
+)
+
+_OF_TESTS = deferred(r"\b[a-z_]+_perf\b.* -[a-z] ?[0-9]")
+
+
+def in_units_of_tests(lines: Sequence[Line], grid: Grid) -> Grid:
+    """The grid of times and bandwidths of collectives without units in those of nccl-tests, where
+    a line above says both or is their command, and every size over its time is the bandwidth."""
+    labels = [normalise(plain(label)) for label in grid.header()]
+    if grid.labels or not grid.heads or not {"time", "algbw"} <= {*labels}:
+        return grid
+    sizes = [at for at, label in enumerate(labels) if label in ("size", "sizeb", "bytes")]
+    near = next(nearest_first(lines[max(0, grid.begin - FAR) : grid.begin]), [])
+    if not sizes or not any(
+        _BOTH_UNITS.search(line.text) or _OF_TESTS.search(line.text) for line in near
+    ):
+        return grid
+    places = sizes[0], labels.index("time"), labels.index("algbw")
+    for row in grid.rows:
+        texts = [plain(cell.text) for cell in row.cells]
+        if len(texts) != grid.width or not all(_PLAIN.fullmatch(texts[at]) for at in places):
+            return grid
+        many, took, rate = (float(texts[at]) for at in places)
+        if abs(took * rate * 1e3 - many) > ABOUT * many:
+            return grid
+    head = grid.heads[-1]
+    units = map(_OF_COLLECTIVES.get, labels)
+    cells = tuple(
+        cell._replace(text=f"{label} ({unit_of})") if unit_of else cell
+        for cell, label, unit_of in zip(head.cells, labels, units, strict=True)
+    )
+    return replace(grid, heads=(*grid.heads[:-1], replace(head, cells=cells)))
+
+
+ABOUT = 0.01
+"""How far the digits of a time and a bandwidth may be from a size."""
 
 _SIZES = {"m", "n", "k", "nctx", "size"}
 
