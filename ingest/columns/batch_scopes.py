@@ -16,8 +16,14 @@ from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.schema.record import REMEMBERED
 from assay.ingest.vocabulary.terms import normalise
 
-_OPEN = {"batch", "batchsize", "bs", "bsz", "батч", "размербатча"}
+_OPEN = frozenset(map(normalise, (
+    "batch", "batchsize", "bs", "bsz", "батч", "размер батча", "批大小", "批次大小", "批量大小",
+    "Batchgröße", "taille de lot", "taille de batch", "tamaño de lote", "バッチサイズ",
+)))  # fmt: skip
 """Labels of a batch that say nothing of whose it is."""
+
+_OF_BATCHES = ("batch", "батч", "bs", "批", "lot", "バッチ")
+"""One of these is in every text that speaks of batches."""
 
 _DEVICES = r"(?:GPU|device|card|rank|chip|NPU|TPU|HPU|accelerator|GCD|tile|core)"
 
@@ -34,7 +40,12 @@ _OF_ONE = re.compile(
     rf"|{_SUBJECT} {_IS} (?:the )?[`*_]*(?:per[ -]{_DEVICES}|local|micro)[ -]batch"
     r"|\bбатч\w*(?: \w+)? (?:указан\w*|дан\w*|считается|—|-) (?:на|для) (?:одну |каждую |одной )?"
     r"(?:видео)?(?:карт[уы]|GPU)"
-    r"|(?:batch ?size|批大小|批次大小)\s*(?:均|都)?(?:为|是|指)\s*(?:单卡|每卡|每张卡)",
+    r"|(?:batch ?size|批(?:次|量)?大小)\s*(?:(?:均|都)?(?:为|是|指)|[（(：:])\s*"
+    r"(?:单卡|每卡|每[张块个]?(?:显卡|卡|GPU))"
+    r"|\bbatchgrößen? (?:gilt|ist|sind|gelten|versteht sich|bezieht sich auf) (?:je|pro) "
+    r"(?:GPU|Karte|Grafikkarte)|\btailles? de (?:lot|batch) (?:est|sont) (?:donnée?s? )?par "
+    r"(?:GPU|carte)|\btamaño de lote es por (?:GPU|tarjeta)"
+    r"|バッチサイズは(?:1 ?)?(?:GPU|カード)(?: ?1 ?[枚台基])?(?:あたり|当たり|ごと)",
     re.IGNORECASE,
 )
 """A sentence by which the batches of a table are those of each device."""
@@ -124,7 +135,7 @@ def _whose(text: str) -> frozenset[str]:
     (frozenset(), frozenset())
     """
     low = text.casefold()
-    if not any(word in low for word in ("batch", "bs", "батч", "批")):
+    if not any(word in low for word in _OF_BATCHES):
         return frozenset()
     found = set()
     for sentence in _SENTENCE.split(text):

@@ -355,7 +355,10 @@ _COUNT_OF_NODE = re.compile(
 )
 """How many devices each node has: `gpu_num_per_node`, `GPUs / machine`."""
 
-_A_COUNT = {"#", "\\#", "n", "no.", "no", "num", "count", "qty", "x", "×"}
+_A_COUNT = {
+    "#", "\\#", "n", "no.", "no", "num", "count", "qty", "x", "×", "anzahl", "nombre", "cantidad",
+    "数量",
+}  # fmt: skip
 
 _OF_PRECISION = {"amptype", "amplevel", "optlevel", "ampoptlevel"}
 """Labels of the level at which Apex mixed the precisions of a run, as tables of NPUs say it."""
@@ -371,7 +374,8 @@ _OF_SERVICES = {"workers", "ps", "clients", "users", "requests", "qps", "rps", "
 
 _DEVICES = {
     "gpu", "device", "gputype", "accelerator", "accel", "card", "npu", "chip", "hpu", "hardware",
-    "gpumodel", "devicetype", "acceleratortype", "显卡", "加速卡",
+    "gpumodel", "devicetype", "acceleratortype", "显卡", "加速卡", "karte", "grafikkarte", "carte",
+    "tarjeta",
 }  # fmt: skip
 """Labels of columns of machines, right of which a bare sign of counting counts them."""
 

@@ -45,6 +45,11 @@ _SEVERAL_HOSTS = deferred(
 )
 """Machines under other names than nodes, counted: each may have the devices counted beside."""
 
+_OF_A_HOST = deferred(
+    r"(?:\b(?:per|each|every) |/ ?)(?:server|machine|host|box|instance)\b", re.IGNORECASE
+)
+"""Devices beside it are counted of each machine: `A100 x 8 per server`."""
+
 LARGEST_NODE = 16
 """Devices beyond which a number is of no single node."""
 
@@ -374,13 +379,16 @@ def counted_devices(text: str) -> str | None:
     ('8', None)
     >>> counted_devices("### NVIDIA A100 * 8 (80GB)"), counted_devices("A100 x 2 nodes")
     ('8', None)
+    >>> counted_devices("H100 80GB × 8 / ノード"), counted_devices("A100 x 8 per server")
+    (None, None)
     """
     text = _IN_WORDS.sub(lambda found: _DIGITS[found[1].casefold()], signed(in_english(text).text))
     text = BOUNDED.sub(" ", text)
     count = _one_count(_TITLE_COUNT, text) or _one_count(_COUNT_BEHIND, text)
     if count is None or not _NODES.search(text):
         each = count is not None and int(count.replace(",", "")) <= LARGEST_NODE
-        return None if each and _SEVERAL_HOSTS.search(text) else count
+        of_several = _SEVERAL_HOSTS.search(text) or _OF_A_HOST.search(text)
+        return None if each and of_several else count
     nodes = _one_count(_COUNTED_NODES, text)
     if nodes is None or (_IN_EACH.search(text) and nodes not in ("1", "one", "single")):
         return None

@@ -514,6 +514,10 @@ _MAY_COUNT = deferred(rf"\b{_HOST}\b|/node|of (?:them|these|those)\b|rack\b", re
 _A_HOST = deferred(rf"\b{_HOST}\b", re.IGNORECASE)
 
 
+_OF_EACH_HOST = deferred(r"\b(?:per|each|every) (?:node|server|machine|host)\b ?:", re.IGNORECASE)
+"""In front of devices that are counted of each machine: `per node: 8x A100`."""
+
+
 def machines(text: str) -> Iterator[Part]:
     """Devices, how many of them, on how many nodes: field, word and place."""
     told = list(_counted_in(text))
@@ -521,8 +525,11 @@ def machines(text: str) -> Iterator[Part]:
     hosts = list(_hosts(text, plain)) if _MAY_COUNT.search(plain) else []
     names = {part.name for part in hosts}
     yield from hosts
+    of_each = _OF_EACH_HOST.search(plain) if not hosts else None
     for part in told:
-        if part.name not in names or not part.name:
+        if part.name == "gpus" and of_each and int(part.word) <= LARGEST_NODE:
+            yield part._replace(name="gpus_per_node")
+        elif part.name not in names or not part.name:
             if part.name == "gpus" and {"nodes", "gpus_per_node"} <= names:
                 each, count = (
                     next(p for p in hosts if p.name == n) for n in ("gpus_per_node", "nodes")

@@ -765,8 +765,16 @@ def _of_others(cell: Cell | None, titled: Set[str]) -> bool:
 
 def _apart_from_nodes(found: dict[str, Cell], own: Said) -> None:
     """Take out what was said of nodes or of devices in another place than the other of them, where
-    no nodes can hold so many: `on one node (8 GPUs)`, and then `on 128 GPUs`."""
+    no nodes can hold so many: `on one node (8 GPUs)`, and then `on 128 GPUs`; and nodes that all
+    together have not the devices that a row prints."""
     nodes, gpus = found.get("nodes"), found.get("gpus")
+    if nodes is not None and _says(own.get("gpus")):
+        of_each = found.get("gpus_per_node", own.get("gpus_per_node"))
+        each = _number(of_each) if of_each else None
+        many, few = _number(own["gpus"]), _number(nodes)
+        if many and few and (many % few or (each and many != each * few)):
+            del found["nodes"]
+        return
     if nodes is None or gpus is None or nodes.line == gpus.line or "gpus" in own:
         return
     many, few = _number(gpus), _number(nodes)

@@ -18,6 +18,7 @@ from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.command_lines import ASIDE
 from assay.ingest.statements.values import known, no_value, said
 from assay.ingest.vocabulary.devices import names_card, signed
+from assay.ingest.vocabulary.languages import in_english
 
 _BRACKETED = deferred(r"\([^()]*\)")
 
@@ -190,14 +191,15 @@ def in_title(line: Line) -> dict[str, Cell]:
     for pair in pairs:
         key = LETTERS.get(pair[1], pair[1]) if letters else pair[1]
         found |= said(key, pair[2], line, pair.start(2))
-    plain = BOUNDED.sub(lambda found: " " * len(found[0]), signed(line.text))
-    counts = {each[2]: each for each in _COUNTS.finditer(plain)}
+    plain = in_english(line.text)
+    text = BOUNDED.sub(lambda found: " " * len(found[0]), signed(plain.text))
+    counts = {each[2]: each for each in _COUNTS.finditer(text)}
     for what, each in counts.items():
         name = "nodes" if what == "nodes" else "gpus"
         if names_card(each[1]):
             continue
-        cell = Cell(each[1].replace(",", ""), line.number, line.column + each.start(1))
-        found.setdefault(name, cell)
+        at = line.column + plain.place(each.start(1))
+        found.setdefault(name, Cell(each[1].replace(",", ""), line.number, at))
     return found
 
 

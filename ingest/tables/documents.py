@@ -473,10 +473,10 @@ def _meaning(text: str) -> str:
 _OF_ONE_CARD = re.compile(r"\s*(?:单卡|每卡|per (?:GPU|device|card|NPU))")
 
 _NO_ROOM = re.compile(
-    r"(?:^|[\s(>])[*_`\"'“]*([-–—×✗xX/]|[nN]/?[aA])[*_`\"'”]*\s*"
+    r"(?:^|[\s(>，。；,;])[*_`\"'“]*([-–—×✗xX/]|[nN]/?[aA])[*_`\"'”]*\s*"
     r"(?:in (?:the|this|these) tables?\s*)?"
     r"(?:means?|denotes?|indicates?|stands for|marks|[=:：]|表示|代表)\s*(?:that )?(?:an? |the )?"
-    r"(?:[\w ]{0,24}\b)?(?:(?i:out[ -]of[ -]memory|OOM)|显存不足|内存不足"
+    r"(?:[\w ]{0,24}\b)?(?:(?i:out[ -]of[ -]memory|OOM)|[显内]存(?:不足|溢出)|爆显存|メモリ不足"
     r"|(?:did|does|do) not fit (?:on|in|into)\b)"
 )
 

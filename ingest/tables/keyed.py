@@ -22,7 +22,8 @@ from assay.ingest.grids.grid import Grid, GridRow
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Schema, Span
 from assay.ingest.source.headings import of_set_up
-from assay.ingest.vocabulary.devices import may_be_device, only
+from assay.ingest.vocabulary.devices import OF_EACH_NODE, may_be_device, only
+from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.terms import configured_by, how_much
 from assay.ingest.vocabulary.words import english, split
 
@@ -209,10 +210,13 @@ def _labelled(row: GridRow, at: int, schema: Schema) -> dict[str, Cell]:
         return {}
     if spec.name == "gpu":
         word = bool(re.fullmatch(r"[\w .-]+", text)) and may_be_device(text)
-        device, count = only(text), counted_devices(text)
+        told = in_english(text).text.rstrip()
+        of_each = OF_EACH_NODE.search(told)  # `H100 80GB × 8 per node`
+        device, count = only(text), counted_devices(told[: of_each.start()] if of_each else told)
         if device and count and not word:  # `H100 80GB × 16`
             cell = Cell(device.text, place[0], place[1] + device.at, value_origin="stated")
-            return {"gpu": cell, "gpus": cell._replace(text=count.replace(",", ""))}
+            many = "gpus_per_node" if of_each else "gpus"
+            return {"gpu": cell, many: cell._replace(text=count.replace(",", ""))}
     else:
         word = not spec.numeric and _WORDS.get(spec.name, _ANY).fullmatch(text) is not None
     if word or (spec.dtype.is_integer() and text.replace(",", "").isdecimal()):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from assay.ingest.columns.composite import named
@@ -255,11 +255,56 @@ class Heard(NamedTuple):
 def heard_in(text: str) -> Heard:
     """Phrases in a line, asked once."""
     bare = _OF_ONE_IN_JAPANESE.sub(r"\1/GPU", _PER_CARD.sub("/GPU", unmarked(text)))
+    if _MAY_BE_RATED.search(bare):
+        for form, things in _RATES_ELSEWHERE:
+            bare = form.sub(partial(_rate_in_english, things), bare)
     of_kernels = _OF_KERNELS.search(text) is not None and not (
         model_named(text) and many_devices(text)
     )
     phrases = (each for sentence in SENTENCE_END.split(bare) for each in _phrases(sentence))
     return Heard(tuple(phrases), tuple(_OF_MEMORY.findall(bare)), of_kernels)
+
+
+_MAY_BE_RATED = re.compile("秒|초당|[Ss]ekunde|seconde|segundo|secondo|в секунду", re.IGNORECASE)
+"""In every text in another language that names a rate."""
+
+_OF_A_CARD = (
+    r"(?:(?:每|单)(?:[张块个])?(?:显卡|卡|GPU)的?|(?:1 ?)?GPU ?(?:あたりの?|当たりの?|당) ?)"
+)
+
+_A_SECOND = (
+    r"每秒(?:钟)?(?:能|可)?(?:处理|训练|消耗|完成)?的?总?"
+    r"|(?:1 ?秒(?:間)?(?:あたり|当たり|に処理(?:する|した|できる))|毎秒)の?(?:処理)?"
+    r"|초당 (?:처리(?:한|하는|된)? )?"
+)
+
+_PER_SECOND = r"(?:pro|je|par|por|al|в) (?:sekunde|seconde|segundo|secondo|секунду)\b"
+
+_THINGS = {
+    "images": "图片|图像|图|画像|이미지|Bilder|images|imágenes|imagens|immagini|изображений"
+    "|картинок",
+    "samples": "样本|序列|句子|サンプル|샘플|Samples|Sequenzen|échantillons|séquences|muestras"
+    "|amostras|campioni|примеров|сэмплов",
+    "tokens": "tokens?|词元|トークン|토큰|jetons|токенов",
+}
+
+_RATES_ELSEWHERE = [
+    (
+        re.compile(
+            rf"({_OF_A_CARD})?(?:{_A_SECOND})\s*(?:{words})(?:数量?| ?수)?(?![A-Za-z])"
+            rf"|\b(?:{words}) {_PER_SECOND}",
+            re.IGNORECASE,
+        ),
+        things,
+    )
+    for things, words in _THINGS.items()
+]
+"""Rates in other languages: `每秒处理的样本数`, `Bilder pro Sekunde`."""
+
+
+def _rate_in_english(things: str, told: re.Match[str]) -> str:
+    """The rate that a phrase in another language is, of one device where it says so."""
+    return f" {things} per second{' per GPU' if told[1] else ''} "
 
 
 _PER_CARD = re.compile(r"\s*/\s*卡")

@@ -191,7 +191,9 @@ def _device(found: re.Match[str]) -> Device:
 
 
 OF_EACH_NODE = re.compile(
-    r"(?:\s*/\s*|\s+(?:per|in each|on each|a)\s+)(?:node|host|server|machine)\s*$", re.IGNORECASE
+    r"(?:\s*/\s*|[ (]+(?:per|each|in each|on each|in every|a)\s+)"
+    r"(?:node|host|server|machine)[\s)]*$",
+    re.IGNORECASE,
 )
 """Behind devices that are counted of each node: `8x H100 per node`."""
 

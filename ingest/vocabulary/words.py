@@ -97,6 +97,9 @@ _OF_ALL = re.compile(r"[0-9][0-9,]*\s*[x×]?\s*[a-z]+", re.IGNORECASE)  # `(8 GP
 
 _EVERY = re.compile(r"(?:all|both)\s", re.IGNORECASE)  # `(all devices)`
 
+_THE_SUM = {"all", "sum", "summed"}
+"""Remarks by which a rate is of all devices: `tok/s (all)`."""
+
 _IN_TOTAL = re.compile(r"(?<=/s|ec) (?:in )?(total|aggregate|overall)$", re.IGNORECASE)
 """Whose a rate is, right behind its unit: `images/sec total`."""
 
@@ -232,6 +235,11 @@ _ELSEWHERE = {
     "GPUあたり": "per GPU",
     "参考": "reference ",
     "性能": "performance",
+    "显卡数量": "gpus",
+    "显卡个数": "gpus",
+    "显卡数": "gpus",
+    "加速卡数": "gpus",
+    "カード数": "gpus",
     "卡数": "gpus",
     "数量": "count",
     "数": "count",
@@ -360,7 +368,8 @@ _IN_EUROPE = {
     "desempenho": "performance", "prestazioni": "performance", "modelo": "model",
     "modello": "model", "tarjetas": "GPUs", "tarjeta": "GPU", "número": "number",
     "numero": "number", "média": "mean", "media": "mean", "usada": "used", "por": "per",
-    "di": "of", "do": "of", "del": "of",
+    "di": "of", "do": "of", "del": "of", "karte": "GPU", "karten": "GPUs", "cartes": "GPUs",
+    "placas": "GPUs", "schede": "GPUs",
 }  # fmt: skip
 """Words of labels in German, French, Russian, Spanish, Portuguese and Italian. Short ones count
 beside a longer one."""
@@ -433,6 +442,9 @@ _SEVERAL_STEPS = re.compile(
 )
 """A time of several steps: `Time for 100 iterations (s)`, `Time 1k iterations`."""
 
+_ONE_STEP = re.compile(r"^(?:1|one|a single) (?=(?:step|iter(?:ation)?)\b)", re.IGNORECASE)
+"""How many steps a time is of, where that is one: `1 iteration (s)`."""
+
 _POWER = re.compile(
     r"[(\[]?\s*(?:[x×*]\s*)?(?:10\s*(?:\^|\*\*)\s*\{?([0-9]{1,2})\}?|10([⁰¹²³⁴-⁹]{1,2}))\s*[)\]]?"
 )
@@ -484,7 +496,7 @@ def said(label: str) -> Said | None:
     ('step_time', 'tokens_per_s')
     """
     label = _AT_LAST.sub("", timeless(_CLOCK.sub("", english(label))))
-    label = _BEHIND_COMMA.sub(r" (\1)", _SPREAD.sub(" ", label))
+    label = _BEHIND_COMMA.sub(r" (\1)", _SPREAD.sub(" ", _ONE_STEP.sub("", label)))
     label = _OVER_ALL.sub(r" (\1)", _IN_TOTAL.sub(r" (\1)", label))
     label = _OF_ITS_WHOLE.sub(lambda found: f"({found[1] or found[2] or ''})", label)
     if power := _POWER.search(label):
@@ -526,6 +538,7 @@ def _words(label: str) -> Words:
     for remark in _BRACKETED.findall(label):
         whole = _OF_ALL.fullmatch(remark.strip()) or _EVERY.match(remark.strip())
         counted = whole and split(remark)[-1] in DEVICE
+        counted = counted or remark.strip().casefold() in _THE_SUM
         beside += ["total"] if counted else split(remark)
     words = split(_BRACKETED.sub(" ", label))
     words, after = words[1:] if words[:1] == ["/"] else words, False  # `Per GPU tokens/s`
