@@ -402,6 +402,32 @@ def legend(lines: Sequence[Line]) -> dict[str, str]:
     return found
 
 
+def units_of_code(lines: Sequence[Line]) -> dict[str, str]:
+    """Units that code on a page makes of bytes of memory, where it takes powers of two for them.
+
+    >>> units_of_code([Line(1, "peak = torch.cuda.max_memory_allocated() / 2**20", 1, {})])
+    {'MB': 'MiB'}
+    >>> units_of_code([Line(1, "mem = stats.memory_used / 1024 / 1024 / 1024", 1, {})])
+    {'GB': 'GiB'}
+    >>> units_of_code([Line(1, "max_memory_allocated() / 1e9", 1, {})])
+    {}
+    """
+    found = dict[str, str]()
+    for line in lines:
+        if "memory" not in line.text or not (made := _BY_POWERS_OF_TWO.search(line.text)):
+            continue
+        thrice = made["power"] in ("30", "3") or made["again"] or made["whole"] == "1073741824"
+        found |= {"GB": "GiB"} if thrice else {"MB": "MiB"}
+    return found
+
+
+_BY_POWERS_OF_TWO = re.compile(
+    r"memory\w*[\"']?\]?(?:\([^()]*\))?\s*/+\s*\(?(?:(?:(?:2|1024)(?:\.0)?\s*\*\*|1\s*<<)\s*"
+    r"(?P<power>[23]0|[23])\b|1024(?:\.0)?\s*[*/]\s*1024(?:\.0)?(?P<again>\s*[*/]\s*1024)?"
+    r"|(?P<whole>1048576|1073741824))"
+)
+
+
 _EQUALS = re.compile(r"[A-Za-z]\w* ?= ?[a-z]")
 
 

@@ -355,11 +355,26 @@ def _complete(
     words = plain(text).split() if legend else []
     if any(legend.get(word) == f"{word} per GPU" for word in words) and not of_one_device(text):
         return f"{text} per GPU"
-    told = {word: legend[word] for word in words if word in legend}
+    if any(size in legend for size in _SIZES):
+        text = _in_powers_of_two(text, schema, legend)
+    told = {word: legend[word] for word in words if word in legend and word not in _SIZES}
     told = {word: meant for word, meant in told.items() if not configured_by(meant)}
     if len(words) < 2 or not told or header([text], schema)[0].spec is not None:
         return text
     return " ".join(told.get(word, word) for word in words)
+
+
+def _in_powers_of_two(label: str, schema: Schema, legend: Mapping[str, str]) -> str:
+    """A label of memory with the unit that the code of its document divides bytes by."""
+    (column,) = header([label], schema)
+    if column.spec is None or column.spec.unit != "B":
+        return label
+    return _A_SIZE.sub(lambda found: legend.get(found[0], found[0]), label)
+
+
+_SIZES = ("MB", "GB")
+
+_A_SIZE = re.compile(r"(?<![A-Za-z])[MG]B(?![A-Za-z])")
 
 
 def _in_its_unit(label: str, note: str, schema: Schema) -> str:

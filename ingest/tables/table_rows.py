@@ -104,6 +104,7 @@ from assay.ingest.tables.documents import (
     legend,
     no_room,
     one_of,
+    units_of_code,
 )
 from assay.ingest.tables.header_rows import carried
 from assay.ingest.tables.keyed import MOST_PLAIN, SetUps, configured, keyed, stated
@@ -190,7 +191,7 @@ def _document(
     labelled = set[tuple[str, ...]]()  # as tables of runs are
     often, spoken = about_training(lines)
     known = Known(
-        legend(lines) if found else {},
+        legend(lines) | units_of_code(region.lines) if found else {},
         trained or often,
         factors(lines) if found else (),
         footnotes(lines) if found else {},
