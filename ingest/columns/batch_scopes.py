@@ -7,13 +7,15 @@ whole job, where the text says so: `Batch size is per GPU.`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 
 from assay.ingest.columns.headers import plain
+from assay.ingest.columns.subject import names_rates
 from assay.ingest.grids.grid import LONGEST, Grid
-from assay.ingest.schema.record import REMEMBERED
+from assay.ingest.schema.record import REMEMBERED, Schema
 from assay.ingest.vocabulary.terms import normalise
 
 _OPEN = frozenset(map(normalise, (
@@ -24,6 +26,9 @@ _OPEN = frozenset(map(normalise, (
 
 _OF_BATCHES = ("batch", "батч", "bs", "批", "lot", "バッチ")
 """One of these is in every text that speaks of batches."""
+
+_BARE = {"batch", "батч"}
+"""Those that name no size."""
 
 _DEVICES = r"(?:GPU|device|card|rank|chip|NPU|TPU|HPU|accelerator|GCD|tile|core)"
 
@@ -62,9 +67,11 @@ _NOT = re.compile(r"\b(?:not|unless|except|but|if|when|where|some)\b|\bне\b", 
 _SENTENCE = re.compile(r"(?<=[.;。!])\s*(?=\S)")
 
 
-def with_batch_scopes(grid: Grid, above: Callable[[], Sequence[str]]) -> Grid:
+def with_batch_scopes(
+    grid: Grid, schema: Schema, above: Callable[[], Sequence[str]], legend: Mapping[str, str]
+) -> Grid:
     """The grid with its one column of a batch as that of a device, or of the job, as all sentences
-    say that speak of it."""
+    say that speak of it; with its size for a `Batch` of runs of which none does, nor `legend`."""
     if not grid.heads or grid.labels:
         return grid
     last = grid.heads[-1]
@@ -73,11 +80,21 @@ def with_batch_scopes(grid: Grid, above: Callable[[], Sequence[str]]) -> Grid:
         return grid
     at = next((at for at, name in enumerate(names) if name in _OPEN), None)
     told = {whose for text in above() for whose in _whose(text)} if at is not None else set()
-    if at is None or len(told) != 1:
+    if at is None or len(told) > 1:
         return grid
     cells = [*last.cells]
-    cells[at] = cells[at]._replace(text=f"{told.pop()} batch size")
+    open_ = names[at] in _BARE and plain(cells[at].text) not in legend and _sized(grid, at)
+    if not told and not (open_ and names_rates(grid.header(), schema)):
+        return grid
+    cells[at] = cells[at]._replace(text=" ".join([*told, "batch size"]))
     return replace(grid, heads=(*grid.heads[:-1], replace(last, cells=tuple(cells))))
+
+
+def _sized(grid: Grid, at: int) -> bool:
+    """Whether the cells of a column are whole numbers that do not count its rows."""
+    sizes = [_count(row.cells[at].text) if at < len(row.cells) else 0 for row in grid.rows]
+    counts = len(sizes) > 1 and all(b - a == 1 for a, b in pairwise(sizes))
+    return bool(sizes) and all(sizes) and not counts
 
 
 _LETTER = re.compile(r"([BT])(?:\s*\(-[bt]\))?")

@@ -138,6 +138,12 @@ _OF_SERVING = (
 """The same of `_SERVED`."""
 
 
+def names_rates(labels: Sequence[str], schema: Schema) -> bool:
+    """Whether one of some labels is of a rate or a time that no kernel has."""
+    specs = (column.spec for column in header(labels, schema))
+    return any(spec is not None and spec.name in ALONE | _OF_DATA for spec in specs)
+
+
 def names_rate(lines: Sequence[Line]) -> bool:
     """Whether some lines name a rate of data, which no kernel has: `images/sec`."""
     return any(_RATE.search(line.text) for line in lines)

@@ -331,7 +331,10 @@ class _Table:
         labelled = annotated(carried(grid, schema), schema, known.legend, known.notes)
         labelled = with_scopes(labelled, schema, lambda: [*place.texts(), grid.caption])
         labelled = with_batch_scopes(
-            with_letters(labelled), lambda: [*(line.text for line in place.near), *place.texts()]
+            with_letters(labelled),
+            schema,
+            lambda: [*(line.text for line in place.near), *place.texts()],
+            known.legend,
         )
         labelled = with_outcomes(labelled, schema, known.no_room)
         labelled = with_memory_units(
