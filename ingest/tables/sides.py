@@ -29,7 +29,7 @@ from assay.ingest.grids.grid import LONGEST, Grid
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Line, Schema
-from assay.ingest.tables.documents import explained, meant
+from assay.ingest.tables.documents import MACHINE, explained, meant
 from assay.ingest.tables.header_rows import counts, quantities
 from assay.ingest.tables.units_beside import by_unit_above
 from assay.ingest.vocabulary.devices import only
@@ -647,6 +647,8 @@ def by_cells(grid: Grid, schema: Schema) -> tuple[Group, ...]:
     for at, column in enumerate(columns):
         if generic(column) or (column.spec is not None and column.spec.quantity):
             continue
+        if MACHINE.search(column.label):
+            continue  # of a node, of how many nobody says
         words = set(split(column.label))
         cells = [row.cells[at].text for row in grid.rows if at < len(row.cells) and not row.one]
         short = [plain(cell) for cell in cells if len(cell) <= LONGEST]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -110,6 +110,7 @@ from assay.ingest.tables.header_rows import carried
 from assay.ingest.tables.keyed import MOST_PLAIN, SetUps, configured, keyed, stated
 from assay.ingest.tables.long_tables import IrregularError, ways
 from assay.ingest.tables.named_above import (
+    SENTENCE_END,
     beside,
     heard_in,
     named_rate,
@@ -324,12 +325,18 @@ class _Table:
         opening = grid.caption.rstrip(" .:") + ":"  # a caption opens its table
         self.caption = [head._replace(text=opening)] if grid.caption else []
         near = (*place.titles[-1:], *self._near(since), *self.caption)
-        above = (*self._as_before(before, near), *near)
+        self._pointed = [] if long else list(self._notes_of_all(near))
+        told_below = [] if long else [*(note.line for note in self._pointed), *self._said_below()]
+        above = (*told_below, *self._as_before(before, near), *near)
         if long and names_metrics(grid):
             raise IrregularError
         grid = with_metrics_apart(grid, schema)
         labelled = annotated(carried(grid, schema), schema, known.legend, known.notes)
-        labelled = with_scopes(labelled, schema, lambda: [*place.texts(), grid.caption])
+        labelled = with_scopes(
+            labelled,
+            schema,
+            lambda: [*place.texts(), grid.caption, *(line.text for line in told_below)],
+        )
         labelled = with_batch_scopes(
             with_letters(labelled),
             schema,
@@ -407,6 +414,26 @@ class _Table:
         if told and said and beside(told.heading, self.place.heading):
             said = [line for line in said if line.text != self.place.heading]
         return told.said if told and all(map(of_set_up_alone, said)) and near else ()
+
+    def _notes_of_all(self, near: Sequence[Line]) -> Iterator[Note]:
+        """The footnotes that the heading of the table, or the line that opens it, points to."""
+        last = next((line for line in reversed(near) if line.text.strip()), None)
+        over = {line.number: line.text for line in (*near[:1], last) if line is not None}
+        yield from noted(over.values(), self._notes, self._last.number)
+
+    def _said_below(self) -> list[Line]:
+        """The sentences right below the table that say of all its numbers in what they are, where
+        no other table follows them: `Numbers are TFLOPS per GPU.`"""
+        below = [
+            line for line in self.lines[self.grid.end : self.grid.end + 6] if line.text.strip()
+        ]
+        below = [line for line in below if not line.text.lstrip().startswith(("```", "~~~"))]
+        if not below or _MAY_OPEN.search(below[0].text) or len(below[0].text) > LONGEST:
+            return []
+        if len(below) > 1 and _OPENS_GRID.match(below[1].text):
+            return []
+        sentences = SENTENCE_END.split(below[0].text)
+        return [below[0]._replace(text=text) for text in sentences if _OF_ALL_NUMBERS.match(text)]
 
     def _explained_below(self) -> list[str]:
         """The line right below the table where it is a note, or in brackets: `(Mem in GiB.)`."""
@@ -648,6 +675,7 @@ class _Table:
         if not self._notes:
             return over
         view = self.view
+        over += [(note.line, True) for note in self._pointed]
         own = group.at is None and not view.turned and not view.melted
         texts = [row.cells[at].text for at, _ in group.placed if at < len(row.cells)]
         if own and self.grid.syntax == "html":  # whose cells have no signs any more
@@ -908,6 +936,22 @@ def _of_training(view: View) -> View:
     )
     return replace(view, groups=groups) if groups else view
 
+
+_OF_ALL_NUMBERS = re.compile(
+    r"[\s*_>(]*(?:note:? )?(?:all |the |our |these )*"
+    r"(?:numbers|values|figures|cells|entries|results|throughputs?|speeds?|rates?|times|timings"
+    r"|units?|tok(?:en)?s?/s(?:ec)?|TPS|samples/s(?:ec)?|images/s(?:ec)?|img/s)"
+    r"(?: (?:above|here|shown|reported|listed|given|numbers|values|in (?:the|this) table))*:?"
+    r" (?:is|are|was|were|in|give|means?)\b",
+    re.IGNORECASE,
+)
+"""A sentence that begins with all numbers of a table."""
+
+_MAY_OPEN = re.compile(r"[:：]\s*$|^\s*(?:#|\||<table|\+[-=])")
+"""A line below a table that belongs to what follows."""
+
+_OPENS_GRID = re.compile(r"\s*(?:\||<table|\+[-=]|\.\. (?:list|csv)-table|[^|]+\|[^|]+\|)")
+"""A line that begins another table."""
 
 _A_NOTE = re.compile(r"\s*(?:\(|\*(?!\*)|Notes?\b)(?!.*:\s*$)", re.IGNORECASE)
 """A line below a table that is about it, and opens no other."""

@@ -37,10 +37,21 @@ _RATES_ARE = (
     r"(?:as (?!if\b|not\b)[^.,;:|()]{1,40}, (?:i\.e\.,? |that is,? ))?"
 )
 
+_RATES_IN = (
+    r"^(?!.*\b(?:brackets?|parenthes[ei]s|columns?|rows?|lines?|reach\w*|than|not|unlike)\b)[\W_]*"
+    r"(?:(?:all|the|our|these|training|measured|average|mean|note:?) )*"
+    r"(?:throughputs?|rates|speeds?|numbers|values|figures|results|performance|TPS)\b"
+    r"[^.;:|0-9]{0,40}?(?:\b(?:in|as|is|are|of)|[:=])\s+"
+    r"(?:tok(?:en)?s?|samples?|sequences?|words?)(?:\s*/\s*|\s+per\s+)s(?:ec(?:ond)?)?"
+    r"(?:\s*/\s*|,?\s+(?:and )?per[ -])"
+)
+"""The beginning of a sentence that says of all rates what they are per second, and of what."""
+
 _EACH_OF_ONE = re.compile(
     rf"{_RATES_ARE}[`\"']*(?:(?:tokens?|samples?) per s(?:ec(?:ond)?)? )?"
     rf"(?:per|for (?:one|each|a single)|of (?:one|each|a single))\s+{A_DEVICE}\b"
     rf"|\btokens (?:is|are|were) counted (?:per|for each|on each|of one|on one) {A_DEVICE}\b"
+    rf"|{_RATES_IN}{A_DEVICE}\b(?=\W*(?:$|[.,;:(]))"
     r"|(?:吞吐量?|速度|性能|tokens/s)[^。；;|]{0,8}?(?:均|都)?(?:为|是|指)(?:单卡|每卡)",
     re.IGNORECASE,
 )
@@ -57,7 +68,8 @@ _OF_THE_WHOLE = re.compile(
 
 _OF_EACH_NODE = re.compile(
     rf"{_RATES_ARE}(?:(?:tokens?|samples?) per s(?:ec(?:ond)?)? )?"
-    r"(?:per|of each|for each)[ -](?:node|host|server|machine)\b",
+    r"(?:per|of each|for each)[ -](?:node|host|server|machine)\b"
+    rf"|{_RATES_IN}(?:node|host|server|machine)\b",
     re.IGNORECASE,
 )
 """A sentence that says of all rates of a table that they are of a node: whose nobody knows then."""
@@ -103,10 +115,12 @@ def with_scopes(grid: Grid, schema: Schema, above: Above) -> Grid:
     if told is None:
         return grid
     last, cells = grid.heads[-1], []
-    for cell in last.cells:
+    for at, cell in enumerate(last.cells):
         label = plain(cell.text)
         (column,) = header([label], schema) if label else (Column("", None),)
         meant = column.spec is not None and column.spec.name in told.fields
+        if label and told.whose != "(total)" and generic(column):
+            meant = _rated_by_cells(grid, at) in told.fields
         whose = set(split(label)) & SAID_WHOSE
         text = f"{label} {told.whose}" if meant and not whose else cell.text
         known = text == cell.text or told.whose != "(total)" or header([text], schema)[0].spec
@@ -123,7 +137,23 @@ def _lowest(grid: Grid) -> tuple[str, ...]:
 def _rates_of_all(texts: tuple[str, ...], schema: Schema) -> bool:
     """Whether a label of some is by itself that of a rate of all devices."""
     columns = [header([label], schema)[0] for text in texts if (label := plain(text))]
-    return any(column.spec is not None and column.spec.name in _RATES_OF_ALL for column in columns)
+    return any(
+        generic(column) or (column.spec is not None and column.spec.name in _RATES_OF_ALL)
+        for column in columns
+    )
+
+
+def _rated_by_cells(grid: Grid, at: int) -> str | None:
+    """The field of the rate of all devices whose unit the cells of a column print."""
+    texts = (row.cells[at].text for row in grid.rows if at < len(row.cells))
+    found = {each.casefold() for text in texts if len(text) <= LONGEST
+             for each in _PRINTED_RATE.findall(text)}  # fmt: skip
+    kinds = {"samples_per_s" if each.startswith("s") else "tokens_per_s" for each in found}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
+_PRINTED_RATE = re.compile(r"[0-9]\s*[kKM]?\s*(tok|tps\b|wps\b|samples|seq)", re.IGNORECASE)
+"""The beginning of a unit of rates behind a number."""
 
 
 _A_MACHINE = re.compile(rf"{OF_A_MACHINE}|\b(?:node|machine|server|box|host|instance)\b")
