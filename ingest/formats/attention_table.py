@@ -21,8 +21,8 @@ class AttentionTable(pa.DataFrameModel):
     dtype: str = named(["dtype", "precision", "data_type", "attn_dtype"])
     batch: int = logged(["batch", "b", "batch_size", "bs"], kind="exact", ge=1, nullable=True)
     seq: int = logged(
-        ["seq", "s", "seq_len", "seqlen", "isl", "sequence_length", "seqlen_q", "seq_len_q",
-         "q_seq_len", "q_len", "s_q", "sq", "n_ctx", "context_length"],
+        ["seq", "s", "seq_len", "seqlen", "isl", "sequence_length", "seq_length", "seqlen_q",
+         "seq_len_q", "q_seq_len", "q_len", "s_q", "sq", "n_ctx", "context_length"],
         kind="exact", ge=1, meaning="queries",
     )  # fmt: skip
     kv_seq: int = logged(
@@ -129,6 +129,8 @@ FORMAT = Format(
     r"|^\[(?:fp|bf)[0-9a-z]+\|batch\|[a-z]+\] b:"
     r"|^\s*(?:seq[a-z_]*|n_ctx)  +[^|:=0-9]*\b(?:flash|sdpa|torch|pytorch|triton|xformers|cudnn)"
     r"|^\s*\|\s*(?:seq[a-z_ ]*|gpu|device|hardware|n_ctx|context[a-z_ ]*)\s*\|[^:=]*"
-    r"\b(?:fwd|bwd|forward|backward|flash[a-z-]*|sdpa|cudnn|xformers)\b",
+    r"\b(?:fwd|bwd|forward|backward|flash[a-z-]*|sdpa|cudnn|xformers)\b"
+    r"|^\s*\|(?:[^|]*\|)?\s*(?:seq[a-z_ ]*|n|s|l|tokens)\s*\|[^:=]*"
+    r"(?:attention|\bflash|\bsdpa|\bfa-?[1-4])\b",
     binds=False,
 )

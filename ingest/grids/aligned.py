@@ -31,7 +31,7 @@ MEASURES = re.compile(
     r"|mem\w*_[mg]i?b\b"
     r"|\S-(?:latency|gbps)\b|\btime avg\b"
     r"|\[[mµun]?sec\]|\((?:[mµun]?s|[mµun]?sec|[MG]i?B(?:/s)?|Gbps)\)|\bin (?:m?s|[MG]i?B)\b"
-    r"|^[^#]*\balgbw\b",
+    r"|^[^#]*\balgbw\b|^ *(?:seq\w*|n_ctx) .*  (?:flash|sdpa|cudnn|triton|fa[-_]?[1-4])",
     re.IGNORECASE,
 )
 """Found in a header of such a table."""

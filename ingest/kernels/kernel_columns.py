@@ -143,10 +143,37 @@ def columns_of(
     sized = {column.spec.name for column, label in zip(columns, grid.header(), strict=True)
              if column.spec and len(normalise(plain(label))) > 1}  # fmt: skip
     every |= {"heads"} if "head_dim" in {*above, *sized} else set()  # of a width that is not said
+    every |= {"heads"} if _of_attention(columns, table.schema) else set()
     every |= {"bytes"} if every & {"busbw", "algbw"} else set()  # of a message that is not said
     if "operator" in above and not _of_a_heading(columns, {*held, *(every - above.keys())}):
         every -= {"operator"}
     return columns if all(every & need for need in table.needs) else []
+
+
+_ATTENTION = re.compile(
+    r"att(?:entio)?n|sdpa|flash|(?<![a-z])fa-?[1-4](?![a-z0-9])|xformers", re.IGNORECASE
+)
+
+_BASELINE = re.compile(
+    r"(?:(?:naive|standard|vanilla|baseline|eager|py)?torch(?:\.compile)?|naive|standard|vanilla"
+    r"|baseline|eager|ours?|our kernel|custom|triton|cuda|reference|native|math|cudnn|mine|this"
+    r"|(?:mem(?:ory)?[-_ ]?)?eff(?:icient)?|compiled?|[ (),+-])+",
+    re.IGNORECASE,
+)
+"""A name of who computes attention beside others that name it."""
+
+
+def _of_attention(columns: Sequence[Column], schema: Schema) -> bool:
+    """Whether all times and rates of a table are of ways to compute attention, named side by side,
+    so that a length of sequences alone says what was called."""
+    named = [each.aside.get("kernel", "") for each in columns
+             if each.spec is not None and says_how_fast(each.spec)]  # fmt: skip
+    if "kv_seq" not in fields(schema) or len({*named}) <= 1:
+        return False
+    known = [bool(_ATTENTION.search(name)) for name in named]
+    return any(known) and all(
+        told or _BASELINE.fullmatch(name) for told, name in zip(known, named, strict=True)
+    )
 
 
 def _of_a_heading(columns: Sequence[Column], held: Set[str]) -> bool:

@@ -40,7 +40,8 @@ from assay.ingest.kernels.settings_around import (
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Schema
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.devices import SIGN, signed
+from assay.ingest.vocabulary.devices import SIGN, devices, several, signed
+from assay.ingest.vocabulary.terms import normalise
 
 BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12,
              "bytes/sec": 1.0, "Gbps": 1e9 / 8, "Gb/s": 1e9 / 8, "Gbit/s": 1e9 / 8}  # fmt: skip
@@ -76,8 +77,9 @@ _TESTED = re.compile(r"\s*Operator: ([\w.-]+)\s")
 
 LIBRARIES = (
     r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:\.compile)?|eager|cudnn"
-    r"|sdpa|flex(?:attention)?|flash(?:-?attn|-?attention)?(?:-?[1-4])?|fa-?[1-4]|xformers|deepgemm"
-    r"|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex|quack|inductor"
+    r"|sdpa|flex(?:[- ]?attention)?|flash(?:[- ]?att(?:entio)?n)?(?:[- ]?v?[1-4])?|fa-?[1-4]"
+    r"|xformers|mem(?:ory)?[-_ ]?eff(?:icient)?(?: attention)?|transformer ?engine|aotriton"
+    r"|deepgemm|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex|quack|inductor"
     r"|huggingface|hf|gems|ours|baseline|naive|vanilla|xla|pallas|splash|cusparse|hipsparse"
     r"|mlx|mps|accelerate|onednn|openblas|mkl|blis|eigen|clblast|flashinfer|fbgemm|miopen|numpy"
     r"|vllm|sglang|tensorrt(?:-llm)?|trt-?llm|megablocks|unsloth|torchao|bitsandbytes)"
@@ -282,10 +284,52 @@ def _left_open(lines: Sequence[Line], grid: Grid, schema: Schema, found: Set[str
 
 
 def of_other_calls(lines: Sequence[Line], grid: Grid) -> bool:
-    """Whether the titles of a table name an operator, and attention nowhere."""
+    """Whether the titles of a table name an operator, and attention nowhere, or tokens that are
+    decoded one by one."""
     titles = [line.text for each in own_title(lines, grid) for line in each]
     titles += headings_around(lines, grid)
+    if any(map(_DECODING.search, titles)) and not {*map(normalise, grid.header())} & _OF_QUERIES:
+        return True  # one query beside a context of keys, or tokens of several sequences
     return any(map(_OPERATOR.search, titles)) and not any(map(_ATTENTION.search, titles))
+
+
+OF_STEPS = deferred(
+    r"(?<!optimizer )\b(?:step|iteration|epoch)[ -](?:time|latency|duration)s?\b"
+    r"|\btimes? (?:of|per|for) (?:an? |each |one )?(?:training )?(?:step|iteration|epoch)\b",
+    re.IGNORECASE,
+)
+"""Found in a sentence on the numbers of whole steps, which no calls are."""
+
+
+def of_whole_runs(lines: Sequence[Line], grid: Grid, *, headless: bool) -> bool:
+    """Whether the title of a table, or a line right above it, speaks of training or of other work
+    of a whole model; of a table that says no heads, any title around it too."""
+    heading = heading_above(lines, grid)
+    own = [line.text for each in own_title(lines, grid) for line in each]
+    own += [heading.text] if heading else []
+    if any(_OF_RUNS.search(text) and not _ATTENTION.search(text) for text in own):
+        return True
+    near = lines[max(0, grid.begin - _NEAREST) : grid.begin]
+    if any(OF_STEPS.search(line.text) for line in near):
+        return True
+    titles = (*own, *headings_around(lines, grid)[:2], *grid.header()) if headless else ()
+    return any(map(_OF_RUNS.search, titles))
+
+
+_NEAREST = 3
+
+_OF_RUNS = re.compile(
+    r"\btrain|fine-?tun|\bsteps?\b|epoch|end[- ]to[- ]end|e2e|tokens?/s|\btok/|\bmodels?\b"
+    r"|per layer|samples?/|images?/|prompt|generat|serving",
+    re.IGNORECASE,
+)
+
+_DECODING = re.compile(
+    r"\bdecod(?:e|er|ing)\b|\bgeneration\b|\bpacked\b|\bvar-?len\b|\bragged\b", re.IGNORECASE
+)
+
+_OF_QUERIES = {"seq", "seqlen", "seqlength", "sequencelength", "seqlenq", "qlen", "sq", "qseqlen"}
+"""Labels of lengths that say whose they are, or that no decoding has."""
 
 
 def heading_above(lines: Sequence[Line], grid: Grid) -> Line | None:
@@ -393,7 +437,7 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
     yield from sizes_named(text)
     if " only" in text and (alone := _ALONE.search(text)):
         yield "kernel", alone[1]
-    if device := device_named(text):
+    if device := device_named(text) or _listed_device(text):
         yield "gpu", device
     if dtype := format_said(text):
         yield "dtype", dtype
@@ -409,6 +453,22 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
     if len(sizes) == 1:
         yield "bytes", str(sizes.pop())
     yield from processes(text)
+
+
+_LISTED = deferred(
+    r"\W*(?:(?i:on|using|gpu|device|hardware|card|machine|box|single|one|an?):? ){0,3}"
+    r"([AV]100)(?= ?[,;(]|\.(?:\s|$))(?! ?\([^)]*\b(?i:peak|node|pod))"
+)
+
+
+def _listed_device(text: str) -> str | None:
+    """The device that a list of settings begins with, whatever its memory is.
+
+    >>> _listed_device("A100, fp16, 32 heads"), _listed_device("A100, H100 and others")
+    ('A100', None)
+    """
+    found = _LISTED.match(text) if "100" in text else None
+    return found[1] if found and not several(text) and len(devices(text)) == 1 else None
 
 
 def canonical(found: re.Match[str]) -> str:

@@ -324,14 +324,24 @@ def beside_libraries(
     for at, label in enumerate(map(plain, grid.header())):
         words = set(split(label.partition("(")[0]))
         ladder = _OF_A_LADDER.fullmatch(label) is not None
-        named_so = at > first or (known and _LIBRARY.match(label))  # `vLLM fused_moe`
-        free = named_so and columns[at] == Column() and (ladder or not words & NO_KERNEL)
+        of_sdpa = "kv_seq" in fields(schema) and _OF_SDPA.fullmatch(label) is not None
+        named_so = at > first or (known and (of_sdpa or _LIBRARY.match(label)))  # `vLLM fused_moe`
+        whole_call = ladder or of_sdpa or not words & NO_KERNEL
+        free = named_so and columns[at] == Column() and whole_call
         if not free or RATIO.search(label) or STATISTICS.search(label):
             continue
         texts = [plain(row.cells[at].text) for row in grid.rows if at < len(row.cells)]
         if any(map(_NOT_WHOLE.fullmatch, texts)) or _as_whole(grid, first, at, ladder=ladder):
             made[at] = replace(bare, aside=of_curve(label, schema))
     return made
+
+
+_OF_SDPA = re.compile(
+    r"(?:sdpa[ _-]?)?\(?(?:math|(?:mem(?:ory)?[-_ ]?)?eff(?:icient)?|standard|naive|reference"
+    r"|custom|our(?:s| kernel)|manual|explicit)\)?",
+    re.IGNORECASE,
+)
+"""Names of ways to compute attention, beside those of libraries."""
 
 
 def _as_whole(grid: Grid, library: int, at: int, *, ladder: bool) -> bool:

@@ -40,6 +40,7 @@ from assay.ingest.kernels.kernel_headings import (
     benchmark_above,
     of_curves,
     of_other_calls,
+    of_whole_runs,
     said_above,
     sizes_of_one_rank,
 )
@@ -143,8 +144,10 @@ def _columns(
     order: Callable[[], str],
 ) -> list[Column]:  # fmt: skip
     """The columns of a table of one kind of calls, with what stands above it."""
-    if "kv_seq" in fields(table.schema) and of_other_calls(lines, grid):
-        return []
+    if "kv_seq" in fields(table.schema):
+        headless = not any("head" in label for label in (*map(str.casefold, grid.header()), *above))
+        if of_other_calls(lines, grid) or of_whole_runs(lines, grid, headless=headless):
+            return []
     bare = bare_column(lines, grid, table.schema)
     curves = bool(grid.series) or of_curves(lines, grid)
     squares = _squares(lines, grid, table)

@@ -41,7 +41,9 @@ _BOTH = r"forward (?:and|\+) backward|fwd ?\+ ?bwd"
 SIZES = {
     "heads": deferred(
         r"(?<![\w.])([0-9]+) (?:query |attention |q )?heads\b(?! ?(?:dim|size))"
-        r"|(?<!kv )\b(?:n(?:um)?[_ ]?)?heads\s*[=:]\s*([0-9]+)|\bH_?q ?= ?([0-9]+)",
+        r"|(?<!kv )\b(?:n(?:um)?[_ ]?)?heads\s*[=:]\s*([0-9]+)|\bH_?q ?= ?([0-9]+)"
+        r"|(?<!kv )(?<![\w-])heads ([0-9]+)(?=\s*[,;)]|\.?\s*$)"
+        r"|(?<![\w.])([0-9]+) (?:query|q)(?:[ -]heads)? ?(?:/|and|,|\+) ?[0-9]+ kv[ -]heads\b",
         re.I,
     ),
     "kv_heads": deferred(
@@ -51,7 +53,8 @@ SIZES = {
         re.I,
     ),
     "head_dim": deferred(
-        r"\b(?:head[ _-]?(?:dim(?:ension)?|size)|hdim)(?: of| is)?`?\s*[=:]?\s*([0-9]+)"
+        r"\bheads of (?:size |dim(?:ension)? |width )?([0-9]+)(?![\w.]*[0-9])"
+        r"|\b(?:head[ _-]?(?:dim(?:ension)?|size)|hdim)(?: of| is)?`?\s*[=:]?\s*([0-9]+)"
         r"|(?<![\w.])d ?= ?([0-9]+)(?![\w.]*[0-9])",
         re.I,
     ),

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from assay.ingest.columns.headers import plain
 from assay.ingest.columns.titles import device_named
 from assay.ingest.grids.grid import LONGEST, Grid
-from assay.ingest.kernels.kernel_headings import BANDWIDTH
+from assay.ingest.kernels.kernel_headings import BANDWIDTH, OF_STEPS
 from assay.ingest.kernels.settings_around import FAR, around, nearest_first
 from assay.ingest.numbers.units import unit
 from assay.ingest.schema.fields import fields
@@ -52,11 +52,14 @@ _UNITS_ABOVE = {
 _NUMBERS = (
     r"(?:numbers?|values|entries|cells|results|figures|reports?|plots?|curves?"
     r"|y[-_ ]?(?:axis|label)|units?|tim(?:e|ing)s?|latenc(?:y|ies)|durations?|throughputs?"
-    r"|performance|speeds?|rates|bandwidths?|everything|columns?|tables?)"
+    r"|performance|speeds?|rates|bandwidths?|everything|columns?|tables?|all)"
 )
 
+_RUNS = r"(?:runs?|repeats?|repetitions|iterations?|iters?|calls|trials|launches)"
+
 _DECLARED = deferred(
-    rf"(?i:\b{_NUMBERS}\b(?![^|]*\|)(?:[ :=]+(?![0-9])[\w%-]+){{0,4}}?"
+    rf"(?i:(?<!step )(?<!iteration )(?<!epoch )\b{_NUMBERS}\b(?![^|]*\|)"
+    rf"(?:[ :=]+(?:(?![0-9])[\w%-]+|[0-9]+ {_RUNS})){{0,5}}?"
     r"[ :=]*(?:\b(?:is|are|in|reports?)\b|[:=(,])[ :=]*[\"'`(\[]*)"
     rf"(?:{_RATE}|(?P<time>{_TIME})|(?P<second>{_SECOND}))"
 )
@@ -67,6 +70,19 @@ _FIRST = deferred(
     r"(?=\W*$|\s*[,;(]| (?:of|for) (?:the )?(?:forward|backward|fwd|bwd|kernels?|calls?)\b)"
 )
 """A sentence that begins with the unit of all numbers: `TOPS of the forward pass`."""
+
+_OF_THIS = re.compile(
+    r"\W*(?:all|values|numbers|units?|times?|timings|latenc(?:y|ies)|entries|cells|results)\b"
+    r"(?!.*\bbelow)",
+    re.IGNORECASE,
+)
+
+_LAST = deferred(
+    rf"(?:(?i:forward|backward|fwd|bwd|latency|latencies|times?|median|mean|average|min|best|passes"
+    rf"|runs|iterations|repeats|together)\b[^|;:]{{0,40}}?, (?:in )?(?:{_RATE}|(?P<time>{_TIME})"
+    rf"(?:seconds?)?|(?P<second>{_SECOND}))(?: (?:each|per call))?\W*$)"
+)
+"""A sentence that ends with the unit of all numbers: `Forward, milliseconds:`."""
 
 _SENTENCE = re.compile(r"(?<=[^\s.][.;!?])\s+(?=[A-Z*`(])")
 
@@ -90,6 +106,10 @@ def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | 
     if any(map(_has_unit, grid.header())):
         return None
     found = {each for line in around(above) for each in _declared(line.text, schema)}
+    if not found:  # `All in TFLOP/s.` right below a table
+        below = (line for line in lines[grid.end : grid.end + 2] if line.text.strip())
+        found = {each for line in below if _OF_THIS.match(line.text)
+                 for each in _declared(line.text, schema)}  # fmt: skip
     if found:
         return Told(*found.pop()) if len(found) == 1 else None
     return _of_a_tutorial(lines, grid, schema)
@@ -105,6 +125,8 @@ def _has_unit(label: str) -> bool:
 def _said_of(text: str, schema: Schema) -> Iterator[tuple[str, float]]:
     """Quantities that a line right above a table names with their units."""
     columns = fields(schema)
+    if OF_STEPS.search(text):
+        return
     yield from ((name, scale) for name, scale in _named(text) if name in columns)
     yield from _declared(text, schema)
 
@@ -127,7 +149,8 @@ _BY_SECOND = re.compile(r"(?<![A-Za-z])([GMT]i?B)(?:/s(?:ec)?|ps)(?![A-Za-z])")
 
 def _declared(text: str, schema: Schema) -> Iterator[tuple[str, float]]:
     """Quantities whose unit the sentences of a line say of all numbers."""
-    if len(text) <= LONGEST and not text.lstrip().startswith(("|", "<t")):
+    told = len(text) <= LONGEST and not text.lstrip().startswith(("|", "<t"))
+    if told and not OF_STEPS.search(text):
         yield from (each for each in _of_all(text) if each[0] in fields(schema))
 
 
@@ -135,7 +158,9 @@ def _declared(text: str, schema: Schema) -> Iterator[tuple[str, float]]:
 def _of_all(text: str) -> tuple[tuple[str, float], ...]:
     found = [
         said for sentence in _SENTENCE.split(plain(text))
-        for said in (_DECLARED.search(sentence), _FIRST.match(sentence)) if said
+        for said in (
+            _DECLARED.search(sentence) or _LAST.search(sentence), _FIRST.match(sentence)
+        ) if said
     ]  # fmt: skip
     return tuple((_FIELDS[said.lastgroup or ""], _scale(said)) for said in found)
 
