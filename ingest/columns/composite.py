@@ -81,7 +81,7 @@ _COUNTED = deferred(
     rf"((?:{SIGN}s?|[A-Z]{{1,3}}[0-9]{{1,4}}[A-Za-z]*)(?:[ _-][\w-]+){{0,3}})"
 )
 
-_OF_MANY = deferred(r"([0-9][0-9,]*)\s*(?:gpus?|devices|cards|npus?|chips)", re.IGNORECASE)
+_OF_MANY = deferred(r"([0-9][0-9,]*)\s*(?:gpus?|devices?|cards?|npus?|chips?)", re.IGNORECASE)
 
 _ON_NODES = deferred(r"([0-9]+)[ -]?nodes?", re.IGNORECASE)
 

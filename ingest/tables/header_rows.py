@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import TypeGuard
 
 from assay.ingest.columns.headers import Column, header, plain
@@ -60,12 +61,24 @@ _LEAST_FILLED = 2
 """Cells of a row that is no title."""
 
 
-def headed(grid: Grid, schema: Schema) -> Grid:
-    """The grid with its first row for a second header, where that names more quantities."""
-    upper = _over(grid)
+def headed(grid: Grid, schema: Schema, side: Callable[[str], object]) -> Grid:
+    """The grid with its first row for a second header, where that names more quantities, or holds
+    nothing but what each column was run with below a label over all of them: a `side`, or the
+    numbers that its corner or that label counts."""
+    upper = _over(grid, side, schema)
     if not upper:
         return grid
-    below = _bracketed(upper, grid.rows[0])
+    row = grid.rows[0]
+    counted = _counted_below(upper, row, schema)
+    if counted and _metrics_down(grid, counted, schema):
+        return grid
+    if counted:
+        cells = (
+            over._replace(text=label) if label else over
+            for over, label in zip(upper.cells, counted, strict=True)
+        )
+        return replace(grid, heads=(replace(upper, cells=tuple(cells)),), rows=grid.rows[1:])
+    below = _bracketed(upper, _by_corner(row, schema))
     joined = replace(grid, heads=(upper, below), rows=grid.rows[1:])
     lower = [cell.text for cell in below.cells]
     told = [
@@ -73,7 +86,48 @@ def headed(grid: Grid, schema: Schema) -> Grid:
         for both, own in zip(joined.header(), lower, strict=True)
     ]
     more = sum(told) > sum(_measures(each, schema) for each in grid.header())
-    return joined if more or _names_below(grid) else grid
+    return joined if more or _DIGIT.search("".join(lower)) or _names_below(grid) else grid
+
+
+_DIGIT = re.compile("[0-9]")
+
+
+def _counts_of(label: str, row: Sequence[str], schema: Schema) -> bool:
+    """Whether a label is of a setting that is counted, and other cells are numbers of it."""
+    if not label or not all(map(_WHOLE.fullmatch, row)):
+        return False
+    (column,) = header([label], schema)
+    return counts(column) or (column.spec is not None and column.spec.name == "seq_len")
+
+
+def _by_corner(row: GridRow, schema: Schema) -> GridRow:
+    """A row of numbers behind the name of what they count, with that name in front of each:
+    `GPUs | 1 | 8` is `GPUs 1`, `GPUs 8`."""
+    corner, *others = (plain(cell.text) for cell in row.cells)
+    if not _counts_of(corner, [text for text in others if text], schema):
+        return row
+    first, *cells = row.cells
+    labelled = (c._replace(text=f"{corner} {plain(c.text)}") if c.text else c for c in cells)
+    return replace(row, cells=(first._replace(text=""), *labelled))
+
+
+def _counted_below(upper: GridRow, lower: GridRow, schema: Schema) -> list[str]:
+    """Labels of columns below one that names what the numbers of the second row count, `Number of
+    GPUs` over `8`, and empty ones for the others; nothing where there is none."""
+    pairs = [(plain(a.text), plain(b.text)) for a, b in zip(upper.cells, lower.cells, strict=True)]
+    under = [under for _, under in pairs if under]
+    names = {over for over, under in pairs if under}
+    if len(names) != 1 or not _counts_of(next(iter(names)), under, schema):
+        return []
+    return [f"{over} {under}" if under else "" for over, under in pairs]
+
+
+def _metrics_down(grid: Grid, counted: Sequence[str], schema: Schema) -> bool:
+    """Whether the cells left of some columns name what their rows measure."""
+    first = next(at for at, label in enumerate(counted) if label)
+    return any(
+        _measures(plain(cell.text), schema) for row in grid.rows[1:] for cell in row.cells[:first]
+    )
 
 
 def _bracketed(upper: GridRow, lower: GridRow) -> GridRow:
@@ -98,18 +152,36 @@ def _measures(label: str, schema: Schema) -> bool:
     return bool(label) and quantities(header([label], schema)) > 0
 
 
-def _over(grid: Grid) -> GridRow | None:
+def _over(grid: Grid, side: Callable[[str], object], schema: Schema) -> GridRow | None:
     """The header of a grid whose first row may be a second one: each label over the columns to its
     right that have none; None where that row may be one of numbers."""
     if len(grid.heads) != 1 or not grid.rows or any(c.columns > 1 for c in grid.heads[0].cells):
         return None
     upper, lower = grid.heads[0].cells, [cell.text for cell in grid.rows[0].cells]
-    if len(upper) != len(lower) or sum(map(bool, lower)) < 2 or re.search("[0-9]", "".join(lower)):
+    if len(upper) != len(lower) or sum(map(bool, lower)) < 2:
+        return None
+    if _DIGIT.search("".join(lower)) and not _of_sides(grid, [*map(plain, lower)], side, schema):
         return None
     cells: list[GridCell] = []
     for cell, below in zip(upper, lower, strict=True):
         cells.append(cells[-1] if cells and below and not cell.text else cell)
     return replace(grid.heads[0], cells=tuple(cells))
+
+
+def _of_sides(
+    grid: Grid, lower: Sequence[str], side: Callable[[str], object], schema: Schema
+) -> bool:
+    """Whether each cell of a row under a header of fewer labels is what its column was run with."""
+    upper = [plain(cell.text) for cell in grid.heads[0].cells]
+    corner, own = lower[0], [text for text in lower[1:] if text]
+    over = [*accumulate(upper, lambda held, text: text or held)]
+    below = [pair for pair in zip(over[1:], lower[1:], strict=True) if pair[1]]
+    if not own or len(set(below)) < len(below) or all(upper[1:]):
+        return False
+    if all(map(_WHOLE.fullmatch, own)):
+        named = corner or below[0][0]
+        return _counts_of(named, own, schema)
+    return (not corner or not _DIGIT.search(corner)) and all(map(side, own))
 
 
 def quantities(columns: Sequence[Column]) -> int:

@@ -156,13 +156,15 @@ def under_one(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple[G
             if side := _of_side(column, names, above):
                 own[at] = side, column
     sides = _by_name((name, at, column) for at, (name, column) in own.items())
-    return _beside_each_other(common(shared, own), sides)
+    return _beside_each_other(common(shared, own), sides, schema)
 
 
-def _beside_each_other(rest: Common, sides: Mapping[str, dict[int, Column]]) -> tuple[Group, ...]:
+def _beside_each_other(
+    rest: Common, sides: Mapping[str, dict[int, Column]], schema: Schema
+) -> tuple[Group, ...]:
     """A group for each name of several, with what it says; one that says no model and no device
     beside others that do is of another than the text names."""
-    told = {name: _said_by(name) for name in sides}
+    told = {name: {**named_side(name, schema), **_said_by(name)} for name in sides}
     unsaid = dict.fromkeys(
         {"model", "gpu"} & {field for each in told.values() for field in each}, ""
     )
@@ -386,7 +388,7 @@ def by_names(grid: Grid, schema: Schema) -> tuple[Group, ...]:
             of_one = next(filter(None, (_of_name(label, name, schema) for name in names)), None)
             own |= {at: of_one} if of_one else {}
     sides = _by_name((name, at, column) for at, (name, column) in own.items())
-    return _beside_each_other(common(shared, own), sides)
+    return _beside_each_other(common(shared, own), sides, schema)
 
 
 def _of_name(label: str, name: str, schema: Schema) -> tuple[str, Column] | None:

@@ -154,7 +154,7 @@ def _ways(
         lengths = length is not None and any(_LENGTHS.search(line.text) for line in above)
         return f"seq_len {length}" if lengths else None
 
-    grid = parted(headed(with_unit_column(grid, schema), schema), schema, above, side)
+    grid = parted(headed(with_unit_column(grid, schema), schema, side), schema, above, side)
     labels = {**labels, **_implied(grid, above, labels), **_shares(grid, above, labels)}
     grid = _with_rates(with_units(grid, schema, above), above)
     labels |= _declared_of(grid, schema, above, declared)
@@ -378,7 +378,21 @@ def _shares(grid: Grid, above: Sequence[Line], labels: Mapping[str, str]) -> dic
 
 def _plain(grid: Grid, schema: Schema, labels: Mapping[str, str]) -> View:
     under = [cell.text for cell in grid.heads[-1].cells] if len(grid.heads) > 1 else []
-    return View(grid, (Group(common(_explained(grid.header(), schema, labels, under))),))
+    columns = _explained(grid.header(), schema, labels, under)
+    for at in _over_several(grid):
+        if (spec := columns[at].spec) is not None and spec.quantity:
+            columns[at] = Column(columns[at].label, None)
+    return View(grid, (Group(common(columns)),))
+
+
+def _over_several(grid: Grid) -> list[int]:
+    """Places of labels right of which numbers stand below none: they may be of them all."""
+    labels = [plain(text) for text in grid.header()]
+    bare = [at for at, label in enumerate(labels) if at and not label and labels[at - 1]]
+    return [
+        at - 1 for at in bare
+        if any(at < len(row.cells) and DIGIT.search(row.cells[at].text) for row in grid.rows)
+    ]  # fmt: skip
 
 
 def _of_corner(view: View) -> View:
