@@ -184,6 +184,9 @@ _OF_BYTES = re.compile(r"(?:\w+ )?[(\[]?[KMG]i?B(?:/|[ _]per[ _])s(?:ec)?[)\]]?"
 
 _PRODUCT = {"m", "n", "k"}
 
+_ANSWERED, _LENGTHS = {"input", "output"}, {"length", "lengths", "len", "tokens", "token"}
+"""Words of labels of what was asked and answered: `Input, Output Lengths`."""
+
 
 @lru_cache(maxsize=256)  # a document has the same header again and again
 def _words_of(labels: tuple[str, ...]) -> frozenset[str]:
@@ -215,6 +218,7 @@ def of_runs(
     words = _words_of(tuple(c.label for c in columns if not c.degrees))
     words |= {"price"} if any(not _PRICED.isdisjoint(c.label) for c in columns) else set()
     words |= {"bandwidth"} if any(_OF_BYTES.fullmatch(c.label) for c in columns) else set()
+    words |= {"serving"} if not document and words >= _ANSWERED and words & _LENGTHS else set()
     if len(columns) >= len(_PRODUCT) and {normalise(c.label) for c in columns} >= _PRODUCT:
         return False  # products of matrices
     if held <= {"step_time", "memory"} and of_an_optimizer(heading):

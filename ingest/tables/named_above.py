@@ -27,9 +27,12 @@ from assay.ingest.vocabulary.devices import devices
 from assay.ingest.vocabulary.program_names import program_named
 from assay.ingest.vocabulary.words import Said, said
 
-COUNTED = r"\b(?:(?<![0-9] )(?:(?:thousand|million|billion)s?(?: of)? |[kM] ?))?"
-"""A number of things in which rates are counted, and no rate itself: `million samples per second`.
-"""
+COUNTED = (
+    r"(?<!output )(?<!generated )(?<!generation )(?<!input )(?<!prompt )(?<!decoded )"
+    r"\b(?:(?<![0-9] )(?:(?:thousand|million|billion)s?(?: of)? |[kM] ?))?"
+)
+"""A number of things in which rates are counted, and no rate itself: `million samples per second`;
+none of tokens that a model was asked or answers."""
 
 SENTENCE_END = re.compile(r"(?<=[.;。；])\s+|(?<=[。；])")
 
