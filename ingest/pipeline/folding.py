@@ -237,7 +237,9 @@ def _bind(
     lines = _stating(source, found, document=document)
     taken = ledger.claimed.keys() | ledger.refused.keys() | ledger.blank | found.read
     taken -= set[int]().union(*(folded.shared for _, folded in folds))
-    context = read_context(source.name, headed(lines) if document else lines, set(taken), assumed)
+    stated = headed(lines) if document else lines
+    tabled = {row.line for _, folded in binding for row in folded.records if row.tabled}
+    context = read_context(source.name, stated, set(taken), assumed, tabled)
     context.statements += chain.from_iterable(f.statements for _, f in folds)
     ledger.remarks += _unmet(source, context.unmet, context.titles.values())
     ledger.remarks += _unread(source, context.too_long)

@@ -47,7 +47,7 @@ from assay.ingest.schema.configuration import Configuration
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Record, Statement, ValueOrigin
 from assay.ingest.statements.context import ARCHITECTURE, SPELLED_OUT, Context, architectures
-from assay.ingest.statements.row_words import SAME_FACT, settle
+from assay.ingest.statements.row_words import SAME_FACT, SETTINGS, settle
 from assay.ingest.statements.values import saying
 from assay.ingest.tables.captions import ON_IT
 from assay.ingest.vocabulary.devices import devices, of_systems, only
@@ -68,7 +68,8 @@ MODEL = (
 """Fields that belong to a model: a heading that names another one ends what was said of them."""
 
 NOTED = (*UNIFORM, "gpu")
-"""Fields that notes under a table, in its section, may say of it."""
+"""Fields that notes under a table, in its section, may say of it; those of which it is told that
+they stand below all tables of their section say every setting."""
 
 ASSUMED_LAWS = {
     "model": "the last model line above, in another section",
@@ -354,7 +355,7 @@ class Binder:
 
     def _below(self, section: Section, line: int) -> Said:
         """Cells of the model that notes under a row, in its own section, say."""
-        if not section:
+        if not section and self.context.sections:
             return {}
         if section not in self._notes:
             mine = [
@@ -802,7 +803,8 @@ def _agreed_below(statements: Sequence[Statement], names: Sequence[str]) -> list
     said: dict[str, dict[Any, Cell]] = {}
     found: list[dict[str, Cell]] = [{}]
     for statement in reversed(statements):
-        for name, cell in _only(statement.values, names).items():
+        told = (*names, *SETTINGS) if statement.since else names
+        for name, cell in _only(statement.values, told).items():
             said.setdefault(name, {})[saying(cell)] = cell
         alike = {name: next(iter(by.values())) for name, by in said.items() if len(by) == 1}
         found.append({name: cell for name, cell in alike.items() if cell.state == "value"})

@@ -54,7 +54,7 @@ from assay.ingest.statements.values import (
     saying,
     unset,
 )
-from assay.ingest.statements.wrapped import Items, carried_on, names_another
+from assay.ingest.statements.wrapped import Beside, Items, carried_on, names_another, said_beside
 from assay.ingest.vocabulary.devices import HINT, SIGN, Device, names_card, only, signed
 from assay.ingest.vocabulary.networks import FORMS as NETWORKS
 from assay.ingest.vocabulary.networks import names_network, network_named
@@ -265,13 +265,18 @@ class Context:
 
 
 def read_context(
-    source: str, lines: Sequence[Line], taken: set[int], assumed: Mapping[str, Cell]
+    source: str,
+    lines: Sequence[Line],
+    taken: set[int],
+    assumed: Mapping[str, Cell],
+    tabled: Set[int] = frozenset(),
 ) -> Context:
-    """The statements among `lines` that no format has claimed."""
+    """The statements among `lines` that no format has claimed; `tabled` are rows of tables."""
     context = Context(assumed=UnderHeadings(assumed), too_long=list(_too_long(lines, taken)))
     path: list[tuple[int, int, bool]] = []  # (level, line, about machines) of the open headings
     lines = _above_values(source, lines, taken)
     blocks, nest, items = blocks_in(lines), Nest(), Items()
+    beside = _beside_tables(lines, blocks, taken, tabled)
     variables: dict[str, Cell] = {}  # of a shell, since the last heading
     models: dict[str, Cell] = {}  # what was said last of a model
     silent: set[tuple[str, bool, bool]] = set()  # lines that state nothing: logs repeat themselves
@@ -280,11 +285,7 @@ def read_context(
         block = blocks.get(line.number)
         heading = None if block else HEADING.match(line.text)
         if heading and line.number not in taken:
-            level = len(heading[1])
-            about = _ABOUT_MACHINES.fullmatch(line.text) is not None
-            path = [*(p for p in path if p[0] < level), (level, line.number, about)]
-            context.sections.append((line.number, tuple(number for _, number, _ in path)))
-            context.titles[line.number] = line.text.strip(" #*:")
+            path = _entered(context, path, line, len(heading[1]))
         aside = nest.aside(line, block)
         if heading:
             variables.clear()
@@ -297,6 +298,8 @@ def read_context(
         if items.aside and above:
             continue
         more |= context.unsaid(carried_on(before, line)) if before and above else {}
+        noted, told = _at_tables(beside, above)
+        more = told | more
         key = line.text, bool(line.prefix), heading is not None
         if key in silent and not models and not more:
             continue
@@ -306,8 +309,8 @@ def read_context(
                 None if key in silent else _read(source, line, section, says=says, heading=key[2])
             )
             rest = _divided(context, statement, line) if above else statement
-            told = _turning(_beside(rest, line, section, more), above, section)
-            statement = _in_its_place(told, lines, at, taken)
+            rest = _turning(_beside(rest, line, section, more), above, section)
+            statement = _in_its_place(rest, lines, at, taken)
             variables |= (given := assigned(line))
             silent |= set() if given or statement else {key}
             statement = statement or _of_same(line, section, models)
@@ -317,9 +320,47 @@ def read_context(
             models |= _of_the_model(statement)
             if all(cell.state == "unknown" for cell in statement.values.values()):
                 context.not_understood.append(line.number)
-            placed = _placed(statement, line, block, environment=any(p[2] for p in path))
+            placed = _placed(
+                statement, line, block, environment=any(p[2] for p in path), noted=noted
+            )
             context.statements.append(_of_host(placed, line, source))
     return _settled(context, lines, taken, blocks)
+
+
+def _beside_tables(
+    lines: Sequence[Line], blocks: Mapping[int, Block], taken: Set[int], tabled: Set[int]
+) -> Beside | None:
+    """Where lines stand among the tables of a document; None where it has none."""
+    if not tabled:
+        return None
+    headings = [
+        line.number for line in lines
+        if line.number not in blocks and line.number not in taken and HEADING.match(line.text)
+    ]  # fmt: skip
+    return Beside(tabled, headings)
+
+
+def _entered(
+    context: Context, path: Sequence[tuple[int, int, bool]], line: Line, level: int
+) -> list[tuple[int, int, bool]]:
+    """The open headings below a new one, which is noted."""
+    about = _ABOUT_MACHINES.fullmatch(line.text) is not None
+    path = [*(p for p in path if p[0] < level), (level, line.number, about)]
+    context.sections.append((line.number, tuple(number for _, number, _ in path)))
+    context.titles[line.number] = line.text.strip(" #*:")
+    return path
+
+
+def _at_tables(beside: Beside | None, line: Line | None) -> tuple[int, dict[str, Cell]]:
+    """The first row of the tables that a line of prose is a note below, and what it says beside
+    those of its section; 0 and nothing where it stands at none."""
+    if beside is None or line is None:
+        return 0, {}
+    noted = beside.under(line.number)
+    if not noted and not beside.over(line.number):
+        return 0, {}
+    told = said_beside(line, under=noted != 0)
+    return noted, {name: cell for name, cell in told.items() if not _but_for_some(cell, line)}
 
 
 def _settled(
@@ -637,15 +678,18 @@ CLOSE = 4
 
 
 def _placed(
-    statement: Statement, line: Line, block: Block | None, *, environment: bool
+    statement: Statement, line: Line, block: Block | None, *, environment: bool, noted: int
 ) -> Statement:
-    """A statement with what its place says: a block's name, a heading, a logger's prefix."""
+    """A statement with what its place says: a block's name, a heading, a logger's prefix, and the
+    first row of the tables that it is a note below."""
+    if noted and not statement.until:
+        statement = replace(statement, since=noted)
     if statement.until or not (environment or block or line.prefix):
         return statement
     return Statement(
         statement.line, statement.section, statement.values, statement.size, statement.backward,
         statement.of_run or bool(line.prefix), block.subject if block else "",
-        environment and not block, statement.caption,
+        environment and not block, statement.caption, since=statement.since,
     )  # fmt: skip
 
 

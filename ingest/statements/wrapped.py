@@ -1,4 +1,5 @@
-"""Sentences that go on in the next line of a document, and items of lists of settings.
+"""Sentences that go on in the next line of a document, items of lists of settings, and prose that
+stands beside a table.
 
 In: two lines of prose, one below the other; a line and what opened the list that it is an item of.
 Out: field → cell of what the sentence over both says, or the item: `… in bf16` and, below it, `on
@@ -9,14 +10,18 @@ a sentence would.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 
-from assay.ingest.columns.other_runs import of_these_runs
+from assay.ingest.columns.other_runs import of_these_runs, sentences
+from assay.ingest.columns.titles import OF_DEVICES
 from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.phrases import MEASURED, OF_ONE, phrases
-from assay.ingest.vocabulary.devices import devices
+from assay.ingest.statements.row_words import SETTINGS
+from assay.ingest.vocabulary.devices import SIGN, devices, signed
 
 _OPEN = deferred(
     r"^(?!\s*[|>#]).{40,}[^\s.:;!?|。：；]\s*$"
@@ -154,6 +159,116 @@ def _said_by(line: Line) -> dict[str, Cell]:
     if MEASURED.search(plain.text) or OF_ONE.search(plain.text):
         return {}
     return phrases(plain, least=1)
+
+
+_OF_OTHERS = deferred(
+    r"\b(?:than|vs\.?|versus|compared|unlike|instead|inference|serving|previous(?:ly)?|future|plan\w*"
+    r"|will|cannot|can|could|would|should|may|might|must|even|also|only|some|many|most|each of"
+    r"|adapted|frozen|layers? (?:of|are|were)|other|another|e\.g|such as|like|similar\w*|about"
+    r"|roughly|typical\w*|usual(?:ly)?|larger|smaller|bigger|newer|older|scal\w+ to|up to|down to"
+    r"|at least|at most|tried|try|fits?|needs?|OOM|out of memory|rents?|owns?|paper|authors?"
+    r"|we have|colleagues?|friends?|somebody|elsewhere|others|of (?:them|those|which))\b"
+    r"|\bfor (?:the |an? )?(?-i:\S*[A-Z0-9])|\?|->|→|[<>≤≥~≈]|\$ ?[0-9]",
+    re.IGNORECASE,
+)
+"""Words of a sentence beside a table that is perhaps not of its rows, or not of all of them."""
+
+_OF_ABOVE = deferred(
+    r"\W*(?:(?:all|everything|both|these|those|they|numbers|results|figures|measurements|rows|runs?"
+    r"|ran|measured|timed|trained|taken|recorded|collected|benchmarked|tested|common|shared"
+    r"|hardware|systems?|machines?|GPUs?|cards?|devices?|nodes?|accelerators?|set-?up|test ?bed"
+    r"|config(?:uration)?|settings?|environment|env|script|(?:local |global |micro )?batch"
+    r"|sequences?|precision|context|length)\b"
+    r"|(?:the|our|my) (?:box|machines?|cards?|GPUs?|nodes?|servers?|accelerators?|hardware|host"
+    r"|workstation|devices?|runs?|numbers|results|rig|test ?bed)\b"
+    r"|.{0,60}\b(?:in all cases|throughout|everywhere|in (?:all|both|every)\b|on both\b))",
+    re.IGNORECASE,
+)
+"""How a sentence below a table begins, or goes on, that is of all of its rows."""
+
+FARTHEST = 30
+"""Lines between a table and prose of its section that is about its rows."""
+
+
+class Beside:
+    """Where lines stand among the tables and the headings of their document."""
+
+    def __init__(self, rows: Iterable[int], headings: Sequence[int]) -> None:
+        self._rows, self._headings = sorted(rows), headings
+
+    def over(self, line: int) -> bool:
+        """Whether the first table of its section stands below a line."""
+        begin, end = self._section(line)
+        at = bisect_right(self._rows, begin)
+        first = self._rows[at] if at < len(self._rows) else inf
+        return line < first < end and first <= line + FARTHEST
+
+    def under(self, line: int) -> int:
+        """The first row of the tables of its section where all stand above a line, else 0."""
+        begin, end = self._section(line)
+        first, last = bisect_right(self._rows, begin), bisect_left(self._rows, end) - 1
+        if first > last or not line - FARTHEST <= self._rows[last] < line:
+            return 0
+        return self._rows[first]
+
+    def _section(self, line: int) -> tuple[int, float]:
+        at = bisect_right(self._headings, line)
+        end = self._headings[at] if at < len(self._headings) else inf
+        return self._headings[at - 1] if at else 0, end
+
+
+def said_beside(line: Line, *, under: bool) -> dict[str, Cell]:
+    """Fields that a line of prose says beside a table, where one thing in a sentence is enough.
+
+    >>> page = Line(7, "Nodes are H200 boxes. On an L4 it would not fit.", 1, {})
+    >>> {name: cell.text for name, cell in said_beside(page, under=False).items()}
+    {'gpu': 'H200'}
+    """
+    text = line.text
+    if line.prefix or not SHORTEST_PROSE < len(text) < LONGEST_PROSE or _NO_PROSE.match(text):
+        return {}
+    if text.count("=") > MOST_PAIRS:
+        return {}
+    if not text.isascii() and _OTHER_SCRIPT.search(text):
+        return {}
+    own = "".join(
+        part if _is_of_table(part, under=under) else " " * len(part)
+        for part in sentences(of_these_runs(_unmarked(line).text))
+    )
+    if not (_MAY_SAY.search(own) or devices(own)):
+        return {}
+    told = phrases(line._replace(text=own), least=1)
+    if "gpu" in told and "gpus" not in told and not _RAN_ON.search(signed(own)):
+        told = {name: cell for name, cell in told.items() if name not in OF_DEVICES}
+    return {name: cell for name, cell in told.items() if name in SETTINGS}
+
+
+_RAN_ON = deferred(
+    r"\b(?:on|with|using|are|is|was|were|from|an?|my|our|one|single)\s+"
+    rf"(?:(?:NVIDIA|AMD|[0-9]+ ?GB|single|local|custom|rented|shared)\s+){{0,2}}{SIGN}"
+    rf"|(?:^|[:·;,(])[\s*_`]*(?:NVIDIA |AMD )?{SIGN}(?:[ (-]+(?:[0-9]+ ?Gi?B|SXM[0-9]?|PCIe|NVL"
+    r"|GPUs?|cards?|nodes?))*\)?[*_`]*(?=\s*(?:[.,;·)]|$|in all|only|throughout|everywhere))",
+    re.IGNORECASE,
+)
+"""A device of a sentence that says on what something ran, and not how that is."""
+
+
+_OTHER_SCRIPT = re.compile(r"[\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
+"""Letters of languages whose words for parts of several are not known here."""
+
+MOST_PAIRS = 3
+"""Assignments in a line of prose: one with more is a list of them."""
+
+SHORTEST_PROSE, LONGEST_PROSE = 12, 400
+"""Letters of a line that is a sentence, and beyond which it is a paragraph that speaks of much."""
+
+_NO_PROSE = deferred(r"\s*(?:[|>#]|[-*+•] |[0-9]{1,2}[.)] |:[a-z]|\.\. |<t|```)|\W*$")
+
+
+def _is_of_table(sentence: str, *, under: bool) -> bool:
+    if _OF_OTHERS.search(sentence) or MEASURED.search(sentence) or OF_ONE.search(sentence):
+        return False
+    return not under or _OF_ABOVE.match(sentence) is not None
 
 
 _PROSE = deferred(r"(?!\s*(?:[|>#*+-]|[0-9]+[.)] ))\s*\S.{8,}")
