@@ -475,6 +475,7 @@ def _of_a_step(record: Record, seconds: float) -> bool | None:
     known = {n: amount(c) for n, c in record.cells.items() if c.state == "value"}
     length, devices = known.get("seq_len", 0.0), known.get("gpus", 0.0) or _laid_out(known)
     batch = known.get("global_batch", 0.0) or _composed(known) or _of_training(record)
+    batch = batch or _of_nobody(known, seconds)
     of_device = known.get("tokens_per_gpu_per_s", 0.0) * devices
     tokens = known.get("tokens_per_s", 0.0) or of_device
     if tokens and (whole := known.get("global_batch_tokens", 0.0) or batch * length):
@@ -504,6 +505,13 @@ def _composed(known: Mapping[str, float]) -> float:
     spread = known.get("tp", 1.0) * known.get("pp", 1.0) * known.get("cp", 1.0)
     replicas = known.get("dp", 0.0) or known.get("gpus", 0.0) / (spread or 1.0)
     return known.get("micro_batch", 0.0) * known.get("accumulation", 1.0) * replicas
+
+
+def _of_nobody(known: Mapping[str, float], seconds: float) -> float:
+    """A batch of nobody that is what its row takes in a time; 0 of any other."""
+    batch = known.get("batch_size", 0.0)
+    took = known.get("samples_per_s", 0.0) * seconds
+    return batch if abs(took - batch) <= SHARE * batch else 0.0
 
 
 def _of_training(record: Record) -> float:

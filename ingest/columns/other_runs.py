@@ -38,6 +38,9 @@ _AT_ANOTHER_TIME = deferred(
     r"|\b(?:we|I) (?:also|additionally) (?:re-?)?(?:ran|run|train|trained|tested|timed|measured"
     r"|benchmarked|repeated)\b"
     r"|\b(?:would|hopefully|hopes?|wish|expects?)\b|\bnot shown\b"
+    r"|^\W*(?:as (?:a )?)?next(?: step)?,? (?:we|I)\b"
+    r"|\b(?:we|I)(?:'d)? (?:(?:also|still|now|then) )*(?:want|intend|aim|mean|like) to (?:also )?"
+    r"(?:re-?)?(?:see|try|test|run|train|scale|measure|repeat|add|do|get|explore|look)\b"
     r"|之前的|此前|上一版|计划|预计|后续|前回|以前の|従来|次回|今後|予定"
     r"|\b(?:planen|geplant|künftig|früher|im Vorjahr|letztes Jahr|zum Vergleich|würden?)\b"
     r"|\b(?:bientôt|comptons|prévoyons|demnächst|planeamos|planejamos|próxim[oa]s?|em breve)\b"
@@ -90,7 +93,11 @@ _ELSEWHERE = deferred(
     r"|\bthe baselines? (?:was|were|ran|runs|uses?|used|is)\b|\baccording to the\b"
     r"|^\W*(?:the )?(?:(?:vision|image|audio|speech|text|video)[ -](?:encoder|tower|backbone)"
     r"|(?:draft|reward|teacher|reference|judge|embedding)[ -](?:model|network)|actor|critic"
-    r"|generation|rollouts?|decoding|sampling|inference|serving)\b",
+    r"|generation|rollouts?|decoding|sampling|inference|serving)\b"
+    r"|^\W*(?:the |all |our )*(?:evaluations?|validation|testing)(?: (?:itself|steps?|scripts?"
+    r"|jobs?|runs?|passes))? (?:(?:is|are|was|were) (?:done|run|performed|carried|executed"
+    r"|conducted)|ran|runs?|uses?|used|took|takes|needs?|needed|happen(?:s|ed)"
+    r"|(?:is|was) (?:on|with|in|at)\b)",
     re.IGNORECASE,
 )
 
@@ -119,6 +126,7 @@ _OF_OTHERS = deferred(
     r"|(?:^|[,(] ?)(?:[A-Z]\w*[A-Z0-9]|[A-Z][\w-]*-[0-9])[\w-]*(?: [0-9][\w.]*)? "
     r"(?:gets?|got|reach(?:es|ed)?|achieve[sd]?|attain(?:s|ed)?|hits?|obtain(?:s|ed)?) "
     r"(?:about |up to |around |~)?[0-9]"
+    r"|^\W*@\w+|(?i:\b(?:he|she|his|her)\b.{0,40}[0-9])"
     r"|论文中|原论文|官方(?:使用|报告|结果|数据|在)|据.{0,12}报[道告]|他社"
     r"|\b(?:Meta|Google|OpenAI|NVIDIA|Microsoft|DeepMind)(?: ?(?:使用|采用|用了)|(?:は|が))",
 )
@@ -143,7 +151,9 @@ _OF_NO_RUN = deferred(
     r"(?:(?:pre-?)?(?:comput|cach|encod|generat|label|annotat|extract|index|caption)\w*|built)\b"
     r".{0,30}\b(?:on|with|using)\b.{0,30}[0-9]"
     r"|^\W*(?:for|at|during|in) (?:the )?(?:serving|inference|deployment|decoding|generation"
-    r"|rollouts?)\b"
+    r"|rollouts?|test(?:ing)?(?:[ -]time)?|eval(?:uation)?(?:[ -]time)?|validation)\b(?!:)"
+    r"|\b(?:serves?|serving|handles?)\b[^.;]{0,24}[0-9] (?:\w+ )?(?:users|requests|clients|queries"
+    r"|streams|sessions)\b"
     rf"|^\W*{_ENGINE}\b|\b(?:with|by|from|on|in|use|uses|using|via) {_ENGINE}\b"
     r"|\bmax[_-](?:model[_-]len|num[_-](?:seqs|batched[_-]tokens))\b"
     r"|\bgpu[_-]memory[_-]utilization\b|\btensor_parallel_size\b.{0,80}\bmax_tokens\b"
@@ -278,7 +288,7 @@ _CONTRASTS = deferred(
 
 def _own(sentence: str) -> str:
     """A sentence with blanks for what it says of other runs, and for its reasons."""
-    sentence = without_reasons(sentence)
+    sentence = _untested(without_reasons(sentence))
     if (so := _THEREFORE.search(sentence)) and not _PLANNED.search(sentence, so.start()):
         return _blank(sentence[: so.start()]) + _own(sentence[so.start() :])
     if turn := _TURNS.search(sentence):
@@ -290,6 +300,27 @@ def _own(sentence: str) -> str:
     fronted = _FRONTED.match(sentence)
     begin = fronted.end() if fronted else 0
     return sentence[:begin] + _blank(sentence[begin:])
+
+
+_TESTED = deferred(
+    r"(?:(?<=[,;(—–]) ?|^\W*|\b(?=and |but ))(?:(?:and|but|then|later|was|were|is|are|models?) )*"
+    r"(?:tested|evaluated|deployed|validated|served|(?:evaluation|inference|testing|validation)"
+    r"(?: (?:is|was|runs|ran))?(?: done)?) (?:only )?(?:on|with|using|at|in)\b[^,;()—–]*",
+    re.IGNORECASE,
+)
+
+_TRAINED = deferred(
+    r"t(?:rain|un)(?:ed|ing)\b[^,;.]{0,40}?\b(?:on|with|using|in|at|took|takes|is|was)\b",
+    re.IGNORECASE,
+)
+
+
+def _untested(sentence: str) -> str:
+    """A sentence with blanks for on what was tested what it says to be trained elsewhere."""
+    if (tested := _TESTED.search(sentence)) is None:
+        return sentence
+    own = sentence[: tested.start()] + _blank(tested[0]) + sentence[tested.end() :]
+    return own if _TRAINED.search(own) else sentence
 
 
 _THEREFORE = deferred(

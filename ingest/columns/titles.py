@@ -92,6 +92,7 @@ _ONE = (
     r"([0-9][0-9,]*)(?![\w.%]|,[0-9])(?!\s*(?:/|and|or|to|-|–|→|->|vs\.?|、)\s*[0-9]|,\s*[0-9]{2,})"
     r"(?!\s*\(\s*[0-9][0-9,]*[kK]? (?:for|with|on|in|when|if)\b)"
     r"(?!\s*\([^()]{1,60}\)\s*(?:or|and|to|vs\.?|/|,)\s*[0-9])"
+    r"(?!,? (?:and |but )?(?:later|then|finally|afterwards)\b)"
     rf"(?!\s*(?:[x×]\b|GPU|NPU|TPU|node|chip|device|{SIGN}))"
 )
 
@@ -120,7 +121,8 @@ _SETTINGS = {
         re.IGNORECASE,
     ),
     "batch_size": re.compile(
-        rf"(?<!\w[ _-])\bbatch[ _-]size{_OF}{_ONE}(?!{_OF_EACH}| ?(?:tokens|per|/))",
+        rf"(?<!\w[ _-])\bbatch[ _-]size{_OF}{_ONE}(?!{_OF_EACH}| ?(?:tokens|per|/|\([0-9 ]*per))"
+        r"(?!.*\baccum)",  # whose it is, then, its statement says
         re.IGNORECASE,
     ),
 }

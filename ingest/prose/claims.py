@@ -94,7 +94,10 @@ _A_THING = "seq|sam|exa|im|ins|sent|cli|vid|utt|pai|doc|cro|fra|pic|gra|mol|item
 
 _BATCH = r"(?:(?:mini|train(?:ing)?)[ _-]?)*(?:batch(?:es)?(?:[ _-]?sizes?)?|bs|bsz)"
 
-_MICRO = r"micro[ _-]?(?:batch(?:es)?(?:[ _-]?sizes?)?|bs)"
+_NO_COUNT = r"(?<!of )(?<!num_)(?<!num )(?<!# )"
+"""In front of batches that are not themselves counted: their number is no size."""
+
+_MICRO = r"micro[ _-]?(?:train(?:ing)?[ _-])?(?:batch(?:es)?(?:[ _-]?sizes?)?|bs)"
 
 _SET = (
     r"(?:\s*[:=]\s*|[\s,]+(?:(?:is|are|was|were|of|to|at|be|been|being|stays?|remains?|kept|set"
@@ -129,6 +132,8 @@ _MANY = r"(?:GPUs?|devices|ranks|cards|chips|accelerators|workers|processes|NPUs
 _KIND = "(?P<kind>tensor|pipeline|data|context|expert|sequence)"
 
 _PARALLEL = rf"{_KIND}(?:[ -]model)?[ -]parallel(?:ism|i[sz]ation)?"
+
+_NO_WAYS = r"(?![ -]way| (?:nodes|hosts|servers|machines|instances|racks)\b)"
 
 _DEGREE = r"(?:[ -](?:size|degree|rank|group|width|level|dimension|world size|factor|ways?))*"
 
@@ -200,6 +205,11 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         rf"\b{_WHOLE}{_BATCH}(?: \([^()]{{1,60}}\))?{_SET}{{N}}"
         rf"(?! ?(?:[MmKk] |million )?tokens){_NOT_OF_ONE}",
     ),
+    (
+        "global_batch", "b",
+        rf"(?<!micro )(?<!micro-)(?<!micro_)\b{_BATCH}{_SET}{{N}}(?: {_THINGS})? ?"
+        rf"\((?:i\.e\.,? |that is,? )?{COUNT}(?: {_THINGS})? ?(?:{_ONE_OF})(?! ?[x×*])",
+    ),
     ("global_batch", "b", rf"\b{_BATCH} ?\((?:global|total|overall|effective)\){_SET}{{N}}"),
     ("global_batch", "b", rf"\b{_BATCH}{_SET}{{N}}(?: {_THINGS})?,? ?\(?(?:{_OF_ALL})"),
     (
@@ -226,13 +236,25 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     rf"|an?|per) {_STEP} {_TAKES} {{N}}{_TOKENS}"),
     (
         "global_batch_tokens", "token",
+        rf"\b{_WHOLE}{_BATCH} (?:{_TAKES}|amounts to|equals|corresponds to|is) {{N}}{_TOKENS}",
+    ),
+    (
+        "global_batch_tokens", "token",
+        rf"\b{_WHOLE}{_BATCH} (?:\(in tokens\)|in tokens){_SET}{{N}}(?P<m> million| ?[MK]\b)?",
+    ),
+    (
+        "global_batch", "token",
+        rf" tokens(?:,| each,|,? i\.e\.,?)? \(?{{N}} {_THINGS} (?:of|[x×]) [0-9]",
+    ),
+    (
+        "global_batch_tokens", "token",
         rf"\btokens {_A}(?:(?:global|total|effective) )?(?:{_STEP}|batch\b){_SET}{{N}}"
         r"(?P<m> million| ?[MK]\b)?",
     ),
     (
         "global_batch_tokens", "token",
-        rf"\b{_BATCH}{_SET}{{N}}(?P<m> million| ?[MK])?[ -]tokens?\b(?! ?(?:per|each|/|on|for"
-        rf"|a)\b)",
+        rf"\b{_BATCH}{_SET}{{N}}(?P<m> million| ?[MK])?[ -]tokens?\b(?! ?(?:per|each|/|a"
+        rf"|(?:on|for) (?:each|every|an?|one|the)|per[ -]\w+)\b)",
     ),
     ("global_batch_tokens", "token", r"\b\w*batch_size\s*[:=]\s*{N},?\s*(?:#|//)[^;]*\btokens\b"),
     (
@@ -253,7 +275,13 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "kind", "paral",
-        rf"\b{_PARALLEL}{_DEGREE} (?:over|across|among) (?:(?:the|all) )?{{N}}(?![ -]way)",
+        rf"\b{_PARALLEL}{_DEGREE} (?:over|across|among) (?:(?:the|all) )?{{N}}{_NO_WAYS}",
+    ),
+    ("kind", "p", rf"\b(?P<kind>(?-i:[TDPEC]P)) (?:over|across|among|spanning) {{N}} {_MANY}\b"),
+    (
+        "dp", "replica",
+        r"\b(?:across|over|into|with|on) {N} (?:model |data[ -]parallel )?replicas\b"
+        r"(?! (?:of the data|per))",
     ),
     (
         "kind", "paral",
@@ -285,8 +313,13 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         r"\b(?:sequences|contexts?(?: windows?)?) (?:of|at|with|are|is) (?:length )?{N}"
         rf"(?! ?(?:{_THINGS}|GPU|images))",
     ),
-    ("seq_len", "token", r"{N} tokens (?:per|an?|in each|in every|each|every|/) ?(?:sequence"
-    r"|sample|document)\b"),
+    ("seq_len", "token", r"{N} tokens (?:per|an?|in an?|in each|in every|each|every|/) ?"
+    r"(?:(?:training|input|packed) )?(?:sequence|sample|document|example|input)s?\b"),
+    (
+        "seq_len", "seq|context",
+        r"\b(?:at|with|for|using) (?:an?|the) (?:fixed|constant) (?:sequence|context)[ -]length"
+        r"(?: of| =|:)? {N}",
+    ),
 )  # fmt: skip
 
 _LABELLED: tuple[tuple[str, str, str], ...] = (
@@ -296,7 +329,18 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
         r"\b(?:seq(?:uence)?[ _-]?len(?:gth)?s?|context[ _-](?:len(?:gth)?|window|size)"
         rf"|cutoff[_ -]len(?:gth)?|block[_ -]size){_DURING}{_SET}{{N}}",
     ),
-    ("micro_batch", "micro", rf"\b{_MICRO}{_SET}{{N}}(?! ?(?:steps|micro|batches|tokens))"),
+    (
+        "micro_batch", "micro",
+        rf"{_NO_COUNT}\b{_MICRO}{_SET}{{N}}(?! ?(?:steps|micro|batches|tokens))",
+    ),
+    (
+        "accumulation", "micro",
+        rf"\b(?:number|num|count|#)(?: of|_of)?[ _]?micro[ _-]?batches{_SET}{{N}}",
+    ),
+    (
+        "accumulation", "micro",
+        rf"{{N}} micro-?batches (?:{_A}(?:{_STEP}|(?:global |full )?(?:mini-?)?batch\b))",
+    ),
     (
         "accumulation", "accum",
         r"\b(?:grad(?:ient)?s?[ _-])?accum(?:\.|ulation|ulate)?(?:[ _-](?:steps?|iter(?:ation)?s?"
@@ -304,7 +348,7 @@ _LABELLED: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "kind", "paral",
-        rf"\b{_PARALLEL}{_DEGREE}(?: of)?(?: (?:over|across|among)| \(|{_SET}){{N}}(?![ -]way)",
+        rf"\b{_PARALLEL}{_DEGREE}(?: of)?(?: (?:over|across|among)| \(|{_SET}){{N}}{_NO_WAYS}",
     ),
     ("vp", "virtual", rf"\bvirtual[ -]pipeline(?:[ -](?:parallel|size|degree|stages))*{_SET}{{N}}"),
 )  # fmt: skip

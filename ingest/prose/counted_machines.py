@@ -166,6 +166,13 @@ _ONE_GPU = deferred(
 )
 """A sentence of one device of no name: `Single GPU.`"""
 
+_OF_PROCESSOR = deferred(
+    r"\b(?:EPYC|Xeon|Ryzen|Threadripper|Opteron|POWER|Power|Gold|Platinum|Silver|Bronze|Core"
+    r"|Ultra|i[3579]|Kunpeng|Altra|Graviton|Neoverse|CPU|Cascade Lake|Skylake|Rome|Milan|Genoa)"
+    r"[ -]?(?:i[3579][ -]|W[ -])?$"
+)
+"""In front of a number: it names a processor, `EPYC 7742 nodes`, and counts nothing."""
+
 _NUMBERS = {**COUNTS, "dual": "2"}
 
 _CARDS = deferred(
@@ -173,16 +180,21 @@ _CARDS = deferred(
 )
 """Cards that are counted apart from their name: `Ascend 910B，8 卡，FP16`."""
 
+_NO_HOST = (
+    r"(?:of (?:the|our|these)(?: [0-9]+)? )?(?:[\w-]+ ){0,2}?(?:worker|rank|process|replica|run|job"
+    r"|experiment|trial|training|model|network|variant|seed|config|setting|row|entry|benchmark"
+    r"|test|result|measurement|fine-?tun|pre-?train|time)"
+)
+"""Behind `each`: what it is of is no machine."""
+
 _EACH = deferred(
-    r"\b(?:each|every|nodes?|instances?|servers?|machines?|hosts?)\b"
-    r"(?! (?:of the [0-9]+ )?(?:worker|rank|process|replica))[^.;:]{0,40}?"
+    rf"\b(?:each|every|nodes?|instances?|servers?|machines?|hosts?)\b(?! {_NO_HOST})[^.;:]{{0,40}}?"
     rf"\b(?:with|contains?|has|having|of)\b[^.;:0-9]{{0,20}}{_COUNT} ?[x×]? ?`?{_DEVICE}",
     re.IGNORECASE,
 )
 
 _OF_NODES = deferred(
-    r"\b(?:(?:each|every)(?! (?:of the [0-9]+ )?(?:worker|rank|process|replica))|nodes|servers"
-    r"|machines|hosts)\b",
+    rf"\b(?:(?:each|every)(?! {_NO_HOST})|nodes|servers|machines|hosts)\b",
     re.IGNORECASE,
 )
 """In front of a count in words: it is of one of them."""
@@ -239,8 +251,25 @@ def _of_each(many: re.Match[str], nodes: re.Match[str], text: str) -> bool:
         return False
     if first is many and "(" in between and behind.startswith(")"):  # `64x A100 (8 nodes)`
         return each is not None or count <= ONE_NODE
+    if first is nodes and _of_all_in_brackets(between, count):
+        return False
     each = each or _EACH_OF.match(behind.lstrip(" )GPUs"))
     return each is not None or count <= LARGEST_NODE
+
+
+def _of_all_in_brackets(before: str, count: int) -> bool:
+    """Whether devices in brackets right behind machines are more than one holds: `2 nodes (16 ×
+    H100)`."""
+    return count > ONE_NODE and before.rstrip().endswith("(")
+
+
+def _node_that_has(
+    many: re.Match[str], nodes: re.Match[str] | None, text: str
+) -> re.Match[str] | None:
+    """The words that make devices those of each node, in front of their number."""
+    has = _NODE_HAS.search(text, 0, many.start(1))
+    of_all = has and nodes and _of_all_in_brackets(has[0], int(many[1].replace(",", "")))
+    return None if of_all else has
 
 
 _OF_THEM = deferred(r" (?:nodes|servers|machines|hosts)\b")
@@ -265,7 +294,7 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         yield from one_device(text)
     elif many := _MANY.search(plain) if known else None:
         each_node = (nodes and _of_each(many, nodes, text)) or _A_NODE.match(plain, many.end())
-        has = _NODE_HAS.search(plain, 0, many.start(1))
+        has = _node_that_has(many, nodes, plain)
         of_them = _OF_THEM.match(plain, many.end()) and not re.search("[x×*]", many[0])
         if of_them or _COUNTS.search(plain) or (has and _DIGIT.search(has[1] or "")):
             # `16 H100 nodes`; `8 and 16 H100`; `A node has 8 GPUs (4 MI250X)`: which of them
@@ -462,6 +491,22 @@ def _number(word: str) -> float:
     return float(digits) if digits[-1:].isdigit() else float("inf")
 
 
+_EXTENT = deferred(
+    r"\b(?:parallel\w*|[TPDCE]P|groups?|stages?),? (?:each )?"
+    r"(?:spanning|spans|within|inside|over|across) (?:up to |at most )?$",
+    re.IGNORECASE,
+)
+"""In front of machines: so many a group of ranks is on, `64-way expert parallelism spanning 8`."""
+
+
+def _counts_hosts(text: str, found: re.Match[str], group: str | int) -> bool:
+    """Whether a number of machines is that of a run: no name, no bound, none of one group."""
+    begin = found.start(group)
+    if _OF_PROCESSOR.search(text, max(0, begin - 24), begin):
+        return False
+    return not (of_several(text, found, group) or _EXTENT.search(text, max(0, begin - 60), begin))
+
+
 def _hosts(whole: str, text: str) -> Iterator[Part]:
     """Machines, and the devices of each of them."""
     told = dict[str, Part]()
@@ -472,16 +517,18 @@ def _hosts(whole: str, text: str) -> Iterator[Part]:
         if not names_card(word):
             told.setdefault(name, Part(name, word, found.start(group)))
 
-    every = [each for each in _HOSTS.finditer(text) if not of_several(text, each, "n")]
+    every = [each for each in _HOSTS.finditer(text) if _counts_hosts(text, each, "n")]
     every = [each for each in every if _number(each["m"]) <= LARGEST_NODE]
     if len(every) == 1:
         put("nodes", every[0], "n")
-        put("gpus_per_node", every[0], "m")
+        between = text[every[0].end("n") : every[0].start("m")]
+        of_all = _of_all_in_brackets(between, int(_number(every[0]["m"])))
+        put("gpus" if of_all else "gpus_per_node", every[0], "m")
     for each in _IN_EACH_HOST.finditer(text):
         group = next(g for g in "imkj" if each[g])
         if not _OF_A_NUMBER_ELSE.search(text, 0, each.start(group)):
             put("gpus_per_node", each, group)
-    alone = [each for each in _HOSTS_ALONE.finditer(text) if not of_several(text, each, "n")]
+    alone = [each for each in _HOSTS_ALONE.finditer(text) if _counts_hosts(text, each, "n")]
     if len(alone) == 1 and not _OWNS.search(text, 0, alone[0].start("n")):
         put("nodes", alone[0], "n")
     if not told and not _SEVERAL_HOSTS.search(text):
@@ -536,6 +583,8 @@ def machines(text: str) -> Iterator[Part]:
                 )
                 if int(part.word) != int(each.word) * int(count.word):
                     continue  # those of each, again
+            if part.name == "gpus_per_node" and {"nodes", "gpus"} <= names:
+                continue  # those of all, again
             yield part
 
 
@@ -545,7 +594,7 @@ def _counted_in(text: str) -> Iterator[Part]:
         return
     plain = signed(text)
     nodes = _NODES.search(plain)
-    if nodes and of_several(plain, nodes, 1):
+    if nodes and not _counts_hosts(plain, nodes, 1):
         nodes = None
     named = [] if several(text) else list(_counted_behind(text, nodes))
     named = named or ([] if several(text) else list(_named_devices(text, nodes)))

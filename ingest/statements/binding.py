@@ -26,6 +26,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from math import log2
 from typing import Any
@@ -102,7 +103,7 @@ MOST_KEPT = 1000
 
 Said = Mapping[str, Cell]
 
-_ASKED = ("model", "model_size", "parameters", "hidden", "gpu", "gpus")
+_ASKED = ("model", "model_size", "parameters", "hidden", "gpu", "gpus", "nodes")
 """Fields of a row whose texts, and where they stand if it does not print them, say what speaks for
 it; of the others only whether it has them."""
 
@@ -249,8 +250,8 @@ class Binder:
             for name, cell in of_its_devices(mine, row if tabled else own).items():
                 if (other and name in OF_DEVICES) or _says_more(name, row.get(name), cell):
                     continue
-                facts = SAME_FACT.get(name, ())
-                if any(_says(own.get(fact)) for fact in facts) or (sized and name in SIZES):
+                facts = (own.get(fact) for fact in SAME_FACT.get(name, ()))
+                if any(map(partial(_says_apart, cell), facts)) or (sized and name in SIZES):
                     continue
                 if name == "gpus_per_node" and _says(own.get("gpus")) and _says(own.get("nodes")):
                     continue  # which a row that prints both says itself
@@ -695,6 +696,13 @@ def _differ(own: Cell, said: Cell) -> bool:
 def _says(cell: Cell | None) -> bool:
     """Whether a field is spoken for: a cell that is left blank says nothing."""
     return cell is not None and cell.state != "missing"
+
+
+def _says_apart(said: Cell, cell: Cell | None) -> bool:
+    """Whether a field is spoken for, and not by the line that says another beside it."""
+    return _says(cell) and not (
+        cell is not None and cell.value_origin == "stated" and cell.line == said.line
+    )
 
 
 def _as_asked(cell: Cell) -> tuple[str, float, int]:

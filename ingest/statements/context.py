@@ -46,11 +46,13 @@ from assay.ingest.statements.trained_with import FORMS as WITH
 from assay.ingest.statements.trained_with import LINK, names_program, trained_with, versioned
 from assay.ingest.statements.under_headings import UnderHeadings
 from assay.ingest.statements.values import (
+    OF_JOBS,
     OPEN,
     cell_of,
     known,
     no_value,
     of_listed,
+    of_whom,
     saying,
     unset,
 )
@@ -761,7 +763,7 @@ def _in_words(
 ) -> Statement | None:
     """The statement that a line is, but for what it says of other runs."""
     statement = _in_any_words(line, section, says=says, heading=heading)
-    if statement is None or heading or line.prefix:
+    if heading or line.prefix or (statement is None and not _TURNS_TO_OURS.search(line.text)):
         return statement
     if (own := of_these_runs(line.text)) == line.text:
         return statement
@@ -769,11 +771,18 @@ def _in_words(
     return _in_any_words(line._replace(text=own), section, says=says, heading=heading)
 
 
+_TURNS_TO_OURS = deferred(r"\b(?:[Uu]nlike|[Ii]nstead of|[Rr]ather than|[Tt]ested|[Ee]valuated)\b")
+"""In every line that says nothing as it stands, and something once others are left out of it."""
+
+
 def _in_any_words(
     line: Line, section: tuple[int, ...], *, says: bool | None, heading: bool
 ) -> Statement | None:
     """The statement that a line is by its form: a caption, pairs, words, options, a name."""
     statement = _by_form(line, section, says=says, heading=heading)
+    if statement is not None and not statement.values.keys().isdisjoint(OF_JOBS):
+        held = of_whom(dict(statement.values), line.text)
+        statement = replace(statement, values=held)
     if statement is not None and line.text.count("=") > 1 and (several := twice_over(line)):
         held = {name: cell for name, cell in statement.values.items() if name not in several}
         statement = replace(statement, values=held) if held else None

@@ -20,7 +20,7 @@ from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.source.headings import underlines
 from assay.ingest.statements.command_lines import ASIDE
-from assay.ingest.statements.values import known, said
+from assay.ingest.statements.values import known, of_whom, said
 
 ENDS = r"[\w\"'\]}]\}\s*$"
 """How a line ends that holds an object, in polars' syntax."""
@@ -56,7 +56,8 @@ def nested(line: Line) -> dict[str, Cell]:
             said_by.setdefault(name, {})[cell.text] = cell
     if len(said_by) < _LEAST:
         return {}
-    return {name: next(iter(each.values())) for name, each in said_by.items() if len(each) == 1}
+    one = {name: next(iter(each.values())) for name, each in said_by.items() if len(each) == 1}
+    return of_whom(one, line.text)
 
 
 def _object(text: str) -> Any:
@@ -104,6 +105,8 @@ _OPENS_WITH = deferred(r"[\s{(]*[\"']?([A-Za-z_]\w*)[\"']?\s*[:=]\s*[\w.]*[\[({]
 
 _OPENING = frozenset(":=[({")
 """One of these is in every line that opens something."""
+
+_CLOSING = frozenset("])}")
 
 _TABLE = deferred(r"\s*\[\[?([\w.-]+)\]\]?\s*$")
 
@@ -176,7 +179,9 @@ class Nest:
         if opens := _OPENS.match(rest):
             self.open.append((inward, opens[1]))
         elif opens := _OPENS_WITH.match(rest):
-            if rest.count("{") + rest.count("(") > rest.count("}") + rest.count(")"):
+            goes_on = rest.count("{") + rest.count("(") > rest.count("}") + rest.count(")")
+            if goes_on:
                 self.open.append((inward, opens[1]))
-            found = found or ASIDE.search(opens[1]) is not None
+            all_of_it = goes_on or rest.rstrip(" ,;.\\")[-1:] in _CLOSING
+            found = found or (all_of_it and ASIDE.search(opens[1]) is not None)
         return found

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from assay.ingest.columns.number_formats import ALONE, EVERY, LISTED, WIDE, computed_in
 from assay.ingest.columns.other_runs import without_reasons
-from assay.ingest.columns.titles import titled, without_some
+from assay.ingest.columns.titles import family_named, model_named, titled, without_some
 from assay.ingest.numbers.units import SUFFIXES
 from assay.ingest.prose.claims import COUNT, Part, claims, of_each_run
 from assay.ingest.prose.counted_machines import PER_NODE, machines, one_device
@@ -29,7 +29,7 @@ from assay.ingest.statements.sentences import (
     parts,
     switched,
 )
-from assay.ingest.statements.values import OF_MACHINES, cell_of, said
+from assay.ingest.statements.values import OF_MACHINES, cell_of, of_whom, said
 from assay.ingest.vocabulary.devices import (
     SIGN,
     devices,
@@ -124,11 +124,15 @@ _COUNTED_FIRST = deferred(
 """A remark without a verb that begins with the devices of a table: `8 GPUs, mean of 5 runs.`"""
 
 _OURS = deferred(
-    r"(?!.*\b(?:also|only|first|initially|sometimes|part|some|for (?!all|every|both|each|train)"
+    r"(?!.*\b(?:also|only|first|initially|sometimes|part|some"
+    r"|for (?!all|every|both|each|train|[0-9.,]+[kKM]? (?:epochs|steps|iter|days|hours|updates)"
+    r"|(?:one|two|three|four|five|ten|several) (?:epoch|day|hour|week))"
     r"|besides?|another|other|additionally|optional\w*|reduc\w+|master|baselines?)\b)"
-    r"\W*(?:here |so )?(?:we|I|(?:the |our )?(?:training|fine-?tuning|(?:models?|networks?|runs?) "
-    r"(?:is|are|was|were)))\b[^.;:]{0,120}?"
-    r"\b(?:train|fine-?tun|pre-?train|ran|run|use[sd]?|measured?|benchmark|time[ds]?|done)",
+    r"\W*(?:[^.;:]{0,60}? and |here |so )?(?:we|I|(?:the |our )?(?:training|fine-?tuning"
+    r"|(?:models?|networks?|runs?) (?:is|are|was|were))"
+    r"|our (?:\w+ )?(?:MoE|LLM|transformer|model|network) (?:is|was))\b[^.;:]{0,120}?"
+    r"\b(?:train|fine-?tun|pre-?train|ran|run|use[sd]?|measured?|benchmark|time[ds]?|done|employ"
+    r"|adopt|chose|choose)",
     re.IGNORECASE,
 )
 """How a sentence begins that says how its authors ran all that they ran."""
@@ -195,7 +199,7 @@ OF_ALL = deferred(
 """A line about every measurement of its document, those above it too."""
 
 MEASURED = deferred(
-    r"[0-9]\s*(?:[TGP]FLOP|tok(?:en)?s?/s|samples?/s|s(?:ecs?)?/it|ms/it|it/s|%\s*MFU)"
+    r"[0-9][kKM]?\s*(?:[TGP]FLOP|tok(?:en)?s?/s|samples?/s|s(?:ecs?)?/it|ms/it|it/s|%\s*MFU)"
     r"|\b(?:MFU|HFU|TFLOPs?|TFLOPS|throughput|speed|latency)\b\W{0,3}[0-9]",
     re.IGNORECASE,
 )
@@ -250,7 +254,7 @@ def phrases(line: Line, least: int = LEAST) -> dict[str, Cell]:
                     return {}  # a degree of zero is the number of a rank
                 found.setdefault(name, {}).setdefault(word, cell)
     said = {name: next(iter(each.values())) for name, each in found.items() if len(each) == 1}
-    said = _batch_of_all(said)
+    said = of_whom(said, line.text)
     spoken = [text for _, text in sentences if found and not _of_something_else(text)]
     lengths = found.get("seq_len", {})
     if len(lengths) > 1 and len(set(_LENGTH.findall(" ".join(spoken)))) > 1:  # who knows whose
@@ -323,10 +327,23 @@ _ONE_BEFORE = deferred(r" (?:an?|my(?: own)?)(?: (?:NVIDIA|GeForce|AMD))* $")
 
 
 def _of_all(told: Part, text: str) -> bool:
-    """Whether a part is a format, or one device of which there is no more: `on an A6000`."""
-    return told.name == "dtype" or (
-        told.name == "gpu" and _ONE_BEFORE.search(text, 0, told.at) is not None
-    )
+    """Whether a part is of all runs: a format, one device of which there is no more, `on an
+    A6000`, or a setting of no model that its sentence tells apart."""
+    if told.name == "gpu":
+        return _ONE_BEFORE.search(text, 0, told.at) is not None
+    if told.name == "dtype" or told.weak:
+        return told.name == "dtype"
+    return not (_OF_ONE_KIND.search(text) or model_named(text) or family_named(text))
+
+
+_OF_ONE_KIND = deferred(
+    r"\b(?:small|large|big|tiny|huge|long|short|high|low)(?:er|est)?\b|\b(?:former|latter|second"
+    r"|third|next|last|then|later|until|up to|when|where|if|while|once|before|after|stage|phase"
+    r"|ablations?|vary|varied|sweep|between|either|different|double|half)\b|[0-9] ?[BM]\b"
+    r"|(?:train|tun)\w* (?:an? |the |our |this )?(?-i:[A-Z])",
+    re.IGNORECASE,
+)
+"""Words of a sentence about some of the runs."""
 
 
 _KEYED = deferred(
@@ -354,23 +371,10 @@ def _blank(found: re.Match[str]) -> str:
     return " " * len(found[0])
 
 
-def _batch_of_all(said: dict[str, Cell]) -> dict[str, Cell]:
-    """The same, its batch as that of all devices where the line says by how many batches of one
-    device it is: `batch size 1024 (32 GPUs with 32 images on each)`."""
-    names = ("batch_size", "micro_batch", "gpus")
-    if not all(name in said and said[name].text.isdigit() for name in names):
-        return said
-    whole, *factors = (int(said[name].text) for name in names)
-    steps = said.get("accumulation")
-    several = int(steps.text) if steps is not None and steps.text.isdigit() else 1
-    if whole != factors[0] * factors[1] * several:
-        return said
-    return {("global_batch" if name == "batch_size" else name): cell for name, cell in said.items()}
-
-
 _SPREAD_OVER = deferred(
     r"(?:\b(?:accumulat|shard|spread|split|distribut|partition|summed|averag|parallel|packed"
     r"|replicat|repeat|timed|measured|mean|median|FSDP|HSDP|ZeRO|DDP|stage)[\w-]*(?: [0-3])?"
+    r"(?: \([^()]{1,24}\))?"
     r"(?: (?:gradients|training|it|them|the \w+|steps?))? |\b(?:batch|expert|tensor|data|pipeline)"
     r"\b[^.,;]{0,24} )over(?= )|\bover(?= (?:all|them|the whole|[0-9]+ (?:steps|iterations|runs"
     r"|epochs|batches)|the first|the last)\b)",

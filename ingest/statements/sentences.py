@@ -78,6 +78,13 @@ _OF_A_NODE = deferred(
 )
 """Beside a batch: it is that of a node, which is no setting of a run."""
 
+_OF_NO_STEP = deferred(
+    r"(?:eval\w*|val|valid\w*|test\w*|roll-?outs?|inference|prompts?|generation|sampling|replay|decod\w*"
+    r"|experience|buffer|serving|request)",
+    re.IGNORECASE,
+)
+"""In front of a batch that is not trained on."""
+
 OF_BATCHES = ("batch_size", "global_batch", "micro_batch")
 """Fields that count what one step or a part of it takes."""
 
@@ -305,6 +312,12 @@ def _by_label(
             _A_NODE.match(text, value.end()) or _OF_A_NODE.search(text, 0, value.start())
         ):
             continue  # of as many devices as a node has
+        if (
+            name in OF_BATCHES
+            and words[-count - 1 : -count]
+            and _OF_NO_STEP.fullmatch(words[-count - 1])
+        ):
+            return
         name = _counted_in(name, text, value.end()) if name else None
         if not name or (name in OF_MACHINES and text[: value.start()].endswith(" of ")):
             continue  # `16 nodes of 4`

@@ -92,8 +92,8 @@ def known(label: str) -> str | None:
     """
     if label.startswith("_") or label.strip(" *_-").casefold() in ("n_gpu", "models"):
         return None
-    if label.casefold() == "devices":
-        return "gpus_per_node"  # to Lightning and what is built on it
+    if own := _OF_PROGRAMS.get(label.casefold().strip("`\"'").rpartition(".")[2]):
+        return own
     bare = _BRACKETED.sub("", label)
     if scope := _SCOPE.search(label):
         label = bare = f"{scope[1]} {bare}"  # `Batch Size (global)`
@@ -104,6 +104,15 @@ def known(label: str) -> str | None:
         return configured_by(label)  # `Per-GPU batch size`: its words say what it is
     return found[0].name if found else None
 
+
+_OF_PROGRAMS = {
+    "devices": "gpus_per_node",  # to Lightning and what is built on it
+    "samples_per_gpu": "micro_batch", "videos_per_gpu": "micro_batch",
+    "imgs_per_gpu": "micro_batch", "images_per_gpu": "micro_batch",
+    "ims_per_batch": "global_batch", "num_microbatches": "accumulation",
+    "number of microbatches": "accumulation", "number of micro-batches": "accumulation",
+}  # fmt: skip
+"""Names of arguments that mean another thing to a program than in words, or nothing elsewhere."""
 
 LONGEST_LABEL = 40
 """Letters beyond which a label is a sentence."""
@@ -221,6 +230,54 @@ def said(label: str, text: str, line: Line, at: int = 0) -> dict[str, Cell]:
     if cell is None and spec.numeric and OPEN.match(text.strip().strip("\"'")):
         cell = Cell(text, line.number, line.column + at, state="unknown")
     return {name: cell} if cell else {}
+
+
+OF_JOBS = ("batch_size", "global_batch")
+"""Fields of batches that may turn out to be another one's."""
+
+_BATCHES = ("micro_batch", "global_batch", "global_batch_tokens")
+
+_OF_TOKENS = deferred(r"batch_size\s*[:=][^#]*#.*\btokens\b(?! (?:per|a)\b)")
+
+_OF_THE_JOB = "train_micro_batch_size_per_gpu"
+"""An argument of DeepSpeed, beside which `train_batch_size` is that of the whole job."""
+
+
+def of_whom(values: dict[str, Cell], text: str) -> dict[str, Cell]:
+    """The same, its batch of nobody as that of one device or of all, where the numbers beside it
+    say whose it must be: `batch size 1024 (32 GPUs with 32 images on each)`; and once alone."""
+    batch = values.get("batch_size", values.get("global_batch"))
+    if batch is None or batch.state != "value":
+        return values
+    if "#" in text and _OF_TOKENS.search(text):  # `total_batch_size = 524288 # in tokens`
+        rest = {n: cell for n, cell in values.items() if n not in ("batch_size", "global_batch")}
+        return rest | {"global_batch_tokens": batch}
+    if "batch_size" not in values:
+        return values
+    place = batch.line, batch.column
+    if any((values[n].line, values[n].column) == place for n in _BATCHES if n in values):
+        return {name: cell for name, cell in values.items() if name != "batch_size"}
+    whose = "global_batch" if _OF_THE_JOB in text else None
+    whose = whose or _by_product(int(batch.text) if batch.text.isdigit() else 0, values)
+    if whose is None or values.get(whose, batch).text != batch.text:
+        return values
+    return {name: cell for name, cell in values.items() if name != "batch_size"} | {whose: batch}
+
+
+def _by_product(batch: int, values: dict[str, Cell]) -> str | None:
+    """Whose a batch is by the numbers of devices, of steps and of the other batch beside it; of one
+    device no step takes less than it accumulates."""
+
+    def count(name: str) -> int:
+        text = values[name].text if name in values else ""
+        return int(text) if text.isdigit() else 0
+
+    micro, whole, gpus, steps = map(count, ("micro_batch", "global_batch", "gpus", "accumulation"))
+    if micro and gpus and batch == micro * gpus * (steps or 1):
+        return "global_batch"
+    if gpus != 1 or not batch or steps < 2 or micro:
+        return None
+    return "micro_batch" if whole == batch * steps or batch % steps else None
 
 
 OPEN = deferred(r"[0-9$({<]")

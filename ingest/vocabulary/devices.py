@@ -122,7 +122,7 @@ neither, and to look for names costs."""
 HINT = (
     r"(?:(?:NVIDIA|AMD|Tesla|Intel|Google|AWS|Huawei) |[ABHLPTVablhv][0-9]{1,3}|GB[0-9]|GH2|MI[0-9]"
     r"|RTX|TPU|[Gg]audi|[Tt]rainium|[Tt]rn[0-9]|Ascend|910[ABCabc]|MTIA|Maia|WSE|CS-|SN[0-9]|Groq"
-    r"|MLU|BW1|Arc )"
+    r"|MLU|BW1|Arc |Titan|TITAN)"
 )
 """Found in texts that name a device, in polars' syntax: what makes a line worth a look."""
 
