@@ -322,7 +322,22 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ),
 )  # fmt: skip
 
+_ITEM = r"(?:^|[,;(（]|\band\b)[\s*_`]*"
+
+_ENDED = r"(?=[*_`]*\s*(?:[,;:)）.](?![0-9])|$|and\b))"
+"""The ends of an item of a list of settings."""
+
+_LONG = r"(?=[0-9][0-9,]{2,}|[0-9]+[kK])"
+"""A number of tokens that a sequence may have, ahead."""
+
 _LABELLED: tuple[tuple[str, str, str], ...] = (
+    ("seq_len", "token", rf"{_ITEM}{_LONG}{{N}} tokens{_ENDED}"),
+    (
+        "seq_len", "len",
+        rf"\b(?:max(?:imum)?[ _-]?(?:seq(?:uence)?[ _-]?)?len(?:gth)?)`*{_SET}{_LONG}{{N}}",
+    ),
+    ("seq_len", "len", rf"{_ITEM}(?:len(?:gth)?|seqlen)`*\s*[=:]?\s*{_LONG}{{N}}{_ENDED}"),
+    ("seq_len", "t=|t =", rf"{_ITEM}T ?= ?{_LONG}{{N}}{_ENDED}"),
     ("seq_len", "context", r"{N}[ -](?:tokens?[ -])?context(?: (?:length|window))?\b"),
     (
         "seq_len", "seq|context|cutoff|block",
@@ -555,6 +570,7 @@ CLAIMED = (
     r"|(?:node|server|machine|box|workstation|VM|DGX\S*) (?:of|with|\()[^.;|]*[0-9]"
     r"|(?:batchgrö|sequenzl|akkumulation|knoten|nœud|séquence|couches|\blotes? |secuencias"
     r"|camadas|capas\b|trainiert|entraîn)[^.;|]*[0-9]"
-    r"|tokeni[sz]er has |\b(?:wide|width|experts|blocks)\b)"
+    r"|tokeni[sz]er has |\b(?:wide|width|experts|blocks)\b|[0-9]k? tokens[,;:)]|[0-9]k? tokens$"
+    r"|\bmax[ _]?len(?:gth)?\b[^.;|0-9]*[0-9]|\blength [0-9]|\bT ?= ?[0-9]{3})"
 )
 """Found in every line with one of these forms, in polars' syntax."""

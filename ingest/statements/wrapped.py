@@ -35,6 +35,14 @@ _GOES_ON = deferred(
 )
 """A line that begins in the middle of a sentence: no key of a dump, no bullet."""
 
+_CANNOT_END = deferred(
+    r"(?:,|\b(?:the|an?|of|with|on|in|and|at|using|for|to|by|from|over|per|each|or|our|is|are|was"
+    r"|were))\s*$"
+)
+
+_ANY_WORD = deferred(r" {0,3}[*_]{0,2}[A-Z0-9][\w.-]*[*_]{0,2}(?:[ ,.)]|$)(?![^ ]* ?[:=|])")
+"""A name or a number, with which a line begins that carries on one that cannot end so."""
+
 _COUNTS = deferred(r"( *[a-z]\w* ?[=:]? ?)[0-9]")
 """A word and its number: where two lines begin with the same word they are records, as `step 7`
 below `step 6` is, and no sentence."""
@@ -63,7 +71,11 @@ def carried_on(before: Line, line: Line) -> dict[str, Cell]:
         return {}
     text, before, line = line.text, _unmarked(before), _unmarked(line)
     begins = line.text if "<" not in text else " ".join(line.text.split()).replace(" ,", ",")
-    if not (_OPEN.match(before.text) and _GOES_ON.match(begins)):
+    if not _OPEN.match(before.text):
+        return {}
+    if not _GOES_ON.match(begins) and not (
+        _CANNOT_END.search(before.text) and _ANY_WORD.match(begins)
+    ):
         return {}
     counted = _COUNTS.match(line.text)
     if counted and before.text.startswith(counted[1]) and _COUNTS.match(before.text):
