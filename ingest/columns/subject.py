@@ -259,8 +259,9 @@ def of_runs(
     batches = bool(trained and "memory" in held and beside)
     only_sizes = held == {"memory"} and not _most(columns)  # of a partition's nodes, perhaps
     tallied = TALLIED | (_OF_PARTITIONS if only_sizes else set())
+    of_machines = only_sizes and words & _OF_A_SITE and said <= tallied | {"gpus"}
     plain = bool(said - tallied) or len(held & RATES) > 1 or batches or _peaked(columns)
-    return plain or told()
+    return (plain or told()) and not of_machines  # what each of them has
 
 
 _IN_MICROSECONDS = re.compile(
@@ -302,6 +303,10 @@ _QUALITIES = {
     "ndcg", "mmlu", "quant", "quantization", "params", "flops", "macs",
 }  # fmt: skip
 """Words of columns of a table of finished models, whose rates are mostly those of their use."""
+
+
+_OF_A_SITE = {"partition", "partitions", "queue", "queues", "instance", "instances"}
+"""Words of labels of a table of the machines that a site has."""
 
 
 def _most(columns: Sequence[Column]) -> bool:

@@ -84,7 +84,8 @@ FORMAT = Format(
     ),
     opens=r"^[^|-]*(?:\|[|: \t-]*-|[: \t]*-[: \t-]*\|)[|: \t-]*$"  # an alignment row
     r"|(?i:<table[\s>])|^\s*=+(?: +=+)+\s*$|^\s*\.\. (?:list|csv)-table::"  # HTML, RST
-    r"|^\s*[|+]?-+(?:\+-+){2,}[|+]?\s*$|^\s*[┌┏╒╔╭╞├┡┍┝][─━═┬┳╤╦╪┼╇┯┿]+[┐┓╕╗╮╡┤┩┑┥]\s*$"  # drawn
+    r"|^\s*[|+]?-+(?:\+-+){2,}[|+]?\s*$|^\s*\+-{3,}\+-{3,}\+\s*$"
+    r"|^\s*[┌┏╒╔╭╞├┡┍┝][─━═┬┳╤╦╪┼╇┯┿]+[┐┓╕╗╮╡┤┩┑┥]\s*$"  # drawn
     r"|\((?:[GT]FLOPS?(?:/s)?|[mu]?s|tok(?:en)?s?/s)\):\s*$"  # a title of curves
     r"|^[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*:\s*$|^[0-9]+ threads?: -+\s*$|  # of Calls\s*$"
     r"|(?i:\b(?:vs\.?|versus|by|over|across) (?:the )?(?:number of |# ?)?"  # of a matrix

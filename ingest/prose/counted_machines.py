@@ -315,9 +315,7 @@ def _named_devices(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         and not (nodes and not _OF_NODES.search(plain, 0, counted.start()))
         and not _RATED.search(plain, 0, counted.start(2))
     ):
-        of_node = _A_NODE.match(plain, counted.end()) or _OF_NODES.search(plain, 0, counted.start())
-        held = "gpus_per_node" if of_node else "gpus"
-        yield Part(held, _NUMBERS[counted[1].casefold()], counted.start(1))
+        yield from _many_in_words(counted, plain)
         yield _gpu(text, counted.start(2))
     elif of_node := PER_NODE.search(plain):
         group = of_node.lastindex or 1
@@ -335,6 +333,22 @@ def _counted_behind(text: str, nodes: re.Match[str] | None) -> Iterator[Part]:
         if not nodes and not _OF_SEVERAL.search(text):
             yield Part("gpus", found[0][group], found[0].start(group))
         yield _gpu(text, found[0].start(1))
+
+
+def _many_in_words(counted: re.Match[str], plain: str) -> Iterator[Part]:
+    """Devices that a text counts in words, of each node or of all; none of several numbers."""
+    if _RANGED.search(plain, 0, counted.start(1)):
+        return
+    of_node = _A_NODE.match(plain, counted.end()) or _OF_NODES.search(plain, 0, counted.start())
+    held = "gpus_per_node" if of_node else "gpus"
+    yield Part(held, _NUMBERS[counted[1].casefold()], counted.start(1))
+
+
+_RANGED = deferred(
+    r"(?:\b(?:one|two|three|four|six|eight|[0-9]+),? (?:to|or|and|through|vs\.?) |\bup to )$",
+    re.IGNORECASE,
+)
+"""In front of a number in words: it is the last of several, `one to sixteen A100`."""
 
 
 def _not_counted(text: str) -> Iterator[Part]:

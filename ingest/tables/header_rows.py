@@ -174,7 +174,7 @@ def _of_sides(
     """Whether each cell of a row under a header of fewer labels is what its column was run with."""
     upper = [plain(cell.text) for cell in grid.heads[0].cells]
     corner, own = lower[0], [text for text in lower[1:] if text]
-    over = [*accumulate(upper, lambda held, text: text or held)]
+    over = list(accumulate(upper, _held))
     below = [pair for pair in zip(over[1:], lower[1:], strict=True) if pair[1]]
     if not own or len(set(below)) < len(below) or all(upper[1:]):
         return False
@@ -182,6 +182,11 @@ def _of_sides(
         named = corner or below[0][0]
         return _counts_of(named, own, schema)
     return (not corner or not _DIGIT.search(corner)) and all(map(side, own))
+
+
+def _held(above: str, text: str) -> str:
+    """The label over a column: its own, or the last one left of it."""
+    return text or above
 
 
 def quantities(columns: Sequence[Column]) -> int:

@@ -294,6 +294,30 @@ def by_brackets(grid: Grid, schema: Schema, above: Sequence[Line] = ()) -> tuple
     )
 
 
+def of_one_model(grid: Grid, schema: Schema) -> tuple[Group, ...]:
+    """The one column of a rate that is headed by the name of what ran, beside what that ran with,
+    in a table that measures nothing else: `ResNet-50 (img/s)`."""
+    labels = [plain(text) for text in grid.header()]
+    shared = header(labels, schema)
+    set_up = {c.spec.name for c in shared if c.spec and c.spec.configuration}
+    if quantities(shared) or not set_up - TALLIED or any(map(generic, shared)):
+        return ()
+    forms = {at: form for at, label in enumerate(labels) if (form := _REMARKED.fullmatch(label))}
+    found = {
+        at: (form[1], rate) for at, form in forms.items()
+        if (_NAME_OF_A_MODEL.fullmatch(form[1]) or model_named(form[1]) == form[1])
+        and _names_a_way(form[1]) and (rate := _rate_of(form[1], form[2], schema))
+    }  # fmt: skip
+    if len(found) != 1:
+        return ()
+    ((at, (name, rate)),) = found.items()
+    own = {at: replace(rate, label=labels[at])}
+    return (Group(common(shared, own), own, name, _said_by(name), at),)
+
+
+_NAME_OF_A_MODEL = re.compile(r"[A-Z]\w*(?:[-/ ]\w+)*?[-/ ]?v?[0-9]+\w*|[A-Z]\w*-[A-Z]\w*")
+
+
 def _behind_each(
     labels: Sequence[str], own: Mapping[int, tuple[str, Column]], schema: Schema
 ) -> dict[int, tuple[str, Column]]:
@@ -325,7 +349,8 @@ _OF_STEPS = re.compile(
 @lru_cache(maxsize=1024)  # a document has the same header again and again
 def _may_be_remarked(label: str) -> bool:
     """Whether a label has a form in which a remark stands in it: most have none."""
-    return bool(_REMARKED.fullmatch(label) or _BEHIND_COMMA.fullmatch(label))
+    forms = (_REMARKED, _BEHIND_COMMA, _OF_WHAT)
+    return any(form.fullmatch(label) for form in forms)
 
 
 TWO = 2
@@ -353,6 +378,9 @@ def _remarked(
         apart.append((f"{behind[1]} {last}", behind[2]) if in_unit
                      else (behind[1], f"{behind[2]} {last}".strip()))  # fmt: skip
         apart.append((f"{behind[2]} {last}", behind[1]))  # `SMP v2: samples/second`
+    how = _OF_WHAT.fullmatch(label) if whole.spec is None else None
+    if how and not set(split(english(how[2]))) & (_NO_SIDE - {"net"}):  # `U-Net`
+        apart.append((f"{how[1]} {how[3] or ''}", how[2]))
     for base, name in apart:
         (column,) = header([base.strip()], schema)
         words = set(split(_OPTION.sub(" ", name)))
@@ -439,6 +467,14 @@ _OF_SIDES = {
 
 _BEHIND_COMMA = re.compile(r"([^,:]+)[,:]\s+([^,:]+?)(?:\s*([(\[][^()\[\]]+[)\]]))?")
 
+
+_OF_WHAT = re.compile(
+    r"((?:[\w-]+ ){0,2}(?:throughput|speed|performance|[a-z]+/s(?:ec)?))"
+    r"(?:,| (?:for|of|with|without|using|at|on|in)|(?= @)) ([^()\[\]]+?)"
+    r"(?:\s*([(\[][^()\[\]]+[)\]]))?",
+    re.IGNORECASE,
+)
+"""A rate and of what it is, or how it was run: `Throughput for U-Net @ 256x256 (images/s)`."""
 
 _OPTION = re.compile(r"\b[a-z]+(?:_[a-z]+)+(?:=\w+)?")
 """The name of an option, whose words say nothing of a column: `reshard_after_forward=True`."""

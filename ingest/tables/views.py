@@ -63,6 +63,7 @@ from assay.ingest.tables.sides import (
     grouped,
     named_side,
     names_a_side,
+    of_one_model,
     printed_unit,
     repeated,
     spanned,
@@ -184,7 +185,7 @@ def _ways(
         yield _of_corner(replace(of_runs, turned=True))
     if other := grouped_below(grid):
         yield replace(_plain(other, schema, labels), turned=True)
-    if groups := by_cells(grid, schema):
+    if groups := by_cells(grid, schema) or of_one_model(grid, schema):
         yield View(grid, groups)
     by_text = _by_caption(grid, schema, above, declared)
     if groups := by_text or _by_ratio(grid, schema, above, declared):
