@@ -200,7 +200,16 @@ def in_title(line: Line) -> dict[str, Cell]:
             continue
         at = line.column + plain.place(each.start(1))
         found.setdefault(name, Cell(each[1].replace(",", ""), line.number, at))
+    if "nodes" not in found and (one := _ONE_NODE.search(line.text)):
+        found["nodes"] = Cell("1", line.number, line.column + one.start())
     return found
+
+
+_ONE_NODE = deferred(
+    r"(?<!\bof )\b(?:one|1|a single|single)[ -](?:(?:full|whole|entire|complete) )?node\b"
+    r"(?! (?:of|down|fail|per|to|and|or|vs)\b)",
+    re.IGNORECASE,
+)
 
 
 def states(key: str, value: str) -> bool:

@@ -18,11 +18,11 @@ from assay.ingest.columns.composite import layout
 from assay.ingest.columns.headers import Column, header, plain
 from assay.ingest.columns.subject import FOREIGN
 from assay.ingest.columns.titles import counted_devices
-from assay.ingest.grids.grid import Grid, GridRow
+from assay.ingest.grids.grid import Grid, GridCell, GridRow
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Diagnostic, Line, Record, Schema, Span
 from assay.ingest.source.headings import of_set_up
-from assay.ingest.vocabulary.devices import OF_EACH_NODE, may_be_device, only
+from assay.ingest.vocabulary.devices import OF_EACH_NODE, SIGN, may_be_device, only, signed
 from assay.ingest.vocabulary.languages import in_english
 from assay.ingest.vocabulary.terms import configured_by, how_much
 from assay.ingest.vocabulary.words import english, split
@@ -73,17 +73,22 @@ def keyed(source: str, grid: Grid, turned: Grid | None, schema: Schema) -> Keyed
 
 def _keyed(source: str, grid: Grid, schema: Schema) -> Keyed | None:
     columns = header(grid.header(), schema)
-    told = [n for n, column in enumerate(columns) if _configures(column)]
-    if len(told) < FEWEST or any(c.spec is not None and c.spec.quantity for c in columns):
-        return None
-    if any(set(split(column.label)) & FOREIGN for column in columns):
-        return None  # it measures something itself, of servers perhaps
     rows = [row for row in grid.rows if len(row.cells) == len(columns)]
+    several = {n: held for n, c in enumerate(columns) if (held := _several(c.label))}
+    machines = _machines(columns, rows)
+    told = [n for n, c in enumerate(columns) if _configures(c) or n in several or n in machines]
+    count = len(told) + sum(len(held) - 1 for held in several.values())
+    if not (count >= FEWEST or machines) or any(c.spec and c.spec.quantity for c in columns):
+        return None
+    foreign = set[str]().union(*(split(column.label) for column in columns)) & FOREIGN
+    if foreign - (_OF_MACHINES if machines else set()):
+        return None  # it measures something itself, of servers perhaps
     rows = [row for row in rows if any(row.cells[n].text for n in told)]
     for at, column in enumerate(columns):
         names = [plain(row.cells[at].text) for row in rows]
         words = all(any(c.isalpha() for c in name) for name in names)
-        if column.spec is None and words and len(set(names)) == len(names) >= FEWEST:
+        free = at not in told and (column.spec is None or column.spec.name == "model")
+        if free and words and len(set(names)) == len(names) >= FEWEST:
             break
     else:
         return None
@@ -91,14 +96,66 @@ def _keyed(source: str, grid: Grid, schema: Schema) -> Keyed | None:
     for name, row in zip(names, rows, strict=True):
         cells: dict[str, Cell] = {}
         for n in told:
-            spec, at_cell = columns[n].spec, row.cells[n]
-            assert spec is not None
+            at_cell = row.cells[n]
             where = Span(source, at_cell.line, at_cell.column)
-            cell = quantity(at_cell.text, columns[n], where)
-            if not isinstance(cell, Diagnostic) and cell.state == "value":
-                cells[spec.name] = cell._replace(value_origin="stated")
+            if n in machines:
+                cells |= _of_machine(at_cell)
+            elif n in several:
+                cells |= _each(several[n], at_cell)
+            elif (spec := columns[n].spec) is not None:
+                cell = quantity(at_cell.text, columns[n], where)
+                if not isinstance(cell, Diagnostic) and cell.state == "value":
+                    cells[spec.name] = cell._replace(value_origin="stated")
         found[name] = cells
     return Keyed(found, tuple(columns[n].label for n in told))
+
+
+_OF_MACHINES = {"price", "tdp", "cores", "vcpu", "vcpus", "bandwidth", "bw"}
+"""Words of columns that a table of machines has as well, beside their devices."""
+
+
+def _machines(columns: Sequence[Column], rows: Sequence[GridRow]) -> set[int]:
+    """The one column whose cells name the devices of machines, each one: `8x A100 80GB`."""
+    found = {
+        n for n, column in enumerate(columns)
+        if (column.spec is None or column.spec.name in ("gpu", "gpus", "gpus_per_node", "nodes"))
+        and len(rows) >= FEWEST
+        and all(only(plain(row.cells[n].text)) for row in rows)
+    }  # fmt: skip
+    return found if len(found) == 1 else set()
+
+
+def _of_machine(at: GridCell) -> dict[str, Cell]:
+    """The device of a machine, and how many of it the machine has."""
+    text = plain(at.text)
+    device, behind = only(text), _COUNTED.match(signed(text))
+    if device is None:
+        return {}
+    cell = Cell(device.text, at.line, at.column, value_origin="stated")
+    count = counted_devices(text) or (behind[1] if behind else None)
+    many = {"gpus_per_node": cell._replace(text=count.replace(",", ""))} if count else {}
+    return {"gpu": cell, **many}
+
+
+_COUNTED = re.compile(rf"([0-9]{{1,2}}) ?[x×]? ?(?:NVIDIA |AMD )?(?={SIGN})")
+
+
+def _several(label: str) -> tuple[str, ...]:
+    """Fields that a label names behind each other: `dims (hidden/layers/heads)`."""
+    text = plain(label)
+    inside = re.fullmatch(r"[\w ]{0,20}\(([^()]+)\)", text)
+    parts = re.split(r"\s*[/×x,]\s+|\s*/\s*", inside[1] if inside else text)
+    names = tuple(configured_by(part) or "" for part in parts)
+    return names if len(names) >= FEWEST and all(names) and len(set(names)) == len(names) else ()
+
+
+def _each(names: Sequence[str], at: GridCell) -> dict[str, Cell]:
+    """The fields of such a label with the numbers of a cell."""
+    numbers = re.split(r"\s*[/×x]\s*", plain(at.text).replace(",", ""))
+    if len(numbers) != len(names) or not all(number.isdecimal() for number in numbers):
+        return {}
+    cell = Cell("", at.line, at.column, value_origin="stated")
+    return {n: cell._replace(text=number) for n, number in zip(names, numbers, strict=True)}
 
 
 def configured(
