@@ -123,7 +123,9 @@ def kernel_rows(
             ours = [row for row in ours if not _of_another_kind(row, columns, table)]
         columns = _kept(grid, columns)
         above = said_by_columns(grid, columns, above)
-        records = _agreeing([each for row in ours for each in _records(row, columns, above)])
+        records = [each for row in ours for each in _records(row, columns, above)]
+        _batched(lines, grid, records)
+        records = _agreeing(records)
         records = [each for each in records if not _moved(each)]
         if "direction" in fields(table.schema):
             _directed(grid, columns, records)
@@ -131,7 +133,6 @@ def kernel_rows(
             _sizes_apart(records if sizes_of_one_rank(lines, grid) else ())
             _unproven_apart(records)
             _twice_apart(grid, columns, records)
-        _batched(lines, grid, records)
         if products and not _of_products(lines, grid, records, products):
             continue
         if records:

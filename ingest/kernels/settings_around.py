@@ -149,6 +149,8 @@ _OPTION = deferred(
 
 _RESULT = deferred(
     rf"(?:->|→|=>) ?{NUMBER_FORMAT}(?![A-Za-z0-9])|(?<![A-Za-z0-9]){NUMBER_FORMAT} out(?![\w-]| of)"
+    r"|(?i:\b(?:out(?:puts?)?|C/D|accumulat\w+|accum)"
+    rf"(?: (?:is|are|in|to|type|dtype))?)[ :=] ?{NUMBER_FORMAT}(?![A-Za-z0-9])"
 )
 """The format of what calls give: `e4m3 x e4m3 -> bf16`."""
 
@@ -394,7 +396,7 @@ def of_products(lines: Sequence[Line], grid: Grid) -> bool:
 
 
 _SQUARE = deferred(
-    r"\bsquare\b|\b([MNKmnk]) ?= ?(?!\1)([MNKmnk]) ?= ?(?!\1|\2)[MNKmnk]\b"
+    r"\b[Ss]quare\b|\b([MNKmnk]) ?= ?(?!\1)([MNKmnk]) ?= ?(?!\1|\2)[MNKmnk]\b"
     r"|\b[Nn] ?[x×*] ?[Nn]\b|方阵"
 )
 
