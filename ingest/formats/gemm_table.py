@@ -210,7 +210,7 @@ SQUARE_OPENS = (
     r"|(?:^|[|,;\t]) *\"?matrix[ _](?:size|dim)[^|=:]*[|,;\t][^:=]*flop"
     r"|\bm ?= ?n ?= ?k ?= ?[0-9]"
     r"|^\s*\|(?:[^|]*\|)?[ *`]*n[ *`]*\|[^:=]*flop"
-    r"|[0-9] cubed|[0-9]{3}(?:³|\^3)|^\s*\|[^|]{0,40}(?:gemm|mat-?mul)[^|]{0,40}[0-9]{3}[^|]*\|"
+    r"|[0-9] cubed|^\s*\|[^|]{0,40}(?:gemm|mat-?mul)[^|]{0,40}[0-9]{3}[^|]*\|"
     r"|矩阵\S{0,4}\s*[:：=]?\s*[0-9]{2}|m[0-9]+_n[0-9]+_k[0-9]"
 )
 """Found where square matrices have a size."""
@@ -237,7 +237,7 @@ FORMAT = Format(
         "--matmul", "AUTOTUNE ", "elapsed time: (", "gemm", "atmul", "atMul",
         "矩阵", " cubed",
         "N=", "K=", "n=", "k=", "N =", "K =", "n =",
-        "BLAS", "blas", "UTLASS", "utlass", "³", "^3",
+        "BLAS", "blas", "UTLASS", "utlass",
         "k =", "--m ", "--n ", "--k ", "(M)", "(N)", "(K)", "matri",
     ),
     schemas={"gemm_table": GemmTable},

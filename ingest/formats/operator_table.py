@@ -127,7 +127,8 @@ _TITLED = ("RMSNorm", "RMS norm", "rmsnorm", "LayerNorm", "Layer norm", "layerno
            "Cross Entropy", "cross-entropy", "Cross-entropy", "Cross-Entropy", "CrossEntropy",
            "SwiGLU", "GeGLU", "swiglu", "RoPE", "rotary", "Rotary", "AdamW", "Adam", "LAMB",
            "Optimizer", "optimizer", "GroupNorm", "BatchNorm", "Convolution", "convolution",
-           "Convolutions", "SpMM", "SpMV", "SDDMM", "LSTM", "GRU", "RNN")  # fmt: skip
+           "Convolutions", "selective scan", "Selective scan", "Selective Scan",
+           "SpMM", "SpMV", "SDDMM", "LSTM", "GRU", "RNN")  # fmt: skip
 """Operators in headings under which a table may be of their calls, whatever its labels."""
 
 _NAMING = ("Backend", "Implementation", "Impl", "Candidate", "Variant", "Version", "Test",
@@ -205,6 +206,9 @@ FORMAT = Format(
         "Transfer Size",
         "Function  ",
         "Time(%)",
+        *(f"{mark}{word}," for mark in (",", ";", "\t") for word in ("direction", "pass", "mode")),
+        "foreach",
+        "for-loop",
         *(f"{mark}{word}" for word in _NAMING for mark in ("| ", "|")),
     ),
     schemas={"operator_table": OperatorTable},
@@ -230,7 +234,10 @@ FORMAT = Format(
     r"|^\s*benchmark\s+time\s+cpu\s+iterations\b"
     r"|^\s*name \(time in [mun]?s\)  |^\s*name  .*  # of calls\s*$"
     r"|\|\s*gpu time\s*\||gpu time \(sec\)|\"?averagens\"?,"
-    rf"|^\s*(?:#{{1,6}} |<h[1-6][\s>]|\*\*)(?:.*[^a-z])?(?:{'|'.join(_TITLED)})(?:[^a-z]|$)"
+    rf"|^\s*(?:#{{1,6}} |<h[1-6][\s>]|\*\*|\.\. (?:list-|csv-)?table:: )(?:.*[^a-z])?"
+    rf"(?:{'|'.join(_TITLED)})(?:[^a-z]|$)"
+    r"|^[^|:=]*[,;\t]\"?(?:direction|pass|mode)\"?[,;\t][^|:=]*_[mu]s\"?(?:[,;\t]|$)"
+    r"|^\s*\|[^:=]*\b(?:for-?loop|foreach|single[- ]tensor)\b[^:=]*\|"
     r"|time\(%\)\s+time\s+calls\s+avg\s+min\s+max\s+name\s*$"
     r"|  size detail\s*$|avg \(ns\)"
     r"|^[A-Za-z][\w.=@+-]*[-_][\w.=@+-]*(?: \((?:[mu]s|[GT]i?B/s)(?:, [a-z]+ ?= ?[0-9]+)*\))?:\s*$",

@@ -140,6 +140,7 @@ def columns_of(
         return []
     every = {*held, *above, *(column.spec.name for column in columns if column.spec)}
     every |= {name for column in columns for name in column.aside if name in ("operator", "op")}
+    every |= {"kernel"} if _by_passes(columns) else set()
     sized = {column.spec.name for column, label in zip(columns, grid.header(), strict=True)
              if column.spec and len(normalise(plain(label))) > 1}  # fmt: skip
     every |= {"heads"} if "head_dim" in {*above, *sized} else set()  # of a width that is not said
@@ -148,6 +149,14 @@ def columns_of(
     if "operator" in above and not _of_a_heading(columns, {*held, *(every - above.keys())}):
         every -= {"operator"}
     return columns if all(every & need for need in table.needs) else []
+
+
+def _by_passes(columns: Sequence[Column]) -> bool:
+    """Whether times stand side by side under who computed them, beside a column of passes: nothing
+    but calls has both."""
+    named = {each.aside["kernel"] for each in columns if "kernel" in each.aside}
+    passes = any(each.spec is not None and each.spec.name == "direction" for each in columns)
+    return passes and len(named) > 1
 
 
 _ATTENTION = re.compile(

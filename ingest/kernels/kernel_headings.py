@@ -67,6 +67,10 @@ _OPERATOR = re.compile(
     r"|(?:fused linear )?cross[ _-]?entropy|swi?glu|geglu|gelu|silu|rope|rotary(?: embedding)?"
     r"|mlp(?: block| layer)?|ffn|convolutions?"
     r"|moe(?: layer| block)?|embedding|(?:fused)?adam(?:w(?:8bit)?)?|lamb|adafactor|top-?k|router"
+    r"|selective[ _-]scan|(?:associative|mamba|linear|ssd) scan|linear attention"
+    r"|gated delta ?(?:net|rule)|(?:rnn-?t|transducer|ctc|kl|dpo|z|focal|triplet) loss"
+    r"|kl[ -]div(?:ergence)?|causal[ -]conv1d|embedding bag|grouped conv(?:olution)?s?|cumsum"
+    r"|prefix sum|vector add(?:ition)?|top-?p sampling"
     r"|dropout|conv[123]d|spmm|spmv|sddmm|lstm|gru|rnn)(?![A-Za-z])",
     re.IGNORECASE,
 )
@@ -76,8 +80,8 @@ _TESTED = re.compile(r"\s*Operator: ([\w.-]+)\s")
 """A line that FlagGems writes above the calls of an operator."""
 
 LIBRARIES = (
-    r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:\.compile)?|eager|cudnn"
-    r"|sdpa|flex(?:[- ]?attention)?|flash(?:[- ]?att(?:entio)?n)?(?:[- ]?v?[1-4])?|fa-?[1-4]"
+    r"(?:cublas(?:lt)?|rocblas|hipblas(?:lt)?|cutlass|triton|(?:py)?torch(?:[._ ]compile)?|eager"
+    r"|cudnn|sdpa|flex(?:[- ]?attention)?|flash(?:[- ]?att(?:entio)?n)?(?:[- ]?v?[1-4])?|fa-?[1-4]"
     r"|xformers|mem(?:ory)?[-_ ]?eff(?:icient)?(?: attention)?|transformer ?engine|aotriton"
     r"|deepgemm|tilelang|ck|aiter|te|marlin|thunderkittens|oneccl|nccl|rccl|liger|apex|quack|inductor"
     r"|huggingface|hf|gems|ours|baseline|naive|vanilla|xla|pallas|splash|cusparse|hipsparse"
@@ -202,10 +206,12 @@ def said_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> dict[str, C
     if grid.series:  # titles and rows of another comparison speak for themselves
         above = [line for line in above if not ("|" in line.text and _indented(line))]
         above = [line for line in above if not _COMPARED.match(line.text)]
-    for near in (*own_title(lines, grid), *nearest_first(above)):
+    captions = own_title(lines, grid)
+    for place, near in enumerate((*captions, *nearest_first(above))):
         said: dict[str, dict[str, Cell]] = {}
         for line in near:
-            for name, text in _said(line.text):
+            of_caption = _of_caption(line.text) if place < len(captions) else ()
+            for name, text in (*_said(line.text), *of_caption):
                 if name in fields(schema):
                     cell = Cell(text, line.number, line.column, value_origin="stated")
                     said.setdefault(name, {}).setdefault(text.casefold(), cell)
@@ -423,6 +429,12 @@ def _said(text: str) -> tuple[tuple[str, str], ...]:
     """Fields that a line above a table says, and how."""
     operator = _TESTED.match(text) or (HEADING.fullmatch(text) and _OPERATOR.search(text))
     return (*_fields(text), *([("operator", operator[1])] if operator else []))
+
+
+def _of_caption(text: str) -> tuple[tuple[str, str], ...]:
+    """The operator that the caption of a table names."""
+    found = None if HEADING.fullmatch(text) else _OPERATOR.search(text)
+    return (("operator", found[1]),) if found else ()
 
 
 def _fields(text: str) -> Iterator[tuple[str, str]]:

@@ -413,6 +413,8 @@ NO_KERNEL = _NO_NETWORK | {
 """Words of columns that measure a part of each call, or a bound of it, and no other call."""
 
 
+_OF_A_RATE = re.compile(r"flop|b/s", re.IGNORECASE)
+
 _PASSES = {"fwd", "bwd", "forward", "backward", "fprop", "bprop"}
 
 
@@ -425,7 +427,9 @@ def of_kernels(grid: Grid, columns: Sequence[Column], schema: Schema) -> list[Co
         return made
     for at, label in enumerate(map(plain, grid.header())):
         found = _IN_FRONT_OF_UNIT.fullmatch(label)
-        words = set(split(found[1])) if found else set[str]()
+        apart = _LIBRARY.sub(" ", found[1]) if found else ""
+        rated = found is not None and _OF_A_RATE.search(found[2]) is not None
+        words = set(split(apart)) - ({"jit", "compile", "compiled"} if rated else set())
         if found is None or words & NO_KERNEL or STATISTICS.search(label) or RATIO.search(label):
             continue
         if "direction" not in fields(schema) and words & _PASSES:

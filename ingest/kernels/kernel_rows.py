@@ -226,10 +226,15 @@ def _batched(lines: Sequence[Line], grid: Grid, records: Sequence[Record]) -> No
 
 
 def _with_headings(lines: Sequence[Line]) -> Sequence[Line]:
-    """The lines of a page of HTML with its headings as Markdown has them; rules that a program
-    prints below its titles make none."""
+    """The lines of a page of HTML, or of reStructuredText, with its headings as Markdown has them;
+    rules that a program prints below its titles make none."""
     marked_up = any("<" in line.text and "<table" in line.text.casefold() for line in lines)
-    return headed(lines) if marked_up else lines
+    restructured = any(_DIRECTIVE.match(line.text) for line in lines if line.text[:1] in (".", ":"))
+    return headed(lines) if marked_up or restructured else lines
+
+
+_DIRECTIVE = re.compile(r"\.\. [a-z-]+::|:[A-Za-z][A-Za-z -]*: +\S")
+"""A directive, or a field of a list of settings, of reStructuredText."""
 
 
 def _of_others(

@@ -78,8 +78,10 @@ def of_an_optimizer(lines: Sequence[Line], grid: Grid) -> Grid:
     said = [meaning(plain(label)) for label in grid.header()]
     known = [each for each in said if each is not None]
     at = _place(grid, _OPTIMIZERS)
-    if at is None or len(grid.heads) != 1 or grid.labels:
+    if len(grid.heads) != 1 or grid.labels:
         return grid
+    if at is None:
+        return _implementations_apart(lines, _shapes_apart(grid))
     if not known or any(each.field not in ("step_time", "memory", "optimizer") for each in known):
         return grid
     heading = heading_above(lines, grid)
@@ -95,6 +97,106 @@ def of_an_optimizer(lines: Sequence[Line], grid: Grid) -> Grid:
             label = f"time ({unit_of})" if unit_of else "time"
             cells[place] = cells[place]._replace(text=label)
     return replace(grid, heads=(replace(head, cells=tuple(cells)),))
+
+
+_WAYS = re.compile(
+    r"((?:py)?torch|for-?loop|foreach|fused|single[- ]tensor|multi[- ]tensor|apex(?: \w+)?"
+    r"|capturable|naive|eager|compiled?|default|bnb(?: 8-?bit)?|ours|triton|deepspeed(?: \w+)?|cpu)"
+    r"(?: ?[(\[]([mu]s|s|[KMG]i?B)[)\]])?",
+    re.IGNORECASE,
+)
+"""Ways to compute the step of an optimizer, side by side: `for-loop (ms) | foreach (ms)`."""
+
+_OF_PYTORCH = {"forloop", "foreach", "fused", "singletensor", "multitensor"}
+
+_OF_A_STEP = re.compile(r"\boptimi[sz]er(?:\.| )step\b|\badam\w* step\b", re.IGNORECASE)
+
+
+def _implementations_apart(lines: Sequence[Line], grid: Grid) -> Grid:
+    """The grid of steps of an optimizer with a row for each way to compute them, which stand side
+    by side, where a line above says that it is of those; any other as it is."""
+    labels = [plain(label) for label in grid.header()]
+    found = [_WAYS.fullmatch(label) for label in labels]
+    ways = {at: each for at, each in enumerate(found) if each and each[2]}
+    units = {each[2] for each in ways.values()}
+    known = _OF_PYTORCH & {normalise(each[1]) for each in ways.values()}
+    near = lines[max(0, grid.begin - _STEPS_ABOVE) : grid.begin] if len(known) > 1 else ()
+    if len(units) != 1 or not any(_OF_A_STEP.search(line.text) for line in near):
+        return grid
+    what = "memory" if (unit_of := units.pop()).endswith("B") else "time"
+    rest = [f"axis: {label}" for at, label in enumerate(labels) if at not in ways]
+    said = {at: [each[1]] for at, each in ways.items()}
+    made = _melted(grid, said, [*rest, "kernel"], f"{what} ({unit_of})")
+    return with_column(made, "operator", "optimizer step")
+
+
+_STEPS_ABOVE = 30
+
+_IN_UNITS_OF = re.compile(r"units?:? ?[(:\[]? ?([A-Za-z/µ]+)[)\]]?", re.IGNORECASE)
+
+_SETTINGS = re.compile(r"[A-Za-z_]+ ?= ?[0-9]+(?:, ?[A-Za-z_]+ ?= ?[0-9]+)*")
+
+_WITH_PASS = re.compile(
+    r"(\S.*?) ?[-:,(] ?(f(?:or)?w(?:ar)?d?|b(?:ack)?w(?:ar)?d?|fwd? ?\+ ?bwd?)\)?", re.IGNORECASE
+)
+
+_PASSES = {"fw": "forward", "bw": "backward", "fw+bw": "forward+backward"}
+
+
+def _shapes_apart(grid: Grid) -> Grid:
+    """The grid of a table of names by shapes, whose corner says the unit of all, with a row for
+    each: `Units: GB/s | B=8, M=256, K=512 | ...`, as the benchmarks of xFormers print it."""
+    labels = [plain(label) for label in grid.header()]
+    corner = _IN_UNITS_OF.fullmatch(labels[0]) if len(labels) > 1 else None
+    if corner is None or not all(map(_SETTINGS.fullmatch, labels[1:])):
+        return grid
+    what = _quantity(corner[1])
+    told = [_ONE_NAMED.findall(label) for label in labels[1:]]
+    names = [name for name, _ in told[0]]
+    if what is None or any([name for name, _ in each] != names for each in told):
+        return grid
+    said = {at: [size for _, size in each] for at, each in enumerate(told, 1)}
+    made = _melted(grid, said, ["kernel", *names], what)
+    found = [_WITH_PASS.fullmatch(plain(row.cells[0].text)) for row in made.rows]
+    if not found or not all(found):
+        return made
+
+    def row_of(row: GridRow, name: str, word: str) -> GridRow:
+        first, *cells = row.cells
+        return replace(row, cells=(first._replace(text=name), first._replace(text=word), *cells))
+
+    both = zip(made.rows, found, strict=True)
+    rows = (row_of(row, each[1], _pass_of(each[2])) for row, each in both if each)
+    return replace(made, heads=(row_of(made.heads[0], "kernel", "direction"),), rows=tuple(rows))
+
+
+def _pass_of(text: str) -> str:
+    """A pass as tables of kernels call it.
+
+    >>> _pass_of("fw"), _pass_of("fw+bw"), _pass_of("bwd")
+    ('forward', 'forward+backward', 'bwd')
+    """
+    return _PASSES.get(text.casefold().replace(" ", ""), text)
+
+
+def _melted(
+    grid: Grid, said: Mapping[int, Sequence[str]], names: Sequence[str], value: str
+) -> Grid:
+    """The grid with a row for each cell of some columns, and what is said of each of them in
+    columns of their own, behind all others."""
+    head = grid.heads[0]
+    end = head.cells[-1]
+    cells = (*(end._replace(text=name) for name in names), end._replace(text=value))
+    rows = []
+    for row in grid.rows:
+        whole = len(row.cells) == grid.width
+        for at, texts in said.items() if whole else ():
+            cell = row.cells[at]
+            rest = [each for n, each in enumerate(row.cells) if n not in said]
+            line = row.line._replace(column=cell.column)
+            own = (cell._replace(text=text) for text in texts)
+            rows.append(replace(row, line=line, cells=(*rest, *own, cell)))
+    return replace(grid, heads=(replace(head, cells=cells),), rows=tuple(rows))
 
 
 _WHO = ("candidate", "variant", "version", "impl", "method", "approach", "algorithm", "config",

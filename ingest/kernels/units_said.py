@@ -84,6 +84,12 @@ _LAST = deferred(
 )
 """A sentence that ends with the unit of all numbers: `Forward, milliseconds:`."""
 
+_TITLE = deferred(
+    rf"(?!.*[.!?] )[^|:;]{{2,60}}, (?:in )?(?:{_RATE}|(?P<time>{_TIME})(?:seconds?)?"
+    rf"|(?P<second>{_SECOND}))\W*$"
+)
+"""A caption or a heading that ends with the unit of all numbers: `RMSNorm, milliseconds`."""
+
 _SENTENCE = re.compile(r"(?<=[^\s.][.;!?])\s+(?=[A-Z*`(])")
 
 
@@ -98,9 +104,11 @@ class Told(NamedTuple):
 def measured_above(lines: Sequence[Line], grid: Grid, schema: Schema) -> Told | None:
     """The quantity and the unit of all bare numbers of a table, where something says one."""
     above = lines[max(0, grid.begin - FAR) : grid.begin]
-    own = [lines[grid.begin]._replace(text=grid.caption)] if grid.caption else []
+    own = [lines[grid.begin]._replace(text=f"## {grid.caption}")] if grid.caption else []
     for near in (own, *nearest_first(above)):
         told = {name: scale for line in near for name, scale in _said_of(line.text, schema)}
+        told |= {name: scale for line in near if line.text.startswith("#")
+                 for name, scale in _of_title(line.text) if name in fields(schema)}  # fmt: skip
         if told:
             return Told(*told.popitem()) if len(told) == 1 else None
     if any(map(_has_unit, grid.header())):
@@ -163,6 +171,13 @@ def _of_all(text: str) -> tuple[tuple[str, float], ...]:
         ) if said
     ]  # fmt: skip
     return tuple((_FIELDS[said.lastgroup or ""], _scale(said)) for said in found)
+
+
+@lru_cache(maxsize=1024)
+def _of_title(text: str) -> tuple[tuple[str, float], ...]:
+    """The quantity with whose unit a heading ends."""
+    said = _TITLE.match(text) if "," in text and len(text) <= LONGEST else None
+    return ((_FIELDS[said.lastgroup or ""], _scale(said)),) if said else ()
 
 
 _FIELDS = {"rate": "flops_rate", "time": "time", "second": "bandwidth"}
