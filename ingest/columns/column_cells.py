@@ -251,7 +251,13 @@ def fractions(records: Sequence[Record], columns: Sequence[Column]) -> None:
 _FRACTION = re.compile(r"[0-9,]*\.[0-9]*[1-9][0-9]*")
 
 
-def local_batches(records: Sequence[Record]) -> None:
+def whose_batches(records: Sequence[Record]) -> None:
+    """Batches of rows as those of whom their numbers say."""
+    _local_batches(records)
+    _batches_of_jobs(records)
+
+
+def _local_batches(records: Sequence[Record]) -> None:
     """Where a row has local batches beside micro-batches of another size, its accumulation counts
     local ones; in micro-batches it is as many times more.
     """
@@ -297,6 +303,32 @@ def replica_batches(records: Sequence[Record], columns: Sequence[Column]) -> set
                 )
                 used.add(label)
     return used
+
+
+def _batches_of_jobs(records: Sequence[Record]) -> None:
+    """Take the batches of rows that do not say whose for those of the job, where in each of them
+    it is that of a device, times the steps and the replicas that the row prints."""
+    held = [record for record in records if "batch_size" in record.cells]
+    if not held or any("global_batch" in record.cells for record in held):
+        return
+    told = [
+        {name: amount(cell) for name, cell in record.cells.items() if cell.state == "value"
+         and name in ("batch_size", "micro_batch", "accumulation", "gpus", "tp", "pp", "cp")}
+        for record in held
+    ]  # fmt: skip
+    if not all(each.get("batch_size") == _of_replicas(each) for each in told):
+        return
+    law = "the micro-batch times accumulation and replicas is the batch of the job"
+    for record in held:
+        record.cells["global_batch"] = record.cells.pop("batch_size")._replace(law=law)
+
+
+def _of_replicas(known: Mapping[str, float]) -> float | None:
+    """The batch of all replicas of a row; None where it does not print all of it."""
+    if not {"micro_batch", "gpus"} <= known.keys() or known["gpus"] < 2:
+        return None
+    ranks = known.get("tp", 1.0) * known.get("pp", 1.0) * known.get("cp", 1.0)
+    return known["micro_batch"] * known.get("accumulation", 1.0) * known["gpus"] / ranks
 
 
 def unnamed(records: Sequence[Record], counted: Callable[[], str | None]) -> None:

@@ -259,7 +259,9 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("global_batch_tokens", "token", r"\b\w*batch_size\s*[:=]\s*{N},?\s*(?:#|//)[^;]*\btokens\b"),
     (
         "accumulation", "accumulat|sum|aggregat|averag",
-        r"\b(?:accumulat\w+|summed|sum|aggregated|averaged)(?: of)?(?: (?:the )?gradients?)? "
+        r"\b(?:accumulat\w+(?: of)?(?: (?:the )?gradients?)?|(?:summed|sum|aggregated|averaged)"
+        r"(?: of)? (?:the )?gradients?|\bgradients? (?:(?:is|are|was|were|being) )?"
+        r"(?:summed|aggregated|averaged)) "
         r"(?:over|for|across|every|of|during) {N} (?:(?:micro|mini|local|forward|backward|small)"
         r"[ -]?)*(?:steps?|batch(?:es)?|iterations?|passes)\b",
     ),

@@ -27,7 +27,6 @@ from assay.ingest.columns.column_cells import (
     in_bytes,
     in_short,
     lengths,
-    local_batches,
     of_each,
     of_processes,
     of_whom,
@@ -41,6 +40,7 @@ from assay.ingest.columns.column_cells import (
     unnamed,
     unsaid_units,
     whole_numbers,
+    whose_batches,
 )
 from assay.ingest.columns.composite import (
     remark,
@@ -504,7 +504,7 @@ class _Table:
         for line in self.caption:
             said |= captions.told(line)
         self._bind(said, held)
-        local_batches(held.records)
+        whose_batches(held.records)
         parts_of_steps(held.records, columns)
         self.filled.update(replica_batches(held.records, columns))
         lengths(held.records)
