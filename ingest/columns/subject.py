@@ -415,7 +415,7 @@ _TO_TRAIN = re.compile(r"\b(?:pre-?|re)?train(?:ing)?\b|\bfine-?tun", re.IGNOREC
 
 _PHASES = {
     "phase", "mode", "stage", "task", "split", "workload", "type", "kind", "pass", "scenario",
-    "run type", "pipeline", "阶段", "任务", "类型", "模式", "场景",
+    "run type", "pipeline", "step", "job", "run", "what", "阶段", "任务", "类型", "模式", "场景",
 }  # fmt: skip
 """Labels of columns whose cells may say that a row is of no training."""
 

@@ -31,6 +31,8 @@ TURNS = (
     r"|\botherwise (?:like|as|the same|identical|unchanged|everything|same)\b"
     r"|\b(?:same|identical(?:ly)?|as (?:before|above)|like (?:before|above)|unchanged|all else"
     r"|everything else)\b[^.;]{0,60}\b(?:except|but|only|other than|apart from|save)\b"
+    r"|\b(?:same|as (?:before|above)|like (?:before|above)|unchanged)\b[^.;]{0,30}?"
+    r"\b(?:with|at|on|in|using) (?:an? |the )?(?:[0-9]|longer\b|shorter\b)"
     r"|\bexcept (?:that|with|on|now)\b|\bthe only (?:change|difference)s?\b"
     r"|\b(?:up from|(?:went|go) up to|(?:down|back|over) (?:to|from)) \S{0,12} ?[0-9]"
     r"|\bfrom (?:here|now|then|(?:this|that) point) on(?:wards?)?\b|\bsince then\b"

@@ -17,7 +17,7 @@ from itertools import pairwise
 import polars as pl
 from assay.ingest.columns.other_runs import of_these_runs, sentences
 from assay.ingest.columns.table_titles import own_table, table_above, table_end
-from assay.ingest.columns.titles import OF_DEVICES, titled
+from assay.ingest.columns.titles import OF_DEVICES, line_of_other, titled
 from assay.ingest.columns.turns import TURNS, may_turn, turned, turned_device
 from assay.ingest.grids.delimited import named_table, uncommented, without_signs
 from assay.ingest.lines.lark import Token, Tree, parsed_alike
@@ -56,7 +56,14 @@ from assay.ingest.statements.values import (
     saying,
     unset,
 )
-from assay.ingest.statements.wrapped import Beside, Items, carried_on, names_another, said_beside
+from assay.ingest.statements.wrapped import (
+    Beside,
+    Items,
+    carried_on,
+    named_beside,
+    names_another,
+    said_beside,
+)
 from assay.ingest.vocabulary.devices import HINT, SIGN, Device, names_card, only, signed
 from assay.ingest.vocabulary.networks import FORMS as NETWORKS
 from assay.ingest.vocabulary.networks import names_network, network_named
@@ -300,7 +307,7 @@ def read_context(
         if items.aside and above:
             continue
         more |= context.unsaid(carried_on(before, line)) if before and above else {}
-        noted, told = _at_tables(beside, above)
+        noted, told = _at_tables(context, beside, above)
         more = told | more
         key = line.text, bool(line.prefix), heading is not None
         if key in silent and not models and not more:
@@ -353,7 +360,29 @@ def _entered(
     return path
 
 
-def _at_tables(beside: Beside | None, line: Line | None) -> tuple[int, dict[str, Cell]]:
+MOST_BACK = 50
+"""Statements among which another device is looked for."""
+
+
+def _named_anew(context: Context, line: Line) -> dict[str, Cell]:
+    """The device that a line above a table names in words that are not understood, unknown, where
+    what was said before is of another one."""
+    device = named_beside(line)
+    if device is None:
+        return {}
+    section = context.sections[-1][1] if context.sections else ()
+    held = (
+        each.values["gpu"]
+        for each in reversed(context.statements[-MOST_BACK:])
+        if "gpu" in each.values and not each.until and section[: len(each.section)] == each.section
+    )
+    cell = Cell(device.text, line.number, line.column, state="unknown")
+    return {"gpu": cell} if line_of_other(next(held, None), cell) else {}
+
+
+def _at_tables(
+    context: Context, beside: Beside | None, line: Line | None
+) -> tuple[int, dict[str, Cell]]:
     """The first row of the tables that a line of prose is a note below, and what it says beside
     those of its section; 0 and nothing where it stands at none."""
     if beside is None or line is None:
@@ -362,6 +391,8 @@ def _at_tables(beside: Beside | None, line: Line | None) -> tuple[int, dict[str,
     if not noted and not beside.over(line.number):
         return 0, {}
     told = said_beside(line, under=noted != 0)
+    if not noted and "gpu" not in told:
+        told |= _named_anew(context, line)
     return noted, {name: cell for name, cell in told.items() if not _but_for_some(cell, line)}
 
 

@@ -21,7 +21,7 @@ from assay.ingest.schema.record import Cell, Line
 from assay.ingest.schema.terminals import deferred
 from assay.ingest.statements.phrases import MEASURED, OF_ONE, phrases
 from assay.ingest.statements.row_words import SETTINGS
-from assay.ingest.vocabulary.devices import SIGN, devices, signed
+from assay.ingest.vocabulary.devices import SIGN, Device, devices, only, signed
 
 _OPEN = deferred(
     r"^(?!\s*[|>#]).{40,}[^\s.:;!?|。：；]\s*$"
@@ -236,23 +236,33 @@ def said_beside(line: Line, *, under: bool) -> dict[str, Cell]:
     >>> {name: cell.text for name, cell in said_beside(page, under=False).items()}
     {'gpu': 'H200'}
     """
-    text = line.text
-    if line.prefix or not SHORTEST_PROSE < len(text) < LONGEST_PROSE or _NO_PROSE.match(text):
-        return {}
-    if text.count("=") > MOST_PAIRS:
-        return {}
-    if not text.isascii() and _OTHER_SCRIPT.search(text):
-        return {}
-    own = "".join(
-        part if _is_of_table(part, under=under) else " " * len(part)
-        for part in sentences(of_these_runs(_unmarked(line).text))
-    )
+    own = _of_tables(line, under=under)
     if not (_MAY_SAY.search(own) or devices(own)):
         return {}
     told = phrases(line._replace(text=own), least=1)
     if "gpu" in told and "gpus" not in told and not _RAN_ON.search(signed(own)):
         told = {name: cell for name, cell in told.items() if name not in OF_DEVICES}
     return {name: cell for name, cell in told.items() if name in SETTINGS}
+
+
+def named_beside(line: Line) -> Device | None:
+    """The one device that a line of prose names above a table, whatever it says of it."""
+    return only(_of_tables(line, under=False)) if devices(line.text) else None
+
+
+def _of_tables(line: Line, *, under: bool) -> str:
+    """A line of prose with blanks for what is not of the rows of the tables beside it."""
+    text = line.text
+    if line.prefix or not SHORTEST_PROSE < len(text) < LONGEST_PROSE or _NO_PROSE.match(text):
+        return ""
+    if text.count("=") > MOST_PAIRS:
+        return ""
+    if not text.isascii() and _OTHER_SCRIPT.search(text):
+        return ""
+    return "".join(
+        part if _is_of_table(part, under=under) else " " * len(part)
+        for part in sentences(of_these_runs(_unmarked(line).text))
+    )
 
 
 _RAN_ON = deferred(
