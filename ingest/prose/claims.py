@@ -478,8 +478,9 @@ def claims(text: str) -> list[Part]:
 
 
 _FOR_EACH = deferred(
-    r"(?<![\w.,])([0-9][0-9,]*[kK]?)(?: \w+)? (for|with|on|in|at|when|under) [^.;]{2,60}?"
-    r"(?:,|,? and|,? or|,? but) ([0-9][0-9,]*[kK]?)(?: \w+)? \2\b",
+    r"(?<![\w.,])([0-9][0-9,]*[kK]?)(?:(?: \w+)?(?: (?:per|on each|a) [\w-]+)|(?: \w+)?)"
+    r" (for|with|on|in|at|when|under) [^.;]{2,60}?(?:,|,? and|,? or|,? but)(?: of)?"
+    r" ([0-9][0-9,]*[kK]?)(?:(?: \w+)?(?: (?:per|on each|a) [\w-]+)|(?: \w+)?) \2\b",
     re.IGNORECASE,
 )
 """Numbers of several runs: `256 for mixed precision and 128 for TF32`."""

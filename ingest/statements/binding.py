@@ -308,6 +308,7 @@ class Binder:
             if cell.line not in self._of_one
             and not (name in OF_A_RUN and of_another_run(self._beside.get(cell.line, {}), machines))
             and not (name == "dtype" and self._on_another(cell.line, machines))
+            and not line_of_other(self.context.commands_on.get(cell.line), own.get("gpu"))
         }
 
     def _on_another(self, line: int, machines: Said) -> bool:

@@ -249,6 +249,8 @@ class Context:
     assumed: UnderHeadings = field(default_factory=lambda: UnderHeadings({}))
     used: set[int] = field(default_factory=set)
     titles: dict[int, str] = field(default_factory=dict)  # text of a heading by its line
+    commands_on: dict[int, Cell] = field(default_factory=dict)
+    """The device that the line over a command is for, by the line of the command."""
     not_understood: list[int] = field(default_factory=list)  # lines like statements that were not
     too_long: list[Line] = field(default_factory=list)  # in which no statement was looked for
 
@@ -332,6 +334,8 @@ def read_context(
             placed = _placed(
                 statement, line, block, environment=any(p[2] for p in path), noted=noted
             )
+            if _OPTION.search(line.text) and (on := _opened_for(lines, at)):
+                context.commands_on |= {cell.line: on for cell in placed.values.values()}
             context.statements.append(_of_host(placed, line, source))
     return _settled(context, lines, taken, blocks)
 
@@ -571,6 +575,25 @@ def _beside(
         return statement
     statement = statement or Statement(line.number, section, {})
     return replace(statement, values={**more, **statement.values})
+
+
+def _opened_for(lines: Sequence[Line], at: int) -> Cell | None:
+    """The one device that the line of prose over a command names: `To reproduce on Gaudi2:`."""
+    for line in reversed(lines[max(0, at - LONGEST_COMMAND) : at]):
+        text = _TAGS.sub("", line.text).rstrip(" *_`")
+        if text.endswith((":", "：")) and len(text) <= LONGEST:
+            last = text[max(text.rfind(". "), 0) :]
+            device = only(last)
+            return Cell(device.text, line.number, line.column) if device else None
+    return None
+
+
+LONGEST_COMMAND = 12
+"""Lines of a command behind the one that opens it."""
+
+_OPTION = re.compile(r"(?:^|\s)--[a-z]")
+
+_TAGS = re.compile("</?[a-z][^<>]*>")
 
 
 def _in_its_place(
