@@ -135,7 +135,7 @@ from assay.ingest.tables.row_cells import (
     worth,
 )
 from assay.ingest.tables.sides import Group
-from assay.ingest.tables.turned import turned_grid
+from assay.ingest.tables.turned import turned_grid, unpivoted
 from assay.ingest.tables.units_beside import (
     estimates_beside,
     names_metrics,
@@ -330,7 +330,7 @@ class _Table:
         above = (*told_below, *self._as_before(before, near), *near)
         if long and names_metrics(grid):
             raise IrregularError
-        grid = with_metrics_apart(grid, schema)
+        grid = with_metrics_apart(unpivoted(grid, schema), schema)
         labelled = annotated(carried(grid, schema), schema, known.legend, known.notes)
         labelled = with_scopes(
             labelled,

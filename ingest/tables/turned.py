@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assay.ingest.columns.headers import plain
-from assay.ingest.grids.grid import MOST_COLUMNS, Grid, GridRow
+from assay.ingest.columns.headers import header, plain
+from assay.ingest.grids.grid import MOST_COLUMNS, MOST_PLACES, Grid, GridRow
+from assay.ingest.schema.record import Schema
 
 MOST_TURNED = 64
 """Columns of a table that may be rows of a turned one."""
@@ -24,6 +25,59 @@ def turned_grid(grid: Grid) -> Grid | None:
     if not 0 < len(rows) <= MOST_COLUMNS:
         return None
     return replace(grid, rows=rows, closed=False).turned()
+
+
+def unpivoted(grid: Grid, schema: Schema) -> Grid:
+    """The grid with a row for each of its numbers, where its header rows are of one setting each,
+    by names in one column, and what its rows measure stands left of that:
+
+    |            | Model | 7B  |     |
+    |            | GPUs  | 8   | 16  |
+    | Tokens/s   | ours  | 410 | 809 |
+    """
+    heads, rows = grid.heads, [row for row in grid.rows if not row.blank and not row.one]
+    if len(heads) < 2 or grid.labels or not rows or grid.width > MOST_TURNED:
+        return grid
+    if any(len(row.cells) != grid.width for row in (*heads, *rows)):
+        return grid
+    at = next((n for n in range(1, min(3, grid.width - 1)) if _names_axes(heads, n, schema)), 0)
+    stub = [n for n in range(at) if all(_measures(row.cells[n].text, schema) for row in rows)]
+    numbers = [row.cells[n].text for row in heads[1:] for n in range(at + 1, grid.width)]
+    if len(stub) != 1 or len(rows) * (grid.width - at) > MOST_PLACES or not all(numbers):
+        return grid
+    metrics = list(dict.fromkeys(row.cells[stub[0]].text for row in rows))
+    names = [*(row.cells[at] for row in heads), heads[0].cells[stub[0]]]
+    label = replace(heads[-1], cells=(*names, *(names[0]._replace(text=m) for m in metrics)))
+    made = []
+    for row in rows:
+        for place in range(at + 1, grid.width):
+            cell = row.cells[place]
+            if not cell.text.strip("-–— "):
+                continue  # nothing ran there
+            said = (*(head.cells[place] for head in heads), row.cells[at])
+            own = (
+                cell._replace(text=cell.text if metric == row.cells[stub[0]].text else "")
+                for metric in metrics
+            )
+            line = row.line._replace(number=cell.line, column=cell.column)
+            made.append(GridRow(line, (*said, *own)))
+    return replace(grid, heads=(label,), rows=tuple(made), closed=False)
+
+
+def _names_axes(heads: Sequence[GridRow], at: int, schema: Schema) -> bool:
+    """Whether the header cells of a column are names of settings, each of another, one of them of
+    one that is counted."""
+    names = [plain(head.cells[at].text) for head in heads]
+    columns = [header([name], schema)[0] for name in names if name]
+    counted = any(c.spec is not None and c.spec.configuration and c.spec.numeric for c in columns)
+    measured = any(c.spec is not None and c.spec.quantity for c in columns)
+    return counted and not measured and len({*names}) == len(columns) == len(heads)
+
+
+def _measures(label: str, schema: Schema) -> bool:
+    """Whether a label names a measured quantity."""
+    (column,) = header([plain(label)], schema) if label else (None,)
+    return column is not None and column.spec is not None and column.spec.quantity is not None
 
 
 def grouped_below(grid: Grid) -> Grid | None:
