@@ -14,7 +14,6 @@ from assay.ingest.columns.composite import machine
 from assay.ingest.columns.headers import plain
 from assay.ingest.columns.titles import (
     counted_devices,
-    device_named,
     names_format,
 )
 from assay.ingest.grids.grid import Grid
@@ -28,6 +27,7 @@ from assay.ingest.kernels.settings_around import (
     around,
     both_passes,
     depth_of,
+    device_said,
     format_said,
     is_heading,
     machine_around,
@@ -40,7 +40,7 @@ from assay.ingest.kernels.settings_around import (
 from assay.ingest.schema.fields import fields
 from assay.ingest.schema.record import Cell, Line, Schema
 from assay.ingest.schema.terminals import deferred
-from assay.ingest.vocabulary.devices import SIGN, devices, several, signed
+from assay.ingest.vocabulary.devices import SIGN, signed
 from assay.ingest.vocabulary.terms import normalise
 
 BANDWIDTH = {"GB/s": 1e9, "GBps": 1e9, "GB/sec": 1e9, "GiB/s": 2.0**30, "MB/s": 1e6, "TB/s": 1e12,
@@ -449,7 +449,7 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
     yield from sizes_named(text)
     if " only" in text and (alone := _ALONE.search(text)):
         yield "kernel", alone[1]
-    if device := device_named(text) or _listed_device(text):
+    if device := device_said(text):
         yield "gpu", device
     if dtype := format_said(text):
         yield "dtype", dtype
@@ -465,22 +465,6 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
     if len(sizes) == 1:
         yield "bytes", str(sizes.pop())
     yield from processes(text)
-
-
-_LISTED = deferred(
-    r"\W*(?:(?i:on|using|gpu|device|hardware|card|machine|box|single|one|an?):? ){0,3}"
-    r"([AV]100)(?= ?[,;(]|\.(?:\s|$))(?! ?\([^)]*\b(?i:peak|node|pod))"
-)
-
-
-def _listed_device(text: str) -> str | None:
-    """The device that a list of settings begins with, whatever its memory is.
-
-    >>> _listed_device("A100, fp16, 32 heads"), _listed_device("A100, H100 and others")
-    ('A100', None)
-    """
-    found = _LISTED.match(text) if "100" in text else None
-    return found[1] if found and not several(text) and len(devices(text)) == 1 else None
 
 
 def canonical(found: re.Match[str]) -> str:
